@@ -1,0 +1,26 @@
+# eindb_library(NAME DEPENDS folder... LINK target...)
+#
+# One static library per folder: every .cpp of the folder itself. DEPENDS are folders of eindb, in the order of the
+# architecture's table; LINK are libraries from outside, visible to this folder alone.
+add_library(eindb_options INTERFACE)
+target_include_directories(eindb_options INTERFACE ${CMAKE_SOURCE_DIR})
+target_compile_options(eindb_options INTERFACE -Wall -Wextra -Werror $<IF:$<CXX_COMPILER_ID:GNU>,-Wshadow=local,-Wshadow> -Wnon-virtual-dtor -Woverloaded-virtual
+                                               -Wold-style-cast -Wcast-qual -Wundef)
+# GCC 12 sees overlapping copies in "text" + std::string, where there are none (its bug 105651).
+target_compile_options(eindb_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+if(EINDB_SANITIZE)
+  target_compile_options(eindb_options INTERFACE -fsanitize=${EINDB_SANITIZE} -fno-omit-frame-pointer
+                                                 -fno-sanitize-recover=all)
+  target_link_options(eindb_options INTERFACE -fsanitize=${EINDB_SANITIZE})
+endif()
+
+function(eindb_library NAME)
+  cmake_parse_arguments(ARG "" "" "DEPENDS;LINK" ${ARGN})
+  file(GLOB SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  add_library(eindb_${NAME} STATIC ${SOURCES})
+  target_link_libraries(eindb_${NAME} PUBLIC eindb_options)
+  foreach(FOLDER ${ARG_DEPENDS})
+    target_link_libraries(eindb_${NAME} PUBLIC eindb_${FOLDER})
+  endforeach()
+  target_link_libraries(eindb_${NAME} PRIVATE ${ARG_LINK})
+endfunction()

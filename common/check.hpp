@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string_view>
+
+namespace eindb {
+
+/// Throws Error{Internal}. Used through CHECK only.
+[[noreturn]] void check_failed(const char* file, int line, std::string_view invariant);
+
+}  // namespace eindb
+
+/// An invariant that must hold in every build; `invariant` states it in words. A failure is a bug, never a
+/// user's mistake: those throw a typed Error.
+#define CHECK(condition, invariant)                             \
+  do {                                                          \
+    if (!(condition)) [[unlikely]]                              \
+      ::eindb::check_failed(__FILE__, __LINE__, (invariant));   \
+  } while (false)
+
+/// An invariant that is too dear for release builds.
+#ifdef NDEBUG
+#define DCHECK(condition, invariant) \
+  do {                               \
+  } while (false)
+#else
+#define DCHECK(condition, invariant) CHECK(condition, invariant)
+#endif

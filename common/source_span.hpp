@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace eindb {
+
+/// Half-open range of byte offsets [begin, end) into the text of a statement.
+struct SourceSpan {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+
+  friend bool operator==(const SourceSpan&, const SourceSpan&) = default;
+};
+
+/// A place that a person can find: 1-based line, 1-based column counted in Unicode code points.
+struct SourcePosition {
+  std::size_t line = 1;
+  std::size_t column = 1;
+};
+
+/// The smallest span that covers both.
+SourceSpan cover(SourceSpan a, SourceSpan b);
+
+/// Position of a byte offset; an offset past the end is the position just after the last character.
+SourcePosition locate(std::string_view text, std::size_t offset);
+
+/// Two lines of text: the source line of `span` and, below it, carets under the span:
+///
+///     EINSUM Z[i,k] = SUM(X[i,j] * Q[j,k])
+///                                  ^^^^^^
+///
+/// Long lines are cut around the span. Bytes that are no UTF-8 are shown as '?'.
+std::string excerpt(std::string_view text, SourceSpan span);
+
+}  // namespace eindb

@@ -1,0 +1,66 @@
+#include "plan/ein_graph.hpp"
+
+#include <algorithm>
+
+#include "common/check.hpp"
+#include "common/checked_math.hpp"
+
+namespace eindb {
+
+VertexId EinGraph::add(Vertex vertex) {
+  vertices_.push_back(std::move(vertex));
+  return VertexId(vertices_.size() - 1);
+}
+
+std::vector<int> EinGraph::use_counts() const {
+  std::vector<int> counts(size(), 0);
+  for (const auto& vertex : vertices_)
+    for (const auto input : vertex.inputs) ++counts[input.index()];
+  ++counts[output_.index()];
+  return counts;
+}
+
+std::string EinGraph::describe(VertexId id) const {
+  const auto& v = vertex(id);
+  if (v.is_input()) return v.name;
+  std::vector<std::string> names;
+  for (const auto input : v.inputs) names.push_back(vertex(input).name);
+  return to_string(v.einsum, v.name, names, labels_);
+}
+
+Vertex make_vertex(const EinGraph& graph, std::string name, std::vector<VertexId> inputs, EinSum einsum) {
+  std::vector<DType> types;
+  for (const auto input : inputs) types.push_back(graph.vertex(input).dtype);
+  Vertex v;
+  v.name = std::move(name);
+  v.inputs = std::move(inputs);
+  v.bound = Shape(graph.labels().extents(einsum.output));
+  v.dtype = type_of(*einsum.expression, types).dtype;
+  v.compute_dtype = compute_type_of(*einsum.expression, types);
+  v.einsum = std::move(einsum);
+  return v;
+}
+
+std::int64_t LabelPartition::of(Label label) const {
+  const auto found = std::find(labels.begin(), labels.end(), label);
+  CHECK(found != labels.end(), "a partition vector has an entry for every label of its vertex");
+  return parts[static_cast<std::size_t>(found - labels.begin())];
+}
+
+Partition LabelPartition::project(const Labels& wanted) const {
+  Partition out;
+  out.reserve(wanted.size());
+  for (const auto label : wanted) out.push_back(of(label));
+  return out;
+}
+
+std::int64_t LabelPartition::kernel_calls() const { return checked_product(parts); }
+
+std::string LabelPartition::to_string(const LabelTable& table) const {
+  std::string out;
+  for (std::size_t n = 0; n < labels.size(); ++n)
+    out += (n == 0 ? "" : " ") + table.name(labels[n]) + ":" + std::to_string(parts[n]);
+  return out;
+}
+
+}  // namespace eindb

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/strong_id.hpp"
+#include "tensor/einsum.hpp"
+#include "tensor/partition.hpp"
+
+namespace eindb {
+
+using VertexId = StrongId<struct VertexTag>;
+
+/// A tensor of the catalog as a plan sees it: name, type, extents and how it is cut.
+struct InputTensor {
+  std::string name;
+  DType dtype = DType::Float64;
+  TileGrid grid;
+};
+
+/// One vertex of an EinGraph: (bound, EinSum, inputs) of the EinDecomp paper, section 5.
+struct Vertex {
+  std::string name;                    ///< the head's name, or the input tensor's
+  std::optional<InputTensor> stored;   ///< set exactly for vertices without an EinSum: inputs of the computation
+  std::vector<VertexId> inputs;        ///< operand n of the EinSum is the result of inputs[n]
+  EinSum einsum;
+  Shape bound;                         ///< extents of the result
+  DType dtype = DType::Float64;        ///< element type of the result
+  DType compute_dtype = DType::Float64;
+
+  bool is_input() const { return stored.has_value(); }
+};
+
+/// The logical plan: a DAG of EinSum vertices over the labels of one statement.
+/// Invariant (plan/validator): inputs of a vertex come before it; `output` is a vertex; extents agree with labels.
+/// After the contraction-order pass every vertex has at most two inputs.
+/// A value: passes take one graph and give another.
+class EinGraph {
+ public:
+  VertexId add(Vertex vertex);
+  void set_output(VertexId output) { output_ = output; }
+  void rename(VertexId id, std::string name) { vertices_[id.index()].name = std::move(name); }
+  /// Overrides the element type of a vertex's result. Only before anything reads the vertex.
+  void set_dtype(VertexId id, DType type) { vertices_[id.index()].dtype = type; }
+
+  const Vertex& vertex(VertexId id) const { return vertices_[id.index()]; }
+  const std::vector<Vertex>& vertices() const { return vertices_; }
+  std::size_t size() const { return vertices_.size(); }
+  VertexId output() const { return output_; }
+  const LabelTable& labels() const { return labels_; }
+  LabelTable& labels() { return labels_; }
+
+  /// How many vertices read each vertex (a vertex that reads one twice counts twice); the output counts one more.
+  std::vector<int> use_counts() const;
+  /// The vertex as text: "Z[i,k] = SUM(X[i,j] * Y[j,k])", "X" for an input.
+  std::string describe(VertexId id) const;
+
+ private:
+  LabelTable labels_;
+  std::vector<Vertex> vertices_;
+  VertexId output_;
+};
+
+/// Fills bound, dtype and compute_dtype of a vertex from its EinSum and the vertices it reads.
+Vertex make_vertex(const EinGraph& graph, std::string name, std::vector<VertexId> inputs, EinSum einsum);
+
+/// The partition vector d of a vertex: one number of parts per distinct label, so equal labels have equal parts.
+struct LabelPartition {
+  Labels labels;
+  std::vector<std::int64_t> parts;
+
+  std::int64_t of(Label label) const;
+  /// d[labels; all labels]: the entries for `wanted`, in its order.
+  Partition project(const Labels& wanted) const;
+  /// N(d), the number of kernel calls: the product of all parts.
+  std::int64_t kernel_calls() const;
+  /// "i:4 j:1 k:4".
+  std::string to_string(const LabelTable& table) const;
+
+  friend bool operator==(const LabelPartition&, const LabelPartition&) = default;
+};
+
+}  // namespace eindb

@@ -1,0 +1,28 @@
+#include "plan/physical_plan.hpp"
+
+namespace eindb {
+namespace {
+
+struct InputsOf {
+  std::vector<NodeId> operator()(const ScanNode&) const { return {}; }
+  std::vector<NodeId> operator()(const JoinNode& join) const { return join.inputs; }
+  template <class Unary>
+  std::vector<NodeId> operator()(const Unary& node) const {
+    return {node.input};
+  }
+};
+
+struct NameOf {
+  std::string operator()(const ScanNode&) const { return "scan"; }
+  std::string operator()(const RepartitionNode&) const { return "repartition"; }
+  std::string operator()(const JoinNode&) const { return "join"; }
+  std::string operator()(const GroupByNode&) const { return "group-by"; }
+  std::string operator()(const SinkNode&) const { return "sink"; }
+};
+
+}  // namespace
+
+std::vector<NodeId> inputs_of(const PhysicalNode& node) { return std::visit(InputsOf{}, node.op); }
+std::string operator_name(const PhysicalNode& node) { return std::visit(NameOf{}, node.op); }
+
+}  // namespace eindb

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "plan/ein_graph.hpp"
+
+namespace eindb {
+
+using NodeId = StrongId<struct PhysicalNodeTag>;
+
+/// Reads a stored tensor in the partition that it has on disk.
+struct ScanNode {
+  InputTensor tensor;
+};
+
+/// Cuts a tensor relation anew: the result has the same elements in the tiles of the node's grid.
+struct RepartitionNode {
+  NodeId input;
+};
+
+/// The join of the tensor-relational algebra with its kernel: one kernel call per key over all labels of the
+/// vertex. Where labels are aggregated the kernel aggregates inside its tiles; if such a label is also cut, a
+/// GroupByNode follows. Input n is cut by partition.project(einsum.inputs[n]).
+struct JoinNode {
+  std::vector<NodeId> inputs;
+  EinSum einsum;
+  LabelPartition partition;
+  DType compute_dtype = DType::Float64;
+};
+
+/// Groups the join's results by the key over einsum.output and reduces each group with the join's aggregate.
+/// The executor accumulates kernel calls straight into the group's tile where it can.
+struct GroupByNode {
+  NodeId input;  ///< a JoinNode
+};
+
+/// Hands the finished tiles to whoever asked, in the partition of the node's grid.
+struct SinkNode {
+  NodeId input;
+};
+
+/// One operator and the tensor relation it gives.
+struct PhysicalNode {
+  std::variant<ScanNode, RepartitionNode, JoinNode, GroupByNode, SinkNode> op;
+  VertexId vertex;  ///< the vertex that this node works for
+  DType dtype = DType::Float64;
+  TileGrid grid;    ///< of the result; for a join that a GroupByNode follows, of one group's result
+};
+
+/// The physical plan: nodes in an order in which every input comes before its readers; the last one is the sink.
+/// The contract between optimizer/ and executor/. Immutable once built.
+struct PhysicalPlan {
+  LabelTable labels;
+  std::vector<PhysicalNode> nodes;
+
+  const PhysicalNode& node(NodeId id) const { return nodes[id.index()]; }
+};
+
+/// Inputs of a node, in operand order.
+std::vector<NodeId> inputs_of(const PhysicalNode& node);
+/// "scan", "join", ...
+std::string operator_name(const PhysicalNode& node);
+
+}  // namespace eindb

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tensor/label.hpp"
+#include "tensor/scalar_expression.hpp"
+
+namespace eindb {
+
+/// Associative, commutative aggregation operators. MIN and MAX give NaN if any value is NaN.
+enum class Aggregate : std::uint8_t { None, Sum, Prod, Min, Max };
+
+/// "SUM", ...; empty for None.
+std::string_view name_of(Aggregate aggregate);
+
+/// One EinSum (EinDecomp, equation 2):
+///
+///     Z[output] = AGGREGATE over `aggregated` of expression(X0[inputs[0]], X1[inputs[1]], ..., label values)
+///
+/// Operand n of `expression` is the value of input n at the cell's labels. A label may occur in several inputs and
+/// more than once in one input (a diagonal). Labels of `output` that no input has are broadcast.
+/// Invariants: output has no repeated label; output and aggregated are disjoint, and together hold every label of
+/// the inputs and of the expression; aggregated is empty exactly if aggregate is None.
+struct EinSum {
+  std::vector<Labels> inputs;
+  Labels output;
+  Labels aggregated;
+  ScalarPtr expression;
+  Aggregate aggregate = Aggregate::None;
+
+  /// Distinct labels: those of the inputs in order of first occurrence, then the rest of output and aggregated.
+  Labels labels() const;
+};
+
+/// "Z[i,k] = SUM(X[i,j] * Y[j,k])"; SUM[j](...) where the aggregated labels are not those a reader would assume.
+std::string to_string(const EinSum& einsum, std::string_view head, const std::vector<std::string>& input_names,
+                      const LabelTable& labels);
+
+}  // namespace eindb

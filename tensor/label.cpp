@@ -1,0 +1,41 @@
+#include "tensor/label.hpp"
+
+#include <algorithm>
+
+namespace eindb {
+
+Label LabelTable::add(std::string name, std::int64_t extent) {
+  names_.push_back(std::move(name));
+  extents_.push_back(extent);
+  return Label(names_.size() - 1);
+}
+
+std::vector<std::int64_t> LabelTable::extents(const Labels& labels) const {
+  std::vector<std::int64_t> out;
+  out.reserve(labels.size());
+  for (const auto label : labels) out.push_back(extent(label));
+  return out;
+}
+
+std::string LabelTable::join_names(const Labels& labels) const {
+  std::string out;
+  for (const auto label : labels) out += (out.empty() ? "" : ",") + name(label);
+  return out;
+}
+
+bool contains(const Labels& labels, Label label) {
+  return std::find(labels.begin(), labels.end(), label) != labels.end();
+}
+
+void append_distinct(Labels& labels, const Labels& more) {
+  for (const auto label : more)
+    if (!contains(labels, label)) labels.push_back(label);
+}
+
+Labels difference(const Labels& a, const Labels& b) {
+  Labels out;
+  std::copy_if(a.begin(), a.end(), std::back_inserter(out), [&](Label label) { return !contains(b, label); });
+  return out;
+}
+
+}  // namespace eindb

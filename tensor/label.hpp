@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/strong_id.hpp"
+
+namespace eindb {
+
+/// An index variable of a statement. Its name and extent are in the statement's LabelTable: a label has one
+/// extent wherever it occurs.
+using Label = StrongId<struct LabelTag>;
+using Labels = std::vector<Label>;
+
+/// The labels of one statement. Names need not be unique: labels that a pass or a macro makes may share the
+/// name of the user's, without being found by it.
+class LabelTable {
+ public:
+  Label add(std::string name, std::int64_t extent);
+
+  std::size_t size() const { return names_.size(); }
+  const std::string& name(Label label) const { return names_[label.index()]; }
+  std::int64_t extent(Label label) const { return extents_[label.index()]; }
+  std::vector<std::int64_t> extents(const Labels& labels) const;
+  /// "i,j,k".
+  std::string join_names(const Labels& labels) const;
+
+ private:
+  std::vector<std::string> names_;
+  std::vector<std::int64_t> extents_;
+};
+
+bool contains(const Labels& labels, Label label);
+/// Adds the labels of `more` that are not in `labels` yet, in order.
+void append_distinct(Labels& labels, const Labels& more);
+/// Labels of `a` that are not in `b`, in order.
+Labels difference(const Labels& a, const Labels& b);
+
+}  // namespace eindb

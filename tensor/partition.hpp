@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tensor/dtype.hpp"
+#include "tensor/shape.hpp"
+
+namespace eindb {
+
+/// How many parts each dimension is cut into: the partition vector of a tensor relation (EinDecomp, section 4.1).
+using Partition = std::vector<std::int64_t>;
+
+/// The coordinates of a tile: one part number per dimension.
+using TileKey = std::vector<std::int64_t>;
+
+/// Part q of extent b cut d ways covers [floor(q b / d), floor((q+1) b / d)): d and a multiple of d nest exactly.
+struct PartRange {
+  std::int64_t begin = 0;
+  std::int64_t size = 0;
+  std::int64_t end() const { return begin + size; }
+};
+PartRange part_range(std::int64_t extent, std::int64_t parts, std::int64_t q);
+
+/// The part that holds index `i`, 0 <= i < extent.
+std::int64_t part_of(std::int64_t extent, std::int64_t parts, std::int64_t i);
+
+/// Elements of the largest part along one dimension: ceil(extent / parts).
+std::int64_t largest_part(std::int64_t extent, std::int64_t parts);
+
+/// A shape cut into tiles. Tiles are numbered row-major by their key; that number is the tile_id of storage.
+/// Invariant: one entry per dimension, 1 <= parts <= max(1, extent).
+class TileGrid {
+ public:
+  TileGrid() = default;
+  /// Throws Error{Shape} if the invariant does not hold.
+  TileGrid(Shape shape, Partition partition);
+
+  const Shape& shape() const { return shape_; }
+  const Partition& partition() const { return partition_; }
+  std::size_t rank() const { return partition_.size(); }
+  std::int64_t tile_count() const { return tile_count_; }
+
+  TileKey key_of(std::int64_t tile_id) const;
+  std::int64_t id_of(const TileKey& key) const;
+  PartRange range(std::size_t dimension, std::int64_t part) const;
+  /// First index of the tile along each dimension.
+  std::vector<std::int64_t> tile_begin(const TileKey& key) const;
+  Shape tile_shape(const TileKey& key) const;
+
+  friend bool operator==(const TileGrid& a, const TileGrid& b) {
+    return a.shape_ == b.shape_ && a.partition_ == b.partition_;
+  }
+
+ private:
+  Shape shape_;
+  Partition partition_;
+  std::int64_t tile_count_ = 1;
+};
+
+/// The grid that is picked without PARTITION: the largest dimension of the tile is halved until a tile holds at
+/// most `tile_bytes`. Parts are powers of two. Example: 4096 x 4096 FLOAT32 at 1 MiB gives [8, 8].
+Partition default_partition(const Shape& shape, DType type, std::int64_t tile_bytes);
+
+}  // namespace eindb

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tensor/dtype.hpp"
+#include "tensor/label.hpp"
+
+namespace eindb {
+
+/// Scalar functions. Comparisons and logic give 1 or 0; an argument counts as true if it is not zero.
+enum class ScalarOp : std::uint8_t {
+  Add, Multiply,                       // two or more arguments
+  Subtract, Divide, Modulo, Power,     // two; Modulo has the divisor's sign, and is 0 for an INT64 divisor of 0
+  Negate, Not, Abs, Sign, Sqrt, Exp, Log, Log2, Log1p, Expm1, Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh, Tanh,
+  Erf, Sigmoid, Relu, Floor, Ceil, Round, Real, Imag, Conj,  // one; Round ties to even
+  Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual, And, Or, Atan2,  // two
+  Least, Greatest,                     // two or more; NaN wins
+  Case,                                // when, then, when, then, ..., else
+};
+
+/// What is known of an operation, one row per ScalarOp.
+struct ScalarOpInfo {
+  ScalarOp op;
+  std::string_view name;    ///< as written: "+" or "EXP"
+  int min_arguments;
+  int max_arguments;        ///< -1: any number
+  bool infix;
+  bool floating;            ///< INT64 arguments become FLOAT64
+  bool ordered;             ///< needs an order: complex arguments are an error
+};
+const ScalarOpInfo& info_of(ScalarOp op);
+/// Finds a function (not an infix operator) by name, case-insensitively. POW is Power.
+std::optional<ScalarOp> find_scalar_function(std::string_view name);
+/// Names of all functions, for completion and for suggestions.
+std::vector<std::string_view> scalar_function_names();
+
+class ScalarExpression;
+using ScalarPtr = std::shared_ptr<const ScalarExpression>;
+
+/// A function of the operands of an EinSum (one value of each per cell), of label values and of constants.
+/// Immutable and shared; depth is bounded by the parser. Thread-safe.
+class ScalarExpression {
+ public:
+  enum class Kind : std::uint8_t {
+    Integer,     ///< a constant without fraction
+    Real,        ///< any other constant
+    Operand,     ///< value of operand number operand()
+    LabelIndex,  ///< index of label() in the cell, from 0
+    Uniform,     ///< RANDOM(seed): in [0, 1), a function of seed() and the cell's row-major number over cell()
+    Normal,      ///< RANDN(seed): standard normal, likewise
+    Call,        ///< op() of arguments()
+  };
+
+  static ScalarPtr integer(std::int64_t value);
+  static ScalarPtr real(double value);
+  static ScalarPtr operand(std::size_t number);
+  static ScalarPtr label_index(Label label);
+  static ScalarPtr random(Kind uniform_or_normal, std::uint64_t seed, Labels cell);
+  /// Nested Add in Add and Multiply in Multiply (first argument) are flattened. Argument counts are CHECKed.
+  static ScalarPtr call(ScalarOp op, std::vector<ScalarPtr> arguments);
+
+  Kind kind() const { return kind_; }
+  std::int64_t integer_value() const { return integer_; }
+  double real_value() const { return kind_ == Kind::Integer ? static_cast<double>(integer_) : real_; }
+  bool is_constant() const { return kind_ == Kind::Integer || kind_ == Kind::Real; }
+  std::size_t operand() const { return operand_; }
+  Label label() const { return label_; }
+  std::uint64_t seed() const { return static_cast<std::uint64_t>(integer_); }
+  const Labels& cell() const { return cell_; }
+  ScalarOp op() const { return op_; }
+  const std::vector<ScalarPtr>& arguments() const { return arguments_; }
+  bool is_call(ScalarOp op) const { return kind_ == Kind::Call && op_ == op; }
+
+ private:
+  Kind kind_ = Kind::Integer;
+  ScalarOp op_ = ScalarOp::Add;
+  std::int64_t integer_ = 0;
+  double real_ = 0;
+  std::size_t operand_ = 0;
+  Label label_;
+  Labels cell_;
+  std::vector<ScalarPtr> arguments_;
+};
+
+/// Same structure, constants and operands.
+bool equal(const ScalarExpression& a, const ScalarExpression& b);
+std::size_t hash_of(const ScalarExpression& e);
+
+/// Distinct operand numbers, ascending.
+std::vector<std::size_t> operands_of(const ScalarExpression& e);
+/// Distinct labels that the value depends on directly (LabelIndex, Uniform, Normal), not through operands.
+Labels index_labels_of(const ScalarExpression& e);
+/// Replaces each operand leaf by what `replace` gives for its number.
+ScalarPtr substitute_operands(const ScalarPtr& e, const std::function<ScalarPtr(std::size_t)>& replace);
+
+/// Type of the value and whether it adapts to what it meets: constants and label values do, as in NumPy.
+struct ScalarType {
+  DType dtype = DType::Float64;
+  bool weak = false;
+};
+/// Typing rules of LANGUAGE. Throws Error{Type} where an operation needs an order and gets complex numbers.
+ScalarType type_of(const ScalarExpression& e, std::span<const DType> operands);
+/// The element type in which the whole expression is computed: holds every intermediate value.
+DType compute_type_of(const ScalarExpression& e, std::span<const DType> operands);
+
+/// Text in the language; operands and labels are named by the callbacks.
+std::string to_string(const ScalarExpression& e, const std::function<std::string(std::size_t)>& operand_text,
+                      const LabelTable& labels);
+
+}  // namespace eindb

@@ -1,0 +1,211 @@
+#pragma once
+
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "tensor/einsum.hpp"
+#include "tensor/scalar_expression.hpp"
+
+namespace eindb {
+
+/// What each scalar operation means, for one value at a time: the definition that kernels are held against.
+/// T is float, double, their complex types, or int64_t (which wraps on overflow).
+
+template <class T>
+inline constexpr bool is_complex_type = !std::is_arithmetic_v<T>;
+
+template <class T>
+T truth(bool value) {
+  return value ? T(1) : T(0);
+}
+
+/// INT64 arithmetic wraps, as in NumPy, without undefined behaviour.
+inline std::int64_t wrapped(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+inline std::uint64_t bits(std::int64_t value) { return static_cast<std::uint64_t>(value); }
+
+template <class T>
+T scalar_add(T a, T b) {
+  if constexpr (std::is_integral_v<T>) return wrapped(bits(a) + bits(b));
+  else return a + b;
+}
+template <class T>
+T scalar_subtract(T a, T b) {
+  if constexpr (std::is_integral_v<T>) return wrapped(bits(a) - bits(b));
+  else return a - b;
+}
+template <class T>
+T scalar_multiply(T a, T b) {
+  if constexpr (std::is_integral_v<T>) return wrapped(bits(a) * bits(b));
+  else return a * b;
+}
+
+/// The remainder with the divisor's sign; 0 for an INT64 divisor of 0.
+template <class T>
+T scalar_modulo(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    if (b == 0 || b == -1) return 0;
+    const T r = a % b;
+    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+  } else {
+    const T r = std::fmod(a, b);
+    if (r == T(0)) return std::copysign(T(0), b);
+    return (r < T(0)) != (b < T(0)) ? r + b : r;
+  }
+}
+
+template <class T>
+T scalar_power(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    std::uint64_t result = 1;
+    std::uint64_t base = bits(a);
+    for (auto e = bits(b); e != 0; e >>= 1U, base *= base)
+      if ((e & 1U) != 0) result *= base;
+    return wrapped(result);
+  } else {
+    return std::pow(a, b);
+  }
+}
+
+template <class T>
+bool is_nan(T a) {
+  if constexpr (std::is_floating_point_v<T>) return std::isnan(a);
+  else if constexpr (is_complex_type<T>) return std::isnan(a.real()) || std::isnan(a.imag());
+  else return false;
+}
+
+/// What ordered operations look at: where an expression is complex they meet only values like REAL(z), whose
+/// imaginary part is zero.
+template <class T>
+auto ordered_part(T a) {
+  if constexpr (is_complex_type<T>) return a.real();
+  else return a;
+}
+
+template <class T>
+T scalar_least(T a, T b) {
+  if (is_nan(ordered_part(a))) return a;
+  return is_nan(ordered_part(b)) || ordered_part(b) < ordered_part(a) ? b : a;
+}
+template <class T>
+T scalar_greatest(T a, T b) {
+  if (is_nan(ordered_part(a))) return a;
+  return is_nan(ordered_part(b)) || ordered_part(a) < ordered_part(b) ? b : a;
+}
+
+/// One- and two-argument operations on floating and complex values; `b` is not looked at by the former.
+template <class T>
+T apply_floating(ScalarOp op, T a, T b) {
+  using enum ScalarOp;
+  switch (op) {
+    case Divide: return a / b;
+    case Sqrt: return std::sqrt(a);
+    case Exp: return std::exp(a);
+    case Log: return std::log(a);
+    case Sin: return std::sin(a);
+    case Cos: return std::cos(a);
+    case Tan: return std::tan(a);
+    case Sinh: return std::sinh(a);
+    case Cosh: return std::cosh(a);
+    case Tanh: return std::tanh(a);
+    default: break;
+  }
+  if constexpr (std::is_floating_point_v<T>) {
+    switch (op) {
+      case Log2: return std::log2(a);
+      case Log1p: return std::log1p(a);
+      case Expm1: return std::expm1(a);
+      case Asin: return std::asin(a);
+      case Acos: return std::acos(a);
+      case Atan: return std::atan(a);
+      case Erf: return std::erf(a);
+      case Sigmoid: return T(1) / (T(1) + std::exp(-a));
+      case Atan2: return std::atan2(a, b);
+      case Floor: return std::floor(a);
+      case Ceil: return std::ceil(a);
+      case Round: return std::nearbyint(a);
+      default: break;
+    }
+  }
+  return T(std::numeric_limits<double>::quiet_NaN());
+}
+
+/// Operations that need an order; real types only.
+template <class T>
+T apply_ordered(ScalarOp op, T a, T b) {
+  using enum ScalarOp;
+  switch (op) {
+    case Modulo: return scalar_modulo(a, b);
+    case Sign: return is_nan(a) ? a : T((T(0) < a) - (a < T(0)));
+    case Relu: return scalar_greatest(a, T(0));
+    case Less: return truth<T>(a < b);
+    case LessEqual: return truth<T>(a <= b);
+    case Greater: return truth<T>(a > b);
+    case GreaterEqual: return truth<T>(a >= b);
+    case Least: return scalar_least(a, b);
+    case Greatest: return scalar_greatest(a, b);
+    default: return a;  // Floor, Ceil, Round of INT64
+  }
+}
+
+/// One operation on one or two values; operations of more arguments are folded from the left by the caller.
+template <class T>
+T apply_scalar(ScalarOp op, T a, T b = T(0)) {
+  using enum ScalarOp;
+  switch (op) {
+    case Add: return scalar_add(a, b);
+    case Subtract: return scalar_subtract(a, b);
+    case Multiply: return scalar_multiply(a, b);
+    case Power: return scalar_power(a, b);
+    case Negate:
+      if constexpr (std::is_integral_v<T>) return scalar_subtract(T(0), a);
+      else return -a;
+    case Not: return truth<T>(a == T(0));
+    case Equal: return truth<T>(a == b);
+    case NotEqual: return truth<T>(a != b);
+    case And: return truth<T>(a != T(0) && b != T(0));
+    case Or: return truth<T>(a != T(0) || b != T(0));
+    case Abs:
+      if constexpr (std::is_integral_v<T>) return a < 0 ? scalar_subtract(T(0), a) : a;
+      else return T(std::abs(a));
+    case Real:
+      if constexpr (is_complex_type<T>) return T(a.real());
+      else return a;
+    case Imag:
+      if constexpr (is_complex_type<T>) return T(a.imag());
+      else return T(0);
+    case Conj:
+      if constexpr (is_complex_type<T>) return std::conj(a);
+      else return a;
+    default: break;
+  }
+  if constexpr (is_complex_type<T>) {
+    if (info_of(op).ordered) return T(apply_scalar(op, ordered_part(a), ordered_part(b)));
+    return apply_floating(op, a, b);
+  } else {
+    if constexpr (!std::is_integral_v<T>) {
+      if (info_of(op).floating || op == Floor || op == Ceil || op == Round) return apply_floating(op, a, b);
+    }
+    return apply_ordered(op, a, b);
+  }
+}
+
+/// What an empty group gives.
+template <class T>
+T identity_of(Aggregate aggregate) {
+  if constexpr (is_complex_type<T>) {
+    return T(identity_of<typename T::value_type>(aggregate));
+  } else {
+    using Limits = std::numeric_limits<T>;
+    switch (aggregate) {
+      case Aggregate::Prod: return T(1);
+      case Aggregate::Min: return Limits::has_infinity ? Limits::infinity() : Limits::max();
+      case Aggregate::Max: return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+      default: return T(0);
+    }
+  }
+}
+
+}  // namespace eindb

@@ -1,0 +1,44 @@
+#include "tensor/tile.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "common/checked_math.hpp"
+#include "common/error.hpp"
+
+namespace eindb {
+namespace {
+
+constexpr std::size_t kAlignment = 64;
+
+std::size_t checked_byte_size(DType type, const Shape& shape) {
+  return static_cast<std::size_t>(checked_multiply(shape.element_count(), static_cast<std::int64_t>(size_of(type))));
+}
+
+}  // namespace
+
+void Tile::Free::operator()(std::byte* p) const noexcept { std::free(p); }
+
+Tile::Tile(DType type, Shape shape, bool zeroed)
+    : dtype_(type), shape_(std::move(shape)), byte_size_(checked_byte_size(type, shape_)) {
+  // One line more than asked for, so that vector loads at the end stay inside, and never a null pointer.
+  const auto padded = (byte_size_ / kAlignment + 2) * kAlignment;
+  data_.reset(static_cast<std::byte*>(std::aligned_alloc(kAlignment, padded)));
+  if (data_ == nullptr) {
+    throw Error(ErrorKind::MemoryLimit, "no memory for a tile of " + std::to_string(byte_size_) + " bytes", std::nullopt,
+                "raise parallelism or lower tile_bytes to work on smaller tiles");
+  }
+  if (zeroed) std::memset(data_.get(), 0, byte_size_);
+}
+
+Tile Tile::zeros(DType type, Shape shape) { return {type, std::move(shape), true}; }
+Tile Tile::uninitialized(DType type, Shape shape) { return {type, std::move(shape), false}; }
+
+bool Tile::is_all_zero() const {
+  const auto all = bytes();
+  return all.empty() || (all.front() == std::byte{0} && std::memcmp(all.data(), all.data() + 1, all.size() - 1) == 0);
+}
+
+}  // namespace eindb

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "tensor/dtype.hpp"
+#include "tensor/shape.hpp"
+
+namespace eindb {
+
+/// A dense sub-tensor: element type, extents, row-major values in memory aligned to 64 bytes.
+/// Tiles are filled by the one task that makes them and immutable from then on: they are shared as TilePtr.
+class Tile {
+ public:
+  /// All elements zero.
+  static Tile zeros(DType type, Shape shape);
+  /// Elements not initialised: for callers that write every one.
+  static Tile uninitialized(DType type, Shape shape);
+
+  DType dtype() const { return dtype_; }
+  const Shape& shape() const { return shape_; }
+  std::size_t byte_size() const { return byte_size_; }
+
+  std::span<const std::byte> bytes() const { return {data_.get(), byte_size_}; }
+  std::span<std::byte> mutable_bytes() { return {data_.get(), byte_size_}; }
+
+  /// T must be the C++ type of dtype().
+  template <class T>
+  const T* data() const {
+    return reinterpret_cast<const T*>(data_.get());
+  }
+  template <class T>
+  T* mutable_data() {
+    return reinterpret_cast<T*>(data_.get());
+  }
+
+  /// True if every bit is zero; minus zero and NaN are not.
+  bool is_all_zero() const;
+
+ private:
+  struct Free {
+    void operator()(std::byte* p) const noexcept;
+  };
+  Tile(DType type, Shape shape, bool zeroed);
+
+  DType dtype_;
+  Shape shape_;
+  std::size_t byte_size_;
+  std::unique_ptr<std::byte[], Free> data_;
+};
+
+using TilePtr = std::shared_ptr<const Tile>;
+
+}  // namespace eindb

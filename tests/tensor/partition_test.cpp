@@ -1,0 +1,81 @@
+#include "tensor/partition.hpp"
+
+#include <gtest/gtest.h>
+
+#include "common/error.hpp"
+#include "tensor/dense_tensor.hpp"
+
+namespace eindb {
+namespace {
+
+TEST(Partition, PartsCoverTheExtentInOrderAndAreNearlyEqual) {
+  for (std::int64_t extent = 0; extent < 40; ++extent) {
+    for (std::int64_t parts = 1; parts <= std::max<std::int64_t>(1, extent); ++parts) {
+      std::int64_t end = 0;
+      for (std::int64_t q = 0; q < parts; ++q) {
+        const auto range = part_range(extent, parts, q);
+        EXPECT_EQ(range.begin, end);
+        EXPECT_GE(range.size, extent / parts);
+        EXPECT_LE(range.size, largest_part(extent, parts));
+        for (auto i = range.begin; i < range.end(); ++i) EXPECT_EQ(part_of(extent, parts, i), q);
+        end = range.end();
+      }
+      EXPECT_EQ(end, extent);
+    }
+  }
+}
+
+TEST(Partition, MultiplesNestExactly) {
+  for (std::int64_t q = 0; q < 5; ++q)
+    EXPECT_EQ(part_range(103, 5, q).begin, part_range(103, 15, 3 * q).begin) << "a cut of d is a cut of 3 d";
+}
+
+TEST(Partition, HugeExtentsDoNotOverflow) {
+  const std::int64_t extent = INT64_MAX / 2;
+  EXPECT_EQ(part_range(extent, extent, extent - 1).end(), extent);
+  EXPECT_EQ(part_of(extent, 1 << 20, extent - 1), (1 << 20) - 1);
+}
+
+TEST(TileGrid, NumbersTilesRowMajor) {
+  const TileGrid grid(Shape({5, 7, 2}), {2, 3, 1});
+  EXPECT_EQ(grid.tile_count(), 6);
+  for (std::int64_t id = 0; id < grid.tile_count(); ++id) EXPECT_EQ(grid.id_of(grid.key_of(id)), id);
+  EXPECT_EQ(grid.key_of(4), (TileKey{1, 1, 0}));
+  EXPECT_EQ(grid.tile_begin({1, 2, 0}), (std::vector<std::int64_t>{2, 4, 0}));
+  EXPECT_EQ(grid.tile_shape({1, 2, 0}), Shape({3, 3, 2}));
+}
+
+TEST(TileGrid, RefusesPartitionsThatDoNotFit) {
+  EXPECT_THROW(TileGrid(Shape({4}), {5}), Error);
+  EXPECT_THROW(TileGrid(Shape({4}), {0}), Error);
+  EXPECT_THROW(TileGrid(Shape({4}), {1, 1}), Error);
+  EXPECT_NO_THROW(TileGrid(Shape(std::vector<std::int64_t>{0}), {1}));
+  EXPECT_EQ(TileGrid(Shape(), {}).tile_count(), 1) << "a scalar is one tile";
+}
+
+TEST(TileGrid, DefaultPartitionCutsTheLargestDimension) {
+  EXPECT_EQ(default_partition(Shape({4096, 4096}), DType::Float32, 1 << 20), (Partition{8, 8}));
+  EXPECT_EQ(default_partition(Shape({3, 1000000}), DType::Float64, 1 << 20), (Partition{1, 32}));
+  EXPECT_EQ(default_partition(Shape({5, 3}), DType::Float64, 1), (Partition{4, 2}));
+  EXPECT_EQ(default_partition(Shape(), DType::Float64, 1), Partition{});
+  EXPECT_EQ(default_partition(Shape({0, 10}), DType::Float64, 1), (Partition{1, 1}));
+}
+
+TEST(Shape, RefusesWhatOverflows) {
+  EXPECT_THROW(Shape({INT64_MAX, 2}), Error);
+  EXPECT_THROW(Shape({-1}), Error);
+  EXPECT_EQ(Shape({INT64_MAX, 0, 2}).element_count(), 0) << "an empty shape has no elements to count";
+}
+
+TEST(DenseTensor, SplitAndAssembleAreInverse) {
+  auto tensor = Tile::zeros(DType::Int64, Shape({5, 1, 7}));
+  for (std::int64_t n = 0; n < 35; ++n) tensor.mutable_data<std::int64_t>()[n] = n;
+  const TileGrid grid(tensor.shape(), {3, 1, 2});
+  const auto tiles = split(tensor, grid);
+  EXPECT_EQ(tiles[5]->data<std::int64_t>()[0], 3 * 7 + 3);
+  const auto back = assemble(tiles, grid, DType::Int64);
+  for (std::int64_t n = 0; n < 35; ++n) EXPECT_EQ(back.data<std::int64_t>()[n], n);
+}
+
+}  // namespace
+}  // namespace eindb
