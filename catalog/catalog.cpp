@@ -1,0 +1,235 @@
+#include "catalog/catalog.hpp"
+
+#include <algorithm>
+
+#include "common/check.hpp"
+#include "common/checked_math.hpp"
+#include "common/nearest_name.hpp"
+#include "storage/database_file.hpp"
+#include "storage/tile_codec.hpp"
+
+namespace eindb {
+namespace {
+
+constexpr const char* kCreateTables =
+    "CREATE TABLE IF NOT EXISTS main.eindb_tensors ("
+    "tensor_id INTEGER PRIMARY KEY, name TEXT NOT NULL COLLATE NOCASE UNIQUE, dtype TEXT NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS main.eindb_dimensions ("
+    "tensor_id INTEGER NOT NULL, position INTEGER NOT NULL, label TEXT NOT NULL, extent INTEGER NOT NULL,"
+    " parts INTEGER NOT NULL, PRIMARY KEY (tensor_id, position)) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS main.eindb_settings (name TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID;";
+
+constexpr const char* kStagedPrefix = "eindb_staged_";
+
+/// Staged tensors are seen by nobody; those of a name like this are left out of lists.
+constexpr const char* kVisible = " WHERE name NOT LIKE 'eindb\\_%' ESCAPE '\\' ORDER BY name COLLATE NOCASE";
+
+/// One row of eindb_dimensions.
+struct DimensionRow {
+  std::int64_t position;
+  std::string label;
+  std::int64_t extent;
+  std::int64_t parts;
+};
+
+std::vector<DimensionRow> read_dimensions(SqliteConnection& connection, std::int64_t tensor_id) {
+  auto select = connection.prepare(
+      "SELECT position, label, extent, parts FROM main.eindb_dimensions WHERE tensor_id = ? ORDER BY position LIMIT ?");
+  select.bind(1, tensor_id).bind(2, kMaxStoredRank + 1);
+  std::vector<DimensionRow> rows;
+  while (select.step()) rows.push_back({select.integer(0), select.text(1), select.integer(2), select.integer(3)});
+  return rows;
+}
+
+/// Why rows cannot be the dimensions of a tensor of `dtype`; empty if they can.
+std::string fault_of(const std::vector<DimensionRow>& rows, DType dtype) {
+  if (rows.size() > kMaxStoredRank) return "it has more than " + std::to_string(kMaxStoredRank) + " dimensions";
+  std::vector<std::int64_t> extents;
+  std::vector<std::int64_t> parts;
+  for (std::size_t d = 0; d < rows.size(); ++d) {
+    const auto& row = rows[d];
+    const auto dimension = "dimension " + std::to_string(d);
+    if (row.position != static_cast<std::int64_t>(d)) return dimension + " is missing";
+    if (row.label.empty() || row.label.size() > kMaxNameLength) return dimension + " has no proper label";
+    if (row.label.find('\0') != std::string::npos) return dimension + " has no proper label";
+    if (row.extent < 0) return dimension + " has extent " + std::to_string(row.extent);
+    if (row.parts < 1 || row.parts > std::max<std::int64_t>(1, row.extent))
+      return dimension + " of extent " + std::to_string(row.extent) + " is cut into " + std::to_string(row.parts);
+    extents.push_back(row.extent);
+    parts.push_back(row.parts);
+  }
+  if (!try_product(parts)) return "it has more tiles than 64 bits can count";
+  extents.push_back(static_cast<std::int64_t>(size_of(dtype)));
+  return try_product(extents) ? "" : "its size overflows 64 bits";
+}
+
+}  // namespace
+
+void Catalog::corrupt(const std::string& tensor, const std::string& what) const {
+  throw Error(ErrorKind::Corrupt,
+              connection_.name() + ": the catalog's entry of tensor " + tensor + " is damaged: " + what, std::nullopt,
+              "restore the database from a copy");
+}
+
+bool Catalog::exists() {
+  return connection_.has_table("eindb_tensors", {"tensor_id", "name", "dtype"}) &&
+         connection_.has_table("eindb_dimensions", {"tensor_id", "position", "label", "extent", "parts"});
+}
+
+void Catalog::require_tables() {
+  CHECK(connection_.in_transaction(), "the catalog changes inside a transaction");
+  if (exists()) return;
+  connection_.execute(kCreateTables);
+  connection_.prepare("INSERT OR REPLACE INTO main.eindb_settings VALUES ('schema_version', ?)")
+      .bind(1, kSchemaVersion)
+      .run();
+}
+
+std::optional<TensorInfo> Catalog::find(std::string_view name) {
+  if (!exists()) return std::nullopt;
+  auto select = connection_.prepare(
+      "SELECT tensor_id, name, dtype FROM main.eindb_tensors WHERE name = ? COLLATE NOCASE LIMIT 1");
+  select.bind(1, name);
+  if (!select.step()) return std::nullopt;
+  return read(select.integer(0), select.text(1), select.text(2));
+}
+
+TensorInfo Catalog::read(std::int64_t id, std::string name, const std::string& dtype_name) {
+  if (name.empty() || name.size() > kMaxNameLength || name.find('\0') != std::string::npos)
+    corrupt("number " + std::to_string(id), "it has no proper name");
+  const auto dtype = parse_dtype(dtype_name);
+  if (!dtype) corrupt(name, "its type is unknown");
+  const auto rows = read_dimensions(connection_, id);
+  if (const auto fault = fault_of(rows, *dtype); !fault.empty()) corrupt(name, fault);
+  if (!connection_.has_table(TileStore::table_of(name), {"tile_id", "tile"}))
+    corrupt(name, "its table of tiles is missing");
+
+  std::vector<std::string> labels;
+  std::vector<std::int64_t> extents;
+  Partition parts;
+  for (const auto& row : rows) {
+    labels.push_back(row.label);
+    extents.push_back(row.extent);
+    parts.push_back(row.parts);
+  }
+  return {.id = id,
+          .name = std::move(name),
+          .dtype = *dtype,
+          .labels = std::move(labels),
+          .grid = TileGrid(Shape(std::move(extents)), std::move(parts))};
+}
+
+TensorInfo Catalog::get(std::string_view name) {
+  if (auto info = find(name)) return std::move(*info);
+  const auto known = names();
+  const auto nearest = nearest_name(name, std::span<const std::string>(known));
+  std::string hint = nearest ? "did you mean " + *nearest + "?" : "SHOW TENSORS lists those that exist";
+  if (known.empty()) hint = "the database holds no tensors yet; CREATE TENSOR or COPY makes one";
+  throw Error(ErrorKind::UnknownName, "there is no tensor " + std::string(name), std::nullopt, std::move(hint));
+}
+
+std::vector<std::string> Catalog::names() {
+  std::vector<std::string> out;
+  if (!exists()) return out;
+  auto select = connection_.prepare(std::string("SELECT name FROM main.eindb_tensors") + kVisible);
+  while (select.step()) out.push_back(select.text(0));
+  return out;
+}
+
+std::vector<TensorSummary> Catalog::list() {
+  std::vector<TensorSummary> out;
+  for (const auto& name : names())
+    if (const auto info = find(name)) out.push_back(summarize(*info));
+  return out;
+}
+
+TensorSummary Catalog::summarize(const TensorInfo& info) {
+  // LENGTH of a blob looks at the row's head only.
+  auto select = connection_.prepare("SELECT COUNT(*), COALESCE(SUM(LENGTH(tile)), 0) FROM main." +
+                                    quote_identifier(TileStore::table_of(info.name)));
+  CHECK(select.step(), "an aggregate gives one row");
+  return {.info = info, .stored_tiles = select.integer(0), .stored_bytes = select.integer(1)};
+}
+
+void Catalog::check_free(const std::string& name, std::optional<std::int64_t> except) {
+  check_tensor_name(name);
+  const auto present = find(name);
+  if (present && present->id != except) {
+    throw Error(ErrorKind::DuplicateName, "a tensor " + present->name + " exists already", std::nullopt,
+                "drop it first, or use another name");
+  }
+  auto select = connection_.prepare(
+      "SELECT type, name FROM main.sqlite_schema WHERE name = ? COLLATE NOCASE AND type IN ('table', 'view')");
+  select.bind(1, name);
+  if (!select.step()) return;
+  throw Error(ErrorKind::DuplicateName, "a " + select.text(0) + " " + select.text(1) + " exists already", std::nullopt,
+              "use another name: SQL sees tensors and tables side by side");
+}
+
+TensorInfo Catalog::create(const std::string& name, DType dtype, const std::vector<std::string>& labels,
+                           const TileGrid& grid) {
+  require_tables();
+  check_free(name, std::nullopt);
+  return insert(name, dtype, labels, grid);
+}
+
+TensorInfo Catalog::insert(const std::string& name, DType dtype, const std::vector<std::string>& labels,
+                           const TileGrid& grid) {
+  CHECK(labels.size() == grid.rank(), "a tensor has one label per dimension");
+  for (const auto& label : labels) check_label_name(label);
+  check_storable(grid.shape(), dtype);
+  connection_.prepare("INSERT INTO main.eindb_tensors (name, dtype) VALUES (?, ?)")
+      .bind(1, name)
+      .bind(2, name_of(dtype))
+      .run();
+  TensorInfo info{.id = connection_.last_insert_rowid(), .name = name, .dtype = dtype, .labels = labels, .grid = grid};
+  auto row = connection_.prepare("INSERT INTO main.eindb_dimensions VALUES (?, ?, ?, ?, ?)");
+  for (std::size_t d = 0; d < labels.size(); ++d)
+    row.bind(1, info.id).bind(2, d).bind(3, labels[d]).bind(4, grid.shape()[d]).bind(5, grid.partition()[d]).run();
+  info.store().create(connection_);
+  return info;
+}
+
+void Catalog::drop(std::string_view name) {
+  require_tables();
+  remove(get(name));
+}
+
+void Catalog::remove(const TensorInfo& info) {
+  connection_.prepare("DELETE FROM main.eindb_tensors WHERE tensor_id = ?").bind(1, info.id).run();
+  connection_.prepare("DELETE FROM main.eindb_dimensions WHERE tensor_id = ?").bind(1, info.id).run();
+  info.store().drop(connection_);
+}
+
+void Catalog::rename(std::string_view name, const std::string& new_name) {
+  require_tables();
+  const auto info = get(name);
+  check_free(new_name, info.id);
+  move(info, new_name);
+}
+
+void Catalog::move(const TensorInfo& info, const std::string& new_name) {
+  if (info.name == new_name) return;
+  connection_.prepare("UPDATE main.eindb_tensors SET name = ? WHERE tensor_id = ?")
+      .bind(1, new_name)
+      .bind(2, info.id)
+      .run();
+  info.store().rename(connection_, new_name);
+}
+
+TensorInfo Catalog::stage(DType dtype, const std::vector<std::string>& labels, const TileGrid& grid) {
+  require_tables();
+  const auto next = connection_.query_integer("SELECT COALESCE(MAX(tensor_id), 0) + 1 FROM main.eindb_tensors");
+  return insert(kStagedPrefix + std::to_string(next), dtype, labels, grid);
+}
+
+TensorInfo Catalog::publish(const TensorInfo& staged, const std::string& name) {
+  if (const auto old = find(name)) remove(*old);
+  check_free(name, std::nullopt);
+  move(staged, name);
+  auto info = staged;
+  info.name = name;
+  return info;
+}
+
+}  // namespace eindb

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "catalog/tensor_info.hpp"
+#include "storage/sqlite_connection.hpp"
+
+namespace eindb {
+
+/// Names -> tensors, kept in tables of the database itself:
+///
+///     eindb_tensors(tensor_id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE UNIQUE, dtype TEXT)
+///     eindb_dimensions(tensor_id, position, label, extent, parts)
+///     eindb_settings(name, value)
+///
+/// Names of tensors match without regard to the case of ASCII letters and keep the case they were given; labels are
+/// told apart by case. A database file may come from anywhere: each row is verified when it is read, and what cannot be
+/// is Error{Corrupt}. Changes happen inside the caller's SqliteTransaction, so that several can be one.
+/// Threads: as its connection, which must outlive it.
+class Catalog {
+ public:
+  explicit Catalog(SqliteConnection& connection) : connection_(connection) {}
+
+  /// nullopt if there is no such tensor.
+  std::optional<TensorInfo> find(std::string_view name);
+  /// Error{UnknownName} with the nearest name as a hint.
+  TensorInfo get(std::string_view name);
+  /// All names, in alphabetical order without regard to case.
+  std::vector<std::string> names();
+  /// All tensors in the order of names(), with what they take on disk. Reads every row's head, not the tiles.
+  std::vector<TensorSummary> list();
+  TensorSummary summarize(const TensorInfo& info);
+
+  /// Makes a tensor of zeros. Error{DuplicateName} if a tensor, table or view has the name.
+  TensorInfo create(const std::string& name, DType dtype, const std::vector<std::string>& labels, const TileGrid& grid);
+  void drop(std::string_view name);
+  void rename(std::string_view name, const std::string& new_name);
+
+  /// A tensor under a name of eindb's own, to be filled while the old one of the final name is still read.
+  TensorInfo stage(DType dtype, const std::vector<std::string>& labels, const TileGrid& grid);
+  /// Gives a staged tensor its name, in place of the tensor that had it, if any.
+  TensorInfo publish(const TensorInfo& staged, const std::string& name);
+
+  /// Changes whenever a tensor or table may have been made, dropped or altered, by whomever. For caches.
+  std::uint64_t version() { return connection_.schema_version(); }
+
+ private:
+  bool exists();
+  void require_tables();
+  TensorInfo insert(const std::string& name, DType dtype, const std::vector<std::string>& labels, const TileGrid& grid);
+  TensorInfo read(std::int64_t id, std::string name, const std::string& dtype);
+  void remove(const TensorInfo& info);
+  void move(const TensorInfo& info, const std::string& new_name);
+  void check_free(const std::string& name, std::optional<std::int64_t> except);
+  [[noreturn]] void corrupt(const std::string& tensor, const std::string& what) const;
+
+  SqliteConnection& connection_;
+};
+
+}  // namespace eindb

@@ -1,0 +1,53 @@
+#include "catalog/tensor_info.hpp"
+
+#include <array>
+
+#include "common/checked_math.hpp"
+#include "common/error.hpp"
+#include "storage/tile_codec.hpp"
+
+namespace eindb {
+namespace {
+
+constexpr std::array<std::string_view, 2> kReservedPrefixes{"eindb_", "sqlite_"};
+
+bool starts_with_folded(std::string_view name, std::string_view prefix) {
+  if (name.size() < prefix.size()) return false;
+  for (std::size_t i = 0; i < prefix.size(); ++i) {
+    const char c = name[i] >= 'A' && name[i] <= 'Z' ? static_cast<char>(name[i] - 'A' + 'a') : name[i];
+    if (c != prefix[i]) return false;
+  }
+  return true;
+}
+
+void check_text(ErrorKind kind, const std::string& what, std::string_view name) {
+  if (name.empty()) throw Error(kind, what + " cannot be empty");
+  if (name.find('\0') != std::string_view::npos) throw Error(kind, what + " cannot contain a zero byte");
+  if (name.size() > kMaxNameLength) {
+    throw Error(kind, what + " has " + std::to_string(name.size()) + " bytes", std::nullopt,
+                "use at most " + std::to_string(kMaxNameLength));
+  }
+}
+
+}  // namespace
+
+void check_tensor_name(std::string_view name) {
+  check_text(ErrorKind::Value, "the name of a tensor", name);
+  for (const auto prefix : kReservedPrefixes) {
+    if (!starts_with_folded(name, prefix)) continue;
+    throw Error(ErrorKind::Value, "names that begin with " + std::string(prefix) + " are reserved", std::nullopt,
+                "use another name");
+  }
+}
+
+void check_label_name(std::string_view label) { check_text(ErrorKind::Label, "a label", label); }
+
+void check_storable(const Shape& shape, DType dtype) {
+  if (shape.rank() > kMaxStoredRank) {
+    throw Error(ErrorKind::Unsupported, "a tensor of " + std::to_string(shape.rank()) + " dimensions cannot be stored",
+                std::nullopt, "at most " + std::to_string(kMaxStoredRank) + " dimensions can");
+  }
+  checked_multiply(shape.element_count(), static_cast<std::int64_t>(size_of(dtype)));
+}
+
+}  // namespace eindb

@@ -1,0 +1,200 @@
+#include "storage/database_file.hpp"
+
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+
+namespace eindb {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kApplicationId = 0x45494E44;  // "EIND"
+constexpr std::chrono::milliseconds kBusyTimeout{5000};
+/// Debian's SQLite maps at most this much; what lies beyond is read by pread.
+constexpr std::int64_t kMappedBytes = 0x7FFF0000;
+/// Holds the pages of a few tiles that are being written, so that their zeros are not written first.
+constexpr std::int64_t kCacheKiB = 64 * 1024;
+constexpr std::string_view kSqliteMagic{"SQLite format 3\0", 16};
+
+enum class Found : std::uint8_t { Nothing, Empty, Database };
+
+[[noreturn]] void cannot_open(ErrorKind kind, const std::string& path, const std::string& why, std::string hint) {
+  throw Error(kind, "cannot open " + path + ": " + why, std::nullopt, std::move(hint));
+}
+
+void require_directory(const std::string& path) {
+  const auto directory = fs::path(path).parent_path();
+  std::error_code ignored;
+  if (directory.empty() || fs::is_directory(directory, ignored)) return;
+  const bool exists = fs::exists(directory, ignored);
+  cannot_open(ErrorKind::Io, path, directory.string() + (exists ? " is not a directory" : " does not exist"),
+              exists ? "give a path inside a directory" : "make the directory first: mkdir -p " + directory.string());
+}
+
+void require_sqlite_magic(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, kSqliteMagic.size()> start{};
+  file.read(start.data(), start.size());
+  if (!file.is_open()) cannot_open(ErrorKind::Io, path, std::strerror(errno), "check the permissions of the file");
+  if (std::string_view(start.data(), start.size()) != kSqliteMagic)
+    cannot_open(ErrorKind::Corrupt, path, "the file is not a database",
+                "give the path of a database, or of a new file");
+}
+
+/// What is at `path`; throws for what can never be a database.
+Found look_at(const std::string& path) {
+  if (path.empty()) throw Error(ErrorKind::Io, "the path of the database is empty", std::nullopt, "use :memory:");
+  if (path.find('\0') != std::string::npos) throw Error(ErrorKind::Io, "the path of the database has a zero byte");
+  std::error_code error;
+  const auto status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found) {
+    require_directory(path);
+    return Found::Nothing;
+  }
+  if (fs::is_directory(status)) cannot_open(ErrorKind::Io, path, "it is a directory", "give the path of a file in it");
+  if (status.type() == fs::file_type::none)
+    cannot_open(ErrorKind::Io, path, error.message(), "check the path and its permissions");
+  if (!fs::is_regular_file(status)) cannot_open(ErrorKind::Io, path, "it is not a regular file", "give another path");
+  if (fs::file_size(path, error) == 0 && !error) return Found::Empty;
+  require_sqlite_magic(path);
+  return Found::Database;
+}
+
+/// SQLite's words for a failure to open or to make a file, with the path and what to do.
+[[noreturn]] void explain(const Error& error, const std::string& path) {
+  auto why = error.message();
+  if (why.starts_with("cannot open ")) throw error;
+  if (why.starts_with(path + ": ")) why.erase(0, path.size() + 2);
+  switch (error.kind()) {
+    case ErrorKind::Io:
+    case ErrorKind::ReadOnly:
+      cannot_open(error.kind(), path, why, "check that the file and its directory can be written");
+    case ErrorKind::Corrupt: cannot_open(error.kind(), path, why, "restore the file from a copy");
+    case ErrorKind::Busy:
+      cannot_open(error.kind(), path, "another program has locked it", "try again when the other is done");
+    default: throw error;
+  }
+}
+
+/// Deletes a file that this process has just made, with what SQLite puts beside it.
+void remove_database(const std::string& path) {
+  std::error_code ignored;
+  for (const char* suffix : {"", "-wal", "-shm", "-journal"}) fs::remove(path + suffix, ignored);
+}
+
+bool has_log(const std::string& path) {
+  std::error_code error;
+  const auto size = fs::file_size(path + "-wal", error);
+  return !error && size > 0;
+}
+
+/// Reads the first page: until then SQLite has not looked at the file.
+void touch(SqliteConnection& connection) { connection.query_integer("SELECT COUNT(*) FROM main.sqlite_schema"); }
+
+}  // namespace
+
+DatabaseFile::DatabaseFile(const std::string& path, Access access)
+    : path_(path), in_memory_(path == ":memory:"), read_only_(access == Access::ReadOnly) {
+  if (in_memory_) open_memory();
+  else open_file();
+}
+
+void DatabaseFile::open_file() {
+  const auto found = look_at(path_);
+  if (found == Found::Nothing && read_only_)
+    cannot_open(ErrorKind::Io, path_, "it does not exist", "leave out the read-only option to create it");
+  try {
+    if (found == Found::Database || read_only_) open_existing();
+    else open_new();
+  } catch (const Error& error) {
+    connection_.reset();
+    // Whoever holds a lock on a file that was not there a moment ago is making the same database.
+    if (found == Found::Nothing && error.kind() != ErrorKind::Busy) remove_database(path_);
+    explain(error, path_);
+  }
+}
+
+void DatabaseFile::configure(SqliteConnection& connection) const {
+  connection.set_busy_timeout(kBusyTimeout);
+  connection.execute("PRAGMA mmap_size = " + std::to_string(kMappedBytes));
+  connection.execute("PRAGMA cache_size = -" + std::to_string(kCacheKiB));
+  connection.execute("PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF; PRAGMA secure_delete = OFF");
+}
+
+void DatabaseFile::open_memory() {
+  connection_ = std::make_unique<SqliteConnection>(path_, SqliteConnection::Access::Create);
+  connection_->execute("PRAGMA page_size = 65536");
+  configure(*connection_);
+  if (read_only_) connection_->execute("PRAGMA query_only = ON");
+}
+
+void DatabaseFile::open_new() {
+  connection_ = std::make_unique<SqliteConnection>(path_, SqliteConnection::Access::Create);
+  connection_->set_busy_timeout(kBusyTimeout);
+  connection_->execute("PRAGMA page_size = 65536");
+  write_ahead_log_ = connection_->query_text("PRAGMA journal_mode = WAL") == "wal";
+  configure(*connection_);
+  connection_->execute("PRAGMA application_id = " + std::to_string(kApplicationId));
+  connection_->execute("PRAGMA user_version = " + std::to_string(kSchemaVersion));
+}
+
+void DatabaseFile::open_existing() {
+  const auto open = [&](SqliteConnection::Access access) {
+    connection_ = std::make_unique<SqliteConnection>(path_, access);
+    configure(*connection_);
+    touch(*connection_);
+  };
+  try {
+    open(read_only_ ? SqliteConnection::Access::ReadOnly : SqliteConnection::Access::ReadWrite);
+  } catch (const Error& error) {
+    // A read-only directory has no room for the index of the log. Without a log there is nothing to index.
+    const bool no_room = error.kind() == ErrorKind::Io || error.kind() == ErrorKind::ReadOnly;
+    if (!read_only_ || !no_room || has_log(path_)) throw;
+    open(SqliteConnection::Access::Immutable);
+  }
+  if (!read_only_ && connection_->is_read_only())
+    cannot_open(ErrorKind::ReadOnly, path_, "the file cannot be written",
+                "open it read-only, or change its permissions");
+  verify_versions();
+  write_ahead_log_ = connection_->query_text("PRAGMA journal_mode") == "wal";
+}
+
+void DatabaseFile::verify_versions() {
+  std::int64_t version = 0;
+  if (connection_->query_integer("PRAGMA application_id") == kApplicationId)
+    version = connection_->query_integer("PRAGMA user_version");
+  if (connection_->has_table("eindb_settings", {"name", "value"})) {
+    auto query = connection_->prepare("SELECT value FROM main.eindb_settings WHERE name = 'schema_version'");
+    if (query.step()) version = std::max(version, query.integer(0));
+  }
+  if (version <= kSchemaVersion) return;
+  throw Error(ErrorKind::Unsupported,
+              "cannot open " + path_ + ": a later eindb made it (schema version " + std::to_string(version) +
+                  ", this one knows " + std::to_string(kSchemaVersion) + ")",
+              std::nullopt, "install a later eindb");
+}
+
+std::unique_ptr<SqliteConnection> DatabaseFile::borrow_reader() {
+  {
+    const std::lock_guard lock(readers_mutex_);
+    if (!idle_readers_.empty()) {
+      auto reader = std::move(idle_readers_.back());
+      idle_readers_.pop_back();
+      return reader;
+    }
+  }
+  auto reader = std::make_unique<SqliteConnection>(path_, SqliteConnection::Access::ReadOnly);
+  configure(*reader);
+  return reader;
+}
+
+void DatabaseFile::give_back(std::unique_ptr<SqliteConnection> reader) {
+  const std::lock_guard lock(readers_mutex_);
+  idle_readers_.push_back(std::move(reader));
+}
+
+}  // namespace eindb

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace eindb {
+
+/// A regular file open for reading at any offset. Thread-safe once built.
+class InputFile {
+ public:
+  /// Error{Io} that names the path: absent, a directory, no permission.
+  explicit InputFile(std::string path);
+  ~InputFile();
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  /// Bytes when it was opened.
+  std::int64_t size() const { return size_; }
+  /// Reads up to target.size() bytes; fewer only at the end of the file.
+  std::size_t read_some(std::int64_t offset, std::span<std::byte> target) const;
+  /// Fills `target`; Error{Corrupt} with the offset where the file ends before.
+  void read(std::int64_t offset, std::span<std::byte> target) const;
+
+ private:
+  std::string path_;
+  int descriptor_;
+  std::int64_t size_ = 0;
+};
+
+}  // namespace eindb

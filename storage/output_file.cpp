@@ -1,0 +1,112 @@
+#include "storage/output_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "common/check.hpp"
+#include "common/error.hpp"
+
+namespace eindb {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void cannot_write(const std::string& path, const std::string& why) {
+  throw Error(ErrorKind::Io, "cannot write " + path + ": " + why, std::nullopt,
+              "check that the directory exists, can be written and has space");
+}
+
+/// Makes the rename itself durable. Some file systems cannot; then it is as durable as they are.
+void sync_directory(const std::string& file) {
+  const auto directory = fs::path(file).parent_path();
+  const int descriptor = ::open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  ::fsync(descriptor);
+  ::close(descriptor);
+}
+
+/// Gives a file that replaces another the other's permissions, where the system lets us.
+void keep_mode(int descriptor, mode_t mode) {
+  if (::fchmod(descriptor, mode & 07777U) != 0) errno = 0;
+}
+
+}  // namespace
+
+OutputFile::OutputFile(std::string path) : path_(std::move(path)), target_(path_) {
+  struct stat status {};
+  const bool exists = ::stat(path_.c_str(), &status) == 0;
+  if (exists && S_ISDIR(status.st_mode)) cannot_write(path_, "it is a directory");
+  if (exists && !S_ISREG(status.st_mode)) {
+    open_directly();
+    return;
+  }
+  std::error_code error;
+  if (const auto resolved = fs::canonical(path_, error); !error) target_ = resolved.string();
+  open_temporary();
+  if (exists) keep_mode(descriptor_, status.st_mode);
+}
+
+OutputFile::~OutputFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void OutputFile::open_directly() {
+  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+  if (descriptor_ < 0) fail();
+}
+
+void OutputFile::open_temporary() {
+  for (int n = 0;; ++n) {
+    auto name = target_ + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(n);
+    descriptor_ = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor_ < 0 && errno == EEXIST) continue;
+    if (descriptor_ < 0) fail();
+    temporary_ = std::move(name);
+    return;
+  }
+}
+
+void OutputFile::fail() const { cannot_write(path_, std::strerror(errno)); }
+
+void OutputFile::append(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const auto written = ::write(descriptor_, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail();
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+}
+
+void OutputFile::write_at(std::int64_t offset, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const auto written = ::pwrite(descriptor_, bytes.data(), bytes.size(), offset);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail();
+    offset += written;
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+}
+
+void OutputFile::resize(std::int64_t size) {
+  if (::ftruncate(descriptor_, size) != 0) fail();
+}
+
+void OutputFile::commit() {
+  CHECK(descriptor_ >= 0, "a file is committed once");
+  if (!temporary_.empty() && ::fsync(descriptor_) != 0) fail();
+  if (::close(std::exchange(descriptor_, -1)) != 0) fail();
+  if (temporary_.empty()) return;
+  if (std::rename(temporary_.c_str(), target_.c_str()) != 0) fail();
+  temporary_.clear();
+  sync_directory(target_);
+}
+
+}  // namespace eindb

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace eindb {
+
+/// A file that appears whole or not at all: bytes go to a temporary file beside the target, commit() renames it.
+/// A target that is no regular file (/dev/stdout, a pipe) cannot be replaced and is written directly, in order.
+/// Threads: write_at from any once the file is built; the rest one at a time.
+class OutputFile {
+ public:
+  /// Error{Io} that names the path: no such directory, a directory, no permission.
+  explicit OutputFile(std::string path);
+  /// Removes the temporary file unless commit() returned.
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  /// False for a pipe or a device: only append() works.
+  bool is_seekable() const { return !temporary_.empty(); }
+  void append(std::span<const std::byte> bytes);
+  void write_at(std::int64_t offset, std::span<const std::byte> bytes);
+  /// Sets the length; what was not written reads as zeros and takes no space.
+  void resize(std::int64_t size);
+  /// The target has the new contents, also after a crash of the machine.
+  void commit();
+
+ private:
+  void open_directly();
+  void open_temporary();
+  [[noreturn]] void fail() const;
+
+  std::string path_;
+  std::string target_;     // path_ with symbolic links followed
+  std::string temporary_;  // empty for a target written directly
+  int descriptor_ = -1;
+};
+
+}  // namespace eindb

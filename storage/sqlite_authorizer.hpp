@@ -1,0 +1,33 @@
+#pragma once
+
+namespace eindb {
+
+class SqliteConnection;
+
+/// Decides, while SQLite compiles a statement, what the statement may touch.
+///
+/// SQL of a person may read everything. It may not
+///  - write, create, alter or drop anything named eindb_* (in any case), also not through a trigger of its own;
+///  - attach other files (VACUUM INTO may write one);
+///  - load extensions;
+///  - give a pragma a value, save for a list of harmless ones.
+/// eindb's own SQL may do all this, but no trigger may write in its name: a database file from
+/// elsewhere can hold any.
+class SqliteAuthorizer {
+ public:
+  /// Installs it; lasts as long as the connection.
+  static void install(SqliteConnection& connection);
+
+ private:
+  static int callback(void* connection, int action, const char* first, const char* second, const char* database,
+                      const char* trigger) noexcept;
+  static int decide_for_eindb(SqliteConnection& connection, int action, const char* trigger);
+  static int decide_for_user(SqliteConnection& connection, int action, const char* first, const char* second,
+                             const char* database);
+  static int deny(SqliteConnection& connection, const char* reason, const char* hint);
+};
+
+/// Whether `name` begins with eindb_, in any case.
+bool is_reserved_name(const char* name);
+
+}  // namespace eindb

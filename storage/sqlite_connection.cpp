@@ -1,0 +1,235 @@
+#include "storage/sqlite_connection.hpp"
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <limits>
+
+#include "common/check.hpp"
+#include "storage/sqlite_authorizer.hpp"
+
+namespace eindb {
+namespace {
+
+/// Instructions of SQLite's virtual machine between two looks at the cancellation: well under a millisecond.
+constexpr int kProgressInstructions = 10000;
+
+/// A path as SQLite takes it literally: "file:..." would be read as a URI.
+std::string literal_path(const std::string& location) {
+  return location.starts_with("file:") ? "./" + location : location;
+}
+
+std::string immutable_uri(const std::string& path) {
+  constexpr char kHex[] = "0123456789ABCDEF";
+  std::string uri = "file:";
+  for (const char c : path) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0 || c == '/' || c == '.' || c == '-' || c == '_') uri += c;
+    else uri += std::string{'%', kHex[byte >> 4], kHex[byte & 15]};
+  }
+  return uri + "?immutable=1";
+}
+
+int open_flags(SqliteConnection::Access access) {
+  switch (access) {
+    case SqliteConnection::Access::Create: return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    case SqliteConnection::Access::ReadWrite: return SQLITE_OPEN_READWRITE;
+    case SqliteConnection::Access::ReadOnly: return SQLITE_OPEN_READONLY;
+    case SqliteConnection::Access::Immutable: return SQLITE_OPEN_READONLY | SQLITE_OPEN_URI;
+  }
+  return SQLITE_OPEN_READONLY;
+}
+
+ErrorKind kind_of(int code) {
+  switch (code & 0xFF) {
+    case SQLITE_NOTADB:
+    case SQLITE_CORRUPT: return ErrorKind::Corrupt;
+    case SQLITE_READONLY:
+    case SQLITE_AUTH: return ErrorKind::ReadOnly;
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM:
+    case SQLITE_FULL:
+    case SQLITE_IOERR: return ErrorKind::Io;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED: return ErrorKind::Busy;
+    case SQLITE_NOMEM: return ErrorKind::MemoryLimit;
+    case SQLITE_INTERRUPT: return ErrorKind::Cancelled;
+    default: return ErrorKind::Sql;
+  }
+}
+
+std::string hint_for(ErrorKind kind) {
+  if (kind == ErrorKind::Busy) return "another connection writes to this database; try again when it is done";
+  if (kind == ErrorKind::ReadOnly) return "open a file that you may write, or a copy of it";
+  return "";
+}
+
+/// The token at SQLite's error offset: a word, or one character.
+std::optional<SourceSpan> token_at(std::string_view sql, int offset) {
+  if (offset < 0 || static_cast<std::size_t>(offset) >= sql.size()) return std::nullopt;
+  const auto begin = static_cast<std::size_t>(offset);
+  auto end = begin;
+  while (end < sql.size() && (std::isalnum(static_cast<unsigned char>(sql[end])) != 0 || sql[end] == '_')) ++end;
+  return SourceSpan{begin, std::max(end, begin + 1)};
+}
+
+bool mentions_reserved_name(std::string_view sql) {
+  for (std::size_t i = 0; i + 6 <= sql.size(); ++i)
+    if (sqlite3_strnicmp(sql.data() + i, "eindb_", 6) == 0) return true;
+  return false;
+}
+
+int on_progress(void* cancellation) noexcept {
+  try {
+    (*static_cast<const Cancellation**>(cancellation))->check();
+    return 0;
+  } catch (...) {
+    return 1;
+  }
+}
+
+void on_rollback(void* rollbacks) noexcept { ++*static_cast<std::uint32_t*>(rollbacks); }
+
+}  // namespace
+
+SqliteConnection::SqliteConnection(const std::string& location, Access access) : name_(location) {
+  const auto path = access == Access::Immutable ? immutable_uri(location) : literal_path(location);
+  const int code = sqlite3_open_v2(path.c_str(), &handle_, open_flags(access) | SQLITE_OPEN_NOMUTEX, nullptr);
+  try {
+    if (handle_ == nullptr) throw Error(ErrorKind::MemoryLimit, "no memory to open " + name_);
+    sqlite3_extended_result_codes(handle_, 1);
+    if (code != SQLITE_OK) fail(code);
+    // Files come from anywhere: their triggers and views may call no function with side effects, and nobody may damage
+    // the file by means of SQL.
+    sqlite3_db_config(handle_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+    sqlite3_db_config(handle_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+    sqlite3_rollback_hook(handle_, &on_rollback, &rollbacks_);
+    SqliteAuthorizer::install(*this);
+  } catch (...) {
+    close();
+    throw;
+  }
+}
+
+SqliteConnection::~SqliteConnection() { close(); }
+
+void SqliteConnection::close() noexcept { sqlite3_close_v2(std::exchange(handle_, nullptr)); }
+
+void SqliteConnection::execute(const std::string& sql) {
+  const OriginScope scope(*this, Origin::Eindb);
+  const int code = sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) fail(code);
+}
+
+SqliteStatement SqliteConnection::prepare(std::string_view sql) {
+  const OriginScope scope(*this, Origin::Eindb);
+  sqlite3_stmt* statement = nullptr;
+  const int code = sqlite3_prepare_v2(handle_, sql.data(), static_cast<int>(sql.size()), &statement, nullptr);
+  if (code != SQLITE_OK) fail(code);
+  return {*this, statement, false};
+}
+
+std::int64_t SqliteConnection::query_integer(std::string_view sql) {
+  auto statement = prepare(sql);
+  CHECK(statement.step(), "the query gives one row");
+  return statement.integer(0);
+}
+
+std::string SqliteConnection::query_text(std::string_view sql) {
+  auto statement = prepare(sql);
+  CHECK(statement.step(), "the query gives one row");
+  return statement.text(0);
+}
+
+UserStatement SqliteConnection::prepare_user(std::string_view sql) {
+  if (sql.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+    throw Error(ErrorKind::Unsupported, "a statement of more than 2 GiB");
+  const OriginScope scope(*this, Origin::UserPrepare);
+  altered_table_ = false;
+  sqlite3_stmt* raw = nullptr;
+  const char* tail = sql.data();
+  const int code = sqlite3_prepare_v2(handle_, sql.data(), static_cast<int>(sql.size()), &raw, &tail);
+  if (code != SQLITE_OK) fail(code, sql);
+  UserStatement result{.statement = std::nullopt, .tail = static_cast<std::size_t>(tail - sql.data())};
+  if (raw == nullptr) return result;
+  result.statement = SqliteStatement(*this, raw, true);
+  // SQLite does not tell the authorizer the new name of ALTER TABLE ... RENAME TO.
+  if (altered_table_ && mentions_reserved_name(sql.substr(0, result.tail)))
+    throw Error(ErrorKind::ReadOnly, "names that begin with eindb_ belong to eindb", std::nullopt, "use another name");
+  return result;
+}
+
+bool SqliteConnection::has_table(const std::string& table, std::initializer_list<const char*> columns) const {
+  return std::all_of(columns.begin(), columns.end(), [&](const char* column) {
+    return sqlite3_table_column_metadata(handle_, "main", table.c_str(), column, nullptr, nullptr, nullptr, nullptr,
+                                         nullptr) == SQLITE_OK;
+  });
+}
+
+bool SqliteConnection::in_transaction() const { return sqlite3_get_autocommit(handle_) == 0; }
+
+bool SqliteConnection::is_active() const {
+  return in_transaction() || sqlite3_txn_state(handle_, "main") != SQLITE_TXN_NONE;
+}
+
+SqliteConnection::ChangePoint SqliteConnection::change_point() {
+  return {sqlite3_total_changes64(handle_), query_integer("PRAGMA main.schema_version")};
+}
+
+bool SqliteConnection::sees_committed_state() {
+  return in_transaction() && clean_point_ && *clean_point_ == change_point();
+}
+
+std::int64_t SqliteConnection::changes() const { return sqlite3_changes64(handle_); }
+
+std::int64_t SqliteConnection::last_insert_rowid() const { return sqlite3_last_insert_rowid(handle_); }
+
+bool SqliteConnection::is_read_only() const { return sqlite3_db_readonly(handle_, "main") == 1; }
+
+std::uint64_t SqliteConnection::schema_version() {
+  const auto cookie = static_cast<std::uint32_t>(query_integer("PRAGMA main.schema_version"));
+  return (std::uint64_t{rollbacks_} << 32U) | cookie;
+}
+
+void SqliteConnection::set_busy_timeout(std::chrono::milliseconds timeout) {
+  sqlite3_busy_timeout(handle_, static_cast<int>(timeout.count()));
+}
+
+void SqliteConnection::watch(const Cancellation* cancellation) {
+  cancellation_ = cancellation;
+  sqlite3_progress_handler(handle_, kProgressInstructions, cancellation == nullptr ? nullptr : &on_progress,
+                           &cancellation_);
+}
+
+void SqliteConnection::interrupt() noexcept {
+  if (handle_ != nullptr) sqlite3_interrupt(handle_);
+}
+
+void SqliteConnection::fail(int code, std::optional<std::string_view> user_sql) {
+  const auto kind = kind_of(code);
+  if (kind == ErrorKind::Cancelled) {
+    if (cancellation_ != nullptr) cancellation_->check();  // throws, saying whether it was the user or the timeout
+    throw Error(kind, "the statement was cancelled");
+  }
+  // SQLite has several codes for what its authorizer denied.
+  if (const auto denial = std::exchange(denial_, {}); !denial.empty())
+    throw Error(ErrorKind::ReadOnly, denial, std::nullopt, denial_hint_);
+  if ((code & 0xFF) == SQLITE_NOTADB) throw Error(kind, name_ + " is not a database");
+  if (user_sql) {
+    throw Error(kind, sqlite3_errmsg(handle_), token_at(*user_sql, sqlite3_error_offset(handle_)), hint_for(kind));
+  }
+  auto message = (kind != ErrorKind::Sql ? name_ + ": " : "") + sqlite3_errmsg(handle_);
+  const int system = kind == ErrorKind::Io ? sqlite3_system_errno(handle_) : 0;
+  if (system != 0) message += std::string(" (") + std::strerror(system) + ")";
+  throw Error(kind, message, std::nullopt, hint_for(kind));
+}
+
+std::string quote_identifier(std::string_view name) {
+  std::string out = "\"";
+  for (const char c : name) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+}  // namespace eindb

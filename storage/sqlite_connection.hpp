@@ -1,0 +1,141 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <initializer_list>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "common/cancellation.hpp"
+#include "common/error.hpp"
+#include "storage/sqlite_statement.hpp"
+
+struct sqlite3;
+
+namespace eindb {
+
+/// One statement of a user's text and where the next one begins.
+struct UserStatement {
+  std::optional<SqliteStatement> statement;  ///< nullopt if the text holds only spaces and comments
+  std::size_t tail = 0;                      ///< offset of the first byte after the statement
+};
+
+/// One connection to SQLite. SQLite's errors leave it as eindb::Error, with the database's name in the message.
+///
+/// Whose SQL it is decides what it may do. `prepare` and `execute` are for eindb's own SQL, which may write the tables
+/// named eindb_*, but never through a trigger that somebody left there. `prepare_user` is for SQL that a person wrote:
+/// it may read everything and write what is theirs (see storage/sqlite_authorizer.hpp).
+///
+/// Threads: one at a time, except interrupt(). Tasks that share the connection take mutex() for each use.
+/// Statements and blobs of a connection must not outlive it.
+class SqliteConnection {
+ public:
+  enum class Access : std::uint8_t {
+    Create,     ///< read and write; an absent file is created
+    ReadWrite,  ///< read and write; fails if the file is absent
+    ReadOnly,   ///< creates and changes nothing
+    Immutable,  ///< as ReadOnly on media that nobody can write: takes no locks
+  };
+
+  /// `location` is a file's path or ":memory:".
+  SqliteConnection(const std::string& location, Access access);
+  ~SqliteConnection();
+  SqliteConnection(const SqliteConnection&) = delete;
+  SqliteConnection& operator=(const SqliteConnection&) = delete;
+
+  /// What messages call the database: its path.
+  const std::string& name() const { return name_; }
+
+  /// Runs every statement of eindb's own `sql`; rows are dropped.
+  void execute(const std::string& sql);
+  SqliteStatement prepare(std::string_view sql);
+  /// The first column of the only row of eindb's own query.
+  std::int64_t query_integer(std::string_view sql);
+  std::string query_text(std::string_view sql);
+  /// Compiles the first statement of `sql`. Errors have a span into `sql` where SQLite knows the place.
+  UserStatement prepare_user(std::string_view sql);
+
+  /// Whether the table (not a view) `table` of the main database has all of `columns`. Takes no lock that lasts.
+  bool has_table(const std::string& table, std::initializer_list<const char*> columns) const;
+
+  /// True between BEGIN or SAVEPOINT and the matching end.
+  bool in_transaction() const;
+  /// True while a read or a write transaction is open, also the implicit one of a running SELECT.
+  bool is_active() const;
+  /// True inside a SqliteTransaction that has changed nothing yet: what it sees is what is committed.
+  bool sees_committed_state();
+  /// Rows changed by the last INSERT, UPDATE or DELETE.
+  std::int64_t changes() const;
+  std::int64_t last_insert_rowid() const;
+  bool is_read_only() const;
+
+  /// Changes with every change of the schema that this connection sees, its own rollbacks included. For caches of what
+  /// was read from the catalog.
+  std::uint64_t schema_version();
+
+  void set_busy_timeout(std::chrono::milliseconds timeout);
+  /// SQL that runs long looks at `cancellation` now and then and stops with its error. Null: nobody asks.
+  void watch(const Cancellation* cancellation);
+  /// Stops the SQL that runs now with Error{Cancelled}. Any thread, also a signal handler.
+  void interrupt() noexcept;
+
+  /// Guards tile reads and writes of several tasks on this one connection.
+  std::mutex& mutex() { return mutex_; }
+
+  sqlite3* handle() const { return handle_; }
+  /// Throws the Error for SQLite's result `code` of this connection's last call. `sql` is set for a user's text.
+  [[noreturn]] void fail(int code, std::optional<std::string_view> user_sql = std::nullopt);
+
+ private:
+  friend class SqliteStatement;
+  friend class SqliteTransaction;
+  friend class SqliteAuthorizer;
+
+  /// Whose SQL SQLite compiles or runs now.
+  enum class Origin : std::uint8_t { Eindb, UserPrepare, UserStep };
+  class OriginScope;
+
+  /// Moves with every change that this connection makes.
+  struct ChangePoint {
+    std::int64_t rows = 0;    ///< written so far
+    std::int64_t schema = 0;  ///< SQLite's schema cookie
+    friend bool operator==(const ChangePoint&, const ChangePoint&) = default;
+  };
+  ChangePoint change_point();
+  void close() noexcept;
+
+  std::string name_;
+  sqlite3* handle_ = nullptr;
+  std::mutex mutex_;
+  Origin origin_ = Origin::Eindb;
+  bool altered_table_ = false;  // by the statement that is compiled now
+  std::string denial_;          // why the authorizer said no, for the message
+  std::string denial_hint_;
+  std::uint32_t rollbacks_ = 0;
+  std::optional<ChangePoint> clean_point_;  // of the outermost SqliteTransaction
+  const Cancellation* cancellation_ = nullptr;
+};
+
+/// Sets the origin for the time of one call into SQLite.
+class SqliteConnection::OriginScope {
+ public:
+  OriginScope(SqliteConnection& connection, Origin origin)
+      : connection_(connection), saved_(std::exchange(connection.origin_, origin)) {
+    connection.denial_.clear();
+  }
+  ~OriginScope() { connection_.origin_ = saved_; }
+  OriginScope(const OriginScope&) = delete;
+  OriginScope& operator=(const OriginScope&) = delete;
+
+ private:
+  SqliteConnection& connection_;
+  Origin saved_;
+};
+
+/// "name" with quotes doubled: an identifier as SQL reads it.
+std::string quote_identifier(std::string_view name);
+
+}  // namespace eindb

@@ -1,0 +1,253 @@
+// The catalog: names, changes that are whole or not at all, and database files that lie.
+
+#include "catalog/catalog.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "storage/database_file.hpp"
+#include "storage/sqlite_transaction.hpp"
+
+namespace eindb {
+namespace {
+
+using Names = std::vector<std::string>;
+
+template <class Action>
+Error error_of(Action&& action) {
+  try {
+    std::forward<Action>(action)();
+  } catch (const Error& error) {
+    return error;
+  }
+  ADD_FAILURE() << "no error was thrown";
+  return {ErrorKind::Internal, "none"};
+}
+
+class CatalogTest : public ::testing::Test {
+ protected:
+  template <class Action>
+  void change(Action&& action) {
+    SqliteTransaction transaction(db);
+    std::forward<Action>(action)();
+    transaction.commit();
+  }
+
+  void create(const std::string& name) {
+    change([&] { catalog.create(name, DType::Float32, {"i", "j"}, TileGrid(Shape({4, 6}), {2, 3})); });
+  }
+
+  /// The error of a failing change, which is undone.
+  template <class Action>
+  Error change_error(Action&& action) {
+    return error_of([&] { change(std::forward<Action>(action)); });
+  }
+
+  DatabaseFile database{":memory:"};
+  SqliteConnection& db = database.connection();
+  Catalog catalog{db};
+};
+
+TEST_F(CatalogTest, WhatIsCreatedIsFound) {
+  EXPECT_FALSE(catalog.find("A").has_value());
+  create("MyTensor");
+  const auto info = catalog.get("mytensor");
+  EXPECT_EQ(info.name, "MyTensor");
+  EXPECT_EQ(info.dtype, DType::Float32);
+  EXPECT_EQ(info.labels, (Names{"i", "j"}));
+  EXPECT_EQ(info.grid, TileGrid(Shape({4, 6}), {2, 3}));
+  EXPECT_EQ(info.dense_bytes(), 96);
+  EXPECT_EQ(info.store().read(db, 5), nullptr);
+}
+
+TEST_F(CatalogTest, ScalarsEmptyTensorsAndOddNames) {
+  change([&] {
+    catalog.create("s", DType::Int64, {}, TileGrid());
+    catalog.create("empty", DType::Complex128, {"I", "i"}, TileGrid(Shape({0, 5}), {1, 5}));
+    catalog.create("it's \"odd\"; DROP TABLE x", DType::Float64, {"tile", "a b"}, TileGrid(Shape({1, 1}), {1, 1}));
+  });
+  EXPECT_EQ(catalog.get("S").grid.rank(), 0U);
+  EXPECT_EQ(catalog.get("empty").labels, (Names{"I", "i"}));
+  EXPECT_EQ(catalog.get("it's \"odd\"; DROP TABLE x").labels[0], "tile");
+  EXPECT_EQ(catalog.names(), (Names{"empty", "it's \"odd\"; DROP TABLE x", "s"}));
+}
+
+TEST_F(CatalogTest, AnUnknownNameSuggestsTheNearest) {
+  EXPECT_NE(error_of([&] { catalog.get("A"); }).hint().find("no tensors yet"), std::string::npos);
+  create("weights");
+  const auto error = error_of([&] { catalog.get("wieghts"); });
+  EXPECT_EQ(error.kind(), ErrorKind::UnknownName);
+  EXPECT_EQ(error.hint(), "did you mean weights?");
+}
+
+TEST_F(CatalogTest, ANameIsTakenOnce) {
+  create("A");
+  const auto again = [&](const std::string& name) {
+    return change_error([&] { catalog.create(name, DType::Float32, {}, TileGrid()); }).kind();
+  };
+  EXPECT_EQ(again("a"), ErrorKind::DuplicateName);
+  db.execute("CREATE TABLE plain(x); CREATE VIEW seen AS SELECT 1");
+  EXPECT_EQ(again("Plain"), ErrorKind::DuplicateName);
+  EXPECT_EQ(again("SEEN"), ErrorKind::DuplicateName);
+}
+
+TEST_F(CatalogTest, NamesThatCannotBe) {
+  const auto kind = [&](const std::string& name) {
+    return change_error([&] { catalog.create(name, DType::Float32, {}, TileGrid()); }).kind();
+  };
+  EXPECT_EQ(kind(""), ErrorKind::Value);
+  EXPECT_EQ(kind("Eindb_x"), ErrorKind::Value);
+  EXPECT_EQ(kind("sqlite_x"), ErrorKind::Value);
+  EXPECT_EQ(kind(std::string("a\0b", 3)), ErrorKind::Value);
+  EXPECT_EQ(kind(std::string(kMaxNameLength + 1, 'x')), ErrorKind::Value);
+  const auto label = [&](const std::string& text) {
+    return change_error([&] { catalog.create("L", DType::Float32, {text}, TileGrid(Shape({1}), {1})); }).kind();
+  };
+  EXPECT_EQ(label(""), ErrorKind::Label);
+  EXPECT_EQ(label(std::string(kMaxNameLength + 1, 'x')), ErrorKind::Label);
+  EXPECT_TRUE(catalog.names().empty());
+  create(std::string(kMaxNameLength, 'x'));
+}
+
+TEST_F(CatalogTest, SizesThatOverflow) {
+  const Shape shape({std::int64_t{1} << 61});
+  const auto error = change_error([&] { catalog.create("A", DType::Float64, {"i"}, TileGrid(shape, {1})); });
+  EXPECT_EQ(error.kind(), ErrorKind::Shape);
+  const Shape deep(std::vector<std::int64_t>(65, 1));
+  const auto rank =
+      change_error([&] { catalog.create("A", DType::Float64, Names(65, "i"), TileGrid(deep, Partition(65, 1))); });
+  EXPECT_EQ(rank.kind(), ErrorKind::Unsupported);
+}
+
+TEST_F(CatalogTest, DropAndRename) {
+  create("A");
+  create("B");
+  change([&] { catalog.rename("a", "C"); });
+  EXPECT_EQ(catalog.names(), (Names{"B", "C"}));
+  EXPECT_EQ(catalog.get("C").store().read(db, 0), nullptr);
+  change([&] { catalog.rename("C", "c"); });  // only the case
+  EXPECT_EQ(catalog.get("C").name, "c");
+  EXPECT_EQ(change_error([&] { catalog.rename("B", "C"); }).kind(), ErrorKind::DuplicateName);
+  change([&] { catalog.drop("b"); });
+  EXPECT_EQ(catalog.names(), Names{"c"});
+  EXPECT_EQ(db.query_integer("SELECT COUNT(*) FROM eindb_dimensions"), 2);
+  EXPECT_EQ(change_error([&] { catalog.drop("b"); }).kind(), ErrorKind::UnknownName);
+}
+
+TEST_F(CatalogTest, ABrokenViewOfAPersonDoesNotStopARename) {
+  create("A");
+  db.execute("CREATE VIEW broken AS SELECT * FROM nowhere");
+  change([&] { catalog.rename("A", "B"); });
+  EXPECT_EQ(catalog.names(), Names{"B"});
+}
+
+TEST_F(CatalogTest, AFailureHalfWayLeavesTheOldState) {
+  create("A");
+  const auto before = catalog.version();
+  try {
+    change([&] {
+      catalog.drop("A");
+      create("B");
+      throw std::runtime_error("killed");
+    });
+  } catch (const std::runtime_error&) {
+  }
+  EXPECT_EQ(catalog.names(), Names{"A"});
+  EXPECT_EQ(catalog.get("A").store().read(db, 0), nullptr);
+  EXPECT_NE(catalog.version(), before);  // a cache filled meanwhile is stale
+}
+
+TEST_F(CatalogTest, TheVersionChangesWithTheSchema) {
+  auto last = catalog.version();
+  const auto changed = [&] { return std::exchange(last, catalog.version()) != last; };
+  EXPECT_FALSE(changed());
+  create("A");
+  EXPECT_TRUE(changed());
+  EXPECT_FALSE(changed());
+  change([&] { catalog.rename("A", "B"); });
+  EXPECT_TRUE(changed());
+  change([&] { catalog.drop("B"); });
+  EXPECT_TRUE(changed());
+}
+
+TEST_F(CatalogTest, PublishReplacesATensor) {
+  create("A");
+  change([&] {
+    const auto staged = catalog.stage(DType::Int64, {"k"}, TileGrid(Shape({5}), {5}));
+    EXPECT_EQ(catalog.names(), Names{"A"});  // seen by nobody
+    auto one = Tile::zeros(DType::Int64, Shape({1}));
+    one.mutable_data<std::int64_t>()[0] = 7;
+    TileWriter(db, staged.store()).write(3, one);
+    EXPECT_EQ(catalog.publish(staged, "A").name, "A");
+  });
+  const auto info = catalog.get("A");
+  EXPECT_EQ(info.dtype, DType::Int64);
+  EXPECT_EQ(*info.store().read(db, 3)->data<std::int64_t>(), 7);
+}
+
+TEST_F(CatalogTest, ListTellsWhatIsStored) {
+  create("A");
+  change([&] {
+    auto tile = Tile::zeros(DType::Float32, Shape({2, 2}));
+    tile.mutable_data<float>()[0] = 1;
+    TileWriter writer(db, catalog.get("A").store());
+    writer.write(0, tile);
+    writer.write(4, tile);
+  });
+  const auto list = catalog.list();
+  ASSERT_EQ(list.size(), 1U);
+  EXPECT_EQ(list[0].info.grid.tile_count(), 6);
+  EXPECT_EQ(list[0].stored_tiles, 2);
+  EXPECT_EQ(list[0].stored_bytes, 2 * (24 + 16 + 16));
+}
+
+TEST_F(CatalogTest, ASchemaVersionIsKeptInTheFile) {
+  create("A");
+  EXPECT_EQ(db.query_integer("SELECT value FROM eindb_settings WHERE name = 'schema_version'"), kSchemaVersion);
+}
+
+TEST_F(CatalogTest, DamagedEntriesAreCorrupt) {
+  create("A");
+  const auto fault = [&](const std::string& sql) {
+    SqliteTransaction undone(db);
+    db.execute(sql);
+    const auto error = error_of([&] { catalog.find("A"); });
+    EXPECT_EQ(error.kind(), ErrorKind::Corrupt) << sql;
+    return error.message();
+  };
+  const auto dimension = [&](const std::string& change) { return fault("UPDATE eindb_dimensions SET " + change); };
+  EXPECT_NE(fault("UPDATE eindb_tensors SET dtype = 'FLOAT7'").find("type is unknown"), std::string::npos);
+  EXPECT_NE(fault("DELETE FROM eindb_dimensions WHERE position = 0").find("dimension 0 is missing"), std::string::npos);
+  EXPECT_NE(fault("UPDATE eindb_dimensions SET position = 7 WHERE position = 1").find("dimension 1 is missing"),
+            std::string::npos);
+  EXPECT_NE(dimension("extent = -1").find("extent -1"), std::string::npos);
+  EXPECT_NE(dimension("parts = 0").find("is cut into 0"), std::string::npos);
+  EXPECT_NE(dimension("parts = 7").find("is cut into 7"), std::string::npos);
+  EXPECT_NE(dimension("extent = 9223372036854775807").find("overflows"), std::string::npos);
+  EXPECT_NE(dimension("extent = 9223372036854775807, parts = 9223372036854775807").find("more tiles"),
+            std::string::npos);
+  EXPECT_NE(dimension("extent = 'four'").find("holds no integer"), std::string::npos);
+  EXPECT_NE(dimension("extent = 4.5").find("holds no integer"), std::string::npos);
+  EXPECT_NE(dimension("label = ''").find("label"), std::string::npos);
+  EXPECT_NE(dimension("label = x'00'").find("holds no text"), std::string::npos);
+  EXPECT_NE(fault("DROP TABLE eindb_tiles_A").find("table of tiles is missing"), std::string::npos);
+  EXPECT_NE(fault("DROP TABLE eindb_tiles_A; CREATE TABLE eindb_tiles_A(x)").find("missing"), std::string::npos);
+  EXPECT_NE(
+      fault("DROP TABLE eindb_tiles_A; CREATE VIEW eindb_tiles_A AS SELECT 1 AS tile_id, 2 AS tile").find("missing"),
+      std::string::npos);
+  EXPECT_NE(fault("WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) INSERT INTO "
+                  "eindb_dimensions SELECT tensor_id, i, 'l', 1, 1 FROM n, eindb_tensors")
+                .find("more than 64 dimensions"),
+            std::string::npos);
+  EXPECT_TRUE(catalog.find("A").has_value());
+}
+
+TEST_F(CatalogTest, TablesThatOnlyLookLikeTheCatalog) {
+  db.execute("CREATE TABLE eindb_tensors(other)");
+  EXPECT_FALSE(catalog.find("A").has_value());
+  EXPECT_TRUE(catalog.list().empty());
+}
+
+}  // namespace
+}  // namespace eindb

@@ -1,0 +1,156 @@
+// Parallel readers see one state of the database, whatever is committed meanwhile.
+
+#include "storage/read_snapshot.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "scratch_directory.hpp"
+#include "storage/sqlite_transaction.hpp"
+
+namespace eindb {
+namespace {
+
+constexpr std::int64_t kTiles = 16;
+
+TileStore store() { return {"A", {"i"}, DType::Int64, TileGrid(Shape({kTiles}), {kTiles})}; }
+
+/// Sets every element to `value`.
+void write_all(SqliteConnection& db, std::int64_t value) {
+  auto tile = Tile::zeros(DType::Int64, Shape({1}));
+  tile.mutable_data<std::int64_t>()[0] = value;
+  TileWriter writer(db, store());
+  for (std::int64_t id = 0; id < kTiles; ++id) writer.write(id, tile);
+}
+
+void make_tensor(DatabaseFile& database, std::int64_t value) {
+  SqliteTransaction transaction(database.connection());
+  store().create(database.connection());
+  write_all(database.connection(), value);
+  transaction.commit();
+}
+
+void change_tensor(DatabaseFile& database, std::int64_t value) {
+  SqliteTransaction transaction(database.connection());
+  write_all(database.connection(), value);
+  transaction.commit();
+}
+
+std::int64_t element(ReadSnapshot& snapshot, std::int64_t id) {
+  return *snapshot.read(store(), id)->data<std::int64_t>();
+}
+
+class ReadSnapshotTest : public ::testing::Test {
+ protected:
+  ScratchDirectory scratch;
+  std::string path = scratch.file("a.db");
+  DatabaseFile database{path};
+};
+
+TEST_F(ReadSnapshotTest, ManyThreadsRead) {
+  make_tensor(database, 7);
+  for (const bool in_memory : {false, true}) {
+    DatabaseFile memory(":memory:");
+    if (in_memory) make_tensor(memory, 7);
+    ReadSnapshot snapshot(in_memory ? memory : database, 4);
+    std::atomic<std::int64_t> sum = 0;
+    {
+      std::vector<std::jthread> threads;
+      for (int t = 0; t < 8; ++t)
+        threads.emplace_back([&] {
+          for (std::int64_t id = 0; id < kTiles; ++id) sum += element(snapshot, id);
+        });
+    }
+    EXPECT_EQ(sum, 8 * kTiles * 7);
+    EXPECT_LE(snapshot.reader_count(), in_memory ? 0U : 4U);
+  }
+}
+
+TEST_F(ReadSnapshotTest, CommitsOfOthersDoNotShow) {
+  make_tensor(database, 1);
+  DatabaseFile other(path);
+  ReadSnapshot snapshot(database, 4);
+  EXPECT_EQ(element(snapshot, 0), 1);
+  change_tensor(other, 2);
+  EXPECT_EQ(element(snapshot, 1), 1);
+  EXPECT_EQ(*store().read(database.connection(), 2)->data<std::int64_t>(), 1);
+}
+
+TEST_F(ReadSnapshotTest, TheNextSnapshotIsNew) {
+  make_tensor(database, 1);
+  DatabaseFile other(path);
+  { EXPECT_EQ(element(*std::make_unique<ReadSnapshot>(database, 2), 0), 1); }
+  change_tensor(other, 2);
+  ReadSnapshot snapshot(database, 2);
+  EXPECT_EQ(element(snapshot, 0), 2);
+}
+
+TEST_F(ReadSnapshotTest, LateReadersJoinOnlyTheSameState) {
+  make_tensor(database, 1);
+  DatabaseFile other(path);
+  ReadSnapshot snapshot(database, 8);
+  change_tensor(other, 2);
+  std::atomic<int> wrong = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 8; ++t)
+      threads.emplace_back([&] {
+        for (int n = 0; n < 200; ++n) wrong += element(snapshot, n % kTiles) != 1;
+      });
+  }
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(snapshot.reader_count(), 1U);
+}
+
+TEST_F(ReadSnapshotTest, ReadersRunBesideAWriteThatHasChangedNothing) {
+  make_tensor(database, 1);
+  SqliteTransaction transaction(database.connection());
+  ReadSnapshot snapshot(database, 2);
+  EXPECT_EQ(snapshot.reader_count(), 1U);
+  write_all(database.connection(), 5);
+  EXPECT_EQ(element(snapshot, 0), 1);  // as when the statement began
+}
+
+TEST_F(ReadSnapshotTest, UncommittedChangesAreSeen) {
+  make_tensor(database, 1);
+  SqliteTransaction transaction(database.connection());
+  write_all(database.connection(), 5);
+  ReadSnapshot snapshot(database, 2);
+  EXPECT_EQ(snapshot.reader_count(), 0U);
+  EXPECT_EQ(element(snapshot, 0), 5);
+}
+
+TEST_F(ReadSnapshotTest, ItLeavesTheConnectionAsItWas) {
+  make_tensor(database, 1);
+  {
+    ReadSnapshot snapshot(database, 2);
+    EXPECT_TRUE(database.connection().in_transaction());
+  }
+  EXPECT_FALSE(database.connection().is_active());
+  change_tensor(database, 3);
+}
+
+TEST_F(ReadSnapshotTest, ConcurrentCommitsNeverMix) {
+  make_tensor(database, 0);
+  change_tensor(database, 1);
+  std::jthread writer([&](const std::stop_token& stop) {
+    DatabaseFile other(path);
+    for (std::int64_t value = 2; !stop.stop_requested(); ++value) change_tensor(other, value);
+  });
+  for (int n = 0; n < 50; ++n) {
+    ReadSnapshot snapshot(database, 3);
+    const auto first = element(snapshot, 0);
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 3; ++t)
+      threads.emplace_back([&] {
+        for (std::int64_t id = 0; id < kTiles; ++id) EXPECT_EQ(element(snapshot, id), first);
+      });
+    threads.clear();
+    EXPECT_EQ(*store().read(database.connection(), 5)->data<std::int64_t>(), first);
+  }
+}
+
+}  // namespace
+}  // namespace eindb
