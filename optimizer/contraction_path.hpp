@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace eindb {
+
+/// An n-ary contraction on plain values: `SUM over what is not in output of X0[operands[0]] * X1[operands[1]] * ...`.
+/// Labels are numbers into `extents`; no operand and no output repeats one. A label may occur in any number of
+/// operands (a hyperedge).
+struct ContractionProblem {
+  std::vector<std::vector<std::size_t>> operands;
+  std::vector<std::size_t> output;
+  std::vector<std::int64_t> extents;
+};
+
+/// The order of an n-ary contraction as pairs of positions in a shrinking list, opt_einsum's way: a step takes two
+/// operands off the list and puts their contraction at its end. n operands take n - 1 steps.
+/// Example: ((0, 1), (0, 1)) over A, B, C contracts A with B, then C (now at 0) with AB (at 1).
+struct ContractionPath {
+  using Step = std::pair<std::size_t, std::size_t>;  ///< first < second
+  std::vector<Step> steps;
+  double flops = 0;                 ///< multiplications and additions
+  double largest_intermediate = 0;  ///< elements of the largest result of a step, the last one included
+};
+
+/// Contracts the pair with the smallest size(result) - size(a) - size(b) first, among pairs that share a label; then
+/// what is left, as outer products, smallest first. A label is summed in the step after which neither another operand
+/// nor the output has it. Deterministic; about n log n for n operands of bounded rank: a label that more than a few
+/// dozen operands share proposes only some of their pairs.
+ContractionPath greedy_path(const ContractionProblem& problem);
+
+/// The path made of pairs of results, with its costs: operands are results 0 to n - 1, step s gives result n + s.
+ContractionPath path_of_results(const ContractionProblem& problem,
+                                const std::vector<std::pair<std::size_t, std::size_t>>& pairs);
+/// The inverse for the order alone: which results each step of a path over n operands contracts.
+std::vector<std::pair<std::size_t, std::size_t>> results_of_path(std::size_t operand_count,
+                                                                 const std::vector<ContractionPath::Step>& steps);
+
+}  // namespace eindb

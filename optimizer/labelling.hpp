@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "plan/ein_graph.hpp"
+
+namespace eindb {
+
+/// What a decomposition aims at and what it pays for.
+struct DecompositionOptions {
+  std::int64_t parallelism = 1;               ///< p: kernel calls wanted per vertex, a power of two
+  bool free_inputs = false;                   ///< the paper's rule: a stored tensor costs nothing in any partition
+  std::optional<Partition> output_partition;  ///< the result is wanted in this partition; leaving another one costs
+};
+
+/// A vertex's partition vector and what it costs (optimizer/cost_model). Inputs of the computation have none.
+struct VertexLabelling {
+  LabelPartition partition;
+  double cost_join = 0;
+  double cost_agg = 0;
+  double cost_repart = 0;  ///< bringing its inputs from their producers' partitions to its own
+
+  double cost() const { return cost_join + cost_agg + cost_repart; }
+};
+
+/// A TaskGraph of the paper: a partition vector for every vertex. Entry n is of VertexId(n).
+struct Labelling {
+  std::vector<VertexLabelling> vertices;
+  double cost_output = 0;  ///< bringing the result to the partition wanted
+  double total_cost = 0;   ///< all of the above, exactly, whatever the algorithm that chose the vectors ignored
+};
+
+/// The partition of a vertex's result: of the stored tensor, or that of its head's labels in `partition`.
+Partition result_partition(const Vertex& vertex, const LabelPartition& partition);
+
+/// Costs the given partition vectors (one per vertex, empty for inputs). Every edge counts, also two that one
+/// repartition will serve.
+Labelling evaluate(const EinGraph& graph, std::vector<LabelPartition> partitions, const DecompositionOptions& options);
+
+}  // namespace eindb

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "optimizer/labelling.hpp"
+#include "optimizer/passes.hpp"
+#include "optimizer/strategy.hpp"
+#include "plan/physical_plan.hpp"
+
+namespace eindb {
+
+struct OptimizerOptions {
+  std::int64_t parallelism = 1;  ///< p of EinDecomp: kernel calls wanted per vertex, a power of two
+  Strategy strategy = Strategy::EinDecomp;
+  std::set<std::string> disabled_passes;      ///< names of optimizer/passes
+  bool free_inputs = false;                   ///< cost stored tensors as free in any partition, the paper's rule
+  std::optional<Partition> output_partition;  ///< cut the result so; otherwise as the last vertex gives it
+};
+
+/// Everything that planning found out; EXPLAIN prints it, the executor takes `physical`.
+struct OptimizedPlan {
+  EinGraph graph;  ///< after all passes; entry n of labelling.vertices is of its vertex n
+  Labelling labelling;
+  PhysicalPlan physical;
+  std::vector<StageTiming> stages;  ///< the passes that ran, then "decomposition" and "physical_plan"
+  double planning_seconds = 0;      ///< all of it, with validation
+};
+
+/// The optimiser: bound logical plan in, physical plan out. A pure function of its arguments: no I/O, no state, any
+/// number of threads. The output vertex keeps name, head labels and type.
+/// Throws Error{Value} if the parallelism is not a power of two, Error{UnknownName} or Error{Value} for a pass that
+/// cannot be disabled, Error{Shape} if `output_partition` does not fit the result.
+OptimizedPlan optimize(const EinGraph& graph, const OptimizerOptions& options);
+
+}  // namespace eindb

@@ -1,0 +1,65 @@
+#include "optimizer/passes.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "common/error.hpp"
+#include "optimizer/common_subexpressions.hpp"
+#include "optimizer/contraction_order.hpp"
+#include "optimizer/dead_vertices.hpp"
+#include "optimizer/early_summation.hpp"
+#include "optimizer/stopwatch.hpp"
+#include "plan/validator.hpp"
+
+namespace eindb {
+namespace {
+
+void check_disabled(const std::set<std::string>& disabled) {
+  for (const auto& name : disabled) {
+    const auto same = [&](const Pass& pass) { return pass.name == name; };
+    const auto pass = std::find_if(all_passes().begin(), all_passes().end(), same);
+    if (pass == all_passes().end()) {
+      std::string known;
+      for (const auto& other : all_passes()) known += (known.empty() ? "" : ", ") + std::string(other.name);
+      throw Error(ErrorKind::UnknownName, "there is no optimiser pass '" + name + "'", std::nullopt,
+                  "the passes are " + known);
+    }
+    if (!pass->switchable)
+      throw Error(ErrorKind::Value, "the pass '" + name + "' cannot be switched off", std::nullopt,
+                  std::string(pass->reason));
+  }
+}
+
+}  // namespace
+
+const std::vector<Pass>& all_passes() {
+  static const std::vector<Pass> kPasses{
+      {"common_subexpressions", unite_common_subexpressions,
+       "first: later passes take vertices apart, and need not do so twice for equal ones"},
+      {"early_summation", sum_early, "before the contraction order, which then sees operands of their final size"},
+      {"contraction_order", order_contractions,
+       "after all passes that see a contraction whole; execution takes vertices of at most two inputs", false},
+      {"common_parts", unite_common_subexpressions,
+       "after the passes that split vertices: the parts of different vertices may be equal"},
+      {"dead_vertices", drop_dead_vertices,
+       "last: whatever the others leave unread is neither decomposed nor executed"},
+  };
+  return kPasses;
+}
+
+EinGraph run_passes(EinGraph graph, const std::set<std::string>& disabled, std::vector<StageTiming>& timings) {
+  check_disabled(disabled);
+  validate(graph);
+  auto max_arity = std::numeric_limits<std::size_t>::max();
+  for (const auto& pass : all_passes()) {
+    if (disabled.contains(std::string(pass.name))) continue;
+    const Stopwatch watch;
+    graph = pass.run(graph);
+    timings.push_back({std::string(pass.name), watch.seconds()});
+    if (pass.run == order_contractions) max_arity = 2;
+    validate(graph, max_arity);
+  }
+  return graph;
+}
+
+}  // namespace eindb

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <optional>
+
+#include "optimizer/labelling.hpp"
+#include "plan/physical_plan.hpp"
+
+namespace eindb {
+
+/// Lowers a labelled graph to operators on tensor relations. For each vertex that the output needs, in order: a scan
+/// for an input of the computation; otherwise a join, after repartitions of those inputs that are not cut as the
+/// vertex wants them, and before a group-by if an aggregated label is cut. Readers that want the same tensor in
+/// the same partition share one repartition. A repartition to `output_partition`, if it is given and differs, and
+/// the sink end the plan.
+///
+/// Nodes name the vertex whose tensor they give. Throws Error{Shape} if `output_partition` does not fit the result.
+PhysicalPlan plan_physically(const EinGraph& graph, const Labelling& labelling,
+                             const std::optional<Partition>& output_partition = std::nullopt);
+
+}  // namespace eindb

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "plan/ein_graph.hpp"
+
+namespace eindb {
+
+/// Names for the vertices that passes make: the parts of Z are "Z.1", "Z.2", ..., none of them taken already.
+class VertexNames {
+ public:
+  explicit VertexNames(const EinGraph& graph);
+  std::string next(const std::string& base);
+
+ private:
+  std::unordered_set<std::string> taken_;
+  std::unordered_map<std::string, std::size_t> last_;
+};
+
+/// Builds a graph over the same labels, vertex by vertex in order. `rewrite` gets a vertex whose inputs are already
+/// those of the new graph; it adds what it likes and returns the vertex that now stands for the given one.
+EinGraph rewrite_each(const EinGraph& graph, const std::function<VertexId(EinGraph&, Vertex)>& rewrite);
+
+/// Operands of a vertex that read the same vertex with the same labels become one: X[i,j] * X[i,j] is unary.
+Vertex unite_operands(Vertex vertex);
+
+/// Takes one vertex apart, for passes that turn it into several.
+///
+/// Operands are numbered: first those of the vertex, then the parts in the order in which they were added.
+/// Expressions given here count in these numbers; each vertex made gets the operands that it reads, in order of
+/// occurrence.
+///
+/// Types: a part computes in the compute type C of the whole vertex and is stored in C (or its real type), so that
+/// splitting rounds no intermediate value to less than one kernel over the whole expression would: X * Y * W with
+/// X, Y FLOAT32 and W FLOAT64 keeps X * Y in FLOAT64. The last vertex keeps the type of the whole.
+class VertexSplitter {
+ public:
+  /// `vertex` reads vertices of `graph`; both must outlive the splitter.
+  VertexSplitter(EinGraph& graph, VertexNames& names, Vertex vertex);
+
+  const Vertex& vertex() const { return vertex_; }
+  const LabelTable& labels() const { return graph_.labels(); }
+  const Labels& labels_of(std::size_t operand) const { return operands_[operand].labels; }
+  /// Distinct labels of the operands read and of label values, in order of occurrence.
+  Labels labels_of(const ScalarExpression& expression) const;
+
+  /// Adds `part[output] = SUM over aggregated of expression` (element-wise if nothing is aggregated); returns the
+  /// operand that stands for it.
+  ScalarPtr add_part(const ScalarPtr& expression, Labels output, Labels aggregated);
+  /// Adds what is left of the vertex, with its name, head, type and aggregate (none if nothing is aggregated).
+  VertexId finish(const ScalarPtr& expression, Labels aggregated);
+
+ private:
+  struct Operand {
+    VertexId vertex;
+    Labels labels;
+  };
+  Vertex build(std::string name, const ScalarPtr& expression, EinSum head) const;
+
+  EinGraph& graph_;
+  VertexNames& names_;
+  Vertex vertex_;
+  std::vector<Operand> operands_;
+};
+
+}  // namespace eindb

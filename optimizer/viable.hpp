@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "tensor/partition.hpp"
+
+namespace eindb {
+
+/// viable(v, p) of EinDecomp, section 8.1: all partition vectors of powers of two over labels of the given extents
+/// that make p kernel calls, d[n] <= extents[n] (an empty dimension is not cut). Where the extents allow no such
+/// vector, those with the most calls. p is a power of two. Never empty.
+///
+/// Vectors that cut the first labels come first: of equally good ones the planner takes the first, and tiles of
+/// whole rows are contiguous. For three labels of extent 8 and p = 2: [2,1,1], [1,2,1], [1,1,2].
+///
+/// With D labels and p = 2^N there are C(N+D-1, D-1) vectors before the extents cut in. If that is more than `limit`,
+/// only the labels with the largest extents are cut, as many of them as stay within the limit.
+std::vector<Partition> viable(const std::vector<std::int64_t>& extents, std::int64_t p,
+                              std::size_t limit = std::numeric_limits<std::size_t>::max());
+
+}  // namespace eindb

@@ -1,0 +1,194 @@
+#include "plan/validator.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "common/check.hpp"
+
+namespace eindb {
+namespace {
+
+// Ascending and without repetition, so that large label lists compare in linear time.
+Labels sorted_set(Labels labels) {
+  std::sort(labels.begin(), labels.end());
+  labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
+  return labels;
+}
+
+Labels all_labels_read(const EinSum& einsum) {
+  Labels out = index_labels_of(*einsum.expression);
+  for (const auto& input : einsum.inputs) out.insert(out.end(), input.begin(), input.end());
+  return sorted_set(std::move(out));
+}
+
+// Throws with the invariant in words and the place where it does not hold.
+class Checker {
+ public:
+  explicit Checker(std::string place) : place_(std::move(place)) {}
+  void operator()(bool holds, const char* invariant) const { CHECK(holds, place_ + ": " + invariant); }
+
+ private:
+  std::string place_;
+};
+
+void check_einsum(const EinSum& einsum, const LabelTable& table, const Checker& check) {
+  check(einsum.expression != nullptr, "an EinSum has an expression");
+  const auto operands = operands_of(*einsum.expression);
+  check(operands.empty() || operands.back() < einsum.inputs.size(), "an expression reads only operands that exist");
+
+  const auto read = all_labels_read(einsum);
+  const auto head = sorted_set(einsum.output);
+  const auto aggregated = sorted_set(einsum.aggregated);
+  for (const auto& set : {read, head, aggregated})
+    check(set.empty() || set.back().index() < table.size(), "every label is in the label table");
+  check(head.size() == einsum.output.size(), "no label is repeated in the output");
+  check(aggregated.size() == einsum.aggregated.size(), "no label is aggregated twice");
+
+  Labels known;
+  std::set_union(head.begin(), head.end(), aggregated.begin(), aggregated.end(), std::back_inserter(known));
+  check(known.size() == head.size() + aggregated.size(), "no label is both in the output and aggregated");
+  check(std::includes(known.begin(), known.end(), read.begin(), read.end()),
+        "every label is in the output or aggregated");
+  check(aggregated.empty() == (einsum.aggregate == Aggregate::None),
+        "labels are aggregated exactly if there is an aggregate");
+}
+
+void check_types(const EinSum& einsum, const std::vector<DType>& operands, DType compute, DType result,
+                 const Checker& check) {
+  const auto needed = compute_type_of(*einsum.expression, operands);
+  check(promote(compute, needed) == compute, "the compute type holds every intermediate value");
+  const auto natural = type_of(*einsum.expression, operands).dtype;
+  check(is_complex(result) || !is_complex(natural), "a complex result has a complex type");
+}
+
+void check_input(const Vertex& vertex, const Checker& check) {
+  check(vertex.inputs.empty() && vertex.einsum.inputs.empty(), "an input of the computation reads nothing");
+  check(vertex.bound == vertex.stored->grid.shape(), "the bound of an input is the shape of its tensor");
+  check(vertex.dtype == vertex.stored->dtype, "the type of an input is the type of its tensor");
+}
+
+void check_reads(const EinGraph& graph, VertexId id, const Checker& check) {
+  const auto& vertex = graph.vertex(id);
+  check(vertex.inputs.size() == vertex.einsum.inputs.size(), "an EinSum has labels for every input");
+  for (std::size_t n = 0; n < vertex.inputs.size(); ++n) {
+    check(vertex.inputs[n] < id, "inputs come before their readers");
+    const auto& labels = vertex.einsum.inputs[n];
+    for (const auto label : labels) check(label.index() < graph.labels().size(), "every label is in the label table");
+    check(graph.labels().extents(labels) == graph.vertex(vertex.inputs[n]).bound.extents(),
+          "an input is read with one label per dimension, of the same extent");
+  }
+}
+
+void check_vertex(const EinGraph& graph, VertexId id, std::size_t max_arity) {
+  const auto& vertex = graph.vertex(id);
+  const Checker check("vertex " + vertex.name);
+  if (vertex.is_input()) return check_input(vertex, check);
+  check_reads(graph, id, check);
+  check(vertex.inputs.size() <= max_arity, "a vertex has no more inputs than the stage allows");
+  check_einsum(vertex.einsum, graph.labels(), check);
+  check(vertex.bound.extents() == graph.labels().extents(vertex.einsum.output), "the bound is the head's extents");
+  std::vector<DType> types;
+  for (const auto input : vertex.inputs) types.push_back(graph.vertex(input).dtype);
+  check_types(vertex.einsum, types, vertex.compute_dtype, vertex.dtype, check);
+}
+
+bool cuts_aggregated_label(const JoinNode& join) {
+  const auto parts = join.partition.project(join.einsum.aggregated);
+  return std::any_of(parts.begin(), parts.end(), [](std::int64_t d) { return d > 1; });
+}
+
+// One overload per operator: what must hold between a node and its inputs.
+struct NodeChecker {
+  const PhysicalPlan& plan;
+  const PhysicalNode& node;
+  const Checker& check;
+
+  void operator()(const ScanNode& scan) const {
+    check(node.grid == scan.tensor.grid, "a scan has the grid of its tensor");
+    check(node.dtype == scan.tensor.dtype, "a scan has the type of its tensor");
+  }
+
+  void operator()(const RepartitionNode& repartition) const {
+    const auto& input = plan.node(repartition.input);
+    check(node.grid.shape() == input.grid.shape(), "a repartition keeps the shape");
+    check(node.dtype == input.dtype, "a repartition keeps the type");
+    check(node.grid != input.grid, "a repartition changes the partition");
+  }
+
+  void operator()(const JoinNode& join) const {
+    check_partition(join);
+    check(join.inputs.size() == join.einsum.inputs.size(), "a join has labels for every input");
+    std::vector<DType> types;
+    for (std::size_t n = 0; n < join.inputs.size(); ++n) {
+      check(plan.node(join.inputs[n]).grid == grid_of(join, join.einsum.inputs[n]),
+            "the inputs of a join are cut as its partition vector says");
+      types.push_back(plan.node(join.inputs[n]).dtype);
+    }
+    check_einsum(join.einsum, plan.labels, check);
+    check(node.grid == grid_of(join, join.einsum.output), "the result of a join is cut as its partition vector says");
+    check_types(join.einsum, types, join.compute_dtype, node.dtype, check);
+  }
+
+  void operator()(const GroupByNode& group_by) const {
+    const auto& input = plan.node(group_by.input);
+    const auto* join = std::get_if<JoinNode>(&input.op);
+    check(join != nullptr && cuts_aggregated_label(*join), "a group-by follows a join whose aggregated labels are cut");
+    check(node.grid == input.grid && node.dtype == input.dtype, "a group-by keeps grid and type of its groups");
+  }
+
+  void operator()(const SinkNode& sink) const {
+    const auto& input = plan.node(sink.input);
+    check(node.grid == input.grid && node.dtype == input.dtype, "a sink keeps grid and type");
+    check(&node == &plan.nodes.back(), "the sink is last");
+  }
+
+ private:
+  void check_partition(const JoinNode& join) const {
+    check(join.partition.labels == join.einsum.labels() && join.partition.labels.size() == join.partition.parts.size(),
+          "a partition vector has one entry for each label of its vertex");
+    for (std::size_t n = 0; n < join.partition.labels.size(); ++n) {
+      const auto extent = plan.labels.extent(join.partition.labels[n]);
+      check(join.partition.parts[n] >= 1 && join.partition.parts[n] <= std::max<std::int64_t>(1, extent),
+            "a label is cut into at least one part and at most its extent");
+    }
+  }
+
+  TileGrid grid_of(const JoinNode& join, const Labels& labels) const {
+    return {Shape(plan.labels.extents(labels)), join.partition.project(labels)};
+  }
+};
+
+void check_readers(const PhysicalPlan& plan) {
+  std::vector<std::vector<NodeId>> readers(plan.nodes.size());
+  for (std::size_t n = 0; n < plan.nodes.size(); ++n)
+    for (const auto input : inputs_of(plan.nodes[n])) readers[input.index()].emplace_back(n);
+  for (std::size_t n = 0; n + 1 < plan.nodes.size(); ++n) {
+    const Checker check("node " + std::to_string(n) + " (" + operator_name(plan.nodes[n]) + ")");
+    check(!readers[n].empty(), "every node but the sink is read");
+    const auto* join = std::get_if<JoinNode>(&plan.nodes[n].op);
+    if (join == nullptr || !cuts_aggregated_label(*join)) continue;
+    check(readers[n].size() == 1 && std::holds_alternative<GroupByNode>(plan.node(readers[n][0]).op),
+          "a join whose aggregated labels are cut is read by its group-by alone");
+  }
+}
+
+}  // namespace
+
+void validate(const EinGraph& graph, std::size_t max_arity) {
+  CHECK(graph.output().index() < graph.size(), "the output of a graph is one of its vertices");
+  for (std::size_t n = 0; n < graph.size(); ++n) check_vertex(graph, VertexId(n), max_arity);
+}
+
+void validate(const PhysicalPlan& plan) {
+  CHECK(!plan.nodes.empty() && std::holds_alternative<SinkNode>(plan.nodes.back().op),
+        "a physical plan ends in a sink");
+  for (std::size_t n = 0; n < plan.nodes.size(); ++n) {
+    const auto& node = plan.nodes[n];
+    const Checker check("node " + std::to_string(n) + " (" + operator_name(node) + ")");
+    for (const auto input : inputs_of(node)) check(input.index() < n, "inputs come before their readers");
+    std::visit(NodeChecker{plan, node, check}, node.op);
+  }
+  check_readers(plan);
+}
+
+}  // namespace eindb

@@ -1,0 +1,94 @@
+#include "optimizer/common_subexpressions.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/optimizer/graph_builder.hpp"
+
+namespace eindb {
+namespace {
+
+using testing::call;
+using testing::GraphBuilder;
+using testing::op;
+using Texts = std::vector<std::string>;
+
+Texts united(const EinGraph& graph) { return testing::texts(unite_common_subexpressions(graph)); }
+
+TEST(CommonSubexpressions, NamesOfLabelsDoNotMatter) {
+  GraphBuilder g;
+  const auto l = g.labels("ijkxyz", 3);
+  const auto a = g.input("A", {3, 3});
+  const auto b = g.input("B", {3, 3});
+  const auto t = g.contraction("T", {{a, {l[0], l[1]}}, {b, {l[1], l[2]}}}, {l[0], l[2]});
+  const auto u = g.contraction("U", {{a, {l[3], l[4]}}, {b, {l[4], l[5]}}}, {l[3], l[5]});
+  g.vertex("Z", {{t, {l[0], l[1]}}, {u, {l[1], l[0]}}}, {l[0], l[1]}, call(ScalarOp::Subtract, {op(0), op(1)}));
+  EXPECT_EQ(united(g.graph), (Texts{"T[i,k] = SUM(A[i,j] * B[j,k])", "Z[i,j] = T[i,j] - T[j,i]"}));
+}
+
+// Equal up to here: extents, places of labels, aggregates, constants, label values and types all tell apart.
+TEST(CommonSubexpressions, WhatDiffersStays) {
+  GraphBuilder g;
+  const auto i = g.label("i", 3);
+  const auto j = g.label("j", 3);
+  const auto x = g.input("X", {3, 3});
+  g.vertex("A", {{x, {i, j}}}, {i, j}, op(0));
+  g.vertex("B", {{x, {i, j}}}, {j, i}, op(0));
+  g.vertex("C", {{x, {i, i}}}, {i}, op(0));
+  g.vertex("D", {{x, {i, j}}}, {i}, op(0));
+  g.vertex("E", {{x, {i, j}}}, {i}, op(0), Aggregate::Max);
+  g.vertex("F", {{x, {i, j}}}, {i, j}, call(ScalarOp::Multiply, {testing::index(i), op(0)}));
+  g.vertex("G", {{x, {i, j}}}, {i, j}, call(ScalarOp::Multiply, {testing::index(j), op(0)}));
+  g.vertex("H", {{x, {i, j}}}, {i, j}, call(ScalarOp::Multiply, {testing::number(2), op(0)}));
+  auto same =
+      g.graph.vertex(g.vertex("K", {{x, {i, j}}}, {i, j}, call(ScalarOp::Multiply, {testing::number(3), op(0)})));
+  same.name = "L";
+  same.dtype = DType::Float32;
+  g.graph.set_output(g.graph.add(same));
+  EXPECT_EQ(unite_common_subexpressions(g.graph).size(), g.graph.size());
+  // Broadcast over another extent.
+  const auto y = g.input("Y", {});
+  g.vertex("M", {{y, {}}}, {g.label("m", 4)}, op(0));
+  g.vertex("N", {{y, {}}}, {g.label("n", 5)}, op(0));
+  EXPECT_EQ(unite_common_subexpressions(g.graph).size(), g.graph.size());
+}
+
+TEST(CommonSubexpressions, ChainsOfEqualVertices) {
+  GraphBuilder g;
+  const auto l = g.labels("ij", 3);
+  const auto x = g.input("X", {3});
+  const auto again = g.input("X", {3});
+  const auto a = g.vertex("A", {{x, {l[0]}}}, {l[0]}, call(ScalarOp::Exp, {op(0)}));
+  const auto b = g.vertex("B", {{again, {l[1]}}}, {l[1]}, call(ScalarOp::Exp, {op(0)}));
+  const auto c = g.vertex("C", {{a, {l[0]}}}, {}, op(0));
+  const auto d = g.vertex("D", {{b, {l[1]}}}, {}, op(0));
+  g.vertex("Z", {{c, {}}, {d, {}}}, {}, testing::product(2));
+  EXPECT_EQ(united(g.graph), (Texts{"A[i] = EXP(X[i])", "C[] = SUM(A[i])", "Z[] = C * C"}));
+}
+
+// Column names come from the output's head, so it must survive.
+TEST(CommonSubexpressions, TheOutputKeepsItsHead) {
+  GraphBuilder g;
+  const auto l = g.labels("ijxy", 3);
+  const auto x = g.input("X", {3, 3});
+  const auto t = g.vertex("T", {{x, {l[0], l[1]}}}, {l[1], l[0]}, op(0));
+  g.vertex("U", {{t, {l[0], l[1]}}}, {}, op(0));
+  g.vertex("Z", {{x, {l[2], l[3]}}}, {l[3], l[2]}, op(0));
+  const auto graph = unite_common_subexpressions(g.graph);
+  EXPECT_EQ(testing::texts(graph), (Texts{"Z[y,x] = X[x,y]", "U[] = SUM(Z[i,j])"}));
+  EXPECT_EQ(graph.vertex(graph.output()).name, "Z");
+}
+
+TEST(CommonSubexpressions, RandomNumbersOfOneSeedAndShapeAreEqual) {
+  GraphBuilder g;
+  const auto l = g.labels("ij", 3);
+  const auto random = [](Labels cell, std::uint64_t seed) {
+    return ScalarExpression::random(ScalarExpression::Kind::Uniform, seed, std::move(cell));
+  };
+  g.vertex("A", {}, {l[0]}, random({l[0]}, 1));
+  g.vertex("B", {}, {l[1]}, random({l[1]}, 1));
+  g.vertex("C", {}, {l[0]}, random({l[0]}, 2));
+  EXPECT_EQ(united(g.graph), (Texts{"A[i] = RANDOM(1)", "C[i] = RANDOM(2)"}));
+}
+
+}  // namespace
+}  // namespace eindb

@@ -1,0 +1,362 @@
+#include "optimizer/eindecomp.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <random>
+
+#include "common/error.hpp"
+#include "optimizer/cost_model.hpp"
+#include "optimizer/physical_planner.hpp"
+#include "optimizer/strategy.hpp"
+#include "optimizer/viable.hpp"
+#include "plan/validator.hpp"
+#include "tests/optimizer/graph_builder.hpp"
+
+namespace eindb {
+namespace {
+
+using testing::GraphBuilder;
+
+// (A B) + (C (D E)) of section 9.
+EinGraph chain(std::int64_t s, bool skewed) {
+  GraphBuilder g;
+  const auto thin = skewed ? s / 10 : s;
+  const auto wide = skewed ? 10 * s : s;
+  const auto i = g.label("i", s);
+  const auto j = g.label("j", thin);
+  const auto k = g.label("k", s);
+  const auto l = g.label("l", thin);
+  const auto m = g.label("m", wide);
+  const auto a = g.input("A", {s, thin});
+  const auto b = g.input("B", {thin, s});
+  const auto c = g.input("C", {s, thin});
+  const auto d = g.input("D", {thin, wide});
+  const auto e = g.input("E", {wide, s});
+  const auto ab = g.contraction("AB", {{a, {i, j}}, {b, {j, k}}}, {i, k});
+  const auto de = g.contraction("DE", {{d, {l, m}}, {e, {m, k}}}, {l, k});
+  const auto cde = g.contraction("CDE", {{c, {i, l}}, {de, {l, k}}}, {i, k});
+  g.vertex("Z", {{ab, {i, k}}, {cde, {i, k}}}, {i, k}, testing::call(ScalarOp::Add, {testing::op(0), testing::op(1)}));
+  return g.graph;
+}
+
+struct ChainCase {
+  bool skewed;
+  std::int64_t p;
+  double optimum;
+  double sqrt_factor;
+};
+
+TEST(EinDecomp, ChainsOfSectionNine) {
+  for (const auto& c : {ChainCase{false, 16, 4'160'000, 1.35}, ChainCase{false, 64, 6'880'000, 1.65},
+                        ChainCase{true, 16, 2'640'000, 3.27}, ChainCase{true, 64, 3'312'000, 5.21}}) {
+    const auto graph = chain(400, c.skewed);
+    const DecompositionOptions options{c.p, true, std::nullopt};
+    const auto best = label(graph, Strategy::EinDecomp, options);
+    const auto root = label(graph, Strategy::Sqrt, options);
+    EXPECT_EQ(best.total_cost, c.optimum);
+    EXPECT_NEAR(root.total_cost / best.total_cost, c.sqrt_factor, 0.005);
+  }
+}
+
+TEST(EinDecomp, SqrtCutsEveryLabel) {
+  const auto labelling = label(chain(400, false), Strategy::Sqrt, {64, true, std::nullopt});
+  EXPECT_EQ(labelling.vertices[5].partition.kernel_calls(), 512);  // p^1.5 for a matrix product
+  EXPECT_EQ(labelling.vertices.back().partition.kernel_calls(), 64);
+  GraphBuilder g;
+  const auto i = g.label("i", 3);
+  const auto x = g.input("X", {3});
+  g.vertex("Z", {{x, {i}}}, {i}, testing::op(0));
+  EXPECT_EQ(label(g.graph, Strategy::Sqrt, {64, false, std::nullopt}).vertices[1].partition.parts, Partition{2});
+}
+
+TEST(EinDecomp, LeavingAStoredPartitionCosts) {
+  GraphBuilder g;
+  const auto i = g.label("i", 64);
+  const auto j = g.label("j", 64);
+  const auto x = g.input("X", {64, 64}, {1, 8});
+  const auto z = g.vertex("Z", {{x, {i, j}}}, {i, j}, testing::op(0));
+  const auto labelling = decompose(g.graph, {8, false, std::nullopt});
+  EXPECT_EQ(labelling.vertices[z.index()].partition.parts, (Partition{1, 8}));
+  EXPECT_EQ(labelling.total_cost, 64 * 64);
+  // Free inputs: the first of equally good vectors, whole rows.
+  EXPECT_EQ(decompose(g.graph, {8, true, std::nullopt}).vertices[z.index()].partition.parts, (Partition{8, 1}));
+  // A wanted partition of the result pulls the vertex along.
+  const auto pulled = decompose(g.graph, {8, true, Partition{4, 2}});
+  EXPECT_EQ(pulled.vertices[z.index()].partition.parts, (Partition{4, 2}));
+  EXPECT_EQ(pulled.cost_output, 0);
+}
+
+TEST(EinDecomp, ParallelismIsAPowerOfTwo) {
+  for (const std::int64_t p : {0, 3, -4}) {
+    try {
+      label(chain(400, false), Strategy::EinDecomp, {p, false, std::nullopt});
+      FAIL();
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::Value);
+    }
+  }
+  EXPECT_NO_THROW(label(chain(400, false), Strategy::EinDecomp, {1, false, std::nullopt}));
+}
+
+TEST(Strategy, NamesAreParsedInOnePlace) {
+  EXPECT_EQ(parse_strategy("EinDecomp"), Strategy::EinDecomp);
+  EXPECT_EQ(parse_strategy("sqrt"), Strategy::Sqrt);
+  EXPECT_EQ(name_of(Strategy::Sqrt), "sqrt");
+  EXPECT_EQ(strategy_names(), (std::vector<std::string_view>{"eindecomp", "sqrt"}));
+  EXPECT_THROW(parse_strategy("best"), Error);
+}
+
+// ---- brute force ----
+
+// The cost of a complete labelling, from the formulas of the cost model alone.
+class BruteForce {
+ public:
+  BruteForce(const EinGraph& graph, const DecompositionOptions& options) : graph_(graph), options_(options) {
+    for (const auto& vertex : graph.vertices()) {
+      shapes_.push_back(vertex.is_input() ? VertexShape{} : shape_of(vertex.einsum, graph.labels()));
+      choices_.push_back(vertex.is_input() ? std::vector<Partition>{{}}
+                                           : viable(shapes_.back().extents, options.parallelism));
+    }
+    results_.resize(graph.size());
+  }
+
+  double combinations() const {
+    double count = 1;
+    for (const auto& choice : choices_) count *= static_cast<double>(choice.size());
+    return count;
+  }
+
+  double optimum() {
+    best_ = std::numeric_limits<double>::infinity();
+    search(0, 0);
+    return best_;
+  }
+
+ private:
+  void search(std::size_t v, double cost) {
+    if (cost >= best_) return;
+    if (v == graph_.size()) {
+      const auto& output = graph_.vertex(graph_.output());
+      if (options_.output_partition)
+        cost += cost_repart(results_[graph_.output().index()], *options_.output_partition, output.bound.extents());
+      best_ = std::min(best_, cost);
+      return;
+    }
+    const auto& vertex = graph_.vertex(VertexId(v));
+    if (vertex.is_input()) {
+      results_[v] = vertex.stored->grid.partition();
+      return search(v + 1, cost);
+    }
+    for (const auto& d : choices_[v]) {
+      double own = cost_join(shapes_[v], d) + cost_agg(shapes_[v], d);
+      for (std::size_t n = 0; n < vertex.inputs.size(); ++n) {
+        const auto& producer = graph_.vertex(vertex.inputs[n]);
+        if (producer.is_input() && options_.free_inputs) continue;
+        own +=
+            cost_repart(results_[vertex.inputs[n].index()], project(d, shapes_[v].inputs[n]), producer.bound.extents());
+      }
+      results_[v] = project(d, shapes_[v].output);
+      search(v + 1, cost + own);
+    }
+  }
+
+  const EinGraph& graph_;
+  const DecompositionOptions& options_;
+  std::vector<VertexShape> shapes_;
+  std::vector<std::vector<Partition>> choices_;
+  std::vector<Partition> results_;
+  double best_ = 0;
+};
+
+constexpr std::int64_t kExtents[] = {4, 6, 8, 16};
+
+// Graphs of vertices with random labels; what they read is given by the caller.
+class RandomGraph {
+ public:
+  explicit RandomGraph(unsigned seed) : random_(seed) {}
+
+  VertexId input() {
+    std::vector<std::int64_t> extents(1 + pick(2));
+    Partition partition;
+    for (auto& extent : extents) {
+      extent = kExtents[pick(4)];
+      partition.push_back(std::int64_t{1} << pick(3));
+    }
+    return builder.input("X" + std::to_string(builder.graph.size()), extents, partition);
+  }
+
+  // A vertex over the given ones, with at most three labels: a new label for a dimension only where none of the
+  // same extent is there, or by chance.
+  VertexId vertex(const std::vector<VertexId>& inputs) {
+    Labels known;
+    std::vector<GraphBuilder::Read> reads;
+    for (const auto input : inputs) {
+      GraphBuilder::Read read{input, {}};
+      const auto extents = builder.graph.vertex(input).bound.extents();
+      for (const auto extent : extents) read.labels.push_back(label(known, extent));
+      reads.push_back(read);
+    }
+    std::shuffle(known.begin(), known.end(), random_);
+    known.resize(std::min<std::size_t>(known.size(), pick(3)));
+    return builder.contraction("V" + std::to_string(builder.graph.size()), reads, known);
+  }
+
+  std::size_t pick(std::size_t n) { return std::uniform_int_distribution<std::size_t>(0, n - 1)(random_); }
+
+  GraphBuilder builder;
+
+ private:
+  Label label(Labels& known, std::int64_t extent) {
+    const auto same = [&](Label l) { return builder.graph.labels().extent(l) == extent; };
+    const auto found = std::find_if(known.begin(), known.end(), same);
+    if (found != known.end() && (known.size() >= 3 || pick(2) == 0)) return *found;
+    known.push_back(builder.label("l" + std::to_string(builder.graph.labels().size()), extent));
+    return known.back();
+  }
+
+  std::mt19937 random_;
+};
+
+// A tree in prefix form: 'x' an input, '1' a unary vertex and its child, '2' a binary vertex and its children.
+std::vector<std::string> tree_shapes(std::size_t vertices) {
+  if (vertices == 0) return {"x"};
+  std::vector<std::string> out;
+  for (const auto& child : tree_shapes(vertices - 1)) out.push_back("1" + child);
+  for (std::size_t left = 0; left < vertices; ++left)
+    for (const auto& a : tree_shapes(left))
+      for (const auto& b : tree_shapes(vertices - 1 - left)) out.push_back("2" + a + b);
+  return out;
+}
+
+VertexId build_tree(RandomGraph& random, const std::string& shape, std::size_t& at) {
+  const char kind = shape[at++];
+  if (kind == 'x') return random.input();
+  std::vector<VertexId> children{build_tree(random, shape, at)};
+  if (kind == '2') children.push_back(build_tree(random, shape, at));
+  return random.vertex(children);
+}
+
+// The dynamic program is exact on trees: every shape of up to five vertices, p from 2 to 16, stored and free inputs,
+// with and without a wanted partition of the result.
+TEST(EinDecomp, OptimalOnAllSmallTrees) {
+  unsigned seed = 1;
+  std::size_t compared = 0;
+  for (std::size_t vertices = 1; vertices <= 5; ++vertices) {
+    for (const auto& shape : tree_shapes(vertices)) {
+      RandomGraph random(seed++);
+      std::size_t at = 0;
+      build_tree(random, shape, at);
+      const auto& graph = random.builder.graph;
+      ASSERT_TRUE(is_tree(graph));
+      for (const std::int64_t p : {2, 4, 8, 16}) {
+        for (const bool free_inputs : {false, true}) {
+          DecompositionOptions options{p, free_inputs, std::nullopt};
+          if (seed % 3 == 0) options.output_partition = Partition(graph.vertex(graph.output()).bound.rank(), 2);
+          BruteForce brute(graph, options);
+          if (brute.combinations() > 3e4) continue;
+          EXPECT_DOUBLE_EQ(decompose(graph, options).total_cost, brute.optimum())
+              << shape << " seed " << seed << " p " << p;
+          ++compared;
+        }
+      }
+    }
+  }
+  EXPECT_GT(compared, 2000U);
+}
+
+EinGraph random_dag(unsigned seed) {
+  RandomGraph random(seed);
+  std::vector<VertexId> all{random.input(), random.input()};
+  const auto count = 3 + random.pick(4);
+  for (std::size_t n = 0; n < count; ++n) {
+    std::vector<VertexId> inputs{all[random.pick(all.size())]};
+    if (random.pick(4) > 0) inputs.push_back(all[random.pick(all.size())]);
+    all.push_back(random.vertex(inputs));
+  }
+  return random.builder.graph;
+}
+
+// A linearisation is a partition of the vertices into chains of readers, the longest first.
+TEST(EinDecomp, LinearisationCoversEveryVertexOnce) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    const auto graph = random_dag(seed);
+    std::vector<int> seen(graph.size(), 0);
+    std::size_t longest = graph.size();
+    for (const auto& path : linearise(graph)) {
+      EXPECT_LE(path.size(), longest);
+      longest = path.size();
+      for (std::size_t n = 0; n < path.size(); ++n) {
+        ++seen[path[n]];
+        if (n == 0) continue;
+        const auto& inputs = graph.vertex(VertexId(path[n])).inputs;
+        EXPECT_NE(std::find(inputs.begin(), inputs.end(), VertexId(path[n - 1])), inputs.end());
+      }
+    }
+    for (std::size_t v = 0; v < graph.size(); ++v) EXPECT_EQ(seen[v], graph.vertex(VertexId(v)).is_input() ? 0 : 1);
+  }
+}
+
+TEST(EinDecomp, LabelsOfDagsAreViableAndCostedExactly) {
+  std::size_t shared = 0;
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    const auto graph = random_dag(seed);
+    shared += is_tree(graph) ? 0 : 1;
+    DecompositionOptions options{8, seed % 2 == 0, std::nullopt};
+    const auto labelling = decompose(graph, options);
+    double total = 0;
+    std::vector<LabelPartition> partitions;
+    for (std::size_t v = 0; v < graph.size(); ++v) {
+      const auto& vertex = graph.vertex(VertexId(v));
+      const auto& partition = labelling.vertices[v].partition;
+      partitions.push_back(partition);
+      total += labelling.vertices[v].cost();
+      if (vertex.is_input()) continue;
+      const auto vectors = viable(graph.labels().extents(partition.labels), 8);
+      EXPECT_NE(std::find(vectors.begin(), vectors.end(), partition.parts), vectors.end());
+    }
+    EXPECT_DOUBLE_EQ(labelling.total_cost, total);
+    EXPECT_DOUBLE_EQ(labelling.total_cost, evaluate(graph, partitions, options).total_cost);
+    options.parallelism = 4;
+    BruteForce brute(graph, options);
+    if (brute.combinations() < 1e5) {
+      EXPECT_GE(decompose(graph, options).total_cost, brute.optimum() * (1 - 1e-12));
+    }
+    EXPECT_NO_THROW(validate(plan_physically(graph, labelling)));
+  }
+  EXPECT_GT(shared, 100U);
+}
+
+// Residual connections: the path V1 - V2 - V3 must not count the edge V1 - V3 as a step of its own.
+TEST(EinDecomp, SkipEdgesAreIgnoredWhileChoosingAndCostedAfterwards) {
+  GraphBuilder g;
+  const auto i = g.label("i", 16);
+  const auto j = g.label("j", 16);
+  const auto x = g.input("X", {16, 16}, {4, 1});
+  const auto a = g.vertex("A", {{x, {i, j}}}, {i, j}, testing::op(0));
+  const auto b = g.vertex("B", {{a, {i, j}}}, {i, j}, testing::op(0));
+  const auto c = g.vertex("C", {{a, {i, j}}, {b, {i, j}}}, {i, j}, testing::product(2));
+  EXPECT_EQ(linearise(g.graph), (std::vector<std::vector<std::size_t>>{{a.index(), b.index(), c.index()}}));
+  const auto labelling = decompose(g.graph, {4, false, std::nullopt});
+  EXPECT_EQ(labelling.total_cost, 4 * 256);
+}
+
+// 3003 vectors per vertex over tensors of rank six: the bound of section 8.1 in use.
+TEST(EinDecomp, ManyVectorsPerVertex) {
+  GraphBuilder g;
+  const auto labels = g.labels("abcdef", 1024);
+  std::vector<std::int64_t> extents(6, 1024);
+  auto last = g.input("X", extents, {32, 1, 1, 1, 1, 32});
+  for (int n = 0; n < 2; ++n) {
+    auto read = labels;
+    std::rotate(read.begin(), read.begin() + n, read.end());
+    last = g.vertex("V" + std::to_string(n), {{last, read}}, labels, testing::op(0));
+  }
+  const auto labelling = decompose(g.graph, {1024, false, std::nullopt});
+  // Every vertex permutes; each can be cut as it finds its input.
+  for (const auto& vertex : labelling.vertices) EXPECT_EQ(vertex.cost_repart, 0);
+}
+
+}  // namespace
+}  // namespace eindb

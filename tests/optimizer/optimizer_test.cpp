@@ -1,0 +1,144 @@
+#include "optimizer/optimizer.hpp"
+
+#include <gtest/gtest.h>
+
+#include "common/error.hpp"
+#include "optimizer/physical_planner.hpp"
+#include "tests/optimizer/graph_builder.hpp"
+
+namespace eindb {
+namespace {
+
+using testing::GraphBuilder;
+
+// Z[i,k] = SUM(X[i,j] * Y[j,k]) on 64 x 64, stored as given.
+EinGraph product(Partition x, Partition y) {
+  GraphBuilder g;
+  const auto l = g.labels("ijk", 64);
+  const auto a = g.input("X", {64, 64}, std::move(x));
+  const auto b = g.input("Y", {64, 64}, std::move(y));
+  g.contraction("Z", {{a, {l[0], l[1]}}, {b, {l[1], l[2]}}}, {l[0], l[2]});
+  return g.graph;
+}
+
+std::vector<std::string> operators(const PhysicalPlan& plan) {
+  std::vector<std::string> out;
+  for (const auto& node : plan.nodes) out.push_back(operator_name(node) + " " + bracketed(node.grid.partition()));
+  return out;
+}
+using Operators = std::vector<std::string>;
+
+// A labelling by hand: entry n for the n-th vertex; empty for inputs.
+Labelling labelled(const EinGraph& graph, const std::vector<Partition>& vectors) {
+  std::vector<LabelPartition> partitions;
+  for (std::size_t v = 0; v < vectors.size(); ++v)
+    partitions.push_back({graph.vertex(VertexId(v)).einsum.labels(), vectors[v]});
+  return evaluate(graph, std::move(partitions), {});
+}
+
+TEST(PhysicalPlanner, RepartitionsOnlyWhatDoesNotFit) {
+  const auto graph = product({4, 1}, {2, 2});
+  EXPECT_EQ(operators(plan_physically(graph, labelled(graph, {{}, {}, {4, 1, 4}}))),
+            (Operators{"scan [4, 1]", "scan [2, 2]", "repartition [1, 4]", "join [4, 4]", "sink [4, 4]"}));
+}
+
+TEST(PhysicalPlanner, GroupsExactlyWhereAnAggregatedLabelIsCut) {
+  const auto graph = product({4, 2}, {2, 2});
+  EXPECT_EQ(operators(plan_physically(graph, labelled(graph, {{}, {}, {4, 2, 2}}))),
+            (Operators{"scan [4, 2]", "scan [2, 2]", "join [4, 2]", "group-by [4, 2]", "sink [4, 2]"}));
+}
+
+TEST(PhysicalPlanner, ReadersShareARepartition) {
+  GraphBuilder g;
+  const auto l = g.labels("ij", 8);
+  const auto x = g.input("X", {8, 8}, {1, 8});
+  const auto a = g.vertex("A", {{x, {l[0], l[1]}}}, {l[0], l[1]}, testing::op(0));
+  g.vertex("Z", {{x, {l[0], l[1]}}, {a, {l[0], l[1]}}}, {l[0], l[1]}, testing::product(2));
+  EXPECT_EQ(operators(plan_physically(g.graph, labelled(g.graph, {{}, {8, 1}, {8, 1}}))),
+            (Operators{"scan [1, 8]", "repartition [8, 1]", "join [8, 1]", "join [8, 1]", "sink [8, 1]"}));
+}
+
+TEST(PhysicalPlanner, TheResultIsCutAsWanted) {
+  const auto graph = product({4, 1}, {1, 4});
+  const auto labelling = labelled(graph, {{}, {}, {4, 1, 4}});
+  EXPECT_EQ(operators(plan_physically(graph, labelling, Partition{3, 1})),
+            (Operators{"scan [4, 1]", "scan [1, 4]", "join [4, 4]", "repartition [3, 1]", "sink [3, 1]"}));
+  EXPECT_EQ(plan_physically(graph, labelling, Partition{4, 4}).nodes.size(), 4U);
+}
+
+TEST(Optimizer, GivesEveryStage) {
+  const auto plan = optimize(product({8, 1}, {1, 8}), {16, Strategy::EinDecomp, {}, false, {}});
+  EXPECT_EQ(plan.labelling.vertices[2].partition.kernel_calls(), 16);
+  EXPECT_EQ(plan.stages.size(), all_passes().size() + 2);
+  EXPECT_GT(plan.planning_seconds, 0);
+  EXPECT_TRUE(std::holds_alternative<SinkNode>(plan.physical.nodes.back().op));
+}
+
+TEST(Optimizer, ResultDoesNotDependOnDeadVertices) {
+  GraphBuilder g;
+  const auto i = g.label("i", 8);
+  const auto x = g.input("X", {8});
+  g.vertex("D", {{x, {i}}}, {i}, testing::call(ScalarOp::Exp, {testing::op(0)}));
+  g.vertex("Z", {{x, {i}}}, {}, testing::op(0));
+  const auto lean = optimize(g.graph, {4, Strategy::EinDecomp, {}, false, {}});
+  const auto kept = optimize(g.graph, {4, Strategy::EinDecomp, {"dead_vertices"}, false, {}});
+  EXPECT_EQ(kept.graph.size(), lean.graph.size() + 1);
+  EXPECT_EQ(operators(lean.physical), operators(kept.physical));
+}
+
+TEST(Optimizer, PassesAStoredTensorThrough) {
+  GraphBuilder g;
+  g.graph.set_output(g.input("X", {4, 4}, {2, 2}));
+  EXPECT_EQ(operators(optimize(g.graph, {4, Strategy::EinDecomp, {}, false, {}}).physical),
+            (Operators{"scan [2, 2]", "sink [2, 2]"}));
+  EXPECT_EQ(operators(optimize(g.graph, {4, Strategy::EinDecomp, {}, false, Partition{4, 1}}).physical),
+            (Operators{"scan [2, 2]", "repartition [4, 1]", "sink [4, 1]"}));
+}
+
+TEST(Optimizer, ScalarsEmptyTensorsAndGenerators) {
+  GraphBuilder g;
+  const auto i = g.label("i", 0);
+  const auto j = g.label("j", 5);
+  const auto s = g.input("s", {});
+  const auto e = g.input("E", {0, 5});
+  const auto ones = g.vertex("ONES", {}, {j}, testing::number(1));
+  const auto t = g.vertex("T", {{e, {i, j}}, {ones, {j}}}, {j}, testing::product(2));
+  g.vertex("Z", {{s, {}}, {t, {j}}}, {}, testing::product(2));
+  for (const auto strategy : {Strategy::EinDecomp, Strategy::Sqrt})
+    EXPECT_NO_THROW(optimize(g.graph, {16, strategy, {}, false, {}}));
+}
+
+TEST(Optimizer, WrongOptionsAreErrors) {
+  const auto graph = product({1, 1}, {1, 1});
+  const auto kind = [&](const OptimizerOptions& options) {
+    try {
+      optimize(graph, options);
+    } catch (const Error& e) {
+      return e.kind();
+    }
+    return ErrorKind::Internal;
+  };
+  EXPECT_EQ(kind({12, Strategy::EinDecomp, {}, false, {}}), ErrorKind::Value);
+  EXPECT_EQ(kind({4, Strategy::EinDecomp, {"nothing"}, false, {}}), ErrorKind::UnknownName);
+  EXPECT_EQ(kind({4, Strategy::EinDecomp, {}, false, Partition{2}}), ErrorKind::Shape);
+  EXPECT_EQ(kind({4, Strategy::EinDecomp, {}, false, Partition{2, 65}}), ErrorKind::Shape);
+}
+
+// A network whose intermediates have dozens of labels plans without enumerating their every cut.
+TEST(Optimizer, HighRankPlansQuickly) {
+  GraphBuilder g;
+  std::vector<GraphBuilder::Read> reads;
+  Labels output;
+  const auto hub = g.label("h", 2);
+  for (int n = 0; n < 18; ++n) {
+    output.push_back(g.label("o" + std::to_string(n), 2));
+    reads.push_back({g.input("X" + std::to_string(n), {2, 2}), {hub, output.back()}});
+  }
+  g.contraction("Z", reads, output);
+  const auto plan = optimize(g.graph, {64, Strategy::EinDecomp, {}, false, {}});
+  EXPECT_EQ(plan.labelling.vertices.back().partition.kernel_calls(), 64);
+  EXPECT_LT(plan.planning_seconds, 60);
+}
+
+}  // namespace
+}  // namespace eindb

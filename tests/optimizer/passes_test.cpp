@@ -1,0 +1,233 @@
+#include "optimizer/passes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <random>
+
+#include "common/error.hpp"
+#include "optimizer/optimizer.hpp"
+#include "plan/validator.hpp"
+#include "tests/optimizer/graph_builder.hpp"
+
+namespace eindb {
+namespace {
+
+using testing::call;
+using testing::evaluate_graph;
+using testing::GraphBuilder;
+using testing::index;
+using testing::number;
+using testing::op;
+
+// Graphs of statements as a person may write them: products, quotients, sums, CASE, label values, all aggregates,
+// diagonals, broadcasts, shared vertices. Values stay near one, so that no result is far from what rounding allows.
+class RandomStatement {
+ public:
+  explicit RandomStatement(unsigned seed, DType type = DType::Float64) : random_(seed), type_(type) {
+    for (const char name : std::string("abcde")) labels_.push_back(builder.label(std::string(1, name), 2 + pick(2)));
+    for (int n = 0; n < 3; ++n) readable_.push_back(input(n));
+    const auto count = 1 + pick(3);
+    for (std::size_t n = 0; n < count; ++n) {
+      if (n > 0 && pick(3) == 0) readable_.push_back(copy_of(readable_.back(), "C" + std::to_string(n)));
+      readable_.push_back(vertex("V" + std::to_string(n)));
+    }
+  }
+
+  GraphBuilder builder;
+
+ private:
+  struct Readable {
+    VertexId vertex;
+    std::vector<std::int64_t> extents;
+  };
+
+  std::size_t pick(std::size_t n) { return std::uniform_int_distribution<std::size_t>(0, n - 1)(random_); }
+
+  Readable input(int n) {
+    std::vector<std::int64_t> extents(pick(3));
+    for (auto& extent : extents) extent = 2 + static_cast<std::int64_t>(pick(2));
+    return {builder.input("X" + std::to_string(n), extents, {}, type_), extents};
+  }
+
+  // For common subexpressions to find.
+  Readable copy_of(const Readable& original, const std::string& name) {
+    auto vertex = builder.graph.vertex(original.vertex);
+    vertex.name = name;
+    return {builder.graph.add(std::move(vertex)), original.extents};
+  }
+
+  Label label_of(std::int64_t extent) {
+    Labels fitting;
+    for (const auto label : labels_)
+      if (builder.graph.labels().extent(label) == extent) fitting.push_back(label);
+    if (fitting.empty()) fitting.push_back(labels_.emplace_back(builder.label("x", extent)));
+    return fitting[pick(fitting.size())];
+  }
+
+  Readable vertex(const std::string& name) {
+    std::vector<GraphBuilder::Read> reads;
+    Labels known;
+    const auto arity = 1 + pick(4);
+    for (std::size_t n = 0; n < arity; ++n) {
+      const auto& source = readable_[pick(readable_.size())];
+      auto& read = reads.emplace_back(GraphBuilder::Read{source.vertex, {}});
+      for (const auto extent : source.extents) read.labels.push_back(label_of(extent));
+      append_distinct(known, read.labels);
+    }
+    auto expression = pick(3) == 0 ? any(arity, 3, known) : product(arity, known);
+    Labels output = known;
+    std::shuffle(output.begin(), output.end(), random_);
+    output.resize(std::min<std::size_t>(output.size(), pick(3)));
+    if (pick(6) == 0 && output.size() < 3)
+      append_distinct(output, {labels_[pick(labels_.size())]});  // maybe a broadcast
+    const Aggregate aggregates[] = {Aggregate::Sum, Aggregate::Sum, Aggregate::Sum, Aggregate::Max, Aggregate::Min};
+    const auto id = builder.vertex(name, reads, output, std::move(expression), aggregates[pick(5)]);
+    return {id, builder.graph.vertex(id).bound.extents()};
+  }
+
+  ScalarPtr product(std::size_t arity, const Labels& known) {
+    std::vector<ScalarPtr> factors;
+    for (std::size_t n = 0; n < arity; ++n) factors.push_back(pick(4) == 0 ? any(arity, 1, known) : op(n));
+    if (pick(3) == 0) factors.push_back(leaf(0, known));
+    ScalarPtr result = factors[0];
+    for (std::size_t n = 1; n < factors.size(); ++n)
+      result = pick(4) == 0 ? call(ScalarOp::Divide, {result, positive(factors[n])})
+                            : call(ScalarOp::Multiply, {result, factors[n]});
+    return pick(5) == 0 ? call(ScalarOp::Negate, {result}) : result;
+  }
+
+  ScalarPtr positive(ScalarPtr e) { return call(ScalarOp::Add, {call(ScalarOp::Abs, {std::move(e)}), number(1)}); }
+
+  ScalarPtr leaf(std::size_t arity, const Labels& known) {
+    const auto kind = pick(8);
+    if (kind == 0 && !known.empty()) return index(known[pick(known.size())]);
+    if (kind == 1 && !known.empty()) return call(ScalarOp::LessEqual, {index(known[pick(known.size())]), number(1)});
+    return arity == 0 || kind == 2 ? number(2) : op(pick(arity));
+  }
+
+  ScalarPtr any(std::size_t arity, int depth, const Labels& known) {
+    if (depth == 0) return leaf(arity, known);
+    const auto next = [&] { return any(arity, depth - 1, known); };
+    switch (pick(8)) {
+      case 0: return call(ScalarOp::Add, {next(), next(), next()});
+      case 1: return call(ScalarOp::Subtract, {next(), next()});
+      case 2: return call(ScalarOp::Greatest, {next(), next(), next()});
+      case 3: return call(ScalarOp::Case, {call(ScalarOp::Less, {next(), next()}), next(), next(), next(), next()});
+      case 4: return call(ScalarOp::Case, {next(), next(), next()});
+      case 5: return call(ScalarOp::Tanh, {next()});
+      case 6: return call(ScalarOp::Multiply, {next(), next()});
+      default: return leaf(arity, known);
+    }
+  }
+
+  std::mt19937 random_;
+  DType type_;
+  Labels labels_;
+  std::vector<Readable> readable_;
+};
+
+// Small integers keep every sum and product exact, so that CASE and MAX cannot flip by rounding.
+DenseTensor value_of(const Vertex& vertex) {
+  auto tensor = DenseTensor::uninitialized(vertex.dtype, vertex.bound);
+  std::mt19937 random(static_cast<unsigned>(std::hash<std::string>{}(vertex.name)));
+  dispatch(vertex.dtype, [&](auto t) {
+    using T = typename decltype(t)::type;
+    auto* values = tensor.template mutable_data<T>();
+    for (std::int64_t n = 0; n < vertex.bound.element_count(); ++n) values[n] = static_cast<T>(1 + random() % 3);
+  });
+  return tensor;
+}
+
+// Each element within the rounding of a sum of a few hundred terms, relative to the largest element.
+void expect_close(const DenseTensor& expected, const DenseTensor& actual, const std::string& what) {
+  ASSERT_EQ(expected.dtype(), actual.dtype()) << what;
+  ASSERT_EQ(expected.shape(), actual.shape()) << what;
+  dispatch(expected.dtype(), [&](auto t) {
+    using T = typename decltype(t)::type;
+    double largest = 1;
+    for (std::int64_t n = 0; n < expected.shape().element_count(); ++n)
+      largest = std::max(largest, static_cast<double>(std::abs(expected.template data<T>()[n])));
+    const double tolerance = largest * (std::is_same_v<T, float> ? 1e-4 : 1e-11);
+    for (std::int64_t n = 0; n < expected.shape().element_count(); ++n) {
+      const double difference =
+          static_cast<double>(std::abs(expected.template data<T>()[n] - actual.template data<T>()[n]));
+      ASSERT_LE(difference, tolerance) << what;
+    }
+  });
+}
+
+std::string joined(const EinGraph& graph) {
+  std::string out;
+  for (const auto& text : testing::texts(graph)) out += text + "\n";
+  return out;
+}
+
+void expect_same_head(const EinGraph& a, const EinGraph& b) {
+  const auto& before = a.vertex(a.output());
+  const auto& after = b.vertex(b.output());
+  EXPECT_EQ(before.name, after.name);
+  EXPECT_EQ(a.labels().join_names(before.einsum.output), b.labels().join_names(after.einsum.output));
+}
+
+class PassesPreserveResults : public ::testing::TestWithParam<DType> {};
+
+TEST_P(PassesPreserveResults, EachPassAloneAndAllTogether) {
+  std::map<std::string_view, int> changed;
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    const RandomStatement statement(seed, GetParam());
+    const auto& graph = statement.builder.graph;
+    ASSERT_NO_THROW(validate(graph));
+    const auto expected = evaluate_graph(graph, value_of);
+    for (const auto& pass : all_passes()) {
+      const auto rewritten = pass.run(graph);
+      ASSERT_NO_THROW(validate(rewritten)) << joined(graph) << pass.name << "\n" << joined(rewritten);
+      expect_same_head(graph, rewritten);
+      expect_close(expected, evaluate_graph(rewritten, value_of),
+                   joined(graph) + std::string(pass.name) + "\n" + joined(rewritten));
+      changed[pass.name] += joined(rewritten) == joined(graph) ? 0 : 1;
+    }
+    for (const auto& disabled :
+         {std::set<std::string>{}, {"early_summation"}, {"common_subexpressions", "common_parts"}}) {
+      std::vector<StageTiming> timings;
+      const auto rewritten = run_passes(graph, disabled, timings);
+      expect_close(expected, evaluate_graph(rewritten, value_of), joined(graph) + "all\n" + joined(rewritten));
+      expect_same_head(graph, rewritten);
+      EXPECT_EQ(timings.size(), all_passes().size() - disabled.size());
+    }
+  }
+  // The statements exercise every pass.
+  for (const auto& pass : all_passes()) EXPECT_GT(changed[pass.name], 10) << pass.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, PassesPreserveResults, ::testing::Values(DType::Float64, DType::Float32, DType::Int64),
+                         [](const auto& type) { return std::string(name_of(type.param)); });
+
+TEST(Passes, WhatCanBeDisabled) {
+  GraphBuilder g;
+  g.vertex("Z", {{g.input("X", {}), {}}}, {}, op(0));
+  std::vector<StageTiming> timings;
+  const auto kind = [&](const std::string& name) {
+    try {
+      run_passes(g.graph, {name}, timings);
+    } catch (const Error& e) {
+      return e.kind();
+    }
+    return ErrorKind::Internal;
+  };
+  EXPECT_EQ(kind("no_such_pass"), ErrorKind::UnknownName);
+  EXPECT_EQ(kind("contraction_order"), ErrorKind::Value);
+}
+
+TEST(Passes, NamesAreUniqueAndReasonsGiven) {
+  std::set<std::string_view> names;
+  for (const auto& pass : all_passes()) {
+    EXPECT_TRUE(names.insert(pass.name).second);
+    EXPECT_FALSE(pass.reason.empty());
+  }
+}
+
+}  // namespace
+}  // namespace eindb

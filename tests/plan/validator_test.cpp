@@ -1,0 +1,198 @@
+#include "plan/validator.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "common/error.hpp"
+
+namespace eindb {
+namespace {
+
+// T[i,k] = SUM(X[i,j] * Y[j,k]); Z[k] = EXP(T[i,k]) summed over i.
+EinGraph valid_graph() {
+  EinGraph g;
+  const auto i = g.labels().add("i", 4);
+  const auto j = g.labels().add("j", 6);
+  const auto k = g.labels().add("k", 8);
+  const auto input = [&](const std::string& name, std::vector<std::int64_t> extents) {
+    Vertex v;
+    v.name = name;
+    v.bound = Shape(extents);
+    v.stored = InputTensor{name, DType::Float64, TileGrid(v.bound, Partition(extents.size(), 1))};
+    return g.add(v);
+  };
+  const auto x = input("X", {4, 6});
+  const auto y = input("Y", {6, 8});
+  const auto product =
+      ScalarExpression::call(ScalarOp::Multiply, {ScalarExpression::operand(0), ScalarExpression::operand(1)});
+  const auto exp = ScalarExpression::call(ScalarOp::Exp, {ScalarExpression::operand(0)});
+  const auto t = g.add(make_vertex(g, "T", {x, y}, {{{i, j}, {j, k}}, {i, k}, {j}, product, Aggregate::Sum}));
+  g.set_output(g.add(make_vertex(g, "Z", {t}, {{{i, k}}, {k}, {i}, exp, Aggregate::Sum})));
+  return g;
+}
+
+// The graph with one vertex changed.
+EinGraph changed(std::size_t which, const std::function<void(Vertex&)>& change) {
+  const auto valid = valid_graph();
+  EinGraph g;
+  g.labels() = valid.labels();
+  for (std::size_t v = 0; v < valid.size(); ++v) {
+    auto vertex = valid.vertex(VertexId(v));
+    if (v == which) change(vertex);
+    g.add(std::move(vertex));
+  }
+  g.set_output(valid.output());
+  return g;
+}
+
+template <class Plan>
+std::string failure(const Plan& plan) {
+  try {
+    validate(plan);
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::Internal);
+    return e.message();
+  }
+  return "none";
+}
+
+TEST(GraphValidator, AcceptsAValidGraph) {
+  EXPECT_NO_THROW(validate(valid_graph()));
+  EXPECT_NO_THROW(validate(valid_graph(), 2));
+  EXPECT_THROW(validate(valid_graph(), 1), Error);
+}
+
+TEST(GraphValidator, FailuresNameTheVertex) {
+  const auto message = failure(changed(2, [](Vertex& v) { v.bound = Shape({4, 9}); }));
+  EXPECT_NE(message.find("vertex T"), std::string::npos) << message;
+  EXPECT_NE(message.find("the bound is the head's extents"), std::string::npos) << message;
+}
+
+TEST(GraphValidator, RefusesEveryBrokenInvariant) {
+  const Label i(0);
+  const Label j(1);
+  const Label k(2);
+  const std::vector<std::function<void(Vertex&)>> changes{
+      [](Vertex& v) { v.inputs[0] = VertexId(3); },  // reads what comes later
+      [](Vertex& v) { v.inputs[0] = VertexId(2); },  // reads itself
+      [](Vertex& v) { v.inputs.pop_back(); },        // labels without an input
+      [&](Vertex& v) { v.einsum.inputs[0] = {i}; },  // too few labels
+      [&](Vertex& v) {
+        v.einsum.inputs[0] = {j, i};
+      },                                                                      // extents do not agree
+      [](Vertex& v) { v.einsum.inputs[0][0] = Label(17); },                   // no such label
+      [](Vertex& v) { v.einsum.expression = nullptr; },                       // nothing to compute
+      [](Vertex& v) { v.einsum.expression = ScalarExpression::operand(2); },  // no such operand
+      [&](Vertex& v) {
+        v.einsum.output = {i, i};
+      },  // repeated in the head
+      [&](Vertex& v) {
+        v.einsum.aggregated = {j, j};
+      },  // aggregated twice
+      [&](Vertex& v) {
+        v.einsum.aggregated = {j, k};
+      },                                                        // both in the head and aggregated
+      [](Vertex& v) { v.einsum.aggregated = {}; },              // neither
+      [](Vertex& v) { v.einsum.aggregate = Aggregate::None; },  // labels, but no aggregate
+      [](Vertex& v) { v.compute_dtype = DType::Float32; },      // narrower than its operands
+  };
+  for (std::size_t n = 0; n < changes.size(); ++n) EXPECT_NE(failure(changed(2, changes[n])), "none") << "change " << n;
+  EXPECT_NE(failure(changed(0, [](Vertex& v) { v.dtype = DType::Float32; })), "none");
+  EXPECT_NE(failure(changed(0, [](Vertex& v) { v.bound = Shape({6, 4}); })), "none");
+  EXPECT_NE(failure(changed(1, [](Vertex& v) { v.inputs.emplace_back(0); })), "none");
+  auto no_output = valid_graph();
+  no_output.set_output(VertexId());
+  EXPECT_NE(failure(no_output), "none");
+}
+
+// Passes keep the type of what they split, and CAST narrows: only losing an imaginary part is refused.
+TEST(GraphValidator, ResultTypesMayBeChosen) {
+  EXPECT_EQ(failure(changed(3, [](Vertex& v) { v.dtype = DType::Float32; })), "none");
+  EXPECT_EQ(failure(changed(3, [](Vertex& v) { v.dtype = DType::Complex64; })), "none");
+  EXPECT_NE(failure(changed(2,
+                            [](Vertex& v) {
+                              v.einsum.expression =
+                                  ScalarExpression::call(ScalarOp::Exp, {ScalarExpression::operand(0)});
+                              v.compute_dtype = DType::Int64;
+                            })),
+            "none");
+}
+
+// scan X, scan Y, repartition Y, join T with j cut, group-by, sink.
+PhysicalPlan valid_plan() {
+  const auto g = valid_graph();
+  const auto& t = g.vertex(VertexId(2));
+  PhysicalPlan plan;
+  plan.labels = g.labels();
+  const auto add = [&](auto node, std::size_t vertex, Shape shape, Partition partition) {
+    plan.nodes.push_back(
+        {std::move(node), VertexId(vertex), DType::Float64, TileGrid(std::move(shape), std::move(partition))});
+  };
+  const InputTensor x{"X", DType::Float64, TileGrid(Shape({4, 6}), {2, 2})};
+  const InputTensor y{"Y", DType::Float64, TileGrid(Shape({6, 8}), {1, 4})};
+  add(ScanNode{x}, 0, Shape({4, 6}), {2, 2});
+  add(ScanNode{y}, 1, Shape({6, 8}), {1, 4});
+  add(RepartitionNode{NodeId(1)}, 1, Shape({6, 8}), {2, 4});
+  const LabelPartition d{t.einsum.labels(), {2, 2, 4}};
+  add(JoinNode{{NodeId(0), NodeId(2)}, t.einsum, d, DType::Float64}, 2, Shape({4, 8}), {2, 4});
+  add(GroupByNode{NodeId(3)}, 2, Shape({4, 8}), {2, 4});
+  add(SinkNode{NodeId(4)}, 2, Shape({4, 8}), {2, 4});
+  return plan;
+}
+
+TEST(PhysicalValidator, AcceptsAValidPlan) { EXPECT_EQ(failure(valid_plan()), "none"); }
+
+TEST(PhysicalValidator, FailuresNameTheNode) {
+  auto plan = valid_plan();
+  std::get<JoinNode>(plan.nodes[3].op).inputs[1] = NodeId(1);
+  EXPECT_NE(failure(plan).find("node 3 (join)"), std::string::npos) << failure(plan);
+}
+
+TEST(PhysicalValidator, RefusesEveryBrokenInvariant) {
+  using Change = std::function<void(PhysicalPlan&)>;
+  const auto join = [](PhysicalPlan& plan) -> JoinNode& { return std::get<JoinNode>(plan.nodes[3].op); };
+  const std::vector<Change> changes{
+      [](PhysicalPlan& p) { p.nodes.clear(); },
+      [](PhysicalPlan& p) { p.nodes.pop_back(); },                          // no sink
+      [](PhysicalPlan& p) { p.nodes.push_back(p.nodes.back()); },           // two
+      [](PhysicalPlan& p) { p.nodes[2].op = RepartitionNode{NodeId(4)}; },  // reads what comes later
+      [](PhysicalPlan& p) {
+        p.nodes[0].grid = TileGrid(Shape({4, 6}), {1, 1});
+      },                                                           // not the tensor's grid
+      [](PhysicalPlan& p) { p.nodes[1].dtype = DType::Float32; },  // not the tensor's type
+      [](PhysicalPlan& p) {
+        p.nodes[2].grid = TileGrid(Shape({8, 6}), {4, 2});
+      },                                                           // another shape
+      [](PhysicalPlan& p) { p.nodes[2].dtype = DType::Float32; },  // another type
+      [](PhysicalPlan& p) {
+        p.nodes[2].grid = TileGrid(Shape({6, 8}), {1, 4});
+      },  // nothing to do
+      [&](PhysicalPlan& p) {
+        join(p).partition.parts = {4, 2, 4};
+      },  // inputs are cut otherwise
+      [&](PhysicalPlan& p) {
+        join(p).partition.parts = {2, 2, 16};
+      },                                                               // more parts than indices
+      [&](PhysicalPlan& p) { join(p).partition.labels.pop_back(); },   // a label without parts
+      [&](PhysicalPlan& p) { join(p).inputs.pop_back(); },             // labels without an input
+      [&](PhysicalPlan& p) { join(p).compute_dtype = DType::Int64; },  // narrower than its operands
+      [](PhysicalPlan& p) {
+        p.nodes[3].grid = TileGrid(Shape({4, 8}), {2, 2});
+      },                                                                             // result cut otherwise
+      [](PhysicalPlan& p) { p.nodes[4].op = GroupByNode{NodeId(2)}; },               // groups no join
+      [](PhysicalPlan& p) { std::get<SinkNode>(p.nodes[5].op).input = NodeId(3); },  // not grouped
+      [](PhysicalPlan& p) {
+        p.nodes[5].grid = TileGrid(Shape({4, 8}), {1, 1});
+      },                                                                       // sink changes the grid
+      [](PhysicalPlan& p) { p.nodes.insert(p.nodes.end() - 1, p.nodes[0]); },  // read by no one
+  };
+  for (std::size_t n = 0; n < changes.size(); ++n) {
+    auto plan = valid_plan();
+    changes[n](plan);
+    EXPECT_NE(failure(plan), "none") << "change " << n;
+  }
+}
+
+}  // namespace
+}  // namespace eindb
