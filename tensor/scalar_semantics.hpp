@@ -64,6 +64,11 @@ T scalar_power(T a, T b) {
     for (auto e = bits(b); e != 0; e >>= 1U, base *= base)
       if ((e & 1U) != 0) result *= base;
     return wrapped(result);
+  } else if constexpr (is_complex_type<T>) {
+    // As in NumPy: anything to the power 0 is 1, and powers of 0 do not go through its logarithm.
+    if (b == T(0)) return T(1);
+    if (a == T(0) && b.imag() == 0 && b.real() > 0) return T(0);
+    return std::pow(a, b);
   } else {
     return std::pow(a, b);
   }

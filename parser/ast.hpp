@@ -1,0 +1,373 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "common/source_span.hpp"
+
+/// The syntax tree of one statement: what parser/parser.hpp gives and the binder reads.
+///
+/// It knows names only as text: whether a tensor exists, how many labels it has and what a function means is the
+/// binder's to say. Every node has the span of its text in the statement, for error messages.
+/// Plain values: copied, moved and destroyed freely; no node is shared. Expressions nest at most kMaxNesting deep
+/// (parser.hpp), and a chain such as a*b*c*... of any length is one node, so that recursion over the tree is safe.
+namespace eindb::ast {
+
+// ---- Words and constants -------------------------------------------------------------------------------------------
+
+/// A name as written, without its quotes. Unquoted names keep their case; keywords are compared without it.
+struct Identifier {
+  std::string text;
+  SourceSpan span;
+  bool quoted = false;
+};
+
+struct Integer {
+  std::int64_t value = 0;
+};
+
+/// A number with a fraction or an exponent, or too large for 64 bits; also PI, INFINITY and NAN.
+struct Real {
+  double value = 0;
+};
+
+/// $1, $2, ...: number counts from 1.
+struct Parameter {
+  std::size_t number = 0;
+};
+
+/// The value of a setting or an option: a number, a 'string', or a bare word such as npy or on (also a string).
+struct Literal {
+  std::variant<std::int64_t, double, std::string> value;
+  SourceSpan span;
+};
+
+/// One entry of (FORMAT npy, HEADER): the value is absent for HEADER.
+struct Option {
+  Identifier name;
+  std::optional<Literal> value;
+};
+
+/// The extent of a label; not negative if it is an Integer.
+struct Extent {
+  std::variant<Integer, Parameter> value;
+  SourceSpan span;
+};
+
+/// "i 1000" in CREATE TENSOR (the extent is always there), or "i" and "i 1000" in the head of a definition.
+struct Dimension {
+  Identifier label;
+  std::optional<Extent> extent;
+  SourceSpan span;
+};
+
+// ---- Expressions ---------------------------------------------------------------------------------------------------
+
+struct Expression;
+struct WhenClause;
+
+/// A bare identifier: a label used as a number, a tensor of rank 0, or a parameter of the macro around it.
+struct Name {
+  Identifier name;
+};
+
+/// One place of X[i, 3, $1]. An integer may be negative; the binder refuses it.
+struct IndexTerm {
+  std::variant<Identifier, Integer, Parameter> value;
+  SourceSpan span;
+};
+
+/// X[i,j]; s[] has no terms.
+struct Reference {
+  Identifier name;
+  std::vector<IndexTerm> terms;
+};
+
+enum class AggregateOp : std::uint8_t { Sum, Prod, Min, Max, Mean, LogSumExp, ArgMin, ArgMax, Any, All, Count };
+
+/// SUM(e) or SUM[j,k](e).
+struct Aggregate {
+  AggregateOp op = AggregateOp::Sum;
+  SourceSpan op_span;                             ///< of the word SUM
+  std::optional<std::vector<Identifier>> labels;  ///< absent: the labels of e that are not in the head
+  std::vector<Expression> argument;               ///< exactly one
+};
+
+/// f(a, b, ...): a function, a generator such as RANDOM, or a macro.
+struct Call {
+  Identifier function;
+  std::vector<Expression> arguments;
+};
+
+enum class PrefixOp : std::uint8_t { Negate, Not };
+
+struct Prefix {
+  PrefixOp op = PrefixOp::Negate;
+  std::vector<Expression> operand;  ///< exactly one
+};
+
+enum class InfixOp : std::uint8_t {
+  Or,
+  And,
+  Equal,
+  NotEqual,
+  Less,
+  LessEqual,
+  Greater,
+  GreaterEqual,
+  Add,
+  Subtract,
+  Multiply,
+  Divide,
+  Modulo,
+  Power,
+};
+
+/// A chain of operators of one precedence, to be read from left to right:
+/// `a - b + c` is ((a - b) + c), with operators {Subtract, Add} and operands {a, b, c}.
+/// Invariants: one operand more than operators, at least one operator; the operators are all Or, all And, from
+/// {Add, Subtract}, from {Multiply, Divide, Modulo}, or a single comparison or Power.
+/// Parentheses start a node of their own: `a * (b * c)` is two nodes.
+struct Infix {
+  std::vector<InfixOp> operators;
+  std::vector<Expression> operands;
+};
+
+/// CASE WHEN c THEN v ... ELSE d END, or CASE s WHEN c THEN v ... END, where c is compared with s.
+struct Case {
+  std::vector<Expression> subject;    ///< empty or one
+  std::vector<WhenClause> branches;   ///< at least one
+  std::vector<Expression> otherwise;  ///< empty or one
+};
+
+/// CAST(e AS FLOAT32).
+struct Cast {
+  std::vector<Expression> operand;  ///< exactly one
+  Identifier type;
+};
+
+/// The span of a parenthesised expression includes its parentheses.
+struct Expression {
+  std::variant<Integer, Real, Parameter, Name, Reference, Aggregate, Call, Prefix, Infix, Case, Cast> node;
+  SourceSpan span;
+};
+
+struct WhenClause {
+  Expression when;
+  Expression then;
+};
+
+// ---- Queries -------------------------------------------------------------------------------------------------------
+
+/// Z[i, k 10] = expression. `Z` without brackets has rank 0, as `Z[]` has.
+struct Definition {
+  Identifier name;
+  std::vector<Dimension> labels;
+  Expression expression;
+  SourceSpan head_span;  ///< of Z[i, k 10]
+  SourceSpan span;
+};
+
+/// One label, or an ellipsis, of a subscript string.
+struct SubscriptItem {
+  std::string label;  ///< empty for an ellipsis
+  SourceSpan span;
+
+  bool is_ellipsis() const { return label.empty(); }
+};
+
+/// The subscripts of one operand or of the output: the "ij" of 'ij,jk->ik', also "[a1,b]" in the list form.
+struct SubscriptTerm {
+  std::vector<SubscriptItem> items;  ///< empty for a scalar; at most one ellipsis
+  SourceSpan span;
+};
+
+/// The order that parentheses in a subscript string fix: a leaf is an operand, an inner node contracts its children.
+/// '(ij,jk),kl->il' is ((0 1) 2).
+struct SubscriptNesting {
+  std::optional<std::size_t> operand;      ///< set exactly for leaves: an index into Subscripts::inputs
+  std::vector<SubscriptNesting> children;  ///< at least one for inner nodes
+  SourceSpan span;
+};
+
+/// 'ij,jk->ik' (X, Y). That there are as many inputs as operands is the binder's to check.
+struct Subscripts {
+  std::vector<SubscriptTerm> inputs;
+  std::optional<SubscriptTerm> output;      ///< absent without "->": implicit output
+  std::optional<SubscriptNesting> nesting;  ///< absent without parentheses
+  std::vector<Identifier> operands;
+  SourceSpan text_span;  ///< of the string with its quotes
+};
+
+/// (0,1): positions in the shrinking list of operands; at least one.
+struct PathStep {
+  std::vector<std::size_t> positions;
+  SourceSpan span;
+};
+
+/// USING PATH ((0,1),(0,1)) or USING PATH 'greedy' (a string in lower case; the binder knows the names).
+struct PathClause {
+  std::variant<std::vector<PathStep>, std::string> value;
+  SourceSpan span;
+};
+
+/// [WITH definitions] EINSUM body [USING PATH ...].
+struct Query {
+  std::vector<Definition> with;
+  std::variant<Definition, Subscripts> body;
+  std::optional<PathClause> path;
+  SourceSpan span;
+};
+
+/// A query in parentheses inside SQL, where SQL takes a table. `span` includes the parentheses.
+struct EmbeddedQuery {
+  Query query;
+  SourceSpan span;
+};
+
+/// Text for SQLite, unchanged except for the queries within.
+struct Sql {
+  std::string text;                    ///< the statement's text at `span`
+  std::vector<EmbeddedQuery> queries;  ///< in the order of the text; do not overlap
+  SourceSpan span;
+};
+
+// ---- Statements ----------------------------------------------------------------------------------------------------
+
+/// Parts per dimension: PARTITION (4, 8); all positive.
+struct PartitionClause {
+  std::vector<std::int64_t> parts;
+  SourceSpan span;
+};
+
+/// CREATE TENSOR [IF NOT EXISTS] X (i 1000, ...) [FLOAT64] [PARTITION (...)] [AS query | AS SELECT ...].
+struct CreateTensor {
+  Identifier name;
+  bool if_not_exists = false;
+  std::optional<std::vector<Dimension>> dimensions;  ///< present unless the source is a Query
+  std::optional<Identifier> type;
+  std::optional<PartitionClause> partition;
+  std::variant<std::monostate, Query, Sql> source;
+};
+
+struct DropTensor {
+  Identifier name;
+  bool if_exists = false;
+};
+
+/// ALTER TENSOR X RENAME TO Y | PARTITION (8, 8).
+struct AlterTensor {
+  Identifier name;
+  std::variant<Identifier, PartitionClause> change;
+};
+
+struct ShowTensors {};
+
+struct Describe {
+  Identifier name;
+};
+
+struct CopyFrom {
+  Identifier tensor;
+  std::string path;
+  SourceSpan path_span;
+  std::vector<Option> options;
+};
+
+struct CopyTo {
+  std::variant<Identifier, Query, Sql> source;
+  std::string path;
+  SourceSpan path_span;
+  std::vector<Option> options;
+};
+
+/// (0, 3, 1.5): one number per dimension, then the value; constant expressions.
+struct InsertRow {
+  std::vector<Expression> values;
+  SourceSpan span;
+};
+
+struct InsertInto {
+  Identifier tensor;
+  std::vector<InsertRow> rows;
+};
+
+enum class ExplainFormat : std::uint8_t { Text, Json, Dot };
+
+/// EXPLAIN [ANALYZE] query, or EXPLAIN (ANALYZE, COMPARE, FORMAT json) query.
+struct Explain {
+  bool analyze = false;
+  bool compare = false;
+  ExplainFormat format = ExplainFormat::Text;
+  Query query;
+};
+
+struct Set {
+  Identifier name;
+  Literal value;
+};
+
+struct Show {
+  std::optional<Identifier> name;  ///< absent: SHOW ALL
+};
+
+struct Reset {
+  std::optional<Identifier> name;  ///< absent: RESET ALL
+};
+
+enum class TransactionMode : std::uint8_t { Deferred, Immediate, Exclusive };
+
+struct Begin {
+  TransactionMode mode = TransactionMode::Deferred;
+};
+struct Commit {};
+struct Rollback {};
+
+/// PREPARE name AS statement. The body has been parsed once, so it has no syntax errors; it is kept as text.
+struct Prepare {
+  Identifier name;
+  std::string body;
+  SourceSpan body_span;
+};
+
+/// EXECUTE name (arguments): constant expressions and, for prepared SQL, strings.
+struct Execute {
+  Identifier name;
+  std::vector<std::variant<Expression, Literal>> arguments;
+};
+
+struct Deallocate {
+  std::optional<Identifier> name;  ///< absent: DEALLOCATE ALL
+};
+
+/// CREATE [OR REPLACE] MACRO [IF NOT EXISTS] softmax(x, l) AS expression.
+struct CreateMacro {
+  Identifier name;
+  bool or_replace = false;
+  bool if_not_exists = false;
+  std::vector<Identifier> parameters;
+  Expression body;
+  std::string body_text;  ///< what the catalog keeps; parse_expression reads it again
+};
+
+struct DropMacro {
+  Identifier name;
+  bool if_exists = false;
+};
+
+/// Nothing but space and comments.
+struct Empty {};
+
+struct Statement {
+  std::variant<Empty, CreateTensor, DropTensor, AlterTensor, ShowTensors, Describe, CopyFrom, CopyTo, InsertInto, Query,
+               Explain, Set, Show, Reset, Begin, Commit, Rollback, Prepare, Execute, Deallocate, CreateMacro, DropMacro,
+               Sql>
+      node;
+  SourceSpan span;  ///< without the semicolon
+};
+
+}  // namespace eindb::ast

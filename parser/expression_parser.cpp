@@ -1,0 +1,434 @@
+#include "parser/expression_parser.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <limits>
+#include <numbers>
+#include <utility>
+
+#include "common/error.hpp"
+#include "parser/ast_children.hpp"
+#include "parser/parser.hpp"
+
+namespace eindb {
+namespace {
+
+using ast::Expression;
+using ast::InfixOp;
+
+/// How tightly operators bind. An operand of an operator of level n is read with least level n + 1.
+enum class Level : std::uint8_t {
+  Loosest,
+  Or,
+  And,
+  Not,
+  Comparison,
+  Additive,
+  Multiplicative,
+  Unary,
+  Power,
+};
+
+/// The least level of an operand on the right: a chain of the operator itself belongs to the loop that reads it.
+constexpr Level next_tighter(Level level) { return static_cast<Level>(static_cast<std::uint8_t>(level) + 1); }
+
+struct Operator {
+  std::string_view text;
+  InfixOp op;
+  Level level;
+};
+
+constexpr std::array kSymbolOperators = {
+    Operator{"*", InfixOp::Multiply, Level::Multiplicative}, Operator{"+", InfixOp::Add, Level::Additive},
+    Operator{"-", InfixOp::Subtract, Level::Additive},       Operator{"/", InfixOp::Divide, Level::Multiplicative},
+    Operator{"%", InfixOp::Modulo, Level::Multiplicative},   Operator{"^", InfixOp::Power, Level::Power},
+    Operator{"=", InfixOp::Equal, Level::Comparison},        Operator{"==", InfixOp::Equal, Level::Comparison},
+    Operator{"<>", InfixOp::NotEqual, Level::Comparison},    Operator{"!=", InfixOp::NotEqual, Level::Comparison},
+    Operator{"<", InfixOp::Less, Level::Comparison},         Operator{"<=", InfixOp::LessEqual, Level::Comparison},
+    Operator{">", InfixOp::Greater, Level::Comparison},      Operator{">=", InfixOp::GreaterEqual, Level::Comparison},
+};
+
+constexpr std::array kWordOperators = {
+    Operator{"AND", InfixOp::And, Level::And},
+    Operator{"OR", InfixOp::Or, Level::Or},
+};
+
+struct AggregateName {
+  std::string_view text;
+  ast::AggregateOp op;
+};
+
+constexpr std::array kAggregates = {
+    AggregateName{"SUM", ast::AggregateOp::Sum},       AggregateName{"PROD", ast::AggregateOp::Prod},
+    AggregateName{"MIN", ast::AggregateOp::Min},       AggregateName{"MAX", ast::AggregateOp::Max},
+    AggregateName{"MEAN", ast::AggregateOp::Mean},     AggregateName{"LOGSUMEXP", ast::AggregateOp::LogSumExp},
+    AggregateName{"ARGMIN", ast::AggregateOp::ArgMin}, AggregateName{"ARGMAX", ast::AggregateOp::ArgMax},
+    AggregateName{"ANY", ast::AggregateOp::Any},       AggregateName{"ALL", ast::AggregateOp::All},
+    AggregateName{"COUNT", ast::AggregateOp::Count},
+};
+
+struct Constant {
+  std::string_view text;
+  double value;
+};
+
+constexpr std::array kConstants = {
+    Constant{"PI", std::numbers::pi},
+    Constant{"INFINITY", std::numeric_limits<double>::infinity()},
+    Constant{"NAN", std::numeric_limits<double>::quiet_NaN()},
+};
+
+/// Words that end or join expressions, so that they cannot be names in them without quotes.
+constexpr std::array<std::string_view, 9> kReserved = {"AND", "OR", "WHEN",  "THEN",  "ELSE",
+                                                       "END", "AS", "USING", "EINSUM"};
+
+/// The entry that `word`, in any case, names; null if none.
+template <class Table>
+const typename Table::value_type* find_word(const Table& table, const Token& word) {
+  if (word.kind != Token::Kind::Word) return nullptr;
+  const auto found = std::find_if(table.begin(), table.end(),
+                                  [&](const auto& entry) { return equal_ignoring_case(entry.text, word.text); });
+  return found == table.end() ? nullptr : &*found;
+}
+
+bool is_reserved(const Token& word) {
+  return word.kind == Token::Kind::Word &&
+         std::any_of(kReserved.begin(), kReserved.end(),
+                     [&](std::string_view reserved) { return equal_ignoring_case(reserved, word.text); });
+}
+
+const Operator* find_operator(const Token& token) {
+  if (token.kind != Token::Kind::Symbol) return find_word(kWordOperators, token);
+  const auto* const found = std::find_if(kSymbolOperators.begin(), kSymbolOperators.end(),
+                                         [&](const Operator& entry) { return entry.text == token.text; });
+  return found == kSymbolOperators.end() ? nullptr : found;
+}
+
+/// Nodes on the longest way from `e` down. Its own recursion is bounded by what the parser can build: some six levels
+/// of operators for each of its kMaxNesting calls.
+std::size_t height_of(const Expression& e) {
+  std::size_t below = 0;
+  for_each_child(e, [&](const Expression& child) { below = std::max(below, height_of(child)); });
+  return below + 1;
+}
+
+[[noreturn]] void fail_nesting(SourceSpan span) {
+  throw Error(ErrorKind::Syntax, "an expression nests more than " + std::to_string(kMaxNesting) + " deep", span,
+              "name parts of it in WITH");
+}
+
+/// One expression being read: the depth of its recursion over the tokens.
+class ExpressionParser {
+ public:
+  explicit ExpressionParser(TokenStream& tokens) : tokens_(tokens) {}
+
+  Expression infix(Level least);
+  std::vector<Expression> arguments(std::string_view whose);
+
+ private:
+  Expression prefix(Level least);
+  Expression operand();
+  Expression word();
+  Expression parenthesised();
+  Expression number();
+  Expression parameter();
+  ast::Case case_after_word();
+  ast::Cast cast_after_word();
+  ast::Aggregate aggregate_after_word(const Token& word, ast::AggregateOp op);
+  ast::Reference reference_after_bracket(ast::Identifier name);
+  std::vector<ast::Identifier> aggregate_labels(const Token& word);
+  ast::IndexTerm index_term(const ast::Identifier& name);
+  bool at_aggregate_labels() const;
+  void close(std::string_view where, std::string_view whose);
+
+  template <class Node>
+  Expression made(Node node, std::size_t begin) const {
+    return {std::move(node), tokens_.span_from(begin)};
+  }
+
+  TokenStream& tokens_;
+  std::size_t depth_ = 0;
+};
+
+/// Counts one level of recursion while it lives.
+class Nested {
+ public:
+  Nested(std::size_t& depth, SourceSpan here) : depth_(depth) {
+    if (depth_ == kMaxNesting) fail_nesting(here);
+    ++depth_;
+  }
+  ~Nested() { --depth_; }
+  Nested(const Nested&) = delete;
+  Nested& operator=(const Nested&) = delete;
+
+ private:
+  std::size_t& depth_;
+};
+
+/// A list of one, without the copy that {e} would make.
+std::vector<Expression> alone(Expression e) {
+  std::vector<Expression> list;
+  list.push_back(std::move(e));
+  return list;
+}
+
+/// Operator precedence climbing. A chain of one level grows the same node in this loop, so that a product of 100,000
+/// factors needs no recursion; only what binds tighter is read by a deeper call:
+/// `a + b*c - d` reads a, then in the loop `+ (b*c)` and `- d`, which join the node of the first `+`.
+Expression ExpressionParser::infix(Level least) {
+  const Nested nested(depth_, tokens_.peek().span);
+  auto left = prefix(least);
+  Level chain = Level::Loosest;  // of the node that this loop has made `left` into
+  for (const auto* op = find_operator(tokens_.peek()); op != nullptr && op->level >= least;
+       op = find_operator(tokens_.peek())) {
+    if (op->level == Level::Comparison && chain == Level::Comparison)
+      throw Error(ErrorKind::Syntax, "comparisons do not chain", tokens_.peek().span, "write a < b AND b < c");
+    tokens_.take();
+    auto right = infix(op->level == Level::Power ? Level::Power : next_tighter(op->level));
+    if (chain != op->level) {
+      const auto span = left.span;
+      ast::Infix node;
+      node.operands.push_back(std::move(left));
+      left = Expression{std::move(node), span};
+      chain = op->level;
+    }
+    auto& node = std::get<ast::Infix>(left.node);
+    left.span.end = right.span.end;
+    node.operators.push_back(op->op);
+    node.operands.push_back(std::move(right));
+  }
+  return left;
+}
+
+Expression ExpressionParser::prefix(Level least) {
+  const auto begin = tokens_.begin();
+  if (tokens_.accept_symbol("-")) return made(ast::Prefix{ast::PrefixOp::Negate, alone(infix(Level::Power))}, begin);
+  if (tokens_.accept_symbol("+")) {
+    auto same = infix(Level::Power);
+    same.span.begin = begin;
+    return same;
+  }
+  if (tokens_.at_word("NOT")) {
+    if (least > Level::Not) tokens_.fail_expected("an operand", "NOT binds loosely: put it in parentheses");
+    tokens_.take();
+    return made(ast::Prefix{ast::PrefixOp::Not, alone(infix(Level::Not))}, begin);
+  }
+  return operand();
+}
+
+Expression ExpressionParser::operand() {
+  switch (tokens_.peek().kind) {
+    case Token::Kind::Integer:
+    case Token::Kind::Real: return number();
+    case Token::Kind::Parameter: return parameter();
+    case Token::Kind::Word:
+    case Token::Kind::QuotedWord: return word();
+    case Token::Kind::String: tokens_.fail_expected("an expression", "tensors hold numbers; names are quoted with \"");
+    case Token::Kind::End:
+    case Token::Kind::Symbol: break;
+  }
+  if (tokens_.at_symbol("(")) return parenthesised();
+  const bool after_star = tokens_.last_end() > 0 && tokens_.text()[tokens_.last_end() - 1] == '*';
+  tokens_.fail_expected("an expression", tokens_.at_symbol("*") && after_star ? "write ^ for powers" : "");
+}
+
+Expression ExpressionParser::number() {
+  const auto token = tokens_.take();
+  const auto value = number_value(token);
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return {ast::Integer{*integer}, token.span};
+  return {ast::Real{std::get<double>(value)}, token.span};
+}
+
+Expression ExpressionParser::parameter() {
+  const auto begin = tokens_.begin();
+  return made(parse_parameter(tokens_), begin);
+}
+
+Expression ExpressionParser::parenthesised() {
+  const auto begin = tokens_.take().span.begin;
+  auto inner = infix(Level::Loosest);
+  close("to close the parenthesis", {});
+  inner.span = tokens_.span_from(begin);
+  return inner;
+}
+
+Expression ExpressionParser::word() {
+  if (is_reserved(tokens_.peek()))
+    tokens_.fail_expected("an expression",
+                          "a name that is a keyword stands in quotes: \"" + std::string(tokens_.peek().text) + "\"");
+  const auto token = tokens_.peek();
+  const auto begin = token.span.begin;
+  auto name = tokens_.expect_name("a name");
+  const bool bare = !tokens_.at_symbol("[") && !tokens_.at_symbol("(");
+  if (!name.quoted) {
+    if (equal_ignoring_case(token.text, "CASE")) return made(case_after_word(), begin);
+    if (equal_ignoring_case(token.text, "CAST") && tokens_.at_symbol("(")) return made(cast_after_word(), begin);
+    if (const auto* constant = find_word(kConstants, token); constant != nullptr && bare)
+      return made(ast::Real{constant->value}, begin);
+    if (const auto* aggregate = find_word(kAggregates, token); aggregate != nullptr && !bare)
+      if (tokens_.at_symbol("(") || at_aggregate_labels())
+        return made(aggregate_after_word(token, aggregate->op), begin);
+  }
+  if (tokens_.accept_symbol("[")) return made(reference_after_bracket(std::move(name)), begin);
+  if (!tokens_.accept_symbol("(")) return made(ast::Name{std::move(name)}, begin);
+  auto list = arguments(token.text);
+  return made(ast::Call{std::move(name), std::move(list)}, begin);
+}
+
+ast::Case ExpressionParser::case_after_word() {
+  ast::Case node;
+  if (!tokens_.at_word("WHEN")) node.subject.push_back(infix(Level::Loosest));
+  if (!tokens_.at_word("WHEN")) tokens_.expect_word("WHEN", "after CASE");
+  while (tokens_.accept_word("WHEN")) {
+    auto when = infix(Level::Loosest);
+    tokens_.expect_word("THEN", "after the condition of WHEN");
+    auto then = infix(Level::Loosest);
+    node.branches.push_back({std::move(when), std::move(then)});
+  }
+  if (tokens_.accept_word("ELSE")) node.otherwise.push_back(infix(Level::Loosest));
+  tokens_.expect_word("END", "to close CASE");
+  return node;
+}
+
+ast::Cast ExpressionParser::cast_after_word() {
+  tokens_.expect_symbol("(", "after CAST");
+  ast::Cast node;
+  node.operand.push_back(infix(Level::Loosest));
+  tokens_.expect_word("AS", "and a type in CAST, as in CAST(x AS FLOAT32)");
+  node.type = tokens_.expect_name("a type after AS");
+  close("after the type of", "CAST");
+  return node;
+}
+
+/// In front of '[': whether it closes with '(' behind it, as in SUM[j](...). SUM[j] alone refers to a tensor "SUM".
+bool ExpressionParser::at_aggregate_labels() const {
+  auto ahead = tokens_;
+  ahead.take();
+  while (!ahead.at_symbol("]")) {
+    if (ahead.at(Token::Kind::End) || ahead.at_symbol("[") || ahead.at_symbol("(")) return false;
+    ahead.take();
+  }
+  ahead.take();
+  return ahead.at_symbol("(");
+}
+
+ast::Aggregate ExpressionParser::aggregate_after_word(const Token& word, ast::AggregateOp op) {
+  ast::Aggregate node;
+  node.op = op;
+  node.op_span = word.span;
+  if (tokens_.accept_symbol("[")) node.labels = aggregate_labels(word);
+  tokens_.expect_symbol("(", "after", word.text);
+  node.argument.push_back(infix(Level::Loosest));
+  if (tokens_.at_symbol(",")) {
+    const bool extremum = op == ast::AggregateOp::Min || op == ast::AggregateOp::Max;
+    const std::string scalar = op == ast::AggregateOp::Min ? "LEAST" : "GREATEST";
+    tokens_.fail_expected("')', as " + std::string(word.text) + " takes one argument",
+                          extremum ? "of several values, take " + scalar + "(a, b)" : "");
+  }
+  close("after the argument of", word.text);
+  return node;
+}
+
+std::vector<ast::Identifier> ExpressionParser::aggregate_labels(const Token& word) {
+  std::vector<ast::Identifier> labels;
+  if (tokens_.accept_symbol("]")) return labels;
+  do {
+    labels.push_back(tokens_.expect_name("a label to aggregate over"));
+  } while (tokens_.accept_symbol(","));
+  tokens_.expect_symbol("]", "after the labels of", word.text);
+  return labels;
+}
+
+ast::Reference ExpressionParser::reference_after_bracket(ast::Identifier name) {
+  ast::Reference node{std::move(name), {}};
+  if (tokens_.accept_symbol("]")) return node;
+  do {
+    node.terms.push_back(index_term(node.name));
+  } while (tokens_.accept_symbol(","));
+  if (tokens_.accept_symbol("]")) return node;
+  const bool arithmetic = find_operator(tokens_.peek()) != nullptr || tokens_.at_symbol("(");
+  const auto* const otherwise = tokens_.at_name() ? "labels have commas between them" : "";
+  tokens_.fail_expected("']' after the labels of " + node.name.text,
+                        arithmetic ? "a place holds one label, constant or parameter" : otherwise);
+}
+
+ast::IndexTerm ExpressionParser::index_term(const ast::Identifier& name) {
+  const auto begin = tokens_.begin();
+  if (tokens_.at_name()) {
+    auto label = tokens_.expect_name("a label");
+    return {std::move(label), tokens_.span_from(begin)};
+  }
+  if (tokens_.at(Token::Kind::Parameter)) {
+    const auto parameter = parse_parameter(tokens_);
+    return {parameter, tokens_.span_from(begin)};
+  }
+  const bool negative = tokens_.accept_symbol("-");
+  if (!tokens_.at(Token::Kind::Integer)) tokens_.fail_expected("a label or an index of " + name.text);
+  const auto token = tokens_.take();
+  const auto value = number_value(token);
+  const auto* const integer = std::get_if<std::int64_t>(&value);
+  if (integer == nullptr) throw Error(ErrorKind::Syntax, "an index beyond 64 bits", token.span);
+  return {ast::Integer{negative ? -*integer : *integer}, tokens_.span_from(begin)};
+}
+
+std::vector<Expression> ExpressionParser::arguments(std::string_view whose) {
+  std::vector<Expression> list;
+  if (tokens_.accept_symbol(")")) return list;
+  do {
+    list.push_back(infix(Level::Loosest));
+  } while (tokens_.accept_symbol(","));
+  close("after the arguments of", whose);
+  return list;
+}
+
+void ExpressionParser::close(std::string_view where, std::string_view whose) {
+  if (tokens_.accept_symbol(")")) return;
+  std::string what = "')' " + std::string(where);
+  if (!whose.empty()) what += " " + std::string(whose);
+  tokens_.fail_expected(what, hint_after_expression(tokens_));
+}
+
+}  // namespace
+
+Expression parse_expression(TokenStream& tokens) {
+  auto expression = ExpressionParser(tokens).infix(Level::Loosest);
+  if (height_of(expression) > kMaxNesting) fail_nesting(expression.span);
+  return expression;
+}
+
+std::vector<Expression> parse_arguments(TokenStream& tokens, std::string_view whose) {
+  auto list = ExpressionParser(tokens).arguments(whose);
+  for (const auto& argument : list)
+    if (height_of(argument) > kMaxNesting) fail_nesting(argument.span);
+  return list;
+}
+
+ast::Parameter parse_parameter(TokenStream& tokens) {
+  constexpr std::size_t kMost = 65535;
+  const auto token = tokens.take();
+  const auto digits = token.text.substr(1);
+  std::size_t number = 0;
+  const auto error = std::from_chars(digits.data(), digits.data() + digits.size(), number).ec;
+  if (error != std::errc{} || number == 0 || number > kMost)
+    throw Error(ErrorKind::Syntax, "parameters are numbered from $1 to $65535", token.span);
+  return {number};
+}
+
+std::string hint_after_expression(TokenStream& tokens) {
+  constexpr const char* kMissingOperator = "write * for a product; labels stand in brackets: X[i,j]";
+  const auto& found = tokens.peek();
+  if (tokens.at_symbol("]")) return "no '[' is open here";
+  if (tokens.at_symbol(")")) return "no '(' is open here";
+  if (tokens.at_symbol("[")) return "only the name of a tensor takes labels: X[i,j]";
+  if (found.kind == Token::Kind::Symbol && !tokens.at_symbol("(")) return {};
+  if (found.kind == Token::Kind::End || found.kind == Token::Kind::String || is_reserved(found)) return {};
+  if (found.kind != Token::Kind::Word) return kMissingOperator;
+  for (const auto word : {"FROM", "WHERE", "GROUP", "ORDER", "LIMIT"})
+    if (tokens.at_word(word)) return "use SQL around the query: SELECT * FROM (EINSUM ...) ORDER BY val";
+  const auto nearest = nearest_word_hint(found.text, {"AND", "OR", "WHEN", "THEN", "ELSE", "END", "USING"});
+  return nearest.empty() || found.text.size() < 3 ? kMissingOperator : nearest;
+}
+
+}  // namespace eindb

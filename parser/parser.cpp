@@ -1,0 +1,264 @@
+#include "parser/parser.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "common/error.hpp"
+#include "common/nearest_name.hpp"
+#include "parser/expression_parser.hpp"
+#include "parser/query_parser.hpp"
+#include "parser/sql_parser.hpp"
+#include "parser/sql_scanner.hpp"
+#include "parser/statement_parsers.hpp"
+#include "parser/token_stream.hpp"
+#include "parser/utf8.hpp"
+
+namespace eindb {
+namespace {
+
+using statement_parsers::Node;
+using StatementParser = Node (*)(TokenStream&);
+
+Node query(TokenStream& tokens) { return parse_query(tokens); }
+
+struct OwnStatement {
+  std::string_view word;
+  StatementParser parse;
+};
+
+/// Statements that their first word tells from SQL.
+constexpr std::array kOwnStatements = {
+    OwnStatement{"EINSUM", query},
+    OwnStatement{"SHOW", statement_parsers::show},
+    OwnStatement{"DESCRIBE", statement_parsers::describe},
+    OwnStatement{"DESC", statement_parsers::describe},
+    OwnStatement{"COPY", statement_parsers::copy},
+    OwnStatement{"SET", statement_parsers::set},
+    OwnStatement{"RESET", statement_parsers::reset},
+    OwnStatement{"BEGIN", statement_parsers::begin},
+    OwnStatement{"START", statement_parsers::begin},
+    OwnStatement{"COMMIT", statement_parsers::commit},
+    OwnStatement{"END", statement_parsers::commit},
+    OwnStatement{"EXECUTE", statement_parsers::execute},
+    OwnStatement{"DEALLOCATE", statement_parsers::deallocate},
+};
+
+/// Statements of CREATE, DROP and ALTER, by their second word; null for SQLite's.
+constexpr std::array kCreateStatements = {
+    OwnStatement{"TENSOR", statement_parsers::create_tensor},
+    OwnStatement{"MACRO", statement_parsers::create_macro},
+    OwnStatement{"OR", statement_parsers::create_macro},
+    OwnStatement{"TABLE", nullptr},
+    OwnStatement{"INDEX", nullptr},
+    OwnStatement{"VIEW", nullptr},
+    OwnStatement{"TRIGGER", nullptr},
+    OwnStatement{"UNIQUE", nullptr},
+    OwnStatement{"VIRTUAL", nullptr},
+    OwnStatement{"TEMP", nullptr},
+    OwnStatement{"TEMPORARY", nullptr},
+};
+constexpr std::array kDropStatements = {
+    OwnStatement{"TENSOR", statement_parsers::drop_tensor},
+    OwnStatement{"MACRO", statement_parsers::drop_macro},
+    OwnStatement{"TABLE", nullptr},
+    OwnStatement{"INDEX", nullptr},
+    OwnStatement{"VIEW", nullptr},
+    OwnStatement{"TRIGGER", nullptr},
+};
+constexpr std::array kAlterStatements = {
+    OwnStatement{"TENSOR", statement_parsers::alter_tensor},
+    OwnStatement{"TABLE", nullptr},
+};
+
+constexpr std::array<std::string_view, 15> kSqlStatements = {
+    "SELECT", "INSERT",  "UPDATE",  "DELETE",    "REPLACE", "VALUES", "PRAGMA", "ATTACH",
+    "DETACH", "ANALYZE", "REINDEX", "SAVEPOINT", "RELEASE", "VACUUM", "WITH",
+};
+/// First words that are neither in kOwnStatements nor in kSqlStatements.
+constexpr std::array<std::string_view, 6> kSharedWords = {"CREATE", "DROP", "ALTER", "EXPLAIN", "PREPARE", "ROLLBACK"};
+
+/// The first words of a statement, enough to tell whose it is.
+using Words = std::array<SqlToken, 4>;
+
+Words leading_words(std::string_view text, std::size_t begin) {
+  Words words;
+  SqlScanner scanner(text, begin);
+  for (auto& word : words) word = scanner.next();
+  return words;
+}
+
+/// As an error shows it: 'SELCT', or the end of the statement.
+std::string found_text(const SqlToken& token) {
+  const bool end = token.kind == SqlToken::Kind::End || token.is_symbol(';');
+  if (end) return "the end of the statement";
+  const bool string = token.text.front() == '\'';
+  return describe(Token{string ? Token::Kind::String : Token::Kind::Word, token.text, {}});
+}
+
+[[noreturn]] void fail_unknown(const SqlToken& found, std::string_view expected,
+                               std::span<const std::string_view> candidates, std::string otherwise) {
+  const auto nearest = nearest_name(found.text, candidates);
+  throw Error(ErrorKind::Syntax, "expected " + std::string(expected) + ", found " + found_text(found), found.span,
+              nearest ? "did you mean " + *nearest + "?" : std::move(otherwise));
+}
+
+[[noreturn]] void fail_unknown_statement(const Words& words) {
+  std::vector<std::string_view> candidates(kSharedWords.begin(), kSharedWords.end());
+  for (const auto& own : kOwnStatements) candidates.push_back(own.word);
+  candidates.insert(candidates.end(), kSqlStatements.begin(), kSqlStatements.end());
+  const auto& next = words[1].text;
+  const bool definition = !next.empty() && (next.front() == '[' || next.front() == '=');
+  if (definition) candidates.clear();
+  fail_unknown(words[0], "a statement", candidates,
+               definition ? "a query starts with EINSUM: EINSUM Z[i,k] = SUM(X[i,j] * Y[j,k])" : "");
+}
+
+/// The parser for the second word of CREATE, DROP or ALTER; null if the statement is SQLite's.
+template <std::size_t N>
+StatementParser find_second(const Words& words, const std::array<OwnStatement, N>& table) {
+  for (const auto& entry : table)
+    if (words[1].is_word(entry.word)) return entry.parse;
+  std::vector<std::string_view> candidates;
+  std::string listed;
+  for (const auto& entry : table) {
+    candidates.push_back(entry.word);
+    if (entry.word != "OR") listed += (listed.empty() ? "" : ", ") + std::string(entry.word);
+  }
+  fail_unknown(words[1], "the kind of object after " + std::string(words[0].text), candidates, "one of " + listed);
+}
+
+/// EXPLAIN is ours but before the statements of SQL.
+bool explains_query(const Words& words, SqlScanner after_explain) {
+  if (words[1].is_word("WITH")) return starts_query(after_explain);
+  if (words[2].is_word("TENSOR")) return true;
+  for (const auto word : kSqlStatements)
+    if (words[1].is_word(word) && !words[1].is_word("ANALYZE")) return false;
+  return !words[1].is_word("QUERY") && !words[1].is_word("CREATE") && !words[1].is_word("DROP") &&
+         !words[1].is_word("ALTER");
+}
+
+/// `INSERT INTO tensor VALUES ...` inserts into a table of that name.
+bool inserts_into_tensor(const Words& words) {
+  const auto& name = words[3];
+  const bool named = name.kind == SqlToken::Kind::Word || name.kind == SqlToken::Kind::Quoted;
+  if (!words[0].is_word("INSERT") || !words[1].is_word("INTO") || !words[2].is_word("TENSOR") || !named) return false;
+  constexpr std::array<std::string_view, 5> kAfterTable = {"VALUES", "SELECT", "DEFAULT", "AS", "WITH"};
+  return std::none_of(kAfterTable.begin(), kAfterTable.end(), [&](auto word) { return name.is_word(word); });
+}
+
+/// ROLLBACK [TRANSACTION] TO savepoint is SQLite's.
+bool rolls_back_to_savepoint(const Words& words) {
+  return words[1].is_word("TO") || (words[1].is_word("TRANSACTION") && words[2].is_word("TO"));
+}
+
+/// The parser of a statement of ours; null if it is SQLite's.
+StatementParser find_parser(const Words& words, std::string_view text) {
+  const auto& first = words[0];
+  for (const auto& own : kOwnStatements)
+    if (first.is_word(own.word)) return own.parse;
+  if (first.is_word("CREATE")) return find_second(words, kCreateStatements);
+  if (first.is_word("DROP")) return find_second(words, kDropStatements);
+  if (first.is_word("ALTER")) return find_second(words, kAlterStatements);
+  if (first.is_word("WITH")) return starts_query(SqlScanner(text, first.span.begin)) ? query : nullptr;
+  if (first.is_word("EXPLAIN"))
+    return explains_query(words, SqlScanner(text, first.span.end)) ? statement_parsers::explain : nullptr;
+  if (inserts_into_tensor(words)) return statement_parsers::insert_into_tensor;
+  if (first.is_word("ROLLBACK")) return rolls_back_to_savepoint(words) ? nullptr : statement_parsers::rollback;
+  for (const auto sql : kSqlStatements)
+    if (first.is_word(sql)) return nullptr;
+  fail_unknown_statement(words);
+}
+
+ast::Statement parse_at(std::string_view text, std::size_t begin);
+
+ast::Prepare parse_prepare(TokenStream& tokens) {
+  ast::Prepare prepare;
+  tokens.take();
+  prepare.name = tokens.expect_name("a name for the prepared statement");
+  tokens.expect_word("AS", "and a statement after " + prepare.name.text);
+  if (tokens.at_word("PREPARE") || tokens.at(Token::Kind::End)) tokens.fail_expected("a statement to prepare");
+  prepare.body_span = parse_at(tokens.text(), tokens.begin()).span;
+  prepare.body = tokens.text().substr(prepare.body_span.begin, prepare.body_span.end - prepare.body_span.begin);
+  tokens.skip_to(prepare.body_span.end);
+  return prepare;
+}
+
+/// The statement whose first token is at or after `begin`; what follows it is not looked at.
+ast::Statement parse_at(std::string_view text, std::size_t begin) {
+  const auto words = leading_words(text, begin);
+  const auto first = words[0].span.begin;
+  if (words[0].kind == SqlToken::Kind::End || words[0].is_symbol(';')) return {ast::Empty{}, {first, first}};
+  TokenStream tokens(text, first);
+  if (words[0].kind == SqlToken::Kind::Unterminated) tokens.peek();  // throws
+  if (words[0].is_word("PREPARE")) {
+    auto prepare = parse_prepare(tokens);
+    return {std::move(prepare), tokens.span_from(first)};
+  }
+  if (const auto parse = find_parser(words, text)) {
+    auto node = parse(tokens);
+    return {std::move(node), tokens.span_from(first)};
+  }
+  auto sql = parse_sql(text, first, SqlExtent::ToSemicolon);
+  const auto span = sql.span;
+  return {std::move(sql), span};
+}
+
+/// Whether the text of the statement ends with a query or an expression, which an operator would continue.
+bool ends_with_expression(const ast::Statement& statement) {
+  const auto* const create = std::get_if<ast::CreateTensor>(&statement.node);
+  return std::holds_alternative<ast::Query>(statement.node) || std::holds_alternative<ast::Explain>(statement.node) ||
+         std::holds_alternative<ast::CreateMacro>(statement.node) ||
+         (create != nullptr && std::holds_alternative<ast::Query>(create->source));
+}
+
+/// Only space, comments and semicolons may follow what ended at `end`.
+void expect_end(std::string_view text, std::size_t end, bool after_expression) {
+  TokenStream tokens(text, end);
+  if (!tokens.at(Token::Kind::End)) {
+    if (after_expression)
+      tokens.fail_expected("an operator or the end of the statement", hint_after_expression(tokens));
+    tokens.fail_expected("the end of the statement");
+  }
+  SqlScanner scanner(text, tokens.begin());
+  auto next = scanner.next();
+  while (next.is_symbol(';')) next = scanner.next();
+  if (next.kind != SqlToken::Kind::End)
+    throw Error(ErrorKind::Syntax, "one statement at a time: another follows the semicolon", next.span);
+}
+
+void check_text(std::string_view text) {
+  if (text.size() > kMaxStatementBytes)
+    throw Error(ErrorKind::Syntax, "a statement longer than " + std::to_string(kMaxStatementBytes >> 20U) + " MiB",
+                std::nullopt, "load large data with COPY, or split the statement");
+  check_utf8(text);
+}
+
+}  // namespace
+
+ast::Statement parse_statement(std::string_view text) {
+  check_text(text);
+  auto statement = parse_at(text, 0);
+  expect_end(text, statement.span.end, ends_with_expression(statement));
+  return statement;
+}
+
+ast::Query parse_query(std::string_view text) {
+  check_text(text);
+  TokenStream tokens(text);
+  auto query = parse_query(tokens);
+  expect_end(text, tokens.last_end(), true);
+  return query;
+}
+
+ast::Expression parse_expression(std::string_view text) {
+  check_text(text);
+  TokenStream tokens(text);
+  auto expression = parse_expression(tokens);
+  expect_end(text, tokens.last_end(), true);
+  return expression;
+}
+
+}  // namespace eindb

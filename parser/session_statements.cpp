@@ -1,0 +1,215 @@
+#include <string>
+#include <utility>
+
+#include "common/error.hpp"
+#include "parser/expression_parser.hpp"
+#include "parser/query_parser.hpp"
+#include "parser/statement_parsers.hpp"
+
+namespace eindb::statement_parsers {
+namespace {
+
+/// TRANSACTION and WORK say nothing.
+void skip_transaction_word(TokenStream& tokens) {
+  if (!tokens.accept_word("TRANSACTION")) tokens.accept_word("WORK");
+}
+
+/// The name, or nothing for ALL.
+std::optional<ast::Identifier> name_or_all(TokenStream& tokens, std::string_view what) {
+  if (tokens.accept_word("ALL")) return std::nullopt;
+  return tokens.expect_name(what);
+}
+
+/// The value of an option that may stand alone: ANALYZE is ANALYZE true.
+bool switch_value(TokenStream& tokens) {
+  if (tokens.at_symbol(",") || tokens.at_symbol(")")) return true;
+  return tokens.expect_one_of({"FALSE", "OFF", "TRUE", "ON"}, "true or false") >= 2;
+}
+
+void parse_explain_option(TokenStream& tokens, ast::Explain& explain) {
+  switch (tokens.expect_one_of({"ANALYZE", "COMPARE", "FORMAT"}, "ANALYZE, COMPARE or FORMAT")) {
+    case 0: explain.analyze = switch_value(tokens); break;
+    case 1: explain.compare = switch_value(tokens); break;
+    default: {
+      const auto format = tokens.expect_one_of({"TEXT", "JSON", "DOT"}, "text, json or dot after FORMAT");
+      explain.format = static_cast<ast::ExplainFormat>(format);
+    }
+  }
+}
+
+/// ANALYZE, or options in parentheses: '(' may also open the query.
+void parse_explain_options(TokenStream& tokens, ast::Explain& explain) {
+  if (tokens.accept_word("ANALYZE")) explain.analyze = true;
+  if (!tokens.at_symbol("(") || starts_query(SqlScanner(tokens.text(), tokens.peek().span.end))) return;
+  tokens.take();
+  do {
+    parse_explain_option(tokens, explain);
+  } while (tokens.accept_symbol(","));
+  tokens.expect_symbol(")", "after the options of EXPLAIN");
+}
+
+ast::Query parse_explained(TokenStream& tokens) {
+  if (tokens.accept_symbol("(")) {
+    auto query = parse_query(tokens);
+    tokens.expect_symbol(")", "after the query");
+    return query;
+  }
+  if (!tokens.at_word("EINSUM") && !tokens.at_word("WITH")) {
+    const auto hint = nearest_word_hint(tokens.peek().text, {"EINSUM", "WITH", "ANALYZE"});
+    tokens.fail_expected("a query after EXPLAIN: EINSUM or WITH",
+                         hint.empty() ? "EXPLAIN QUERY PLAN is for SQL" : hint);
+  }
+  return parse_query(tokens);
+}
+
+std::variant<ast::Expression, ast::Literal> parse_execute_argument(TokenStream& tokens) {
+  if (tokens.at(Token::Kind::String)) return literal(tokens, "an argument");
+  return parse_expression(tokens);
+}
+
+std::vector<ast::Identifier> parse_macro_parameters(TokenStream& tokens, std::string_view macro) {
+  std::vector<ast::Identifier> parameters;
+  tokens.expect_symbol("(", "and the parameters after", macro);
+  if (tokens.accept_symbol(")")) return parameters;
+  do {
+    parameters.push_back(tokens.expect_name("the name of a parameter"));
+  } while (tokens.accept_symbol(","));
+  tokens.expect_symbol(")", "after the parameters of", macro);
+  return parameters;
+}
+
+}  // namespace
+
+bool accept_if_exists(TokenStream& tokens) {
+  if (!tokens.accept_word("IF")) return false;
+  tokens.expect_word("EXISTS", "after IF");
+  return true;
+}
+
+bool accept_if_not_exists(TokenStream& tokens) {
+  if (!tokens.accept_word("IF")) return false;
+  tokens.expect_word("NOT", "EXISTS after IF");
+  tokens.expect_word("EXISTS", "after IF NOT");
+  return true;
+}
+
+ast::Literal literal(TokenStream& tokens, std::string_view what) {
+  const auto begin = tokens.begin();
+  if (tokens.at(Token::Kind::String)) {
+    auto text = unquote(tokens.take());
+    return {std::move(text), tokens.span_from(begin)};
+  }
+  if (tokens.at_name()) {
+    auto word = tokens.expect_name(what);
+    return {std::move(word.text), word.span};
+  }
+  const bool negative = tokens.accept_symbol("-");
+  if (!negative) tokens.accept_symbol("+");
+  if (!tokens.at(Token::Kind::Integer) && !tokens.at(Token::Kind::Real)) tokens.fail_expected(what);
+  auto value = number_value(tokens.take());
+  ast::Literal result;
+  result.span = tokens.span_from(begin);
+  std::visit([&](auto number) { result.value = negative ? -number : number; }, value);
+  return result;
+}
+
+Node explain(TokenStream& tokens) {
+  ast::Explain explain;
+  tokens.take();
+  parse_explain_options(tokens, explain);
+  explain.query = parse_explained(tokens);
+  return explain;
+}
+
+Node set(TokenStream& tokens) {
+  ast::Set set;
+  tokens.take();
+  set.name = tokens.expect_name("the name of a setting");
+  if (!tokens.accept_word("TO")) tokens.expect_symbol("=", "after", set.name.text);
+  set.value = literal(tokens, "the value of " + set.name.text);
+  return set;
+}
+
+Node show(TokenStream& tokens) {
+  tokens.take();
+  if (tokens.accept_word("TENSORS")) return ast::ShowTensors{};
+  return ast::Show{name_or_all(tokens, "TENSORS, ALL or the name of a setting")};
+}
+
+Node reset(TokenStream& tokens) {
+  tokens.take();
+  return ast::Reset{name_or_all(tokens, "ALL or the name of a setting")};
+}
+
+Node begin(TokenStream& tokens) {
+  ast::Begin begin;
+  const bool start = tokens.at_word("START");
+  tokens.take();
+  if (start) {
+    tokens.expect_word("TRANSACTION", "after START");
+    return begin;
+  }
+  if (tokens.accept_word("IMMEDIATE")) begin.mode = ast::TransactionMode::Immediate;
+  else if (tokens.accept_word("EXCLUSIVE")) begin.mode = ast::TransactionMode::Exclusive;
+  else tokens.accept_word("DEFERRED");
+  skip_transaction_word(tokens);
+  return begin;
+}
+
+Node commit(TokenStream& tokens) {
+  tokens.take();
+  skip_transaction_word(tokens);
+  return ast::Commit{};
+}
+
+Node rollback(TokenStream& tokens) {
+  tokens.take();
+  skip_transaction_word(tokens);
+  return ast::Rollback{};
+}
+
+Node execute(TokenStream& tokens) {
+  ast::Execute execute;
+  tokens.take();
+  execute.name = tokens.expect_name("the name of a prepared statement");
+  if (!tokens.accept_symbol("(") || tokens.accept_symbol(")")) return execute;
+  do {
+    execute.arguments.push_back(parse_execute_argument(tokens));
+  } while (tokens.accept_symbol(","));
+  tokens.expect_symbol(")", "after the arguments of", execute.name.text);
+  return execute;
+}
+
+Node deallocate(TokenStream& tokens) {
+  tokens.take();
+  tokens.accept_word("PREPARE");
+  return ast::Deallocate{name_or_all(tokens, "ALL or the name of a prepared statement")};
+}
+
+Node create_macro(TokenStream& tokens) {
+  ast::CreateMacro macro;
+  tokens.take();
+  if (tokens.accept_word("OR")) {
+    tokens.expect_word("REPLACE", "after OR");
+    macro.or_replace = true;
+  }
+  tokens.expect_word("MACRO", macro.or_replace ? "after REPLACE" : "after CREATE");
+  macro.if_not_exists = accept_if_not_exists(tokens);
+  macro.name = tokens.expect_name("the name of the macro");
+  macro.parameters = parse_macro_parameters(tokens, macro.name.text);
+  tokens.expect_word("AS", "and an expression after the parameters");
+  macro.body = parse_expression(tokens);
+  macro.body_text = tokens.text().substr(macro.body.span.begin, macro.body.span.end - macro.body.span.begin);
+  return macro;
+}
+
+Node drop_macro(TokenStream& tokens) {
+  ast::DropMacro drop;
+  tokens.take();
+  tokens.expect_word("MACRO", "after DROP");
+  drop.if_exists = accept_if_exists(tokens);
+  drop.name = tokens.expect_name("the name of the macro");
+  return drop;
+}
+
+}  // namespace eindb::statement_parsers

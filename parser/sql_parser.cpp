@@ -1,0 +1,57 @@
+#include "parser/sql_parser.hpp"
+
+#include "common/error.hpp"
+#include "parser/query_parser.hpp"
+#include "parser/sql_scanner.hpp"
+#include "parser/token_stream.hpp"
+
+namespace eindb {
+namespace {
+
+/// The query between the '(' at `span.begin` and its ')'.
+ast::EmbeddedQuery parse_embedded(std::string_view statement, SourceSpan parenthesis) {
+  TokenStream tokens(statement, parenthesis.end);
+  ast::EmbeddedQuery embedded;
+  embedded.query = parse_query(tokens);
+  tokens.expect_symbol(")", "after the query");
+  embedded.span = tokens.span_from(parenthesis.begin);
+  return embedded;
+}
+
+[[noreturn]] void fail_unterminated(const SqlToken& token) {
+  const bool comment = token.text.starts_with("/*");
+  const SourceSpan span{token.span.begin, token.span.begin + (comment ? 2 : 1)};
+  const std::string close = comment ? "*/" : std::string(token.text.substr(0, 1));
+  throw Error(ErrorKind::Syntax, comment ? "unterminated comment" : "unterminated quote", span,
+              "close it with " + close);
+}
+
+}  // namespace
+
+ast::Sql parse_sql(std::string_view statement, std::size_t begin, SqlExtent extent) {
+  ast::Sql sql;
+  sql.span = {begin, begin};
+  SqlScanner scanner(statement, begin);
+  StatementEnd statement_end;
+  std::size_t open = 0;
+  for (auto token = scanner.next(); token.kind != SqlToken::Kind::End; token = scanner.next()) {
+    if (token.kind == SqlToken::Kind::Unterminated) fail_unterminated(token);
+    if (statement_end.ends_with(token)) break;
+    if (token.is_symbol('(') && starts_query(scanner)) {
+      sql.queries.push_back(parse_embedded(statement, token.span));
+      sql.span.end = sql.queries.back().span.end;
+      scanner.skip_to(sql.span.end);
+      continue;
+    }
+    if (token.is_symbol('(')) ++open;
+    if (token.is_symbol(')')) {
+      if (open == 0 && extent == SqlExtent::ToParenthesis) break;
+      open -= open > 0 ? 1 : 0;
+    }
+    sql.span.end = token.span.end;
+  }
+  sql.text = statement.substr(begin, sql.span.end - begin);
+  return sql;
+}
+
+}  // namespace eindb

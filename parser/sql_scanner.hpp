@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "common/source_span.hpp"
+#include "parser/token.hpp"
+
+namespace eindb {
+
+/// A piece of SQL, cut coarsely: just enough to see words and parentheses outside of strings and comments.
+struct SqlToken {
+  enum class Kind : std::uint8_t {
+    End,           ///< of the text
+    Word,          ///< a keyword, an unquoted name or a number
+    Symbol,        ///< any other single byte
+    Quoted,        ///< 'string', "name", `name`, or [name] that closes in its line
+    Unterminated,  ///< a quote or /* that is not closed; the text ends with it
+  };
+
+  Kind kind = Kind::End;
+  std::string_view text;
+  SourceSpan span;
+
+  bool is_word(std::string_view word) const { return kind == Kind::Word && equal_ignoring_case(text, word); }
+  bool is_symbol(char symbol) const { return kind == Kind::Symbol && text.front() == symbol; }
+};
+
+/// Reads SQLite's dialect and ours alike, left to right, and never throws: the text may be of any bytes.
+/// `text` must outlive it; a copy is a cheap way to look ahead.
+class SqlScanner {
+ public:
+  explicit SqlScanner(std::string_view text, std::size_t offset = 0) : text_(text), offset_(offset) {}
+
+  SqlToken next();
+  /// Goes on from `offset`.
+  void skip_to(std::size_t offset) { offset_ = offset; }
+
+ private:
+  void skip_space_and_line_comments();
+  SqlToken take(SqlToken::Kind kind, std::size_t end);
+  SqlToken take_quoted(char close);
+
+  std::string_view text_;
+  std::size_t offset_;
+};
+
+/// Follows statements through their tokens: where does one end? At a semicolon, except inside CREATE TRIGGER, which
+/// ends at the semicolon of `; END ;`. The same automaton as sqlite3_complete's.
+class StatementEnd {
+ public:
+  /// Takes the next token; true if it is the semicolon that ends the statement, after which a new one starts.
+  bool ends_with(const SqlToken& token);
+  /// No token of a statement has been seen since the start or the last end.
+  bool at_start() const { return state_ == State::Start; }
+
+ private:
+  enum class State : std::uint8_t { Start, Explain, Create, Plain, Trigger, TriggerSemicolon, TriggerEnd };
+  State after(const SqlToken& token) const;
+
+  State state_ = State::Start;
+};
+
+}  // namespace eindb

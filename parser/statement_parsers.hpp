@@ -1,0 +1,39 @@
+#pragma once
+
+#include "parser/ast.hpp"
+#include "parser/token_stream.hpp"
+
+/// One function per statement of eindb. Each starts at the statement's first word, which its caller has recognised,
+/// and stops before the semicolon, or before whatever it does not expect. All throw Error{Syntax}.
+namespace eindb::statement_parsers {
+
+using Node = decltype(ast::Statement::node);
+
+// tensor_statements.cpp
+Node create_tensor(TokenStream& tokens);
+Node drop_tensor(TokenStream& tokens);
+Node alter_tensor(TokenStream& tokens);
+Node describe(TokenStream& tokens);
+Node copy(TokenStream& tokens);
+Node insert_into_tensor(TokenStream& tokens);
+
+// session_statements.cpp
+Node explain(TokenStream& tokens);
+Node set(TokenStream& tokens);
+Node show(TokenStream& tokens);
+Node reset(TokenStream& tokens);
+Node begin(TokenStream& tokens);
+Node commit(TokenStream& tokens);
+Node rollback(TokenStream& tokens);
+Node execute(TokenStream& tokens);
+Node deallocate(TokenStream& tokens);
+Node create_macro(TokenStream& tokens);
+Node drop_macro(TokenStream& tokens);
+
+// Shared by the two files.
+bool accept_if_exists(TokenStream& tokens);
+bool accept_if_not_exists(TokenStream& tokens);
+/// A number with or without a sign, a string, or a word.
+ast::Literal literal(TokenStream& tokens, std::string_view what);
+
+}  // namespace eindb::statement_parsers

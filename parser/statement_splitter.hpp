@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace eindb {
+
+/// One statement of a script.
+struct StatementText {
+  std::string_view text;    ///< from its first word to its semicolon; comments before it are left out
+  std::size_t offset = 0;   ///< of the text in the script
+  bool terminated = false;  ///< it has its semicolon; only the last may lack it
+};
+
+/// Cuts a script into its statements; empty ones are left out. Semicolons in strings, quoted names, comments and the
+/// body of a CREATE TRIGGER do not count. Never throws; the views point into `script`. Linear time.
+std::vector<StatementText> split_statements(std::string_view script);
+
+/// Whether a shell may run what has been typed: nothing is left open after the last semicolon. Blank text is complete.
+bool is_complete(std::string_view typed);
+
+}  // namespace eindb

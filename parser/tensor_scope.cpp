@@ -1,0 +1,53 @@
+#include "parser/tensor_scope.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include "common/error.hpp"
+#include "common/nearest_name.hpp"
+
+namespace eindb {
+namespace {
+
+std::string folded(std::string name) {
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  return name;
+}
+
+}  // namespace
+
+void TensorScope::define(const ast::Identifier& name, VertexId vertex) {
+  if (!definitions_.emplace(folded(name.text), vertex).second) {
+    throw Error(ErrorKind::DuplicateName, "the statement defines " + name.text + " twice", name.span,
+                "names are compared without regard to case; use another one");
+  }
+}
+
+std::optional<VertexId> TensorScope::find(const std::string& name) {
+  const auto key = folded(name);
+  if (const auto found = definitions_.find(key); found != definitions_.end()) return found->second;
+  if (const auto found = inputs_.find(key); found != inputs_.end()) return found->second;
+  auto tensor = names_.find_tensor(name);
+  if (!tensor) return std::nullopt;
+  Vertex vertex;
+  vertex.name = tensor->name;
+  vertex.bound = tensor->grid.shape();
+  vertex.dtype = vertex.compute_dtype = tensor->dtype;
+  vertex.stored = std::move(tensor);
+  return inputs_.emplace(key, graph_.add(std::move(vertex))).first->second;
+}
+
+VertexId TensorScope::get(const ast::Identifier& name) {
+  if (const auto vertex = find(name.text)) return *vertex;
+  const auto nearest = nearest_name(name.text, known_names());
+  throw Error(ErrorKind::UnknownName, "there is no tensor " + name.text, name.span,
+              nearest ? "did you mean " + *nearest + "?" : "SHOW TENSORS lists what there is");
+}
+
+std::vector<std::string> TensorScope::known_names() const {
+  auto names = names_.tensor_names();
+  for (const auto& [definition, vertex] : definitions_) names.push_back(graph_.vertex(vertex).name);
+  return names;
+}
+
+}  // namespace eindb

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "parser/binder.hpp"
+#include "plan/ein_graph.hpp"
+
+namespace eindb {
+
+/// The tensors that a statement can refer to: its own WITH definitions first, then those of the catalog.
+/// Names match without regard to case.
+class TensorScope {
+ public:
+  TensorScope(EinGraph& graph, const NameSource& names) : graph_(graph), names_(names) {}
+
+  /// Adds a WITH definition; Error{DuplicateName} if the statement has it already.
+  void define(const ast::Identifier& name, VertexId vertex);
+  /// The vertex behind a name; a catalog tensor becomes an input vertex when first used. nullopt: no such tensor.
+  std::optional<VertexId> find(const std::string& name);
+  /// As find; Error{UnknownName} with the nearest name.
+  VertexId get(const ast::Identifier& name);
+  /// Every name that `find` finds, for suggestions.
+  std::vector<std::string> known_names() const;
+
+ private:
+  EinGraph& graph_;
+  const NameSource& names_;
+  std::map<std::string, VertexId> definitions_;
+  std::map<std::string, VertexId> inputs_;
+};
+
+}  // namespace eindb

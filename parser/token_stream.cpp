@@ -1,0 +1,115 @@
+#include "parser/token_stream.hpp"
+
+#include <span>
+
+#include "common/error.hpp"
+#include "common/nearest_name.hpp"
+#include "parser/utf8.hpp"
+
+namespace eindb {
+namespace {
+
+constexpr std::size_t kLongestShown = 40;
+
+/// At most kLongestShown bytes, cut between characters.
+std::string shortened(std::string_view text) {
+  std::size_t end = 0;
+  while (end < text.size()) {
+    const auto length = decode_utf8(text, end).length;
+    if (end + length > kLongestShown) return std::string(text.substr(0, end)) + "...";
+    end += length;
+  }
+  return std::string(text);
+}
+
+}  // namespace
+
+const Token& TokenStream::peek() {
+  if (!next_) next_ = lexer_.next();
+  return *next_;
+}
+
+Token TokenStream::take() {
+  const Token token = peek();
+  next_.reset();
+  last_end_ = token.span.end;
+  return token;
+}
+
+void TokenStream::skip_to(std::size_t offset) {
+  lexer_ = Lexer(text_, offset);
+  next_.reset();
+  last_end_ = offset;
+}
+
+bool TokenStream::at_word(std::string_view word) {
+  return peek().kind == Token::Kind::Word && equal_ignoring_case(peek().text, word);
+}
+
+bool TokenStream::accept_symbol(std::string_view symbol) {
+  const bool found = at_symbol(symbol);
+  if (found) take();
+  return found;
+}
+
+bool TokenStream::accept_word(std::string_view word) {
+  const bool found = at_word(word);
+  if (found) take();
+  return found;
+}
+
+void TokenStream::expect_symbol(std::string_view symbol, std::string_view where, std::string_view whose) {
+  if (accept_symbol(symbol)) return;
+  std::string what = "'" + std::string(symbol) + "' " + std::string(where);
+  if (!whose.empty()) what += " " + std::string(whose);
+  fail_expected(what);
+}
+
+void TokenStream::expect_word(std::string_view word, std::string_view where) {
+  if (accept_word(word)) return;
+  fail_expected(std::string(word) + (where.empty() ? "" : " ") + std::string(where),
+                nearest_word_hint(peek().text, {word}));
+}
+
+std::size_t TokenStream::expect_one_of(std::initializer_list<std::string_view> words, std::string_view what) {
+  std::size_t number = 0;
+  for (const auto word : words) {
+    if (accept_word(word)) return number;
+    ++number;
+  }
+  fail_expected(what, nearest_word_hint(peek().text, words));
+}
+
+ast::Identifier TokenStream::expect_name(std::string_view what) {
+  if (!at_name()) fail_expected(what);
+  const auto token = take();
+  const bool quoted = token.kind == Token::Kind::QuotedWord;
+  return {quoted ? unquote(token) : std::string(token.text), token.span, quoted};
+}
+
+std::string TokenStream::expect_string(std::string_view what, std::string_view hint) {
+  if (!at(Token::Kind::String)) fail_expected(what, std::string(hint));
+  return unquote(take());
+}
+
+void TokenStream::fail_expected(std::string_view what, std::string hint) {
+  const auto& found = peek();
+  throw Error(ErrorKind::Syntax, "expected " + std::string(what) + ", found " + describe(found), found.span,
+              std::move(hint));
+}
+
+std::string nearest_word_hint(std::string_view found, std::initializer_list<std::string_view> words) {
+  const auto nearest = nearest_name(found, std::span<const std::string_view>(words.begin(), words.size()));
+  return nearest ? "did you mean " + *nearest + "?" : "";
+}
+
+std::string describe(const Token& token) {
+  switch (token.kind) {
+    case Token::Kind::End: return "the end of the statement";
+    case Token::Kind::String: return "the string " + shortened(token.text);
+    case Token::Kind::QuotedWord: return shortened(token.text);
+    default: return "'" + shortened(token.text) + "'";
+  }
+}
+
+}  // namespace eindb

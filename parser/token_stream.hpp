@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstddef>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "parser/ast.hpp"
+#include "parser/lexer.hpp"
+
+namespace eindb {
+
+/// The tokens of a statement as the parsers read them: look at the next one, take it or insist on it. Offsets and spans
+/// are those of the statement's text, wherever reading started. All failures are Error{Syntax} at the next token, in
+/// the words "expected WHAT, found TOKEN".
+///
+/// A token is cut only when somebody looks at it. A copy is a cheap way to look ahead. `text` must outlive it.
+class TokenStream {
+ public:
+  explicit TokenStream(std::string_view text, std::size_t offset = 0)
+      : text_(text), lexer_(text, offset), last_end_(offset) {}
+
+  std::string_view text() const { return text_; }
+  const Token& peek();
+  Token take();
+  /// Goes on from `offset`, which somebody else has read up to.
+  void skip_to(std::size_t offset);
+
+  /// Where the next token begins, and where the last one taken ended.
+  std::size_t begin() { return peek().span.begin; }
+  std::size_t last_end() const { return last_end_; }
+  /// From `begin` to the end of the last token taken.
+  SourceSpan span_from(std::size_t begin) const { return {begin, last_end_}; }
+
+  bool at(Token::Kind kind) { return peek().kind == kind; }
+  bool at_symbol(std::string_view symbol) { return peek().kind == Token::Kind::Symbol && peek().text == symbol; }
+  /// An unquoted word, in any case.
+  bool at_word(std::string_view word);
+  bool at_name() { return at(Token::Kind::Word) || at(Token::Kind::QuotedWord); }
+
+  bool accept_symbol(std::string_view symbol);
+  bool accept_word(std::string_view word);
+  /// Takes the symbol, or fails with "expected ']' WHERE WHOSE, found ...".
+  void expect_symbol(std::string_view symbol, std::string_view where, std::string_view whose = {});
+  /// Takes the word, or fails likewise, with a hint if what stands there is a misspelling of it.
+  void expect_word(std::string_view word, std::string_view where);
+  /// Takes one of the words and gives its number, or fails with "expected WHAT, found ...".
+  std::size_t expect_one_of(std::initializer_list<std::string_view> words, std::string_view what);
+  /// Takes a name, quoted or not.
+  ast::Identifier expect_name(std::string_view what);
+  std::string expect_string(std::string_view what, std::string_view hint);
+
+  [[noreturn]] void fail_expected(std::string_view what, std::string hint = {});
+
+ private:
+  std::string_view text_;
+  Lexer lexer_;
+  std::optional<Token> next_;
+  std::size_t last_end_;
+};
+
+/// "did you mean TENSOR?" for the one of `words` that `found` misspells; else nothing.
+std::string nearest_word_hint(std::string_view found, std::initializer_list<std::string_view> words);
+
+/// A token as a message shows it: 'X', the string 'abc', the end of the statement.
+std::string describe(const Token& token);
+
+}  // namespace eindb

@@ -1,0 +1,215 @@
+#include "tests/parser/ast_dump.hpp"
+
+#include <array>
+#include <cstdio>
+
+namespace eindb::ast {
+namespace {
+
+std::string real_text(double value) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%g", value);
+  const std::string out = text.data();
+  return out.find_first_of(".ein") == std::string::npos ? out + ".0" : out;  // 1e20, inf and nan show what they are
+}
+
+std::string text_of(const Identifier& name) { return name.quoted ? '"' + name.text + '"' : name.text; }
+std::string text_of(const Integer& value) { return std::to_string(value.value); }
+std::string text_of(const Parameter& value) { return "$" + std::to_string(value.number); }
+std::string text_of(std::size_t value) { return std::to_string(value); }
+std::string text_of(std::int64_t value) { return std::to_string(value); }
+std::string text_of(double value) { return real_text(value); }
+std::string text_of(const std::string& value) { return "'" + value + "'"; }
+std::string text_of(const Expression& expression) { return dump(expression); }
+std::string text_of(const Literal& literal);
+template <class... Types>
+std::string text_of(const std::variant<Types...>& value) {
+  return std::visit([](const auto& v) { return text_of(v); }, value);
+}
+std::string text_of(const IndexTerm& term) { return text_of(term.value); }
+std::string text_of(const Literal& literal) { return text_of(literal.value); }
+std::string text_of(const Option& option) {
+  return text_of(option.name) + (option.value ? "=" + text_of(*option.value) : "");
+}
+std::string text_of(const Dimension& dimension) {
+  return text_of(dimension.label) + (dimension.extent ? " " + text_of(dimension.extent->value) : "");
+}
+std::string text_of(const SubscriptItem& item) { return item.is_ellipsis() ? "..." : item.label; }
+
+template <class List>
+std::string joined(const List& list, const std::string& separator) {
+  std::string out;
+  for (std::size_t i = 0; i < list.size(); ++i) out += (i == 0 ? "" : separator) + text_of(list[i]);
+  return out;
+}
+
+template <class List>
+std::string bracketed(const List& list) {
+  return "[" + joined(list, ",") + "]";
+}
+
+/// " a b c"
+template <class List>
+std::string spaced(const List& list) {
+  return list.empty() ? "" : " " + joined(list, " ");
+}
+
+constexpr std::array kAggregateNames = {"SUM",    "PROD",   "MIN", "MAX", "MEAN", "LOGSUMEXP",
+                                        "ARGMIN", "ARGMAX", "ANY", "ALL", "COUNT"};
+constexpr std::array kInfixNames = {"or", "and", "=", "<>", "<", "<=", ">", ">=", "+", "-", "*", "/", "%", "^"};
+
+std::string dump_node(const Integer& node) { return text_of(node); }
+std::string dump_node(const Real& node) { return real_text(node.value); }
+std::string dump_node(const Parameter& node) { return text_of(node); }
+std::string dump_node(const Name& node) { return text_of(node.name); }
+std::string dump_node(const Reference& node) { return text_of(node.name) + bracketed(node.terms); }
+std::string dump_node(const Aggregate& node) {
+  const std::string name = kAggregateNames[static_cast<std::size_t>(node.op)];
+  return "(" + name + (node.labels ? bracketed(*node.labels) : "") + spaced(node.argument) + ")";
+}
+std::string dump_node(const Call& node) { return "(" + text_of(node.function) + spaced(node.arguments) + ")"; }
+std::string dump_node(const Prefix& node) {
+  return (node.op == PrefixOp::Not ? "(not" : "(neg") + spaced(node.operand) + ")";
+}
+std::string dump_node(const Infix& node) {
+  std::string out = "(" + dump(node.operands.front());
+  for (std::size_t i = 0; i < node.operators.size(); ++i)
+    out +=
+        std::string(" ") + kInfixNames[static_cast<std::size_t>(node.operators[i])] + " " + dump(node.operands[i + 1]);
+  return out + ")";
+}
+std::string dump_node(const Case& node) {
+  std::string out = "(case" + spaced(node.subject);
+  for (const auto& branch : node.branches) out += " (when " + dump(branch.when) + " " + dump(branch.then) + ")";
+  return out + (node.otherwise.empty() ? "" : " (else" + spaced(node.otherwise) + ")") + ")";
+}
+std::string dump_node(const Cast& node) { return "(cast" + spaced(node.operand) + " " + text_of(node.type) + ")"; }
+
+std::string dump_definition(const Definition& definition) {
+  return "(" + text_of(definition.name) + bracketed(definition.labels) + " = " + dump(definition.expression) + ")";
+}
+
+std::string dump_nesting(const SubscriptNesting& nesting) {
+  if (nesting.operand) return std::to_string(*nesting.operand);
+  std::string out = "(";
+  for (const auto& child : nesting.children) out += (out.size() == 1 ? "" : " ") + dump_nesting(child);
+  return out + ")";
+}
+
+std::string dump_body(const Definition& definition) { return dump_definition(definition); }
+std::string dump_body(const Subscripts& subscripts) {
+  std::string out = "(subscripts";
+  for (const auto& input : subscripts.inputs) out += " " + bracketed(input.items);
+  if (subscripts.output) out += " -> " + bracketed(subscripts.output->items);
+  out += " of" + spaced(subscripts.operands);
+  return out + (subscripts.nesting ? " nested " + dump_nesting(*subscripts.nesting) : "") + ")";
+}
+
+std::string dump_path(const PathClause& path) {
+  if (const auto* const name = std::get_if<std::string>(&path.value)) return " path '" + *name + "'";
+  std::string out = " path (";
+  for (const auto& step : std::get<std::vector<PathStep>>(path.value)) out += "(" + joined(step.positions, " ") + ")";
+  return out + ")";
+}
+
+std::string dump_sql(const Sql& sql) {
+  std::string out = "(sql '" + sql.text + "'";
+  for (const auto& embedded : sql.queries) out += " " + dump(embedded.query);
+  return out + ")";
+}
+
+std::string dump_source(std::monostate) { return ""; }
+std::string dump_source(const Identifier& name) { return " " + text_of(name); }
+std::string dump_source(const Query& query) { return " " + dump(query); }
+std::string dump_source(const Sql& sql) { return " " + dump_sql(sql); }
+
+std::string dump_source_of(const auto& source) {
+  return std::visit([](const auto& s) { return dump_source(s); }, source);
+}
+
+std::string dump_options(const std::vector<Option>& options) {
+  return options.empty() ? "" : " (" + joined(options, ", ") + ")";
+}
+
+std::string dump_partition(const PartitionClause& clause) { return " partition (" + joined(clause.parts, ",") + ")"; }
+
+std::string or_all(const std::optional<Identifier>& name) { return name ? text_of(*name) : "ALL"; }
+
+std::string dump_node(const Empty&) { return "(empty)"; }
+std::string dump_node(const CreateTensor& node) {
+  std::string out = "(create" + std::string(node.if_not_exists ? "-if-not-exists " : " ") + text_of(node.name);
+  if (node.dimensions) out += "(" + joined(*node.dimensions, ",") + ")";
+  if (node.type) out += " " + text_of(*node.type);
+  if (node.partition) out += dump_partition(*node.partition);
+  return out + dump_source_of(node.source) + ")";
+}
+std::string dump_node(const DropTensor& node) {
+  return (node.if_exists ? "(drop-if-exists " : "(drop ") + text_of(node.name) + ")";
+}
+std::string dump_node(const AlterTensor& node) {
+  const auto* const name = std::get_if<Identifier>(&node.change);
+  return "(alter " + text_of(node.name) +
+         (name != nullptr ? " rename " + text_of(*name) : dump_partition(std::get<PartitionClause>(node.change))) + ")";
+}
+std::string dump_node(const ShowTensors&) { return "(show-tensors)"; }
+std::string dump_node(const Describe& node) { return "(describe " + text_of(node.name) + ")"; }
+std::string dump_node(const CopyFrom& node) {
+  return "(copy-from " + text_of(node.tensor) + " '" + node.path + "'" + dump_options(node.options) + ")";
+}
+std::string dump_node(const CopyTo& node) {
+  return "(copy-to" + dump_source_of(node.source) + " '" + node.path + "'" + dump_options(node.options) + ")";
+}
+std::string dump_node(const InsertInto& node) {
+  std::string out = "(insert " + text_of(node.tensor);
+  for (const auto& row : node.rows) out += " (" + joined(row.values, " ") + ")";
+  return out + ")";
+}
+std::string dump_node(const Query& node) { return dump(node); }
+std::string dump_node(const Explain& node) {
+  constexpr std::array kFormats = {" text", " json", " dot"};
+  return std::string("(explain") + (node.analyze ? " analyze" : "") + (node.compare ? " compare" : "") +
+         kFormats[static_cast<std::size_t>(node.format)] + " " + dump(node.query) + ")";
+}
+std::string dump_node(const Set& node) { return "(set " + text_of(node.name) + " " + text_of(node.value) + ")"; }
+std::string dump_node(const Show& node) { return "(show " + or_all(node.name) + ")"; }
+std::string dump_node(const Reset& node) { return "(reset " + or_all(node.name) + ")"; }
+std::string dump_node(const Begin& node) {
+  constexpr std::array kModes = {"deferred", "immediate", "exclusive"};
+  return std::string("(begin ") + kModes[static_cast<std::size_t>(node.mode)] + ")";
+}
+std::string dump_node(const Commit&) { return "(commit)"; }
+std::string dump_node(const Rollback&) { return "(rollback)"; }
+std::string dump_node(const Prepare& node) { return "(prepare " + text_of(node.name) + " '" + node.body + "')"; }
+std::string dump_node(const Execute& node) { return "(execute " + text_of(node.name) + spaced(node.arguments) + ")"; }
+std::string dump_node(const Deallocate& node) { return "(deallocate " + or_all(node.name) + ")"; }
+std::string dump_node(const CreateMacro& node) {
+  return std::string("(macro") +
+         (node.or_replace      ? "-or-replace "
+          : node.if_not_exists ? "-if-not-exists "
+                               : " ") +
+         text_of(node.name) + "(" + joined(node.parameters, ",") + ") " + dump(node.body) + " '" + node.body_text +
+         "')";
+}
+std::string dump_node(const DropMacro& node) {
+  return (node.if_exists ? "(drop-macro-if-exists " : "(drop-macro ") + text_of(node.name) + ")";
+}
+std::string dump_node(const Sql& node) { return dump_sql(node); }
+
+}  // namespace
+
+std::string dump(const Expression& expression) {
+  return std::visit([](const auto& node) { return dump_node(node); }, expression.node);
+}
+
+std::string dump(const Query& query) {
+  std::string out = "(query ";
+  for (const auto& definition : query.with) out += dump_definition(definition) + " ";
+  out += std::visit([](const auto& body) { return dump_body(body); }, query.body);
+  return out + (query.path ? dump_path(*query.path) : "") + ")";
+}
+
+std::string dump(const Statement& statement) {
+  return std::visit([](const auto& node) { return dump_node(node); }, statement.node);
+}
+
+}  // namespace eindb::ast

@@ -1,0 +1,224 @@
+// Protects the grammar of every statement, and the border between our statements and SQLite's.
+
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+#include <string>
+#include <variant>
+
+#include "common/error.hpp"
+#include "parser/parser.hpp"
+#include "tests/parser/ast_dump.hpp"
+
+namespace eindb {
+namespace {
+
+struct Example {
+  const char* text;
+  const char* tree;
+};
+
+void expect_all(std::initializer_list<Example> examples) {
+  for (const auto& example : examples)
+    EXPECT_EQ(ast::dump(parse_statement(example.text)), example.tree) << example.text;
+}
+
+bool is_sql(const std::string& text) { return std::holds_alternative<ast::Sql>(parse_statement(text).node); }
+
+TEST(StatementParser, Tensors) {
+  expect_all({
+      {"CREATE TENSOR X (i 1000, j 2000);", "(create X(i 1000,j 2000))"},
+      {"create tensor if not exists X (i 10) float32 partition (4)",
+       "(create-if-not-exists X(i 10) float32 partition (4))"},
+      {"CREATE TENSOR X (i 10) PARTITION (4) FLOAT32", "(create X(i 10) FLOAT32 partition (4))"},
+      {"CREATE TENSOR s ()", "(create s())"},
+      {"CREATE TENSOR none (i 0)", "(create none(i 0))"},
+      {"CREATE TENSOR Z FLOAT32 AS EINSUM Z[i] = X[i]", "(create Z FLOAT32 (query (Z[i] = X[i])))"},
+      {"CREATE TENSOR \"a b\" (\"l m\" 3)", "(create \"a b\"(\"l m\" 3))"},
+      {"CREATE TENSOR Z AS EINSUM Z[i] = X[i]", "(create Z (query (Z[i] = X[i])))"},
+      {"CREATE TENSOR Z PARTITION (2, 3) AS WITH A[i] = X[i] EINSUM B[i] = A[i];",
+       "(create Z partition (2,3) (query (A[i] = X[i]) (B[i] = A[i])))"},
+      {"CREATE TENSOR Z AS (EINSUM 'ij,jk' (X, Y))", "(create Z (query (subscripts [i,j] [j,k] of X Y)))"},
+      {"CREATE TENSOR X (i 10, j 5) AS SELECT row, a||b FROM t -- rows\n;",
+       "(create X(i 10,j 5) (sql 'SELECT row, a||b FROM t'))"},
+      {"CREATE TENSOR X (i 10) AS (SELECT f(a), b FROM t)", "(create X(i 10) (sql 'SELECT f(a), b FROM t'))"},
+      {"CREATE TENSOR X (i 10) AS WITH c AS (SELECT 1, 2) SELECT * FROM c",
+       "(create X(i 10) (sql 'WITH c AS (SELECT 1, 2) SELECT * FROM c'))"},
+      {"CREATE TENSOR X (i 10) AS VALUES (1, 2.5)", "(create X(i 10) (sql 'VALUES (1, 2.5)'))"},
+      {"DROP TENSOR X", "(drop X)"},
+      {"DROP TENSOR IF EXISTS X;", "(drop-if-exists X)"},
+      {"ALTER TENSOR X RENAME TO Y", "(alter X rename Y)"},
+      {"ALTER TENSOR X PARTITION (8, 8)", "(alter X partition (8,8))"},
+      {"ALTER TENSOR s PARTITION ()", "(alter s partition ())"},
+      {"SHOW TENSORS", "(show-tensors)"},
+      {"DESCRIBE X", "(describe X)"},
+      {"DESC X", "(describe X)"},
+      {"INSERT INTO TENSOR X VALUES (0, 3, 1.5), (1, -1, -2e3 + $1)",
+       "(insert X (0 3 1.5) (1 (neg 1) ((neg 2000.0) + $1)))"},
+      {"INSERT INTO TENSOR s VALUES (1)", "(insert s (1))"},
+  });
+}
+
+TEST(StatementParser, Copy) {
+  expect_all({
+      {"COPY X FROM 'x.npy'", "(copy-from X 'x.npy')"},
+      {"COPY X FROM 'it''s.csv' (FORMAT csv, HEADER, DELIMITER ';', skip=3, scale -1.5)",
+       "(copy-from X 'it's.csv' (FORMAT='csv', HEADER, DELIMITER=';', skip=3, scale=-1.5))"},
+      {"COPY X TO 'x.npy' WITH (FORMAT npy)", "(copy-to X 'x.npy' (FORMAT='npy'))"},
+      {"COPY (EINSUM Z[i] = X[i]) TO 'z.npy'", "(copy-to (query (Z[i] = X[i])) 'z.npy')"},
+      {"COPY (SELECT (1), ')' FROM t) TO 't.csv'", "(copy-to (sql 'SELECT (1), ')' FROM t') 't.csv')"},
+  });
+}
+
+TEST(StatementParser, Queries) {
+  expect_all({
+      {"EINSUM Z[i,k] = SUM(X[i,j] * Y[j,k]);", "(query (Z[i,k] = (SUM (X[i,j] * Y[j,k]))))"},
+      {"EINSUM s = SUM(X[i])", "(query (s[] = (SUM X[i])))"},
+      {"EINSUM s[] = 1", "(query (s[] = 1))"},
+      {"EINSUM ONES[i 10, j $1] = 1", "(query (ONES[i 10,j $1] = 1))"},
+      {"EINSUM Z[i] = A[i] = B[i]", "(query (Z[i] = (A[i] = B[i])))"},
+      {"WITH C[i] = MAX(X[i,j]), E[i,j] = EXP(X[i,j] - C[i]), s = SUM(E[i,j])\nEINSUM Y[i,j] = E[i,j] / s",
+       "(query (C[i] = (MAX X[i,j])) (E[i,j] = (EXP (X[i,j] - C[i]))) (s[] = (SUM E[i,j])) (Y[i,j] = (E[i,j] / s)))"},
+      {"WITH A[i] = X[i] EINSUM 'i,i' (A, A)", "(query (A[i] = X[i]) (subscripts [i] [i] of A A))"},
+      {"EINSUM Z[i] = SUM(A[i]*B[i]*C[i]) USING PATH ((0,1),(0,1))",
+       "(query (Z[i] = (SUM (A[i] * B[i] * C[i]))) path ((0 1)(0 1)))"},
+      {"EINSUM 'i,i' (A, B) USING PATH ((0,), (0, 1),)", "(query (subscripts [i] [i] of A B) path ((0)(0 1)))"},
+      {"EINSUM 'i' (A) USING PATH ()", "(query (subscripts [i] of A) path ())"},
+      {"EINSUM 'i,i' (A, B) USING PATH 'Greedy'", "(query (subscripts [i] [i] of A B) path 'greedy')"},
+      {"einsum Z[i] = 1 + /* one */ 2 -- three", "(query (Z[i] = (1 + 2)))"},
+  });
+}
+
+TEST(StatementParser, Explain) {
+  expect_all({
+      {"EXPLAIN EINSUM Z[i] = X[i]", "(explain text (query (Z[i] = X[i])))"},
+      {"EXPLAIN ANALYZE WITH A[i] = X[i] EINSUM Z[i] = A[i]",
+       "(explain analyze text (query (A[i] = X[i]) (Z[i] = A[i])))"},
+      {"EXPLAIN (ANALYZE, FORMAT json) EINSUM Z[i] = X[i]", "(explain analyze json (query (Z[i] = X[i])))"},
+      {"EXPLAIN (ANALYZE off, COMPARE true, FORMAT dot) EINSUM 'i' (X)",
+       "(explain compare dot (query (subscripts [i] of X)))"},
+      {"EXPLAIN (EINSUM Z[i] = X[i])", "(explain text (query (Z[i] = X[i])))"},
+  });
+}
+
+TEST(StatementParser, Session) {
+  expect_all({
+      {"SET memory_limit = '2GB'", "(set memory_limit '2GB')"},
+      {"SET threads TO 4", "(set threads 4)"},
+      {"SET progress = on", "(set progress 'on')"},
+      {"SET x = -1.5", "(set x -1.5)"},
+      {"SHOW threads", "(show threads)"},
+      {"SHOW ALL", "(show ALL)"},
+      {"RESET threads", "(reset threads)"},
+      {"RESET ALL", "(reset ALL)"},
+      {"BEGIN", "(begin deferred)"},
+      {"BEGIN TRANSACTION", "(begin deferred)"},
+      {"BEGIN IMMEDIATE", "(begin immediate)"},
+      {"BEGIN EXCLUSIVE TRANSACTION", "(begin exclusive)"},
+      {"START TRANSACTION", "(begin deferred)"},
+      {"COMMIT", "(commit)"},
+      {"END TRANSACTION;", "(commit)"},
+      {"ROLLBACK WORK", "(rollback)"},
+      {"PREPARE p AS EINSUM Z[i] = X[i] * $1;", "(prepare p 'EINSUM Z[i] = X[i] * $1')"},
+      {"PREPARE p AS SELECT a || ? FROM t ;", "(prepare p 'SELECT a || ? FROM t')"},
+      {"EXECUTE p", "(execute p)"},
+      {"EXECUTE p(1, -2.5, 'it''s')", "(execute p 1 (neg 2.5) 'it's')"},
+      {"DEALLOCATE p", "(deallocate p)"},
+      {"DEALLOCATE PREPARE ALL", "(deallocate ALL)"},
+  });
+}
+
+TEST(StatementParser, Macros) {
+  expect_all({
+      {"CREATE MACRO softmax(x, l) AS EXP(x - MAX[l](x)) / SUM[l](EXP(x));",
+       "(macro softmax(x,l) ((EXP (x - (MAX[l] x))) / (SUM[l] (EXP x))) 'EXP(x - MAX[l](x)) / SUM[l](EXP(x))')"},
+      {"CREATE OR REPLACE MACRO two() AS (1 + 1)", "(macro-or-replace two() (1 + 1) '(1 + 1)')"},
+      {"CREATE MACRO IF NOT EXISTS f(x) AS x", "(macro-if-not-exists f(x) x 'x')"},
+      {"DROP MACRO f", "(drop-macro f)"},
+      {"DROP MACRO IF EXISTS f", "(drop-macro-if-exists f)"},
+  });
+}
+
+TEST(StatementParser, NothingIsAStatementToo) {
+  for (const char* text : {"", " \n", ";", ";;", "-- only a comment", "/* and */ ;"})
+    EXPECT_TRUE(std::holds_alternative<ast::Empty>(parse_statement(text).node)) << text;
+}
+
+TEST(StatementParser, OtherStatementsAreSqlites) {
+  for (const char* text : {
+           "SELECT 1",
+           "select * from t where a = 'x;y' -- end",
+           "INSERT INTO t VALUES (1)",
+           "INSERT INTO tensor VALUES (1)",
+           "INSERT INTO tensor(a) VALUES (1)",
+           "INSERT INTO tensor AS t SELECT 1",
+           "CREATE TABLE t (a, b)",
+           "CREATE TEMP TABLE t(a)",
+           "CREATE UNIQUE INDEX i ON t(einsum)",
+           "DROP TABLE t",
+           "ALTER TABLE t RENAME TO u",
+           "WITH x AS (SELECT 1) SELECT * FROM x",
+           "WITH x(a) AS (SELECT 1) SELECT * FROM x",
+           "WITH RECURSIVE c(x) AS (VALUES(1)) SELECT x FROM c",
+           "EXPLAIN SELECT 1",
+           "EXPLAIN QUERY PLAN SELECT 1",
+           "EXPLAIN WITH x AS (SELECT 1) SELECT * FROM x",
+           "EXPLAIN CREATE TABLE t(a)",
+           "EXPLAIN DELETE FROM t",
+           "PRAGMA page_size",
+           "VACUUM",
+           "ANALYZE t",
+           "ATTACH 'x' AS y",
+           "SAVEPOINT a",
+           "RELEASE a",
+           "ROLLBACK TO a",
+           "ROLLBACK TRANSACTION TO SAVEPOINT a",
+           "REPLACE INTO t VALUES (1)",
+           "VALUES (1)",
+           "DELETE FROM t",
+           "UPDATE t SET a = :x, b = ?1, c = @y",
+           "SELECT a || b, [odd name], `other` FROM t WHERE x'00' = ~1 & 2",
+       })
+    EXPECT_TRUE(is_sql(text)) << text;
+}
+
+TEST(StatementParser, SqlIsUnchanged) {
+  const auto statement = parse_statement("  /* c */ SELECT 'a;b' -- x\n , \"q\"  ;  ");
+  const auto& sql = std::get<ast::Sql>(statement.node);
+  EXPECT_EQ(sql.text, "SELECT 'a;b' -- x\n , \"q\"");
+  EXPECT_EQ(sql.span, (SourceSpan{10, 10 + sql.text.size()}));
+  EXPECT_EQ(statement.span, sql.span);
+  const std::string trigger = "CREATE TRIGGER t AFTER INSERT ON x BEGIN SELECT 1; SELECT CASE 1 WHEN 1 THEN 2 END; END";
+  EXPECT_EQ(std::get<ast::Sql>(parse_statement(trigger + ";").node).text, trigger);
+}
+
+TEST(StatementParser, QueriesInsideSql) {
+  const std::string text =
+      "SELECT i, val FROM (EINSUM Z[i] = SUM(X[i,j])) AS a, ( WITH B[i] = X[i,0] EINSUM 'i->' (B) ) b "
+      "WHERE einsum IN (SELECT einsum FROM (SELECT 1) WHERE (einsum = 2)) || '(EINSUM Z[i] = ?)' ORDER BY val";
+  const auto statement = parse_statement(text);
+  const auto& sql = std::get<ast::Sql>(statement.node);
+  EXPECT_EQ(sql.text, text);
+  ASSERT_EQ(sql.queries.size(), 2U);
+  const auto text_of = [&](SourceSpan span) { return text.substr(span.begin, span.end - span.begin); };
+  EXPECT_EQ(text_of(sql.queries[0].span), "(EINSUM Z[i] = SUM(X[i,j]))");
+  EXPECT_EQ(text_of(sql.queries[1].span), "( WITH B[i] = X[i,0] EINSUM 'i->' (B) )");
+  EXPECT_EQ(ast::dump(sql.queries[0].query), "(query (Z[i] = (SUM X[i,j])))");
+  EXPECT_EQ(text_of(std::get<ast::Definition>(sql.queries[0].query.body).head_span), "Z[i]");
+}
+
+TEST(StatementParser, SpansCountFromTheBeginningOfTheText) {
+  const std::string text = "\n  PREPARE p AS EINSUM Z[i] = X[i];";
+  const auto statement = parse_statement(text);
+  EXPECT_EQ(statement.span, (SourceSpan{3, text.size() - 1}));
+  EXPECT_EQ(std::get<ast::Prepare>(statement.node).body_span, (SourceSpan{16, text.size() - 1}));
+}
+
+TEST(StatementParser, ParseQueryTakesAQueryAlone) {
+  EXPECT_EQ(ast::dump(parse_query("EINSUM Z[i] = X[i];")), "(query (Z[i] = X[i]))");
+  EXPECT_THROW(parse_query("SELECT 1"), Error);
+  EXPECT_THROW(parse_query("EINSUM Z[i] = X[i]; SELECT 1"), Error);
+}
+
+}  // namespace
+}  // namespace eindb

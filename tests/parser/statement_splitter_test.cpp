@@ -1,0 +1,59 @@
+// Protects the cutting of scripts into statements, and the shell's question whether a statement is complete.
+
+#include "parser/statement_splitter.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace eindb {
+namespace {
+
+std::vector<std::string> texts(const std::string& script) {
+  std::vector<std::string> out;
+  for (const auto& statement : split_statements(script)) out.emplace_back(statement.text);
+  return out;
+}
+
+using Texts = std::vector<std::string>;
+
+TEST(StatementSplitter, Splits) {
+  EXPECT_EQ(texts("SELECT 1; SELECT 2"), (Texts{"SELECT 1;", "SELECT 2"}));
+  EXPECT_EQ(texts(" ;; -- nothing\n/* ; */ ; "), Texts{});
+  EXPECT_EQ(texts("-- c;\n a 'x;''y' \"p;q\" `r;s` [t;u] /* ; */ ; b"),
+            (Texts{"a 'x;''y' \"p;q\" `r;s` [t;u] /* ; */ ;", "b"}));
+  EXPECT_EQ(texts("EINSUM Z[i = X[i,\nj]; b;"), (Texts{"EINSUM Z[i = X[i,\nj];", "b;"}));
+  EXPECT_EQ(texts("EINSUM Z[i\n= 1; b"), (Texts{"EINSUM Z[i\n= 1;", "b"}));
+  EXPECT_EQ(texts("a 'open; b"), (Texts{"a 'open; b"}));
+  EXPECT_EQ(texts("\xFF\xFE;b"), (Texts{"\xFF\xFE;", "b"}));
+}
+
+TEST(StatementSplitter, TriggersKeepTheirBody) {
+  const std::string trigger =
+      "CREATE TRIGGER t AFTER INSERT ON x BEGIN UPDATE y SET a = CASE 1 WHEN 1 THEN 2 END; SELECT 1; END;";
+  EXPECT_EQ(texts(trigger + "SELECT 2;"), (Texts{trigger, "SELECT 2;"}));
+  EXPECT_EQ(texts("EXPLAIN create temp trigger t x; END ; b"), (Texts{"EXPLAIN create temp trigger t x; END ;", "b"}));
+  EXPECT_EQ(texts("CREATE TABLE trigger(a); b"), (Texts{"CREATE TABLE trigger(a);", "b"}));
+}
+
+TEST(StatementSplitter, OffsetsAndTerminators) {
+  const auto statements = split_statements(" a ; -- x\n b");
+  ASSERT_EQ(statements.size(), 2U);
+  EXPECT_EQ(statements[0].offset, 1U);
+  EXPECT_TRUE(statements[0].terminated);
+  EXPECT_EQ(statements[1].offset, 11U);
+  EXPECT_FALSE(statements[1].terminated);
+}
+
+TEST(StatementSplitter, Completeness) {
+  for (const char* text :
+       {"", "  \n", "SELECT 1;", "SELECT 1; -- c", "-- c", "a; b;", "CREATE TRIGGER t BEGIN SELECT 1; END;"})
+    EXPECT_TRUE(is_complete(text)) << text;
+  for (const char* text : {"SELECT 1", "SELECT ';", "SELECT 1; /* c", "SELECT \"a;", "a; b",
+                           "EINSUM Z[i] =", "CREATE TRIGGER t BEGIN SELECT 1;", "CREATE TRIGGER t BEGIN SELECT 1; END"})
+    EXPECT_FALSE(is_complete(text)) << text;
+}
+
+}  // namespace
+}  // namespace eindb

@@ -1,0 +1,285 @@
+// Protects the messages of syntax errors: what was expected, what was found, where, and the hint; and that no text,
+// however broken, gives anything but such an error.
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "common/error.hpp"
+#include "parser/parser.hpp"
+#include "parser/statement_splitter.hpp"
+
+namespace eindb {
+namespace {
+
+struct Mistake {
+  const char* text;
+  std::size_t line;
+  std::size_t column;
+  const char* message;
+  const char* hint = "";
+};
+
+void expect_all(std::initializer_list<Mistake> mistakes) {
+  for (const auto& mistake : mistakes) {
+    try {
+      parse_statement(mistake.text);
+      ADD_FAILURE() << "no error: " << mistake.text;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::Syntax) << mistake.text;
+      EXPECT_EQ(error.message(), mistake.message) << mistake.text;
+      EXPECT_EQ(error.hint(), mistake.hint) << mistake.text;
+      const auto place = locate(mistake.text, error.span().value().begin);
+      EXPECT_EQ(place.line, mistake.line) << mistake.text;
+      EXPECT_EQ(place.column, mistake.column) << mistake.text;
+    }
+  }
+}
+
+constexpr const char* kProductHint = "write * for a product; labels stand in brackets: X[i,j]";
+constexpr const char* kHeadHint = "a query names its result: EINSUM Z[i,k] = SUM(X[i,j] * Y[j,k])";
+
+TEST(SyntaxError, Expressions) {
+  expect_all({
+      {"EINSUM Z[i,k] = SUM(X[i,j * Y[j,k])", 1, 27, "expected ']' after the labels of X, found '*'",
+       "a place holds one label, constant or parameter"},
+      {"EINSUM Z[i] =\n  X[i j]", 2, 7, "expected ']' after the labels of X, found 'j'",
+       "labels have commas between them"},
+      {"EINSUM Z[i] = X[i)", 1, 18, "expected ']' after the labels of X, found ')'"},
+      {"EINSUM Z[i] = X[,i]", 1, 17, "expected a label or an index of X, found ','"},
+      {"EINSUM Z[i] = X[1.5]", 1, 17, "expected a label or an index of X, found '1.5'"},
+      {"EINSUM Z[i] = X[99999999999999999999]", 1, 17, "an index beyond 64 bits"},
+      {"EINSUM Z = SUM(X i,j])", 1, 18, "expected ')' after the argument of SUM, found 'i'", kProductHint},
+      {"EINSUM Z = SUM(X[i]", 1, 20, "expected ')' after the argument of SUM, found the end of the statement"},
+      {"EINSUM Z = SUM[i(X[i])", 1, 17, "expected ']' after the labels of SUM, found '('",
+       "a place holds one label, constant or parameter"},
+      {"EINSUM Z = SUM[3](X[i])", 1, 16, "expected a label to aggregate over, found '3'"},
+      {"EINSUM Z = SUM()", 1, 16, "expected an expression, found ')'"},
+      {"EINSUM Z = MAX(a, b)", 1, 17, "expected ')', as MAX takes one argument, found ','",
+       "of several values, take GREATEST(a, b)"},
+      {"EINSUM Z = f(a b)", 1, 16, "expected ')' after the arguments of f, found 'b'", kProductHint},
+      {"EINSUM Z = (a", 1, 14, "expected ')' to close the parenthesis, found the end of the statement"},
+      {"EINSUM Z = a)", 1, 13, "expected an operator or the end of the statement, found ')'", "no '(' is open here"},
+      {"EINSUM Z = a]", 1, 13, "expected an operator or the end of the statement, found ']'", "no '[' is open here"},
+      {"EINSUM Z = (a)[i]", 1, 15, "expected an operator or the end of the statement, found '['",
+       "only the name of a tensor takes labels: X[i,j]"},
+      {"EINSUM Z = a +", 1, 15, "expected an expression, found the end of the statement"},
+      {"EINSUM Z = a ** 2", 1, 15, "expected an expression, found '*'", "write ^ for powers"},
+      {"EINSUM Z = a < b < c", 1, 18, "comparisons do not chain", "write a < b AND b < c"},
+      {"EINSUM Z = 1 + NOT x", 1, 16, "expected an operand, found 'NOT'", "NOT binds loosely: put it in parentheses"},
+      {"EINSUM Z = 'abc'", 1, 12, "expected an expression, found the string 'abc'",
+       "tensors hold numbers; names are quoted with \""},
+      {"EINSUM Z = end[i]", 1, 12, "expected an expression, found 'end'",
+       "a name that is a keyword stands in quotes: \"end\""},
+      {"EINSUM Z = CASE a END", 1, 19, "expected WHEN after CASE, found 'END'"},
+      {"EINSUM Z = CASE WHEN a THN b END", 1, 24, "expected THEN after the condition of WHEN, found 'THN'",
+       "did you mean THEN?"},
+      {"EINSUM Z = CASE WHEN a THEN b", 1, 30, "expected END to close CASE, found the end of the statement"},
+      {"EINSUM Z = CAST(a)", 1, 18, "expected AS and a type in CAST, as in CAST(x AS FLOAT32), found ')'"},
+      {"EINSUM Z = X[i] ORDER BY i", 1, 17, "expected an operator or the end of the statement, found 'ORDER'",
+       "use SQL around the query: SELECT * FROM (EINSUM ...) ORDER BY val"},
+  });
+}
+
+TEST(SyntaxError, Tokens) {
+  expect_all({
+      {"EINSUM Z = 1e999", 1, 12, "a number beyond the range of FLOAT64", "INFINITY is a constant"},
+      {"EINSUM Z = 2x", 1, 13, "letters in the number 2x", "a name starts with a letter; quote a text: '2x'"},
+      {"SET memory_limit = 2GB", 1, 21, "letters in the number 2GB",
+       "a name starts with a letter; quote a text: '2GB'"},
+      {"EINSUM Z = a && b", 1, 14, "unexpected character '&'", "write AND"},
+      {"EINSUM Größe = a × b", 1, 18, "unexpected character '×'", "write * for times"},
+      {"EINSUM Z = X{i}", 1, 13, "unexpected character '{'", "labels stand in brackets: X[i,j]"},
+      {"EINSUM Z = $0", 1, 12, "parameters are numbered from $1 to $65535"},
+      {"EINSUM Z = $x", 1, 12, "a parameter is written $1, $2, ..."},
+      {"EINSUM Z = $99999999999999999999", 1, 12, "parameters are numbered from $1 to $65535"},
+      {"COPY X FROM 'a.npy", 1, 13, "unterminated string", "close it with '"},
+      {"EINSUM \"Z = 1", 1, 8, "unterminated quoted name", "close it with \""},
+      {"EINSUM \"\" = 1", 1, 8, "an empty name"},
+      {"EINSUM Z = 1\n/* one", 2, 1, "unterminated comment", "close it with */"},
+      {"SELECT 'a''b", 1, 11, "unterminated quote", "close it with '"},
+      {"SELECT 1 /* c", 1, 10, "unterminated comment", "close it with */"},
+      {"EINSUM Z = \xC3(", 1, 12, "invalid UTF-8", "save the text as UTF-8"},
+      {"SELECT '\xED\xA0\x80'", 1, 9, "invalid UTF-8", "save the text as UTF-8"},
+      {"SELECT '\xC0\xAF'", 1, 9, "invalid UTF-8", "save the text as UTF-8"},
+      {"SELECT '\xF4\x90\x80\x80'", 1, 9, "invalid UTF-8", "save the text as UTF-8"},
+      {"SELECT '\xE2\x82", 1, 9, "invalid UTF-8", "save the text as UTF-8"},
+  });
+  EXPECT_THROW(parse_statement(std::string_view("SELECT 1\0", 9)), Error);
+}
+
+TEST(SyntaxError, FirstWords) {
+  expect_all({
+      {"EINSM Z[i] = 1", 1, 1, "expected a statement, found 'EINSM'", "did you mean EINSUM?"},
+      {"SELCT 1", 1, 1, "expected a statement, found 'SELCT'", "did you mean SELECT?"},
+      {"-- c\nZ[i] = 1", 2, 1, "expected a statement, found 'Z'",
+       "a query starts with EINSUM: EINSUM Z[i,k] = SUM(X[i,j] * Y[j,k])"},
+      {"frobnicate x", 1, 1, "expected a statement, found 'frobnicate'"},
+      {"'abc' EINSUM", 1, 1, "expected a statement, found the string 'abc'"},
+      {"(SELECT 1)", 1, 1, "expected a statement, found '('"},
+      {"CREATE TENOSR Z (i 3)", 1, 8, "expected the kind of object after CREATE, found 'TENOSR'",
+       "did you mean TENSOR?"},
+      {"DROP", 1, 5, "expected the kind of object after DROP, found the end of the statement",
+       "one of TENSOR, MACRO, TABLE, INDEX, VIEW, TRIGGER"},
+      {"ALTER TENSER X RENAME TO Y", 1, 7, "expected the kind of object after ALTER, found 'TENSER'",
+       "did you mean TENSOR?"},
+      {"SELECT 1; SELECT 2", 1, 11, "one statement at a time: another follows the semicolon"},
+      {"EINSUM Z = 1; SELECT 2", 1, 15, "one statement at a time: another follows the semicolon"},
+  });
+}
+
+TEST(SyntaxError, Tensors) {
+  expect_all({
+      {"CREATE TENSOR (i 3)", 1, 15, "expected the name of the tensor, found '('"},
+      {"CREATE TENSOR X", 1, 16, "expected the dimensions or AS after X, found the end of the statement",
+       "as in (i 1000, j 2000); a scalar has ()"},
+      {"CREATE TENSOR X (i)", 1, 19, "expected the extent of the label i, a whole number from 0 on, found ')'"},
+      {"CREATE TENSOR X (i -3)", 1, 20, "expected the extent of the label i, a whole number from 0 on, found '-'"},
+      {"CREATE TENSOR X (i 99999999999999999999)", 1, 20, "the extent of the label i is beyond 64 bits"},
+      {"CREATE TENSOR X (i 3 j 4)", 1, 22, "expected ')' after the dimensions of X, found 'j'"},
+      {"CREATE TENSOR X (i 10) PARTITON (3)", 1, 24, "expected a type, PARTITION or AS, found 'PARTITON'",
+       "did you mean PARTITION?"},
+      {"CREATE TENSOR X (i 10) FLOAT32 PARTITON (3)", 1, 32,
+       "expected AS or the end of the statement, found 'PARTITON'", "did you mean PARTITION?"},
+      {"CREATE TENSOR X (i 10) PARTITION (0)", 1, 35,
+       "expected a number of parts, a whole number from 1 on, found '0'"},
+      {"CREATE TENSOR X AS SELECT 1", 1, 15, "a tensor from rows needs its dimensions",
+       "CREATE TENSOR X (i 1000, j 50) AS SELECT row, col, weight FROM t"},
+      {"CREATE TENSOR X (i 3) AS EINSUM Z[i] = 1", 1, 17, "a query brings its own dimensions",
+       "CREATE TENSOR X AS EINSUM ..."},
+      {"CREATE TENSOR X AS EINSM Z = 1", 1, 20, "expected a query: EINSUM, WITH or SELECT, found 'EINSM'",
+       "did you mean EINSUM?"},
+      {"CREATE TENSOR IF NOT EXIST X (i 3)", 1, 22, "expected EXISTS after IF NOT, found 'EXIST'",
+       "did you mean EXISTS?"},
+      {"ALTER TENSOR X RENAM TO Y", 1, 16, "expected RENAME TO or PARTITION after X, found 'RENAM'",
+       "did you mean RENAME?"},
+      {"DROP TENSOR X Y", 1, 15, "expected the end of the statement, found 'Y'"},
+      {"COPY X FORM 'a'", 1, 8, "expected FROM or TO after X, found 'FORM'", "did you mean FROM?"},
+      {"COPY X FROM a", 1, 13, "expected the path of a file, found 'a'", "a path stands in plain quotes: 'x.npy'"},
+      {"COPY (EINSUM Z = 1) FROM 'a'", 1, 21, "expected TO and a path after the query, found 'FROM'"},
+      {"COPY X TO 'a' (FORMAT npy", 1, 26, "expected ')' after the options, found the end of the statement"},
+      {"INSERT INTO TENSOR X (1, 2)", 1, 22, "expected VALUES after X, found '('"},
+      {"INSERT INTO TENSOR X VALUES 1", 1, 29, "expected '(' and the values of a row, found '1'"},
+  });
+}
+
+TEST(SyntaxError, Queries) {
+  expect_all({
+      {"EINSUM X[i,j] * Y[j,k]", 1, 15, "expected '=' after X[i,j], found '*'", kHeadHint},
+      {"EINSUM SUM(X[i])", 1, 11, "expected '[' or '=' after SUM, found '('", kHeadHint},
+      {"EINSUM Z[3] = 1", 1, 10, "expected a label, found '3'"},
+      {"EINSUM Z[i,k = X[i,k]", 1, 14, "expected ']' after the labels of Z, found '='"},
+      {"WITH A[i] = X[i], EINSUM Z[i] = A[i]", 1, 19, "expected a definition after the comma, found 'EINSUM'",
+       "remove the comma before EINSUM"},
+      {"WITH A[i] = X[i] EINSM Z[i] = A[i]", 1, 18, "expected ',' or EINSUM after a definition, found 'EINSM'",
+       "did you mean EINSUM?"},
+      {"EINSUM 'i,j'", 1, 13, "expected '(' and the operands after the subscripts, found the end of the statement",
+       "as in EINSUM 'ij,jk->ik' (X, Y)"},
+      {"EINSUM 'i,j' (X, Y[j])", 1, 20, "expected ',' or ')' after the operand Y, found 'j'",
+       "the subscripts give its labels"},
+      {"EINSUM 'i,j' (X, )", 1, 18, "expected the name of a tensor, found ')'"},
+      {"EINSUM 'i' (X) USNG PATH 'greedy'", 1, 16, "expected an operator or the end of the statement, found 'USNG'",
+       "did you mean USING?"},
+      {"EINSUM 'i' (X) USING PATH greedy", 1, 27,
+       "expected a list of steps or the name of an algorithm after PATH, found 'greedy'",
+       "as in USING PATH ((0,1),(0,1)) or USING PATH 'greedy'"},
+      {"EINSUM 'i' (X) USING PATH (0,1)", 1, 28, "expected '(' and the positions that a step contracts, found '0'"},
+      {"EINSUM 'i' (X) USING PATH ((0,-1))", 1, 31, "expected the position of an operand, from 0, found '-'"},
+      {"SELECT * FROM\n (EINSUM Z[i] = X[i) x", 2, 20, "expected ']' after the labels of X, found ')'"},
+      {"EXPLAIN (ANALYSE) EINSUM Z = 1", 1, 10, "expected ANALYZE, COMPARE or FORMAT, found 'ANALYSE'",
+       "did you mean ANALYZE?"},
+      {"EXPLAIN (FORMAT xml) EINSUM Z = 1", 1, 17, "expected text, json or dot after FORMAT, found 'xml'"},
+      {"EXPLAIN ANALYZE SELECT 1", 1, 17, "expected a query after EXPLAIN: EINSUM or WITH, found 'SELECT'",
+       "EXPLAIN QUERY PLAN is for SQL"},
+      {"EXPLAIN CREATE TENSOR X (i 3)", 1, 9, "expected a query after EXPLAIN: EINSUM or WITH, found 'CREATE'",
+       "EXPLAIN QUERY PLAN is for SQL"},
+  });
+}
+
+TEST(SyntaxError, Session) {
+  expect_all({
+      {"SET threads 4", 1, 13, "expected '=' after threads, found '4'"},
+      {"SET threads =", 1, 14, "expected the value of threads, found the end of the statement"},
+      {"SHOW", 1, 5, "expected TENSORS, ALL or the name of a setting, found the end of the statement"},
+      {"BEGIN TRANSACTON", 1, 7, "expected the end of the statement, found 'TRANSACTON'"},
+      {"PREPARE p AS", 1, 13, "expected a statement to prepare, found the end of the statement"},
+      {"PREPARE p AS PREPARE q AS SELECT 1", 1, 14, "expected a statement to prepare, found 'PREPARE'"},
+      {"PREPARE p AS EINSUM Z = ", 1, 25, "expected an expression, found the end of the statement"},
+      {"EXECUTE p(1", 1, 12, "expected ')' after the arguments of p, found the end of the statement"},
+      {"CREATE MACRO f AS x", 1, 16, "expected '(' and the parameters after f, found 'AS'"},
+      {"CREATE MACRO f(x) x", 1, 19, "expected AS and an expression after the parameters, found 'x'"},
+  });
+}
+
+TEST(SyntaxError, TooLongStatements) { EXPECT_THROW(parse_statement(std::string(kMaxStatementBytes + 1, ' ')), Error); }
+
+const std::vector<std::string> kValid = {
+    "EINSUM Z[i,k] = SUM(X[i,j] * Y[j,k]) USING PATH ((0,1),(0,1));",
+    "WITH C[i] = MAX[j](X[i,j]), E[i,j 4] = EXP(X[i,3] - C[i])^-2 EINSUM Y[i] = SUM(E[i,j]) / 1e-3 % .5",
+    "EINSUM Z[t,s] = CASE WHEN t <= s AND NOT s = $1 THEN CAST(X[s,t] AS FLOAT32) ELSE -INFINITY END",
+    "CREATE TENSOR IF NOT EXISTS \"X\" (i 1000, j 2000) FLOAT64 PARTITION (4, 8) AS SELECT a || b FROM t;",
+    "SELECT i FROM (EINSUM 'i,->i' (X, \"y\")) WHERE a = 'b''c' -- end\n;",
+    "EINSUM '(ij,jk),...kl->...il' (X, Y, Z) USING PATH 'greedy'",
+    "EINSUM '[a1,b],[b,c2]->[a1,c2]' (X, größe)",
+    "CREATE OR REPLACE MACRO softmax(x, l) AS EXP(x) / SUM[l](EXP(x))",
+    "COPY (EINSUM Z[] = 1) TO 'z.npy' WITH (FORMAT npy, HEADER, skip = -3)",
+    "INSERT INTO TENSOR X VALUES (0, 3, 1.5), (1, 2, -.5e3)",
+    "EXPLAIN (ANALYZE, FORMAT json) EINSUM s = PROD[](a) /* c */",
+    "PREPARE p AS CREATE TRIGGER t AFTER INSERT ON x BEGIN SELECT 1; END;",
+    "SET memory_limit = '2GB'",
+    "EXECUTE p(1, 'x')",
+};
+
+/// A byte of what these languages give meaning to, or any byte.
+char random_byte(std::mt19937& random) {
+  constexpr std::string_view kMeaningful = "()[],;='\"`$*/+-^%<>.e0 \n\xC3\x9F";
+  if (random() % 4 == 0) return static_cast<char>(random() % 256);
+  return kMeaningful[random() % kMeaningful.size()];
+}
+
+void mutate(std::string& text, std::mt19937& random) {
+  const auto at = random() % (text.size() + 1);
+  const auto length = random() % 8;
+  const auto& other = kValid[random() % kValid.size()];
+  switch (random() % 4) {
+    case 0: text.insert(at, 1, random_byte(random)); break;
+    case 1: text.erase(at, length); break;
+    case 2: text.insert(at, other, random() % other.size(), length); break;
+    default:
+      if (at < text.size()) text[at] = random_byte(random);
+  }
+}
+
+void expect_located(const std::string& text) {
+  try {
+    parse_statement(text);
+  } catch (const Error& error) {
+    ASSERT_EQ(error.kind(), ErrorKind::Syntax) << text;
+    ASSERT_TRUE(error.span().has_value()) << text;
+    ASSERT_LE(error.span()->begin, error.span()->end) << text;
+    ASSERT_LE(error.span()->end, text.size()) << text;
+  }
+}
+
+TEST(SyntaxError, MutatedStatementsGiveLocatedErrors) {
+  std::mt19937 random(20240229);
+  for (int round = 0; round < 40'000; ++round) {
+    auto text = kValid[random() % kValid.size()];
+    for (auto mutations = 1 + random() % 6; mutations > 0; --mutations) mutate(text, random);
+    expect_located(text);
+    for (const auto& statement : split_statements(text))
+      ASSERT_EQ(text.substr(statement.offset, statement.text.size()), statement.text);
+  }
+}
+
+TEST(SyntaxError, TruncatedStatementsGiveLocatedErrors) {
+  for (const auto& text : kValid) {
+    EXPECT_NO_THROW(parse_statement(text)) << text;
+    for (std::size_t length = 0; length < text.size(); ++length) expect_located(text.substr(0, length));
+  }
+}
+
+}  // namespace
+}  // namespace eindb
