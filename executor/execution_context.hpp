@@ -1,0 +1,24 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string_view>
+
+#include "common/cancellation.hpp"
+#include "executor/memory_budget.hpp"
+#include "executor/scheduler.hpp"
+#include "executor/tile_exchange.hpp"
+
+namespace eindb {
+
+/// What a statement runs with. Everything referred to outlives the execution.
+struct ExecutionContext {
+  Scheduler& scheduler;
+  const Cancellation& cancellation;
+  std::shared_ptr<MemoryBudget> memory;
+  TileSource& source;
+  /// Told how far the whole plan is, in tasks on tiles; may be empty. Called from one thread at a time.
+  std::function<void(std::string_view stage, std::int64_t done, std::int64_t total)> progress;
+};
+
+}  // namespace eindb

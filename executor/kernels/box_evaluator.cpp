@@ -1,0 +1,174 @@
+#include "executor/kernels/box_evaluator.hpp"
+
+#include <algorithm>
+
+#include "tensor/random.hpp"
+
+namespace eindb {
+namespace {
+
+using Kind = Instruction::Kind;
+
+constexpr std::size_t kSlotAlignment = 64;
+
+std::size_t slot_bytes(std::int64_t elements, std::size_t size) {
+  return (static_cast<std::size_t>(elements) * size + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment;
+}
+
+std::int64_t signed_offset(std::uint64_t offset) { return static_cast<std::int64_t>(offset); }
+
+}  // namespace
+
+BoxEvaluator::BoxEvaluator(const LevelTable& level, const ExpressionProgram& program, DType compute,
+                           std::span<const LabelView> operands, const LoopNest& nest)
+    : table_(level.of(compute)),
+      code_(program.instructions()),
+      compute_(compute),
+      operands_(operands),
+      registers_(code_.size()),
+      box_elements_(nest.rows.chunk * nest.columns.chunk),
+      scratch_(slot_bytes(box_elements_, size_of(compute)) * (code_.size() + 1) +
+               slot_bytes(box_elements_, sizeof(double))) {
+  place_registers(nest);
+}
+
+void BoxEvaluator::place_registers(const LoopNest& nest) {
+  auto* free = scratch_.data();
+  const auto take = [&](std::int64_t elements, std::size_t size) {
+    auto* taken = free;
+    free += slot_bytes(elements, size);
+    return taken;
+  };
+  std::size_t stream = 0;
+  for (std::size_t n = 0; n < code_.size(); ++n) {
+    const auto& instruction = code_[n];
+    auto& reg = registers_[n];
+    reg.single = true;
+    if (instruction.kind == Kind::Operand || instruction.reads_number()) {
+      reg.stream = stream++;
+      reg.row_stride = nest.rows.chunk == 1 ? 0 : nest.rows.loop.strides[reg.stream];
+      reg.column_stride = nest.columns.chunk == 1 ? 0 : nest.columns.loop.strides[reg.stream];
+      reg.single = reg.row_stride == 0 && reg.column_stride == 0;
+    }
+    for (std::size_t a = 0; a < instruction.argument_count(); ++a)
+      reg.single = reg.single && registers_[instruction.arguments[a]].single;
+    reg.slot = take(reg.single ? 1 : box_elements_, size_of(compute_));
+    reg.data = reg.slot;
+    if (instruction.kind == Kind::Integer || instruction.kind == Kind::Real) set_constant(instruction, reg);
+  }
+  spare_ = take(box_elements_, size_of(compute_));
+  random_ = reinterpret_cast<double*>(take(box_elements_, sizeof(double)));
+}
+
+void BoxEvaluator::set_constant(const Instruction& instruction, Register& into) {
+  const bool integer = instruction.kind == Kind::Integer;
+  const void* value = integer ? static_cast<const void*>(&instruction.integer) : &instruction.real;
+  const auto from = slot_of(integer ? DType::Int64 : DType::Float64);
+  table_.move[from]({into.slot, 0, 1}, {value, 0, 1}, 1, 1);
+}
+
+void BoxEvaluator::evaluate(const StreamOffsets& offsets, std::int64_t rows, std::int64_t columns, void* in_place) {
+  run(offsets, rows, columns, code_.size(), in_place);
+}
+
+void BoxEvaluator::evaluate_arguments(const StreamOffsets& offsets, std::int64_t rows, std::int64_t columns) {
+  run(offsets, rows, columns, code_.size() - 1, nullptr);
+}
+
+void BoxEvaluator::run(const StreamOffsets& offsets, std::int64_t rows, std::int64_t columns, std::size_t count,
+                       void* in_place) {
+  resized_ = rows != rows_ || columns != columns_;
+  const bool start = rows_ == 0;
+  rows_ = rows;
+  columns_ = columns;
+  for (std::size_t n = 0; n < count; ++n) {
+    const auto& instruction = code_[n];
+    auto& reg = registers_[n];
+    if (instruction.kind == Kind::Operand || instruction.reads_number()) {
+      fetch(n, offsets[reg.stream]);
+    } else if (instruction.argument_count() == 0) {
+      reg.changed = start;
+    } else {
+      reg.changed = false;
+      for (std::size_t a = 0; a < instruction.argument_count(); ++a)
+        reg.changed = reg.changed || registers_[instruction.arguments[a]].changed;
+      const bool here = in_place != nullptr && n + 1 == count;
+      if (here) compute(n, in_place);
+      else if (reg.changed) compute(n, reg.slot);
+    }
+  }
+}
+
+void BoxEvaluator::fetch(std::size_t number, std::uint64_t offset) {
+  auto& reg = registers_[number];
+  reg.changed = resized_ || offset != reg.offset;
+  if (!reg.changed) return;
+  reg.offset = offset;
+  if (code_[number].kind == Kind::Operand) load(code_[number], reg, offset);
+  else draw(code_[number], reg, offset);
+}
+
+void BoxEvaluator::load(const Instruction& instruction, Register& into, std::uint64_t offset) {
+  const auto& operand = operands_[instruction.operand];
+  const auto* data = static_cast<const std::byte*>(operand.data) +
+                     signed_offset(offset) * static_cast<std::int64_t>(size_of(operand.dtype));
+  const bool packed = into.single || ((columns_ == 1 || into.column_stride == 1) &&
+                                      (rows_ == 1 || into.row_stride == columns_));
+  if (packed && operand.dtype == compute_) {
+    into.data = data;
+    return;
+  }
+  const auto rows = into.single ? 1 : rows_;
+  const auto columns = into.single ? 1 : columns_;
+  const auto move = table_.move[slot_of(operand.dtype)];
+  if (columns < rows && into.row_stride == 1) {
+    // Short rows: read down the columns, which are contiguous.
+    move({into.slot, 1, columns}, {data, into.column_stride, into.row_stride}, columns, rows);
+  } else {
+    move({into.slot, columns, 1}, {data, into.row_stride, into.column_stride}, rows, columns);
+  }
+  into.data = into.slot;
+}
+
+void BoxEvaluator::draw(const Instruction& instruction, Register& into, std::uint64_t offset) {
+  const auto rows = into.single ? 1 : rows_;
+  const auto columns = into.single ? 1 : columns_;
+  if (instruction.kind == Kind::Number) {
+    table_.ramp(into.slot, signed_offset(offset), into.row_stride, into.column_stride, rows, columns);
+    return;
+  }
+  const auto seed = static_cast<std::uint64_t>(instruction.integer);
+  const auto random = instruction.kind == Kind::Uniform ? random_uniform : random_normal;
+  for (std::int64_t r = 0; r < rows; ++r)
+    for (std::int64_t c = 0; c < columns; ++c) {
+      const auto counter = offset + static_cast<std::uint64_t>(r) * static_cast<std::uint64_t>(into.row_stride) +
+                           static_cast<std::uint64_t>(c) * static_cast<std::uint64_t>(into.column_stride);
+      random_[r * columns + c] = random(seed, counter);
+    }
+  table_.move[slot_of(DType::Float64)]({into.slot, 0, 1}, {random_, 0, 1}, 1, rows * columns);
+}
+
+void BoxEvaluator::compute(std::size_t number, void* to) {
+  const auto& instruction = code_[number];
+  const auto& [a, b, c] = instruction.arguments;
+  const auto count = registers_[number].single ? 1 : rows_ * columns_;
+  switch (instruction.kind) {
+    case Kind::Unary: table_.unary[slot_of(instruction.op)](to, registers_[a].data, count); break;
+    case Kind::Binary: table_.binary[slot_of(instruction.op)](to, value(a), value(b), count); break;
+    default: table_.select(to, count == 1 ? registers_[a].data : whole_box(a), value(b), value(c), count); break;
+  }
+}
+
+const void* BoxEvaluator::whole_box(std::size_t number) {
+  if (!registers_[number].single) return registers_[number].data;
+  table_.move[slot_of(compute_)]({spare_, 0, 1}, {registers_[number].data, 0, 0}, 1, rows_ * columns_);
+  return spare_;
+}
+
+Values BoxEvaluator::value(std::size_t number) const {
+  return {registers_[number].data, registers_[number].single ? 0 : 1};
+}
+
+bool BoxEvaluator::computes_box() const { return code_.back().argument_count() > 0 && !registers_.back().single; }
+
+}  // namespace eindb

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "executor/kernels/expression_program.hpp"
+#include "executor/kernels/label_view.hpp"
+#include "executor/kernels/level_table.hpp"
+#include "executor/kernels/loop_nest.hpp"
+#include "executor/kernels/scratch.hpp"
+
+namespace eindb {
+
+/// Where the streams stand: an element offset for operands and the output, the value for numbers. Modulo 2^64.
+using StreamOffsets = std::vector<std::uint64_t>;
+
+/// Runs a program over one box of rows x columns elements after the other. Registers hold a box, row-major, or a single
+/// value where nothing in it changes within the box; operands that lie that way in memory are used where they are.
+/// A register is computed again only if something it depends on has changed since the last box.
+/// State of one kernel call: not shared between threads. Stream n is the n-th instruction that reads memory or a number.
+class BoxEvaluator {
+ public:
+  BoxEvaluator(const LevelTable& level, const ExpressionProgram& program, DType compute,
+               std::span<const LabelView> operands, const LoopNest& nest);
+
+  /// Computes all registers for a box. With `result_in_place` the last register is written there, as a whole box.
+  void evaluate(const StreamOffsets& offsets, std::int64_t rows, std::int64_t columns, void* result_in_place = nullptr);
+  /// Computes all registers but the last.
+  void evaluate_arguments(const StreamOffsets& offsets, std::int64_t rows, std::int64_t columns);
+
+  /// Elements of register `number` of the last box.
+  Values value(std::size_t number) const;
+  Values result() const { return value(registers_.size() - 1); }
+  /// True if the last instruction computes a box, rather than fetch it or give a single value.
+  bool computes_box() const;
+
+ private:
+  struct Register {
+    bool single = false;        // one value for the whole box
+    bool changed = true;
+    std::size_t stream = 0;
+    std::uint64_t offset = 0;   // of its stream when it was loaded last
+    std::int64_t row_stride = 0;
+    std::int64_t column_stride = 0;
+    std::byte* slot = nullptr;  // own memory
+    const void* data = nullptr;
+  };
+
+  void place_registers(const LoopNest& nest);
+  void run(const StreamOffsets& offsets, std::int64_t rows, std::int64_t columns, std::size_t count, void* in_place);
+  void fetch(std::size_t number, std::uint64_t offset);
+  void load(const Instruction& instruction, Register& into, std::uint64_t offset);
+  void draw(const Instruction& instruction, Register& into, std::uint64_t offset);
+  void set_constant(const Instruction& instruction, Register& into);
+  void compute(std::size_t number, void* to);
+  const void* whole_box(std::size_t number);
+
+  const ElementTable& table_;
+  const std::vector<Instruction>& code_;
+  DType compute_;
+  std::span<const LabelView> operands_;
+  std::vector<Register> registers_;
+  std::int64_t box_elements_;
+  Scratch scratch_;
+  std::byte* spare_ = nullptr;   // one box, for conditions
+  double* random_ = nullptr;     // one box
+  std::int64_t rows_ = 0;
+  std::int64_t columns_ = 0;
+  bool resized_ = true;
+};
+
+}  // namespace eindb

@@ -1,0 +1,158 @@
+#include "executor/kernels/contraction_kernel.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/checked_math.hpp"
+#include "executor/kernels/matrix_product.hpp"
+
+namespace eindb {
+namespace {
+
+using Kind = ScalarExpression::Kind;
+
+struct Product {
+  std::vector<std::size_t> operands;
+  double factor = 1;
+};
+
+// The expression as factor * operand * operand; false if it is something else.
+bool collect(const ScalarExpression& e, Product& product) {
+  if (e.kind() == Kind::Operand) {
+    product.operands.push_back(e.operand());
+    return product.operands.size() <= 2;
+  }
+  if (e.is_constant()) {
+    product.factor *= e.real_value();
+    return true;
+  }
+  if (e.is_call(ScalarOp::Negate)) {
+    product.factor = -product.factor;
+    return collect(*e.arguments()[0], product);
+  }
+  if (!e.is_call(ScalarOp::Multiply)) return false;
+  return std::all_of(e.arguments().begin(), e.arguments().end(), [&](const auto& a) { return collect(*a, product); });
+}
+
+std::optional<ContractionRole> role_of(bool left, bool right, bool output) {
+  if (left && right) return output ? ContractionRole::Batch : ContractionRole::Contracted;
+  if (left) return output ? ContractionRole::Left : ContractionRole::SummedLeft;
+  if (right) return output ? ContractionRole::Right : ContractionRole::SummedRight;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<ContractionKernel> ContractionKernel::match(const EinSum& einsum, const LabelTable& labels, DType compute) {
+  if (einsum.aggregate != Aggregate::Sum || compute == DType::Int64) return std::nullopt;
+  Product product;
+  if (!collect(*einsum.expression, product) || product.operands.size() != 2) return std::nullopt;
+  if (product.operands[0] == product.operands[1] || !std::isfinite(product.factor)) return std::nullopt;
+
+  ContractionKernel kernel;
+  kernel.left_ = product.operands[0];
+  kernel.right_ = product.operands[1];
+  kernel.factor_ = product.factor;
+  kernel.compute_ = compute;
+  const auto all = einsum.labels();
+  for (const auto label : all) {
+    const auto role = role_of(contains(einsum.inputs[kernel.left_], label), contains(einsum.inputs[kernel.right_], label),
+                              contains(einsum.output, label));
+    if (!role) return std::nullopt;
+    kernel.roles_.push_back(*role);
+  }
+  kernel.reduce_left_ = reduction(einsum, kernel.left_, all, kernel.roles_, ContractionRole::SummedLeft, labels, compute);
+  kernel.reduce_right_ = reduction(einsum, kernel.right_, all, kernel.roles_, ContractionRole::SummedRight, labels, compute);
+  return kernel;
+}
+
+std::optional<ContractionKernel::Reduction> ContractionKernel::reduction(
+    const EinSum& einsum, std::size_t operand, const Labels& all, const std::vector<ContractionRole>& roles,
+    ContractionRole summed, const LabelTable& labels, DType compute) {
+  EinSum sum;
+  sum.inputs = {einsum.inputs[operand]};
+  sum.expression = ScalarExpression::operand(0);
+  sum.aggregate = Aggregate::Sum;
+  for (std::size_t n = 0; n < all.size(); ++n)
+    if (contains(sum.inputs[0], all[n])) (roles[n] == summed ? sum.aggregated : sum.output).push_back(all[n]);
+  if (sum.aggregated.empty()) return std::nullopt;
+
+  std::vector<std::size_t> places;
+  std::vector<bool> kept;
+  for (const auto label : sum.labels()) {
+    places.push_back(static_cast<std::size_t>(std::find(all.begin(), all.end(), label) - all.begin()));
+    kept.push_back(contains(sum.output, label));
+  }
+  return Reduction{std::move(places), std::move(kept), ExpressionKernel(sum, labels, compute)};
+}
+
+ContractionSize ContractionKernel::size(std::span<const std::int64_t> label_sizes) const {
+  ContractionSize size;
+  for (std::size_t n = 0; n < roles_.size(); ++n) {
+    switch (roles_[n]) {
+      case ContractionRole::Batch: size.batch = checked_multiply(size.batch, label_sizes[n]); break;
+      case ContractionRole::Left: size.m = checked_multiply(size.m, label_sizes[n]); break;
+      case ContractionRole::Right: size.n = checked_multiply(size.n, label_sizes[n]); break;
+      case ContractionRole::Contracted: size.k = checked_multiply(size.k, label_sizes[n]); break;
+      case ContractionRole::SummedLeft:
+      case ContractionRole::SummedRight: break;
+    }
+  }
+  return size;
+}
+
+bool ContractionKernel::worthwhile(const ContractionSize& size) {
+  constexpr std::int64_t kShortestSide = 4;
+  return size.m >= kShortestSide && size.n >= kShortestSide && size.k >= kShortestSide;
+}
+
+// The operand without the labels that only it has: a new tile over the others, in the order of all labels.
+LabelView ContractionKernel::reduced(const LevelTable& level, const Reduction& reduction, const LabelView& operand,
+                                     std::span<const PartRange> ranges, std::vector<Tile>& tiles) const {
+  std::vector<bool> kept(ranges.size(), false);
+  for (std::size_t n = 0; n < reduction.labels.size(); ++n) kept[reduction.labels[n]] = reduction.kept[n];
+  std::vector<std::int64_t> extents;
+  for (std::size_t n = 0; n < ranges.size(); ++n)
+    if (kept[n]) extents.push_back(ranges[n].size);
+  tiles.push_back(Tile::uninitialized(compute_, Shape(std::move(extents))));
+  auto& tile = tiles.back();
+
+  LabelView result{compute_, tile.bytes().data(), std::vector<std::int64_t>(ranges.size(), 0)};
+  const auto strides = tile.shape().row_major_strides();
+  for (std::size_t n = 0, d = 0; n < ranges.size(); ++n)
+    if (kept[n]) result.strides[n] = strides[d++];
+
+  LabelView from{operand.dtype, operand.data, {}};
+  MutableLabelView to{compute_, tile.mutable_bytes().data(), {}};
+  std::vector<PartRange> own_ranges;
+  for (const auto place : reduction.labels) {
+    from.strides.push_back(operand.strides[place]);
+    to.strides.push_back(result.strides[place]);
+    own_ranges.push_back(ranges[place]);
+  }
+  reduction.kernel.run(level, std::span(&from, 1), own_ranges, to, true);
+  return result;
+}
+
+void ContractionKernel::run(const LevelTable& level, std::span<const LabelView> operands,
+                            std::span<const PartRange> ranges, const MutableLabelView& accumulator, bool first) const {
+  std::vector<Tile> tiles;
+  const auto left = reduce_left_ ? reduced(level, *reduce_left_, operands[left_], ranges, tiles) : operands[left_];
+  const auto right = reduce_right_ ? reduced(level, *reduce_right_, operands[right_], ranges, tiles) : operands[right_];
+  MatrixLabels labels;
+  std::vector<std::int64_t> sizes;
+  for (std::size_t n = 0; n < roles_.size(); ++n) {
+    sizes.push_back(ranges[n].size);
+    switch (roles_[n]) {
+      case ContractionRole::Batch: labels.batch.push_back(n); break;
+      case ContractionRole::Left: labels.m.push_back(n); break;
+      case ContractionRole::Right: labels.n.push_back(n); break;
+      case ContractionRole::Contracted: labels.k.push_back(n); break;
+      case ContractionRole::SummedLeft:
+      case ContractionRole::SummedRight: break;
+    }
+  }
+  multiply_matrices(level, compute_, factor_, labels, sizes, left, right, accumulator, first);
+}
+
+}  // namespace eindb

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <complex>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "executor/kernels/expression_kernel.hpp"
+#include "executor/kernels/label_view.hpp"
+#include "executor/kernels/level_table.hpp"
+
+namespace eindb {
+
+/// How a label takes part in a contraction of two operands (Peters, Fast Einsum, table 1).
+enum class ContractionRole : std::uint8_t {
+  Batch,       ///< left, right and output
+  Left,        ///< left and output: the rows, m
+  Right,       ///< right and output: the columns, n
+  Contracted,  ///< left and right: k
+  SummedLeft,  ///< left only: summed before the product
+  SummedRight,
+};
+
+/// The sizes of a contraction as a batch of matrix products.
+struct ContractionSize {
+  std::int64_t batch = 1;
+  std::int64_t m = 1;
+  std::int64_t n = 1;
+  std::int64_t k = 1;
+};
+
+/// The kernel of SUM over a product of two operands, by matrix products: labels of one role become one dimension of a
+/// matrix. Where they nest in memory, and one of the matrix's dimensions is contiguous, the operand or the result is
+/// used where it lies; otherwise it is packed first. Of the orders of labels within a role, the one is taken
+/// that packs the fewest bytes.
+///
+/// Example: Z[a,c] = SUM(X[a,j,l] * Y[l,j,c]) has m = {a}, n = {c}, k = {j,l}. In the order (j,l) X is a row-major
+/// matrix as it lies and Y is packed; in the order (l,j) it is the other way round. The smaller one is packed.
+///
+/// Immutable, thread-safe.
+class ContractionKernel {
+ public:
+  /// nullopt if the EinSum is none: another aggregate, not a product of two different operands and finite
+  /// constants, a label that neither has, or a type without a matrix product (INT64).
+  static std::optional<ContractionKernel> match(const EinSum& einsum, const LabelTable& labels, DType compute);
+
+  ContractionSize size(std::span<const std::int64_t> label_sizes) const;
+  /// False where loops over the elements do as well or better: matrix times vector, outer and dot products, tiny ones.
+  static bool worthwhile(const ContractionSize& size);
+
+  /// As ExpressionKernel::run.
+  void run(const LevelTable& level, std::span<const LabelView> operands, std::span<const PartRange> ranges,
+           const MutableLabelView& accumulator, bool first) const;
+
+ private:
+  // The sum over the labels that only one operand has, as a kernel of its own.
+  struct Reduction {
+    std::vector<std::size_t> labels;  // of the reduction's EinSum, as places in the whole EinSum's labels
+    std::vector<bool> kept;           // those that the result still has
+    ExpressionKernel kernel;
+  };
+
+  ContractionKernel() = default;
+  static std::optional<Reduction> reduction(const EinSum& einsum, std::size_t operand, const Labels& all,
+                                            const std::vector<ContractionRole>& roles, ContractionRole summed,
+                                            const LabelTable& labels, DType compute);
+  LabelView reduced(const LevelTable& level, const Reduction& reduction, const LabelView& operand,
+                    std::span<const PartRange> ranges, std::vector<Tile>& tiles) const;
+
+  std::size_t left_ = 0;   // operand numbers
+  std::size_t right_ = 1;
+  double factor_ = 1;
+  DType compute_ = DType::Float64;
+  std::vector<ContractionRole> roles_;  // per label
+  std::optional<Reduction> reduce_left_;
+  std::optional<Reduction> reduce_right_;
+};
+
+}  // namespace eindb

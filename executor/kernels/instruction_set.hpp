@@ -1,0 +1,27 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "executor/kernels/level_table.hpp"
+
+namespace eindb {
+
+/// The x86-64 micro-architecture levels that kernels are compiled for.
+enum class InstructionSet : std::uint8_t {
+  Baseline,  ///< SSE2: every x86-64 processor
+  V3,        ///< AVX2 and FMA
+  V4,        ///< AVX-512 F, BW, CD, DQ, VL
+};
+
+/// "baseline", "v3", "v4".
+std::string_view name_of(InstructionSet set);
+/// The levels that this processor has, lowest first.
+std::span<const InstructionSet> available_instruction_sets();
+/// The best level, or the one that the environment variable EINDB_ISA names if that is lower. Read once.
+InstructionSet preferred_instruction_set();
+/// The kernels of a level; calling them needs a processor that has it.
+const LevelTable& level_table(InstructionSet set);
+const LevelTable& preferred_level_table();
+
+}  // namespace eindb

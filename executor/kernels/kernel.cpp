@@ -1,0 +1,78 @@
+#include "executor/kernels/kernel.hpp"
+
+#include <algorithm>
+
+#include "common/check.hpp"
+
+namespace eindb {
+
+Kernel::Kernel(const EinSum& einsum, const LabelTable& labels, std::vector<DType> operand_types, DType compute,
+               DType /*result*/, const LevelTable& level)
+    : einsum_(einsum),
+      labels_(einsum.labels()),
+      whole_extents_(labels.extents(labels_)),
+      operand_types_(std::move(operand_types)),
+      compute_(compute),
+      level_(level),
+      general_(einsum, labels, compute),
+      contraction_(ContractionKernel::match(einsum, labels, compute)) {
+  CHECK(operand_types_.size() == einsum_.inputs.size(), "a kernel knows the type of every operand");
+}
+
+void Kernel::run(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges, Tile& accumulator,
+                 bool first) const {
+  check(operands, label_ranges, accumulator);
+  CHECK(first || einsum_.aggregate != Aggregate::None, "without an aggregate every call writes new cells");
+  if (accumulator.shape().element_count() == 0) return;
+  const auto is_empty = [](const PartRange& range) { return range.size == 0; };
+  if (std::any_of(label_ranges.begin(), label_ranges.end(), is_empty)) {
+    if (first) accumulator = identity_tile(einsum_.aggregate, compute_, accumulator.shape());
+    return;
+  }
+
+  std::vector<LabelView> views;
+  for (std::size_t n = 0; n < operands.size(); ++n) views.push_back(view_of(labels_, einsum_.inputs[n], *operands[n]));
+  const auto output = view_of(labels_, einsum_.output, accumulator);
+  std::vector<std::int64_t> sizes;
+  for (const auto& range : label_ranges) sizes.push_back(range.size);
+  if (contraction_ && ContractionKernel::worthwhile(contraction_->size(sizes)))
+    contraction_->run(level_, views, label_ranges, output, first);
+  else
+    general_.run(level_, views, label_ranges, output, first);
+}
+
+std::string Kernel::describe() const {
+  if (contraction_) {
+    const auto size = contraction_->size(whole_extents_);
+    if (ContractionKernel::worthwhile(size)) {
+      return "gemm m=" + std::to_string(size.m) + " n=" + std::to_string(size.n) + " k=" + std::to_string(size.k) +
+             " batch=" + std::to_string(size.batch);
+    }
+  }
+  const auto count = general_.program().operation_count();
+  return "expression (" + std::to_string(count) + (count == 1 ? " operation)" : " operations)");
+}
+
+void Kernel::check(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges,
+                   const Tile& accumulator) const {
+  CHECK(label_ranges.size() == labels_.size(), "a kernel call has a range for every label");
+  CHECK(operands.size() == operand_types_.size(), "a kernel call has a tile for every input");
+  CHECK(accumulator.dtype() == compute_, "a kernel accumulates in the type that it computes in");
+  CHECK(accumulator.shape().extents() == extents_of(einsum_.output, label_ranges), "an accumulator covers its labels' ranges");
+  for (std::size_t n = 0; n < operands.size(); ++n) {
+    CHECK(operands[n]->dtype() == operand_types_[n], "an operand's tiles are of its type");
+    CHECK(operands[n]->shape().extents() == extents_of(einsum_.inputs[n], label_ranges),
+          "an operand's tile covers its labels' ranges");
+  }
+}
+
+std::vector<std::int64_t> Kernel::extents_of(const Labels& labels, std::span<const PartRange> label_ranges) const {
+  std::vector<std::int64_t> extents;
+  for (const auto label : labels) {
+    const auto place = std::find(labels_.begin(), labels_.end(), label) - labels_.begin();
+    extents.push_back(label_ranges[static_cast<std::size_t>(place)].size);
+  }
+  return extents;
+}
+
+}  // namespace eindb

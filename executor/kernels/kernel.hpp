@@ -1,0 +1,54 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "executor/kernels/contraction_kernel.hpp"
+#include "executor/kernels/expression_kernel.hpp"
+#include "executor/kernels/instruction_set.hpp"
+#include "executor/kernels/tile_operations.hpp"
+#include "tensor/partition.hpp"
+
+namespace eindb {
+
+/// Evaluates one EinSum on tiles: one call of the join's kernel in the tensor-relational algebra. Gives what
+/// tensor/reference_evaluator gives, beyond floating-point reassociation.
+///
+/// SUM over a product of two operands goes to matrix products where its matrices are more than thin strips; everything
+/// else, and every other expression, goes through the general kernel.
+///
+/// Immutable after construction, thread-safe: all tasks of a join share one.
+class Kernel {
+ public:
+  /// `labels` gives the extents of the whole tensors (for the cell numbers of RANDOM); `operand_types` the element types
+  /// of the input tiles; `compute` the type of every intermediate value and of the accumulator, see compute_type_of.
+  Kernel(const EinSum& einsum, const LabelTable& labels, std::vector<DType> operand_types, DType compute, DType result,
+         const LevelTable& level = preferred_level_table());
+
+  /// Adds the cells of one call to `accumulator`: a tile of type `compute` over the labels of einsum.output.
+  /// `label_ranges` has, for every label of einsum.labels() in that order, the range of global indices of the call;
+  /// `operands[n]` is the tile of input n over these ranges. `first`: the accumulator holds nothing yet and is
+  /// initialised; otherwise results are aggregated into it. Without an aggregate every call must be the first.
+  void run(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges, Tile& accumulator,
+           bool first) const;
+
+  /// For EXPLAIN: "gemm m=2048 n=2048 k=2048 batch=1" (of the whole tensors) or "expression (7 operations)".
+  std::string describe() const;
+
+ private:
+  void check(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges, const Tile& accumulator) const;
+  std::vector<std::int64_t> extents_of(const Labels& labels, std::span<const PartRange> label_ranges) const;
+
+  EinSum einsum_;
+  Labels labels_;
+  std::vector<std::int64_t> whole_extents_;
+  std::vector<DType> operand_types_;
+  DType compute_;
+  const LevelTable& level_;
+  ExpressionKernel general_;
+  std::optional<ContractionKernel> contraction_;
+};
+
+}  // namespace eindb

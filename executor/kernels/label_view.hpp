@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tensor/label.hpp"
+#include "tensor/partition.hpp"
+#include "tensor/tile.hpp"
+
+namespace eindb {
+
+/// A tile as loops over the labels of an EinSum see it: one stride, in elements, per label of the EinSum; 0 for a label
+/// that the tile does not have, the sum of the strides for one that it has several times (a diagonal).
+struct LabelView {
+  DType dtype = DType::Float64;
+  const void* data = nullptr;
+  std::vector<std::int64_t> strides;
+};
+struct MutableLabelView {
+  DType dtype = DType::Float64;
+  void* data = nullptr;
+  std::vector<std::int64_t> strides;
+};
+
+inline std::vector<std::int64_t> label_strides(const Labels& all, const Labels& of_tile, const Shape& shape) {
+  const auto row_major = shape.row_major_strides();
+  std::vector<std::int64_t> strides(all.size(), 0);
+  for (std::size_t n = 0; n < all.size(); ++n)
+    for (std::size_t d = 0; d < of_tile.size(); ++d)
+      if (of_tile[d] == all[n]) strides[n] += row_major[d];
+  return strides;
+}
+
+inline LabelView view_of(const Labels& all, const Labels& of_tile, const Tile& tile) {
+  return {tile.dtype(), tile.bytes().data(), label_strides(all, of_tile, tile.shape())};
+}
+inline MutableLabelView view_of(const Labels& all, const Labels& of_tile, Tile& tile) {
+  return {tile.dtype(), tile.mutable_bytes().data(), label_strides(all, of_tile, tile.shape())};
+}
+
+}  // namespace eindb

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "executor/kernels/level_table.hpp"
+
+/// One translation unit per element type and level; entry.cpp puts the parts together.
+namespace eindb::EINDB_LEVEL {
+
+ElementTable float32_table();
+ElementTable float64_table();
+ElementTable complex64_table();
+ElementTable complex128_table();
+ElementTable int64_table();
+
+void transpose4(void* target, std::int64_t target_stride, const void* source, std::int64_t source_stride,
+                std::int64_t rows, std::int64_t columns);
+void transpose8(void* target, std::int64_t target_stride, const void* source, std::int64_t source_stride,
+                std::int64_t rows, std::int64_t columns);
+void transpose16(void* target, std::int64_t target_stride, const void* source, std::int64_t source_stride,
+                 std::int64_t rows, std::int64_t columns);
+
+}  // namespace eindb::EINDB_LEVEL

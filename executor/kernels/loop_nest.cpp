@@ -1,0 +1,159 @@
+#include "executor/kernels/loop_nest.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <optional>
+
+namespace eindb {
+namespace {
+
+std::int64_t times(std::int64_t stride, std::int64_t count) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(stride) * static_cast<std::uint64_t>(count));
+}
+
+bool nests(const Loop& outer, const Loop& inner) {
+  if (outer.aggregated != inner.aggregated) return false;
+  for (std::size_t s = 0; s < inner.strides.size(); ++s)
+    if (outer.strides[s] != times(inner.strides[s], inner.size)) return false;
+  return true;
+}
+
+bool merge_one(std::vector<Loop>& loops) {
+  for (std::size_t outer = 0; outer < loops.size(); ++outer)
+    for (std::size_t inner = 0; inner < loops.size(); ++inner)
+      if (outer != inner && nests(loops[outer], loops[inner])) {
+        loops[inner].size *= loops[outer].size;
+        loops.erase(loops.begin() + static_cast<std::ptrdiff_t>(outer));
+        return true;
+      }
+  return false;
+}
+
+void merge(std::vector<Loop>& loops) {
+  std::erase_if(loops, [](const Loop& loop) { return loop.size == 1; });
+  while (merge_one(loops)) {
+  }
+}
+
+// Costs are nanoseconds per element, roughly; only their order matters.
+constexpr double kInPlace = 0.05;
+constexpr double kReplicated = 0.15;
+constexpr double kCopied = 0.25;
+constexpr double kGathered = 0.6;
+constexpr double kGatheredFar = 1.5;  // a cache line for every element
+constexpr double kStartOfLoop = 4.0;  // per row, spread over its elements
+constexpr std::int64_t kCacheLine = 64;
+
+double access_cost(const Stream& stream, std::int64_t stride) {
+  if (stream.kind == Stream::Kind::Number || stride == 0) return kInPlace;
+  if (stride == 1) return stream.converted ? kCopied : kInPlace;
+  return std::abs(stride) * stream.element_size >= kCacheLine ? kGatheredFar : kGathered;
+}
+
+double column_cost(const Loop& loop, std::span<const Stream> streams, double aggregated_count) {
+  double cost = kStartOfLoop / static_cast<double>(loop.size);
+  for (std::size_t s = 0; s < streams.size(); ++s) {
+    if (streams[s].kind != Stream::Kind::Output) cost += access_cost(streams[s], loop.strides[s]);
+    // The output is written once for all that is aggregated into it, the accumulators every time.
+    else if (loop.aggregated) cost += kInPlace;
+    else cost += access_cost(streams[s], loop.strides[s]) / aggregated_count + kReplicated;
+  }
+  return cost;
+}
+
+double row_cost(const Loop& rows, const Loop& columns, std::span<const Stream> streams, std::int64_t box_elements) {
+  const auto height = std::min(rows.size, box_elements / columns.size);
+  double cost = kStartOfLoop * 4 / static_cast<double>(height * columns.size);
+  for (std::size_t s = 0; s < streams.size(); ++s) {
+    const auto row = rows.strides[s];
+    const auto column = columns.strides[s];
+    if (streams[s].kind == Stream::Kind::Number || (row == 0 && column == 0)) cost += kInPlace;
+    else if (streams[s].kind == Stream::Kind::Output) cost += (rows.aggregated || row == columns.size) ? 0 : kInPlace;
+    else if (column == 1 && row == columns.size && !streams[s].converted) cost += 0;
+    else if (row == 0) cost += kReplicated;
+    else cost += access_cost(streams[s], std::min(std::abs(row), column == 0 ? std::abs(row) : std::abs(column)));
+  }
+  return cost;
+}
+
+template <class Cost>
+std::optional<Loop> take_cheapest(std::vector<Loop>& loops, const Cost& cost) {
+  auto best = loops.end();
+  double best_cost = std::numeric_limits<double>::infinity();
+  for (auto loop = loops.begin(); loop != loops.end(); ++loop) {
+    const auto this_cost = cost(*loop);
+    if (this_cost < best_cost) {
+      best = loop;
+      best_cost = this_cost;
+    }
+  }
+  if (best == loops.end()) return std::nullopt;
+  auto taken = std::move(*best);
+  loops.erase(best);
+  return taken;
+}
+
+Loop chunk_loop(const BoxSide& side) {
+  Loop loop{side.chunk_count(), side.loop.aggregated, side.loop.strides};
+  for (auto& stride : loop.strides) stride = times(stride, side.chunk);
+  return loop;
+}
+
+// True if some operand is visited again for every index of an outer loop: then its chunk should stay in the cache.
+bool reused(const Loop& side, const std::vector<Loop>& outer, std::span<const Stream> streams) {
+  for (const auto& loop : outer)
+    for (std::size_t s = 0; s < streams.size(); ++s)
+      if (streams[s].kind == Stream::Kind::Operand && loop.strides[s] == 0 && side.strides[s] != 0) return true;
+  return false;
+}
+
+}  // namespace
+
+LoopNest arrange(std::vector<Loop> loops, std::span<const Stream> streams, std::int64_t box_elements) {
+  double aggregated_count = 1;
+  for (const auto& loop : loops)
+    if (loop.aggregated) aggregated_count *= static_cast<double>(loop.size);
+  merge(loops);
+
+  const Loop single{1, false, std::vector<std::int64_t>(streams.size(), 0)};
+  LoopNest nest;
+  nest.columns.loop = take_cheapest(loops, [&](const Loop& loop) {
+                        return column_cost(loop, streams, aggregated_count);
+                      }).value_or(single);
+  nest.columns.chunk = std::min(nest.columns.loop.size, box_elements);
+  nest.rows.loop = single;
+  if (nest.columns.loop.size * 2 <= box_elements) {
+    nest.rows.loop = take_cheapest(loops, [&](const Loop& loop) {
+                       return row_cost(loop, nest.columns.loop, streams, box_elements);
+                     }).value_or(single);
+    nest.rows.chunk = std::min(nest.rows.loop.size, box_elements / nest.columns.loop.size);
+  }
+
+  // Far steps outside, near steps inside: by the output's strides where cells differ, by the operands' otherwise.
+  const auto output = streams.size() - 1;
+  std::stable_sort(loops.begin(), loops.end(), [&](const Loop& a, const Loop& b) {
+    if (a.aggregated != b.aggregated) return !a.aggregated;
+    if (!a.aggregated) return a.strides[output] > b.strides[output];
+    return *std::max_element(a.strides.begin(), a.strides.end()) > *std::max_element(b.strides.begin(), b.strides.end());
+  });
+  for (auto& loop : loops) (loop.aggregated ? nest.aggregated : nest.output).push_back(std::move(loop));
+
+  const auto place = [&](const BoxSide& side) {
+    auto& list = side.loop.aggregated ? nest.aggregated : nest.output;
+    list.push_back(chunk_loop(side));
+    return list.size() - 1;
+  };
+  nest.row_loop = place(nest.rows);
+  const bool outside = !nest.columns.loop.aggregated && nest.columns.chunk_count() > 1 &&
+                       reused(nest.columns.loop, nest.output, streams);
+  nest.column_loop = place(nest.columns);
+  if (outside) {
+    std::rotate(nest.output.begin(), nest.output.end() - 1, nest.output.end());
+    nest.column_loop = 0;
+    if (!nest.rows.loop.aggregated) ++nest.row_loop;
+  }
+  return nest;
+}
+
+}  // namespace eindb

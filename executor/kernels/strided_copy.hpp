@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "executor/kernels/level_table.hpp"
+
+namespace eindb {
+
+/// A strided block of elements in memory, without its extents: `data` is the block's first element, one stride in
+/// elements per dimension.
+struct StridedTarget {
+  DType dtype;
+  void* data;
+  std::span<const std::int64_t> strides;
+};
+struct StridedSource {
+  DType dtype;
+  const void* data;
+  std::span<const std::int64_t> strides;
+};
+
+/// target[i...] = source[i...] for all i below `extents`: packing, transposing, broadcasting (stride 0 in the source),
+/// cutting out, with conversion where the types differ (complex to real takes the real part). The blocks must not
+/// overlap, and no two elements of the target may be the same. Vectorised along whichever dimension is contiguous on
+/// each side. Thread-safe.
+void copy_strided(const LevelTable& level, const StridedTarget& target, const StridedSource& source,
+                  std::span<const std::int64_t> extents);
+/// With the level of this machine.
+void copy_strided(const StridedTarget& target, const StridedSource& source, std::span<const std::int64_t> extents);
+
+}  // namespace eindb

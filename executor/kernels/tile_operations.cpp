@@ -1,0 +1,34 @@
+#include "executor/kernels/tile_operations.hpp"
+
+#include <algorithm>
+
+#include "common/check.hpp"
+#include "executor/kernels/instruction_set.hpp"
+#include "tensor/scalar_semantics.hpp"
+
+namespace eindb {
+
+Tile identity_tile(Aggregate aggregate, DType type, Shape shape) {
+  auto tile = Tile::uninitialized(type, std::move(shape));
+  dispatch(type, [&](auto t) {
+    using T = typename decltype(t)::type;
+    std::fill_n(tile.mutable_data<T>(), tile.shape().element_count(), identity_of<T>(aggregate));
+  });
+  return tile;
+}
+
+void combine(Aggregate aggregate, Tile& into, const Tile& from) {
+  CHECK(aggregate != Aggregate::None, "only aggregated results are combined");
+  CHECK(into.dtype() == from.dtype() && into.shape() == from.shape(), "partial results have one type and shape");
+  preferred_level_table().of(into.dtype()).combine[slot_of(aggregate)](into.mutable_bytes().data(), from.bytes().data(),
+                                                                       into.shape().element_count());
+}
+
+Tile convert(const Tile& tile, DType type) {
+  auto result = Tile::uninitialized(type, tile.shape());
+  preferred_level_table().of(type).move[slot_of(tile.dtype())](
+      {result.mutable_bytes().data(), 0, 1}, {tile.bytes().data(), 0, 1}, 1, tile.shape().element_count());
+  return result;
+}
+
+}  // namespace eindb

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "executor/memory_budget.hpp"
+#include "executor/tile_exchange.hpp"
+#include "tensor/partition.hpp"
+
+namespace eindb {
+
+/// A tensor relation during an execution: the tiles of a grid, in memory, or read from storage when first asked for.
+/// Thread-safe. Lives from the operator that makes it to its last reader.
+class Relation {
+ public:
+  /// All tiles present; null for all zero.
+  Relation(DType type, TileGrid grid, std::vector<TilePtr> tiles);
+  /// Tiles of a stored tensor, read on demand and kept.
+  Relation(DType type, TileGrid grid, std::string tensor, TileSource& source, std::shared_ptr<MemoryBudget> memory);
+
+  DType dtype() const { return dtype_; }
+  const TileGrid& grid() const { return grid_; }
+
+  /// Null if the tile is all zero.
+  TilePtr tile(std::int64_t tile_id);
+  /// The tile, zeros written out.
+  TilePtr dense_tile(std::int64_t tile_id);
+  std::int64_t tiles_read() const { return tiles_read_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Slot {
+    std::once_flag once;
+    TilePtr tile;
+  };
+
+  DType dtype_;
+  TileGrid grid_;
+  std::vector<Slot> slots_;
+  std::string tensor_;
+  TileSource* source_ = nullptr;
+  std::shared_ptr<MemoryBudget> memory_;
+  std::atomic<std::int64_t> tiles_read_{0};
+};
+
+}  // namespace eindb

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "tensor/tile.hpp"
+
+namespace eindb {
+
+/// Where the tiles of stored tensors come from.
+class TileSource {
+ public:
+  virtual ~TileSource() = default;
+  /// The tile with this number in the tensor's stored grid, null if it is all zero. Thread-safe.
+  virtual TilePtr read(const std::string& tensor, std::int64_t tile_id) = 0;
+};
+
+/// Where the tiles of the result go.
+class TileSink {
+ public:
+  virtual ~TileSink() = default;
+  /// Each tile of the sink's grid once, in order of tile_id, from one thread; null if it is all zero.
+  virtual void write(std::int64_t tile_id, TilePtr tile) = 0;
+};
+
+}  // namespace eindb
