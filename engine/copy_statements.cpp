@@ -1,0 +1,142 @@
+#include <algorithm>
+
+#include "common/error.hpp"
+#include "engine/copy_options.hpp"
+#include "engine/pipeline.hpp"
+#include "engine/statements.hpp"
+#include "engine/tensor_export.hpp"
+#include "engine/tensor_import.hpp"
+#include "executor/kernels/tile_operations.hpp"
+#include "storage/sqlite_transaction.hpp"
+
+namespace eindb {
+namespace {
+
+Result status(std::string text) {
+  Result result;
+  result.status = std::move(text);
+  return result;
+}
+
+// i, j, k, ... for a tensor that a file makes.
+std::vector<std::string> default_labels(std::size_t rank) {
+  static constexpr std::string_view kLetters = "ijklmnopqrstuvwxyzabcdefgh";
+  std::vector<std::string> labels;
+  for (std::size_t d = 0; d < rank; ++d)
+    labels.push_back(d < kLetters.size() ? std::string(1, kLetters[d]) : "i" + std::to_string(d));
+  return labels;
+}
+
+// Whether every value of `from` can be kept in `to` without losing its kind.
+bool can_hold(DType to, DType from) {
+  if (is_complex(from)) return is_complex(to);
+  return to != DType::Int64 || from == DType::Int64;
+}
+
+void check_fits(const TensorInfo& tensor, const BlockSource& file, const std::string& path, SourceSpan span) {
+  if (tensor.shape() != file.shape()) {
+    throw Error(ErrorKind::Shape,
+                path + " has shape " + file.shape().to_string() + ", but tensor " + tensor.name + " has shape " +
+                    tensor.shape().to_string(),
+                span, "copy it into a new tensor");
+  }
+  if (!can_hold(tensor.dtype, file.dtype())) {
+    throw Error(ErrorKind::Type,
+                path + " has type " + std::string(name_of(file.dtype())) + ", which tensor " + tensor.name + " of type " +
+                    std::string(name_of(tensor.dtype)) + " cannot hold",
+                span, "copy it into a new tensor");
+  }
+}
+
+// Fills a new, empty tensor tile by tile.
+void import_tiles(BlockSource& file, const TensorInfo& tensor, SessionState& session) {
+  TileWriter writer(session.database.connection(), tensor.store());
+  for (std::int64_t id = 0; id < tensor.grid.tile_count(); ++id) {
+    session.cancellation.check();
+    session.report("import", id, tensor.grid.tile_count());
+    const auto key = tensor.grid.key_of(id);
+    const auto block = file.read_block(tensor.grid.tile_begin(key), tensor.grid.tile_shape(key));
+    if (block.dtype() == tensor.dtype) writer.write(id, block);
+    else writer.write(id, convert(block, tensor.dtype));
+  }
+}
+
+std::unique_ptr<BlockSource> open_file(const ast::CopyFrom& copy, const CopyOptions& options,
+                                       const std::optional<TensorInfo>& existing, const SessionState& session) {
+  if (options.format == FileFormat::Npy) return open_npy(copy.path);
+  return open_csv(copy.path, options.csv, existing && existing->grid.rank() == 1, session.cancellation);
+}
+
+TileProvider stored_tensor(const TensorInfo& tensor, ReadSnapshot& snapshot, SessionState& session) {
+  return {.dtype = tensor.dtype, .grid = tensor.grid, .tile = [&snapshot, &session, store = tensor.store()](std::int64_t id) {
+            session.cancellation.check();
+            session.report("export", id, store.grid().tile_count());
+            return snapshot.read(store, id);
+          }};
+}
+
+TileProvider query_result(const ast::Query& query, SessionState& session) {
+  auto result = evaluate_query(query, session);
+  return {.dtype = result->dtype, .grid = result->grid, .tile = [result](std::int64_t id) {
+            return result->tiles[static_cast<std::size_t>(id)];
+          }};
+}
+
+void export_tensor(const std::string& path, const CopyOptions& options, const TileProvider& tensor) {
+  if (options.format == FileFormat::Npy) {
+    export_npy(path, tensor);
+    return;
+  }
+  std::vector<std::string> header;
+  if (options.csv.header == CsvHeader::Present) {
+    const auto columns = tensor.grid.rank() == 2 ? tensor.grid.shape()[1] : 1;
+    for (std::int64_t c = 0; c < columns; ++c) header.push_back("c" + std::to_string(c));
+  }
+  export_csv(path, tensor, header, options.csv.delimiter);
+}
+
+}  // namespace
+
+Result execute_statement(const ast::CopyFrom& copy, SessionState& session) {
+  const auto options = read_copy_options(copy.path, copy.path_span, copy.options);
+  SqliteTransaction transaction(session.database.connection());
+  const auto existing = session.catalog.find(copy.tensor.text);
+  try {
+    const auto file = open_file(copy, options, existing, session);
+    if (existing) check_fits(*existing, *file, copy.path, copy.path_span);
+    const auto dtype = existing ? existing->dtype : file->dtype();
+    const auto labels = existing ? existing->labels : default_labels(file->shape().rank());
+    const auto grid = existing ? existing->grid
+                               : TileGrid(file->shape(), default_partition(file->shape(), dtype, session.settings.tile_bytes()));
+    const auto staged = session.catalog.stage(dtype, labels, grid);
+    import_tiles(*file, staged, session);
+    session.catalog.publish(staged, existing ? existing->name : copy.tensor.text);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::Internal || error.kind() == ErrorKind::Cancelled) throw;
+    throw error.at(copy.path_span);
+  }
+  transaction.commit();
+  return status("COPY");
+}
+
+Result execute_statement(const ast::CopyTo& copy, SessionState& session) {
+  const auto options = read_copy_options(copy.path, copy.path_span, copy.options);
+  if (std::holds_alternative<ast::Sql>(copy.source)) {
+    throw Error(ErrorKind::Unsupported, "COPY of an SQL query is not there in this version",
+                std::get<ast::Sql>(copy.source).span, "copy a tensor or an EINSUM");
+  }
+  ReadSnapshot snapshot(session.database, static_cast<std::size_t>(session.settings.threads()));
+  const auto* query = std::get_if<ast::Query>(&copy.source);
+  const auto tensor = query != nullptr
+                          ? query_result(*query, session)
+                          : stored_tensor(session.tensor(std::get<ast::Identifier>(copy.source)), snapshot, session);
+  try {
+    export_tensor(copy.path, options, tensor);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::Internal || error.kind() == ErrorKind::Cancelled) throw;
+    throw error.at(copy.path_span);
+  }
+  return status("COPY");
+}
+
+}  // namespace eindb

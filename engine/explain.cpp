@@ -1,0 +1,180 @@
+#include "engine/explain.hpp"
+
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+namespace eindb {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Costs are integers as far as doubles go; print them as such.
+Json number(double value) {
+  if (std::abs(value) < 9e15 && value == std::floor(value)) return static_cast<std::int64_t>(value);
+  return value;
+}
+
+// The profiles of all operators that work for one vertex, added up.
+NodeProfile vertex_profile(const PhysicalPlan& plan, VertexId vertex, const ExecutionProfile& profile) {
+  NodeProfile sum;
+  for (std::size_t n = 0; n < plan.nodes.size(); ++n) {
+    const auto& node = plan.nodes[n];
+    const auto name = operator_name(node);
+    if (node.vertex != vertex || (name != "join" && name != "group-by")) continue;
+    sum.seconds += profile.nodes[n].seconds;
+    sum.tiles_in += profile.nodes[n].tiles_in;
+    sum.tiles_out += profile.nodes[n].tiles_out;
+    sum.bytes += profile.nodes[n].bytes;
+  }
+  return sum;
+}
+
+// Labels of one name (a pass may have made the second) are told apart by a number.
+Json partition_of(const LabelPartition& partition, const LabelTable& labels) {
+  Json out = Json::object();
+  for (std::size_t n = 0; n < partition.labels.size(); ++n) {
+    const auto& base = labels.name(partition.labels[n]);
+    std::string name = base;
+    for (int k = 2; out.contains(name); ++k) name = base + "_" + std::to_string(k);
+    out[name] = partition.parts[n];
+  }
+  return out;
+}
+
+Json describe_vertex(const PlannedQuery& planned, std::size_t n, const ExecutionProfile* profile) {
+  const auto& graph = planned.plan.graph;
+  const auto& vertex = graph.vertices()[n];
+  const auto& labelling = planned.plan.labelling.vertices[n];
+  Json out{{"vertex", vertex.name},
+           {"einsum", graph.describe(VertexId(n))},
+           {"bound", vertex.bound.extents()},
+           {"type", name_of(vertex.dtype)},
+           {"partition", partition_of(labelling.partition, graph.labels())},
+           {"kernel_calls", labelling.partition.kernel_calls()},
+           {"cost_join", number(labelling.cost_join)},
+           {"cost_agg", number(labelling.cost_agg)},
+           {"cost_repart", number(labelling.cost_repart)}};
+  if (profile != nullptr) {
+    const auto actual = vertex_profile(planned.plan.physical, VertexId(n), *profile);
+    out["actual_seconds"] = actual.seconds;
+    out["tiles_in"] = actual.tiles_in;
+    out["tiles_out"] = actual.tiles_out;
+    out["bytes"] = actual.bytes;
+  }
+  return out;
+}
+
+Json describe_input(const Vertex& vertex) {
+  return {{"tensor", vertex.name},
+          {"bound", vertex.bound.extents()},
+          {"type", name_of(vertex.dtype)},
+          {"partition", vertex.stored->grid.partition()}};
+}
+
+Json describe_operator(const PlannedQuery& planned, std::size_t n, const ExecutionProfile* profile) {
+  const auto& node = planned.plan.physical.nodes[n];
+  Json inputs = Json::array();
+  for (const auto input : inputs_of(node)) inputs.push_back(input.index());
+  Json out{{"id", n},
+           {"operator", operator_name(node)},
+           {"vertex", planned.plan.graph.vertex(node.vertex).name},
+           {"inputs", inputs},
+           {"grid", node.grid.partition()}};
+  if (profile != nullptr) out["actual_seconds"] = profile->nodes[n].seconds;
+  return out;
+}
+
+Json describe_plan(const PlannedQuery& planned, const SessionState& session, const ExecutionProfile* profile) {
+  Json vertices = Json::array();
+  Json inputs = Json::array();
+  for (std::size_t n = 0; n < planned.plan.graph.size(); ++n) {
+    const auto& vertex = planned.plan.graph.vertices()[n];
+    if (vertex.is_input()) inputs.push_back(describe_input(vertex));
+    else vertices.push_back(describe_vertex(planned, n, profile));
+  }
+  Json operators = Json::array();
+  for (std::size_t n = 0; n < planned.plan.physical.nodes.size(); ++n)
+    operators.push_back(describe_operator(planned, n, profile));
+  Json passes = Json::array();
+  for (const auto& stage : planned.plan.stages) passes.push_back({{"name", stage.name}, {"seconds", stage.seconds}});
+
+  Json out{{"vertices", vertices},
+           {"inputs", inputs},
+           {"operators", operators},
+           {"parallelism", session.settings.parallelism()},
+           {"strategy", session.settings.strategy()},
+           {"total_cost", number(planned.plan.labelling.total_cost)},
+           {"planning_seconds", planned.planning_seconds},
+           {"passes", passes}};
+  if (profile != nullptr) {
+    out["execution_seconds"] = profile->seconds;
+    out["peak_bytes"] = profile->peak_bytes;
+  }
+  return out;
+}
+
+std::string grouped(double value) {
+  auto digits = std::to_string(static_cast<std::int64_t>(std::llround(value)));
+  for (auto n = static_cast<std::int64_t>(digits.size()) - 3; n > 0; n -= 3) digits.insert(static_cast<std::size_t>(n), ",");
+  return digits;
+}
+
+std::string milliseconds(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3f ms", seconds * 1e3);
+  return text;
+}
+
+std::string partition_text(const Json& partition) {
+  std::string out;
+  for (const auto& [label, parts] : partition.items())
+    out += (out.empty() ? "" : " ") + label + ":" + std::to_string(parts.get<std::int64_t>());
+  return out.empty() ? "-" : out;
+}
+
+std::string vertex_text(const Json& vertex) {
+  const auto count = [&](const char* key) { return grouped(vertex[key].get<double>()); };
+  std::string out = "  " + vertex["einsum"].get<std::string>() + "\n      " + vertex["type"].get<std::string>() + " " +
+                    vertex["bound"].dump() + ", parts " + partition_text(vertex["partition"]) + ", " +
+                    count("kernel_calls") + " kernel calls, cost: join " + count("cost_join") + ", aggregation " +
+                    count("cost_agg") + ", repartition " + count("cost_repart") + "\n";
+  if (vertex.contains("actual_seconds")) {
+    out += "      actual: " + milliseconds(vertex["actual_seconds"].get<double>()) + ", tiles in " + count("tiles_in") +
+           ", tiles out " + count("tiles_out") + ", " + count("bytes") + " bytes\n";
+  }
+  return out;
+}
+
+std::string operator_text(const Json& op) {
+  std::string out = "  " + std::to_string(op["id"].get<std::size_t>()) + " " + op["operator"].get<std::string>() + " " +
+                    op["vertex"].get<std::string>();
+  for (const auto& input : op["inputs"]) out += " #" + std::to_string(input.get<std::size_t>());
+  out += " -> grid " + op["grid"].dump();
+  if (op.contains("actual_seconds")) out += "  (" + milliseconds(op["actual_seconds"].get<double>()) + ")";
+  return out + "\n";
+}
+
+}  // namespace
+
+std::string explain_json(const PlannedQuery& planned, const SessionState& session, const ExecutionProfile* profile) {
+  return describe_plan(planned, session, profile).dump(2);
+}
+
+std::string explain_text(const PlannedQuery& planned, const SessionState& session, const ExecutionProfile* profile) {
+  const auto plan = describe_plan(planned, session, profile);
+  std::string out = "EinGraph (strategy " + plan["strategy"].get<std::string>() + ", parallelism " +
+                    std::to_string(plan["parallelism"].get<std::int64_t>()) + ", total cost " +
+                    grouped(plan["total_cost"].get<double>()) + " elements moved)\n";
+  for (const auto& vertex : plan["vertices"]) out += vertex_text(vertex);
+  out += "Operators\n";
+  for (const auto& op : plan["operators"]) out += operator_text(op);
+  out += "Planned in " + milliseconds(plan["planning_seconds"].get<double>());
+  if (profile != nullptr) {
+    out += ", executed in " + milliseconds(profile->seconds) + ", at most " +
+           grouped(static_cast<double>(profile->peak_bytes)) + " bytes of tiles";
+  }
+  return out;
+}
+
+}  // namespace eindb

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include "engine/pipeline.hpp"
+
+namespace eindb {
+
+/// EXPLAIN: what a query's plan is, and with a profile what its execution did. One description of every vertex and
+/// operator; text and JSON are two ways to write it.
+///
+/// JSON keys. Of the plan: vertices, inputs, operators, parallelism, strategy, total_cost, planning_seconds, passes;
+/// with ANALYZE also execution_seconds, peak_bytes. Of a vertex: vertex, einsum, bound, partition (label -> parts),
+/// kernel_calls, cost_join, cost_agg, cost_repart; with ANALYZE also actual_seconds, tiles_in, tiles_out, bytes.
+/// Costs are numbers of elements moved, by the model `transfers`.
+std::string explain_text(const PlannedQuery& planned, const SessionState& session, const ExecutionProfile* profile);
+std::string explain_json(const PlannedQuery& planned, const SessionState& session, const ExecutionProfile* profile);
+
+}  // namespace eindb

@@ -1,0 +1,67 @@
+#include "engine/pipeline.hpp"
+
+#include <chrono>
+
+#include "engine/tile_endpoints.hpp"
+#include "executor/executor.hpp"
+
+namespace eindb {
+namespace {
+
+std::optional<Partition> wanted_partition(const BoundQuery& query, const SessionState& session,
+                                          const ResultRequest& request) {
+  if (request.partition || !request.stored) return request.partition;
+  const auto& output = query.graph.vertex(query.graph.output());
+  return default_partition(output.bound, output.dtype, session.settings.tile_bytes());
+}
+
+// Stored tensors that the plan reads.
+std::vector<InputTensor> scanned_tensors(const PhysicalPlan& plan) {
+  std::vector<InputTensor> tensors;
+  for (const auto& node : plan.nodes)
+    if (const auto* scan = std::get_if<ScanNode>(&node.op)) tensors.push_back(scan->tensor);
+  return tensors;
+}
+
+}  // namespace
+
+PlannedQuery plan_query(const ast::Query& query, SessionState& session, const ResultRequest& request) {
+  const auto start = std::chrono::steady_clock::now();
+  // Syntax tree -> EinGraph of vertices with any number of inputs.
+  BoundQuery bound = bind_query(query, session.name_source(), request.dtype);
+  // EinGraph -> rewritten EinGraph of unary and binary vertices -> partition vectors -> physical plan.
+  OptimizerOptions options;
+  options.parallelism = session.settings.parallelism();
+  options.strategy = parse_strategy(session.settings.strategy());
+  options.disabled_passes = session.settings.disabled_passes();
+  options.output_partition = wanted_partition(bound, session, request);
+  OptimizedPlan plan = optimize(bound.graph, options);
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  return {std::move(bound), std::move(plan), elapsed.count()};
+}
+
+ExecutionProfile run_query(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot, TileSink& sink) {
+  StoredTiles source(snapshot, session.catalog, scanned_tensors(planned.plan.physical));
+  ExecutionContext context{
+      .scheduler = session.scheduler(),
+      .cancellation = session.cancellation,
+      .memory = MemoryBudget::create(session.settings.memory_limit()),
+      .source = source,
+      .progress = [&](std::string_view stage, std::int64_t done, std::int64_t total) { session.report(stage, done, total); }};
+  // Physical plan -> tasks on tiles -> tiles of the result.
+  return execute(planned.plan.physical, context, sink);
+}
+
+std::shared_ptr<const TensorRelation> evaluate_query(const ast::Query& query, SessionState& session) {
+  ReadSnapshot snapshot(session.database, static_cast<std::size_t>(session.settings.threads()));
+  const auto planned = plan_query(query, session);
+  CollectingSink sink(planned.result_grid().tile_count());
+  run_query(planned, session, snapshot, sink);
+  return std::make_shared<const TensorRelation>(TensorRelation{.name = planned.query.name,
+                                                               .labels = planned.query.label_names,
+                                                               .dtype = planned.output().dtype,
+                                                               .grid = planned.result_grid(),
+                                                               .tiles = sink.take()});
+}
+
+}  // namespace eindb

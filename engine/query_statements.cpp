@@ -1,0 +1,54 @@
+#include "common/error.hpp"
+#include "engine/explain.hpp"
+#include "engine/pipeline.hpp"
+#include "engine/rows.hpp"
+#include "engine/statements.hpp"
+#include "engine/tile_endpoints.hpp"
+
+namespace eindb {
+namespace {
+
+Result explanation(const std::string& text, bool one_cell) {
+  std::vector<Row> rows;
+  std::size_t begin = 0;
+  while (!one_cell && begin < text.size()) {
+    const auto end = std::min(text.find('\n', begin), text.size());
+    rows.push_back({text.substr(begin, end - begin)});
+    begin = end + 1;
+  }
+  if (one_cell) rows.push_back({text});
+  return listed_result({{"plan", ColumnType::Text}}, std::move(rows));
+}
+
+}  // namespace
+
+Result execute_statement(const ast::Query& query, SessionState& session) {
+  Result result;
+  result.tensor = evaluate_query(query, session);
+  result.columns = tensor_columns(*result.tensor);
+  result.rows = tensor_rows(result.tensor);
+  return result;
+}
+
+Result execute_statement(const ast::Explain& explain, SessionState& session) {
+  if (explain.compare) {
+    throw Error(ErrorKind::Unsupported, "EXPLAIN (COMPARE) is not there in this version", std::nullopt,
+                "SET strategy and compare the plans' total cost");
+  }
+  if (explain.format == ast::ExplainFormat::Dot) {
+    throw Error(ErrorKind::Unsupported, "EXPLAIN (FORMAT dot) is not there in this version", std::nullopt,
+                "use FORMAT text or FORMAT json");
+  }
+  ReadSnapshot snapshot(session.database, static_cast<std::size_t>(session.settings.threads()));
+  const auto planned = plan_query(explain.query, session);
+  std::optional<ExecutionProfile> profile;
+  if (explain.analyze) {
+    DiscardingSink sink;
+    profile = run_query(planned, session, snapshot, sink);
+  }
+  const auto* measured = profile ? &*profile : nullptr;
+  const bool json = explain.format == ast::ExplainFormat::Json;
+  return explanation(json ? explain_json(planned, session, measured) : explain_text(planned, session, measured), json);
+}
+
+}  // namespace eindb

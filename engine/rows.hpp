@@ -1,0 +1,22 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "engine/result.hpp"
+
+namespace eindb {
+
+/// Columns of a tensor's rows: its labels, then val.
+std::vector<Column> tensor_columns(const TensorRelation& tensor);
+
+/// The cells of a tensor as rows (labels..., val) in row-major order.
+std::unique_ptr<RowSource> tensor_rows(std::shared_ptr<const TensorRelation> tensor);
+
+/// Rows that are there already.
+std::unique_ptr<RowSource> listed_rows(std::vector<Row> rows);
+
+/// A result of rows that are there already.
+Result listed_result(std::vector<Column> columns, std::vector<Row> rows);
+
+}  // namespace eindb

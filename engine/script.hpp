@@ -1,0 +1,5 @@
+#pragma once
+
+// For front ends, which see the engine but not the parser: how to cut what was typed, or a script, into the single
+// statements that Session::execute takes (split_statements), and whether there is more to come (is_complete).
+#include "parser/statement_splitter.hpp"  // IWYU pragma: export

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "engine/result.hpp"
+
+namespace eindb {
+
+struct SessionOptions {
+  bool read_only = false;
+};
+
+/// How far a long statement is; called now and then from the thread that executes it.
+struct Progress {
+  std::string_view stage;  ///< "join", "import", ...
+  std::int64_t done = 0;
+  std::int64_t total = 0;  ///< 0: unknown
+};
+using ProgressCallback = std::function<void(const Progress&)>;
+
+/// One user's connection to one database: runs statements one after another.
+/// Not thread-safe, except cancel(). Errors are thrown as Error, with spans into the statement's text; the database
+/// is then as it was before the statement.
+class Session {
+ public:
+  /// Opens or creates the database file; ":memory:" is a database of its own that ends with the session.
+  explicit Session(const std::string& database, SessionOptions options = {});
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  /// Runs exactly one statement; a trailing semicolon may be there. An empty statement gives an empty result.
+  Result execute(std::string_view statement);
+
+  /// Asks the running statement to stop with Error{Cancelled}. Any thread, also a signal handler.
+  void cancel() noexcept;
+  void on_progress(ProgressCallback callback);
+
+  /// Names for completion and for .tables: tensors in alphabetical order.
+  std::vector<std::string> tensor_names();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace eindb

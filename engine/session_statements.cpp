@@ -1,0 +1,140 @@
+#include <string>
+
+#include "common/error.hpp"
+#include "engine/rows.hpp"
+#include "engine/statements.hpp"
+#include "storage/sqlite_connection.hpp"
+#include "storage/sqlite_statement.hpp"
+
+namespace eindb {
+namespace {
+
+Result status(std::string text) {
+  Result result;
+  result.status = std::move(text);
+  return result;
+}
+
+// Runs `f`, giving errors without a place the place of `name`.
+template <class F>
+auto placed(SourceSpan span, const F& f) {
+  try {
+    return f();
+  } catch (const Error& error) {
+    throw error.at(span);
+  }
+}
+
+[[noreturn]] void not_there(const std::string& statement) {
+  throw Error(ErrorKind::Unsupported, statement + " is not there in this version");
+}
+
+Cell cell_of(SqliteValue value) {
+  return std::visit(
+      [](auto&& v) -> Cell {
+        using V = std::decay_t<decltype(v)>;
+        if constexpr (std::is_same_v<V, std::vector<std::byte>>)
+          return std::string(reinterpret_cast<const char*>(v.data()), v.size());
+        else return std::move(v);
+      },
+      std::move(value));
+}
+
+// Rows of SQLite, one step at a time.
+class SqlRows final : public RowSource {
+ public:
+  SqlRows(SqliteStatement statement, bool has_row) : statement_(std::move(statement)), has_row_(has_row) {}
+
+  bool next(Row& row) override {
+    if (!has_row_) return false;
+    row.clear();
+    for (int c = 0; c < statement_.column_count(); ++c) row.push_back(cell_of(statement_.value(c)));
+    has_row_ = statement_.step();
+    return true;
+  }
+
+ private:
+  SqliteStatement statement_;
+  bool has_row_;
+};
+
+}  // namespace
+
+Result execute_statement(const ast::Empty&, SessionState&) { return {}; }
+
+Result execute_statement(const ast::Set& set, SessionState& session) {
+  placed(set.value.span, [&] { session.settings.set(set.name.text, set.value.value); });
+  return status("SET");
+}
+
+Result execute_statement(const ast::Show& show, SessionState& session) {
+  if (show.name) {
+    const auto value = placed(show.name->span, [&] { return session.settings.show(show.name->text); });
+    return listed_result({{show.name->text, ColumnType::Text}}, {{value}});
+  }
+  std::vector<Row> rows;
+  for (const auto& entry : session.settings.show_all()) rows.push_back({entry.name, entry.value, entry.description});
+  return listed_result({{"name", ColumnType::Text}, {"value", ColumnType::Text}, {"description", ColumnType::Text}},
+                       std::move(rows));
+}
+
+Result execute_statement(const ast::Reset& reset, SessionState& session) {
+  if (!reset.name) session.settings.reset_all();
+  else placed(reset.name->span, [&] { session.settings.reset(reset.name->text); });
+  return status("RESET");
+}
+
+Result execute_statement(const ast::Begin& begin, SessionState& session) {
+  if (session.database.connection().in_transaction())
+    throw Error(ErrorKind::Value, "a transaction is open already", std::nullopt, "COMMIT or ROLLBACK it first");
+  static constexpr const char* kBegin[] = {"BEGIN", "BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"};
+  session.database.connection().execute(kBegin[static_cast<std::size_t>(begin.mode)]);
+  return status("BEGIN");
+}
+
+Result execute_statement(const ast::Commit&, SessionState& session) {
+  if (!session.database.connection().in_transaction()) throw Error(ErrorKind::Value, "no transaction is open");
+  session.database.connection().execute("COMMIT");
+  return status("COMMIT");
+}
+
+Result execute_statement(const ast::Rollback&, SessionState& session) {
+  if (!session.database.connection().in_transaction()) throw Error(ErrorKind::Value, "no transaction is open");
+  session.database.connection().execute("ROLLBACK");
+  return status("ROLLBACK");
+}
+
+Result execute_statement(const ast::Sql& sql, SessionState& session) {
+  if (!sql.queries.empty()) {
+    throw Error(ErrorKind::Unsupported, "an EINSUM inside SQL is not there in this version", sql.queries.front().span,
+                "CREATE TENSOR ... AS EINSUM ... first");
+  }
+  UserStatement prepared;
+  try {
+    prepared = session.database.connection().prepare_user(sql.text);
+  } catch (const Error& error) {
+    // SQLite counts from the statement's own beginning.
+    if (!error.span()) throw;
+    const SourceSpan place{error.span()->begin + sql.span.begin, error.span()->end + sql.span.begin};
+    throw Error(error.kind(), error.message(), place, error.hint());
+  }
+  if (!prepared.statement) return {};
+  auto& statement = *prepared.statement;
+  Result result;
+  for (int c = 0; c < statement.column_count(); ++c) result.columns.push_back({statement.column_name(c), ColumnType::Any});
+  // The first step is taken here, so that a statement without rows has done its work.
+  const bool has_row = statement.step();
+  if (!result.columns.empty()) result.rows = std::make_unique<SqlRows>(std::move(statement), has_row);
+  else result.status = "OK";
+  return result;
+}
+
+Result execute_statement(const ast::AlterTensor&, SessionState&) { not_there("ALTER TENSOR"); }
+Result execute_statement(const ast::InsertInto&, SessionState&) { not_there("INSERT INTO TENSOR"); }
+Result execute_statement(const ast::Prepare&, SessionState&) { not_there("PREPARE"); }
+Result execute_statement(const ast::Execute&, SessionState&) { not_there("EXECUTE"); }
+Result execute_statement(const ast::Deallocate&, SessionState&) { not_there("DEALLOCATE"); }
+Result execute_statement(const ast::CreateMacro&, SessionState&) { not_there("CREATE MACRO"); }
+Result execute_statement(const ast::DropMacro&, SessionState&) { not_there("DROP MACRO"); }
+
+}  // namespace eindb

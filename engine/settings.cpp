@@ -1,0 +1,221 @@
+#include "engine/settings.hpp"
+
+#include <sys/sysinfo.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <functional>
+#include <thread>
+#include <utility>
+
+#include "common/checked_math.hpp"
+#include "common/error.hpp"
+#include "common/nearest_name.hpp"
+
+namespace eindb {
+namespace {
+
+using Value = Settings::Value;
+
+constexpr std::int64_t kMaxThreads = 1024;
+constexpr std::int64_t kMaxParallelism = 65536;
+constexpr std::int64_t kDefaultTileBytes = 1 << 20;
+constexpr std::int64_t kMaxTileBytes = std::int64_t{900} << 20U;
+
+int available_threads() { return static_cast<int>(std::clamp<std::int64_t>(std::thread::hardware_concurrency(), 1, kMaxThreads)); }
+
+// Four fifths of the machine's memory.
+std::int64_t default_memory_limit() {
+  struct sysinfo info {};
+  if (sysinfo(&info) != 0) return std::int64_t{4} << 30U;
+  return static_cast<std::int64_t>(info.totalram) / 5 * 4 * static_cast<std::int64_t>(info.mem_unit);
+}
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+std::string text_of(const Value& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return std::to_string(*integer);
+  return std::to_string(std::get<double>(value));
+}
+
+[[noreturn]] void refuse(const std::string& name, const Value& value, const std::string& takes) {
+  throw Error(ErrorKind::Value, name + " cannot be '" + text_of(value) + "'", std::nullopt, name + " takes " + takes);
+}
+
+struct Unit {
+  std::string_view suffix;
+  std::int64_t factor;
+};
+
+// A non-negative number and a unit; nullopt if the text is something else or overflows.
+std::optional<std::int64_t> parse_with_unit(const std::string& text, std::initializer_list<Unit> units) {
+  double number = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (status != std::errc{} || !(number >= 0)) return std::nullopt;
+  std::string suffix = lower(std::string(end, text.data() + text.size()));
+  suffix.erase(0, suffix.find_first_not_of(' ') == std::string::npos ? suffix.size() : suffix.find_first_not_of(' '));
+  for (const auto& unit : units) {
+    const double value = number * static_cast<double>(unit.factor);
+    if (suffix == unit.suffix && value < 9e18) return static_cast<std::int64_t>(value);
+  }
+  return std::nullopt;
+}
+
+std::int64_t integer_in(const std::string& name, const Value& value, std::int64_t low, std::int64_t high) {
+  const auto takes = "an integer from " + std::to_string(low) + " to " + std::to_string(high);
+  auto number = std::get_if<std::int64_t>(&value);
+  if (number == nullptr || *number < low || *number > high) refuse(name, value, takes);
+  return *number;
+}
+
+std::set<std::string> split_names(const std::string& text) {
+  std::set<std::string> names;
+  std::string name;
+  for (const char c : text + ",") {
+    if (c == ' ') continue;
+    if (c != ',') name += c;
+    else if (!name.empty()) names.insert(std::exchange(name, {}));
+  }
+  return names;
+}
+
+std::string join_names(const std::set<std::string>& names) {
+  std::string out;
+  for (const auto& name : names) out += (out.empty() ? "" : ",") + name;
+  return out;
+}
+
+}  // namespace
+
+// One row per setting: everything there is to know about it.
+struct SettingRow {
+  std::string_view name;
+  std::string_view description;
+  void (*set)(Settings&, const Value&);
+  std::string (*show)(const Settings&);
+  void (*reset)(Settings&);
+
+  static const std::array<SettingRow, 9>& all();
+  static const SettingRow& find(const std::string& name);
+};
+
+const std::array<SettingRow, 9>& SettingRow::all() {
+  static constexpr std::array<SettingRow, 9> kRows{{
+      {"disabled_passes", "optimizer passes to leave out, as in 'common_subexpressions,early_summation'",
+       [](Settings& s, const Value& v) { s.disabled_passes_ = split_names(lower(text_of(v))); },
+       [](const Settings& s) { return join_names(s.disabled_passes_); }, [](Settings& s) { s.disabled_passes_.clear(); }},
+      {"memory_limit", "bytes that the tiles of a statement may take, as in '2GB'",
+       [](Settings& s, const Value& v) {
+         const auto bytes = parse_byte_size(text_of(v));
+         if (!bytes || *bytes < 1 << 20) refuse("memory_limit", v, "a size of at least 1 MiB, as in '2GB'");
+         s.memory_limit_ = *bytes;
+       },
+       [](const Settings& s) { return std::to_string(s.memory_limit_); },
+       [](Settings& s) { s.memory_limit_ = default_memory_limit(); }},
+      {"parallelism", "kernel calls per operation that EinDecomp aims at, a power of two",
+       [](Settings& s, const Value& v) {
+         const auto p = integer_in("parallelism", v, 1, kMaxParallelism);
+         if (!is_power_of_two(p)) refuse("parallelism", v, "a power of two from 1 to 65536");
+         s.parallelism_ = p;
+       },
+       [](const Settings& s) { return std::to_string(s.parallelism()); }, [](Settings& s) { s.parallelism_.reset(); }},
+      {"path_optimizer", "how n-ary contractions are ordered: 'greedy'",
+       [](Settings& s, const Value& v) {
+         if (lower(text_of(v)) != "greedy") refuse("path_optimizer", v, "'greedy'");
+         s.path_optimizer_ = "greedy";
+       },
+       [](const Settings& s) { return s.path_optimizer_; }, [](Settings& s) { s.path_optimizer_ = "greedy"; }},
+      {"progress", "whether long work reports its progress: on or off",
+       [](Settings& s, const Value& v) {
+         const auto text = lower(text_of(v));
+         if (text != "on" && text != "off" && text != "1" && text != "0" && text != "true" && text != "false")
+           refuse("progress", v, "on or off");
+         s.progress_ = text == "on" || text == "1" || text == "true";
+       },
+       [](const Settings& s) { return std::string(s.progress_ ? "on" : "off"); },
+       [](Settings& s) { s.progress_ = true; }},
+      {"statement_timeout", "milliseconds after which a statement is cancelled, 0 for never; '30s' also works",
+       [](Settings& s, const Value& v) {
+         const auto ms = parse_duration_ms(text_of(v));
+         if (!ms) refuse("statement_timeout", v, "milliseconds, or a duration as in '30s'");
+         s.statement_timeout_ms_ = *ms;
+       },
+       [](const Settings& s) { return std::to_string(s.statement_timeout_ms_); },
+       [](Settings& s) { s.statement_timeout_ms_ = 0; }},
+      {"strategy", "how partition vectors are chosen: 'eindecomp' or 'sqrt'",
+       [](Settings& s, const Value& v) {
+         const auto text = lower(text_of(v));
+         if (text != "eindecomp" && text != "sqrt") refuse("strategy", v, "'eindecomp' or 'sqrt'");
+         s.strategy_ = text;
+       },
+       [](const Settings& s) { return s.strategy_; }, [](Settings& s) { s.strategy_ = "eindecomp"; }},
+      {"threads", "threads that work on tiles",
+       [](Settings& s, const Value& v) { s.threads_ = static_cast<int>(integer_in("threads", v, 1, kMaxThreads)); },
+       [](const Settings& s) { return std::to_string(s.threads_); },
+       [](Settings& s) { s.threads_ = available_threads(); }},
+      {"tile_bytes", "size of the tiles that tensors are stored in when no PARTITION is given",
+       [](Settings& s, const Value& v) {
+         const auto bytes = parse_byte_size(text_of(v));
+         if (!bytes || *bytes < 1 || *bytes > kMaxTileBytes) refuse("tile_bytes", v, "a size from 1 byte to 900 MiB");
+         s.tile_bytes_ = *bytes;
+       },
+       [](const Settings& s) { return std::to_string(s.tile_bytes_); },
+       [](Settings& s) { s.tile_bytes_ = kDefaultTileBytes; }},
+  }};
+  return kRows;
+}
+
+const SettingRow& SettingRow::find(const std::string& name) {
+  for (const auto& row : all())
+    if (row.name == lower(name)) return row;
+  const auto nearest = nearest_name(name, Settings::names());
+  throw Error(ErrorKind::UnknownName, "there is no setting " + name, std::nullopt,
+              nearest ? "did you mean " + *nearest + "?" : "SHOW ALL lists the settings");
+}
+
+Settings::Settings() { reset_all(); }
+void Settings::set(const std::string& name, const Value& value) { SettingRow::find(name).set(*this, value); }
+void Settings::reset(const std::string& name) { SettingRow::find(name).reset(*this); }
+std::string Settings::show(const std::string& name) const { return SettingRow::find(name).show(*this); }
+
+void Settings::reset_all() {
+  for (const auto& row : SettingRow::all()) row.reset(*this);
+}
+
+std::vector<Settings::Entry> Settings::show_all() const {
+  std::vector<Entry> entries;
+  for (const auto& row : SettingRow::all())
+    entries.push_back({std::string(row.name), row.show(*this), std::string(row.description)});
+  return entries;
+}
+
+std::vector<std::string> Settings::names() {
+  std::vector<std::string> names;
+  for (const auto& row : SettingRow::all()) names.emplace_back(row.name);
+  return names;
+}
+
+std::int64_t Settings::parallelism() const {
+  if (parallelism_) return *parallelism_;
+  std::int64_t p = 1;
+  while (p < 4 * static_cast<std::int64_t>(threads_)) p *= 2;
+  return p;
+}
+
+std::optional<std::int64_t> parse_byte_size(const std::string& text) {
+  constexpr std::int64_t k = 1000;
+  constexpr std::int64_t ki = 1024;
+  return parse_with_unit(text, {{"", 1}, {"b", 1}, {"kb", k}, {"mb", k * k}, {"gb", k * k * k}, {"tb", k * k * k * k},
+                                {"kib", ki}, {"mib", ki * ki}, {"gib", ki * ki * ki}, {"tib", ki * ki * ki * ki}});
+}
+
+std::optional<std::int64_t> parse_duration_ms(const std::string& text) {
+  return parse_with_unit(text, {{"", 1}, {"ms", 1}, {"s", 1000}, {"min", 60000}, {"h", 3600000}});
+}
+
+}  // namespace eindb

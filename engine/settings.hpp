@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace eindb {
+
+/// The settings of one session: SET, SHOW and RESET. Values are checked when they are set.
+class Settings {
+ public:
+  using Value = std::variant<std::int64_t, double, std::string>;
+  struct Entry {
+    std::string name;
+    std::string value;
+    std::string description;
+  };
+
+  Settings();
+
+  /// Error{UnknownName} with the nearest name; Error{Value} that says what the setting takes.
+  void set(const std::string& name, const Value& value);
+  void reset(const std::string& name);
+  void reset_all();
+  std::string show(const std::string& name) const;
+  /// In alphabetical order.
+  std::vector<Entry> show_all() const;
+  static std::vector<std::string> names();
+
+  int threads() const { return threads_; }
+  /// The p of EinDecomp: as set, or the first power of two that gives every thread four kernel calls.
+  std::int64_t parallelism() const;
+  std::int64_t memory_limit() const { return memory_limit_; }
+  std::int64_t tile_bytes() const { return tile_bytes_; }
+  std::int64_t statement_timeout_ms() const { return statement_timeout_ms_; }
+  const std::string& strategy() const { return strategy_; }
+  const std::set<std::string>& disabled_passes() const { return disabled_passes_; }
+  bool progress() const { return progress_; }
+
+ private:
+  friend struct SettingRow;
+
+  int threads_;
+  std::optional<std::int64_t> parallelism_;
+  std::int64_t memory_limit_;
+  std::int64_t tile_bytes_;
+  std::int64_t statement_timeout_ms_;
+  std::string strategy_;
+  std::string path_optimizer_;
+  std::set<std::string> disabled_passes_;
+  bool progress_;
+};
+
+/// Bytes of "2GB", "512 MiB", "1000". KB, MB, GB, TB are powers of 1000; KiB, MiB, GiB, TiB of 1024. nullopt if the
+/// text is no size.
+std::optional<std::int64_t> parse_byte_size(const std::string& text);
+/// Milliseconds of "250", "250ms", "30s", "5min", "1h".
+std::optional<std::int64_t> parse_duration_ms(const std::string& text);
+
+}  // namespace eindb

@@ -1,0 +1,45 @@
+#pragma once
+
+#include "engine/result.hpp"
+#include "engine/session_state.hpp"
+#include "parser/ast.hpp"
+
+namespace eindb {
+
+/// One function per kind of statement. Each throws Error, with spans into the statement where there is a place, and
+/// then leaves the database as it was.
+
+// engine/query_statements.cpp
+Result execute_statement(const ast::Query& query, SessionState& session);
+Result execute_statement(const ast::Explain& explain, SessionState& session);
+
+// engine/tensor_statements.cpp
+Result execute_statement(const ast::CreateTensor& create, SessionState& session);
+Result execute_statement(const ast::DropTensor& drop, SessionState& session);
+Result execute_statement(const ast::ShowTensors& show, SessionState& session);
+Result execute_statement(const ast::Describe& describe, SessionState& session);
+
+// engine/copy_statements.cpp
+Result execute_statement(const ast::CopyFrom& copy, SessionState& session);
+Result execute_statement(const ast::CopyTo& copy, SessionState& session);
+
+// engine/session_statements.cpp
+Result execute_statement(const ast::Empty& empty, SessionState& session);
+Result execute_statement(const ast::Set& set, SessionState& session);
+Result execute_statement(const ast::Show& show, SessionState& session);
+Result execute_statement(const ast::Reset& reset, SessionState& session);
+Result execute_statement(const ast::Begin& begin, SessionState& session);
+Result execute_statement(const ast::Commit& commit, SessionState& session);
+Result execute_statement(const ast::Rollback& rollback, SessionState& session);
+Result execute_statement(const ast::Sql& sql, SessionState& session);
+
+// Statements that the language has and this version does not execute: Error{Unsupported}.
+Result execute_statement(const ast::AlterTensor& alter, SessionState& session);
+Result execute_statement(const ast::InsertInto& insert, SessionState& session);
+Result execute_statement(const ast::Prepare& prepare, SessionState& session);
+Result execute_statement(const ast::Execute& execute, SessionState& session);
+Result execute_statement(const ast::Deallocate& deallocate, SessionState& session);
+Result execute_statement(const ast::CreateMacro& create, SessionState& session);
+Result execute_statement(const ast::DropMacro& drop, SessionState& session);
+
+}  // namespace eindb

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tensor/partition.hpp"
+#include "tensor/tile.hpp"
+
+namespace eindb {
+
+/// A tensor relation to be written to a file.
+struct TileProvider {
+  DType dtype = DType::Float64;
+  TileGrid grid;
+  std::function<TilePtr(std::int64_t tile_id)> tile;  ///< null: all zero; asked for in order of tile_id
+};
+
+/// Both write to a temporary file beside `path`, which takes its place in the end.
+void export_npy(const std::string& path, const TileProvider& tensor);
+/// Up to two dimensions; takes the memory of one band of tiles. `header`: names of the columns, or none.
+void export_csv(const std::string& path, const TileProvider& tensor, const std::vector<std::string>& header,
+                char delimiter);
+
+}  // namespace eindb

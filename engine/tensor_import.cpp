@@ -1,0 +1,63 @@
+#include "engine/tensor_import.hpp"
+
+#include "common/check.hpp"
+#include "storage/npy_reader.hpp"
+#include "tensor/dense_tensor.hpp"
+
+namespace eindb {
+namespace {
+
+class NpyBlocks final : public BlockSource {
+ public:
+  explicit NpyBlocks(const std::string& path) : reader_(path) {}
+  DType dtype() const override { return reader_.dtype(); }
+  const Shape& shape() const override { return reader_.shape(); }
+  Tile read_block(const std::vector<std::int64_t>& begin, const Shape& extents) override {
+    return reader_.read_block(begin, extents);
+  }
+
+ private:
+  NpyReader reader_;
+};
+
+class CsvBlocks final : public BlockSource {
+ public:
+  CsvBlocks(const std::string& path, CsvOptions options, bool as_vector, const Cancellation& cancellation)
+      : reader_(path, options, &cancellation),
+        shape_(as_vector && reader_.columns() == 1 ? Shape({reader_.rows()}) : reader_.shape()) {}
+
+  DType dtype() const override { return reader_.dtype(); }
+  const Shape& shape() const override { return shape_; }
+
+  Tile read_block(const std::vector<std::int64_t>& begin, const Shape& extents) override {
+    if (!band_ || begin[0] != band_begin_) {
+      band_ = reader_.next_band(extents[0]);
+      band_begin_ = begin[0];
+    }
+    CHECK(band_ && band_->shape()[0] == extents[0], "bands of a CSV file are read in order");
+    auto block = Tile::uninitialized(dtype(), extents);
+    const auto size = size_of(dtype());
+    const auto columns = extents.rank() == 2 ? extents[1] : 1;
+    const auto first = extents.rank() == 2 ? begin[1] : 0;
+    copy_block(block.mutable_bytes().data(), {columns, 1}, band_->bytes().data() + first * static_cast<std::int64_t>(size),
+               {reader_.columns(), 1}, {extents[0], columns}, size);
+    return block;
+  }
+
+ private:
+  CsvReader reader_;
+  Shape shape_;
+  std::optional<Tile> band_;
+  std::int64_t band_begin_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<BlockSource> open_npy(const std::string& path) { return std::make_unique<NpyBlocks>(path); }
+
+std::unique_ptr<BlockSource> open_csv(const std::string& path, CsvOptions options, bool as_vector,
+                                      const Cancellation& cancellation) {
+  return std::make_unique<CsvBlocks>(path, options, as_vector, cancellation);
+}
+
+}  // namespace eindb

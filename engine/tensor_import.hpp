@@ -1,0 +1,28 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "common/cancellation.hpp"
+#include "storage/csv_reader.hpp"
+#include "tensor/tile.hpp"
+
+namespace eindb {
+
+/// A file as a dense tensor of which blocks can be read. Memory is bounded by the block (and, for CSV, by a band of
+/// full rows). Not thread-safe.
+class BlockSource {
+ public:
+  virtual ~BlockSource() = default;
+  virtual DType dtype() const = 0;
+  virtual const Shape& shape() const = 0;
+  /// Blocks are asked for in order of their first dimension's begin; each begin there comes with one size.
+  virtual Tile read_block(const std::vector<std::int64_t>& begin, const Shape& extents) = 0;
+};
+
+std::unique_ptr<BlockSource> open_npy(const std::string& path);
+/// A matrix; with `as_vector`, a file of one column is a vector.
+std::unique_ptr<BlockSource> open_csv(const std::string& path, CsvOptions options, bool as_vector,
+                                      const Cancellation& cancellation);
+
+}  // namespace eindb

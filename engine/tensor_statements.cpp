@@ -1,0 +1,152 @@
+#include <set>
+
+#include "common/error.hpp"
+#include "engine/pipeline.hpp"
+#include "engine/rows.hpp"
+#include "engine/statements.hpp"
+#include "engine/tile_endpoints.hpp"
+#include "storage/sqlite_transaction.hpp"
+
+namespace eindb {
+namespace {
+
+Result status(std::string text) {
+  Result result;
+  result.status = std::move(text);
+  return result;
+}
+
+std::optional<DType> type_of(const std::optional<ast::Identifier>& name) {
+  if (!name) return std::nullopt;
+  const auto type = parse_dtype(name->text);
+  if (!type) {
+    throw Error(ErrorKind::Type, "there is no type " + name->text, name->span,
+                "use FLOAT32, FLOAT64, COMPLEX64, COMPLEX128 or INT64");
+  }
+  return type;
+}
+
+std::optional<Partition> partition_of(const ast::CreateTensor& create) {
+  if (!create.partition) return std::nullopt;
+  return create.partition->parts;
+}
+
+// The shape and labels of CREATE TENSOR X (i 1000, j 2000).
+struct Declared {
+  std::vector<std::string> labels;
+  Shape shape;
+};
+
+Declared declared(const std::vector<ast::Dimension>& dimensions, SourceSpan name) {
+  Declared out;
+  std::set<std::string> seen;
+  std::vector<std::int64_t> extents;
+  for (const auto& dimension : dimensions) {
+    if (!seen.insert(dimension.label.text).second)
+      throw Error(ErrorKind::DuplicateName, "label " + dimension.label.text + " is given twice", dimension.span);
+    const auto* extent = dimension.extent ? std::get_if<ast::Integer>(&dimension.extent->value) : nullptr;
+    if (extent == nullptr)
+      throw Error(ErrorKind::Value, "label " + dimension.label.text + " needs an extent", dimension.span);
+    out.labels.push_back(dimension.label.text);
+    extents.push_back(extent->value);
+  }
+  try {
+    out.shape = Shape(std::move(extents));
+  } catch (const Error& error) {
+    throw error.at(name);
+  }
+  return out;
+}
+
+TileGrid grid_of(const Shape& shape, const Partition& partition, const ast::CreateTensor& create) {
+  try {
+    return {shape, partition};
+  } catch (const Error& error) {
+    throw error.at(create.partition ? create.partition->span : create.name.span);
+  }
+}
+
+void create_empty(const ast::CreateTensor& create, SessionState& session) {
+  const auto type = type_of(create.type).value_or(DType::Float64);
+  auto [labels, shape] = declared(*create.dimensions, create.name.span);
+  const auto partition =
+      partition_of(create).value_or(default_partition(shape, type, session.settings.tile_bytes()));
+  session.catalog.create(create.name.text, type, labels, grid_of(shape, partition, create));
+}
+
+void create_from_query(const ast::CreateTensor& create, const ast::Query& query, SessionState& session) {
+  ReadSnapshot snapshot(session.database, static_cast<std::size_t>(session.settings.threads()));
+  const ResultRequest request{.dtype = type_of(create.type), .stored = true, .partition = partition_of(create)};
+  const auto planned = plan_query(query, session, request);
+  const auto tensor = session.catalog.create(create.name.text, planned.output().dtype, planned.query.label_names,
+                                             planned.result_grid());
+  StoringSink sink(session.database.connection(), tensor.store());
+  run_query(planned, session, snapshot, sink);
+}
+
+}  // namespace
+
+Result execute_statement(const ast::CreateTensor& create, SessionState& session) {
+  if (std::holds_alternative<ast::Sql>(create.source)) {
+    throw Error(ErrorKind::Unsupported, "CREATE TENSOR ... AS SELECT is not there in this version", create.name.span,
+                "use COPY ... FROM a file, or an EINSUM");
+  }
+  SqliteTransaction transaction(session.database.connection());
+  if (const auto existing = session.catalog.find(create.name.text)) {
+    if (create.if_not_exists) return status("CREATE TENSOR");
+    throw Error(ErrorKind::DuplicateName, "tensor " + existing->name + " exists already", create.name.span,
+                "DROP TENSOR it first, or use another name");
+  }
+  try {
+    if (const auto* query = std::get_if<ast::Query>(&create.source)) create_from_query(create, *query, session);
+    else create_empty(create, session);
+  } catch (const Error& error) {
+    // What the catalog refuses is about the name.
+    if (error.kind() == ErrorKind::Internal || error.kind() == ErrorKind::Cancelled) throw;
+    throw error.at(create.name.span);
+  }
+  transaction.commit();
+  return status("CREATE TENSOR");
+}
+
+Result execute_statement(const ast::DropTensor& drop, SessionState& session) {
+  if (drop.if_exists && !session.catalog.find(drop.name.text)) return status("DROP TENSOR");
+  SqliteTransaction transaction(session.database.connection());
+  session.catalog.drop(session.tensor(drop.name).name);
+  transaction.commit();
+  return status("DROP TENSOR");
+}
+
+Result execute_statement(const ast::ShowTensors&, SessionState& session) {
+  std::vector<Row> rows;
+  for (const auto& [tensor, stored_tiles, stored_bytes] : session.catalog.list()) {
+    std::string dimensions;
+    for (std::size_t d = 0; d < tensor.labels.size(); ++d)
+      dimensions += (d == 0 ? "" : ", ") + tensor.labels[d] + " " + std::to_string(tensor.shape()[d]);
+    rows.push_back({tensor.name, std::string(name_of(tensor.dtype)), dimensions, bracketed(tensor.grid.partition()),
+                    tensor.grid.tile_count(), stored_tiles, stored_bytes});
+  }
+  return listed_result({{"tensor", ColumnType::Text},
+                        {"type", ColumnType::Text},
+                        {"dimensions", ColumnType::Text},
+                        {"partition", ColumnType::Text},
+                        {"tiles", ColumnType::Integer},
+                        {"stored_tiles", ColumnType::Integer},
+                        {"stored_bytes", ColumnType::Integer}},
+                       std::move(rows));
+}
+
+Result execute_statement(const ast::Describe& describe, SessionState& session) {
+  const auto tensor = session.tensor(describe.name);
+  std::vector<Row> rows;
+  for (std::size_t d = 0; d < tensor.labels.size(); ++d)
+    rows.push_back({tensor.labels[d], std::string("label"), tensor.grid.shape()[d], tensor.grid.partition()[d]});
+  rows.push_back({std::string("val"), std::string(name_of(tensor.dtype)), Cell{}, Cell{}});
+  return listed_result({{"column", ColumnType::Text},
+                        {"type", ColumnType::Text},
+                        {"extent", ColumnType::Integer},
+                        {"parts", ColumnType::Integer}},
+                       std::move(rows));
+}
+
+}  // namespace eindb

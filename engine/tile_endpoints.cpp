@@ -1,0 +1,18 @@
+#include "engine/tile_endpoints.hpp"
+
+#include "common/check.hpp"
+
+namespace eindb {
+
+StoredTiles::StoredTiles(ReadSnapshot& snapshot, Catalog& catalog, const std::vector<InputTensor>& tensors)
+    : snapshot_(snapshot) {
+  for (const auto& tensor : tensors) stores_.emplace(tensor.name, catalog.get(tensor.name).store());
+}
+
+TilePtr StoredTiles::read(const std::string& tensor, std::int64_t tile_id) {
+  const auto store = stores_.find(tensor);
+  CHECK(store != stores_.end(), "a plan scans tensors that its snapshot knows");
+  return snapshot_.read(store->second, tile_id);
+}
+
+}  // namespace eindb

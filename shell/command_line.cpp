@@ -1,0 +1,100 @@
+#include "shell/command_line.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+namespace eindb {
+namespace {
+
+/// sqlite3 spells its options with one dash; CLI11 would read "-csv" as -c with the value "sv".
+std::vector<std::string> with_double_dashes(int argc, const char* const* argv) {
+  constexpr std::array kOptions = {"-bail", "-box",       "-csv",      "-header", "-help",
+                                   "-json", "-jsonlines", "-line",     "-list",   "-markdown",
+                                   "-mode", "-noheader",  "-readonly", "-tensor", "-version"};
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  for (auto& argument : arguments) {
+    if (argument == "--") break;
+    if (std::find(kOptions.begin(), kOptions.end(), argument) != kOptions.end()) argument.insert(0, "-");
+  }
+  return arguments;
+}
+
+PrintMode checked_mode(const std::string& name) {
+  const auto mode = parse_print_mode(name);
+  if (!mode) throw CLI::ValidationError("--mode", "there is no mode '" + name + "'");
+  return *mode;
+}
+
+/// The values of -c and -f in the order in which they were given, which CLI11 keeps apart by option.
+std::vector<CommandLine::Job> jobs_in_order(const CLI::App& app, const CLI::Option* commands,
+                                            const CLI::Option* files) {
+  std::vector<CommandLine::Job> jobs;
+  std::size_t next_command = 0;
+  std::size_t next_file = 0;
+  for (const auto* option : app.parse_order()) {
+    if (option == commands) jobs.push_back({.is_file = false, .text = commands->results().at(next_command++)});
+    if (option == files) jobs.push_back({.is_file = true, .text = files->results().at(next_file++)});
+  }
+  return jobs;
+}
+
+std::string quoted(const std::string& text) {
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? "''" : std::string(1, c);
+  return out + "'";
+}
+
+}  // namespace
+
+std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv, int& status) {
+  CommandLine line;
+  CLI::App app("A database for tensors. Without -c or -f, statements are read from standard input.", "eindb");
+  std::vector<std::string> commands;
+  std::vector<std::string> files;
+  app.add_option("DATABASE", line.database, "file of the database, made if it is not there")->capture_default_str();
+  const auto* command_option =
+      app.add_option("-c,--command", commands, "run these statements and leave; may be repeated")
+          ->allow_extra_args(false);
+  const auto* file_option =
+      app.add_option("-f,--file", files, "run the statements of a file and leave; may be repeated")
+          ->allow_extra_args(false);
+
+  const auto set_mode = [&](const std::string& name) { line.settings.mode = checked_mode(name); };
+  app.add_option_function<std::string>(
+      "--mode", set_mode, "box (on a terminal), csv (elsewhere), list, json, jsonlines, markdown, line, tensor");
+  for (const auto name : print_mode_names()) {
+    app.add_flag_callback(
+        "--" + std::string(name), [&, name] { set_mode(std::string(name)); }, "as --mode " + std::string(name));
+  }
+  app.add_flag_callback(
+      "--header", [&] { line.settings.headers = true; }, "print names of columns (the default)");
+  app.add_flag_callback(
+      "--noheader", [&] { line.settings.headers = false; }, "print no names of columns");
+  app.add_flag("--timer", line.settings.timer, "print how long statements take, on standard error");
+  app.add_flag("--readonly", line.session.read_only, "refuse to change the database");
+  app.add_flag_callback(
+      "--bail", [&] { line.settings.bail = true; }, "end a script at its first error (the default)");
+  app.add_option_function<int>(
+      "--threads", [&](int n) { line.session_statements.push_back("SET threads = " + std::to_string(n)); },
+      "threads that work on tiles");
+  app.add_option_function<std::string>(
+      "--memory-limit",
+      [&](const std::string& size) { line.session_statements.push_back("SET memory_limit = " + quoted(size)); },
+      "memory that a statement may take, as in 2GB");
+  app.set_version_flag("--version", "eindb " EINDB_VERSION);
+
+  auto arguments = with_double_dashes(argc, argv);
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
+  try {
+    app.parse(arguments);
+  } catch (const CLI::ParseError& outcome) {
+    status = app.exit(outcome) == 0 ? 0 : 1;
+    return std::nullopt;
+  }
+  line.jobs = jobs_in_order(app, command_option, file_option);
+  return line;
+}
+
+}  // namespace eindb

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "shell/shell.hpp"
+
+namespace eindb {
+
+/// What the arguments of the program ask for.
+struct CommandLine {
+  /// A piece of work of -c or -f, in the order of the arguments.
+  struct Job {
+    bool is_file = false;
+    std::string text;  ///< statements, or the path of a script; "-" is standard input
+  };
+
+  std::string database = ":memory:";
+  std::vector<Job> jobs;
+  ShellSettings settings;
+  SessionOptions session;
+  std::vector<std::string> session_statements;  ///< SET statements of --threads and --memory-limit
+
+  /// Parses the arguments. nullopt if the program is done: help or version were printed, or a mistake was reported;
+  /// then `status` is its exit status.
+  static std::optional<CommandLine> parse(int argc, const char* const* argv, int& status);
+};
+
+}  // namespace eindb

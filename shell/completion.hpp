@@ -1,0 +1,30 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace eindb {
+
+/// What the Tab key offers: keywords, functions, names of tensors, and dot commands at the start of a line.
+class Completion {
+ public:
+  /// `tensor_names` and `commands` are asked at each use.
+  using Names = std::function<std::vector<std::string>()>;
+  Completion(Names tensor_names, Names commands);
+
+  /// The start of the word that ends at the end of `before`, the line up to the cursor.
+  static std::size_t word_start(std::string_view before);
+  /// Whole words that the word at the end of `before` may become, sorted. Keywords take the case of what is typed,
+  /// names keep theirs.
+  std::vector<std::string> candidates(std::string_view before) const;
+  /// The longest start that all candidates share, without regard to case.
+  static std::string common_prefix(const std::vector<std::string>& candidates);
+
+ private:
+  Names tensor_names_;
+  Names commands_;
+};
+
+}  // namespace eindb

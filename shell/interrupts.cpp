@@ -1,0 +1,47 @@
+#include "shell/interrupts.hpp"
+
+#include <atomic>
+#include <csignal>
+
+namespace eindb {
+namespace {
+
+// Written by the handler and by the thread of the shell.
+std::atomic<bool> g_pending{false};
+std::atomic<bool> g_interactive{false};
+std::atomic<Session*> g_session{nullptr};  // whose statement runs; owned by the shell
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<Session*>::is_always_lock_free);
+
+void end_program() {
+  std::signal(SIGINT, SIG_DFL);
+  std::raise(SIGINT);  // delivered when the handler returns
+}
+
+void on_interrupt(int /*signal*/) {
+  const bool again = g_pending.exchange(true);
+  Session* session = g_session.load();
+  if (session != nullptr) session->cancel();
+  if (!g_interactive && (again || session == nullptr)) end_program();
+}
+
+}  // namespace
+
+void Interrupts::install(bool interactive) {
+  g_interactive = interactive;
+  struct sigaction action {};
+  action.sa_handler = on_interrupt;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, nullptr);
+}
+
+bool Interrupts::pending() noexcept { return g_pending; }
+void Interrupts::clear() noexcept { g_pending = false; }
+
+Interrupts::Scope::Scope(Session& session) {
+  clear();
+  g_session = &session;
+}
+
+Interrupts::Scope::~Scope() { g_session = nullptr; }
+
+}  // namespace eindb

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "shell/result_printer.hpp"
+
+namespace eindb {
+
+/// An object per row, in one array or a line each (jsonlines). Complex numbers are [real, imaginary]; NaN and the
+/// infinities, which JSON lacks, are the texts "NaN", "Infinity" and "-Infinity"; bytes that are no UTF-8 are replaced.
+class JsonPrinter : public ResultPrinter {
+ public:
+  enum class Layout : std::uint8_t { Array, Lines };
+
+  explicit JsonPrinter(Layout layout) : layout_(layout) {}
+  void print(Result& result, Output& output) override;
+
+ private:
+  Layout layout_;
+};
+
+}  // namespace eindb

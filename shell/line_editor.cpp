@@ -1,0 +1,140 @@
+#include "shell/line_editor.hpp"
+
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cwchar>
+
+#include "shell/interrupts.hpp"
+
+namespace eindb {
+namespace {
+
+constexpr int kHistorySize = 10000;
+// The signal may be delivered to any thread, so that poll() in this one need not notice it.
+constexpr int kInterruptCheckMilliseconds = 100;
+
+std::optional<std::filesystem::path> history_path() {
+  const char* home = std::getenv("HOME");
+  if (home == nullptr || *home == '\0') return std::nullopt;
+  return std::filesystem::path(home) / ".eindb_history";
+}
+
+/// One byte of standard input: 1, 0 at the end, -1 after Ctrl-C.
+ssize_t read_byte(char& byte) {
+  pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+  while (!Interrupts::pending()) {
+    if (poll(&input, 1, kInterruptCheckMilliseconds) <= 0) continue;
+    const auto count = read(STDIN_FILENO, &byte, 1);
+    if (count >= 0 || errno != EINTR) return count;
+  }
+  return -1;
+}
+
+}  // namespace
+
+LineEditor::LineEditor(Completion completion)
+    : completion_(std::move(completion)),
+      history_path_(history_path()),
+      edit_(el_init("eindb", stdin, stdout, stderr)),
+      history_(history_init()) {
+  HistEvent event;
+  history(history_, &event, H_SETSIZE, kHistorySize);
+  history(history_, &event, H_SETUNIQUE, 1);
+  if (history_path_) history(history_, &event, H_LOAD, history_path_->c_str());
+
+  el_set(edit_, EL_CLIENTDATA, this);
+  el_set(edit_, EL_PROMPT, &LineEditor::prompt);
+  el_set(edit_, EL_EDITOR, "emacs");
+  el_set(edit_, EL_HIST, history, history_);
+  el_set(edit_, EL_GETCFN, &LineEditor::read_character);
+  el_set(edit_, EL_ADDFN, "eindb-complete", "Completes a word", &LineEditor::on_tab);
+  el_set(edit_, EL_BIND, "^I", "eindb-complete", nullptr);
+  el_set(edit_, EL_BIND, "^R", "em-inc-search-prev", nullptr);
+  el_source(edit_, nullptr);  // ~/.editrc: the user's own keys come last
+}
+
+LineEditor::~LineEditor() {
+  history_end(history_);
+  el_end(edit_);
+}
+
+LineEditor& LineEditor::self(EditLine* edit) {
+  void* data = nullptr;
+  el_get(edit, EL_CLIENTDATA, &data);
+  return *static_cast<LineEditor*>(data);
+}
+
+char* LineEditor::prompt(EditLine* edit) {
+  static std::array<char, 8> first = {"eindb> "};
+  static std::array<char, 8> further = {"  ...> "};
+  return self(edit).continued_ ? further.data() : first.data();
+}
+
+int LineEditor::read_character(EditLine* /*edit*/, wchar_t* character) {
+  std::mbstate_t state{};
+  for (char byte = 0;;) {
+    const auto count = read_byte(byte);
+    if (count <= 0) return static_cast<int>(count);
+    const auto length = std::mbrtowc(character, &byte, 1, &state);
+    if (length <= 1) return 1;
+    if (length == static_cast<std::size_t>(-1)) state = {};  // no UTF-8: dropped
+  }
+}
+
+LineSource::Event LineEditor::next(std::string& line, bool continued) {
+  continued_ = continued;
+  Interrupts::clear();
+  int length = 0;
+  const char* text = el_gets(edit_, &length);
+  if (Interrupts::pending()) {
+    std::fputs("^C\n", stdout);
+    return Event::Interrupted;
+  }
+  if (text == nullptr || length <= 0) {
+    std::fputs("\n", stdout);
+    return Event::End;
+  }
+  line.assign(text, static_cast<std::size_t>(length));
+  if (line.ends_with('\n')) line.pop_back();
+  if (line.find_first_not_of(" \t") != std::string::npos) remember(line);
+  return Event::Line;
+}
+
+/// The history is written after each line: it survives whatever happens to the terminal.
+void LineEditor::remember(const std::string& line) {
+  HistEvent event;
+  history(history_, &event, H_ENTER, line.c_str());
+  if (!history_path_) return;
+  history(history_, &event, H_SAVE, history_path_->c_str());
+  chmod(history_path_->c_str(), S_IRUSR | S_IWUSR);
+}
+
+unsigned char LineEditor::on_tab(EditLine* edit, int /*key*/) { return self(edit).complete(); }
+
+unsigned char LineEditor::complete() {
+  const auto* info = el_line(edit_);
+  const std::string before(info->buffer, info->cursor);
+  const auto candidates = completion_.candidates(before);
+  if (candidates.empty()) return CC_REFRESH_BEEP;
+
+  const auto start = Completion::word_start(before);
+  const auto prefix = Completion::common_prefix(candidates);
+  const bool is_single = candidates.size() == 1;
+  if (is_single || prefix.size() > before.size() - start) {
+    el_deletestr(edit_, static_cast<int>(before.size() - start));
+    el_insertstr(edit_, (prefix + (is_single ? " " : "")).c_str());
+    return CC_REFRESH;
+  }
+  std::fputc('\n', stdout);
+  for (const auto& candidate : candidates) std::fputs((candidate + "  ").c_str(), stdout);
+  std::fputc('\n', stdout);
+  return CC_REDISPLAY;
+}
+
+}  // namespace eindb

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "shell/result_printer.hpp"
+
+namespace eindb {
+
+/// A line "column = value" per value, with a blank line between rows.
+class LinePrinter : public ResultPrinter {
+ public:
+  void print(Result& result, Output& output) override;
+};
+
+}  // namespace eindb

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "engine/result.hpp"
+#include "shell/output.hpp"
+
+namespace eindb {
+
+enum class PrintMode : std::uint8_t { Box, List, Csv, Json, JsonLines, Markdown, Line, Tensor };
+
+/// "box", "list", ... in the order in which .help lists them.
+const std::vector<std::string_view>& print_mode_names();
+std::optional<PrintMode> parse_print_mode(std::string_view name);
+std::string_view name_of(PrintMode mode);
+
+struct PrintOptions {
+  bool headers = true;
+  /// A box shows the first and the last rows of a longer result, this many in all; 0: every row.
+  std::size_t max_rows = 0;
+};
+
+/// Writes one result that has columns. Rows are read one by one and not kept, except where a class says otherwise.
+class ResultPrinter {
+ public:
+  virtual ~ResultPrinter() = default;
+  virtual void print(Result& result, Output& output) = 0;
+};
+
+std::unique_ptr<ResultPrinter> make_result_printer(PrintMode mode, PrintOptions options);
+
+}  // namespace eindb

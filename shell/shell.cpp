@@ -1,0 +1,183 @@
+#include "shell/shell.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <new>
+
+#include "engine/cell_text.hpp"
+#include "shell/dot_commands.hpp"
+#include "shell/interrupts.hpp"
+
+namespace eindb {
+namespace {
+
+constexpr int kMaxScriptDepth = 50;
+
+bool starts_with_explain(std::string_view statement) {
+  constexpr std::string_view kWord = "explain";
+  return statement.size() > kWord.size() &&
+         std::equal(kWord.begin(), kWord.end(), statement.begin(), [](char a, char b) { return a == (b | '\x20'); });
+}
+
+/// Passes rows on until Ctrl-C: the query may be over and only its long result be under way.
+class InterruptibleRows : public RowSource {
+ public:
+  explicit InterruptibleRows(std::unique_ptr<RowSource> rows) : rows_(std::move(rows)) {}
+  bool next(Row& row) override {
+    if (Interrupts::pending()) throw Error(ErrorKind::Cancelled, "the output was interrupted");
+    return rows_->next(row);
+  }
+
+ private:
+  std::unique_ptr<RowSource> rows_;
+};
+
+/// Prints the time between its making and its end, if that is asked for.
+class Stopwatch {
+ public:
+  explicit Stopwatch(bool enabled) : enabled_(enabled) {}
+  ~Stopwatch() {
+    const std::chrono::duration<double, std::milli> time = Clock::now() - start_;
+    if (enabled_) std::fprintf(stderr, "Time: %.3f ms\n", time.count());
+  }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  bool enabled_;
+  Clock::time_point start_ = Clock::now();
+};
+
+void print_lines(RowSource& rows, Output& output) {
+  for (Row row; rows.next(row);) output.write(cell_text(row.at(0)) + "\n");
+}
+
+}  // namespace
+
+Shell::Shell(Session& session, ShellSettings settings) : session_(session), settings_(settings) {
+  session_.on_progress([this](const Progress& progress) { progress_.update(progress); });
+}
+
+bool Shell::run(LineSource& source) {
+  if (depth_ >= kMaxScriptDepth) throw Error(ErrorKind::Value, "scripts read each other without end");
+  ++depth_;
+  bool ok = true;
+  Chunk chunk{.source = source, .text = {}};
+  std::size_t line_number = 0;
+  std::string line;
+  while (!quit_ && (ok || !stops_after_error(source))) {
+    const auto event = source.next(line, !chunk.text.empty());
+    if (event == LineSource::Event::End) break;
+    if (event == LineSource::Event::Interrupted) {
+      chunk.text.clear();
+      continue;
+    }
+    ++line_number;
+    if (chunk.text.empty()) chunk.first_line = line_number;
+    const bool is_command = chunk.text.empty() && DotCommands::is_command(line);
+    chunk.text += line + "\n";
+    // Only a line with a semicolon can end a statement: a long INSERT is not scanned again for each of its lines.
+    const bool may_end = chunk.text.size() == line.size() + 1 || line.find(';') != std::string::npos;
+    if (is_command) ok = run_command(chunk) && ok;
+    else if (may_end && is_complete(chunk.text)) ok = run_chunk(chunk) && ok;
+    else continue;
+    chunk.text.clear();
+  }
+  // The last statement of a script may lack its semicolon; what a person left unfinished is dropped.
+  if (!source.is_interactive() && !quit_ && (ok || !settings_.bail)) ok = run_chunk(chunk) && ok;
+  --depth_;
+  return ok;
+}
+
+bool Shell::run_chunk(const Chunk& chunk) {
+  bool ok = true;
+  for (const auto& statement : split_statements(chunk.text)) {
+    if (!ok && stops_after_error(chunk.source)) break;
+    ok = run_statement(chunk, statement) && ok;
+  }
+  return ok;
+}
+
+bool Shell::run_statement(const Chunk& chunk, const StatementText& statement) {
+  try {
+    if (settings_.echo) output_.write(std::string(statement.text) + "\n");
+    execute(chunk, statement);
+    output_.flush();
+    output_.end_once();
+    return true;
+  } catch (const Error& error) {
+    progress_.finish();
+    report(chunk, error, statement.offset);
+  } catch (const std::bad_alloc&) {
+    progress_.finish();
+    report(chunk, Error(ErrorKind::MemoryLimit, "there is not enough memory for this statement"), statement.offset);
+  }
+  output_.end_once();
+  return false;
+}
+
+void Shell::execute(const Chunk& chunk, const StatementText& statement) {
+  const Interrupts::Scope scope(session_);
+  const Stopwatch stopwatch(settings_.timer);
+  progress_.start();
+  auto result = session_.execute(statement.text);
+  progress_.finish();
+  if (result.rows) {
+    print(result, starts_with_explain(statement.text));
+  } else if (chunk.source.is_interactive() && !result.status.empty()) {
+    output_.write(result.status + "\n");
+  }
+}
+
+bool Shell::run_command(const Chunk& chunk) {
+  try {
+    const bool ok = DotCommands(*this).run(chunk.text);
+    output_.flush();
+    return ok;
+  } catch (const Error& error) {
+    report(chunk, error, 0);
+    return false;
+  }
+}
+
+PrintMode Shell::mode() const {
+  return settings_.mode.value_or(output_.is_terminal() ? PrintMode::Box : PrintMode::Csv);
+}
+
+void Shell::print(Result& result, bool is_explain) {
+  result.rows = std::make_unique<InterruptibleRows>(std::move(result.rows));
+  const bool is_default = !settings_.mode || settings_.mode == PrintMode::Box;
+  const bool wants_lines =
+      settings_.explain == ExplainText::On || (settings_.explain == ExplainText::Auto && is_default);
+  if (is_explain && wants_lines && result.columns.size() == 1) return print_lines(*result.rows, output_);
+  const PrintOptions options{.headers = settings_.headers, .max_rows = output_.is_terminal() ? settings_.max_rows : 0};
+  make_result_printer(mode(), options)->print(result, output_);
+}
+
+std::vector<Row> Shell::query(std::string_view statement) {
+  auto result = session_.execute(statement);
+  std::vector<Row> rows;
+  for (Row row; result.rows && result.rows->next(row);) rows.push_back(row);
+  return rows;
+}
+
+/// `offset`: of the failed statement in the chunk, which the error's span counts from. In a script, places are those
+/// of the whole file: the lines before the chunk count as empty ones.
+void Shell::report(const Chunk& chunk, const Error& error, std::size_t offset) const {
+  const auto name = chunk.source.name();
+  const std::size_t lines_before = name.empty() ? 0 : chunk.first_line - 1;
+  const auto text = std::string(lines_before, '\n') + chunk.text;
+  const auto start = lines_before + offset;
+  auto span = error.span();
+  if (span) span = SourceSpan{span->begin + start, span->end + start};
+  std::string message = render(Error(error.kind(), error.message(), span, error.hint()), text);
+  if (!name.empty()) {
+    message = name + ":" + std::to_string(locate(text, span ? span->begin : start).line) + ": " + message;
+  }
+  std::fflush(stdout);  // what was printed before the error stands before it
+  std::fprintf(stderr, "%s\n", message.c_str());
+}
+
+}  // namespace eindb

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/result.hpp"
+#include "tests/runner/test_script.hpp"
+
+namespace eindb::runner {
+
+/// The result of a query as a script writes it: one text per value, in the order that the sort mode gives.
+class QueryResult {
+ public:
+  using TextRow = std::vector<std::string>;
+
+  /// Reads all rows. NULL is "NULL", an empty text "(empty)", control characters are \n, \t or \x1B.
+  static QueryResult read(Result& result, SortMode sort);
+  /// From the lines of an expected result: a row per line, its values separated by tabs or, if that gives their
+  /// number, by blanks; or, where not every line does so, a value per line.
+  static QueryResult parse(const std::vector<std::string>& lines, std::size_t columns, SortMode sort);
+
+  /// What distinguishes this result from the expected one, in words; nullopt if it fits.
+  std::optional<std::string> difference(const QueryResult& expected, const QueryCase& query) const;
+
+  /// The lines of a script for this result: values separated by tabs.
+  std::vector<std::string> lines() const;
+  std::size_t value_count() const;
+  /// "12 values hashing to 0123456789abcdef".
+  std::string hash() const;
+  std::size_t column_count() const { return columns_; }
+
+ private:
+  void sort(SortMode mode);
+
+  std::size_t columns_ = 0;
+  std::vector<TextRow> rows_;
+};
+
+}  // namespace eindb::runner

@@ -1,0 +1,208 @@
+#include "tests/runner/test_run.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <regex>
+#include <stdexcept>
+
+namespace eindb::runner {
+namespace {
+
+constexpr std::size_t kShownLines = 60;
+
+void replace_all(std::string& text, const std::string& from, const std::string& to) {
+  for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+}
+
+std::string indented(const std::vector<std::string>& lines) {
+  std::string out;
+  for (std::size_t n = 0; n < std::min(lines.size(), kShownLines); ++n) out += "    " + lines[n] + "\n";
+  if (lines.size() > kShownLines) out += "    ... " + std::to_string(lines.size()) + " lines in all\n";
+  return out;
+}
+
+/// What a script may say about an error: all that a person is shown, without the excerpt of the statement, which
+/// would match nearly anything.
+std::string error_text(const Error& error, const std::string& sql) {
+  std::string text = std::string(describe(error.kind())) + ": " + error.message();
+  if (error.span()) {
+    const auto place = locate(sql, error.span()->begin);
+    text += "\nat line " + std::to_string(place.line) + ", column " + std::to_string(place.column);
+  }
+  if (!error.hint().empty()) text += "\nhint: " + error.hint();
+  return text;
+}
+
+/// The text of a result for `<REGEX>:` as the only expected line: all its lines.
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const auto& line : lines) text += line + "\n";
+  return text;
+}
+
+bool is_single_regex(const std::vector<std::string>& expected) {
+  return expected.size() == 1 && (expected[0].starts_with("<REGEX>:") || expected[0].starts_with("<!REGEX>:"));
+}
+
+}  // namespace
+
+TemporaryFolder::TemporaryFolder() {
+  auto name = (std::filesystem::temp_directory_path() / "eindb-test-XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder can be made: " + name);
+  path_ = name;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+TestRun::TestRun(TestScript script, RunOptions options) : script_(std::move(script)), options_(std::move(options)) {}
+
+void TestRun::run() {
+  open(":memory:");
+  for (const auto& record : script_.records) {
+    if (applies(record)) run_record(record);
+  }
+  session_.reset();
+  if (options_.generate) write_back();
+}
+
+bool TestRun::applies(const Record& record) const {
+  const auto is_on = [&](const std::string& mode) { return options_.modes.contains(mode); };
+  return std::all_of(record.only_if.begin(), record.only_if.end(), is_on) &&
+         std::none_of(record.skip_if.begin(), record.skip_if.end(), is_on);
+}
+
+void TestRun::run_record(const Record& record) {
+  try {
+    std::visit([&](const auto& action) { execute(record, action); }, record.action);
+  } catch (const std::regex_error& error) {
+    fail(record, "", std::string("the pattern is no regular expression: ") + error.what() + "\n");
+  }
+}
+
+void TestRun::execute(const Record& record, const StatementCase& statement) {
+  ++cases_;
+  const auto sql = substituted(statement.sql);
+  try {
+    auto result = session_->execute(sql);
+    QueryResult::read(result, SortMode::None);  // a mistake may show only in a late row
+  } catch (const Error& error) {
+    return check_error(record, statement, error);
+  }
+  if (statement.fails) fail(record, statement.sql, "the statement is ok, but should fail\n");
+}
+
+void TestRun::check_error(const Record& record, const StatementCase& statement, const Error& error) {
+  const auto sql = substituted(statement.sql);
+  if (!statement.fails) return fail(record, statement.sql, "the statement failed:\n" + render(error, sql) + "\n");
+  if (error.kind() == ErrorKind::Internal && statement.pattern.find("internal") == std::string::npos) {
+    return fail(record, statement.sql, "the statement failed by a bug:\n" + render(error, sql) + "\n");
+  }
+  const auto text = error_text(error, sql);
+  const std::regex pattern(statement.pattern, std::regex::ECMAScript | std::regex::icase);
+  if (!std::regex_search(text, pattern)) {
+    fail(record, statement.sql, "the message has no match of /" + statement.pattern + "/:\n" + text + "\n");
+  } else if (text.find(statement.text) == std::string::npos) {
+    fail(record, statement.sql, "the message does not contain the expected text:\n" + text + "\n");
+  }
+}
+
+void TestRun::execute(const Record& record, const QueryCase& query) {
+  ++cases_;
+  const auto sql = substituted(query.sql);
+  try {
+    auto result = session_->execute(sql);
+    check_result(record, query, QueryResult::read(result, query.sort));
+  } catch (const Error& error) {
+    fail(record, query.sql, "the query failed:\n" + render(error, sql) + "\n");
+  }
+}
+
+void TestRun::check_result(const Record& record, const QueryCase& query, const QueryResult& actual) {
+  if (options_.generate) return replace_expected(query, actual);
+  if (query.expected) check_expected(record, query, actual);
+  if (!query.label.empty()) check_label(record, query, actual);
+}
+
+void TestRun::check_expected(const Record& record, const QueryCase& query, const QueryResult& actual) {
+  const auto& expected = *query.expected;
+  std::optional<std::string> difference;
+  if (is_single_regex(expected) && query.types.size() == 1) {
+    if (!value_fits(joined(actual.lines()), expected[0], false, {})) difference = "the result does not fit the pattern";
+  } else if (expected.size() == 1 && expected[0].find(" values hashing to ") != std::string::npos) {
+    if (actual.hash() != expected[0]) difference = "the hash is " + actual.hash();
+  } else {
+    difference = actual.difference(QueryResult::parse(expected, query.types.size(), query.sort), query);
+  }
+  if (!difference) return;
+  fail(record, query.sql,
+       *difference + "\n  expected:\n" + indented(expected) + "  actual:\n" + indented(actual.lines()));
+}
+
+void TestRun::check_label(const Record& record, const QueryCase& query, const QueryResult& actual) {
+  const auto [first, is_first] = labelled_.try_emplace(query.label, actual);
+  if (is_first && !query.expected) {
+    return fail(record, query.sql, "the first query of the label '" + query.label + "' needs its expected result\n");
+  }
+  const auto difference = actual.difference(first->second, query);
+  if (!difference) return;
+  fail(record, query.sql,
+       *difference + "\n  the first result of the label '" + query.label + "':\n" + indented(first->second.lines()) +
+           "  this result:\n" + indented(actual.lines()));
+}
+
+void TestRun::replace_expected(const QueryCase& query, const QueryResult& actual) {
+  if (!query.expected || is_single_regex(*query.expected)) return;
+  const bool as_hash = query.hash_threshold > 0 && actual.value_count() > query.hash_threshold;
+  edits_.push_back({.begin = query.expected_begin,
+                    .end = query.expected_begin + query.expected->size(),
+                    .lines = as_hash ? std::vector{actual.hash()} : actual.lines()});
+}
+
+void TestRun::write_back() {
+  for (auto edit = edits_.rbegin(); edit != edits_.rend(); ++edit) {
+    const auto begin = script_.lines.begin();
+    const auto at = script_.lines.erase(begin + static_cast<std::ptrdiff_t>(edit->begin),
+                                        begin + static_cast<std::ptrdiff_t>(edit->end));
+    script_.lines.insert(at, edit->lines.begin(), edit->lines.end());
+  }
+  std::ofstream file(script_.path);
+  for (const auto& line : script_.lines) file << line << '\n';
+}
+
+void TestRun::execute(const Record& /*record*/, const OpenFile& /*directive*/) {
+  open((folder_.path() / "test.db").string());
+}
+
+void TestRun::execute(const Record& record, const Reopen& /*directive*/) {
+  if (database_ == ":memory:") return fail(record, "reopen", "a database in memory cannot be reopened\n");
+  open(database_);
+}
+
+void TestRun::open(const std::string& database) {
+  session_.reset();  // closed before it is opened again
+  database_ = database;
+  session_ = std::make_unique<Session>(database);
+  for (const auto& prelude : options_.preludes) session_->execute(prelude);
+}
+
+std::string TestRun::substituted(std::string sql) const {
+  replace_all(sql, "${DIR}", std::filesystem::absolute(script_.path).parent_path().string());
+  replace_all(sql, "${TMP}", folder_.path().string());
+  return sql;
+}
+
+void TestRun::fail(const Record& record, const std::string& sql, const std::string& what) {
+  ++failures_;
+  std::string statement = "    " + sql;
+  replace_all(statement, "\n", "\n    ");
+  std::cout << script_.path.string() << ":" << record.line << ": " << what << "  statement:\n" << statement << "\n\n";
+}
+
+}  // namespace eindb::runner

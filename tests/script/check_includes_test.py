@@ -1,0 +1,74 @@
+"""Protects script/check_includes: each kind of violation is found and located, and what is allowed passes."""
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+CHECK = Path(__file__).resolve().parents[2] / "script" / "check_includes"
+
+
+class CheckIncludes(unittest.TestCase):
+    def check(self, files):
+        """Runs the check over a tree of {path: text}; gives exit status and lines."""
+        with tempfile.TemporaryDirectory() as root:
+            for path, text in files.items():
+                (Path(root) / path).parent.mkdir(parents=True, exist_ok=True)
+                (Path(root) / path).write_text(text)
+            run = subprocess.run([sys.executable, CHECK, root], capture_output=True, text=True)
+        self.assertEqual(run.stderr, "")
+        return run.returncode, run.stdout.splitlines()
+
+    def assert_violation(self, files, place, words):
+        status, lines = self.check(files)
+        self.assertEqual((status, len(lines)), (1, 1), lines)
+        self.assertTrue(lines[0].startswith(place + ": "), lines[0])
+        self.assertIn(words, lines[0])
+
+    def test_what_the_table_allows_passes(self):
+        status, lines = self.check({
+            "common/error.hpp": "#include <vector>\n",
+            "tensor/tile.hpp": '#include "common/error.hpp"\n',
+            "plan/node.hpp": '#include "tensor/tile.hpp"\n',
+            "parser/ast.hpp": '#include "common/error.hpp"\n',
+            "parser/binder.hpp": '#include "plan/node.hpp"\n#include "parser/ast.hpp"\n',
+            "executor/kernels/gemm.hpp": '#include "tensor/tile.hpp"\n',
+            "executor/join.hpp": '#include "executor/kernels/gemm.hpp"\n#include "plan/node.hpp"\n',
+            "engine/session.hpp": '#include "parser/binder.hpp"\n#include "executor/join.hpp"\n',
+            "tests/plan/node_test.cpp": '#include "plan/node.hpp"\n#include "executor/join.hpp"\n',
+        })
+        self.assertEqual((status, lines), (0, []))
+
+    def test_a_folder_must_not_include_a_later_one(self):
+        self.assert_violation({"common/error.hpp": '#pragma once\n\n#  include "tensor/tile.hpp"\n', "tensor/tile.hpp": ""},
+                              "common/error.hpp:3", "common must not include")
+
+    def test_optimizer_and_executor_never_see_each_other(self):
+        self.assert_violation({"optimizer/a.cpp": '#include "executor/b.hpp"\n', "executor/b.hpp": ""},
+                              "optimizer/a.cpp:1", "optimizer must not include")
+        self.assert_violation({"executor/a.cpp": '#include "optimizer/b.hpp"\n', "optimizer/b.hpp": ""},
+                              "executor/a.cpp:1", "executor must not include")
+
+    def test_kernels_know_no_plan(self):
+        self.assert_violation({"executor/kernels/a.cpp": '#include "plan/b.hpp"\n', "plan/b.hpp": ""},
+                              "executor/kernels/a.cpp:1", "executor/kernels must not include")
+
+    def test_the_core_of_the_parser_knows_no_binder_and_no_catalog(self):
+        self.assert_violation({"parser/lexer.cpp": '#include "catalog/b.hpp"\n', "catalog/b.hpp": ""},
+                              "parser/lexer.cpp:1", "parser must not include")
+        self.assert_violation({"parser/lexer.cpp": '#include "parser/binder.hpp"\n', "parser/binder.hpp": ""},
+                              "parser/lexer.cpp:1", "parser must not include")
+
+    def test_quoted_includes_are_paths_from_the_root(self):
+        self.assert_violation({"tensor/a.hpp": '#include "b.hpp"\n', "tensor/b.hpp": ""}, "tensor/a.hpp:1", "no file")
+
+    def test_files_must_not_include_each_other(self):
+        self.assert_violation({"tensor/a.hpp": '\n#include "tensor/b.hpp"\n', "tensor/b.hpp": '#include "tensor/a.hpp"\n'},
+                              "tensor/a.hpp:2", "tensor/a.hpp -> tensor/b.hpp -> tensor/a.hpp")
+
+    def test_an_unknown_folder_is_named(self):
+        self.assert_violation({"network/a.hpp": ""}, "network/a.hpp:1", "'network'")
+
+
+if __name__ == "__main__":
+    unittest.main()
