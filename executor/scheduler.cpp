@@ -1,13 +1,23 @@
 #include "executor/scheduler.hpp"
 
+#include <tbb/global_control.h>
+#include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/partitioner.h>
 #include <tbb/task_arena.h>
 
+#include <optional>
+
 namespace eindb {
 
 struct Scheduler::Arena {
-  explicit Arena(int threads) : arena(threads) {}
+  explicit Arena(int threads) : arena(threads) {
+    // Without this oneTBB never starts more threads than there are cores.
+    if (threads > tbb::info::default_concurrency())
+      more_than_cores.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
+  }
+
+  std::optional<tbb::global_control> more_than_cores;
   tbb::task_arena arena;
 };
 

@@ -1,6 +1,10 @@
 #include "storage/database_file.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <filesystem>
@@ -64,6 +68,21 @@ Found look_at(const std::string& path) {
   return Found::Database;
 }
 
+/// SQLite says only that it cannot open a file; the system says what cannot be written.
+void require_writable(const std::string& path) {
+  std::error_code ignored;
+  const auto parent = fs::path(path).parent_path();
+  const std::string directory = parent.empty() ? "." : parent.string();
+  if (fs::exists(path, ignored) && ::access(path.c_str(), W_OK) != 0) {
+    cannot_open(ErrorKind::ReadOnly, path, std::string("the file cannot be written: ") + std::strerror(errno),
+                "open it read-only, or change its permissions");
+  }
+  if (::access(directory.c_str(), W_OK | X_OK) != 0) {
+    cannot_open(ErrorKind::ReadOnly, path, directory + " cannot be written: " + std::strerror(errno),
+                "use another directory, or open an existing database read-only");
+  }
+}
+
 /// SQLite's words for a failure to open or to make a file, with the path and what to do.
 [[noreturn]] void explain(const Error& error, const std::string& path) {
   auto why = error.message();
@@ -114,6 +133,7 @@ void DatabaseFile::open_file() {
     connection_.reset();
     // Whoever holds a lock on a file that was not there a moment ago is making the same database.
     if (found == Found::Nothing && error.kind() != ErrorKind::Busy) remove_database(path_);
+    if (!read_only_ && (error.kind() == ErrorKind::Io || error.kind() == ErrorKind::ReadOnly)) require_writable(path_);
     explain(error, path_);
   }
 }

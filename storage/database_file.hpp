@@ -27,6 +27,7 @@ class DatabaseFile {
 
   /// Opens `path`, or creates it for ReadWrite. Errors name the path: Io (missing directory, a directory, ...), Corrupt
   /// (no database), ReadOnly, Busy, Unsupported (a later schema version). A file that was made and failed is removed.
+  /// ReadOnly opens what exists; SQLite may leave its empty -wal and -shm beside a file with a write-ahead log.
   explicit DatabaseFile(const std::string& path, Access access = Access::ReadWrite);
 
   const std::string& path() const { return path_; }

@@ -161,7 +161,9 @@ UserStatement SqliteConnection::prepare_user(std::string_view sql) {
   return result;
 }
 
-bool SqliteConnection::has_table(const std::string& table, std::initializer_list<const char*> columns) const {
+bool SqliteConnection::has_table(const std::string& table, std::initializer_list<const char*> columns) {
+  // What follows looks at the schema in memory; this makes SQLite read it anew if another connection changed it.
+  prepare("SELECT 1 FROM main.sqlite_schema LIMIT 1").step();
   return std::all_of(columns.begin(), columns.end(), [&](const char* column) {
     return sqlite3_table_column_metadata(handle_, "main", table.c_str(), column, nullptr, nullptr, nullptr, nullptr,
                                          nullptr) == SQLITE_OK;

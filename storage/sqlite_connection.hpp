@@ -58,8 +58,8 @@ class SqliteConnection {
   /// Compiles the first statement of `sql`. Errors have a span into `sql` where SQLite knows the place.
   UserStatement prepare_user(std::string_view sql);
 
-  /// Whether the table (not a view) `table` of the main database has all of `columns`. Takes no lock that lasts.
-  bool has_table(const std::string& table, std::initializer_list<const char*> columns) const;
+  /// Whether the table (not a view) `table` of the main database has all of `columns`.
+  bool has_table(const std::string& table, std::initializer_list<const char*> columns);
 
   /// True between BEGIN or SAVEPOINT and the matching end.
   bool in_transaction() const;

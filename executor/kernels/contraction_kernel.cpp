@@ -103,7 +103,12 @@ ContractionSize ContractionKernel::size(std::span<const std::int64_t> label_size
 
 bool ContractionKernel::worthwhile(const ContractionSize& size) {
   constexpr std::int64_t kShortestSide = 4;
-  return size.m >= kShortestSide && size.n >= kShortestSide && size.k >= kShortestSide;
+  if (size.m >= kShortestSide && size.n >= kShortestSide && size.k >= kShortestSide) return true;
+  // Matrix times vector. Its sums are not taken in blocks, so long ones are left to the general kernel's exact sums.
+  constexpr std::int64_t kShortestVector = 16;
+  constexpr std::int64_t kLongestSum = 16384;
+  return std::min(size.m, size.n) == 1 && std::max(size.m, size.n) >= kShortestVector && size.k >= kShortestVector &&
+         size.k <= kLongestSum;
 }
 
 // The operand without the labels that only it has: a new tile over the others, in the order of all labels.

@@ -46,7 +46,7 @@ class ContractionKernel {
   static std::optional<ContractionKernel> match(const EinSum& einsum, const LabelTable& labels, DType compute);
 
   ContractionSize size(std::span<const std::int64_t> label_sizes) const;
-  /// False where loops over the elements do as well or better: matrix times vector, outer and dot products, tiny ones.
+  /// False where loops over the elements do as well or better: outer and dot products, thin and tiny matrices.
   static bool worthwhile(const ContractionSize& size);
 
   /// As ExpressionKernel::run.

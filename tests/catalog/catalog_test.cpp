@@ -5,25 +5,16 @@
 #include <gtest/gtest.h>
 
 #include <stdexcept>
+#include <utility>
 
 #include "storage/database_file.hpp"
 #include "storage/sqlite_transaction.hpp"
+#include "tests/storage/scratch_directory.hpp"
 
 namespace eindb {
 namespace {
 
 using Names = std::vector<std::string>;
-
-template <class Action>
-Error error_of(Action&& action) {
-  try {
-    std::forward<Action>(action)();
-  } catch (const Error& error) {
-    return error;
-  }
-  ADD_FAILURE() << "no error was thrown";
-  return {ErrorKind::Internal, "none"};
-}
 
 class CatalogTest : public ::testing::Test {
  protected:
@@ -133,6 +124,31 @@ TEST_F(CatalogTest, DropAndRename) {
   EXPECT_EQ(catalog.names(), Names{"c"});
   EXPECT_EQ(db.query_integer("SELECT COUNT(*) FROM eindb_dimensions"), 2);
   EXPECT_EQ(change_error([&] { catalog.drop("b"); }).kind(), ErrorKind::UnknownName);
+}
+
+TEST(CatalogOfTwo, ChangesOfAnotherConnectionAreSeen) {
+  const ScratchDirectory scratch;
+  DatabaseFile one(scratch.file("a.db"));
+  DatabaseFile two(scratch.file("a.db"));
+  Catalog mine(one.connection());
+  Catalog theirs(two.connection());
+  const auto change_theirs = [&](auto&& action) {
+    SqliteTransaction transaction(two.connection());
+    action();
+    transaction.commit();
+  };
+  EXPECT_TRUE(mine.names().empty());
+  auto last = mine.version();
+  const auto changed = [&] { return std::exchange(last, mine.version()) != last; };
+  change_theirs([&] { theirs.create("A", DType::Int64, {"i"}, TileGrid(Shape({2}), {1})); });
+  EXPECT_TRUE(mine.find("a").has_value());
+  EXPECT_TRUE(changed());
+  change_theirs([&] { theirs.rename("A", "B"); });
+  EXPECT_FALSE(mine.find("A").has_value());
+  EXPECT_EQ(mine.names(), Names{"B"});
+  EXPECT_TRUE(changed());
+  change_theirs([&] { theirs.drop("B"); });
+  EXPECT_TRUE(mine.list().empty());
 }
 
 TEST_F(CatalogTest, ABrokenViewOfAPersonDoesNotStopARename) {

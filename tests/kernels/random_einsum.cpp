@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -33,32 +34,63 @@ void distribute(Random& random, const Labels& all, EinSum& einsum) {
   if (einsum.aggregated.empty()) einsum.aggregate = Aggregate::None;
 }
 
-ScalarPtr leaf(Random& random, std::size_t operands, const Labels& labels) {
+enum class Domain { Any, Complex, Integers };
+
+ScalarPtr leaf(Random& random, std::size_t operands, const Labels& labels, Domain values) {
   using Kind = ScalarExpression::Kind;
   const auto choice = draw(random, 0, 9);
   if (choice < 6 && operands > 0)
     return ScalarExpression::operand(static_cast<std::size_t>(draw(random, 0, static_cast<std::int64_t>(operands) - 1)));
   if (choice < 8 && !labels.empty()) {
-    if (choice == 6) return ScalarExpression::label_index(pick(random, labels));
+    if (choice == 6 || values == Domain::Integers) return ScalarExpression::label_index(pick(random, labels));
     const auto kind = draw(random, 0, 1) == 0 ? Kind::Uniform : Kind::Normal;
     return ScalarExpression::random(kind, static_cast<std::uint64_t>(draw(random, 0, 99)), labels);
   }
-  if (choice == 8) return ScalarExpression::real(static_cast<double>(draw(random, -8, 8)) / 4);
+  if (choice == 8 && values != Domain::Integers) return ScalarExpression::real(static_cast<double>(draw(random, -8, 8)) / 4);
   return ScalarExpression::integer(draw(random, -3, 4));
 }
 
-const std::vector<ScalarOp>& operations(bool complex) {
-  static const auto list = [](bool without_order) {
+bool belongs(ScalarOp op, Domain values) {
+  if (values == Domain::Complex) return !info_of(op).ordered;
+  return values == Domain::Any || !info_of(op).floating;
+}
+
+const std::vector<ScalarOp>& operations(Domain values) {
+  static const auto list = [](Domain of) {
     std::vector<ScalarOp> out;
-    for (std::size_t n = 0; n < kScalarOpCount; ++n) {
-      const auto op = static_cast<ScalarOp>(n);
-      if (!without_order || !info_of(op).ordered) out.push_back(op);
-    }
+    for (std::size_t n = 0; n < kScalarOpCount; ++n)
+      if (belongs(static_cast<ScalarOp>(n), of)) out.push_back(static_cast<ScalarOp>(n));
     return out;
   };
-  static const auto all = list(false);
-  static const auto unordered = list(true);
-  return complex ? unordered : all;
+  static const std::array lists{list(Domain::Any), list(Domain::Complex), list(Domain::Integers)};
+  return lists[static_cast<std::size_t>(values)];
+}
+
+// Of at most `depth` nested operations.
+ScalarPtr random_expression(Random& random, std::size_t operands, const Labels& labels, int depth, Domain values) {
+  if (depth == 0 || draw(random, 0, 5) == 0) return leaf(random, operands, labels, values);
+  const auto op = pick(random, operations(values));
+  const auto& info = info_of(op);
+  auto count = info.max_arguments < 0 ? info.min_arguments + draw(random, 0, 2) : info.max_arguments;
+  if (op == ScalarOp::Case) count |= 1;
+  std::vector<ScalarPtr> arguments;
+  for (std::int64_t a = 0; a < count; ++a)
+    arguments.push_back(random_expression(random, operands, labels, depth - 1, values));
+  if (op == ScalarOp::Power && (values == Domain::Integers || draw(random, 0, 1) == 0))
+    arguments[1] = ScalarExpression::integer(draw(random, 0, values == Domain::Integers ? 70 : 5));
+  return ScalarExpression::call(op, std::move(arguments));
+}
+
+template <class T>
+T special_value(Random& random) {
+  using Limits = std::numeric_limits<T>;
+  if constexpr (std::is_integral_v<T>) {
+    const std::array values{Limits::min(), Limits::max(), T{-1}, T{0}, Limits::min() + 1};
+    return values[static_cast<std::size_t>(draw(random, 0, 4))];
+  } else {
+    const std::array values{Limits::infinity(), -Limits::infinity(), Limits::quiet_NaN(), T(0), -T(0)};
+    return values[static_cast<std::size_t>(draw(random, 0, 4))];
+  }
 }
 
 }  // namespace
@@ -87,7 +119,7 @@ std::string RandomEinSum::describe() const {
   return out + " in " + std::string(name_of(compute)) + " to " + std::string(name_of(result));
 }
 
-Tile random_tile(Random& random, DType type, Shape shape) {
+Tile random_tile(Random& random, DType type, Shape shape, bool specials) {
   auto tile = Tile::uninitialized(type, std::move(shape));
   dispatch(type, [&](auto t) {
     using T = typename decltype(t)::type;
@@ -101,51 +133,51 @@ Tile random_tile(Random& random, DType type, Shape shape) {
         using Part = typename T::value_type;
         tile.mutable_data<T>()[n] = T(static_cast<Part>(value) / 4, static_cast<Part>(draw(random, -8, 8)) / 4);
       }
+      if constexpr (std::is_arithmetic_v<T>) {
+        if (specials && draw(random, 0, 4) == 0) tile.mutable_data<T>()[n] = special_value<T>(random);
+      }
     }
   });
   return tile;
 }
 
-ScalarPtr random_expression(Random& random, std::size_t operands, const Labels& labels, int depth, bool complex) {
-  if (depth == 0 || draw(random, 0, 5) == 0) return leaf(random, operands, labels);
-  const auto op = pick(random, operations(complex));
-  const auto& info = info_of(op);
-  auto count = info.max_arguments < 0 ? info.min_arguments + draw(random, 0, 2) : info.max_arguments;
-  if (op == ScalarOp::Case) count |= 1;
-  std::vector<ScalarPtr> arguments;
-  for (std::int64_t a = 0; a < count; ++a)
-    arguments.push_back(random_expression(random, operands, labels, depth - 1, complex));
-  if (op == ScalarOp::Power && draw(random, 0, 1) == 0) arguments[1] = ScalarExpression::integer(draw(random, 0, 5));
-  return ScalarExpression::call(op, std::move(arguments));
-}
-
-RandomEinSum random_general(Random& random) {
+RandomEinSum random_general(Random& random, const RandomChoices& choices) {
   RandomEinSum sample;
-  const auto label_count = draw(random, 1, 6);
-  const std::int64_t largest = label_count <= 2 ? 9 : label_count <= 4 ? 5 : 3;
+  const auto label_count = draw(random, 1, choices.most_labels);
+  const auto largest = label_count <= 2 ? choices.largest_extent : std::max<std::int64_t>(3, choices.largest_extent * 2 / label_count);
   Labels pool;
   for (std::int64_t n = 0; n < label_count; ++n) {
     const auto extent = draw(random, 0, 19) == 0 ? 0 : draw(random, 1, largest);
     pool.push_back(sample.labels.add("l" + std::to_string(n), extent));
   }
-  bool complex = false;
-  const auto inputs = draw(random, 0, 2);
+  auto values = choices.integers ? Domain::Integers : Domain::Any;
+  const auto inputs = draw(random, choices.integers ? 1 : 0, 2);
   for (std::int64_t n = 0; n < inputs; ++n) {
-    sample.einsum.inputs.push_back(random_labels(random, pool, draw(random, 0, 5)));
-    const auto type = kTypes[static_cast<std::size_t>(draw(random, 0, 4))];
-    complex = complex || is_complex(type);
-    sample.tensors.push_back(random_tile(random, type, Shape(sample.labels.extents(sample.einsum.inputs.back()))));
+    sample.einsum.inputs.push_back(random_labels(random, pool, draw(random, 0, std::min<std::int64_t>(5, choices.most_labels))));
+    const auto type = choices.integers ? DType::Int64 : kTypes[static_cast<std::size_t>(draw(random, 0, 4))];
+    if (is_complex(type)) values = Domain::Complex;
+    const bool specials = draw(random, 0, 7) == 0 && (choices.integers || type != DType::Int64);
+    sample.tensors.push_back(random_tile(random, type, Shape(sample.labels.extents(sample.einsum.inputs.back())), specials));
   }
   constexpr std::array kAggregates{Aggregate::None, Aggregate::Sum, Aggregate::Prod, Aggregate::Min, Aggregate::Max};
-  sample.einsum.aggregate = kAggregates[static_cast<std::size_t>(draw(random, 0, complex ? 2 : 4))];
+  sample.einsum.aggregate = kAggregates[static_cast<std::size_t>(draw(random, 0, values == Domain::Complex ? 2 : 4))];
+  if (!choices.products && sample.einsum.aggregate == Aggregate::Prod) sample.einsum.aggregate = Aggregate::Sum;
   Labels all;
   for (const auto& input : sample.einsum.inputs) append_distinct(all, input);
   append_distinct(all, random_labels(random, pool, draw(random, 0, 2)));
-  sample.einsum.expression = random_expression(random, static_cast<std::size_t>(inputs), all, 4, complex);
+  sample.einsum.expression = random_expression(random, static_cast<std::size_t>(inputs), all, 4, values);
+  if (choices.integers && operands_of(*sample.einsum.expression).empty())
+    sample.einsum.expression = ScalarExpression::call(ScalarOp::Add, {sample.einsum.expression, ScalarExpression::operand(0)});
   distribute(random, all, sample.einsum);
   sample.compute = compute_type_of(*sample.einsum.expression, sample.types());
   sample.result = type_of(*sample.einsum.expression, sample.types()).dtype;
   return sample;
+}
+
+double terms_of(const RandomEinSum& sample) {
+  double terms = 1;
+  for (const auto label : sample.einsum.aggregated) terms *= static_cast<double>(sample.labels.extent(label));
+  return terms;
 }
 
 RandomEinSum random_contraction(Random& random, DType type, std::int64_t largest_extent) {

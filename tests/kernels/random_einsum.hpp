@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "executor/kernels/level_table.hpp"
 #include "tensor/einsum.hpp"
 #include "tensor/tile.hpp"
 
@@ -27,21 +28,29 @@ using Random = std::mt19937_64;
 /// Uniform in [low, high].
 std::int64_t draw(Random& random, std::int64_t low, std::int64_t high);
 
-/// Small whole numbers and fractions, so that results stay near 1 and comparisons meet equal values.
-Tile random_tile(Random& random, DType type, Shape shape);
+/// Small whole numbers and fractions, so that results stay near 1 and comparisons meet equal values. `specials`: also
+/// infinities, NaN and zeros of both signs, or the ends of INT64's range.
+Tile random_tile(Random& random, DType type, Shape shape, bool specials = false);
 
-/// A random expression over `operands` and labels as numbers, of at most `depth` nested operations. `complex`: only
-/// operations that complex numbers have.
-ScalarPtr random_expression(Random& random, std::size_t operands, const Labels& labels, int depth, bool complex);
+/// What random_general draws from.
+struct RandomChoices {
+  std::int64_t most_labels = 6;
+  std::int64_t largest_extent = 9;  ///< less where there are many labels
+  bool products = true;             ///< PROD, which overflows to infinity or NaN as the order has it where it is long
+  bool integers = false;            ///< INT64 tensors, and only operations that stay in INT64
+};
 
 /// Any expression and aggregate over 0 to 2 inputs.
-RandomEinSum random_general(Random& random);
+RandomEinSum random_general(Random& random, const RandomChoices& choices = {});
 /// SUM over a product of two inputs of one floating type, with up to 7 labels of every role.
 RandomEinSum random_contraction(Random& random, DType type, std::int64_t largest_extent);
 
 /// Runs the kernel as a join would: the labels cut into random parts, the calls of one group accumulated one after the
 /// other, the groups' tiles put together.
-Tile run_in_parts(const RandomEinSum& sample, const struct LevelTable& level, Random& random);
+Tile run_in_parts(const RandomEinSum& sample, const LevelTable& level, Random& random);
+
+/// The longest sum of the sample, in terms.
+double terms_of(const RandomEinSum& sample);
 
 /// Compares element by element; `terms` is how many values the longest sum has. Equal infinities and NaN in the same
 /// places count as equal.
