@@ -86,7 +86,8 @@ class SqliteConnection {
   std::mutex& mutex() { return mutex_; }
 
   sqlite3* handle() const { return handle_; }
-  /// Throws the Error for SQLite's result `code` of this connection's last call. `sql` is set for a user's text.
+  /// Throws the Error for SQLite's result `code` of this connection's last call. With `user_sql` it has a span into
+  /// that text.
   [[noreturn]] void fail(int code, std::optional<std::string_view> user_sql = std::nullopt);
 
  private:
