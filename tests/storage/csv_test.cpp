@@ -7,8 +7,8 @@
 #include <limits>
 #include <random>
 
-#include "random_tile.hpp"
-#include "scratch_directory.hpp"
+#include "tests/storage/random_tile.hpp"
+#include "tests/storage/scratch_directory.hpp"
 #include "storage/csv_reader.hpp"
 #include "storage/csv_writer.hpp"
 

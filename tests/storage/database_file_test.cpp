@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "scratch_directory.hpp"
+#include "tests/storage/scratch_directory.hpp"
 #include "storage/sqlite_transaction.hpp"
 
 namespace eindb {

@@ -9,8 +9,8 @@
 #include <limits>
 #include <random>
 
-#include "random_tile.hpp"
-#include "scratch_directory.hpp"
+#include "tests/storage/random_tile.hpp"
+#include "tests/storage/scratch_directory.hpp"
 #include "storage/npy_reader.hpp"
 #include "storage/npy_writer.hpp"
 #include "tensor/dense_tensor.hpp"

@@ -7,7 +7,7 @@
 #include <atomic>
 #include <thread>
 
-#include "scratch_directory.hpp"
+#include "tests/storage/scratch_directory.hpp"
 #include "storage/sqlite_transaction.hpp"
 
 namespace eindb {

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <thread>
 
-#include "scratch_directory.hpp"
+#include "tests/storage/scratch_directory.hpp"
 #include "storage/sqlite_connection.hpp"
 #include "storage/sqlite_transaction.hpp"
 

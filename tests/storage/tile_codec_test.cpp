@@ -6,8 +6,8 @@
 
 #include <random>
 
-#include "random_tile.hpp"
-#include "scratch_directory.hpp"
+#include "tests/storage/random_tile.hpp"
+#include "tests/storage/scratch_directory.hpp"
 
 namespace eindb {
 namespace {

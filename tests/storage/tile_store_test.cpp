@@ -6,8 +6,8 @@
 
 #include <random>
 
-#include "random_tile.hpp"
-#include "scratch_directory.hpp"
+#include "tests/storage/random_tile.hpp"
+#include "tests/storage/scratch_directory.hpp"
 #include "storage/database_file.hpp"
 #include "storage/read_snapshot.hpp"
 #include "storage/sqlite_transaction.hpp"
