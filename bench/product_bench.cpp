@@ -73,7 +73,8 @@ int main(int argc, char** argv) {
       theirs.push_back(eigen_seconds(x, y, z));
     }
     const double gflop = 2e-9 * static_cast<double>(size) * static_cast<double>(size) * static_cast<double>(size);
-    std::printf("product of two stored %ld x %ld FLOAT32 tensors, %d threads, median of %d\n", size, size, threads, runs);
+    std::printf("product of two stored %ld x %ld FLOAT32 tensors, %d threads, median of %d\n", size, size, threads,
+                runs);
     std::printf("  eindb  %8.4f s  %7.1f GFLOP/s\n", median(ours), gflop / median(ours));
     std::printf("  Eigen  %8.4f s  %7.1f GFLOP/s\n", median(theirs), gflop / median(theirs));
     std::printf("  ratio of speeds, eindb / Eigen: %.3f (0.75 wanted)\n", median(theirs) / median(ours));

@@ -11,10 +11,10 @@ namespace eindb {
 
 /// An invariant that must hold in every build; `invariant` states it in words. A failure is a bug, never a
 /// user's mistake: those throw a typed Error.
-#define CHECK(condition, invariant)                             \
-  do {                                                          \
-    if (!(condition)) [[unlikely]]                              \
-      ::eindb::check_failed(__FILE__, __LINE__, (invariant));   \
+#define CHECK(condition, invariant)                           \
+  do {                                                        \
+    if (!(condition)) [[unlikely]]                            \
+      ::eindb::check_failed(__FILE__, __LINE__, (invariant)); \
   } while (false)
 
 /// An invariant that is too dear for release builds.

@@ -45,9 +45,10 @@ std::string render(const Error& error, std::string_view statement) {
 void check_failed(const char* file, int line, std::string_view invariant) {
   std::string_view name(file);
   if (const auto slash = name.rfind('/'); slash != std::string_view::npos) name.remove_prefix(slash + 1);
-  throw Error(ErrorKind::Internal,
-              "broken invariant: " + std::string(invariant) + " (" + std::string(name) + ":" + std::to_string(line) + ")",
-              std::nullopt, "this is a bug in eindb; the database is unchanged");
+  throw Error(
+      ErrorKind::Internal,
+      "broken invariant: " + std::string(invariant) + " (" + std::string(name) + ":" + std::to_string(line) + ")",
+      std::nullopt, "this is a bug in eindb; the database is unchanged");
 }
 
 }  // namespace eindb

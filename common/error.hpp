@@ -36,8 +36,7 @@ std::string_view describe(ErrorKind kind);
 /// `message` says what was wrong, `span` where in the statement, `hint` what would be right.
 class Error : public std::runtime_error {
  public:
-  Error(ErrorKind kind, std::string message, std::optional<SourceSpan> span = std::nullopt,
-        std::string hint = {});
+  Error(ErrorKind kind, std::string message, std::optional<SourceSpan> span = std::nullopt, std::string hint = {});
 
   ErrorKind kind() const { return kind_; }
   const std::string& message() const { return message_; }

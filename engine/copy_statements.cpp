@@ -42,8 +42,8 @@ void check_fits(const TensorInfo& tensor, const BlockSource& file, const std::st
   }
   if (!can_hold(tensor.dtype, file.dtype())) {
     throw Error(ErrorKind::Type,
-                path + " has type " + std::string(name_of(file.dtype())) + ", which tensor " + tensor.name + " of type " +
-                    std::string(name_of(tensor.dtype)) + " cannot hold",
+                path + " has type " + std::string(name_of(file.dtype())) + ", which tensor " + tensor.name +
+                    " of type " + std::string(name_of(tensor.dtype)) + " cannot hold",
                 span, "copy it into a new tensor");
   }
 }
@@ -68,7 +68,9 @@ std::unique_ptr<BlockSource> open_file(const ast::CopyFrom& copy, const CopyOpti
 }
 
 TileProvider stored_tensor(const TensorInfo& tensor, ReadSnapshot& snapshot, SessionState& session) {
-  return {.dtype = tensor.dtype, .grid = tensor.grid, .tile = [&snapshot, &session, store = tensor.store()](std::int64_t id) {
+  return {.dtype = tensor.dtype,
+          .grid = tensor.grid,
+          .tile = [&snapshot, &session, store = tensor.store()](std::int64_t id) {
             session.cancellation.check();
             session.report("export", id, store.grid().tile_count());
             return snapshot.read(store, id);
@@ -106,8 +108,9 @@ Result execute_statement(const ast::CopyFrom& copy, SessionState& session) {
     if (existing) check_fits(*existing, *file, copy.path, copy.path_span);
     const auto dtype = existing ? existing->dtype : file->dtype();
     const auto labels = existing ? existing->labels : default_labels(file->shape().rank());
-    const auto grid = existing ? existing->grid
-                               : TileGrid(file->shape(), default_partition(file->shape(), dtype, session.settings.tile_bytes()));
+    const auto grid =
+        existing ? existing->grid
+                 : TileGrid(file->shape(), default_partition(file->shape(), dtype, session.settings.tile_bytes()));
     const auto staged = session.catalog.stage(dtype, labels, grid);
     import_tiles(*file, staged, session);
     session.catalog.publish(staged, existing ? existing->name : copy.tensor.text);

@@ -116,7 +116,8 @@ Json describe_plan(const PlannedQuery& planned, const SessionState& session, con
 
 std::string grouped(double value) {
   auto digits = std::to_string(static_cast<std::int64_t>(std::llround(value)));
-  for (auto n = static_cast<std::int64_t>(digits.size()) - 3; n > 0; n -= 3) digits.insert(static_cast<std::size_t>(n), ",");
+  for (auto n = static_cast<std::int64_t>(digits.size()) - 3; n > 0; n -= 3)
+    digits.insert(static_cast<std::size_t>(n), ",");
   return digits;
 }
 

@@ -42,12 +42,13 @@ PlannedQuery plan_query(const ast::Query& query, SessionState& session, const Re
 
 ExecutionProfile run_query(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot, TileSink& sink) {
   StoredTiles source(snapshot, session.catalog, scanned_tensors(planned.plan.physical));
-  ExecutionContext context{
-      .scheduler = session.scheduler(),
-      .cancellation = session.cancellation,
-      .memory = MemoryBudget::create(session.settings.memory_limit()),
-      .source = source,
-      .progress = [&](std::string_view stage, std::int64_t done, std::int64_t total) { session.report(stage, done, total); }};
+  ExecutionContext context{.scheduler = session.scheduler(),
+                           .cancellation = session.cancellation,
+                           .memory = MemoryBudget::create(session.settings.memory_limit()),
+                           .source = source,
+                           .progress = [&](std::string_view stage, std::int64_t done, std::int64_t total) {
+                             session.report(stage, done, total);
+                           }};
   // Physical plan -> tasks on tiles -> tiles of the result.
   return execute(planned.plan.physical, context, sink);
 }

@@ -20,8 +20,8 @@ struct Column {
 };
 
 /// One value of a row; monostate is SQL's NULL. FLOAT32 values stay float, so that they print shortest.
-using Cell = std::variant<std::monostate, std::int64_t, float, double, std::complex<float>, std::complex<double>,
-                          std::string>;
+using Cell =
+    std::variant<std::monostate, std::int64_t, float, double, std::complex<float>, std::complex<double>, std::string>;
 using Row = std::vector<Cell>;
 
 /// A finished tensor relation in memory: tiles in order of tile_id; a null tile is all zero.

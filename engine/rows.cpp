@@ -1,6 +1,5 @@
 #include "engine/rows.hpp"
 
-
 namespace eindb {
 namespace {
 

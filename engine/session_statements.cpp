@@ -121,7 +121,8 @@ Result execute_statement(const ast::Sql& sql, SessionState& session) {
   if (!prepared.statement) return {};
   auto& statement = *prepared.statement;
   Result result;
-  for (int c = 0; c < statement.column_count(); ++c) result.columns.push_back({statement.column_name(c), ColumnType::Any});
+  for (int c = 0; c < statement.column_count(); ++c)
+    result.columns.push_back({statement.column_name(c), ColumnType::Any});
   // The first step is taken here, so that a statement without rows has done its work.
   const bool has_row = statement.step();
   if (!result.columns.empty()) result.rows = std::make_unique<SqlRows>(std::move(statement), has_row);

@@ -23,7 +23,9 @@ constexpr std::int64_t kMaxParallelism = 65536;
 constexpr std::int64_t kDefaultTileBytes = 1 << 20;
 constexpr std::int64_t kMaxTileBytes = std::int64_t{900} << 20U;
 
-int available_threads() { return static_cast<int>(std::clamp<std::int64_t>(std::thread::hardware_concurrency(), 1, kMaxThreads)); }
+int available_threads() {
+  return static_cast<int>(std::clamp<std::int64_t>(std::thread::hardware_concurrency(), 1, kMaxThreads));
+}
 
 // Four fifths of the machine's memory.
 std::int64_t default_memory_limit() {
@@ -108,7 +110,8 @@ const std::array<SettingRow, 9>& SettingRow::all() {
   static constexpr std::array<SettingRow, 9> kRows{{
       {"disabled_passes", "optimizer passes to leave out, as in 'common_subexpressions,early_summation'",
        [](Settings& s, const Value& v) { s.disabled_passes_ = split_names(lower(text_of(v))); },
-       [](const Settings& s) { return join_names(s.disabled_passes_); }, [](Settings& s) { s.disabled_passes_.clear(); }},
+       [](const Settings& s) { return join_names(s.disabled_passes_); },
+       [](Settings& s) { s.disabled_passes_.clear(); }},
       {"memory_limit", "bytes that the tiles of a statement may take, as in '2GB'",
        [](Settings& s, const Value& v) {
          const auto bytes = parse_byte_size(text_of(v));
@@ -210,8 +213,16 @@ std::int64_t Settings::parallelism() const {
 std::optional<std::int64_t> parse_byte_size(const std::string& text) {
   constexpr std::int64_t k = 1000;
   constexpr std::int64_t ki = 1024;
-  return parse_with_unit(text, {{"", 1}, {"b", 1}, {"kb", k}, {"mb", k * k}, {"gb", k * k * k}, {"tb", k * k * k * k},
-                                {"kib", ki}, {"mib", ki * ki}, {"gib", ki * ki * ki}, {"tib", ki * ki * ki * ki}});
+  return parse_with_unit(text, {{"", 1},
+                                {"b", 1},
+                                {"kb", k},
+                                {"mb", k * k},
+                                {"gb", k * k * k},
+                                {"tb", k * k * k * k},
+                                {"kib", ki},
+                                {"mib", ki * ki},
+                                {"gib", ki * ki * ki},
+                                {"tib", ki * ki * ki * ki}});
 }
 
 std::optional<std::int64_t> parse_duration_ms(const std::string& text) {

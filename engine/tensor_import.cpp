@@ -39,8 +39,9 @@ class CsvBlocks final : public BlockSource {
     const auto size = size_of(dtype());
     const auto columns = extents.rank() == 2 ? extents[1] : 1;
     const auto first = extents.rank() == 2 ? begin[1] : 0;
-    copy_block(block.mutable_bytes().data(), {columns, 1}, band_->bytes().data() + first * static_cast<std::int64_t>(size),
-               {reader_.columns(), 1}, {extents[0], columns}, size);
+    copy_block(block.mutable_bytes().data(), {columns, 1},
+               band_->bytes().data() + first * static_cast<std::int64_t>(size), {reader_.columns(), 1},
+               {extents[0], columns}, size);
     return block;
   }
 

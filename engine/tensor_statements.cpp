@@ -69,8 +69,7 @@ TileGrid grid_of(const Shape& shape, const Partition& partition, const ast::Crea
 void create_empty(const ast::CreateTensor& create, SessionState& session) {
   const auto type = type_of(create.type).value_or(DType::Float64);
   auto [labels, shape] = declared(*create.dimensions, create.name.span);
-  const auto partition =
-      partition_of(create).value_or(default_partition(shape, type, session.settings.tile_bytes()));
+  const auto partition = partition_of(create).value_or(default_partition(shape, type, session.settings.tile_bytes()));
   session.catalog.create(create.name.text, type, labels, grid_of(shape, partition, create));
 }
 

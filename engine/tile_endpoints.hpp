@@ -27,7 +27,9 @@ class StoredTiles final : public TileSource {
 class CollectingSink final : public TileSink {
  public:
   explicit CollectingSink(std::int64_t tile_count) : tiles_(static_cast<std::size_t>(tile_count)) {}
-  void write(std::int64_t tile_id, TilePtr tile) override { tiles_[static_cast<std::size_t>(tile_id)] = std::move(tile); }
+  void write(std::int64_t tile_id, TilePtr tile) override {
+    tiles_[static_cast<std::size_t>(tile_id)] = std::move(tile);
+  }
   std::vector<TilePtr> take() { return std::move(tiles_); }
 
  private:

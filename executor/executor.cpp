@@ -14,9 +14,7 @@ namespace {
 using RelationPtr = std::shared_ptr<Relation>;
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 class PlanRun {
  public:

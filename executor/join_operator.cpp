@@ -48,7 +48,7 @@ JoinOperator::JoinOperator(const JoinNode& join, const LabelTable& labels, const
 std::shared_ptr<Relation> JoinOperator::run(NodeProfile& profile) {
   const auto groups = grid_.tile_count();
   std::vector<TilePtr> tiles(static_cast<std::size_t>(groups));
-  std::vector<std::vector<Tile>> partials(static_cast<std::size_t>(groups));
+  std::vector<std::vector<Partial>> partials(static_cast<std::size_t>(groups));
   std::mutex partials_mutex;  // guards partials
   std::atomic<std::int64_t> bytes{0};
 
@@ -57,7 +57,7 @@ std::shared_ptr<Relation> JoinOperator::run(NodeProfile& profile) {
     const auto group = task / chunks_;
     const auto slot = static_cast<std::size_t>(group);
     auto partial = accumulate(group, task % chunks_);
-    std::vector<Tile> complete;
+    std::vector<Partial> complete;
     {
       const std::lock_guard lock(partials_mutex);
       partials[slot].push_back(std::move(partial));
@@ -75,9 +75,11 @@ std::shared_ptr<Relation> JoinOperator::run(NodeProfile& profile) {
   return std::make_shared<Relation>(result_type_, grid_, std::move(tiles));
 }
 
-Tile JoinOperator::accumulate(std::int64_t group, std::int64_t chunk) const {
+JoinOperator::Partial JoinOperator::accumulate(std::int64_t group, std::int64_t chunk) const {
   const auto group_key = grid_.key_of(group);
   const auto shape = grid_.tile_shape(group_key);
+  const auto bytes = checked_multiply(shape.element_count(), static_cast<std::int64_t>(size_of(join_.compute_dtype)));
+  MemoryReservation reservation(context_.memory, bytes);
   auto accumulator = Tile::uninitialized(join_.compute_dtype, shape);
   JoinKey key(join_.partition.labels.size(), 0);
   place(key, join_.einsum.output, group_key);
@@ -88,7 +90,7 @@ Tile JoinOperator::accumulate(std::int64_t group, std::int64_t chunk) const {
     place(key, join_.einsum.aggregated, unravel(call, aggregated_parts_));
     call_kernel(key, accumulator, call == begin);
   }
-  return accumulator;
+  return {std::move(reservation), std::move(accumulator)};
 }
 
 void JoinOperator::call_kernel(const JoinKey& key, Tile& accumulator, bool first) const {
@@ -121,10 +123,12 @@ TileKey JoinOperator::project(const JoinKey& key, const Labels& labels) const {
   return out;
 }
 
-TilePtr JoinOperator::finish(std::vector<Tile> partials) const {
-  for (std::size_t n = 1; n < partials.size(); ++n) combine(join_.einsum.aggregate, partials[0], partials[n]);
-  if (result_type_ == join_.compute_dtype) return context_.memory->track(std::move(partials[0]));
-  return context_.memory->track(convert(partials[0], result_type_));
+TilePtr JoinOperator::finish(std::vector<Partial> partials) const {
+  auto result = std::move(partials[0].tile);
+  for (std::size_t n = 1; n < partials.size(); ++n) combine(join_.einsum.aggregate, result, partials[n].tile);
+  if (result_type_ != join_.compute_dtype) result = convert(result, result_type_);
+  partials.clear();  // gives back the bytes that the tile takes over
+  return context_.memory->track(std::move(result));
 }
 
 }  // namespace eindb

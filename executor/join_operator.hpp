@@ -34,11 +34,17 @@ class JoinOperator {
   // Tile coordinates of every label of the join, in the order of partition.labels.
   using JoinKey = std::vector<std::int64_t>;
 
-  Tile accumulate(std::int64_t group, std::int64_t chunk) const;
+  // What one task has accumulated; counts against the memory limit.
+  struct Partial {
+    MemoryReservation reservation;
+    Tile tile;
+  };
+
+  Partial accumulate(std::int64_t group, std::int64_t chunk) const;
   void call_kernel(const JoinKey& key, Tile& accumulator, bool first) const;
   void place(JoinKey& key, const Labels& labels, const TileKey& values) const;
   TileKey project(const JoinKey& key, const Labels& labels) const;
-  TilePtr finish(std::vector<Tile> partials) const;
+  TilePtr finish(std::vector<Partial> partials) const;
 
   const JoinNode& join_;
   const LabelTable& labels_;
@@ -47,9 +53,9 @@ class JoinOperator {
   std::vector<std::shared_ptr<Relation>> inputs_;
   ExecutionContext& context_;
   Kernel kernel_;
-  Partition aggregated_parts_;       // of einsum.aggregated
+  Partition aggregated_parts_;  // of einsum.aggregated
   std::int64_t calls_per_group_ = 1;
-  std::int64_t chunks_ = 1;          // tasks per group
+  std::int64_t chunks_ = 1;  // tasks per group
 };
 
 }  // namespace eindb

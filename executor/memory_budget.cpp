@@ -30,10 +30,10 @@ void MemoryBudget::reserve(std::int64_t bytes) {
   const auto now = used_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
   if (now > limit_) {
     used_.fetch_sub(bytes, std::memory_order_relaxed);
-    throw Error(ErrorKind::MemoryLimit,
-                "the statement needs at least " + in_mebibytes(now) + ", more than the memory_limit of " +
-                    in_mebibytes(limit_),
-                std::nullopt, "raise it with SET memory_limit = '...'");
+    throw Error(
+        ErrorKind::MemoryLimit,
+        "the statement needs at least " + in_mebibytes(now) + ", more than the memory_limit of " + in_mebibytes(limit_),
+        std::nullopt, "raise it with SET memory_limit = '...'");
   }
   auto peak = peak_.load(std::memory_order_relaxed);
   while (peak < now && !peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {

@@ -33,4 +33,24 @@ class MemoryBudget : public std::enable_shared_from_this<MemoryBudget> {
   std::atomic<std::int64_t> peak_{0};
 };
 
+/// Bytes of a budget, held for a scope: for memory that is no finished tile yet.
+class MemoryReservation {
+ public:
+  MemoryReservation(std::shared_ptr<MemoryBudget> budget, std::int64_t bytes)
+      : budget_(std::move(budget)), bytes_(bytes) {
+    budget_->reserve(bytes_);
+  }
+  MemoryReservation(MemoryReservation&& other) noexcept : budget_(std::move(other.budget_)), bytes_(other.bytes_) {}
+  MemoryReservation(const MemoryReservation&) = delete;
+  MemoryReservation& operator=(const MemoryReservation&) = delete;
+  MemoryReservation& operator=(MemoryReservation&&) = delete;
+  ~MemoryReservation() {
+    if (budget_ != nullptr) budget_->release(bytes_);
+  }
+
+ private:
+  std::shared_ptr<MemoryBudget> budget_;
+  std::int64_t bytes_;
+};
+
 }  // namespace eindb

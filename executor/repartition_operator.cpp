@@ -69,7 +69,8 @@ TilePtr gather_tile(Relation& source, const TileGrid& target, std::int64_t tile_
   if (pieces.empty()) return nullptr;
   const auto all_present = static_cast<std::int64_t>(pieces.size()) == Shape(overlap.count).element_count();
   auto tile = all_present ? Tile::uninitialized(source.dtype(), shape) : Tile::zeros(source.dtype(), shape);
-  for (const auto& [source_key, piece] : pieces) copy_intersection(tile, begin, *piece, source.grid().tile_begin(source_key));
+  for (const auto& [source_key, piece] : pieces)
+    copy_intersection(tile, begin, *piece, source.grid().tile_begin(source_key));
   return memory.track(std::move(tile));
 }
 

@@ -21,7 +21,8 @@ struct Scheduler::Arena {
   tbb::task_arena arena;
 };
 
-Scheduler::Scheduler(int threads) : threads_(threads), arena_(threads > 1 ? std::make_unique<Arena>(threads) : nullptr) {}
+Scheduler::Scheduler(int threads)
+    : threads_(threads), arena_(threads > 1 ? std::make_unique<Arena>(threads) : nullptr) {}
 Scheduler::~Scheduler() = default;
 
 void Scheduler::for_each(std::int64_t count, const std::function<void(std::int64_t)>& task) {

@@ -14,8 +14,9 @@ namespace {
 
 std::int64_t extent_of(const ast::Extent& extent) {
   if (const auto* integer = std::get_if<ast::Integer>(&extent.value)) return integer->value;
-  throw Error(ErrorKind::Value, "no value is given for parameter $" +
-                                    std::to_string(std::get<ast::Parameter>(extent.value).number), extent.span);
+  throw Error(ErrorKind::Value,
+              "no value is given for parameter $" + std::to_string(std::get<ast::Parameter>(extent.value).number),
+              extent.span);
 }
 
 // A head as written, with the labels of its first occurrences: a label that stands twice embeds on a diagonal.
@@ -77,7 +78,8 @@ class QueryBinder {
         throw Error(ErrorKind::Label,
                     "label " + dimension.label.text + " in the head of " + definition.name.text +
                         " has no extent: no reference binds it",
-                    dimension.label.span, "give one, as in " + definition.name.text + "[" + dimension.label.text + " 10]");
+                    dimension.label.span,
+                    "give one, as in " + definition.name.text + "[" + dimension.label.text + " 10]");
       }
       append_distinct(head.distinct, {*label});
       head.places.push_back(*label);

@@ -29,6 +29,7 @@ struct BoundQuery {
 /// a vertex may have any number of inputs until the optimizer has ordered contractions. `result_type` overrides the
 /// element type of the result. Throws Error with the place in the statement: unknown names, wrong numbers of labels,
 /// unequal extents, labels that are neither in the head nor aggregated, types that do not fit.
-BoundQuery bind_query(const ast::Query& query, const NameSource& names, std::optional<DType> result_type = std::nullopt);
+BoundQuery bind_query(const ast::Query& query, const NameSource& names,
+                      std::optional<DType> result_type = std::nullopt);
 
 }  // namespace eindb

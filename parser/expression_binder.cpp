@@ -81,7 +81,8 @@ void require_rank(const Vertex& tensor, std::size_t given, const std::string& na
 // Evaluates a constant expression made of numbers, as seeds are.
 std::optional<std::int64_t> constant_integer(const ast::Expression& e) {
   if (const auto* integer = std::get_if<ast::Integer>(&e.node)) return integer->value;
-  if (const auto* prefix = std::get_if<ast::Prefix>(&e.node); prefix != nullptr && prefix->op == ast::PrefixOp::Negate) {
+  if (const auto* prefix = std::get_if<ast::Prefix>(&e.node);
+      prefix != nullptr && prefix->op == ast::PrefixOp::Negate) {
     if (const auto value = constant_integer(prefix->operand.front()); value && *value != INT64_MIN) return -*value;
   }
   return std::nullopt;
@@ -128,7 +129,8 @@ VertexId ExpressionBinder::bind(const ast::Expression& e, Labels head) {
   const auto& body = cast != nullptr ? cast->operand.front() : e;
   auto lowered_body = lower(body, draft);
   require_in_head(body, free_labels(*lowered_body, draft));
-  EinSum einsum{.inputs = {}, .output = head_, .aggregated = {}, .expression = lowered_body, .aggregate = Aggregate::None};
+  EinSum einsum{
+      .inputs = {}, .output = head_, .aggregated = {}, .expression = lowered_body, .aggregate = Aggregate::None};
   const auto vertex = add_vertex(std::move(draft), std::move(einsum), e.span);
   if (cast == nullptr) return vertex;
   const auto type = parse_dtype(cast->type.text);
@@ -144,7 +146,9 @@ ScalarPtr ExpressionBinder::lower(const ast::Expression& e, Draft& draft) {
   return std::visit([&](const auto& node) { return lower(node, e.span, draft); }, e.node);
 }
 
-ScalarPtr ExpressionBinder::lower(const ast::Integer& e, SourceSpan, Draft&) { return ScalarExpression::integer(e.value); }
+ScalarPtr ExpressionBinder::lower(const ast::Integer& e, SourceSpan, Draft&) {
+  return ScalarExpression::integer(e.value);
+}
 ScalarPtr ExpressionBinder::lower(const ast::Real& e, SourceSpan, Draft&) { return ScalarExpression::real(e.value); }
 
 ScalarPtr ExpressionBinder::lower(const ast::Parameter& e, SourceSpan span, Draft&) {
@@ -213,8 +217,8 @@ VertexId ExpressionBinder::add_selection(VertexId tensor, const ast::Reference& 
     wanted = wanted == nullptr ? here : ScalarExpression::call(ScalarOp::And, {wanted, here});
   }
   append_distinct(einsum.output, difference(einsum.inputs[0], einsum.aggregated));
-  einsum.expression = ScalarExpression::call(
-      ScalarOp::Case, {wanted, ScalarExpression::operand(0), ScalarExpression::integer(0)});
+  einsum.expression =
+      ScalarExpression::call(ScalarOp::Case, {wanted, ScalarExpression::operand(0), ScalarExpression::integer(0)});
   labels = einsum.output;
   return graph_.add(make_vertex(graph_, next_name(), {tensor}, std::move(einsum)));
 }
@@ -256,7 +260,10 @@ VertexId ExpressionBinder::add_aggregate(const ast::Aggregate& e, SourceSpan spa
   auto expression = lower(e.argument.front(), inner);
 
   const auto free = difference(free_labels(*expression, inner), aggregated);
-  EinSum einsum{.inputs = {}, .output = {}, .aggregated = aggregated, .expression = expression,
+  EinSum einsum{.inputs = {},
+                .output = {},
+                .aggregated = aggregated,
+                .expression = expression,
                 .aggregate = aggregated.empty() ? Aggregate::None : how->aggregate};
   if (output != nullptr) {
     require_in_head(e.argument.front(), free);
@@ -285,9 +292,8 @@ Labels ExpressionBinder::free_labels(const ScalarExpression& lowered_body, const
 
 VertexId ExpressionBinder::add_vertex(Draft draft, EinSum einsum, SourceSpan span) {
   einsum.inputs = std::move(draft.labels);
-  return placed(span, [&] {
-    return graph_.add(make_vertex(graph_, next_name(), std::move(draft.inputs), std::move(einsum)));
-  });
+  return placed(
+      span, [&] { return graph_.add(make_vertex(graph_, next_name(), std::move(draft.inputs), std::move(einsum))); });
 }
 
 ScalarPtr ExpressionBinder::lower(const ast::Call& e, SourceSpan span, Draft& draft) {
@@ -306,8 +312,9 @@ ScalarPtr ExpressionBinder::lower(const ast::Call& e, SourceSpan span, Draft& dr
   const auto given = static_cast<int>(e.arguments.size());
   if (given < info.min_arguments || (info.max_arguments >= 0 && given > info.max_arguments)) {
     const auto wanted = std::to_string(info.min_arguments) + (info.max_arguments < 0 ? " or more" : "");
-    throw Error(ErrorKind::Value, word + " takes " + wanted + (wanted == "1" ? " argument" : " arguments") + ", but " +
-                                      std::to_string(given) + (given == 1 ? " is" : " are") + " given",
+    throw Error(ErrorKind::Value,
+                word + " takes " + wanted + (wanted == "1" ? " argument" : " arguments") + ", but " +
+                    std::to_string(given) + (given == 1 ? " is" : " are") + " given",
                 span);
   }
   std::vector<ScalarPtr> arguments;
@@ -338,8 +345,8 @@ ScalarPtr ExpressionBinder::lower(const ast::Infix& e, SourceSpan, Draft& draft)
   // From left to right; a run of + or of * is one call. Long sums take their subtractions as negated terms, so
   // that the expression stays flat.
   constexpr std::size_t kLongChain = 64;
-  const bool long_sum = e.operators.size() > kLongChain && (e.operators.front() == ast::InfixOp::Add ||
-                                                            e.operators.front() == ast::InfixOp::Subtract);
+  const bool long_sum = e.operators.size() > kLongChain &&
+                        (e.operators.front() == ast::InfixOp::Add || e.operators.front() == ast::InfixOp::Subtract);
   auto result = lower(e.operands.front(), draft);
   std::size_t n = 0;
   while (n < e.operators.size()) {
@@ -393,7 +400,8 @@ ScalarPtr ExpressionBinder::lower(const ast::Cast& e, SourceSpan, Draft& draft) 
 void ExpressionBinder::collect_free_labels(const ast::Expression& e, const Labels& visible, Labels& out) const {
   if (const auto* reference = std::get_if<ast::Reference>(&e.node)) {
     for (const auto& term : reference->terms)
-      if (const auto* label = std::get_if<ast::Identifier>(&term.value)) append_distinct(out, {*labels_.find(label->text)});
+      if (const auto* label = std::get_if<ast::Identifier>(&term.value))
+        append_distinct(out, {*labels_.find(label->text)});
   } else if (const auto* name = std::get_if<ast::Name>(&e.node)) {
     if (const auto* label = label_named(name->name.text)) append_distinct(out, {*label});
   } else if (const auto* aggregate = std::get_if<ast::Aggregate>(&e.node)) {

@@ -39,8 +39,7 @@ Labels bind_term(const ast::SubscriptTerm& term, const Vertex& tensor, LabelScop
   Labels labels;
   for (std::size_t d = 0; d < term.items.size(); ++d) {
     const ast::Identifier name{.text = term.items[d].label, .span = term.items[d].span, .quoted = false};
-    labels.push_back(
-        scope.bind(name, tensor.bound[d], "dimension " + std::to_string(d + 1) + " of " + tensor.name));
+    labels.push_back(scope.bind(name, tensor.bound[d], "dimension " + std::to_string(d + 1) + " of " + tensor.name));
   }
   return labels;
 }
@@ -90,8 +89,8 @@ VertexId bind_subscripts(const ast::Subscripts& subscripts, EinGraph& graph, Ten
     einsum.inputs.push_back(bind_term(subscripts.inputs[n], graph.vertex(inputs.back()), labels));
     factors.push_back(ScalarExpression::operand(n));
   }
-  const auto places = subscripts.output ? explicit_output(*subscripts.output, labels)
-                                        : implicit_output(einsum.inputs, graph.labels());
+  const auto places =
+      subscripts.output ? explicit_output(*subscripts.output, labels) : implicit_output(einsum.inputs, graph.labels());
   Labels all;
   for (const auto& input : einsum.inputs) append_distinct(all, input);
   append_distinct(einsum.output, places);
@@ -105,7 +104,8 @@ VertexId bind_subscripts(const ast::Subscripts& subscripts, EinGraph& graph, Ten
 }
 
 VertexId embed_diagonals(EinGraph& graph, VertexId vertex, const Labels& distinct, const Labels& places) {
-  EinSum einsum{.inputs = {distinct}, .output = {}, .aggregated = {}, .expression = nullptr, .aggregate = Aggregate::None};
+  EinSum einsum{
+      .inputs = {distinct}, .output = {}, .aggregated = {}, .expression = nullptr, .aggregate = Aggregate::None};
   ScalarPtr on_diagonal;
   for (const auto label : places) {
     if (!contains(einsum.output, label)) {
@@ -118,8 +118,8 @@ VertexId embed_diagonals(EinGraph& graph, VertexId vertex, const Labels& distinc
                                        {ScalarExpression::label_index(label), ScalarExpression::label_index(copy)});
     on_diagonal = on_diagonal == nullptr ? same : ScalarExpression::call(ScalarOp::And, {on_diagonal, same});
   }
-  einsum.expression = ScalarExpression::call(
-      ScalarOp::Case, {on_diagonal, ScalarExpression::operand(0), ScalarExpression::integer(0)});
+  einsum.expression =
+      ScalarExpression::call(ScalarOp::Case, {on_diagonal, ScalarExpression::operand(0), ScalarExpression::integer(0)});
   return graph.add(make_vertex(graph, graph.vertex(vertex).name + ".diagonal", {vertex}, std::move(einsum)));
 }
 

@@ -21,12 +21,12 @@ struct InputTensor {
 
 /// One vertex of an EinGraph: (bound, EinSum, inputs) of the EinDecomp paper, section 5.
 struct Vertex {
-  std::string name;                    ///< the head's name, or the input tensor's
-  std::optional<InputTensor> stored;   ///< set exactly for vertices without an EinSum: inputs of the computation
-  std::vector<VertexId> inputs;        ///< operand n of the EinSum is the result of inputs[n]
+  std::string name;                   ///< the head's name, or the input tensor's
+  std::optional<InputTensor> stored;  ///< set exactly for vertices without an EinSum: inputs of the computation
+  std::vector<VertexId> inputs;       ///< operand n of the EinSum is the result of inputs[n]
   EinSum einsum;
-  Shape bound;                         ///< extents of the result
-  DType dtype = DType::Float64;        ///< element type of the result
+  Shape bound;                   ///< extents of the result
+  DType dtype = DType::Float64;  ///< element type of the result
   DType compute_dtype = DType::Float64;
 
   bool is_input() const { return stored.has_value(); }

@@ -46,7 +46,7 @@ struct PhysicalNode {
   std::variant<ScanNode, RepartitionNode, JoinNode, GroupByNode, SinkNode> op;
   VertexId vertex;  ///< the vertex that this node works for
   DType dtype = DType::Float64;
-  TileGrid grid;    ///< of the result; for a join that a GroupByNode follows, of one group's result
+  TileGrid grid;  ///< of the result; for a join that a GroupByNode follows, of one group's result
 };
 
 /// The physical plan: nodes in an order in which every input comes before its readers; the last one is the sink.

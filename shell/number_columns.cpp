@@ -105,7 +105,8 @@ std::vector<std::string> align(const std::vector<std::int64_t>& values) {
 std::vector<std::string> align(const std::vector<float>& values) { return align_floats(values); }
 std::vector<std::string> align(const std::vector<double>& values) { return align_floats(values); }
 
-/// Real and imaginary parts are aligned each for themselves; the blanks that follow the imaginary one move behind the j.
+/// Real and imaginary parts are aligned each for themselves;
+/// the blanks that follow the imaginary one move behind the j.
 template <class Float>
 std::vector<std::string> align(const std::vector<std::complex<Float>>& values) {
   std::vector<Float> real;

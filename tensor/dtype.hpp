@@ -37,7 +37,10 @@ inline constexpr DType dtype_of = [] {
   else if constexpr (std::is_same_v<T, double>) return DType::Float64;
   else if constexpr (std::is_same_v<T, std::complex<float>>) return DType::Complex64;
   else if constexpr (std::is_same_v<T, std::complex<double>>) return DType::Complex128;
-  else { static_assert(std::is_same_v<T, std::int64_t>); return DType::Int64; }
+  else {
+    static_assert(std::is_same_v<T, std::int64_t>);
+    return DType::Int64;
+  }
 }();
 
 /// Calls f with std::type_identity<T> of the C++ type behind `type`.

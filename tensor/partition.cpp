@@ -28,8 +28,9 @@ TileGrid::TileGrid(Shape shape, Partition partition) : shape_(std::move(shape)),
   }
   for (std::size_t d = 0; d < partition_.size(); ++d) {
     if (partition_[d] < 1 || partition_[d] > std::max<std::int64_t>(1, shape_[d])) {
-      throw Error(ErrorKind::Shape, "dimension " + std::to_string(d) + " of extent " + std::to_string(shape_[d]) +
-                                        " cannot be cut into " + std::to_string(partition_[d]) + " parts",
+      throw Error(ErrorKind::Shape,
+                  "dimension " + std::to_string(d) + " of extent " + std::to_string(shape_[d]) +
+                      " cannot be cut into " + std::to_string(partition_[d]) + " parts",
                   std::nullopt, "use 1 to " + std::to_string(std::max<std::int64_t>(1, shape_[d])) + " parts");
     }
   }

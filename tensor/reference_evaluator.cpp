@@ -84,7 +84,8 @@ class CellEvaluator {
     }
     T result = evaluate(*arguments[0]);
     if (arguments.size() == 1) return apply_scalar<T>(e.op(), result);
-    for (std::size_t n = 1; n < arguments.size(); ++n) result = apply_scalar<T>(e.op(), result, evaluate(*arguments[n]));
+    for (std::size_t n = 1; n < arguments.size(); ++n)
+      result = apply_scalar<T>(e.op(), result, evaluate(*arguments[n]));
     return result;
   }
 
@@ -140,9 +141,8 @@ DenseTensor evaluate(const EinSum& einsum, const LabelTable& table, const std::v
 DenseTensor evaluate_reference(const EinSum& einsum, const LabelTable& labels,
                                const std::vector<const DenseTensor*>& inputs, DType compute, DType result) {
   CHECK(inputs.size() == einsum.inputs.size(), "an EinSum gets as many tensors as it has inputs");
-  return dispatch(compute, [&](auto t) {
-    return evaluate<typename decltype(t)::type>(einsum, labels, inputs, result);
-  });
+  return dispatch(compute,
+                  [&](auto t) { return evaluate<typename decltype(t)::type>(einsum, labels, inputs, result); });
 }
 
 }  // namespace eindb

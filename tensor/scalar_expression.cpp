@@ -65,10 +65,16 @@ constexpr std::array kOps = std::to_array<ScalarOpInfo>({
 
 bool gives_boolean(ScalarOp op) {
   switch (op) {
-    case Not: case Equal: case NotEqual: case Less: case LessEqual: case Greater: case GreaterEqual: case And: case Or:
-      return true;
-    default:
-      return false;
+    case Not:
+    case Equal:
+    case NotEqual:
+    case Less:
+    case LessEqual:
+    case Greater:
+    case GreaterEqual:
+    case And:
+    case Or: return true;
+    default: return false;
   }
 }
 
@@ -79,9 +85,7 @@ ScalarType combine(ScalarType a, ScalarType b) {
   return {weak.dtype == DType::Int64 ? strong.dtype : floating_of(strong.dtype), false};
 }
 
-bool is_non_negative_integer(const ScalarExpression& e) {
-  return e.kind() == Kind::Integer && e.integer_value() >= 0;
-}
+bool is_non_negative_integer(const ScalarExpression& e) { return e.kind() == Kind::Integer && e.integer_value() >= 0; }
 
 // Visits every node, parents after children.
 template <class Visit>
@@ -91,7 +95,8 @@ void visit_nodes(const ScalarExpression& e, const Visit& visit) {
 }
 
 // One bottom-up pass; `seen` is told the type that every node computes in.
-ScalarType infer(const ScalarExpression& e, std::span<const DType> operands, const std::function<void(DType, bool)>& seen) {
+ScalarType infer(const ScalarExpression& e, std::span<const DType> operands,
+                 const std::function<void(DType, bool)>& seen) {
   ScalarType type;
   switch (e.kind()) {
     case Kind::Integer:
@@ -133,10 +138,18 @@ int precedence(const ScalarExpression& e) {
     case Or: return 1;
     case And: return 2;
     case Not: return 3;
-    case Equal: case NotEqual: case Less: case LessEqual: case Greater: case GreaterEqual: return 4;
-    case Add: case Subtract: return 5;
+    case Equal:
+    case NotEqual:
+    case Less:
+    case LessEqual:
+    case Greater:
+    case GreaterEqual: return 4;
+    case Add:
+    case Subtract: return 5;
     case Negate: return 6;
-    case Multiply: case Divide: case Modulo: return 7;
+    case Multiply:
+    case Divide:
+    case Modulo: return 7;
     case Power: return 8;
     default: return 10;
   }
@@ -299,8 +312,9 @@ bool equal(const ScalarExpression& a, const ScalarExpression& b) {
     case Kind::Normal: return a.seed() == b.seed() && a.cell() == b.cell();
     case Kind::Call: break;
   }
-  return a.op() == b.op() && std::equal(a.arguments().begin(), a.arguments().end(), b.arguments().begin(),
-                                        b.arguments().end(), [](const auto& x, const auto& y) { return equal(*x, *y); });
+  return a.op() == b.op() &&
+         std::equal(a.arguments().begin(), a.arguments().end(), b.arguments().begin(), b.arguments().end(),
+                    [](const auto& x, const auto& y) { return equal(*x, *y); });
 }
 
 std::size_t hash_of(const ScalarExpression& e) {

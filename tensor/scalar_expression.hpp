@@ -16,25 +16,33 @@
 namespace eindb {
 
 /// Scalar functions. Comparisons and logic give 1 or 0; an argument counts as true if it is not zero.
+// clang-format off
 enum class ScalarOp : std::uint8_t {
-  Add, Multiply,                       // two or more arguments
-  Subtract, Divide, Modulo, Power,     // two; Modulo has the divisor's sign, and is 0 for an INT64 divisor of 0
+  // Two or more arguments.
+  Add, Multiply,
+  // Two. Modulo has the divisor's sign, and is 0 for an INT64 divisor of 0.
+  Subtract, Divide, Modulo, Power,
+  // One. Round ties to even.
   Negate, Not, Abs, Sign, Sqrt, Exp, Log, Log2, Log1p, Expm1, Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh, Tanh,
-  Erf, Sigmoid, Relu, Floor, Ceil, Round, Real, Imag, Conj,  // one; Round ties to even
-  Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual, And, Or, Atan2,  // two
-  Least, Greatest,                     // two or more; NaN wins
-  Case,                                // when, then, when, then, ..., else
+  Erf, Sigmoid, Relu, Floor, Ceil, Round, Real, Imag, Conj,
+  // Two.
+  Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual, And, Or, Atan2,
+  // Two or more; NaN wins.
+  Least, Greatest,
+  // when, then, when, then, ..., else
+  Case,
 };
+// clang-format on
 
 /// What is known of an operation, one row per ScalarOp.
 struct ScalarOpInfo {
   ScalarOp op;
-  std::string_view name;    ///< as written: "+" or "EXP"
+  std::string_view name;  ///< as written: "+" or "EXP"
   int min_arguments;
-  int max_arguments;        ///< -1: any number
+  int max_arguments;  ///< -1: any number
   bool infix;
-  bool floating;            ///< INT64 arguments become FLOAT64
-  bool ordered;             ///< needs an order: complex arguments are an error
+  bool floating;  ///< INT64 arguments become FLOAT64
+  bool ordered;   ///< needs an order: complex arguments are an error
 };
 const ScalarOpInfo& info_of(ScalarOp op);
 /// Finds a function (not an infix operator) by name, case-insensitively. POW is Power.

@@ -27,8 +27,8 @@ Tile::Tile(DType type, Shape shape, bool zeroed)
   const auto padded = (byte_size_ / kAlignment + 2) * kAlignment;
   data_.reset(static_cast<std::byte*>(std::aligned_alloc(kAlignment, padded)));
   if (data_ == nullptr) {
-    throw Error(ErrorKind::MemoryLimit, "no memory for a tile of " + std::to_string(byte_size_) + " bytes", std::nullopt,
-                "raise parallelism or lower tile_bytes to work on smaller tiles");
+    throw Error(ErrorKind::MemoryLimit, "no memory for a tile of " + std::to_string(byte_size_) + " bytes",
+                std::nullopt, "raise parallelism or lower tile_bytes to work on smaller tiles");
   }
   if (zeroed) std::memset(data_.get(), 0, byte_size_);
 }

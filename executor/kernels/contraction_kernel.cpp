@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "common/checked_math.hpp"
 #include "executor/kernels/matrix_product.hpp"
@@ -47,7 +48,9 @@ std::optional<ContractionKernel> ContractionKernel::match(const EinSum& einsum, 
   if (einsum.aggregate != Aggregate::Sum || compute == DType::Int64) return std::nullopt;
   Product product;
   if (!collect(*einsum.expression, product) || product.operands.size() != 2) return std::nullopt;
-  if (product.operands[0] == product.operands[1] || !std::isfinite(product.factor)) return std::nullopt;
+  const bool single = compute == DType::Float32 || compute == DType::Complex64;
+  const double largest = single ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
+  if (product.operands[0] == product.operands[1] || !(std::abs(product.factor) <= largest)) return std::nullopt;
 
   ContractionKernel kernel;
   kernel.left_ = product.operands[0];

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <complex>
-#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -33,7 +31,7 @@ struct ContractionSize {
 /// The kernel of SUM over a product of two operands, by matrix products: labels of one role become one dimension of a
 /// matrix. Where they nest in memory, and one of the matrix's dimensions is contiguous, the operand or the result is
 /// used where it lies; otherwise it is packed first. Of the orders of labels within a role, the one is taken
-/// that packs the fewest bytes.
+/// that packs the fewest bytes. Complex products are the plain formula's, which infinities turn into NaN.
 ///
 /// Example: Z[a,c] = SUM(X[a,j,l] * Y[l,j,c]) has m = {a}, n = {c}, k = {j,l}. In the order (j,l) X is a row-major
 /// matrix as it lies and Y is packed; in the order (l,j) it is the other way round. The smaller one is packed.

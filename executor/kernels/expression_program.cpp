@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
+#include <unordered_map>
 
 #include "common/check.hpp"
 
@@ -38,8 +38,7 @@ class ExpressionProgram::Compiler {
 
   std::vector<Instruction> take() {
     const auto result = compile(*einsum_.expression);
-    // A shared subexpression may be compiled before others that turn out not to follow it; the result is always last
-    // because everything else is compiled for its sake.
+    // Everything is compiled for the sake of the result, and none of its own parts equals it.
     CHECK(result + 1 == code_.size(), "the result of a program is its last register");
     return std::move(code_);
   }
@@ -52,7 +51,15 @@ class ExpressionProgram::Compiler {
     return code_.size() - 1;
   }
 
+  // Nodes are shared between expressions, so each is compiled once, however often it occurs.
   std::size_t compile(const ScalarExpression& e) {
+    if (const auto known = compiled_.find(&e); known != compiled_.end()) return known->second;
+    const auto result = compile_node(e);
+    compiled_.emplace(&e, result);
+    return result;
+  }
+
+  std::size_t compile_node(const ScalarExpression& e) {
     using Node = ScalarExpression::Kind;
     switch (e.kind()) {
       case Node::Integer: return emit({.kind = Kind::Integer, .integer = e.integer_value()});
@@ -127,6 +134,7 @@ class ExpressionProgram::Compiler {
   const LabelTable& table_;
   DType compute_;
   std::vector<Instruction> code_;
+  std::unordered_map<const ScalarExpression*, std::size_t> compiled_;
 };
 
 ExpressionProgram::ExpressionProgram(const EinSum& einsum, const LabelTable& labels, DType compute)

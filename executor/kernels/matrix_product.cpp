@@ -5,6 +5,7 @@
 #include <complex>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <optional>
 
 #include "common/checked_math.hpp"

@@ -54,9 +54,10 @@ class Tensors final : public TileSource {
     for (const auto& vertex : graph.vertices()) {
       std::vector<const DenseTensor*> inputs;
       for (const auto input : vertex.inputs) inputs.push_back(results[input.index()].get());
-      results.push_back(vertex.is_input() ? dense_.at(vertex.name)
-                                          : std::make_shared<const DenseTensor>(evaluate_reference(
-                                                vertex.einsum, graph.labels(), inputs, vertex.compute_dtype, vertex.dtype)));
+      results.push_back(vertex.is_input()
+                            ? dense_.at(vertex.name)
+                            : std::make_shared<const DenseTensor>(evaluate_reference(
+                                  vertex.einsum, graph.labels(), inputs, vertex.compute_dtype, vertex.dtype)));
     }
     return results[graph.output().index()];
   }
@@ -97,8 +98,11 @@ Outcome run(Tensors& tensors, const EinGraph& graph, const Run& how, const Cance
   options.output_partition = how.output;
   const auto plan = optimize(graph, options);
   Scheduler scheduler(how.threads);
-  ExecutionContext context{.scheduler = scheduler, .cancellation = cancellation,
-                           .memory = MemoryBudget::create(how.memory_limit), .source = tensors, .progress = {}};
+  ExecutionContext context{.scheduler = scheduler,
+                           .cancellation = cancellation,
+                           .memory = MemoryBudget::create(how.memory_limit),
+                           .source = tensors,
+                           .progress = {}};
   Collect sink;
   auto profile = execute(plan.physical, context, sink);
   auto result = assemble(sink.tiles, plan.physical.nodes.back().grid, plan.physical.nodes.back().dtype);

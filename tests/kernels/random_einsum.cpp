@@ -266,7 +266,8 @@ namespace {
 
 template <class T>
 double magnitude(T value) {
-  return static_cast<double>(std::abs(value));
+  if constexpr (std::is_integral_v<T>) return std::abs(static_cast<double>(value));
+  else return static_cast<double>(std::abs(value));
 }
 
 double difference_of(double a, double b) {

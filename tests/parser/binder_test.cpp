@@ -12,15 +12,17 @@ namespace {
 
 // A catalog of three tensors: X (2 x 3) FLOAT32, Y (3 x 4) FLOAT64, s of rank 0.
 NameSource names() {
-  static const std::map<std::string, InputTensor> tensors{
-      {"X", {"X", DType::Float32, TileGrid(Shape({2, 3}), {1, 1})}},
-      {"Y", {"Y", DType::Float64, TileGrid(Shape({3, 4}), {1, 1})}},
-      {"s", {"s", DType::Float64, TileGrid(Shape(), {})}}};
+  static const std::map<std::string, InputTensor> tensors{{"X", {"X", DType::Float32, TileGrid(Shape({2, 3}), {1, 1})}},
+                                                          {"Y", {"Y", DType::Float64, TileGrid(Shape({3, 4}), {1, 1})}},
+                                                          {"s", {"s", DType::Float64, TileGrid(Shape(), {})}}};
   return {.find_tensor = [](const std::string& name) -> std::optional<InputTensor> {
             const auto found = tensors.find(name);
             return found == tensors.end() ? std::nullopt : std::optional(found->second);
           },
-          .tensor_names = [] { return std::vector<std::string>{"X", "Y", "s"}; }};
+          .tensor_names =
+              [] {
+                return std::vector<std::string>{"X", "Y", "s"};
+              }};
 }
 
 // The vertices with an EinSum, as text.
@@ -107,7 +109,8 @@ TEST(Binder, ErrorsHaveTheirPlace) {
       {"EINSUM Z[a,b] = 1", "label a in the head of Z has no extent", "a"},
       {"EINSUM Z[i,j] = ABS(X[i,j], 1)", "ABS takes 1 argument, but 2 are given", "ABS(X[i,j], 1)"},
       {"EINSUM Z[j] = X[2,j]", "index 2 lies outside dimension 1 of X", "2"},
-      {"EINSUM Z[] = MAX(CAST(X[i,j] AS COMPLEX64))", "MAX is not defined for complex", "MAX(CAST(X[i,j] AS COMPLEX64))"},
+      {"EINSUM Z[] = MAX(CAST(X[i,j] AS COMPLEX64))", "MAX is not defined for complex",
+       "MAX(CAST(X[i,j] AS COMPLEX64))"},
       {"EINSUM 'ij,jk' (X)", "describe 2 operands, but 1 are given", "'ij,jk'"},
       {"EINSUM 'ijk' (X)", "X has 2 dimensions, but its subscripts give 3 labels", "ijk"},
   };

@@ -31,7 +31,9 @@ using ReferenceEvaluator = Labelled;
 TEST_F(ReferenceEvaluator, MultipliesMatrices) {
   const auto x = tensor({2, 3}, {1, 2, 3, 4, 5, 6});
   const auto y = tensor({3, 2}, {1, 0, 0, 1, 1, 1});
-  const EinSum product{.inputs = {{i, j}, {j, k}}, .output = {i, k}, .aggregated = {j},
+  const EinSum product{.inputs = {{i, j}, {j, k}},
+                       .output = {i, k},
+                       .aggregated = {j},
                        .expression = E::call(ScalarOp::Multiply, {E::operand(0), E::operand(1)}),
                        .aggregate = Aggregate::Sum};
   EXPECT_EQ(values(evaluate_reference(product, table, {&x, &y}, DType::Float64, DType::Float64)),
@@ -40,7 +42,9 @@ TEST_F(ReferenceEvaluator, MultipliesMatrices) {
 
 TEST_F(ReferenceEvaluator, ReadsDiagonalsAndLabelValues) {
   const auto x = tensor({2, 2}, {1, 2, 3, 4});
-  const EinSum diagonal{.inputs = {{i, i}}, .output = {i}, .aggregated = {},
+  const EinSum diagonal{.inputs = {{i, i}},
+                        .output = {i},
+                        .aggregated = {},
                         .expression = E::call(ScalarOp::Add, {E::operand(0), E::label_index(i)}),
                         .aggregate = Aggregate::None};
   EXPECT_EQ(values(evaluate_reference(diagonal, table, {&x}, DType::Float64, DType::Float64)),
@@ -50,8 +54,8 @@ TEST_F(ReferenceEvaluator, ReadsDiagonalsAndLabelValues) {
 TEST_F(ReferenceEvaluator, MaximumKeepsNaN) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const auto x = tensor({2, 3}, {1, nan, 3, 4, 5, -INFINITY});
-  const EinSum maximum{.inputs = {{i, j}}, .output = {i}, .aggregated = {j}, .expression = E::operand(0),
-                       .aggregate = Aggregate::Max};
+  const EinSum maximum{
+      .inputs = {{i, j}}, .output = {i}, .aggregated = {j}, .expression = E::operand(0), .aggregate = Aggregate::Max};
   const auto result = evaluate_reference(maximum, table, {&x}, DType::Float64, DType::Float64);
   EXPECT_TRUE(std::isnan(result.data<double>()[0]));
   EXPECT_EQ(result.data<double>()[1], 5);
@@ -60,7 +64,10 @@ TEST_F(ReferenceEvaluator, MaximumKeepsNaN) {
 TEST_F(ReferenceEvaluator, EmptyGroupsGiveTheIdentity) {
   const auto none = table.add("n", 0);
   const auto x = tensor({2, 0}, {});
-  EinSum e{.inputs = {{i, none}}, .output = {i}, .aggregated = {none}, .expression = E::operand(0),
+  EinSum e{.inputs = {{i, none}},
+           .output = {i},
+           .aggregated = {none},
+           .expression = E::operand(0),
            .aggregate = Aggregate::Min};
   EXPECT_EQ(values(evaluate_reference(e, table, {&x}, DType::Float64, DType::Float64)),
             (std::vector<double>{INFINITY, INFINITY}));

@@ -13,7 +13,8 @@ ScalarPtr x() { return E::operand(0); }
 ScalarPtr y() { return E::operand(1); }
 
 std::string text(const ScalarPtr& e) {
-  return to_string(*e, [](std::size_t n) { return n == 0 ? "x" : "y"; }, LabelTable{});
+  return to_string(
+      *e, [](std::size_t n) { return n == 0 ? "x" : "y"; }, LabelTable{});
 }
 
 TEST(ScalarExpression, PrintsAsTheLanguageReadsIt) {
