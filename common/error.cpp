@@ -31,6 +31,10 @@ Error::Error(ErrorKind kind, std::string message, std::optional<SourceSpan> span
 
 Error Error::at(SourceSpan span) const { return {kind_, message_, span_.value_or(span), hint_}; }
 
+bool is_about_a_place(ErrorKind kind) {
+  return kind != ErrorKind::Cancelled && kind != ErrorKind::MemoryLimit && kind != ErrorKind::Internal;
+}
+
 std::string render(const Error& error, std::string_view statement) {
   std::string out = std::string(describe(error.kind())) + ": " + error.message();
   if (error.span()) {

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "common/source_span.hpp"
 
@@ -52,6 +53,21 @@ class Error : public std::runtime_error {
   std::optional<SourceSpan> span_;
   std::string hint_;
 };
+
+/// Whether errors of this kind are about something that stands in the statement.
+bool is_about_a_place(ErrorKind kind);
+
+/// Runs `f`; an Error that has no place yet gets `span`, unless it is about no place: a cancelled statement, a limit
+/// of memory, a bug.
+template <class F>
+decltype(auto) with_place(SourceSpan span, F&& f) {
+  try {
+    return std::forward<F>(f)();
+  } catch (const Error& error) {
+    if (!is_about_a_place(error.kind())) throw;
+    throw error.at(span);
+  }
+}
 
 /// The error as a person reads it, with line, column, excerpt and hint taken from `statement`.
 std::string render(const Error& error, std::string_view statement);

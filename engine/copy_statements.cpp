@@ -3,6 +3,7 @@
 #include "common/error.hpp"
 #include "engine/copy_options.hpp"
 #include "engine/pipeline.hpp"
+#include "engine/rows.hpp"
 #include "engine/statements.hpp"
 #include "engine/tensor_export.hpp"
 #include "engine/tensor_import.hpp"
@@ -11,12 +12,6 @@
 
 namespace eindb {
 namespace {
-
-Result status(std::string text) {
-  Result result;
-  result.status = std::move(text);
-  return result;
-}
 
 // i, j, k, ... for a tensor that a file makes.
 std::vector<std::string> default_labels(std::size_t rank) {
@@ -103,23 +98,19 @@ Result execute_statement(const ast::CopyFrom& copy, SessionState& session) {
   const auto options = read_copy_options(copy.path, copy.path_span, copy.options);
   SqliteTransaction transaction(session.database.connection());
   const auto existing = session.catalog.find(copy.tensor.text);
-  try {
+  with_place(copy.path_span, [&] {
     const auto file = open_file(copy, options, existing, session);
     if (existing) check_fits(*existing, *file, copy.path, copy.path_span);
     const auto dtype = existing ? existing->dtype : file->dtype();
     const auto labels = existing ? existing->labels : default_labels(file->shape().rank());
-    const auto grid =
-        existing ? existing->grid
-                 : TileGrid(file->shape(), default_partition(file->shape(), dtype, session.settings.tile_bytes()));
-    const auto staged = session.catalog.stage(dtype, labels, grid);
+    const auto partition = default_partition(file->shape(), dtype, session.settings.tile_bytes());
+    const auto staged =
+        session.catalog.stage(dtype, labels, existing ? existing->grid : TileGrid(file->shape(), partition));
     import_tiles(*file, staged, session);
     session.catalog.publish(staged, existing ? existing->name : copy.tensor.text);
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::Internal || error.kind() == ErrorKind::Cancelled) throw;
-    throw error.at(copy.path_span);
-  }
+  });
   transaction.commit();
-  return status("COPY");
+  return status_result("COPY");
 }
 
 Result execute_statement(const ast::CopyTo& copy, SessionState& session) {
@@ -133,13 +124,8 @@ Result execute_statement(const ast::CopyTo& copy, SessionState& session) {
   const auto tensor = query != nullptr
                           ? query_result(*query, session)
                           : stored_tensor(session.tensor(std::get<ast::Identifier>(copy.source)), snapshot, session);
-  try {
-    export_tensor(copy.path, options, tensor);
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::Internal || error.kind() == ErrorKind::Cancelled) throw;
-    throw error.at(copy.path_span);
-  }
-  return status("COPY");
+  with_place(copy.path_span, [&] { export_tensor(copy.path, options, tensor); });
+  return status_result("COPY");
 }
 
 }  // namespace eindb

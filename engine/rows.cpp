@@ -101,4 +101,10 @@ Result listed_result(std::vector<Column> columns, std::vector<Row> rows) {
   return result;
 }
 
+Result status_result(std::string status) {
+  Result result;
+  result.status = std::move(status);
+  return result;
+}
+
 }  // namespace eindb

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "engine/result.hpp"
@@ -18,5 +19,8 @@ std::unique_ptr<RowSource> listed_rows(std::vector<Row> rows);
 
 /// A result of rows that are there already.
 Result listed_result(std::vector<Column> columns, std::vector<Row> rows);
+
+/// A result without rows: "CREATE TENSOR".
+Result status_result(std::string status);
 
 }  // namespace eindb

@@ -21,11 +21,7 @@ void SessionState::report(std::string_view stage, std::int64_t done, std::int64_
 }
 
 TensorInfo SessionState::tensor(const ast::Identifier& name) {
-  try {
-    return catalog.get(name.text);
-  } catch (const Error& error) {
-    throw error.at(name.span);
-  }
+  return with_place(name.span, [&] { return catalog.get(name.text); });
 }
 
 NameSource SessionState::name_source() {

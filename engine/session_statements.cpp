@@ -9,22 +9,6 @@
 namespace eindb {
 namespace {
 
-Result status(std::string text) {
-  Result result;
-  result.status = std::move(text);
-  return result;
-}
-
-// Runs `f`, giving errors without a place the place of `name`.
-template <class F>
-auto placed(SourceSpan span, const F& f) {
-  try {
-    return f();
-  } catch (const Error& error) {
-    throw error.at(span);
-  }
-}
-
 [[noreturn]] void not_there(const std::string& statement) {
   throw Error(ErrorKind::Unsupported, statement + " is not there in this version");
 }
@@ -63,13 +47,13 @@ class SqlRows final : public RowSource {
 Result execute_statement(const ast::Empty&, SessionState&) { return {}; }
 
 Result execute_statement(const ast::Set& set, SessionState& session) {
-  placed(set.value.span, [&] { session.settings.set(set.name.text, set.value.value); });
-  return status("SET");
+  with_place(set.value.span, [&] { session.settings.set(set.name.text, set.value.value); });
+  return status_result("SET");
 }
 
 Result execute_statement(const ast::Show& show, SessionState& session) {
   if (show.name) {
-    const auto value = placed(show.name->span, [&] { return session.settings.show(show.name->text); });
+    const auto value = with_place(show.name->span, [&] { return session.settings.show(show.name->text); });
     return listed_result({{show.name->text, ColumnType::Text}}, {{value}});
   }
   std::vector<Row> rows;
@@ -80,8 +64,8 @@ Result execute_statement(const ast::Show& show, SessionState& session) {
 
 Result execute_statement(const ast::Reset& reset, SessionState& session) {
   if (!reset.name) session.settings.reset_all();
-  else placed(reset.name->span, [&] { session.settings.reset(reset.name->text); });
-  return status("RESET");
+  else with_place(reset.name->span, [&] { session.settings.reset(reset.name->text); });
+  return status_result("RESET");
 }
 
 Result execute_statement(const ast::Begin& begin, SessionState& session) {
@@ -89,19 +73,19 @@ Result execute_statement(const ast::Begin& begin, SessionState& session) {
     throw Error(ErrorKind::Value, "a transaction is open already", std::nullopt, "COMMIT or ROLLBACK it first");
   static constexpr const char* kBegin[] = {"BEGIN", "BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"};
   session.database.connection().execute(kBegin[static_cast<std::size_t>(begin.mode)]);
-  return status("BEGIN");
+  return status_result("BEGIN");
 }
 
 Result execute_statement(const ast::Commit&, SessionState& session) {
   if (!session.database.connection().in_transaction()) throw Error(ErrorKind::Value, "no transaction is open");
   session.database.connection().execute("COMMIT");
-  return status("COMMIT");
+  return status_result("COMMIT");
 }
 
 Result execute_statement(const ast::Rollback&, SessionState& session) {
   if (!session.database.connection().in_transaction()) throw Error(ErrorKind::Value, "no transaction is open");
   session.database.connection().execute("ROLLBACK");
-  return status("ROLLBACK");
+  return status_result("ROLLBACK");
 }
 
 Result execute_statement(const ast::Sql& sql, SessionState& session) {

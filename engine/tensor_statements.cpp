@@ -10,12 +10,6 @@
 namespace eindb {
 namespace {
 
-Result status(std::string text) {
-  Result result;
-  result.status = std::move(text);
-  return result;
-}
-
 std::optional<DType> type_of(const std::optional<ast::Identifier>& name) {
   if (!name) return std::nullopt;
   const auto type = parse_dtype(name->text);
@@ -50,20 +44,13 @@ Declared declared(const std::vector<ast::Dimension>& dimensions, SourceSpan name
     out.labels.push_back(dimension.label.text);
     extents.push_back(extent->value);
   }
-  try {
-    out.shape = Shape(std::move(extents));
-  } catch (const Error& error) {
-    throw error.at(name);
-  }
+  out.shape = with_place(name, [&] { return Shape(std::move(extents)); });
   return out;
 }
 
 TileGrid grid_of(const Shape& shape, const Partition& partition, const ast::CreateTensor& create) {
-  try {
-    return {shape, partition};
-  } catch (const Error& error) {
-    throw error.at(create.partition ? create.partition->span : create.name.span);
-  }
+  return with_place(create.partition ? create.partition->span : create.name.span,
+                    [&] { return TileGrid(shape, partition); });
 }
 
 void create_empty(const ast::CreateTensor& create, SessionState& session) {
@@ -92,28 +79,25 @@ Result execute_statement(const ast::CreateTensor& create, SessionState& session)
   }
   SqliteTransaction transaction(session.database.connection());
   if (const auto existing = session.catalog.find(create.name.text)) {
-    if (create.if_not_exists) return status("CREATE TENSOR");
+    if (create.if_not_exists) return status_result("CREATE TENSOR");
     throw Error(ErrorKind::DuplicateName, "tensor " + existing->name + " exists already", create.name.span,
                 "DROP TENSOR it first, or use another name");
   }
-  try {
+  // What the catalog refuses is about the name.
+  with_place(create.name.span, [&] {
     if (const auto* query = std::get_if<ast::Query>(&create.source)) create_from_query(create, *query, session);
     else create_empty(create, session);
-  } catch (const Error& error) {
-    // What the catalog refuses is about the name.
-    if (error.kind() == ErrorKind::Internal || error.kind() == ErrorKind::Cancelled) throw;
-    throw error.at(create.name.span);
-  }
+  });
   transaction.commit();
-  return status("CREATE TENSOR");
+  return status_result("CREATE TENSOR");
 }
 
 Result execute_statement(const ast::DropTensor& drop, SessionState& session) {
-  if (drop.if_exists && !session.catalog.find(drop.name.text)) return status("DROP TENSOR");
+  if (drop.if_exists && !session.catalog.find(drop.name.text)) return status_result("DROP TENSOR");
   SqliteTransaction transaction(session.database.connection());
   session.catalog.drop(session.tensor(drop.name).name);
   transaction.commit();
-  return status("DROP TENSOR");
+  return status_result("DROP TENSOR");
 }
 
 Result execute_statement(const ast::ShowTensors&, SessionState& session) {

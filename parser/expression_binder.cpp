@@ -88,16 +88,6 @@ std::optional<std::int64_t> constant_integer(const ast::Expression& e) {
   return std::nullopt;
 }
 
-// Runs `f`, giving errors without a place the place of the expression.
-template <class F>
-auto placed(SourceSpan span, const F& f) {
-  try {
-    return f();
-  } catch (const Error& error) {
-    throw error.at(span);
-  }
-}
-
 }  // namespace
 
 ExpressionBinder::ExpressionBinder(EinGraph& graph, TensorScope& tensors, LabelScope& labels, std::string name)
@@ -292,7 +282,7 @@ Labels ExpressionBinder::free_labels(const ScalarExpression& lowered_body, const
 
 VertexId ExpressionBinder::add_vertex(Draft draft, EinSum einsum, SourceSpan span) {
   einsum.inputs = std::move(draft.labels);
-  return placed(
+  return with_place(
       span, [&] { return graph_.add(make_vertex(graph_, next_name(), std::move(draft.inputs), std::move(einsum))); });
 }
 
