@@ -90,6 +90,8 @@ int LineEditor::read_character(EditLine* /*edit*/, wchar_t* character) {
 LineSource::Event LineEditor::next(std::string& line, bool continued) {
   continued_ = continued;
   Interrupts::clear();
+  // Before the prompt shows, so that keys typed right after it mean what they mean to the editor.
+  el_set(edit_, EL_PREP_TERM, 1);
   int length = 0;
   const char* text = el_gets(edit_, &length);
   if (Interrupts::pending()) {

@@ -112,8 +112,8 @@ void BoxEvaluator::load(const Instruction& instruction, Register& into, std::uin
   const auto& operand = operands_[instruction.operand];
   const auto* data = static_cast<const std::byte*>(operand.data) +
                      signed_offset(offset) * static_cast<std::int64_t>(size_of(operand.dtype));
-  const bool packed = into.single || ((columns_ == 1 || into.column_stride == 1) &&
-                                      (rows_ == 1 || into.row_stride == columns_));
+  const bool packed =
+      into.single || ((columns_ == 1 || into.column_stride == 1) && (rows_ == 1 || into.row_stride == columns_));
   if (packed && operand.dtype == compute_) {
     into.data = data;
     return;

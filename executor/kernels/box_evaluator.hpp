@@ -18,7 +18,8 @@ using StreamOffsets = std::vector<std::uint64_t>;
 /// Runs a program over one box of rows x columns elements after the other. Registers hold a box, row-major, or a single
 /// value where nothing in it changes within the box; operands that lie that way in memory are used where they are.
 /// A register is computed again only if something it depends on has changed since the last box.
-/// State of one kernel call: not shared between threads. Stream n is the n-th instruction that reads memory or a number.
+/// State of one kernel call: not shared between threads. Stream n is the n-th instruction that reads memory or a
+/// number.
 class BoxEvaluator {
  public:
   BoxEvaluator(const LevelTable& level, const ExpressionProgram& program, DType compute,
@@ -37,10 +38,10 @@ class BoxEvaluator {
 
  private:
   struct Register {
-    bool single = false;        // one value for the whole box
+    bool single = false;  // one value for the whole box
     bool changed = true;
     std::size_t stream = 0;
-    std::uint64_t offset = 0;   // of its stream when it was loaded last
+    std::uint64_t offset = 0;  // of its stream when it was loaded last
     std::int64_t row_stride = 0;
     std::int64_t column_stride = 0;
     std::byte* slot = nullptr;  // own memory
@@ -63,8 +64,8 @@ class BoxEvaluator {
   std::vector<Register> registers_;
   std::int64_t box_elements_;
   Scratch scratch_;
-  std::byte* spare_ = nullptr;   // one box, for conditions
-  double* random_ = nullptr;     // one box
+  std::byte* spare_ = nullptr;  // one box, for conditions
+  double* random_ = nullptr;    // one box
   std::int64_t rows_ = 0;
   std::int64_t columns_ = 0;
   bool resized_ = true;

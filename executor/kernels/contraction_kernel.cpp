@@ -44,7 +44,8 @@ std::optional<ContractionRole> role_of(bool left, bool right, bool output) {
 
 }  // namespace
 
-std::optional<ContractionKernel> ContractionKernel::match(const EinSum& einsum, const LabelTable& labels, DType compute) {
+std::optional<ContractionKernel> ContractionKernel::match(const EinSum& einsum, const LabelTable& labels,
+                                                          DType compute) {
   if (einsum.aggregate != Aggregate::Sum || compute == DType::Int64) return std::nullopt;
   Product product;
   if (!collect(*einsum.expression, product) || product.operands.size() != 2) return std::nullopt;
@@ -59,19 +60,23 @@ std::optional<ContractionKernel> ContractionKernel::match(const EinSum& einsum, 
   kernel.compute_ = compute;
   const auto all = einsum.labels();
   for (const auto label : all) {
-    const auto role = role_of(contains(einsum.inputs[kernel.left_], label), contains(einsum.inputs[kernel.right_], label),
-                              contains(einsum.output, label));
+    const auto role = role_of(contains(einsum.inputs[kernel.left_], label),
+                              contains(einsum.inputs[kernel.right_], label), contains(einsum.output, label));
     if (!role) return std::nullopt;
     kernel.roles_.push_back(*role);
   }
-  kernel.reduce_left_ = reduction(einsum, kernel.left_, all, kernel.roles_, ContractionRole::SummedLeft, labels, compute);
-  kernel.reduce_right_ = reduction(einsum, kernel.right_, all, kernel.roles_, ContractionRole::SummedRight, labels, compute);
+  kernel.reduce_left_ =
+      reduction(einsum, kernel.left_, all, kernel.roles_, ContractionRole::SummedLeft, labels, compute);
+  kernel.reduce_right_ =
+      reduction(einsum, kernel.right_, all, kernel.roles_, ContractionRole::SummedRight, labels, compute);
   return kernel;
 }
 
-std::optional<ContractionKernel::Reduction> ContractionKernel::reduction(
-    const EinSum& einsum, std::size_t operand, const Labels& all, const std::vector<ContractionRole>& roles,
-    ContractionRole summed, const LabelTable& labels, DType compute) {
+std::optional<ContractionKernel::Reduction> ContractionKernel::reduction(const EinSum& einsum, std::size_t operand,
+                                                                         const Labels& all,
+                                                                         const std::vector<ContractionRole>& roles,
+                                                                         ContractionRole summed,
+                                                                         const LabelTable& labels, DType compute) {
   EinSum sum;
   sum.inputs = {einsum.inputs[operand]};
   sum.expression = ScalarExpression::operand(0);

@@ -66,7 +66,7 @@ class ContractionKernel {
   LabelView reduced(const LevelTable& level, const Reduction& reduction, const LabelView& operand,
                     std::span<const PartRange> ranges, std::vector<Tile>& tiles) const;
 
-  std::size_t left_ = 0;   // operand numbers
+  std::size_t left_ = 0;  // operand numbers
   std::size_t right_ = 1;
   double factor_ = 1;
   DType compute_ = DType::Float64;

@@ -46,7 +46,8 @@ class Odometer {
 class ExpressionRun {
  public:
   ExpressionRun(const LevelTable& level, const ExpressionProgram& program, Aggregate aggregate, DType compute,
-                std::span<const LabelView> operands, const LoopNest& nest, const MutableLabelView& accumulator, bool first)
+                std::span<const LabelView> operands, const LoopNest& nest, const MutableLabelView& accumulator,
+                bool first)
       : nest_(nest),
         table_(level.of(compute)),
         aggregate_(aggregate),
@@ -102,21 +103,21 @@ class ExpressionRun {
       box_.evaluate_arguments(offsets, rows_, columns_);
       const auto a = box_.value(result_.arguments[0]);
       const auto b = box_.value(result_.arguments[1]);
-      fold([&](auto* wide, std::int64_t begin, std::int64_t count, bool start) {
-             table_.multiply_across(wide, at(a, begin), at(b, begin), count, start);
-           },
+      fold([&](auto* wide, std::int64_t begin, std::int64_t count,
+               bool start) { table_.multiply_across(wide, at(a, begin), at(b, begin), count, start); },
            [&](auto* wide, std::int64_t rows, std::int64_t columns, bool start) {
              table_.multiply_along(wide, a, b, rows, columns, start);
-           }, fresh);
+           },
+           fresh);
     } else {
       box_.evaluate(offsets, rows_, columns_);
       const auto a = box_.result();
-      fold([&](auto* wide, std::int64_t begin, std::int64_t count, bool start) {
-             table_.across[slot_of(aggregate_)](wide, at(a, begin), count, start);
-           },
+      fold([&](auto* wide, std::int64_t begin, std::int64_t count,
+               bool start) { table_.across[slot_of(aggregate_)](wide, at(a, begin), count, start); },
            [&](auto* wide, std::int64_t rows, std::int64_t columns, bool start) {
              table_.along[slot_of(aggregate_)](wide, a, rows, columns, start);
-           }, fresh);
+           },
+           fresh);
     }
   }
 
@@ -187,7 +188,8 @@ std::vector<Loop> ExpressionKernel::loops(std::span<const LabelView> operands, s
   for (std::size_t n = 0; n < ranges.size(); ++n) {
     Loop loop{ranges[n].size, aggregated_[n], {}};
     for (const auto& instruction : program_.instructions()) {
-      if (instruction.kind == Instruction::Kind::Operand) loop.strides.push_back(operands[instruction.operand].strides[n]);
+      if (instruction.kind == Instruction::Kind::Operand)
+        loop.strides.push_back(operands[instruction.operand].strides[n]);
       else if (instruction.reads_number()) loop.strides.push_back(instruction.number.coefficients[n]);
     }
     loop.strides.push_back(accumulator.strides[n]);
@@ -222,7 +224,8 @@ void ExpressionKernel::run(const LevelTable& level, std::span<const LabelView> o
     if (!instruction.reads_number()) continue;
     std::uint64_t number = 0;
     for (std::size_t n = 0; n < ranges.size(); ++n)
-      number += static_cast<std::uint64_t>(instruction.number.coefficients[n]) * static_cast<std::uint64_t>(ranges[n].begin);
+      number +=
+          static_cast<std::uint64_t>(instruction.number.coefficients[n]) * static_cast<std::uint64_t>(ranges[n].begin);
     begin.push_back(number);
   }
   begin.push_back(0);

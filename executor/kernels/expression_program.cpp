@@ -45,7 +45,8 @@ class ExpressionProgram::Compiler {
 
  private:
   std::size_t emit(Instruction instruction) {
-    const auto known = std::find_if(code_.begin(), code_.end(), [&](const auto& other) { return same(other, instruction); });
+    const auto known =
+        std::find_if(code_.begin(), code_.end(), [&](const auto& other) { return same(other, instruction); });
     if (known != code_.end()) return static_cast<std::size_t>(known - code_.begin());
     code_.push_back(std::move(instruction));
     return code_.size() - 1;
@@ -141,8 +142,8 @@ ExpressionProgram::ExpressionProgram(const EinSum& einsum, const LabelTable& lab
     : instructions_(Compiler(einsum, labels, compute).take()) {}
 
 std::size_t ExpressionProgram::operation_count() const {
-  return static_cast<std::size_t>(std::count_if(instructions_.begin(), instructions_.end(),
-                                                [](const auto& i) { return i.argument_count() > 0; }));
+  return static_cast<std::size_t>(
+      std::count_if(instructions_.begin(), instructions_.end(), [](const auto& i) { return i.argument_count() > 0; }));
 }
 
 }  // namespace eindb

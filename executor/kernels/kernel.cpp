@@ -37,8 +37,7 @@ void Kernel::run(std::span<const Tile* const> operands, std::span<const PartRang
   for (const auto& range : label_ranges) sizes.push_back(range.size);
   if (contraction_ && ContractionKernel::worthwhile(contraction_->size(sizes)))
     contraction_->run(level_, views, label_ranges, output, first);
-  else
-    general_.run(level_, views, label_ranges, output, first);
+  else general_.run(level_, views, label_ranges, output, first);
 }
 
 std::string Kernel::describe() const {
@@ -58,7 +57,8 @@ void Kernel::check(std::span<const Tile* const> operands, std::span<const PartRa
   CHECK(label_ranges.size() == labels_.size(), "a kernel call has a range for every label");
   CHECK(operands.size() == operand_types_.size(), "a kernel call has a tile for every input");
   CHECK(accumulator.dtype() == compute_, "a kernel accumulates in the type that it computes in");
-  CHECK(accumulator.shape().extents() == extents_of(einsum_.output, label_ranges), "an accumulator covers its labels' ranges");
+  CHECK(accumulator.shape().extents() == extents_of(einsum_.output, label_ranges),
+        "an accumulator covers its labels' ranges");
   for (std::size_t n = 0; n < operands.size(); ++n) {
     CHECK(operands[n]->dtype() == operand_types_[n], "an operand's tiles are of its type");
     CHECK(operands[n]->shape().extents() == extents_of(einsum_.inputs[n], label_ranges),

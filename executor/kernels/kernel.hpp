@@ -22,8 +22,9 @@ namespace eindb {
 /// Immutable after construction, thread-safe: all tasks of a join share one.
 class Kernel {
  public:
-  /// `labels` gives the extents of the whole tensors (for the cell numbers of RANDOM); `operand_types` the element types
-  /// of the input tiles; `compute` the type of every intermediate value and of the accumulator, see compute_type_of.
+  /// `labels` gives the extents of the whole tensors (for the cell numbers of RANDOM); `operand_types` the element
+  /// types of the input tiles; `compute` the type of every intermediate value and of the accumulator, see
+  /// compute_type_of.
   Kernel(const EinSum& einsum, const LabelTable& labels, std::vector<DType> operand_types, DType compute, DType result,
          const LevelTable& level = preferred_level_table());
 
@@ -38,7 +39,8 @@ class Kernel {
   std::string describe() const;
 
  private:
-  void check(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges, const Tile& accumulator) const;
+  void check(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges,
+             const Tile& accumulator) const;
   std::vector<std::int64_t> extents_of(const Labels& labels, std::span<const PartRange> label_ranges) const;
 
   EinSum einsum_;

@@ -135,7 +135,8 @@ LoopNest arrange(std::vector<Loop> loops, std::span<const Stream> streams, std::
   std::stable_sort(loops.begin(), loops.end(), [&](const Loop& a, const Loop& b) {
     if (a.aggregated != b.aggregated) return !a.aggregated;
     if (!a.aggregated) return a.strides[output] > b.strides[output];
-    return *std::max_element(a.strides.begin(), a.strides.end()) > *std::max_element(b.strides.begin(), b.strides.end());
+    return *std::max_element(a.strides.begin(), a.strides.end()) >
+           *std::max_element(b.strides.begin(), b.strides.end());
   });
   for (auto& loop : loops) (loop.aggregated ? nest.aggregated : nest.output).push_back(std::move(loop));
 

@@ -35,9 +35,9 @@ struct BoxSide {
   }
 };
 
-/// How the cells of an EinSum are visited: loops over output labels, outermost first; inside them, loops over aggregated
-/// labels; inside them a box of rows x columns, computed at once. The chunks of the sides are loops of this kind too:
-/// `row_loop` and `column_loop` are their places in `output` or `aggregated`, as the side's loop says.
+/// How the cells of an EinSum are visited: loops over output labels, outermost first; inside them, loops over
+/// aggregated labels; inside them a box of rows x columns, computed at once. The chunks of the sides are loops of this
+/// kind too: `row_loop` and `column_loop` are their places in `output` or `aggregated`, as the side's loop says.
 ///
 /// Example: D[i,k] = SUM((X[i,j] - Y[k,j])^2) with extents 1000 each and 512 elements a box visits i and then chunks
 /// of one k (output), then two chunks of j (aggregated) with a box of 1 x 512.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <complex>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -69,7 +68,15 @@ class MatrixProduct {
  public:
   MatrixProduct(const LevelTable& level, DType compute, double factor, const MatrixLabels& labels, Sizes sizes,
                 const LabelView& a, const LabelView& b, const MutableLabelView& c, bool first)
-      : level_(level), compute_(compute), factor_(factor), labels_(labels), sizes_(sizes), a_(a), b_(b), c_(c), first_(first) {}
+      : level_(level),
+        compute_(compute),
+        factor_(factor),
+        labels_(labels),
+        sizes_(sizes),
+        a_(a),
+        b_(b),
+        c_(c),
+        first_(first) {}
 
   void run() const {
     const auto order = cheapest_order();
@@ -145,7 +152,8 @@ class MatrixProduct {
       return least;
     };
     const auto batch = by_stride(labels_.batch, strides);
-    return nearest(rows) < nearest(columns) ? concatenated({batch, columns, rows}) : concatenated({batch, rows, columns});
+    return nearest(rows) < nearest(columns) ? concatenated({batch, columns, rows})
+                                            : concatenated({batch, rows, columns});
   }
 
   Strides packed_strides(const Places& places) const {
@@ -180,16 +188,11 @@ class MatrixProduct {
   }
 
   void fill_zero(const MutableLabelView& view, const Places& places) const {
-    const Strides none(sizes_.size(), 0);
-    const std::complex<double> zero = 0;
-    const auto all = count_of(places, sizes_);
-    std::int64_t span = 1;
-    for (const auto p : places) span += (sizes_[p] - 1) * view.strides[p];
-    if (span == all) std::memset(view.data, 0, static_cast<std::size_t>(all) * size_of(compute_));
-    else copy(view, {compute_, &zero, none}, places);
+    std::memset(view.data, 0, static_cast<std::size_t>(count_of(places, sizes_)) * size_of(compute_));
   }
 
-  void multiply(const Ready& a, const Ready& b, const MutableLabelView& c, const Layout& layout, const Order& order) const {
+  void multiply(const Ready& a, const Ready& b, const MutableLabelView& c, const Layout& layout,
+                const Order& order) const {
     const auto m = count_of(order.m, sizes_);
     const auto n = count_of(order.n, sizes_);
     const auto k = count_of(order.k, sizes_);

@@ -40,7 +40,8 @@ std::vector<Dimension> normalised(std::span<const std::int64_t> extents, std::sp
 
 // Calls body(target offset, source offset) for every index of the dimensions.
 template <class Body>
-void for_each_offset(std::span<const Dimension> dimensions, std::int64_t target, std::int64_t source, const Body& body) {
+void for_each_offset(std::span<const Dimension> dimensions, std::int64_t target, std::int64_t source,
+                     const Body& body) {
   if (dimensions.empty()) return body(target, source);
   const auto& outer = dimensions.front();
   for (std::int64_t i = 0; i < outer.extent; ++i)
@@ -69,8 +70,8 @@ class StridedCopy {
   }
 
  private:
-  static constexpr std::int64_t kBlock = 64;        // side of a block where both sides jump
-  static constexpr std::int64_t kLongRow = 1024;    // bytes from which the library's copy is worth its call
+  static constexpr std::int64_t kBlock = 64;      // side of a block where both sides jump
+  static constexpr std::int64_t kLongRow = 1024;  // bytes from which the library's copy is worth its call
 
   static std::int64_t bytes(DType type) { return static_cast<std::int64_t>(size_of(type)); }
 
@@ -85,7 +86,8 @@ class StridedCopy {
     if (dimensions.empty()) return {1, 0, 0};
     auto chosen = std::prev(dimensions.end());
     if (columns.source != 1) {
-      const auto contiguous = std::find_if(dimensions.begin(), dimensions.end(), [](const auto& d) { return d.source == 1; });
+      const auto contiguous =
+          std::find_if(dimensions.begin(), dimensions.end(), [](const auto& d) { return d.source == 1; });
       if (contiguous != dimensions.end()) chosen = contiguous;
     }
     const auto rows = *chosen;
@@ -114,13 +116,15 @@ class StridedCopy {
     for (std::int64_t c = 0; c < columns.extent; c += kBlock) {
       auto block = columns;
       block.extent = std::min(kBlock, columns.extent - c);
-      move(to + c * columns.target * bytes(target_.dtype), from + c * columns.source * bytes(source_.dtype), rows, block);
+      move(to + c * columns.target * bytes(target_.dtype), from + c * columns.source * bytes(source_.dtype), rows,
+           block);
     }
   }
 
   void move(std::byte* to, const std::byte* from, const Dimension& rows, const Dimension& columns) const {
-    level_.of(target_.dtype).move[slot_of(source_.dtype)]({to, rows.target, columns.target},
-                                                          {from, rows.source, columns.source}, rows.extent, columns.extent);
+    level_.of(target_.dtype)
+        .move[slot_of(source_.dtype)]({to, rows.target, columns.target}, {from, rows.source, columns.source},
+                                      rows.extent, columns.extent);
   }
 
   const LevelTable& level_;

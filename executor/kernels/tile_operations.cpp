@@ -20,8 +20,9 @@ Tile identity_tile(Aggregate aggregate, DType type, Shape shape) {
 void combine(Aggregate aggregate, Tile& into, const Tile& from) {
   CHECK(aggregate != Aggregate::None, "only aggregated results are combined");
   CHECK(into.dtype() == from.dtype() && into.shape() == from.shape(), "partial results have one type and shape");
-  preferred_level_table().of(into.dtype()).combine[slot_of(aggregate)](into.mutable_bytes().data(), from.bytes().data(),
-                                                                       into.shape().element_count());
+  preferred_level_table()
+      .of(into.dtype())
+      .combine[slot_of(aggregate)](into.mutable_bytes().data(), from.bytes().data(), into.shape().element_count());
 }
 
 Tile convert(const Tile& tile, DType type) {

@@ -19,9 +19,12 @@ class ElementwiseTest : public testing::TestWithParam<InstructionSet> {
   }
 };
 
-std::string name_of_level(const testing::TestParamInfo<InstructionSet>& level) { return std::string(name_of(level.param)); }
-INSTANTIATE_TEST_SUITE_P(AllLevels, ElementwiseTest, testing::ValuesIn(available_instruction_sets().begin(),
-                                                                       available_instruction_sets().end()), name_of_level);
+std::string name_of_level(const testing::TestParamInfo<InstructionSet>& level) {
+  return std::string(name_of(level.param));
+}
+INSTANTIATE_TEST_SUITE_P(AllLevels, ElementwiseTest,
+                         testing::ValuesIn(available_instruction_sets().begin(), available_instruction_sets().end()),
+                         name_of_level);
 
 // Values at which vector code goes wrong: infinities, NaN, both zeros, denormals, the ends of exp's and log's range,
 // ties of rounding; and ordinary ones.
@@ -30,9 +33,26 @@ std::vector<T> interesting_values() {
   using Limits = std::numeric_limits<T>;
   std::vector<T> values{0, 1, 2, 3, 7, 100, 1000, Limits::max(), Limits::lowest(), Limits::min()};
   if constexpr (std::is_floating_point_v<T>) {
-    const std::vector<T> more{-T(0), T(0.5), T(1.5), T(2.5), T(1e-3), T(20), T(87.5), T(88.8), T(103), T(708.5), T(709.9), T(745),
-                              Limits::infinity(), Limits::quiet_NaN(), Limits::denorm_min(), Limits::min() / 2, T(9000),
-                              Limits::epsilon(), T(0.99999), T(1e10)};
+    const std::vector<T> more{-T(0),
+                              T(0.5),
+                              T(1.5),
+                              T(2.5),
+                              T(1e-3),
+                              T(20),
+                              T(87.5),
+                              T(88.8),
+                              T(103),
+                              T(708.5),
+                              T(709.9),
+                              T(745),
+                              Limits::infinity(),
+                              Limits::quiet_NaN(),
+                              Limits::denorm_min(),
+                              Limits::min() / 2,
+                              T(9000),
+                              Limits::epsilon(),
+                              T(0.99999),
+                              T(1e10)};
     values.insert(values.end(), more.begin(), more.end());
     std::mt19937 random(1);
     for (int n = 0; n < 200; ++n) values.push_back(std::normal_distribution<T>(0, 5)(random));
@@ -44,8 +64,9 @@ std::vector<T> interesting_values() {
 
 template <class T>
 std::vector<std::complex<T>> complex_values() {
-  const std::vector<T> parts{0, -T(0), 1, T(-0.5), 3, T(-20), std::numeric_limits<T>::infinity(),
-                             std::numeric_limits<T>::quiet_NaN(), T(1e-3)};
+  const std::vector<T> parts{
+      0,      -T(0), 1, T(-0.5), 3, T(-20), std::numeric_limits<T>::infinity(), std::numeric_limits<T>::quiet_NaN(),
+      T(1e-3)};
   std::vector<std::complex<T>> values;
   for (const auto re : parts)
     for (const auto im : parts) values.emplace_back(re, im);
@@ -58,7 +79,8 @@ bool close(T actual, T expected, T scale) {
   if (std::isnan(expected)) return std::isnan(actual);
   if (actual == expected) return expected != 0 || std::signbit(actual) == std::signbit(expected);
   if (!std::isfinite(expected) || !std::isfinite(actual)) return false;
-  return std::abs(actual - expected) <= 8 * std::numeric_limits<T>::epsilon() * scale + std::numeric_limits<T>::denorm_min();
+  return std::abs(actual - expected) <=
+         8 * std::numeric_limits<T>::epsilon() * scale + std::numeric_limits<T>::denorm_min();
 }
 
 // Sines and cosines near a multiple of pi are small differences of numbers near 1.
@@ -94,7 +116,8 @@ void expect_unary(const ElementTable& table, const std::vector<T>& values) {
 template <class T>
 void expect_binary(const ElementTable& table, const std::vector<T>& all) {
   // Few enough values for all pairs; the steps cover one value against many.
-  const std::vector<T> values(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(all.size(), 40)));
+  const std::vector<T> values(all.begin(),
+                              all.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(all.size(), 40)));
   std::vector<T> results(values.size());
   const auto count = static_cast<std::int64_t>(values.size());
   for (std::size_t n = 0; n < kScalarOpCount; ++n) {
@@ -104,7 +127,8 @@ void expect_binary(const ElementTable& table, const std::vector<T>& all) {
       auto others = values;
       std::rotate(others.begin(), others.begin() + static_cast<std::ptrdiff_t>(rotation), others.end());
       for (const auto& [step_a, step_b] : {std::pair{1, 1}, {0, 1}, {1, 0}}) {
-        table.binary[n](results.data(), {values.data() + (step_a == 0 ? rotation : 0), step_a}, {others.data(), step_b}, count);
+        table.binary[n](results.data(), {values.data() + (step_a == 0 ? rotation : 0), step_a}, {others.data(), step_b},
+                        count);
         for (std::size_t i = 0; i < values.size(); ++i) {
           const auto a = values[step_a == 0 ? rotation : i];
           const auto b = others[step_b == 0 ? 0 : i];
@@ -127,7 +151,9 @@ TEST_P(ElementwiseTest, UnaryOperationsAgreeOnComplexNumbers) {
   expect_unary(table<std::complex<double>>(), complex_values<double>());
 }
 TEST_P(ElementwiseTest, BinaryOperationsAgreeOnFloats) { expect_binary(table<float>(), interesting_values<float>()); }
-TEST_P(ElementwiseTest, BinaryOperationsAgreeOnDoubles) { expect_binary(table<double>(), interesting_values<double>()); }
+TEST_P(ElementwiseTest, BinaryOperationsAgreeOnDoubles) {
+  expect_binary(table<double>(), interesting_values<double>());
+}
 TEST_P(ElementwiseTest, BinaryOperationsAgreeOnIntegers) {
   expect_binary(table<std::int64_t>(), interesting_values<std::int64_t>());
 }

@@ -32,9 +32,12 @@ class KernelTest : public testing::TestWithParam<InstructionSet> {
   }
 };
 
-std::string name_of_level(const testing::TestParamInfo<InstructionSet>& level) { return std::string(name_of(level.param)); }
-INSTANTIATE_TEST_SUITE_P(AllLevels, KernelTest, testing::ValuesIn(available_instruction_sets().begin(),
-                                                                  available_instruction_sets().end()), name_of_level);
+std::string name_of_level(const testing::TestParamInfo<InstructionSet>& level) {
+  return std::string(name_of(level.param));
+}
+INSTANTIATE_TEST_SUITE_P(AllLevels, KernelTest,
+                         testing::ValuesIn(available_instruction_sets().begin(), available_instruction_sets().end()),
+                         name_of_level);
 
 // Every expression, aggregate, type, label pattern and cutting agrees with the oracle.
 TEST_P(KernelTest, AgreesWithReferenceOnRandomExpressions) {
@@ -73,12 +76,14 @@ TEST_P(KernelTest, MultipliesMatricesOfEveryLayout) {
       const auto i = sample.labels.add("i", 19);
       const auto j = sample.labels.add("j", 70);
       const auto k = sample.labels.add("k", 33);
-      const auto ordered = [&](unsigned bit, Label a, Label b) { return (layout & bit) != 0 ? Labels{b, a} : Labels{a, b}; };
+      const auto ordered = [&](unsigned bit, Label a, Label b) {
+        return (layout & bit) != 0 ? Labels{b, a} : Labels{a, b};
+      };
       sample.einsum = {.inputs = {ordered(1, i, j), ordered(2, j, k)},
                        .output = ordered(4, i, k),
                        .aggregated = {j},
-                       .expression = ScalarExpression::call(ScalarOp::Multiply, {ScalarExpression::operand(0),
-                                                                                 ScalarExpression::operand(1)}),
+                       .expression = ScalarExpression::call(
+                           ScalarOp::Multiply, {ScalarExpression::operand(0), ScalarExpression::operand(1)}),
                        .aggregate = Aggregate::Sum};
       for (const auto& input : sample.einsum.inputs)
         sample.tensors.push_back(random_tile(random, type, Shape(sample.labels.extents(input))));
@@ -91,7 +96,10 @@ TEST_P(KernelTest, MultipliesMatricesOfEveryLayout) {
 RandomEinSum reduction(Aggregate aggregate, Tile tile) {
   RandomEinSum sample;
   const auto i = sample.labels.add("i", tile.shape()[0]);
-  sample.einsum = {.inputs = {{i}}, .output = {}, .aggregated = {i}, .expression = ScalarExpression::operand(0),
+  sample.einsum = {.inputs = {{i}},
+                   .output = {},
+                   .aggregated = {i},
+                   .expression = ScalarExpression::operand(0),
                    .aggregate = aggregate};
   sample.compute = sample.result = tile.dtype();
   sample.tensors.push_back(std::move(tile));
@@ -140,8 +148,11 @@ TEST(KernelDescription, NamesThePath) {
   const auto k = sample.labels.add("k", 30);
   const auto x = ScalarExpression::operand(0);
   const auto y = ScalarExpression::operand(1);
-  sample.einsum = {.inputs = {{i, j}, {j, k}}, .output = {i, k}, .aggregated = {j},
-                   .expression = ScalarExpression::call(ScalarOp::Multiply, {x, y}), .aggregate = Aggregate::Sum};
+  sample.einsum = {.inputs = {{i, j}, {j, k}},
+                   .output = {i, k},
+                   .aggregated = {j},
+                   .expression = ScalarExpression::call(ScalarOp::Multiply, {x, y}),
+                   .aggregate = Aggregate::Sum};
   const std::vector types(2, DType::Float64);
   EXPECT_EQ(Kernel(sample.einsum, sample.labels, types, DType::Float64, DType::Float64).describe(),
             "gemm m=10 n=30 k=20 batch=1");

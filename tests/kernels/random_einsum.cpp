@@ -29,7 +29,8 @@ Labels random_labels(Random& random, const Labels& from, std::int64_t rank) {
 // Shares `all` out between output and aggregated.
 void distribute(Random& random, const Labels& all, EinSum& einsum) {
   for (const auto label : all)
-    (einsum.aggregate != Aggregate::None && draw(random, 0, 1) == 1 ? einsum.aggregated : einsum.output).push_back(label);
+    (einsum.aggregate != Aggregate::None && draw(random, 0, 1) == 1 ? einsum.aggregated : einsum.output)
+        .push_back(label);
   std::shuffle(einsum.output.begin(), einsum.output.end(), random);
   if (einsum.aggregated.empty()) einsum.aggregate = Aggregate::None;
 }
@@ -40,13 +41,15 @@ ScalarPtr leaf(Random& random, std::size_t operands, const Labels& labels, Domai
   using Kind = ScalarExpression::Kind;
   const auto choice = draw(random, 0, 9);
   if (choice < 6 && operands > 0)
-    return ScalarExpression::operand(static_cast<std::size_t>(draw(random, 0, static_cast<std::int64_t>(operands) - 1)));
+    return ScalarExpression::operand(
+        static_cast<std::size_t>(draw(random, 0, static_cast<std::int64_t>(operands) - 1)));
   if (choice < 8 && !labels.empty()) {
     if (choice == 6 || values == Domain::Integers) return ScalarExpression::label_index(pick(random, labels));
     const auto kind = draw(random, 0, 1) == 0 ? Kind::Uniform : Kind::Normal;
     return ScalarExpression::random(kind, static_cast<std::uint64_t>(draw(random, 0, 99)), labels);
   }
-  if (choice == 8 && values != Domain::Integers) return ScalarExpression::real(static_cast<double>(draw(random, -8, 8)) / 4);
+  if (choice == 8 && values != Domain::Integers)
+    return ScalarExpression::real(static_cast<double>(draw(random, -8, 8)) / 4);
   return ScalarExpression::integer(draw(random, -3, 4));
 }
 
@@ -144,7 +147,8 @@ Tile random_tile(Random& random, DType type, Shape shape, bool specials) {
 RandomEinSum random_general(Random& random, const RandomChoices& choices) {
   RandomEinSum sample;
   const auto label_count = draw(random, 1, choices.most_labels);
-  const auto largest = label_count <= 2 ? choices.largest_extent : std::max<std::int64_t>(3, choices.largest_extent * 2 / label_count);
+  const auto largest =
+      label_count <= 2 ? choices.largest_extent : std::max<std::int64_t>(3, choices.largest_extent * 2 / label_count);
   Labels pool;
   for (std::int64_t n = 0; n < label_count; ++n) {
     const auto extent = draw(random, 0, 19) == 0 ? 0 : draw(random, 1, largest);
@@ -153,11 +157,13 @@ RandomEinSum random_general(Random& random, const RandomChoices& choices) {
   auto values = choices.integers ? Domain::Integers : Domain::Any;
   const auto inputs = draw(random, choices.integers ? 1 : 0, 2);
   for (std::int64_t n = 0; n < inputs; ++n) {
-    sample.einsum.inputs.push_back(random_labels(random, pool, draw(random, 0, std::min<std::int64_t>(5, choices.most_labels))));
+    sample.einsum.inputs.push_back(
+        random_labels(random, pool, draw(random, 0, std::min<std::int64_t>(5, choices.most_labels))));
     const auto type = choices.integers ? DType::Int64 : kTypes[static_cast<std::size_t>(draw(random, 0, 4))];
     if (is_complex(type)) values = Domain::Complex;
     const bool specials = draw(random, 0, 7) == 0 && (choices.integers || type != DType::Int64);
-    sample.tensors.push_back(random_tile(random, type, Shape(sample.labels.extents(sample.einsum.inputs.back())), specials));
+    sample.tensors.push_back(
+        random_tile(random, type, Shape(sample.labels.extents(sample.einsum.inputs.back())), specials));
   }
   constexpr std::array kAggregates{Aggregate::None, Aggregate::Sum, Aggregate::Prod, Aggregate::Min, Aggregate::Max};
   sample.einsum.aggregate = kAggregates[static_cast<std::size_t>(draw(random, 0, values == Domain::Complex ? 2 : 4))];
@@ -167,7 +173,8 @@ RandomEinSum random_general(Random& random, const RandomChoices& choices) {
   append_distinct(all, random_labels(random, pool, draw(random, 0, 2)));
   sample.einsum.expression = random_expression(random, static_cast<std::size_t>(inputs), all, 4, values);
   if (choices.integers && operands_of(*sample.einsum.expression).empty())
-    sample.einsum.expression = ScalarExpression::call(ScalarOp::Add, {sample.einsum.expression, ScalarExpression::operand(0)});
+    sample.einsum.expression =
+        ScalarExpression::call(ScalarOp::Add, {sample.einsum.expression, ScalarExpression::operand(0)});
   distribute(random, all, sample.einsum);
   sample.compute = compute_type_of(*sample.einsum.expression, sample.types());
   sample.result = type_of(*sample.einsum.expression, sample.types()).dtype;

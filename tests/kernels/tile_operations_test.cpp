@@ -42,7 +42,8 @@ TEST(StridedCopy, CopiesAnyBlock) {
   for (const auto set : available_instruction_sets()) {
     for (int n = 0; n < 400; ++n) {
       Index extents(static_cast<std::size_t>(draw(random, 0, 4)));
-      for (auto& extent : extents) extent = draw(random, 0, 30) == 0 ? 0 : draw(random, 1, extents.size() < 3 ? 90 : 20);
+      for (auto& extent : extents)
+        extent = draw(random, 0, 30) == 0 ? 0 : draw(random, 1, extents.size() < 3 ? 90 : 20);
       std::int64_t target_span = 0;
       std::int64_t source_span = 0;
       const auto target_strides = random_strides(random, extents, target_span);
@@ -58,8 +59,9 @@ TEST(StridedCopy, CopiesAnyBlock) {
       const auto size = size_of(to);
       if (Shape(extents).element_count() > 0) {
         do {
-          std::memcpy(expected.mutable_bytes().data() + static_cast<std::size_t>(offset_of(index, target_strides)) * size,
-                      converted.bytes().data() + static_cast<std::size_t>(offset_of(index, source_strides)) * size, size);
+          std::memcpy(
+              expected.mutable_bytes().data() + static_cast<std::size_t>(offset_of(index, target_strides)) * size,
+              converted.bytes().data() + static_cast<std::size_t>(offset_of(index, source_strides)) * size, size);
         } while (next_index(index, extents));
       }
       copy_strided(level_table(set), {to, target.mutable_bytes().data(), target_strides},

@@ -149,12 +149,11 @@ void ramp(void* to, std::int64_t begin, std::int64_t row_step, std::int64_t colu
   auto* out = static_cast<T*>(to);
   for (std::int64_t r = 0; r < rows; ++r, out += columns) {
     const auto row = bits(begin) + bits(r) * bits(row_step);
-    for (std::int64_t c = 0; c < columns; ++c)
-      out[c] = static_cast<T>(wrapped(row + bits(c) * bits(column_step)));
+    for (std::int64_t c = 0; c < columns; ++c) out[c] = static_cast<T>(wrapped(row + bits(c) * bits(column_step)));
   }
 }
 template <class T>
-  requires is_complex_type<T>
+requires is_complex_type<T>
 void ramp_complex(void* to, std::int64_t begin, std::int64_t row_step, std::int64_t column_step, std::int64_t rows,
                   std::int64_t columns) {
   auto* out = static_cast<T*>(to);
@@ -178,13 +177,13 @@ template <class T>
 T least(T a, T b) {
   const auto x = ordered_part(a);
   const auto y = ordered_part(b);
-  return ((y != y) | (y < x)) & (x == x) ? b : a;
+  return (((y != y) | (y < x)) & (x == x)) ? b : a;
 }
 template <class T>
 T greatest(T a, T b) {
   const auto x = ordered_part(a);
   const auto y = ordered_part(b);
-  return ((y != y) | (x < y)) & (x == x) ? b : a;
+  return (((y != y) | (x < y)) & (x == x)) ? b : a;
 }
 
 template <class T>

@@ -98,9 +98,8 @@ void with_products(Values a, Values b, Use use) {
 
 template <class T, Aggregate kAggregate>
 void across(void* wide, Values a, std::int64_t count, bool first) {
-  with_values<T>(a, [&](auto value) {
-    fold_across<Fold<kAggregate, Wide<T>>>(static_cast<Wide<T>*>(wide), value, count, first);
-  });
+  with_values<T>(
+      a, [&](auto value) { fold_across<Fold<kAggregate, Wide<T>>>(static_cast<Wide<T>*>(wide), value, count, first); });
 }
 template <class T, Aggregate kAggregate>
 void along(void* wide, Values a, std::int64_t rows, std::int64_t columns, bool first) {

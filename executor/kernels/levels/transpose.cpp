@@ -37,8 +37,7 @@ void transpose_blocks(T* target, std::int64_t target_stride, const T* source, st
       const auto width = std::min(side, columns - c);
       std::int64_t r = r0;
       if (width == side)
-        for (; r + side <= r1; r += side)
-          square(target + c * target_stride + r, source + r * source_stride + c);
+        for (; r + side <= r1; r += side) square(target + c * target_stride + r, source + r * source_stride + c);
       transpose_plain(target + c * target_stride + r, target_stride, source + r * source_stride + c, source_stride,
                       r1 - r, width);
       c += width;
@@ -52,9 +51,7 @@ void transpose_vectors(void* target, std::int64_t target_stride, const void* sou
                        std::int64_t rows, std::int64_t columns) {
   constexpr int kSide = Eigen::internal::packet_traits<T>::size;
   transpose_blocks(static_cast<T*>(target), target_stride, static_cast<const T*>(source), source_stride, rows, columns,
-                   kSide, [&](T* to, const T* from) {
-                     transpose_square(to, target_stride, from, source_stride);
-                   });
+                   kSide, [&](T* to, const T* from) { transpose_square(to, target_stride, from, source_stride); });
 }
 
 }  // namespace
@@ -75,9 +72,8 @@ void transpose16(void* target, std::int64_t target_stride, const void* source, s
   constexpr std::int64_t kSide = 4;
   auto* to = static_cast<T*>(target);
   const auto* from = static_cast<const T*>(source);
-  transpose_blocks(to, target_stride, from, source_stride, rows, columns, kSide, [&](T* t, const T* s) {
-    transpose_plain(t, target_stride, s, source_stride, kSide, kSide);
-  });
+  transpose_blocks(to, target_stride, from, source_stride, rows, columns, kSide,
+                   [&](T* t, const T* s) { transpose_plain(t, target_stride, s, source_stride, kSide, kSide); });
 }
 
 }  // namespace eindb::EINDB_LEVEL
