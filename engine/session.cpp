@@ -1,5 +1,8 @@
 #include "engine/session.hpp"
 
+#include <new>
+
+#include "common/error.hpp"
 #include "engine/session_state.hpp"
 #include "engine/statements.hpp"
 #include "parser/parser.hpp"
@@ -20,8 +23,18 @@ Session::~Session() = default;
 Result Session::execute(std::string_view statement) {
   auto& state = impl_->state;
   state.cancellation.reset(std::chrono::milliseconds(state.settings.statement_timeout_ms()));
-  const auto parsed = parse_statement(statement);
-  return std::visit([&](const auto& node) { return execute_statement(node, state); }, parsed.node);
+  // What is no Error yet becomes one here: front ends see nothing else.
+  try {
+    const auto parsed = parse_statement(statement);
+    return std::visit([&](const auto& node) { return execute_statement(node, state); }, parsed.node);
+  } catch (const Error&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorKind::MemoryLimit, "the machine has no memory left for this statement", std::nullopt,
+                "lower memory_limit, so that less is tried");
+  } catch (const std::exception& error) {
+    throw Error(ErrorKind::Internal, error.what(), std::nullopt, "this is a bug in eindb; the database is unchanged");
+  }
 }
 
 void Session::cancel() noexcept { impl_->state.cancellation.request(); }
