@@ -13,16 +13,18 @@ namespace {
   throw Error(ErrorKind::Unsupported, statement + " is not there in this version");
 }
 
-Cell cell_of(SqliteValue value) {
-  return std::visit(
-      [](auto&& v) -> Cell {
-        using V = std::decay_t<decltype(v)>;
-        if constexpr (std::is_same_v<V, std::vector<std::byte>>)
-          return std::string(reinterpret_cast<const char*>(v.data()), v.size());
-        else return std::move(v);
-      },
-      std::move(value));
-}
+// The same value as a cell; bytes become text.
+struct ToCell {
+  Cell operator()(const std::vector<std::byte>& bytes) const {
+    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  }
+  template <class Value>
+  Cell operator()(const Value& value) const {
+    return value;
+  }
+};
+
+Cell cell_of(const SqliteValue& value) { return std::visit(ToCell{}, value); }
 
 // Rows of SQLite, one step at a time.
 class SqlRows final : public RowSource {

@@ -7,10 +7,10 @@
 #include <limits>
 #include <random>
 
-#include "tests/storage/random_tile.hpp"
-#include "tests/storage/scratch_directory.hpp"
 #include "storage/csv_reader.hpp"
 #include "storage/csv_writer.hpp"
+#include "tests/storage/random_tile.hpp"
+#include "tests/storage/scratch_directory.hpp"
 
 namespace eindb {
 namespace {

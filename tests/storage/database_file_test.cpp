@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/storage/scratch_directory.hpp"
 #include "storage/sqlite_transaction.hpp"
+#include "tests/storage/scratch_directory.hpp"
 
 namespace eindb {
 namespace {

@@ -9,11 +9,11 @@
 #include <limits>
 #include <random>
 
-#include "tests/storage/random_tile.hpp"
-#include "tests/storage/scratch_directory.hpp"
 #include "storage/npy_reader.hpp"
 #include "storage/npy_writer.hpp"
 #include "tensor/dense_tensor.hpp"
+#include "tests/storage/random_tile.hpp"
+#include "tests/storage/scratch_directory.hpp"
 
 namespace eindb {
 namespace {

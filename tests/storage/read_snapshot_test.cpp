@@ -7,8 +7,8 @@
 #include <atomic>
 #include <thread>
 
-#include "tests/storage/scratch_directory.hpp"
 #include "storage/sqlite_transaction.hpp"
+#include "tests/storage/scratch_directory.hpp"
 
 namespace eindb {
 namespace {

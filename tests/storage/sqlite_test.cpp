@@ -5,9 +5,9 @@
 #include <chrono>
 #include <thread>
 
-#include "tests/storage/scratch_directory.hpp"
 #include "storage/sqlite_connection.hpp"
 #include "storage/sqlite_transaction.hpp"
+#include "tests/storage/scratch_directory.hpp"
 
 namespace eindb {
 namespace {

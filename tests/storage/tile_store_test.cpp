@@ -6,12 +6,12 @@
 
 #include <random>
 
-#include "tests/storage/random_tile.hpp"
-#include "tests/storage/scratch_directory.hpp"
 #include "storage/database_file.hpp"
 #include "storage/read_snapshot.hpp"
 #include "storage/sqlite_transaction.hpp"
 #include "storage/tile_codec.hpp"
+#include "tests/storage/random_tile.hpp"
+#include "tests/storage/scratch_directory.hpp"
 
 namespace eindb {
 namespace {
