@@ -9,8 +9,9 @@
 namespace eindb {
 namespace {
 
-/// SQLITE_STATIC and SQLITE_TRANSIENT without their old-style casts.
+/// SQLITE_STATIC and SQLITE_TRANSIENT without their old-style casts. The latter is -1 as a pointer, by SQLite's interface.
 const sqlite3_destructor_type kStatic = nullptr;
+// NOLINTNEXTLINE(performance-no-int-to-ptr)
 const sqlite3_destructor_type kTransient = reinterpret_cast<sqlite3_destructor_type>(static_cast<std::intptr_t>(-1));
 
 }  // namespace
