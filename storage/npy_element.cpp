@@ -63,7 +63,7 @@ bool convert_one(const std::byte* source, Target& target) {
     const auto value = load<Source, kSwap>(source);
     if constexpr (std::is_same_v<Source, Half>) target = widen(value);
     else if constexpr (std::is_same_v<Source, Bool>) target = value.bits != 0 ? 1 : 0;
-    else target = static_cast<Target>(value);
+    else target = static_cast<Target>(value);  // NOLINT(bugprone-signed-char-misuse): an int8 is a number
     if constexpr (std::is_same_v<Source, std::uint64_t>) return value <= std::numeric_limits<std::int64_t>::max();
   }
   return true;

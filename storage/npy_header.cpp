@@ -231,7 +231,7 @@ NpyHeader read_npy_header(const InputFile& file) {
   const auto preamble = read_preamble(file);
   std::string text(static_cast<std::size_t>(preamble.text_size), '\0');
   file.read(preamble.text_offset, std::as_writable_bytes(std::span(text)));
-  const auto header = HeaderParser(file, text, preamble.text_offset).parse();
+  auto header = HeaderParser(file, text, preamble.text_offset).parse();
   verify_length(file, header);
   return header;
 }
