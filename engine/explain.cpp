@@ -103,7 +103,7 @@ Json describe_plan(const PlannedQuery& planned, const SessionState& session, con
            {"inputs", inputs},
            {"operators", operators},
            {"parallelism", session.settings.parallelism()},
-           {"strategy", session.settings.strategy()},
+           {"strategy", name_of(session.settings.strategy())},
            {"total_cost", number(planned.plan.labelling.total_cost)},
            {"planning_seconds", planned.planning_seconds},
            {"passes", passes}};

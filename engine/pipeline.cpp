@@ -32,7 +32,7 @@ PlannedQuery plan_query(const ast::Query& query, SessionState& session, const Re
   // EinGraph -> rewritten EinGraph of unary and binary vertices -> partition vectors -> physical plan.
   OptimizerOptions options;
   options.parallelism = session.settings.parallelism();
-  options.strategy = parse_strategy(session.settings.strategy());
+  options.strategy = session.settings.strategy();
   options.disabled_passes = session.settings.disabled_passes();
   options.output_partition = wanted_partition(bound, session, request);
   OptimizedPlan plan = optimize(bound.graph, options);

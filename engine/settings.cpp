@@ -151,12 +151,9 @@ const std::array<SettingRow, 9>& SettingRow::all() {
        [](const Settings& s) { return std::to_string(s.statement_timeout_ms_); },
        [](Settings& s) { s.statement_timeout_ms_ = 0; }},
       {"strategy", "how partition vectors are chosen: 'eindecomp' or 'sqrt'",
-       [](Settings& s, const Value& v) {
-         const auto text = lower(text_of(v));
-         if (text != "eindecomp" && text != "sqrt") refuse("strategy", v, "'eindecomp' or 'sqrt'");
-         s.strategy_ = text;
-       },
-       [](const Settings& s) { return s.strategy_; }, [](Settings& s) { s.strategy_ = "eindecomp"; }},
+       [](Settings& s, const Value& v) { s.strategy_ = parse_strategy(text_of(v)); },
+       [](const Settings& s) { return std::string(name_of(s.strategy_)); },
+       [](Settings& s) { s.strategy_ = Strategy::EinDecomp; }},
       {"threads", "threads that work on tiles",
        [](Settings& s, const Value& v) { s.threads_ = static_cast<int>(integer_in("threads", v, 1, kMaxThreads)); },
        [](const Settings& s) { return std::to_string(s.threads_); },

@@ -7,6 +7,8 @@
 #include <variant>
 #include <vector>
 
+#include "optimizer/strategy.hpp"
+
 namespace eindb {
 
 /// The settings of one session: SET, SHOW and RESET. Values are checked when they are set.
@@ -36,7 +38,7 @@ class Settings {
   std::int64_t memory_limit() const { return memory_limit_; }
   std::int64_t tile_bytes() const { return tile_bytes_; }
   std::int64_t statement_timeout_ms() const { return statement_timeout_ms_; }
-  const std::string& strategy() const { return strategy_; }
+  Strategy strategy() const { return strategy_; }
   const std::set<std::string>& disabled_passes() const { return disabled_passes_; }
   bool progress() const { return progress_; }
 
@@ -48,7 +50,7 @@ class Settings {
   std::int64_t memory_limit_;
   std::int64_t tile_bytes_;
   std::int64_t statement_timeout_ms_;
-  std::string strategy_;
+  Strategy strategy_;
   std::string path_optimizer_;
   std::set<std::string> disabled_passes_;
   bool progress_;

@@ -72,13 +72,13 @@ class PlanRun {
   void run_node(std::size_t n, const JoinNode& join) {
     const bool grouped = n + 1 < plan_.nodes.size() && std::holds_alternative<GroupByNode>(plan_.nodes[n + 1].op) &&
                          std::get<GroupByNode>(plan_.nodes[n + 1].op).input == NodeId(n);
-    if (!grouped) relations_[n] = run_join(n, join, n);
+    if (!grouped) relations_[n] = run_join(join, n);
   }
 
   void run_node(std::size_t n, const GroupByNode& group_by) {
     const auto join = group_by.input.index();
     CHECK(join + 1 == n, "a group-by follows its join");
-    relations_[n] = run_join(join, std::get<JoinNode>(plan_.nodes[join].op), n);
+    relations_[n] = run_join(std::get<JoinNode>(plan_.nodes[join].op), n);
     std::swap(profile_.nodes[join].kernel_calls, profile_.nodes[n].kernel_calls);
   }
 
@@ -93,7 +93,7 @@ class PlanRun {
     profile_.nodes[n].tiles_in = profile_.nodes[n].tiles_out = source->grid().tile_count();
   }
 
-  RelationPtr run_join(std::size_t, const JoinNode& join, std::size_t result) {
+  RelationPtr run_join(const JoinNode& join, std::size_t result) {
     std::vector<RelationPtr> inputs;
     for (const auto input : join.inputs) inputs.push_back(take(input));
     const auto& node = plan_.nodes[result];
