@@ -65,11 +65,28 @@ Json describe_vertex(const PlannedQuery& planned, std::size_t n, const Execution
   return out;
 }
 
+// A selection also tells which indices it holds (null: the whole dimension), and how many tiles that leaves.
 Json describe_input(const Vertex& vertex) {
-  return {{"tensor", vertex.name},
-          {"bound", vertex.bound.extents()},
-          {"type", name_of(vertex.dtype)},
-          {"partition", vertex.stored->grid.partition()}};
+  const auto& stored = *vertex.stored;
+  Json out{{"tensor", stored.name},
+           {"bound", vertex.bound.extents()},
+           {"type", name_of(vertex.dtype)},
+           {"partition", stored.grid.partition()}};
+  if (!stored.selection) return out;
+  Json at = Json::array();
+  for (const auto& index : stored.selection->at) at.push_back(index ? Json(*index) : Json());
+  out["selection"] = at;
+  out["tiles"] = stored.grid.tile_count();
+  out["stored_tiles"] = stored.selection->stored.tile_count();
+  return out;
+}
+
+// "4 of 16 tiles"; empty for a whole tensor.
+std::string selection_of(const PhysicalNode& node) {
+  const auto* scan = std::get_if<ScanNode>(&node.op);
+  if (scan == nullptr || !scan->tensor.selection) return "";
+  return std::to_string(scan->tensor.grid.tile_count()) + " of " +
+         std::to_string(scan->tensor.selection->stored.tile_count()) + " tiles";
 }
 
 Json describe_operator(const PlannedQuery& planned, std::size_t n, const ExecutionProfile* profile) {
@@ -81,7 +98,11 @@ Json describe_operator(const PlannedQuery& planned, std::size_t n, const Executi
            {"vertex", planned.plan.graph.vertex(node.vertex).name},
            {"inputs", inputs},
            {"grid", node.grid.partition()}};
-  if (profile != nullptr) out["actual_seconds"] = profile->nodes[n].seconds;
+  if (const auto selection = selection_of(node); !selection.empty()) out["selection"] = selection;
+  if (profile != nullptr) {
+    out["actual_seconds"] = profile->nodes[n].seconds;
+    if (std::holds_alternative<ScanNode>(node.op)) out["tiles_read"] = profile->nodes[n].tiles_in;
+  }
   return out;
 }
 
@@ -152,6 +173,8 @@ std::string operator_text(const Json& op) {
                     op["vertex"].get<std::string>();
   for (const auto& input : op["inputs"]) out += " #" + std::to_string(input.get<std::size_t>());
   out += " -> grid " + op["grid"].dump();
+  if (op.contains("selection")) out += ", " + op["selection"].get<std::string>();
+  if (op.contains("tiles_read")) out += ", " + std::to_string(op["tiles_read"].get<std::int64_t>()) + " tiles read";
   if (op.contains("actual_seconds")) out += "  (" + milliseconds(op["actual_seconds"].get<double>()) + ")";
   return out + "\n";
 }

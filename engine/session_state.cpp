@@ -1,12 +1,14 @@
 #include "engine/session_state.hpp"
 
 #include "common/error.hpp"
+#include "parser/parser.hpp"
 
 namespace eindb {
 
 SessionState::SessionState(const std::string& path, SessionOptions options)
     : database(path, options.read_only ? DatabaseFile::Access::ReadOnly : DatabaseFile::Access::ReadWrite),
-      catalog(database.connection()) {
+      catalog(database.connection()),
+      macros(database.connection()) {
   database.connection().watch(&cancellation);
 }
 
@@ -28,9 +30,31 @@ NameSource SessionState::name_source() {
   return {.find_tensor = [this](const std::string& name) -> std::optional<InputTensor> {
             auto found = catalog.find(name);
             if (!found) return std::nullopt;
-            return InputTensor{.name = found->name, .dtype = found->dtype, .grid = found->grid};
+            return InputTensor{.name = found->name, .dtype = found->dtype, .grid = found->grid, .selection = {}};
           },
-          .tensor_names = [this] { return catalog.names(); }};
+          .tensor_names = [this] { return catalog.names(); },
+          .find_macro = [this](const std::string& name) { return macro(name); },
+          .macro_names =
+              [this] {
+                std::vector<std::string> names;
+                for (const auto& stored : macros.list()) names.push_back(stored.name);
+                return names;
+              },
+          .parameters = parameters};
+}
+
+MacroPtr SessionState::macro(const std::string& name) {
+  const auto stored = macros.find(name);
+  if (!stored) return nullptr;
+  try {
+    auto parsed = parse_statement("CREATE MACRO " + quote_identifier(stored->name) + stored->definition);
+    auto& macro = std::get<ast::CreateMacro>(parsed.node);
+    return std::make_shared<const Macro>(Macro{stored->name, std::move(macro.parameters), std::move(macro.body)});
+  } catch (const Error& error) {
+    throw Error(ErrorKind::Corrupt,
+                database.connection().name() + ": the definition of macro " + name + " is damaged: " + error.message(),
+                std::nullopt, "CREATE OR REPLACE MACRO gives it a new one");
+  }
 }
 
 }  // namespace eindb

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "catalog/catalog.hpp"
+#include "catalog/macro_catalog.hpp"
 #include "common/cancellation.hpp"
 #include "engine/session.hpp"
 #include "engine/settings.hpp"
@@ -13,6 +16,14 @@
 #include "storage/database_file.hpp"
 
 namespace eindb {
+
+/// PREPARE name AS statement.
+struct PreparedStatement {
+  std::string name;
+  std::string text;
+  std::size_t parameter_count = 0;
+  std::shared_ptr<const ast::Statement> statement;  ///< with places in `text`
+};
 
 /// What the statements of one session share. Owned by the Session; used by one thread at a time, but for
 /// `cancellation`.
@@ -26,13 +37,17 @@ struct SessionState {
   /// The tensor, or Error{UnknownName} with the nearest name.
   TensorInfo tensor(const ast::Identifier& name);
   NameSource name_source();
+  /// The user's macro, parsed; null if there is none. Error{Corrupt} if the database has something else in its place.
+  MacroPtr macro(const std::string& name);
 
   DatabaseFile database;
   Catalog catalog;
+  MacroCatalog macros;
   Settings settings;
   Cancellation cancellation;
   ProgressCallback progress;
-
+  std::map<std::string, PreparedStatement> prepared;  ///< by name in lower case
+  std::vector<ParameterValue> parameters;             ///< of the prepared statement that runs
  private:
   std::unique_ptr<Scheduler> scheduler_;
 };

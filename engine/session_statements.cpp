@@ -116,12 +116,6 @@ Result execute_statement(const ast::Sql& sql, SessionState& session) {
   return result;
 }
 
-Result execute_statement(const ast::AlterTensor&, SessionState&) { not_there("ALTER TENSOR"); }
 Result execute_statement(const ast::InsertInto&, SessionState&) { not_there("INSERT INTO TENSOR"); }
-Result execute_statement(const ast::Prepare&, SessionState&) { not_there("PREPARE"); }
-Result execute_statement(const ast::Execute&, SessionState&) { not_there("EXECUTE"); }
-Result execute_statement(const ast::Deallocate&, SessionState&) { not_there("DEALLOCATE"); }
-Result execute_statement(const ast::CreateMacro&, SessionState&) { not_there("CREATE MACRO"); }
-Result execute_statement(const ast::DropMacro&, SessionState&) { not_there("DROP MACRO"); }
 
 }  // namespace eindb

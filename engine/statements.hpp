@@ -33,13 +33,20 @@ Result execute_statement(const ast::Commit& commit, SessionState& session);
 Result execute_statement(const ast::Rollback& rollback, SessionState& session);
 Result execute_statement(const ast::Sql& sql, SessionState& session);
 
-// Statements that the language has and this version does not execute: Error{Unsupported}.
+// engine/alter_statement.cpp
 Result execute_statement(const ast::AlterTensor& alter, SessionState& session);
-Result execute_statement(const ast::InsertInto& insert, SessionState& session);
+
+// engine/prepared_statements.cpp
 Result execute_statement(const ast::Prepare& prepare, SessionState& session);
 Result execute_statement(const ast::Execute& execute, SessionState& session);
 Result execute_statement(const ast::Deallocate& deallocate, SessionState& session);
+
+// engine/macro_statements.cpp
 Result execute_statement(const ast::CreateMacro& create, SessionState& session);
 Result execute_statement(const ast::DropMacro& drop, SessionState& session);
+Result execute_statement(const ast::ShowMacros& show, SessionState& session);
+
+// Statements that the language has and this version does not execute: Error{Unsupported}.
+Result execute_statement(const ast::InsertInto& insert, SessionState& session);
 
 }  // namespace eindb

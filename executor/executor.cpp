@@ -36,6 +36,7 @@ class PlanRun {
       std::visit([&](const auto& op) { run_node(n, op); }, plan_.nodes[n].op);
       profile_.nodes[n].seconds = seconds_since(node_start);
     }
+    for (const auto& [n, tiles_read] : scans_) profile_.nodes[n].tiles_in = *tiles_read;
     profile_.seconds = seconds_since(start);
     profile_.peak_bytes = context_.memory->peak();
     return std::move(profile_);
@@ -43,8 +44,8 @@ class PlanRun {
 
  private:
   void run_node(std::size_t n, const ScanNode& scan) {
-    relations_[n] = std::make_shared<Relation>(scan.tensor.dtype, scan.tensor.grid, scan.tensor.name, context_.source,
-                                               context_.memory);
+    relations_[n] = std::make_shared<Relation>(scan.tensor, context_.source, context_.memory);
+    scans_.emplace_back(n, relations_[n]->tiles_read());
   }
 
   void run_node(std::size_t n, const RepartitionNode& repartition) {
@@ -113,6 +114,8 @@ class PlanRun {
   TileSink& sink_;
   std::vector<RelationPtr> relations_;
   std::vector<int> readers_;
+  std::vector<std::pair<std::size_t, std::shared_ptr<const Relation::Counter>>>
+      scans_;  // tiles come as they are needed
   ExecutionProfile profile_;
 };
 

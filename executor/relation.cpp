@@ -1,8 +1,29 @@
 #include "executor/relation.hpp"
 
 #include "common/check.hpp"
+#include "tensor/dense_tensor.hpp"
 
 namespace eindb {
+namespace {
+
+// The selection's part of a stored tile: the start moves to the held indices, the free dimensions keep their strides.
+TilePtr select_from_tile(const Tile& stored, const Selection& selection, std::int64_t stored_id, const Shape& shape) {
+  const auto begin = selection.stored.tile_begin(selection.stored.key_of(stored_id));
+  const auto strides = stored.shape().row_major_strides();
+  std::vector<std::int64_t> free_strides;
+  std::int64_t offset = 0;
+  for (std::size_t d = 0; d < strides.size(); ++d) {
+    if (selection.at[d]) offset += (*selection.at[d] - begin[d]) * strides[d];
+    else free_strides.push_back(strides[d]);
+  }
+  const auto size = size_of(stored.dtype());
+  auto tile = Tile::uninitialized(stored.dtype(), shape);
+  copy_block(tile.mutable_bytes().data(), shape.row_major_strides(),
+             stored.bytes().data() + offset * static_cast<std::int64_t>(size), free_strides, shape.extents(), size);
+  return std::make_shared<const Tile>(std::move(tile));
+}
+
+}  // namespace
 
 Relation::Relation(DType type, TileGrid grid, std::vector<TilePtr> tiles)
     : dtype_(type), grid_(std::move(grid)), slots_(tiles.size()) {
@@ -10,12 +31,11 @@ Relation::Relation(DType type, TileGrid grid, std::vector<TilePtr> tiles)
   for (std::size_t n = 0; n < tiles.size(); ++n) slots_[n].tile = std::move(tiles[n]);
 }
 
-Relation::Relation(DType type, TileGrid grid, std::string tensor, TileSource& source,
-                   std::shared_ptr<MemoryBudget> memory)
-    : dtype_(type),
-      grid_(std::move(grid)),
+Relation::Relation(const InputTensor& tensor, TileSource& source, std::shared_ptr<MemoryBudget> memory)
+    : dtype_(tensor.dtype),
+      grid_(tensor.grid),
       slots_(static_cast<std::size_t>(grid_.tile_count())),
-      tensor_(std::move(tensor)),
+      tensor_(tensor),
       source_(&source),
       memory_(std::move(memory)) {}
 
@@ -23,16 +43,26 @@ TilePtr Relation::tile(std::int64_t tile_id) {
   auto& slot = slots_[static_cast<std::size_t>(tile_id)];
   if (source_ != nullptr) {
     std::call_once(slot.once, [&] {
-      auto read = source_->read(tensor_, tile_id);
-      tiles_read_.fetch_add(1, std::memory_order_relaxed);
-      if (read == nullptr) return;
+      auto present = read(tile_id);
+      tiles_read_->fetch_add(1, std::memory_order_relaxed);
+      if (present == nullptr) return;
       // Counted apart from the tile itself, which the source may share with others.
-      const auto bytes = static_cast<std::int64_t>(read->byte_size());
+      const auto bytes = static_cast<std::int64_t>(present->byte_size());
       memory_->reserve(bytes);
-      slot.tile = TilePtr(read.get(), [read, bytes, memory = memory_](const Tile*) { memory->release(bytes); });
+      slot.tile = TilePtr(present.get(), [present, bytes, memory = memory_](const Tile*) { memory->release(bytes); });
     });
   }
   return slot.tile;
+}
+
+TilePtr Relation::read(std::int64_t tile_id) {
+  const auto& selection = tensor_->selection;
+  if (!selection) return source_->read(tensor_->name, tile_id);
+  const auto key = grid_.key_of(tile_id);
+  const auto stored_id = selection->stored_tile(key);
+  const auto stored = source_->read(tensor_->name, stored_id);
+  if (stored == nullptr) return nullptr;
+  return select_from_tile(*stored, *selection, stored_id, grid_.tile_shape(key));
 }
 
 TilePtr Relation::dense_tile(std::int64_t tile_id) {

@@ -8,6 +8,7 @@
 
 #include "executor/memory_budget.hpp"
 #include "executor/tile_exchange.hpp"
+#include "plan/ein_graph.hpp"
 #include "tensor/partition.hpp"
 
 namespace eindb {
@@ -18,8 +19,8 @@ class Relation {
  public:
   /// All tiles present; null for all zero.
   Relation(DType type, TileGrid grid, std::vector<TilePtr> tiles);
-  /// Tiles of a stored tensor, read on demand and kept.
-  Relation(DType type, TileGrid grid, std::string tensor, TileSource& source, std::shared_ptr<MemoryBudget> memory);
+  /// Tiles of a stored tensor or of a selection from one, read on demand and kept.
+  Relation(const InputTensor& tensor, TileSource& source, std::shared_ptr<MemoryBudget> memory);
 
   DType dtype() const { return dtype_; }
   const TileGrid& grid() const { return grid_; }
@@ -28,7 +29,10 @@ class Relation {
   TilePtr tile(std::int64_t tile_id);
   /// The tile, zeros written out.
   TilePtr dense_tile(std::int64_t tile_id);
-  std::int64_t tiles_read() const { return tiles_read_.load(std::memory_order_relaxed); }
+
+  /// Counts the tiles read from storage; may outlive the relation.
+  using Counter = std::atomic<std::int64_t>;
+  std::shared_ptr<const Counter> tiles_read() const { return tiles_read_; }
 
  private:
   struct Slot {
@@ -36,13 +40,15 @@ class Relation {
     TilePtr tile;
   };
 
+  TilePtr read(std::int64_t tile_id);
+
   DType dtype_;
   TileGrid grid_;
   std::vector<Slot> slots_;
-  std::string tensor_;
+  std::optional<InputTensor> tensor_;  // set exactly if tiles are read on demand
   TileSource* source_ = nullptr;
   std::shared_ptr<MemoryBudget> memory_;
-  std::atomic<std::int64_t> tiles_read_{0};
+  std::shared_ptr<Counter> tiles_read_ = std::make_shared<Counter>(0);
 };
 
 }  // namespace eindb

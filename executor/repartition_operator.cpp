@@ -1,77 +1,14 @@
 #include "executor/repartition_operator.hpp"
 
-#include <algorithm>
-
-#include "tensor/dense_tensor.hpp"
+#include "tensor/tile_gather.hpp"
 
 namespace eindb {
-namespace {
-
-using Index = std::vector<std::int64_t>;
-
-// The parts of the source that overlap [begin, end) of each dimension of the target tile.
-struct Overlap {
-  Index first;
-  Index count;
-};
-
-Overlap overlapping_parts(const TileGrid& source, const Index& begin, const Shape& shape) {
-  Overlap overlap;
-  for (std::size_t d = 0; d < shape.rank(); ++d) {
-    const auto extent = source.shape()[d];
-    const auto parts = source.partition()[d];
-    const auto first = part_of(extent, parts, begin[d]);
-    overlap.first.push_back(first);
-    overlap.count.push_back(part_of(extent, parts, begin[d] + shape[d] - 1) - first + 1);
-  }
-  return overlap;
-}
-
-// Copies the intersection of a source tile and the target tile; both given by where they begin in the tensor.
-void copy_intersection(Tile& target, const Index& target_begin, const Tile& source, const Index& source_begin) {
-  const auto target_strides = target.shape().row_major_strides();
-  const auto source_strides = source.shape().row_major_strides();
-  Index extents(target_begin.size());
-  std::int64_t target_offset = 0;
-  std::int64_t source_offset = 0;
-  for (std::size_t d = 0; d < extents.size(); ++d) {
-    const auto low = std::max(target_begin[d], source_begin[d]);
-    const auto high = std::min(target_begin[d] + target.shape()[d], source_begin[d] + source.shape()[d]);
-    extents[d] = high - low;
-    target_offset += (low - target_begin[d]) * target_strides[d];
-    source_offset += (low - source_begin[d]) * source_strides[d];
-  }
-  const auto size = size_of(source.dtype());
-  const auto bytes = static_cast<std::int64_t>(size);
-  copy_block(target.mutable_bytes().data() + target_offset * bytes, target_strides,
-             source.bytes().data() + source_offset * bytes, source_strides, extents, size);
-}
-
-}  // namespace
 
 TilePtr gather_tile(Relation& source, const TileGrid& target, std::int64_t tile_id, MemoryBudget& memory,
                     std::int64_t& tiles_in) {
-  const auto key = target.key_of(tile_id);
-  const auto begin = target.tile_begin(key);
-  const auto shape = target.tile_shape(key);
-  if (shape.element_count() == 0) return nullptr;
-
-  const auto overlap = overlapping_parts(source.grid(), begin, shape);
-  std::vector<std::pair<TileKey, TilePtr>> pieces;
-  Index step(shape.rank(), 0);
-  do {
-    TileKey source_key = overlap.first;
-    for (std::size_t d = 0; d < step.size(); ++d) source_key[d] += step[d];
-    if (auto tile = source.tile(source.grid().id_of(source_key))) pieces.emplace_back(source_key, std::move(tile));
-  } while (next_index(step, overlap.count));
-
-  tiles_in += static_cast<std::int64_t>(pieces.size());
-  if (pieces.empty()) return nullptr;
-  const auto all_present = static_cast<std::int64_t>(pieces.size()) == Shape(overlap.count).element_count();
-  auto tile = all_present ? Tile::uninitialized(source.dtype(), shape) : Tile::zeros(source.dtype(), shape);
-  for (const auto& [source_key, piece] : pieces)
-    copy_intersection(tile, begin, *piece, source.grid().tile_begin(source_key));
-  return memory.track(std::move(tile));
+  const auto read = [&](std::int64_t id) { return source.tile(id); };
+  auto tile = gather_tile(source.grid(), source.dtype(), read, target, tile_id, tiles_in);
+  return tile ? memory.track(std::move(*tile)) : nullptr;
 }
 
 }  // namespace eindb

@@ -39,7 +39,7 @@ struct CanonicalVertex {
   std::vector<std::int64_t> extents;
   DType dtype;
   DType compute_dtype;
-  std::string tensor;
+  std::string tensor;  // with the selection, if there is one
   Partition stored_partition;
 };
 
@@ -47,6 +47,7 @@ CanonicalVertex canonical(const Vertex& vertex, const LabelTable& table) {
   CanonicalVertex out{vertex.inputs, {}, vertex.bound.extents(), vertex.dtype, vertex.compute_dtype, {}, {}};
   if (vertex.is_input()) {
     out.tensor = vertex.stored->name;
+    if (vertex.stored->selection) out.tensor += vertex.stored->selection->to_string();
     out.stored_partition = vertex.stored->grid.partition();
     return out;
   }

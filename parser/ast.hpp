@@ -24,6 +24,7 @@ struct Identifier {
   std::string text;
   SourceSpan span;
   bool quoted = false;
+  std::uint32_t scope = 0;  ///< 0: the statement's own; otherwise the number of the macro call that it comes from
 };
 
 struct Integer {
@@ -267,6 +268,9 @@ struct AlterTensor {
 
 struct ShowTensors {};
 
+/// SHOW MACROS: those of the user.
+struct ShowMacros {};
+
 struct Describe {
   Identifier name;
 };
@@ -363,9 +367,9 @@ struct DropMacro {
 struct Empty {};
 
 struct Statement {
-  std::variant<Empty, CreateTensor, DropTensor, AlterTensor, ShowTensors, Describe, CopyFrom, CopyTo, InsertInto, Query,
-               Explain, Set, Show, Reset, Begin, Commit, Rollback, Prepare, Execute, Deallocate, CreateMacro, DropMacro,
-               Sql>
+  std::variant<Empty, CreateTensor, DropTensor, AlterTensor, ShowTensors, ShowMacros, Describe, CopyFrom, CopyTo,
+               InsertInto, Query, Explain, Set, Show, Reset, Begin, Commit, Rollback, Prepare, Execute, Deallocate,
+               CreateMacro, DropMacro, Sql>
       node;
   SourceSpan span;  ///< without the semicolon
 };

@@ -1,9 +1,12 @@
 #include "parser/binder.hpp"
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "common/error.hpp"
+#include "common/nearest_name.hpp"
+#include "parser/contraction_binder.hpp"
 #include "parser/expression_binder.hpp"
 #include "parser/label_scope.hpp"
 #include "parser/subscript_binder.hpp"
@@ -11,13 +14,6 @@
 
 namespace eindb {
 namespace {
-
-std::int64_t extent_of(const ast::Extent& extent) {
-  if (const auto* integer = std::get_if<ast::Integer>(&extent.value)) return integer->value;
-  throw Error(ErrorKind::Value,
-              "no value is given for parameter $" + std::to_string(std::get<ast::Parameter>(extent.value).number),
-              extent.span);
-}
 
 // A head as written, with the labels of its first occurrences: a label that stands twice embeds on a diagonal.
 struct Head {
@@ -30,14 +26,16 @@ struct Head {
 class QueryBinder {
  public:
   QueryBinder(const ast::Query& query, const NameSource& names, std::optional<DType> result_type)
-      : query_(query), result_type_(result_type), labels_(bound_.graph.labels()), tensors_(bound_.graph, names) {}
+      : query_(query),
+        names_(names),
+        result_type_(result_type),
+        labels_(bound_.graph.labels()),
+        tensors_(bound_.graph, names),
+        parameters_(names.parameters) {}
 
   BoundQuery run() {
-    if (query_.path) {
-      throw Error(ErrorKind::Unsupported, "USING PATH cannot be planned by this version", query_.path->span,
-                  "leave it out: the optimizer orders contractions");
-    }
-    for (const auto& definition : query_.with) tensors_.define(definition.name, bind_definition(definition));
+    for (const auto& definition : query_.with) tensors_.define(definition.name, bind_definition(definition, false));
+    read_path();
     const auto output = std::visit([&](const auto& body) { return bind_body(body); }, query_.body);
     if (result_type_) bound_.graph.set_dtype(output, *result_type_);
     bound_.graph.set_output(output);
@@ -46,34 +44,89 @@ class QueryBinder {
   }
 
  private:
+  // USING PATH 'greedy' is for the optimizer; an order that the statement gives is bound as it stands.
+  void read_path() {
+    if (!query_.path) return;
+    const auto* name = std::get_if<std::string>(&query_.path->value);
+    const auto* subscripts = std::get_if<ast::Subscripts>(&query_.body);
+    if (subscripts != nullptr && subscripts->nesting && (name == nullptr || *name == "left")) {
+      throw Error(ErrorKind::Value, "parentheses in the subscripts and USING PATH both give an order",
+                  query_.path->span, "leave one of them out");
+    }
+    if (name == nullptr || *name == "left") return;
+    static constexpr std::array<std::string_view, 5> kNames{"left", "greedy", "optimal", "anneal", "auto"};
+    if (std::find(kNames.begin(), kNames.end(), *name) == kNames.end()) {
+      const auto nearest = nearest_name(*name, kNames);
+      throw Error(
+          ErrorKind::UnknownName, "there is no path '" + *name + "'", query_.path->span,
+          nearest ? "did you mean '" + *nearest + "'?" : "use pairs, 'left', 'greedy', 'optimal', 'anneal' or 'auto'");
+    }
+    bound_.path_optimizer = *name;
+  }
+
+  bool gives_order() const { return query_.path && bound_.path_optimizer.empty(); }
+
+  ContractionSteps steps(std::size_t operands) const {
+    if (!gives_order()) return {};
+    if (const auto* path = std::get_if<std::vector<ast::PathStep>>(&query_.path->value))
+      return steps_of_path(*path, operands, query_.path->span);
+    return steps_from_left(operands);
+  }
+
   VertexId bind_body(const ast::Definition& definition) {
     bound_.name = definition.name.text;
-    return bind_definition(definition);
+    return bind_definition(definition, gives_order());
   }
 
   VertexId bind_body(const ast::Subscripts& subscripts) {
     bound_.name = "result";
-    return bind_subscripts(subscripts, bound_.graph, tensors_, labels_);
+    return bind_subscripts(subscripts, bound_.graph, tensors_, [&](std::size_t n) { return steps(n); });
   }
 
-  VertexId bind_definition(const ast::Definition& definition) {
+  std::int64_t extent_of(const ast::Extent& extent) const {
+    const auto* parameter = std::get_if<ast::Parameter>(&extent.value);
+    if (parameter == nullptr) return std::get<ast::Integer>(extent.value).value;
+    const auto value = parameters_.integer(*parameter, extent.span);
+    if (value < 0) throw Error(ErrorKind::Shape, "an extent cannot be " + std::to_string(value), extent.span);
+    return value;
+  }
+
+  VertexId bind_definition(const ast::Definition& definition, bool in_given_order) {
+    if (!calls_macro(definition.expression, names_.find_macro))
+      return bind_expanded(definition, definition.expression, in_given_order);
+    const auto expanded = expand_macros(definition.expression, names_.find_macro, next_scope_);
+    return bind_expanded(definition, expanded, in_given_order);
+  }
+
+  VertexId bind_expanded(const ast::Definition& definition, const ast::Expression& expression, bool in_given_order) {
     for (const auto& dimension : definition.labels)
-      if (dimension.extent)
-        labels_.bind(dimension.label, extent_of(*dimension.extent), "the head of " + definition.name.text);
+      if (dimension.extent) labels_.bind(dimension.label, extent_of(*dimension.extent), definition.name.text);
     // References give the head's labels their extents, so they come first.
-    ExpressionBinder binder(bound_.graph, tensors_, labels_, definition.name.text);
-    binder.bind_labels(definition.expression);
+    ExpressionBinder binder(bound_.graph, tensors_, labels_, parameters_, definition.name.text,
+                            [&] { return macro_names(); });
+    binder.bind_labels(expression);
     const auto head = bind_head(definition);
-    auto vertex = binder.bind(definition.expression, head.distinct);
+    auto vertex = in_given_order
+                      ? binder.bind_contraction(
+                            expression, head.distinct, [&](std::size_t n) { return steps(n); }, query_.path->span)
+                      : binder.bind(expression, head.distinct);
     if (head.has_diagonal()) vertex = embed_diagonals(bound_.graph, vertex, head.distinct, head.places);
     bound_.graph.rename(vertex, definition.name.text);
     return vertex;
   }
 
+  std::vector<std::string> macro_names() const {
+    auto out = names_.macro_names();
+    const auto builtin = builtin_macro_names();
+    out.insert(out.end(), builtin.begin(), builtin.end());
+    return out;
+  }
+
   Head bind_head(const ast::Definition& definition) {
     Head head;
+    DistinctLabels distinct;
     for (const auto& dimension : definition.labels) {
-      const auto* label = labels_.find(dimension.label.text);
+      const auto* label = labels_.find(dimension.label);
       if (label == nullptr) {
         throw Error(ErrorKind::Label,
                     "label " + dimension.label.text + " in the head of " + definition.name.text +
@@ -81,9 +134,10 @@ class QueryBinder {
                     dimension.label.span,
                     "give one, as in " + definition.name.text + "[" + dimension.label.text + " 10]");
       }
-      append_distinct(head.distinct, {*label});
+      distinct.add(*label);
       head.places.push_back(*label);
     }
+    head.distinct = distinct.labels();
     return head;
   }
 
@@ -99,10 +153,13 @@ class QueryBinder {
   }
 
   const ast::Query& query_;
+  const NameSource& names_;
   std::optional<DType> result_type_;
   BoundQuery bound_;
   LabelScope labels_;
   TensorScope tensors_;
+  ParameterScope parameters_;
+  std::uint32_t next_scope_ = 1;  // of macro calls
 };
 
 }  // namespace

@@ -1,14 +1,21 @@
 #pragma once
 
+#include <complex>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "parser/ast.hpp"
+#include "parser/macro.hpp"
 #include "plan/ein_graph.hpp"
 
 namespace eindb {
+
+/// The value of $1, $2, ...; text has no place in an EINSUM.
+using ParameterValue = std::variant<std::int64_t, double, std::complex<double>, std::string>;
 
 /// What the binder asks the world about names. The functions must outlive the call.
 struct NameSource {
@@ -16,6 +23,12 @@ struct NameSource {
   std::function<std::optional<InputTensor>(const std::string&)> find_tensor;
   /// All tensors, for suggestions.
   std::function<std::vector<std::string>()> tensor_names;
+  /// The user's macro of this name (without regard to case), or null. Built-in macros are found without it.
+  FindMacro find_macro = [](const std::string&) { return MacroPtr(); };
+  /// All macros of the user, for suggestions.
+  std::function<std::vector<std::string>()> macro_names = [] { return std::vector<std::string>(); };
+  /// Value n is that of parameter $n + 1.
+  std::vector<ParameterValue> parameters = {};
 };
 
 /// A query with every name resolved.
@@ -23,6 +36,7 @@ struct BoundQuery {
   EinGraph graph;
   std::string name;                      ///< of the head: "Z"; "result" in subscript notation
   std::vector<std::string> label_names;  ///< of the result's dimensions, distinct
+  std::string path_optimizer;            ///< of USING PATH 'greedy'; empty: the session's
 };
 
 /// Syntax tree to logical plan. Every definition becomes one vertex per aggregate and one for what is around them;

@@ -7,6 +7,7 @@
 #include "common/error.hpp"
 #include "common/nearest_name.hpp"
 #include "parser/ast_children.hpp"
+#include "parser/selection_binder.hpp"
 
 namespace eindb {
 namespace {
@@ -38,23 +39,6 @@ ScalarOp scalar_op(ast::InfixOp op) {
   return ScalarOp::Add;
 }
 
-struct LoweredAggregate {
-  std::string_view word;
-  Aggregate aggregate;
-};
-
-// MEAN is a SUM that is divided in the end.
-std::optional<LoweredAggregate> lowered(ast::AggregateOp op) {
-  switch (op) {
-    case ast::AggregateOp::Sum: return LoweredAggregate{"SUM", Aggregate::Sum};
-    case ast::AggregateOp::Mean: return LoweredAggregate{"MEAN", Aggregate::Sum};
-    case ast::AggregateOp::Prod: return LoweredAggregate{"PROD", Aggregate::Prod};
-    case ast::AggregateOp::Min: return LoweredAggregate{"MIN", Aggregate::Min};
-    case ast::AggregateOp::Max: return LoweredAggregate{"MAX", Aggregate::Max};
-    default: return std::nullopt;
-  }
-}
-
 std::string dimension_of(const std::string& tensor, std::size_t position) {
   return "dimension " + std::to_string(position + 1) + " of " + tensor;
 }
@@ -78,30 +62,46 @@ void require_rank(const Vertex& tensor, std::size_t given, const std::string& na
               span, "write " + (rank == 0 ? name : example_reference(name, rank)));
 }
 
-// Evaluates a constant expression made of numbers, as seeds are.
-std::optional<std::int64_t> constant_integer(const ast::Expression& e) {
-  if (const auto* integer = std::get_if<ast::Integer>(&e.node)) return integer->value;
-  if (const auto* prefix = std::get_if<ast::Prefix>(&e.node);
-      prefix != nullptr && prefix->op == ast::PrefixOp::Negate) {
-    if (const auto value = constant_integer(prefix->operand.front()); value && *value != INT64_MIN) return -*value;
-  }
-  return std::nullopt;
+// Whether a definition that is this aggregate and nothing else is one EinSum.
+bool is_one_vertex(ast::AggregateOp op) {
+  using enum ast::AggregateOp;
+  return op == Sum || op == Prod || op == Min || op == Max;
+}
+
+DType type_named(const ast::Identifier& name) {
+  if (const auto type = parse_dtype(name.text)) return *type;
+  throw Error(ErrorKind::Type, "there is no type " + name.text, name.span,
+              "use FLOAT32, FLOAT64, COMPLEX64, COMPLEX128 or INT64");
+}
+
+// The factors of a product, however its parentheses stand.
+void collect_factors(const ast::Expression& e, std::vector<const ast::Expression*>& out) {
+  const auto* infix = std::get_if<ast::Infix>(&e.node);
+  const auto is_product = infix != nullptr && std::all_of(infix->operators.begin(), infix->operators.end(),
+                                                          [](auto op) { return op == ast::InfixOp::Multiply; });
+  if (!is_product) return out.push_back(&e);
+  for (const auto& factor : infix->operands) collect_factors(factor, out);
 }
 
 }  // namespace
 
-ExpressionBinder::ExpressionBinder(EinGraph& graph, TensorScope& tensors, LabelScope& labels, std::string name)
-    : graph_(graph), tensors_(tensors), labels_(labels), name_(std::move(name)) {}
+ExpressionBinder::ExpressionBinder(EinGraph& graph, TensorScope& tensors, LabelScope& labels,
+                                   const ParameterScope& parameters, std::string name,
+                                   std::function<std::vector<std::string>()> macro_names)
+    : graph_(graph),
+      tensors_(tensors),
+      labels_(labels),
+      parameters_(parameters),
+      name_(std::move(name)),
+      macro_names_(std::move(macro_names)) {}
 
 void ExpressionBinder::bind_labels(const ast::Expression& e) {
   if (const auto* reference = std::get_if<ast::Reference>(&e.node)) {
     const auto& tensor = graph_.vertex(tensors_.get(reference->name));
     require_rank(tensor, reference->terms.size(), reference->name.text, e.span);
     for (std::size_t d = 0; d < reference->terms.size(); ++d) {
-      if (const auto* label = std::get_if<ast::Identifier>(&reference->terms[d].value)) {
-        labels_.bind(*label, tensor.bound[d], dimension_of(reference->name.text, d));
-        own_labels_.insert(label->text);
-      }
+      if (const auto* label = std::get_if<ast::Identifier>(&reference->terms[d].value))
+        own_labels_.add(labels_.bind(*label, tensor.bound[d], reference->name.text, d));
     }
   }
   for_each_child(e, [&](const ast::Expression& child) { bind_labels(child); });
@@ -109,27 +109,56 @@ void ExpressionBinder::bind_labels(const ast::Expression& e) {
 
 VertexId ExpressionBinder::bind(const ast::Expression& e, Labels head) {
   head_ = std::move(head);
-  for (const auto label : head_) own_labels_.insert(graph_.labels().name(label));
-  Draft draft{.inputs = {}, .labels = {}, .visible = head_, .cell = head_};
+  own_labels_.add(head_);
   if (const auto* aggregate = std::get_if<ast::Aggregate>(&e.node);
-      aggregate != nullptr && aggregate->op != ast::AggregateOp::Mean) {
-    return add_aggregate(*aggregate, e.span, draft, &head_);
+      aggregate != nullptr && is_one_vertex(aggregate->op)) {
+    return bind_aggregate(*aggregate, e.span);
   }
+  Draft draft{.inputs = {}, .labels = {}, .visible = head_, .cell = head_, .numbers = {}};
   const auto* cast = std::get_if<ast::Cast>(&e.node);
   const auto& body = cast != nullptr ? cast->operand.front() : e;
+  const auto first_made = graph_.size();
   auto lowered_body = lower(body, draft);
   require_in_head(body, free_labels(*lowered_body, draft));
+  // What an aggregate gave as it is needs no vertex around it.
+  const bool is_made = lowered_body->kind() == Kind::Operand && draft.labels.front() == head_ &&
+                       draft.inputs.front().index() >= first_made && !graph_.vertex(draft.inputs.front()).is_input();
   EinSum einsum{
       .inputs = {}, .output = head_, .aggregated = {}, .expression = lowered_body, .aggregate = Aggregate::None};
-  const auto vertex = add_vertex(std::move(draft), std::move(einsum), e.span);
-  if (cast == nullptr) return vertex;
-  const auto type = parse_dtype(cast->type.text);
-  if (!type) {
-    throw Error(ErrorKind::Type, "there is no type " + cast->type.text, cast->type.span,
-                "use FLOAT32, FLOAT64, COMPLEX64, COMPLEX128 or INT64");
-  }
-  graph_.set_dtype(vertex, *type);
+  const auto vertex = is_made ? draft.inputs.front() : add_vertex(std::move(draft), std::move(einsum), e.span);
+  if (cast != nullptr) graph_.set_dtype(vertex, type_named(cast->type));
   return vertex;
+}
+
+VertexId ExpressionBinder::bind_contraction(const ast::Expression& e, Labels head,
+                                            const std::function<ContractionSteps(std::size_t)>& steps,
+                                            SourceSpan place) {
+  head_ = std::move(head);
+  own_labels_.add(head_);
+  const auto* aggregate = std::get_if<ast::Aggregate>(&e.node);
+  std::vector<const ast::Expression*> factors;
+  if (aggregate == nullptr || aggregate->op == ast::AggregateOp::Sum)
+    collect_factors(aggregate != nullptr ? aggregate->argument.front() : e, factors);
+  if (factors.empty() || (aggregate == nullptr && factors.size() == 1)) {
+    throw Error(ErrorKind::Value, "USING PATH orders the contraction of a product or of a SUM of one", place,
+                "write " + name_ + "[...] = SUM(X[...] * Y[...] * ...)");
+  }
+  const auto over = aggregate != nullptr ? aggregated_labels(*aggregate, head_) : Labels{};
+  const Draft outer{.inputs = {}, .labels = {}, .visible = head_, .cell = head_, .numbers = {}};
+  const auto inside = draft_inside(outer, over);
+  std::vector<ContractionOperand> operands;
+  DistinctLabels present;
+  for (const auto* factor : factors) {
+    operands.push_back(materialize(*factor, inside));
+    present.add(operands.back().labels);
+  }
+  require_in_head(e, difference(present.labels(), over));
+  for (const auto& missing : {difference(over, present.labels()), difference(head_, present.labels())}) {
+    if (missing.empty()) continue;
+    throw Error(ErrorKind::Label, "label " + graph_.labels().name(missing.front()) + " is in no factor of the product",
+                place, "leave USING PATH out");
+  }
+  return contract(graph_, name_, operands, head_, steps(operands.size()));
 }
 
 ScalarPtr ExpressionBinder::lower(const ast::Expression& e, Draft& draft) {
@@ -142,18 +171,12 @@ ScalarPtr ExpressionBinder::lower(const ast::Integer& e, SourceSpan, Draft&) {
 ScalarPtr ExpressionBinder::lower(const ast::Real& e, SourceSpan, Draft&) { return ScalarExpression::real(e.value); }
 
 ScalarPtr ExpressionBinder::lower(const ast::Parameter& e, SourceSpan span, Draft&) {
-  throw Error(ErrorKind::Value, "no value is given for parameter $" + std::to_string(e.number), span);
-}
-
-const Label* ExpressionBinder::label_named(const std::string& name) const {
-  // A label of this definition hides a tensor of the same name; a label of other definitions does not.
-  if (own_labels_.count(name) == 0 && tensors_.find(name)) return nullptr;
-  return labels_.find(name);
+  return parameters_.scalar(e, span);
 }
 
 ScalarPtr ExpressionBinder::lower(const ast::Name& e, SourceSpan span, Draft& draft) {
-  if (const auto* label = label_named(e.name.text)) return ScalarExpression::label_index(*label);
-  const auto vertex = tensors_.find(e.name.text);
+  if (const auto* label = label_named(e.name)) return ScalarExpression::label_index(*label);
+  const auto vertex = tensors_.find(e.name);
   if (!vertex) {
     auto candidates = tensors_.known_names();
     const auto nearest = nearest_name(e.name.text, candidates);
@@ -166,124 +189,50 @@ ScalarPtr ExpressionBinder::lower(const ast::Name& e, SourceSpan span, Draft& dr
   return operand(*vertex, {}, draft);
 }
 
-ScalarPtr ExpressionBinder::lower(const ast::Reference& e, SourceSpan span, Draft& draft) {
+ScalarPtr ExpressionBinder::lower(const ast::Reference& e, SourceSpan, Draft& draft) {
   const auto tensor = tensors_.get(e.name);
+  const auto bound = graph_.vertex(tensor).bound;
   Labels labels;
-  bool constants = false;
-  for (const auto& term : e.terms) {
-    if (const auto* label = std::get_if<ast::Identifier>(&term.value)) labels.push_back(*labels_.find(label->text));
-    else if (std::holds_alternative<ast::Integer>(term.value)) constants = true;
-    else lower(std::get<ast::Parameter>(term.value), span, draft);
+  std::vector<std::optional<std::int64_t>> at;
+  for (std::size_t d = 0; d < e.terms.size(); ++d) {
+    at.push_back(held_index(e.terms[d], bound[d], dimension_of(e.name.text, d)));
+    if (!at.back()) labels.push_back(*labels_.find(std::get<ast::Identifier>(e.terms[d].value)));
   }
-  if (constants) {
-    const auto selected = add_selection(tensor, e, labels);
-    return operand(selected, std::move(labels), draft);
-  }
-  return operand(tensor, std::move(labels), draft);
+  if (labels.size() == e.terms.size()) return operand(tensor, std::move(labels), draft);
+  // The same selection again is the same vertex: an expression may name it many times.
+  auto key = std::to_string(tensor.index()) + Selection{.stored = {}, .at = at}.to_string();
+  auto [known, is_new] = selections_.try_emplace(std::move(key));
+  if (is_new) known->second = select(graph_, tensor, at);
+  return operand(known->second, std::move(labels), draft);
 }
 
-VertexId ExpressionBinder::add_selection(VertexId tensor, const ast::Reference& e, Labels& labels) {
-  // Every constant place gets a label of its own, of which one index is kept.
-  const auto bound = graph_.vertex(tensor).bound;
-  EinSum einsum{.inputs = {{}}, .output = {}, .aggregated = {}, .expression = nullptr, .aggregate = Aggregate::Sum};
-  ScalarPtr wanted;
-  for (std::size_t d = 0; d < e.terms.size(); ++d) {
-    const auto* constant = std::get_if<ast::Integer>(&e.terms[d].value);
-    if (constant == nullptr) {
-      einsum.inputs[0].push_back(*labels_.find(std::get<ast::Identifier>(e.terms[d].value).text));
-      continue;
-    }
-    if (constant->value < 0 || constant->value >= bound[d]) {
-      throw Error(ErrorKind::Value,
-                  "index " + std::to_string(constant->value) + " lies outside " + dimension_of(e.name.text, d) +
-                      ", which has extent " + std::to_string(bound[d]),
-                  e.terms[d].span, bound[d] > 0 ? "indices go from 0 to " + std::to_string(bound[d] - 1) : "");
-    }
-    const auto label = labels_.fresh("at" + std::to_string(constant->value), bound[d]);
-    einsum.inputs[0].push_back(label);
-    einsum.aggregated.push_back(label);
-    auto here = ScalarExpression::call(
-        ScalarOp::Equal, {ScalarExpression::label_index(label), ScalarExpression::integer(constant->value)});
-    wanted = wanted == nullptr ? here : ScalarExpression::call(ScalarOp::And, {wanted, here});
-  }
-  append_distinct(einsum.output, difference(einsum.inputs[0], einsum.aggregated));
-  einsum.expression =
-      ScalarExpression::call(ScalarOp::Case, {wanted, ScalarExpression::operand(0), ScalarExpression::integer(0)});
-  labels = einsum.output;
-  return graph_.add(make_vertex(graph_, next_name(), {tensor}, std::move(einsum)));
+std::optional<std::int64_t> ExpressionBinder::held_index(const ast::IndexTerm& term, std::int64_t extent,
+                                                         const std::string& place) {
+  if (std::holds_alternative<ast::Identifier>(term.value)) return std::nullopt;
+  const auto* parameter = std::get_if<ast::Parameter>(&term.value);
+  const auto index =
+      parameter != nullptr ? parameters_.integer(*parameter, term.span) : std::get<ast::Integer>(term.value).value;
+  if (index >= 0 && index < extent) return index;
+  throw Error(
+      ErrorKind::Value,
+      "index " + std::to_string(index) + " lies outside " + place + ", which has extent " + std::to_string(extent),
+      term.span, extent > 0 ? "indices go from 0 to " + std::to_string(extent - 1) : "");
 }
 
 ScalarPtr ExpressionBinder::operand(VertexId vertex, Labels labels, Draft& draft) {
-  for (std::size_t n = 0; n < draft.inputs.size(); ++n)
-    if (draft.inputs[n] == vertex && draft.labels[n] == labels) return ScalarExpression::operand(n);
-  draft.inputs.push_back(vertex);
-  draft.labels.push_back(std::move(labels));
-  return ScalarExpression::operand(draft.inputs.size() - 1);
+  std::string key = std::to_string(vertex.index());
+  for (const auto label : labels) key += "," + std::to_string(label.index());
+  const auto [known, is_new] = draft.numbers.try_emplace(std::move(key), draft.inputs.size());
+  if (is_new) {
+    draft.inputs.push_back(vertex);
+    draft.labels.push_back(std::move(labels));
+  }
+  return ScalarExpression::operand(known->second);
 }
 
-ScalarPtr ExpressionBinder::lower(const ast::Aggregate& e, SourceSpan span, Draft& draft) {
-  const auto vertex = add_aggregate(e, span, draft, nullptr);
-  const auto labels = graph_.vertex(vertex).einsum.output;
-  auto value = operand(vertex, labels, draft);
-  if (e.op != ast::AggregateOp::Mean) return value;
-  const auto count = Shape(graph_.labels().extents(aggregated_labels(e, draft.visible))).element_count();
-  return ScalarExpression::call(ScalarOp::Divide, {std::move(value), ScalarExpression::integer(count)});
-}
-
-VertexId ExpressionBinder::add_aggregate(const ast::Aggregate& e, SourceSpan span, const Draft& outer,
-                                         const Labels* output) {
-  const auto how = lowered(e.op);
-  if (!how) {
-    throw Error(ErrorKind::Unsupported, "this aggregate cannot be computed by this version", e.op_span,
-                "SUM, PROD, MIN, MAX and MEAN are there");
-  }
-  const auto aggregated = aggregated_labels(e, outer.visible);
-  for (const auto label : aggregated) {
-    if (output != nullptr && contains(*output, label)) {
-      throw Error(ErrorKind::Label, "label " + graph_.labels().name(label) + " is aggregated and in the head", span,
-                  "take it out of the head or out of the brackets of " + std::string(how->word));
-    }
-  }
-  Draft inner{.inputs = {}, .labels = {}, .visible = outer.visible, .cell = outer.cell};
-  append_distinct(inner.visible, aggregated);
-  append_distinct(inner.cell, aggregated);
-  auto expression = lower(e.argument.front(), inner);
-
-  const auto free = difference(free_labels(*expression, inner), aggregated);
-  EinSum einsum{.inputs = {},
-                .output = {},
-                .aggregated = aggregated,
-                .expression = expression,
-                .aggregate = aggregated.empty() ? Aggregate::None : how->aggregate};
-  if (output != nullptr) {
-    require_in_head(e.argument.front(), free);
-    einsum.output = *output;
-  } else {
-    // In the order of the head, then of first occurrence.
-    for (const auto label : head_)
-      if (contains(free, label)) einsum.output.push_back(label);
-    append_distinct(einsum.output, free);
-  }
-  const bool ordered = how->aggregate == Aggregate::Min || how->aggregate == Aggregate::Max;
-  const auto vertex = add_vertex(std::move(inner), std::move(einsum), span);
-  if (ordered && is_complex(graph_.vertex(vertex).compute_dtype)) {
-    throw Error(ErrorKind::Type, std::string(how->word) + " is not defined for complex numbers", span,
-                "take REAL, IMAG or ABS first");
-  }
-  return vertex;
-}
-
-Labels ExpressionBinder::free_labels(const ScalarExpression& lowered_body, const Draft& draft) {
-  Labels free;
-  for (const auto& labels : draft.labels) append_distinct(free, labels);
-  append_distinct(free, index_labels_of(lowered_body));
-  return free;
-}
-
-VertexId ExpressionBinder::add_vertex(Draft draft, EinSum einsum, SourceSpan span) {
-  einsum.inputs = std::move(draft.labels);
-  return with_place(
-      span, [&] { return graph_.add(make_vertex(graph_, next_name(), std::move(draft.inputs), std::move(einsum))); });
+// What a vertex of this definition gives, read with its own labels.
+ScalarPtr ExpressionBinder::operand(VertexId vertex, Draft& draft) {
+  return operand(vertex, graph_.vertex(vertex).einsum.output, draft);
 }
 
 ScalarPtr ExpressionBinder::lower(const ast::Call& e, SourceSpan span, Draft& draft) {
@@ -292,7 +241,10 @@ ScalarPtr ExpressionBinder::lower(const ast::Call& e, SourceSpan span, Draft& dr
   if (word == "RANDN") return lower_random(e, Kind::Normal, draft);
   const auto op = find_scalar_function(e.function.text);
   if (!op) {
-    std::vector<std::string> candidates{"RANDOM", "RANDN", "SUM", "PROD", "MIN", "MAX", "MEAN"};
+    auto candidates = macro_names_();
+    for (const auto name : {"RANDOM", "RANDN", "SUM", "PROD", "MIN", "MAX", "MEAN", "LOGSUMEXP", "ARGMIN", "ARGMAX",
+                            "ANY", "ALL", "COUNT"})
+      candidates.emplace_back(name);
     for (const auto name : scalar_function_names()) candidates.emplace_back(name);
     const auto nearest = nearest_name(e.function.text, candidates);
     throw Error(ErrorKind::UnknownName, "there is no function " + e.function.text, e.function.span,
@@ -310,6 +262,17 @@ ScalarPtr ExpressionBinder::lower(const ast::Call& e, SourceSpan span, Draft& dr
   std::vector<ScalarPtr> arguments;
   for (const auto& argument : e.arguments) arguments.push_back(lower(argument, draft));
   return ScalarExpression::call(*op, std::move(arguments));
+}
+
+// A constant made of numbers, as seeds are.
+std::optional<std::int64_t> ExpressionBinder::constant_integer(const ast::Expression& e) const {
+  if (const auto* integer = std::get_if<ast::Integer>(&e.node)) return integer->value;
+  if (const auto* parameter = std::get_if<ast::Parameter>(&e.node)) return parameters_.integer(*parameter, e.span);
+  if (const auto* prefix = std::get_if<ast::Prefix>(&e.node);
+      prefix != nullptr && prefix->op == ast::PrefixOp::Negate) {
+    if (const auto value = constant_integer(prefix->operand.front()); value && *value != INT64_MIN) return -*value;
+  }
+  return std::nullopt;
 }
 
 ScalarPtr ExpressionBinder::lower_random(const ast::Call& e, Kind kind, const Draft& draft) {
@@ -372,89 +335,18 @@ ScalarPtr ExpressionBinder::lower(const ast::Case& e, SourceSpan span, Draft& dr
   return ScalarExpression::call(ScalarOp::Case, std::move(arguments));
 }
 
-ScalarPtr ExpressionBinder::lower(const ast::Cast& e, SourceSpan, Draft& draft) {
+ScalarPtr ExpressionBinder::lower(const ast::Cast& e, SourceSpan span, Draft& draft) {
   // The conversion is a vertex's own: its result type.
-  const auto& body = e.operand.front();
-  Labels free;
-  collect_free_labels(body, draft.visible, free);
-  Labels output;
-  for (const auto label : head_)
-    if (contains(free, label)) output.push_back(label);
-  append_distinct(output, free);
-  ExpressionBinder inner(graph_, tensors_, labels_, next_name());
-  inner.own_labels_ = own_labels_;
-  ast::Expression whole{.node = e, .span = body.span};
-  return operand(inner.bind(whole, output), output, draft);
-}
-
-void ExpressionBinder::collect_free_labels(const ast::Expression& e, const Labels& visible, Labels& out) const {
-  if (const auto* reference = std::get_if<ast::Reference>(&e.node)) {
-    for (const auto& term : reference->terms)
-      if (const auto* label = std::get_if<ast::Identifier>(&term.value))
-        append_distinct(out, {*labels_.find(label->text)});
-  } else if (const auto* name = std::get_if<ast::Name>(&e.node)) {
-    if (const auto* label = label_named(name->name.text)) append_distinct(out, {*label});
-  } else if (const auto* aggregate = std::get_if<ast::Aggregate>(&e.node)) {
-    Labels inside;
-    collect_free_labels(aggregate->argument.front(), visible, inside);
-    append_distinct(out, difference(inside, aggregated_labels(*aggregate, visible)));
-  } else if (const auto* call = std::get_if<ast::Call>(&e.node);
-             call != nullptr && (upper(call->function.text) == "RANDOM" || upper(call->function.text) == "RANDN")) {
-    append_distinct(out, visible);
-  } else {
-    for_each_child(e, [&](const ast::Expression& child) { collect_free_labels(child, visible, out); });
-  }
-}
-
-Labels ExpressionBinder::aggregated_labels(const ast::Aggregate& e, const Labels& visible) const {
-  if (!e.labels) {
-    Labels inside;
-    collect_free_labels(e.argument.front(), visible, inside);
-    return difference(inside, visible);
-  }
-  Labels out;
-  for (const auto& name : *e.labels) {
-    const auto* label = labels_.find(name.text);
-    if (label == nullptr) {
-      throw Error(ErrorKind::Label, "label " + name.text + " occurs nowhere in this statement", name.span,
-                  "aggregate over a label of a reference");
-    }
-    if (contains(out, *label)) throw Error(ErrorKind::Label, "label " + name.text + " is given twice", name.span);
-    out.push_back(*label);
-  }
-  return out;
-}
-
-void ExpressionBinder::require_in_head(const ast::Expression& e, const Labels& used) const {
-  const auto missing = difference(used, head_);
-  if (missing.empty()) return;
-  const auto& name = graph_.labels().name(missing.front());
-  const auto head = graph_.labels().join_names(head_);
-  throw Error(ErrorKind::Label, "label " + name + " is neither in the head of " + name_ + " nor aggregated",
-              find_label(e, name),
-              "aggregate it, as in SUM[" + name + "](...), or add it to the head: " + name_ + "[" + head +
-                  (head.empty() ? "" : ",") + name + "]");
-}
-
-SourceSpan ExpressionBinder::find_label(const ast::Expression& e, const std::string& name) const {
-  if (const auto* reference = std::get_if<ast::Reference>(&e.node)) {
-    for (const auto& term : reference->terms)
-      if (const auto* label = std::get_if<ast::Identifier>(&term.value); label != nullptr && label->text == name)
-        return term.span;
-  }
-  if (const auto* used = std::get_if<ast::Name>(&e.node); used != nullptr && used->name.text == name) return e.span;
-  SourceSpan found = e.span;
-  for_each_child(e, [&](const ast::Expression& child) {
-    if (found != e.span) return;
-    const auto inside = find_label(child, name);
-    if (inside != child.span || std::holds_alternative<ast::Name>(child.node)) found = inside;
-  });
-  return found;
-}
-
-std::string ExpressionBinder::next_name() {
-  ++made_;
-  return name_ + "." + std::to_string(made_);
+  auto inner = draft_inside(draft, {});
+  auto expression = lower(e.operand.front(), inner);
+  EinSum einsum{.inputs = {},
+                .output = in_order_of_head(free_labels(*expression, inner)),
+                .aggregated = {},
+                .expression = expression,
+                .aggregate = Aggregate::None};
+  const auto vertex = add_vertex(std::move(inner), std::move(einsum), span);
+  graph_.set_dtype(vertex, type_named(e.type));
+  return operand(vertex, draft);
 }
 
 }  // namespace eindb

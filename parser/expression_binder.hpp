@@ -1,11 +1,15 @@
 #pragma once
 
-#include <set>
+#include <functional>
+#include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "parser/ast.hpp"
+#include "parser/contraction_binder.hpp"
 #include "parser/label_scope.hpp"
+#include "parser/parameter_scope.hpp"
 #include "parser/tensor_scope.hpp"
 #include "plan/ein_graph.hpp"
 
@@ -19,14 +23,19 @@ namespace eindb {
 /// gives T[i] = MAX(X[i,j]), U[i] = SUM(Y[i,k]) and Z[i] = EXP(T[i]) / U[i].
 class ExpressionBinder {
  public:
-  /// `name` names the vertices that are made.
-  ExpressionBinder(EinGraph& graph, TensorScope& tensors, LabelScope& labels, std::string name);
+  /// `name` names the vertices that are made; `macro_names` are for suggestions.
+  ExpressionBinder(EinGraph& graph, TensorScope& tensors, LabelScope& labels, const ParameterScope& parameters,
+                   std::string name, std::function<std::vector<std::string>()> macro_names);
 
   /// Binds the labels of all references in `e` to the extents of the tensors. To be called before `bind`: the head
   /// may take its extents from them.
   void bind_labels(const ast::Expression& e);
   /// Adds the vertices for `e`; the last one has `head`, labels in order and distinct, as output.
   VertexId bind(const ast::Expression& e, Labels head);
+  /// As bind, for a product of factors or a SUM of one, contracted in the order that `steps` gives for their number.
+  /// Error{Value} at `place` for anything else.
+  VertexId bind_contraction(const ast::Expression& e, Labels head,
+                            const std::function<ContractionSteps(std::size_t)>& steps, SourceSpan place);
 
  private:
   // A vertex in the making: the operands of its expression, and labels it runs over.
@@ -35,8 +44,12 @@ class ExpressionBinder {
     std::vector<Labels> labels;
     Labels visible;  // labels that an aggregate inside leaves alone: the head's and those of enclosing aggregates
     Labels cell;     // the labels that number a cell, for RANDOM
+    std::unordered_map<std::string, std::size_t> numbers;  // of the operands, by vertex and labels
   };
+  // Lowers the argument of an aggregate into the draft of its vertex.
+  using LowerArgument = std::function<ScalarPtr(Draft&)>;
 
+  // ---- expression_binder.cpp: scalars and references ----
   ScalarPtr lower(const ast::Expression& e, Draft& draft);
   ScalarPtr lower(const ast::Integer& e, SourceSpan span, Draft& draft);
   ScalarPtr lower(const ast::Real& e, SourceSpan span, Draft& draft);
@@ -50,29 +63,45 @@ class ExpressionBinder {
   ScalarPtr lower(const ast::Case& e, SourceSpan span, Draft& draft);
   ScalarPtr lower(const ast::Cast& e, SourceSpan span, Draft& draft);
   ScalarPtr lower_random(const ast::Call& e, ScalarExpression::Kind kind, const Draft& draft);
-
-  /// Adds the vertex of an aggregate, whose result has the labels `output` gives for the labels left free.
-  VertexId add_aggregate(const ast::Aggregate& e, SourceSpan span, const Draft& outer, const Labels* output);
-  VertexId add_vertex(Draft draft, EinSum einsum, SourceSpan span);
-  /// X[3,j]: a vertex that picks the constant places out of X; the labels left are in `labels`.
-  VertexId add_selection(VertexId tensor, const ast::Reference& e, Labels& labels);
+  std::optional<std::int64_t> held_index(const ast::IndexTerm& term, std::int64_t extent, const std::string& place);
+  std::optional<std::int64_t> constant_integer(const ast::Expression& e) const;
   ScalarPtr operand(VertexId vertex, Labels labels, Draft& draft);
+  ScalarPtr operand(VertexId vertex, Draft& draft);
 
+  // ---- aggregate_binder.cpp: aggregates, and vertices for parts of an expression ----
+  VertexId bind_aggregate(const ast::Aggregate& e, SourceSpan span);
+  ScalarPtr log_sum_exp(const ast::Aggregate& e, const Labels& over, SourceSpan span, Draft& draft);
+  ScalarPtr extreme_index(const ast::Aggregate& e, const Labels& over, SourceSpan span, Draft& draft);
+  ScalarPtr count_true(const ast::Aggregate& e, const Labels& over, SourceSpan span, Draft& draft);
+  /// Adds the vertex of an aggregate over `over`; its result has the labels that the argument leaves free, or `head`.
+  VertexId reduce(Aggregate how, const Labels& over, const LowerArgument& argument, SourceSpan span, const Draft& outer,
+                  const Labels* head = nullptr);
+  /// Adds a vertex for `e` alone, element by element; a reference gives what it reads.
+  ContractionOperand materialize(const ast::Expression& e, const Draft& outer);
+  VertexId add_vertex(Draft draft, EinSum einsum, SourceSpan span);
+  Draft draft_inside(const Draft& outer, const Labels& over) const;
+  Labels in_order_of_head(const Labels& labels) const;
+
+  // ---- expression_labels_binder.cpp: which labels an expression has ----
   // Labels that occur in e and that nothing in e aggregates, in order of first occurrence.
-  void collect_free_labels(const ast::Expression& e, const Labels& visible, Labels& out) const;
+  void collect_free_labels(const ast::Expression& e, const Labels& visible, DistinctLabels& out) const;
   Labels aggregated_labels(const ast::Aggregate& e, const Labels& visible) const;
+  Labels named_labels(const std::vector<ast::Identifier>& names) const;
   static Labels free_labels(const ScalarExpression& lowered_body, const Draft& draft);
-  const Label* label_named(const std::string& name) const;
+  const Label* label_named(const ast::Identifier& name) const;
   void require_in_head(const ast::Expression& e, const Labels& used) const;
-  SourceSpan find_label(const ast::Expression& e, const std::string& name) const;
+  SourceSpan find_label(const ast::Expression& e, Label label) const;
   std::string next_name();
 
   EinGraph& graph_;
   TensorScope& tensors_;
   LabelScope& labels_;
+  const ParameterScope& parameters_;
   std::string name_;
+  std::function<std::vector<std::string>()> macro_names_;
   Labels head_;
-  std::set<std::string> own_labels_;  // names of the labels of this definition
+  DistinctLabels own_labels_;                             // of this definition
+  std::unordered_map<std::string, VertexId> selections_;  // by tensor and held indices
   int made_ = 0;
 };
 

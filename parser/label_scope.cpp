@@ -4,25 +4,41 @@
 
 namespace eindb {
 
-Label LabelScope::bind(const ast::Identifier& name, std::int64_t extent, const std::string& place) {
-  const auto found = entries_.find(name.text);
+std::string LabelScope::Entry::place() const {
+  return dimension ? "dimension " + std::to_string(*dimension + 1) + " of " + owner : "the head of " + owner;
+}
+
+std::string LabelScope::key_of(const ast::Identifier& name) { return std::to_string(name.scope) + ":" + name.text; }
+
+Label LabelScope::bind(const ast::Identifier& name, std::int64_t extent, const std::string& owner,
+                       std::size_t dimension) {
+  return bind(name, extent, Entry{{}, owner, dimension});
+}
+
+Label LabelScope::bind(const ast::Identifier& name, std::int64_t extent, const std::string& owner) {
+  return bind(name, extent, Entry{{}, owner, std::nullopt});
+}
+
+Label LabelScope::bind(const ast::Identifier& name, std::int64_t extent, Entry entry) {
+  auto key = key_of(name);
+  const auto found = entries_.find(key);
   if (found == entries_.end()) {
-    const auto label = table_.add(name.text, extent);
-    entries_.emplace(name.text, Entry{label, place});
+    const auto label = entry.label = table_.add(name.text, extent);
+    entries_.emplace(std::move(key), std::move(entry));
     return label;
   }
   const auto known = table_.extent(found->second.label);
   if (known != extent) {
     throw Error(ErrorKind::Shape,
-                "label " + name.text + " has extent " + std::to_string(known) + " in " + found->second.place +
-                    " but extent " + std::to_string(extent) + " in " + place,
+                "label " + name.text + " has extent " + std::to_string(known) + " in " + found->second.place() +
+                    " but extent " + std::to_string(extent) + " in " + entry.place(),
                 name.span, "a label has one extent throughout a statement: use another label, or tensors that fit");
   }
   return found->second.label;
 }
 
-const Label* LabelScope::find(const std::string& name) const {
-  const auto found = entries_.find(name);
+const Label* LabelScope::find(const ast::Identifier& name) const {
+  const auto found = entries_.find(key_of(name));
   return found == entries_.end() ? nullptr : &found->second.label;
 }
 

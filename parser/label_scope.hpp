@@ -1,33 +1,45 @@
 #pragma once
 
-#include <map>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <unordered_map>
 
 #include "parser/ast.hpp"
 #include "tensor/label.hpp"
 
 namespace eindb {
 
-/// The labels of one statement by name: a label has the same extent wherever it occurs.
+/// The labels of one statement by name: a label has the same extent wherever it occurs. Names of different macro calls
+/// (ast::Identifier::scope) are different labels.
 class LabelScope {
  public:
   explicit LabelScope(LabelTable& table) : table_(table) {}
 
-  /// The label, made if it is new. Error{Shape} if it is known with another extent; `place` describes where this
-  /// extent comes from: "dimension 1 of X".
-  Label bind(const ast::Identifier& name, std::int64_t extent, const std::string& place);
+  /// The label, made if it is new. Error{Shape} if it is known with another extent. The extent is that of dimension
+  /// `dimension` (from 0) of `owner`, for the message.
+  Label bind(const ast::Identifier& name, std::int64_t extent, const std::string& owner, std::size_t dimension);
+  /// As above, with an extent from the head of the definition `owner`.
+  Label bind(const ast::Identifier& name, std::int64_t extent, const std::string& owner);
   /// The label, if it has been bound.
-  const Label* find(const std::string& name) const;
+  const Label* find(const ast::Identifier& name) const;
   /// A label that no name finds.
   Label fresh(const std::string& display_name, std::int64_t extent) { return table_.add(display_name, extent); }
 
  private:
   struct Entry {
     Label label;
-    std::string place;
+    std::string owner;
+    std::optional<std::size_t> dimension;  // absent: the head
+
+    std::string place() const;
   };
+
+  Label bind(const ast::Identifier& name, std::int64_t extent, Entry entry);
+  static std::string key_of(const ast::Identifier& name);
+
   LabelTable& table_;
-  std::map<std::string, Entry, std::less<>> entries_;
+  std::unordered_map<std::string, Entry> entries_;
 };
 
 }  // namespace eindb

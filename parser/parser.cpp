@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <span>
 #include <string>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "common/error.hpp"
 #include "common/nearest_name.hpp"
 #include "parser/expression_parser.hpp"
+#include "parser/lexer.hpp"
 #include "parser/query_parser.hpp"
 #include "parser/sql_parser.hpp"
 #include "parser/sql_scanner.hpp"
@@ -23,6 +25,35 @@ using statement_parsers::Node;
 using StatementParser = Node (*)(TokenStream&);
 
 Node query(TokenStream& tokens) { return parse_query(tokens); }
+
+// The number of a parameter "$12"; 0 for anything else.
+std::size_t parameter_number(std::string_view text) {
+  std::size_t number = 0;
+  if (text.empty() || text.front() != '$') return 0;
+  text.remove_prefix(1);
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return status == std::errc{} && end == text.data() + text.size() ? number : 0;
+}
+
+std::size_t parameters_of_sql(std::string_view text) {
+  std::size_t highest = 0;
+  SqlScanner scanner(text);
+  for (auto token = scanner.next(); token.kind != SqlToken::Kind::End; token = scanner.next())
+    if (token.kind == SqlToken::Kind::Word) highest = std::max(highest, parameter_number(token.text));
+  return highest;
+}
+
+// Up to the end, or to what is no token of ours.
+std::size_t parameters_of_tokens(std::string_view text) {
+  std::size_t highest = 0;
+  Lexer lexer(text);
+  try {
+    for (auto token = lexer.next(); token.kind != Token::Kind::End; token = lexer.next())
+      if (token.kind == Token::Kind::Parameter) highest = std::max(highest, parameter_number(token.text));
+  } catch (const Error&) {
+  }
+  return highest;
+}
 
 struct OwnStatement {
   std::string_view word;
@@ -259,6 +290,22 @@ ast::Expression parse_expression(std::string_view text) {
   auto expression = parse_expression(tokens);
   expect_end(text, tokens.last_end(), true);
   return expression;
+}
+
+std::size_t count_parameters(std::string_view text) {
+  // SQL takes X[$1] for a name, and our lexer ends at what only SQL has: either may see what the other does not.
+  auto highest = std::max(parameters_of_sql(text), parameters_of_tokens(text));
+  const auto statement = parse_statement(text);
+  const auto* sql = std::get_if<ast::Sql>(&statement.node);
+  if (const auto* create = std::get_if<ast::CreateTensor>(&statement.node))
+    sql = std::get_if<ast::Sql>(&create->source);
+  if (const auto* copy = std::get_if<ast::CopyTo>(&statement.node)) sql = std::get_if<ast::Sql>(&copy->source);
+  if (sql == nullptr) return highest;
+  for (const auto& embedded : sql->queries) {
+    const auto span = embedded.query.span;
+    highest = std::max(highest, parameters_of_tokens(text.substr(span.begin, span.end - span.begin)));
+  }
+  return highest;
 }
 
 }  // namespace eindb

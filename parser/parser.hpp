@@ -19,6 +19,9 @@ inline constexpr std::size_t kMaxStatementBytes = std::size_t{64} << 20U;
 /// in `text`; nothing is recovered. Time and memory are linear in the text. Thread-safe, no state.
 ast::Statement parse_statement(std::string_view text);
 
+/// The highest number of a parameter $1, $2, ... in the text of a statement, eindb's or SQL; 0 if it has none.
+std::size_t count_parameters(std::string_view text);
+
 /// [WITH ...] EINSUM ..., alone.
 ast::Query parse_query(std::string_view text);
 

@@ -133,7 +133,8 @@ Node set(TokenStream& tokens) {
 Node show(TokenStream& tokens) {
   tokens.take();
   if (tokens.accept_word("TENSORS")) return ast::ShowTensors{};
-  return ast::Show{name_or_all(tokens, "TENSORS, ALL or the name of a setting")};
+  if (tokens.accept_word("MACROS")) return ast::ShowMacros{};
+  return ast::Show{name_or_all(tokens, "TENSORS, MACROS, ALL or the name of a setting")};
 }
 
 Node reset(TokenStream& tokens) {

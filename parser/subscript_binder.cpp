@@ -2,105 +2,175 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 
 #include "common/error.hpp"
+#include "parser/label_scope.hpp"
+#include "parser/selection_binder.hpp"
 
 namespace eindb {
 namespace {
-
-void require_plain(const ast::Subscripts& subscripts) {
-  if (subscripts.nesting) {
-    throw Error(ErrorKind::Unsupported, "parentheses in subscripts cannot be planned by this version",
-                subscripts.nesting->span, "leave them out: the optimizer orders contractions");
-  }
-  const auto check = [](const ast::SubscriptTerm& term) {
-    for (const auto& item : term.items) {
-      if (item.is_ellipsis()) {
-        throw Error(ErrorKind::Unsupported, "an ellipsis in subscripts cannot be read by this version", item.span,
-                    "write a label for each dimension");
-      }
-    }
-  };
-  std::for_each(subscripts.inputs.begin(), subscripts.inputs.end(), check);
-  if (subscripts.output) check(*subscripts.output);
-}
 
 std::string plural(std::size_t count, const std::string& word) {
   return std::to_string(count) + " " + word + (count == 1 ? "" : "s");
 }
 
-Labels bind_term(const ast::SubscriptTerm& term, const Vertex& tensor, LabelScope& scope) {
-  if (term.items.size() != tensor.bound.rank()) {
+// Labels of an ellipsis live apart from those that a person can write.
+constexpr std::uint32_t kEllipsisScope = UINT32_MAX;
+
+// Dimension `from_right` (from 0) of the ellipsis.
+ast::Identifier ellipsis_label(std::size_t from_right, SourceSpan span) {
+  return {.text = "e" + std::to_string(from_right + 1), .span = span, .quoted = false, .scope = kEllipsisScope};
+}
+
+// One operand: its vertex, and a name for each of its dimensions.
+struct Operand {
+  VertexId vertex;
+  std::vector<ast::Identifier> names;
+};
+
+class SubscriptBinder {
+ public:
+  SubscriptBinder(const ast::Subscripts& subscripts, EinGraph& graph, TensorScope& tensors)
+      : subscripts_(subscripts), graph_(graph), tensors_(tensors), labels_(graph.labels()) {}
+
+  VertexId run(const std::function<ContractionSteps(std::size_t)>& steps) {
+    require_operands();
+    for (std::size_t n = 0; n < subscripts_.operands.size(); ++n) add_operand(n);
+    for (const auto& operand : operands_) bind_extents(operand);
+    std::vector<ContractionOperand> contracted;
+    for (const auto& operand : operands_) contracted.push_back(read(operand));
+    const auto places = subscripts_.output ? explicit_output(*subscripts_.output) : implicit_output();
+    const DistinctLabels distinct(places);
+    const auto order =
+        subscripts_.nesting ? steps_of_nesting(*subscripts_.nesting, contracted.size()) : steps(contracted.size());
+    const auto vertex = contract(graph_, "result", std::move(contracted), distinct.labels(), order);
+    if (distinct.labels().size() == places.size()) return vertex;
+    return embed_diagonals(graph_, vertex, distinct.labels(), places);
+  }
+
+ private:
+  void require_operands() const {
+    if (subscripts_.inputs.size() == subscripts_.operands.size()) return;
     throw Error(ErrorKind::Label,
-                tensor.name + " has " + plural(tensor.bound.rank(), "dimension") + ", but its subscripts give " +
-                    plural(term.items.size(), "label"),
-                term.span);
+                "the subscripts describe " + plural(subscripts_.inputs.size(), "operand") + ", but " +
+                    std::to_string(subscripts_.operands.size()) + " are given",
+                subscripts_.text_span);
   }
-  Labels labels;
-  for (std::size_t d = 0; d < term.items.size(); ++d) {
-    const ast::Identifier name{.text = term.items[d].label, .span = term.items[d].span, .quoted = false};
-    labels.push_back(scope.bind(name, tensor.bound[d], "dimension " + std::to_string(d + 1) + " of " + tensor.name));
-  }
-  return labels;
-}
 
-Labels implicit_output(const std::vector<Labels>& inputs, const LabelTable& table) {
-  std::map<std::string, std::pair<Label, int>> occurrences;
-  for (const auto& labels : inputs)
-    for (const auto label : labels) {
-      auto& entry = occurrences[table.name(label)];
-      entry.first = label;
-      ++entry.second;
+  void add_operand(std::size_t n) {
+    const auto& term = subscripts_.inputs[n];
+    Operand operand{tensors_.get(subscripts_.operands[n]), {}};
+    const auto& tensor = graph_.vertex(operand.vertex);
+    const auto is_ellipsis = [](const ast::SubscriptItem& item) { return item.is_ellipsis(); };
+    const bool has_ellipsis = std::any_of(term.items.begin(), term.items.end(), is_ellipsis);
+    const auto named = term.items.size() - (has_ellipsis ? 1 : 0);
+    const auto rank = tensor.bound.rank();
+    if (named > rank || (named < rank && !has_ellipsis)) {
+      throw Error(
+          ErrorKind::Label,
+          tensor.name + " has " + plural(rank, "dimension") + ", but its subscripts give " + plural(named, "label"),
+          term.span, named < rank ? "an ellipsis, '...', stands for the dimensions left over" : "");
     }
-  Labels output;
-  for (const auto& [name, entry] : occurrences)
-    if (entry.second == 1) output.push_back(entry.first);
-  return output;
-}
-
-Labels explicit_output(const ast::SubscriptTerm& term, const LabelScope& scope) {
-  Labels output;
-  for (const auto& item : term.items) {
-    const auto* label = scope.find(item.label);
-    if (label == nullptr) {
-      throw Error(ErrorKind::Label, "label " + item.label + " of the output occurs in no operand", item.span,
-                  "use labels of the operands");
+    for (const auto& item : term.items) {
+      if (!item.is_ellipsis()) {
+        operand.names.push_back({.text = item.label, .span = item.span, .quoted = false, .scope = 0});
+        continue;
+      }
+      for (auto left = rank - named; left-- > 0;) operand.names.push_back(ellipsis_label(left, item.span));
+      ellipsis_rank_ = std::max(ellipsis_rank_, rank - named);
     }
-    output.push_back(*label);
+    operands_.push_back(std::move(operand));
   }
-  return output;
-}
+
+  // Dimensions of extent 1 adapt to others, so that they bind a label only where nothing else does.
+  void bind_extents(const Operand& operand) {
+    const auto& tensor = graph_.vertex(operand.vertex);
+    for (std::size_t d = 0; d < operand.names.size(); ++d)
+      if (tensor.bound[d] != 1) labels_.bind(operand.names[d], tensor.bound[d], tensor.name, d);
+  }
+
+  ContractionOperand read(const Operand& operand) {
+    const auto bound = graph_.vertex(operand.vertex).bound;
+    Labels labels;
+    std::vector<std::optional<std::int64_t>> at(bound.rank());
+    std::unordered_map<Label, std::int64_t> extents;  // of this operand's dimensions: both sides of a diagonal agree
+    for (std::size_t d = 0; d < bound.rank(); ++d) {
+      const auto& name = operand.names[d];
+      const auto* known = labels_.find(name);
+      const auto label = known != nullptr ? *known : labels_.bind(name, 1, graph_.vertex(operand.vertex).name, d);
+      const auto first = extents.try_emplace(label, bound[d]).first->second;
+      if (first != bound[d]) {
+        throw Error(ErrorKind::Shape,
+                    "label " + name.text + " has extents " + std::to_string(first) + " and " +
+                        std::to_string(bound[d]) + " in one operand",
+                    name.span, "a diagonal needs dimensions of one extent");
+      }
+      ++occurrences_[label];
+      if (bound[d] != graph_.labels().extent(label)) at[d] = 0;
+      else labels.push_back(label);
+    }
+    if (labels.size() == bound.rank()) return {operand.vertex, std::move(labels)};
+    return {select(graph_, operand.vertex, at), std::move(labels)};
+  }
+
+  Labels ellipsis() const {
+    Labels out;
+    for (auto left = ellipsis_rank_; left-- > 0;) out.push_back(*labels_.find(ellipsis_label(left, {})));
+    return out;
+  }
+
+  Labels implicit_output() const {
+    std::map<std::string, Label> once;
+    for (const auto& operand : operands_)
+      for (const auto& name : operand.names)
+        if (const auto label = *labels_.find(name); name.scope == 0 && occurrences_.at(label) == 1)
+          once.emplace(name.text, label);
+    auto output = ellipsis();
+    for (const auto& [name, label] : once) output.push_back(label);
+    return output;
+  }
+
+  Labels explicit_output(const ast::SubscriptTerm& term) const {
+    Labels output;
+    bool has_ellipsis = false;
+    for (const auto& item : term.items) {
+      if (item.is_ellipsis()) {
+        has_ellipsis = true;
+        const auto dimensions = ellipsis();
+        output.insert(output.end(), dimensions.begin(), dimensions.end());
+        continue;
+      }
+      const auto* label = labels_.find({.text = item.label, .span = item.span, .quoted = false, .scope = 0});
+      if (label == nullptr) {
+        throw Error(ErrorKind::Label, "label " + item.label + " of the output occurs in no operand", item.span,
+                    "use labels of the operands");
+      }
+      output.push_back(*label);
+    }
+    if (ellipsis_rank_ > 0 && !has_ellipsis) {
+      throw Error(
+          ErrorKind::Label,
+          "the output has no ellipsis, but those of the operands stand for " + plural(ellipsis_rank_, "dimension"),
+          term.span, "write '...' in the output too, or labels in place of the ellipsis to sum over them");
+    }
+    return output;
+  }
+
+  const ast::Subscripts& subscripts_;
+  EinGraph& graph_;
+  TensorScope& tensors_;
+  LabelScope labels_;
+  std::vector<Operand> operands_;
+  std::size_t ellipsis_rank_ = 0;
+  std::unordered_map<Label, int> occurrences_;
+};
 
 }  // namespace
 
-VertexId bind_subscripts(const ast::Subscripts& subscripts, EinGraph& graph, TensorScope& tensors, LabelScope& labels) {
-  require_plain(subscripts);
-  if (subscripts.inputs.size() != subscripts.operands.size()) {
-    throw Error(ErrorKind::Label,
-                "the subscripts describe " + plural(subscripts.inputs.size(), "operand") + ", but " +
-                    std::to_string(subscripts.operands.size()) + " are given",
-                subscripts.text_span);
-  }
-  EinSum einsum;
-  std::vector<VertexId> inputs;
-  std::vector<ScalarPtr> factors;
-  for (std::size_t n = 0; n < subscripts.operands.size(); ++n) {
-    inputs.push_back(tensors.get(subscripts.operands[n]));
-    einsum.inputs.push_back(bind_term(subscripts.inputs[n], graph.vertex(inputs.back()), labels));
-    factors.push_back(ScalarExpression::operand(n));
-  }
-  const auto places =
-      subscripts.output ? explicit_output(*subscripts.output, labels) : implicit_output(einsum.inputs, graph.labels());
-  Labels all;
-  for (const auto& input : einsum.inputs) append_distinct(all, input);
-  append_distinct(einsum.output, places);
-  einsum.aggregated = difference(all, einsum.output);
-  einsum.aggregate = einsum.aggregated.empty() ? Aggregate::None : Aggregate::Sum;
-  einsum.expression = factors.size() == 1 ? factors[0] : ScalarExpression::call(ScalarOp::Multiply, factors);
-  const auto distinct = einsum.output;
-  const auto vertex = graph.add(make_vertex(graph, "result", std::move(inputs), std::move(einsum)));
-  if (distinct.size() == places.size()) return vertex;
-  return embed_diagonals(graph, vertex, distinct, places);
+VertexId bind_subscripts(const ast::Subscripts& subscripts, EinGraph& graph, TensorScope& tensors,
+                         const std::function<ContractionSteps(std::size_t)>& steps) {
+  return SubscriptBinder(subscripts, graph, tensors).run(steps);
 }
 
 VertexId embed_diagonals(EinGraph& graph, VertexId vertex, const Labels& distinct, const Labels& places) {

@@ -23,22 +23,18 @@ void TensorScope::define(const ast::Identifier& name, VertexId vertex) {
   }
 }
 
-std::optional<VertexId> TensorScope::find(const std::string& name) {
-  const auto key = folded(name);
-  if (const auto found = definitions_.find(key); found != definitions_.end()) return found->second;
+std::optional<VertexId> TensorScope::find(const ast::Identifier& name) {
+  const auto key = folded(name.text);
+  const auto defined = name.scope == 0 ? definitions_.find(key) : definitions_.end();
+  if (defined != definitions_.end()) return defined->second;
   if (const auto found = inputs_.find(key); found != inputs_.end()) return found->second;
-  auto tensor = names_.find_tensor(name);
+  auto tensor = names_.find_tensor(name.text);
   if (!tensor) return std::nullopt;
-  Vertex vertex;
-  vertex.name = tensor->name;
-  vertex.bound = tensor->grid.shape();
-  vertex.dtype = vertex.compute_dtype = tensor->dtype;
-  vertex.stored = std::move(tensor);
-  return inputs_.emplace(key, graph_.add(std::move(vertex))).first->second;
+  return inputs_.emplace(key, graph_.add(make_input(std::move(*tensor)))).first->second;
 }
 
 VertexId TensorScope::get(const ast::Identifier& name) {
-  if (const auto vertex = find(name.text)) return *vertex;
+  if (const auto vertex = find(name)) return *vertex;
   const auto nearest = nearest_name(name.text, known_names());
   throw Error(ErrorKind::UnknownName, "there is no tensor " + name.text, name.span,
               nearest ? "did you mean " + *nearest + "?" : "SHOW TENSORS lists what there is");

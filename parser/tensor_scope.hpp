@@ -18,7 +18,8 @@ class TensorScope {
   /// Adds a WITH definition; Error{DuplicateName} if the statement has it already.
   void define(const ast::Identifier& name, VertexId vertex);
   /// The vertex behind a name; a catalog tensor becomes an input vertex when first used. nullopt: no such tensor.
-  std::optional<VertexId> find(const std::string& name);
+  /// A name that a macro brings along finds tensors of the catalog only.
+  std::optional<VertexId> find(const ast::Identifier& name);
   /// As find; Error{UnknownName} with the nearest name.
   VertexId get(const ast::Identifier& name);
   /// Every name that `find` finds, for suggestions.

@@ -7,6 +7,31 @@
 
 namespace eindb {
 
+std::int64_t Selection::stored_tile(const TileKey& key) const {
+  TileKey whole;
+  std::size_t free = 0;
+  for (std::size_t d = 0; d < at.size(); ++d)
+    whole.push_back(at[d] ? part_of(stored.shape()[d], stored.partition()[d], *at[d]) : key[free++]);
+  return stored.id_of(whole);
+}
+
+TileGrid Selection::grid() const {
+  std::vector<std::int64_t> extents;
+  Partition parts;
+  for (std::size_t d = 0; d < at.size(); ++d) {
+    if (at[d]) continue;
+    extents.push_back(stored.shape()[d]);
+    parts.push_back(stored.partition()[d]);
+  }
+  return {Shape(std::move(extents)), std::move(parts)};
+}
+
+std::string Selection::to_string() const {
+  std::string out;
+  for (const auto& index : at) out += (out.empty() ? "" : ",") + (index ? std::to_string(*index) : ":");
+  return "(" + out + ")";
+}
+
 VertexId EinGraph::add(Vertex vertex) {
   vertices_.push_back(std::move(vertex));
   return VertexId(vertices_.size() - 1);
@@ -28,6 +53,26 @@ std::string EinGraph::describe(VertexId id) const {
   return to_string(v.einsum, v.name, names, labels_);
 }
 
+Vertex make_input(InputTensor tensor) {
+  Vertex v;
+  v.name = tensor.selection ? tensor.name + tensor.selection->to_string() : tensor.name;
+  v.bound = tensor.grid.shape();
+  v.dtype = v.compute_dtype = tensor.dtype;
+  v.stored = std::move(tensor);
+  return v;
+}
+
+namespace {
+
+// FLOAT32 holds whole numbers up to 2^24 exactly: an expression over longer labels' values is computed in FLOAT64.
+bool has_long_label_value(const ScalarExpression& e, const LabelTable& labels) {
+  constexpr std::int64_t kExactInSingle = std::int64_t{1} << 24U;
+  const auto values = index_labels_of(e);
+  return std::any_of(values.begin(), values.end(), [&](Label l) { return labels.extent(l) > kExactInSingle; });
+}
+
+}  // namespace
+
 Vertex make_vertex(const EinGraph& graph, std::string name, std::vector<VertexId> inputs, EinSum einsum) {
   std::vector<DType> types;
   for (const auto input : inputs) types.push_back(graph.vertex(input).dtype);
@@ -37,6 +82,8 @@ Vertex make_vertex(const EinGraph& graph, std::string name, std::vector<VertexId
   v.bound = Shape(graph.labels().extents(einsum.output));
   v.dtype = type_of(*einsum.expression, types).dtype;
   v.compute_dtype = compute_type_of(*einsum.expression, types);
+  if (has_long_label_value(*einsum.expression, graph.labels()))
+    v.compute_dtype = promote(v.compute_dtype, DType::Float64);
   v.einsum = std::move(einsum);
   return v;
 }

@@ -12,11 +12,25 @@ namespace eindb {
 
 using VertexId = StrongId<struct VertexTag>;
 
+/// X[3,j]: a stored tensor with some dimensions held at one index.
+struct Selection {
+  TileGrid stored;                              ///< of the whole tensor
+  std::vector<std::optional<std::int64_t>> at;  ///< one entry per stored dimension; set: the index it is held at
+
+  /// The tile of the stored tensor that holds the selection's tile of `key`.
+  std::int64_t stored_tile(const TileKey& key) const;
+  /// Grid of what is left: the free dimensions, cut as they are stored.
+  TileGrid grid() const;
+  /// "(3,:)".
+  std::string to_string() const;
+};
+
 /// A tensor of the catalog as a plan sees it: name, type, extents and how it is cut.
 struct InputTensor {
   std::string name;
   DType dtype = DType::Float64;
-  TileGrid grid;
+  TileGrid grid;                            ///< of what is read: of the selection, if there is one
+  std::optional<Selection> selection = {};  ///< absent: the whole tensor
 };
 
 /// One vertex of an EinGraph: (bound, EinSum, inputs) of the EinDecomp paper, section 5.
@@ -43,6 +57,11 @@ class EinGraph {
   void rename(VertexId id, std::string name) { vertices_[id.index()].name = std::move(name); }
   /// Overrides the element type of a vertex's result. Only before anything reads the vertex.
   void set_dtype(VertexId id, DType type) { vertices_[id.index()].dtype = type; }
+  /// Computes a vertex in a type of more digits than its operands need.
+  void widen(VertexId id, DType compute) {
+    auto& type = vertices_[id.index()].compute_dtype;
+    type = promote(type, compute);
+  }
 
   const Vertex& vertex(VertexId id) const { return vertices_[id.index()]; }
   const std::vector<Vertex>& vertices() const { return vertices_; }
@@ -61,6 +80,9 @@ class EinGraph {
   std::vector<Vertex> vertices_;
   VertexId output_;
 };
+
+/// The vertex of a stored tensor or of a selection from one: named "X" or "X(3,:)".
+Vertex make_input(InputTensor tensor);
 
 /// Fills bound, dtype and compute_dtype of a vertex from its EinSum and the vertices it reads.
 Vertex make_vertex(const EinGraph& graph, std::string name, std::vector<VertexId> inputs, EinSum einsum);

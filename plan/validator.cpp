@@ -65,6 +65,9 @@ void check_input(const Vertex& vertex, const Checker& check) {
   check(vertex.inputs.empty() && vertex.einsum.inputs.empty(), "an input of the computation reads nothing");
   check(vertex.bound == vertex.stored->grid.shape(), "the bound of an input is the shape of its tensor");
   check(vertex.dtype == vertex.stored->dtype, "the type of an input is the type of its tensor");
+  const auto& selection = vertex.stored->selection;
+  check(!selection || selection->grid() == vertex.stored->grid,
+        "the grid of a selection is that of its free dimensions");
 }
 
 void check_reads(const EinGraph& graph, VertexId id, const Checker& check) {

@@ -60,6 +60,11 @@ DType real_of(DType type) {
   return type == DType::Complex128 ? DType::Float64 : type;
 }
 
+DType complex_of(DType type) {
+  if (is_complex(type)) return type;
+  return type == DType::Float32 ? DType::Complex64 : DType::Complex128;
+}
+
 DType floating_of(DType type) { return type == DType::Int64 ? DType::Float64 : type; }
 
 }  // namespace eindb

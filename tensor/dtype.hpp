@@ -28,6 +28,8 @@ constexpr bool is_complex(DType type) { return type == DType::Complex64 || type 
 DType promote(DType a, DType b);
 /// The real type of the same precision (itself for real types).
 DType real_of(DType type);
+/// The complex type of the same precision (itself for complex types).
+DType complex_of(DType type);
 /// The type of a quotient or of a transcendental function: FLOAT64 for INT64, otherwise itself.
 DType floating_of(DType type);
 

@@ -14,11 +14,11 @@ std::string_view name_of(Aggregate aggregate) {
 }
 
 Labels EinSum::labels() const {
-  Labels out;
-  for (const auto& input : inputs) append_distinct(out, input);
-  append_distinct(out, output);
-  append_distinct(out, aggregated);
-  return out;
+  DistinctLabels out;
+  for (const auto& input : inputs) out.add(input);
+  out.add(output);
+  out.add(aggregated);
+  return out.labels();
 }
 
 std::string to_string(const EinSum& einsum, std::string_view head, const std::vector<std::string>& input_names,
@@ -28,11 +28,11 @@ std::string to_string(const EinSum& einsum, std::string_view head, const std::ve
   };
   std::string body = to_string(*einsum.expression, reference, labels);
   if (einsum.aggregate != Aggregate::None) {
-    Labels occurring;
-    for (const auto& input : einsum.inputs) append_distinct(occurring, input);
-    append_distinct(occurring, index_labels_of(*einsum.expression));
-    const bool assumed = difference(occurring, einsum.output).size() == einsum.aggregated.size() &&
-                         difference(einsum.aggregated, occurring).empty();
+    DistinctLabels occurring;
+    for (const auto& input : einsum.inputs) occurring.add(input);
+    occurring.add(index_labels_of(*einsum.expression));
+    const bool assumed = difference(occurring.labels(), einsum.output).size() == einsum.aggregated.size() &&
+                         difference(einsum.aggregated, occurring.labels()).empty();
     const std::string over = assumed ? "" : "[" + labels.join_names(einsum.aggregated) + "]";
     body = std::string(name_of(einsum.aggregate)) + over + "(" + body + ")";
   }

@@ -23,6 +23,18 @@ std::string LabelTable::join_names(const Labels& labels) const {
   return out;
 }
 
+bool DistinctLabels::add(Label label) {
+  if (contains(label)) return false;
+  if (label.index() >= seen_.size()) seen_.resize(label.index() + 1);
+  seen_[label.index()] = true;
+  labels_.push_back(label);
+  return true;
+}
+
+void DistinctLabels::add(const Labels& labels) {
+  for (const auto label : labels) add(label);
+}
+
 bool contains(const Labels& labels, Label label) {
   return std::find(labels.begin(), labels.end(), label) != labels.end();
 }
@@ -33,8 +45,15 @@ void append_distinct(Labels& labels, const Labels& more) {
 }
 
 Labels difference(const Labels& a, const Labels& b) {
+  // A few labels are compared one by one; long lists are looked up.
+  constexpr std::size_t kFew = 16;
   Labels out;
-  std::copy_if(a.begin(), a.end(), std::back_inserter(out), [&](Label label) { return !contains(b, label); });
+  if (b.size() <= kFew) {
+    std::copy_if(a.begin(), a.end(), std::back_inserter(out), [&](Label label) { return !contains(b, label); });
+    return out;
+  }
+  const DistinctLabels taken(b);
+  std::copy_if(a.begin(), a.end(), std::back_inserter(out), [&](Label label) { return !taken.contains(label); });
   return out;
 }
 

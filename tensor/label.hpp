@@ -31,6 +31,23 @@ class LabelTable {
   std::vector<std::int64_t> extents_;
 };
 
+/// Distinct labels in order of first addition, with membership in constant time: for lists that may grow long.
+class DistinctLabels {
+ public:
+  DistinctLabels() = default;
+  explicit DistinctLabels(const Labels& labels) { add(labels); }
+
+  /// False if it was there already.
+  bool add(Label label);
+  void add(const Labels& labels);
+  bool contains(Label label) const { return label.index() < seen_.size() && seen_[label.index()]; }
+  const Labels& labels() const { return labels_; }
+
+ private:
+  Labels labels_;
+  std::vector<bool> seen_;  // by number
+};
+
 bool contains(const Labels& labels, Label label);
 /// Adds the labels of `more` that are not in `labels` yet, in order.
 void append_distinct(Labels& labels, const Labels& more);

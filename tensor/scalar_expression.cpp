@@ -15,51 +15,29 @@ using Kind = ScalarExpression::Kind;
 using enum ScalarOp;
 
 constexpr std::array kOps = std::to_array<ScalarOpInfo>({
-    {Add, "+", 2, -1, true, false, false},
-    {Multiply, "*", 2, -1, true, false, false},
-    {Subtract, "-", 2, 2, true, false, false},
-    {Divide, "/", 2, 2, true, true, false},
-    {Modulo, "%", 2, 2, true, false, true},
-    {Power, "^", 2, 2, true, false, false},
-    {Negate, "-", 1, 1, true, false, false},
-    {Not, "NOT", 1, 1, true, false, false},
-    {Abs, "ABS", 1, 1, false, false, false},
-    {Sign, "SIGN", 1, 1, false, false, true},
-    {Sqrt, "SQRT", 1, 1, false, true, false},
-    {Exp, "EXP", 1, 1, false, true, false},
-    {Log, "LOG", 1, 1, false, true, false},
-    {Log2, "LOG2", 1, 1, false, true, true},
-    {Log1p, "LOG1P", 1, 1, false, true, true},
-    {Expm1, "EXPM1", 1, 1, false, true, true},
-    {Sin, "SIN", 1, 1, false, true, false},
-    {Cos, "COS", 1, 1, false, true, false},
-    {Tan, "TAN", 1, 1, false, true, false},
-    {Asin, "ASIN", 1, 1, false, true, true},
-    {Acos, "ACOS", 1, 1, false, true, true},
-    {Atan, "ATAN", 1, 1, false, true, true},
-    {Sinh, "SINH", 1, 1, false, true, false},
-    {Cosh, "COSH", 1, 1, false, true, false},
-    {Tanh, "TANH", 1, 1, false, true, false},
-    {Erf, "ERF", 1, 1, false, true, true},
-    {Sigmoid, "SIGMOID", 1, 1, false, true, true},
-    {Relu, "RELU", 1, 1, false, false, true},
-    {Floor, "FLOOR", 1, 1, false, false, true},
-    {Ceil, "CEIL", 1, 1, false, false, true},
-    {Round, "ROUND", 1, 1, false, false, true},
-    {Real, "REAL", 1, 1, false, false, false},
-    {Imag, "IMAG", 1, 1, false, false, false},
-    {Conj, "CONJ", 1, 1, false, false, false},
-    {Equal, "=", 2, 2, true, false, false},
-    {NotEqual, "<>", 2, 2, true, false, false},
-    {Less, "<", 2, 2, true, false, true},
-    {LessEqual, "<=", 2, 2, true, false, true},
-    {Greater, ">", 2, 2, true, false, true},
-    {GreaterEqual, ">=", 2, 2, true, false, true},
-    {And, "AND", 2, 2, true, false, false},
-    {Or, "OR", 2, 2, true, false, false},
-    {Atan2, "ATAN2", 2, 2, false, true, true},
-    {Least, "LEAST", 2, -1, false, false, true},
-    {Greatest, "GREATEST", 2, -1, false, false, true},
+    {Add, "+", 2, -1, true, false, false},         {Multiply, "*", 2, -1, true, false, false},
+    {Subtract, "-", 2, 2, true, false, false},     {Divide, "/", 2, 2, true, true, false},
+    {Modulo, "%", 2, 2, true, false, true},        {Power, "^", 2, 2, true, false, false},
+    {Negate, "-", 1, 1, true, false, false},       {Not, "NOT", 1, 1, true, false, false},
+    {Abs, "ABS", 1, 1, false, false, false},       {Sign, "SIGN", 1, 1, false, false, true},
+    {Sqrt, "SQRT", 1, 1, false, true, false},      {Exp, "EXP", 1, 1, false, true, false},
+    {Log, "LOG", 1, 1, false, true, false},        {Log2, "LOG2", 1, 1, false, true, true},
+    {Log1p, "LOG1P", 1, 1, false, true, true},     {Expm1, "EXPM1", 1, 1, false, true, true},
+    {Sin, "SIN", 1, 1, false, true, false},        {Cos, "COS", 1, 1, false, true, false},
+    {Tan, "TAN", 1, 1, false, true, false},        {Asin, "ASIN", 1, 1, false, true, true},
+    {Acos, "ACOS", 1, 1, false, true, true},       {Atan, "ATAN", 1, 1, false, true, true},
+    {Sinh, "SINH", 1, 1, false, true, false},      {Cosh, "COSH", 1, 1, false, true, false},
+    {Tanh, "TANH", 1, 1, false, true, false},      {Erf, "ERF", 1, 1, false, true, true},
+    {Sigmoid, "SIGMOID", 1, 1, false, true, true}, {Relu, "RELU", 1, 1, false, false, true},
+    {Floor, "FLOOR", 1, 1, false, false, true},    {Ceil, "CEIL", 1, 1, false, false, true},
+    {Round, "ROUND", 1, 1, false, false, true},    {Real, "REAL", 1, 1, false, false, false},
+    {Imag, "IMAG", 1, 1, false, false, false},     {Conj, "CONJ", 1, 1, false, false, false},
+    {Equal, "=", 2, 2, true, false, false},        {NotEqual, "<>", 2, 2, true, false, false},
+    {Less, "<", 2, 2, true, false, true},          {LessEqual, "<=", 2, 2, true, false, true},
+    {Greater, ">", 2, 2, true, false, true},       {GreaterEqual, ">=", 2, 2, true, false, true},
+    {And, "AND", 2, 2, true, false, false},        {Or, "OR", 2, 2, true, false, false},
+    {Atan2, "ATAN2", 2, 2, false, true, true},     {MakeComplex, "COMPLEX", 2, 2, false, true, true},
+    {Least, "LEAST", 2, -1, false, false, true},   {Greatest, "GREATEST", 2, -1, false, false, true},
     {Case, "CASE", 3, -1, true, false, false},
 });
 
@@ -82,6 +60,7 @@ ScalarType combine(ScalarType a, ScalarType b) {
   if (a.weak == b.weak) return {promote(a.dtype, b.dtype), a.weak};
   const auto& strong = a.weak ? b : a;
   const auto& weak = a.weak ? a : b;
+  if (is_complex(weak.dtype)) return {complex_of(strong.dtype), false};
   return {weak.dtype == DType::Int64 ? strong.dtype : floating_of(strong.dtype), false};
 }
 
@@ -120,6 +99,7 @@ ScalarType infer(const ScalarExpression& e, std::span<const DType> operands,
         first = false;
       }
       if (info.floating) type.dtype = floating_of(type.dtype);
+      if (e.op() == MakeComplex) type.dtype = complex_of(type.dtype);
       if (e.op() == Power && !is_non_negative_integer(*e.arguments()[1])) type.dtype = floating_of(type.dtype);
       seen(type.dtype, type.weak);
       if (e.op() == Abs || e.op() == Real || e.op() == Imag) type.dtype = real_of(type.dtype);
@@ -339,12 +319,12 @@ std::vector<std::size_t> operands_of(const ScalarExpression& e) {
 }
 
 Labels index_labels_of(const ScalarExpression& e) {
-  Labels out;
+  DistinctLabels out;
   visit_nodes(e, [&](const ScalarExpression& node) {
-    if (node.kind() == Kind::LabelIndex) append_distinct(out, {node.label()});
-    append_distinct(out, node.cell());
+    if (node.kind() == Kind::LabelIndex) out.add(node.label());
+    out.add(node.cell());
   });
-  return out;
+  return out.labels();
 }
 
 ScalarPtr substitute_operands(const ScalarPtr& e, const std::function<ScalarPtr(std::size_t)>& replace) {
@@ -359,19 +339,20 @@ ScalarPtr substitute_operands(const ScalarPtr& e, const std::function<ScalarPtr(
 ScalarType type_of(const ScalarExpression& e, std::span<const DType> operands) {
   auto type = infer(e, operands, [](DType, bool) {});
   // Numbers that meet no tensor are FLOAT64, the default type.
-  if (type.weak) type.dtype = DType::Float64;
+  if (type.weak) type.dtype = is_complex(type.dtype) ? DType::Complex128 : DType::Float64;
   return type;
 }
 
 DType compute_type_of(const ScalarExpression& e, std::span<const DType> operands) {
   std::optional<DType> strong;
-  bool weak_real = false;
+  DType weakest = DType::Int64;
   infer(e, operands, [&](DType dtype, bool weak) {
-    if (weak) weak_real = weak_real || dtype != DType::Int64;
+    if (weak) weakest = promote(weakest, dtype);
     else strong = strong ? promote(*strong, dtype) : dtype;
   });
-  if (!strong) return DType::Float64;
-  return weak_real ? floating_of(*strong) : *strong;
+  if (!strong) strong = DType::Float64;
+  if (is_complex(weakest)) return complex_of(*strong);
+  return weakest == DType::Int64 ? *strong : floating_of(*strong);
 }
 
 std::string to_string(const ScalarExpression& e, const std::function<std::string(std::size_t)>& operand_text,

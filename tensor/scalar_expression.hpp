@@ -27,6 +27,8 @@ enum class ScalarOp : std::uint8_t {
   Erf, Sigmoid, Relu, Floor, Ceil, Round, Real, Imag, Conj,
   // Two.
   Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual, And, Or, Atan2,
+  // Two: COMPLEX(real part, imaginary part).
+  MakeComplex,
   // Two or more; NaN wins.
   Least, Greatest,
   // when, then, when, then, ..., else

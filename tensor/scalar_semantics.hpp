@@ -184,6 +184,9 @@ T apply_scalar(ScalarOp op, T a, T b = T(0)) {
     case Conj:
       if constexpr (is_complex_type<T>) return std::conj(a);
       else return a;
+    case MakeComplex:
+      if constexpr (is_complex_type<T>) return T(a.real(), b.real());
+      else return a;  // not typed so
     default: break;
   }
   if constexpr (is_complex_type<T>) {

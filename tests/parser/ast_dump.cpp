@@ -152,6 +152,7 @@ std::string dump_node(const AlterTensor& node) {
          (name != nullptr ? " rename " + text_of(*name) : dump_partition(std::get<PartitionClause>(node.change))) + ")";
 }
 std::string dump_node(const ShowTensors&) { return "(show-tensors)"; }
+std::string dump_node(const ShowMacros&) { return "(show-macros)"; }
 std::string dump_node(const Describe& node) { return "(describe " + text_of(node.name) + ")"; }
 std::string dump_node(const CopyFrom& node) {
   return "(copy-from " + text_of(node.tensor) + " '" + node.path + "'" + dump_options(node.options) + ")";

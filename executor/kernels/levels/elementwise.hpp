@@ -229,8 +229,12 @@ void fill_common(ElementTable& table) {
   unary(Imag, [](T a) { return imaginary_part(a); });
   unary(Conj, [](T a) { return conjugate(a); });
   table.select = select<T>;
-  if constexpr (is_complex_type<T>) table.ramp = ramp_complex<T>;
-  else table.ramp = ramp<T>;
+  if constexpr (is_complex_type<T>) {
+    binary(MakeComplex, [](T a, T b) { return T(a.real(), b.real()); });
+    table.ramp = ramp_complex<T>;
+  } else {
+    table.ramp = ramp<T>;
+  }
 }
 
 /// Operations that need an order. Where the whole expression is complex they meet values like REAL(z), whose imaginary

@@ -1,0 +1,44 @@
+#include "catalog/macro_catalog.hpp"
+
+#include "common/check.hpp"
+
+namespace eindb {
+
+bool MacroCatalog::exists() { return connection_.has_table("eindb_macros", {"name", "definition"}); }
+
+std::optional<StoredMacro> MacroCatalog::find(std::string_view name) {
+  if (!exists()) return std::nullopt;
+  auto select =
+      connection_.prepare("SELECT name, definition FROM main.eindb_macros WHERE name = ? COLLATE NOCASE LIMIT 1");
+  select.bind(1, name);
+  if (!select.step()) return std::nullopt;
+  return StoredMacro{select.text(0), select.text(1)};
+}
+
+std::vector<StoredMacro> MacroCatalog::list() {
+  std::vector<StoredMacro> macros;
+  if (!exists()) return macros;
+  auto select = connection_.prepare("SELECT name, definition FROM main.eindb_macros ORDER BY name COLLATE NOCASE");
+  while (select.step()) macros.push_back({select.text(0), select.text(1)});
+  return macros;
+}
+
+void MacroCatalog::put(const StoredMacro& macro) {
+  CHECK(connection_.in_transaction(), "the catalog changes inside a transaction");
+  connection_.execute(
+      "CREATE TABLE IF NOT EXISTS main.eindb_macros ("
+      "name TEXT PRIMARY KEY NOT NULL COLLATE NOCASE, definition TEXT NOT NULL) WITHOUT ROWID");
+  connection_.prepare("INSERT OR REPLACE INTO main.eindb_macros VALUES (?, ?)")
+      .bind(1, macro.name)
+      .bind(2, macro.definition)
+      .run();
+}
+
+bool MacroCatalog::drop(std::string_view name) {
+  CHECK(connection_.in_transaction(), "the catalog changes inside a transaction");
+  if (!find(name)) return false;
+  connection_.prepare("DELETE FROM main.eindb_macros WHERE name = ? COLLATE NOCASE").bind(1, name).run();
+  return true;
+}
+
+}  // namespace eindb

@@ -1,0 +1,79 @@
+#include <deque>
+#include <unordered_map>
+
+#include "common/error.hpp"
+#include "engine/rows.hpp"
+#include "engine/statements.hpp"
+#include "storage/read_snapshot.hpp"
+#include "storage/sqlite_transaction.hpp"
+#include "tensor/tile_gather.hpp"
+
+namespace eindb {
+namespace {
+
+void rename_tensor(const TensorInfo& tensor, const ast::Identifier& new_name, SessionState& session) {
+  with_place(new_name.span, [&] { session.catalog.rename(tensor.name, new_name.text); });
+}
+
+// Tiles of the old partition that were read last, up to a number of bytes: those of the new one overlap them again.
+class RecentTiles {
+ public:
+  RecentTiles(ReadSnapshot& snapshot, TileStore store, std::int64_t bytes)
+      : snapshot_(snapshot), store_(std::move(store)), bytes_left_(bytes) {}
+
+  TilePtr read(std::int64_t tile_id) {
+    if (const auto found = tiles_.find(tile_id); found != tiles_.end()) return found->second;
+    auto tile = snapshot_.read(store_, tile_id);
+    if (tile == nullptr) return nullptr;
+    bytes_left_ -= static_cast<std::int64_t>(tile->byte_size());
+    while (bytes_left_ < 0 && !order_.empty()) drop_oldest();
+    order_.push_back(tile_id);
+    return tiles_.emplace(tile_id, std::move(tile)).first->second;
+  }
+
+ private:
+  void drop_oldest() {
+    const auto oldest = tiles_.find(order_.front());
+    bytes_left_ += static_cast<std::int64_t>(oldest->second->byte_size());
+    tiles_.erase(oldest);
+    order_.pop_front();
+  }
+
+  ReadSnapshot& snapshot_;
+  TileStore store_;
+  std::int64_t bytes_left_;
+  std::unordered_map<std::int64_t, TilePtr> tiles_;
+  std::deque<std::int64_t> order_;
+};
+
+void repartition_tensor(const TensorInfo& tensor, const ast::PartitionClause& partition, SessionState& session) {
+  const auto grid = with_place(partition.span, [&] { return TileGrid(tensor.grid.shape(), partition.parts); });
+  if (grid == tensor.grid) return;
+  ReadSnapshot snapshot(session.database, 1);
+  const auto staged = session.catalog.stage(tensor.dtype, tensor.labels, grid);
+  {
+    RecentTiles tiles(snapshot, tensor.store(), session.settings.memory_limit() / 4);
+    TileWriter writer(session.database.connection(), staged.store());
+    std::int64_t pieces = 0;
+    for (std::int64_t id = 0; id < grid.tile_count(); ++id) {
+      session.cancellation.check();
+      session.report("repartition", id, grid.tile_count());
+      const auto read = [&](std::int64_t old) { return tiles.read(old); };
+      if (const auto tile = gather_tile(tensor.grid, tensor.dtype, read, grid, id, pieces)) writer.write(id, *tile);
+    }
+  }
+  session.catalog.publish(staged, tensor.name);
+}
+
+}  // namespace
+
+Result execute_statement(const ast::AlterTensor& alter, SessionState& session) {
+  SqliteTransaction transaction(session.database.connection());
+  const auto tensor = session.tensor(alter.name);
+  if (const auto* name = std::get_if<ast::Identifier>(&alter.change)) rename_tensor(tensor, *name, session);
+  else repartition_tensor(tensor, std::get<ast::PartitionClause>(alter.change), session);
+  transaction.commit();
+  return status_result("ALTER TENSOR");
+}
+
+}  // namespace eindb

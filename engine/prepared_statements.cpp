@@ -1,0 +1,102 @@
+#include <algorithm>
+#include <cctype>
+
+#include "common/error.hpp"
+#include "common/nearest_name.hpp"
+#include "engine/constant_value.hpp"
+#include "engine/rows.hpp"
+#include "engine/statements.hpp"
+#include "parser/parser.hpp"
+
+namespace eindb {
+namespace {
+
+std::string folded(std::string name) {
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  return name;
+}
+
+auto find_prepared(const ast::Identifier& name, SessionState& session) {
+  const auto found = session.prepared.find(folded(name.text));
+  if (found != session.prepared.end()) return found;
+  std::vector<std::string> names;
+  for (const auto& [key, statement] : session.prepared) names.push_back(key);
+  const auto nearest = nearest_name(name.text, names);
+  throw Error(ErrorKind::UnknownName, "there is no prepared statement " + name.text, name.span,
+              nearest ? "did you mean " + *nearest + "?" : "PREPARE " + name.text + " AS ... makes it");
+}
+
+ParameterValue argument_value(const std::variant<ast::Expression, ast::Literal>& argument, SessionState& session) {
+  if (const auto* expression = std::get_if<ast::Expression>(&argument))
+    return constant_value(*expression, session.name_source());
+  return std::visit([](const auto& value) -> ParameterValue { return value; }, std::get<ast::Literal>(argument).value);
+}
+
+// The places of an error in a prepared statement lie in its own text, which the message quotes.
+[[noreturn]] void fail_in(const std::string& name, const std::string& body, const Error& error, SourceSpan place) {
+  std::string at;
+  if (error.span() && error.span()->end <= body.size() && error.span()->begin < error.span()->end)
+    at = ", at '" + body.substr(error.span()->begin, error.span()->end - error.span()->begin) + "'";
+  throw Error(error.kind(), "prepared statement " + name + at + ": " + error.message(), place, error.hint());
+}
+
+// Sets the values of $1, $2, ... while a statement runs.
+class ParameterValues {
+ public:
+  ParameterValues(SessionState& session, std::vector<ParameterValue> values)
+      : session_(session), saved_(std::exchange(session.parameters, std::move(values))) {}
+  ~ParameterValues() { session_.parameters = std::move(saved_); }
+  ParameterValues(const ParameterValues&) = delete;
+  ParameterValues& operator=(const ParameterValues&) = delete;
+
+ private:
+  SessionState& session_;
+  std::vector<ParameterValue> saved_;
+};
+
+}  // namespace
+
+Result execute_statement(const ast::Prepare& prepare, SessionState& session) {
+  PreparedStatement prepared{.name = prepare.name.text,
+                             .text = prepare.body,
+                             .parameter_count = count_parameters(prepare.body),
+                             .statement = std::make_shared<const ast::Statement>(parse_statement(prepare.body))};
+  if (std::holds_alternative<ast::Prepare>(prepared.statement->node) ||
+      std::holds_alternative<ast::Execute>(prepared.statement->node)) {
+    throw Error(ErrorKind::Unsupported, "PREPARE and EXECUTE cannot be prepared themselves", prepare.body_span);
+  }
+  if (!session.prepared.emplace(folded(prepare.name.text), std::move(prepared)).second) {
+    throw Error(ErrorKind::DuplicateName, "prepared statement " + prepare.name.text + " exists already",
+                prepare.name.span, "DEALLOCATE it first");
+  }
+  return status_result("PREPARE");
+}
+
+Result execute_statement(const ast::Execute& execute, SessionState& session) {
+  // Held by value: the statement may deallocate itself.
+  const auto prepared = find_prepared(execute.name, session)->second;
+  if (execute.arguments.size() != prepared.parameter_count) {
+    throw Error(ErrorKind::Value,
+                "prepared statement " + prepared.name + " takes " + std::to_string(prepared.parameter_count) +
+                    (prepared.parameter_count == 1 ? " argument, but " : " arguments, but ") +
+                    std::to_string(execute.arguments.size()) + (execute.arguments.size() == 1 ? " is" : " are") +
+                    " given",
+                execute.name.span);
+  }
+  std::vector<ParameterValue> values;
+  for (const auto& argument : execute.arguments) values.push_back(argument_value(argument, session));
+  const ParameterValues scope(session, std::move(values));
+  try {
+    return std::visit([&](const auto& node) { return execute_statement(node, session); }, prepared.statement->node);
+  } catch (const Error& error) {
+    fail_in(prepared.name, prepared.text, error, execute.name.span);
+  }
+}
+
+Result execute_statement(const ast::Deallocate& deallocate, SessionState& session) {
+  if (deallocate.name) session.prepared.erase(find_prepared(*deallocate.name, session));
+  else session.prepared.clear();
+  return status_result("DEALLOCATE");
+}
+
+}  // namespace eindb

@@ -1,0 +1,212 @@
+#include <cmath>
+
+#include "common/error.hpp"
+#include "parser/expression_binder.hpp"
+
+namespace eindb {
+namespace {
+
+// What an aggregate is called, and how it is computed: by one EinSum of `plain`, or by several vertices if None.
+struct AggregateForm {
+  ast::AggregateOp op;
+  std::string_view word;
+  Aggregate plain;
+};
+
+// MEAN is a SUM that is divided in the end.
+const AggregateForm& form_of(ast::AggregateOp op) {
+  using enum ast::AggregateOp;
+  static constexpr AggregateForm kForms[] = {
+      {Sum, "SUM", Aggregate::Sum},        {Prod, "PROD", Aggregate::Prod},
+      {Min, "MIN", Aggregate::Min},        {Max, "MAX", Aggregate::Max},
+      {Mean, "MEAN", Aggregate::Sum},      {LogSumExp, "LOGSUMEXP", Aggregate::None},
+      {ArgMin, "ARGMIN", Aggregate::None}, {ArgMax, "ARGMAX", Aggregate::None},
+      {Any, "ANY", Aggregate::None},       {All, "ALL", Aggregate::None},
+      {Count, "COUNT", Aggregate::None},
+  };
+  return kForms[static_cast<std::size_t>(op)];
+}
+
+ScalarPtr call(ScalarOp op, std::vector<ScalarPtr> arguments) {
+  return ScalarExpression::call(op, std::move(arguments));
+}
+
+}  // namespace
+
+ScalarPtr ExpressionBinder::lower(const ast::Aggregate& e, SourceSpan span, Draft& draft) {
+  using enum ast::AggregateOp;
+  const auto over = aggregated_labels(e, draft.visible);
+  const auto& argument = e.argument.front();
+  switch (e.op) {
+    case LogSumExp: return log_sum_exp(e, over, span, draft);
+    case ArgMin:
+    case ArgMax: return extreme_index(e, over, span, draft);
+    case Any:
+    case All:
+    case Count: return count_true(e, over, span, draft);
+    default: break;
+  }
+  const auto vertex = reduce(
+      form_of(e.op).plain, over, [&](Draft& inner) { return lower(argument, inner); }, span, draft);
+  auto value = operand(vertex, draft);
+  if (e.op != Mean) return value;
+  const auto count = Shape(graph_.labels().extents(over)).element_count();
+  return call(ScalarOp::Divide, {std::move(value), ScalarExpression::integer(count)});
+}
+
+// An aggregate that is the whole definition, in one vertex.
+VertexId ExpressionBinder::bind_aggregate(const ast::Aggregate& e, SourceSpan span) {
+  const Draft outer{.inputs = {}, .labels = {}, .visible = head_, .cell = head_, .numbers = {}};
+  const auto over = aggregated_labels(e, head_);
+  for (const auto label : over) {
+    if (!contains(head_, label)) continue;
+    throw Error(ErrorKind::Label, "label " + graph_.labels().name(label) + " is aggregated and in the head", span,
+                "take it out of the head or out of the brackets of " + std::string(form_of(e.op).word));
+  }
+  return reduce(
+      form_of(e.op).plain, over,
+      [&](Draft& inner) {
+        auto body = lower(e.argument.front(), inner);
+        require_in_head(e.argument.front(), difference(free_labels(*body, inner), over));
+        return body;
+      },
+      span, outer, &head_);
+}
+
+// m + LOG(SUM(EXP(e - m))) with m = MAX(e), or 0 where that is infinite, so that infinities stay what they are.
+ScalarPtr ExpressionBinder::log_sum_exp(const ast::Aggregate& e, const Labels& over, SourceSpan span, Draft& draft) {
+  const auto& argument = e.argument.front();
+  const auto largest = reduce(
+      Aggregate::Max, over, [&](Draft& inner) { return lower(argument, inner); }, span, draft);
+  const auto shift = [&](Draft& where) {
+    const auto m = operand(largest, where);
+    const auto infinite = call(ScalarOp::Equal, {call(ScalarOp::Abs, {m}), ScalarExpression::real(INFINITY)});
+    return call(ScalarOp::Case, {infinite, ScalarExpression::integer(0), m});
+  };
+  const auto sum = reduce(
+      Aggregate::Sum, over,
+      [&](Draft& inner) {
+        auto body = lower(argument, inner);
+        return call(ScalarOp::Exp, {call(ScalarOp::Subtract, {std::move(body), shift(inner)})});
+      },
+      span, draft);
+  return call(ScalarOp::Add, {call(ScalarOp::Log, {operand(sum, draft)}), shift(draft)});
+}
+
+// The least index whose value is the extreme one; NaN counts as extreme, as in NumPy:
+//     MIN[j](CASE WHEN e = m OR e <> e THEN j ELSE (extent of j) END) with m = MAX[j](e)
+// The values are compared with the extreme one, so they are computed once and kept.
+ScalarPtr ExpressionBinder::extreme_index(const ast::Aggregate& e, const Labels& over, SourceSpan span, Draft& draft) {
+  const std::string word(form_of(e.op).word);
+  if (over.size() != 1) {
+    throw Error(ErrorKind::Label,
+                word + " gives the index of one label, but " + std::to_string(over.size()) + " are aggregated" +
+                    (over.empty() ? "" : ": " + graph_.labels().join_names(over)),
+                span, "name it, as in " + word + "[j](...)");
+  }
+  const auto label = over.front();
+  const auto extent = graph_.labels().extent(label);
+  if (extent == 0) {
+    throw Error(ErrorKind::Value, word + " over label " + graph_.labels().name(label) + ", which has extent 0", span,
+                "an empty label has no index");
+  }
+  const auto values = materialize(e.argument.front(), draft_inside(draft, over));
+  const auto extreme = reduce(
+      e.op == ast::AggregateOp::ArgMin ? Aggregate::Min : Aggregate::Max, over,
+      [&](Draft& inner) { return operand(values.vertex, values.labels, inner); }, span, draft);
+  const auto index = reduce(
+      Aggregate::Min, over,
+      [&](Draft& inner) {
+        const auto value = operand(values.vertex, values.labels, inner);
+        const auto is_extreme = call(ScalarOp::Equal, {value, operand(extreme, inner)});
+        const auto is_nan = call(ScalarOp::NotEqual, {value, value});
+        return call(ScalarOp::Case, {call(ScalarOp::Or, {is_extreme, is_nan}), ScalarExpression::label_index(label),
+                                     ScalarExpression::integer(extent)});
+      },
+      span, draft);
+  graph_.set_dtype(index, DType::Int64);
+  return operand(index, draft);
+}
+
+// How many values are not zero, and what follows from that number. It is exact: FLOAT32 would stop at 2^24.
+ScalarPtr ExpressionBinder::count_true(const ast::Aggregate& e, const Labels& over, SourceSpan span, Draft& draft) {
+  const auto counted = e.op == ast::AggregateOp::All ? ScalarOp::Equal : ScalarOp::NotEqual;
+  const auto count = reduce(
+      Aggregate::Sum, over,
+      [&](Draft& inner) {
+        return call(counted, {lower(e.argument.front(), inner), ScalarExpression::integer(0)});
+      },
+      span, draft);
+  graph_.widen(count, DType::Float64);
+  graph_.set_dtype(count, DType::Int64);
+  auto number = operand(count, draft);
+  if (e.op == ast::AggregateOp::Count) return number;
+  const auto wanted = e.op == ast::AggregateOp::All ? ScalarOp::Equal : ScalarOp::Greater;
+  return call(wanted, {std::move(number), ScalarExpression::integer(0)});
+}
+
+VertexId ExpressionBinder::reduce(Aggregate how, const Labels& over, const LowerArgument& argument, SourceSpan span,
+                                  const Draft& outer, const Labels* head) {
+  auto inner = draft_inside(outer, over);
+  auto expression = argument(inner);
+  EinSum einsum{.inputs = {},
+                .output = head != nullptr ? *head : in_order_of_head(difference(free_labels(*expression, inner), over)),
+                .aggregated = over,
+                .expression = expression,
+                .aggregate = over.empty() ? Aggregate::None : how};
+  const auto vertex = add_vertex(std::move(inner), std::move(einsum), span);
+  const bool ordered = how == Aggregate::Min || how == Aggregate::Max;
+  if (ordered && is_complex(graph_.vertex(vertex).compute_dtype)) {
+    throw Error(ErrorKind::Type, std::string(name_of(how)) + " is not defined for complex numbers", span,
+                "take REAL, IMAG or ABS first");
+  }
+  return vertex;
+}
+
+ContractionOperand ExpressionBinder::materialize(const ast::Expression& e, const Draft& outer) {
+  auto inner = draft_inside(outer, {});
+  auto expression = lower(e, inner);
+  if (expression->kind() == ScalarExpression::Kind::Operand) return {inner.inputs.front(), inner.labels.front()};
+  EinSum einsum{.inputs = {},
+                .output = in_order_of_head(free_labels(*expression, inner)),
+                .aggregated = {},
+                .expression = expression,
+                .aggregate = Aggregate::None};
+  const auto vertex = add_vertex(std::move(inner), std::move(einsum), e.span);
+  return {vertex, graph_.vertex(vertex).einsum.output};
+}
+
+VertexId ExpressionBinder::add_vertex(Draft draft, EinSum einsum, SourceSpan span) {
+  einsum.inputs = std::move(draft.labels);
+  return with_place(
+      span, [&] { return graph_.add(make_vertex(graph_, next_name(), std::move(draft.inputs), std::move(einsum))); });
+}
+
+ExpressionBinder::Draft ExpressionBinder::draft_inside(const Draft& outer, const Labels& over) const {
+  Draft inner{.inputs = {}, .labels = {}, .visible = outer.visible, .cell = outer.cell, .numbers = {}};
+  if (over.empty()) return inner;
+  DistinctLabels visible(outer.visible);
+  visible.add(over);
+  DistinctLabels cell(outer.cell);
+  cell.add(over);
+  inner.visible = visible.labels();
+  inner.cell = cell.labels();
+  return inner;
+}
+
+// The head's first, in its order, then the others.
+Labels ExpressionBinder::in_order_of_head(const Labels& labels) const {
+  const DistinctLabels wanted(labels);
+  DistinctLabels out;
+  for (const auto label : head_)
+    if (wanted.contains(label)) out.add(label);
+  out.add(labels);
+  return out.labels();
+}
+
+std::string ExpressionBinder::next_name() {
+  ++made_;
+  return name_ + "." + std::to_string(made_);
+}
+
+}  // namespace eindb

@@ -1,0 +1,101 @@
+#include "common/error.hpp"
+#include "parser/ast_children.hpp"
+#include "parser/expression_binder.hpp"
+
+namespace eindb {
+namespace {
+
+bool is_random(const ast::Call& call) {
+  const auto op = call.function.text;
+  const auto is = [&](std::string_view word) {
+    return std::equal(op.begin(), op.end(), word.begin(), word.end(),
+                      [](unsigned char a, unsigned char b) { return std::toupper(a) == b; });
+  };
+  return is("RANDOM") || is("RANDN");
+}
+
+}  // namespace
+
+const Label* ExpressionBinder::label_named(const ast::Identifier& name) const {
+  // A label of this definition hides a tensor of the same name; a label of other definitions does not.
+  const auto* label = labels_.find(name);
+  if (label == nullptr || own_labels_.contains(*label)) return label;
+  return tensors_.find(name) ? nullptr : label;
+}
+
+void ExpressionBinder::collect_free_labels(const ast::Expression& e, const Labels& visible, DistinctLabels& out) const {
+  if (const auto* reference = std::get_if<ast::Reference>(&e.node)) {
+    for (const auto& term : reference->terms)
+      if (const auto* label = std::get_if<ast::Identifier>(&term.value)) out.add(*labels_.find(*label));
+  } else if (const auto* name = std::get_if<ast::Name>(&e.node)) {
+    if (const auto* label = label_named(name->name)) out.add(*label);
+  } else if (const auto* aggregate = std::get_if<ast::Aggregate>(&e.node)) {
+    DistinctLabels inside;
+    collect_free_labels(aggregate->argument.front(), visible, inside);
+    const auto over = aggregate->labels ? named_labels(*aggregate->labels) : difference(inside.labels(), visible);
+    out.add(difference(inside.labels(), over));
+  } else if (const auto* call = std::get_if<ast::Call>(&e.node); call != nullptr && is_random(*call)) {
+    out.add(visible);
+  } else {
+    for_each_child(e, [&](const ast::Expression& child) { collect_free_labels(child, visible, out); });
+  }
+}
+
+Labels ExpressionBinder::aggregated_labels(const ast::Aggregate& e, const Labels& visible) const {
+  if (e.labels) return named_labels(*e.labels);
+  DistinctLabels inside;
+  collect_free_labels(e.argument.front(), visible, inside);
+  return difference(inside.labels(), visible);
+}
+
+Labels ExpressionBinder::named_labels(const std::vector<ast::Identifier>& names) const {
+  DistinctLabels out;
+  for (const auto& name : names) {
+    const auto* label = labels_.find(name);
+    if (label == nullptr) {
+      throw Error(ErrorKind::Label, "label " + name.text + " occurs nowhere in this statement", name.span,
+                  "aggregate over a label of a reference");
+    }
+    if (!out.add(*label)) throw Error(ErrorKind::Label, "label " + name.text + " is given twice", name.span);
+  }
+  return out.labels();
+}
+
+Labels ExpressionBinder::free_labels(const ScalarExpression& lowered_body, const Draft& draft) {
+  DistinctLabels free;
+  for (const auto& labels : draft.labels) free.add(labels);
+  free.add(index_labels_of(lowered_body));
+  return free.labels();
+}
+
+void ExpressionBinder::require_in_head(const ast::Expression& e, const Labels& used) const {
+  const auto missing = difference(used, head_);
+  if (missing.empty()) return;
+  const auto& name = graph_.labels().name(missing.front());
+  const auto head = graph_.labels().join_names(head_);
+  throw Error(ErrorKind::Label, "label " + name + " is neither in the head of " + name_ + " nor aggregated",
+              find_label(e, missing.front()),
+              "aggregate it, as in SUM[" + name + "](...), or add it to the head: " + name_ + "[" + head +
+                  (head.empty() ? "" : ",") + name + "]");
+}
+
+SourceSpan ExpressionBinder::find_label(const ast::Expression& e, Label label) const {
+  const auto is = [&](const ast::Identifier& name) {
+    const auto* found = labels_.find(name);
+    return found != nullptr && *found == label;
+  };
+  if (const auto* reference = std::get_if<ast::Reference>(&e.node)) {
+    for (const auto& term : reference->terms)
+      if (const auto* name = std::get_if<ast::Identifier>(&term.value); name != nullptr && is(*name)) return term.span;
+  }
+  if (const auto* used = std::get_if<ast::Name>(&e.node); used != nullptr && is(used->name)) return e.span;
+  SourceSpan found = e.span;
+  for_each_child(e, [&](const ast::Expression& child) {
+    if (found != e.span) return;
+    const auto inside = find_label(child, label);
+    if (inside != child.span || std::holds_alternative<ast::Name>(child.node)) found = inside;
+  });
+  return found;
+}
+
+}  // namespace eindb

@@ -1,0 +1,43 @@
+#include "parser/parameter_scope.hpp"
+
+#include <cmath>
+
+#include "common/error.hpp"
+
+namespace eindb {
+namespace {
+
+std::string name_of(const ast::Parameter& parameter) { return "parameter $" + std::to_string(parameter.number); }
+
+// Doubles beyond this hold no fractions, and may not fit INT64.
+constexpr double kExactInDouble = 9007199254740992.0;
+
+}  // namespace
+
+const ParameterValue& ParameterScope::value(const ast::Parameter& parameter, SourceSpan span) const {
+  if (parameter.number >= 1 && parameter.number <= values_.size()) return values_[parameter.number - 1];
+  throw Error(ErrorKind::Value, "no value is given for " + name_of(parameter), span,
+              "PREPARE the statement and EXECUTE it with values");
+}
+
+ScalarPtr ParameterScope::scalar(const ast::Parameter& parameter, SourceSpan span) const {
+  const auto& given = value(parameter, span);
+  if (const auto* integer = std::get_if<std::int64_t>(&given)) return ScalarExpression::integer(*integer);
+  if (const auto* real = std::get_if<double>(&given)) return ScalarExpression::real(*real);
+  if (const auto* complex = std::get_if<std::complex<double>>(&given)) {
+    return ScalarExpression::call(ScalarOp::MakeComplex,
+                                  {ScalarExpression::real(complex->real()), ScalarExpression::real(complex->imag())});
+  }
+  throw Error(ErrorKind::Value, name_of(parameter) + " is text, but a number is wanted here", span);
+}
+
+std::int64_t ParameterScope::integer(const ast::Parameter& parameter, SourceSpan span) const {
+  const auto& given = value(parameter, span);
+  if (const auto* integer = std::get_if<std::int64_t>(&given)) return *integer;
+  if (const auto* real = std::get_if<double>(&given);
+      real != nullptr && *real == std::floor(*real) && std::abs(*real) <= kExactInDouble)
+    return static_cast<std::int64_t>(*real);
+  throw Error(ErrorKind::Value, name_of(parameter) + " is no whole number, but one is wanted here", span);
+}
+
+}  // namespace eindb

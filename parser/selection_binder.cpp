@@ -1,0 +1,47 @@
+#include "parser/selection_binder.hpp"
+
+namespace eindb {
+namespace {
+
+VertexId select_stored(EinGraph& graph, const InputTensor& tensor, const std::vector<std::optional<std::int64_t>>& at) {
+  auto selected = tensor;
+  if (tensor.selection) {
+    // X(3,:) held at 5 is X(3,5).
+    selected.selection->at.clear();
+    std::size_t free = 0;
+    for (const auto& held : tensor.selection->at) selected.selection->at.push_back(held ? held : at[free++]);
+  } else {
+    selected.selection = Selection{.stored = tensor.grid, .at = at};
+  }
+  selected.grid = selected.selection->grid();
+  return graph.add(make_input(std::move(selected)));
+}
+
+VertexId select_computed(EinGraph& graph, VertexId vertex, const std::vector<std::optional<std::int64_t>>& at) {
+  const auto bound = graph.vertex(vertex).bound;
+  EinSum einsum{.inputs = {{}}, .output = {}, .aggregated = {}, .expression = nullptr, .aggregate = Aggregate::Sum};
+  ScalarPtr here;
+  for (std::size_t d = 0; d < at.size(); ++d) {
+    const auto label = graph.labels().add("at" + std::to_string(d + 1), bound[d]);
+    einsum.inputs[0].push_back(label);
+    (at[d] ? einsum.aggregated : einsum.output).push_back(label);
+    if (!at[d] || bound[d] == 1) continue;
+    auto same = ScalarExpression::call(ScalarOp::Equal,
+                                       {ScalarExpression::label_index(label), ScalarExpression::integer(*at[d])});
+    here = here == nullptr ? same : ScalarExpression::call(ScalarOp::And, {here, same});
+  }
+  einsum.expression = ScalarExpression::operand(0);
+  if (here != nullptr)
+    einsum.expression = ScalarExpression::call(ScalarOp::Case, {here, einsum.expression, ScalarExpression::integer(0)});
+  const auto name = graph.vertex(vertex).name + Selection{.stored = {}, .at = at}.to_string();
+  return graph.add(make_vertex(graph, name, {vertex}, std::move(einsum)));
+}
+
+}  // namespace
+
+VertexId select(EinGraph& graph, VertexId vertex, const std::vector<std::optional<std::int64_t>>& at) {
+  if (const auto tensor = graph.vertex(vertex).stored) return select_stored(graph, *tensor, at);
+  return select_computed(graph, vertex, at);
+}
+
+}  // namespace eindb

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "plan/ein_graph.hpp"
+
+namespace eindb {
+
+/// The vertex that reads `vertex` with some dimensions held at one index: X[3,j]. `at` has one entry per dimension; a
+/// set entry lies in its extent. The result has the free dimensions, in order.
+///
+/// A stored tensor becomes an input that reads only the tiles which hold the index. Of a computed vertex the whole is
+/// made, and one place kept: SUM[a](CASE WHEN a = 3 THEN T[a,j] ELSE 0 END).
+VertexId select(EinGraph& graph, VertexId vertex, const std::vector<std::optional<std::int64_t>>& at);
+
+}  // namespace eindb
