@@ -16,6 +16,10 @@ if(EINDB_SANITIZE)
   target_link_options(eindb_options INTERFACE -fsanitize=${EINDB_SANITIZE})
 endif()
 
+if(EINDB_FUZZ)
+  target_compile_options(eindb_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
 function(eindb_library NAME)
   cmake_parse_arguments(ARG "" "" "DEPENDS;LINK" ${ARGN})
   file(GLOB SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)

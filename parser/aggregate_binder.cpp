@@ -156,7 +156,7 @@ VertexId ExpressionBinder::reduce(Aggregate how, const Labels& over, const Lower
                 .aggregate = over.empty() ? Aggregate::None : how};
   const auto vertex = add_vertex(std::move(inner), std::move(einsum), span);
   const bool ordered = how == Aggregate::Min || how == Aggregate::Max;
-  if (ordered && is_complex(graph_.vertex(vertex).compute_dtype)) {
+  if (ordered && is_complex(graph_.vertex(vertex).dtype)) {
     throw Error(ErrorKind::Type, std::string(name_of(how)) + " is not defined for complex numbers", span,
                 "take REAL, IMAG or ABS first");
   }

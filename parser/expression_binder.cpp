@@ -122,8 +122,7 @@ VertexId ExpressionBinder::bind(const ast::Expression& e, Labels head) {
   require_in_head(body, free_labels(*lowered_body, draft));
   // What an aggregate gave as it is needs no vertex around it.
   const bool is_made = lowered_body->kind() == Kind::Operand && draft.labels.front() == head_ &&
-                       draft.inputs.front().index() >= first_made &&
-                       !graph_.vertex(draft.inputs.front()).is_input() &&
+                       draft.inputs.front().index() >= first_made && !graph_.vertex(draft.inputs.front()).is_input() &&
                        graph_.vertex(draft.inputs.front()).einsum.output == head_;
   EinSum einsum{
       .inputs = {}, .output = head_, .aggregated = {}, .expression = lowered_body, .aggregate = Aggregate::None};

@@ -195,6 +195,10 @@ Expression ExpressionParser::infix(Level least) {
       chain = op->level;
     }
     auto& node = std::get<ast::Infix>(left.node);
+    if (node.operands.size() == kMaxOperands) {
+      throw Error(ErrorKind::Syntax, "a chain of operators has more than " + std::to_string(kMaxOperands) + " operands",
+                  right.span, "compute parts in WITH definitions");
+    }
     left.span.end = right.span.end;
     node.operators.push_back(op->op);
     node.operands.push_back(std::move(right));

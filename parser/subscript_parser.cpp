@@ -88,6 +88,7 @@ SubscriptNesting SubscriptParser::part(std::size_t depth) {
     node.span = {begin, offset_};
     return node;
   }
+  if (inputs_.size() == kMaxOperands) fail("subscripts have more than " + std::to_string(kMaxOperands) + " operands");
   inputs_.push_back(term());
   SubscriptNesting leaf;
   leaf.operand = inputs_.size() - 1;

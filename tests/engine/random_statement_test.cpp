@@ -1,0 +1,194 @@
+// Random EINSUMs in both notations against two oracles: a direct evaluation of the statement that knows nothing of
+// eindb's planning, and the dense reference evaluator on the bound graph.
+
+#include "tests/engine/random_statement.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+#include "common/error.hpp"
+#include "engine/session.hpp"
+#include "parser/binder.hpp"
+#include "parser/parser.hpp"
+#include "tensor/reference_evaluator.hpp"
+
+namespace eindb::testing {
+namespace {
+
+constexpr int kStatements = 2000;
+constexpr std::int64_t kMostCells = 20000;
+
+std::shared_ptr<const DenseTensor> dense(Session& session, const std::string& statement) {
+  const auto result = session.execute(statement);
+  return std::make_shared<const DenseTensor>(assemble(result.tensor->tiles, result.tensor->grid, result.tensor->dtype));
+}
+
+// Tensors of every type and rank, with values in quarters between -2 and 2, cut in various ways.
+std::vector<KnownTensor> make_tensors(Session& session) {
+  static constexpr std::array<const char*, 5> kTypes{"FLOAT32", "FLOAT64", "COMPLEX64", "COMPLEX128", "INT64"};
+  std::mt19937 random(11);
+  std::vector<KnownTensor> tensors;
+  for (std::size_t type = 0; type < kTypes.size(); ++type) {
+    for (std::size_t rank = 0; rank <= 6; ++rank) {
+      const auto name = "T" + std::to_string(type) + std::to_string(rank);
+      std::string dimensions;
+      std::string parts;
+      std::string cell = "0";
+      for (std::size_t d = 0; d < rank; ++d) {
+        const std::int64_t extent = 1 + static_cast<std::int64_t>(random() % (rank > 4 ? 2 : 4));
+        const auto label = "x" + std::to_string(d);
+        dimensions += (d == 0 ? "" : ", ") + label + " " + std::to_string(extent);
+        parts += (d == 0 ? "" : ", ") + std::to_string(1 + random() % static_cast<std::uint32_t>(extent));
+        cell = "(" + cell + " * 5 + " + label + ")";
+      }
+      const std::string whole = "((" + cell + " * 7 + " + std::to_string(random() % 100) + ") % 17 - 8)";
+      const std::string quarters = type == 4 ? "FLOOR(" + whole + " / 4)" : whole + " / 4";
+      const std::string value =
+          type == 2 || type == 3 ? "COMPLEX(" + quarters + ", (" + cell + " % 5 - 2) / 2)" : quarters;
+      session.execute("CREATE TENSOR " + name + " " + kTypes[type] + (rank == 0 ? "" : " PARTITION (" + parts + ")") +
+                      " AS EINSUM " + name + "[" + dimensions + "] = " + value);
+      std::string labels;
+      for (std::size_t d = 0; d < rank; ++d) labels += (d == 0 ? "x" : ",x") + std::to_string(d);
+      tensors.push_back({name, dense(session, "EINSUM R[" + labels + "] = " + name + "[" + labels + "]")});
+    }
+  }
+  return tensors;
+}
+
+// Cells that the direct evaluation visits.
+std::int64_t cells_of(const Node& node) {
+  std::int64_t cells = 1;
+  for (const auto label : node.free_labels()) cells *= kLabelExtents[label];
+  for (const auto label : node.over) cells *= kLabelExtents[label];
+  for (const auto& child : node.children) cells = std::max(cells, cells_of(child));
+  return cells;
+}
+
+class Oracle {
+ public:
+  explicit Oracle(const RandomStatement& statement) : statement_(statement) {}
+
+  // Value and magnitude of the result's cell number `n`, row-major.
+  std::pair<std::complex<double>, double> at(std::int64_t n) const {
+    Cell cell{};
+    std::array<bool, kLabelExtents.size()> set{};
+    for (auto d = statement_.head.size(); d-- > 0;) {
+      const auto label = statement_.head[d];
+      const auto index = n % kLabelExtents[label];
+      n /= kLabelExtents[label];
+      if (set[label] && cell[label] != index) return {0, 0};  // beside the diagonal
+      cell[label] = index;
+      set[label] = true;
+    }
+    return {statement_.expression.value(cell, false), statement_.expression.value(cell, true).real()};
+  }
+
+ private:
+  const RandomStatement& statement_;
+};
+
+std::complex<double> element(const DenseTensor& tensor, std::int64_t n) {
+  return dispatch(tensor.dtype(), [&](auto t) -> std::complex<double> {
+    const auto value = tensor.data<typename decltype(t)::type>()[n];
+    if constexpr (std::is_arithmetic_v<decltype(value)>) return static_cast<double>(value);
+    else return std::complex<double>(value);
+  });
+}
+
+// The bound graph, vertex by vertex.
+DenseTensor evaluate_bound(const std::string& text, const std::map<std::string, const KnownTensor*>& tensors) {
+  const NameSource names{.find_tensor = [&](const std::string& name) -> std::optional<InputTensor> {
+                           const auto found = tensors.find(name);
+                           if (found == tensors.end()) return std::nullopt;
+                           const auto& values = *found->second->values;
+                           return InputTensor{.name = name,
+                                              .dtype = values.dtype(),
+                                              .grid = TileGrid(values.shape(), Partition(values.shape().rank(), 1))};
+                         },
+                         .tensor_names = [] { return std::vector<std::string>(); }};
+  const auto bound = bind_query(parse_query(text), names);
+  const auto& graph = bound.graph;
+  std::vector<DenseTensor> values;
+  for (const auto& vertex : graph.vertices()) {
+    if (!vertex.is_input()) {
+      std::vector<const DenseTensor*> inputs;
+      for (const auto input : vertex.inputs) inputs.push_back(&values[input.index()]);
+      values.push_back(evaluate_reference(vertex.einsum, graph.labels(), inputs, vertex.compute_dtype, vertex.dtype));
+      continue;
+    }
+    // A selection is the dense tensor with some dimensions held.
+    const auto& whole = *tensors.at(vertex.stored->name)->values;
+    auto part = Tile::zeros(whole.dtype(), vertex.bound);
+    std::vector<std::int64_t> strides;
+    std::int64_t offset = 0;
+    for (std::size_t d = 0; d < whole.shape().rank(); ++d) {
+      const auto stride = whole.shape().row_major_strides()[d];
+      const auto held = vertex.stored->selection ? vertex.stored->selection->at[d] : std::nullopt;
+      if (held) offset += *held * stride;
+      else strides.push_back(stride);
+    }
+    const auto size = size_of(whole.dtype());
+    copy_block(part.mutable_bytes().data(), part.shape().row_major_strides(),
+               whole.bytes().data() + offset * static_cast<std::int64_t>(size), strides, part.shape().extents(), size);
+    values.push_back(std::move(part));
+  }
+  return std::move(values[graph.output().index()]);
+}
+
+class RandomStatements : public ::testing::Test {
+ protected:
+  // Compares one statement with both oracles; false if its values are too large to compare.
+  bool check(Session& session, const RandomStatement& statement,
+             const std::map<std::string, const KnownTensor*>& tensors) {
+    const auto result = dense(session, statement.text);
+    const auto reference = evaluate_bound(statement.text, tensors);
+    EXPECT_EQ(result.get()->shape(), reference.shape());
+    EXPECT_EQ(result.get()->dtype(), reference.dtype());
+    const double epsilon = statement.expression.reads_single_precision() ? 1.2e-7 : 2.3e-16;
+    const Oracle oracle(statement);
+    for (std::int64_t n = 0; n < result->shape().element_count(); ++n) {
+      const auto [expected, magnitude] = oracle.at(n);
+      if (magnitude > 1e15) return false;
+      const double tolerance = 256 * epsilon * (magnitude + 1);
+      const auto found = element(*result, n);
+      if (std::abs(found - expected) <= tolerance && std::abs(found - element(reference, n)) <= tolerance) continue;
+      ADD_FAILURE() << statement.text << "\n  cell " << n << ": " << found << ", directly " << expected
+                    << ", reference evaluator " << element(reference, n) << ", tolerance " << tolerance;
+      return true;
+    }
+    return true;
+  }
+};
+
+TEST_F(RandomStatements, EqualTheReference) {
+  Session session(":memory:");
+  const auto tensors = make_tensors(session);
+  std::map<std::string, const KnownTensor*> by_name;
+  for (const auto& tensor : tensors) by_name[tensor.name] = &tensor;
+  StatementGenerator generator(tensors, 20);
+  std::mt19937 random(3);
+  int checked = 0;
+  int too_large = 0;
+  std::map<std::string, int> operations;
+  while (checked < kStatements) {
+    const auto statement = random() % 4 == 0 ? generator.subscript_notation() : generator.index_notation();
+    if (cells_of(statement.expression) > kMostCells || statement.head.size() > 10) continue;
+    session.execute("SET threads = " + std::to_string(1 + random() % 3));
+    session.execute("SET parallelism = " + std::to_string(1U << (random() % 6)));
+    try {
+      if (check(session, statement, by_name)) ++checked;
+      else ++too_large;
+    } catch (const Error& error) {
+      ADD_FAILURE() << render(error, statement.text);
+      ++checked;
+    }
+    if (HasFailure()) ++operations["failed"];
+    if (operations["failed"] > 5) return;
+  }
+  EXPECT_LT(too_large, kStatements / 10);
+}
+
+}  // namespace
+}  // namespace eindb::testing

@@ -1,0 +1,95 @@
+// Fuzzing of lexer, parser, macro expansion and binder together, over a fixed set of tensors and macros. What binds
+// must be a valid EinGraph; what does not is an Error of the user's kind, with a place that lies in the text.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "common/error.hpp"
+#include "parser/binder.hpp"
+#include "parser/parser.hpp"
+#include "plan/validator.hpp"
+
+namespace {
+
+using namespace eindb;
+
+void expect(bool condition) {
+  if (!condition) std::abort();
+}
+
+std::optional<InputTensor> find_tensor(const std::string& name) {
+  struct Known {
+    std::string_view name;
+    DType dtype;
+    Shape shape;
+  };
+  static const std::array<Known, 7> kTensors{{{"X", DType::Float64, Shape({2, 3})},
+                                              {"Y", DType::Float32, Shape({3, 4})},
+                                              {"V", DType::Int64, Shape({3})},
+                                              {"C", DType::Complex64, Shape({3, 3})},
+                                              {"R", DType::Float32, Shape({1, 3})},
+                                              {"E", DType::Float64, Shape({0, 3})},
+                                              {"s", DType::Float64, Shape(std::vector<std::int64_t>{})}}};
+  for (const auto& known : kTensors) {
+    if (known.name != name) continue;
+    const auto parts = known.shape.rank() > 0 && known.shape[0] > 1 ? 2 : 1;
+    Partition partition(known.shape.rank(), 1);
+    if (!partition.empty()) partition[0] = parts;
+    return InputTensor{.name = name, .dtype = known.dtype, .grid = TileGrid(known.shape, partition)};
+  }
+  return std::nullopt;
+}
+
+MacroPtr find_macro(const std::string& name) {
+  const auto macro = [](std::vector<ast::Identifier> parameters, std::string_view body) {
+    return std::make_shared<const Macro>(Macro{"m", std::move(parameters), parse_expression(body)});
+  };
+  const ast::Identifier x{.text = "x", .span = {}, .quoted = false, .scope = 0};
+  const ast::Identifier l{.text = "l", .span = {}, .quoted = false, .scope = 0};
+  if (name == "twice") return macro({x}, "x + x");
+  if (name == "norm") return macro({x}, "SQRT(SUM(x[i]^2))");
+  if (name == "pick") return macro({x, l}, "SUM[l](x * V[j]) + x[l]");
+  if (name == "loop") return macro({x}, "loop(x)");
+  return nullptr;
+}
+
+const ast::Query* query_of(const ast::Statement& statement) {
+  if (const auto* query = std::get_if<ast::Query>(&statement.node)) return query;
+  if (const auto* explain = std::get_if<ast::Explain>(&statement.node)) return &explain->query;
+  if (const auto* create = std::get_if<ast::CreateTensor>(&statement.node))
+    return std::get_if<ast::Query>(&create->source);
+  return nullptr;
+}
+
+void check(const Error& error, std::string_view text) {
+  expect(error.kind() != ErrorKind::Internal);
+  if (!error.span()) return;
+  expect(error.span()->begin <= error.span()->end && error.span()->end <= text.size());
+  expect(!render(error, text).empty());
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const NameSource names{.find_tensor = find_tensor,
+                         .tensor_names = [] { return std::vector<std::string>{"X", "Y", "V", "C", "R", "E", "s"}; },
+                         .find_macro = find_macro,
+                         .macro_names =
+                             [] {
+                               return std::vector<std::string>{"twice", "norm", "pick"};
+                             },
+                         .parameters = {std::int64_t{1}, 0.5, std::complex<double>(0, 1), std::string("text")}};
+  try {
+    const auto statement = parse_statement(text);
+    if (const auto* query = query_of(statement)) validate(bind_query(*query, names).graph, SIZE_MAX);
+  } catch (const Error& error) {
+    check(error, text);
+  }
+  return 0;
+}

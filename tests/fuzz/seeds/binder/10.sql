@@ -1,0 +1,1 @@
+EXPLAIN EINSUM Z[i] = norm(V) * X[i,$1] ^ 2 % 3 AND NOT X[i,0] <> NAN

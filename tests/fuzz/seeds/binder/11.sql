@@ -1,0 +1,1 @@
+CREATE TENSOR T PARTITION (2, 2) AS EINSUM T[j,i] = twice(X[i,j]) + pick(V, j)

@@ -1,0 +1,1 @@
+EINSUM 'i->ii' (V)

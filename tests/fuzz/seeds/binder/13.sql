@@ -1,0 +1,1 @@
+EINSUM Z[i] = SUM(X[i,j] * V[j] * V[j]) USING PATH 'left'

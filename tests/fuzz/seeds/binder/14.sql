@@ -1,0 +1,1 @@
+EINSUM z = SUM(E[i,j]) + PROD(V[j]) + ANY(V[j] = 1) + ALL(X[i,j] < 3)

@@ -1,0 +1,1 @@
+WITH M[i] = MAX(X[i,j]), P[i,j] = EXP(X[i,j] - M[i]) EINSUM Z[i,j] = P[i,j] / SUM[j](P[i,j])

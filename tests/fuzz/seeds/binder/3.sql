@@ -1,0 +1,1 @@
+EINSUM Z[i] = softmax(V[i], i) + ARGMAX[j](X[1,j]) * s

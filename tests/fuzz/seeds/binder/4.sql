@@ -1,0 +1,1 @@
+EINSUM Z[i,i] = LOGSUMEXP[j](X[i,j] - V[j]) + COUNT(X[i,j] > 0)

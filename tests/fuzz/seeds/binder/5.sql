@@ -1,0 +1,1 @@
+EINSUM '(ij,jk),j->ik' (X, Y, V)

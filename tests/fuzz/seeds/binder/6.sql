@@ -1,0 +1,1 @@
+EINSUM '...j,j->...' (R, V) USING PATH ((0,1))

@@ -1,0 +1,1 @@
+EINSUM '[a1,b],[b,c2]->[a1,c2]' (X, Y) USING PATH 'greedy'

@@ -1,0 +1,1 @@
+EINSUM Z[i,k] = SUM(X[i,j] * Y[j,k])
