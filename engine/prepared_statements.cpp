@@ -61,10 +61,6 @@ Result execute_statement(const ast::Prepare& prepare, SessionState& session) {
                              .text = prepare.body,
                              .parameter_count = count_parameters(prepare.body),
                              .statement = std::make_shared<const ast::Statement>(parse_statement(prepare.body))};
-  if (std::holds_alternative<ast::Prepare>(prepared.statement->node) ||
-      std::holds_alternative<ast::Execute>(prepared.statement->node)) {
-    throw Error(ErrorKind::Unsupported, "PREPARE and EXECUTE cannot be prepared themselves", prepare.body_span);
-  }
   if (!session.prepared.emplace(folded(prepare.name.text), std::move(prepared)).second) {
     throw Error(ErrorKind::DuplicateName, "prepared statement " + prepare.name.text + " exists already",
                 prepare.name.span, "DEALLOCATE it first");
