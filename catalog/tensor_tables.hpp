@@ -41,8 +41,8 @@ class TensorTables {
   SqliteConnection& connection_;
   Catalog& catalog_;
   std::int64_t kept_bytes_ = 0;
-  std::uint64_t version_ = 0;                   // of the catalog when the tables were shown
-  std::map<std::string, VisibleTable> tables_;  // by name in lower case
+  std::uint64_t version_ = 0;                     // of the catalog when the tables were shown
+  std::map<std::string, VisibleTable> tables_;    // by name in lower case
   std::optional<std::set<std::string>> modules_;  // those of SQLite itself
 };
 

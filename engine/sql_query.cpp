@@ -115,7 +115,8 @@ void check_schema_targets(const ast::Sql& sql, SessionState& session) {
 
 std::vector<std::string> table_names(std::size_t count, SessionState& session) {
   std::vector<std::string> names;
-  for (std::size_t n = 0; n < count; ++n) names.push_back(std::string(kQueryTable) + std::to_string(++session.query_tables));
+  for (std::size_t n = 0; n < count; ++n)
+    names.push_back(std::string(kQueryTable) + std::to_string(++session.query_tables));
   return names;
 }
 

@@ -22,8 +22,8 @@ constexpr std::array<std::string_view, 12> kEndsTables{"SELECT", "WHERE", "GROUP
 
 /// Words that may follow a table: any other is its alias.
 constexpr std::array<std::string_view, 21> kFollowsTable{
-    "WHERE", "GROUP", "HAVING", "WINDOW", "ORDER",   "LIMIT", "UNION", "INTERSECT", "EXCEPT", "NATURAL",  "LEFT",
-    "RIGHT", "FULL",  "INNER",  "CROSS",  "OUTER",   "JOIN",  "ON",    "USING",     "NOT",    "RETURNING"};
+    "WHERE", "GROUP", "HAVING", "WINDOW", "ORDER", "LIMIT", "UNION", "INTERSECT", "EXCEPT", "NATURAL",  "LEFT",
+    "RIGHT", "FULL",  "INNER",  "CROSS",  "OUTER", "JOIN",  "ON",    "USING",     "NOT",    "RETURNING"};
 
 /// Follows SQL token by token: does SQL take a table at this point?
 class TablePosition {
@@ -149,7 +149,8 @@ std::string RewrittenSql::restored(std::string fragment) const {
   for (const auto& [in_text, place] : pieces) {
     const auto replaced = text.substr(in_text.begin, in_text.end - in_text.begin);
     const auto written = original.substr(place.begin - offset, place.end - place.begin);
-    if (const auto at = fragment.find(replaced); at != std::string::npos) fragment.replace(at, replaced.size(), written);
+    if (const auto at = fragment.find(replaced); at != std::string::npos)
+      fragment.replace(at, replaced.size(), written);
   }
   return fragment;
 }

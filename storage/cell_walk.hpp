@@ -18,8 +18,8 @@ struct IndexRange {
 
 /// In which order the cells of a tensor are visited.
 ///
-/// Dimensions come outermost first, each once. With `by_tile` all cells of a tile come before those of the next; without
-/// it cells come in the order of their indices, wherever they lie. A(i, j) cut into two parts along j, by_tile:
+/// Dimensions come outermost first, each once. With `by_tile` all cells of a tile come before those of the next;
+/// without it cells come in the order of their indices, wherever they lie. A(i, j) cut into two parts along j, by_tile:
 ///
 ///     for part of j: for i: for j in the part          tiles are read once, but i starts anew in the second part
 ///

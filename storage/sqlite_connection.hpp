@@ -77,8 +77,8 @@ class SqliteConnection {
   /// was read from the catalog.
   std::uint64_t schema_version();
 
-  /// Changes with every change to rows that this connection may see: its own, undone or not, and those of others, once a
-  /// transaction of this connection sees them. For caches of what was read inside a statement. Costs no SQL.
+  /// Changes with every change to rows that this connection may see: its own, undone or not, and those of others, once
+  /// a transaction of this connection sees them. For caches of what was read inside a statement. Costs no SQL.
   std::uint64_t data_version();
 
   void set_busy_timeout(std::chrono::milliseconds timeout);

@@ -13,11 +13,11 @@ namespace eindb {
 
 /// A tensor as SQL sees it: a read-only table of scalars with a row for every cell, absent tiles included.
 ///
-/// Columns are one INTEGER per label, named as column_names() says with `val` reserved, then `val`: REAL for FLOAT32 and
-/// FLOAT64 (SQLite knows no NaN: it becomes NULL), INTEGER for INT64. For complex types val is the number as text, and
-/// two hidden columns `re` and `im` give its parts as REAL. The rowid is the row-major number of the cell.
-/// Rows come tile by tile, row-major within each, unless ORDER BY or GROUP BY asks for an order of labels that can be
-/// had as cheaply.
+/// Columns are one INTEGER per label, named as column_names() says with `val` reserved, then `val`: REAL for FLOAT32
+/// and FLOAT64 (SQLite knows no NaN: it becomes NULL), INTEGER for INT64. For complex types val is the number as text,
+/// and two hidden columns `re` and `im` give its parts as REAL. The rowid is the row-major number of the cell. Rows
+/// come tile by tile, row-major within each, unless ORDER BY or GROUP BY asks for an order of labels that can be had as
+/// cheaply.
 struct TensorTable {
   std::string name;
   std::vector<std::string> labels;

@@ -76,7 +76,7 @@ class TensorTableTest : public ::testing::Test {
   /// Shows the tensor as A, and its cells as the ordinary table T.
   void show(const DenseTensor& dense, const TileGrid& grid, std::int64_t kept = kAll) {
     std::vector<std::string> labels;
-    for (std::size_t d = 0; d < grid.rank(); ++d) labels.push_back(std::string(1, static_cast<char>('i' + d)));
+    for (std::size_t d = 0; d < grid.rank(); ++d) labels.emplace_back(1, static_cast<char>('i' + d));
     auto tiles = split(dense, grid);
     for (auto& tile : tiles)
       if (tile->is_all_zero()) tile = nullptr;
