@@ -1,6 +1,7 @@
 #include "engine/sql_query.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <string_view>
 #include <utility>
 
@@ -111,6 +112,24 @@ void check_schema_targets(const ast::Sql& sql, SessionState& session) {
   }
 }
 
+// ---- Parameters ----------------------------------------------------------------------------------------------------
+
+/// 3 for "$3".
+std::optional<std::size_t> parameter_number(std::string_view name) {
+  std::size_t number = 0;
+  if (!name.starts_with('$')) return std::nullopt;
+  const auto [end, error] = std::from_chars(name.data() + 1, name.data() + name.size(), number);
+  if (error != std::errc() || end != name.data() + name.size() || number == 0) return std::nullopt;
+  return number;
+}
+
+void bind_value(SqliteStatement& statement, int n, const ParameterValue& value, std::optional<SourceSpan> place) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) statement.bind(n, *integer);
+  else if (const auto* real = std::get_if<double>(&value)) statement.bind(n, *real);
+  else if (const auto* text = std::get_if<std::string>(&value)) statement.bind(n, std::string_view(*text));
+  else throw Error(ErrorKind::Type, "SQL knows no complex numbers", place, "give the parts one by one");
+}
+
 // ---- Queries in parentheses ----------------------------------------------------------------------------------------
 
 std::vector<std::string> table_names(std::size_t count, SessionState& session) {
@@ -154,6 +173,21 @@ void PreparedSql::compile() {
   }
 }
 
+void PreparedSql::bind_parameters() {
+  for (int n = 1; has_statement() && n <= statement_->parameter_count(); ++n) {
+    const auto name = statement_->parameter_name(n);
+    auto place = find_name(text_.text, name);
+    if (place) place = text_.in_statement(*place);
+    const auto number = parameter_number(name);
+    if (!number) throw Error(ErrorKind::Syntax, "unknown parameter " + name, place, "parameters are written $1");
+    if (*number > session_->parameters.size()) {
+      throw Error(ErrorKind::Value, "no value is given for parameter " + name, place,
+                  "PREPARE the statement and EXECUTE it with values");
+    }
+    bind_value(*statement_, n, session_->parameters[*number - 1], place);
+  }
+}
+
 bool PreparedSql::step() {
   try {
     const bool row = statement_->step();
@@ -191,6 +225,7 @@ PreparedSql prepare_sql(const ast::Sql& sql, SessionState& session) {
       prepared.show_query(sql.queries[n].query, names[n], !effect.explains);
   }
   prepared.compile();
+  prepared.bind_parameters();
   return prepared;
 }
 

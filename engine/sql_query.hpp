@@ -40,6 +40,7 @@ class PreparedSql {
   void open(bool writes);
   void show_query(const ast::Query& query, const std::string& name, bool run);
   void compile();
+  void bind_parameters();
 
   RewrittenSql text_;
   SessionState* session_;
@@ -50,7 +51,8 @@ class PreparedSql {
   std::optional<SqliteStatement> statement_;
 };
 
-/// Compiles SQL in which tensors are tables, and the queries in parentheses as well. Runs these queries, in the
+/// Compiles SQL in which tensors are tables, and the queries in parentheses as well; parameters get the values of
+/// session.parameters. Runs these queries, in the
 /// transaction that is open, or else in one of the statement's own, so that queries and statement see one state of the
 /// database. Throws Error with spans into the user's statement.
 PreparedSql prepare_sql(const ast::Sql& sql, SessionState& session);
