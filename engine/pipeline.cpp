@@ -53,16 +53,21 @@ ExecutionProfile run_query(const PlannedQuery& planned, SessionState& session, R
   return execute(planned.plan.physical, context, sink);
 }
 
+std::vector<TilePtr> evaluate(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot) {
+  CollectingSink sink(planned.result_grid().tile_count());
+  run_query(planned, session, snapshot, sink);
+  return sink.take();
+}
+
 std::shared_ptr<const TensorRelation> evaluate_query(const ast::Query& query, SessionState& session) {
   ReadSnapshot snapshot(session.database, static_cast<std::size_t>(session.settings.threads()));
   const auto planned = plan_query(query, session);
-  CollectingSink sink(planned.result_grid().tile_count());
-  run_query(planned, session, snapshot, sink);
+  auto tiles = evaluate(planned, session, snapshot);
   return std::make_shared<const TensorRelation>(TensorRelation{.name = planned.query.name,
                                                                .labels = planned.query.label_names,
                                                                .dtype = planned.output().dtype,
                                                                .grid = planned.result_grid(),
-                                                               .tiles = sink.take()});
+                                                               .tiles = std::move(tiles)});
 }
 
 }  // namespace eindb

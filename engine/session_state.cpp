@@ -8,7 +8,8 @@ namespace eindb {
 SessionState::SessionState(const std::string& path, SessionOptions options)
     : database(path, options.read_only ? DatabaseFile::Access::ReadOnly : DatabaseFile::Access::ReadWrite),
       catalog(database.connection()),
-      macros(database.connection()) {
+      macros(database.connection()),
+      tensor_tables(database.connection(), catalog) {
   database.connection().watch(&cancellation);
 }
 

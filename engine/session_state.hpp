@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -7,6 +8,7 @@
 
 #include "catalog/catalog.hpp"
 #include "catalog/macro_catalog.hpp"
+#include "catalog/tensor_tables.hpp"
 #include "common/cancellation.hpp"
 #include "engine/session.hpp"
 #include "engine/settings.hpp"
@@ -43,6 +45,8 @@ struct SessionState {
   DatabaseFile database;
   Catalog catalog;
   MacroCatalog macros;
+  TensorTables tensor_tables;
+  std::uint64_t query_tables = 0;  ///< tables made so far for results of queries inside SQL
   Settings settings;
   Cancellation cancellation;
   ProgressCallback progress;

@@ -2,8 +2,8 @@
 
 #include "common/error.hpp"
 #include "engine/rows.hpp"
+#include "engine/sql_query.hpp"
 #include "engine/statements.hpp"
-#include "storage/sqlite_connection.hpp"
 #include "storage/sqlite_statement.hpp"
 
 namespace eindb {
@@ -26,23 +26,35 @@ struct ToCell {
 
 Cell cell_of(const SqliteValue& value) { return std::visit(ToCell{}, value); }
 
+void fill(Row& row, const SqliteStatement& statement) {
+  row.clear();
+  for (int c = 0; c < statement.column_count(); ++c) row.push_back(cell_of(statement.value(c)));
+}
+
 // Rows of SQLite, one step at a time.
 class SqlRows final : public RowSource {
  public:
-  SqlRows(SqliteStatement statement, bool has_row) : statement_(std::move(statement)), has_row_(has_row) {}
+  SqlRows(PreparedSql prepared, bool has_row) : prepared_(std::move(prepared)), has_row_(has_row) {}
 
   bool next(Row& row) override {
     if (!has_row_) return false;
-    row.clear();
-    for (int c = 0; c < statement_.column_count(); ++c) row.push_back(cell_of(statement_.value(c)));
-    has_row_ = statement_.step();
+    fill(row, prepared_.statement());
+    has_row_ = prepared_.step();
     return true;
   }
 
  private:
-  SqliteStatement statement_;
+  PreparedSql prepared_;
   bool has_row_;
 };
+
+// All rows of a statement that writes, which is committed then: INSERT ... RETURNING.
+std::unique_ptr<RowSource> rows_of_write(PreparedSql& prepared, bool has_row) {
+  std::vector<Row> rows;
+  for (; has_row; has_row = prepared.step()) fill(rows.emplace_back(), prepared.statement());
+  prepared.commit();
+  return listed_rows(std::move(rows));
+}
 
 }  // namespace
 
@@ -91,27 +103,16 @@ Result execute_statement(const ast::Rollback&, SessionState& session) {
 }
 
 Result execute_statement(const ast::Sql& sql, SessionState& session) {
-  if (!sql.queries.empty()) {
-    throw Error(ErrorKind::Unsupported, "an EINSUM inside SQL is not there in this version", sql.queries.front().span,
-                "CREATE TENSOR ... AS EINSUM ... first");
-  }
-  UserStatement prepared;
-  try {
-    prepared = session.database.connection().prepare_user(sql.text);
-  } catch (const Error& error) {
-    // SQLite counts from the statement's own beginning.
-    if (!error.span()) throw;
-    const SourceSpan place{error.span()->begin + sql.span.begin, error.span()->end + sql.span.begin};
-    throw Error(error.kind(), error.message(), place, error.hint());
-  }
-  if (!prepared.statement) return {};
-  auto& statement = *prepared.statement;
+  auto prepared = prepare_sql(sql, session);
+  if (!prepared.has_statement()) return {};
   Result result;
-  for (int c = 0; c < statement.column_count(); ++c)
-    result.columns.push_back({statement.column_name(c), ColumnType::Any});
+  for (int c = 0; c < prepared.statement().column_count(); ++c)
+    result.columns.push_back({prepared.column_name(c), ColumnType::Any});
   // The first step is taken here, so that a statement without rows has done its work.
-  const bool has_row = statement.step();
-  if (!result.columns.empty()) result.rows = std::make_unique<SqlRows>(std::move(statement), has_row);
+  const bool has_row = prepared.step();
+  auto rows = prepared.needs_commit() ? rows_of_write(prepared, has_row)
+                                      : std::make_unique<SqlRows>(std::move(prepared), has_row);
+  if (!result.columns.empty()) result.rows = std::move(rows);
   else result.status = "OK";
   return result;
 }

@@ -195,6 +195,13 @@ std::uint64_t SqliteConnection::schema_version() {
   return (std::uint64_t{rollbacks_} << 32U) | cookie;
 }
 
+std::uint64_t SqliteConnection::data_version() {
+  std::uint32_t others = 0;
+  sqlite3_file_control(handle_, "main", SQLITE_FCNTL_DATA_VERSION, &others);
+  // Sums of counters that only grow: the three move one at a time, by small steps.
+  return (std::uint64_t{others} << 32U) + static_cast<std::uint64_t>(sqlite3_total_changes64(handle_)) + rollbacks_;
+}
+
 void SqliteConnection::set_busy_timeout(std::chrono::milliseconds timeout) {
   sqlite3_busy_timeout(handle_, static_cast<int>(timeout.count()));
 }
@@ -205,11 +212,16 @@ void SqliteConnection::watch(const Cancellation* cancellation) {
                            &cancellation_);
 }
 
+void SqliteConnection::check_cancelled() const {
+  if (cancellation_ != nullptr) cancellation_->check();
+}
+
 void SqliteConnection::interrupt() noexcept {
   if (handle_ != nullptr) sqlite3_interrupt(handle_);
 }
 
 void SqliteConnection::fail(int code, std::optional<std::string_view> user_sql) {
+  if (auto failure = std::exchange(callback_failure_, nullptr)) std::rethrow_exception(failure);
   const auto kind = kind_of(code);
   if (kind == ErrorKind::Cancelled) {
     if (cancellation_ != nullptr) cancellation_->check();  // throws, saying whether it was the user or the timeout

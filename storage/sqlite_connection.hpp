@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <initializer_list>
 #include <mutex>
 #include <optional>
@@ -76,9 +77,15 @@ class SqliteConnection {
   /// was read from the catalog.
   std::uint64_t schema_version();
 
+  /// Changes with every change to rows that this connection may see: its own, undone or not, and those of others, once
+  /// a transaction of this connection sees them. For caches of what was read inside a statement. Costs no SQL.
+  std::uint64_t data_version();
+
   void set_busy_timeout(std::chrono::milliseconds timeout);
   /// SQL that runs long looks at `cancellation` now and then and stops with its error. Null: nobody asks.
   void watch(const Cancellation* cancellation);
+  /// Throws Error{Cancelled} if SQL should stop: for callbacks that work long between two instructions.
+  void check_cancelled() const;
   /// Stops the SQL that runs now with Error{Cancelled}. Any thread, also a signal handler.
   void interrupt() noexcept;
 
@@ -89,6 +96,9 @@ class SqliteConnection {
   /// Throws the Error for SQLite's result `code` of this connection's last call. With `user_sql` it has a span into
   /// that text.
   [[noreturn]] void fail(int code, std::optional<std::string_view> user_sql = std::nullopt);
+  /// Keeps what a callback of SQLite failed with, as no exception may pass through SQLite: the call that SQLite ends
+  /// with an error throws it.
+  void keep_failure(std::exception_ptr failure) noexcept { callback_failure_ = std::move(failure); }
 
  private:
   friend class SqliteStatement;
@@ -118,6 +128,7 @@ class SqliteConnection {
   std::uint32_t rollbacks_ = 0;
   std::optional<ChangePoint> clean_point_;  // of the outermost SqliteTransaction
   const Cancellation* cancellation_ = nullptr;
+  std::exception_ptr callback_failure_;
 };
 
 /// Sets the origin for the time of one call into SQLite.
@@ -126,6 +137,7 @@ class SqliteConnection::OriginScope {
   OriginScope(SqliteConnection& connection, Origin origin)
       : connection_(connection), saved_(std::exchange(connection.origin_, origin)) {
     connection.denial_.clear();
+    if (origin != Origin::Eindb) connection.callback_failure_ = nullptr;
   }
   ~OriginScope() { connection_.origin_ = saved_; }
   OriginScope(const OriginScope&) = delete;

@@ -70,6 +70,11 @@ SqliteStatement& SqliteStatement::bind_value(int parameter, const SqliteValue& v
 
 int SqliteStatement::parameter_count() const { return sqlite3_bind_parameter_count(statement_); }
 
+std::string SqliteStatement::parameter_name(int parameter) const {
+  const char* name = sqlite3_bind_parameter_name(statement_, parameter);
+  return name == nullptr ? "" : name;
+}
+
 bool SqliteStatement::step() {
   // SQLite may compile the statement again when the schema changed, and ask the authorizer again.
   const auto origin = from_user_ ? SqliteConnection::Origin::UserStep : SqliteConnection::Origin::Eindb;

@@ -37,6 +37,8 @@ class SqliteStatement {
   SqliteStatement& bind_null(int parameter);
   SqliteStatement& bind_value(int parameter, const SqliteValue& value);
   int parameter_count() const;
+  /// "$1", ":name"; empty for "?".
+  std::string parameter_name(int parameter) const;
 
   /// True while there is a row.
   bool step();

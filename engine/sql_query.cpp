@@ -1,0 +1,232 @@
+#include "engine/sql_query.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <utility>
+
+#include "common/error.hpp"
+#include "common/nearest_name.hpp"
+#include "engine/pipeline.hpp"
+#include "parser/token.hpp"
+
+namespace eindb {
+namespace {
+
+/// Names of tables that hold results of queries; SQL of a person cannot make one.
+constexpr std::string_view kQueryTable = "eindb_query_";
+
+/// Bytes of tiles that one tensor may keep at hand during a scan, and at most this part of the memory limit.
+constexpr std::int64_t kKeptBytes = std::int64_t{64} << 20U;
+constexpr std::int64_t kMemoryShare = 8;
+
+/// Names that are tried as tensors for a pragma about a table: no error tells which of them is one.
+constexpr std::size_t kPragmaNames = 64;
+
+// ---- Tensors as tables ---------------------------------------------------------------------------------------------
+
+/// What stands between two pieces of a message of SQLite; nullopt if it is another one.
+std::optional<std::string> between(std::string_view message, std::string_view before, std::string_view after) {
+  if (message.size() < before.size() + after.size()) return std::nullopt;
+  if (!message.starts_with(before) || !message.ends_with(after)) return std::nullopt;
+  return std::string(message.substr(before.size(), message.size() - before.size() - after.size()));
+}
+
+/// The table that SQLite did not find, as it names it: A, or main.A in a view.
+std::optional<std::string> missing_table(const Error& error) { return between(error.message(), "no such table: ", ""); }
+
+std::string without_schema(const std::string& name) {
+  const auto dot = name.find('.');
+  return dot == std::string::npos ? name : name.substr(dot + 1);
+}
+
+bool show_missing(const Error& error, TensorTables& tensors) {
+  const auto name = missing_table(error);
+  return name && (tensors.show(*name) || tensors.show(without_schema(*name)));
+}
+
+/// PRAGMA table_info(A), or SELECT ... FROM pragma_table_info('A'): SQLite finds no tensor and says nothing.
+void show_for_pragmas(std::string_view sql, TensorTables& tensors) {
+  const auto names = names_in(sql, kPragmaNames);
+  const auto is_pragma = [](std::string_view name) {
+    return name.size() >= 6 && equal_ignoring_case(name.substr(0, 6), "pragma");
+  };
+  if (std::none_of(names.begin(), names.end(), is_pragma)) return;
+  for (const auto& name : names) tensors.show(name);
+}
+
+// ---- Errors --------------------------------------------------------------------------------------------------------
+
+std::string how_to_write(const std::string& tensor) {
+  return "use INSERT INTO TENSOR " + tensor + " VALUES (...) to set cells, CREATE TENSOR ... AS or COPY for all of it";
+}
+
+/// An error of SQLite in terms of what the user wrote.
+Error explained(const Error& error, const RewrittenSql& text, Catalog& catalog) {
+  if (const auto name = between(error.message(), "table ", " may not be modified")) {
+    auto place = find_name(text.text, *name);
+    if (place) place = text.in_statement(*place);
+    if (name->starts_with(kQueryTable))
+      return {ErrorKind::ReadOnly, "the result of a query cannot be modified", place, "store it: CREATE TENSOR ... AS"};
+    if (catalog.find(*name))
+      return {ErrorKind::ReadOnly, *name + " is a tensor, which SQL only reads", place, how_to_write(*name)};
+  }
+  auto hint = error.hint();
+  const auto missing = missing_table(error);
+  if (missing && hint.empty()) {
+    const auto names = catalog.names();
+    if (const auto nearest = nearest_name(without_schema(*missing), std::span<const std::string>(names)))
+      hint = "did you mean the tensor " + *nearest + "?";
+  }
+  if (!error.span()) return {error.kind(), error.message(), std::nullopt, hint};
+  return {error.kind(), error.message(), text.in_statement(*error.span()), hint};
+}
+
+bool is_ordinary(const std::string& name, SqliteConnection& connection) {
+  auto select = connection.prepare(
+      "SELECT 1 FROM (SELECT name FROM main.sqlite_schema WHERE type IN ('table', 'view')"
+      " UNION ALL SELECT name FROM temp.sqlite_schema) WHERE name = ? COLLATE NOCASE");
+  select.bind(1, name);
+  return select.step();
+}
+
+/// Refuses to make a table with the name of a tensor, and to alter or drop a tensor as if it were a table.
+void check_schema_targets(const ast::Sql& sql, SessionState& session) {
+  for (const auto& [use, name, span] : schema_targets(sql.text)) {
+    const auto tensor = session.catalog.find(name);
+    if (!tensor) continue;
+    const SourceSpan place{span.begin + sql.span.begin, span.end + sql.span.begin};
+    if (use == SchemaTarget::Use::Create) {
+      throw Error(ErrorKind::DuplicateName, "a tensor " + tensor->name + " exists already", place,
+                  "use another name: SQL sees tensors and tables side by side");
+    }
+    if (is_ordinary(name, session.database.connection())) continue;
+    const auto what = tensor->name + " is a tensor, not a table";
+    switch (use) {
+      case SchemaTarget::Use::Drop: throw Error(ErrorKind::Type, what, place, "use DROP TENSOR " + tensor->name);
+      case SchemaTarget::Use::Alter: throw Error(ErrorKind::Type, what, place, "use ALTER TENSOR " + tensor->name);
+      case SchemaTarget::Use::Index:
+        throw Error(ErrorKind::Type, what, place, "it needs no index: conditions on labels find their tiles");
+      default: throw Error(ErrorKind::Type, what, place, "triggers stand on tables and views");
+    }
+  }
+}
+
+// ---- Parameters ----------------------------------------------------------------------------------------------------
+
+/// 3 for "$3".
+std::optional<std::size_t> parameter_number(std::string_view name) {
+  std::size_t number = 0;
+  if (!name.starts_with('$')) return std::nullopt;
+  const auto [end, error] = std::from_chars(name.data() + 1, name.data() + name.size(), number);
+  if (error != std::errc() || end != name.data() + name.size() || number == 0) return std::nullopt;
+  return number;
+}
+
+void bind_value(SqliteStatement& statement, int n, const ParameterValue& value, std::optional<SourceSpan> place) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) statement.bind(n, *integer);
+  else if (const auto* real = std::get_if<double>(&value)) statement.bind(n, *real);
+  else if (const auto* text = std::get_if<std::string>(&value)) statement.bind(n, std::string_view(*text));
+  else throw Error(ErrorKind::Type, "SQL knows no complex numbers", place, "give the parts one by one");
+}
+
+// ---- Queries in parentheses ----------------------------------------------------------------------------------------
+
+std::vector<std::string> table_names(std::size_t count, SessionState& session) {
+  std::vector<std::string> names;
+  for (std::size_t n = 0; n < count; ++n)
+    names.push_back(std::string(kQueryTable) + std::to_string(++session.query_tables));
+  return names;
+}
+
+}  // namespace
+
+void PreparedSql::open(bool writes) {
+  auto& database = session_->database;
+  if (writes) transaction_ = std::make_unique<SqliteTransaction>(database.connection());
+  snapshot_ = std::make_unique<ReadSnapshot>(database, static_cast<std::size_t>(session_->settings.threads()));
+}
+
+void PreparedSql::show_query(const ast::Query& query, const std::string& name, bool run) {
+  const auto planned = plan_query(query, *session_);
+  std::vector<TilePtr> tiles;
+  if (run) tiles = evaluate(planned, *session_, *snapshot_);
+  tables_.emplace_back(session_->database.connection(),
+                       TensorTable{.name = name,
+                                   .labels = planned.query.label_names,
+                                   .dtype = planned.output().dtype,
+                                   .grid = planned.result_grid(),
+                                   .tiles = std::make_shared<MemoryTileReader>(std::move(tiles))});
+}
+
+void PreparedSql::compile() {
+  auto& tensors = session_->tensor_tables;
+  show_for_pragmas(text_.text, tensors);
+  // One round for each tensor that becomes visible.
+  for (;;) {
+    try {
+      statement_ = session_->database.connection().prepare_user(text_.text).statement;
+      return;
+    } catch (const Error& error) {
+      if (!show_missing(error, tensors)) throw explained(error, text_, session_->catalog);
+    }
+  }
+}
+
+void PreparedSql::bind_parameters() {
+  for (int n = 1; has_statement() && n <= statement_->parameter_count(); ++n) {
+    const auto name = statement_->parameter_name(n);
+    auto place = find_name(text_.text, name);
+    if (place) place = text_.in_statement(*place);
+    const auto number = parameter_number(name);
+    if (!number) throw Error(ErrorKind::Syntax, "unknown parameter " + name, place, "parameters are written $1");
+    if (*number > session_->parameters.size()) {
+      throw Error(ErrorKind::Value, "no value is given for parameter " + name, place,
+                  "PREPARE the statement and EXECUTE it with values");
+    }
+    bind_value(*statement_, n, session_->parameters[*number - 1], place);
+  }
+}
+
+bool PreparedSql::step() {
+  try {
+    const bool row = statement_->step();
+    snapshot_.reset();  // a statement with rows to come keeps the state by itself
+    return row;
+  } catch (const Error& error) {
+    throw explained(error, text_, session_->catalog);
+  }
+}
+
+void PreparedSql::commit() {
+  if (transaction_ == nullptr) return;
+  statement_->reset();
+  transaction_->commit();
+  transaction_.reset();
+}
+
+std::string PreparedSql::column_name(int column) const { return text_.restored(statement_->column_name(column)); }
+
+PreparedSql prepare_sql(const ast::Sql& sql, SessionState& session) {
+  session.tensor_tables.refresh();
+  session.tensor_tables.keep(std::min(kKeptBytes, session.settings.memory_limit() / kMemoryShare));
+  check_schema_targets(sql, session);
+
+  const auto names = table_names(sql.queries.size(), session);
+  PreparedSql prepared(rewrite_queries(sql, names), session);
+  if (!sql.queries.empty()) {
+    const auto effect = effect_of(sql.text);
+    if (effect.stores_text) {
+      throw Error(ErrorKind::Unsupported, "a view or trigger cannot hold an EINSUM: it would outlive the result",
+                  sql.queries.front().span, "CREATE TENSOR ... AS EINSUM ... first, and name the tensor");
+    }
+    prepared.open(effect.writes);
+    for (std::size_t n = 0; n < names.size(); ++n)
+      prepared.show_query(sql.queries[n].query, names[n], !effect.explains);
+  }
+  prepared.compile();
+  prepared.bind_parameters();
+  return prepared;
+}
+
+}  // namespace eindb

@@ -1,0 +1,240 @@
+#include "engine/sql_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <span>
+#include <variant>
+
+#include "parser/sql_scanner.hpp"
+#include "storage/sqlite_connection.hpp"
+
+namespace eindb {
+namespace {
+
+bool is_one_of(const SqlToken& token, std::span<const std::string_view> words) {
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return token.is_word(word); });
+}
+
+/// Words that end the list of tables of a SELECT, or begin another one.
+constexpr std::array<std::string_view, 12> kEndsTables{"SELECT", "WHERE", "GROUP",     "HAVING", "WINDOW", "ORDER",
+                                                       "LIMIT",  "UNION", "INTERSECT", "EXCEPT", "SET",    "RETURNING"};
+
+/// Words that may follow a table: any other is its alias.
+constexpr std::array<std::string_view, 21> kFollowsTable{
+    "WHERE", "GROUP", "HAVING", "WINDOW", "ORDER", "LIMIT", "UNION", "INTERSECT", "EXCEPT", "NATURAL",  "LEFT",
+    "RIGHT", "FULL",  "INNER",  "CROSS",  "OUTER", "JOIN",  "ON",    "USING",     "NOT",    "RETURNING"};
+
+/// Follows SQL token by token: does SQL take a table at this point?
+class TablePosition {
+ public:
+  void see(const SqlToken& token) {
+    const bool table = takes_table();
+    if (token.is_symbol('(')) in_tables_.push_back(table);
+    else if (token.is_symbol(')') && in_tables_.size() > 1) in_tables_.pop_back();
+    else if (token.is_word("JOIN")) in_tables_.back() = true;
+    else if (token.is_word("FROM")) in_tables_.back() = !last_.is_word("DISTINCT");  // a IS DISTINCT FROM b
+    else if (is_one_of(token, kEndsTables)) in_tables_.back() = false;
+    last_ = token;
+  }
+  bool takes_table() const {
+    return in_tables_.back() &&
+           (last_.is_word("FROM") || last_.is_word("JOIN") || last_.is_symbol(',') || last_.is_symbol('('));
+  }
+
+ private:
+  std::vector<bool> in_tables_{false};  // per open parenthesis: whether a list of tables has begun
+  SqlToken last_;
+};
+
+bool has_alias(SqlScanner after) {
+  const auto next = after.next();
+  if (next.kind == SqlToken::Kind::Quoted) return true;
+  return next.kind == SqlToken::Kind::Word && !is_one_of(next, kFollowsTable);
+}
+
+std::string head_name(const ast::Query& query) {
+  const auto* definition = std::get_if<ast::Definition>(&query.body);
+  return definition == nullptr ? "result" : definition->name.text;
+}
+
+/// "name", [name], `name`, 'name' or a bare word; names with a doubled quote come as several tokens side by side.
+struct Name {
+  std::string text;
+  SourceSpan span;
+};
+
+std::optional<Name> name_of(SqlScanner& scanner, const SqlToken& first) {
+  if (first.kind == SqlToken::Kind::Word) return Name{std::string(first.text), first.span};
+  if (first.kind != SqlToken::Kind::Quoted) return std::nullopt;
+  Name name{std::string(first.text.substr(1, first.text.size() - 2)), first.span};
+  for (auto rest = scanner;;) {
+    const auto more = rest.next();
+    const bool doubled = more.kind == SqlToken::Kind::Quoted && more.span.begin == name.span.end &&
+                         more.text.front() == first.text.front() && first.text.front() != '[';
+    if (!doubled) return name;
+    name.text += more.text.substr(0, more.text.size() - 1);
+    name.span.end = more.span.end;
+    scanner = rest;
+  }
+}
+
+/// Reads the name at the start of `scanner`, without the schema before it; nullopt if there is none.
+std::optional<Name> take_name(SqlScanner& scanner) {
+  auto name = name_of(scanner, scanner.next());
+  auto ahead = scanner;
+  if (!name || !ahead.next().is_symbol('.')) return name;
+  scanner = ahead;
+  return name_of(scanner, scanner.next());
+}
+
+void skip_words(SqlScanner& scanner, std::span<const std::string_view> words) {
+  for (auto ahead = scanner; is_one_of(ahead.next(), words); ahead = scanner) scanner = ahead;
+}
+
+/// Goes on behind the next word of this name.
+bool skip_past(SqlScanner& scanner, std::string_view word) {
+  for (auto token = scanner.next(); token.kind != SqlToken::Kind::End; token = scanner.next())
+    if (token.is_word(word)) return true;
+  return false;
+}
+
+constexpr std::array<std::string_view, 3> kExplain{"EXPLAIN", "QUERY", "PLAN"};
+constexpr std::array<std::string_view, 4> kBeforeKind{"TEMP", "TEMPORARY", "VIRTUAL", "UNIQUE"};
+constexpr std::array<std::string_view, 3> kIfExists{"IF", "NOT", "EXISTS"};
+
+/// Keeps what begins after EXPLAIN QUERY PLAN.
+SqlScanner behind_explain(std::string_view sql) {
+  SqlScanner scanner(sql);
+  skip_words(scanner, kExplain);
+  return scanner;
+}
+
+void add_target(std::vector<SchemaTarget>& targets, SchemaTarget::Use use, SqlScanner& scanner) {
+  if (auto name = take_name(scanner)) targets.push_back({use, std::move(name->text), name->span});
+}
+
+void add_created(std::vector<SchemaTarget>& targets, SqlScanner& scanner) {
+  skip_words(scanner, kBeforeKind);
+  const auto kind = scanner.next();
+  skip_words(scanner, kIfExists);
+  if (kind.is_word("TABLE") || kind.is_word("VIEW")) add_target(targets, SchemaTarget::Use::Create, scanner);
+  if (!kind.is_word("INDEX") && !kind.is_word("TRIGGER")) return;
+  const auto use = kind.is_word("INDEX") ? SchemaTarget::Use::Index : SchemaTarget::Use::Trigger;
+  if (take_name(scanner) && skip_past(scanner, "ON")) add_target(targets, use, scanner);
+}
+
+void add_altered(std::vector<SchemaTarget>& targets, SqlScanner& scanner) {
+  if (!scanner.next().is_word("TABLE")) return;
+  add_target(targets, SchemaTarget::Use::Alter, scanner);
+  if (scanner.next().is_word("RENAME") && scanner.next().is_word("TO"))
+    add_target(targets, SchemaTarget::Use::Create, scanner);
+}
+
+}  // namespace
+
+SourceSpan RewrittenSql::in_statement(SourceSpan in_text) const {
+  std::size_t text_end = 0;
+  std::size_t statement_end = offset;
+  for (const auto& piece : pieces) {
+    if (piece.in_text.begin > in_text.begin) break;
+    if (in_text.begin < piece.in_text.end) return piece.in_statement;
+    text_end = piece.in_text.end;
+    statement_end = piece.in_statement.end;
+  }
+  return {in_text.begin - text_end + statement_end, in_text.end - text_end + statement_end};
+}
+
+std::string RewrittenSql::restored(std::string fragment) const {
+  for (const auto& [in_text, place] : pieces) {
+    const auto replaced = text.substr(in_text.begin, in_text.end - in_text.begin);
+    const auto written = original.substr(place.begin - offset, place.end - place.begin);
+    if (const auto at = fragment.find(replaced); at != std::string::npos)
+      fragment.replace(at, replaced.size(), written);
+  }
+  return fragment;
+}
+
+RewrittenSql rewrite_queries(const ast::Sql& sql, const std::vector<std::string>& tables) {
+  RewrittenSql out{.text = {}, .pieces = {}, .offset = sql.span.begin, .original = sql.text};
+  TablePosition position;
+  SqlScanner scanner(sql.text);
+  std::size_t copied = 0;
+  for (std::size_t n = 0; n < sql.queries.size();) {
+    const auto token = scanner.next();
+    const auto place = sql.queries[n].span;
+    if (token.span.begin != place.begin - out.offset) {
+      position.see(token);
+      continue;
+    }
+    out.text.append(sql.text, copied, token.span.begin - copied);
+    copied = place.end - out.offset;
+    scanner.skip_to(copied);
+    auto replacement = "(SELECT * FROM " + tables[n] + ")";
+    if (position.takes_table()) {
+      replacement = tables[n];
+      if (!has_alias(scanner)) replacement += " AS " + quote_identifier(head_name(sql.queries[n].query));
+    }
+    out.pieces.push_back({{out.text.size(), out.text.size() + replacement.size()}, place});
+    out.text += replacement;
+    position.see({SqlToken::Kind::Quoted, "\"\"", token.span});
+    ++n;
+  }
+  out.text.append(sql.text, copied);
+  return out;
+}
+
+SqlEffect effect_of(std::string_view sql) {
+  constexpr std::array<std::string_view, 2> kReads{"SELECT", "VALUES"};
+  constexpr std::array<std::string_view, 4> kWrites{"INSERT", "REPLACE", "UPDATE", "DELETE"};
+  SqlEffect effect;
+  effect.explains = SqlScanner(sql).next().is_word("EXPLAIN");
+  auto scanner = behind_explain(sql);
+  auto token = scanner.next();
+  if (token.is_word("WITH")) {  // the statement follows the parentheses
+    for (int depth = 0; token.kind != SqlToken::Kind::End; token = scanner.next()) {
+      if (token.is_symbol('(')) ++depth;
+      if (token.is_symbol(')')) --depth;
+      if (depth == 0 && (is_one_of(token, kReads) || is_one_of(token, kWrites))) break;
+    }
+  }
+  effect.writes = !effect.explains && (is_one_of(token, kWrites) || token.is_word("CREATE"));
+  if (!token.is_word("CREATE")) return effect;
+  skip_words(scanner, kBeforeKind);
+  token = scanner.next();
+  effect.stores_text = token.is_word("VIEW") || token.is_word("TRIGGER");
+  return effect;
+}
+
+std::vector<SchemaTarget> schema_targets(std::string_view sql) {
+  std::vector<SchemaTarget> targets;
+  auto scanner = behind_explain(sql);
+  const auto verb = scanner.next();
+  if (verb.is_word("CREATE")) add_created(targets, scanner);
+  if (verb.is_word("ALTER")) add_altered(targets, scanner);
+  if (verb.is_word("DROP")) {
+    const auto kind = scanner.next();
+    skip_words(scanner, kIfExists);
+    if (kind.is_word("TABLE") || kind.is_word("VIEW")) add_target(targets, SchemaTarget::Use::Drop, scanner);
+  }
+  return targets;
+}
+
+std::optional<SourceSpan> find_name(std::string_view sql, std::string_view name) {
+  SqlScanner scanner(sql);
+  for (auto token = scanner.next(); token.kind != SqlToken::Kind::End; token = scanner.next()) {
+    const auto found = name_of(scanner, token);
+    if (found && equal_ignoring_case(found->text, name)) return found->span;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> names_in(std::string_view sql, std::size_t limit) {
+  std::vector<std::string> names;
+  SqlScanner scanner(sql);
+  for (auto token = scanner.next(); token.kind != SqlToken::Kind::End && names.size() < limit; token = scanner.next())
+    if (auto name = name_of(scanner, token)) names.push_back(std::move(name->text));
+  return names;
+}
+
+}  // namespace eindb

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tensor/partition.hpp"
+
+namespace eindb {
+
+/// Half-open range of indices along one dimension.
+struct IndexRange {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  bool empty() const { return begin >= end; }
+};
+
+/// In which order the cells of a tensor are visited.
+///
+/// Dimensions come outermost first, each once. With `by_tile` all cells of a tile come before those of the next;
+/// without it cells come in the order of their indices, wherever they lie. A(i, j) cut into two parts along j, by_tile:
+///
+///     for part of j: for i: for j in the part          tiles are read once, but i starts anew in the second part
+///
+/// and without it: `for i: for part of j: for j in the part`, which comes back to both tiles for each i.
+struct WalkOrder {
+  struct Step {
+    std::size_t dimension = 0;
+    bool descending = false;
+    friend bool operator==(const Step&, const Step&) = default;
+  };
+  std::vector<Step> steps;
+  bool by_tile = true;
+  friend bool operator==(const WalkOrder&, const WalkOrder&) = default;
+
+  /// Ascending in the order of the dimensions, tile by tile.
+  static WalkOrder natural(std::size_t rank);
+};
+
+/// One of the nested loops of a walk: over the parts of a dimension, or over the indices within its part.
+struct WalkLoop {
+  std::size_t step = 0;  ///< which of WalkOrder::steps
+  bool over_parts = false;
+};
+/// The loops, outermost first.
+std::vector<WalkLoop> loops_of(const WalkOrder& order);
+
+/// Whether a walk visits cells sorted by its first `count` steps. `fixed[d]`: a single index of dimension d is visited.
+bool is_sorted(const WalkOrder& order, std::size_t count, const TileGrid& grid, const std::vector<bool>& fixed);
+
+/// Visits the cells of a box in runs: cells of one tile that lie along one dimension.
+/// A value without SQLite and without tiles: it tells where values lie. Threads: one.
+class CellWalk {
+ public:
+  struct Run {
+    std::int64_t tile_id = 0;
+    std::int64_t length = 0;    ///< cells
+    std::int64_t offset = 0;    ///< of the first cell in the tile, in elements
+    std::int64_t stride = 0;    ///< elements from one cell to the next; negative when descending
+    std::size_t dimension = 0;  ///< along which the index moves
+    std::int64_t step = 1;      ///< by which it moves
+  };
+
+  /// `grid` must outlive the walk.
+  explicit CellWalk(const TileGrid& grid);
+
+  /// Begins at the first cell of the box: one range per dimension, within the extents.
+  void start(const WalkOrder& order, std::span<const IndexRange> box);
+  /// False when no cell is left.
+  bool next_run();
+
+  const Run& run() const { return run_; }
+  /// The cell's indices; of the run's first cell after next_run(). Whoever walks along the run moves the entry of
+  /// run().dimension. One entry more than needed if the rank is 0.
+  std::int64_t* index() { return index_.data(); }
+
+ private:
+  /// Along one dimension.
+  struct Axis {
+    bool descending = false;
+    IndexRange box;
+    std::int64_t first_part = 0;  // in the order of the walk
+    std::int64_t last_part = 0;
+    std::int64_t part = 0;
+    PartRange tile;      // what the part covers
+    IndexRange visible;  // and of that the box
+    std::int64_t first() const { return descending ? visible.end - 1 : visible.begin; }
+    std::int64_t last() const { return descending ? visible.begin : visible.end - 1; }
+  };
+  struct Loop {
+    std::size_t dimension;
+    bool over_parts;
+  };
+
+  void set_axis(std::size_t dimension, bool descending, IndexRange box);
+  void enter_part(std::size_t dimension, std::int64_t part);
+  bool step(const Loop& loop);
+  bool advance();
+  void enter_tile();
+  void describe_run();
+
+  const TileGrid& grid_;
+  std::vector<std::int64_t> tile_id_strides_;
+  std::vector<Axis> axes_;
+  std::vector<std::int64_t> index_;
+  std::vector<std::int64_t> tile_strides_;  // elements between neighbours in the current tile
+  std::vector<Loop> loops_;                 // those that visit more than one part or index, but for the run's
+  Run run_;
+  bool along_run_ = false;  // run_.dimension has more than one cell
+  bool tile_entered_ = false;
+  bool started_ = false;
+  bool empty_ = true;
+};
+
+}  // namespace eindb
