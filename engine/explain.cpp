@@ -179,7 +179,44 @@ std::string operator_text(const Json& op) {
   return out + "\n";
 }
 
+// A string in a dot file; lines end in "\l", which aligns them left.
+std::string dot_string(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '\n') out += "\\l";
+    else if (c == '"' || c == '\\') out += std::string("\\") + c;
+    else out += c;
+  }
+  return out + "\\l\"";
+}
+
+// What an operator does and where it stands in the plan: a join tells its vertex's EinSum and partition vector.
+std::string dot_label(const Json& op, const Json& plan) {
+  std::string out = op["operator"].get<std::string>() + " " + op["vertex"].get<std::string>();
+  for (const auto& vertex : plan["vertices"]) {
+    if (op["operator"] != "join" || vertex["vertex"] != op["vertex"]) continue;
+    out += "\n" + vertex["einsum"].get<std::string>() + "\nparts " + partition_text(vertex["partition"]) + ", " +
+           grouped(vertex["kernel_calls"].get<double>()) + " kernel calls";
+  }
+  out += "\ngrid " + op["grid"].dump();
+  if (op.contains("selection")) out += ", " + op["selection"].get<std::string>();
+  if (op.contains("actual_seconds")) out += "\n" + milliseconds(op["actual_seconds"].get<double>());
+  return out;
+}
+
 }  // namespace
+
+std::string explain_dot(const PlannedQuery& planned, const SessionState& session, const ExecutionProfile* profile) {
+  const auto plan = describe_plan(planned, session, profile);
+  std::string out = "digraph plan {\n  rankdir=BT;\n  node [shape=box, fontname=\"monospace\", fontsize=10];\n";
+  for (const auto& op : plan["operators"]) {
+    const auto name = "n" + std::to_string(op["id"].get<std::size_t>());
+    out += "  " + name + " [label=" + dot_string(dot_label(op, plan)) + "];\n";
+    for (const auto& input : op["inputs"])
+      out += "  n" + std::to_string(input.get<std::size_t>()) + " -> " + name + ";\n";
+  }
+  return out + "}";
+}
 
 std::string explain_json(const PlannedQuery& planned, const SessionState& session, const ExecutionProfile* profile) {
   return describe_plan(planned, session, profile).dump(2);

@@ -35,10 +35,6 @@ Result execute_statement(const ast::Explain& explain, SessionState& session) {
     throw Error(ErrorKind::Unsupported, "EXPLAIN (COMPARE) is not there in this version", std::nullopt,
                 "SET strategy and compare the plans' total cost");
   }
-  if (explain.format == ast::ExplainFormat::Dot) {
-    throw Error(ErrorKind::Unsupported, "EXPLAIN (FORMAT dot) is not there in this version", std::nullopt,
-                "use FORMAT text or FORMAT json");
-  }
   ReadSnapshot snapshot(session.database, static_cast<std::size_t>(session.settings.threads()));
   const auto planned = plan_query(explain.query, session);
   std::optional<ExecutionProfile> profile;
@@ -47,8 +43,12 @@ Result execute_statement(const ast::Explain& explain, SessionState& session) {
     profile = run_query(planned, session, snapshot, sink);
   }
   const auto* measured = profile ? &*profile : nullptr;
-  const bool json = explain.format == ast::ExplainFormat::Json;
-  return explanation(json ? explain_json(planned, session, measured) : explain_text(planned, session, measured), json);
+  switch (explain.format) {
+    case ast::ExplainFormat::Json: return explanation(explain_json(planned, session, measured), true);
+    case ast::ExplainFormat::Dot: return explanation(explain_dot(planned, session, measured), false);
+    case ast::ExplainFormat::Text: break;
+  }
+  return explanation(explain_text(planned, session, measured), false);
 }
 
 }  // namespace eindb

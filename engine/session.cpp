@@ -1,6 +1,7 @@
 #include "engine/session.hpp"
 
 #include <new>
+#include <set>
 
 #include "common/error.hpp"
 #include "engine/session_state.hpp"
@@ -42,5 +43,22 @@ void Session::cancel() noexcept { impl_->state.cancellation.request(); }
 void Session::on_progress(ProgressCallback callback) { impl_->state.progress = std::move(callback); }
 
 std::vector<std::string> Session::tensor_names() { return impl_->state.catalog.names(); }
+
+std::vector<std::string> Session::known_words() {
+  auto& state = impl_->state;
+  std::set<std::string> words;
+  for (const auto& name : state.catalog.names()) {
+    words.insert(name);
+    const auto labels = state.catalog.get(name).labels;
+    words.insert(labels.begin(), labels.end());
+  }
+  for (const auto& macro : state.macros.list()) words.insert(macro.name);
+  for (const auto& macro : builtin_macro_names()) words.insert(macro);
+  for (const auto& setting : state.settings.show_all()) words.insert(setting.name);
+  auto tables = state.database.connection().prepare(
+      "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'eindb\\_%' ESCAPE '\\'");
+  while (tables.step()) words.insert(tables.text(0));
+  return {words.begin(), words.end()};
+}
 
 }  // namespace eindb

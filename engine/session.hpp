@@ -41,6 +41,9 @@ class Session {
 
   /// Names for completion and for .tables: tensors in alphabetical order.
   std::vector<std::string> tensor_names();
+  /// Words that a statement may use beside the language's own: tensors, their labels, macros, settings, SQL's tables
+  /// and views. Distinct, in no order.
+  std::vector<std::string> known_words();
 
  private:
   class Impl;

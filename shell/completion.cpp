@@ -8,19 +8,19 @@ namespace eindb {
 namespace {
 
 constexpr std::array kWords = {
-    "ABS",        "ACOS",       "ALL",       "ALTER",     "ANALYZE",  "AND",      "ANY",     "ARGMAX",  "ARGMIN",
-    "AS",         "ASIN",       "ATAN",      "ATAN2",     "BEGIN",    "BY",       "CASE",    "CAST",    "CEIL",
-    "COMMIT",     "COMPLEX128", "COMPLEX64", "CONJ",      "COPY",     "COS",      "COSH",    "COUNT",   "CREATE",
-    "DEALLOCATE", "DELETE",     "DESC",      "DESCRIBE",  "DISTINCT", "DROP",     "EINSUM",  "ELSE",    "END",
-    "ERF",        "EXECUTE",    "EXISTS",    "EXP",       "EXPLAIN",  "EXPM1",    "FLOAT32", "FLOAT64", "FLOOR",
-    "FORMAT",     "FROM",       "GREATEST",  "GROUP",     "HAVING",   "IF",       "IMAG",    "INDEX",   "INFINITY",
-    "INSERT",     "INT64",      "INTEGER",   "INTO",      "JOIN",     "LEAST",    "LIMIT",   "LOG",     "LOG1P",
-    "LOG2",       "LOGSUMEXP",  "MACRO",     "MAX",       "MEAN",     "MIN",      "NAN",     "NOT",     "NULL",
-    "OFFSET",     "OR",         "ORDER",     "PARTITION", "PATH",     "PI",       "PREPARE", "PROD",    "RANDN",
-    "RANDOM",     "REAL",       "RELU",      "RENAME",    "RESET",    "ROLLBACK", "ROUND",   "SELECT",  "SET",
-    "SHOW",       "SIGMOID",    "SIGN",      "SIN",       "SINH",     "SQRT",     "SUM",     "TABLE",   "TAN",
-    "TANH",       "TENSOR",     "TENSORS",   "TEXT",      "THEN",     "TO",       "UNION",   "UPDATE",  "USING",
-    "VALUES",     "VIEW",       "WHEN",      "WHERE",     "WITH"};
+    "ABS",      "ACOS",       "ALL",        "ALTER",     "ANALYZE",  "AND",       "ANY",   "ARGMAX",   "ARGMIN",
+    "AS",       "ASIN",       "ATAN",       "ATAN2",     "BEGIN",    "BY",        "CASE",  "CAST",     "CEIL",
+    "COMMIT",   "COMPLEX",    "COMPLEX128", "COMPLEX64", "CONJ",     "COPY",      "COS",   "COSH",     "COUNT",
+    "CREATE",   "DEALLOCATE", "DELETE",     "DESC",      "DESCRIBE", "DISTINCT",  "DROP",  "EINSUM",   "ELSE",
+    "END",      "ERF",        "EXECUTE",    "EXISTS",    "EXP",      "EXPLAIN",   "EXPM1", "FLOAT32",  "FLOAT64",
+    "FLOOR",    "FORMAT",     "FROM",       "GREATEST",  "GROUP",    "HAVING",    "IF",    "IMAG",     "INDEX",
+    "INFINITY", "INSERT",     "INT64",      "INTEGER",   "INTO",     "JOIN",      "LEAST", "LIMIT",    "LOG",
+    "LOG1P",    "LOG2",       "LOGSUMEXP",  "MACRO",     "MACROS",   "MAX",       "MEAN",  "MIN",      "NAN",
+    "NOT",      "NULL",       "OFFSET",     "OR",        "ORDER",    "PARTITION", "PATH",  "PI",       "PREPARE",
+    "PROD",     "RANDN",      "RANDOM",     "REAL",      "RELU",     "RENAME",    "RESET", "ROLLBACK", "ROUND",
+    "SELECT",   "SET",        "SHOW",       "SIGMOID",   "SIGN",     "SIN",       "SINH",  "SQRT",     "SUM",
+    "TABLE",    "TAN",        "TANH",       "TENSOR",    "TENSORS",  "TEXT",      "THEN",  "TO",       "UNION",
+    "UPDATE",   "USING",      "VALUES",     "VIEW",      "WHEN",     "WHERE",     "WITH"};
 
 char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 
@@ -41,8 +41,8 @@ std::string in_case_of(std::string_view typed, std::string word) {
 
 }  // namespace
 
-Completion::Completion(Names tensor_names, Names commands)
-    : tensor_names_(std::move(tensor_names)), commands_(std::move(commands)) {}
+Completion::Completion(Names known_words, Names commands)
+    : known_words_(std::move(known_words)), commands_(std::move(commands)) {}
 
 std::size_t Completion::word_start(std::string_view before) {
   std::size_t start = before.size();
@@ -63,7 +63,7 @@ std::vector<std::string> Completion::candidates(std::string_view before) const {
     for (const auto& command : commands_()) offer(command);
   } else {
     for (const auto* word : kWords) offer(in_case_of(typed, word));
-    for (const auto& name : tensor_names_()) offer(name);
+    for (const auto& name : known_words_()) offer(name);
   }
   std::sort(found.begin(), found.end());
   found.erase(std::unique(found.begin(), found.end()), found.end());

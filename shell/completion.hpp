@@ -7,12 +7,13 @@
 
 namespace eindb {
 
-/// What the Tab key offers: keywords, functions, names of tensors, and dot commands at the start of a line.
+/// What the Tab key offers: keywords, functions, names of the database (tensors, labels, macros, tables), settings, and
+/// dot commands at the start of a line.
 class Completion {
  public:
-  /// `tensor_names` and `commands` are asked at each use.
+  /// `known_words` and `commands` are asked at each use.
   using Names = std::function<std::vector<std::string>()>;
-  Completion(Names tensor_names, Names commands);
+  Completion(Names known_words, Names commands);
 
   /// The start of the word that ends at the end of `before`, the line up to the cursor.
   static std::size_t word_start(std::string_view before);
@@ -23,7 +24,7 @@ class Completion {
   static std::string common_prefix(const std::vector<std::string>& candidates);
 
  private:
-  Names tensor_names_;
+  Names known_words_;
   Names commands_;
 };
 

@@ -34,7 +34,7 @@ bool run_jobs(Shell& shell, const CommandLine& line) {
 bool run_interactively(Shell& shell, Session& session, const CommandLine& line) {
   std::printf("eindb %s, database %s. Statements end with a semicolon; .help lists commands; Ctrl-D leaves.\n",
               EINDB_VERSION, line.database.c_str());
-  LineEditor editor(Completion([&session] { return session.tensor_names(); }, &DotCommands::names));
+  LineEditor editor(Completion([&session] { return session.known_words(); }, &DotCommands::names));
   shell.run(editor);
   return true;  // the person saw what failed
 }
