@@ -1,9 +1,13 @@
 #include <algorithm>
+#include <set>
 
 #include "common/error.hpp"
+#include "engine/cell_export.hpp"
+#include "engine/cell_import.hpp"
 #include "engine/copy_options.hpp"
 #include "engine/pipeline.hpp"
 #include "engine/rows.hpp"
+#include "engine/sql_export.hpp"
 #include "engine/statements.hpp"
 #include "engine/tensor_export.hpp"
 #include "engine/tensor_import.hpp"
@@ -20,6 +24,17 @@ std::vector<std::string> default_labels(std::size_t rank) {
   for (std::size_t d = 0; d < rank; ++d)
     labels.push_back(d < kLetters.size() ? std::string(1, kLetters[d]) : "i" + std::to_string(d));
   return labels;
+}
+
+// Those that the file brings, if they will do.
+std::vector<std::string> labels_of(const CellSource& cells) {
+  auto labels = cells.labels();
+  const std::set<std::string> distinct(labels.begin(), labels.end());
+  const bool usable = labels.size() == cells.shape().rank() && distinct.size() == labels.size() &&
+                      std::all_of(labels.begin(), labels.end(), [](const std::string& label) {
+                        return !label.empty() && label.size() <= kMaxNameLength && label.find('\0') == label.npos;
+                      });
+  return usable ? labels : default_labels(cells.shape().rank());
 }
 
 // Whether every value of `from` can be kept in `to` without losing its kind.
@@ -43,6 +58,14 @@ void check_fits(const TensorInfo& tensor, const BlockSource& file, const std::st
   }
 }
 
+// An empty tensor under a name of eindb's own: like the one that it will replace, or of what the file brings.
+TensorInfo stage(const std::optional<TensorInfo>& existing, DType dtype, const Shape& shape,
+                 const std::vector<std::string>& labels, SessionState& session) {
+  if (existing) return session.catalog.stage(existing->dtype, existing->labels, existing->grid);
+  const auto partition = default_partition(shape, dtype, session.settings.tile_bytes());
+  return session.catalog.stage(dtype, labels, TileGrid(shape, partition));
+}
+
 // Fills a new, empty tensor tile by tile.
 void import_tiles(BlockSource& file, const TensorInfo& tensor, SessionState& session) {
   TileWriter writer(session.database.connection(), tensor.store());
@@ -59,27 +82,61 @@ void import_tiles(BlockSource& file, const TensorInfo& tensor, SessionState& ses
 std::unique_ptr<BlockSource> open_file(const ast::CopyFrom& copy, const CopyOptions& options,
                                        const std::optional<TensorInfo>& existing, const SessionState& session) {
   if (options.format == FileFormat::Npy) return open_npy(copy.path);
+  if (options.format == FileFormat::JsonLines) {
+    throw Error(ErrorKind::Unsupported, "jsonl is written, not read", std::nullopt, "use csv");
+  }
   return open_csv(copy.path, options.csv, existing && existing->grid.rank() == 1, session.cancellation);
+}
+
+TensorInfo import_dense(const ast::CopyFrom& copy, const CopyOptions& options,
+                        const std::optional<TensorInfo>& existing, SessionState& session) {
+  const auto file = open_file(copy, options, existing, session);
+  if (existing) check_fits(*existing, *file, copy.path, copy.path_span);
+  const auto staged = stage(existing, file->dtype(), file->shape(), default_labels(file->shape().rank()), session);
+  import_tiles(*file, staged, session);
+  return staged;
+}
+
+TensorInfo import_cell_list(const ast::CopyFrom& copy, const CopyOptions& options,
+                            const std::optional<TensorInfo>& existing, SessionState& session) {
+  const auto cells = open_cell_list(copy.path, options, existing, session);
+  const auto staged = stage(existing, cells->dtype(), cells->shape(), labels_of(*cells), session);
+  load_cells(*cells, staged, session);
+  return staged;
 }
 
 TileProvider stored_tensor(const TensorInfo& tensor, ReadSnapshot& snapshot, SessionState& session) {
   return {.dtype = tensor.dtype,
           .grid = tensor.grid,
-          .tile = [&snapshot, &session, store = tensor.store()](std::int64_t id) {
-            session.cancellation.check();
-            session.report("export", id, store.grid().tile_count());
-            return snapshot.read(store, id);
-          }};
+          .tile =
+              [&snapshot, &session, store = tensor.store()](std::int64_t id) {
+                session.cancellation.check();
+                session.report("export", id, store.grid().tile_count());
+                return snapshot.read(store, id);
+              },
+          .labels = tensor.labels,
+          .next_tile = [ids = std::make_shared<StoredTileIds>(session.database.connection(), tensor.store())](
+                           std::int64_t from) { return ids->next(from); }};
 }
 
 TileProvider query_result(const ast::Query& query, SessionState& session) {
   auto result = evaluate_query(query, session);
-  return {.dtype = result->dtype, .grid = result->grid, .tile = [result](std::int64_t id) {
-            return result->tiles[static_cast<std::size_t>(id)];
-          }};
+  return {.dtype = result->dtype,
+          .grid = result->grid,
+          .tile = [result](std::int64_t id) { return result->tiles[static_cast<std::size_t>(id)]; },
+          .labels = result->labels};
 }
 
-void export_tensor(const std::string& path, const CopyOptions& options, const TileProvider& tensor) {
+void export_tensor(const std::string& path, const CopyOptions& options, const TileProvider& tensor,
+                   const SessionState& session) {
+  if (options.is_cell_list()) {
+    export_cells(path, options, tensor, session.settings.memory_limit() / 4, session.cancellation);
+    return;
+  }
+  if (options.format == FileFormat::JsonLines) {
+    throw Error(ErrorKind::Unsupported, "jsonl holds rows of SQL", std::nullopt,
+                "write the tensor as npy, or as a list of cells in csv");
+  }
   if (options.format == FileFormat::Npy) {
     export_npy(path, tensor);
     return;
@@ -99,14 +156,8 @@ Result execute_statement(const ast::CopyFrom& copy, SessionState& session) {
   SqliteTransaction transaction(session.database.connection());
   const auto existing = session.catalog.find(copy.tensor.text);
   with_place(copy.path_span, [&] {
-    const auto file = open_file(copy, options, existing, session);
-    if (existing) check_fits(*existing, *file, copy.path, copy.path_span);
-    const auto dtype = existing ? existing->dtype : file->dtype();
-    const auto labels = existing ? existing->labels : default_labels(file->shape().rank());
-    const auto partition = default_partition(file->shape(), dtype, session.settings.tile_bytes());
-    const auto staged =
-        session.catalog.stage(dtype, labels, existing ? existing->grid : TileGrid(file->shape(), partition));
-    import_tiles(*file, staged, session);
+    const auto staged = options.is_cell_list() ? import_cell_list(copy, options, existing, session)
+                                               : import_dense(copy, options, existing, session);
     session.catalog.publish(staged, existing ? existing->name : copy.tensor.text);
   });
   transaction.commit();
@@ -115,16 +166,16 @@ Result execute_statement(const ast::CopyFrom& copy, SessionState& session) {
 
 Result execute_statement(const ast::CopyTo& copy, SessionState& session) {
   const auto options = read_copy_options(copy.path, copy.path_span, copy.options);
-  if (std::holds_alternative<ast::Sql>(copy.source)) {
-    throw Error(ErrorKind::Unsupported, "COPY of an SQL query is not there in this version",
-                std::get<ast::Sql>(copy.source).span, "copy a tensor or an EINSUM");
+  if (const auto* sql = std::get_if<ast::Sql>(&copy.source)) {
+    with_place(copy.path_span, [&] { export_rows(copy.path, options, *sql, session); });
+    return status_result("COPY");
   }
   ReadSnapshot snapshot(session.database, static_cast<std::size_t>(session.settings.threads()));
   const auto* query = std::get_if<ast::Query>(&copy.source);
   const auto tensor = query != nullptr
                           ? query_result(*query, session)
                           : stored_tensor(session.tensor(std::get<ast::Identifier>(copy.source)), snapshot, session);
-  with_place(copy.path_span, [&] { export_tensor(copy.path, options, tensor); });
+  with_place(copy.path_span, [&] { export_tensor(copy.path, options, tensor, session); });
   return status_result("COPY");
 }
 

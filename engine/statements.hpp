@@ -23,6 +23,9 @@ Result execute_statement(const ast::Describe& describe, SessionState& session);
 Result execute_statement(const ast::CopyFrom& copy, SessionState& session);
 Result execute_statement(const ast::CopyTo& copy, SessionState& session);
 
+// engine/insert_statement.cpp
+Result execute_statement(const ast::InsertInto& insert, SessionState& session);
+
 // engine/session_statements.cpp
 Result execute_statement(const ast::Empty& empty, SessionState& session);
 Result execute_statement(const ast::Set& set, SessionState& session);
@@ -45,8 +48,5 @@ Result execute_statement(const ast::Deallocate& deallocate, SessionState& sessio
 Result execute_statement(const ast::CreateMacro& create, SessionState& session);
 Result execute_statement(const ast::DropMacro& drop, SessionState& session);
 Result execute_statement(const ast::ShowMacros& show, SessionState& session);
-
-// Statements that the language has and this version does not execute: Error{Unsupported}.
-Result execute_statement(const ast::InsertInto& insert, SessionState& session);
 
 }  // namespace eindb

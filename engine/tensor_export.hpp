@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,9 @@ struct TileProvider {
   DType dtype = DType::Float64;
   TileGrid grid;
   std::function<TilePtr(std::int64_t tile_id)> tile;  ///< null: all zero; asked for in order of tile_id
+  std::vector<std::string> labels = {};               ///< one per dimension
+  /// The first tile from `from` on that may hold something; without it every tile may.
+  std::function<std::optional<std::int64_t>(std::int64_t from)> next_tile = {};
 };
 
 /// Both write to a temporary file beside `path`, which takes its place in the end.

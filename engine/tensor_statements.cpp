@@ -1,8 +1,11 @@
 #include <set>
 
 #include "common/error.hpp"
+#include "engine/cell_import.hpp"
 #include "engine/pipeline.hpp"
 #include "engine/rows.hpp"
+#include "engine/sql_cells.hpp"
+#include "engine/sql_query.hpp"
 #include "engine/statements.hpp"
 #include "engine/tile_endpoints.hpp"
 #include "storage/sqlite_transaction.hpp"
@@ -53,11 +56,20 @@ TileGrid grid_of(const Shape& shape, const Partition& partition, const ast::Crea
                     [&] { return TileGrid(shape, partition); });
 }
 
-void create_empty(const ast::CreateTensor& create, SessionState& session) {
+TensorInfo create_empty(const ast::CreateTensor& create, SessionState& session) {
   const auto type = type_of(create.type).value_or(DType::Float64);
   auto [labels, shape] = declared(*create.dimensions, create.name.span);
   const auto partition = partition_of(create).value_or(default_partition(shape, type, session.settings.tile_bytes()));
-  session.catalog.create(create.name.text, type, labels, grid_of(shape, partition, create));
+  return session.catalog.create(create.name.text, type, labels, grid_of(shape, partition, create));
+}
+
+void create_from_rows(const ast::CreateTensor& create, const ast::Sql& sql, SessionState& session) {
+  auto rows = prepare_rows(sql, session, "CREATE TENSOR");
+  const auto tensor = create_empty(create, session);
+  with_place(sql.span, [&] {
+    SqlCells cells(std::move(rows), tensor.dtype, tensor.shape());
+    load_cells(cells, tensor, session);
+  });
 }
 
 void create_from_query(const ast::CreateTensor& create, const ast::Query& query, SessionState& session) {
@@ -73,10 +85,6 @@ void create_from_query(const ast::CreateTensor& create, const ast::Query& query,
 }  // namespace
 
 Result execute_statement(const ast::CreateTensor& create, SessionState& session) {
-  if (std::holds_alternative<ast::Sql>(create.source)) {
-    throw Error(ErrorKind::Unsupported, "CREATE TENSOR ... AS SELECT is not there in this version", create.name.span,
-                "use COPY ... FROM a file, or an EINSUM");
-  }
   SqliteTransaction transaction(session.database.connection());
   if (const auto existing = session.catalog.find(create.name.text)) {
     if (create.if_not_exists) return status_result("CREATE TENSOR");
@@ -86,6 +94,7 @@ Result execute_statement(const ast::CreateTensor& create, SessionState& session)
   // What the catalog refuses is about the name.
   with_place(create.name.span, [&] {
     if (const auto* query = std::get_if<ast::Query>(&create.source)) create_from_query(create, *query, session);
+    else if (const auto* sql = std::get_if<ast::Sql>(&create.source)) create_from_rows(create, *sql, session);
     else create_empty(create, session);
   });
   transaction.commit();

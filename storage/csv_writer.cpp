@@ -1,35 +1,16 @@
 #include "storage/csv_writer.hpp"
 
-#include <array>
-#include <charconv>
-#include <cmath>
 #include <span>
-#include <string_view>
 #include <type_traits>
 
 #include "common/check.hpp"
 #include "common/error.hpp"
+#include "tensor/number_text.hpp"
 
 namespace eindb {
 namespace {
 
 constexpr std::size_t kFlushBytes = 1 << 20;
-
-template <class T>
-void put_number(std::string& out, T value) {
-  if constexpr (std::is_floating_point_v<T>) {
-    if (std::isnan(value)) {  // its sign means nothing
-      out += "nan";
-      return;
-    }
-  }
-  std::array<char, 32> text{};
-  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value);
-  CHECK(error == std::errc{}, "a number has at most 32 characters");
-  const std::string_view shortest(text.data(), static_cast<std::size_t>(end - text.data()));
-  out += shortest;
-  if (std::is_floating_point_v<T> && shortest.find_first_not_of("-0123456789") == std::string_view::npos) out += ".0";
-}
 
 }  // namespace
 
@@ -76,7 +57,7 @@ template <class T>
 void CsvWriter::put_rows(const T* values, std::int64_t rows) {
   for (std::int64_t r = 0; r < rows; ++r) {
     for (std::int64_t c = 0; c < columns_; ++c) {
-      put_number(buffer_, *values++);
+      append_number(buffer_, *values++);
       buffer_ += delimiter_;
     }
     end_line();

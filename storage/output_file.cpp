@@ -37,13 +37,19 @@ void keep_mode(int descriptor, mode_t mode) {
   if (::fchmod(descriptor, mode & 07777U) != 0) errno = 0;
 }
 
+/// A name for what a descriptor of this process has open. Where that is a regular file, one written before must not be
+/// replaced: the descriptor would go on with the old one.
+bool names_descriptor(const std::string& path) {
+  return path == "/dev/stdout" || path == "/dev/stderr" || path.starts_with("/dev/fd/") || path.starts_with("/proc/");
+}
+
 }  // namespace
 
 OutputFile::OutputFile(std::string path) : path_(std::move(path)), target_(path_) {
   struct stat status {};
   const bool exists = ::stat(path_.c_str(), &status) == 0;
   if (exists && S_ISDIR(status.st_mode)) cannot_write(path_, "it is a directory");
-  if (exists && !S_ISREG(status.st_mode)) {
+  if (exists && (!S_ISREG(status.st_mode) || names_descriptor(path_))) {
     open_directly();
     return;
   }
@@ -59,7 +65,7 @@ OutputFile::~OutputFile() {
 }
 
 void OutputFile::open_directly() {
-  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   if (descriptor_ < 0) fail();
 }
 

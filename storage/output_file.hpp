@@ -8,7 +8,7 @@
 namespace eindb {
 
 /// A file that appears whole or not at all: bytes go to a temporary file beside the target, commit() renames it.
-/// A target that is no regular file (/dev/stdout, a pipe) cannot be replaced and is written directly, in order.
+/// A target that is no regular file (a pipe), or /dev/stdout, cannot be replaced and is written directly, in order.
 /// Threads: write_at from any once the file is built; the rest one at a time.
 class OutputFile {
  public:

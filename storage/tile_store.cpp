@@ -158,4 +158,20 @@ void TileWriter::remove(std::int64_t tile_id) {
   remove_.bind(1, tile_id).run();
 }
 
+StoredTileIds::StoredTileIds(SqliteConnection& connection, const TileStore& store)
+    : connection_(connection),
+      select_(connection.prepare("SELECT tile_id FROM " + qualified(store.table()) +
+                                 " WHERE tile_id >= ? AND tile_id < ? ORDER BY tile_id LIMIT 1")) {
+  select_.bind(2, store.grid().tile_count());
+}
+
+std::optional<std::int64_t> StoredTileIds::next(std::int64_t from) {
+  const std::lock_guard lock(connection_.mutex());
+  select_.bind(1, from);
+  std::optional<std::int64_t> found;
+  if (select_.step()) found = select_.integer(0);
+  select_.reset();
+  return found;
+}
+
 }  // namespace eindb

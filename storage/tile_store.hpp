@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -68,6 +69,18 @@ class TileWriter {
   TileStore store_;
   SqliteStatement insert_;
   SqliteStatement remove_;
+};
+
+/// Finds the tiles that have a row: those that are not all zero. Threads: as its connection.
+class StoredTileIds {
+ public:
+  StoredTileIds(SqliteConnection& connection, const TileStore& store);
+  /// The first tile_id from `from` on; nullopt beyond the last.
+  std::optional<std::int64_t> next(std::int64_t from);
+
+ private:
+  SqliteConnection& connection_;
+  SqliteStatement select_;
 };
 
 /// Column names for labels: SQL does not tell i from I, so that a label that an earlier one or a reserved name clashes

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "catalog/tensor_info.hpp"
+#include "engine/copy_options.hpp"
+#include "engine/session_state.hpp"
+#include "storage/cell_source.hpp"
+
+namespace eindb {
+
+/// Opens a file that is a list of cells. Its shape and type are those of `existing`, the tensor to be filled, or of the
+/// options, or of the file. Error{Shape} if these contradict each other.
+std::unique_ptr<CellSource> open_cell_list(const std::string& path, const CopyOptions& options,
+                                           const std::optional<TensorInfo>& existing, const SessionState& session);
+
+/// Fills a new, empty tensor inside the caller's transaction, within the session's memory_limit. See CellLoader.
+void load_cells(CellSource& cells, const TensorInfo& tensor, SessionState& session);
+
+}  // namespace eindb

@@ -1,0 +1,105 @@
+#include <algorithm>
+
+#include "common/error.hpp"
+#include "engine/constant_expression.hpp"
+#include "engine/rows.hpp"
+#include "engine/statements.hpp"
+#include "storage/cell_locator.hpp"
+#include "storage/open_tiles.hpp"
+#include "storage/sqlite_transaction.hpp"
+
+namespace eindb {
+namespace {
+
+constexpr std::size_t kRowsPerCheck = 16384;
+
+/// A cell to be set: its place in the order of the tiles.
+template <class T>
+struct PlacedValue {
+  CellLocator::Place place;
+  T value;
+};
+
+[[noreturn]] void wrong_count(const ast::InsertRow& row, const TensorInfo& tensor) {
+  std::string columns;
+  for (const auto& label : tensor.labels) columns += label + ", ";
+  const auto given = row.values.size();
+  throw Error(ErrorKind::Value,
+              "a row of " + std::to_string(given) + (given == 1 ? " value" : " values") + ", but tensor " +
+                  tensor.name + " takes " + std::to_string(tensor.grid.rank() + 1),
+              row.span, "(" + columns + "value)");
+}
+
+std::int64_t index_of(const ast::Expression& expression, const TensorInfo& tensor, std::size_t dimension) {
+  const auto value = evaluate_constant(expression);
+  const auto index = to_element<std::int64_t>(value);
+  if (!index) {
+    throw Error(ErrorKind::Value, "the index " + to_string(value) + " is no integer", expression.span,
+                "a key is made of integers");
+  }
+  const auto extent = tensor.shape()[dimension];
+  if (*index < 0 || *index >= extent) {
+    throw Error(ErrorKind::Value,
+                "index " + std::to_string(*index) + " lies outside dimension " + tensor.labels[dimension] + " of " +
+                    tensor.name + ", which has extent " + std::to_string(extent),
+                expression.span, extent > 0 ? "indices go from 0 to " + std::to_string(extent - 1) : "");
+  }
+  return *index;
+}
+
+template <class T>
+T element_of(const ast::Expression& expression) {
+  const auto value = evaluate_constant(expression);
+  if (const auto element = to_element<T>(value)) return *element;
+  throw Error(ErrorKind::Value, std::string(name_of(dtype_of<T>)) + " cannot hold " + to_string(value), expression.span,
+              "use a tensor of another type");
+}
+
+/// The values in the order of their places; several for one cell in the order of their rows.
+template <class T>
+std::vector<PlacedValue<T>> place_values(const ast::InsertInto& insert, const TensorInfo& tensor,
+                                         const Cancellation& cancellation) {
+  const auto rank = tensor.grid.rank();
+  CellLocator locator(tensor.grid);
+  std::vector<PlacedValue<T>> placed;
+  placed.reserve(insert.rows.size());
+  std::vector<std::int64_t> key(rank);
+  for (const auto& row : insert.rows) {
+    if (placed.size() % kRowsPerCheck == 0) cancellation.check();
+    if (row.values.size() != rank + 1) wrong_count(row, tensor);
+    for (std::size_t d = 0; d < rank; ++d) key[d] = index_of(row.values[d], tensor, d);
+    placed.push_back({locator.locate(key), element_of<T>(row.values[rank])});
+  }
+  std::stable_sort(placed.begin(), placed.end(),
+                   [](const auto& a, const auto& b) { return a.place.position() < b.place.position(); });
+  return placed;
+}
+
+template <class T>
+void set_cells(const ast::InsertInto& insert, const TensorInfo& tensor, SessionState& session) {
+  const auto values = place_values<T>(insert, tensor, session.cancellation);
+  OpenTiles tiles(session.database.connection(), tensor.store(), 0, OpenTiles::Content::Stored);
+  std::int64_t open_tile = -1;
+  T* cells = nullptr;
+  for (const auto& [place, value] : values) {
+    if (place.tile_id != open_tile) {
+      session.cancellation.check();
+      open_tile = place.tile_id;
+      cells = tiles.open(open_tile).template mutable_data<T>();
+    }
+    cells[place.offset] = value;  // where a cell is given more than once, its last row comes last
+  }
+  tiles.flush();
+}
+
+}  // namespace
+
+Result execute_statement(const ast::InsertInto& insert, SessionState& session) {
+  SqliteTransaction transaction(session.database.connection());
+  const auto tensor = session.tensor(insert.tensor);
+  dispatch(tensor.dtype, [&](auto type) { set_cells<typename decltype(type)::type>(insert, tensor, session); });
+  transaction.commit();
+  return status_result("INSERT " + std::to_string(insert.rows.size()));
+}
+
+}  // namespace eindb

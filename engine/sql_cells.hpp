@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "storage/cell_source.hpp"
+#include "storage/sqlite_statement.hpp"
+
+namespace eindb {
+
+/// The rows of a query as cells: key..., value. Error{Value} names the row, from 1: NULL, text, a key that is no
+/// integer.
+class SqlCells final : public CellSource {
+ public:
+  /// Error{Value} unless the query has one column per dimension and one for the value.
+  SqlCells(SqliteStatement rows, DType dtype, Shape shape);
+
+  DType dtype() const override { return dtype_; }
+  const Shape& shape() const override { return shape_; }
+  bool next(KeyedCell& cell) override;
+  std::string place(std::int64_t line) const override { return "row " + std::to_string(line) + " of the query"; }
+
+ private:
+  [[noreturn]] void fail(int column, const std::string& what) const;
+  CellValue number(int column) const;
+
+  SqliteStatement rows_;
+  DType dtype_;
+  Shape shape_;
+  std::int64_t row_ = 0;
+};
+
+}  // namespace eindb
