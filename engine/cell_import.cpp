@@ -62,18 +62,18 @@ std::string spill_directory(const SessionState& session) {
 
 std::unique_ptr<CellSource> open_cell_list(const std::string& path, const CopyOptions& options,
                                            const std::optional<TensorInfo>& existing, const SessionState& session) {
-  if (existing && options.shape && *options.shape != existing->shape())
-    shapes_differ("the option", *options.shape, *existing);
+  if (existing && options.cells.shape && *options.cells.shape != existing->shape())
+    shapes_differ("the option", *options.cells.shape, *existing);
   if (options.format == FileFormat::Mtx) {
     auto matrix = open_matrix_market(path, existing);
     if (existing && matrix->shape() != existing->shape()) shapes_differ(path, matrix->shape(), *existing);
     return matrix;
   }
-  const auto list =
-      options.format == FileFormat::Tns
-          ? frostt_options()
-          : CoordinateOptions{.delimiter = options.csv.delimiter, .header = options.csv.header, .base = options.base};
-  auto shape = existing ? std::optional(existing->shape()) : options.shape;
+  const auto list = options.format == FileFormat::Tns ? frostt_options()
+                                                      : CoordinateOptions{.delimiter = options.csv.delimiter,
+                                                                          .header = options.csv.header,
+                                                                          .base = options.cells.base};
+  auto shape = existing ? std::optional(existing->shape()) : options.cells.shape;
   const auto type = existing ? std::optional(existing->dtype) : std::nullopt;
   return std::make_unique<CoordinateReader>(path, list, std::move(shape), type, session.cancellation);
 }

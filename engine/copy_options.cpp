@@ -1,10 +1,10 @@
 #include "engine/copy_options.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <charconv>
 #include <optional>
+#include <string_view>
 
 #include "common/error.hpp"
 #include "common/nearest_name.hpp"
@@ -17,42 +17,50 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// What FORMAT may say, and the endings that say the same.
+/// What FORMAT calls a format, and the endings of its files.
 struct FormatRow {
-  std::string_view name;
   FileFormat format;
-  std::array<std::string_view, 2> endings;
-  char delimiter = ',';
-  bool coordinates = false;
+  std::string_view name;
+  std::vector<std::string_view> endings;
 };
-constexpr std::array<FormatRow, 7> kFormats{{{"npy", FileFormat::Npy, {"npy"}},
-                                             {"csv", FileFormat::Csv, {"csv"}},
-                                             {"tsv", FileFormat::Csv, {"tsv"}, '\t'},
-                                             {"coo", FileFormat::Csv, {}, ',', true},
-                                             {"tns", FileFormat::Tns, {"tns"}},
-                                             {"mtx", FileFormat::Mtx, {"mtx"}},
-                                             {"jsonl", FileFormat::JsonLines, {"jsonl", "ndjson"}}}};
 
+const std::vector<FormatRow>& formats() {
+  static const std::vector<FormatRow> kRows{
+      {FileFormat::Npy, "npy", {"npy"}},
+      {FileFormat::Csv, "csv", {"csv"}},
+      {FileFormat::Tsv, "tsv", {"tsv"}},
+      {FileFormat::Coo, "coo", {"coo"}},
+      {FileFormat::Tns, "tns", {"tns"}},
+      {FileFormat::Mtx, "mtx", {"mtx"}},
+      {FileFormat::JsonLines, "jsonl", {"jsonl", "ndjson"}},
+  };
+  return kRows;
+}
+
+std::string_view name_of(FileFormat format) {
+  return std::find_if(formats().begin(), formats().end(), [&](const auto& row) { return row.format == format; })->name;
+}
+
+/// "npy, npz, csv"
 std::string format_names() {
   std::string out;
-  for (const auto& row : kFormats)
-    out += (out.empty() ? "" : row.name == kFormats.back().name ? " or " : ", ") + std::string(row.name);
+  for (const auto& row : formats()) out += (out.empty() ? "" : ", ") + std::string(row.name);
   return out;
 }
 
-const FormatRow* format_named(const std::string& name) {
-  const auto* row = std::find_if(kFormats.begin(), kFormats.end(), [&](const auto& r) { return r.name == name; });
-  return row == kFormats.end() ? nullptr : row;
+std::optional<FileFormat> format_named(const std::string& name) {
+  for (const auto& row : formats())
+    if (row.name == name) return row.format;
+  return std::nullopt;
 }
 
-const FormatRow* format_of_ending(const std::string& path) {
+std::optional<FileFormat> format_of_ending(const std::string& path) {
   const auto dot = path.rfind('.');
-  if (dot == std::string::npos) return nullptr;
+  if (dot == std::string::npos) return std::nullopt;
   const auto ending = lower(path.substr(dot + 1));
-  if (ending.empty()) return nullptr;
-  for (const auto& row : kFormats)
-    if (std::find(row.endings.begin(), row.endings.end(), ending) != row.endings.end()) return &row;
-  return nullptr;
+  for (const auto& row : formats())
+    if (std::find(row.endings.begin(), row.endings.end(), ending) != row.endings.end()) return row.format;
+  return std::nullopt;
 }
 
 std::string text_of(const ast::Option& option) {
@@ -67,8 +75,39 @@ std::string text_of(const ast::Option& option) {
               option.value ? option.value->span : option.name.span, lower(option.name.text) + " takes " + takes);
 }
 
+bool switch_of(const ast::Option& option) {
+  const auto value = lower(text_of(option));
+  const bool on = value == "on" || value == "true" || value == "1";
+  if (!on && value != "off" && value != "false" && value != "0") refuse(option, "on or off");
+  return on;
+}
+
+void apply_format(const ast::Option& /*option*/, CopyOptions& /*out*/) {}  // read first, by chosen_format
+
+void apply_delimiter(const ast::Option& option, CopyOptions& out) {
+  const auto text = text_of(option) == "\\t" ? "\t" : text_of(option);
+  if (text.size() != 1 || text == "\n" || text == "\"") refuse(option, "one character");
+  out.csv.delimiter = text[0];
+}
+
+void apply_header(const ast::Option& option, CopyOptions& out) {
+  out.csv.header = switch_of(option) ? CsvHeader::Present : CsvHeader::Absent;
+}
+
+void apply_layout(const ast::Option& option, CopyOptions& out) {
+  const auto value = lower(text_of(option));
+  if (value != "dense" && value != "coordinates") refuse(option, "dense or coordinates");
+  out.cells.chosen = value == "coordinates";
+}
+
+void apply_base(const ast::Option& option, CopyOptions& out) {
+  const auto value = text_of(option);
+  if (value != "0" && value != "1") refuse(option, "0 or 1");
+  out.cells.base = value == "1" ? 1 : 0;
+}
+
 /// "1000,2000"; nothing for a scalar.
-Shape read_shape(const ast::Option& option) {
+void apply_shape(const ast::Option& option, CopyOptions& out) {
   const auto text = text_of(option);
   std::vector<std::int64_t> extents;
   const char* at = text.data();
@@ -83,99 +122,102 @@ Shape read_shape(const ast::Option& option) {
     if (error != std::errc{} || extents.back() < 0) refuse(option, "extents, as in '1000,2000'");
     at = stop;
   }
-  return with_place(option.value ? option.value->span : option.name.span, [&] { return Shape(std::move(extents)); });
+  out.cells.shape =
+      with_place(option.value ? option.value->span : option.name.span, [&] { return Shape(std::move(extents)); });
 }
 
-char read_delimiter(const ast::Option& option) {
-  const auto text = text_of(option) == "\\t" ? "\t" : text_of(option);
-  if (text.size() != 1 || text == "\n" || text == "\"") refuse(option, "one character");
-  return text[0];
-}
-
-CsvHeader read_header(const ast::Option& option) {
-  const auto value = lower(text_of(option));
-  const bool on = value == "on" || value == "true" || value == "1";
-  if (!on && value != "off" && value != "false" && value != "0") refuse(option, "on or off");
-  return on ? CsvHeader::Present : CsvHeader::Absent;
-}
-
-/// The options as they come, in any order.
-struct Given {
-  const FormatRow* format = nullptr;
-  std::optional<char> delimiter;
-  CsvHeader header = CsvHeader::Auto;
-  const ast::Option* layout = nullptr;
-  const ast::Option* base = nullptr;
-  const ast::Option* shape = nullptr;
+/// An option, the formats that have it (none: all), and whether it makes sense for a file that is read.
+struct OptionRow {
+  std::string_view name;
+  void (*apply)(const ast::Option&, CopyOptions&);
+  std::vector<FileFormat> formats;
+  bool for_reading = true;
+  bool for_cells_only = false;  ///< says something of lists of cells, not of matrices
 };
 
-void apply(const ast::Option& option, Given& out) {
+const std::vector<OptionRow>& option_rows() {
+  static const std::vector<FileFormat> kDelimited{FileFormat::Csv, FileFormat::Tsv, FileFormat::Coo};
+  static const std::vector<OptionRow> kRows{
+      {"format", apply_format, {}},
+      {"delimiter", apply_delimiter, kDelimited},
+      {"header", apply_header, kDelimited},
+      {"layout", apply_layout, {FileFormat::Csv, FileFormat::Tsv}},
+      {"base", apply_base, kDelimited, true, true},
+      {"shape", apply_shape, {FileFormat::Csv, FileFormat::Tsv, FileFormat::Coo, FileFormat::Tns}, true, true},
+  };
+  return kRows;
+}
+
+const OptionRow& option_row(const ast::Option& option) {
   const auto name = lower(option.name.text);
-  if (name == "format") {
-    out.format = format_named(lower(text_of(option)));
-    if (out.format == nullptr) refuse(option, format_names());
-  } else if (name == "delimiter") {
-    out.delimiter = read_delimiter(option);
-  } else if (name == "header") {
-    out.header = read_header(option);
-  } else if (name == "layout") {
-    out.layout = &option;
-  } else if (name == "base") {
-    out.base = &option;
-  } else if (name == "shape") {
-    out.shape = &option;
-  } else {
-    static constexpr std::array<std::string_view, 6> kNames{"format", "delimiter", "header", "layout", "base", "shape"};
-    const auto nearest = nearest_name(name, kNames);
-    throw Error(
-        ErrorKind::UnknownName, "COPY has no option " + option.name.text, option.name.span,
-        nearest ? "did you mean " + *nearest + "?" : "FORMAT, DELIMITER, HEADER, LAYOUT, BASE and SHAPE are there");
+  std::vector<std::string_view> names;
+  for (const auto& row : option_rows()) {
+    if (row.name == name) return row;
+    names.push_back(row.name);
+  }
+  const auto nearest = nearest_name(name, names);
+  std::string all;
+  for (const auto known : names) all += (all.empty() ? "" : ", ") + std::string(known);
+  throw Error(ErrorKind::UnknownName, "COPY has no option " + option.name.text, option.name.span,
+              nearest ? "did you mean " + *nearest + "?" : "there are " + all);
+}
+
+void check_fits(const ast::Option& option, const OptionRow& row, FileFormat format, CopyDirection direction) {
+  const auto fail = [&](const std::string& what, const std::string& hint) {
+    throw Error(ErrorKind::Value, "the option " + option.name.text + " " + what, option.name.span, hint);
+  };
+  if (!row.formats.empty() && std::find(row.formats.begin(), row.formats.end(), format) == row.formats.end()) {
+    std::string names;
+    for (const auto one : row.formats) names += (names.empty() ? "" : ", ") + std::string(name_of(one));
+    fail("is not there for " + std::string(name_of(format)), "it is there for " + names);
+  }
+  if (direction == CopyDirection::FromFile && !row.for_reading)
+    fail("is for files that are written", "leave it out: the file says it itself");
+}
+
+void check_layout(const std::vector<ast::Option>& options, const CopyOptions& out) {
+  for (const auto& option : options) {
+    if (out.cells.chosen || !option_row(option).for_cells_only) continue;
+    throw Error(ErrorKind::Value, "the option " + option.name.text + " is for lists of cells, not for matrices",
+                option.name.span, "add LAYOUT coordinates, or leave it out");
   }
 }
 
-void require(bool holds, const ast::Option& option, const std::string& where) {
-  if (holds) return;
-  throw Error(ErrorKind::Value, lower(option.name.text) + " says nothing here", option.name.span,
-              lower(option.name.text) + " is for " + where);
+FileFormat chosen_format(const std::string& path, SourceSpan path_span, const std::vector<ast::Option>& options) {
+  for (const auto& option : options) {
+    if (lower(option.name.text) != "format") continue;
+    const auto format = format_named(lower(text_of(option)));
+    if (!format) refuse(option, format_names());
+    return *format;
+  }
+  if (const auto format = format_of_ending(path)) return *format;
+  throw Error(ErrorKind::Value, "the ending of '" + path + "' names no format that eindb knows", path_span,
+              "add (FORMAT name), with one of " + format_names());
 }
 
-void apply_layout(const Given& given, CopyOptions& out) {
-  if (given.layout != nullptr) {
-    const auto value = lower(text_of(*given.layout));
-    if (value != "dense" && value != "coordinates") refuse(*given.layout, "dense or coordinates");
-    require(out.format == FileFormat::Csv, *given.layout, "csv and tsv");
-    out.coordinates = value == "coordinates";
-  }
-  if (given.base != nullptr) {
-    const auto value = text_of(*given.base);
-    if (value != "0" && value != "1") refuse(*given.base, "0 or 1");
-    require(out.coordinates, *given.base, "coordinate lists; tns and mtx count from 1");
-    out.base = value == "1" ? 1 : 0;
-  }
-  if (given.shape != nullptr) {
-    require(out.coordinates || out.format == FileFormat::Tns, *given.shape, "coordinate lists and tns");
-    out.shape = read_shape(*given.shape);
-  }
+/// What a format says before any option.
+CopyOptions defaults_of(FileFormat format, const std::string& path) {
+  CopyOptions out;
+  out.format = format;
+  out.cells.chosen = format == FileFormat::Coo || format == FileFormat::Tns || format == FileFormat::Mtx;
+  const bool tabs =
+      format == FileFormat::Tsv || (format == FileFormat::Coo && format_of_ending(path) == FileFormat::Tsv);
+  if (tabs) out.csv.delimiter = '\t';
+  return out;
 }
 
 }  // namespace
 
-CopyOptions read_copy_options(const std::string& path, SourceSpan path_span, const std::vector<ast::Option>& options) {
-  Given given;
-  for (const auto& option : options) apply(option, given);
-  const auto* ending = format_of_ending(path);
-  const auto* format = given.format != nullptr ? given.format : ending;
-  if (format == nullptr) {
-    throw Error(ErrorKind::Value, "the ending of '" + path + "' names no format that eindb knows", path_span,
-                "add (FORMAT npy): " + format_names());
+CopyOptions read_copy_options(const std::string& path, SourceSpan path_span, const std::vector<ast::Option>& options,
+                              CopyDirection direction) {
+  for (const auto& option : options) option_row(option);  // a misspelt name first
+  auto out = defaults_of(chosen_format(path, path_span, options), path);
+  for (const auto& option : options) {
+    const auto& row = option_row(option);
+    check_fits(option, row, out.format, direction);
+    row.apply(option, out);
   }
-  CopyOptions out;
-  out.format = format->format;
-  out.coordinates = format->coordinates;
-  // A coordinate list has the delimiter of its ending.
-  const auto* delimits = format->coordinates && ending != nullptr ? ending : format;
-  out.csv = {.delimiter = given.delimiter.value_or(delimits->delimiter), .header = given.header};
-  apply_layout(given, out);
+  check_layout(options, out);
   return out;
 }
 

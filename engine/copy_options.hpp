@@ -6,27 +6,32 @@
 #include <vector>
 
 #include "parser/ast.hpp"
-#include "storage/coordinate_reader.hpp"
 #include "storage/csv_reader.hpp"
 #include "tensor/shape.hpp"
 
 namespace eindb {
 
-enum class FileFormat : std::uint8_t { Npy, Csv, Tns, Mtx, JsonLines };
+enum class FileFormat : std::uint8_t { Npy, Csv, Tsv, Coo, Tns, Mtx, JsonLines };
+
+enum class CopyDirection : std::uint8_t { FromFile, ToFile };
+
+/// What is said of lists of cells: a line with a key and a value for each.
+struct CellListOptions {
+  bool chosen = false;    ///< LAYOUT coordinates, or a format that is nothing else
+  std::int64_t base = 0;  ///< of keys
+  std::optional<Shape> shape;
+};
 
 /// What COPY ... (FORMAT csv, DELIMITER ';', HEADER on) says, checked.
 struct CopyOptions {
   FileFormat format = FileFormat::Npy;
   CsvOptions csv;
-  bool coordinates = false;  ///< of CSV: a cell per line, its key and its value, rather than a matrix
-  std::int64_t base = 0;     ///< of the keys of such a list
-  std::optional<Shape> shape;
-
-  /// Whether the file is a list of cells.
-  bool is_cell_list() const { return coordinates || format == FileFormat::Tns || format == FileFormat::Mtx; }
+  CellListOptions cells;
 };
 
-/// The format is that of FORMAT or else of the path's ending. Throws Error with the place of what does not fit.
-CopyOptions read_copy_options(const std::string& path, SourceSpan path_span, const std::vector<ast::Option>& options);
+/// The format is that of FORMAT or else of the path's ending. Throws Error with the place of what does not fit: options
+/// and values that do not exist, or that are not for this format or direction.
+CopyOptions read_copy_options(const std::string& path, SourceSpan path_span, const std::vector<ast::Option>& options,
+                              CopyDirection direction);
 
 }  // namespace eindb

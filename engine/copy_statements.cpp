@@ -92,7 +92,7 @@ TensorInfo import_dense(const ast::CopyFrom& copy, const CopyOptions& options,
                         const std::optional<TensorInfo>& existing, SessionState& session) {
   const auto file = open_file(copy, options, existing, session);
   if (existing) check_fits(*existing, *file, copy.path, copy.path_span);
-  const auto staged = stage(existing, file->dtype(), file->shape(), default_labels(file->shape().rank()), session);
+  auto staged = stage(existing, file->dtype(), file->shape(), default_labels(file->shape().rank()), session);
   import_tiles(*file, staged, session);
   return staged;
 }
@@ -100,7 +100,7 @@ TensorInfo import_dense(const ast::CopyFrom& copy, const CopyOptions& options,
 TensorInfo import_cell_list(const ast::CopyFrom& copy, const CopyOptions& options,
                             const std::optional<TensorInfo>& existing, SessionState& session) {
   const auto cells = open_cell_list(copy.path, options, existing, session);
-  const auto staged = stage(existing, cells->dtype(), cells->shape(), labels_of(*cells), session);
+  auto staged = stage(existing, cells->dtype(), cells->shape(), labels_of(*cells), session);
   load_cells(*cells, staged, session);
   return staged;
 }
@@ -129,7 +129,7 @@ TileProvider query_result(const ast::Query& query, SessionState& session) {
 
 void export_tensor(const std::string& path, const CopyOptions& options, const TileProvider& tensor,
                    const SessionState& session) {
-  if (options.is_cell_list()) {
+  if (options.cells.chosen) {
     export_cells(path, options, tensor, session.settings.memory_limit() / 4, session.cancellation);
     return;
   }
@@ -152,12 +152,12 @@ void export_tensor(const std::string& path, const CopyOptions& options, const Ti
 }  // namespace
 
 Result execute_statement(const ast::CopyFrom& copy, SessionState& session) {
-  const auto options = read_copy_options(copy.path, copy.path_span, copy.options);
+  const auto options = read_copy_options(copy.path, copy.path_span, copy.options, CopyDirection::FromFile);
   SqliteTransaction transaction(session.database.connection());
   const auto existing = session.catalog.find(copy.tensor.text);
   with_place(copy.path_span, [&] {
-    const auto staged = options.is_cell_list() ? import_cell_list(copy, options, existing, session)
-                                               : import_dense(copy, options, existing, session);
+    const auto staged = options.cells.chosen ? import_cell_list(copy, options, existing, session)
+                                             : import_dense(copy, options, existing, session);
     session.catalog.publish(staged, existing ? existing->name : copy.tensor.text);
   });
   transaction.commit();
@@ -165,7 +165,7 @@ Result execute_statement(const ast::CopyFrom& copy, SessionState& session) {
 }
 
 Result execute_statement(const ast::CopyTo& copy, SessionState& session) {
-  const auto options = read_copy_options(copy.path, copy.path_span, copy.options);
+  const auto options = read_copy_options(copy.path, copy.path_span, copy.options, CopyDirection::ToFile);
   if (const auto* sql = std::get_if<ast::Sql>(&copy.source)) {
     with_place(copy.path_span, [&] { export_rows(copy.path, options, *sql, session); });
     return status_result("COPY");

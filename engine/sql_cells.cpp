@@ -15,10 +15,18 @@ struct Name {
 
 }  // namespace
 
-SqlCells::SqlCells(SqliteStatement rows, DType dtype, Shape shape)
+PreparedSql prepare_rows(const ast::Sql& sql, SessionState& session, const std::string& what) {
+  auto prepared = prepare_sql(sql, session);
+  const bool gives_rows = prepared.has_statement() && prepared.statement().column_count() > 0;
+  if (gives_rows && prepared.statement().is_read_only()) return prepared;
+  throw Error(ErrorKind::Unsupported, what + " takes SQL that gives rows and changes nothing", sql.span,
+              "use SELECT, VALUES, or WITH ... SELECT");
+}
+
+SqlCells::SqlCells(PreparedSql rows, DType dtype, Shape shape)
     : rows_(std::move(rows)), dtype_(dtype), shape_(std::move(shape)) {
   const auto wanted = shape_.rank() + 1;
-  const auto given = static_cast<std::size_t>(rows_.column_count());
+  const auto given = static_cast<std::size_t>(rows_.statement().column_count());
   if (given == wanted) return;
   throw Error(ErrorKind::Value,
               "the query gives " + std::to_string(given) + (given == 1 ? " column" : " columns") + " instead of " +
@@ -31,8 +39,8 @@ void SqlCells::fail(int column, const std::string& what) const {
               static_cast<std::size_t>(column) < shape_.rank() ? "a key is made of integers" : "a value is a number");
 }
 
-CellValue SqlCells::number(int column) const {
-  const auto value = rows_.value(column);
+CellValue SqlCells::number(int column) {
+  const auto value = rows_.statement().value(column);
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return *integer;
   if (const auto* real = std::get_if<double>(&value)) return *real;
   fail(column, std::visit(Name{}, value));

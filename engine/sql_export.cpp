@@ -5,7 +5,7 @@
 #include <span>
 
 #include "common/error.hpp"
-#include "engine/sql_query.hpp"
+#include "engine/sql_cells.hpp"
 #include "storage/cell_list_writer.hpp"
 #include "storage/output_file.hpp"
 #include "tensor/number_text.hpp"
@@ -80,13 +80,14 @@ void append_json_row(std::string& out, const SqliteStatement& row, const std::ve
 
 void export_rows(const std::string& path, const CopyOptions& options, const ast::Sql& sql, SessionState& session) {
   const bool json = options.format == FileFormat::JsonLines;
-  if (!json && (options.format != FileFormat::Csv || options.coordinates)) {
+  const bool delimited = options.format == FileFormat::Csv || options.format == FileFormat::Tsv;
+  if (!json && (!delimited || options.cells.chosen)) {
     throw Error(ErrorKind::Unsupported, "rows of SQL are written as csv, tsv or jsonl", std::nullopt,
                 "make a tensor of them first: CREATE TENSOR X (...) AS SELECT ...");
   }
   auto rows = prepare_rows(sql, session, "COPY");
   std::vector<std::string> names;
-  for (int c = 0; c < rows.column_count(); ++c)
+  for (int c = 0; c < rows.statement().column_count(); ++c)
     names.push_back(json ? json_text(rows.column_name(c)) : rows.column_name(c));
   OutputFile file(path);
   std::string buffer;
@@ -97,8 +98,8 @@ void export_rows(const std::string& path, const CopyOptions& options, const ast:
   };
   for (std::int64_t n = 1; rows.step(); ++n) {
     if (n % kRowsPerCheck == 0) session.cancellation.check();
-    if (json) append_json_row(buffer, rows, names);
-    else append_csv_row(buffer, rows, options.csv.delimiter);
+    if (json) append_json_row(buffer, rows.statement(), names);
+    else append_csv_row(buffer, rows.statement(), options.csv.delimiter);
     if (buffer.size() >= kFlushBytes) flush();
   }
   flush();

@@ -5,7 +5,6 @@
 #include "engine/pipeline.hpp"
 #include "engine/rows.hpp"
 #include "engine/sql_cells.hpp"
-#include "engine/sql_query.hpp"
 #include "engine/statements.hpp"
 #include "engine/tile_endpoints.hpp"
 #include "storage/sqlite_transaction.hpp"

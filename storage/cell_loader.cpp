@@ -95,10 +95,10 @@ class CellLoader::Loader final : public Base {
     }
   };
 
-  /// All bits: minus zero was given, and shows it.
+  /// All bits: minus zero shows that it was given.
   static bool is_zero(const T& value) {
     static constexpr T kZero{};
-    return std::memcmp(&value, &kZero, sizeof(T)) == 0;
+    return std::memcmp(&value, &kZero, sizeof(T)) == 0;  // NOLINT(bugprone-suspicious-memory-comparison): see above
   }
 
   void move_to(std::int64_t tile_id) {
