@@ -1,9 +1,10 @@
 #include <algorithm>
 
 #include "common/error.hpp"
-#include "engine/constant_expression.hpp"
+#include "engine/constant_value.hpp"
 #include "engine/rows.hpp"
 #include "engine/statements.hpp"
+#include "storage/cell.hpp"
 #include "storage/cell_locator.hpp"
 #include "storage/open_tiles.hpp"
 #include "storage/sqlite_transaction.hpp"
@@ -20,6 +21,24 @@ struct PlacedValue {
   T value;
 };
 
+// A real as written, with its sign: most values are nothing else.
+std::optional<double> written_real(const ast::Expression& e) {
+  if (const auto* real = std::get_if<ast::Real>(&e.node)) return real->value;
+  const auto* prefix = std::get_if<ast::Prefix>(&e.node);
+  if (prefix == nullptr || prefix->op != ast::PrefixOp::Negate) return std::nullopt;
+  const auto* real = std::get_if<ast::Real>(&prefix->operand.front().node);
+  return real == nullptr ? std::nullopt : std::optional(-real->value);
+}
+
+CellValue number_of(const ast::Expression& expression, const NameSource& names) {
+  if (const auto real = written_real(expression)) return *real;
+  const auto value = constant_value(expression, names);
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return *integer;
+  if (const auto* real = std::get_if<double>(&value)) return *real;
+  if (const auto* complex = std::get_if<std::complex<double>>(&value)) return *complex;
+  throw Error(ErrorKind::Value, "a number is wanted here, not text", expression.span, "give a number as parameter");
+}
+
 [[noreturn]] void wrong_count(const ast::InsertRow& row, const TensorInfo& tensor) {
   std::string columns;
   for (const auto& label : tensor.labels) columns += label + ", ";
@@ -30,8 +49,9 @@ struct PlacedValue {
               row.span, "(" + columns + "value)");
 }
 
-std::int64_t index_of(const ast::Expression& expression, const TensorInfo& tensor, std::size_t dimension) {
-  const auto value = evaluate_constant(expression);
+std::int64_t index_of(const ast::Expression& expression, const NameSource& names, const TensorInfo& tensor,
+                      std::size_t dimension) {
+  const auto value = number_of(expression, names);
   const auto index = to_element<std::int64_t>(value);
   if (!index) {
     throw Error(ErrorKind::Value, "the index " + to_string(value) + " is no integer", expression.span,
@@ -48,8 +68,8 @@ std::int64_t index_of(const ast::Expression& expression, const TensorInfo& tenso
 }
 
 template <class T>
-T element_of(const ast::Expression& expression) {
-  const auto value = evaluate_constant(expression);
+T element_of(const ast::Expression& expression, const NameSource& names) {
+  const auto value = number_of(expression, names);
   if (const auto element = to_element<T>(value)) return *element;
   throw Error(ErrorKind::Value, std::string(name_of(dtype_of<T>)) + " cannot hold " + to_string(value), expression.span,
               "use a tensor of another type");
@@ -58,17 +78,18 @@ T element_of(const ast::Expression& expression) {
 /// The values in the order of their places; several for one cell in the order of their rows.
 template <class T>
 std::vector<PlacedValue<T>> place_values(const ast::InsertInto& insert, const TensorInfo& tensor,
-                                         const Cancellation& cancellation) {
+                                         SessionState& session) {
+  const auto names = session.name_source();
   const auto rank = tensor.grid.rank();
   CellLocator locator(tensor.grid);
   std::vector<PlacedValue<T>> placed;
   placed.reserve(insert.rows.size());
   std::vector<std::int64_t> key(rank);
   for (const auto& row : insert.rows) {
-    if (placed.size() % kRowsPerCheck == 0) cancellation.check();
+    if (placed.size() % kRowsPerCheck == 0) session.cancellation.check();
     if (row.values.size() != rank + 1) wrong_count(row, tensor);
-    for (std::size_t d = 0; d < rank; ++d) key[d] = index_of(row.values[d], tensor, d);
-    placed.push_back({locator.locate(key), element_of<T>(row.values[rank])});
+    for (std::size_t d = 0; d < rank; ++d) key[d] = index_of(row.values[d], names, tensor, d);
+    placed.push_back({locator.locate(key), element_of<T>(row.values[rank], names)});
   }
   std::stable_sort(placed.begin(), placed.end(),
                    [](const auto& a, const auto& b) { return a.place.position() < b.place.position(); });
@@ -77,7 +98,7 @@ std::vector<PlacedValue<T>> place_values(const ast::InsertInto& insert, const Te
 
 template <class T>
 void set_cells(const ast::InsertInto& insert, const TensorInfo& tensor, SessionState& session) {
-  const auto values = place_values<T>(insert, tensor, session.cancellation);
+  const auto values = place_values<T>(insert, tensor, session);
   OpenTiles tiles(session.database.connection(), tensor.store(), 0, OpenTiles::Content::Stored);
   std::int64_t open_tile = -1;
   T* cells = nullptr;
