@@ -9,10 +9,6 @@
 namespace eindb {
 namespace {
 
-[[noreturn]] void not_there(const std::string& statement) {
-  throw Error(ErrorKind::Unsupported, statement + " is not there in this version");
-}
-
 // The same value as a cell; bytes become text.
 struct ToCell {
   Cell operator()(const std::vector<std::byte>& bytes) const {
@@ -116,7 +112,5 @@ Result execute_statement(const ast::Sql& sql, SessionState& session) {
   else result.status = "OK";
   return result;
 }
-
-Result execute_statement(const ast::InsertInto&, SessionState&) { not_there("INSERT INTO TENSOR"); }
 
 }  // namespace eindb
