@@ -45,6 +45,7 @@ NameSource SessionState::name_source() {
 }
 
 MacroPtr SessionState::macro(const std::string& name) {
+  if (find_scalar_function(name)) return nullptr;  // no macro has the name of a function
   const auto stored = macros.find(name);
   if (!stored) return nullptr;
   try {
