@@ -27,12 +27,15 @@ struct FormatRow {
 const std::vector<FormatRow>& formats() {
   static const std::vector<FormatRow> kRows{
       {FileFormat::Npy, "npy", {"npy"}},
+      {FileFormat::Npz, "npz", {"npz"}},
       {FileFormat::Csv, "csv", {"csv"}},
       {FileFormat::Tsv, "tsv", {"tsv"}},
       {FileFormat::Coo, "coo", {"coo"}},
       {FileFormat::Tns, "tns", {"tns"}},
       {FileFormat::Mtx, "mtx", {"mtx"}},
       {FileFormat::JsonLines, "jsonl", {"jsonl", "ndjson"}},
+      {FileFormat::Safetensors, "safetensors", {"safetensors"}},
+      {FileFormat::Hdf5, "hdf5", {"h5", "hdf5", "he5"}},
   };
   return kRows;
 }
@@ -126,6 +129,24 @@ void apply_shape(const ast::Option& option, CopyOptions& out) {
       with_place(option.value ? option.value->span : option.name.span, [&] { return Shape(std::move(extents)); });
 }
 
+void apply_array_name(const ast::Option& option, CopyOptions& out) {
+  if (!option.value || text_of(option).empty()) refuse(option, "a name");
+  out.array.name = text_of(option);
+}
+
+void apply_compression(const ast::Option& option, CopyOptions& out) {
+  const auto value = lower(text_of(option));
+  if (value != "deflate" && value != "none") refuse(option, "deflate or none");
+  out.array.compression = value == "deflate" ? Compression::Deflate : Compression::None;
+}
+
+void apply_dtype(const ast::Option& option, CopyOptions& out) {
+  out.array.type = parse_safetensors_type(text_of(option));
+  if (!out.array.type) refuse(option, "F16, BF16, F32, F64 or I64");
+}
+
+void apply_chunked(const ast::Option& option, CopyOptions& out) { out.array.chunked = switch_of(option); }
+
 /// An option, the formats that have it (none: all), and whether it makes sense for a file that is read.
 struct OptionRow {
   std::string_view name;
@@ -137,6 +158,7 @@ struct OptionRow {
 
 const std::vector<OptionRow>& option_rows() {
   static const std::vector<FileFormat> kDelimited{FileFormat::Csv, FileFormat::Tsv, FileFormat::Coo};
+  static const std::vector<FileFormat> kWithNames{FileFormat::Npz, FileFormat::Safetensors, FileFormat::Hdf5};
   static const std::vector<OptionRow> kRows{
       {"format", apply_format, {}},
       {"delimiter", apply_delimiter, kDelimited},
@@ -144,6 +166,12 @@ const std::vector<OptionRow>& option_rows() {
       {"layout", apply_layout, {FileFormat::Csv, FileFormat::Tsv}},
       {"base", apply_base, kDelimited, true, true},
       {"shape", apply_shape, {FileFormat::Csv, FileFormat::Tsv, FileFormat::Coo, FileFormat::Tns}, true, true},
+      {"member", apply_array_name, kWithNames},  // three words for one thing, each as its format says it
+      {"tensor", apply_array_name, kWithNames},
+      {"dataset", apply_array_name, kWithNames},
+      {"compression", apply_compression, {FileFormat::Npz, FileFormat::Hdf5}, false},
+      {"dtype", apply_dtype, {FileFormat::Safetensors}, false},
+      {"chunked", apply_chunked, {FileFormat::Hdf5}, false},
   };
   return kRows;
 }

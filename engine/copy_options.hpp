@@ -7,11 +7,13 @@
 
 #include "parser/ast.hpp"
 #include "storage/csv_reader.hpp"
+#include "storage/npz_writer.hpp"
+#include "storage/safetensors_writer.hpp"
 #include "tensor/shape.hpp"
 
 namespace eindb {
 
-enum class FileFormat : std::uint8_t { Npy, Csv, Tsv, Coo, Tns, Mtx, JsonLines };
+enum class FileFormat : std::uint8_t { Npy, Npz, Csv, Tsv, Coo, Tns, Mtx, JsonLines, Safetensors, Hdf5 };
 
 enum class CopyDirection : std::uint8_t { FromFile, ToFile };
 
@@ -22,11 +24,20 @@ struct CellListOptions {
   std::optional<Shape> shape;
 };
 
+/// What is said of files that hold arrays by name.
+struct ArrayOptions {
+  std::string name;  ///< MEMBER, TENSOR or DATASET; empty: the only one, or the tensor's own name
+  Compression compression = Compression::None;
+  std::optional<SafetensorsType> type;  ///< DTYPE; none: that of the tensor
+  bool chunked = false;
+};
+
 /// What COPY ... (FORMAT csv, DELIMITER ';', HEADER on) says, checked.
 struct CopyOptions {
   FileFormat format = FileFormat::Npy;
   CsvOptions csv;
   CellListOptions cells;
+  ArrayOptions array;
 };
 
 /// The format is that of FORMAT or else of the path's ending. Throws Error with the place of what does not fit: options

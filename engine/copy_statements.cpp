@@ -79,11 +79,25 @@ void import_tiles(BlockSource& file, const TensorInfo& tensor, SessionState& ses
   }
 }
 
+// Reports and polls while a file is read or written beyond its tiles.
+ByteProgress byte_progress(const SessionState& session, std::string_view stage) {
+  return [&session, stage](std::int64_t done, std::int64_t total) {
+    session.cancellation.check();
+    session.report(stage, done, total);
+  };
+}
+
 std::unique_ptr<BlockSource> open_file(const ast::CopyFrom& copy, const CopyOptions& options,
                                        const std::optional<TensorInfo>& existing, const SessionState& session) {
-  if (options.format == FileFormat::Npy) return open_npy(copy.path);
-  if (options.format == FileFormat::JsonLines) {
-    throw Error(ErrorKind::Unsupported, "jsonl is written, not read", std::nullopt, "use csv");
+  switch (options.format) {
+    case FileFormat::Npy: return open_npy(copy.path);
+    case FileFormat::Npz: return open_npz(copy.path, options.array.name, byte_progress(session, "verify"));
+    case FileFormat::Safetensors: return open_safetensors(copy.path, options.array.name);
+    case FileFormat::Hdf5:
+      return open_hdf5(copy.path, options.array.name, session.settings.memory_limit(), session.cancellation);
+    case FileFormat::JsonLines:
+      throw Error(ErrorKind::Unsupported, "jsonl is written, not read", std::nullopt, "use csv");
+    default: break;
   }
   return open_csv(copy.path, options.csv, existing && existing->grid.rank() == 1, session.cancellation);
 }
@@ -127,26 +141,41 @@ TileProvider query_result(const ast::Query& query, SessionState& session) {
           .labels = result->labels};
 }
 
-void export_tensor(const std::string& path, const CopyOptions& options, const TileProvider& tensor,
-                   const SessionState& session) {
-  if (options.cells.chosen) {
-    export_cells(path, options, tensor, session.settings.memory_limit() / 4, session.cancellation);
-    return;
-  }
-  if (options.format == FileFormat::JsonLines) {
-    throw Error(ErrorKind::Unsupported, "jsonl holds rows of SQL", std::nullopt,
-                "write the tensor as npy, or as a list of cells in csv");
-  }
-  if (options.format == FileFormat::Npy) {
-    export_npy(path, tensor);
-    return;
-  }
+// What the array of a file is called if nobody says: as the tensor, or as the head of the query.
+std::string array_name(const ast::CopyTo& copy, const CopyOptions& options) {
+  if (!options.array.name.empty()) return options.array.name;
+  if (const auto* tensor = std::get_if<ast::Identifier>(&copy.source)) return tensor->text;
+  const auto* query = std::get_if<ast::Query>(&copy.source);
+  const auto* definition = query != nullptr ? std::get_if<ast::Definition>(&query->body) : nullptr;
+  return definition != nullptr ? definition->name.text : "value";
+}
+
+void export_as_csv(const std::string& path, const CsvOptions& options, const TileProvider& tensor) {
   std::vector<std::string> header;
-  if (options.csv.header == CsvHeader::Present) {
+  if (options.header == CsvHeader::Present) {
     const auto columns = tensor.grid.rank() == 2 ? tensor.grid.shape()[1] : 1;
     for (std::int64_t c = 0; c < columns; ++c) header.push_back("c" + std::to_string(c));
   }
-  export_csv(path, tensor, header, options.csv.delimiter);
+  export_csv(path, tensor, header, options.delimiter);
+}
+
+void export_tensor(const ast::CopyTo& copy, const CopyOptions& options, const TileProvider& tensor,
+                   const SessionState& session) {
+  const auto& path = copy.path;
+  const auto& array = options.array;
+  const auto name = array_name(copy, options);
+  if (options.cells.chosen)
+    return export_cells(path, options, tensor, session.settings.memory_limit() / 4, session.cancellation);
+  switch (options.format) {
+    case FileFormat::Npy: return export_npy(path, tensor);
+    case FileFormat::Npz: return export_npz(path, tensor, name, array.compression, byte_progress(session, "finish"));
+    case FileFormat::Safetensors: return export_safetensors(path, tensor, name, array.type);
+    case FileFormat::Hdf5: return export_hdf5(path, tensor, name, array.chunked, array.compression);
+    case FileFormat::JsonLines:
+      throw Error(ErrorKind::Unsupported, "jsonl holds rows of SQL", std::nullopt,
+                  "write the tensor as npy, or as a list of cells in csv");
+    default: return export_as_csv(path, options.csv, tensor);
+  }
 }
 
 }  // namespace
@@ -175,7 +204,7 @@ Result execute_statement(const ast::CopyTo& copy, SessionState& session) {
   const auto tensor = query != nullptr
                           ? query_result(*query, session)
                           : stored_tensor(session.tensor(std::get<ast::Identifier>(copy.source)), snapshot, session);
-  with_place(copy.path_span, [&] { export_tensor(copy.path, options, tensor, session); });
+  with_place(copy.path_span, [&] { export_tensor(copy, options, tensor, session); });
   return status_result("COPY");
 }
 

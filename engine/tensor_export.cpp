@@ -1,6 +1,8 @@
 #include "engine/tensor_export.hpp"
 
+#include "common/checked_math.hpp"
 #include "storage/csv_writer.hpp"
+#include "storage/hdf5_writer.hpp"
 #include "storage/npy_writer.hpp"
 #include "tensor/dense_tensor.hpp"
 
@@ -26,12 +28,49 @@ Tile gather_band(const TileProvider& tensor, std::int64_t part) {
   return band;
 }
 
+// Tiles that are absent stay zeros.
+template <class Writer>
+void write_tiles(Writer& writer, const TileProvider& tensor) {
+  for (std::int64_t id = 0; id < tensor.grid.tile_count(); ++id)
+    if (const auto tile = tensor.tile(id)) writer.write_block(tensor.grid.tile_begin(tensor.grid.key_of(id)), *tile);
+}
+
+// The extents of the largest tile.
+std::vector<std::int64_t> tile_extents(const TileGrid& grid) {
+  std::vector<std::int64_t> extents;
+  for (std::size_t d = 0; d < grid.rank(); ++d) extents.push_back(ceil_divide(grid.shape()[d], grid.partition()[d]));
+  return extents;
+}
+
 }  // namespace
 
 void export_npy(const std::string& path, const TileProvider& tensor) {
   NpyWriter writer(path, tensor.dtype, tensor.grid.shape());
-  for (std::int64_t id = 0; id < tensor.grid.tile_count(); ++id)
-    if (const auto tile = tensor.tile(id)) writer.write_block(tensor.grid.tile_begin(tensor.grid.key_of(id)), *tile);
+  write_tiles(writer, tensor);
+  writer.commit();
+}
+
+void export_npz(const std::string& path, const TileProvider& tensor, const std::string& member, Compression compression,
+                const ByteProgress& progress) {
+  NpzWriter writer(path, member, tensor.dtype, tensor.grid.shape(), compression);
+  write_tiles(writer, tensor);
+  writer.commit(progress);
+}
+
+void export_safetensors(const std::string& path, const TileProvider& tensor, const std::string& name,
+                        std::optional<SafetensorsType> type) {
+  SafetensorsWriter writer(path, name, tensor.dtype, tensor.grid.shape(), type);
+  write_tiles(writer, tensor);
+  writer.commit();
+}
+
+void export_hdf5(const std::string& path, const TileProvider& tensor, const std::string& dataset, bool chunked,
+                 Compression compression) {
+  Hdf5Layout layout;
+  layout.deflate = compression == Compression::Deflate;
+  if (chunked || layout.deflate) layout.chunk = tile_extents(tensor.grid);
+  Hdf5Writer writer(path, dataset, tensor.dtype, tensor.grid.shape(), layout);
+  write_tiles(writer, tensor);
   writer.commit();
 }
 

@@ -5,6 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "storage/byte_progress.hpp"
+#include "storage/npz_writer.hpp"
+#include "storage/safetensors_writer.hpp"
 #include "tensor/partition.hpp"
 #include "tensor/tile.hpp"
 
@@ -20,8 +23,17 @@ struct TileProvider {
   std::function<std::optional<std::int64_t>(std::int64_t from)> next_tile = {};
 };
 
-/// Both write to a temporary file beside `path`, which takes its place in the end.
+/// All write to a temporary file beside `path`, which takes its place in the end.
 void export_npy(const std::string& path, const TileProvider& tensor);
+/// `progress` hears of the pass that checksums or deflates all values in the end.
+void export_npz(const std::string& path, const TileProvider& tensor, const std::string& member, Compression compression,
+                const ByteProgress& progress);
+/// `type`: what real numbers are rounded to, or none.
+void export_safetensors(const std::string& path, const TileProvider& tensor, const std::string& name,
+                        std::optional<SafetensorsType> type);
+/// Compressed data sets are chunked, by tiles or parts of them.
+void export_hdf5(const std::string& path, const TileProvider& tensor, const std::string& dataset, bool chunked,
+                 Compression compression);
 /// Up to two dimensions; takes the memory of one band of tiles. `header`: names of the columns, or none.
 void export_csv(const std::string& path, const TileProvider& tensor, const std::vector<std::string>& header,
                 char delimiter);

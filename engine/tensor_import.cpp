@@ -1,15 +1,21 @@
 #include "engine/tensor_import.hpp"
 
 #include "common/check.hpp"
+#include "storage/hdf5_reader.hpp"
 #include "storage/npy_reader.hpp"
+#include "storage/npz_reader.hpp"
+#include "storage/safetensors_reader.hpp"
 #include "tensor/dense_tensor.hpp"
 
 namespace eindb {
 namespace {
 
-class NpyBlocks final : public BlockSource {
+/// The blocks of a reader that gives them in any order.
+template <class Reader>
+class ReaderBlocks final : public BlockSource {
  public:
-  explicit NpyBlocks(const std::string& path) : reader_(path) {}
+  template <class... Arguments>
+  explicit ReaderBlocks(const Arguments&... arguments) : reader_(arguments...) {}
   DType dtype() const override { return reader_.dtype(); }
   const Shape& shape() const override { return reader_.shape(); }
   Tile read_block(const std::vector<std::int64_t>& begin, const Shape& extents) override {
@@ -17,7 +23,7 @@ class NpyBlocks final : public BlockSource {
   }
 
  private:
-  NpyReader reader_;
+  Reader reader_;
 };
 
 class CsvBlocks final : public BlockSource {
@@ -54,7 +60,23 @@ class CsvBlocks final : public BlockSource {
 
 }  // namespace
 
-std::unique_ptr<BlockSource> open_npy(const std::string& path) { return std::make_unique<NpyBlocks>(path); }
+std::unique_ptr<BlockSource> open_npy(const std::string& path) {
+  return std::make_unique<ReaderBlocks<NpyReader>>(path);
+}
+
+std::unique_ptr<BlockSource> open_npz(const std::string& path, const std::string& member,
+                                      const ByteProgress& progress) {
+  return std::make_unique<ReaderBlocks<NpzReader>>(path, member, progress);
+}
+
+std::unique_ptr<BlockSource> open_safetensors(const std::string& path, const std::string& tensor) {
+  return std::make_unique<ReaderBlocks<SafetensorsReader>>(path, tensor);
+}
+
+std::unique_ptr<BlockSource> open_hdf5(const std::string& path, const std::string& dataset, std::int64_t memory_limit,
+                                       const Cancellation& cancellation) {
+  return std::make_unique<ReaderBlocks<Hdf5Reader>>(path, dataset, memory_limit, &cancellation);
+}
 
 std::unique_ptr<BlockSource> open_csv(const std::string& path, CsvOptions options, bool as_vector,
                                       const Cancellation& cancellation) {

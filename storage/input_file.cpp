@@ -22,6 +22,12 @@ InputFile::InputFile(std::string path)
     // A pipe without a writer would block; it is refused below.
     : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
   if (descriptor_ < 0) cannot_read(path_, std::strerror(errno));
+  measure();
+}
+
+InputFile::InputFile(std::string name, int descriptor) : path_(std::move(name)), descriptor_(descriptor) { measure(); }
+
+void InputFile::measure() {
   struct stat status {};
   const bool known = ::fstat(descriptor_, &status) == 0;
   if (known && S_ISREG(status.st_mode)) {

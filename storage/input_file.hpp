@@ -12,6 +12,8 @@ class InputFile {
  public:
   /// Error{Io} that names the path: absent, a directory, no permission.
   explicit InputFile(std::string path);
+  /// Takes over `descriptor`, which reads a regular file; `name` is for messages.
+  InputFile(std::string name, int descriptor);
   ~InputFile();
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
@@ -25,6 +27,8 @@ class InputFile {
   void read(std::int64_t offset, std::span<std::byte> target) const;
 
  private:
+  void measure();
+
   std::string path_;
   int descriptor_;
   std::int64_t size_ = 0;

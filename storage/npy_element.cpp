@@ -15,6 +15,10 @@ namespace {
 struct Half {
   std::uint16_t bits;
 };
+/// The upper half of an IEEE binary32.
+struct BrainFloat {
+  std::uint16_t bits;
+};
 struct Bool {
   std::uint8_t bits;
 };
@@ -30,6 +34,8 @@ float widen(Half half) {
   const std::uint32_t wide = exponent == 31 ? 255 : exponent + (127 - 15);
   return std::bit_cast<float>(sign | (wide << 23U) | (fraction << 13U));
 }
+
+float widen(BrainFloat value) { return std::bit_cast<float>(std::uint32_t{value.bits} << 16U); }
 
 std::uint8_t reversed(std::uint8_t v) { return v; }
 std::uint16_t reversed(std::uint16_t v) { return __builtin_bswap16(v); }
@@ -61,7 +67,7 @@ bool convert_one(const std::byte* source, Target& target) {
     target = {load<Part, kSwap>(source), load<Part, kSwap>(source + sizeof(Part))};
   } else {
     const auto value = load<Source, kSwap>(source);
-    if constexpr (std::is_same_v<Source, Half>) target = widen(value);
+    if constexpr (std::is_same_v<Source, Half> || std::is_same_v<Source, BrainFloat>) target = widen(value);
     else if constexpr (std::is_same_v<Source, Bool>) target = value.bits != 0 ? 1 : 0;
     else target = static_cast<Target>(value);  // NOLINT(bugprone-signed-char-misuse): an int8 is a number
     if constexpr (std::is_same_v<Source, std::uint64_t>) return value <= std::numeric_limits<std::int64_t>::max();
@@ -105,6 +111,7 @@ NpyConversion npy_conversion(const NpyElement& element) {
     case 'c':
       if (element.size == 8) return either_order<std::complex<float>, std::complex<float>>(element);
       return either_order<std::complex<double>, std::complex<double>>(element);
+    case 'B': return either_order<BrainFloat, float>(element);
     case 'i': return integers<std::int8_t, std::int16_t, std::int32_t, std::int64_t>(element);
     case 'u': return integers<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>(element);
     default: CHECK(element.kind == 'b', "the header was verified"); return either_order<Bool, std::int64_t>(element);

@@ -5,9 +5,8 @@
 
 #include "storage/npy_header.hpp"
 
-#include <array>
+#include <algorithm>
 #include <charconv>
-#include <cstring>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -21,20 +20,19 @@ namespace {
 
 constexpr std::string_view kMagic{"\x93NUMPY", 6};
 /// NumPy itself reads at most 10,000; only structured types are longer.
-constexpr std::int64_t kMaxHeader = 65536;
+constexpr std::int64_t kMaxHeader = kNpyPrefix - 12;
 constexpr std::size_t kAlignment = 64;
 
-[[noreturn]] void corrupt(const InputFile& file, std::int64_t offset, const std::string& what) {
-  throw Error(ErrorKind::Corrupt,
-              file.path() + " is no valid NPY file: " + what + " at byte " + std::to_string(offset));
+[[noreturn]] void corrupt(const std::string& name, std::int64_t offset, const std::string& what) {
+  throw Error(ErrorKind::Corrupt, name + " is no valid NPY file: " + what + " at byte " + std::to_string(offset));
 }
 
 /// Parses the dictionary, which may hold anything that a stranger wrote. Knows the literals that NumPy writes: strings,
 /// True and False, a tuple of integers.
 class HeaderParser {
  public:
-  HeaderParser(const InputFile& file, std::string_view text, std::int64_t text_offset)
-      : file_(file), text_(text), text_offset_(text_offset) {}
+  HeaderParser(const std::string& name, std::string_view text, std::int64_t text_offset)
+      : name_(name), text_(text), text_offset_(text_offset) {}
 
   NpyHeader parse() {
     expect('{');
@@ -51,7 +49,7 @@ class HeaderParser {
 
  private:
   [[noreturn]] void fail(const std::string& what) const {
-    corrupt(file_, text_offset_ + static_cast<std::int64_t>(at_), what);
+    corrupt(name_, text_offset_ + static_cast<std::int64_t>(at_), what);
   }
 
   void skip_spaces() {
@@ -158,10 +156,10 @@ class HeaderParser {
   }
 
   [[noreturn]] void unsupported(const std::string& what) const {
-    throw Error(ErrorKind::Unsupported,
-                file_.path() + " holds " + what + " (at byte " +
-                    std::to_string(text_offset_ + static_cast<std::int64_t>(at_)) + ")",
-                std::nullopt, "save it from NumPy as float32, float64, complex64, complex128 or int64");
+    throw Error(
+        ErrorKind::Unsupported,
+        name_ + " holds " + what + " (at byte " + std::to_string(text_offset_ + static_cast<std::int64_t>(at_)) + ")",
+        std::nullopt, "save it from NumPy as float32, float64, complex64, complex128 or int64");
   }
 
   NpyHeader finish() const {
@@ -175,7 +173,7 @@ class HeaderParser {
             .data_offset = text_offset_ + static_cast<std::int64_t>(text_.size())};
   }
 
-  const InputFile& file_;
+  const std::string& name_;
   std::string_view text_;
   std::int64_t text_offset_;
   std::size_t at_ = 0;
@@ -189,32 +187,29 @@ struct Preamble {
   std::int64_t text_size = 0;
 };
 
-Preamble read_preamble(const InputFile& file) {
-  std::array<unsigned char, 12> bytes{};
-  const auto got = file.read_some(0, std::as_writable_bytes(std::span(bytes)));
-  if (got < kMagic.size() || std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0)
-    corrupt(file, 0, "the magic \\x93NUMPY is missing");
-  const int major = bytes[6];
-  if (got < 8 || major < 1 || major > 3) corrupt(file, 6, "an unknown format version");
+Preamble read_preamble(const std::string& name, std::string_view prefix, std::int64_t file_size) {
+  if (!prefix.starts_with(kMagic)) corrupt(name, 0, "the magic \\x93NUMPY is missing");
+  const int major = prefix.size() < 8 ? 0 : prefix[6];
+  if (major < 1 || major > 3) corrupt(name, 6, "an unknown format version");
   const std::size_t digits = major == 1 ? 2 : 4;
-  if (got < 8 + digits) corrupt(file, 8, "the file ends in the header's length");
+  if (prefix.size() < 8 + digits) corrupt(name, 8, "the file ends in the header's length");
   std::int64_t size = 0;
-  for (std::size_t i = digits; i-- > 0;) size = size * 256 + bytes[8 + i];
+  for (std::size_t i = digits; i-- > 0;) size = size * 256 + static_cast<unsigned char>(prefix[8 + i]);
   const auto offset = static_cast<std::int64_t>(8 + digits);
-  if (size > file.size() - offset)
-    corrupt(file, 8, "a header of " + std::to_string(size) + " bytes, longer than the file,");
+  if (size > file_size - offset)
+    corrupt(name, 8, "a header of " + std::to_string(size) + " bytes, longer than the file,");
   if (size > kMaxHeader)
-    corrupt(file, 8, "a header of " + std::to_string(size) + " bytes, longer than any array needs,");
+    corrupt(name, 8, "a header of " + std::to_string(size) + " bytes, longer than any array needs,");
   return {offset, size};
 }
 
-void verify_length(const InputFile& file, const NpyHeader& header) {
+void verify_length(const std::string& name, const NpyHeader& header, std::int64_t file_size) {
   std::int64_t bytes = 0;
   if (__builtin_mul_overflow(header.shape.element_count(), std::int64_t{header.element.size}, &bytes))
-    corrupt(file, header.data_offset, "values of more bytes than 64 bits can count,");
-  const auto present = file.size() - header.data_offset;
+    corrupt(name, header.data_offset, "values of more bytes than 64 bits can count,");
+  const auto present = file_size - header.data_offset;
   if (bytes <= present) return;
-  corrupt(file, file.size(),
+  corrupt(name, file_size,
           "the values of shape " + header.shape.to_string() + " take " + std::to_string(bytes) +
               " bytes, the file ends after " + std::to_string(present));
 }
@@ -223,17 +218,25 @@ void verify_length(const InputFile& file, const NpyHeader& header) {
 
 DType NpyElement::dtype() const {
   if (kind == 'f') return size == 8 ? DType::Float64 : DType::Float32;
+  if (kind == 'B') return DType::Float32;
   if (kind == 'c') return size == 16 ? DType::Complex128 : DType::Complex64;
   return DType::Int64;
 }
 
-NpyHeader read_npy_header(const InputFile& file) {
-  const auto preamble = read_preamble(file);
-  std::string text(static_cast<std::size_t>(preamble.text_size), '\0');
-  file.read(preamble.text_offset, std::as_writable_bytes(std::span(text)));
-  auto header = HeaderParser(file, text, preamble.text_offset).parse();
-  verify_length(file, header);
+NpyHeader parse_npy_header(const std::string& name, std::span<const std::byte> prefix, std::int64_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(prefix.data()), prefix.size());
+  const auto preamble = read_preamble(name, bytes, size);
+  const auto text =
+      bytes.substr(static_cast<std::size_t>(preamble.text_offset), static_cast<std::size_t>(preamble.text_size));
+  auto header = HeaderParser(name, text, preamble.text_offset).parse();
+  verify_length(name, header, size);
   return header;
+}
+
+NpyHeader read_npy_header(const InputFile& file) {
+  std::vector<std::byte> prefix(static_cast<std::size_t>(std::min(file.size(), kNpyPrefix)));
+  file.read(0, prefix);
+  return parse_npy_header(file.path(), prefix, file.size());
 }
 
 std::string make_npy_header(DType type, const Shape& shape) {

@@ -20,13 +20,10 @@ class NpyReader {
   const Shape& shape() const { return header_.shape; }
   bool is_column_major() const { return header_.column_major; }
 
-  /// The block of `extents` at `begin`, which lies in shape(). Takes 4 MiB beyond the tile: consecutive lines of the
-  /// block are read together. Error{Value} for an unsigned integer beyond INT64.
+  /// The block of `extents` at `begin`, which lies in shape(); see read_dense_block.
   Tile read_block(const std::vector<std::int64_t>& begin, const Shape& extents) const;
 
  private:
-  class BlockLoader;
-
   InputFile file_;
   NpyHeader header_;
 };

@@ -72,7 +72,7 @@ void OutputFile::open_directly() {
 void OutputFile::open_temporary() {
   for (int n = 0;; ++n) {
     auto name = target_ + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(n);
-    descriptor_ = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    descriptor_ = ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor_ < 0 && errno == EEXIST) continue;
     if (descriptor_ < 0) fail();
     temporary_ = std::move(name);
@@ -98,6 +98,17 @@ void OutputFile::write_at(std::int64_t offset, std::span<const std::byte> bytes)
     if (written < 0) fail();
     offset += written;
     bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+}
+
+void OutputFile::read_at(std::int64_t offset, std::span<std::byte> target) const {
+  while (!target.empty()) {
+    const auto got = ::pread(descriptor_, target.data(), target.size(), offset);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail();
+    CHECK(got > 0, "only what was written is read back");
+    offset += got;
+    target = target.subspan(static_cast<std::size_t>(got));
   }
 }
 

@@ -24,6 +24,10 @@ class OutputFile {
   bool is_seekable() const { return !temporary_.empty(); }
   void append(std::span<const std::byte> bytes);
   void write_at(std::int64_t offset, std::span<const std::byte> bytes);
+  /// Fills `target` with what was written before at `offset`.
+  void read_at(std::int64_t offset, std::span<std::byte> target) const;
+  /// Where the bytes go until commit(), for a library that writes by path: it may fill this file, not replace it.
+  const std::string& temporary_path() const { return temporary_; }
   /// Sets the length; what was not written reads as zeros and takes no space.
   void resize(std::int64_t size);
   /// The target has the new contents, also after a crash of the machine.

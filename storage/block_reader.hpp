@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tensor/tile.hpp"
+
+namespace eindb {
+
+/// A dense array of which blocks can be read.
+class BlockReader {
+ public:
+  virtual ~BlockReader() = default;
+  virtual DType dtype() const = 0;
+  virtual const Shape& shape() const = 0;
+  /// The block of `extents` at `begin`, which lies in shape().
+  virtual Tile read_block(const std::vector<std::int64_t>& begin, const Shape& extents) = 0;
+  /// Memory that read_block takes beyond the tile, in bytes.
+  virtual std::int64_t working_bytes() const = 0;
+};
+
+}  // namespace eindb

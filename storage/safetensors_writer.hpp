@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "storage/output_file.hpp"
+#include "tensor/tile.hpp"
+
+namespace eindb {
+
+/// Element types that a safetensors file is written with.
+enum class SafetensorsType : std::uint8_t { F16, BF16, F32, F64, I64 };
+
+/// "F16", ...
+std::string_view name_of(SafetensorsType type);
+/// Reads a type's name, case-insensitively.
+std::optional<SafetensorsType> parse_safetensors_type(std::string_view name);
+
+/// Writes a safetensors file of one tensor block by block. The file appears with commit(); without it nothing is left.
+/// Blocks that are never written are zeros.
+/// Threads: write_block from any once built; the rest one at a time.
+class SafetensorsWriter {
+ public:
+  /// Without `stored` the elements keep their type; with it, real numbers are rounded to the nearest of that type, ties
+  /// to even. Error{Unsupported} for complex numbers, and for INT64 with a `stored` of floats; Error{Value} for a name
+  /// that the format keeps for itself; Error{Io} if the file cannot be made, or is a pipe or a device.
+  SafetensorsWriter(const std::string& path, const std::string& name, DType dtype, Shape shape,
+                    std::optional<SafetensorsType> stored = std::nullopt);
+
+  /// Puts `block`, whose type is the tensor's, at `begin`. Blocks come in any order and must not overlap.
+  void write_block(const std::vector<std::int64_t>& begin, const Tile& block);
+  void commit() { file_.commit(); }
+
+ private:
+  OutputFile file_;
+  DType dtype_;
+  Shape shape_;
+  SafetensorsType stored_;
+  std::int64_t data_offset_ = 0;
+};
+
+}  // namespace eindb

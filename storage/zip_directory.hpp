@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "storage/input_file.hpp"
+
+namespace eindb {
+
+/// One member of a ZIP archive, as its central directory has it. Nothing but a name is ever made of the name.
+struct ZipEntry {
+  std::string name;
+  std::uint16_t flags = 0;
+  std::uint16_t method = 0;  ///< 0 stored, 8 deflated
+  std::uint32_t crc = 0;     ///< of the contents
+  std::int64_t compressed_size = 0;
+  std::int64_t size = 0;
+  std::int64_t header_offset = 0;  ///< of the local header
+  std::int64_t limit = 0;          ///< the local header and the data end here or before
+};
+
+/// Reads the central directory, ZIP64 or not, in the order of the file; every member lies in the file, none overlaps
+/// another, no name comes twice. Error{Corrupt} for what is no such archive, Error{Unsupported} for an archive of
+/// several volumes. The directory may have 8 MiB; the memory is at most three times that.
+std::vector<ZipEntry> read_zip_directory(const InputFile& file);
+
+/// Verifies the local header and gives the offset of the first byte of the data. Error{Corrupt} where it contradicts
+/// the directory, Error{Unsupported} for encrypted members and for methods other than stored and deflated.
+std::int64_t zip_data_offset(const InputFile& file, const ZipEntry& entry);
+
+}  // namespace eindb
