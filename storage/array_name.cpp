@@ -36,23 +36,25 @@ std::string listed(const std::vector<std::string>& names) {
 
 }  // namespace
 
-std::string quoted_name(std::string_view name) {
-  std::string out = "'";
-  while (!name.empty()) {
-    if (out.size() > kLongestName) return out + "...'";
-    const auto size = character_size(name);
-    const auto byte = static_cast<unsigned char>(name[0]);
+std::string printable(std::string_view text, std::size_t longest) {
+  std::string out;
+  while (!text.empty()) {
+    if (out.size() >= longest) return out + "...";
+    const auto size = character_size(text);
+    const auto byte = static_cast<unsigned char>(text[0]);
     if (size == 0 || byte < 0x20 || byte == 0x7F) {
       std::array<char, 5> escaped{};
       std::snprintf(escaped.data(), escaped.size(), "\\x%02X", static_cast<unsigned>(byte));
       out += escaped.data();
     } else {
-      out += name.substr(0, size);
+      out += text.substr(0, size);
     }
-    name.remove_prefix(std::max<std::size_t>(size, 1));
+    text.remove_prefix(std::max<std::size_t>(size, 1));
   }
-  return out + "'";
+  return out;
 }
+
+std::string quoted_name(std::string_view name) { return "'" + printable(name, kLongestName) + "'"; }
 
 std::size_t choose_array(const std::string& path, const std::vector<std::string>& names, const std::string& wanted,
                          std::string_view option) {

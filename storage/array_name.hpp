@@ -7,8 +7,11 @@
 
 namespace eindb {
 
-/// A name from a file for a message: in quotes, shortened to 60 bytes, with control characters and bytes that are no
-/// UTF-8 written as \xNN.
+/// Text from a file for a message: shortened to `longest` bytes, with control characters and bytes that are no UTF-8
+/// written as \xNN.
+std::string printable(std::string_view text, std::size_t longest);
+
+/// A name from a file for a message: printable, in quotes, shortened to 60 bytes.
 std::string quoted_name(std::string_view name);
 
 /// Which of the arrays in a file COPY means: the one of the name `wanted`, or without one the only array there is.

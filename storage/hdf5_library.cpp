@@ -1,9 +1,12 @@
 #include "storage/hdf5_library.hpp"
 
 #include "common/check.hpp"
+#include "storage/array_name.hpp"
 
 namespace eindb {
 namespace {
+
+constexpr std::size_t kLongestReason = 200;
 
 /// The part of a complex number, or the number itself.
 hid_t part_type(DType dtype, bool in_file) {
@@ -54,7 +57,7 @@ Error hdf5_error(ErrorKind kind, const std::string& what) {
   std::string reason;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_innermost, &reason);
   H5Eclear2(H5E_DEFAULT);
-  return {kind, reason.empty() ? what : what + ": " + reason.substr(0, 200)};
+  return {kind, reason.empty() ? what : what + ": " + printable(reason, kLongestReason)};
 }
 
 Hdf5Handle hdf5_memory_type(DType dtype) { return make_type(dtype, false); }

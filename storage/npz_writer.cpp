@@ -40,6 +40,24 @@ std::string member_name(const std::string& member) {
   return member.ends_with(".npy") ? member : member + ".npy";
 }
 
+std::uint32_t checksum_of(std::uint32_t before, std::span<const std::byte> bytes) {
+  return static_cast<std::uint32_t>(crc32_z(before, zlib_bytes(bytes), bytes.size()));
+}
+
+/// The checksum behind `count` more zeros. Those of 1, 2, 4, ... zeros come from each other, as zlib joins the
+/// checksums of two texts; 5 zeros are 1 and 4.
+std::uint32_t checksum_of_zeros(std::uint32_t before, std::int64_t count) {
+  auto result = before;
+  const std::byte zero{};
+  auto doubled = checksum_of(0, {&zero, 1});
+  for (std::int64_t length = 1; length <= count; length *= 2) {
+    if ((count & length) != 0) result = static_cast<std::uint32_t>(crc32_combine(result, doubled, length));
+    doubled = static_cast<std::uint32_t>(crc32_combine(doubled, doubled, length));
+    if (length > count / 2) break;
+  }
+  return result;
+}
+
 /// A stream of zlib that ends with its scope.
 class Deflater {
  public:
@@ -104,9 +122,12 @@ NpzWriter::Contents NpzWriter::checksum(const ByteProgress& progress) const {
   std::vector<std::byte> buffer(kPassBytes);
   for (std::int64_t done = 0; done < size_;) {
     if (progress) progress(done, size_);
+    const auto zeros = std::min(file_.next_written(data_offset_ + done) - data_offset_, size_) - done;
+    contents.crc = checksum_of_zeros(contents.crc, zeros);
+    done += zeros;
     const auto part = std::span(buffer).first(std::min(buffer.size(), static_cast<std::size_t>(size_ - done)));
     file_.read_at(data_offset_ + done, part);
-    contents.crc = static_cast<std::uint32_t>(crc32_z(contents.crc, zlib_bytes(part), part.size()));
+    contents.crc = checksum_of(contents.crc, part);
     done += static_cast<std::int64_t>(part.size());
   }
   return contents;
@@ -121,7 +142,7 @@ NpzWriter::Contents NpzWriter::deflate(const ByteProgress& progress) {
     if (progress) progress(done, size_);
     const auto part = std::span(buffer).first(std::min(buffer.size(), static_cast<std::size_t>(size_ - done)));
     npy->read(done, part);
-    contents.crc = static_cast<std::uint32_t>(crc32_z(contents.crc, zlib_bytes(part), part.size()));
+    contents.crc = checksum_of(contents.crc, part);
     done += static_cast<std::int64_t>(part.size());
     deflater.add(part, done == size_, [&](std::span<const std::byte> bytes) {
       file_.write_at(data_offset_ + contents.compressed_size, bytes);

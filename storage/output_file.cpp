@@ -112,6 +112,12 @@ void OutputFile::read_at(std::int64_t offset, std::span<std::byte> target) const
   }
 }
 
+std::int64_t OutputFile::next_written(std::int64_t offset) const {
+  const auto next = ::lseek(descriptor_, offset, SEEK_DATA);  // no other function uses the descriptor's position
+  if (next >= 0) return next;
+  return errno == ENXIO ? ::lseek(descriptor_, 0, SEEK_END) : offset;
+}
+
 void OutputFile::resize(std::int64_t size) {
   if (::ftruncate(descriptor_, size) != 0) fail();
 }

@@ -26,6 +26,9 @@ class OutputFile {
   void write_at(std::int64_t offset, std::span<const std::byte> bytes);
   /// Fills `target` with what was written before at `offset`.
   void read_at(std::int64_t offset, std::span<std::byte> target) const;
+  /// The first offset from `offset` on at which something was written, or the file's end: what lies before are zeros.
+  /// On file systems that do not know, `offset` itself.
+  std::int64_t next_written(std::int64_t offset) const;
   /// Where the bytes go until commit(), for a library that writes by path: it may fill this file, not replace it.
   const std::string& temporary_path() const { return temporary_; }
   /// Sets the length; what was not written reads as zeros and takes no space.

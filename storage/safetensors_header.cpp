@@ -28,7 +28,7 @@
 namespace eindb {
 namespace {
 
-constexpr std::int64_t kLargestHeader = 8 << 20;
+constexpr std::int64_t kLargestHeader = 4 << 20;
 constexpr std::int64_t kLengthBytes = 8;
 
 struct Type {
@@ -71,7 +71,7 @@ class HeaderParser final : public nlohmann::json_sax<nlohmann::json> {
   bool null() override { unexpected("null"); }
   bool boolean(bool /*value*/) override { unexpected("a truth value"); }
   bool number_float(double /*value*/, const std::string& text) override {
-    unexpected("the number " + text.substr(0, 40));
+    unexpected("the number " + printable(text, 40));
   }
   bool binary(nlohmann::json::binary_t& /*value*/) override { unexpected("bytes"); }
 
