@@ -74,8 +74,9 @@ std::string text_of(const ast::Option& option) {
 }
 
 [[noreturn]] void refuse(const ast::Option& option, const std::string& takes) {
-  throw Error(ErrorKind::Value, lower(option.name.text) + " cannot be '" + text_of(option) + "'",
-              option.value ? option.value->span : option.name.span, lower(option.name.text) + " takes " + takes);
+  const auto name = lower(option.name.text);
+  throw Error(ErrorKind::Value, name + (option.value ? " cannot be '" + text_of(option) + "'" : " needs a value"),
+              option.value ? option.value->span : option.name.span, name + " takes " + takes);
 }
 
 bool switch_of(const ast::Option& option) {

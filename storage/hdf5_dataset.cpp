@@ -21,6 +21,12 @@ constexpr std::int64_t kSieveBytes = 1 << 20;
 constexpr std::int64_t kAlwaysAllowed = std::int64_t{1} << 30;
 constexpr std::int64_t kLargestRatio = 65536;
 constexpr std::size_t kMostNames = 1000;
+constexpr std::int64_t kChunksAtOnce = 512;
+/// Memory that the library takes per chunk for its place in the file, the metadata around it and what is cached of it,
+/// measured on chunks of a few bytes; and an end to it.
+constexpr std::int64_t kBytesPerChunk = 16 << 10;
+constexpr std::int64_t kBytesOfAllChunks = 24 << 20;
+constexpr std::size_t kMetadataCache = 4 << 20;
 
 extern "C" herr_t refuse_external_link(const char* /*parent_file*/, const char* /*parent_group*/,
                                        const char* /*child_file*/, const char* /*child_object*/, unsigned* /*flags*/,
@@ -131,6 +137,13 @@ void Hdf5Dataset::open_file() {
   H5Pset_fapl_sec2(access.get());  // whatever the environment says
   H5Pset_sieve_buf_size(access.get(), kSieveBytes);
   H5Pset_file_locking(access.get(), true, true);
+  H5AC_cache_config_t cache{};
+  cache.version = H5AC__CURR_CACHE_CONFIG_VERSION;
+  if (H5Pget_mdc_config(access.get(), &cache) >= 0) {
+    cache.max_size = kMetadataCache;
+    cache.initial_size = std::min(cache.initial_size, kMetadataCache);
+    CHECK(H5Pset_mdc_config(access.get(), &cache) >= 0, "a smaller cache of metadata is a valid one");
+  }
   file_ = Hdf5Handle(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose);
   if (!file_) fail("is no valid HDF5 file");
 }
@@ -164,12 +177,20 @@ void Hdf5Dataset::open_dataset(const std::string& wanted, std::int64_t largest_c
 
   const Hdf5Handle creation(H5Dget_create_plist(dataset_.get()), H5Pclose);
   const auto chunks = check_chunks(creation.get(), largest_chunk);
-  const auto cache = std::max<std::int64_t>(kChunkCache, chunks);
-  working_bytes_ = checked_add(cache, checked_multiply(3, chunks));
+  const auto cache = std::max(std::min(kChunkCache, shape_.element_count() * element_size_), chunks);
+  working_bytes_ = checked_add(cache, checked_multiply(3, chunks)) + bytes_about_chunks();
   H5Pset_chunk_cache(access.get(), 12421, static_cast<std::size_t>(cache), 0.75);
   dataset_.close();
   dataset_ = open();
   if (!dataset_) fail("cannot be opened");
+}
+
+std::int64_t Hdf5Dataset::bytes_about_chunks() const {
+  std::int64_t count = chunk_.empty() ? 0 : 1;
+  for (std::size_t d = 0; d < chunk_.size(); ++d) {
+    if (__builtin_mul_overflow(count, ceil_divide(shape_[d], chunk_[d]), &count)) return kBytesOfAllChunks;
+  }
+  return std::min(count, kBytesOfAllChunks / kBytesPerChunk) * kBytesPerChunk;
 }
 
 /// Before anything is asked that could make the library open another file.
@@ -201,7 +222,7 @@ void Hdf5Dataset::check_filters(hid_t creation) const {
   }
 }
 
-std::int64_t Hdf5Dataset::check_chunks(hid_t creation, std::int64_t largest_chunk) const {
+std::int64_t Hdf5Dataset::check_chunks(hid_t creation, std::int64_t largest_chunk) {
   if (H5Pget_layout(creation) != H5D_CHUNKED) return 0;
   std::array<hsize_t, H5S_MAX_RANK> chunk{};
   const int rank = H5Pget_chunk(creation, H5S_MAX_RANK, chunk.data());
@@ -210,6 +231,7 @@ std::int64_t Hdf5Dataset::check_chunks(hid_t creation, std::int64_t largest_chun
   for (int d = 0; d < rank; ++d) {
     const auto extent = static_cast<std::int64_t>(chunk.at(static_cast<std::size_t>(d)));
     if (extent <= 0 || __builtin_mul_overflow(bytes, extent, &bytes)) fail("has chunks whose size overflows");
+    chunk_.push_back(extent);
   }
   if (bytes > largest_chunk) {
     refuse("has chunks of " + std::to_string(bytes) + " bytes, which are read as a whole; the memory limit allows " +
@@ -266,27 +288,67 @@ Tile Hdf5Dataset::read_block(const std::vector<std::int64_t>& begin, const Shape
   const std::scoped_lock lock(hdf5_mutex());
   auto tile = Tile::uninitialized(dtype_, extents);
   if (extents.element_count() == 0) return tile;
-  const std::vector<hsize_t> start(begin.begin(), begin.end());
-  const std::vector<hsize_t> count(extents.extents().begin(), extents.extents().end());
-  const Hdf5Handle file_space(H5Dget_space(dataset_.get()), H5Sclose);
-  Hdf5Handle memory_space;
-  if (!count.empty()) {
-    memory_space = Hdf5Handle(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr), H5Sclose);
-    if (!file_space ||
-        H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr) < 0)
-      fail("cannot be read");
-  }
-  const bool whole = count.empty();
-  const auto status = H5Dread(dataset_.get(), memory_type_.get(), whole ? H5S_ALL : memory_space.get(),
-                              whole ? H5S_ALL : file_space.get(), H5P_DEFAULT, tile.mutable_bytes().data());
-  if (status < 0) fail("cannot be read");
-  const auto* values = tile.bytes().empty() || !is_unsigned_ ? nullptr : tile.data<std::int64_t>();
+  read_part(begin, std::vector<std::int64_t>(extents.rank(), 0), extents.extents(), tile);
+  const auto* values = is_unsigned_ ? tile.data<std::int64_t>() : nullptr;
   if (values != nullptr && std::any_of(values, values + extents.element_count(), [](auto v) { return v < 0; })) {
     throw Error(ErrorKind::Value,
                 path_ + ": data set " + quoted_name(name_) + " holds an unsigned integer beyond INT64", std::nullopt,
                 "save it as 64-bit floats");
   }
   return tile;
+}
+
+/// Fills the part of `extents` at `offset` of the tile, which lies at `begin` of the data set. The library keeps some
+/// kilobytes for each chunk that one call touches: parts of too many chunks are halved between two of them.
+void Hdf5Dataset::read_part(const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& offset,
+                            const std::vector<std::int64_t>& extents, Tile& tile) {
+  std::int64_t touched = 1;
+  std::int64_t most = 0;
+  std::size_t longest = 0;
+  for (std::size_t d = 0; d < chunk_.size(); ++d) {
+    const auto first = begin[d] + offset[d];
+    const auto chunks = (first + extents[d] - 1) / chunk_[d] - first / chunk_[d] + 1;
+    touched = checked_multiply(touched, chunks);
+    if (chunks > most) {
+      most = chunks;
+      longest = d;
+    }
+  }
+  if (touched <= kChunksAtOnce) return read_hyperslab(begin, offset, extents, tile);
+  const auto first = begin[longest] + offset[longest];
+  const auto left = (first / chunk_[longest] + most / 2) * chunk_[longest] - first;
+  auto half = extents;
+  half[longest] = left;
+  read_part(begin, offset, half, tile);
+  auto other = offset;
+  other[longest] += left;
+  half[longest] = extents[longest] - left;
+  read_part(begin, other, half, tile);
+}
+
+void Hdf5Dataset::read_hyperslab(const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& offset,
+                                 const std::vector<std::int64_t>& extents, Tile& tile) {
+  const auto rank = extents.size();
+  Hdf5Handle file_space;
+  Hdf5Handle tile_space;
+  if (rank > 0) {
+    const auto& whole = tile.shape().extents();
+    const std::vector<hsize_t> tile_extents(whole.begin(), whole.end());
+    const std::vector<hsize_t> in_tile(offset.begin(), offset.end());
+    const std::vector<hsize_t> count(extents.begin(), extents.end());
+    auto in_file = in_tile;
+    for (std::size_t d = 0; d < rank; ++d) in_file[d] += static_cast<hsize_t>(begin[d]);
+    file_space = Hdf5Handle(H5Dget_space(dataset_.get()), H5Sclose);
+    tile_space = Hdf5Handle(H5Screate_simple(static_cast<int>(rank), tile_extents.data(), nullptr), H5Sclose);
+    const auto select = [&](const Hdf5Handle& space, const std::vector<hsize_t>& start) {
+      return space &&
+             H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr) >= 0;
+    };
+    if (!select(file_space, in_file) || !select(tile_space, in_tile)) fail("cannot be read");
+  }
+  const auto status = H5Dread(dataset_.get(), memory_type_.get(), rank > 0 ? tile_space.get() : H5S_ALL,
+                              rank > 0 ? file_space.get() : H5S_ALL, H5P_DEFAULT, tile.mutable_bytes().data());
+  if (status < 0) fail("cannot be read");
 }
 
 }  // namespace eindb

@@ -26,7 +26,8 @@ class Hdf5Dataset final : public BlockReader {
 
   DType dtype() const override { return dtype_; }
   const Shape& shape() const override { return shape_; }
-  /// Beyond the tile, memory is that of some chunks: those of the cache (32 MiB) or the largest one.
+  /// Beyond the tile, memory is that of some chunks: those of the cache (32 MiB) or the largest one, and up to
+  /// 24 MiB about them.
   Tile read_block(const std::vector<std::int64_t>& begin, const Shape& extents) override;
   std::int64_t working_bytes() const override { return working_bytes_; }
 
@@ -37,10 +38,15 @@ class Hdf5Dataset final : public BlockReader {
   std::vector<std::string> dataset_names() const;
   void check_storage() const;
   void check_filters(hid_t creation) const;
-  std::int64_t check_chunks(hid_t creation, std::int64_t largest_chunk) const;
+  std::int64_t check_chunks(hid_t creation, std::int64_t largest_chunk);
+  std::int64_t bytes_about_chunks() const;
   void read_type();
   void read_shape();
   void check_size() const;
+  void read_part(const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& offset,
+                 const std::vector<std::int64_t>& extents, Tile& tile);
+  void read_hyperslab(const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& offset,
+                      const std::vector<std::int64_t>& extents, Tile& tile);
   Error fault(const std::string& what) const;
   [[noreturn]] void fail(const std::string& what) const;
   [[noreturn]] void refuse(const std::string& what, const std::string& hint) const;
@@ -54,6 +60,7 @@ class Hdf5Dataset final : public BlockReader {
   bool is_unsigned_ = false;       // 64 bits, of which the highest must be 0
   std::int64_t element_size_ = 0;  // in the file
   Shape shape_;
+  std::vector<std::int64_t> chunk_;  // extents; empty if there are no chunks
   std::int64_t working_bytes_ = 0;
 };
 

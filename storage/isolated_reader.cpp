@@ -34,7 +34,7 @@
 namespace eindb {
 namespace {
 
-constexpr rlim_t kOpeningBytes = 48 << 20;
+constexpr rlim_t kOpeningBytes = 24 << 20;
 constexpr rlim_t kOpeningSeconds = 2;
 constexpr std::uint32_t kLongestText = 1 << 20;
 constexpr int kPollMilliseconds = 50;

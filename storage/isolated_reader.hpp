@@ -26,7 +26,7 @@ namespace eindb {
 ///                     <- elements --------- or its Error
 ///     ~IsolatedReader -- end of stream ---> _exit
 ///
-/// The child has one thread, and writes to nothing but its socket. Until the file is open it may take 48 MiB more than
+/// The child has one thread, and writes to nothing but its socket. Until the file is open it may take 24 MiB more than
 /// this process does, and two seconds of CPU time; then what the reader's working_bytes and the block need.
 /// One thread at a time; the one that makes it outlives it.
 class IsolatedReader {

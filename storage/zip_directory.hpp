@@ -22,7 +22,7 @@ struct ZipEntry {
 
 /// Reads the central directory, ZIP64 or not, in the order of the file; every member lies in the file, none overlaps
 /// another, no name comes twice. Error{Corrupt} for what is no such archive, Error{Unsupported} for an archive of
-/// several volumes. The directory may have 8 MiB; the memory is at most three times that.
+/// several volumes. The directory may have 4 MiB; the memory is at most some times that.
 std::vector<ZipEntry> read_zip_directory(const InputFile& file);
 
 /// Verifies the local header and gives the offset of the first byte of the data. Error{Corrupt} where it contradicts

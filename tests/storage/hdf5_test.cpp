@@ -184,6 +184,13 @@ TEST_F(Hdf5Test, BlocksOfEveryLayout) {
   }
 }
 
+TEST_F(Hdf5Test, ChunksOfAFewBytesTakeLittleMemory) {
+  std::vector<double> values(60'000);
+  for (std::size_t n = 0; n < values.size(); ++n) values[n] = static_cast<double>(n);
+  TestFile(path).add("x", H5T_IEEE_F64LE, {300, 200}, H5T_NATIVE_DOUBLE, values.data(), properties({1, 3}).get());
+  expect_values<double>("x", values);
+}
+
 TEST_F(Hdf5Test, ScalarsEmptyArraysAndValuesThatWereNeverWritten) {
   const double seven = 7;
   {
