@@ -2,8 +2,10 @@
 """docs_test.py EINDB FILE...: runs the examples of the documentation.
 
 In each Markdown file the ```sql blocks are run in order, in one database; a ```text block that follows a ```sql block
-must be what eindb prints for it in box mode. A block marked ```sql error must fail.
+must be what eindb prints for it in box mode. A block marked ```sql error must fail. Files with relative paths are made in
+a folder of the document's own.
 """
+import os
 import re
 import subprocess
 import sys
@@ -13,7 +15,8 @@ BLOCK = re.compile(r"^```(sql error|sql|text)\n(.*?)^```$", re.MULTILINE | re.DO
 
 
 def run(eindb, database, sql):
-    done = subprocess.run([eindb, "--mode", "box", database, "-c", sql], capture_output=True, text=True)
+    done = subprocess.run([eindb, "--mode", "box", database, "-c", sql], capture_output=True, text=True,
+                          cwd=os.path.dirname(database))
     return done.returncode, done.stdout, done.stderr
 
 
@@ -42,7 +45,7 @@ def check_file(eindb, path):
 
 
 def main():
-    eindb, *paths = sys.argv[1:]
+    eindb, *paths = map(os.path.abspath, sys.argv[1:])
     results = [check_file(eindb, path) for path in paths]
     examples, failures = (sum(column) for column in zip(*results))
     print(f"{examples} examples in {len(paths)} files, {failures} failures")
