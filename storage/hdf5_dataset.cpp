@@ -168,7 +168,7 @@ void Hdf5Dataset::open_dataset(const std::string& wanted, std::int64_t largest_c
   if (!dataset_) {
     const auto reason = fault("cannot be opened");
     choose_array(path_, dataset_names(), name_, "DATASET");  // if it is not there, says which are
-    throw reason;
+    throw Error(reason);
   }
   check_storage();
   read_type();

@@ -100,7 +100,7 @@ class Child {
   }
 
  private:
-  void allow_memory(const BlockReader& reader, std::int64_t block_bytes) {
+  void allow_memory(const BlockReader& reader, std::int64_t block_bytes) const {
     if (!kLimitsMemory) return;
     const auto needed = checked_add(reader.working_bytes(), checked_multiply(3, block_bytes));
     set_soft_limit(RLIMIT_DATA, base_ + kOpeningBytes + static_cast<rlim_t>(needed));
@@ -157,7 +157,7 @@ class Child {
     send(std::as_bytes(std::span(&value, 1)));
   }
 
-  void send(std::span<const std::byte> bytes) {
+  void send(std::span<const std::byte> bytes) const {
     while (!bytes.empty()) {
       const auto sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
       if (sent < 0 && errno == EINTR) continue;
@@ -166,7 +166,7 @@ class Child {
     }
   }
 
-  bool receive(std::span<std::byte> target) {
+  bool receive(std::span<std::byte> target) const {
     while (!target.empty()) {
       const auto got = ::recv(socket_, target.data(), target.size(), 0);
       if (got < 0 && errno == EINTR) continue;

@@ -188,7 +188,7 @@ class HeaderParser final : public nlohmann::json_sax<nlohmann::json> {
                                   .shape = Shape(*shape_),
                                   .data_offset = data_begin_ + begin},
                         .is_readable = type_->element.has_value()});
-    ranges_.push_back({begin, end});
+    ranges_.emplace_back(begin, end);
   }
 
   /// In order of their begin, each tensor starts where the one before ended. Empty ones come before their neighbour.

@@ -29,7 +29,7 @@ class TestFile {
 
   /// A data set of `type`, filled from `values` of `memory_type` unless there are none.
   void add(const std::string& name, hid_t type, const std::vector<hsize_t>& extents, hid_t memory_type,
-           const void* values, hid_t creation = H5P_DEFAULT) {
+           const void* values, hid_t creation = H5P_DEFAULT) const {
     const Hdf5Handle space(extents.empty()
                                ? H5Screate(H5S_SCALAR)
                                : H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr),
