@@ -28,7 +28,7 @@
 namespace eindb {
 namespace {
 
-constexpr std::int64_t kLargestHeader = 4 << 20;
+constexpr std::int64_t kLargestHeader = 3 << 20;
 constexpr std::int64_t kLengthBytes = 8;
 
 struct Type {
@@ -96,13 +96,17 @@ class HeaderParser final : public nlohmann::json_sax<nlohmann::json> {
     if (place_ == Place::Metadata) return true;
     if (place_ != Place::Entry || field_ != "dtype") unexpected("a text");
     if (type_ != nullptr) fail("has two dtypes");
+    if (last_type_ != nullptr && last_type_->name == value) {  // as for most tensors
+      type_ = last_type_;
+      return true;
+    }
     const auto found =
         std::find_if(types().begin(), types().end(), [&](const Type& type) { return type.name == value; });
     if (found == types().end()) {
       throw Error(ErrorKind::Unsupported, path_ + ": tensor " + quoted_name(name_) + " has the dtype " +
                                               quoted_name(value) + ", which is none of safetensors");
     }
-    type_ = &*found;
+    last_type_ = type_ = &*found;
     return true;
   }
 
@@ -223,6 +227,7 @@ class HeaderParser final : public nlohmann::json_sax<nlohmann::json> {
   std::string name_;   // of the tensor
   std::string field_;  // of it
   const Type* type_ = nullptr;
+  const Type* last_type_ = nullptr;
   std::optional<std::vector<std::int64_t>> shape_;
   std::optional<std::vector<std::int64_t>> offsets_;
   std::vector<SafetensorsEntry> entries_;

@@ -18,7 +18,7 @@ struct SafetensorsEntry {
 
 /// Reads and verifies the header of a safetensors file, of all its tensors: types that the format knows, shapes that do
 /// not overflow, values that lie in the file, fill it without a hole and do not overlap. In the order of the header.
-/// Error{Corrupt} with path and tensor for what is no such file; Error{Unsupported} for a header above 4 MiB or a type
+/// Error{Corrupt} with path and tensor for what is no such file; Error{Unsupported} for a header above 3 MiB or a type
 /// of another version of the format. Takes at most 64 MB.
 std::vector<SafetensorsEntry> read_safetensors_header(const InputFile& file);
 
