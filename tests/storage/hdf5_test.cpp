@@ -42,7 +42,7 @@ class TestFile {
     if (values == nullptr) return;
     ASSERT_GE(H5Dwrite(set.get(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), 0);
   }
-  void add_doubles(const std::string& name, const std::vector<double>& values, hid_t creation = H5P_DEFAULT) {
+  void add_doubles(const std::string& name, const std::vector<double>& values, hid_t creation = H5P_DEFAULT) const {
     add(name, H5T_IEEE_F64LE, {values.size()}, H5T_NATIVE_DOUBLE, values.data(), creation);
   }
 
