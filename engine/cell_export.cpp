@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "common/error.hpp"
-#include "storage/cell_list_writer.hpp"
+#include "storage/formats/cell_list_writer.hpp"
 #include "storage/spill_file.hpp"
 
 namespace eindb {

@@ -4,8 +4,8 @@
 
 #include "common/error.hpp"
 #include "storage/cell_loader.hpp"
-#include "storage/coordinate_reader.hpp"
-#include "storage/matrix_market_reader.hpp"
+#include "storage/formats/coordinate_reader.hpp"
+#include "storage/formats/matrix_market_reader.hpp"
 #include "storage/spill_file.hpp"
 
 namespace eindb {

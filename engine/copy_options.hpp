@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "parser/ast.hpp"
-#include "storage/csv_reader.hpp"
-#include "storage/npz_writer.hpp"
-#include "storage/safetensors_writer.hpp"
+#include "storage/formats/csv_reader.hpp"
+#include "storage/formats/npz_writer.hpp"
+#include "storage/formats/safetensors_writer.hpp"
 #include "tensor/shape.hpp"
 
 namespace eindb {

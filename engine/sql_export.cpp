@@ -6,7 +6,7 @@
 
 #include "common/error.hpp"
 #include "engine/sql_cells.hpp"
-#include "storage/cell_list_writer.hpp"
+#include "storage/formats/cell_list_writer.hpp"
 #include "storage/output_file.hpp"
 #include "tensor/number_text.hpp"
 

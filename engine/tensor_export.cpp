@@ -1,9 +1,9 @@
 #include "engine/tensor_export.hpp"
 
 #include "common/checked_math.hpp"
-#include "storage/csv_writer.hpp"
-#include "storage/hdf5_writer.hpp"
-#include "storage/npy_writer.hpp"
+#include "storage/formats/csv_writer.hpp"
+#include "storage/formats/hdf5_writer.hpp"
+#include "storage/formats/npy_writer.hpp"
 #include "tensor/dense_tensor.hpp"
 
 namespace eindb {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "storage/byte_progress.hpp"
-#include "storage/npz_writer.hpp"
-#include "storage/safetensors_writer.hpp"
+#include "storage/formats/byte_progress.hpp"
+#include "storage/formats/npz_writer.hpp"
+#include "storage/formats/safetensors_writer.hpp"
 #include "tensor/partition.hpp"
 #include "tensor/tile.hpp"
 

@@ -1,10 +1,10 @@
 #include "engine/tensor_import.hpp"
 
 #include "common/check.hpp"
-#include "storage/hdf5_reader.hpp"
-#include "storage/npy_reader.hpp"
-#include "storage/npz_reader.hpp"
-#include "storage/safetensors_reader.hpp"
+#include "storage/formats/hdf5_reader.hpp"
+#include "storage/formats/npy_reader.hpp"
+#include "storage/formats/npz_reader.hpp"
+#include "storage/formats/safetensors_reader.hpp"
 #include "tensor/dense_tensor.hpp"
 
 namespace eindb {

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "common/cancellation.hpp"
-#include "storage/byte_progress.hpp"
-#include "storage/csv_reader.hpp"
+#include "storage/formats/byte_progress.hpp"
+#include "storage/formats/csv_reader.hpp"
 #include "tensor/tile.hpp"
 
 namespace eindb {

@@ -1,0 +1,189 @@
+#include "storage/formats/coordinate_reader.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+
+#include "common/error.hpp"
+#include "storage/tile_codec.hpp"
+
+/// The formats, a cell per line:
+///
+///     i,j,val          a header, or none            # FROSTT: keys count from 1
+///     0,3,1.5          key..., value                1 4 1.5
+///     2,0,-2           spaces around are ignored    3 1 -2
+
+namespace eindb {
+namespace {
+
+/// Lines between two looks at the cancellation.
+constexpr std::int64_t kLinesPerCheck = 16384;
+
+bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+std::string count_of(std::size_t n, const std::string& what) { return std::to_string(n) + what + (n == 1 ? "" : "s"); }
+
+}  // namespace
+
+CoordinateOptions frostt_options() {
+  return {.delimiter = '\0', .header = CsvHeader::Absent, .comment = '#', .base = 1};
+}
+
+CoordinateReader::CoordinateReader(const std::string& path, CoordinateOptions options, std::optional<Shape> shape,
+                                   std::optional<DType> dtype, const Cancellation& cancellation)
+    : file_(path), lines_(file_), options_(options), shape_(std::move(shape)), dtype_(dtype) {
+  if (shape_) rank_ = shape_->rank();
+  read_first_line();
+  if (!shape_ || !dtype_) survey(cancellation);
+  lines_.rewind();
+}
+
+void CoordinateReader::fail(const std::string& what, std::string hint) const {
+  throw Error(ErrorKind::Corrupt, lines_.place() + ": " + what, std::nullopt, std::move(hint));
+}
+
+void CoordinateReader::fail_count(std::string_view line) const {
+  const auto rank = *rank_;
+  fail(count_of(count_fields(line), " field") + " instead of " + std::to_string(rank + 1),
+       "a line has a key of " + count_of(rank, " column") + " and then a value");
+}
+
+/// Passes over what is no cell.
+bool CoordinateReader::next_line(std::string_view& line) {
+  while (lines_.next(line)) {
+    line = trimmed(line);
+    const bool comment = options_.comment != '\0' && line.starts_with(options_.comment);
+    if (!line.empty() && !comment && lines_.number() != header_line_) return true;
+  }
+  return false;
+}
+
+/// What is left of `rest` begins behind the delimiter; a null pointer means that no field is left.
+bool CoordinateReader::take_field(std::string_view& rest, std::string_view& field) const {
+  if (rest.data() == nullptr) return false;
+  if (options_.delimiter == '\0') {
+    const auto end = std::find_if(rest.begin(), rest.end(), is_blank);
+    field = rest.substr(0, static_cast<std::size_t>(end - rest.begin()));
+    rest.remove_prefix(field.size());
+    while (!rest.empty() && is_blank(rest.front())) rest.remove_prefix(1);
+    if (rest.empty()) rest = {};
+    return true;
+  }
+  std::size_t quoted = 0;
+  if (const auto text = trimmed(rest); text.starts_with('"')) {
+    const auto close = text.find('"', 1);
+    if (close == std::string_view::npos) fail("a quote without an end");
+    quoted = static_cast<std::size_t>(text.data() - rest.data()) + close + 1;
+  }
+  const auto end = rest.find(options_.delimiter, quoted);
+  field = trimmed(rest.substr(0, end));
+  rest = end == std::string_view::npos ? std::string_view{} : rest.substr(end + 1);
+  if (quoted != 0 && field.size() >= 2 && field.back() == '"') field = trimmed(field.substr(1, field.size() - 2));
+  return true;
+}
+
+std::size_t CoordinateReader::count_fields(std::string_view line) const {
+  std::size_t count = 0;
+  for (std::string_view field; take_field(line, field);) ++count;
+  return count;
+}
+
+/// Finds the number of columns, and whether the line is a header: one without any number.
+void CoordinateReader::read_first_line() {
+  std::string_view line;
+  if (!next_line(line)) return;
+  const auto columns = count_fields(line);
+  if (columns > kMaxStoredRank + 1) {
+    fail(count_of(columns, " field"),
+         "a tensor has at most " + std::to_string(kMaxStoredRank) + " dimensions; a line is a key and then a value");
+  }
+  if (!rank_) rank_ = columns - 1;
+  if (columns != *rank_ + 1) fail_count(line);
+  bool has_number = false;
+  for (std::string_view rest = line, field; take_field(rest, field);)
+    has_number = has_number || parse_cell_value(field).has_value();
+  const bool has_header = options_.header == CsvHeader::Present || (options_.header == CsvHeader::Auto && !has_number);
+  if (!has_header) return;
+  if (std::any_of(line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < ' ' && c != '\t'; }))
+    fail("this is no text: " + shown_text(line));
+  header_line_ = lines_.number();
+  for (std::string_view rest = line, field; labels_.size() < *rank_ && take_field(rest, field);)
+    labels_.emplace_back(field);
+}
+
+/// Makes room for the cell's key.
+void CoordinateReader::extend(std::vector<std::int64_t>& extents, const KeyedCell& cell) const {
+  for (std::size_t d = 0; d < extents.size(); ++d) {
+    if (cell.key[d] < 0 || cell.key[d] == INT64_MAX) {
+      fail("the key " + key_text(cell.key, base()) + " lies outside every shape",
+           "keys count from " + std::to_string(base()) + "; extents fit 64 bits");
+    }
+    extents[d] = std::max(extents[d], cell.key[d] + 1);
+  }
+}
+
+void CoordinateReader::survey(const Cancellation& cancellation) {
+  lines_.rewind();
+  std::vector<std::int64_t> extents(rank_.value_or(0), 0);
+  DType type = DType::Int64;
+  std::int64_t cells = 0;
+  KeyedCell cell;
+  for (std::string_view line; next_line(line); ++cells) {
+    if (cells % kLinesPerCheck == 0) cancellation.check();
+    parse(line, cell);
+    type = wider(type, cell.value);
+    if (!shape_) extend(extents, cell);
+  }
+  if (!dtype_) dtype_ = cells == 0 ? DType::Float64 : type;
+  if (shape_) return;
+  if (cells == 0) {
+    throw Error(ErrorKind::Value, file_.path() + " has no cells, so that its shape is not known", std::nullopt,
+                "give it: SHAPE '1000,2000', or copy into a tensor that exists");
+  }
+  shape_ = Shape(std::move(extents));
+}
+
+std::int64_t CoordinateReader::parse_index(std::string_view field, std::size_t column) const {
+  std::int64_t index = 0;
+  const auto* end = field.data() + field.size();
+  const auto [stop, error] = std::from_chars(field.data(), end, index);
+  if (error == std::errc{} && stop == end && index >= INT64_MIN + options_.base) [[likely]]
+    return index - options_.base;
+  const auto name = "column " + std::to_string(column + 1);
+  if (field.empty()) fail(name + " is empty");
+  if (stop == end && error != std::errc::invalid_argument)
+    fail(name + " is too large: " + shown_text(field), "an index fits 64 bits");
+  fail(name + " is no index: " + shown_text(field), "a key is made of integers; the last column is the value");
+}
+
+void CoordinateReader::parse(std::string_view line, KeyedCell& cell) const {
+  const auto rank = *rank_;
+  cell.key.resize(rank);
+  cell.line = lines_.number();
+  std::string_view rest = line;
+  std::string_view field;
+  for (std::size_t d = 0; d < rank; ++d) {
+    if (!take_field(rest, field)) fail_count(line);
+    cell.key[d] = parse_index(field, d);
+  }
+  if (!take_field(rest, field) || rest.data() != nullptr) fail_count(line);
+  const auto value = options_.delimiter == '\0' ? parse_real_value(field) : parse_cell_value(field);
+  if (!value)
+    fail("column " + std::to_string(rank + 1) + (field.empty() ? " is empty" : " is no number: " + shown_text(field)));
+  cell.value = *value;
+}
+
+bool CoordinateReader::next(KeyedCell& cell) {
+  std::string_view line;
+  if (!next_line(line)) return false;
+  parse(line, cell);
+  return true;
+}
+
+}  // namespace eindb

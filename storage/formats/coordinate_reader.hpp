@@ -1,0 +1,67 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/cancellation.hpp"
+#include "storage/cell_source.hpp"
+#include "storage/formats/csv_reader.hpp"
+#include "storage/formats/text_lines.hpp"
+
+namespace eindb {
+
+/// How a coordinate list is written: a cell per line, its key and then its value.
+struct CoordinateOptions {
+  char delimiter = ',';  ///< 0: any number of blanks and tabs
+  CsvHeader header = CsvHeader::Auto;
+  char comment = '\0';  ///< lines that begin with it say nothing; 0: there are none
+  std::int64_t base = 0;
+};
+
+/// FROSTT's form: blanks, keys from 1, comments after '#'.
+CoordinateOptions frostt_options();
+
+/// Reads a list of cells: CSV, TSV, or FROSTT .tns. What is not given (shape, type) is found in a first pass over the
+/// file: the shape is the largest key of each column and one; the type is INT64 if all values are integers that fit,
+/// COMPLEX128 if one is complex, else FLOAT64. Empty lines are skipped. Memory does not depend on the file.
+class CoordinateReader final : public CellSource {
+ public:
+  /// Error{Corrupt} with file and line: lines of different length, fields that are no numbers; Error{Value} for keys
+  /// below the base and for a file without lines whose shape nobody gives; Error{Shape} for a shape beyond 64 bits.
+  CoordinateReader(const std::string& path, CoordinateOptions options, std::optional<Shape> shape,
+                   std::optional<DType> dtype, const Cancellation& cancellation);
+
+  DType dtype() const override { return *dtype_; }
+  const Shape& shape() const override { return *shape_; }
+  std::vector<std::string> labels() const override { return labels_; }
+  std::int64_t base() const override { return options_.base; }
+  bool next(KeyedCell& cell) override;
+  std::string place(std::int64_t line) const override { return lines_.place(line); }
+  std::int64_t done() const override { return lines_.bytes_read(); }
+  std::int64_t total() const override { return file_.size(); }
+
+ private:
+  bool next_line(std::string_view& line);
+  void read_first_line();
+  void survey(const Cancellation& cancellation);
+  void extend(std::vector<std::int64_t>& extents, const KeyedCell& cell) const;
+  bool take_field(std::string_view& rest, std::string_view& field) const;
+  void parse(std::string_view line, KeyedCell& cell) const;
+  std::int64_t parse_index(std::string_view field, std::size_t column) const;
+  std::size_t count_fields(std::string_view line) const;
+  [[noreturn]] void fail(const std::string& what, std::string hint = {}) const;
+  [[noreturn]] void fail_count(std::string_view line) const;
+
+  InputFile file_;
+  TextLines lines_;
+  CoordinateOptions options_;
+  std::optional<Shape> shape_;
+  std::optional<DType> dtype_;
+  std::optional<std::size_t> rank_;
+  std::int64_t header_line_ = 0;  // 0: there is none
+  std::vector<std::string> labels_;
+};
+
+}  // namespace eindb

@@ -1,0 +1,149 @@
+#include "storage/formats/csv_reader.hpp"
+
+#include <algorithm>
+
+#include "common/check.hpp"
+#include "common/error.hpp"
+#include "storage/formats/csv_number.hpp"
+
+namespace eindb {
+namespace {
+
+constexpr std::size_t kShownText = 40;
+/// Rows between two looks at the cancellation.
+constexpr std::int64_t kRowsPerCheck = 1024;
+
+std::string shown(std::string_view text) {
+  std::string out = "'" + std::string(text.substr(0, kShownText));
+  std::replace_if(
+      out.begin(), out.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20U; }, '?');
+  return out + (text.size() > kShownText ? "...'" : "'");
+}
+
+std::string count_of_fields(std::int64_t n) { return std::to_string(n) + (n == 1 ? " field" : " fields"); }
+
+/// The fields of the first row, which may be names or numbers.
+struct FirstRow {
+  std::vector<std::string> texts;
+  bool has_number = false;
+};
+
+FirstRow read_first_row(CsvScanner& scanner) {
+  FirstRow row;
+  for (CsvField field; scanner.next(field);) {
+    row.has_number = row.has_number || parse_csv_real(field.text).has_value();
+    if (!field.is_blank_line() && !row.has_number) row.texts.emplace_back(field.text);
+    if (field.ends_row || row.has_number) break;
+  }
+  return row;
+}
+
+}  // namespace
+
+CsvReader::CsvReader(const std::string& path, CsvOptions options, const Cancellation* cancellation)
+    : file_(path), options_(options), cancellation_(cancellation) {
+  const auto first = read_first_row(bands_.emplace(file_, options_.delimiter));
+  const bool has_header = options_.header == CsvHeader::Present ||
+                          (options_.header == CsvHeader::Auto && !first.has_number && !first.texts.empty());
+  options_.header = has_header ? CsvHeader::Present : CsvHeader::Absent;
+  survey();
+  survey_header(bands_.emplace(file_, options_.delimiter));
+}
+
+void CsvReader::fail(std::int64_t line, const std::string& what) const {
+  throw Error(ErrorKind::Corrupt, file_.path() + ", line " + std::to_string(line) + ": " + what);
+}
+
+void CsvReader::not_a_number(const CsvField& field) const {
+  const std::string what = field.text.empty() ? "is empty" : "is no number: " + shown(field.text);
+  throw Error(
+      ErrorKind::Corrupt,
+      file_.path() + ", line " + std::to_string(field.line) + ": column " + std::to_string(field.column) + " " + what,
+      std::nullopt, field.line == 1 ? "with HEADER the first row is taken for names" : "each field must be a number");
+}
+
+/// The next field, past blank lines at the end of the file. A blank line with rows after it is an error.
+bool CsvReader::next_field(CsvScanner& scanner, CsvField& field) {
+  if (!scanner.next(field)) return false;
+  if (!field.is_blank_line()) return true;
+  const auto line = field.line;
+  while (scanner.next(field))
+    if (!field.is_blank_line()) fail(line, "the line is empty");
+  return false;
+}
+
+/// Passes over the header, which a scanner has before it, and keeps its names.
+void CsvReader::survey_header(CsvScanner& scanner) {
+  header_.clear();
+  if (options_.header != CsvHeader::Present) return;
+  for (CsvField field; next_field(scanner, field);) {
+    header_.emplace_back(field.text);
+    if (field.ends_row) break;
+  }
+}
+
+void CsvReader::survey() {
+  CsvScanner scanner(file_, options_.delimiter);
+  survey_header(scanner);
+  columns_ = static_cast<std::int64_t>(header_.size());
+  for (CsvField field; next_field(scanner, field);) {
+    survey_field(field);
+    if (field.ends_row) end_row(field);
+  }
+  if (columns_ == 0) {
+    throw Error(ErrorKind::Corrupt, file_.path() + " has no rows", std::nullopt,
+                "a CSV file has at least one row of numbers or names");
+  }
+  if (rows_ == 0) dtype_ = DType::Float64;
+}
+
+void CsvReader::survey_field(const CsvField& field) {
+  if (dtype_ == DType::Int64 && parse_csv_integer(field.text)) return;
+  if (!parse_csv_real(field.text)) not_a_number(field);
+  dtype_ = DType::Float64;
+}
+
+void CsvReader::end_row(const CsvField& last) {
+  if (columns_ == 0) {
+    columns_ = last.column;
+    first_line_ = last.line;
+  }
+  if (last.column != columns_) {
+    fail(last.line, count_of_fields(last.column) + ", but line " + std::to_string(first_line_) + " has " +
+                        std::to_string(columns_));
+  }
+  if (++rows_ % kRowsPerCheck == 0 && cancellation_ != nullptr) cancellation_->check();
+}
+
+std::optional<Tile> CsvReader::next_band(std::int64_t max_rows) {
+  CHECK(max_rows > 0, "a band has a row");
+  const auto count = std::min(max_rows, rows_ - rows_given_);
+  if (count == 0) return std::nullopt;
+  auto band = Tile::uninitialized(dtype_, Shape({count, columns_}));
+  fill(band);
+  rows_given_ += count;
+  return band;
+}
+
+void CsvReader::fill(Tile& band) {
+  const auto changed = [&](bool wrong) {
+    if (wrong) throw Error(ErrorKind::Io, file_.path() + " changed while it was read", std::nullopt, "try again");
+  };
+  CsvField field;
+  for (std::int64_t n = 0; n < band.shape().element_count(); ++n) {
+    changed(!next_field(*bands_, field) || field.column != n % columns_ + 1 ||
+            field.ends_row != (field.column == columns_));
+    if (dtype_ == DType::Int64) {
+      const auto value = parse_csv_integer(field.text);
+      changed(!value);
+      band.mutable_data<std::int64_t>()[n] = *value;
+    } else {
+      const auto value = parse_csv_real(field.text);
+      changed(!value);
+      band.mutable_data<double>()[n] = *value;
+    }
+  }
+  if (cancellation_ != nullptr) cancellation_->check();
+}
+
+}  // namespace eindb

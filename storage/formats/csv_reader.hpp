@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/cancellation.hpp"
+#include "storage/formats/csv_scanner.hpp"
+#include "tensor/tile.hpp"
+
+namespace eindb {
+
+enum class CsvHeader : std::uint8_t {
+  Auto,     ///< the first row is a header if none of its fields is a number
+  Present,  ///< the first row is a header
+  Absent,
+};
+
+struct CsvOptions {
+  char delimiter = ',';
+  CsvHeader header = CsvHeader::Auto;
+};
+
+/// Reads a dense matrix of numbers from a CSV file in two passes: the constructor finds shape and type, next_band gives
+/// the rows in order. Memory is bounded by the band. Spaces around numbers, quotes around fields, empty lines at the
+/// end, inf, infinity and nan in any case are understood. Not thread-safe.
+class CsvReader {
+ public:
+  /// Error{Corrupt} with file, line and what was found: rows of different length, a field that is no number, no rows.
+  /// `cancellation`, if given, is looked at now and then; it must outlive the reader.
+  explicit CsvReader(const std::string& path, CsvOptions options = {}, const Cancellation* cancellation = nullptr);
+
+  std::int64_t rows() const { return rows_; }
+  std::int64_t columns() const { return columns_; }
+  Shape shape() const { return Shape({rows_, columns_}); }
+  /// INT64 if every field is an integer that fits, otherwise FLOAT64.
+  DType dtype() const { return dtype_; }
+  /// Names of the columns; empty without a header.
+  const std::vector<std::string>& header() const { return header_; }
+
+  /// The next rows, `max_rows` of them or those that are left, as [rows, columns()] of dtype(); nullopt after the last.
+  std::optional<Tile> next_band(std::int64_t max_rows);
+
+ private:
+  void survey();
+  void survey_header(CsvScanner& scanner);
+  void survey_field(const CsvField& field);
+  void end_row(const CsvField& last);
+  bool next_field(CsvScanner& scanner, CsvField& field);
+  void fill(Tile& band);
+  [[noreturn]] void fail(std::int64_t line, const std::string& what) const;
+  [[noreturn]] void not_a_number(const CsvField& field) const;
+
+  InputFile file_;
+  CsvOptions options_;
+  const Cancellation* cancellation_;
+  std::int64_t rows_ = 0;
+  std::int64_t columns_ = 0;
+  std::int64_t first_line_ = 1;
+  DType dtype_ = DType::Int64;
+  std::vector<std::string> header_;
+  std::optional<CsvScanner> bands_;  // of the second pass
+  std::int64_t rows_given_ = 0;
+};
+
+}  // namespace eindb

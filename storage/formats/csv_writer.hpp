@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "storage/formats/csv_reader.hpp"
+#include "storage/output_file.hpp"
+#include "tensor/tile.hpp"
+
+namespace eindb {
+
+/// Writes a matrix, a vector (one value per line) or a scalar as CSV, band of rows by band of rows. Numbers are the
+/// shortest that read back as the same value; reals show that they are: 3.0, not 3. The file appears with commit(); a
+/// pipe or a device gets the text as it comes. Not thread-safe.
+class CsvWriter {
+ public:
+  /// `header` names the columns, or is empty for none. Error{Unsupported} for complex numbers and for more than two
+  /// dimensions.
+  CsvWriter(const std::string& path, DType dtype, const Shape& shape, const std::vector<std::string>& header = {},
+            char delimiter = ',');
+
+  /// The next rows: a tile of the file's type and rank, with all columns. The bands together have the file's shape.
+  void append(const Tile& band);
+  void commit();
+
+ private:
+  void put_name(const std::string& name);
+  template <class T>
+  void put_rows(const T* values, std::int64_t rows);
+  void end_line();
+  void flush();
+
+  OutputFile file_;
+  DType dtype_;
+  std::size_t rank_;
+  std::int64_t rows_left_;
+  std::int64_t columns_;
+  char delimiter_;
+  std::string buffer_;
+};
+
+}  // namespace eindb

@@ -1,0 +1,354 @@
+#include "storage/formats/hdf5_dataset.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <filesystem>
+#include <limits>
+
+#include "common/check.hpp"
+#include "common/checked_math.hpp"
+#include "storage/formats/array_name.hpp"
+
+namespace eindb {
+namespace {
+
+/// Chunks that neighbouring tiles share are decompressed once if they fit.
+constexpr std::int64_t kChunkCache = 32 << 20;
+constexpr std::int64_t kSieveBytes = 1 << 20;
+/// Values may be implied, by compression and by chunks that are not stored, but a few bytes that stand for a disk full
+/// of values are an attack.
+constexpr std::int64_t kAlwaysAllowed = std::int64_t{1} << 30;
+constexpr std::int64_t kLargestRatio = 65536;
+constexpr std::size_t kMostNames = 1000;
+constexpr std::int64_t kChunksAtOnce = 512;
+/// Memory that the library takes per chunk for its place in the file, the metadata around it and what is cached of it,
+/// measured on chunks of a few bytes; and an end to it.
+constexpr std::int64_t kBytesPerChunk = 16 << 10;
+constexpr std::int64_t kBytesOfAllChunks = 24 << 20;
+constexpr std::size_t kMetadataCache = 4 << 20;
+
+extern "C" herr_t refuse_external_link(const char* /*parent_file*/, const char* /*parent_group*/,
+                                       const char* /*child_file*/, const char* /*child_object*/, unsigned* /*flags*/,
+                                       hid_t /*access*/, void* /*data*/) {
+  return -1;
+}
+
+extern "C" herr_t collect_dataset(hid_t /*group*/, const char* name, const H5O_info_t* info, void* data) {
+  auto& names = *static_cast<std::vector<std::string>*>(data);
+  if (info->type == H5O_TYPE_DATASET) names.emplace_back(name);
+  return names.size() < kMostNames ? 0 : 1;  // 1 stops
+}
+
+/// The half precision of IEEE 754, which the library has no name for.
+Hdf5Handle half_type(H5T_order_t order) {
+  Hdf5Handle half(H5Tcopy(H5T_IEEE_F32LE), H5Tclose);
+  const bool made = H5Tset_fields(half.get(), 15, 10, 5, 0, 10) >= 0 && H5Tset_precision(half.get(), 16) >= 0 &&
+                    H5Tset_ebias(half.get(), 15) >= 0 && H5Tset_size(half.get(), 2) >= 0 &&
+                    H5Tset_order(half.get(), order) >= 0;
+  CHECK(made, "half precision is a type of the library");
+  return half;
+}
+
+bool equals_any(hid_t type, std::initializer_list<hid_t> known) {
+  return std::any_of(known.begin(), known.end(), [&](hid_t one) { return H5Tequal(type, one) > 0; });
+}
+
+/// What a real number of the file becomes, or nothing.
+std::optional<DType> real_dtype(hid_t type) {
+  const auto size = H5Tget_size(type);
+  switch (H5Tget_class(type)) {
+    case H5T_FLOAT:
+      if (equals_any(type, {H5T_IEEE_F64LE, H5T_IEEE_F64BE})) return DType::Float64;
+      if (equals_any(type, {H5T_IEEE_F32LE, H5T_IEEE_F32BE})) return DType::Float32;
+      if (equals_any(type, {half_type(H5T_ORDER_LE).get(), half_type(H5T_ORDER_BE).get()})) return DType::Float32;
+      return std::nullopt;
+    case H5T_INTEGER:
+      if ((size == 1 || size == 2 || size == 4 || size == 8) && H5Tget_precision(type) == size * 8) return DType::Int64;
+      return std::nullopt;
+    case H5T_ENUM: {
+      const Hdf5Handle base(H5Tget_super(type), H5Tclose);
+      return base ? real_dtype(base.get()) : std::nullopt;
+    }
+    default: return std::nullopt;
+  }
+}
+
+/// A compound of two equal floats r and i.
+std::optional<DType> complex_dtype(hid_t type) {
+  if (H5Tget_nmembers(type) != 2) return std::nullopt;
+  const int r = H5Tget_member_index(type, "r");
+  const int i = H5Tget_member_index(type, "i");
+  if (r < 0 || i < 0) return std::nullopt;
+  const Hdf5Handle real(H5Tget_member_type(type, static_cast<unsigned>(r)), H5Tclose);
+  const Hdf5Handle imaginary(H5Tget_member_type(type, static_cast<unsigned>(i)), H5Tclose);
+  const auto part = real_dtype(real.get());
+  if (!part || *part == DType::Int64 || H5Tequal(real.get(), imaginary.get()) <= 0) return std::nullopt;
+  return *part == DType::Float32 ? DType::Complex64 : DType::Complex128;
+}
+
+bool is_unsigned_64(hid_t type) {
+  return H5Tget_class(type) == H5T_INTEGER && H5Tget_size(type) == 8 && H5Tget_sign(type) == H5T_SGN_NONE;
+}
+
+std::string without_slash(const std::string& name) {
+  const auto first = name.find_first_not_of('/');
+  return first == std::string::npos ? std::string() : name.substr(first);
+}
+
+}  // namespace
+
+Hdf5Dataset::Hdf5Dataset(std::string path, const std::string& name, std::int64_t largest_chunk)
+    : path_(std::move(path)) {
+  const std::scoped_lock lock(hdf5_mutex());
+  prepare_hdf5();
+  try {
+    open_file();
+    open_dataset(without_slash(name), largest_chunk);
+  } catch (...) {
+    close();  // with the mutex held, which the members' destruction would not be
+    throw;
+  }
+}
+
+Hdf5Dataset::~Hdf5Dataset() {
+  const std::scoped_lock lock(hdf5_mutex());
+  close();
+}
+
+void Hdf5Dataset::close() {
+  memory_type_.close();
+  dataset_.close();
+  file_.close();
+}
+
+Error Hdf5Dataset::fault(const std::string& what) const {
+  return hdf5_error(ErrorKind::Corrupt, path_ + (name_.empty() ? "" : ": data set " + quoted_name(name_)) + " " + what);
+}
+
+void Hdf5Dataset::fail(const std::string& what) const { throw fault(what); }
+
+void Hdf5Dataset::refuse(const std::string& what, const std::string& hint) const {
+  throw Error(ErrorKind::Unsupported, path_ + ": data set " + quoted_name(name_) + " " + what, std::nullopt, hint);
+}
+
+void Hdf5Dataset::open_file() {
+  const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  H5Pset_fapl_sec2(access.get());  // whatever the environment says
+  H5Pset_sieve_buf_size(access.get(), kSieveBytes);
+  H5Pset_file_locking(access.get(), true, true);
+  H5AC_cache_config_t cache{};
+  cache.version = H5AC__CURR_CACHE_CONFIG_VERSION;
+  if (H5Pget_mdc_config(access.get(), &cache) >= 0) {
+    cache.max_size = kMetadataCache;
+    cache.initial_size = std::min(cache.initial_size, kMetadataCache);
+    CHECK(H5Pset_mdc_config(access.get(), &cache) >= 0, "a smaller cache of metadata is a valid one");
+  }
+  file_ = Hdf5Handle(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose);
+  if (!file_) fail("is no valid HDF5 file");
+}
+
+std::vector<std::string> Hdf5Dataset::dataset_names() const {
+  std::vector<std::string> names;
+  if (H5Ovisit2(file_.get(), H5_INDEX_NAME, H5_ITER_INC, collect_dataset, &names, H5O_INFO_BASIC) < 0)
+    fail("has a damaged group");
+  return names;
+}
+
+void Hdf5Dataset::open_dataset(const std::string& wanted, std::int64_t largest_chunk) {
+  name_ = wanted;
+  if (wanted.empty()) {
+    const auto names = dataset_names();
+    name_ = names[choose_array(path_, names, wanted, "DATASET")];
+  }
+  const Hdf5Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
+  H5Pset_elink_cb(access.get(), refuse_external_link, nullptr);
+  const auto open = [&] { return Hdf5Handle(H5Dopen2(file_.get(), name_.c_str(), access.get()), H5Dclose); };
+  dataset_ = open();
+  if (!dataset_) {
+    const auto reason = fault("cannot be opened");
+    choose_array(path_, dataset_names(), name_, "DATASET");  // if it is not there, says which are
+    throw Error(reason);
+  }
+  check_storage();
+  read_type();
+  read_shape();
+  check_size();
+
+  const Hdf5Handle creation(H5Dget_create_plist(dataset_.get()), H5Pclose);
+  const auto chunks = check_chunks(creation.get(), largest_chunk);
+  const auto cache = std::max(std::min(kChunkCache, shape_.element_count() * element_size_), chunks);
+  working_bytes_ = checked_add(cache, checked_multiply(3, chunks)) + bytes_about_chunks();
+  H5Pset_chunk_cache(access.get(), 12421, static_cast<std::size_t>(cache), 0.75);
+  dataset_.close();
+  dataset_ = open();
+  if (!dataset_) fail("cannot be opened");
+}
+
+std::int64_t Hdf5Dataset::bytes_about_chunks() const {
+  std::int64_t count = chunk_.empty() ? 0 : 1;
+  for (std::size_t d = 0; d < chunk_.size(); ++d) {
+    if (__builtin_mul_overflow(count, ceil_divide(shape_[d], chunk_[d]), &count)) return kBytesOfAllChunks;
+  }
+  return std::min(count, kBytesOfAllChunks / kBytesPerChunk) * kBytesPerChunk;
+}
+
+/// Before anything is asked that could make the library open another file.
+void Hdf5Dataset::check_storage() const {
+  const Hdf5Handle creation(H5Dget_create_plist(dataset_.get()), H5Pclose);
+  if (!creation) fail("has damaged properties");
+  if (H5Pget_layout(creation.get()) == H5D_VIRTUAL)
+    refuse("is virtual: its values lie in other files", "copy it into a plain data set, as with h5repack");
+  if (H5Pget_external_count(creation.get()) != 0)
+    refuse("has its values in an external file", "copy it into a plain data set, as with h5repack");
+  check_filters(creation.get());
+}
+
+void Hdf5Dataset::check_filters(hid_t creation) const {
+  const int count = H5Pget_nfilters(creation);
+  for (int n = 0; n < count; ++n) {
+    unsigned flags = 0;
+    std::size_t values = 0;
+    std::array<char, 64> name{};
+    const auto filter =
+        H5Pget_filter2(creation, static_cast<unsigned>(n), &flags, &values, nullptr, name.size(), name.data(), nullptr);
+    if (filter < 0) fail("has a damaged filter");
+    name.back() = '\0';
+    if (H5Zfilter_avail(filter) <= 0) {
+      refuse("is compressed with filter " + std::to_string(filter) + " " + quoted_name(name.data()) +
+                 ", which is not built in",
+             "compress it with gzip, as with h5repack -f GZIP=4");
+    }
+  }
+}
+
+std::int64_t Hdf5Dataset::check_chunks(hid_t creation, std::int64_t largest_chunk) {
+  if (H5Pget_layout(creation) != H5D_CHUNKED) return 0;
+  std::array<hsize_t, H5S_MAX_RANK> chunk{};
+  const int rank = H5Pget_chunk(creation, H5S_MAX_RANK, chunk.data());
+  if (rank != static_cast<int>(shape_.rank())) fail("has chunks of another rank");
+  std::int64_t bytes = element_size_;
+  for (int d = 0; d < rank; ++d) {
+    const auto extent = static_cast<std::int64_t>(chunk.at(static_cast<std::size_t>(d)));
+    if (extent <= 0 || __builtin_mul_overflow(bytes, extent, &bytes)) fail("has chunks whose size overflows");
+    chunk_.push_back(extent);
+  }
+  if (bytes > largest_chunk) {
+    refuse("has chunks of " + std::to_string(bytes) + " bytes, which are read as a whole; the memory limit allows " +
+               std::to_string(largest_chunk),
+           "raise memory_limit, or make the chunks smaller, as with h5repack");
+  }
+  return bytes;
+}
+
+void Hdf5Dataset::read_type() {
+  const Hdf5Handle type(H5Dget_type(dataset_.get()), H5Tclose);
+  if (!type) fail("has a damaged type");
+  const auto dtype = H5Tget_class(type.get()) == H5T_COMPOUND ? complex_dtype(type.get()) : real_dtype(type.get());
+  if (!dtype) {
+    refuse("has elements that are no numbers of 64 bits or fewer",
+           "floats of 16, 32 and 64 bits, integers, and compounds of two floats r and i can be read");
+  }
+  dtype_ = *dtype;
+  element_size_ = static_cast<std::int64_t>(H5Tget_size(type.get()));
+  is_unsigned_ = is_unsigned_64(type.get());
+  memory_type_ = is_unsigned_ ? Hdf5Handle(H5Tcopy(H5T_NATIVE_UINT64), H5Tclose) : hdf5_memory_type(dtype_);
+}
+
+void Hdf5Dataset::read_shape() {
+  const Hdf5Handle space(H5Dget_space(dataset_.get()), H5Sclose);
+  if (!space) fail("has a damaged shape");
+  if (H5Sget_simple_extent_type(space.get()) == H5S_NULL) refuse("has no values and no shape", "give it a shape");
+  std::array<hsize_t, H5S_MAX_RANK> extents{};
+  const int rank = H5Sget_simple_extent_dims(space.get(), extents.data(), nullptr);
+  if (rank < 0) fail("has a damaged shape");
+  std::vector<std::int64_t> shape;
+  for (int d = 0; d < rank; ++d) {
+    const auto extent = extents.at(static_cast<std::size_t>(d));
+    if (extent > static_cast<hsize_t>(std::numeric_limits<std::int64_t>::max())) fail("has an extent beyond 63 bits");
+    shape.push_back(static_cast<std::int64_t>(extent));
+  }
+  if (!try_product(shape)) fail("has the shape " + bracketed(shape) + ", which overflows");
+  shape_ = Shape(std::move(shape));
+}
+
+void Hdf5Dataset::check_size() const {
+  const auto widest = std::max<std::int64_t>(element_size_, static_cast<std::int64_t>(size_of(dtype_)));
+  std::int64_t bytes = 0;
+  if (__builtin_mul_overflow(shape_.element_count(), widest, &bytes))
+    fail("has the shape " + shape_.to_string() + ", which overflows");
+  std::error_code ignored;
+  const auto file_size = static_cast<std::int64_t>(std::filesystem::file_size(path_, ignored));
+  if (bytes > kAlwaysAllowed && bytes / kLargestRatio > file_size) {
+    fail("claims " + std::to_string(bytes) + " bytes of values, in a file of " + std::to_string(file_size));
+  }
+}
+
+Tile Hdf5Dataset::read_block(const std::vector<std::int64_t>& begin, const Shape& extents) {
+  const std::scoped_lock lock(hdf5_mutex());
+  auto tile = Tile::uninitialized(dtype_, extents);
+  if (extents.element_count() == 0) return tile;
+  read_part(begin, std::vector<std::int64_t>(extents.rank(), 0), extents.extents(), tile);
+  const auto* values = is_unsigned_ ? tile.data<std::int64_t>() : nullptr;
+  if (values != nullptr && std::any_of(values, values + extents.element_count(), [](auto v) { return v < 0; })) {
+    throw Error(ErrorKind::Value,
+                path_ + ": data set " + quoted_name(name_) + " holds an unsigned integer beyond INT64", std::nullopt,
+                "save it as 64-bit floats");
+  }
+  return tile;
+}
+
+/// Fills the part of `extents` at `offset` of the tile, which lies at `begin` of the data set. The library keeps some
+/// kilobytes for each chunk that one call touches: parts of too many chunks are halved between two of them.
+void Hdf5Dataset::read_part(const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& offset,
+                            const std::vector<std::int64_t>& extents, Tile& tile) {
+  std::int64_t touched = 1;
+  std::int64_t most = 0;
+  std::size_t longest = 0;
+  for (std::size_t d = 0; d < chunk_.size(); ++d) {
+    const auto first = begin[d] + offset[d];
+    const auto chunks = (first + extents[d] - 1) / chunk_[d] - first / chunk_[d] + 1;
+    touched = checked_multiply(touched, chunks);
+    if (chunks > most) {
+      most = chunks;
+      longest = d;
+    }
+  }
+  if (touched <= kChunksAtOnce) return read_hyperslab(begin, offset, extents, tile);
+  const auto first = begin[longest] + offset[longest];
+  const auto left = (first / chunk_[longest] + most / 2) * chunk_[longest] - first;
+  auto half = extents;
+  half[longest] = left;
+  read_part(begin, offset, half, tile);
+  auto other = offset;
+  other[longest] += left;
+  half[longest] = extents[longest] - left;
+  read_part(begin, other, half, tile);
+}
+
+void Hdf5Dataset::read_hyperslab(const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& offset,
+                                 const std::vector<std::int64_t>& extents, Tile& tile) {
+  const auto rank = extents.size();
+  Hdf5Handle file_space;
+  Hdf5Handle tile_space;
+  if (rank > 0) {
+    const auto& whole = tile.shape().extents();
+    const std::vector<hsize_t> tile_extents(whole.begin(), whole.end());
+    const std::vector<hsize_t> in_tile(offset.begin(), offset.end());
+    const std::vector<hsize_t> count(extents.begin(), extents.end());
+    auto in_file = in_tile;
+    for (std::size_t d = 0; d < rank; ++d) in_file[d] += static_cast<hsize_t>(begin[d]);
+    file_space = Hdf5Handle(H5Dget_space(dataset_.get()), H5Sclose);
+    tile_space = Hdf5Handle(H5Screate_simple(static_cast<int>(rank), tile_extents.data(), nullptr), H5Sclose);
+    const auto select = [&](const Hdf5Handle& space, const std::vector<hsize_t>& start) {
+      return space &&
+             H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr) >= 0;
+    };
+    if (!select(file_space, in_file) || !select(tile_space, in_tile)) fail("cannot be read");
+  }
+  const auto status = H5Dread(dataset_.get(), memory_type_.get(), rank > 0 ? tile_space.get() : H5S_ALL,
+                              rank > 0 ? file_space.get() : H5S_ALL, H5P_DEFAULT, tile.mutable_bytes().data());
+  if (status < 0) fail("cannot be read");
+}
+
+}  // namespace eindb

@@ -1,0 +1,67 @@
+#include "storage/formats/hdf5_library.hpp"
+
+#include "common/check.hpp"
+#include "storage/formats/array_name.hpp"
+
+namespace eindb {
+namespace {
+
+constexpr std::size_t kLongestReason = 200;
+
+/// The part of a complex number, or the number itself.
+hid_t part_type(DType dtype, bool in_file) {
+  switch (dtype) {
+    case DType::Float32:
+    case DType::Complex64: return in_file ? H5T_IEEE_F32LE : H5T_NATIVE_FLOAT;
+    case DType::Float64:
+    case DType::Complex128: return in_file ? H5T_IEEE_F64LE : H5T_NATIVE_DOUBLE;
+    case DType::Int64: break;
+  }
+  return in_file ? H5T_STD_I64LE : H5T_NATIVE_INT64;
+}
+
+Hdf5Handle make_type(DType dtype, bool in_file) {
+  const hid_t part = part_type(dtype, in_file);
+  if (!is_complex(dtype)) return {H5Tcopy(part), H5Tclose};
+  const auto size = size_of(dtype);
+  Hdf5Handle compound(H5Tcreate(H5T_COMPOUND, size), H5Tclose);
+  CHECK(H5Tinsert(compound.get(), "r", 0, part) >= 0 && H5Tinsert(compound.get(), "i", size / 2, part) >= 0,
+        "a complex number has two parts");
+  return compound;
+}
+
+extern "C" herr_t keep_innermost(unsigned n, const H5E_error2_t* error, void* text) {
+  if (n == 0 && error->desc != nullptr) *static_cast<std::string*>(text) = error->desc;
+  return 0;
+}
+
+}  // namespace
+
+std::mutex& hdf5_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+void prepare_hdf5() {
+  static const bool done = [] {
+    H5dont_atexit();
+    H5open();
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+    H5PLset_loading_state(0);
+    return true;
+  }();
+  CHECK(done, "the library is set up");
+}
+
+Error hdf5_error(ErrorKind kind, const std::string& what) {
+  std::string reason;
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_innermost, &reason);
+  H5Eclear2(H5E_DEFAULT);
+  return {kind, reason.empty() ? what : what + ": " + printable(reason, kLongestReason)};
+}
+
+Hdf5Handle hdf5_memory_type(DType dtype) { return make_type(dtype, false); }
+
+Hdf5Handle hdf5_file_type(DType dtype) { return make_type(dtype, true); }
+
+}  // namespace eindb

@@ -1,0 +1,16 @@
+#include "storage/formats/hdf5_reader.hpp"
+
+#include <memory>
+
+#include "storage/formats/hdf5_dataset.hpp"
+
+namespace eindb {
+
+Hdf5Reader::Hdf5Reader(const std::string& path, const std::string& name, std::int64_t memory_limit,
+                       const Cancellation* cancellation)
+    : file_(path),
+      reader_(
+          path, hdf5_mutex(), [&] { return std::make_unique<Hdf5Dataset>(path, name, memory_limit / 4); },
+          cancellation) {}
+
+}  // namespace eindb

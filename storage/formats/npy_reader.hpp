@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "storage/formats/npy_header.hpp"
+#include "tensor/tile.hpp"
+
+namespace eindb {
+
+/// Reads blocks of an NPY file: format versions 1 to 3, both byte orders, row-major and column-major, floats, complex
+/// numbers, integers and bool. Thread-safe once built.
+class NpyReader {
+ public:
+  /// Opens the file and verifies its header; see read_npy_header.
+  explicit NpyReader(const std::string& path);
+
+  /// What the elements become.
+  DType dtype() const { return header_.element.dtype(); }
+  const Shape& shape() const { return header_.shape; }
+  bool is_column_major() const { return header_.column_major; }
+
+  /// The block of `extents` at `begin`, which lies in shape(); see read_dense_block.
+  Tile read_block(const std::vector<std::int64_t>& begin, const Shape& extents) const;
+
+ private:
+  InputFile file_;
+  NpyHeader header_;
+};
+
+}  // namespace eindb

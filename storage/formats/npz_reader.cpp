@@ -1,0 +1,86 @@
+#include "storage/formats/npz_reader.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "common/error.hpp"
+#include "storage/formats/array_name.hpp"
+#include "storage/formats/dense_block_reader.hpp"
+#include "storage/formats/zip_inflater.hpp"
+#include "storage/scratch_file.hpp"
+
+namespace eindb {
+namespace {
+
+constexpr std::size_t kPassBytes = 1 << 20;
+constexpr std::string_view kEnding = ".npy";
+
+std::string without_ending(const std::string& name) {
+  return name.ends_with(kEnding) ? name.substr(0, name.size() - kEnding.size()) : name;
+}
+
+/// Members that are no NPY files are left alone.
+ZipEntry choose_member(const InputFile& file, const std::string& wanted) {
+  auto entries = read_zip_directory(file);
+  std::erase_if(entries, [](const ZipEntry& entry) { return !entry.name.ends_with(kEnding); });
+  std::vector<std::string> names;
+  names.reserve(entries.size());
+  for (const auto& entry : entries) names.push_back(without_ending(entry.name));
+  return entries[choose_array(file.path(), names, without_ending(wanted), "MEMBER")];
+}
+
+bool is_zero(std::span<const std::byte> bytes) {
+  return bytes.empty() ||
+         (bytes[0] == std::byte{} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
+}
+
+}  // namespace
+
+NpzReader::NpzReader(const std::string& path, const std::string& member, ByteProgress progress)
+    : file_(path), entry_(choose_member(file_, member)), progress_(std::move(progress)) {
+  read_header();
+}
+
+void NpzReader::read_header() {
+  ZipInflater contents(file_, entry_);
+  std::vector<std::byte> prefix(static_cast<std::size_t>(std::min(entry_.size, kNpyPrefix)));
+  prefix.resize(contents.read(prefix));
+  const auto name = file_.path() + ": member " + quoted_name(entry_.name);
+  array_ = parse_npy_header(name, prefix, entry_.size);
+  const auto bytes = array_.data_offset + array_.shape.element_count() * array_.element.size;
+  if (bytes != entry_.size) {
+    throw Error(ErrorKind::Corrupt, name + " has " + std::to_string(entry_.size) + " bytes, but its array ends after " +
+                                        std::to_string(bytes));
+  }
+}
+
+/// Reads the member once: its checksum is that of all bytes, and deflated bytes can be read in order only. Stretches of
+/// zeros, which deflate to next to nothing, take no space on the disk either.
+void NpzReader::prepare() {
+  ZipInflater contents(file_, entry_);
+  const bool stored = entry_.method == 0;
+  std::optional<ScratchFile> scratch;
+  if (!stored) scratch.emplace().resize(entry_.size);
+  std::vector<std::byte> buffer(kPassBytes);
+  for (std::int64_t done = 0;;) {
+    if (progress_) progress_(done, entry_.size);
+    const auto got = std::span(buffer).first(contents.read(buffer));
+    if (got.empty()) break;
+    if (scratch && !is_zero(got)) scratch->write_at(done, got);
+    done += static_cast<std::int64_t>(got.size());
+  }
+  if (scratch) inflated_ = scratch->read(file_.path());
+  else array_.data_offset += contents.data_offset();
+  prepared_ = true;
+}
+
+Tile NpzReader::read_block(const std::vector<std::int64_t>& begin, const Shape& extents) {
+  if (!prepared_) prepare();
+  return read_dense_block(inflated_ ? *inflated_ : file_, array_, begin, extents);
+}
+
+}  // namespace eindb

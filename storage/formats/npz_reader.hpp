@@ -1,0 +1,41 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "storage/formats/byte_progress.hpp"
+#include "storage/formats/npy_header.hpp"
+#include "storage/formats/zip_directory.hpp"
+#include "tensor/tile.hpp"
+
+namespace eindb {
+
+/// Reads blocks of one array of an NPZ file, which is a ZIP archive of NPY files. The first block verifies the member's
+/// checksum and inflates a deflated member to a temporary file: blocks come in any order, and memory stays at a few
+/// MiB. Not thread-safe.
+class NpzReader {
+ public:
+  /// The array is `member`, with or without ".npy", or if that is empty the only one. Throws what read_zip_directory,
+  /// choose_array and read_npy_header throw; Error{Corrupt} if the member is longer than its array. `progress`, if
+  /// given, is told about the first block's pass.
+  NpzReader(const std::string& path, const std::string& member, ByteProgress progress = {});
+
+  DType dtype() const { return array_.element.dtype(); }
+  const Shape& shape() const { return array_.shape; }
+  /// The block of `extents` at `begin`, which lies in shape(); see read_dense_block.
+  Tile read_block(const std::vector<std::int64_t>& begin, const Shape& extents);
+
+ private:
+  void read_header();
+  void prepare();
+
+  InputFile file_;
+  ZipEntry entry_;
+  NpyHeader array_;  // its data_offset is that in the member until the values are prepared
+  ByteProgress progress_;
+  std::unique_ptr<InputFile> inflated_;
+  bool prepared_ = false;
+};
+
+}  // namespace eindb

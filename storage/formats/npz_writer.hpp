@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "storage/formats/byte_progress.hpp"
+#include "storage/output_file.hpp"
+#include "storage/scratch_file.hpp"
+#include "tensor/tile.hpp"
+
+namespace eindb {
+
+enum class Compression : std::uint8_t { None, Deflate };
+
+/// Writes an NPZ file of one array block by block: a ZIP archive with a stored or deflated NPY file in it, with ZIP64
+/// records from 4 GiB on. A stored member is read back for its checksum, a deflated one is first written to a temporary
+/// file: memory stays below 2 MiB. The file appears with commit(); without it nothing is left. Blocks that are never
+/// written are zeros. Not thread-safe.
+class NpzWriter {
+ public:
+  /// `member` is the array's name, with or without ".npy". Error{Io} if the file cannot be made, or is a pipe or a
+  /// device; Error{Value} for a name that no archive can hold.
+  NpzWriter(const std::string& path, const std::string& member, DType dtype, Shape shape,
+            Compression compression = Compression::None);
+
+  /// Puts `block`, whose type is the file's, at `begin`. Blocks come in any order and must not overlap.
+  void write_block(const std::vector<std::int64_t>& begin, const Tile& block);
+  /// Reads all values once more; `progress`, if given, is told.
+  void commit(const ByteProgress& progress = {});
+
+ private:
+  struct Contents {
+    std::uint32_t crc = 0;
+    std::int64_t compressed_size = 0;
+  };
+  Contents checksum(const ByteProgress& progress) const;
+  Contents deflate(const ByteProgress& progress);
+  std::string local_header(const Contents& contents) const;
+  std::string directory(const Contents& contents) const;
+  void put(std::int64_t offset, std::span<const std::byte> bytes);
+
+  OutputFile file_;
+  std::string name_;
+  DType dtype_;
+  Shape shape_;
+  Compression compression_;
+  std::int64_t npy_header_ = 0;   // bytes
+  std::int64_t size_ = 0;         // of the NPY file
+  std::int64_t data_offset_ = 0;  // of the NPY file in the archive
+  bool zip64_ = false;
+  std::optional<ScratchFile> scratch_;  // of the NPY file, if it is to be deflated
+};
+
+}  // namespace eindb
