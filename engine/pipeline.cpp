@@ -32,6 +32,8 @@ PlannedQuery plan_query(const ast::Query& query, SessionState& session, const Re
   // EinGraph -> rewritten EinGraph of unary and binary vertices -> partition vectors -> physical plan.
   OptimizerOptions options;
   options.parallelism = session.settings.parallelism();
+  options.path = session.settings.path();
+  if (!bound.path_optimizer.empty()) options.path.optimizer = parse_path_optimizer(bound.path_optimizer);
   options.strategy = session.settings.strategy();
   options.disabled_passes = session.settings.disabled_passes();
   options.output_partition = wanted_partition(bound, session, request);
