@@ -107,8 +107,8 @@ Json describe_operator(const PlannedQuery& planned, std::size_t n, const Executi
 }
 
 // Of the query's contractions: how they were ordered, and what that is worth.
-Json describe_path(const PathSummary& path) {
-  return {{"optimizer", name_of(path.search.optimizer)},
+Json describe_path(const PathSummary& path, bool order_given) {
+  return {{"optimizer", order_given ? "given" : name_of(path.search.optimizer)},
           {"methods", path.search.methods},
           {"naive_flops", number(path.naive_flops)},
           {"flops", number(path.flops)},
@@ -135,7 +135,7 @@ Json describe_plan(const PlannedQuery& planned, const SessionState& session, con
            {"operators", operators},
            {"parallelism", session.settings.parallelism()},
            {"strategy", name_of(session.settings.strategy())},
-           {"path", describe_path(planned.plan.path)},
+           {"path", describe_path(planned.plan.path, planned.order_given)},
            {"total_cost", number(planned.plan.labelling.total_cost)},
            {"planning_seconds", planned.planning_seconds},
            {"passes", passes}};

@@ -1,6 +1,7 @@
 #include "optimizer/flops.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace eindb {
 namespace {
@@ -13,9 +14,12 @@ double operations_of(const ScalarExpression& e) {
   return count;
 }
 
+// Thousands of labels at once are beyond a double.
+double finite(double value) { return std::min(value, std::numeric_limits<double>::max()); }
+
 double cells_of(const Labels& labels, const LabelTable& table) {
   double cells = 1;
-  for (const auto label : labels) cells *= static_cast<double>(table.extent(label));
+  for (const auto label : labels) cells = finite(cells * static_cast<double>(table.extent(label)));
   return cells;
 }
 
@@ -27,7 +31,7 @@ GraphFlops flops_of(const EinGraph& graph) {
     if (vertex.is_input()) continue;
     const double operations =
         operations_of(*vertex.einsum.expression) + (vertex.einsum.aggregate == Aggregate::None ? 0 : 1);
-    out.flops += operations * cells_of(vertex.einsum.labels(), graph.labels());
+    out.flops = finite(out.flops + operations * cells_of(vertex.einsum.labels(), graph.labels()));
     out.largest_result = std::max(out.largest_result, cells_of(vertex.einsum.output, graph.labels()));
   }
   return out;
