@@ -35,6 +35,7 @@ double ContractionNetwork::grown(double size, std::size_t label) const {
 }
 
 double ContractionNetwork::kept_size(std::size_t a, std::size_t b) const {
+  if (std::max(sizes_[a], sizes_[b]) >= kHugeSize) return kHugeSize;
   double size = 1;
   visit_labels(a, b, [&](std::size_t label, bool kept) { size = kept ? grown(size, label) : size; });
   return size;

@@ -28,7 +28,7 @@ class ContractionNetwork {
   template <class Visit>
   void visit_holders_before(std::size_t result, std::size_t label, std::size_t limit, const Visit& visit) const;
 
-  /// Size of the contraction of a and b.
+  /// Size of the contraction of a and b; kHugeSize if one of them has that.
   double kept_size(std::size_t a, std::size_t b) const;
   /// Of that contraction: one multiplication per cell of the join, and one addition if anything is summed.
   double flops(std::size_t a, std::size_t b) const;

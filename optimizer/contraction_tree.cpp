@@ -9,7 +9,10 @@ namespace eindb {
 namespace {
 
 // Which of the nodes around a rotation have a label.
-enum Mark : std::uint8_t { kStays = 1, kGoesUp = 2, kGoesDown = 4, kParent = 8 };
+constexpr std::uint8_t kStays = 1;
+constexpr std::uint8_t kGoesUp = 2;
+constexpr std::uint8_t kGoesDown = 4;
+constexpr std::uint8_t kParent = 8;
 
 }  // namespace
 
