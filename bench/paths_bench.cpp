@@ -14,7 +14,11 @@
 
 namespace {
 
-using namespace eindb;
+using eindb::ContractionProblem;
+using eindb::Error;
+using eindb::PathOptimizer;
+using eindb::PathSearch;
+using eindb::Stopwatch;
 using Random = std::mt19937_64;
 
 struct Network {
@@ -152,8 +156,7 @@ void print(const Outcome& outcome) {
 // Usage: paths [SECONDS], the budget of auto and anneal; 1 if not given.
 int main(int argc, char** argv) {
   const double seconds = argc > 1 ? std::strtod(argv[1], nullptr) : 1;
-  std::printf("%-16s %17s %17s %17s %17s\n%-16s", "log10(flops), s", "greedy", "auto", "anneal", "optimal", "");
-  std::printf("\n");
+  std::printf("%-16s %17s %17s %17s %17s\n", "log10(flops), s", "greedy", "auto", "anneal", "optimal");
   double gain = 0;
   int counted = 0;
   bool worse = false;
