@@ -106,6 +106,16 @@ Json describe_operator(const PlannedQuery& planned, std::size_t n, const Executi
   return out;
 }
 
+// Of the query's contractions: how they were ordered, and what that is worth.
+Json describe_path(const PathSummary& path, bool order_given) {
+  return {{"optimizer", order_given ? "given" : name_of(path.search.optimizer)},
+          {"methods", path.search.methods},
+          {"naive_flops", number(path.naive_flops)},
+          {"flops", number(path.flops)},
+          {"largest_intermediate", number(path.largest_intermediate)},
+          {"seconds", path.search.seconds}};
+}
+
 Json describe_plan(const PlannedQuery& planned, const SessionState& session, const ExecutionProfile* profile) {
   Json vertices = Json::array();
   Json inputs = Json::array();
@@ -125,6 +135,7 @@ Json describe_plan(const PlannedQuery& planned, const SessionState& session, con
            {"operators", operators},
            {"parallelism", session.settings.parallelism()},
            {"strategy", name_of(session.settings.strategy())},
+           {"path", describe_path(planned.plan.path, planned.order_given)},
            {"total_cost", number(planned.plan.labelling.total_cost)},
            {"planning_seconds", planned.planning_seconds},
            {"passes", passes}};
@@ -166,6 +177,23 @@ std::string vertex_text(const Json& vertex) {
            ", tiles out " + count("tiles_out") + ", " + count("bytes") + " bytes\n";
   }
   return out;
+}
+
+// "12,345", or "1.23e+45".
+std::string magnitude(double value) {
+  if (std::abs(value) < 1e15) return grouped(value);
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2e", value);
+  return text;
+}
+
+std::string path_text(const Json& path) {
+  std::string methods;
+  for (const auto& method : path["methods"]) methods += (methods.empty() ? "" : ", ") + method.get<std::string>();
+  return "Path " + path["optimizer"].get<std::string>() + (methods.empty() ? "" : " (" + methods + ")") + ": " +
+         magnitude(path["naive_flops"].get<double>()) + " flops as written, " + magnitude(path["flops"].get<double>()) +
+         " as planned, largest result " + magnitude(path["largest_intermediate"].get<double>()) +
+         " elements, found in " + milliseconds(path["seconds"].get<double>()) + "\n";
 }
 
 std::string operator_text(const Json& op) {
@@ -228,6 +256,7 @@ std::string explain_text(const PlannedQuery& planned, const SessionState& sessio
                     std::to_string(plan["parallelism"].get<std::int64_t>()) + ", total cost " +
                     grouped(plan["total_cost"].get<double>()) + " elements moved)\n";
   for (const auto& vertex : plan["vertices"]) out += vertex_text(vertex);
+  out += path_text(plan["path"]);
   out += "Operators\n";
   for (const auto& op : plan["operators"]) out += operator_text(op);
   out += "Planned in " + milliseconds(plan["planning_seconds"].get<double>());

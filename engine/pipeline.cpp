@@ -15,6 +15,11 @@ std::optional<Partition> wanted_partition(const BoundQuery& query, const Session
   return default_partition(output.bound, output.dtype, session.settings.tile_bytes());
 }
 
+bool gives_order(const ast::Query& query, const BoundQuery& bound) {
+  const auto* subscripts = std::get_if<ast::Subscripts>(&query.body);
+  return (query.path && bound.path_optimizer.empty()) || (subscripts != nullptr && subscripts->nesting);
+}
+
 // Stored tensors that the plan reads.
 std::vector<InputTensor> scanned_tensors(const PhysicalPlan& plan) {
   std::vector<InputTensor> tensors;
@@ -32,12 +37,15 @@ PlannedQuery plan_query(const ast::Query& query, SessionState& session, const Re
   // EinGraph -> rewritten EinGraph of unary and binary vertices -> partition vectors -> physical plan.
   OptimizerOptions options;
   options.parallelism = session.settings.parallelism();
+  options.path = session.settings.path();
+  if (!bound.path_optimizer.empty()) options.path.optimizer = parse_path_optimizer(bound.path_optimizer);
   options.strategy = session.settings.strategy();
   options.disabled_passes = session.settings.disabled_passes();
   options.output_partition = wanted_partition(bound, session, request);
   OptimizedPlan plan = optimize(bound.graph, options);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  return {std::move(bound), std::move(plan), elapsed.count()};
+  const bool order_given = gives_order(query, bound);
+  return {std::move(bound), std::move(plan), elapsed.count(), order_given};
 }
 
 ExecutionProfile run_query(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot, TileSink& sink) {

@@ -25,6 +25,7 @@ struct PlannedQuery {
   BoundQuery query;
   OptimizedPlan plan;
   double planning_seconds = 0;  ///< binding and optimising
+  bool order_given = false;     ///< by USING PATH with pairs or 'left', or by nested subscripts
 
   const Vertex& output() const { return query.graph.vertex(query.graph.output()); }
   const TileGrid& result_grid() const { return plan.physical.nodes.back().grid; }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <functional>
 #include <thread>
@@ -75,6 +76,30 @@ std::int64_t integer_in(const std::string& name, const Value& value, std::int64_
   return *number;
 }
 
+constexpr double kMaxPathBudget = 60;
+
+// Absent for 'auto'.
+std::optional<double> path_budget(const Value& value) {
+  if (lower(text_of(value)) == "auto") return std::nullopt;
+  double seconds = -1;
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) seconds = static_cast<double>(*integer);
+  if (const auto* real = std::get_if<double>(&value)) seconds = *real;
+  if (const auto* text = std::get_if<std::string>(&value)) {
+    const bool has_unit = !text->empty() && std::isalpha(static_cast<unsigned char>(text->back())) != 0;
+    if (const auto ms = parse_duration_ms(*text); ms && has_unit) seconds = static_cast<double>(*ms) / 1000;
+  }
+  if (!(seconds >= 0 && seconds <= kMaxPathBudget))
+    refuse("path_budget", value, "seconds from 0 to 60, a duration as in '50ms', or 'auto'");
+  return seconds;
+}
+
+// 0.5, not 0.500000.
+std::string short_number(double value) {
+  char text[32];
+  const auto [end, status] = std::to_chars(text, text + sizeof text, value);
+  return {text, end};
+}
+
 std::set<std::string> split_names(const std::string& text) {
   std::set<std::string> names;
   std::string name;
@@ -102,12 +127,12 @@ struct SettingRow {
   std::string (*show)(const Settings&);
   void (*reset)(Settings&);
 
-  static const std::array<SettingRow, 9>& all();
+  static const std::array<SettingRow, 10>& all();
   static const SettingRow& find(const std::string& name);
 };
 
-const std::array<SettingRow, 9>& SettingRow::all() {
-  static constexpr std::array<SettingRow, 9> kRows{{
+const std::array<SettingRow, 10>& SettingRow::all() {
+  static constexpr std::array<SettingRow, 10> kRows{{
       {"disabled_passes", "optimizer passes to leave out, as in 'common_subexpressions,early_summation'",
        [](Settings& s, const Value& v) { s.disabled_passes_ = split_names(lower(text_of(v))); },
        [](const Settings& s) { return join_names(s.disabled_passes_); },
@@ -127,12 +152,14 @@ const std::array<SettingRow, 9>& SettingRow::all() {
          s.parallelism_ = p;
        },
        [](const Settings& s) { return std::to_string(s.parallelism()); }, [](Settings& s) { s.parallelism_.reset(); }},
-      {"path_optimizer", "how n-ary contractions are ordered: 'greedy'",
-       [](Settings& s, const Value& v) {
-         if (lower(text_of(v)) != "greedy") refuse("path_optimizer", v, "'greedy'");
-         s.path_optimizer_ = "greedy";
-       },
-       [](const Settings& s) { return s.path_optimizer_; }, [](Settings& s) { s.path_optimizer_ = "greedy"; }},
+      {"path_budget", "seconds that ordering one contraction may take, or auto: by what there is to gain",
+       [](Settings& s, const Value& v) { s.path_.seconds = path_budget(v); },
+       [](const Settings& s) { return s.path_.seconds ? short_number(*s.path_.seconds) : "auto"; },
+       [](Settings& s) { s.path_.seconds.reset(); }},
+      {"path_optimizer", "how n-ary contractions are ordered: 'auto', 'greedy', 'optimal' or 'anneal'",
+       [](Settings& s, const Value& v) { s.path_.optimizer = parse_path_optimizer(text_of(v)); },
+       [](const Settings& s) { return std::string(name_of(s.path_.optimizer)); },
+       [](Settings& s) { s.path_.optimizer = PathOptimizer::Auto; }},
       {"progress", "whether long work reports its progress: on or off",
        [](Settings& s, const Value& v) {
          const auto text = lower(text_of(v));

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "optimizer/path_optimizer.hpp"
 #include "optimizer/strategy.hpp"
 
 namespace eindb {
@@ -39,6 +40,7 @@ class Settings {
   std::int64_t tile_bytes() const { return tile_bytes_; }
   std::int64_t statement_timeout_ms() const { return statement_timeout_ms_; }
   Strategy strategy() const { return strategy_; }
+  const PathOptions& path() const { return path_; }
   const std::set<std::string>& disabled_passes() const { return disabled_passes_; }
   bool progress() const { return progress_; }
 
@@ -51,7 +53,7 @@ class Settings {
   std::int64_t tile_bytes_;
   std::int64_t statement_timeout_ms_;
   Strategy strategy_;
-  std::string path_optimizer_;
+  PathOptions path_;
   std::set<std::string> disabled_passes_;
   bool progress_;
 };

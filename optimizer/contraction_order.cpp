@@ -36,7 +36,7 @@ std::vector<Factor> joined(std::vector<Factor> a, const std::vector<Factor>& b) 
 // Takes one product apart. Lifecycle: factors -> leaves -> binary vertices along the path -> last vertex.
 class ProductSplitter {
  public:
-  explicit ProductSplitter(VertexSplitter& splitter) : splitter_(splitter) {}
+  ProductSplitter(VertexSplitter& splitter, PathSearch& paths) : splitter_(splitter), paths_(paths) {}
 
   VertexId run() {
     collect_leaves();
@@ -165,7 +165,7 @@ class ProductSplitter {
   // Joins leaves along the path, all but the last pair, which finish() joins.
   void contract() {
     if (leaves_.size() < 3) return;
-    const auto path = greedy_path(problem());
+    const auto path = paths_.find(problem());
     auto pairs = results_of_path(leaves_.size(), path.steps);
     const auto last = pairs.back();
     pairs.pop_back();
@@ -192,6 +192,7 @@ class ProductSplitter {
   }
 
   VertexSplitter& splitter_;
+  PathSearch& paths_;
   std::vector<Leaf> leaves_;
   std::map<std::vector<std::size_t>, std::size_t> leaf_of_pair_;
   std::unordered_map<std::size_t, std::size_t> leaf_of_operand_;  // the first one, where several read it
@@ -200,20 +201,21 @@ class ProductSplitter {
   std::unordered_set<Label> summed_;
 };
 
-VertexId split(VertexSplitter splitter) {
+VertexId split(VertexSplitter splitter, PathSearch& paths) {
   const auto& einsum = splitter.vertex().einsum;
-  if (einsum.aggregate == Aggregate::None || einsum.aggregate == Aggregate::Sum) return ProductSplitter(splitter).run();
+  if (einsum.aggregate == Aggregate::None || einsum.aggregate == Aggregate::Sum)
+    return ProductSplitter(splitter, paths).run();
   return splitter.finish(split_to_two_operands(splitter, einsum.expression), einsum.aggregated);
 }
 
 }  // namespace
 
-EinGraph order_contractions(const EinGraph& graph) {
+EinGraph order_contractions(const EinGraph& graph, PathSearch& paths) {
   VertexNames names(graph);
   return rewrite_each(graph, [&](EinGraph& out, Vertex vertex) {
     if (vertex.inputs.size() > 2) vertex = unite_operands(std::move(vertex));
     if (vertex.inputs.size() <= 2) return out.add(std::move(vertex));
-    return split(VertexSplitter(out, names, std::move(vertex)));
+    return split(VertexSplitter(out, names, std::move(vertex)), paths);
   });
 }
 

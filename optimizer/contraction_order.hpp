@@ -1,13 +1,14 @@
 #pragma once
 
+#include "optimizer/path_optimizer.hpp"
 #include "plan/ein_graph.hpp"
 
 namespace eindb {
 
 /// Turns vertices with more than two inputs into unary and binary ones.
 ///
-/// A SUM (or no aggregate) of a product is an n-ary contraction: its factors are joined in the order of greedy_path
-/// (optimizer/contraction_path), and each label is summed in the vertex after which nothing else needs it.
+/// A SUM (or no aggregate) of a product is an n-ary contraction: its factors are joined in the order that
+/// `paths` finds, and each label is summed in the vertex after which nothing else needs it.
 ///
 ///     Z[i,m] = SUM(A[i,j] * B[j,k] * C[k,m])   becomes   Z.1[i,k] = SUM(A[i,j] * B[j,k]), Z[i,m] = SUM(Z.1 * C[k,m])
 ///
@@ -20,6 +21,6 @@ namespace eindb {
 ///   constants do.
 ///
 /// Any other expression is split bottom-up (optimizer/expression_split); its aggregate stays at the last vertex.
-EinGraph order_contractions(const EinGraph& graph);
+EinGraph order_contractions(const EinGraph& graph, PathSearch& paths);
 
 }  // namespace eindb

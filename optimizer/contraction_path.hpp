@@ -17,7 +17,8 @@ struct ContractionProblem {
 };
 
 /// The order of an n-ary contraction as pairs of positions in a shrinking list, opt_einsum's way: a step takes two
-/// operands off the list and puts their contraction at its end. n operands take n - 1 steps.
+/// operands off the list and puts their contraction at its end. n operands take n - 1 steps. A label is summed in the
+/// step after which neither another operand nor the output has it.
 /// Example: ((0, 1), (0, 1)) over A, B, C contracts A with B, then C (now at 0) with AB (at 1).
 struct ContractionPath {
   using Step = std::pair<std::size_t, std::size_t>;  ///< first < second
@@ -26,17 +27,12 @@ struct ContractionPath {
   double largest_intermediate = 0;  ///< elements of the largest result of a step, the last one included
 };
 
-/// Contracts the pair with the smallest size(result) - size(a) - size(b) first, among pairs that share a label; then
-/// what is left, as outer products, smallest first. A label is summed in the step after which neither another operand
-/// nor the output has it. Deterministic; about n log n for n operands of bounded rank: a label that more than a few
-/// dozen operands share proposes only some of their pairs.
-ContractionPath greedy_path(const ContractionProblem& problem);
+/// A path as pairs of results: operands are results 0 to n - 1, step s gives result n + s.
+using ResultPairs = std::vector<std::pair<std::size_t, std::size_t>>;
 
-/// The path made of pairs of results, with its costs: operands are results 0 to n - 1, step s gives result n + s.
-ContractionPath path_of_results(const ContractionProblem& problem,
-                                const std::vector<std::pair<std::size_t, std::size_t>>& pairs);
+/// The path made of pairs of results, with its costs.
+ContractionPath path_of_results(const ContractionProblem& problem, const ResultPairs& pairs);
 /// The inverse for the order alone: which results each step of a path over n operands contracts.
-std::vector<std::pair<std::size_t, std::size_t>> results_of_path(std::size_t operand_count,
-                                                                 const std::vector<ContractionPath::Step>& steps);
+ResultPairs results_of_path(std::size_t operand_count, const std::vector<ContractionPath::Step>& steps);
 
 }  // namespace eindb

@@ -1,5 +1,6 @@
 #include "optimizer/optimizer.hpp"
 
+#include "optimizer/flops.hpp"
 #include "optimizer/physical_planner.hpp"
 #include "optimizer/stopwatch.hpp"
 #include "plan/validator.hpp"
@@ -20,13 +21,20 @@ void check_output_partition(const EinGraph& graph, const std::optional<Partition
   if (partition) TileGrid(graph.vertex(graph.output()).bound, *partition);
 }
 
+PathSummary summary(const EinGraph& bound, const EinGraph& ordered, const PathReport& report) {
+  const auto after = flops_of(ordered);
+  return {report, flops_of(bound).flops, after.flops, after.largest_result};
+}
+
 }  // namespace
 
 OptimizedPlan optimize(const EinGraph& graph, const OptimizerOptions& options) {
   const Stopwatch watch;
   check_output_partition(graph, options.output_partition);
   OptimizedPlan plan;
-  plan.graph = run_passes(graph, options.disabled_passes, plan.stages);
+  PathSearch paths(options.path);
+  plan.graph = run_passes(graph, options.disabled_passes, plan.stages, paths);
+  plan.path = summary(graph, plan.graph, paths.report());
   plan.labelling = timed("decomposition", plan.stages, [&] {
     return label(plan.graph, options.strategy, {options.parallelism, options.free_inputs, options.output_partition});
   });

@@ -8,6 +8,7 @@
 
 #include "optimizer/labelling.hpp"
 #include "optimizer/passes.hpp"
+#include "optimizer/path_optimizer.hpp"
 #include "optimizer/strategy.hpp"
 #include "plan/physical_plan.hpp"
 
@@ -19,6 +20,15 @@ struct OptimizerOptions {
   std::set<std::string> disabled_passes;      ///< names of optimizer/passes
   bool free_inputs = false;                   ///< cost stored tensors as free in any partition, the paper's rule
   std::optional<Partition> output_partition;  ///< cut the result so; otherwise as the last vertex gives it
+  PathOptions path = {};                      ///< how n-ary contractions are ordered
+};
+
+/// What ordering the contractions did for a graph.
+struct PathSummary {
+  PathReport search;
+  double naive_flops = 0;           ///< as the statement has it: every vertex in one nest of loops (optimizer/flops)
+  double flops = 0;                 ///< of the graph after all passes
+  double largest_intermediate = 0;  ///< elements of its largest result, the last one included
 };
 
 /// Everything that planning found out; EXPLAIN prints it, the executor takes `physical`.
@@ -26,14 +36,16 @@ struct OptimizedPlan {
   EinGraph graph;  ///< after all passes; entry n of labelling.vertices is of its vertex n
   Labelling labelling;
   PhysicalPlan physical;
+  PathSummary path;
   std::vector<StageTiming> stages;  ///< the passes that ran, then "decomposition" and "physical_plan"
   double planning_seconds = 0;      ///< all of it, with validation
 };
 
 /// The optimiser: bound logical plan in, physical plan out. A pure function of its arguments: no I/O, no state, any
 /// number of threads. The output vertex keeps name, head labels and type.
-/// Throws Error{Value} if the parallelism is not a power of two, Error{UnknownName} or Error{Value} for a pass that
-/// cannot be disabled, Error{Shape} if `output_partition` does not fit the result.
+/// Throws Error{Value} if the parallelism is not a power of two or no optimal path can be found in time,
+/// Error{UnknownName} or Error{Value} for a pass that cannot be disabled, Error{Shape} if `output_partition` does not
+/// fit the result.
 OptimizedPlan optimize(const EinGraph& graph, const OptimizerOptions& options);
 
 }  // namespace eindb

@@ -47,16 +47,17 @@ const std::vector<Pass>& all_passes() {
   return kPasses;
 }
 
-EinGraph run_passes(EinGraph graph, const std::set<std::string>& disabled, std::vector<StageTiming>& timings) {
+EinGraph run_passes(EinGraph graph, const std::set<std::string>& disabled, std::vector<StageTiming>& timings,
+                    PathSearch& paths) {
   check_disabled(disabled);
   validate(graph);
   auto max_arity = std::numeric_limits<std::size_t>::max();
   for (const auto& pass : all_passes()) {
     if (disabled.contains(std::string(pass.name))) continue;
     const Stopwatch watch;
-    graph = pass.run(graph);
+    graph = pass.run(graph, paths);
     timings.push_back({std::string(pass.name), watch.seconds()});
-    if (pass.run == order_contractions) max_arity = 2;
+    if (pass.run.orders()) max_arity = 2;
     validate(graph, max_arity);
   }
   return graph;

@@ -5,15 +5,37 @@
 #include <string_view>
 #include <vector>
 
+#include "optimizer/path_optimizer.hpp"
 #include "plan/ein_graph.hpp"
 
 namespace eindb {
+
+/// What a pass runs: a function of the graph alone, or one that looks for contraction paths too.
+class PassFunction {
+ public:
+  using Rewrite = EinGraph (*)(const EinGraph&);
+  using Ordering = EinGraph (*)(const EinGraph&, PathSearch&);
+
+  // Implicit, so that the list of passes names functions.
+  PassFunction(Rewrite rewrite) : rewrite_(rewrite) {}      // NOLINT(google-explicit-constructor)
+  PassFunction(Ordering ordering) : ordering_(ordering) {}  // NOLINT(google-explicit-constructor)
+
+  EinGraph operator()(const EinGraph& graph, PathSearch& paths) const {
+    return ordering_ != nullptr ? ordering_(graph, paths) : rewrite_(graph);
+  }
+  /// Whether vertices have at most two inputs afterwards.
+  bool orders() const { return ordering_ != nullptr; }
+
+ private:
+  Rewrite rewrite_ = nullptr;
+  Ordering ordering_ = nullptr;
+};
 
 /// A rewrite of the logical plan: takes a valid graph, gives a valid graph with the same result, and for good measure
 /// the same output name, head and type. Each pass is a function of its own file; what is here is their order.
 struct Pass {
   std::string_view name;
-  EinGraph (*run)(const EinGraph&);
+  PassFunction run;
   std::string_view reason;  ///< why it stands where it stands
   bool switchable = true;   ///< false: execution needs what it establishes
 };
@@ -28,8 +50,9 @@ struct StageTiming {
 };
 
 /// Runs the passes that are not disabled, validates the graph before the first and after each, and appends what each
-/// took (validation apart) to `timings`. Throws Error{UnknownName} if a disabled pass does not exist, Error{Value} if
-/// it cannot be switched off.
-EinGraph run_passes(EinGraph graph, const std::set<std::string>& disabled, std::vector<StageTiming>& timings);
+/// took (validation apart) to `timings`; `paths` orders contractions. Throws Error{UnknownName} if a disabled pass does
+/// not exist, Error{Value} if it cannot be switched off.
+EinGraph run_passes(EinGraph graph, const std::set<std::string>& disabled, std::vector<StageTiming>& timings,
+                    PathSearch& paths);
 
 }  // namespace eindb

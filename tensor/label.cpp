@@ -3,6 +3,12 @@
 #include <algorithm>
 
 namespace eindb {
+namespace {
+
+// So many labels are compared one by one; longer lists are looked up.
+constexpr std::size_t kFew = 16;
+
+}  // namespace
 
 Label LabelTable::add(std::string name, std::int64_t extent) {
   names_.push_back(std::move(name));
@@ -23,11 +29,22 @@ std::string LabelTable::join_names(const Labels& labels) const {
   return out;
 }
 
-bool DistinctLabels::add(Label label) {
-  if (contains(label)) return false;
+bool DistinctLabels::contains(Label label) const {
+  if (labels_.size() <= kFew) return eindb::contains(labels_, label);
+  return label.index() < seen_.size() && seen_[label.index()];
+}
+
+void DistinctLabels::mark(Label label) {
   if (label.index() >= seen_.size()) seen_.resize(label.index() + 1);
   seen_[label.index()] = true;
+}
+
+bool DistinctLabels::add(Label label) {
+  if (contains(label)) return false;
   labels_.push_back(label);
+  if (labels_.size() > kFew + 1) mark(label);
+  else if (labels_.size() == kFew + 1)
+    for (const auto known : labels_) mark(known);
   return true;
 }
 
@@ -45,8 +62,6 @@ void append_distinct(Labels& labels, const Labels& more) {
 }
 
 Labels difference(const Labels& a, const Labels& b) {
-  // A few labels are compared one by one; long lists are looked up.
-  constexpr std::size_t kFew = 16;
   Labels out;
   if (b.size() <= kFew) {
     std::copy_if(a.begin(), a.end(), std::back_inserter(out), [&](Label label) { return !contains(b, label); });

@@ -31,7 +31,8 @@ class LabelTable {
   std::vector<std::int64_t> extents_;
 };
 
-/// Distinct labels in order of first addition, with membership in constant time: for lists that may grow long.
+/// Distinct labels in order of first addition, with membership in constant time: for lists that may grow long. A few
+/// labels are compared one by one, so that many short lists over a large table cost nothing of its size.
 class DistinctLabels {
  public:
   DistinctLabels() = default;
@@ -40,12 +41,14 @@ class DistinctLabels {
   /// False if it was there already.
   bool add(Label label);
   void add(const Labels& labels);
-  bool contains(Label label) const { return label.index() < seen_.size() && seen_[label.index()]; }
+  bool contains(Label label) const;
   const Labels& labels() const { return labels_; }
 
  private:
+  void mark(Label label);
+
   Labels labels_;
-  std::vector<bool> seen_;  // by number
+  std::vector<bool> seen_;  // by number; empty while there are few
 };
 
 bool contains(const Labels& labels, Label label);

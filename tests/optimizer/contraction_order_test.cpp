@@ -13,6 +13,11 @@ using testing::GraphBuilder;
 using testing::op;
 using Texts = std::vector<std::string>;
 
+EinGraph order_contractions(const EinGraph& graph) {
+  PathSearch paths;
+  return eindb::order_contractions(graph, paths);
+}
+
 Texts ordered(const EinGraph& graph) {
   const auto result = order_contractions(graph);
   validate(result, 2);

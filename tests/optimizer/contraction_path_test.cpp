@@ -7,6 +7,7 @@
 #include <random>
 
 #include "common/error.hpp"
+#include "optimizer/greedy_path.hpp"
 
 namespace eindb {
 namespace {

@@ -182,7 +182,8 @@ TEST_P(PassesPreserveResults, EachPassAloneAndAllTogether) {
     ASSERT_NO_THROW(validate(graph));
     const auto expected = evaluate_graph(graph, value_of);
     for (const auto& pass : all_passes()) {
-      const auto rewritten = pass.run(graph);
+      PathSearch paths;
+      const auto rewritten = pass.run(graph, paths);
       ASSERT_NO_THROW(validate(rewritten)) << joined(graph) << pass.name << "\n" << joined(rewritten);
       expect_same_head(graph, rewritten);
       expect_close(expected, evaluate_graph(rewritten, value_of),
@@ -192,7 +193,8 @@ TEST_P(PassesPreserveResults, EachPassAloneAndAllTogether) {
     for (const auto& disabled :
          {std::set<std::string>{}, {"early_summation"}, {"common_subexpressions", "common_parts"}}) {
       std::vector<StageTiming> timings;
-      const auto rewritten = run_passes(graph, disabled, timings);
+      PathSearch paths;
+      const auto rewritten = run_passes(graph, disabled, timings, paths);
       expect_close(expected, evaluate_graph(rewritten, value_of), joined(graph) + "all\n" + joined(rewritten));
       expect_same_head(graph, rewritten);
       EXPECT_EQ(timings.size(), all_passes().size() - disabled.size());
@@ -211,7 +213,8 @@ TEST(Passes, WhatCanBeDisabled) {
   std::vector<StageTiming> timings;
   const auto kind = [&](const std::string& name) {
     try {
-      run_passes(g.graph, {name}, timings);
+      PathSearch paths;
+      run_passes(g.graph, {name}, timings, paths);
     } catch (const Error& e) {
       return e.kind();
     }

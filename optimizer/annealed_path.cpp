@@ -1,0 +1,89 @@
+#include "optimizer/annealed_path.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <utility>
+
+#include "optimizer/contraction_tree.hpp"
+
+namespace eindb {
+namespace {
+
+// Beside the labels it looks at, a rotation costs as much as so many of them.
+constexpr std::uint64_t kUnitsPerRotation = 16;
+// More finds nothing more: thousands of sweeps of a tree of a hundred operands.
+constexpr std::uint64_t kMostUnitsPerOperand = 2'000'000;
+// From "ten times the flops pass one time in ten" to "no loss passes"; between them beta grows by equal factors.
+constexpr double kFirstBeta = 1;
+constexpr double kLastBeta = 100;
+// A loss that passes less often than once in a billion is not drawn for.
+constexpr double kHopeless = 1e-9;
+
+class Annealing {
+ public:
+  Annealing(const ContractionProblem& problem, const ResultPairs& start)
+      : tree_(problem, start), best_(start), best_flops_(tree_.flops()) {}
+
+  ResultPairs run(std::uint64_t units) && {
+    while (spent() < units) {
+      warm(static_cast<double>(spent()) / static_cast<double>(units));
+      for (auto n = tree_.leaf_count(); n < tree_.node_count(); ++n) try_rotation();
+      keep_if_best();
+    }
+    return std::move(best_);
+  }
+
+ private:
+  std::uint64_t spent() const { return tries_ * kUnitsPerRotation + tree_.labels_seen(); }
+
+  void warm(double progress) {
+    beta_ = kFirstBeta * std::pow(kLastBeta / kFirstBeta, progress);
+    hopeless_ratio_ = std::pow(kHopeless, -1 / beta_);
+  }
+
+  // Below a node drawn at random, a rotation drawn at random; none if its children are leaves.
+  void try_rotation() {
+    ++tries_;
+    const auto draw = random_();
+    const auto steps = tree_.node_count() - tree_.leaf_count();
+    const auto parent = static_cast<ContractionTree::Node>(tree_.leaf_count() + (draw >> 32U) * steps / (1ULL << 32U));
+    std::size_t side = draw & 1U;
+    if (tree_.is_leaf(tree_.child(parent, side))) side = 1 - side;
+    if (tree_.is_leaf(tree_.child(parent, side))) return;
+    const auto rotation = tree_.look_at(parent, side, (draw >> 1U) & 1U);
+    if (accepts(rotation.flops_after() / rotation.flops_before)) tree_.apply(rotation);
+  }
+
+  bool accepts(double ratio) {
+    if (ratio <= 1) return true;
+    if (!(ratio < hopeless_ratio_)) return false;
+    const double uniform = static_cast<double>(random_() >> 11U) * 0x1p-53;
+    return uniform < std::pow(ratio, -beta_);
+  }
+
+  void keep_if_best() {
+    const double flops = tree_.flops();
+    if (flops >= best_flops_) return;
+    best_flops_ = flops;
+    best_ = tree_.pairs();
+  }
+
+  ContractionTree tree_;
+  ResultPairs best_;
+  double best_flops_;
+  std::mt19937_64 random_{1};
+  double beta_ = kFirstBeta;
+  double hopeless_ratio_ = 0;
+  std::uint64_t tries_ = 0;
+};
+
+}  // namespace
+
+ResultPairs annealed_pairs(const ContractionProblem& problem, const ResultPairs& start, SearchBudget budget) {
+  const auto operands = problem.operands.size();
+  if (operands < 3) return start;
+  return Annealing(problem, start).run(std::min(budget.units, operands * kMostUnitsPerOperand));
+}
+
+}  // namespace eindb

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "optimizer/contraction_path.hpp"
+#include "optimizer/search_budget.hpp"
+
+namespace eindb {
+
+/// Simulated annealing on the contraction tree, from `start`: rotations (optimizer/contraction_tree) drawn at random
+/// are carried out if they lower the flops of the two steps that they change, and else with probability
+/// (before / after)^beta, where beta grows over the budget (TreeSA: Kalachev, Panteleev, Yung, arXiv:2108.05665).
+/// Returns the best tree seen, never a worse one than `start`. Deterministic: seeds are fixed.
+ResultPairs annealed_pairs(const ContractionProblem& problem, const ResultPairs& start, SearchBudget budget);
+
+}  // namespace eindb

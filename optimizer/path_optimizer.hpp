@@ -1,0 +1,57 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "optimizer/contraction_path.hpp"
+
+namespace eindb {
+
+/// How n-ary contractions are ordered (SET path_optimizer, USING PATH 'name').
+enum class PathOptimizer {
+  Auto,     ///< whichever of the others fits the number of operands and the time that planning may take
+  Greedy,   ///< optimizer/greedy_path
+  Optimal,  ///< optimizer/optimal_path
+  Anneal,   ///< optimizer/random_greedy_path, then optimizer/annealed_path
+};
+
+/// "auto", "greedy", "optimal", "anneal".
+std::string_view name_of(PathOptimizer optimizer);
+/// Case-insensitive. Throws Error{Value} with the names that exist.
+PathOptimizer parse_path_optimizer(std::string_view name);
+
+/// How to look for a path.
+struct PathOptions {
+  PathOptimizer optimizer = PathOptimizer::Auto;
+  /// What random-greedy and annealing may take for one contraction (SearchBudget: work is counted, not the clock).
+  /// Absent: a tenth of a second, and under Auto no more than a tenth of what greedy's path takes at 10^9 flops per
+  /// second, but at least a hundredth of a second.
+  std::optional<double> seconds;
+};
+
+/// What the searches of one graph did.
+struct PathReport {
+  PathOptimizer optimizer = PathOptimizer::Auto;
+  std::vector<std::string> methods;  ///< distinct ones, in order: "optimal", "anneal", "random-greedy", "greedy"
+  double seconds = 0;
+};
+
+/// Finds paths and keeps account of it. Not for several threads at once.
+class PathSearch {
+ public:
+  explicit PathSearch(const PathOptions& options = {}) : options_(options), report_{options.optimizer, {}, 0} {}
+
+  /// A path that is never worse than greedy's, and is greedy's where none is better; the same for the same problem.
+  /// Throws Error{Value} if Optimal would take too long.
+  ContractionPath find(const ContractionProblem& problem);
+
+  const PathReport& report() const { return report_; }
+
+ private:
+  PathOptions options_;
+  PathReport report_;
+};
+
+}  // namespace eindb

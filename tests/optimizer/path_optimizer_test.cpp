@@ -1,0 +1,116 @@
+#include "optimizer/path_optimizer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "common/error.hpp"
+#include "optimizer/annealed_path.hpp"
+#include "optimizer/contraction_tree.hpp"
+#include "optimizer/greedy_path.hpp"
+#include "optimizer/random_greedy_path.hpp"
+#include "tests/optimizer/random_network.hpp"
+
+namespace eindb {
+namespace {
+
+constexpr PathOptimizer kAll[] = {PathOptimizer::Auto, PathOptimizer::Greedy, PathOptimizer::Optimal,
+                                  PathOptimizer::Anneal};
+
+ContractionPath find(const ContractionProblem& problem, PathOptions options) {
+  PathSearch search(options);
+  return search.find(problem);
+}
+
+TEST(PathOptimizer, Names) {
+  for (const auto optimizer : kAll) EXPECT_EQ(parse_path_optimizer(name_of(optimizer)), optimizer);
+  EXPECT_EQ(parse_path_optimizer("Greedy"), PathOptimizer::Greedy);
+  EXPECT_THROW(parse_path_optimizer("best"), Error);
+}
+
+TEST(PathOptimizer, NeverWorseThanGreedyAndTheSameTwice) {
+  std::mt19937 random(21);
+  for (int round = 0; round < 60; ++round) {
+    const auto problem = testing::random_network(random, 2 + random() % 12, 3 + random() % 12, 3);
+    const double greedy = greedy_path(problem).flops;
+    const double least = find(problem, {PathOptimizer::Optimal, {}}).flops;
+    for (const auto optimizer : kAll) {
+      const PathOptions options{optimizer, 0.005};
+      const auto path = find(problem, options);
+      EXPECT_LE(path.flops, greedy);
+      EXPECT_GE(path.flops, least * (1 - 1e-9));
+      EXPECT_EQ(path.steps, find(problem, options).steps);
+    }
+  }
+}
+
+// Of paths with equal flops greedy's is taken: plans change only where they become better.
+TEST(PathOptimizer, KeepsGreedysPathWhereNoneIsBetter) {
+  const ContractionProblem star{{{0}, {0}, {0}, {0}}, {0}, {10}};
+  for (const auto optimizer : kAll) EXPECT_EQ(find(star, {optimizer, {}}).steps, greedy_path(star).steps);
+}
+
+TEST(PathOptimizer, AutoPicksBySizeAndBudget) {
+  std::mt19937 random(22);
+  const auto method = [](const ContractionProblem& problem, std::optional<double> seconds) {
+    PathSearch search({PathOptimizer::Auto, seconds});
+    search.find(problem);
+    return search.report().methods.at(0);
+  };
+  EXPECT_EQ(method(testing::regular_network(random, 12, 3, 2), {}), "optimal");
+  EXPECT_EQ(method(testing::regular_network(random, 40, 3, 2), {}), "anneal");
+  EXPECT_EQ(method(testing::regular_network(random, 40, 3, 2), 0.0), "greedy");
+  EXPECT_EQ(method(testing::chain(random, 20000), {}), "greedy");
+}
+
+TEST(PathOptimizer, AnnealingIsWorthOrdersOfMagnitude) {
+  std::mt19937 random(23);
+  const auto problem = testing::regular_network(random, 100, 3, 2);
+  const double gain =
+      std::log10(greedy_path(problem).flops) - std::log10(find(problem, {PathOptimizer::Anneal, 0.1}).flops);
+  EXPECT_GT(gain, 0.5);
+}
+
+TEST(RandomGreedyPath, OnlyGetsBetter) {
+  std::mt19937 random(24);
+  for (int round = 0; round < 20; ++round) {
+    const auto problem = testing::random_network(random, 20, 30, 8);
+    const auto start = greedy_pairs(problem, {});
+    const auto some = random_greedy_pairs(problem, start, SearchBudget::of_seconds(0.01));
+    const auto more = random_greedy_pairs(problem, start, SearchBudget::of_seconds(0.02));
+    EXPECT_LE(path_of_results(problem, some).flops, path_of_results(problem, start).flops);
+    EXPECT_LE(path_of_results(problem, more).flops, path_of_results(problem, some).flops);
+    EXPECT_EQ(random_greedy_pairs(problem, start, {0}), start);
+  }
+}
+
+// After any number of rotations the flops kept are those that the tree's pairs have when costed afresh.
+TEST(ContractionTree, RotationsKeepTheCostsRight) {
+  std::mt19937 random(25);
+  for (int round = 0; round < 200; ++round) {
+    const auto problem = testing::random_network(random, 3 + random() % 10, 2 + random() % 12, 2 + random() % 4);
+    ContractionTree tree(problem, greedy_pairs(problem, {}));
+    EXPECT_DOUBLE_EQ(tree.flops(), greedy_path(problem).flops);
+    for (int rotation = 0; rotation < 50; ++rotation) {
+      const auto parent = static_cast<ContractionTree::Node>(tree.leaf_count() + random() % (tree.leaf_count() - 1));
+      const std::size_t side = random() % 2;
+      if (tree.is_leaf(tree.child(parent, side))) continue;
+      const double before = tree.flops();
+      const auto looked_at = tree.look_at(parent, side, random() % 2);
+      tree.apply(looked_at);
+      EXPECT_NEAR(tree.flops(), before - looked_at.flops_before + looked_at.flops_after(), 1e-9 * before);
+      ASSERT_NEAR(path_of_results(problem, tree.pairs()).flops, tree.flops(), 1e-9 * tree.flops());
+    }
+  }
+}
+
+TEST(ContractionTree, DeepTrees) {
+  std::mt19937 random(26);
+  const auto problem = testing::chain(random, 20000);
+  ResultPairs left;
+  for (std::size_t n = 1; n < 20000; ++n) left.emplace_back(n, n == 1 ? 0 : 20000 + n - 2);
+  EXPECT_EQ(ContractionTree(problem, left).pairs().size(), left.size());
+}
+
+}  // namespace
+}  // namespace eindb

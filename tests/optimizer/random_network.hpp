@@ -1,0 +1,52 @@
+#pragma once
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+#include "optimizer/contraction_path.hpp"
+
+namespace eindb::testing {
+
+/// Networks of every kind: hyperedges, disconnected parts, scalars, labels of one operand alone, any output.
+inline ContractionProblem random_network(std::mt19937& random, std::size_t operands, std::size_t labels,
+                                         unsigned one_in) {
+  ContractionProblem problem{std::vector<std::vector<std::size_t>>(operands), {}, {}};
+  for (std::size_t label = 0; label < labels; ++label) {
+    problem.extents.push_back(static_cast<std::int64_t>(1 + random() % 7));
+    bool occurs = false;
+    for (auto& operand : problem.operands) {
+      if (random() % one_in != 0) continue;
+      operand.push_back(label);
+      occurs = true;
+    }
+    if (occurs && random() % 4 == 0) problem.output.push_back(label);
+  }
+  return problem;
+}
+
+/// Every operand has `degree` labels, each shared with one other operand (or twice with the same one).
+inline ContractionProblem regular_network(std::mt19937& random, std::size_t operands, std::size_t degree,
+                                          std::int64_t extent) {
+  std::vector<std::size_t> stubs;
+  for (std::size_t n = 0; n < operands; ++n) stubs.insert(stubs.end(), degree, n);
+  std::shuffle(stubs.begin(), stubs.end(), random);
+  ContractionProblem problem{std::vector<std::vector<std::size_t>>(operands), {}, {}};
+  for (std::size_t s = 0; s + 1 < stubs.size(); s += 2) {
+    if (stubs[s] == stubs[s + 1]) continue;
+    problem.operands[stubs[s]].push_back(problem.extents.size());
+    problem.operands[stubs[s + 1]].push_back(problem.extents.size());
+    problem.extents.push_back(extent);
+  }
+  return problem;
+}
+
+/// A chain of n matrices with open ends.
+inline ContractionProblem chain(std::mt19937& random, std::size_t n) {
+  ContractionProblem problem{{}, {0, n}, {}};
+  for (std::size_t o = 0; o <= n; ++o) problem.extents.push_back(static_cast<std::int64_t>(2 + random() % 50));
+  for (std::size_t o = 0; o < n; ++o) problem.operands.push_back({o, o + 1});
+  return problem;
+}
+
+}  // namespace eindb::testing
