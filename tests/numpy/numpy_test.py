@@ -5,6 +5,7 @@ Every case imports its inputs, runs statements, exports the result and compares 
 same files: the largest difference relative to the largest value stays within 1e-5 (float32) and 1e-12 (float64).
 Each case runs with the default settings, with one thread, and with tiny tiles and many kernel calls.
 """
+import math
 import os
 import subprocess
 import sys
@@ -75,6 +76,16 @@ def chain(t):
     return t["A"] @ t["B"] + t["C"] @ (t["D"] @ t["E"])
 
 
+def macro(expression):
+    return f"CREATE TENSOR Z AS EINSUM Z[i,j] = {expression};"
+
+
+def normalized(x, centred):
+    if centred:
+        x = x - x.mean(axis=1, keepdims=True)
+    return x / np.sqrt((x ** 2).mean(axis=1, keepdims=True) + 1e-5)
+
+
 ATTENTION_SHAPES = {
     "Q": (48, 40), "K": (48, 40), "V": (48, 40),
     "WQ": (40, 4, 16), "WK": (40, 4, 16), "WV": (40, 4, 16), "WO": (40, 4, 16),
@@ -98,6 +109,19 @@ CASES = {
     "batch summed out": (
         {"X": (10, 30, 20), "Y": (30, 20, 25)}, "CREATE TENSOR Z AS EINSUM Z[i,k] = SUM(X[i,j,b] * Y[j,b,k]);",
         lambda t: np.einsum("ijb,jbk->ik", t["X"], t["Y"])),
+    "softmax macro": ({"X": (53, 71)}, macro("softmax(X[i,j], j)"), lambda t: softmax(t["X"])),
+    "layernorm macro": ({"X": (53, 71)}, macro("layernorm(X[i,j], j)"), lambda t: normalized(t["X"], centred=True)),
+    "rmsnorm macro": ({"X": (53, 71)}, macro("rmsnorm(X[i,j], j)"), lambda t: normalized(t["X"], centred=False)),
+    "silu macro": ({"X": (53, 71)}, macro("silu(X[i,j])"), lambda t: t["X"] / (1 + np.exp(-t["X"]))),
+    "gelu macro": (
+        {"X": (53, 71)}, macro("gelu(X[i,j])"),
+        lambda t: 0.5 * t["X"] * (1 + np.vectorize(math.erf)(t["X"] / np.sqrt(2)))),
+    "log-sum-exp": (
+        {"X": (53, 71)}, "CREATE TENSOR Z AS EINSUM Z[i] = LOGSUMEXP(100 * X[i,j]);",
+        lambda t: (100 * t["X"]).max(1) + np.log(np.exp(100 * (t["X"] - t["X"].max(1)[:, None])).sum(1))),
+    "one row and one column": (
+        PAIR, "CREATE TENSOR Z AS EINSUM Z[j,k] = X[60,j] * Y[j,k] + Y[7,k];",
+        lambda t: t["X"][60][:, None] * t["Y"] + t["Y"][7]),
     "mean and product of three": (
         {"A": (9, 8), "B": (8, 7), "C": (7, 6)}, "CREATE TENSOR Z AS EINSUM Z[i,l] = MEAN(A[i,j] * B[j,k] * C[k,l]);",
         lambda t: t["A"] @ t["B"] @ t["C"] / 56),
