@@ -59,7 +59,7 @@ ast::Query parse_explained(TokenStream& tokens) {
     if (tokens.at_word("FORMAT") || tokens.at_word("JSON") || tokens.at_word("DOT") || tokens.at_word("VERBOSE"))
       hint = "options stand in parentheses: EXPLAIN (ANALYZE, FORMAT json) EINSUM ...";
     if (tokens.at_word("CREATE") || tokens.at_word("COPY") || tokens.at_word("EXECUTE"))
-      hint = "leave the statement around the query out: EXPLAIN EINSUM ...";
+      hint = "EXPLAIN takes the query alone: EXPLAIN EINSUM ...";
     tokens.fail_expected("a query after EXPLAIN: EINSUM or WITH",
                          hint.empty() ? "EXPLAIN QUERY PLAN is for SQL" : hint);
   }
