@@ -5,6 +5,8 @@
 #include "engine/rows.hpp"
 #include "engine/statements.hpp"
 #include "parser/ast_children.hpp"
+#include "parser/expression_parser.hpp"
+#include "parser/foreign_words.hpp"
 #include "parser/parser.hpp"
 #include "storage/sqlite_transaction.hpp"
 #include "tensor/scalar_expression.hpp"
@@ -19,11 +21,18 @@ std::string upper(std::string text) {
 
 bool is_generator(const std::string& name) { return upper(name) == "RANDOM" || upper(name) == "RANDN"; }
 
+// SUM and the like, and words that begin an expression of their own: a macro of such a name could not be called.
+bool is_word_of_language(const std::string& name) {
+  const auto aggregates = aggregate_names();
+  return std::find(aggregates.begin(), aggregates.end(), upper(name)) != aggregates.end() || upper(name) == "CASE" ||
+         upper(name) == "CAST" || upper(name) == "NOT";
+}
+
 bool is_builtin(const std::string& name) { return find_builtin_macro(name, 0) != nullptr; }
 
 void check_name(const ast::CreateMacro& create) {
   const auto& name = create.name;
-  if (find_scalar_function(name.text) || is_generator(name.text)) {
+  if (find_scalar_function(name.text) || is_generator(name.text) || is_word_of_language(name.text)) {
     throw Error(ErrorKind::DuplicateName, name.text + " is a function of the language", name.span,
                 "give the macro another name");
   }
@@ -55,9 +64,13 @@ void check_body(const ast::Expression& e, const ast::CreateMacro& create, Sessio
       std::vector<std::string> candidates = builtin_macro_names();
       for (const auto& macro : session.macros.list()) candidates.push_back(macro.name);
       for (const auto function : scalar_function_names()) candidates.emplace_back(function);
+      for (const auto aggregate : aggregate_names()) candidates.emplace_back(aggregate);
       const auto nearest = nearest_name(name, candidates);
+      const auto foreign = hint_for_function(name);
       throw Error(ErrorKind::UnknownName, "there is no function " + name, call->function.span,
-                  nearest ? "did you mean " + *nearest + "?" : "");
+                  !foreign.empty() ? foreign
+                  : nearest        ? "did you mean " + *nearest + "?"
+                                   : "");
     }
   }
   for_each_child(e, [&](const ast::Expression& child) { check_body(child, create, session); });
@@ -97,7 +110,7 @@ Result execute_statement(const ast::DropMacro& drop, SessionState& session) {
     for (const auto& macro : session.macros.list()) names.push_back(macro.name);
     const auto nearest = nearest_name(drop.name.text, names);
     throw Error(ErrorKind::UnknownName, "there is no macro " + drop.name.text, drop.name.span,
-                nearest ? "did you mean " + *nearest + "?" : "");
+                nearest ? "did you mean " + *nearest + "?" : "SHOW MACROS lists what there is");
   }
   transaction.commit();
   return status_result("DROP MACRO");

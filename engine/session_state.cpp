@@ -24,7 +24,18 @@ void SessionState::report(std::string_view stage, std::int64_t done, std::int64_
 }
 
 TensorInfo SessionState::tensor(const ast::Identifier& name) {
+  if (!catalog.find(name.text) && is_table(name.text)) {
+    throw Error(ErrorKind::Type, name.text + " is a table, not a tensor", name.span,
+                "use SQL: SELECT, DROP TABLE, ALTER TABLE; COPY (SELECT * FROM " + name.text + ") TO 'file.csv'");
+  }
   return with_place(name.span, [&] { return catalog.get(name.text); });
+}
+
+bool SessionState::is_table(const std::string& name) {
+  auto select = database.connection().prepare(
+      "SELECT 1 FROM main.sqlite_schema WHERE name = ? COLLATE NOCASE AND type IN ('table', 'view')");
+  select.bind(1, name);
+  return select.step();
 }
 
 NameSource SessionState::name_source() {
@@ -41,6 +52,7 @@ NameSource SessionState::name_source() {
                 for (const auto& stored : macros.list()) names.push_back(stored.name);
                 return names;
               },
+          .is_table = [this](const std::string& name) { return is_table(name); },
           .parameters = parameters};
 }
 

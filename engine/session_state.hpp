@@ -36,8 +36,10 @@ struct SessionState {
   Scheduler& scheduler();
   /// Tells the user's callback, if there is one and the setting progress is on.
   void report(std::string_view stage, std::int64_t done, std::int64_t total) const;
-  /// The tensor, or Error{UnknownName} with the nearest name.
+  /// The tensor; Error{UnknownName} with the nearest name, or Error{Type} if it is a table.
   TensorInfo tensor(const ast::Identifier& name);
+  /// Whether there is an ordinary table or view of this name.
+  bool is_table(const std::string& name);
   NameSource name_source();
   /// The user's macro, parsed; null if there is none. Error{Corrupt} if the database has something else in its place.
   MacroPtr macro(const std::string& name);

@@ -1,9 +1,12 @@
+#include <array>
 #include <string>
 
 #include "common/error.hpp"
+#include "common/nearest_name.hpp"
 #include "engine/rows.hpp"
 #include "engine/sql_query.hpp"
 #include "engine/statements.hpp"
+#include "parser/token.hpp"
 #include "storage/sqlite_statement.hpp"
 
 namespace eindb {
@@ -52,17 +55,32 @@ std::unique_ptr<RowSource> rows_of_write(PreparedSql& prepared, bool has_row) {
   return listed_rows(std::move(rows));
 }
 
+// SHOW with what is no setting: a tensor, SHOW TABLES, a misspelt SHOW TENSORS.
+void refuse_other_shows(const ast::Identifier& name, SessionState& session) {
+  const auto known = Settings::names();
+  if (nearest_name(name.text, known)) return;
+  std::string hint;
+  if (session.catalog.find(name.text)) hint = "DESCRIBE " + name.text + " shows a tensor";
+  else if (equal_ignoring_case(name.text, "TABLES"))
+    hint = "SHOW TENSORS lists tensors; in the shell, .tables lists both";
+  else if (const auto nearest = nearest_name(name.text, std::array<std::string_view, 3>{"TENSORS", "MACROS", "ALL"}))
+    hint = "did you mean " + *nearest + "?";
+  if (!hint.empty()) throw Error(ErrorKind::UnknownName, "there is no setting " + name.text, name.span, hint);
+}
+
 }  // namespace
 
 Result execute_statement(const ast::Empty&, SessionState&) { return {}; }
 
 Result execute_statement(const ast::Set& set, SessionState& session) {
+  with_place(set.name.span, [&] { return session.settings.show(set.name.text); });  // an unknown name is marked itself
   with_place(set.value.span, [&] { session.settings.set(set.name.text, set.value.value); });
   return status_result("SET");
 }
 
 Result execute_statement(const ast::Show& show, SessionState& session) {
   if (show.name) {
+    refuse_other_shows(*show.name, session);
     const auto value = with_place(show.name->span, [&] { return session.settings.show(show.name->text); });
     return listed_result({{show.name->text, ColumnType::Text}}, {{value}});
   }
@@ -87,13 +105,15 @@ Result execute_statement(const ast::Begin& begin, SessionState& session) {
 }
 
 Result execute_statement(const ast::Commit&, SessionState& session) {
-  if (!session.database.connection().in_transaction()) throw Error(ErrorKind::Value, "no transaction is open");
+  if (!session.database.connection().in_transaction())
+    throw Error(ErrorKind::Value, "no transaction is open", std::nullopt, "BEGIN opens one");
   session.database.connection().execute("COMMIT");
   return status_result("COMMIT");
 }
 
 Result execute_statement(const ast::Rollback&, SessionState& session) {
-  if (!session.database.connection().in_transaction()) throw Error(ErrorKind::Value, "no transaction is open");
+  if (!session.database.connection().in_transaction())
+    throw Error(ErrorKind::Value, "no transaction is open", std::nullopt, "BEGIN opens one");
   session.database.connection().execute("ROLLBACK");
   return status_result("ROLLBACK");
 }

@@ -8,6 +8,7 @@
 #include "common/error.hpp"
 #include "common/nearest_name.hpp"
 #include "engine/pipeline.hpp"
+#include "engine/sql_hints.hpp"
 #include "parser/token.hpp"
 
 namespace eindb {
@@ -77,6 +78,11 @@ Error explained(const Error& error, const RewrittenSql& text, Catalog& catalog) 
     const auto names = catalog.names();
     if (const auto nearest = nearest_name(without_schema(*missing), std::span<const std::string>(names)))
       hint = "did you mean the tensor " + *nearest + "?";
+  }
+  if (hint.empty()) hint = hint_for_sql(error.message(), text.text, catalog);
+  if (missing && !error.span()) {
+    if (const auto place = find_name(text.text, without_schema(*missing)))
+      return {error.kind(), error.message(), text.in_statement(*place), hint};
   }
   if (!error.span()) return {error.kind(), error.message(), std::nullopt, hint};
   return {error.kind(), error.message(), text.in_statement(*error.span()), hint};

@@ -37,7 +37,10 @@ class QueryBinder {
     for (const auto& definition : query_.with) tensors_.define(definition.name, bind_definition(definition, false));
     read_path();
     const auto output = std::visit([&](const auto& body) { return bind_body(body); }, query_.body);
-    if (result_type_) bound_.graph.set_dtype(output, *result_type_);
+    if (result_type_) {
+      require_convertible(bound_.graph.vertex(output).dtype, *result_type_, query_.span);
+      bound_.graph.set_dtype(output, *result_type_);
+    }
     bound_.graph.set_output(output);
     name_result_labels(output);
     return std::move(bound_);
@@ -105,6 +108,7 @@ class QueryBinder {
     ExpressionBinder binder(bound_.graph, tensors_, labels_, parameters_, definition.name.text,
                             [&] { return macro_names(); });
     binder.bind_labels(expression);
+    binder.check_names(expression);
     const auto head = bind_head(definition);
     auto vertex = in_given_order
                       ? binder.bind_contraction(
@@ -131,14 +135,20 @@ class QueryBinder {
         throw Error(ErrorKind::Label,
                     "label " + dimension.label.text + " in the head of " + definition.name.text +
                         " has no extent: no reference binds it",
-                    dimension.label.span,
-                    "give one, as in " + definition.name.text + "[" + dimension.label.text + " 10]");
+                    dimension.label.span, extent_hint(definition, dimension.label));
       }
       distinct.add(*label);
       head.places.push_back(*label);
     }
     head.distinct = distinct.labels();
     return head;
+  }
+
+  std::string extent_hint(const ast::Definition& definition, const ast::Identifier& label) const {
+    if (const auto nearest = nearest_name(label.text, labels_.names()))
+      return "did you mean " + *nearest + "? labels are told apart by case";
+    return "use a label of a reference, or give it an extent, as in " + definition.name.text + "[" + label.text +
+           " 10]";
   }
 
   // Columns need distinct names: the second i of Z[i,i] is i_2.

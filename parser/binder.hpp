@@ -27,6 +27,8 @@ struct NameSource {
   FindMacro find_macro = [](const std::string&) { return MacroPtr(); };
   /// All macros of the user, for suggestions.
   std::function<std::vector<std::string>()> macro_names = [] { return std::vector<std::string>(); };
+  /// Whether the name is that of an ordinary table or view, for the message that it is no tensor.
+  std::function<bool(const std::string&)> is_table = [](const std::string&) { return false; };
   /// Value n is that of parameter $n + 1.
   std::vector<ParameterValue> parameters = {};
 };

@@ -7,6 +7,8 @@
 #include "common/error.hpp"
 #include "common/nearest_name.hpp"
 #include "parser/ast_children.hpp"
+#include "parser/expression_parser.hpp"
+#include "parser/foreign_words.hpp"
 #include "parser/selection_binder.hpp"
 
 namespace eindb {
@@ -107,6 +109,19 @@ void ExpressionBinder::bind_labels(const ast::Expression& e) {
   for_each_child(e, [&](const ast::Expression& child) { bind_labels(child); });
 }
 
+void ExpressionBinder::check_names(const ast::Expression& e) {
+  if (const auto* call = std::get_if<ast::Call>(&e.node)) {
+    const auto word = upper(call->function.text);
+    if (word != "RANDOM" && word != "RANDN" && !find_scalar_function(word)) unknown_function(call->function);
+  } else if (const auto* name = std::get_if<ast::Name>(&e.node);
+             name != nullptr && labels_.find(name->name) == nullptr) {
+    const auto tensor = tensors_.find(name->name);
+    if (tensor) require_rank(graph_.vertex(*tensor), 0, name->name.text, e.span);
+    else if (!hint_for_value(name->name.text).empty()) unknown_name(name->name, e.span);
+  }
+  for_each_child(e, [&](const ast::Expression& child) { check_names(child); });
+}
+
 VertexId ExpressionBinder::bind(const ast::Expression& e, Labels head) {
   head_ = std::move(head);
   own_labels_.add(head_);
@@ -127,7 +142,7 @@ VertexId ExpressionBinder::bind(const ast::Expression& e, Labels head) {
   EinSum einsum{
       .inputs = {}, .output = head_, .aggregated = {}, .expression = lowered_body, .aggregate = Aggregate::None};
   const auto vertex = is_made ? draft.inputs.front() : add_vertex(std::move(draft), std::move(einsum), e.span);
-  if (cast != nullptr) graph_.set_dtype(vertex, type_named(cast->type));
+  if (cast != nullptr) convert(vertex, type_named(cast->type), cast->type.span);
   return vertex;
 }
 
@@ -178,14 +193,7 @@ ScalarPtr ExpressionBinder::lower(const ast::Parameter& e, SourceSpan span, Draf
 ScalarPtr ExpressionBinder::lower(const ast::Name& e, SourceSpan span, Draft& draft) {
   if (const auto* label = label_named(e.name)) return ScalarExpression::label_index(*label);
   const auto vertex = tensors_.find(e.name);
-  if (!vertex) {
-    auto candidates = tensors_.known_names();
-    const auto nearest = nearest_name(e.name.text, candidates);
-    throw Error(ErrorKind::UnknownName, e.name.text + " is neither a label of this statement nor a tensor", span,
-                nearest ? "did you mean " + *nearest + "?"
-                        : "a label that is used as a number needs an extent: from a reference, or in the head as '" +
-                              e.name.text + " 10'");
-  }
+  if (!vertex) unknown_name(e.name, span);
   require_rank(graph_.vertex(*vertex), 0, e.name.text, span);
   return operand(*vertex, {}, draft);
 }
@@ -241,16 +249,7 @@ ScalarPtr ExpressionBinder::lower(const ast::Call& e, SourceSpan span, Draft& dr
   if (word == "RANDOM") return lower_random(e, Kind::Uniform, draft);
   if (word == "RANDN") return lower_random(e, Kind::Normal, draft);
   const auto op = find_scalar_function(e.function.text);
-  if (!op) {
-    auto candidates = macro_names_();
-    for (const auto name : {"RANDOM", "RANDN", "SUM", "PROD", "MIN", "MAX", "MEAN", "LOGSUMEXP", "ARGMIN", "ARGMAX",
-                            "ANY", "ALL", "COUNT"})
-      candidates.emplace_back(name);
-    for (const auto name : scalar_function_names()) candidates.emplace_back(name);
-    const auto nearest = nearest_name(e.function.text, candidates);
-    throw Error(ErrorKind::UnknownName, "there is no function " + e.function.text, e.function.span,
-                nearest ? "did you mean " + *nearest + "?" : "");
-  }
+  if (!op) unknown_function(e.function);
   const auto& info = info_of(*op);
   const auto given = static_cast<int>(e.arguments.size());
   if (given < info.min_arguments || (info.max_arguments >= 0 && given > info.max_arguments)) {
@@ -263,6 +262,30 @@ ScalarPtr ExpressionBinder::lower(const ast::Call& e, SourceSpan span, Draft& dr
   std::vector<ScalarPtr> arguments;
   for (const auto& argument : e.arguments) arguments.push_back(lower(argument, draft));
   return ScalarExpression::call(*op, std::move(arguments));
+}
+
+void ExpressionBinder::unknown_name(const ast::Identifier& name, SourceSpan span) const {
+  auto hint = hint_for_value(name.text);
+  const auto nearest = nearest_name(name.text, tensors_.known_names());
+  if (hint.empty() && nearest) hint = "did you mean " + *nearest + "?";
+  if (hint.empty()) {
+    hint =
+        "a label that is used as a number needs an extent: from a reference, or in the head as '" + name.text + " 10'";
+  }
+  throw Error(ErrorKind::UnknownName, name.text + " is neither a label of this statement nor a tensor", span, hint);
+}
+
+void ExpressionBinder::unknown_function(const ast::Identifier& function) {
+  auto hint = hint_for_function(function.text);
+  if (hint.empty() && tensors_.find(function)) hint = "labels stand in brackets: " + function.text + "[i,j]";
+  if (hint.empty()) {
+    auto candidates = macro_names_();
+    for (const auto name : {"RANDOM", "RANDN"}) candidates.emplace_back(name);
+    for (const auto name : aggregate_names()) candidates.emplace_back(name);
+    for (const auto name : scalar_function_names()) candidates.emplace_back(name);
+    if (const auto nearest = nearest_name(function.text, candidates)) hint = "did you mean " + *nearest + "?";
+  }
+  throw Error(ErrorKind::UnknownName, "there is no function " + function.text, function.span, hint);
 }
 
 // A constant made of numbers, as seeds are.
@@ -346,8 +369,21 @@ ScalarPtr ExpressionBinder::lower(const ast::Cast& e, SourceSpan span, Draft& dr
                 .expression = expression,
                 .aggregate = Aggregate::None};
   const auto vertex = add_vertex(std::move(inner), std::move(einsum), span);
-  graph_.set_dtype(vertex, type_named(e.type));
+  convert(vertex, type_named(e.type), e.type.span);
   return operand(vertex, draft);
+}
+
+void ExpressionBinder::convert(VertexId vertex, DType type, SourceSpan place) {
+  require_convertible(graph_.vertex(vertex).dtype, type, place);
+  graph_.set_dtype(vertex, type);
+}
+
+void require_convertible(DType from, DType to, SourceSpan place) {
+  if (!is_complex(from) || is_complex(to)) return;
+  throw Error(
+      ErrorKind::Type,
+      std::string(name_of(to)) + " cannot hold complex numbers, and the result is " + std::string(name_of(from)), place,
+      "take REAL, IMAG or ABS first");
 }
 
 }  // namespace eindb

@@ -30,6 +30,9 @@ class ExpressionBinder {
   /// Binds the labels of all references in `e` to the extents of the tensors. To be called before `bind`: the head
   /// may take its extents from them.
   void bind_labels(const ast::Expression& e);
+  /// Refuses functions that do not exist and tensors without their labels. To be called after bind_labels and before
+  /// the head is looked at: a label that such a mistake has left without an extent is not the mistake.
+  void check_names(const ast::Expression& e);
   /// Adds the vertices for `e`; the last one has `head`, labels in order and distinct, as output.
   VertexId bind(const ast::Expression& e, Labels head);
   /// As bind, for a product of factors or a SUM of one, contracted in the order that `steps` gives for their number.
@@ -62,6 +65,9 @@ class ExpressionBinder {
   ScalarPtr lower(const ast::Infix& e, SourceSpan span, Draft& draft);
   ScalarPtr lower(const ast::Case& e, SourceSpan span, Draft& draft);
   ScalarPtr lower(const ast::Cast& e, SourceSpan span, Draft& draft);
+  [[noreturn]] void unknown_name(const ast::Identifier& name, SourceSpan span) const;
+  [[noreturn]] void unknown_function(const ast::Identifier& function);
+  void convert(VertexId vertex, DType type, SourceSpan place);
   ScalarPtr lower_random(const ast::Call& e, ScalarExpression::Kind kind, const Draft& draft);
   std::optional<std::int64_t> held_index(const ast::IndexTerm& term, std::int64_t extent, const std::string& place);
   std::optional<std::int64_t> constant_integer(const ast::Expression& e) const;
@@ -104,5 +110,8 @@ class ExpressionBinder {
   std::unordered_map<std::string, VertexId> selections_;  // by tensor and held indices
   int made_ = 0;
 };
+
+/// Error{Type} where a real type is wanted for complex numbers.
+void require_convertible(DType from, DType to, SourceSpan place);
 
 }  // namespace eindb

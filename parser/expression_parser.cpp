@@ -10,6 +10,7 @@
 
 #include "common/error.hpp"
 #include "parser/ast_children.hpp"
+#include "parser/foreign_words.hpp"
 #include "parser/parser.hpp"
 
 namespace eindb {
@@ -141,6 +142,7 @@ class ExpressionParser {
   std::vector<ast::Identifier> aggregate_labels(const Token& word);
   ast::IndexTerm index_term(const ast::Identifier& name);
   bool at_aggregate_labels() const;
+  bool at_plain_name();
   void close(std::string_view where, std::string_view whose);
 
   template <class Node>
@@ -274,6 +276,9 @@ Expression ExpressionParser::word() {
     if (const auto* aggregate = find_word(kAggregates, token); aggregate != nullptr && !bare)
       if (tokens_.at_symbol("(") || at_aggregate_labels())
         return made(aggregate_after_word(token, aggregate->op), begin);
+    if (find_word(kAggregates, token) != nullptr && bare && at_plain_name())
+      tokens_.fail_expected("'(' or '[' after " + std::string(token.text),
+                            "labels to aggregate over stand in brackets: " + std::string(token.text) + "[j](x)");
   }
   if (tokens_.accept_symbol("[")) return made(reference_after_bracket(std::move(name)), begin);
   if (!tokens_.accept_symbol("(")) return made(ast::Name{std::move(name)}, begin);
@@ -318,18 +323,27 @@ bool ExpressionParser::at_aggregate_labels() const {
   return ahead.at_symbol("(");
 }
 
+/// At a name that is no word of the language.
+bool ExpressionParser::at_plain_name() {
+  return tokens_.at_name() && !is_reserved(tokens_.peek()) && hint_for_operator(tokens_.peek().text).empty();
+}
+
 ast::Aggregate ExpressionParser::aggregate_after_word(const Token& word, ast::AggregateOp op) {
   ast::Aggregate node;
   node.op = op;
   node.op_span = word.span;
   if (tokens_.accept_symbol("[")) node.labels = aggregate_labels(word);
   tokens_.expect_symbol("(", "after", word.text);
+  if (tokens_.at_symbol("*"))
+    tokens_.fail_expected("an expression", "COUNT counts the values that are not 0, as in COUNT(X[i,j] > 2)");
   node.argument.push_back(infix(Level::Loosest));
   if (tokens_.at_symbol(",")) {
     const bool extremum = op == ast::AggregateOp::Min || op == ast::AggregateOp::Max;
     const std::string scalar = op == ast::AggregateOp::Min ? "LEAST" : "GREATEST";
-    tokens_.fail_expected("')', as " + std::string(word.text) + " takes one argument",
-                          extremum ? "of several values, take " + scalar + "(a, b)" : "");
+    tokens_.fail_expected(
+        "')', as " + std::string(word.text) + " takes one argument",
+        extremum ? "of several values, take " + scalar + "(a, b); over a label, " + std::string(word.text) + "[j](x)"
+                 : "labels to aggregate over stand in brackets: " + std::string(word.text) + "[j](x)");
   }
   close("after the argument of", word.text);
   return node;
@@ -369,7 +383,13 @@ ast::IndexTerm ExpressionParser::index_term(const ast::Identifier& name) {
     return {parameter, tokens_.span_from(begin)};
   }
   const bool negative = tokens_.accept_symbol("-");
-  if (!tokens_.at(Token::Kind::Integer)) tokens_.fail_expected("a label or an index of " + name.text);
+  if (!tokens_.at(Token::Kind::Integer)) {
+    const bool string = tokens_.at(Token::Kind::String);
+    tokens_.fail_expected("a label or an index of " + name.text,
+                          string                   ? "labels stand without quotes, or in double ones"
+                          : tokens_.at_symbol("*") ? "a whole dimension takes a label: X[i,j]"
+                                                   : "");
+  }
   const auto token = tokens_.take();
   const auto value = number_value(token);
   const auto* const integer = std::get_if<std::int64_t>(&value);
@@ -395,6 +415,12 @@ void ExpressionParser::close(std::string_view where, std::string_view whose) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> aggregate_names() {
+  std::vector<std::string_view> names;
+  for (const auto& aggregate : kAggregates) names.push_back(aggregate.text);
+  return names;
+}
 
 Expression parse_expression(TokenStream& tokens) {
   auto expression = ExpressionParser(tokens).infix(Level::Loosest);
@@ -426,11 +452,10 @@ std::string hint_after_expression(TokenStream& tokens) {
   if (tokens.at_symbol("]")) return "no '[' is open here";
   if (tokens.at_symbol(")")) return "no '(' is open here";
   if (tokens.at_symbol("[")) return "only the name of a tensor takes labels: X[i,j]";
+  if (auto hint = hint_for_operator(found.text); !hint.empty()) return hint;
   if (found.kind == Token::Kind::Symbol && !tokens.at_symbol("(")) return {};
   if (found.kind == Token::Kind::End || found.kind == Token::Kind::String || is_reserved(found)) return {};
   if (found.kind != Token::Kind::Word) return kMissingOperator;
-  for (const auto word : {"FROM", "WHERE", "GROUP", "ORDER", "LIMIT"})
-    if (tokens.at_word(word)) return "use SQL around the query: SELECT * FROM (EINSUM ...) ORDER BY val";
   const auto nearest = nearest_word_hint(found.text, {"AND", "OR", "WHEN", "THEN", "ELSE", "END", "USING"});
   return nearest.empty() || found.text.size() < 3 ? kMissingOperator : nearest;
 }

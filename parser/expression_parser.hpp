@@ -23,6 +23,9 @@ std::vector<ast::Expression> parse_arguments(TokenStream& tokens, std::string_vi
 /// The parameter that comes next: $1 to $65535.
 ast::Parameter parse_parameter(TokenStream& tokens);
 
+/// SUM, PROD, ...: words that a function or a macro cannot have.
+std::vector<std::string_view> aggregate_names();
+
 /// Why something may be where an operator, a comma or the end is expected; empty if there is nothing to say.
 std::string hint_after_expression(TokenStream& tokens);
 

@@ -42,4 +42,12 @@ const Label* LabelScope::find(const ast::Identifier& name) const {
   return found == entries_.end() ? nullptr : &found->second.label;
 }
 
+std::vector<std::string> LabelScope::names() const {
+  const auto own = key_of({.text = {}, .span = {}, .quoted = false, .scope = 0});
+  std::vector<std::string> names;
+  for (const auto& [key, entry] : entries_)
+    if (key.starts_with(own)) names.push_back(key.substr(own.size()));
+  return names;
+}
+
 }  // namespace eindb

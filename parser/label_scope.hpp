@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "parser/ast.hpp"
 #include "tensor/label.hpp"
@@ -23,6 +24,8 @@ class LabelScope {
   Label bind(const ast::Identifier& name, std::int64_t extent, const std::string& owner);
   /// The label, if it has been bound.
   const Label* find(const ast::Identifier& name) const;
+  /// The names of all labels that are the statement's own, for suggestions.
+  std::vector<std::string> names() const;
   /// A label that no name finds.
   Label fresh(const std::string& display_name, std::int64_t extent) { return table_.add(display_name, extent); }
 

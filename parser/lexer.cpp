@@ -31,8 +31,9 @@ std::string hint_for(char32_t c) {
     case '{':
     case '}': return "labels stand in brackets: X[i,j]";
     case '`': return "names are quoted with \"";
-    case ':': return "parameters are written $1";
-    case '?': return "parameters are written $1";
+    case ':': return "a whole dimension takes a label, X[i,j]; an extent follows its label, i 10; parameters are $1";
+    case '?': return "parameters are written $1; a condition is CASE WHEN x > 0 THEN a ELSE b END";
+    case '@': return "a product of matrices is SUM(X[i,j] * Y[j,k])";
     case '\'':
     case 0x2018:
     case 0x2019: return "strings are quoted with the plain quote '";
@@ -96,6 +97,9 @@ Token Lexer::next() {
   if (std::find(kPairs.begin(), kPairs.end(), text_.substr(offset_, 2)) != kPairs.end())
     return take(Token::Kind::Symbol, 2);
   if (std::string_view("()[],=<>+-*/%^.").find(c) != std::string_view::npos) return take(Token::Kind::Symbol, 1);
+  const auto pair = text_.substr(offset_, 2);
+  if (pair == ":=") fail("unexpected ':='", {offset_, offset_ + 2}, "write =");
+  if (pair == "::") fail("unexpected '::'", {offset_, offset_ + 2}, "write CAST(x AS FLOAT32)");
   const auto unknown = decode_utf8(text_, offset_);
   fail("unexpected character '" + std::string(text_.substr(offset_, unknown.length)) + "'",
        {offset_, offset_ + unknown.length}, hint_for(unknown.value));
@@ -152,8 +156,11 @@ Token Lexer::take_number() {
   }
   if (const auto letters = word_length(end)) {
     const auto text = std::string(text_.substr(offset_, end + letters - offset_));
+    const auto suffix = text_.substr(end, letters);
+    const bool imaginary = suffix == "j" || suffix == "i" || suffix == "J";
     fail("letters in the number " + text, {end, end + letters},
-         "a name starts with a letter; quote a text: '" + text + "'");
+         imaginary ? "complex numbers are written COMPLEX(0, " + text.substr(0, text.size() - letters) + ")"
+                   : "a name starts with a letter; quote a text: '" + text + "'");
   }
   return take(kind, end - offset_);
 }

@@ -10,6 +10,7 @@
 #include "common/error.hpp"
 #include "common/nearest_name.hpp"
 #include "parser/expression_parser.hpp"
+#include "parser/foreign_words.hpp"
 #include "parser/lexer.hpp"
 #include "parser/query_parser.hpp"
 #include "parser/sql_parser.hpp"
@@ -143,8 +144,10 @@ std::string found_text(const SqlToken& token) {
   const auto& next = words[1].text;
   const bool definition = !next.empty() && (next.front() == '[' || next.front() == '=');
   if (definition) candidates.clear();
-  fail_unknown(words[0], "a statement", candidates,
-               definition ? "a query starts with EINSUM: EINSUM Z[i,k] = SUM(X[i,j] * Y[j,k])" : "");
+  constexpr const char* kQueryForm = "a query starts with EINSUM or SELECT: EINSUM Z[i,k] = SUM(X[i,j] * Y[j,k])";
+  auto hint = definition ? "" : hint_for_statement(words[0].text);
+  if (!hint.empty()) candidates.clear();
+  fail_unknown(words[0], "a statement", candidates, hint.empty() ? kQueryForm : hint);
 }
 
 /// The parser for the second word of CREATE, DROP or ALTER; null if the statement is SQLite's.
@@ -158,6 +161,8 @@ StatementParser find_second(const Words& words, const std::array<OwnStatement, N
     candidates.push_back(entry.word);
     if (entry.word != "OR") listed += (listed.empty() ? "" : ", ") + std::string(entry.word);
   }
+  if (words[1].is_word("FUNCTION"))
+    fail_unknown(words[1], "the kind of object after " + std::string(words[0].text), {}, "functions are macros: MACRO");
   fail_unknown(words[1], "the kind of object after " + std::string(words[0].text), candidates, "one of " + listed);
 }
 
@@ -209,7 +214,8 @@ ast::Prepare parse_prepare(TokenStream& tokens) {
   ast::Prepare prepare;
   tokens.take();
   prepare.name = tokens.expect_name("a name for the prepared statement");
-  tokens.expect_word("AS", "and a statement after " + prepare.name.text);
+  if (!tokens.accept_word("AS"))
+    tokens.fail_expected("AS and a statement after " + prepare.name.text, "as in PREPARE row AS EINSUM Z[j] = X[$1,j]");
   if (tokens.at_word("PREPARE") || tokens.at(Token::Kind::End)) tokens.fail_expected("a statement to prepare");
   prepare.body_span = parse_at(tokens.text(), tokens.begin()).span;
   prepare.body = tokens.text().substr(prepare.body_span.begin, prepare.body_span.end - prepare.body_span.begin);
@@ -245,13 +251,23 @@ bool ends_with_expression(const ast::Statement& statement) {
          (create != nullptr && std::holds_alternative<ast::Query>(create->source));
 }
 
+/// Words after a whole statement: options without parentheses, DESCRIBE TENSOR X, EXECUTE p 1.
+std::string hint_after_statement(TokenStream& tokens) {
+  TokenStream first(tokens.text());
+  if (first.at_word("COPY")) return "options stand in parentheses: (FORMAT csv, HEADER on)";
+  if (first.at_word("EXECUTE")) return "arguments stand in parentheses: EXECUTE name(1, 2)";
+  if (first.at_word("DESCRIBE") || first.at_word("DESC"))
+    return "DESCRIBE takes the name of a tensor alone; for a query there is EXPLAIN";
+  return {};
+}
+
 /// Only space, comments and semicolons may follow what ended at `end`.
 void expect_end(std::string_view text, std::size_t end, bool after_expression) {
   TokenStream tokens(text, end);
   if (!tokens.at(Token::Kind::End)) {
     if (after_expression)
       tokens.fail_expected("an operator or the end of the statement", hint_after_expression(tokens));
-    tokens.fail_expected("the end of the statement");
+    tokens.fail_expected("the end of the statement", hint_after_statement(tokens));
   }
   SqlScanner scanner(text, tokens.begin());
   auto next = scanner.next();

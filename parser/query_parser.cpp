@@ -20,16 +20,24 @@ bool starts_head(SqlScanner ahead) {
   return named && !next.text.empty() && (next.text.front() == '[' || next.text.front() == '=');
 }
 
+/// Where a definition's name is expected: EINSUM('ij,jk', X, Y) and EINSUM ij,jk->ik (X, Y) are habits from NumPy.
+constexpr const char* kSubscriptForm = "subscripts stand in plain quotes: EINSUM 'ij,jk->ik' (X, Y)";
+
 /// The fields of a definition before its expression.
 ast::Definition parse_head(TokenStream& tokens) {
   ast::Definition definition;
   const auto begin = tokens.begin();
-  definition.name = tokens.expect_name("a name for the result, as in Z[i,k] = ...");
+  if (!tokens.at_name())
+    tokens.fail_expected("a name for the result, as in Z[i,k] = ...", tokens.at_symbol("(") ? kSubscriptForm : "");
+  definition.name = tokens.expect_name("a name");
   if (tokens.accept_symbol("[") && !tokens.accept_symbol("]")) {
     do {
       definition.labels.push_back(parse_dimension(tokens, ExtentRule::Optional));
     } while (tokens.accept_symbol(","));
-    tokens.expect_symbol("]", "after the labels of", definition.name.text);
+    if (!tokens.at_symbol("]"))
+      tokens.fail_expected("']' after the labels of " + definition.name.text,
+                           "labels have commas between them; an extent is a whole number after its label: i 10");
+    tokens.take();
   }
   definition.head_span = tokens.span_from(begin);
   return definition;
@@ -40,8 +48,11 @@ ast::Definition parse_definition(TokenStream& tokens) {
   if (!tokens.accept_symbol("=")) {
     const auto head = tokens.text().substr(definition.head_span.begin, tokens.last_end() - definition.head_span.begin);
     const bool bare = definition.labels.empty();
+    const bool subscripts = bare && (tokens.at_symbol(",") || tokens.at_symbol("-") || definition.name.quoted);
     tokens.fail_expected((bare ? "'[' or '=' after " : "'=' after ") + std::string(head.substr(0, 40)),
-                         "a query names its result: EINSUM Z[i,k] = SUM(X[i,j] * Y[j,k])");
+                         subscripts ? kSubscriptForm
+                                    : "a query names its result, labels in brackets: "
+                                      "EINSUM Z[i,k] = SUM(X[i,j] * Y[j,k])");
   }
   definition.expression = parse_expression(tokens);
   definition.span = tokens.span_from(definition.head_span.begin);
@@ -92,7 +103,9 @@ std::size_t parse_position(TokenStream& tokens) {
 ast::PathStep parse_path_step(TokenStream& tokens) {
   ast::PathStep step;
   const auto begin = tokens.begin();
-  tokens.expect_symbol("(", "and the positions that a step contracts");
+  if (!tokens.at_symbol("("))
+    tokens.fail_expected("'(' and the positions that a step contracts", "a path is a list of steps: ((0,1),(0,1))");
+  tokens.take();
   do {
     if (!step.positions.empty() && tokens.at_symbol(")")) break;  // (0,): as Python prints it
     step.positions.push_back(parse_position(tokens));
@@ -116,7 +129,8 @@ ast::PathClause parse_path(TokenStream& tokens) {
   ast::PathClause path;
   const auto begin = tokens.begin();
   tokens.expect_word("USING", "");
-  tokens.expect_word("PATH", "after USING");
+  if (!tokens.accept_word("PATH"))
+    tokens.fail_expected("PATH after USING", "as in USING PATH ((0,1),(0,1)) or USING PATH 'greedy'");
   if (tokens.at_symbol("(")) {
     path.value = parse_path_steps(tokens);
   } else {
@@ -148,6 +162,8 @@ ast::Query parse_query(TokenStream& tokens) {
   if (with) query.with = parse_with(tokens);
   if (with && !tokens.at_word("EINSUM")) {
     auto hint = nearest_word_hint(tokens.peek().text, {"EINSUM"});
+    if (tokens.at(Token::Kind::End))
+      hint = "definitions and their query are one statement, without a semicolon between";
     tokens.fail_expected("',' or EINSUM after a definition", hint.empty() ? hint_after_expression(tokens) : hint);
   }
   tokens.expect_word("EINSUM", "and a query");
@@ -161,12 +177,16 @@ ast::Query parse_query(TokenStream& tokens) {
 ast::Dimension parse_dimension(TokenStream& tokens, ExtentRule rule) {
   ast::Dimension dimension;
   const auto begin = tokens.begin();
+  constexpr const char* kForm = "a dimension is a label and its extent: (i 1000, j 2000)";
+  if (!tokens.at_name()) tokens.fail_expected("a label", rule == ExtentRule::Required ? kForm : "");
   dimension.label = tokens.expect_name("a label");
   if (tokens.at(Token::Kind::Parameter)) {
     const auto span = tokens.peek().span;
     dimension.extent = ast::Extent{parse_parameter(tokens), span};
   } else if (tokens.at(Token::Kind::Integer) || rule == ExtentRule::Required) {
     const auto extent_begin = tokens.begin();
+    if (!tokens.at(Token::Kind::Integer))
+      tokens.fail_expected("the extent of the label " + dimension.label.text + ", a whole number from 0 on", kForm);
     const auto value = parse_whole(tokens, "the extent of the label " + dimension.label.text, 0);
     dimension.extent = ast::Extent{ast::Integer{value}, tokens.span_from(extent_begin)};
   }

@@ -55,7 +55,11 @@ ast::Query parse_explained(TokenStream& tokens) {
     return query;
   }
   if (!tokens.at_word("EINSUM") && !tokens.at_word("WITH")) {
-    const auto hint = nearest_word_hint(tokens.peek().text, {"EINSUM", "WITH", "ANALYZE"});
+    auto hint = nearest_word_hint(tokens.peek().text, {"EINSUM", "WITH", "ANALYZE"});
+    if (tokens.at_word("FORMAT") || tokens.at_word("JSON") || tokens.at_word("DOT") || tokens.at_word("VERBOSE"))
+      hint = "options stand in parentheses: EXPLAIN (ANALYZE, FORMAT json) EINSUM ...";
+    if (tokens.at_word("CREATE") || tokens.at_word("COPY") || tokens.at_word("EXECUTE"))
+      hint = "EXPLAIN takes the query alone: EXPLAIN EINSUM ...";
     tokens.fail_expected("a query after EXPLAIN: EINSUM or WITH",
                          hint.empty() ? "EXPLAIN QUERY PLAN is for SQL" : hint);
   }
@@ -74,6 +78,9 @@ std::vector<ast::Identifier> parse_macro_parameters(TokenStream& tokens, std::st
   do {
     parameters.push_back(tokens.expect_name("the name of a parameter"));
   } while (tokens.accept_symbol(","));
+  if (tokens.at_symbol("["))
+    tokens.fail_expected("',' or ')' after a parameter",
+                         "a parameter is a name alone; the body may give it labels: x[i,j]");
   tokens.expect_symbol(")", "after the parameters of", macro);
   return parameters;
 }
@@ -193,12 +200,15 @@ Node create_macro(TokenStream& tokens) {
   if (tokens.accept_word("OR")) {
     tokens.expect_word("REPLACE", "after OR");
     macro.or_replace = true;
+    if (tokens.at_word("TENSOR")) tokens.fail_expected("MACRO after REPLACE", "DROP TENSOR IF EXISTS it first");
   }
   tokens.expect_word("MACRO", macro.or_replace ? "after REPLACE" : "after CREATE");
   macro.if_not_exists = accept_if_not_exists(tokens);
   macro.name = tokens.expect_name("the name of the macro");
   macro.parameters = parse_macro_parameters(tokens, macro.name.text);
   tokens.expect_word("AS", "and an expression after the parameters");
+  if (tokens.at_word("EINSUM") || tokens.at_word("WITH"))
+    tokens.fail_expected("an expression", "a macro is an expression, not a query: AS SQRT(SUM(x[i]^2))");
   macro.body = parse_expression(tokens);
   macro.body_text = tokens.text().substr(macro.body.span.begin, macro.body.span.end - macro.body.span.begin);
   return macro;

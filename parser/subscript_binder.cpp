@@ -54,8 +54,9 @@ class SubscriptBinder {
     if (subscripts_.inputs.size() == subscripts_.operands.size()) return;
     throw Error(ErrorKind::Label,
                 "the subscripts describe " + plural(subscripts_.inputs.size(), "operand") + ", but " +
-                    std::to_string(subscripts_.operands.size()) + " are given",
-                subscripts_.text_span);
+                    std::to_string(subscripts_.operands.size()) +
+                    (subscripts_.operands.size() == 1 ? " is given" : " are given"),
+                subscripts_.text_span, "subscripts have one term for each operand, with commas between them");
   }
 
   void add_operand(std::size_t n) {

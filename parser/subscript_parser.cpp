@@ -179,7 +179,8 @@ void SubscriptParser::fail(std::string message, std::string hint) {
 std::string SubscriptParser::hint_for_next() {
   const char next = peek();
   if (next >= '0' && next <= '9') return "a label is one letter; longer ones are bracketed: '[i1,j],[j,k]->[i1,k]'";
-  if (next == '-' || next == '>') return "the output follows an arrow: 'ij,jk->ik'";
+  if (next == ';' || next == '*') return "operands have commas between them: 'ij,jk->ik'";
+  if (next == '-' || next == '>' || next == '=') return "the output follows an arrow: 'ij,jk->ik'";
   return {};
 }
 

@@ -35,6 +35,11 @@ std::optional<VertexId> TensorScope::find(const ast::Identifier& name) {
 
 VertexId TensorScope::get(const ast::Identifier& name) {
   if (const auto vertex = find(name)) return *vertex;
+  if (names_.is_table(name.text)) {
+    throw Error(
+        ErrorKind::Type, name.text + " is a table, not a tensor", name.span,
+        "CREATE TENSOR X (i 10, j 20) AS SELECT key, key, value FROM " + name.text + " makes a tensor of its rows");
+  }
   const auto nearest = nearest_name(name.text, known_names());
   throw Error(ErrorKind::UnknownName, "there is no tensor " + name.text, name.span,
               nearest ? "did you mean " + *nearest + "?" : "SHOW TENSORS lists what there is");

@@ -28,9 +28,11 @@ Source parse_source(TokenStream& tokens, SqlExtent extent) {
     tokens.skip_to(sql.span.end);
     return sql;
   }
-  if (!at_query(tokens) && !tokens.at_word("EINSUM"))
+  if (!at_query(tokens) && !tokens.at_word("EINSUM")) {
+    const auto hint = nearest_word_hint(tokens.peek().text, {"EINSUM", "WITH", "SELECT", "VALUES"});
     tokens.fail_expected("a query: EINSUM, WITH or SELECT",
-                         nearest_word_hint(tokens.peek().text, {"EINSUM", "WITH", "SELECT", "VALUES"}));
+                         hint.empty() ? "a query starts with EINSUM: EINSUM Z[i,k] = SUM(X[i,j] * Y[j,k])" : hint);
+  }
   return parse_query(tokens);
 }
 
@@ -58,7 +60,9 @@ ast::PartitionClause parse_partition(TokenStream& tokens) {
   ast::PartitionClause clause;
   const auto begin = tokens.begin();
   tokens.take();
-  tokens.expect_symbol("(", "after PARTITION");
+  if (!tokens.at_symbol("("))
+    tokens.fail_expected("'(' after PARTITION", "parts per dimension, as in PARTITION (4, 8)");
+  tokens.take();
   if (!tokens.accept_symbol(")")) {
     do {
       clause.parts.push_back(parse_whole(tokens, "a number of parts", 1));
@@ -72,6 +76,7 @@ ast::PartitionClause parse_partition(TokenStream& tokens) {
 /// [type] [PARTITION (...)], in either order.
 void parse_type_and_partition(TokenStream& tokens, ast::CreateTensor& create) {
   while (tokens.at_name() && !tokens.at_word("AS")) {
+    if (at_query(tokens) || tokens.at_word("SELECT")) tokens.fail_expected("AS before the query");
     if (tokens.at_word("PARTITION") && !create.partition) {
       create.partition = parse_partition(tokens);
     } else if (!tokens.at_word("PARTITION") && !create.type) {
@@ -102,7 +107,9 @@ void check_create(TokenStream& tokens, const ast::CreateTensor& create, SourceSp
 ast::InsertRow parse_row(TokenStream& tokens) {
   ast::InsertRow row;
   const auto begin = tokens.begin();
-  tokens.expect_symbol("(", "and the values of a row");
+  if (!tokens.at_symbol("("))
+    tokens.fail_expected("'(' and the values of a row", "as in VALUES (0, 3, 1.5), (2, 0, -2)");
+  tokens.take();
   row.values = parse_arguments(tokens, "the row");
   row.span = tokens.span_from(begin);
   return row;
@@ -168,7 +175,10 @@ Node alter_tensor(TokenStream& tokens) {
   if (tokens.at_word("PARTITION")) {
     alter.change = parse_partition(tokens);
   } else {
-    tokens.expect_one_of({"RENAME"}, "RENAME TO or PARTITION after " + alter.name.text);
+    if (!tokens.at_word("RENAME"))
+      tokens.fail_expected("RENAME TO or PARTITION after " + alter.name.text,
+                           nearest_word_hint(tokens.peek().text, {"RENAME", "PARTITION"}));
+    tokens.take();
     tokens.expect_word("TO", "after RENAME");
     alter.change = tokens.expect_name("the new name of the tensor");
   }
@@ -190,7 +200,14 @@ Node copy(TokenStream& tokens) {
     return with_path(tokens, std::move(to));
   }
   auto tensor = tokens.expect_name("the name of a tensor or a query in parentheses");
-  if (tokens.expect_one_of({"FROM", "TO"}, "FROM or TO after " + tensor.text) == 0)
+  if (!tokens.at_word("FROM") && !tokens.at_word("TO")) {
+    const bool query = equal_ignoring_case(tensor.text, "EINSUM") || equal_ignoring_case(tensor.text, "SELECT") ||
+                       equal_ignoring_case(tensor.text, "WITH");
+    tokens.fail_expected("FROM or TO after " + tensor.text,
+                         query ? "a query stands in parentheses: COPY (EINSUM ...) TO 'z.npy'"
+                               : nearest_word_hint(tokens.peek().text, {"FROM", "TO"}));
+  }
+  if (tokens.expect_one_of({"FROM", "TO"}, "FROM or TO") == 0)
     return with_path(tokens, ast::CopyFrom{std::move(tensor), {}, {}, {}});
   to.source = std::move(tensor);
   return with_path(tokens, std::move(to));
@@ -202,7 +219,14 @@ Node insert_into_tensor(TokenStream& tokens) {
   tokens.expect_word("INTO", "after INSERT");
   tokens.expect_word("TENSOR", "after INTO");
   insert.tensor = tokens.expect_name("the name of the tensor");
-  tokens.expect_word("VALUES", "after " + insert.tensor.text);
+  if (!tokens.at_word("VALUES")) {
+    const auto hint = nearest_word_hint(tokens.peek().text, {"VALUES"});
+    tokens.fail_expected("VALUES after " + insert.tensor.text,
+                         hint.empty() ? "rows are (key..., value), in the order of the dimensions; from rows of SQL, "
+                                        "CREATE TENSOR ... AS SELECT makes a tensor"
+                                      : hint);
+  }
+  tokens.take();
   do {
     insert.rows.push_back(parse_row(tokens));
   } while (tokens.accept_symbol(","));

@@ -10,20 +10,28 @@ namespace {
 
 /// sqlite3 spells its options with one dash; CLI11 would read "-csv" as -c with the value "sv".
 std::vector<std::string> with_double_dashes(int argc, const char* const* argv) {
-  constexpr std::array kOptions = {"-bail", "-box",       "-csv",      "-header", "-help",
-                                   "-json", "-jsonlines", "-line",     "-list",   "-markdown",
-                                   "-mode", "-noheader",  "-readonly", "-tensor", "-version"};
+  constexpr std::array kOptions = {"-bail",     "-box",          "-command", "-csv",       "-echo",     "-file",
+                                   "-header",   "-help",         "-json",    "-jsonlines", "-line",     "-list",
+                                   "-markdown", "-memory-limit", "-mode",    "-noheader",  "-readonly", "-tensor",
+                                   "-threads",  "-timer",        "-version"};
   std::vector<std::string> arguments(argv + 1, argv + argc);
   for (auto& argument : arguments) {
     if (argument == "--") break;
-    if (std::find(kOptions.begin(), kOptions.end(), argument) != kOptions.end()) argument.insert(0, "-");
+    const auto name = argument.substr(0, argument.find('='));
+    if (std::find(kOptions.begin(), kOptions.end(), name) != kOptions.end()) argument.insert(0, "-");
   }
   return arguments;
 }
 
+std::string mode_list() {
+  std::string list;
+  for (const auto name : print_mode_names()) list += (list.empty() ? "" : ", ") + std::string(name);
+  return list;
+}
+
 PrintMode checked_mode(const std::string& name) {
   const auto mode = parse_print_mode(name);
-  if (!mode) throw CLI::ValidationError("--mode", "there is no mode '" + name + "'");
+  if (!mode) throw CLI::ValidationError("--mode", "there is no mode '" + name + "'; the modes are " + mode_list());
   return *mode;
 }
 
@@ -72,6 +80,7 @@ std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv,
       "--header", [&] { line.settings.headers = true; }, "print names of columns (the default)");
   app.add_flag_callback(
       "--noheader", [&] { line.settings.headers = false; }, "print no names of columns");
+  app.add_flag("--echo", line.settings.echo, "print statements before they run");
   app.add_flag("--timer", line.settings.timer, "print how long statements take, on standard error");
   app.add_flag("--readonly", line.session.read_only, "refuse to change the database");
   app.add_flag_callback(
@@ -83,7 +92,9 @@ std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv,
       "--memory-limit",
       [&](const std::string& size) { line.session_statements.push_back("SET memory_limit = " + quoted(size)); },
       "memory that a statement may take, as in 2GB");
-  app.set_version_flag("--version", "eindb " EINDB_VERSION);
+  app.set_version_flag("--version", "eindb " EINDB_VERSION, "print the version and leave");
+  app.set_help_flag("-h,--help", "print this help and leave");
+  app.footer("Exit status: 0, or 1 if a statement or an argument was wrong. In the shell .help lists the commands.");
 
   auto arguments = with_double_dashes(argc, argv);
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back

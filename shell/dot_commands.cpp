@@ -4,6 +4,7 @@
 #include <cctype>
 #include <charconv>
 
+#include "common/nearest_name.hpp"
 #include "engine/cell_text.hpp"
 #include "shell/text_width.hpp"
 
@@ -19,6 +20,8 @@ struct DotCommands::Command {
 };
 
 namespace {
+
+constexpr int kMaxStatus = 255;
 
 [[noreturn]] void refuse(const std::string& message, const std::string& hint) {
   throw Error(ErrorKind::Value, message, std::nullopt, hint);
@@ -83,11 +86,11 @@ const std::vector<DotCommands::Command>& DotCommands::commands() {
       {".describe", "\\d", "[NAME]", "a tensor's labels, type and partition; without a name as .tables", 1,
        &DotCommands::describe},
       {".echo", "", "on|off", "print statements before they run", 1, &DotCommands::echo},
-      {".exit", "", "", "as .quit", 1, &DotCommands::quit},
+      {".exit", "", "[STATUS]", "leave, with an exit status", 1, &DotCommands::quit},
       {".explain", "", "on|off|auto", "print plans as plain text; auto: unless another mode than box was chosen", 1,
        &DotCommands::explain},
       {".headers", "", "on|off", "print names of columns", 1, &DotCommands::headers},
-      {".help", "\\?", "", "this list", 1, &DotCommands::help},
+      {".help", "\\?", "[PATTERN]", "this list, or the commands whose lines contain a pattern", 1, &DotCommands::help},
       {".maxrows", "", "N", "rows that a box shows on a terminal; 0: all", 1, &DotCommands::max_rows},
       {".mode", "", "MODE", "how results are printed: box, list, csv, json, jsonlines, markdown, line, tensor", 1,
        &DotCommands::mode},
@@ -95,7 +98,7 @@ const std::vector<DotCommands::Command>& DotCommands::commands() {
       {".output", "\\o", "[FILE]", "write results to a file; without a name, to standard output again", 1,
        &DotCommands::output},
       {".print", "\\echo", "TEXT...", "print text", std::string::npos, &DotCommands::print},
-      {".quit", "\\q", "", "leave", 1, &DotCommands::quit},
+      {".quit", "\\q", "", "leave; the exit status tells whether a statement failed", 0, &DotCommands::quit},
       {".read", "\\i", "FILE", "run a script", 1, &DotCommands::read},
       {".schema", "", "[NAME]", "the statements that make tensors and tables", 1, &DotCommands::schema},
       {".tables", "\\dt", "[PATTERN]", "names of tensors and tables, perhaps those LIKE a pattern", 1,
@@ -125,15 +128,32 @@ bool DotCommands::run(std::string_view line) {
   if (arguments.back().empty()) arguments.pop_back();
   if (!arguments.empty()) arguments.erase(arguments.begin());
 
-  const auto& all = commands();
-  const auto command =
-      std::find_if(all.begin(), all.end(), [&](const Command& c) { return c.name == name || c.alias == name; });
-  if (command == all.end())
-    throw Error(ErrorKind::UnknownName, "there is no command " + name, std::nullopt, ".help lists all");
-  if (arguments.size() > command->max_arguments) {
-    refuse("too many arguments", std::string(command->name) + " " + std::string(command->arguments));
+  const auto& command = find(name);
+  if (arguments.size() > command.max_arguments) {
+    refuse("too many arguments", std::string(command.name) + " " + std::string(command.arguments));
   }
-  return (this->*command->run)(arguments);
+  return (this->*command.run)(arguments);
+}
+
+/// By its name, psql's name for it, or an unambiguous beginning of its name, as in sqlite3.
+const DotCommands::Command& DotCommands::find(const std::string& name) {
+  const auto& all = commands();
+  const auto exact =
+      std::find_if(all.begin(), all.end(), [&](const Command& c) { return c.name == name || c.alias == name; });
+  if (exact != all.end()) return *exact;
+  std::vector<const Command*> begun;
+  std::string listed;
+  for (const auto& command : all) {
+    if (name.size() < 2 || !command.name.starts_with(name)) continue;
+    begun.push_back(&command);
+    listed += (listed.empty() ? "" : ", ") + std::string(command.name);
+  }
+  if (begun.size() == 1) return *begun.front();
+  if (!begun.empty()) throw Error(ErrorKind::UnknownName, name + " may be " + listed, std::nullopt, "write more of it");
+  const auto known = names();
+  const auto nearest = nearest_name(name, known);
+  throw Error(ErrorKind::UnknownName, "there is no command " + name, std::nullopt,
+              nearest ? "did you mean " + *nearest + "?" : ".help lists all");
 }
 
 bool DotCommands::bail(const Arguments& arguments) {
@@ -165,12 +185,18 @@ bool DotCommands::headers(const Arguments& arguments) {
   return true;
 }
 
-bool DotCommands::help(const Arguments& /*arguments*/) {
+bool DotCommands::help(const Arguments& arguments) {
+  bool found = false;
   for (const auto& command : commands()) {
-    auto usage = std::string(command.name) + " " + std::string(command.arguments);
-    shell_.output().write(padded_right(usage, 24) + padded_right(std::string(command.alias), 9) +
-                          std::string(command.description) + "\n");
+    const auto usage = std::string(command.name) + " " + std::string(command.arguments);
+    const auto line =
+        padded_right(usage, 24) + padded_right(std::string(command.alias), 9) + std::string(command.description) + "\n";
+    if (!arguments.empty() && line.find(arguments[0]) == std::string::npos) continue;
+    found = true;
+    shell_.output().write(line);
   }
+  if (!found) refuse("no command is about '" + arguments[0] + "'", ".help lists all");
+  if (!arguments.empty()) return true;
   shell_.output().write("Any other line is part of a statement, which ends with a semicolon.\n");
   return true;
 }
@@ -212,8 +238,14 @@ bool DotCommands::print(const Arguments& arguments) {
   return true;
 }
 
-bool DotCommands::quit(const Arguments& /*arguments*/) {
-  shell_.quit();
+bool DotCommands::quit(const Arguments& arguments) {
+  if (arguments.empty()) return shell_.quit(), true;
+  const auto& text = arguments[0];
+  int status = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), status);
+  if (error != std::errc() || end != text.data() + text.size() || status < 0 || status > kMaxStatus)
+    refuse("'" + text + "' is no exit status", "a number from 0 to " + std::to_string(kMaxStatus));
+  shell_.quit(status);
   return true;
 }
 

@@ -25,6 +25,7 @@ class DotCommands {
   struct Command;
   using Arguments = std::vector<std::string>;
   static const std::vector<Command>& commands();
+  static const Command& find(const std::string& name);
 
   bool bail(const Arguments& arguments);
   bool describe(const Arguments& arguments);

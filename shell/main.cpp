@@ -1,4 +1,4 @@
-// eindb [OPTIONS] [DATABASE]: the program. Exit status 0, or 1 if a statement failed.
+// eindb [OPTIONS] [DATABASE]: the program. Exit status 0, 1 if a statement failed, or that of .exit STATUS.
 
 #include <unistd.h>
 
@@ -27,6 +27,7 @@ bool run_jobs(Shell& shell, const CommandLine& line) {
       ok = shell.run(lines);
     }
     if (!ok) return false;
+    if (shell.has_quit()) break;
   }
   return true;
 }
@@ -39,16 +40,23 @@ bool run_interactively(Shell& shell, Session& session, const CommandLine& line) 
   return true;  // the person saw what failed
 }
 
-bool run(const CommandLine& line) {
+/// The exit status.
+int run(const CommandLine& line) {
   const bool interactive = line.jobs.empty() && isatty(STDIN_FILENO) != 0;
   Interrupts::install(interactive);
   Session session(line.database, line.session);
   for (const auto& statement : line.session_statements) session.execute(statement);
   Shell shell(session, line.settings);
-  if (!line.jobs.empty()) return run_jobs(shell, line);
-  if (interactive) return run_interactively(shell, session, line);
-  FileLines lines("-");
-  return shell.run(lines);
+  bool ok = true;
+  if (!line.jobs.empty()) {
+    ok = run_jobs(shell, line);
+  } else if (interactive) {
+    ok = run_interactively(shell, session, line);
+  } else {
+    FileLines lines("-");
+    ok = shell.run(lines);
+  }
+  return shell.exit_status().value_or(ok ? 0 : 1);
 }
 
 /// As the many programs that a pipe's end ends: but only after the session has been closed in order.
@@ -69,7 +77,7 @@ int main(int argc, char** argv) {
   int status = 0;
   try {
     const auto line = eindb::CommandLine::parse(argc, argv, status);
-    if (line) status = eindb::run(*line) ? 0 : 1;
+    if (line) status = eindb::run(*line);
     if (std::fflush(stdout) != 0) status = 1;
   } catch (const eindb::OutputClosed&) {
     eindb::end_by_closed_pipe();

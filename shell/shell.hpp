@@ -48,7 +48,14 @@ class Shell {
   Output& output() { return output_; }
   ShellSettings& settings() { return settings_; }
   PrintMode mode() const;
-  void quit() { quit_ = true; }
+  /// Nothing more is run. `status`: what the program is to exit with, whatever failed before.
+  void quit(std::optional<int> status = std::nullopt) {
+    quit_ = true;
+    exit_status_ = status;
+  }
+  bool has_quit() const { return quit_; }
+  /// That of .exit STATUS, if it was given.
+  std::optional<int> exit_status() const { return exit_status_; }
 
  private:
   /// Lines that belong together, and where the first of them is.
@@ -70,6 +77,7 @@ class Shell {
   Output output_;
   ProgressBar progress_;
   bool quit_ = false;
+  std::optional<int> exit_status_;
   int depth_ = 0;  // of scripts that read scripts
 };
 

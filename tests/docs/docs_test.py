@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """docs_test.py EINDB FILE...: runs the examples of the documentation.
 
-In each Markdown file the ```sql blocks are run in order, in one database; a ```text block that follows a ```sql block
-must be what eindb prints for it in box mode. A block marked ```sql error must fail. Files with relative paths are made in
-a folder of the document's own.
+In each Markdown file the ```sql blocks are run in order, in one database and in a folder of their own; so are ```python
+blocks, and ```sh blocks, for which the program is `eindb`. A block marked error (```sql error) must fail. A ```text
+block that follows is what the block prints, in box mode; after a block that must fail it is the message.
 """
 import os
 import re
@@ -11,12 +11,16 @@ import subprocess
 import sys
 import tempfile
 
-BLOCK = re.compile(r"^```(sql error|sql|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```((?:sql|sh|python)(?: error)?|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def run(eindb, database, sql):
-    done = subprocess.run([eindb, "--mode", "box", database, "-c", sql], capture_output=True, text=True,
-                          cwd=os.path.dirname(database))
+def run(eindb, language, text, folder):
+    command = {"sql": [eindb, "--mode", "box", "my.db", "-c", text],
+               "sh": ["sh", "-e", "-c", text],
+               "python": [sys.executable, "-c", text]}[language]
+    search = os.pathsep.join([os.path.dirname(eindb), os.environ["PATH"]])
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, stdin=subprocess.DEVNULL,
+                          env={**os.environ, "PATH": search, "HOME": folder})
     return done.returncode, done.stdout, done.stderr
 
 
@@ -35,18 +39,19 @@ def check_file(eindb, path):
                 output = None
                 continue
             examples += 1
-            status, output, errors = run(eindb, f"{folder}/docs.db", body)
-            if (status != 0) != (kind == "sql error"):
+            language, _, fails = kind.partition(" ")
+            status, output, errors = run(eindb, language, body, folder)
+            if (status != 0) != bool(fails):
                 failures += 1
                 print(f"{path}:{line}: exit status {status}\n{body}{errors}")
-            if kind == "sql error":
+            if fails:
                 output = errors
     return examples, failures
 
 
 def main():
-    eindb, *paths = map(os.path.abspath, sys.argv[1:])
-    results = [check_file(eindb, path) for path in paths]
+    eindb, *paths = sys.argv[1:]
+    results = [check_file(os.path.abspath(eindb), path) for path in paths]
     examples, failures = (sum(column) for column in zip(*results))
     print(f"{examples} examples in {len(paths)} files, {failures} failures")
     return 1 if failures or not examples else 0

@@ -109,6 +109,9 @@ TEST(Binder, ErrorsHaveTheirPlace) {
       {"EINSUM Z[i] = X[i,j]", "label j is neither in the head of Z nor aggregated", "j"},
       {"EINSUM Z[i,k] = SUM(X[i,j] * Q[j,k])", "there is no tensor Q", "Q"},
       {"EINSUM Z[i] = SUM(X[i])", "X has 2 dimensions, but 1 label is given", "X[i]"},
+      {"EINSUM Z[i,k] = SUM(X(i,j) * Y[j,k])", "there is no function X", "X"},
+      {"EINSUM Z[i,j] = X + 1", "X has 2 dimensions, but 0 labels are given", "X"},
+      {"EINSUM Z[i,j] = CAST(COMPLEX(X[i,j], 1) AS INT64)", "INT64 cannot hold complex numbers", "INT64"},
       {"EINSUM Z[i] = SUM(X[i,j] * Y[i,j])", "label i has extent 2 in dimension 1 of X", "i"},
       {"EINSUM Z[i,q] = X[i,q] + q2", "q2 is neither a label", "q2"},
       {"EINSUM Z[a,b] = 1", "label a in the head of Z has no extent", "a"},
@@ -116,7 +119,7 @@ TEST(Binder, ErrorsHaveTheirPlace) {
       {"EINSUM Z[j] = X[2,j]", "index 2 lies outside dimension 1 of X", "2"},
       {"EINSUM Z[] = MAX(CAST(X[i,j] AS COMPLEX64))", "MAX is not defined for complex",
        "MAX(CAST(X[i,j] AS COMPLEX64))"},
-      {"EINSUM 'ij,jk' (X)", "describe 2 operands, but 1 are given", "'ij,jk'"},
+      {"EINSUM 'ij,jk' (X)", "describe 2 operands, but 1 is given", "'ij,jk'"},
       {"EINSUM 'ijk' (X)", "X has 2 dimensions, but its subscripts give 3 labels", "ijk"},
   };
   for (const auto& refusal : refusals) {

@@ -38,8 +38,10 @@ void expect_all(std::initializer_list<Mistake> mistakes) {
   }
 }
 
+constexpr const char* kDimensionHint = "a dimension is a label and its extent: (i 1000, j 2000)";
+constexpr const char* kQueryHint = "a query starts with EINSUM or SELECT: EINSUM Z[i,k] = SUM(X[i,j] * Y[j,k])";
 constexpr const char* kProductHint = "write * for a product; labels stand in brackets: X[i,j]";
-constexpr const char* kHeadHint = "a query names its result: EINSUM Z[i,k] = SUM(X[i,j] * Y[j,k])";
+constexpr const char* kHeadHint = "a query names its result, labels in brackets: EINSUM Z[i,k] = SUM(X[i,j] * Y[j,k])";
 
 TEST(SyntaxError, Expressions) {
   expect_all({
@@ -58,7 +60,7 @@ TEST(SyntaxError, Expressions) {
       {"EINSUM Z = SUM[3](X[i])", 1, 16, "expected a label to aggregate over, found '3'"},
       {"EINSUM Z = SUM()", 1, 16, "expected an expression, found ')'"},
       {"EINSUM Z = MAX(a, b)", 1, 17, "expected ')', as MAX takes one argument, found ','",
-       "of several values, take GREATEST(a, b)"},
+       "of several values, take GREATEST(a, b); over a label, MAX[j](x)"},
       {"EINSUM Z = f(a b)", 1, 16, "expected ')' after the arguments of f, found 'b'", kProductHint},
       {"EINSUM Z = (a", 1, 14, "expected ')' to close the parenthesis, found the end of the statement"},
       {"EINSUM Z = a)", 1, 13, "expected an operator or the end of the statement, found ')'", "no '(' is open here"},
@@ -114,11 +116,10 @@ TEST(SyntaxError, FirstWords) {
   expect_all({
       {"EINSM Z[i] = 1", 1, 1, "expected a statement, found 'EINSM'", "did you mean EINSUM?"},
       {"SELCT 1", 1, 1, "expected a statement, found 'SELCT'", "did you mean SELECT?"},
-      {"-- c\nZ[i] = 1", 2, 1, "expected a statement, found 'Z'",
-       "a query starts with EINSUM: EINSUM Z[i,k] = SUM(X[i,j] * Y[j,k])"},
-      {"frobnicate x", 1, 1, "expected a statement, found 'frobnicate'"},
-      {"'abc' EINSUM", 1, 1, "expected a statement, found the string 'abc'"},
-      {"(SELECT 1)", 1, 1, "expected a statement, found '('"},
+      {"-- c\nZ[i] = 1", 2, 1, "expected a statement, found 'Z'", kQueryHint},
+      {"frobnicate x", 1, 1, "expected a statement, found 'frobnicate'", kQueryHint},
+      {"'abc' EINSUM", 1, 1, "expected a statement, found the string 'abc'", kQueryHint},
+      {"(SELECT 1)", 1, 1, "expected a statement, found '('", kQueryHint},
       {"CREATE TENOSR Z (i 3)", 1, 8, "expected the kind of object after CREATE, found 'TENOSR'",
        "did you mean TENSOR?"},
       {"DROP", 1, 5, "expected the kind of object after DROP, found the end of the statement",
@@ -135,8 +136,10 @@ TEST(SyntaxError, Tensors) {
       {"CREATE TENSOR (i 3)", 1, 15, "expected the name of the tensor, found '('"},
       {"CREATE TENSOR X", 1, 16, "expected the dimensions or AS after X, found the end of the statement",
        "as in (i 1000, j 2000); a scalar has ()"},
-      {"CREATE TENSOR X (i)", 1, 19, "expected the extent of the label i, a whole number from 0 on, found ')'"},
-      {"CREATE TENSOR X (i -3)", 1, 20, "expected the extent of the label i, a whole number from 0 on, found '-'"},
+      {"CREATE TENSOR X (i)", 1, 19, "expected the extent of the label i, a whole number from 0 on, found ')'",
+       kDimensionHint},
+      {"CREATE TENSOR X (i -3)", 1, 20, "expected the extent of the label i, a whole number from 0 on, found '-'",
+       kDimensionHint},
       {"CREATE TENSOR X (i 99999999999999999999)", 1, 20, "the extent of the label i is beyond 64 bits"},
       {"CREATE TENSOR X (i 3 j 4)", 1, 22, "expected ')' after the dimensions of X, found 'j'"},
       {"CREATE TENSOR X (i 10) PARTITON (3)", 1, 24, "expected a type, PARTITION or AS, found 'PARTITON'",
@@ -160,8 +163,11 @@ TEST(SyntaxError, Tensors) {
       {"COPY X FROM a", 1, 13, "expected the path of a file, found 'a'", "a path stands in plain quotes: 'x.npy'"},
       {"COPY (EINSUM Z = 1) FROM 'a'", 1, 21, "expected TO and a path after the query, found 'FROM'"},
       {"COPY X TO 'a' (FORMAT npy", 1, 26, "expected ')' after the options, found the end of the statement"},
-      {"INSERT INTO TENSOR X (1, 2)", 1, 22, "expected VALUES after X, found '('"},
-      {"INSERT INTO TENSOR X VALUES 1", 1, 29, "expected '(' and the values of a row, found '1'"},
+      {"INSERT INTO TENSOR X (1, 2)", 1, 22, "expected VALUES after X, found '('",
+       "rows are (key..., value), in the order of the dimensions; from rows of SQL, CREATE TENSOR ... AS SELECT makes "
+       "a tensor"},
+      {"INSERT INTO TENSOR X VALUES 1", 1, 29, "expected '(' and the values of a row, found '1'",
+       "as in VALUES (0, 3, 1.5), (2, 0, -2)"},
   });
 }
 
@@ -170,7 +176,8 @@ TEST(SyntaxError, Queries) {
       {"EINSUM X[i,j] * Y[j,k]", 1, 15, "expected '=' after X[i,j], found '*'", kHeadHint},
       {"EINSUM SUM(X[i])", 1, 11, "expected '[' or '=' after SUM, found '('", kHeadHint},
       {"EINSUM Z[3] = 1", 1, 10, "expected a label, found '3'"},
-      {"EINSUM Z[i,k = X[i,k]", 1, 14, "expected ']' after the labels of Z, found '='"},
+      {"EINSUM Z[i,k = X[i,k]", 1, 14, "expected ']' after the labels of Z, found '='",
+       "labels have commas between them; an extent is a whole number after its label: i 10"},
       {"WITH A[i] = X[i], EINSUM Z[i] = A[i]", 1, 19, "expected a definition after the comma, found 'EINSUM'",
        "remove the comma before EINSUM"},
       {"WITH A[i] = X[i] EINSM Z[i] = A[i]", 1, 18, "expected ',' or EINSUM after a definition, found 'EINSM'",
@@ -185,7 +192,8 @@ TEST(SyntaxError, Queries) {
       {"EINSUM 'i' (X) USING PATH greedy", 1, 27,
        "expected a list of steps or the name of an algorithm after PATH, found 'greedy'",
        "as in USING PATH ((0,1),(0,1)) or USING PATH 'greedy'"},
-      {"EINSUM 'i' (X) USING PATH (0,1)", 1, 28, "expected '(' and the positions that a step contracts, found '0'"},
+      {"EINSUM 'i' (X) USING PATH (0,1)", 1, 28, "expected '(' and the positions that a step contracts, found '0'",
+       "a path is a list of steps: ((0,1),(0,1))"},
       {"EINSUM 'i' (X) USING PATH ((0,-1))", 1, 31, "expected the position of an operand, from 0, found '-'"},
       {"SELECT * FROM\n (EINSUM Z[i] = X[i) x", 2, 20, "expected ']' after the labels of X, found ')'"},
       {"EXPLAIN (ANALYSE) EINSUM Z = 1", 1, 10, "expected ANALYZE, COMPARE or FORMAT, found 'ANALYSE'",
@@ -194,7 +202,7 @@ TEST(SyntaxError, Queries) {
       {"EXPLAIN ANALYZE SELECT 1", 1, 17, "expected a query after EXPLAIN: EINSUM or WITH, found 'SELECT'",
        "EXPLAIN QUERY PLAN is for SQL"},
       {"EXPLAIN CREATE TENSOR X (i 3)", 1, 9, "expected a query after EXPLAIN: EINSUM or WITH, found 'CREATE'",
-       "EXPLAIN QUERY PLAN is for SQL"},
+       "EXPLAIN takes the query alone: EXPLAIN EINSUM ..."},
   });
 }
 

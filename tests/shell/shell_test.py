@@ -65,6 +65,8 @@ class Options(ShellTest):
     def test_spellings_of_sqlite3(self):
         self.assert_output('[{"a":1}]\n', "-json", "-bail", "-c", "SELECT 1 AS a")
         self.assert_output("1\n", "-csv", "-noheader", "-c", "SELECT 1 AS a")
+        self.assert_output("SELECT 1 AS a\na\n1\n", "-echo", "-command", "SELECT 1 AS a")
+        self.assert_output("threads\n1\n", "-threads", "1", "-memory-limit=64MB", "-c", "SHOW threads")
 
     def test_settings_of_the_session(self):
         status, output, _ = self.run_eindb("--threads", "1", "--memory-limit", "64MB", "-c", "SHOW threads")
@@ -129,6 +131,15 @@ class Errors(ShellTest):
             run = subprocess.run([EINDB, "-c", "SELECT 1"], stdout=full, stderr=subprocess.PIPE, text=True)
         self.assertEqual(run.returncode, 1)
         self.assertIn("No space left", run.stderr)
+
+    def test_exit_gives_the_status(self):
+        self.assertEqual(self.run_eindb(stdin=".bail off\nSELECT nope;\n.exit 0\nSELECT 1;\n")[:2], (0, ""))
+        self.assertEqual(self.run_eindb("-c", ".exit 3", "-f", "no_such.sql"), (3, "", ""))
+        self.assertEqual(self.run_eindb(stdin=".bail off\nSELECT nope;\n.quit\n")[0], 1)
+        for argument in ("x", "-1", "256", "1 2"):
+            status, _, message = self.run_eindb("-c", f".exit {argument}")
+            self.assertEqual(status, 1, argument)
+            self.assertNotEqual(message, "")
 
     def test_a_closed_pipe_is_quiet(self):
         with subprocess.Popen([EINDB, "-c", ENDLESS.replace("COUNT(*)", "x")], stdout=subprocess.PIPE,
@@ -255,6 +266,20 @@ class Commands(ShellTest):
     def test_quit_leaves_at_once(self):
         self.assert_output("", stdin=".quit\nSELECT nope;\n")
         self.assert_output("", stdin="\\q\nSELECT nope;\n")
+
+    def test_names_may_be_shortened(self):
+        self.assert_output("X\n", stdin=f"{MATRIX};\n.tab\n")
+        self.assertIn(".timer, .timing", self.run_eindb(stdin=".ti\n")[2])
+        self.assertIn("did you mean .tables?", self.run_eindb(stdin=".tabels\n")[2])
+
+    def test_help_of_a_pattern(self):
+        _, output, _ = self.run_eindb(stdin=".help\n")
+        self.assertGreater(len(output.splitlines()), 15)
+        self.assertIn("semicolon", output)
+        _, output, _ = self.run_eindb(stdin=".help .mo\n")
+        self.assertEqual(len(output.splitlines()), 1)
+        self.assertIn("tensor", output)
+        self.assertEqual(self.run_eindb(stdin=".help nothing\n")[0], 1)
 
     def test_unknown_commands_and_arguments(self):
         for line in (".nope", ".mode pretty", ".headers perhaps", ".read", ".tables a b", ".maxrows x"):

@@ -1,0 +1,120 @@
+#include "parser/foreign_words.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "parser/token.hpp"
+
+namespace eindb {
+namespace {
+
+struct ForeignWord {
+  std::string_view word;
+  std::string_view hint;
+};
+
+constexpr std::array kFunctions = std::to_array<ForeignWord>({
+    {"ABSOLUTE", "write ABS(x)"},
+    {"ARCCOS", "write ACOS(x)"},
+    {"ARCSIN", "write ASIN(x)"},
+    {"ARCTAN", "write ATAN(x)"},
+    {"AVERAGE", "write MEAN(x)"},
+    {"AVG", "write MEAN(x)"},
+    {"CEILING", "write CEIL(x)"},
+    {"CLIP", "write LEAST(GREATEST(x, low), high)"},
+    {"COALESCE", "a tensor holds no NULL; for NaN write CASE WHEN x <> x THEN 0 ELSE x END"},
+    {"DOT", "write SUM(X[i,j] * Y[j,k])"},
+    {"EYE", "write CASE WHEN i = j THEN 1 ELSE 0 END, with extents in the head"},
+    {"IF", "write CASE WHEN condition THEN a ELSE b END"},
+    {"IFNULL", "a tensor holds no NULL; for NaN write CASE WHEN x <> x THEN 0 ELSE x END"},
+    {"IIF", "write CASE WHEN condition THEN a ELSE b END"},
+    {"ISNAN", "write x <> x, which NaN alone is"},
+    {"LN", "write LOG(x), the natural logarithm"},
+    {"LOG10", "write LOG(x) / LOG(10)"},
+    {"LOGISTIC", "write SIGMOID(x)"},
+    {"MATMUL", "write SUM(X[i,j] * Y[j,k])"},
+    {"MAXIMUM", "write GREATEST(x, y)"},
+    {"MINIMUM", "write LEAST(x, y)"},
+    {"MOD", "write x % y"},
+    {"NORM", "write SQRT(SUM[j](x^2))"},
+    {"NORMAL", "write RANDN(seed)"},
+    {"NVL", "a tensor holds no NULL; for NaN write CASE WHEN x <> x THEN 0 ELSE x END"},
+    {"ONES", "write 1, with extents in the head: EINSUM Z[i 3] = 1"},
+    {"POWER", "write x ^ y or POW(x, y)"},
+    {"PRODUCT", "write PROD(x)"},
+    {"RAND", "write RANDOM(seed)"},
+    {"SOFTPLUS", "write LOG1P(EXP(x))"},
+    {"SQUARE", "write x^2"},
+    {"STD", "write SQRT(MEAN[j]((x - MEAN[j](x))^2))"},
+    {"STDDEV", "write SQRT(MEAN[j]((x - MEAN[j](x))^2))"},
+    {"TOTAL", "write SUM(x)"},
+    {"TRANSPOSE", "order the labels: EINSUM Z[j,i] = X[i,j]"},
+    {"TRUNC", "write CASE WHEN x < 0 THEN CEIL(x) ELSE FLOOR(x) END"},
+    {"UNIFORM", "write RANDOM(seed)"},
+    {"VAR", "write MEAN[j]((x - MEAN[j](x))^2)"},
+    {"VARIANCE", "write MEAN[j]((x - MEAN[j](x))^2)"},
+    {"WHERE", "write CASE WHEN condition THEN a ELSE b END"},
+    {"ZEROS", "CREATE TENSOR Z (i 3) makes zeros; in an expression write 0, with extents in the head"},
+});
+
+constexpr std::array kStatements = std::to_array<ForeignWord>({
+    {"ABORT", "write ROLLBACK"},
+    {"CALL", "a query starts with EINSUM or SELECT"},
+    {"EXIT", "in the shell, .quit or Ctrl-D leaves"},
+    {"EXPORT", "write COPY X TO 'x.npy'"},
+    {"HELP", "in the shell, .help lists the commands"},
+    {"IMPORT", "write COPY X FROM 'x.npy'"},
+    {"LIST", "SHOW TENSORS lists the tensors"},
+    {"LOAD", "write COPY X FROM 'x.npy'"},
+    {"MERGE", "INSERT INTO TENSOR X VALUES (key..., value) sets cells; for tables there is INSERT ... ON CONFLICT"},
+    {"PRINT", "a query prints its result: EINSUM Z[i,j] = X[i,j]"},
+    {"QUIT", "in the shell, .quit or Ctrl-D leaves"},
+    {"SAVE", "write COPY X TO 'x.npy'; tensors are stored as they are made"},
+    {"TRUNCATE", "DROP TENSOR drops a tensor; DELETE FROM empties a table"},
+    {"UNLOAD", "write COPY X TO 'x.npy'"},
+    {"USE", "name the database when the program starts, or ATTACH one for SQL"},
+});
+
+constexpr std::array kOperators = std::to_array<ForeignWord>({
+    {".", "there are no methods: functions stand alone, as EXP(x); X[j,i] is the transpose of X[i,j]"},
+    {"AXIS", "labels to aggregate over stand in brackets: SUM[j](x)"},
+    {"BETWEEN", "write a <= x AND x <= b"},
+    {"BY", "labels to aggregate over stand in brackets: SUM[j](x)"},
+    {"FROM", "use SQL around the query: SELECT * FROM (EINSUM ...) ORDER BY val"},
+    {"GROUP", "the labels of the head are the groups; for SQL around a query: SELECT * FROM (EINSUM ...) ORDER BY val"},
+    {"IN", "write x = a OR x = b"},
+    {"IS", "a tensor holds no NULL; NaN is what x <> x"},
+    {"LIMIT", "use SQL around the query: SELECT * FROM (EINSUM ...) ORDER BY val"},
+    {"MOD", "write x % y"},
+    {"OPTIMIZE", "the order of contraction is given by USING PATH 'greedy'"},
+    {"ORDER", "use SQL around the query: SELECT * FROM (EINSUM ...) ORDER BY val"},
+    {"OVER", "labels to aggregate over stand in brackets: SUM[j](x)"},
+    {"PATH", "write USING PATH"},
+    {"SELECT", "put the query in parentheses: SELECT * FROM (EINSUM ...)"},
+    {"WHERE", "use SQL around the query: SELECT * FROM (EINSUM ...) ORDER BY val"},
+    {"XOR", "write a <> b"},
+});
+
+constexpr std::array kValues = std::to_array<ForeignWord>({
+    {"FALSE", "write 0"},
+    {"INF", "write INFINITY"},
+    {"NONE", "a tensor holds no NULL: write NAN or 0"},
+    {"NULL", "a tensor holds no NULL: write NAN or 0"},
+    {"TRUE", "write 1"},
+});
+
+template <class Table>
+std::string find(const Table& table, std::string_view word) {
+  const auto found =
+      std::find_if(table.begin(), table.end(), [&](const auto& row) { return equal_ignoring_case(row.word, word); });
+  return found == table.end() ? "" : std::string(found->hint);
+}
+
+}  // namespace
+
+std::string hint_for_function(std::string_view name) { return find(kFunctions, name); }
+std::string hint_for_statement(std::string_view word) { return find(kStatements, word); }
+std::string hint_for_operator(std::string_view word) { return find(kOperators, word); }
+std::string hint_for_value(std::string_view name) { return find(kValues, name); }
+
+}  // namespace eindb
