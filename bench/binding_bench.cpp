@@ -11,9 +11,8 @@
 #include "parser/binder.hpp"
 #include "parser/parser.hpp"
 
+namespace eindb {
 namespace {
-
-using namespace eindb;
 
 std::string name_of(std::size_t operand, bool distinct) { return distinct ? "X" + std::to_string(operand) : "X"; }
 
@@ -49,8 +48,10 @@ double seconds(const std::string& text, const NameSource& names, int runs) {
 }
 
 }  // namespace
+}  // namespace eindb
 
 int main(int argc, char** argv) {
+  using eindb::DType, eindb::InputTensor, eindb::NameSource, eindb::Shape;
   const int runs = argc > 1 ? std::atoi(argv[1]) : 5;
   const NameSource names{
       .find_tensor =
@@ -64,7 +65,9 @@ int main(int argc, char** argv) {
     std::printf("%9zu", n);
     for (const bool is_list : {true, false})
       for (const bool distinct : {false, true})
-        std::printf(" %14.4f", seconds(is_list ? list_form(n, distinct) : index_notation(n, distinct), names, runs));
+        std::printf(
+            " %14.4f",
+            eindb::seconds(is_list ? eindb::list_form(n, distinct) : eindb::index_notation(n, distinct), names, runs));
     std::printf("\n");
   }
   return 0;

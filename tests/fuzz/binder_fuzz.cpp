@@ -12,9 +12,8 @@
 #include "parser/parser.hpp"
 #include "plan/validator.hpp"
 
+namespace eindb {
 namespace {
-
-using namespace eindb;
 
 void expect(bool condition) {
   if (!condition) std::abort();
@@ -71,11 +70,7 @@ void check(const Error& error, std::string_view text) {
   expect(!render(error, text).empty());
 }
 
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void try_input(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const NameSource names{.find_tensor = find_tensor,
                          .tensor_names = [] { return std::vector<std::string>{"X", "Y", "V", "C", "R", "E", "s"}; },
@@ -91,5 +86,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const Error& error) {
     check(error, text);
   }
+}
+
+}  // namespace
+}  // namespace eindb
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  eindb::try_input(data, size);
   return 0;
 }

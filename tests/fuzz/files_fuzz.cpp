@@ -21,9 +21,8 @@
 #include "storage/formats/safetensors_reader.hpp"
 #include "storage/tile_codec.hpp"
 
+namespace eindb {
 namespace {
-
-using namespace eindb;
 
 constexpr std::int64_t kMostElements = 4096;
 constexpr int kMostCells = 10000;
@@ -95,12 +94,8 @@ bool is_of_files(ErrorKind kind) {
          kind == ErrorKind::DuplicateName || kind == ErrorKind::MemoryLimit;
 }
 
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size == 0) return 0;
+void try_input(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return;
   const std::span<const std::uint8_t> bytes(data + 1, size - 1);
   const MemoryFile file(bytes);
   try {
@@ -108,5 +103,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const Error& error) {
     if (!is_of_files(error.kind()) || render(error, "").empty()) std::abort();
   }
+}
+
+}  // namespace
+}  // namespace eindb
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  eindb::try_input(data, size);
   return 0;
 }
