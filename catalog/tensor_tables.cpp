@@ -3,17 +3,12 @@
 #include <memory>
 #include <utility>
 
+#include "common/letter_case.hpp"
+
 namespace eindb {
 namespace {
 
 /// As SQLite compares names: without regard to the case of ASCII letters.
-std::string folded(std::string_view name) {
-  std::string out(name);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
-
 bool same_tensor(const TensorInfo& a, const TensorInfo& b) {
   return a.id == b.id && a.name == b.name && a.dtype == b.dtype && a.labels == b.labels && a.grid == b.grid;
 }
@@ -26,7 +21,7 @@ void TensorTables::refresh() {
 }
 
 bool TensorTables::show(std::string_view name) {
-  const auto key = folded(name);
+  const auto key = to_lower(name);
   if (tables_.contains(key) || key.starts_with("eindb_") || names_module(key)) return false;
   const auto info = catalog_.find(name);
   if (!info) return false;
@@ -52,7 +47,7 @@ bool TensorTables::names_module(const std::string& folded_name) {
   if (!modules_) {
     modules_.emplace();
     auto select = connection_.prepare("SELECT name FROM pragma_module_list");
-    while (select.step()) modules_->insert(folded(select.text(0)));
+    while (select.step()) modules_->insert(to_lower(select.text(0)));
   }
   return modules_->contains(folded_name);
 }

@@ -7,15 +7,11 @@
 #include <string_view>
 
 #include "common/error.hpp"
+#include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
 
 namespace eindb {
 namespace {
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
 
 /// What FORMAT calls a format, and the endings of its files.
 struct FormatRow {
@@ -60,7 +56,7 @@ std::optional<FileFormat> format_named(const std::string& name) {
 std::optional<FileFormat> format_of_ending(const std::string& path) {
   const auto dot = path.rfind('.');
   if (dot == std::string::npos) return std::nullopt;
-  const auto ending = lower(path.substr(dot + 1));
+  const auto ending = to_lower(path.substr(dot + 1));
   for (const auto& row : formats())
     if (std::find(row.endings.begin(), row.endings.end(), ending) != row.endings.end()) return row.format;
   return std::nullopt;
@@ -74,13 +70,13 @@ std::string text_of(const ast::Option& option) {
 }
 
 [[noreturn]] void refuse(const ast::Option& option, const std::string& takes) {
-  const auto name = lower(option.name.text);
+  const auto name = to_lower(option.name.text);
   throw Error(ErrorKind::Value, name + (option.value ? " cannot be '" + text_of(option) + "'" : " needs a value"),
               option.value ? option.value->span : option.name.span, name + " takes " + takes);
 }
 
 bool switch_of(const ast::Option& option) {
-  const auto value = lower(text_of(option));
+  const auto value = to_lower(text_of(option));
   const bool on = value == "on" || value == "true" || value == "1";
   if (!on && value != "off" && value != "false" && value != "0") refuse(option, "on or off");
   return on;
@@ -99,7 +95,7 @@ void apply_header(const ast::Option& option, CopyOptions& out) {
 }
 
 void apply_layout(const ast::Option& option, CopyOptions& out) {
-  const auto value = lower(text_of(option));
+  const auto value = to_lower(text_of(option));
   if (value != "dense" && value != "coordinates") refuse(option, "dense or coordinates");
   out.cells.chosen = value == "coordinates";
 }
@@ -136,7 +132,7 @@ void apply_array_name(const ast::Option& option, CopyOptions& out) {
 }
 
 void apply_compression(const ast::Option& option, CopyOptions& out) {
-  const auto value = lower(text_of(option));
+  const auto value = to_lower(text_of(option));
   if (value != "deflate" && value != "none") refuse(option, "deflate or none");
   out.array.compression = value == "deflate" ? Compression::Deflate : Compression::None;
 }
@@ -178,7 +174,7 @@ const std::vector<OptionRow>& option_rows() {
 }
 
 const OptionRow& option_row(const ast::Option& option) {
-  const auto name = lower(option.name.text);
+  const auto name = to_lower(option.name.text);
   std::vector<std::string_view> names;
   for (const auto& row : option_rows()) {
     if (row.name == name) return row;
@@ -214,8 +210,8 @@ void check_layout(const std::vector<ast::Option>& options, const CopyOptions& ou
 
 FileFormat chosen_format(const std::string& path, SourceSpan path_span, const std::vector<ast::Option>& options) {
   for (const auto& option : options) {
-    if (lower(option.name.text) != "format") continue;
-    const auto format = format_named(lower(text_of(option)));
+    if (to_lower(option.name.text) != "format") continue;
+    const auto format = format_named(to_lower(text_of(option)));
     if (!format) refuse(option, format_names());
     return *format;
   }

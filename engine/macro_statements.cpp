@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "common/error.hpp"
+#include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
 #include "engine/rows.hpp"
 #include "engine/statements.hpp"
@@ -14,18 +15,13 @@
 namespace eindb {
 namespace {
 
-std::string upper(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::toupper(c); });
-  return text;
-}
-
-bool is_generator(const std::string& name) { return upper(name) == "RANDOM" || upper(name) == "RANDN"; }
+bool is_generator(const std::string& name) { return to_upper(name) == "RANDOM" || to_upper(name) == "RANDN"; }
 
 // SUM and the like, and words that begin an expression of their own: a macro of such a name could not be called.
 bool is_word_of_language(const std::string& name) {
   const auto aggregates = aggregate_names();
-  return std::find(aggregates.begin(), aggregates.end(), upper(name)) != aggregates.end() || upper(name) == "CASE" ||
-         upper(name) == "CAST" || upper(name) == "NOT";
+  return std::find(aggregates.begin(), aggregates.end(), to_upper(name)) != aggregates.end() ||
+         to_upper(name) == "CASE" || to_upper(name) == "CAST" || to_upper(name) == "NOT";
 }
 
 bool is_builtin(const std::string& name) { return find_builtin_macro(name, 0) != nullptr; }
@@ -58,7 +54,7 @@ void check_body(const ast::Expression& e, const ast::CreateMacro& create, Sessio
   }
   if (const auto* call = std::get_if<ast::Call>(&e.node)) {
     const auto& name = call->function.text;
-    if (upper(name) == upper(create.name.text))
+    if (to_upper(name) == to_upper(create.name.text))
       throw Error(ErrorKind::Value, "macro " + name + " calls itself", e.span, "a macro cannot be recursive");
     if (!find_scalar_function(name) && !is_generator(name) && !is_builtin(name) && !session.macros.find(name)) {
       std::vector<std::string> candidates = builtin_macro_names();

@@ -2,6 +2,7 @@
 #include <cctype>
 
 #include "common/error.hpp"
+#include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
 #include "engine/constant_value.hpp"
 #include "engine/rows.hpp"
@@ -11,13 +12,8 @@
 namespace eindb {
 namespace {
 
-std::string folded(std::string name) {
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-  return name;
-}
-
 auto find_prepared(const ast::Identifier& name, SessionState& session) {
-  const auto found = session.prepared.find(folded(name.text));
+  const auto found = session.prepared.find(to_lower(name.text));
   if (found != session.prepared.end()) return found;
   std::vector<std::string> names;
   for (const auto& [key, statement] : session.prepared) names.push_back(key);
@@ -61,7 +57,7 @@ Result execute_statement(const ast::Prepare& prepare, SessionState& session) {
                              .text = prepare.body,
                              .parameter_count = count_parameters(prepare.body),
                              .statement = std::make_shared<const ast::Statement>(parse_statement(prepare.body))};
-  if (!session.prepared.emplace(folded(prepare.name.text), std::move(prepared)).second) {
+  if (!session.prepared.emplace(to_lower(prepare.name.text), std::move(prepared)).second) {
     throw Error(ErrorKind::DuplicateName, "prepared statement " + prepare.name.text + " exists already",
                 prepare.name.span, "DEALLOCATE it first");
   }

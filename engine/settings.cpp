@@ -12,6 +12,7 @@
 
 #include "common/checked_math.hpp"
 #include "common/error.hpp"
+#include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
 
 namespace eindb {
@@ -35,11 +36,6 @@ std::int64_t default_memory_limit() {
   return static_cast<std::int64_t>(info.totalram) / 5 * 4 * static_cast<std::int64_t>(info.mem_unit);
 }
 
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
-
 std::string text_of(const Value& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return std::to_string(*integer);
@@ -60,7 +56,7 @@ std::optional<std::int64_t> parse_with_unit(const std::string& text, std::initia
   double number = 0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (status != std::errc{} || !(number >= 0)) return std::nullopt;
-  std::string suffix = lower(std::string(end, text.data() + text.size()));
+  std::string suffix = to_lower(std::string(end, text.data() + text.size()));
   suffix.erase(0, suffix.find_first_not_of(' ') == std::string::npos ? suffix.size() : suffix.find_first_not_of(' '));
   for (const auto& unit : units) {
     const double value = number * static_cast<double>(unit.factor);
@@ -80,7 +76,7 @@ constexpr double kMaxPathBudget = 60;
 
 // Absent for 'auto'.
 std::optional<double> path_budget(const Value& value) {
-  if (lower(text_of(value)) == "auto") return std::nullopt;
+  if (to_lower(text_of(value)) == "auto") return std::nullopt;
   double seconds = -1;
   if (const auto* integer = std::get_if<std::int64_t>(&value)) seconds = static_cast<double>(*integer);
   if (const auto* real = std::get_if<double>(&value)) seconds = *real;
@@ -134,7 +130,7 @@ struct SettingRow {
 const std::array<SettingRow, 10>& SettingRow::all() {
   static constexpr std::array<SettingRow, 10> kRows{{
       {"disabled_passes", "optimizer passes to leave out, as in 'common_subexpressions,early_summation'",
-       [](Settings& s, const Value& v) { s.disabled_passes_ = split_names(lower(text_of(v))); },
+       [](Settings& s, const Value& v) { s.disabled_passes_ = split_names(to_lower(text_of(v))); },
        [](const Settings& s) { return join_names(s.disabled_passes_); },
        [](Settings& s) { s.disabled_passes_.clear(); }},
       {"memory_limit", "bytes that the tiles of a statement may take, as in '2GB'",
@@ -162,7 +158,7 @@ const std::array<SettingRow, 10>& SettingRow::all() {
        [](Settings& s) { s.path_.optimizer = PathOptimizer::Auto; }},
       {"progress", "whether long work reports its progress: on or off",
        [](Settings& s, const Value& v) {
-         const auto text = lower(text_of(v));
+         const auto text = to_lower(text_of(v));
          if (text != "on" && text != "off" && text != "1" && text != "0" && text != "true" && text != "false")
            refuse("progress", v, "on or off");
          s.progress_ = text == "on" || text == "1" || text == "true";
@@ -199,7 +195,7 @@ const std::array<SettingRow, 10>& SettingRow::all() {
 
 const SettingRow& SettingRow::find(const std::string& name) {
   for (const auto& row : all())
-    if (row.name == lower(name)) return row;
+    if (row.name == to_lower(name)) return row;
   const auto nearest = nearest_name(name, Settings::names());
   throw Error(ErrorKind::UnknownName, "there is no setting " + name, std::nullopt,
               nearest ? "did you mean " + *nearest + "?" : "SHOW ALL lists the settings");

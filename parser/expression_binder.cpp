@@ -5,6 +5,7 @@
 
 #include "common/check.hpp"
 #include "common/error.hpp"
+#include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
 #include "parser/ast_children.hpp"
 #include "parser/expression_parser.hpp"
@@ -15,11 +16,6 @@ namespace eindb {
 namespace {
 
 using Kind = ScalarExpression::Kind;
-
-std::string upper(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::toupper(c); });
-  return text;
-}
 
 ScalarOp scalar_op(ast::InfixOp op) {
   switch (op) {
@@ -111,7 +107,7 @@ void ExpressionBinder::bind_labels(const ast::Expression& e) {
 
 void ExpressionBinder::check_names(const ast::Expression& e) {
   if (const auto* call = std::get_if<ast::Call>(&e.node)) {
-    const auto word = upper(call->function.text);
+    const auto word = to_upper(call->function.text);
     if (word != "RANDOM" && word != "RANDN" && !find_scalar_function(word)) unknown_function(call->function);
   } else if (const auto* name = std::get_if<ast::Name>(&e.node);
              name != nullptr && labels_.find(name->name) == nullptr) {
@@ -245,7 +241,7 @@ ScalarPtr ExpressionBinder::operand(VertexId vertex, Draft& draft) {
 }
 
 ScalarPtr ExpressionBinder::lower(const ast::Call& e, SourceSpan span, Draft& draft) {
-  const auto word = upper(e.function.text);
+  const auto word = to_upper(e.function.text);
   if (word == "RANDOM") return lower_random(e, Kind::Uniform, draft);
   if (word == "RANDN") return lower_random(e, Kind::Normal, draft);
   const auto op = find_scalar_function(e.function.text);
@@ -302,9 +298,9 @@ std::optional<std::int64_t> ExpressionBinder::constant_integer(const ast::Expres
 ScalarPtr ExpressionBinder::lower_random(const ast::Call& e, Kind kind, const Draft& draft) {
   const auto seed = e.arguments.size() == 1 ? constant_integer(e.arguments.front()) : std::nullopt;
   if (!seed) {
-    throw Error(ErrorKind::Value, upper(e.function.text) + " takes one integer, the seed",
+    throw Error(ErrorKind::Value, to_upper(e.function.text) + " takes one integer, the seed",
                 e.arguments.empty() ? e.function.span : e.arguments.front().span,
-                "write " + upper(e.function.text) + "(1)");
+                "write " + to_upper(e.function.text) + "(1)");
   }
   return ScalarExpression::random(kind, static_cast<std::uint64_t>(*seed), draft.cell);
 }

@@ -1,4 +1,5 @@
 #include "common/error.hpp"
+#include "common/letter_case.hpp"
 #include "parser/ast_children.hpp"
 #include "parser/expression_binder.hpp"
 
@@ -6,12 +7,7 @@ namespace eindb {
 namespace {
 
 bool is_random(const ast::Call& call) {
-  const auto op = call.function.text;
-  const auto is = [&](std::string_view word) {
-    return std::equal(op.begin(), op.end(), word.begin(), word.end(),
-                      [](unsigned char a, unsigned char b) { return std::toupper(a) == b; });
-  };
-  return is("RANDOM") || is("RANDN");
+  return equal_ignoring_case(call.function.text, "RANDOM") || equal_ignoring_case(call.function.text, "RANDN");
 }
 
 }  // namespace

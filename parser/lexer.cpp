@@ -15,8 +15,6 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
-
 [[noreturn]] void fail(std::string message, SourceSpan span, std::string hint = {}) {
   throw Error(ErrorKind::Syntax, std::move(message), span, std::move(hint));
 }
@@ -79,10 +77,6 @@ double real_value(const Token& token) {
 }
 
 }  // namespace
-
-bool equal_ignoring_case(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });
-}
 
 Token Lexer::next() {
   skip_space_and_comments();

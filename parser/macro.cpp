@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "common/error.hpp"
+#include "common/letter_case.hpp"
 #include "parser/ast_children.hpp"
 #include "parser/parser.hpp"
 
@@ -227,13 +228,6 @@ const std::vector<Builtin>& builtins() {
   return kBuiltins;
 }
 
-bool same_word(const std::string& a, const char* b) {
-  const std::string_view other(b);
-  return std::equal(a.begin(), a.end(), other.begin(), other.end(), [](char x, char y) {
-    return std::tolower(static_cast<unsigned char>(x)) == std::tolower(static_cast<unsigned char>(y));
-  });
-}
-
 MacroPtr parsed(const Builtin& builtin) {
   Macro macro{builtin.name, {}, parse_expression(builtin.body)};
   for (const auto* parameter : builtin.parameters) macro.parameters.push_back({parameter, {}, false, 0});
@@ -263,7 +257,7 @@ MacroPtr find_builtin_macro(const std::string& name, std::size_t arguments) {
   }();
   MacroPtr found;
   for (const auto& macro : kParsed) {
-    if (!same_word(name, macro->name.c_str())) continue;
+    if (!equal_ignoring_case(name, macro->name)) continue;
     // Without a form of that many arguments the first one reports what it takes.
     if (found == nullptr || macro->parameters.size() == arguments) found = macro;
   }

@@ -4,27 +4,21 @@
 #include <cctype>
 
 #include "common/error.hpp"
+#include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
 
 namespace eindb {
-namespace {
-
-std::string folded(std::string name) {
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-  return name;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 void TensorScope::define(const ast::Identifier& name, VertexId vertex) {
-  if (!definitions_.emplace(folded(name.text), vertex).second) {
+  if (!definitions_.emplace(to_lower(name.text), vertex).second) {
     throw Error(ErrorKind::DuplicateName, "the statement defines " + name.text + " twice", name.span,
                 "names are compared without regard to case; use another one");
   }
 }
 
 std::optional<VertexId> TensorScope::find(const ast::Identifier& name) {
-  const auto key = folded(name.text);
+  const auto key = to_lower(name.text);
   const auto defined = name.scope == 0 ? definitions_.find(key) : definitions_.end();
   if (defined != definitions_.end()) return defined->second;
   if (const auto found = inputs_.find(key); found != inputs_.end()) return found->second;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "common/letter_case.hpp"
 #include "common/source_span.hpp"
 
 namespace eindb {
@@ -25,8 +26,5 @@ struct Token {
   std::string_view text;
   SourceSpan span;
 };
-
-/// Equal but for the case of ASCII letters.
-bool equal_ignoring_case(std::string_view a, std::string_view b);
 
 }  // namespace eindb

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <charconv>
 
+#include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
 #include "engine/cell_text.hpp"
 #include "shell/text_width.hpp"
@@ -58,11 +59,6 @@ std::string identifier(const std::string& name) {
   const bool plain = std::all_of(name.begin(), name.end(), is_plain) && !name.empty() &&
                      std::isdigit(static_cast<unsigned char>(name[0])) == 0;
   return plain ? name : quoted(name, '"');
-}
-
-bool equal_ignoring_case(std::string_view a, std::string_view b) {
-  const auto equal = [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), equal);
 }
 
 bool on_or_off(const std::vector<std::string>& arguments, bool current) {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "common/check.hpp"
+#include "common/letter_case.hpp"
 #include "storage/sqlite_blob.hpp"
 #include "storage/tile_codec.hpp"
 
@@ -14,13 +15,6 @@ namespace {
 constexpr std::size_t kMaxTileBytes = 1'000'000'000 - 16 * (kMaxStoredRank + 4);
 
 constexpr std::array<std::string_view, 2> kOwnColumns{"tile_id", "tile"};
-
-std::string folded(std::string_view name) {
-  std::string out(name);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
 
 std::string qualified(const std::string& table) { return "main." + quote_identifier(table); }
 
@@ -61,11 +55,11 @@ class LegacyRename {
 std::vector<std::string> column_names(const std::vector<std::string>& labels,
                                       std::span<const std::string_view> reserved) {
   std::set<std::string> taken;
-  for (const auto name : reserved) taken.insert(folded(name));
+  for (const auto name : reserved) taken.insert(to_lower(name));
   std::vector<std::string> out;
   for (const auto& label : labels) {
     auto column = label;
-    for (int n = 2; !taken.insert(folded(column)).second; ++n) column = label + "_" + std::to_string(n);
+    for (int n = 2; !taken.insert(to_lower(column)).second; ++n) column = label + "_" + std::to_string(n);
     out.push_back(std::move(column));
   }
   return out;
@@ -98,7 +92,7 @@ void TileStore::rename(SqliteConnection& connection, const std::string& new_tens
   const LegacyRename scope(connection);
   const auto target = table_of(new_tensor);
   auto source = table_;
-  if (folded(source) == folded(target)) {  // SQLite refuses to change the case alone
+  if (to_lower(source) == to_lower(target)) {  // SQLite refuses to change the case alone
     rename_table(connection, source, kBetweenNames);
     source = kBetweenNames;
   }

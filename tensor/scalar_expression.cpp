@@ -7,6 +7,7 @@
 
 #include "common/check.hpp"
 #include "common/error.hpp"
+#include "common/letter_case.hpp"
 
 namespace eindb {
 namespace {
@@ -208,11 +209,9 @@ const ScalarOpInfo& info_of(ScalarOp op) {
 }
 
 std::optional<ScalarOp> find_scalar_function(std::string_view name) {
-  std::string upper(name);
-  std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return std::toupper(c); });
-  if (upper == "POW") return Power;
+  if (equal_ignoring_case(name, "POW")) return Power;
   for (const auto& info : kOps)
-    if (!info.infix && info.name == upper) return info.op;
+    if (!info.infix && equal_ignoring_case(info.name, name)) return info.op;
   return std::nullopt;
 }
 

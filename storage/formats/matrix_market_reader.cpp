@@ -9,6 +9,7 @@
 
 #include "common/checked_math.hpp"
 #include "common/error.hpp"
+#include "common/letter_case.hpp"
 
 /// The format (Boisvert, Pozo, Remington: The Matrix Market Exchange Formats, 1996):
 ///
@@ -29,12 +30,6 @@ namespace {
 
 constexpr std::string_view kBanner = "%%matrixmarket";
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return std::tolower(c); });
-  return out;
-}
-
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
 void skip_blanks(std::string_view& line) {
@@ -53,7 +48,7 @@ std::string_view take_word(std::string_view& line) {
 
 template <std::size_t N>
 std::optional<std::size_t> index_of(std::string_view word, const std::array<std::string_view, N>& words) {
-  const auto found = std::find(words.begin(), words.end(), lower(word));
+  const auto found = std::find(words.begin(), words.end(), to_lower(word));
   return found == words.end() ? std::nullopt : std::optional<std::size_t>(found - words.begin());
 }
 
@@ -84,7 +79,7 @@ DType MatrixMarketReader::dtype() const {
 
 void MatrixMarketReader::read_banner() {
   std::string_view line;
-  if (!lines_.next(line) || lower(take_word(line)) != kBanner)
+  if (!lines_.next(line) || to_lower(take_word(line)) != kBanner)
     fail("this is no Matrix Market file", "its first line is %%MatrixMarket matrix coordinate real general");
   const auto word = [&](const auto& words, const char* what) {
     const auto text = take_word(line);

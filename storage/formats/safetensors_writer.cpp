@@ -13,6 +13,7 @@
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
 #include "common/error.hpp"
+#include "common/letter_case.hpp"
 #include "storage/formats/array_name.hpp"
 #include "storage/formats/dense_block_writer.hpp"
 #include "storage/formats/half_precision.hpp"
@@ -92,10 +93,8 @@ std::vector<std::byte> converted(const Tile& block, SafetensorsType type) {
 std::string_view name_of(SafetensorsType type) { return kNames[static_cast<std::size_t>(type)].second; }
 
 std::optional<SafetensorsType> parse_safetensors_type(std::string_view name) {
-  std::string upper(name);
-  for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   for (const auto& [type, text] : kNames)
-    if (text == upper) return type;
+    if (equal_ignoring_case(text, name)) return type;
   return std::nullopt;
 }
 
