@@ -4,7 +4,6 @@
 #include <cmath>
 #include <set>
 
-#include "tests/engine/random_statement.hpp"
 
 namespace eindb::testing {
 namespace {
