@@ -13,15 +13,15 @@ struct TensorResult::Impl {
 
   // The whole as one tile, made when it is first asked for.
   const Tile& whole() const {
-    std::call_once(once, [&] { made = whole_tile(*relation); });
-    return *made;
+    std::call_once(once_, [&] { made_ = whole_tile(*relation); });
+    return *made_;
   }
 
   std::shared_ptr<const TensorRelation> relation;
 
  private:
-  mutable std::once_flag once;
-  mutable TilePtr made;
+  mutable std::once_flag once_;
+  mutable TilePtr made_;
 };
 
 TensorResult tensor_result(std::shared_ptr<const TensorRelation> relation) {

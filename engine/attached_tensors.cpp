@@ -67,14 +67,6 @@ void check_labels(const std::string& name, const MemoryTensor& tensor, const Sha
   }
 }
 
-std::vector<std::string> labels_of(std::size_t rank) {
-  static constexpr std::string_view kLetters = "ijklmnopqrstuvwxyzabcdefgh";
-  std::vector<std::string> labels;
-  for (std::size_t d = 0; d < rank; ++d)
-    labels.push_back(d < kLetters.size() ? std::string(1, kLetters[d]) : "i" + std::to_string(d));
-  return labels;
-}
-
 // ---- Partitions ----------------------------------------------------------------------------------------------------
 
 std::vector<std::int64_t> largest_tile(const Shape& shape, const Partition& partition) {
@@ -139,7 +131,7 @@ AttachedTensor::AttachedTensor(std::string name, MemoryTensor tensor, std::int64
   check_tensor_name(name_);
   const Shape shape(tensor_.extents);
   check_storable(shape, tensor_.dtype);
-  if (tensor_.labels.empty()) tensor_.labels = labels_of(shape.rank());
+  if (tensor_.labels.empty()) tensor_.labels = default_labels(shape.rank());
   check_labels(name_, tensor_, shape);
   check_strides(name_, tensor_, shape);
   check_pointer(name_, tensor_, shape);

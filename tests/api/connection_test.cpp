@@ -80,7 +80,8 @@ TEST(ApiConnection, ErrorsHaveCodePlaceHintAndTheWholeText) {
   EXPECT_STREQ(error.what(),
                "unknown name: there is no tensor Weihgts\n  at line 2, column 10:\n      Z[i] = Weihgts[i]\n"
                "             ^^^^^^^\n  hint: did you mean Weights?");
-  const eindb::Exception copy = error;
+  eindb::Exception copy("another", {});
+  copy = error;
   EXPECT_EQ(copy.message(), error.message());
 
   const auto no_place = exception_of([&] { Connection("/nonexistent/directory/a.db"); });
