@@ -38,6 +38,8 @@ class Catalog {
   /// Makes a tensor of zeros. Error{DuplicateName} if a tensor, table or view has the name.
   TensorInfo create(const std::string& name, DType dtype, const std::vector<std::string>& labels, const TileGrid& grid);
   void drop(std::string_view name);
+  /// Throws what create() would of the name.
+  void require_free(const std::string& name) { check_free(name, std::nullopt); }
   void rename(std::string_view name, const std::string& new_name);
 
   /// A tensor under a name of eindb's own, to be filled while the old one of the final name is still read.

@@ -42,6 +42,14 @@ void check_tensor_name(std::string_view name) {
 
 void check_label_name(std::string_view label) { check_text(ErrorKind::Label, "a label", label); }
 
+std::vector<std::string> default_labels(std::size_t rank) {
+  static constexpr std::string_view kLetters = "ijklmnopqrstuvwxyzabcdefgh";
+  std::vector<std::string> labels;
+  for (std::size_t d = 0; d < rank; ++d)
+    labels.push_back(d < kLetters.size() ? std::string(1, kLetters[d]) : "i" + std::to_string(d));
+  return labels;
+}
+
 void check_storable(const Shape& shape, DType dtype) {
   if (shape.rank() > kMaxStoredRank) {
     throw Error(ErrorKind::Unsupported, "a tensor of " + std::to_string(shape.rank()) + " dimensions cannot be stored",

@@ -41,6 +41,8 @@ inline constexpr std::size_t kMaxNameLength = 128;
 void check_tensor_name(std::string_view name);
 /// Error{Label} unless `label` may name a dimension: as for tensors, and any prefix will do.
 void check_label_name(std::string_view label);
+/// i, j, k, ...: for a tensor that came without labels.
+std::vector<std::string> default_labels(std::size_t rank);
 /// Error{Unsupported} or Error{Shape} unless a tensor of this shape can be stored.
 void check_storable(const Shape& shape, DType dtype);
 

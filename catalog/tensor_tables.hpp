@@ -33,10 +33,11 @@ class TensorTables {
   void refresh();
   /// Makes the tensor visible. False if there is no such tensor, or if it is visible already.
   bool show(std::string_view name);
+  /// Whether SQLite itself has a table of this name, in lower case: a table function, or eindb's at the first call.
+  bool names_module(const std::string& folded);
 
  private:
   void verify(const TensorInfo& info);
-  bool names_module(const std::string& folded);
 
   SqliteConnection& connection_;
   Catalog& catalog_;

@@ -17,15 +17,6 @@
 namespace eindb {
 namespace {
 
-// i, j, k, ... for a tensor that a file makes.
-std::vector<std::string> default_labels(std::size_t rank) {
-  static constexpr std::string_view kLetters = "ijklmnopqrstuvwxyzabcdefgh";
-  std::vector<std::string> labels;
-  for (std::size_t d = 0; d < rank; ++d)
-    labels.push_back(d < kLetters.size() ? std::string(1, kLetters[d]) : "i" + std::to_string(d));
-  return labels;
-}
-
 // Those that the file brings, if they will do.
 std::vector<std::string> labels_of(const CellSource& cells) {
   auto labels = cells.labels();

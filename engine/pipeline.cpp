@@ -24,7 +24,8 @@ bool gives_order(const ast::Query& query, const BoundQuery& bound) {
 std::vector<InputTensor> scanned_tensors(const PhysicalPlan& plan) {
   std::vector<InputTensor> tensors;
   for (const auto& node : plan.nodes)
-    if (const auto* scan = std::get_if<ScanNode>(&node.op)) tensors.push_back(scan->tensor);
+    if (const auto* scan = std::get_if<ScanNode>(&node.op); scan != nullptr && !scan->tensor.attached)
+      tensors.push_back(scan->tensor);
   return tensors;
 }
 
@@ -49,7 +50,8 @@ PlannedQuery plan_query(const ast::Query& query, SessionState& session, const Re
 }
 
 ExecutionProfile run_query(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot, TileSink& sink) {
-  StoredTiles source(snapshot, session.catalog, scanned_tensors(planned.plan.physical));
+  StoredTiles stored(snapshot, session.catalog, scanned_tensors(planned.plan.physical));
+  AttachedTiles source(session.attached, stored);
   ExecutionContext context{.scheduler = session.scheduler(),
                            .cancellation = session.cancellation,
                            .memory = MemoryBudget::create(session.settings.memory_limit()),

@@ -1,10 +1,11 @@
-#include <algorithm>
-#include <cctype>
+#include <memory>
+#include <utility>
 
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
 #include "engine/constant_value.hpp"
+#include "engine/parameter_values.hpp"
 #include "engine/rows.hpp"
 #include "engine/statements.hpp"
 #include "parser/parser.hpp"
@@ -36,27 +37,17 @@ ParameterValue argument_value(const std::variant<ast::Expression, ast::Literal>&
   throw Error(error.kind(), "prepared statement " + name + at + ": " + error.message(), place, error.hint());
 }
 
-// Sets the values of $1, $2, ... while a statement runs.
-class ParameterValues {
- public:
-  ParameterValues(SessionState& session, std::vector<ParameterValue> values)
-      : session_(session), saved_(std::exchange(session.parameters, std::move(values))) {}
-  ~ParameterValues() { session_.parameters = std::move(saved_); }
-  ParameterValues(const ParameterValues&) = delete;
-  ParameterValues& operator=(const ParameterValues&) = delete;
-
- private:
-  SessionState& session_;
-  std::vector<ParameterValue> saved_;
-};
-
 }  // namespace
 
+PreparedStatement prepare_statement(const std::string& name, std::string_view text) {
+  return {.name = name,
+          .text = std::string(text),
+          .parameter_count = count_parameters(text),
+          .statement = std::make_shared<const ast::Statement>(parse_statement(text))};
+}
+
 Result execute_statement(const ast::Prepare& prepare, SessionState& session) {
-  PreparedStatement prepared{.name = prepare.name.text,
-                             .text = prepare.body,
-                             .parameter_count = count_parameters(prepare.body),
-                             .statement = std::make_shared<const ast::Statement>(parse_statement(prepare.body))};
+  auto prepared = prepare_statement(prepare.name.text, prepare.body);
   if (!session.prepared.emplace(to_lower(prepare.name.text), std::move(prepared)).second) {
     throw Error(ErrorKind::DuplicateName, "prepared statement " + prepare.name.text + " exists already",
                 prepare.name.span, "DEALLOCATE it first");
@@ -79,7 +70,7 @@ Result execute_statement(const ast::Execute& execute, SessionState& session) {
   for (const auto& argument : execute.arguments) values.push_back(argument_value(argument, session));
   const ParameterValues scope(session, std::move(values));
   try {
-    return std::visit([&](const auto& node) { return execute_statement(node, session); }, prepared.statement->node);
+    return run_statement(*prepared.statement, session);
   } catch (const Error& error) {
     fail_in(prepared.name, prepared.text, error, execute.name.span);
   }

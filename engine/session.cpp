@@ -4,6 +4,7 @@
 #include <set>
 
 #include "common/error.hpp"
+#include "engine/parameter_values.hpp"
 #include "engine/session_state.hpp"
 #include "engine/statements.hpp"
 #include "parser/parser.hpp"
@@ -14,20 +15,19 @@ class Session::Impl {
  public:
   Impl(const std::string& database, SessionOptions options) : state(database, options) {}
 
+  /// Before each statement: requests to cancel the one before are forgotten.
+  void start() { state.cancellation.reset(std::chrono::milliseconds(state.settings.statement_timeout_ms())); }
+
   SessionState state;
 };
 
-Session::Session(const std::string& database, SessionOptions options)
-    : impl_(std::make_unique<Impl>(database, options)) {}
-Session::~Session() = default;
+namespace {
 
-Result Session::execute(std::string_view statement) {
-  auto& state = impl_->state;
-  state.cancellation.reset(std::chrono::milliseconds(state.settings.statement_timeout_ms()));
-  // What is no Error yet becomes one here: front ends see nothing else.
+// What is no Error yet becomes one here: front ends see nothing else.
+template <class F>
+auto guarded(F&& f) {
   try {
-    const auto parsed = parse_statement(statement);
-    return std::visit([&](const auto& node) { return execute_statement(node, state); }, parsed.node);
+    return std::forward<F>(f)();
   } catch (const Error&) {
     throw;
   } catch (const std::bad_alloc&) {
@@ -36,6 +36,74 @@ Result Session::execute(std::string_view statement) {
   } catch (const std::exception& error) {
     throw Error(ErrorKind::Internal, error.what(), std::nullopt, "this is a bug in eindb; the database is unchanged");
   }
+}
+
+// Tensors that are attached while one statement runs.
+class TemporaryTensors {
+ public:
+  TemporaryTensors(SessionState& state, const std::map<std::string, MemoryTensor>& tensors) : state_(state) {
+    try {
+      for (const auto& [name, tensor] : tensors) {
+        state_.attached.attach(name, tensor, state_.settings.tile_bytes());
+        names_.push_back(name);
+      }
+    } catch (...) {
+      detach();
+      throw;
+    }
+  }
+  ~TemporaryTensors() { detach(); }
+  TemporaryTensors(const TemporaryTensors&) = delete;
+  TemporaryTensors& operator=(const TemporaryTensors&) = delete;
+
+ private:
+  void detach() {
+    for (const auto& name : names_) state_.attached.detach(name);
+  }
+
+  SessionState& state_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace
+
+Result run_statement(const ast::Statement& statement, SessionState& session) {
+  session.attached.check_targets(statement);
+  return std::visit([&](const auto& node) { return execute_statement(node, session); }, statement.node);
+}
+
+Session::Session(const std::string& database, SessionOptions options)
+    : impl_(std::make_unique<Impl>(database, options)) {}
+Session::~Session() = default;
+
+Result Session::execute(std::string_view statement) {
+  return guarded([&] {
+    impl_->start();
+    return run_statement(parse_statement(statement), impl_->state);
+  });
+}
+
+std::shared_ptr<const PreparedStatement> Session::prepare(std::string_view statement) {
+  return guarded([&] { return std::make_shared<const PreparedStatement>(prepare_statement("", statement)); });
+}
+
+Result Session::execute(const PreparedStatement& statement, const StatementInputs& inputs) {
+  auto& state = impl_->state;
+  return guarded([&] {
+    impl_->start();
+    const TemporaryTensors tensors(state, inputs.tensors);
+    const ParameterValues values(state, inputs.parameters);
+    return run_statement(*statement.statement, state);
+  });
+}
+
+void Session::attach(const std::string& name, MemoryTensor tensor) {
+  auto& state = impl_->state;
+  guarded([&] { state.attached.attach(name, std::move(tensor), state.settings.tile_bytes()); });
+}
+
+void Session::detach(const std::string& name) {
+  guarded([&] { impl_->state.attached.detach(name); });
 }
 
 void Session::cancel() noexcept { impl_->state.cancellation.request(); }

@@ -1,10 +1,16 @@
 #pragma once
 
+#include <complex>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <variant>
+#include <vector>
 
+#include "engine/memory_tensor.hpp"
+#include "engine/prepared_statement.hpp"
 #include "engine/result.hpp"
 
 namespace eindb {
@@ -21,6 +27,14 @@ struct Progress {
 };
 using ProgressCallback = std::function<void(const Progress&)>;
 
+/// What a prepared statement runs with.
+struct StatementInputs {
+  /// Value n is that of parameter $n + 1.
+  std::vector<std::variant<std::int64_t, double, std::complex<double>, std::string>> parameters;
+  /// Attached by name for this one run.
+  std::map<std::string, MemoryTensor> tensors;
+};
+
 /// One user's connection to one database: runs statements one after another.
 /// Not thread-safe, except cancel(). Errors are thrown as Error, with spans into the statement's text; the database
 /// is then as it was before the statement.
@@ -34,6 +48,16 @@ class Session {
 
   /// Runs exactly one statement; a trailing semicolon may be there. An empty statement gives an empty result.
   Result execute(std::string_view statement);
+
+  /// Reads a statement once, to be run often; names are looked up when it runs. Errors have spans into its text.
+  std::shared_ptr<const PreparedStatement> prepare(std::string_view statement);
+  Result execute(const PreparedStatement& statement, const StatementInputs& inputs);
+
+  /// Makes a tensor in the caller's memory visible to statements, which cannot change it, until it is detached. It
+  /// stays where it is, unchanged, until then, and until rows of SQL that read it are at their end. Tensors of results
+  /// are memory of their own. Error{DuplicateName} if a tensor, table or view has the name.
+  void attach(const std::string& name, MemoryTensor tensor);
+  void detach(const std::string& name);
 
   /// Asks the running statement to stop with Error{Cancelled}. Any thread, also a signal handler.
   void cancel() noexcept;

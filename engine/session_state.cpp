@@ -9,7 +9,8 @@ SessionState::SessionState(const std::string& path, SessionOptions options)
     : database(path, options.read_only ? DatabaseFile::Access::ReadOnly : DatabaseFile::Access::ReadWrite),
       catalog(database.connection()),
       macros(database.connection()),
-      tensor_tables(database.connection(), catalog) {
+      tensor_tables(database.connection(), catalog),
+      attached(database.connection(), catalog, tensor_tables) {
   database.connection().watch(&cancellation);
 }
 
@@ -40,11 +41,17 @@ bool SessionState::is_table(const std::string& name) {
 
 NameSource SessionState::name_source() {
   return {.find_tensor = [this](const std::string& name) -> std::optional<InputTensor> {
+            if (const auto* tensor = attached.find(name)) return tensor->input();
             auto found = catalog.find(name);
             if (!found) return std::nullopt;
             return InputTensor{.name = found->name, .dtype = found->dtype, .grid = found->grid, .selection = {}};
           },
-          .tensor_names = [this] { return catalog.names(); },
+          .tensor_names =
+              [this] {
+                auto names = catalog.names();
+                for (auto& name : attached.names()) names.push_back(std::move(name));
+                return names;
+              },
           .find_macro = [this](const std::string& name) { return macro(name); },
           .macro_names =
               [this] {

@@ -10,6 +10,8 @@
 #include "catalog/macro_catalog.hpp"
 #include "catalog/tensor_tables.hpp"
 #include "common/cancellation.hpp"
+#include "engine/attached_tensors.hpp"
+#include "engine/prepared_statement.hpp"
 #include "engine/session.hpp"
 #include "engine/settings.hpp"
 #include "executor/scheduler.hpp"
@@ -18,14 +20,6 @@
 #include "storage/database_file.hpp"
 
 namespace eindb {
-
-/// PREPARE name AS statement.
-struct PreparedStatement {
-  std::string name;
-  std::string text;
-  std::size_t parameter_count = 0;
-  std::shared_ptr<const ast::Statement> statement;  ///< with places in `text`
-};
 
 /// What the statements of one session share. Owned by the Session; used by one thread at a time, but for
 /// `cancellation`.
@@ -48,6 +42,7 @@ struct SessionState {
   Catalog catalog;
   MacroCatalog macros;
   TensorTables tensor_tables;
+  AttachedTensors attached;
   std::uint64_t query_tables = 0;  ///< tables made so far for results of queries inside SQL
   Settings settings;
   Cancellation cancellation;

@@ -63,12 +63,16 @@ std::string how_to_write(const std::string& tensor) {
 }
 
 /// An error of SQLite in terms of what the user wrote.
-Error explained(const Error& error, const RewrittenSql& text, Catalog& catalog) {
+Error explained(const Error& error, const RewrittenSql& text, SessionState& session) {
+  auto& catalog = session.catalog;
   if (const auto name = between(error.message(), "table ", " may not be modified")) {
     auto place = find_name(text.text, *name);
     if (place) place = text.in_statement(*place);
     if (name->starts_with(kQueryTable))
       return {ErrorKind::ReadOnly, "the result of a query cannot be modified", place, "store it: CREATE TENSOR ... AS"};
+    if (session.attached.find(*name) != nullptr)
+      return {ErrorKind::ReadOnly, *name + " is an attached tensor, which statements only read", place,
+              "its values are the program's to change"};
     if (catalog.find(*name))
       return {ErrorKind::ReadOnly, *name + " is a tensor, which SQL only reads", place, how_to_write(*name)};
   }
@@ -99,9 +103,13 @@ bool is_ordinary(const std::string& name, SqliteConnection& connection) {
 /// Refuses to make a table with the name of a tensor, and to alter or drop a tensor as if it were a table.
 void check_schema_targets(const ast::Sql& sql, SessionState& session) {
   for (const auto& [use, name, span] : schema_targets(sql.text)) {
+    const SourceSpan place{span.begin + sql.span.begin, span.end + sql.span.begin};
+    if (const auto* attached = session.attached.find(name)) {
+      throw Error(ErrorKind::DuplicateName, attached->name() + " is an attached tensor", place,
+                  "use another name, or detach it first");
+    }
     const auto tensor = session.catalog.find(name);
     if (!tensor) continue;
-    const SourceSpan place{span.begin + sql.span.begin, span.end + sql.span.begin};
     if (use == SchemaTarget::Use::Create) {
       throw Error(ErrorKind::DuplicateName, "a tensor " + tensor->name + " exists already", place,
                   "use another name: SQL sees tensors and tables side by side");
@@ -174,7 +182,7 @@ void PreparedSql::compile() {
       statement_ = session_->database.connection().prepare_user(text_.text).statement;
       return;
     } catch (const Error& error) {
-      if (!show_missing(error, tensors)) throw explained(error, text_, session_->catalog);
+      if (!show_missing(error, tensors)) throw explained(error, text_, *session_);
     }
   }
 }
@@ -200,7 +208,7 @@ bool PreparedSql::step() {
     snapshot_.reset();  // a statement with rows to come keeps the state by itself
     return row;
   } catch (const Error& error) {
-    throw explained(error, text_, session_->catalog);
+    throw explained(error, text_, *session_);
   }
 }
 

@@ -6,6 +6,9 @@
 
 namespace eindb {
 
+/// Runs a statement of any kind, as the functions below do.
+Result run_statement(const ast::Statement& statement, SessionState& session);
+
 /// One function per kind of statement. Each throws Error, with spans into the statement where there is a place, and
 /// then leaves the database as it was.
 
@@ -40,6 +43,7 @@ Result execute_statement(const ast::Sql& sql, SessionState& session);
 Result execute_statement(const ast::AlterTensor& alter, SessionState& session);
 
 // engine/prepared_statements.cpp
+PreparedStatement prepare_statement(const std::string& name, std::string_view text);
 Result execute_statement(const ast::Prepare& prepare, SessionState& session);
 Result execute_statement(const ast::Execute& execute, SessionState& session);
 Result execute_statement(const ast::Deallocate& deallocate, SessionState& session);

@@ -81,6 +81,18 @@ void create_from_query(const ast::CreateTensor& create, const ast::Query& query,
   run_query(planned, session, snapshot, sink);
 }
 
+Result description(const std::vector<std::string>& labels, const TileGrid& grid, DType dtype) {
+  std::vector<Row> rows;
+  for (std::size_t d = 0; d < labels.size(); ++d)
+    rows.push_back({labels[d], std::string("label"), grid.shape()[d], grid.partition()[d]});
+  rows.push_back({std::string("val"), std::string(name_of(dtype)), Cell{}, Cell{}});
+  return listed_result({{"column", ColumnType::Text},
+                        {"type", ColumnType::Text},
+                        {"extent", ColumnType::Integer},
+                        {"parts", ColumnType::Integer}},
+                       std::move(rows));
+}
+
 }  // namespace
 
 Result execute_statement(const ast::CreateTensor& create, SessionState& session) {
@@ -128,16 +140,10 @@ Result execute_statement(const ast::ShowTensors&, SessionState& session) {
 }
 
 Result execute_statement(const ast::Describe& describe, SessionState& session) {
+  if (const auto* attached = session.attached.find(describe.name.text))
+    return description(attached->labels(), attached->grid(), attached->dtype());
   const auto tensor = session.tensor(describe.name);
-  std::vector<Row> rows;
-  for (std::size_t d = 0; d < tensor.labels.size(); ++d)
-    rows.push_back({tensor.labels[d], std::string("label"), tensor.grid.shape()[d], tensor.grid.partition()[d]});
-  rows.push_back({std::string("val"), std::string(name_of(tensor.dtype)), Cell{}, Cell{}});
-  return listed_result({{"column", ColumnType::Text},
-                        {"type", ColumnType::Text},
-                        {"extent", ColumnType::Integer},
-                        {"parts", ColumnType::Integer}},
-                       std::move(rows));
+  return description(tensor.labels, tensor.grid, tensor.dtype);
 }
 
 }  // namespace eindb

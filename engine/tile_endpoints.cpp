@@ -1,5 +1,7 @@
 #include "engine/tile_endpoints.hpp"
 
+#include <cstring>
+
 #include "common/check.hpp"
 
 namespace eindb {
@@ -13,6 +15,13 @@ TilePtr StoredTiles::read(const std::string& tensor, std::int64_t tile_id) {
   const auto store = stores_.find(tensor);
   CHECK(store != stores_.end(), "a plan scans tensors that its snapshot knows");
   return snapshot_.read(store->second, tile_id);
+}
+
+TilePtr owned(TilePtr tile) {
+  if (tile == nullptr || !tile->is_borrowed()) return tile;
+  auto copy = Tile::uninitialized(tile->dtype(), tile->shape());
+  std::memcpy(copy.mutable_bytes().data(), tile->bytes().data(), tile->byte_size());
+  return std::make_shared<const Tile>(std::move(copy));
 }
 
 }  // namespace eindb

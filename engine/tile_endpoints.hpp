@@ -23,12 +23,15 @@ class StoredTiles final : public TileSource {
   std::map<std::string, TileStore> stores_;
 };
 
-/// Keeps the result in memory.
+/// The tile itself, or a copy of one that lies in somebody else's memory.
+TilePtr owned(TilePtr tile);
+
+/// Keeps the result in memory, its own.
 class CollectingSink final : public TileSink {
  public:
   explicit CollectingSink(std::int64_t tile_count) : tiles_(static_cast<std::size_t>(tile_count)) {}
   void write(std::int64_t tile_id, TilePtr tile) override {
-    tiles_[static_cast<std::size_t>(tile_id)] = std::move(tile);
+    tiles_[static_cast<std::size_t>(tile_id)] = owned(std::move(tile));
   }
   std::vector<TilePtr> take() { return std::move(tiles_); }
 

@@ -41,26 +41,31 @@ Relation::Relation(const InputTensor& tensor, TileSource& source, std::shared_pt
 
 TilePtr Relation::tile(std::int64_t tile_id) {
   auto& slot = slots_[static_cast<std::size_t>(tile_id)];
-  if (source_ != nullptr) {
-    std::call_once(slot.once, [&] {
-      auto present = read(tile_id);
-      tiles_read_->fetch_add(1, std::memory_order_relaxed);
-      if (present == nullptr) return;
-      // Counted apart from the tile itself, which the source may share with others.
-      const auto bytes = static_cast<std::int64_t>(present->byte_size());
-      memory_->reserve(bytes);
-      slot.tile = TilePtr(present.get(), [present, bytes, memory = memory_](const Tile*) { memory->release(bytes); });
-    });
-  }
+  if (source_ == nullptr) return slot.tile;
+  // What lies in memory is at hand: a copy of a tile lives as long as the kernels that read it.
+  if (tensor_->attached) return counted(read(tile_id));
+  std::call_once(slot.once, [&] { slot.tile = counted(read(tile_id)); });
   return slot.tile;
+}
+
+TilePtr Relation::counted(const TilePtr& present) {
+  tiles_read_->fetch_add(1, std::memory_order_relaxed);
+  if (present == nullptr || present->is_borrowed()) return present;
+  // Counted apart from the tile itself, which the source may share with others.
+  const auto bytes = static_cast<std::int64_t>(present->byte_size());
+  memory_->reserve(bytes);
+  return {present.get(), [present, bytes, memory = memory_](const Tile*) { memory->release(bytes); }};
 }
 
 TilePtr Relation::read(std::int64_t tile_id) {
   const auto& selection = tensor_->selection;
-  if (!selection) return source_->read(tensor_->name, tile_id);
+  const auto stored_tile = [&](const TileGrid& grid, std::int64_t id) {
+    return tensor_->attached ? source_->read_attached(tensor_->name, grid, id) : source_->read(tensor_->name, id);
+  };
+  if (!selection) return stored_tile(grid_, tile_id);
   const auto key = grid_.key_of(tile_id);
   const auto stored_id = selection->stored_tile(key);
-  const auto stored = source_->read(tensor_->name, stored_id);
+  const auto stored = stored_tile(selection->stored, stored_id);
   if (stored == nullptr) return nullptr;
   return select_from_tile(*stored, *selection, stored_id, grid_.tile_shape(key));
 }

@@ -19,7 +19,8 @@ class Relation {
  public:
   /// All tiles present; null for all zero.
   Relation(DType type, TileGrid grid, std::vector<TilePtr> tiles);
-  /// Tiles of a stored tensor or of a selection from one, read on demand and kept.
+  /// Tiles of a stored tensor or of a selection from one, read on demand and kept; those of an attached one are read
+  /// each time.
   Relation(const InputTensor& tensor, TileSource& source, std::shared_ptr<MemoryBudget> memory);
 
   DType dtype() const { return dtype_; }
@@ -41,6 +42,8 @@ class Relation {
   };
 
   TilePtr read(std::int64_t tile_id);
+  /// The tile that was read, its bytes counted as long as it lives; borrowed ones are not the statement's.
+  TilePtr counted(const TilePtr& present);
 
   DType dtype_;
   TileGrid grid_;

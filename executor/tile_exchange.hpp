@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "tensor/partition.hpp"
 #include "tensor/tile.hpp"
 
 namespace eindb {
@@ -13,6 +14,9 @@ class TileSource {
   virtual ~TileSource() = default;
   /// The tile with this number in the tensor's stored grid, null if it is all zero. Thread-safe.
   virtual TilePtr read(const std::string& tensor, std::int64_t tile_id) = 0;
+  /// The tile with this number in `grid` of a tensor that is attached (InputTensor). Thread-safe. Sources for plans
+  /// without such tensors leave it as it is.
+  virtual TilePtr read_attached(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id);
 };
 
 /// Where the tiles of the result go.

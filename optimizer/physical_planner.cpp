@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "optimizer/dead_vertices.hpp"
@@ -40,11 +41,29 @@ class Planner {
 
   // The tensor of `node` in the wanted partition.
   NodeId cut(NodeId node, const Partition& wanted) {
+    if (can_be_read_in_any_partition(plan_.node(node))) return rescan(node, wanted);
     const auto source = plan_.node(node);
     if (source.grid.partition() == wanted) return node;
     const auto [known, is_new] = repartitions_.try_emplace({node, wanted});
     if (is_new)
       known->second = add({RepartitionNode{node}, source.vertex, source.dtype, {source.grid.shape(), wanted}});
+    return known->second;
+  }
+
+  static bool can_be_read_in_any_partition(const PhysicalNode& node) {
+    const auto* scan = std::get_if<ScanNode>(&node.op);
+    return scan != nullptr && scan->tensor.attached && !scan->tensor.selection;
+  }
+
+  // The first reader gets the scan itself, cut as it wants; one that wants another partition a scan of its own.
+  NodeId rescan(NodeId first, const Partition& wanted) {
+    const auto [known, is_new] = repartitions_.try_emplace({first, wanted}, first);
+    if (!is_new) return known->second;
+    auto node = plan_.node(first);
+    node.grid = TileGrid(node.grid.shape(), wanted);
+    std::get<ScanNode>(node.op).tensor.grid = node.grid;
+    if (read_scans_.insert(first).second) plan_.nodes[first.index()] = std::move(node);
+    else known->second = add(std::move(node));
     return known->second;
   }
 
@@ -66,6 +85,7 @@ class Planner {
   PhysicalPlan plan_;
   std::vector<NodeId> result_;  // of each vertex
   std::map<std::pair<NodeId, Partition>, NodeId> repartitions_;
+  std::set<NodeId> read_scans_;  // of attached tensors
 };
 
 }  // namespace

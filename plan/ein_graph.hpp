@@ -25,12 +25,13 @@ struct Selection {
   std::string to_string() const;
 };
 
-/// A tensor of the catalog as a plan sees it: name, type, extents and how it is cut.
+/// A tensor of the catalog, or one in a program's memory, as a plan sees it: name, type, extents and how it is cut.
 struct InputTensor {
   std::string name;
   DType dtype = DType::Float64;
   TileGrid grid;                            ///< of what is read: of the selection, if there is one
   std::optional<Selection> selection = {};  ///< absent: the whole tensor
+  bool attached = false;                    ///< in memory: as a whole it can be read in any partition
 };
 
 /// One vertex of an EinGraph: (bound, EinSum, inputs) of the EinDecomp paper, section 5.

@@ -10,7 +10,7 @@ namespace eindb {
 
 using NodeId = StrongId<struct PhysicalNodeTag>;
 
-/// Reads a stored tensor in the partition that it has on disk.
+/// Reads a stored tensor in the partition that it has on disk, or one that is attached in that of the node.
 struct ScanNode {
   InputTensor tensor;
 };

@@ -19,7 +19,9 @@ std::size_t checked_byte_size(DType type, const Shape& shape) {
 
 }  // namespace
 
-void Tile::Free::operator()(std::byte* p) const noexcept { std::free(p); }
+void Tile::Free::operator()(std::byte* p) const noexcept {
+  if (!borrowed) std::free(p);
+}
 
 Tile::Tile(DType type, Shape shape, bool zeroed)
     : dtype_(type), shape_(std::move(shape)), byte_size_(checked_byte_size(type, shape_)) {
@@ -33,8 +35,18 @@ Tile::Tile(DType type, Shape shape, bool zeroed)
   if (zeroed) std::memset(data_.get(), 0, byte_size_);
 }
 
+// Only tiles that nobody can write to are made so: see borrow().
+Tile::Tile(DType type, Shape shape, const std::byte* values)
+    : dtype_(type),
+      shape_(std::move(shape)),
+      byte_size_(checked_byte_size(type, shape_)),
+      data_(const_cast<std::byte*>(values), Free{.borrowed = true}) {}
+
 Tile Tile::zeros(DType type, Shape shape) { return {type, std::move(shape), true}; }
 Tile Tile::uninitialized(DType type, Shape shape) { return {type, std::move(shape), false}; }
+TilePtr Tile::borrow(DType type, Shape shape, const std::byte* values) {
+  return std::make_shared<const Tile>(Tile(type, std::move(shape), values));
+}
 
 bool Tile::is_all_zero() const {
   const auto all = bytes();

@@ -9,7 +9,8 @@
 
 namespace eindb {
 
-/// A dense sub-tensor: element type, extents, row-major values in memory aligned to 64 bytes.
+/// A dense sub-tensor: element type, extents, row-major values in memory aligned to 64 bytes; in the memory of somebody
+/// else, aligned as their type.
 /// Tiles are filled by the one task that makes them and immutable from then on: they are shared as TilePtr.
 class Tile {
  public:
@@ -17,10 +18,14 @@ class Tile {
   static Tile zeros(DType type, Shape shape);
   /// Elements not initialised: for callers that write every one.
   static Tile uninitialized(DType type, Shape shape);
+  /// Elements that lie elsewhere, row-major and aligned as their type; they stay there unchanged as long as the tile.
+  static std::shared_ptr<const Tile> borrow(DType type, Shape shape, const std::byte* values);
 
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
   std::size_t byte_size() const { return byte_size_; }
+  /// Whether the elements are somebody else's memory.
+  bool is_borrowed() const { return data_.get_deleter().borrowed; }
 
   std::span<const std::byte> bytes() const { return {data_.get(), byte_size_}; }
   std::span<std::byte> mutable_bytes() { return {data_.get(), byte_size_}; }
@@ -40,9 +45,11 @@ class Tile {
 
  private:
   struct Free {
+    bool borrowed;
     void operator()(std::byte* p) const noexcept;
   };
   Tile(DType type, Shape shape, bool zeroed);
+  Tile(DType type, Shape shape, const std::byte* values);
 
   DType dtype_;
   Shape shape_;

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <set>
 
-
 namespace eindb::testing {
 namespace {
 

@@ -35,6 +35,7 @@ class CheckIncludes(unittest.TestCase):
             "executor/kernels/gemm.hpp": '#include "tensor/tile.hpp"\n',
             "executor/join.hpp": '#include "executor/kernels/gemm.hpp"\n#include "plan/node.hpp"\n',
             "engine/session.hpp": '#include "parser/binder.hpp"\n#include "executor/join.hpp"\n',
+            "api/connection.cpp": '#include "engine/session.hpp"\n#include "tensor/tile.hpp"\n',
             "tests/plan/node_test.cpp": '#include "plan/node.hpp"\n#include "executor/join.hpp"\n',
         })
         self.assertEqual((status, lines), (0, []))

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <eindb/eindb.hpp>
+
+#include "engine/memory_tensor.hpp"
+
+namespace eindb {
+
+ElementType element_type(DType type);
+/// What the engine takes for a tensor in the program's memory.
+MemoryTensor memory_tensor(const TensorView& view);
+
+}  // namespace eindb

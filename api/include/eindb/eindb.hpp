@@ -1,0 +1,446 @@
+#pragma once
+
+// eindb for C++ programs: one connection to a database of tensors, statements, and tensors in the program's own memory.
+//
+//     eindb::Connection db("my.db");
+//     std::vector<float> weights = ...;                                        // 512 x 64, row-major
+//     db.attach("W", eindb::TensorView::of(weights.data(), {512, 64}));        // no copy
+//     db.execute("CREATE TENSOR Y AS EINSUM Y[i,k] = SUM(X[i,j] * W[j,k])");   // X is stored in my.db
+//     for (const auto& row : db.execute("SELECT i, SUM(val) AS s FROM Y GROUP BY i"))
+//       std::cout << row.get<int>(0) << " " << row.get<double>(1) << "\n";
+//
+// Threads: a connection, its statements and its results are used by one thread at a time, cancel() apart. Several
+// connections, also to one file, work side by side in several threads. A TensorResult belongs to nobody: any number of
+// threads may read it.
+//
+// Errors: whatever fails throws Exception. The database is then as it was before the statement.
+//
+// Needs C++20 and nothing but the standard library. Link with eindb::eindb (find_package(eindb)).
+
+#include <complex>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#define EINDB_API __attribute__((visibility("default")))
+
+namespace eindb {
+
+/// "0.1.0": of the library that the program runs with.
+EINDB_API std::string_view library_version() noexcept;
+
+// ---- Errors --------------------------------------------------------------------------------------------------------
+
+/// What went wrong, coarse enough to decide what to do about it.
+enum class ErrorCode : std::uint8_t {
+  Syntax,         ///< the text is no statement
+  UnknownName,    ///< a tensor, label, function, setting, column that does not exist
+  DuplicateName,  ///< a name that exists already
+  Label,          ///< labels do not fit: count, place, neither in the head nor aggregated
+  Shape,          ///< extents do not fit, or a size overflows
+  Type,           ///< types do not fit
+  Value,          ///< a value out of its range
+  Unsupported,    ///< meaningful, but beyond what this version does
+  Io,             ///< the operating system refused
+  Corrupt,        ///< a file is not what it claims to be
+  ReadOnly,       ///< a write to something that cannot be written
+  Busy,           ///< locked by another connection
+  Cancelled,      ///< stopped by cancel() or by statement_timeout
+  MemoryLimit,    ///< does not fit the setting memory_limit
+  Sql,            ///< SQLite refused an ordinary SQL statement
+  Internal,       ///< a bug in eindb
+};
+
+/// Lower-case words: "syntax error", "unknown name", ...
+EINDB_API std::string_view to_string(ErrorCode code) noexcept;
+
+/// Every failure. what() is the whole text, with the place in the statement:
+///
+///     unknown name: there is no tensor Q
+///       at line 1, column 30:
+///         EINSUM Z[i,k] = SUM(X[i,j] * Q[j,k])
+///                                      ^
+///       hint: did you mean W?
+class EINDB_API Exception : public std::runtime_error {
+ public:
+  struct Details {
+    ErrorCode code = ErrorCode::Internal;
+    std::string message;     ///< what was wrong, alone
+    std::string hint;        ///< what would be right; may be empty
+    std::size_t line = 0;    ///< in the statement, from 1; 0: the error is about no place
+    std::size_t column = 0;  ///< from 1, in Unicode code points; 0: as line
+  };
+
+  Exception(const std::string& text, Details details);
+  ~Exception() override;
+  Exception(const Exception&) noexcept = default;
+  Exception& operator=(const Exception&) noexcept = default;
+
+  ErrorCode code() const noexcept { return details_->code; }
+  const std::string& message() const noexcept { return details_->message; }
+  const std::string& hint() const noexcept { return details_->hint; }
+  std::size_t line() const noexcept { return details_->line; }
+  std::size_t column() const noexcept { return details_->column; }
+
+ private:
+  std::shared_ptr<const Details> details_;
+};
+
+// ---- Tensors in the program's memory -------------------------------------------------------------------------------
+
+enum class ElementType : std::uint8_t { Float32, Float64, Complex64, Complex128, Int64 };
+
+/// "FLOAT32", ...
+EINDB_API std::string_view to_string(ElementType type) noexcept;
+
+template <class T>
+concept Element = std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::complex<float>> ||
+    std::same_as<T, std::complex<double>> || std::same_as<T, std::int64_t>;
+
+template <Element T>
+constexpr ElementType element_type_of() noexcept {
+  if constexpr (std::same_as<T, float>) return ElementType::Float32;
+  else if constexpr (std::same_as<T, double>) return ElementType::Float64;
+  else if constexpr (std::same_as<T, std::complex<float>>) return ElementType::Complex64;
+  else if constexpr (std::same_as<T, std::complex<double>>) return ElementType::Complex128;
+  else return ElementType::Int64;
+}
+
+/// Where a tensor lies in the program's memory: element (i, j, ...) at data[i * strides[0] + j * strides[1] + ...].
+/// Strides are in elements; zero repeats a dimension, a negative one runs through the memory backwards, with `data`
+/// still at element (0, 0, ...). A value: it owns nothing.
+///
+/// eindb never copies the whole. It reads tile after tile, and reads them in place where a tile has no gaps, which it
+/// has not if the tensor is row-major, or a range of the first dimension of one. Of other layouts each tile is copied
+/// when it is needed; these copies count against memory_limit.
+struct TensorView {
+  ElementType type = ElementType::Float64;
+  const void* data = nullptr;
+  std::vector<std::int64_t> extents;
+  std::vector<std::int64_t> strides;
+  std::vector<std::string> labels;  ///< names of the columns in SQL; empty: i, j, k, ...
+
+  /// Without strides: row-major.
+  template <Element T>
+  static TensorView of(const T* data, std::vector<std::int64_t> extents) {
+    TensorView view{element_type_of<T>(), data, std::move(extents), {}, {}};
+    view.strides.resize(view.extents.size());
+    std::uint64_t stride = 1;  // what overflows is refused when the view is used
+    for (std::size_t d = view.extents.size(); d-- > 0; stride *= static_cast<std::uint64_t>(view.extents[d]))
+      view.strides[d] = static_cast<std::int64_t>(stride);
+    return view;
+  }
+  template <Element T>
+  static TensorView of(const T* data, std::vector<std::int64_t> extents, std::vector<std::int64_t> strides) {
+    return {element_type_of<T>(), data, std::move(extents), std::move(strides), {}};
+  }
+
+  TensorView with_labels(std::vector<std::string> names) const {
+    auto view = *this;
+    view.labels = std::move(names);
+    return view;
+  }
+};
+
+// ---- Results -------------------------------------------------------------------------------------------------------
+
+/// One value of a row; monostate is SQL's NULL.
+using Value =
+    std::variant<std::monostate, std::int64_t, float, double, std::complex<float>, std::complex<double>, std::string>;
+
+namespace detail {
+// The value as a type of the program's; Exception{Type} or {Value} names the column.
+EINDB_API std::int64_t integer_of(const Value& value, const std::string& column);
+EINDB_API double real_of(const Value& value, const std::string& column);
+EINDB_API std::complex<double> complex_of(const Value& value, const std::string& column);
+EINDB_API const std::string& text_of(const Value& value, const std::string& column);
+[[noreturn]] EINDB_API void fail_range(std::int64_t value, const std::string& column);
+[[noreturn]] EINDB_API void fail_element_type(ElementType is, ElementType asked);
+EINDB_API std::size_t checked_column(std::size_t column, std::size_t count);
+
+template <std::integral T>
+constexpr bool fits(std::int64_t value) {
+  if constexpr (std::is_signed_v<T>) {
+    return value >= std::numeric_limits<T>::min() && value <= std::numeric_limits<T>::max();
+  } else {
+    return value >= 0 && static_cast<std::uint64_t>(value) <= std::numeric_limits<T>::max();
+  }
+}
+
+template <class T>
+struct Convert {
+  static T from(const Value& value, const std::string& column) {
+    if constexpr (std::integral<T>) {
+      const auto integer = integer_of(value, column);
+      if (!fits<T>(integer)) fail_range(integer, column);
+      return static_cast<T>(integer);
+    } else if constexpr (std::floating_point<T>) {
+      return static_cast<T>(real_of(value, column));
+    } else if constexpr (std::same_as<T, std::complex<float>> || std::same_as<T, std::complex<double>>) {
+      return T(complex_of(value, column));
+    } else {
+      static_assert(std::same_as<T, std::string> || std::same_as<T, std::string_view>,
+                    "get<T>: an integer, a real or complex number, a string, or an optional of these");
+      return T(text_of(value, column));
+    }
+  }
+};
+template <class T>
+struct Convert<std::optional<T>> {
+  static std::optional<T> from(const Value& value, const std::string& column) {
+    if (std::holds_alternative<std::monostate>(value)) return std::nullopt;
+    return Convert<T>::from(value, column);
+  }
+};
+}  // namespace detail
+
+/// One row of a result; good until the next one is read.
+class RowView {
+ public:
+  RowView(const std::vector<Value>& values, const std::vector<std::string>& columns)
+      : values_(&values), columns_(&columns) {}
+
+  std::size_t size() const noexcept { return values_->size(); }
+  /// Columns are counted from 0. Exception{Value} beyond the last.
+  const Value& value(std::size_t column) const { return (*values_)[detail::checked_column(column, size())]; }
+  bool is_null(std::size_t column) const { return std::holds_alternative<std::monostate>(value(column)); }
+  /// T: any integer type (from integers in its range), float or double (from integers and reals), std::complex of them
+  /// (from any number), std::string or string_view (from text), or std::optional of one of these, which takes NULL.
+  /// Exception{Type} for anything else: nothing is rounded or parsed. Call with the template argument: get<double>(2).
+  template <class T>
+  T get(std::size_t column) const {
+    const auto& found = value(column);
+    return detail::Convert<T>::from(found, (*columns_)[column]);
+  }
+
+ private:
+  const std::vector<Value>* values_;
+  const std::vector<std::string>* columns_;
+};
+
+/// A tile of a result: a block of it, row-major.
+struct TileView {
+  std::span<const std::int64_t> begin;    ///< where its first element stands in the tensor
+  std::span<const std::int64_t> extents;  ///< of the block
+  const void* data = nullptr;             ///< null: all zero
+};
+
+/// The tensor that a query gave, in memory of its own: neither connection nor attached tensors are needed any more.
+/// Immutable, thread-safe; copies share the memory.
+class EINDB_API TensorResult {
+ public:
+  struct Impl;
+  explicit TensorResult(std::shared_ptr<const Impl> impl);
+  ~TensorResult();
+  TensorResult(const TensorResult&);
+  TensorResult& operator=(const TensorResult&);
+  TensorResult(TensorResult&&) noexcept;
+  TensorResult& operator=(TensorResult&&) noexcept;
+
+  /// Of the query's head: "Z".
+  const std::string& name() const noexcept;
+  const std::vector<std::string>& labels() const noexcept;
+  ElementType type() const noexcept;
+  /// Empty for a scalar.
+  const std::vector<std::int64_t>& extents() const noexcept;
+  std::int64_t element_count() const noexcept;
+
+  /// All elements, row-major. Where the result has more than one tile this makes a buffer of the whole, at the first
+  /// call, which lives as long as the result.
+  const void* data() const;
+  /// The same; Exception{Type} if T is not the element type.
+  template <Element T>
+  std::span<const T> values() const {
+    require(element_type_of<T>());
+    return {static_cast<const T*>(data()), static_cast<std::size_t>(element_count())};
+  }
+  /// Copies all elements to the program's memory, row-major or with strides (in elements, one per dimension; negative
+  /// ones as in TensorView; no two elements may get one place). Exception{Type} if T is not the element type.
+  template <Element T>
+  void copy_to(T* target) const {
+    copy_to(target, TensorView::of(target, extents()).strides);
+  }
+  template <Element T>
+  void copy_to(T* target, const std::vector<std::int64_t>& strides) const {
+    require(element_type_of<T>());
+    copy_elements(target, strides);
+  }
+  /// Calls `f` with every tile, one after another, in row-major order of tiles: for results too large for data().
+  void for_each_tile(const std::function<void(const TileView&)>& f) const;
+
+ private:
+  void require(ElementType asked) const {
+    if (asked != type()) detail::fail_element_type(type(), asked);
+  }
+  void copy_elements(void* target, const std::vector<std::int64_t>& strides) const;
+
+  std::shared_ptr<const Impl> impl_;
+};
+
+/// What a statement gave: rows, to be read once from the first to the last; for an EINSUM also the tensor as a whole;
+/// and the status, such as "CREATE TENSOR", of a statement that gives no rows. It keeps its database open. Rows of SQL
+/// are read from the database as they are asked for.
+class EINDB_API QueryResult {
+ public:
+  struct Impl;
+  explicit QueryResult(std::unique_ptr<Impl> impl);
+  ~QueryResult();
+  QueryResult(QueryResult&&) noexcept;
+  QueryResult& operator=(QueryResult&&) noexcept;
+
+  const std::string& status() const noexcept;
+  /// None for a statement without rows. For an EINSUM: its labels, then val.
+  const std::vector<std::string>& columns() const noexcept;
+  /// The number of the column of this name, without regard to case. Exception{UnknownName}.
+  std::size_t column(std::string_view name) const;
+
+  /// Goes on to the next row, the first one at the first call; false after the last.
+  bool next();
+  /// The row that next() went to.
+  RowView row() const;
+
+  /// for (const auto& row : result) ...: the rows that are left.
+  class Iterator {
+   public:
+    using value_type = RowView;
+    using difference_type = std::ptrdiff_t;
+    using iterator_concept = std::input_iterator_tag;
+
+    Iterator() = default;
+    explicit Iterator(QueryResult* result) : result_(result) { ++*this; }
+    RowView operator*() const { return result_->row(); }
+    Iterator& operator++() {
+      if (!result_->next()) result_ = nullptr;
+      return *this;
+    }
+    void operator++(int) { ++*this; }
+    friend bool operator==(const Iterator& it, std::default_sentinel_t) { return it.result_ == nullptr; }
+
+   private:
+    QueryResult* result_ = nullptr;
+  };
+  Iterator begin() { return Iterator(this); }
+  std::default_sentinel_t end() const noexcept { return {}; }
+
+  /// Whether the statement was an EINSUM.
+  bool is_tensor() const noexcept;
+  /// Exception{Type} unless is_tensor(). Rows that were read make no difference.
+  TensorResult tensor() const;
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+// ---- Connections ---------------------------------------------------------------------------------------------------
+
+/// A statement that was read once, to be executed with different values and tensors. Names are looked up each time. It
+/// keeps its database open.
+class EINDB_API Statement {
+ public:
+  struct Impl;
+  explicit Statement(std::unique_ptr<Impl> impl);
+  ~Statement();
+  Statement(Statement&&) noexcept;
+  Statement& operator=(Statement&&) noexcept;
+
+  /// The highest number of a parameter $1, $2, ... in the text.
+  std::size_t parameter_count() const noexcept;
+
+  /// Gives parameter $`number` a value, until it gets another. Exception{Value} for a number that the text has not, or
+  /// an integer beyond 63 bits.
+  template <std::integral T>
+  Statement& bind(std::size_t number, T value) {
+    if constexpr (!std::is_signed_v<T>)
+      if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) fail_integer(number);
+    return bind_integer(number, static_cast<std::int64_t>(value));
+  }
+  template <std::floating_point T>
+  Statement& bind(std::size_t number, T value) {
+    return bind_real(number, static_cast<double>(value));
+  }
+  Statement& bind(std::size_t number, std::complex<double> value);
+  Statement& bind(std::size_t number, std::complex<float> value) { return bind(number, std::complex<double>(value)); }
+  Statement& bind(std::size_t number, std::string_view value);
+
+  /// Makes a tensor in the program's memory visible to this statement, as Connection::attach does, while it executes.
+  /// The memory stays where it is, unchanged, as long as execute() runs, and while rows of SQL are read from its
+  /// result.
+  Statement& bind(std::string_view name, TensorView tensor);
+  /// Forgets all values and tensors.
+  void clear_bindings() noexcept;
+
+  /// Exception{Value} if a parameter has no value. Places of errors are in the prepared text.
+  QueryResult execute();
+
+ private:
+  [[noreturn]] static void fail_integer(std::size_t number);
+  Statement& bind_integer(std::size_t number, std::int64_t value);
+  Statement& bind_real(std::size_t number, double value);
+
+  std::unique_ptr<Impl> impl_;
+};
+
+/// How far a long statement is; told now and then by the thread that executes it.
+struct ProgressInfo {
+  std::string_view stage;  ///< "join", "import", ...
+  std::int64_t done = 0;
+  std::int64_t total = 0;  ///< 0: unknown
+};
+
+struct ConnectionOptions {
+  bool read_only = false;
+};
+
+/// One user's connection to a database: runs statements one after another, in any number of transactions.
+class EINDB_API Connection {
+ public:
+  /// Opens the database file, or makes it; ":memory:" is a database of its own that ends with the connection, its
+  /// statements and results.
+  explicit Connection(const std::string& path, ConnectionOptions options = {});
+  ~Connection();
+  Connection(Connection&&) noexcept;
+  Connection& operator=(Connection&&) noexcept;
+
+  /// Runs one statement.
+  QueryResult execute(std::string_view statement);
+  /// Runs statements with semicolons between them, up to the first error, whose place is in `script`; gives the result
+  /// of the last. Rows of the others are not read.
+  QueryResult execute_script(std::string_view script);
+  Statement prepare(std::string_view statement);
+
+  /// Makes a tensor in the program's memory visible to all statements of this connection, EINSUM and SQL, under a name
+  /// that no tensor, table or view has; statements cannot change it. `CREATE TENSOR ... AS EINSUM` stores what is
+  /// computed from it. The memory stays where it is, unchanged, until detach(), and until rows of SQL that read it are
+  /// at their end. A tensor that another connection creates later under this name is hidden.
+  void attach(const std::string& name, const TensorView& tensor);
+  /// Exception{UnknownName} if nothing of that name is attached.
+  void detach(const std::string& name);
+
+  /// Asks the statement that runs to stop with Exception{Cancelled}. Any thread, also a signal handler; the connection
+  /// must outlive the call.
+  void cancel() noexcept;
+  /// An empty function: nobody is told. Nothing may be thrown from it, and no statement executed in it.
+  void on_progress(std::function<void(const ProgressInfo&)> callback);
+
+  /// Stored tensors, in alphabetical order.
+  std::vector<std::string> tensor_names();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace eindb

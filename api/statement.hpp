@@ -1,0 +1,13 @@
+#pragma once
+
+#include <eindb/eindb.hpp>
+#include <memory>
+
+#include "api/query_result.hpp"
+#include "engine/prepared_statement.hpp"
+
+namespace eindb {
+
+Statement statement(SharedSession session, std::shared_ptr<const PreparedStatement> prepared);
+
+}  // namespace eindb

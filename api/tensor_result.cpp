@@ -1,0 +1,64 @@
+#include "api/tensor_result.hpp"
+
+#include <mutex>
+
+#include "api/element_types.hpp"
+#include "api/translation.hpp"
+#include "engine/tensor_memory.hpp"
+
+namespace eindb {
+
+struct TensorResult::Impl {
+  explicit Impl(std::shared_ptr<const TensorRelation> result) : relation(std::move(result)) {}
+
+  // The whole as one tile, made when it is first asked for.
+  const Tile& whole() const {
+    std::call_once(once_, [&] { made_ = whole_tile(*relation); });
+    return *made_;
+  }
+
+  std::shared_ptr<const TensorRelation> relation;
+
+ private:
+  mutable std::once_flag once_;
+  mutable TilePtr made_;
+};
+
+TensorResult tensor_result(std::shared_ptr<const TensorRelation> relation) {
+  return TensorResult(std::make_shared<const TensorResult::Impl>(std::move(relation)));
+}
+
+TensorResult::TensorResult(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+TensorResult::~TensorResult() = default;
+TensorResult::TensorResult(const TensorResult&) = default;
+TensorResult& TensorResult::operator=(const TensorResult&) = default;
+TensorResult::TensorResult(TensorResult&&) noexcept = default;
+TensorResult& TensorResult::operator=(TensorResult&&) noexcept = default;
+
+const std::string& TensorResult::name() const noexcept { return impl_->relation->name; }
+const std::vector<std::string>& TensorResult::labels() const noexcept { return impl_->relation->labels; }
+ElementType TensorResult::type() const noexcept { return element_type(impl_->relation->dtype); }
+const std::vector<std::int64_t>& TensorResult::extents() const noexcept {
+  return impl_->relation->grid.shape().extents();
+}
+std::int64_t TensorResult::element_count() const noexcept { return impl_->relation->grid.shape().element_count(); }
+
+const void* TensorResult::data() const {
+  return translated("", [&] { return impl_->whole().bytes().data(); });
+}
+
+void TensorResult::copy_elements(void* target, const std::vector<std::int64_t>& strides) const {
+  translated("", [&] { copy_to_memory(*impl_->relation, target, strides); });
+}
+
+void TensorResult::for_each_tile(const std::function<void(const TileView&)>& f) const {
+  const auto& [name, labels, dtype, grid, tiles] = *impl_->relation;
+  for (std::size_t id = 0; id < tiles.size(); ++id) {
+    const auto key = grid.key_of(static_cast<std::int64_t>(id));
+    const auto begin = grid.tile_begin(key);
+    const auto shape = grid.tile_shape(key);
+    f({.begin = begin, .extents = shape.extents(), .data = tiles[id] == nullptr ? nullptr : tiles[id]->bytes().data()});
+  }
+}
+
+}  // namespace eindb

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <eindb/eindb.hpp>
+#include <memory>
+
+#include "engine/result.hpp"
+
+namespace eindb {
+
+TensorResult tensor_result(std::shared_ptr<const TensorRelation> relation);
+
+}  // namespace eindb

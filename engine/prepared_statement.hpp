@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+namespace eindb {
+
+namespace ast {
+struct Statement;
+}
+
+/// PREPARE name AS statement. Immutable, and known to no session.
+struct PreparedStatement {
+  std::string name;
+  std::string text;
+  std::size_t parameter_count = 0;
+  std::shared_ptr<const ast::Statement> statement;  ///< with places in `text`
+};
+
+}  // namespace eindb
