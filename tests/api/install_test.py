@@ -1,6 +1,6 @@
 """The package as a program sees it: installed into a place of its own, found by CMake and pkg-config, linked, run.
 
-    install_test.py CMAKE BUILD_DIRECTORY SOURCE_DIRECTORY CXX_COMPILER CXX_FLAGS
+    install_test.py CMAKE BUILD_DIRECTORY SOURCE_DIRECTORY CXX_COMPILER [CXX_FLAGS]
 """
 import os
 import re
@@ -10,7 +10,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
-CMAKE, BUILD, SOURCE, COMPILER, FLAGS = sys.argv[1:6]
+CMAKE, BUILD, SOURCE, COMPILER = sys.argv[1:5]
+FLAGS = " ".join(sys.argv[5:])  # of a build with sanitizers; none otherwise
 
 EXPECTED = """\
 Z is 4 x 2 FLOAT64: 8 2 17 2 26 2 2 0
