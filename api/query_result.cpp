@@ -1,23 +1,16 @@
 #include "api/query_result.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 #include "api/tensor_result.hpp"
 #include "api/translation.hpp"
-#include "common/check.hpp"
+#include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
 
 namespace eindb {
 namespace {
 
 static_assert(std::is_same_v<Value, Cell>, "rows are handed on as they are");
-
-bool equal_names(std::string_view a, std::string_view b) {
-  const auto lower = [](unsigned char c) { return std::tolower(c); };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [&](unsigned char x, unsigned char y) { return lower(x) == lower(y); });
-}
 
 [[noreturn]] void fail(ErrorKind kind, const std::string& message, const std::string& hint = "") {
   throw_exception(Error(kind, message, std::nullopt, hint), "", 0);
@@ -71,7 +64,7 @@ const std::vector<std::string>& QueryResult::columns() const noexcept { return i
 std::size_t QueryResult::column(std::string_view name) const {
   const auto& columns = impl_->columns;
   const auto found = std::find_if(columns.begin(), columns.end(),
-                                  [&](const std::string& column) { return equal_names(column, name); });
+                                  [&](const std::string& column) { return equal_ignoring_case(column, name); });
   if (found != columns.end()) return static_cast<std::size_t>(found - columns.begin());
   const auto nearest = nearest_name(name, std::span<const std::string>(columns));
   fail(ErrorKind::UnknownName, "the result has no column " + std::string(name),
