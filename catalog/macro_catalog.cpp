@@ -18,7 +18,7 @@ std::optional<StoredMacro> MacroCatalog::find(std::string_view name) {
 std::vector<StoredMacro> MacroCatalog::list() {
   std::vector<StoredMacro> macros;
   if (!exists()) return macros;
-  auto select = connection_.prepare("SELECT name, definition FROM main.eindb_macros ORDER BY name COLLATE NOCASE");
+  auto select = connection_.prepare("SELECT name, definition FROM main.eindb_macros ORDER BY rowid");
   while (select.step()) macros.push_back({select.text(0), select.text(1)});
   return macros;
 }
@@ -27,8 +27,12 @@ void MacroCatalog::put(const StoredMacro& macro) {
   CHECK(connection_.in_transaction(), "the catalog changes inside a transaction");
   connection_.execute(
       "CREATE TABLE IF NOT EXISTS main.eindb_macros ("
-      "name TEXT PRIMARY KEY NOT NULL COLLATE NOCASE, definition TEXT NOT NULL) WITHOUT ROWID");
-  connection_.prepare("INSERT OR REPLACE INTO main.eindb_macros VALUES (?, ?)")
+      "name TEXT PRIMARY KEY NOT NULL COLLATE NOCASE, definition TEXT NOT NULL)");
+  // In its place: others that were made later may call it.
+  connection_
+      .prepare(
+          "INSERT INTO main.eindb_macros VALUES (?, ?)"
+          " ON CONFLICT (name) DO UPDATE SET name = excluded.name, definition = excluded.definition")
       .bind(1, macro.name)
       .bind(2, macro.definition)
       .run();

@@ -27,7 +27,7 @@ class MacroCatalog {
   explicit MacroCatalog(SqliteConnection& connection) : connection_(connection) {}
 
   std::optional<StoredMacro> find(std::string_view name);
-  /// In alphabetical order.
+  /// In the order in which they were made.
   std::vector<StoredMacro> list();
   /// In place of the macro of that name, if there is one.
   void put(const StoredMacro& macro);

@@ -96,7 +96,7 @@ const std::vector<DotCommands::Command>& DotCommands::commands() {
       {".print", "\\echo", "TEXT...", "print text", std::string::npos, &DotCommands::print},
       {".quit", "\\q", "", "leave; the exit status tells whether a statement failed", 0, &DotCommands::quit},
       {".read", "\\i", "FILE", "run a script", 1, &DotCommands::read},
-      {".schema", "", "[NAME]", "the statements that make tensors and tables", 1, &DotCommands::schema},
+      {".schema", "", "[NAME]", "the statements that make tensors, macros and tables", 1, &DotCommands::schema},
       {".tables", "\\dt", "[PATTERN]", "names of tensors and tables, perhaps those LIKE a pattern", 1,
        &DotCommands::tables},
       {".timer", "", "on|off", "print how long statements take", 1, &DotCommands::timer},
@@ -297,6 +297,11 @@ bool DotCommands::schema(const Arguments& arguments) {
   std::string condition = "sql IS NOT NULL AND name NOT LIKE 'eindb!_%' ESCAPE '!'";
   for (const auto& name : shell_.session().tensor_names()) {
     if (arguments.empty() || equal_ignoring_case(name, arguments[0])) shell_.output().write(tensor_schema(name));
+  }
+  for (const auto& row : shell_.query("SHOW MACROS")) {
+    const auto name = cell_text(row.at(0));
+    if (arguments.empty() || equal_ignoring_case(name, arguments[0]))
+      shell_.output().write("CREATE MACRO " + identifier(name) + cell_text(row.at(1)) + ";\n");
   }
   if (!arguments.empty()) condition += " AND tbl_name = " + quoted(arguments[0], '\'') + " COLLATE NOCASE";
   for (const auto& row :

@@ -252,7 +252,9 @@ class Commands(ShellTest):
         self.assertIn("FLOAT64", output)
 
     def test_schema_can_be_run_again(self):
-        setup = f'{MATRIX};\nCREATE TENSOR s () INT64;\nCREATE TABLE "odd name" (a);\n'
+        setup = (f'{MATRIX};\nCREATE TENSOR s () INT64;\nCREATE TABLE "odd name" (a);\n'
+                 'CREATE MACRO z(x) AS x^2;\nCREATE MACRO "a b"(x, l) AS SUM[l](z(x));\n'
+                 'CREATE OR REPLACE MACRO z(x) AS x^3;\n')
         _, schema, _ = self.run_eindb(stdin=setup + ".schema\n")
         _, again, _ = self.run_eindb(stdin=schema + ".schema\n")
         self.assertEqual(again, schema)
