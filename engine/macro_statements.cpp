@@ -15,8 +15,6 @@
 namespace eindb {
 namespace {
 
-bool is_generator(const std::string& name) { return to_upper(name) == "RANDOM" || to_upper(name) == "RANDN"; }
-
 // SUM and the like, and words that begin an expression of their own: a macro of such a name could not be called.
 bool is_word_of_language(const std::string& name) {
   const auto aggregates = aggregate_names();
@@ -28,7 +26,7 @@ bool is_builtin(const std::string& name) { return find_builtin_macro(name, 0) !=
 
 void check_name(const ast::CreateMacro& create) {
   const auto& name = create.name;
-  if (find_scalar_function(name.text) || is_generator(name.text) || is_word_of_language(name.text)) {
+  if (find_scalar_function(name.text) || find_generator(name.text) || is_word_of_language(name.text)) {
     throw Error(ErrorKind::DuplicateName, name.text + " is a function of the language", name.span,
                 "give the macro another name");
   }
@@ -56,7 +54,7 @@ void check_body(const ast::Expression& e, const ast::CreateMacro& create, Sessio
     const auto& name = call->function.text;
     if (to_upper(name) == to_upper(create.name.text))
       throw Error(ErrorKind::Value, "macro " + name + " calls itself", e.span, "a macro cannot be recursive");
-    if (!find_scalar_function(name) && !is_generator(name) && !is_builtin(name) && !session.macros.find(name)) {
+    if (!find_scalar_function(name) && !find_generator(name) && !is_builtin(name) && !session.macros.find(name)) {
       std::vector<std::string> candidates = builtin_macro_names();
       for (const auto& macro : session.macros.list()) candidates.push_back(macro.name);
       for (const auto function : scalar_function_names()) candidates.emplace_back(function);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/error.hpp"
+#include "common/letter_case.hpp"
 #include "optimizer/all_subsets.hpp"
 #include "optimizer/annealed_path.hpp"
 #include "optimizer/greedy_path.hpp"
@@ -83,11 +84,6 @@ const OptimizerRow& row_of(PathOptimizer optimizer) {
                        [&](const auto& row) { return row.optimizer == optimizer; });
 }
 
-bool same_name(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
-}
-
 // Costs are added up in other orders: what is better by rounding alone is no better.
 constexpr double kRounding = 1 - 1e-9;
 
@@ -98,7 +94,7 @@ std::string_view name_of(PathOptimizer optimizer) { return row_of(optimizer).nam
 PathOptimizer parse_path_optimizer(std::string_view name) {
   std::string known;
   for (const auto& row : kOptimizers) {
-    if (same_name(row.name, name)) return row.optimizer;
+    if (equal_ignoring_case(row.name, name)) return row.optimizer;
     known += (known.empty() ? "'" : ", '") + std::string(row.name) + "'";
   }
   throw Error(ErrorKind::Value, "there is no path optimizer '" + std::string(name) + "'", std::nullopt,

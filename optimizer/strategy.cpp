@@ -8,6 +8,7 @@
 
 #include "common/checked_math.hpp"
 #include "common/error.hpp"
+#include "common/letter_case.hpp"
 #include "optimizer/eindecomp.hpp"
 
 namespace eindb {
@@ -48,11 +49,6 @@ const StrategyRow& row_of(Strategy strategy) {
                        [&](const auto& row) { return row.strategy == strategy; });
 }
 
-bool same_name(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
-}
-
 }  // namespace
 
 std::string_view name_of(Strategy strategy) { return row_of(strategy).name; }
@@ -66,7 +62,7 @@ std::vector<std::string_view> strategy_names() {
 Strategy parse_strategy(std::string_view name) {
   std::string known;
   for (const auto& row : kStrategies) {
-    if (same_name(row.name, name)) return row.strategy;
+    if (equal_ignoring_case(row.name, name)) return row.strategy;
     known += (known.empty() ? "'" : ", '") + std::string(row.name) + "'";
   }
   throw Error(ErrorKind::Value, "there is no strategy '" + std::string(name) + "'", std::nullopt,

@@ -3,34 +3,33 @@
 namespace eindb {
 namespace {
 
-struct Children {
-  const std::function<void(const ast::Expression&)>& visit;
-
-  void all(const std::vector<ast::Expression>& expressions) const {
-    for (const auto& expression : expressions) visit(expression);
-  }
-
-  void operator()(const ast::Aggregate& e) const { all(e.argument); }
-  void operator()(const ast::Call& e) const { all(e.arguments); }
-  void operator()(const ast::Prefix& e) const { all(e.operand); }
-  void operator()(const ast::Infix& e) const { all(e.operands); }
-  void operator()(const ast::Cast& e) const { all(e.operand); }
-  void operator()(const ast::Case& e) const {
-    all(e.subject);
-    for (const auto& branch : e.branches) {
+// One walk for expressions that are read and for those that are rewritten.
+template <class Expression, class Visit>
+void walk(Expression& e, const Visit& visit) {
+  const auto all = [&](auto& expressions) {
+    for (auto& expression : expressions) visit(expression);
+  };
+  if (auto* aggregate = std::get_if<ast::Aggregate>(&e.node)) return all(aggregate->argument);
+  if (auto* call = std::get_if<ast::Call>(&e.node)) return all(call->arguments);
+  if (auto* prefix = std::get_if<ast::Prefix>(&e.node)) return all(prefix->operand);
+  if (auto* infix = std::get_if<ast::Infix>(&e.node)) return all(infix->operands);
+  if (auto* cast = std::get_if<ast::Cast>(&e.node)) return all(cast->operand);
+  if (auto* choice = std::get_if<ast::Case>(&e.node)) {
+    all(choice->subject);
+    for (auto& branch : choice->branches) {
       visit(branch.when);
       visit(branch.then);
     }
-    all(e.otherwise);
+    all(choice->otherwise);
   }
-  template <class Leaf>
-  void operator()(const Leaf&) const {}
-};
+}
 
 }  // namespace
 
 void for_each_child(const ast::Expression& e, const std::function<void(const ast::Expression&)>& visit) {
-  std::visit(Children{visit}, e.node);
+  walk(e, visit);
 }
+
+void rewrite_children(ast::Expression& e, const std::function<void(ast::Expression&)>& rewrite) { walk(e, rewrite); }
 
 }  // namespace eindb

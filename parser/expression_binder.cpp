@@ -107,8 +107,8 @@ void ExpressionBinder::bind_labels(const ast::Expression& e) {
 
 void ExpressionBinder::check_names(const ast::Expression& e) {
   if (const auto* call = std::get_if<ast::Call>(&e.node)) {
-    const auto word = to_upper(call->function.text);
-    if (word != "RANDOM" && word != "RANDN" && !find_scalar_function(word)) unknown_function(call->function);
+    const auto& word = call->function.text;
+    if (!find_generator(word) && !find_scalar_function(word)) unknown_function(call->function);
   } else if (const auto* name = std::get_if<ast::Name>(&e.node);
              name != nullptr && labels_.find(name->name) == nullptr) {
     const auto tensor = tensors_.find(name->name);
@@ -241,9 +241,8 @@ ScalarPtr ExpressionBinder::operand(VertexId vertex, Draft& draft) {
 }
 
 ScalarPtr ExpressionBinder::lower(const ast::Call& e, SourceSpan span, Draft& draft) {
+  if (const auto kind = find_generator(e.function.text)) return lower_random(e, *kind, draft);
   const auto word = to_upper(e.function.text);
-  if (word == "RANDOM") return lower_random(e, Kind::Uniform, draft);
-  if (word == "RANDN") return lower_random(e, Kind::Normal, draft);
   const auto op = find_scalar_function(e.function.text);
   if (!op) unknown_function(e.function);
   const auto& info = info_of(*op);

@@ -1,17 +1,8 @@
 #include "common/error.hpp"
-#include "common/letter_case.hpp"
 #include "parser/ast_children.hpp"
 #include "parser/expression_binder.hpp"
 
 namespace eindb {
-namespace {
-
-bool is_random(const ast::Call& call) {
-  return equal_ignoring_case(call.function.text, "RANDOM") || equal_ignoring_case(call.function.text, "RANDN");
-}
-
-}  // namespace
-
 const Label* ExpressionBinder::label_named(const ast::Identifier& name) const {
   // A label of this definition hides a tensor of the same name; a label of other definitions does not.
   const auto* label = labels_.find(name);
@@ -30,7 +21,8 @@ void ExpressionBinder::collect_free_labels(const ast::Expression& e, const Label
     collect_free_labels(aggregate->argument.front(), visible, inside);
     const auto over = aggregate->labels ? named_labels(*aggregate->labels) : difference(inside.labels(), visible);
     out.add(difference(inside.labels(), over));
-  } else if (const auto* call = std::get_if<ast::Call>(&e.node); call != nullptr && is_random(*call)) {
+  } else if (const auto* call = std::get_if<ast::Call>(&e.node);
+             call != nullptr && find_generator(call->function.text)) {
     out.add(visible);
   } else {
     for_each_child(e, [&](const ast::Expression& child) { collect_free_labels(child, visible, out); });

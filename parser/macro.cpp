@@ -1,7 +1,6 @@
 #include "parser/macro.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
@@ -11,17 +10,22 @@
 namespace eindb {
 namespace {
 
-// An expression whose macros are expanded, with its measures.
-struct Expanded {
-  ast::Expression expression;
+// How large an expression is once its macros are expanded.
+struct Measures {
   std::size_t depth = 1;
   std::size_t nodes = 1;
+};
+
+// An argument of a macro, expanded.
+struct Argument {
+  ast::Expression expression;
+  Measures measures;
 };
 
 // One macro call: what its body's names mean.
 struct Call {
   const Macro& macro;
-  const std::vector<Expanded>& arguments;
+  const std::vector<Argument>& arguments;
   std::uint32_t scope;
   SourceSpan span;
   const Call* caller;  // null in the statement itself
@@ -50,18 +54,34 @@ class Expander {
  public:
   Expander(const FindMacro& find, std::uint32_t& next_scope) : find_(find), next_scope_(next_scope) {}
 
-  Expanded expand(const ast::Expression& e, const Call* call, std::size_t depth) {
-    if (depth > kMaxNesting) too_large(place(e.span, call));
-    auto out = std::visit([&](const auto& node) { return expand_node(node, e, call, depth); }, e.node);
-    if (out.depth > kMaxNesting || out.nodes > kMaxExpandedNodes) too_large(place(e.span, call));
-    return out;
+  // Expands `e` in place; `call` is the macro call whose body it is part of, or null.
+  Measures expand(ast::Expression& e, const Call* call, std::size_t depth) {
+    e.span = place(e.span, call);
+    if (depth > kMaxNesting) too_large(e.span);
+    if (const auto* name = std::get_if<ast::Name>(&e.node)) {
+      if (const auto* argument = argument_for(name->name, call)) {
+        e = argument->expression;
+        return argument->measures;
+      }
+    }
+    if (const auto* node = std::get_if<ast::Call>(&e.node))
+      if (const auto macro = find_macro(*node)) return expand_call(e, *macro, call, depth);
+    if (call != nullptr) resolve_names(e, *call);
+    Measures whole;
+    rewrite_children(e, [&](ast::Expression& child) {
+      const auto inside = expand(child, call, depth + 1);
+      whole.depth = std::max(whole.depth, inside.depth + 1);
+      whole.nodes += inside.nodes;
+      if (whole.depth > kMaxNesting || whole.nodes > kMaxExpandedNodes) too_large(e.span);
+    });
+    return whole;
   }
 
  private:
   static SourceSpan place(SourceSpan own, const Call* call) { return call == nullptr ? own : call->span; }
 
   // The argument that stands for `name`, if it is a parameter of the macro around it.
-  static const Expanded* argument_for(const ast::Identifier& name, const Call* call) {
+  static const Argument* argument_for(const ast::Identifier& name, const Call* call) {
     if (call == nullptr) return nullptr;
     const auto& parameters = call->macro.parameters;
     const auto same = [&](const ast::Identifier& parameter) { return parameter.text == name.text; };
@@ -70,119 +90,47 @@ class Expander {
     return &call->arguments[static_cast<std::size_t>(found - parameters.begin())];
   }
 
-  static ast::Identifier scoped(ast::Identifier name, const Call* call) {
-    if (call == nullptr) return name;
-    name.scope = call->scope;
-    name.span = call->span;
+  static ast::Identifier scoped(ast::Identifier name, const Call& call) {
+    name.scope = call.scope;
+    name.span = call.span;
     return name;
   }
 
   // A label or a tensor's name: the body's own, or the one that a parameter stands for.
-  static ast::Identifier name_for(const ast::Identifier& name, const Call* call, const std::string& what) {
-    const auto* argument = argument_for(name, call);
+  static ast::Identifier name_for(const ast::Identifier& name, const Call& call, const std::string& what) {
+    const auto* argument = argument_for(name, &call);
     if (argument == nullptr) return scoped(name, call);
     if (const auto* given = std::get_if<ast::Name>(&argument->expression.node)) return given->name;
-    throw Error(ErrorKind::Value, "parameter " + name.text + " of macro " + call->macro.name + " stands for " + what,
+    throw Error(ErrorKind::Value, "parameter " + name.text + " of macro " + call.macro.name + " stands for " + what,
                 argument->expression.span, "give " + what + " there");
   }
 
-  static ast::IndexTerm term_for(const ast::IndexTerm& term, const Call* call) {
+  static void resolve_term(ast::IndexTerm& term, const Call& call) {
+    term.span = call.span;
     const auto* name = std::get_if<ast::Identifier>(&term.value);
-    if (name == nullptr) return {term.value, place(term.span, call)};
-    if (const auto* argument = argument_for(*name, call)) {
-      if (const auto* index = std::get_if<ast::Integer>(&argument->expression.node)) return {*index, call->span};
-      if (const auto* index = std::get_if<ast::Parameter>(&argument->expression.node)) return {*index, call->span};
+    if (name == nullptr) return;
+    if (const auto* argument = argument_for(*name, &call)) {
+      const auto& given = argument->expression.node;
+      if (const auto* index = std::get_if<ast::Integer>(&given)) return void(term.value = *index);
+      if (const auto* index = std::get_if<ast::Parameter>(&given)) return void(term.value = *index);
     }
-    return {name_for(*name, call, "a label"), place(term.span, call)};
+    term.value = name_for(*name, call, "a label");
   }
 
-  // ---- One overload per node; `e` is the expression that the node is of ----
-
-  template <class Leaf>
-  Expanded expand_node(const Leaf& leaf, const ast::Expression& e, const Call* call, std::size_t) {
-    return {{leaf, place(e.span, call)}};
-  }
-
-  Expanded expand_node(const ast::Name& node, const ast::Expression& e, const Call* call, std::size_t) {
-    if (const auto* argument = argument_for(node.name, call)) return *argument;
-    return {{ast::Name{scoped(node.name, call)}, place(e.span, call)}};
-  }
-
-  Expanded expand_node(const ast::Reference& node, const ast::Expression& e, const Call* call, std::size_t) {
-    ast::Reference out{name_for(node.name, call, "a tensor"), {}};
-    for (const auto& term : node.terms) out.terms.push_back(term_for(term, call));
-    return {{std::move(out), place(e.span, call)}};
-  }
-
-  Expanded expand_node(const ast::Aggregate& node, const ast::Expression& e, const Call* call, std::size_t depth) {
-    ast::Aggregate out{node.op, place(node.op_span, call), {}, {}};
-    if (node.labels) {
-      out.labels.emplace();
-      for (const auto& label : *node.labels) out.labels->push_back(name_for(label, call, "a label"));
+  // Gives the names of one node of a macro's body their meaning in `call`.
+  static void resolve_names(ast::Expression& e, const Call& call) {
+    if (auto* name = std::get_if<ast::Name>(&e.node)) {
+      name->name = scoped(name->name, call);
+    } else if (auto* reference = std::get_if<ast::Reference>(&e.node)) {
+      reference->name = name_for(reference->name, call, "a tensor");
+      for (auto& term : reference->terms) resolve_term(term, call);
+    } else if (auto* aggregate = std::get_if<ast::Aggregate>(&e.node)) {
+      aggregate->op_span = call.span;
+      if (!aggregate->labels) return;
+      for (auto& label : *aggregate->labels) label = name_for(label, call, "a label");
+    } else if (auto* function = std::get_if<ast::Call>(&e.node)) {
+      function->function = scoped(function->function, call);
     }
-    Expanded whole{{ast::Integer{}, place(e.span, call)}};
-    add(whole, out.argument, node.argument, call, depth);
-    whole.expression.node = std::move(out);
-    return whole;
-  }
-
-  Expanded expand_node(const ast::Call& node, const ast::Expression& e, const Call* call, std::size_t depth) {
-    if (const auto macro = find_macro(node)) return expand_call(*macro, node, e, call, depth);
-    ast::Call out{scoped(node.function, call), {}};
-    Expanded whole{{ast::Integer{}, place(e.span, call)}};
-    add(whole, out.arguments, node.arguments, call, depth);
-    whole.expression.node = std::move(out);
-    return whole;
-  }
-
-  Expanded expand_node(const ast::Prefix& node, const ast::Expression& e, const Call* call, std::size_t depth) {
-    ast::Prefix out{node.op, {}};
-    Expanded whole{{ast::Integer{}, place(e.span, call)}};
-    add(whole, out.operand, node.operand, call, depth);
-    whole.expression.node = std::move(out);
-    return whole;
-  }
-
-  Expanded expand_node(const ast::Infix& node, const ast::Expression& e, const Call* call, std::size_t depth) {
-    ast::Infix out{node.operators, {}};
-    Expanded whole{{ast::Integer{}, place(e.span, call)}};
-    add(whole, out.operands, node.operands, call, depth);
-    whole.expression.node = std::move(out);
-    return whole;
-  }
-
-  Expanded expand_node(const ast::Case& node, const ast::Expression& e, const Call* call, std::size_t depth) {
-    ast::Case out;
-    Expanded whole{{ast::Integer{}, place(e.span, call)}};
-    add(whole, out.subject, node.subject, call, depth);
-    for (const auto& branch : node.branches) {
-      auto when = added(whole, branch.when, call, depth);
-      out.branches.push_back({std::move(when), added(whole, branch.then, call, depth)});
-    }
-    add(whole, out.otherwise, node.otherwise, call, depth);
-    whole.expression.node = std::move(out);
-    return whole;
-  }
-
-  Expanded expand_node(const ast::Cast& node, const ast::Expression& e, const Call* call, std::size_t depth) {
-    ast::Cast out{{}, node.type};
-    Expanded whole{{ast::Integer{}, place(e.span, call)}};
-    add(whole, out.operand, node.operand, call, depth);
-    whole.expression.node = std::move(out);
-    return whole;
-  }
-
-  ast::Expression added(Expanded& whole, const ast::Expression& child, const Call* call, std::size_t depth) {
-    auto inside = expand(child, call, depth + 1);
-    whole.depth = std::max(whole.depth, inside.depth + 1);
-    whole.nodes += inside.nodes;
-    if (whole.nodes > kMaxExpandedNodes) too_large(whole.expression.span);
-    return std::move(inside.expression);
-  }
-
-  void add(Expanded& whole, std::vector<ast::Expression>& to, const std::vector<ast::Expression>& children,
-           const Call* call, std::size_t depth) {
-    for (const auto& child : children) to.push_back(added(whole, child, call, depth));
   }
 
   MacroPtr find_macro(const ast::Call& node) const {
@@ -190,18 +138,22 @@ class Expander {
     return find_builtin_macro(node.function.text, node.arguments.size());
   }
 
-  Expanded expand_call(const Macro& macro, const ast::Call& node, const ast::Expression& e, const Call* caller,
-                       std::size_t depth) {
-    const auto span = place(e.span, caller);
+  Measures expand_call(ast::Expression& e, const Macro& macro, const Call* caller, std::size_t depth) {
+    const auto node = std::move(std::get<ast::Call>(e.node));
+    const auto span = e.span;
     for (const auto* outer = caller; outer != nullptr; outer = outer->caller) {
       if (outer->macro.name != macro.name) continue;
       throw Error(ErrorKind::Value, "macro " + macro.name + " calls itself", span, "a macro cannot be recursive");
     }
     check_arguments(macro, node, span);
-    std::vector<Expanded> arguments;
-    for (const auto& argument : node.arguments) arguments.push_back(expand(argument, caller, depth + 1));
+    std::vector<Argument> arguments;
+    for (const auto& given : node.arguments) {
+      arguments.push_back({given, {}});
+      arguments.back().measures = expand(arguments.back().expression, caller, depth + 1);
+    }
     const Call call{macro, arguments, next_scope_++, span, caller};
-    return expand(macro.body, &call, depth + 1);
+    e = macro.body;
+    return expand(e, &call, depth + 1);
   }
 
   const FindMacro& find_;
@@ -245,8 +197,9 @@ bool calls_macro(const ast::Expression& e, const FindMacro& find) {
   return found;
 }
 
-ast::Expression expand_macros(const ast::Expression& e, const FindMacro& find, std::uint32_t& next_scope) {
-  return Expander(find, next_scope).expand(e, nullptr, 1).expression;
+ast::Expression expand_macros(ast::Expression e, const FindMacro& find, std::uint32_t& next_scope) {
+  Expander(find, next_scope).expand(e, nullptr, 1);
+  return e;
 }
 
 MacroPtr find_builtin_macro(const std::string& name, std::size_t arguments) {

@@ -38,7 +38,7 @@ bool calls_macro(const ast::Expression& e, const FindMacro& find);
 /// takes a tensor's name. Nodes of the body get the span of the call. Throws Error with the place of the call: wrong
 /// number or kind of arguments, a macro that calls itself, an expansion beyond kMaxExpandedNodes or kMaxNesting.
 /// `next_scope` numbers the calls of one statement, from 1.
-ast::Expression expand_macros(const ast::Expression& e, const FindMacro& find, std::uint32_t& next_scope);
+ast::Expression expand_macros(ast::Expression e, const FindMacro& find, std::uint32_t& next_scope);
 
 /// softmax, layernorm, rmsnorm, silu and gelu; null for other names. `arguments` picks the form: layernorm(x, l) has
 /// epsilon 1e-5, layernorm(x, l, epsilon) the one given.

@@ -222,6 +222,12 @@ std::vector<std::string_view> scalar_function_names() {
   return names;
 }
 
+std::optional<Kind> find_generator(std::string_view name) {
+  if (equal_ignoring_case(name, "RANDOM")) return Kind::Uniform;
+  if (equal_ignoring_case(name, "RANDN")) return Kind::Normal;
+  return std::nullopt;
+}
+
 ScalarPtr ScalarExpression::integer(std::int64_t value) {
   auto e = std::make_shared<ScalarExpression>();
   e->integer_ = value;

@@ -116,6 +116,9 @@ struct ScalarType {
   DType dtype = DType::Float64;
   bool weak = false;
 };
+/// The kind of a generator by name, in any case: RANDOM is Uniform, RANDN is Normal; nullopt for anything else.
+std::optional<ScalarExpression::Kind> find_generator(std::string_view name);
+
 /// Typing rules of LANGUAGE. Throws Error{Type} where an operation needs an order and gets complex numbers.
 ScalarType type_of(const ScalarExpression& e, std::span<const DType> operands);
 /// The element type in which the whole expression is computed: holds every intermediate value.
