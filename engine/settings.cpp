@@ -3,10 +3,10 @@
 #include <sys/sysinfo.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <charconv>
 #include <functional>
+#include <span>
 #include <thread>
 #include <utility>
 
@@ -123,12 +123,12 @@ struct SettingRow {
   std::string (*show)(const Settings&);
   void (*reset)(Settings&);
 
-  static const std::array<SettingRow, 10>& all();
+  static std::span<const SettingRow> all();
   static const SettingRow& find(const std::string& name);
 };
 
-const std::array<SettingRow, 10>& SettingRow::all() {
-  static constexpr std::array<SettingRow, 10> kRows{{
+std::span<const SettingRow> SettingRow::all() {
+  static constexpr SettingRow kRows[] = {
       {"disabled_passes", "optimizer passes to leave out, as in 'common_subexpressions,early_summation'",
        [](Settings& s, const Value& v) { s.disabled_passes_ = split_names(to_lower(text_of(v))); },
        [](const Settings& s) { return join_names(s.disabled_passes_); },
@@ -189,7 +189,7 @@ const std::array<SettingRow, 10>& SettingRow::all() {
        },
        [](const Settings& s) { return std::to_string(s.tile_bytes_); },
        [](Settings& s) { s.tile_bytes_ = kDefaultTileBytes; }},
-  }};
+  };
   return kRows;
 }
 
