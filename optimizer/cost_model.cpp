@@ -16,7 +16,23 @@ double tile_elements(const VertexShape& shape, const Partition& d, const std::ve
   return elements;
 }
 
+class TransfersModel final : public CostModel {
+ public:
+  std::string_view name() const override { return "transfers"; }
+  double join(const VertexShape& shape, const Partition& d) const override { return cost_join(shape, d); }
+  double aggregation(const VertexShape& shape, const Partition& d) const override { return cost_agg(shape, d); }
+  double repartition(const Partition& producer, const Partition& consumer, const std::vector<std::int64_t>& extents,
+                     std::size_t) const override {
+    return cost_repart(producer, consumer, extents);
+  }
+};
+
 }  // namespace
+
+const CostModel& transfers_model() {
+  static const TransfersModel kModel;
+  return kModel;
+}
 
 VertexShape shape_of(const EinSum& einsum, const LabelTable& table) {
   const auto labels = einsum.labels();

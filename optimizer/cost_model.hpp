@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "tensor/einsum.hpp"
@@ -46,5 +47,24 @@ double cost_agg(const VertexShape& shape, const Partition& d);
 ///
 /// Zero where the partitions are equal or the tensor is empty. Example: 8 x 8 from [2,4] to [4,1] costs 320.
 double cost_repart(const Partition& producer, const Partition& consumer, const std::vector<std::int64_t>& extents);
+
+/// What a labelling costs, in one unit: the sum over all vertices and edges. An implementation holds figures of its
+/// own at most; any number of threads may ask it.
+class CostModel {
+ public:
+  virtual ~CostModel() = default;
+
+  virtual std::string_view name() const = 0;
+  /// Bringing tiles to the kernel calls of a vertex, and making them.
+  virtual double join(const VertexShape& shape, const Partition& d) const = 0;
+  /// Bringing partial results of kernel calls together.
+  virtual double aggregation(const VertexShape& shape, const Partition& d) const = 0;
+  /// Moving a tensor from its producer's partition to its consumer's. Never negative, zero where both are equal.
+  virtual double repartition(const Partition& producer, const Partition& consumer,
+                             const std::vector<std::int64_t>& extents, std::size_t element_bytes) const = 0;
+};
+
+/// The model `transfers`: numbers of elements, by the functions above.
+const CostModel& transfers_model();
 
 }  // namespace eindb

@@ -49,12 +49,12 @@ std::vector<DecompositionTable::Step> DecompositionTable::steps_into(VertexIndex
 }
 
 double DecompositionTable::cost_of_stored(const Vertex& vertex, const std::vector<Partition>& needed) const {
-  if (options_.free_inputs) return 0;
   double cost = 0;
   for (std::size_t n = 0; n < vertex.inputs.size(); ++n) {
     const auto& producer = graph_.vertex(vertex.inputs[n]);
-    if (producer.is_input())
-      cost += cost_repart(producer.stored->grid.partition(), needed[n], producer.bound.extents());
+    if (producer.is_input() && !is_free_in_any_partition(producer, options_))
+      cost += options_.model->repartition(producer.stored->grid.partition(), needed[n], producer.bound.extents(),
+                                          size_of(producer.dtype));
   }
   return cost;
 }
@@ -68,11 +68,12 @@ DecompositionTable::Best DecompositionTable::cheapest(const Step& step, const st
 
   const auto& producer = members_.at(step.producer);
   const auto& entries = producer.entries;
-  const auto& extents = graph_.vertex(VertexId(step.producer)).bound.extents();
+  const auto& tensor = graph_.vertex(VertexId(step.producer));
   Best best{std::numeric_limits<double>::infinity(), 0};
   const auto consider = [&](std::size_t e) {
     double cost = entries[e].cost;
-    for (const auto n : step.inputs) cost += cost_repart(entries[e].output, needed[n], extents);
+    for (const auto n : step.inputs)
+      cost += options_.model->repartition(entries[e].output, needed[n], tensor.bound.extents(), size_of(tensor.dtype));
     if (cost < best.cost) best = {cost, e};
   };
   // First the producer that need not move. Moving costs nothing at best, so, in ascending order, what follows an
@@ -94,7 +95,8 @@ std::vector<DecompositionTable::Entry> DecompositionTable::best_entries(VertexIn
   for (auto& d : viable(shape.extents, options_.parallelism, most_vectors_)) {
     std::vector<Partition> needed;
     for (const auto& input : shape.inputs) needed.push_back(project(d, input));
-    const double own = cost_join(shape, d) + cost_agg(shape, d) + cost_of_stored(vertex, needed);
+    const double own =
+        options_.model->join(shape, d) + options_.model->aggregation(shape, d) + cost_of_stored(vertex, needed);
     Entry entry{project(d, shape.output), own, {}, {}};
     for (std::size_t s = 0; s < steps.size(); ++s) {
       const auto best = cheapest(steps[s], needed, memos[s]);
@@ -122,9 +124,10 @@ void DecompositionTable::add(VertexIndex v) {
 std::size_t DecompositionTable::best_entry(VertexIndex v) const {
   const auto& entries = members_.at(v).entries;
   if (v != graph_.output().index() || !options_.output_partition) return 0;
-  const auto& extents = graph_.vertex(VertexId(v)).bound.extents();
+  const auto& tensor = graph_.vertex(VertexId(v));
   const auto cost = [&](const Entry& entry) {
-    return entry.cost + cost_repart(entry.output, *options_.output_partition, extents);
+    return entry.cost + options_.model->repartition(entry.output, *options_.output_partition, tensor.bound.extents(),
+                                                    size_of(tensor.dtype));
   };
   const auto best = std::min_element(entries.begin(), entries.end(),
                                      [&](const Entry& a, const Entry& b) { return cost(a) < cost(b); });

@@ -3,18 +3,24 @@
 #include <optional>
 #include <vector>
 
+#include "optimizer/cost_model.hpp"
 #include "plan/ein_graph.hpp"
 
 namespace eindb {
 
 /// What a decomposition aims at and what it pays for.
 struct DecompositionOptions {
-  std::int64_t parallelism = 1;               ///< p: kernel calls wanted per vertex, a power of two
-  bool free_inputs = false;                   ///< the paper's rule: a stored tensor costs nothing in any partition
-  std::optional<Partition> output_partition;  ///< the result is wanted in this partition; leaving another one costs
+  std::int64_t parallelism = 1;                 ///< p: kernel calls wanted per vertex, a power of two
+  bool free_inputs = false;                     ///< the paper's rule: a stored tensor costs nothing in any partition
+  std::optional<Partition> output_partition;    ///< the result is wanted in this partition; leaving another one costs
+  const CostModel* model = &transfers_model();  ///< outlives the decomposition
 };
 
-/// A vertex's partition vector and what it costs (optimizer/cost_model). Inputs of the computation have none.
+/// Whether a consumer reads the vertex for nothing, however it wants it cut: a stored tensor if `free_inputs`, and
+/// always one in memory that is read as a whole.
+bool is_free_in_any_partition(const Vertex& vertex, const DecompositionOptions& options);
+
+/// A vertex's partition vector and what it costs by the model. Inputs of the computation have none.
 struct VertexLabelling {
   LabelPartition partition;
   double cost_join = 0;
