@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -17,6 +18,8 @@ struct VertexShape {
   std::vector<std::vector<std::size_t>> inputs;
   std::vector<std::size_t> output;
   std::vector<std::size_t> aggregated;
+
+  friend auto operator<=>(const VertexShape&, const VertexShape&) = default;
 };
 VertexShape shape_of(const EinSum& einsum, const LabelTable& labels);
 

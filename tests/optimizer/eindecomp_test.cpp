@@ -249,7 +249,6 @@ TEST(EinDecomp, OptimalOnAllSmallTrees) {
       std::size_t at = 0;
       build_tree(random, shape, at);
       const auto& graph = random.builder.graph;
-      ASSERT_TRUE(is_tree(graph));
       for (const std::int64_t p : {2, 4, 8, 16}) {
         for (const bool free_inputs : {false, true}) {
           DecompositionOptions options{p, free_inputs, std::nullopt};
@@ -264,6 +263,13 @@ TEST(EinDecomp, OptimalOnAllSmallTrees) {
     }
   }
   EXPECT_GT(compared, 2000U);
+}
+
+bool has_shared_vertex(const EinGraph& graph) {
+  const auto uses = graph.use_counts();
+  for (std::size_t v = 0; v < graph.size(); ++v)
+    if (!graph.vertex(VertexId(v)).is_input() && uses[v] > 1) return true;
+  return false;
 }
 
 EinGraph random_dag(unsigned seed) {
@@ -302,7 +308,7 @@ TEST(EinDecomp, LabelsOfDagsAreViableAndCostedExactly) {
   std::size_t shared = 0;
   for (unsigned seed = 0; seed < 200; ++seed) {
     const auto graph = random_dag(seed);
-    shared += is_tree(graph) ? 0 : 1;
+    shared += has_shared_vertex(graph) ? 1 : 0;
     DecompositionOptions options{8, seed % 2 == 0, std::nullopt};
     const auto labelling = decompose(graph, options);
     double total = 0;
