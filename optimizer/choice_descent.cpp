@@ -5,6 +5,7 @@
 #include <numeric>
 #include <random>
 
+#include "common/check.hpp"
 #include "optimizer/variable_elimination.hpp"
 
 namespace eindb {
@@ -17,6 +18,8 @@ using Variable = ChoiceNetwork::Variable;
 // Costs are added up in other orders: what is better by rounding alone is no better.
 constexpr double kRounding = 1 - 1e-12;
 constexpr int kForestsWithoutGain = 4;
+constexpr std::size_t kMostPromising = 256;
+constexpr double kShareOfPromising = 0.5;  // of the work that is left
 constexpr auto kNoLimit = std::numeric_limits<double>::infinity();
 
 // Which variables hang together.
@@ -38,19 +41,23 @@ class Descent {
  public:
   Descent(const ChoiceNetwork& network, States start, double work)
       : network_(network), states_(std::move(start)), cost_(network.cost_of(states_)), work_left_(work) {
-    order_.resize(network.size());
-    std::iota(order_.begin(), order_.end(), Variable{0});
+    order_ = all_variables();
   }
 
   States run() {
-    for (int without_gain = 0; without_gain < kForestsWithoutGain && work_left_ > 0; ++without_gain)
-      if (improve_forest(next_forest())) without_gain = -1;
+    do improve_forests();
+    while (improve_promising());
     while (work_left_ > 0 && improve_one()) {
     }
     return std::move(states_);
   }
 
  private:
+  void improve_forests() {
+    for (int without_gain = 0; without_gain < kForestsWithoutGain && work_left_ > 0; ++without_gain)
+      if (improve_forest(next_forest())) without_gain = -1;
+  }
+
   // Greedily in order_. What is left out stands first the next time.
   std::vector<Variable> next_forest() {
     Components components(network_.size());
@@ -93,18 +100,84 @@ class Descent {
     return std::adjacent_find(of.begin(), of.end()) == of.end();
   }
 
-  bool improve_forest(const std::vector<Variable>& forest) {
+  bool improve_forest(std::vector<Variable> forest) {
+    std::sort(forest.begin(), forest.end());
     const auto part = subnetwork(network_, forest, states_);
     for (const auto& edge : part.edges()) work_left_ -= static_cast<double>(edge.costs->values.size());
     const auto chosen = least_cost_states(part, kNoLimit);
-    if (!chosen) return false;
+    CHECK(chosen, "a forest has no table of more than one dimension");
     auto changed = states_;
     for (std::size_t n = 0; n < forest.size(); ++n) changed[forest[n]] = (*chosen)[n];
+    return take_if_better(std::move(changed));
+  }
+
+  bool take_if_better(States changed) {
     const double cost = network_.cost_of(changed);
     if (cost >= cost_ * kRounding) return false;
     cost_ = cost;
     states_ = std::move(changed);
     return true;
+  }
+
+  // All variables at once, each with those of its states that promise most, as many as can be searched through.
+  bool improve_promising() {
+    const auto all = all_variables();
+    const auto by_promise = states_by_promise();
+    for (std::size_t count = kMostPromising; count > 1; count /= 2) {
+      const auto kept = promising(by_promise, count);
+      const auto chosen = least_cost_states(subnetwork(network_, all, {}, kept), work_left_ * kShareOfPromising);
+      if (!chosen) continue;
+      work_left_ -= work_left_ * kShareOfPromising;
+      States changed;
+      for (const auto v : all) changed.push_back(kept[v][(*chosen)[v]]);
+      return take_if_better(std::move(changed));
+    }
+    return false;
+  }
+
+  std::vector<Variable> all_variables() const {
+    std::vector<Variable> all(network_.size());
+    std::iota(all.begin(), all.end(), Variable{0});
+    return all;
+  }
+
+  // Of each variable: by what a state costs if all neighbours follow it.
+  std::vector<States> states_by_promise() {
+    std::vector<States> out;
+    for (Variable v = 0; v < network_.size(); ++v) {
+      auto costs = network_.costs(v);
+      for (const auto e : network_.edges_of(v)) add_least(network_.edges()[e], v, costs);
+      auto& states = out.emplace_back(costs.size());
+      std::iota(states.begin(), states.end(), State{0});
+      std::stable_sort(states.begin(), states.end(), [&](State a, State b) { return costs[a] < costs[b]; });
+    }
+    return out;
+  }
+
+  // To each state of v, the least that the edge can cost with it.
+  void add_least(const ChoiceNetwork::Edge& edge, Variable v, std::vector<double>& costs) {
+    const auto& table = *edge.costs;
+    const bool is_a = edge.a == v;
+    std::vector<double> least(is_a ? table.rows : table.columns, std::numeric_limits<double>::infinity());
+    for (std::size_t r = 0; r < table.rows; ++r)
+      for (std::size_t c = 0; c < table.columns; ++c)
+        least[is_a ? r : c] = std::min(least[is_a ? r : c], table.values[r * table.columns + c]);
+    const auto& class_of = is_a ? edge.class_of_a : edge.class_of_b;
+    for (std::size_t s = 0; s < costs.size(); ++s) costs[s] += least[class_of[s]];
+    work_left_ -= static_cast<double>(table.values.size());
+  }
+
+  std::vector<States> promising(const std::vector<States>& by_promise, std::size_t count) const {
+    std::vector<States> kept;
+    for (Variable v = 0; v < network_.size(); ++v) {
+      auto& states = kept.emplace_back(by_promise[v]);
+      if (states.size() <= count) continue;
+      if (std::find(states.begin(), states.begin() + static_cast<long>(count), states_[v]) ==
+          states.begin() + static_cast<long>(count))
+        states[count - 1] = states_[v];
+      states.resize(count);
+    }
+    return kept;
   }
 
   bool improve_one() {

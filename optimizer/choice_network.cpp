@@ -19,6 +19,32 @@ std::vector<Value> picked(const std::vector<Value>& values, const States* kept) 
   return out;
 }
 
+// Renumbers classes to those that occur; returns the old number of each.
+std::vector<std::uint32_t> compact(std::vector<std::uint32_t>& class_of) {
+  std::unordered_map<std::uint32_t, std::uint32_t> number;
+  std::vector<std::uint32_t> old;
+  for (auto& c : class_of) {
+    const auto [entry, is_new] = number.try_emplace(c, static_cast<std::uint32_t>(old.size()));
+    if (is_new) old.push_back(c);
+    c = entry->second;
+  }
+  return old;
+}
+
+// An edge between fewer states, with a table of their classes alone.
+ChoiceNetwork::Edge narrowed(const ChoiceNetwork::Edge& edge, const States& of_a, const States& of_b) {
+  ChoiceNetwork::Edge out{edge.a, edge.b, picked(edge.class_of_a, &of_a), picked(edge.class_of_b, &of_b), nullptr};
+  const auto rows = compact(out.class_of_a);
+  const auto columns = compact(out.class_of_b);
+  auto table = std::make_shared<ChoiceNetwork::Table>();
+  *table = {rows.size(), columns.size(), {}};
+  table->values.reserve(rows.size() * columns.size());
+  for (const auto row : rows)
+    for (const auto column : columns) table->values.push_back(edge.costs->values[row * edge.costs->columns + column]);
+  out.costs = std::move(table);
+  return out;
+}
+
 }  // namespace
 
 Variable ChoiceNetwork::add_variable(std::vector<double> costs) {
@@ -74,8 +100,10 @@ ChoiceNetwork subnetwork(const ChoiceNetwork& network, const std::vector<Variabl
       const auto& edge = network.edges()[e];
       const auto b = number.find(edge.b);
       if (edge.a != v || b == number.end()) continue;
-      out.add_edge({number.at(v), b->second, picked(edge.class_of_a, kept_of(edge.a)),
-                    picked(edge.class_of_b, kept_of(edge.b)), edge.costs});
+      auto inside = kept.empty() ? edge : narrowed(edge, kept[edge.a], kept[edge.b]);
+      inside.a = number.at(v);
+      inside.b = b->second;
+      out.add_edge(std::move(inside));
     }
   }
   return out;

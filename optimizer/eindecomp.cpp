@@ -15,9 +15,6 @@ namespace {
 using States = ChoiceNetwork::States;
 
 constexpr auto kNone = PartitionNetwork::kNone;
-// Sums of table entries, some 1e9 of which take a second.
-constexpr double kExactWork = 2e8;
-constexpr double kDescentWork = 2e8;
 
 // The longest chains of readers among vertices that are left, one after the other.
 class Linearisation {
@@ -119,9 +116,9 @@ States linearised_states(const EinGraph& graph, const PartitionNetwork& network)
   return states;
 }
 
-States cheap_states(const EinGraph& graph, const PartitionNetwork& network) {
-  if (auto exact = least_cost_states(network.choices, kExactWork)) return std::move(*exact);
-  return descend(network.choices, linearised_states(graph, network), kDescentWork);
+States cheap_states(const EinGraph& graph, const PartitionNetwork& network, const DecompositionOptions& options) {
+  if (auto exact = least_cost_states(network.choices, options.exact_work)) return std::move(*exact);
+  return descend(network.choices, linearised_states(graph, network), options.descent_work);
 }
 
 }  // namespace
@@ -130,7 +127,7 @@ std::vector<std::vector<std::size_t>> linearise(const EinGraph& graph) { return 
 
 Labelling decompose(const EinGraph& graph, const DecompositionOptions& options) {
   const auto network = partition_network(graph, options);
-  return evaluate(graph, network.partitions(graph, cheap_states(graph, network)), options);
+  return evaluate(graph, network.partitions(graph, cheap_states(graph, network, options)), options);
 }
 
 Labelling decompose_linearised(const EinGraph& graph, const DecompositionOptions& options) {

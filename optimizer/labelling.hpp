@@ -14,6 +14,10 @@ struct DecompositionOptions {
   bool free_inputs = false;                     ///< the paper's rule: a stored tensor costs nothing in any partition
   std::optional<Partition> output_partition;    ///< the result is wanted in this partition; leaving another one costs
   const CostModel* model = &transfers_model();  ///< outlives the decomposition
+  /// What looking for the optimum may take, and then improving what is not known to be one: sums of table entries, some
+  /// 1e9 of which take a second.
+  double exact_work = 2e8;
+  double descent_work = 2e8;
 };
 
 /// Whether a consumer reads the vertex for nothing, however it wants it cut: a stored tensor if `free_inputs`, and

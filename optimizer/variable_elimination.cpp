@@ -1,6 +1,7 @@
 #include "optimizer/variable_elimination.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <limits>
 #include <map>
@@ -58,6 +59,19 @@ JointClasses joint_classes(std::size_t states, const std::vector<const Factor::A
   return joint;
 }
 
+// min over n of costs[n] + row[n]; in lanes, so that it is vectorised.
+double least_sum(const double* row, const std::vector<double>& costs) {
+  constexpr std::size_t kLanes = 8;
+  std::array<double, kLanes> least;
+  least.fill(std::numeric_limits<double>::infinity());
+  std::size_t n = 0;
+  for (; n + kLanes <= costs.size(); n += kLanes)
+    for (std::size_t lane = 0; lane < kLanes; ++lane)
+      least[lane] = std::min(least[lane], costs[n + lane] + row[n + lane]);
+  for (; n < costs.size(); ++n) least[0] = std::min(least[0], costs[n] + row[n]);
+  return *std::min_element(least.begin(), least.end());
+}
+
 // Eliminates one variable: the least of its costs for every combination of its neighbours' classes.
 class Elimination {
  public:
@@ -84,6 +98,7 @@ class Elimination {
     std::size_t entries = 1;
     for (const auto& joint : joint_) entries *= joint.count();
     least_.reserve(entries);
+    for (const auto& term : terms_) last_terms_ += term.neighbour.back() + 1 == neighbours_.size() ? 1 : 0;
     sums_.assign(neighbours_.size() + 1, own_costs_);
     visit(0);
     Factor out;
@@ -172,12 +187,14 @@ class Elimination {
   }
 
   // Combinations in order, the last neighbour fastest. sums_[depth] holds, per class of the variable, what the terms
-  // cost whose neighbours are all among the first `depth`.
+  // cost whose neighbours are all among the first `depth`. A single term that ends with the last neighbour, the usual
+  // case, is added and looked through at once.
   void visit(std::size_t depth) {
     if (depth == neighbours_.size()) {
       least_.push_back(*std::min_element(sums_[depth].begin(), sums_[depth].end()));
       return;
     }
+    if (depth + 1 == neighbours_.size() && last_terms_ == 1) return visit_last(depth);
     for (std::size_t c = 0; c < joint_[depth].count(); ++c) {
       auto& sum = sums_[depth + 1];
       sum = sums_[depth];
@@ -185,6 +202,13 @@ class Elimination {
       visit(depth + 1);
       for (auto& term : terms_) move(term, depth, c, false);
     }
+  }
+
+  void visit_last(std::size_t depth) {
+    auto& term =
+        *std::find_if(terms_.begin(), terms_.end(), [&](const Term& t) { return t.neighbour.back() == depth; });
+    for (const auto offset : term.offset.back())
+      least_.push_back(least_sum(term.values.data() + term.at + offset, sums_[depth]));
   }
 
   void add_term(Term& term, std::size_t depth, std::size_t c, std::vector<double>& sum) {
@@ -213,37 +237,163 @@ class Elimination {
   std::vector<Term> terms_;
   std::vector<std::vector<double>> sums_;
   std::vector<double> least_;
+  int last_terms_ = 0;  // terms over the last neighbour
 };
 
-// All of them, in an order that is cheap; then back, giving each its state.
-class VariableEliminator {
+// An edge or a message that joins a variable to one other, and whatever costs depend on the variable alone: the least
+// of their sum for every class of the other. Both ways of going through the table are along its rows.
+class VectorElimination {
  public:
-  VariableEliminator(const ChoiceNetwork& network, double work)
-      : network_(network), work_left_(work), factors_of_(network.size()), version_(network.size(), 0) {
-    for (const auto& edge : network.edges()) add(factor(edge));
-    for (Variable v = 0; v < network.size(); ++v) schedule(v);
-  }
+  VectorElimination(const ChoiceNetwork& network, Variable v, const std::vector<FactorPtr>& factors)
+      : network_(network), v_(v), factors_(factors) {}
 
-  std::optional<States> run() {
-    while (!queue_.empty()) {
-      const auto [work, v, version] = queue_.top();
-      queue_.pop();
-      if (version != version_[v]) continue;
-      if (work > work_left_) return std::nullopt;
-      work_left_ -= work;
-      eliminate(v);
+  // Null if the factors are not of that kind.
+  FactorPtr run() const {
+    const Factor* pair = nullptr;
+    for (const auto& factor : factors_) {
+      if (factor->axes.size() == 1) continue;
+      if (pair != nullptr || factor->axes.size() > 2) return nullptr;
+      pair = factor.get();
     }
-    return states();
+    if (pair == nullptr) return nullptr;
+    const bool own_first = pair->axes[0].variable == v_;
+    const auto own = own_costs(pair->axes[own_first ? 0 : 1]);
+    const auto& other = pair->axes[own_first ? 1 : 0];
+    Factor out;
+    out.values = std::make_shared<const std::vector<double>>(own_first ? least_of_rows(*pair, own, other.classes)
+                                                                       : least_in_rows(*pair, own, other.classes));
+    out.axes = {other};
+    return std::make_shared<const Factor>(std::move(out));
   }
 
  private:
-  struct Step {
-    Variable v;
-    std::vector<FactorPtr> factors;
-  };
-  // Work, variable, version: what is not the variable's newest is out of date.
+  std::vector<double> own_costs(const Factor::Axis& axis) const {
+    auto costs = network_.costs(v_);
+    for (const auto& factor : factors_) {
+      if (factor->axes.size() > 1) continue;
+      for (std::size_t s = 0; s < costs.size(); ++s) costs[s] += (*factor->values)[factor->axes[0].class_of[s]];
+    }
+    std::vector<double> least(axis.classes, std::numeric_limits<double>::infinity());
+    for (std::size_t s = 0; s < costs.size(); ++s)
+      least[axis.class_of[s]] = std::min(least[axis.class_of[s]], costs[s]);
+    return least;
+  }
+
+  static std::vector<double> least_of_rows(const Factor& pair, const std::vector<double>& own, std::size_t columns) {
+    std::vector<double> least(columns, std::numeric_limits<double>::infinity());
+    for (std::size_t r = 0; r < own.size(); ++r) {
+      const double* row = pair.values->data() + r * columns;
+      for (std::size_t c = 0; c < columns; ++c) least[c] = std::min(least[c], own[r] + row[c]);
+    }
+    return least;
+  }
+
+  static std::vector<double> least_in_rows(const Factor& pair, const std::vector<double>& own, std::size_t rows) {
+    std::vector<double> least;
+    least.reserve(rows);
+    for (std::size_t r = 0; r < rows; ++r) least.push_back(least_sum(pair.values->data() + r * own.size(), own));
+    return least;
+  }
+
+  const ChoiceNetwork& network_;
+  const Variable v_;
+  const std::vector<FactorPtr>& factors_;
+};
+
+FactorPtr eliminated(const ChoiceNetwork& network, Variable v, const std::vector<FactorPtr>& factors) {
+  if (auto vector = VectorElimination(network, v, factors).run()) return vector;
+  return Elimination(network, v, factors).run();
+}
+
+// The order of elimination: the variable that takes the fewest sums next. Found from the sizes of tables alone.
+class EliminationOrder {
+ public:
+  explicit EliminationOrder(const ChoiceNetwork& network)
+      : network_(network), tables_of_(network.size()), version_(network.size(), 0) {
+    for (const auto& edge : network.edges())
+      add({{edge.a, static_cast<double>(edge.costs->rows)}, {edge.b, static_cast<double>(edge.costs->columns)}});
+    for (Variable v = 0; v < network.size(); ++v) schedule(v);
+  }
+
+  // nullopt if it takes more than `work` sums.
+  std::optional<std::vector<Variable>> run(double work) {
+    std::vector<Variable> order;
+    while (!queue_.empty()) {
+      const auto [sums, v, version] = queue_.top();
+      queue_.pop();
+      if (version != version_[v]) continue;
+      work -= sums;
+      if (work < 0) return std::nullopt;
+      eliminate(v);
+      order.push_back(v);
+    }
+    return order;
+  }
+
+ private:
+  using Sizes = std::map<Variable, double>;  // at most so many classes of each variable of a table
+  using SizesPtr = std::shared_ptr<const Sizes>;
+  // Sums, variable, version: what is not the variable's newest is out of date.
   using Candidate = std::tuple<double, Variable, std::size_t>;
 
+  void add(Sizes sizes) {
+    const auto table = std::make_shared<const Sizes>(std::move(sizes));
+    for (const auto& [n, classes] : *table) tables_of_[n].push_back(table);
+  }
+
+  void schedule(Variable v) { queue_.emplace(sums_of(v), v, ++version_[v]); }
+
+  // Of all tables of the variable together: states bound the classes that several tables tell apart.
+  Sizes joint_sizes(Variable v) const {
+    Sizes joint;
+    for (const auto& table : tables_of_[v])
+      for (const auto& [n, classes] : *table) joint.try_emplace(n, 1).first->second *= classes;
+    for (auto& [n, classes] : joint) classes = std::min(classes, static_cast<double>(network_.costs(n).size()));
+    return joint;
+  }
+
+  double sums_of(Variable v) const {
+    double entries = 1;
+    double own = 1;
+    for (const auto& [n, classes] : joint_sizes(v)) (n == v ? own : entries) *= classes;
+    if (entries > kMostTableEntries) return std::numeric_limits<double>::infinity();
+    return own * entries + static_cast<double>(network_.costs(v).size());
+  }
+
+  void eliminate(Variable v) {
+    version_[v] = 0;
+    auto rest = joint_sizes(v);
+    rest.erase(v);
+    const auto tables = std::move(tables_of_[v]);
+    for (const auto& [n, classes] : rest) {
+      auto& list = tables_of_[n];
+      list.erase(std::remove_if(list.begin(), list.end(), [&](const auto& table) { return table->contains(v); }),
+                 list.end());
+    }
+    if (rest.empty()) return;
+    add(rest);
+    for (const auto& [n, classes] : rest) schedule(n);
+  }
+
+  const ChoiceNetwork& network_;
+  std::vector<std::vector<SizesPtr>> tables_of_;
+  std::vector<std::size_t> version_;
+  std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> queue_;
+};
+
+// Eliminates all variables in a given order; then back, giving each its state.
+class VariableEliminator {
+ public:
+  explicit VariableEliminator(const ChoiceNetwork& network) : network_(network), factors_of_(network.size()) {
+    for (const auto& edge : network.edges()) add(factor(edge));
+  }
+
+  States run(const std::vector<Variable>& order) {
+    for (const auto v : order) eliminate(v);
+    return states(order);
+  }
+
+ private:
   static FactorPtr factor(const ChoiceNetwork::Edge& edge) {
     Factor out;
     const auto& table = *edge.costs;
@@ -265,47 +415,25 @@ class VariableEliminator {
     for (const auto& axis : factor->axes) factors_of_[axis.variable].push_back(factor);
   }
 
-  void schedule(Variable v) { queue_.emplace(work_of(v), v, ++version_[v]); }
-
-  // Sums that eliminating v takes at the most; infinite if the table would be too large.
-  double work_of(Variable v) const {
-    std::map<Variable, double> classes;
-    for (const auto& factor : factors_of_[v])
-      for (const auto& axis : factor->axes)
-        classes.try_emplace(axis.variable, 1).first->second *= static_cast<double>(axis.classes);
-    double entries = 1;
-    double own = 1;
-    for (const auto& [n, count] : classes) {
-      const auto bounded = std::min(count, static_cast<double>(network_.costs(n).size()));
-      (n == v ? own : entries) *= bounded;
-    }
-    if (entries > kMostTableEntries) return std::numeric_limits<double>::infinity();
-    return own * entries + static_cast<double>(network_.costs(v).size());
-  }
-
+  // Keeps the variable's factors, for the way back.
   void eliminate(Variable v) {
-    version_[v] = 0;
-    auto factors = std::move(factors_of_[v]);
-    if (!factors.empty()) {
-      const auto least = Elimination(network_, v, factors).run();
-      for (const auto& axis : least->axes) {
-        auto& list = factors_of_[axis.variable];
-        list.erase(std::remove_if(list.begin(), list.end(), [&](const auto& f) { return f->axis_of(v) != nullptr; }),
-                   list.end());
-      }
-      add(least);
-      for (const auto& axis : least->axes) schedule(axis.variable);
+    if (factors_of_[v].empty()) return;
+    const auto least = eliminated(network_, v, factors_of_[v]);
+    for (const auto& axis : least->axes) {
+      auto& list = factors_of_[axis.variable];
+      list.erase(std::remove_if(list.begin(), list.end(), [&](const auto& f) { return f->axis_of(v) != nullptr; }),
+                 list.end());
     }
-    steps_.push_back({v, std::move(factors)});
+    add(least);
   }
 
   // The last eliminated chooses first; the neighbours that a variable had when it went have chosen before it.
-  States states() const {
+  States states(const std::vector<Variable>& order) const {
     States out(network_.size(), 0);
-    for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
-      auto costs = network_.costs(step->v);
-      for (const auto& factor : step->factors) add_costs(*factor, step->v, out, costs);
-      out[step->v] = static_cast<State>(std::min_element(costs.begin(), costs.end()) - costs.begin());
+    for (auto v = order.rbegin(); v != order.rend(); ++v) {
+      auto costs = network_.costs(*v);
+      for (const auto& factor : factors_of_[*v]) add_costs(*factor, *v, out, costs);
+      out[*v] = static_cast<State>(std::min_element(costs.begin(), costs.end()) - costs.begin());
     }
     return out;
   }
@@ -324,17 +452,15 @@ class VariableEliminator {
   }
 
   const ChoiceNetwork& network_;
-  double work_left_;
-  std::vector<std::vector<FactorPtr>> factors_of_;
-  std::vector<std::size_t> version_;
-  std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> queue_;
-  std::vector<Step> steps_;
+  std::vector<std::vector<FactorPtr>> factors_of_;  // of an eliminated variable: those that it went with
 };
 
 }  // namespace
 
 std::optional<States> least_cost_states(const ChoiceNetwork& network, double work) {
-  return VariableEliminator(network, work).run();
+  const auto order = EliminationOrder(network).run(work);
+  if (!order) return std::nullopt;
+  return VariableEliminator(network).run(*order);
 }
 
 }  // namespace eindb

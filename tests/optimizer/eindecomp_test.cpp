@@ -284,6 +284,29 @@ EinGraph random_dag(unsigned seed) {
   return random.builder.graph;
 }
 
+// Exact search and, where it may take no work, descent; both against brute force, both never above linearisation.
+TEST(EinDecomp, OptimalOrCloseOnSmallDags) {
+  double excess = 0;
+  std::size_t compared = 0;
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    const auto graph = random_dag(seed);
+    DecompositionOptions options{seed % 2 == 0 ? 4 : 8, seed % 4 < 2, std::nullopt};
+    BruteForce brute(graph, options);
+    if (brute.combinations() > 1e6) continue;
+    const double optimum = brute.optimum();
+    const double linearised = decompose_linearised(graph, options).total_cost;
+    EXPECT_DOUBLE_EQ(decompose(graph, options).total_cost, optimum) << "seed " << seed;
+    options.exact_work = 0;
+    const double descended = decompose(graph, options).total_cost;
+    EXPECT_LE(descended, linearised * (1 + 1e-12));
+    EXPECT_LE(descended, optimum * 1.1);
+    excess += descended / optimum - 1;
+    ++compared;
+  }
+  EXPECT_GT(compared, 200U);
+  EXPECT_LE(excess, 0.001 * static_cast<double>(compared));
+}
+
 // A linearisation is a partition of the vertices into chains of readers, the longest first.
 TEST(EinDecomp, LinearisationCoversEveryVertexOnce) {
   for (unsigned seed = 0; seed < 200; ++seed) {
