@@ -134,7 +134,7 @@ Json describe_plan(const PlannedQuery& planned, const SessionState& session, con
            {"inputs", inputs},
            {"operators", operators},
            {"parallelism", session.settings.parallelism()},
-           {"strategy", name_of(session.settings.strategy())},
+           {"strategy", session.settings.strategy().to_string()},
            {"path", describe_path(planned.plan.path, planned.order_given)},
            {"total_cost", number(planned.plan.labelling.total_cost)},
            {"planning_seconds", planned.planning_seconds},

@@ -39,7 +39,7 @@ class Settings {
   std::int64_t memory_limit() const { return memory_limit_; }
   std::int64_t tile_bytes() const { return tile_bytes_; }
   std::int64_t statement_timeout_ms() const { return statement_timeout_ms_; }
-  Strategy strategy() const { return strategy_; }
+  const Strategy& strategy() const { return strategy_; }
   const PathOptions& path() const { return path_; }
   const std::set<std::string>& disabled_passes() const { return disabled_passes_; }
   bool progress() const { return progress_; }

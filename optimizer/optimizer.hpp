@@ -15,8 +15,8 @@
 namespace eindb {
 
 struct OptimizerOptions {
-  std::int64_t parallelism = 1;  ///< p of EinDecomp: kernel calls wanted per vertex, a power of two
-  Strategy strategy = Strategy::EinDecomp;
+  std::int64_t parallelism = 1;               ///< p of EinDecomp: kernel calls wanted per vertex, a power of two
+  Strategy strategy = {};                     ///< how partition vectors are chosen
   std::set<std::string> disabled_passes;      ///< names of optimizer/passes
   bool free_inputs = false;                   ///< cost stored tensors as free in any partition, the paper's rule
   std::optional<Partition> output_partition;  ///< cut the result so; otherwise as the last vertex gives it

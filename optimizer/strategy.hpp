@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -8,20 +9,35 @@
 namespace eindb {
 
 /// How partition vectors are chosen (SET strategy). All are costed by the same model.
-enum class Strategy {
-  EinDecomp,  ///< optimizer/eindecomp
-  Sqrt,       ///< the paper's SQRT: every label cut sqrt(p) ways, so that a matrix product makes p^1.5 calls
+struct Strategy {
+  enum class Kind {
+    EinDecomp,  ///< optimizer/eindecomp
+    Sqrt,       ///< the paper's SQRT: every label cut sqrt(p) ways, so that a matrix product makes p^1.5 calls
+    Data,       ///< optimizer/label_rules: the batch is cut
+    Sequence,   ///< the positions of a sequence are cut
+    Attention,  ///< the heads of attention are cut
+    Megatron,   ///< weight matrices are cut by columns and rows in turn
+  };
+
+  Kind kind = Kind::EinDecomp;
+  std::vector<std::string> labels = {};  ///< given in parentheses; empty: the kind's own
+
+  /// "eindecomp", "data(b)".
+  std::string to_string() const;
+
+  friend bool operator==(const Strategy&, const Strategy&) = default;
 };
 
-/// "eindecomp", "sqrt".
-std::string_view name_of(Strategy strategy);
-/// All names, for completion and comparison.
-std::vector<std::string_view> strategy_names();
-/// Case-insensitive. Throws Error{Value} with the names that exist.
-Strategy parse_strategy(std::string_view name);
+/// "eindecomp", "sqrt", "data", "data(batch)", "megatron(h, f)": the name case-insensitive, labels as they are written.
+/// Throws Error{Value} with the names that exist, or with what the labels should look like.
+Strategy parse_strategy(std::string_view text);
+/// One of every kind with its own labels; EinDecomp first.
+std::vector<Strategy> all_strategies();
 
 /// Partition vectors by the given strategy. Under Sqrt, sqrt(p) is rounded down to a power of two, and a label is cut
-/// at most as often as its extent allows. Throws Error{Value} if the parallelism is not a power of two.
-Labelling label(const EinGraph& graph, Strategy strategy, const DecompositionOptions& options);
+/// at most as often as its extent allows.
+/// Throws Error{Value} if the parallelism is not a power of two, Error{Label} if no vertex has a label that the
+/// strategy is about.
+Labelling label(const EinGraph& graph, const Strategy& strategy, const DecompositionOptions& options);
 
 }  // namespace eindb

@@ -63,6 +63,10 @@ void enumerate(const Exponents& most, std::size_t label, int total, int room, Pa
 
 }  // namespace
 
+std::int64_t floor_power_of_two(std::int64_t value) {
+  return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(1, value))));
+}
+
 std::vector<Partition> viable(const std::vector<std::int64_t>& extents, std::int64_t p, std::size_t limit) {
   CHECK(is_power_of_two(p), "kernel calls are a power of two");
   auto most = most_halvings(extents);

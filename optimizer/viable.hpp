@@ -9,6 +9,9 @@
 
 namespace eindb {
 
+/// The largest power of two that is not above `value`: as often a dimension of that extent can be cut. 1 if it is empty.
+std::int64_t floor_power_of_two(std::int64_t value);
+
 /// viable(v, p) of EinDecomp, section 8.1: all partition vectors of powers of two over labels of the given extents
 /// that make p kernel calls, d[n] <= extents[n] (an empty dimension is not cut). Where the extents allow no such
 /// vector, those with the most calls. p is a power of two. Never empty.

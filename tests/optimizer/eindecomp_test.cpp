@@ -53,22 +53,23 @@ TEST(EinDecomp, ChainsOfSectionNine) {
                         ChainCase{true, 16, 2'640'000, 3.27}, ChainCase{true, 64, 3'312'000, 5.21}}) {
     const auto graph = chain(400, c.skewed);
     const DecompositionOptions options{c.p, true, std::nullopt};
-    const auto best = label(graph, Strategy::EinDecomp, options);
-    const auto root = label(graph, Strategy::Sqrt, options);
+    const auto best = label(graph, {Strategy::Kind::EinDecomp}, options);
+    const auto root = label(graph, {Strategy::Kind::Sqrt}, options);
     EXPECT_EQ(best.total_cost, c.optimum);
     EXPECT_NEAR(root.total_cost / best.total_cost, c.sqrt_factor, 0.005);
   }
 }
 
 TEST(EinDecomp, SqrtCutsEveryLabel) {
-  const auto labelling = label(chain(400, false), Strategy::Sqrt, {64, true, std::nullopt});
+  const auto labelling = label(chain(400, false), {Strategy::Kind::Sqrt}, {64, true, std::nullopt});
   EXPECT_EQ(labelling.vertices[5].partition.kernel_calls(), 512);  // p^1.5 for a matrix product
   EXPECT_EQ(labelling.vertices.back().partition.kernel_calls(), 64);
   GraphBuilder g;
   const auto i = g.label("i", 3);
   const auto x = g.input("X", {3});
   g.vertex("Z", {{x, {i}}}, {i}, testing::op(0));
-  EXPECT_EQ(label(g.graph, Strategy::Sqrt, {64, false, std::nullopt}).vertices[1].partition.parts, Partition{2});
+  EXPECT_EQ(label(g.graph, {Strategy::Kind::Sqrt}, {64, false, std::nullopt}).vertices[1].partition.parts,
+            Partition{2});
 }
 
 TEST(EinDecomp, LeavingAStoredPartitionCosts) {
@@ -91,21 +92,13 @@ TEST(EinDecomp, LeavingAStoredPartitionCosts) {
 TEST(EinDecomp, ParallelismIsAPowerOfTwo) {
   for (const std::int64_t p : {0, 3, -4}) {
     try {
-      label(chain(400, false), Strategy::EinDecomp, {p, false, std::nullopt});
+      label(chain(400, false), {}, {p, false, std::nullopt});
       FAIL();
     } catch (const Error& e) {
       EXPECT_EQ(e.kind(), ErrorKind::Value);
     }
   }
-  EXPECT_NO_THROW(label(chain(400, false), Strategy::EinDecomp, {1, false, std::nullopt}));
-}
-
-TEST(Strategy, NamesAreParsedInOnePlace) {
-  EXPECT_EQ(parse_strategy("EinDecomp"), Strategy::EinDecomp);
-  EXPECT_EQ(parse_strategy("sqrt"), Strategy::Sqrt);
-  EXPECT_EQ(name_of(Strategy::Sqrt), "sqrt");
-  EXPECT_EQ(strategy_names(), (std::vector<std::string_view>{"eindecomp", "sqrt"}));
-  EXPECT_THROW(parse_strategy("best"), Error);
+  EXPECT_NO_THROW(label(chain(400, false), {}, {1, false, std::nullopt}));
 }
 
 // ---- brute force ----
