@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "optimizer/placement.hpp"
+
 namespace eindb {
 namespace {
 
@@ -116,6 +118,43 @@ Json describe_path(const PathSummary& path, bool order_given) {
           {"seconds", path.search.seconds}};
 }
 
+Json describe_strategies(const std::vector<StrategyCosts>& strategies) {
+  Json out = Json::array();
+  for (const auto& s : strategies) {
+    if (!s.not_applicable.empty()) {
+      out.push_back({{"strategy", s.strategy.to_string()}, {"not_applicable", s.not_applicable}});
+      continue;
+    }
+    const double best = strategies.front().total_cost;
+    out.push_back({{"strategy", s.strategy.to_string()},
+                   {"total_cost", number(s.total_cost)},
+                   {"ratio", s.total_cost == best ? 1 : s.total_cost / best},
+                   {"cost_join", number(s.cost_join)},
+                   {"cost_agg", number(s.cost_agg)},
+                   {"cost_repart", number(s.cost_repart)},
+                   {"fewest_calls", number(s.fewest_calls)},
+                   {"most_calls", number(s.most_calls)}});
+  }
+  return out;
+}
+
+// Adds where everything lies to what is described already.
+void describe_placement(const PlannedQuery& planned, std::int64_t workers, Json& plan) {
+  const auto placement = place(planned.plan.graph, planned.plan.labelling, workers);
+  std::size_t next_input = 0;
+  std::size_t next_vertex = 0;
+  for (std::size_t n = 0; n < planned.plan.graph.size(); ++n) {
+    const bool is_input = planned.plan.graph.vertices()[n].is_input();
+    auto& out = is_input ? plan["inputs"][next_input++] : plan["vertices"][next_vertex++];
+    out["placement"] = placement.vertices[n].result.to_string();
+    if (!is_input) out["elements_received"] = number(placement.vertices[n].received);
+  }
+  plan["workers"] = workers;
+  plan["mesh_axes"] = placement.mesh_axes;
+  plan["elements_received"] = number(placement.received);
+  plan["elements_received_by_busiest"] = number(placement.most_received);
+}
+
 Json describe_plan(const PlannedQuery& planned, const SessionState& session, const ExecutionProfile* profile) {
   Json vertices = Json::array();
   Json inputs = Json::array();
@@ -139,6 +178,8 @@ Json describe_plan(const PlannedQuery& planned, const SessionState& session, con
            {"total_cost", number(planned.plan.labelling.total_cost)},
            {"planning_seconds", planned.planning_seconds},
            {"passes", passes}};
+  if (!planned.plan.strategies.empty()) out["strategies"] = describe_strategies(planned.plan.strategies);
+  if (const auto workers = session.settings.workers(); workers > 0) describe_placement(planned, workers, out);
   if (profile != nullptr) {
     out["execution_seconds"] = profile->seconds;
     out["peak_bytes"] = profile->peak_bytes;
@@ -151,6 +192,14 @@ std::string grouped(double value) {
   for (auto n = static_cast<std::int64_t>(digits.size()) - 3; n > 0; n -= 3)
     digits.insert(static_cast<std::size_t>(n), ",");
   return digits;
+}
+
+// "12,345", or "1.23e+45".
+std::string magnitude(double value) {
+  if (std::abs(value) < 1e15) return grouped(value);
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2e", value);
+  return text;
 }
 
 std::string milliseconds(double seconds) {
@@ -167,24 +216,19 @@ std::string partition_text(const Json& partition) {
 }
 
 std::string vertex_text(const Json& vertex) {
-  const auto count = [&](const char* key) { return grouped(vertex[key].get<double>()); };
+  const auto count = [&](const char* key) { return magnitude(vertex[key].get<double>()); };
   std::string out = "  " + vertex["einsum"].get<std::string>() + "\n      " + vertex["type"].get<std::string>() + " " +
                     vertex["bound"].dump() + ", parts " + partition_text(vertex["partition"]) + ", " +
                     count("kernel_calls") + " kernel calls, cost: join " + count("cost_join") + ", aggregation " +
                     count("cost_agg") + ", repartition " + count("cost_repart") + "\n";
+  if (vertex.contains("placement"))
+    out += "      on " + vertex["placement"].get<std::string>() + ", " + count("elements_received") +
+           " elements received\n";
   if (vertex.contains("actual_seconds")) {
     out += "      actual: " + milliseconds(vertex["actual_seconds"].get<double>()) + ", tiles in " + count("tiles_in") +
            ", tiles out " + count("tiles_out") + ", " + count("bytes") + " bytes\n";
   }
   return out;
-}
-
-// "12,345", or "1.23e+45".
-std::string magnitude(double value) {
-  if (std::abs(value) < 1e15) return grouped(value);
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2e", value);
-  return text;
 }
 
 std::string path_text(const Json& path) {
@@ -205,6 +249,36 @@ std::string operator_text(const Json& op) {
   if (op.contains("tiles_read")) out += ", " + std::to_string(op["tiles_read"].get<std::int64_t>()) + " tiles read";
   if (op.contains("actual_seconds")) out += "  (" + milliseconds(op["actual_seconds"].get<double>()) + ")";
   return out + "\n";
+}
+
+// A table of all strategies, numbers right-aligned.
+std::string strategies_text(const Json& strategies) {
+  char line[256];
+  std::snprintf(line, sizeof line, "  %-20s %20s %8s %20s %20s %20s  %s\n", "", "total cost", "ratio", "join",
+                "aggregation", "repartition", "kernel calls");
+  std::string out = std::string("Strategies\n") + line;
+  for (const auto& s : strategies) {
+    const auto name = s["strategy"].get<std::string>();
+    if (s.contains("not_applicable")) {
+      out += "  " + name + ": " + s["not_applicable"].get<std::string>() + "\n";
+      continue;
+    }
+    const auto count = [&](const char* key) { return magnitude(s[key].get<double>()); };
+    const auto calls = s["fewest_calls"] == s["most_calls"] ? count("most_calls")
+                                                            : count("fewest_calls") + " to " + count("most_calls");
+    std::snprintf(line, sizeof line, "  %-20s %20s %8.2f %20s %20s %20s  %s\n", name.c_str(),
+                  count("total_cost").c_str(), s["ratio"].get<double>(), count("cost_join").c_str(),
+                  count("cost_agg").c_str(), count("cost_repart").c_str(), calls.c_str());
+    out += line;
+  }
+  return out;
+}
+
+std::string placement_text(const Json& plan) {
+  return "Placed on " + std::to_string(std::int64_t{1} << plan["mesh_axes"].get<int>()) + " of " +
+         std::to_string(plan["workers"].get<std::int64_t>()) +
+         " workers: " + magnitude(plan["elements_received"].get<double>()) + " elements received, at most " +
+         magnitude(plan["elements_received_by_busiest"].get<double>()) + " by one worker\n";
 }
 
 // A string in a dot file; lines end in "\l", which aligns them left.
@@ -254,9 +328,11 @@ std::string explain_text(const PlannedQuery& planned, const SessionState& sessio
   const auto plan = describe_plan(planned, session, profile);
   std::string out = "EinGraph (strategy " + plan["strategy"].get<std::string>() + ", parallelism " +
                     std::to_string(plan["parallelism"].get<std::int64_t>()) + ", total cost " +
-                    grouped(plan["total_cost"].get<double>()) + " elements moved)\n";
+                    magnitude(plan["total_cost"].get<double>()) + " elements moved)\n";
   for (const auto& vertex : plan["vertices"]) out += vertex_text(vertex);
   out += path_text(plan["path"]);
+  if (plan.contains("strategies")) out += strategies_text(plan["strategies"]);
+  if (plan.contains("workers")) out += placement_text(plan);
   out += "Operators\n";
   for (const auto& op : plan["operators"]) out += operator_text(op);
   out += "Planned in " + milliseconds(plan["planning_seconds"].get<double>());

@@ -17,6 +17,11 @@ namespace eindb {
 /// actual_seconds, and for a scan tiles_read. Of the path: optimizer ('given' where the statement orders), methods
 /// (those that found the paths of n-ary contractions), naive_flops (every operation that the statement has in one nest
 /// of loops), flops, largest_intermediate, seconds. Costs are numbers of elements moved, by the model `transfers`.
+///
+/// With workers set: of the plan also workers, mesh_axes, elements_received, elements_received_by_busiest; of a vertex
+/// or an input placement (optimizer/placement, as text), of a vertex elements_received. With COMPARE: strategies, each
+/// with strategy, total_cost, ratio (to EinDecomp's), cost_join, cost_agg, cost_repart, fewest_calls, most_calls; or
+/// with strategy and not_applicable.
 std::string explain_text(const PlannedQuery& planned, const SessionState& session, const ExecutionProfile* profile);
 std::string explain_dot(const PlannedQuery& planned, const SessionState& session, const ExecutionProfile* profile);
 std::string explain_json(const PlannedQuery& planned, const SessionState& session, const ExecutionProfile* profile);

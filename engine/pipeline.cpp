@@ -42,6 +42,7 @@ PlannedQuery plan_query(const ast::Query& query, SessionState& session, const Re
   if (!bound.path_optimizer.empty()) options.path.optimizer = parse_path_optimizer(bound.path_optimizer);
   options.strategy = session.settings.strategy();
   options.disabled_passes = session.settings.disabled_passes();
+  options.compare_strategies = request.compare_strategies;
   options.output_partition = wanted_partition(bound, session, request);
   OptimizedPlan plan = optimize(bound.graph, options);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;

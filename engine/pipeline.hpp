@@ -15,9 +15,10 @@ namespace eindb {
 
 /// What a query's result is wanted as.
 struct ResultRequest {
-  std::optional<DType> dtype;          ///< another element type than the query gives
-  bool stored = false;                 ///< cut as stored tensors are
-  std::optional<Partition> partition;  ///< cut exactly so
+  std::optional<DType> dtype = {};          ///< another element type than the query gives
+  bool stored = false;                      ///< cut as stored tensors are
+  std::optional<Partition> partition = {};  ///< cut exactly so
+  bool compare_strategies = false;          ///< with the plan's cost under every strategy
 };
 
 /// A query with a plan to run.

@@ -31,12 +31,8 @@ Result execute_statement(const ast::Query& query, SessionState& session) {
 }
 
 Result execute_statement(const ast::Explain& explain, SessionState& session) {
-  if (explain.compare) {
-    throw Error(ErrorKind::Unsupported, "EXPLAIN (COMPARE) is not there in this version", std::nullopt,
-                "SET strategy and compare the plans' total cost");
-  }
   ReadSnapshot snapshot(session.database, static_cast<std::size_t>(session.settings.threads()));
-  const auto planned = plan_query(explain.query, session);
+  const auto planned = plan_query(explain.query, session, {.compare_strategies = explain.compare});
   std::optional<ExecutionProfile> profile;
   if (explain.analyze) {
     DiscardingSink sink;

@@ -189,6 +189,9 @@ std::span<const SettingRow> SettingRow::all() {
        },
        [](const Settings& s) { return std::to_string(s.tile_bytes_); },
        [](Settings& s) { s.tile_bytes_ = kDefaultTileBytes; }},
+      {"workers", "workers that plans are made for and EXPLAIN places them on; 0 for this process alone",
+       [](Settings& s, const Value& v) { s.workers_ = integer_in("workers", v, 0, kMaxParallelism); },
+       [](const Settings& s) { return std::to_string(s.workers_); }, [](Settings& s) { s.workers_ = 0; }},
   };
   return kRows;
 }
@@ -225,8 +228,9 @@ std::vector<std::string> Settings::names() {
 
 std::int64_t Settings::parallelism() const {
   if (parallelism_) return *parallelism_;
+  const auto wanted = workers_ > 0 ? workers_ : 4 * static_cast<std::int64_t>(threads_);
   std::int64_t p = 1;
-  while (p < 4 * static_cast<std::int64_t>(threads_)) p *= 2;
+  while (p < wanted) p *= 2;
   return p;
 }
 

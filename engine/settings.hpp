@@ -34,7 +34,10 @@ class Settings {
   static std::vector<std::string> names();
 
   int threads() const { return threads_; }
-  /// The p of EinDecomp: as set, or the first power of two that gives every thread four kernel calls.
+  /// Workers that plans are made for; 0: this process alone.
+  std::int64_t workers() const { return workers_; }
+  /// The p of EinDecomp: as set, or the first power of two that gives every worker a kernel call and, without workers,
+  /// every thread four.
   std::int64_t parallelism() const;
   std::int64_t memory_limit() const { return memory_limit_; }
   std::int64_t tile_bytes() const { return tile_bytes_; }
@@ -48,6 +51,7 @@ class Settings {
   friend struct SettingRow;
 
   int threads_;
+  std::int64_t workers_;
   std::optional<std::int64_t> parallelism_;
   std::int64_t memory_limit_;
   std::int64_t tile_bytes_;

@@ -35,9 +35,12 @@ OptimizedPlan optimize(const EinGraph& graph, const OptimizerOptions& options) {
   PathSearch paths(options.path);
   plan.graph = run_passes(graph, options.disabled_passes, plan.stages, paths);
   plan.path = summary(graph, plan.graph, paths.report());
-  plan.labelling = timed("decomposition", plan.stages, [&] {
-    return label(plan.graph, options.strategy, {options.parallelism, options.free_inputs, options.output_partition});
-  });
+  const DecompositionOptions decomposition{options.parallelism, options.free_inputs, options.output_partition};
+  plan.labelling =
+      timed("decomposition", plan.stages, [&] { return label(plan.graph, options.strategy, decomposition); });
+  if (options.compare_strategies)
+    plan.strategies = timed("comparison", plan.stages,
+                            [&] { return compare_strategies(plan.graph, options.strategy, decomposition); });
   plan.physical = timed("physical_plan", plan.stages,
                         [&] { return plan_physically(plan.graph, plan.labelling, options.output_partition); });
   validate(plan.physical);

@@ -10,6 +10,7 @@
 #include "optimizer/passes.hpp"
 #include "optimizer/path_optimizer.hpp"
 #include "optimizer/strategy.hpp"
+#include "optimizer/strategy_comparison.hpp"
 #include "plan/physical_plan.hpp"
 
 namespace eindb {
@@ -21,6 +22,7 @@ struct OptimizerOptions {
   bool free_inputs = false;                   ///< cost stored tensors as free in any partition, the paper's rule
   std::optional<Partition> output_partition;  ///< cut the result so; otherwise as the last vertex gives it
   PathOptions path = {};                      ///< how n-ary contractions are ordered
+  bool compare_strategies = false;            ///< cost the graph under all strategies too
 };
 
 /// What ordering the contractions did for a graph.
@@ -37,8 +39,9 @@ struct OptimizedPlan {
   Labelling labelling;
   PhysicalPlan physical;
   PathSummary path;
-  std::vector<StageTiming> stages;  ///< the passes that ran, then "decomposition" and "physical_plan"
-  double planning_seconds = 0;      ///< all of it, with validation
+  std::vector<StrategyCosts> strategies;  ///< if they were to be compared
+  std::vector<StageTiming> stages;        ///< the passes that ran, then "decomposition" and "physical_plan"
+  double planning_seconds = 0;            ///< all of it, with validation
 };
 
 /// The optimiser: bound logical plan in, physical plan out. A pure function of its arguments: no I/O, no state, any

@@ -9,7 +9,8 @@
 
 namespace eindb {
 
-/// The largest power of two that is not above `value`: as often a dimension of that extent can be cut. 1 if it is empty.
+/// The largest power of two that is not above `value`: as often a dimension of that extent can be cut. 1 if it is
+/// empty.
 std::int64_t floor_power_of_two(std::int64_t value);
 
 /// viable(v, p) of EinDecomp, section 8.1: all partition vectors of powers of two over labels of the given extents
