@@ -1,21 +1,7 @@
 #include "bench/llama_prefill.hpp"
 
-#include <initializer_list>
-
 namespace eindb::bench {
 namespace {
-
-struct Dimension {
-  const char* label;
-  std::int64_t extent;
-};
-
-std::string tensor(const std::string& name, std::initializer_list<Dimension> dimensions) {
-  std::string list;
-  for (const auto& d : dimensions)
-    list += (list.empty() ? "" : ", ") + std::string(d.label) + " " + std::to_string(d.extent);
-  return "CREATE TENSOR " + name + " (" + list + ") FLOAT32;\n";
-}
 
 // One layer: from X<n> to X<n + 1>; the first reads X.
 std::string layer(std::int64_t n, std::int64_t head_features) {
@@ -33,8 +19,8 @@ std::string layer(std::int64_t n, std::int64_t head_features) {
          std::to_string(head_features) + "),\n     " +  //
          "P" + k + "[b,h,s,t] = softmax(CASE WHEN t <= s THEN T" + k + "[b,h,s,t] ELSE -INFINITY END, t),\n     " +
          "O" + k + "[b,s,h,p,r] = SUM(P" + k + "[b,h,s,t] * V" + k + "[b,t,h,p,r]),\n     " +  //
-         "A" + k + "[b,s,a] = " + in + "[b,s,a] + SUM(O" + k + "[b,s,h,p,r] * WO" + k + "[h,p,r,a]),\n     " +
-         "M" + k + "[b,s,a] = rmsnorm(A" + k + "[b,s,a], a) * H" + k + "[a],\n     " +  //
+         "A" + k + "[b,s,a] = " + in + "[b,s,a] + SUM(O" + k + "[b,s,h,p,r] * WO" + k + "[h,p,r,a]),\n     " + "M" + k +
+         "[b,s,a] = rmsnorm(A" + k + "[b,s,a], a) * H" + k + "[a],\n     " +  //
          "U" + k + "[b,s,f] = silu(SUM(M" + k + "[b,s,a] * WG" + k + "[a,f])) * SUM(M" + k + "[b,s,a] * WU" + k +
          "[a,f]),\n     " +  //
          "X" + std::to_string(n + 1) + "[b,s,a] = A" + k + "[b,s,a] + SUM(U" + k + "[b,s,f] * WD" + k +
@@ -43,20 +29,34 @@ std::string layer(std::int64_t n, std::int64_t head_features) {
 
 }  // namespace
 
-std::string llama_tensors(const LlamaShape& shape) {
-  const Dimension a{"a", shape.features()};
-  const Dimension h{"h", shape.heads};
-  const Dimension p{"p", shape.head_pairs};
-  const Dimension r{"r", 2};
-  const Dimension f{"f", shape.feed_forward};
-  std::string out = tensor("X", {{"b", shape.batch}, {"s", shape.sequence}, a}) +
-                    tensor("ROPE", {{"s", shape.sequence}, p, {"q", 2}, r}) + tensor("GV", {a}) +
-                    tensor("WV", {a, {"v", shape.vocabulary}});
+std::vector<LlamaTensor> llama_tensor_list(const LlamaShape& shape) {
+  const std::pair<std::string, std::int64_t> a{"a", shape.features()};
+  const std::pair<std::string, std::int64_t> h{"h", shape.heads};
+  const std::pair<std::string, std::int64_t> p{"p", shape.head_pairs};
+  const std::pair<std::string, std::int64_t> r{"r", 2};
+  const std::pair<std::string, std::int64_t> f{"f", shape.feed_forward};
+  std::vector<LlamaTensor> out{{"X", {{"b", shape.batch}, {"s", shape.sequence}, a}},
+                               {"ROPE", {{"s", shape.sequence}, p, {"q", 2}, r}},
+                               {"GV", {a}},
+                               {"WV", {a, {"v", shape.vocabulary}}}};
   for (std::int64_t n = 0; n < shape.layers; ++n) {
     const auto k = std::to_string(n);
-    for (const auto* name : {"WQ", "WK", "WV"}) out += tensor(name + k, {a, h, p, r});
-    out += tensor("WO" + k, {h, p, r, a}) + tensor("WG" + k, {a, f}) + tensor("WU" + k, {a, f}) +
-           tensor("WD" + k, {f, a}) + tensor("G" + k, {a}) + tensor("H" + k, {a});
+    for (const auto* name : {"WQ", "WK", "WV"}) out.push_back({name + k, {a, h, p, r}});
+    out.push_back({"WO" + k, {h, p, r, a}});
+    for (const auto* name : {"WG", "WU"}) out.push_back({name + k, {a, f}});
+    out.push_back({"WD" + k, {f, a}});
+    for (const auto* name : {"G", "H"}) out.push_back({name + k, {a}});
+  }
+  return out;
+}
+
+std::string llama_tensors(const LlamaShape& shape) {
+  std::string out;
+  for (const auto& tensor : llama_tensor_list(shape)) {
+    std::string dimensions;
+    for (const auto& [label, extent] : tensor.dimensions)
+      dimensions += (dimensions.empty() ? "" : ", ") + label + " " + std::to_string(extent);
+    out += "CREATE TENSOR " + tensor.name + " (" + dimensions + ") FLOAT32;\n";
   }
   return out;
 }

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace eindb::bench {
 
@@ -18,12 +20,19 @@ struct LlamaShape {
   std::int64_t features() const { return heads * head_pairs * 2; }
 };
 
-/// CREATE TENSOR for the embedded prompt X, the rotations ROPE and all weights: FLOAT32, no tile present.
+struct LlamaTensor {
+  std::string name;
+  std::vector<std::pair<std::string, std::int64_t>> dimensions;  ///< label and extent
+};
+/// The embedded prompt X, the rotations ROPE and all weights.
+std::vector<LlamaTensor> llama_tensor_list(const LlamaShape& shape);
+
+/// CREATE TENSOR for each of them: FLOAT32, no tile present.
 std::string llama_tensors(const LlamaShape& shape);
 
 /// WITH ... EINSUM: the logits of the first token after the prompt, L[b,v], from X. Layer after layer: RMS norm,
-/// rotary causal attention, residual, RMS norm, SwiGLU, residual. Labels: b batch, s and t positions, a feature, h head,
-/// p and q or r feature of a head (pair and place in it), f feed-forward, v vocabulary.
+/// rotary causal attention, residual, RMS norm, SwiGLU, residual. Labels: b batch, s and t positions, a feature, h
+/// head, p and q or r feature of a head (pair and place in it), f feed-forward, v vocabulary.
 std::string llama_query(const LlamaShape& shape);
 
 }  // namespace eindb::bench

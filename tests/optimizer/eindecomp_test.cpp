@@ -12,12 +12,19 @@
 #include "optimizer/strategy.hpp"
 #include "optimizer/viable.hpp"
 #include "plan/validator.hpp"
+#include "tests/optimizer/brute_force.hpp"
 #include "tests/optimizer/graph_builder.hpp"
+#include "tests/optimizer/random_graph.hpp"
 
 namespace eindb {
 namespace {
 
+using testing::BruteForce;
+using testing::build_tree;
 using testing::GraphBuilder;
+using testing::random_dag;
+using testing::RandomGraph;
+using testing::tree_shapes;
 
 // (A B) + (C (D E)) of section 9.
 EinGraph chain(std::int64_t s, bool skewed) {
@@ -101,136 +108,6 @@ TEST(EinDecomp, ParallelismIsAPowerOfTwo) {
   EXPECT_NO_THROW(label(chain(400, false), {}, {1, false, std::nullopt}));
 }
 
-// ---- brute force ----
-
-// The cost of a complete labelling, from the formulas of the cost model alone.
-class BruteForce {
- public:
-  BruteForce(const EinGraph& graph, const DecompositionOptions& options) : graph_(graph), options_(options) {
-    for (const auto& vertex : graph.vertices()) {
-      shapes_.push_back(vertex.is_input() ? VertexShape{} : shape_of(vertex.einsum, graph.labels()));
-      choices_.push_back(vertex.is_input() ? std::vector<Partition>{{}}
-                                           : viable(shapes_.back().extents, options.parallelism));
-    }
-    results_.resize(graph.size());
-  }
-
-  double combinations() const {
-    double count = 1;
-    for (const auto& choice : choices_) count *= static_cast<double>(choice.size());
-    return count;
-  }
-
-  double optimum() {
-    best_ = std::numeric_limits<double>::infinity();
-    search(0, 0);
-    return best_;
-  }
-
- private:
-  void search(std::size_t v, double cost) {
-    if (cost >= best_) return;
-    if (v == graph_.size()) {
-      const auto& output = graph_.vertex(graph_.output());
-      if (options_.output_partition)
-        cost += cost_repart(results_[graph_.output().index()], *options_.output_partition, output.bound.extents());
-      best_ = std::min(best_, cost);
-      return;
-    }
-    const auto& vertex = graph_.vertex(VertexId(v));
-    if (vertex.is_input()) {
-      results_[v] = vertex.stored->grid.partition();
-      return search(v + 1, cost);
-    }
-    for (const auto& d : choices_[v]) {
-      double own = cost_join(shapes_[v], d) + cost_agg(shapes_[v], d);
-      for (std::size_t n = 0; n < vertex.inputs.size(); ++n) {
-        const auto& producer = graph_.vertex(vertex.inputs[n]);
-        if (producer.is_input() && options_.free_inputs) continue;
-        own +=
-            cost_repart(results_[vertex.inputs[n].index()], project(d, shapes_[v].inputs[n]), producer.bound.extents());
-      }
-      results_[v] = project(d, shapes_[v].output);
-      search(v + 1, cost + own);
-    }
-  }
-
-  const EinGraph& graph_;
-  const DecompositionOptions& options_;
-  std::vector<VertexShape> shapes_;
-  std::vector<std::vector<Partition>> choices_;
-  std::vector<Partition> results_;
-  double best_ = 0;
-};
-
-constexpr std::int64_t kExtents[] = {4, 6, 8, 16};
-
-// Graphs of vertices with random labels; what they read is given by the caller.
-class RandomGraph {
- public:
-  explicit RandomGraph(unsigned seed) : random_(seed) {}
-
-  VertexId input() {
-    std::vector<std::int64_t> extents(1 + pick(2));
-    Partition partition;
-    for (auto& extent : extents) {
-      extent = kExtents[pick(4)];
-      partition.push_back(std::int64_t{1} << pick(3));
-    }
-    return builder.input("X" + std::to_string(builder.graph.size()), extents, partition);
-  }
-
-  // A vertex over the given ones, with at most three labels: a new label for a dimension only where none of the
-  // same extent is there, or by chance.
-  VertexId vertex(const std::vector<VertexId>& inputs) {
-    Labels known;
-    std::vector<GraphBuilder::Read> reads;
-    for (const auto input : inputs) {
-      GraphBuilder::Read read{input, {}};
-      const auto extents = builder.graph.vertex(input).bound.extents();
-      for (const auto extent : extents) read.labels.push_back(label(known, extent));
-      reads.push_back(read);
-    }
-    std::shuffle(known.begin(), known.end(), random_);
-    known.resize(std::min<std::size_t>(known.size(), pick(3)));
-    return builder.contraction("V" + std::to_string(builder.graph.size()), reads, known);
-  }
-
-  std::size_t pick(std::size_t n) { return std::uniform_int_distribution<std::size_t>(0, n - 1)(random_); }
-
-  GraphBuilder builder;
-
- private:
-  Label label(Labels& known, std::int64_t extent) {
-    const auto same = [&](Label l) { return builder.graph.labels().extent(l) == extent; };
-    const auto found = std::find_if(known.begin(), known.end(), same);
-    if (found != known.end() && (known.size() >= 3 || pick(2) == 0)) return *found;
-    known.push_back(builder.label("l" + std::to_string(builder.graph.labels().size()), extent));
-    return known.back();
-  }
-
-  std::mt19937 random_;
-};
-
-// A tree in prefix form: 'x' an input, '1' a unary vertex and its child, '2' a binary vertex and its children.
-std::vector<std::string> tree_shapes(std::size_t vertices) {
-  if (vertices == 0) return {"x"};
-  std::vector<std::string> out;
-  for (const auto& child : tree_shapes(vertices - 1)) out.push_back("1" + child);
-  for (std::size_t left = 0; left < vertices; ++left)
-    for (const auto& a : tree_shapes(left))
-      for (const auto& b : tree_shapes(vertices - 1 - left)) out.push_back("2" + a + b);
-  return out;
-}
-
-VertexId build_tree(RandomGraph& random, const std::string& shape, std::size_t& at) {
-  const char kind = shape[at++];
-  if (kind == 'x') return random.input();
-  std::vector<VertexId> children{build_tree(random, shape, at)};
-  if (kind == '2') children.push_back(build_tree(random, shape, at));
-  return random.vertex(children);
-}
-
 // The dynamic program is exact on trees: every shape of up to five vertices, p from 2 to 16, stored and free inputs,
 // with and without a wanted partition of the result.
 TEST(EinDecomp, OptimalOnAllSmallTrees) {
@@ -263,18 +140,6 @@ bool has_shared_vertex(const EinGraph& graph) {
   for (std::size_t v = 0; v < graph.size(); ++v)
     if (!graph.vertex(VertexId(v)).is_input() && uses[v] > 1) return true;
   return false;
-}
-
-EinGraph random_dag(unsigned seed) {
-  RandomGraph random(seed);
-  std::vector<VertexId> all{random.input(), random.input()};
-  const auto count = 3 + random.pick(4);
-  for (std::size_t n = 0; n < count; ++n) {
-    std::vector<VertexId> inputs{all[random.pick(all.size())]};
-    if (random.pick(4) > 0) inputs.push_back(all[random.pick(all.size())]);
-    all.push_back(random.vertex(inputs));
-  }
-  return random.builder.graph;
 }
 
 // Exact search and, where it may take no work, descent; both against brute force, both never above linearisation.
