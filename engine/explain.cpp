@@ -111,6 +111,7 @@ Json describe_operator(const PlannedQuery& planned, std::size_t n, const Executi
 // Of the query's contractions: how they were ordered, and what that is worth.
 Json describe_path(const PathSummary& path, bool order_given) {
   return {{"optimizer", order_given ? "given" : name_of(path.search.optimizer)},
+          {"objective", name_of(path.search.objective)},
           {"methods", path.search.methods},
           {"naive_flops", number(path.naive_flops)},
           {"flops", number(path.flops)},
@@ -232,9 +233,11 @@ std::string vertex_text(const Json& vertex) {
 }
 
 std::string path_text(const Json& path) {
+  const auto objective = path["objective"].get<std::string>();
   std::string methods;
   for (const auto& method : path["methods"]) methods += (methods.empty() ? "" : ", ") + method.get<std::string>();
-  return "Path " + path["optimizer"].get<std::string>() + (methods.empty() ? "" : " (" + methods + ")") + ": " +
+  return "Path " + path["optimizer"].get<std::string>() + (methods.empty() ? "" : " (" + methods + ")") +
+         (objective == "flops" || methods.empty() ? "" : " by " + objective) + ": " +
          magnitude(path["naive_flops"].get<double>()) + " flops as written, " + magnitude(path["flops"].get<double>()) +
          " as planned, largest result " + magnitude(path["largest_intermediate"].get<double>()) +
          " elements, found in " + milliseconds(path["seconds"].get<double>()) + "\n";

@@ -39,6 +39,10 @@ PlannedQuery plan_query(const ast::Query& query, SessionState& session, const Re
   OptimizerOptions options;
   options.parallelism = session.settings.parallelism();
   options.path = session.settings.path();
+  options.path.cancellation = &session.cancellation;
+  options.path.progress = [&](std::int64_t done, std::int64_t total) {
+    session.report("contraction order", done, total);
+  };
   if (!bound.path_optimizer.empty()) options.path.optimizer = parse_path_optimizer(bound.path_optimizer);
   options.strategy = session.settings.strategy();
   options.disabled_passes = session.settings.disabled_passes();

@@ -14,21 +14,26 @@ namespace {
 constexpr std::uint64_t kUnitsPerRotation = 16;
 // More finds nothing more: thousands of sweeps of a tree of a hundred operands.
 constexpr std::uint64_t kMostUnitsPerOperand = 2'000'000;
-// From "ten times the flops pass one time in ten" to "no loss passes"; between them beta grows by equal factors.
-constexpr double kFirstBeta = 1;
+// From "twice the flops pass one time in eight" to "no loss passes"; between them beta grows by equal factors.
+constexpr double kFirstBeta = 3;
 constexpr double kLastBeta = 100;
 // A loss that passes less often than once in a billion is not drawn for.
 constexpr double kHopeless = 1e-9;
+constexpr std::size_t kRotationsPerPoll = 256;
 
 class Annealing {
  public:
-  Annealing(const ContractionProblem& problem, const ResultPairs& start)
-      : tree_(problem, start), best_(start), best_flops_(tree_.flops()) {}
+  Annealing(const ContractionProblem& problem, const ResultPairs& start, const SearchContext& context)
+      : context_(context), tree_(problem, start, context.objective), best_(start), best_value_(tree_.value()) {}
 
   ResultPairs run(std::uint64_t units) && {
     while (spent() < units) {
       warm(static_cast<double>(spent()) / static_cast<double>(units));
-      for (auto n = tree_.leaf_count(); n < tree_.node_count(); ++n) try_rotation();
+      context_.report(static_cast<std::int64_t>(spent()), static_cast<std::int64_t>(units));
+      for (auto n = tree_.leaf_count(); n < tree_.node_count(); ++n) {
+        if (n % kRotationsPerPoll == 0) context_.poll();
+        try_rotation();
+      }
       keep_if_best();
     }
     return std::move(best_);
@@ -52,7 +57,7 @@ class Annealing {
     if (tree_.is_leaf(tree_.child(parent, side))) side = 1 - side;
     if (tree_.is_leaf(tree_.child(parent, side))) return;
     const auto rotation = tree_.look_at(parent, side, (draw >> 1U) & 1U);
-    if (accepts(rotation.flops_after() / rotation.flops_before)) tree_.apply(rotation);
+    if (accepts(rotation.cost_after / rotation.cost_before)) tree_.apply(rotation);
   }
 
   bool accepts(double ratio) {
@@ -63,15 +68,16 @@ class Annealing {
   }
 
   void keep_if_best() {
-    const double flops = tree_.flops();
-    if (flops >= best_flops_) return;
-    best_flops_ = flops;
+    const auto value = tree_.value();
+    if (!value.is_less(best_value_)) return;
+    best_value_ = value;
     best_ = tree_.pairs();
   }
 
+  const SearchContext& context_;
   ContractionTree tree_;
   ResultPairs best_;
-  double best_flops_;
+  PathValue best_value_;
   std::mt19937_64 random_{1};
   double beta_ = kFirstBeta;
   double hopeless_ratio_ = 0;
@@ -80,10 +86,11 @@ class Annealing {
 
 }  // namespace
 
-ResultPairs annealed_pairs(const ContractionProblem& problem, const ResultPairs& start, SearchBudget budget) {
+ResultPairs annealed_pairs(const ContractionProblem& problem, const ResultPairs& start, SearchBudget budget,
+                           const SearchContext& context) {
   const auto operands = problem.operands.size();
   if (operands < 3) return start;
-  return Annealing(problem, start).run(std::min(budget.units, operands * kMostUnitsPerOperand));
+  return Annealing(problem, start, context).run(std::min(budget.units, operands * kMostUnitsPerOperand));
 }
 
 }  // namespace eindb

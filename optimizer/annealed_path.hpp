@@ -2,6 +2,7 @@
 
 #include "optimizer/contraction_path.hpp"
 #include "optimizer/search_budget.hpp"
+#include "optimizer/search_context.hpp"
 
 namespace eindb {
 
@@ -9,6 +10,7 @@ namespace eindb {
 /// are carried out if they lower the flops of the two steps that they change, and else with probability
 /// (before / after)^beta, where beta grows over the budget (TreeSA: Kalachev, Panteleev, Yung, arXiv:2108.05665).
 /// Returns the best tree seen, never a worse one than `start`. Deterministic: seeds are fixed.
-ResultPairs annealed_pairs(const ContractionProblem& problem, const ResultPairs& start, SearchBudget budget);
+ResultPairs annealed_pairs(const ContractionProblem& problem, const ResultPairs& start, SearchBudget budget,
+                           const SearchContext& context = {});
 
 }  // namespace eindb

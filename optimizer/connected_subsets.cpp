@@ -12,21 +12,25 @@
 namespace eindb {
 namespace {
 
-constexpr double kRounding = 1 + 1e-9;  // as in optimizer/all_subsets
 // Looking up a subset takes as long as looking at so many pairs that are not joined.
 constexpr std::uint64_t kPairsPerLookUp = 100;
 // A new subset's sizes and memory (some hundred bytes) count for more.
 constexpr std::uint64_t kPairsPerSubset = 400;
 
+// `kLargest`: the cost of a subset is its largest intermediate, not a sum.
+template <bool kLargest>
 class ConnectedSubsets {
  public:
   using Set = SubsetSizes::Set;
 
-  ConnectedSubsets(const ContractionProblem& problem, double bound, std::uint64_t budget)
-      : sizes_(problem),
+  ConnectedSubsets(const ContractionProblem& problem, const IntermediatePrice& price, const PathBound& bound,
+                   std::uint64_t budget, const SearchContext& context)
+      : price_(price),
+        context_(context),
+        sizes_(problem),
         operands_(problem.operands.size()),
         whole_(operands_ == 64 ? ~Set{0} : (Set{1} << operands_) - 1),
-        bound_(bound * kRounding),
+        bound_(bound.rounded_up()),
         budget_(budget) {}
 
   SubsetSearch run() {
@@ -43,7 +47,7 @@ class ConnectedSubsets {
       by_count[count] = take_found();
     }
     SubsetSearch out;
-    if (const auto best = known_.find(whole_); best != known_.end() && best->second.best <= bound_)
+    if (const auto best = known_.find(whole_); best != known_.end() && best->second.best <= most())
       emit(whole_, out.pairs);
     return out;
   }
@@ -77,14 +81,18 @@ class ConnectedSubsets {
     return out;
   }
 
+  double most() const { return kLargest ? bound_.size : bound_.cost; }
+  static double together(double a, double b) { return kLargest ? std::max(a, b) : a + b; }
+
   // False if the budget is spent.
   bool join_all(const Class& fewer, const Class& more) {
     for (std::size_t a = 0; a < fewer.members.size(); ++a) {
+      context_.poll();
       const auto [set, best] = fewer.members[a];
       const auto neighbours = fewer.subsets[a]->neighbours;
       for (std::size_t b = &fewer == &more ? a + 1 : 0; b < more.members.size(); ++b) {
         const auto& other = more.members[b];
-        if (best + other.best > bound_) break;
+        if (together(best, other.best) > most()) break;
         if (budget_-- == 0) return false;
         if ((set & other.set) != 0 || (neighbours & other.set) == 0) continue;
         if (!join(set, *fewer.subsets[a], other.set, *more.subsets[b])) return false;
@@ -100,22 +108,29 @@ class ConnectedSubsets {
   }
 
   bool join(Set set, const Subset& a, Set other, const Subset& b) {
+    const double before = together(a.best, b.best);
     // The join has a cell at least for every element of both.
-    const double before = a.best + b.best;
-    if (before + std::max(a.size.kept(), b.size.kept()) > bound_) return true;
+    if (!kLargest && before + std::max(a.size.kept(), b.size.kept()) > most()) return true;
     const auto [entry, is_new] = known_.try_emplace(set | other);
     auto& whole = entry->second;
     if (is_new) whole.size = sizes_.of(set | other);
-    const auto cost = before + static_cast<double>(SubsetSizes::flops(whole.size, a.size, b.size));
+    const double kept = whole.size.kept();
+    const double cost = cost_of(whole, a, b, kept, (set | other) == whole_);
     // Every result but the last one is read by a step that has all its labels.
-    const double to_read = (set | other) == whole_ ? 0 : whole.size.kept();
-    if (cost < whole.best && cost + to_read <= bound_) {
+    const double to_read = kLargest || (set | other) == whole_ ? 0 : kept;
+    if (cost < whole.best && cost + to_read <= most() && kept <= bound_.size) {
       if (whole.part == 0) found_.push_back(set | other);
       whole.best = cost;
       whole.part = set;
       whole.neighbours = a.neighbours | b.neighbours;
     }
     return spend(is_new ? kPairsPerSubset : kPairsPerLookUp);
+  }
+
+  double cost_of(const Subset& whole, const Subset& a, const Subset& b, double kept, bool is_last) const {
+    if (kLargest) return std::max({kept, a.best, b.best});
+    const auto flops = static_cast<double>(SubsetSizes::flops(whole.size, a.size, b.size));
+    return a.best + b.best + flops + (is_last ? 0 : price_(kept));
   }
 
   std::size_t emit(Set set, ResultPairs& pairs) const {
@@ -127,10 +142,12 @@ class ConnectedSubsets {
     return operands_ + pairs.size() - 1;
   }
 
+  const IntermediatePrice& price_;
+  const SearchContext& context_;
   SubsetSizes sizes_;
   std::size_t operands_;
   Set whole_;
-  double bound_;
+  PathBound bound_;
   std::uint64_t budget_;
   std::unordered_map<Set, Subset> known_;
   std::vector<Set> found_;  // of the count at work
@@ -138,9 +155,17 @@ class ConnectedSubsets {
 
 }  // namespace
 
-SubsetSearch best_over_connected_subsets(const ContractionProblem& problem, double bound, std::uint64_t budget) {
+SubsetSearch best_over_connected_subsets(const ContractionProblem& problem, const IntermediatePrice& price,
+                                         const PathBound& bound, std::uint64_t budget, const SearchContext& context) {
   if (problem.operands.size() < 2) return {};
-  return ConnectedSubsets(problem, bound, budget).run();
+  return ConnectedSubsets<false>(problem, price, bound, budget, context).run();
+}
+
+SubsetSearch least_largest_over_connected_subsets(const ContractionProblem& problem, const PathBound& bound,
+                                                  std::uint64_t budget, const SearchContext& context) {
+  if (problem.operands.size() < 2) return {};
+  const IntermediatePrice free(PathObjective::Flops);
+  return ConnectedSubsets<true>(problem, free, bound, budget, context).run();
 }
 
 }  // namespace eindb

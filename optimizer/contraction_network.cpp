@@ -1,16 +1,23 @@
 #include "optimizer/contraction_network.hpp"
 
+#include <cmath>
 #include <utility>
 
 namespace eindb {
 
 ContractionNetwork::ContractionNetwork(const ContractionProblem& problem)
-    : extents_(problem.extents), holders_(problem.extents.size()), in_output_(problem.extents.size(), false) {
+    : extents_(problem.extents),
+      holders_(problem.extents.size()),
+      in_output_(problem.extents.size(), false),
+      log2_extents_(problem.extents.size()),
+      marks_(problem.extents.size(), false) {
+  for (std::size_t label = 0; label < extents_.size(); ++label) log2_extents_[label] = std::log2(extent(label));
   for (const auto label : problem.output) in_output_[label] = true;
   for (auto operand : problem.operands) {
     std::sort(operand.begin(), operand.end());
     add(std::move(operand));
   }
+  for (std::size_t n = 0; n < result_count(); ++n) shared_sizes_[n] = size_of_shared_labels(n);
 }
 
 // visit(label, is_kept) for every label of a or b, ascending.
@@ -34,11 +41,36 @@ double ContractionNetwork::grown(double size, std::size_t label) const {
   return std::min(kHugeSize, size * static_cast<double>(extents_[label]));
 }
 
-double ContractionNetwork::kept_size(std::size_t a, std::size_t b) const {
-  if (std::max(sizes_[a], sizes_[b]) >= kHugeSize) return kHugeSize;
-  double size = 1;
-  visit_labels(a, b, [&](std::size_t label, bool kept) { size = kept ? grown(size, label) : size; });
+ContractionNetwork::Size ContractionNetwork::size_of_shared_labels(std::size_t result) const {
+  Size size;
+  for (const auto label : labels_[result]) {
+    if (!in_output_[label] && holders_[label].alive == 1) continue;
+    size.elements = std::min(kHugeSize, size.elements * extent(label));
+    size.log2 += log2_extents_[label];
+  }
   return size;
+}
+
+// Of two results the product of their sizes counts a label of both twice: once too often, or twice if it is summed.
+void ContractionNetwork::kept_sizes(std::size_t result, const std::vector<std::size_t>& others,
+                                    std::vector<Size>& sizes) {
+  for (const auto label : labels_[result]) marks_[label] = true;
+  sizes.clear();
+  for (const auto other : others) {
+    auto size = shared_sizes_[other];
+    size.log2 += shared_sizes_[result].log2;
+    for (const auto label : labels_[other]) {
+      if (!marks_[label]) continue;
+      const bool kept = in_output_[label] || holders_[label].alive > 2;
+      size.elements /= kept ? extent(label) : extent(label) * extent(label);
+      size.log2 -= kept ? log2_extents_[label] : 2 * log2_extents_[label];
+    }
+    size.elements = std::min(kHugeSize, size.elements * shared_sizes_[result].elements);
+    if (std::max(shared_sizes_[result].elements, shared_sizes_[other].elements) >= kHugeSize)
+      size.elements = std::min(kHugeSize, std::exp2(size.log2));
+    sizes.push_back(size);
+  }
+  for (const auto label : labels_[result]) marks_[label] = false;
 }
 
 double ContractionNetwork::flops(std::size_t a, std::size_t b) const {
@@ -64,13 +96,15 @@ std::size_t ContractionNetwork::contract(std::size_t a, std::size_t b) {
 
 std::size_t ContractionNetwork::add(std::vector<std::size_t> labels) {
   const auto result = labels_.size();
-  double size = 1;
+  Size size;
   for (const auto label : labels) {
     holders_[label].results.push_back(result);
     ++holders_[label].alive;
-    size = grown(size, label);
+    size.elements = grown(size.elements, label);
+    size.log2 += log2_extents_[label];
   }
   sizes_.push_back(size);
+  shared_sizes_.push_back(size);
   labels_.push_back(std::move(labels));
   alive_.push_back(true);
   return result;

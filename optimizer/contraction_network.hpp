@@ -16,11 +16,18 @@ class ContractionNetwork {
  public:
   static constexpr double kHugeSize = 1e300;
 
+  /// A number of elements, and its logarithm, which has no end.
+  struct Size {
+    double elements = 1;
+    double log2 = 0;
+  };
+
   explicit ContractionNetwork(const ContractionProblem& problem);
 
   bool alive(std::size_t result) const { return alive_[result]; }
   std::size_t result_count() const { return labels_.size(); }
-  double size(std::size_t result) const { return sizes_[result]; }
+  double size(std::size_t result) const { return sizes_[result].elements; }
+  double log2_size(std::size_t result) const { return sizes_[result].log2; }
   /// Ascending.
   const std::vector<std::size_t>& labels(std::size_t result) const { return labels_[result]; }
 
@@ -28,8 +35,9 @@ class ContractionNetwork {
   template <class Visit>
   void visit_holders_before(std::size_t result, std::size_t label, std::size_t limit, const Visit& visit) const;
 
-  /// Size of the contraction of a and b; kHugeSize if one of them has that.
-  double kept_size(std::size_t a, std::size_t b) const;
+  /// Sizes of the contractions of `result` with each of `others`, in the labels of `result` once and of each other: a
+  /// result of thousands of labels among small ones costs no more than its labels. An extent of 0 counts as 1.
+  void kept_sizes(std::size_t result, const std::vector<std::size_t>& others, std::vector<Size>& sizes);
   /// Of that contraction: one multiplication per cell of the join, and one addition if anything is summed.
   double flops(std::size_t a, std::size_t b) const;
   /// Replaces a and b by their contraction, whose number it returns.
@@ -44,6 +52,8 @@ class ContractionNetwork {
   template <class Visit>
   void visit_labels(std::size_t a, std::size_t b, const Visit& visit) const;
   double grown(double size, std::size_t label) const;
+  double extent(std::size_t label) const { return static_cast<double>(std::max<std::int64_t>(1, extents_[label])); }
+  Size size_of_shared_labels(std::size_t result) const;
   std::size_t add(std::vector<std::size_t> labels);
   void remove(std::size_t result);
   void sweep(Holders& holders) const;
@@ -52,7 +62,10 @@ class ContractionNetwork {
   std::vector<Holders> holders_;
   std::vector<bool> in_output_;
   std::vector<std::vector<std::size_t>> labels_;
-  std::vector<double> sizes_;
+  std::vector<Size> sizes_;
+  std::vector<Size> shared_sizes_;  // without the labels that nothing else holds; an operand alone may have such
+  std::vector<double> log2_extents_;
+  std::vector<bool> marks_;  // by label; all false between calls
   std::vector<bool> alive_;
 };
 

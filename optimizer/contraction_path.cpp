@@ -9,6 +9,8 @@
 namespace eindb {
 namespace {
 
+constexpr std::size_t kStepsPerPoll = 256;
+
 // The shrinking list of a path, by counting the survivors in a Fenwick tree: both directions in log n.
 class ShrinkingList {
  public:
@@ -44,7 +46,8 @@ class ShrinkingList {
 
 }  // namespace
 
-ContractionPath path_of_results(const ContractionProblem& problem, const ResultPairs& pairs) {
+ContractionPath path_of_results(const ContractionProblem& problem, const ResultPairs& pairs,
+                                const Cancellation* cancellation) {
   const auto operands = problem.operands.size();
   CHECK(pairs.size() + 1 == std::max<std::size_t>(1, operands), "a path contracts everything to one result");
   ContractionNetwork network(problem);
@@ -52,11 +55,14 @@ ContractionPath path_of_results(const ContractionProblem& problem, const ResultP
   for (std::size_t n = 0; n < operands; ++n) list.add(n);
   ContractionPath path;
   for (const auto& [a, b] : pairs) {
+    if (cancellation != nullptr && path.steps.size() % kStepsPerPoll == 0) cancellation->check();
     CHECK(a != b && network.alive(a) && network.alive(b), "a path contracts two results that are on the list");
     path.steps.push_back(std::minmax({list.position_of(a), list.position_of(b)}));
     path.flops += network.flops(a, b);
+    path.elements_moved += network.size(a) + network.size(b);
     const auto result = network.contract(a, b);
     path.largest_intermediate = std::max(path.largest_intermediate, network.size(result));
+    path.elements_moved += network.size(result);
     list.remove(a);
     list.remove(b);
     list.add(result);

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/cancellation.hpp"
+
 namespace eindb {
 
 /// An n-ary contraction on plain values: `SUM over what is not in output of X0[operands[0]] * X1[operands[1]] * ...`.
@@ -25,13 +27,15 @@ struct ContractionPath {
   std::vector<Step> steps;
   double flops = 0;                 ///< multiplications and additions
   double largest_intermediate = 0;  ///< elements of the largest result of a step, the last one included
+  double elements_moved = 0;        ///< that the steps read and write: both inputs and the result of each
 };
 
 /// A path as pairs of results: operands are results 0 to n - 1, step s gives result n + s.
 using ResultPairs = std::vector<std::pair<std::size_t, std::size_t>>;
 
-/// The path made of pairs of results, with its costs.
-ContractionPath path_of_results(const ContractionProblem& problem, const ResultPairs& pairs);
+/// The path made of pairs of results, with its costs. Throws Error{Cancelled} if `cancellation` is there and asks so.
+ContractionPath path_of_results(const ContractionProblem& problem, const ResultPairs& pairs,
+                                const Cancellation* cancellation = nullptr);
 /// The inverse for the order alone: which results each step of a path over n operands contracts.
 ResultPairs results_of_path(std::size_t operand_count, const std::vector<ContractionPath::Step>& steps);
 

@@ -16,24 +16,37 @@ constexpr std::uint8_t kParent = 8;
 
 }  // namespace
 
-ContractionTree::ContractionTree(const ContractionProblem& problem, const ResultPairs& pairs)
+ContractionTree::ContractionTree(const ContractionProblem& problem, const ResultPairs& pairs, PathObjective objective)
     : leaf_count_(problem.operands.size()),
+      objective_(objective),
+      price_(objective),
       extents_(problem.extents.begin(), problem.extents.end()),
       children_(leaf_count_),
       marks_(problem.extents.size(), 0) {
   ContractionNetwork network(problem);
   flops_.assign(leaf_count_, 0);
+  sizes_.assign(leaf_count_, 0);
   for (std::size_t n = 0; n < leaf_count_; ++n)
     labels_.emplace_back(network.labels(n).begin(), network.labels(n).end());
   for (const auto& [a, b] : pairs) {
     flops_.push_back(network.flops(a, b));
     children_.push_back({{static_cast<Node>(a), static_cast<Node>(b)}});
-    const auto& labels = network.labels(network.contract(a, b));
-    labels_.emplace_back(labels.begin(), labels.end());
+    const auto result = network.contract(a, b);
+    sizes_.push_back(network.size(result));
+    labels_.emplace_back(network.labels(result).begin(), network.labels(result).end());
   }
 }
 
-double ContractionTree::flops() const { return std::accumulate(flops_.begin(), flops_.end(), 0.0); }
+double ContractionTree::cost() const {
+  double cost = 0;
+  for (auto node = static_cast<Node>(leaf_count_); node < node_count(); ++node) cost += cost_of(node);
+  return cost;
+}
+
+PathValue ContractionTree::value() const {
+  if (objective_ != PathObjective::Size) return {0, cost()};
+  return {*std::max_element(sizes_.begin(), sizes_.end()), std::accumulate(flops_.begin(), flops_.end(), 0.0)};
+}
 
 ResultPairs ContractionTree::pairs() const {
   // Parents before children, by a stack of its own: trees are deeper than the call stack.
@@ -66,7 +79,7 @@ void ContractionTree::mark(Node node, std::uint8_t bit) {
 ContractionTree::Rotation ContractionTree::look_at(Node parent, std::size_t side, std::size_t grandside) {
   const Node n = child(parent, side);
   Rotation out{.parent = parent, .child = n, .grandchild = child(n, grandside), .uncle = child(parent, 1 - side)};
-  out.flops_before = flops_[n] + flops_[parent];
+  out.cost_before = cost_of(n) + cost_of(parent);
   marked_.clear();
   kept_.clear();
   mark(child(n, 1 - grandside), kStays);
@@ -79,6 +92,7 @@ ContractionTree::Rotation ContractionTree::look_at(Node parent, std::size_t side
     return std::min(ContractionNetwork::kHugeSize, size * extents_[label]);
   };
   double child_cells = 1;
+  double child_size = 1;
   double parent_cells = 1;
   bool child_sums = false;
   bool parent_sums = false;
@@ -88,7 +102,7 @@ ContractionTree::Rotation ContractionTree::look_at(Node parent, std::size_t side
     const bool in_child = (has & (kStays | kGoesDown)) != 0;
     const bool kept = in_child && (has & (kGoesUp | kParent)) != 0;
     if (in_child) child_cells = grown(child_cells, label);
-    if (kept) kept_.push_back(label);
+    if (kept) kept_.push_back(label), child_size = grown(child_size, label);
     else if (in_child) child_sums = true;
     if (!kept && (has & kGoesUp) == 0) continue;
     parent_cells = grown(parent_cells, label);
@@ -96,6 +110,8 @@ ContractionTree::Rotation ContractionTree::look_at(Node parent, std::size_t side
   }
   out.flops_of_child = child_cells * (child_sums ? 2 : 1);
   out.flops_of_parent = parent_cells * (parent_sums ? 2 : 1);
+  out.size_of_child = child_size;
+  out.cost_after = out.flops_of_child + out.flops_of_parent + price_(child_size) + price_(sizes_[parent]);
   return out;
 }
 
@@ -106,6 +122,7 @@ void ContractionTree::apply(const Rotation& rotation) {
   labels_[rotation.child] = kept_;
   flops_[rotation.child] = rotation.flops_of_child;
   flops_[rotation.parent] = rotation.flops_of_parent;
+  sizes_[rotation.child] = rotation.size_of_child;
 }
 
 }  // namespace eindb

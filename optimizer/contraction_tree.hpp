@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "optimizer/contraction_path.hpp"
+#include "optimizer/path_objective.hpp"
 
 namespace eindb {
 
@@ -29,20 +29,23 @@ class ContractionTree {
     Node uncle = 0;       ///< C, which goes down
     double flops_of_child = 0;
     double flops_of_parent = 0;
-    double flops_before = 0;  ///< of both nodes together
-
-    double flops_after() const { return flops_of_child + flops_of_parent; }
+    double size_of_child = 0;  ///< elements; the parent keeps its own
+    double cost_before = 0;    ///< of both nodes together
+    double cost_after = 0;
   };
 
   /// The problem has two operands or more and outlives the tree; sizes end at ContractionNetwork::kHugeSize.
-  ContractionTree(const ContractionProblem& problem, const ResultPairs& pairs);
+  ContractionTree(const ContractionProblem& problem, const ResultPairs& pairs,
+                  PathObjective objective = PathObjective::Flops);
 
   std::size_t leaf_count() const { return leaf_count_; }
   std::size_t node_count() const { return children_.size(); }
   bool is_leaf(Node node) const { return node < leaf_count_; }
   Node child(Node node, std::size_t side) const { return children_[node].side[side]; }
-  /// Of the whole tree, summed afresh.
-  double flops() const;
+  /// Flops and the price of intermediates (IntermediatePrice), summed afresh.
+  double cost() const;
+  /// As value_of(path, objective), with Mix up to a constant of the problem.
+  PathValue value() const;
   ResultPairs pairs() const;
 
   /// The rotation below `parent` that brings up grandchild `grandside` of the child at `side`, which is no leaf.
@@ -60,11 +63,16 @@ class ContractionTree {
 
   void mark(Node node, std::uint8_t bit);
 
+  double cost_of(Node node) const { return flops_[node] + price_(sizes_[node]); }
+
   std::size_t leaf_count_;
+  PathObjective objective_;
+  IntermediatePrice price_;
   std::vector<double> extents_;
   std::vector<Children> children_;
   std::vector<NodeLabels> labels_;
   std::vector<double> flops_;        // of the step that makes each node
+  std::vector<double> sizes_;        // of the result of that step; 0 for leaves, which are no intermediates
   std::vector<std::uint8_t> marks_;  // by label: which of the nodes looked at have it; zero between calls
   NodeLabels marked_;
   NodeLabels kept_;  // by the new N of the rotation looked at last

@@ -1,6 +1,7 @@
 #include "optimizer/optimal_path.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -63,25 +64,77 @@ std::vector<std::size_t> output_of(const ContractionProblem& part) {
   return out;
 }
 
-ResultPairs best_of_all_trees(const ContractionProblem& problem) {
-  auto known = greedy_pairs(problem, {});
-  auto best = best_over_all_subsets(problem, path_of_results(problem, known).flops);
-  return best ? std::move(*best) : std::move(known);
+// What a dynamic program is to find: a path within the bound, or of a least largest intermediate.
+IntermediatePrice price_of(const SearchContext& context) {
+  // Size is a bound; what is priced then is flops alone.
+  return IntermediatePrice(context.objective == PathObjective::Mix ? PathObjective::Mix : PathObjective::Flops);
 }
 
-ResultPairs best_connected(const ContractionProblem& part) {
-  const auto operands = part.operands.size();
-  if (operands <= kMostForAllSubsets) return best_of_all_trees(part);
-  if (operands > kMostConnected) give_up(operands);
-  auto known = random_greedy_pairs(part, greedy_pairs(part, {}), SearchBudget::of_seconds(kSecondsForBound / 4));
-  known = annealed_pairs(part, known, SearchBudget::of_seconds(kSecondsForBound));
-  auto search = best_over_connected_subsets(part, path_of_results(part, known).flops, kMostPairs);
-  if (!search.finished) give_up(operands);
-  return search.pairs.empty() ? std::move(known) : std::move(search.pairs);
+// The best tree of a part, given that no intermediate need be smaller than `size`.
+class PartSearch {
+ public:
+  PartSearch(ContractionProblem part, const SearchContext& context)
+      : part_(std::move(part)), context_(context), known_(greedy_pairs(part_, {}, context)) {
+    if (is_small()) return;
+    if (operands() > kMostConnected) give_up(operands());
+    known_ = random_greedy_pairs(part_, known_, SearchBudget::of_seconds(kSecondsForBound / 4), context);
+    known_ = annealed_pairs(part_, known_, SearchBudget::of_seconds(kSecondsForBound), context);
+  }
+
+  const ContractionProblem& problem() const { return part_; }
+
+  // Elements; `known_` has no larger one afterwards.
+  double least_largest() {
+    const double known = path_of_results(part_, known_).largest_intermediate;
+    if (is_small()) return least_largest_over_all_subsets(part_, known, context_);
+    auto search = least_largest_over_connected_subsets(part_, {.size = known}, kMostPairs, context_);
+    if (!search.finished) give_up(operands());
+    if (search.pairs.empty()) return known;
+    const double least = path_of_results(part_, search.pairs).largest_intermediate;
+    if (least < known * (1 - 1e-9)) known_ = std::move(search.pairs);
+    return least;
+  }
+
+  ResultPairs best(double size) {
+    const auto price = price_of(context_);
+    // A path beyond the size bounds nothing.
+    const bool fits = path_of_results(part_, known_).largest_intermediate <= PathBound{.size = size}.rounded_up().size;
+    PathBound bound{.size = size};
+    if (fits) bound.cost = priced_cost(part_, known_, price);
+    if (is_small()) {
+      auto best = best_over_all_subsets(part_, price, bound, context_);
+      return best ? std::move(*best) : std::move(known_);
+    }
+    auto search = best_over_connected_subsets(part_, price, bound, kMostPairs, context_);
+    if (!search.finished) give_up(operands());
+    return search.pairs.empty() ? std::move(known_) : std::move(search.pairs);
+  }
+
+ private:
+  std::size_t operands() const { return part_.operands.size(); }
+  bool is_small() const { return operands() <= kMostForAllSubsets; }
+
+  ContractionProblem part_;
+  const SearchContext& context_;
+  ResultPairs known_;
+};
+
+double output_size(const ContractionProblem& problem) {
+  double size = 1;
+  for (const auto label : problem.output) size *= static_cast<double>(problem.extents[label]);
+  return size;
 }
 
-ResultPairs best_join(const ContractionProblem& results) {
-  return results.operands.size() <= kMostForAllSubsets ? best_of_all_trees(results) : greedy_pairs(results, {});
+double least_largest(std::vector<PartSearch>& parts) {
+  double largest = 0;
+  for (auto& part : parts) largest = std::max(largest, part.least_largest());
+  return largest;
+}
+
+ResultPairs best_join(const ContractionProblem& results, const SearchContext& context) {
+  if (results.operands.size() > kMostForAllSubsets) return greedy_pairs(results, {}, context);
+  // Parts share no label, so no join of some is larger than that of all.
+  return PartSearch(results, context).best(std::numeric_limits<double>::infinity());
 }
 
 // One path out of paths of its parts.
@@ -107,17 +160,27 @@ class PathOfParts {
 
 }  // namespace
 
-ResultPairs optimal_pairs(const ContractionProblem& problem) {
-  if (problem.operands.size() <= kMostForAllSubsets) return best_of_all_trees(problem);
+ResultPairs optimal_pairs(const ContractionProblem& problem, const SearchContext& context) {
+  if (problem.operands.size() < 2) return {};
+  auto groups = connected_parts(problem);
+  if (problem.operands.size() <= kMostForAllSubsets) {  // outer products may be worth it: one part
+    groups.assign(1, std::vector<std::size_t>(problem.operands.size()));
+    std::iota(groups[0].begin(), groups[0].end(), std::size_t{0});
+  }
+  std::vector<PartSearch> parts;
+  for (const auto& members : groups) parts.emplace_back(restricted(problem, members), context);
+  const bool by_size = context.objective == PathObjective::Size;
+  const double size =
+      by_size ? std::max(least_largest(parts), output_size(problem)) : std::numeric_limits<double>::infinity();
+
   PathOfParts path(problem.operands.size());
   ContractionProblem results{{}, problem.output, problem.extents};
   std::vector<std::size_t> numbers;
-  for (const auto& members : connected_parts(problem)) {
-    const auto part = restricted(problem, members);
-    numbers.push_back(path.add(best_connected(part), members));
-    results.operands.push_back(output_of(part));
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    numbers.push_back(path.add(parts[p].best(size), groups[p]));
+    results.operands.push_back(output_of(parts[p].problem()));
   }
-  path.add(best_join(results), numbers);
+  path.add(best_join(results, context), numbers);
   return path.take();
 }
 

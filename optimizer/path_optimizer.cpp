@@ -9,6 +9,7 @@
 #include "common/letter_case.hpp"
 #include "optimizer/all_subsets.hpp"
 #include "optimizer/annealed_path.hpp"
+#include "optimizer/bisected_path.hpp"
 #include "optimizer/greedy_path.hpp"
 #include "optimizer/optimal_path.hpp"
 #include "optimizer/random_greedy_path.hpp"
@@ -21,8 +22,9 @@ constexpr double kDefaultSeconds = 0.1;
 constexpr double kLeastSeconds = 0.01;
 // A tenth of the time at 10^9 flops per second.
 constexpr double kPlanningSecondsPerFlop = 1e-10;
-// Of the budget; the rest is for annealing.
-constexpr double kShareOfRandomGreedy = 0.15;
+// Of the budget; the rest is for annealing, from the best that these two found.
+constexpr double kShareOfRandomGreedy = 0.1;
+constexpr double kShareOfBisection = 0.3;
 // Annealing with less than this, some twenty rotations each, does not come down from where it starts.
 constexpr std::uint64_t kFewestUnitsPerOperand = 1000;
 
@@ -31,45 +33,53 @@ struct Found {
   std::string_view method;
 };
 
-double seconds_for_auto(const PathOptions& options, double greedy_flops) {
-  const double worth = std::clamp(greedy_flops * kPlanningSecondsPerFlop, kLeastSeconds, kDefaultSeconds);
-  return options.seconds.value_or(worth);
+// What the algorithms are given.
+struct Task {
+  const ContractionProblem& problem;
+  const PathOptions& options;
+  const SearchContext& context;
+  const ContractionPath& greedy_path;
+};
+
+double seconds_for_auto(const Task& task) {
+  const double worth = std::clamp(task.greedy_path.flops * kPlanningSecondsPerFlop, kLeastSeconds, kDefaultSeconds);
+  return task.options.seconds.value_or(worth);
 }
 
-Found find_greedy(const ContractionProblem&, const PathOptions&, const ContractionPath&, ResultPairs greedy) {
-  return {std::move(greedy), "greedy"};
-}
+Found find_greedy(const Task&, ResultPairs greedy) { return {std::move(greedy), "greedy"}; }
 
-Found find_optimal(const ContractionProblem& problem, const PathOptions&, const ContractionPath&, ResultPairs) {
-  return {optimal_pairs(problem), "optimal"};
-}
+Found find_optimal(const Task& task, ResultPairs) { return {optimal_pairs(task.problem, task.context), "optimal"}; }
 
-Found search(const ContractionProblem& problem, ResultPairs greedy, double seconds) {
+Found search(const Task& task, ResultPairs greedy, double seconds) {
+  const auto& problem = task.problem;
   const auto budget = SearchBudget::of_seconds(seconds);
   const auto trials = SearchBudget::of_seconds(seconds * kShareOfRandomGreedy);
-  auto pairs = random_greedy_pairs(problem, greedy, trials);
-  if (budget.units - trials.units >= problem.operands.size() * kFewestUnitsPerOperand)
-    return {annealed_pairs(problem, pairs, {budget.units - trials.units}), "anneal"};
+  const auto cuts = SearchBudget::of_seconds(seconds * kShareOfBisection);
+  auto pairs = random_greedy_pairs(problem, greedy, trials, task.context);
+  auto cut_pairs = best_bisected_pairs(problem, pairs, cuts, task.context);
+  const bool cut = cut_pairs != pairs;
+  pairs = std::move(cut_pairs);
+  const auto left = budget.units - trials.units - cuts.units;
+  if (left >= problem.operands.size() * kFewestUnitsPerOperand)
+    return {annealed_pairs(problem, pairs, {left}, task.context), "anneal"};
   const bool tried = pairs != greedy;
-  return {std::move(pairs), tried ? "random-greedy" : "greedy"};
+  return {std::move(pairs), !tried ? "greedy" : cut ? "bisection" : "random-greedy"};
 }
 
-Found find_annealed(const ContractionProblem& problem, const PathOptions& options, const ContractionPath&,
-                    ResultPairs greedy) {
-  return search(problem, std::move(greedy), options.seconds.value_or(kDefaultSeconds));
+Found find_annealed(const Task& task, ResultPairs greedy) {
+  return search(task, std::move(greedy), task.options.seconds.value_or(kDefaultSeconds));
 }
 
-Found find_auto(const ContractionProblem& problem, const PathOptions& options, const ContractionPath& greedy_path,
-                ResultPairs greedy) {
-  if (problem.operands.size() <= kMostForAllSubsets) return {optimal_pairs(problem), "optimal"};
-  return search(problem, std::move(greedy), seconds_for_auto(options, greedy_path.flops));
+Found find_auto(const Task& task, ResultPairs greedy) {
+  if (task.problem.operands.size() <= kMostForAllSubsets) return find_optimal(task, std::move(greedy));
+  return search(task, std::move(greedy), seconds_for_auto(task));
 }
 
 // One row per optimizer: everything that a name stands for.
 struct OptimizerRow {
   PathOptimizer optimizer;
   std::string_view name;
-  Found (*find)(const ContractionProblem&, const PathOptions&, const ContractionPath& greedy_path, ResultPairs greedy);
+  Found (*find)(const Task&, ResultPairs greedy);
 };
 
 constexpr std::array kOptimizers = std::to_array<OptimizerRow>({
@@ -84,8 +94,14 @@ const OptimizerRow& row_of(PathOptimizer optimizer) {
                        [&](const auto& row) { return row.optimizer == optimizer; });
 }
 
-// Costs are added up in other orders: what is better by rounding alone is no better.
-constexpr double kRounding = 1 - 1e-9;
+// Tells the user each hundredth once: searches report more often.
+std::function<void(std::int64_t, std::int64_t)> by_hundredths(const PathOptions& options) {
+  if (!options.progress) return {};
+  return [tell = options.progress, last = std::int64_t{-1}](std::int64_t done, std::int64_t total) mutable {
+    const auto hundredths = static_cast<std::int64_t>(100.0 * static_cast<double>(done) / static_cast<double>(total));
+    if (std::exchange(last, hundredths) != hundredths) tell(hundredths, 100);
+  };
+}
 
 }  // namespace
 
@@ -103,11 +119,12 @@ PathOptimizer parse_path_optimizer(std::string_view name) {
 
 ContractionPath PathSearch::find(const ContractionProblem& problem) {
   const Stopwatch watch;
-  auto greedy = greedy_pairs(problem, {});
-  auto path = path_of_results(problem, greedy);
-  const auto found = row_of(options_.optimizer).find(problem, options_, path, std::move(greedy));
-  auto better = path_of_results(problem, found.pairs);
-  if (better.flops < path.flops * kRounding) path = std::move(better);
+  const SearchContext context{options_.objective, options_.cancellation, by_hundredths(options_)};
+  auto greedy = greedy_pairs_by_objective(problem, context);
+  auto path = path_of_results(problem, greedy, options_.cancellation);
+  const auto found = row_of(options_.optimizer).find({problem, options_, context, path}, std::move(greedy));
+  auto better = path_of_results(problem, found.pairs, options_.cancellation);
+  if (value_of(better, options_.objective).is_less(value_of(path, options_.objective))) path = std::move(better);
   const std::string method(found.method);
   if (std::find(report_.methods.begin(), report_.methods.end(), method) == report_.methods.end())
     report_.methods.push_back(method);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "optimizer/contraction_path.hpp"
+#include "optimizer/search_context.hpp"
 
 namespace eindb {
 
@@ -14,7 +15,7 @@ enum class PathOptimizer {
   Auto,     ///< whichever of the others fits the number of operands and the time that planning may take
   Greedy,   ///< optimizer/greedy_path
   Optimal,  ///< optimizer/optimal_path
-  Anneal,   ///< optimizer/random_greedy_path, then optimizer/annealed_path
+  Anneal,   ///< the better of optimizer/random_greedy_path and optimizer/bisected_path, then optimizer/annealed_path
 };
 
 /// "auto", "greedy", "optimal", "anneal".
@@ -25,26 +26,33 @@ PathOptimizer parse_path_optimizer(std::string_view name);
 /// How to look for a path.
 struct PathOptions {
   PathOptimizer optimizer = PathOptimizer::Auto;
-  /// What random-greedy and annealing may take for one contraction (SearchBudget: work is counted, not the clock).
-  /// Absent: a tenth of a second, and under Auto no more than a tenth of what greedy's path takes at 10^9 flops per
-  /// second, but at least a hundredth of a second.
+  /// What random-greedy, bisection and annealing may take for one contraction (SearchBudget: work is counted, not the
+  /// clock). Absent: a tenth of a second, and under Auto no more than a tenth of what greedy's path takes at 10^9 flops
+  /// per second, but at least a hundredth of a second.
   std::optional<double> seconds;
+  PathObjective objective = PathObjective::Flops;
+  const Cancellation* cancellation = nullptr;  ///< as in SearchContext
+  /// Told how much of one contraction's search is done, at most a hundred times.
+  std::function<void(std::int64_t done, std::int64_t total)> progress = {};
 };
 
 /// What the searches of one graph did.
 struct PathReport {
   PathOptimizer optimizer = PathOptimizer::Auto;
-  std::vector<std::string> methods;  ///< distinct ones, in order: "optimal", "anneal", "random-greedy", "greedy"
+  std::vector<std::string> methods;  ///< distinct ones, in order: "optimal", "anneal", "bisection", "random-greedy",
+                                     ///< "greedy"
   double seconds = 0;
+  PathObjective objective = PathObjective::Flops;
 };
 
 /// Finds paths and keeps account of it. Not for several threads at once.
 class PathSearch {
  public:
-  explicit PathSearch(const PathOptions& options = {}) : options_(options), report_{options.optimizer, {}, 0} {}
+  explicit PathSearch(const PathOptions& options = {})
+      : options_(options), report_{options.optimizer, {}, 0, options.objective} {}
 
-  /// A path that is never worse than greedy's, and is greedy's where none is better; the same for the same problem.
-  /// Throws Error{Value} if Optimal would take too long.
+  /// A path that is never worse than greedy's under the objective, and is greedy's where none is better; the same for
+  /// the same problem. Throws Error{Value} if Optimal would take too long, Error{Cancelled}.
   ContractionPath find(const ContractionProblem& problem);
 
   const PathReport& report() const { return report_; }

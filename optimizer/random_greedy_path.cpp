@@ -28,15 +28,19 @@ GreedyRule random_rule(std::mt19937_64& random) {
 
 }  // namespace
 
-ResultPairs random_greedy_pairs(const ContractionProblem& problem, const ResultPairs& start, SearchBudget budget) {
+ResultPairs random_greedy_pairs(const ContractionProblem& problem, const ResultPairs& start, SearchBudget budget,
+                                const SearchContext& context) {
   std::mt19937_64 random(1);
   auto best = start;
-  double best_flops = path_of_results(problem, start).flops;
+  const auto value = [&](const ResultPairs& pairs) {
+    return value_of(path_of_results(problem, pairs, context.cancellation), context.objective);
+  };
+  auto best_value = value(start);
   for (auto left = budget.units; left >= units_per_trial(problem); left -= units_per_trial(problem)) {
-    auto pairs = greedy_pairs(problem, random_rule(random));
-    const double flops = path_of_results(problem, pairs).flops;
-    if (flops >= best_flops) continue;
-    best_flops = flops;
+    auto pairs = greedy_pairs(problem, random_rule(random), context);
+    const auto found = value(pairs);
+    if (!found.is_less(best_value)) continue;
+    best_value = found;
     best = std::move(pairs);
   }
   return best;

@@ -12,7 +12,7 @@ struct SearchBudget {
 
   /// About what one core does in the time; slower machines take longer and find the same.
   static SearchBudget of_seconds(double seconds) {
-    constexpr double kUnitsPerSecond = 6e7;
+    constexpr double kUnitsPerSecond = 1.5e8;
     return {static_cast<std::uint64_t>(std::clamp(seconds * kUnitsPerSecond, 0.0, 1e18))};
   }
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <tuple>
 
 #include "common/check.hpp"
 
@@ -18,6 +19,19 @@ SubsetSizes::SubsetSizes(const ContractionProblem& problem)
   for (std::size_t n = 0; n < problem.operands.size(); ++n)
     for (const auto label : problem.operands[n]) neighbours_[n] |= labels_[label].holders;
   std::erase_if(labels_, [](const LabelUse& label) { return label.holders == 0; });
+  unite_alike();
+}
+
+// Labels of the same operands come and go together: one label with the product of their extents.
+void SubsetSizes::unite_alike() {
+  const auto use = [](const LabelUse& label) { return std::tuple(label.holders, label.in_output); };
+  std::sort(labels_.begin(), labels_.end(), [&](const auto& a, const auto& b) { return use(a) < use(b); });
+  std::vector<LabelUse> united;
+  for (const auto& label : labels_) {
+    if (united.empty() || use(united.back()) != use(label)) united.push_back(label);
+    else united.back().extent *= label.extent;
+  }
+  labels_ = std::move(united);
 }
 
 SubsetSizes::Size SubsetSizes::of(Set set) const {
@@ -31,6 +45,31 @@ SubsetSizes::Size SubsetSizes::of(Set set) const {
     ++out.summed_count;
   }
   return out;
+}
+
+std::vector<SubsetSizes::Size> SubsetSizes::of_all() const {
+  const auto operands = neighbours_.size();
+  CHECK(operands < 32, "the sizes of all subsets fit the memory");
+  std::vector<std::vector<LabelUse>> held(operands);  // by the lowest operand of a subset: what its labels add
+  for (const auto& label : labels_)
+    for (auto holders = label.holders; holders != 0; holders &= holders - 1)
+      held[static_cast<std::size_t>(std::countr_zero(holders))].push_back(label);
+
+  std::vector<Size> sizes(std::size_t{1} << operands);
+  for (Set set = 1; set < sizes.size(); ++set) {
+    const Set rest = set & (set - 1);
+    auto& size = sizes[set];
+    size = sizes[rest];
+    for (const auto& label : held[static_cast<std::size_t>(std::countr_zero(set))]) {
+      if ((label.holders & rest) == 0) size.all *= label.extent;
+      if (label.in_output || (label.holders & ~set) != 0) continue;
+      size.summed *= label.extent;
+      ++size.summed_count;
+    }
+  }
+  // An operand by itself sums nothing; the subsets above it needed to know what it holds alone.
+  for (std::size_t n = 0; n < operands; ++n) sizes[Set{1} << n] = of(Set{1} << n);
+  return sizes;
 }
 
 }  // namespace eindb

@@ -27,7 +27,7 @@ class SubsetSizes {
   struct Size {
     long double all = 1;     ///< T
     long double summed = 1;  ///< W
-    int summed_count = 0;    ///< labels in W
+    int summed_count = 0;    ///< labels in W; those of the same operands count once
 
     double kept() const { return static_cast<double>(all / summed); }
   };
@@ -36,6 +36,8 @@ class SubsetSizes {
 
   /// Linear in the labels.
   Size of(Set set) const;
+  /// Of every subset of fewer than 32 operands, by its bits: for each in the labels of its lowest operand alone.
+  std::vector<Size> of_all() const;
   /// Operands that share a label with operand n, n included.
   Set neighbours(std::size_t n) const { return neighbours_[n]; }
 
@@ -51,6 +53,9 @@ class SubsetSizes {
     long double extent = 1;
     bool in_output = false;
   };
+
+  void unite_alike();
+
   std::vector<LabelUse> labels_;
   std::vector<Set> neighbours_;
 };

@@ -38,7 +38,7 @@ void check_step(const ast::PathStep& step, std::size_t left) {
   std::sort(positions.begin(), positions.end());
   if (const auto twice = std::adjacent_find(positions.begin(), positions.end()); twice != positions.end()) {
     throw Error(ErrorKind::Value, "position " + std::to_string(*twice) + " is given twice in one step of the path",
-                step.span);
+                step.span, "a step takes different operands; its result goes last and can be taken after it");
   }
   if (positions.back() < left) return;
   throw Error(ErrorKind::Value,
@@ -55,6 +55,14 @@ std::vector<std::size_t> take(std::vector<std::size_t>& list, std::vector<std::s
   for (const auto position : positions) list.erase(list.begin() + static_cast<std::ptrdiff_t>(position));
   list.push_back(result);
   return taken;
+}
+
+// Those on the list that are operands still: ": no step takes operand 0, 2".
+std::string skipped(const std::vector<std::size_t>& list, std::size_t operands) {
+  std::string out;
+  for (const auto number : list)
+    if (number < operands) out += (out.empty() ? ": no step takes operand " : ", ") + std::to_string(number);
+  return out;
 }
 
 // Carries out the steps. `holders_` counts, for each label, the results that are left and have it, and the output.
@@ -150,7 +158,8 @@ ContractionSteps steps_of_path(const std::vector<ast::PathStep>& path, std::size
   }
   if (list.size() == 1) return steps;
   throw Error(ErrorKind::Value,
-              "the path leaves " + std::to_string(list.size()) + " operands that are not contracted with each other",
+              "the path leaves " + std::to_string(list.size()) + " operands that are not contracted with each other" +
+                  skipped(list, operands),
               span, "n operands take n - 1 pairs");
 }
 

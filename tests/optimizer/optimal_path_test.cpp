@@ -70,6 +70,8 @@ class EveryTree {
   std::vector<double> cells_;     // by set of labels
 };
 
+const IntermediatePrice kFlops(PathObjective::Flops);
+
 // The textbook's recurrence for a chain of matrices.
 double best_of_chain(const std::vector<std::int64_t>& extents) {
   const auto n = extents.size() - 1;
@@ -113,14 +115,15 @@ TEST(OptimalPath, ConnectedSubsetsGiveTheBestTreeWithoutOuterProducts) {
   for (int round = 0; round < 300; ++round) {
     const auto problem = testing::random_network(random, 3 + random() % 6, 3 + random() % 8, 2 + random() % 3);
     const double expected = EveryTree(problem, false).best();
-    const auto search = best_over_connected_subsets(problem, expected, 1'000'000'000);
+    const auto search = best_over_connected_subsets(problem, kFlops, {.cost = expected}, 1'000'000'000);
     ASSERT_TRUE(search.finished);
     ASSERT_EQ(search.pairs.empty(), std::isinf(expected));
     if (search.pairs.empty()) continue;
     EXPECT_DOUBLE_EQ(path_of_results(problem, search.pairs).flops, expected);
-    EXPECT_TRUE(best_over_connected_subsets(problem, expected * 0.99, 1'000'000'000).pairs.empty());
-    EXPECT_TRUE(best_over_all_subsets(problem, expected));
-    EXPECT_FALSE(best_over_connected_subsets(problem, expected, 1).finished && problem.operands.size() > 3);
+    EXPECT_TRUE(best_over_connected_subsets(problem, kFlops, {.cost = expected * 0.99}, 1'000'000'000).pairs.empty());
+    EXPECT_TRUE(best_over_all_subsets(problem, kFlops, {.cost = expected}));
+    EXPECT_FALSE(best_over_connected_subsets(problem, kFlops, {.cost = expected}, 1).finished &&
+                 problem.operands.size() > 3);
     ++connected;
   }
   EXPECT_GT(connected, 100);

@@ -90,16 +90,16 @@ TEST(ContractionTree, RotationsKeepTheCostsRight) {
   for (int round = 0; round < 200; ++round) {
     const auto problem = testing::random_network(random, 3 + random() % 10, 2 + random() % 12, 2 + random() % 4);
     ContractionTree tree(problem, greedy_pairs(problem, {}));
-    EXPECT_DOUBLE_EQ(tree.flops(), greedy_path(problem).flops);
+    EXPECT_DOUBLE_EQ(tree.cost(), greedy_path(problem).flops);
     for (int rotation = 0; rotation < 50; ++rotation) {
       const auto parent = static_cast<ContractionTree::Node>(tree.leaf_count() + random() % (tree.leaf_count() - 1));
       const std::size_t side = random() % 2;
       if (tree.is_leaf(tree.child(parent, side))) continue;
-      const double before = tree.flops();
+      const double before = tree.cost();
       const auto looked_at = tree.look_at(parent, side, random() % 2);
       tree.apply(looked_at);
-      EXPECT_NEAR(tree.flops(), before - looked_at.flops_before + looked_at.flops_after(), 1e-9 * before);
-      ASSERT_NEAR(path_of_results(problem, tree.pairs()).flops, tree.flops(), 1e-9 * tree.flops());
+      EXPECT_NEAR(tree.cost(), before - looked_at.cost_before + looked_at.cost_after, 1e-9 * before);
+      ASSERT_NEAR(path_of_results(problem, tree.pairs()).flops, tree.cost(), 1e-9 * tree.cost());
     }
   }
 }

@@ -1,0 +1,88 @@
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "common/error.hpp"
+#include "optimizer/path_optimizer.hpp"
+#include "tests/optimizer/random_network.hpp"
+
+namespace eindb {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Seconds from the request to the end of the search, which would go on for a minute.
+double seconds_to_stop(const ContractionProblem& problem, PathOptimizer optimizer, std::chrono::milliseconds after) {
+  Cancellation cancellation;
+  Clock::time_point requested;
+  std::thread user([&] {
+    std::this_thread::sleep_for(after);
+    requested = Clock::now();
+    cancellation.request();
+  });
+  PathSearch search({.optimizer = optimizer, .seconds = 60, .cancellation = &cancellation});
+  bool cancelled = false;
+  try {
+    search.find(problem);
+  } catch (const Error& e) {
+    cancelled = e.kind() == ErrorKind::Cancelled;
+  }
+  const auto end = Clock::now();
+  user.join();
+  EXPECT_TRUE(cancelled);
+  return std::chrono::duration<double>(end - requested).count();
+}
+
+// The target is 50 ms; the machine that tests run on may be busy, so that the best of a few tries counts.
+double best_of_three(const ContractionProblem& problem, PathOptimizer optimizer, int after_ms) {
+  double best = 60;
+  for (int n = 0; n < 3 && best > 0.05; ++n)
+    best = std::min(best, seconds_to_stop(problem, optimizer, std::chrono::milliseconds(after_ms)));
+  return best;
+}
+
+TEST(PathCancellation, EveryPhaseEndsAtOnce) {
+  std::mt19937 random(51);
+  const auto network = testing::regular_network(random, 400, 3, 2);
+  for (const int after : {0, 20, 300}) EXPECT_LT(best_of_three(network, PathOptimizer::Auto, after), 0.05) << after;
+}
+
+// Giving back the memory of a hundred thousand operands takes time of its own.
+TEST(PathCancellation, OfManyOperands) {
+  std::mt19937 random(52);
+  const auto network = testing::regular_network(random, 100000, 3, 2);
+  EXPECT_LT(best_of_three(network, PathOptimizer::Greedy, 100), 0.5);
+  EXPECT_LT(best_of_three(testing::chain(random, 50000), PathOptimizer::Anneal, 1500), 0.5);
+}
+
+TEST(PathCancellation, OfTheDynamicProgram) {
+  std::mt19937 random(53);
+  EXPECT_LT(best_of_three(testing::regular_network(random, 40, 3, 2), PathOptimizer::Optimal, 250), 0.05);
+}
+
+TEST(PathCancellation, StatementTimeout) {
+  std::mt19937 random(54);
+  Cancellation cancellation;
+  cancellation.reset(std::chrono::milliseconds(50));
+  PathSearch search({.optimizer = PathOptimizer::Auto, .seconds = 60, .cancellation = &cancellation});
+  const auto start = Clock::now();
+  EXPECT_THROW(search.find(testing::regular_network(random, 200, 3, 2)), Error);
+  EXPECT_LT(std::chrono::duration<double>(Clock::now() - start).count(), 5);
+}
+
+TEST(PathCancellation, Progress) {
+  std::mt19937 random(55);
+  std::int64_t last = -1;
+  PathSearch search({.optimizer = PathOptimizer::Anneal, .seconds = 0.1, .progress = [&](auto done, auto total) {
+                       EXPECT_GT(done, last);
+                       EXPECT_EQ(total, 100);
+                       EXPECT_LE(done, total);
+                       last = done;
+                     }});
+  search.find(testing::regular_network(random, 60, 3, 2));
+  EXPECT_GT(last, 80);
+}
+
+}  // namespace
+}  // namespace eindb
