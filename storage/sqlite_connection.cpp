@@ -180,6 +180,8 @@ SqliteConnection::ChangePoint SqliteConnection::change_point() {
   return {sqlite3_total_changes64(handle_), query_integer("PRAGMA main.schema_version")};
 }
 
+bool SqliteConnection::holds_state() const { return sqlite3_txn_state(handle_, "main") != SQLITE_TXN_NONE; }
+
 bool SqliteConnection::sees_committed_state() {
   return in_transaction() && clean_point_ && *clean_point_ == change_point();
 }

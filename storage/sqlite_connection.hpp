@@ -66,6 +66,8 @@ class SqliteConnection {
   bool in_transaction() const;
   /// True while a read or a write transaction is open, also the implicit one of a running SELECT.
   bool is_active() const;
+  /// True once a transaction has read: what it sees changes by its own hand only. BEGIN alone reads nothing.
+  bool holds_state() const;
   /// True inside a SqliteTransaction that has changed nothing yet: what it sees is what is committed.
   bool sees_committed_state();
   /// Rows changed by the last INSERT, UPDATE or DELETE.
