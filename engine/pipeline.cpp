@@ -54,12 +54,6 @@ QueryPlan make_plan(const ast::Query& query, const NameSource& names, const Sess
   return {std::move(bound), std::move(plan), order_given, names.deferred_parameters};
 }
 
-// Changes with every change to the database that the statement sees; what it sees stays as it is from here on.
-std::uint64_t pinned_version(SqliteConnection& connection) {
-  if (!connection.holds_state()) connection.schema_version();  // reads, so that the version is up to date
-  return connection.data_version();
-}
-
 std::shared_ptr<const QueryPlan> plan_and_keep(const ast::Query& query, SessionState& session,
                                                const ResultRequest& request, PlanKey key, std::uint64_t version) {
   LookupRecorder recorder(session);
@@ -80,7 +74,7 @@ std::string_view name_of(PlanSource source) {
 PlannedQuery plan_query(const ast::Query& query, SessionState& session, const ResultRequest& request) {
   const auto start = std::chrono::steady_clock::now();
   const auto capacity = session.settings.plan_cache_size();
-  const auto version = pinned_version(session.database.connection());
+  const auto version = session.database.connection().current_data_version();
   auto key = plan_key(query, session, request);
   session.plans.resize(capacity);
   auto plan = session.plans.find(key.text, [&](CachedPlan& cached) {

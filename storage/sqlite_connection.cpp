@@ -180,8 +180,6 @@ SqliteConnection::ChangePoint SqliteConnection::change_point() {
   return {sqlite3_total_changes64(handle_), query_integer("PRAGMA main.schema_version")};
 }
 
-bool SqliteConnection::holds_state() const { return sqlite3_txn_state(handle_, "main") != SQLITE_TXN_NONE; }
-
 bool SqliteConnection::sees_committed_state() {
   return in_transaction() && clean_point_ && *clean_point_ == change_point();
 }
@@ -197,11 +195,22 @@ std::uint64_t SqliteConnection::schema_version() {
   return (std::uint64_t{rollbacks_} << 32U) | cookie;
 }
 
-std::uint64_t SqliteConnection::data_version() {
+std::uint32_t SqliteConnection::commits_of_others() {
   std::uint32_t others = 0;
   sqlite3_file_control(handle_, "main", SQLITE_FCNTL_DATA_VERSION, &others);
+  return others;
+}
+
+std::uint64_t SqliteConnection::data_version() {
   // Sums of counters that only grow: the three move one at a time, by small steps.
-  return (std::uint64_t{others} << 32U) + static_cast<std::uint64_t>(sqlite3_total_changes64(handle_)) + rollbacks_;
+  return (std::uint64_t{commits_of_others()} << 32U) + static_cast<std::uint64_t>(sqlite3_total_changes64(handle_)) +
+         rollbacks_;
+}
+
+std::uint64_t SqliteConnection::current_data_version() {
+  // BEGIN alone reads nothing. Reading anything makes SQLite notice what others have committed.
+  if (sqlite3_txn_state(handle_, "main") == SQLITE_TXN_NONE) query_integer("PRAGMA main.schema_version");
+  return data_version();
 }
 
 void SqliteConnection::set_busy_timeout(std::chrono::milliseconds timeout) {
