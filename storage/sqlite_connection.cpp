@@ -196,15 +196,14 @@ std::uint64_t SqliteConnection::schema_version() {
 }
 
 std::uint32_t SqliteConnection::commits_of_others() {
-  std::uint32_t others = 0;
-  sqlite3_file_control(handle_, "main", SQLITE_FCNTL_DATA_VERSION, &others);
-  return others;
+  return static_cast<std::uint32_t>(query_integer("PRAGMA main.data_version"));
 }
 
 std::uint64_t SqliteConnection::data_version() {
+  std::uint32_t commits = 0;
+  sqlite3_file_control(handle_, "main", SQLITE_FCNTL_DATA_VERSION, &commits);
   // Sums of counters that only grow: the three move one at a time, by small steps.
-  return (std::uint64_t{commits_of_others()} << 32U) + static_cast<std::uint64_t>(sqlite3_total_changes64(handle_)) +
-         rollbacks_;
+  return (std::uint64_t{commits} << 32U) + static_cast<std::uint64_t>(sqlite3_total_changes64(handle_)) + rollbacks_;
 }
 
 std::uint64_t SqliteConnection::current_data_version() {
