@@ -4,6 +4,7 @@
 
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
+#include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
 #include "storage/database_file.hpp"
 #include "storage/tile_codec.hpp"
@@ -18,6 +19,8 @@ constexpr const char* kCreateTables =
     "tensor_id INTEGER NOT NULL, position INTEGER NOT NULL, label TEXT NOT NULL, extent INTEGER NOT NULL,"
     " parts INTEGER NOT NULL, PRIMARY KEY (tensor_id, position)) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS main.eindb_settings (name TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID;";
+
+constexpr std::size_t kRememberedTensors = 1000;
 
 constexpr const char* kStagedPrefix = "eindb_staged_";
 
@@ -85,7 +88,25 @@ void Catalog::require_tables() {
       .run();
 }
 
+// No tensor changes here without a change of its table of tiles, so that writing tiles leaves the memory as it is. To
+// ask for the version makes SQLite notice what others have committed.
+void Catalog::forget_if_changed() {
+  const auto now = version();
+  const auto others = connection_.commits_of_others();
+  const bool same = memory_.version == now && memory_.commits_of_others == others;
+  if (!same || memory_.tensors.size() >= kRememberedTensors) memory_ = {now, others, {}};
+}
+
 std::optional<TensorInfo> Catalog::find(std::string_view name) {
+  forget_if_changed();
+  const auto key = to_lower(name);
+  if (const auto known = memory_.tensors.find(key); known != memory_.tensors.end()) return known->second;
+  auto found = look_up(name);
+  if (found) memory_.tensors.emplace(key, *found);
+  return found;
+}
+
+std::optional<TensorInfo> Catalog::look_up(std::string_view name) {
   if (!exists()) return std::nullopt;
   auto select = connection_.prepare(
       "SELECT tensor_id, name, dtype FROM main.eindb_tensors WHERE name = ? COLLATE NOCASE LIMIT 1");

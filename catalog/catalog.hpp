@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,8 +20,9 @@ namespace eindb {
 ///
 /// Names of tensors match without regard to the case of ASCII letters and keep the case they were given; labels are
 /// told apart by case. A database file may come from anywhere: each row is verified when it is read, and what cannot be
-/// is Error{Corrupt}. Changes happen inside the caller's SqliteTransaction, so that several can be one.
-/// Threads: as its connection, which must outlive it.
+/// is Error{Corrupt}. What was found is remembered until
+/// somebody makes, alters or drops a tensor or table, or another connection commits anything. Changes happen inside the
+/// caller's SqliteTransaction, so that several can be one. Threads: as its connection, which must outlive it.
 class Catalog {
  public:
   explicit Catalog(SqliteConnection& connection) : connection_(connection) {}
@@ -51,6 +53,15 @@ class Catalog {
   std::uint64_t version() { return connection_.schema_version(); }
 
  private:
+  // Tensors found since something changed, by name in lower case.
+  struct Memory {
+    std::uint64_t version = 0;
+    std::uint32_t commits_of_others = 0;
+    std::map<std::string, TensorInfo> tensors;
+  };
+
+  void forget_if_changed();
+  std::optional<TensorInfo> look_up(std::string_view name);
   bool exists();
   void require_tables();
   TensorInfo insert(const std::string& name, DType dtype, const std::vector<std::string>& labels, const TileGrid& grid);
@@ -61,6 +72,7 @@ class Catalog {
   [[noreturn]] void corrupt(const std::string& tensor, const std::string& what) const;
 
   SqliteConnection& connection_;
+  Memory memory_;
 };
 
 }  // namespace eindb

@@ -13,6 +13,8 @@ namespace eindb {
 struct StoredMacro {
   std::string name;
   std::string definition;  ///< "(x, l) AS EXP(x - MAX[l](x))"
+
+  friend bool operator==(const StoredMacro&, const StoredMacro&) = default;
 };
 
 /// The user's macros, in a table of the database:

@@ -178,6 +178,7 @@ Json describe_plan(const PlannedQuery& planned, const SessionState& session, con
            {"path", describe_path(planned.plan.path, planned.order_given)},
            {"total_cost", number(planned.plan.labelling.total_cost)},
            {"planning_seconds", planned.planning_seconds},
+           {"plan_cache", name_of(planned.source)},
            {"passes", passes}};
   if (!planned.plan.strategies.empty()) out["strategies"] = describe_strategies(planned.plan.strategies);
   if (const auto workers = session.settings.workers(); workers > 0) describe_placement(planned, workers, out);
@@ -339,6 +340,7 @@ std::string explain_text(const PlannedQuery& planned, const SessionState& sessio
   out += "Operators\n";
   for (const auto& op : plan["operators"]) out += operator_text(op);
   out += "Planned in " + milliseconds(plan["planning_seconds"].get<double>());
+  if (planned.source == PlanSource::Cached) out += " (from the plan cache)";
   if (profile != nullptr) {
     out += ", executed in " + milliseconds(profile->seconds) + ", at most " +
            grouped(static_cast<double>(profile->peak_bytes)) + " bytes of tiles";

@@ -10,13 +10,14 @@ namespace eindb {
 /// operator; text, JSON and dot (graphviz) are three ways to write it.
 ///
 /// JSON keys. Of the plan: vertices, inputs, operators, parallelism, strategy, path, total_cost, planning_seconds,
-/// passes; with ANALYZE also execution_seconds, peak_bytes. Of a vertex: vertex, einsum, bound, partition (label ->
-/// parts), kernel_calls, cost_join, cost_agg, cost_repart; with ANALYZE also actual_seconds, tiles_in, tiles_out,
-/// bytes. Of an input: tensor, bound, type, partition; of X[3,j] also selection (the index held per dimension, or
-/// null), tiles (read) and stored_tiles. Of an operator: id, operator, vertex, inputs, grid; with ANALYZE also
-/// actual_seconds, and for a scan tiles_read. Of the path: optimizer ('given' where the statement orders), methods
-/// (those that found the paths of n-ary contractions), naive_flops (every operation that the statement has in one nest
-/// of loops), flops, largest_intermediate, seconds. Costs are numbers of elements moved, by the model `transfers`.
+/// plan_cache (hit, miss or off), passes; with ANALYZE also execution_seconds, peak_bytes. Of a vertex: vertex, einsum,
+/// bound, partition (label -> parts), kernel_calls, cost_join, cost_agg, cost_repart; with ANALYZE also actual_seconds,
+/// tiles_in, tiles_out, bytes. Of an input: tensor, bound, type, partition; of X[3,j] also selection (the index held
+/// per dimension, or null), tiles (read) and stored_tiles. Of an operator: id, operator, vertex, inputs, grid; with
+/// ANALYZE also actual_seconds, and for a scan tiles_read. Of the path: optimizer ('given' where the statement orders),
+/// methods (those that found the paths of n-ary contractions), naive_flops (every operation that the statement has in
+/// one nest of loops), flops, largest_intermediate, seconds. Costs are numbers of elements moved, by the model
+/// `transfers`.
 ///
 /// With workers set: of the plan also workers, mesh_axes, elements_received, elements_received_by_busiest; of a vertex
 /// or an input placement (optimizer/placement, as text), of a vertex elements_received. With COMPARE: strategies, each

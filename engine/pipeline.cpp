@@ -2,6 +2,8 @@
 
 #include <chrono>
 
+#include "engine/plan_key.hpp"
+#include "engine/plan_lookups.hpp"
 #include "engine/tile_endpoints.hpp"
 #include "executor/executor.hpp"
 
@@ -29,12 +31,11 @@ std::vector<InputTensor> scanned_tensors(const PhysicalPlan& plan) {
   return tensors;
 }
 
-}  // namespace
-
-PlannedQuery plan_query(const ast::Query& query, SessionState& session, const ResultRequest& request) {
-  const auto start = std::chrono::steady_clock::now();
+// The stages themselves.
+QueryPlan make_plan(const ast::Query& query, const NameSource& names, const SessionState& session,
+                    const ResultRequest& request) {
   // Syntax tree -> EinGraph of vertices with any number of inputs.
-  BoundQuery bound = bind_query(query, session.name_source(), request.dtype);
+  BoundQuery bound = bind_query(query, names, request.dtype);
   // EinGraph -> rewritten EinGraph of unary and binary vertices -> partition vectors -> physical plan.
   OptimizerOptions options;
   options.parallelism = session.settings.parallelism();
@@ -49,9 +50,45 @@ PlannedQuery plan_query(const ast::Query& query, SessionState& session, const Re
   options.compare_strategies = request.compare_strategies;
   options.output_partition = wanted_partition(bound, session, request);
   OptimizedPlan plan = optimize(bound.graph, options);
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   const bool order_given = gives_order(query, bound);
-  return {std::move(bound), std::move(plan), elapsed.count(), order_given};
+  return {std::move(bound), std::move(plan), order_given, names.deferred_parameters};
+}
+
+std::shared_ptr<const QueryPlan> plan_and_keep(const ast::Query& query, SessionState& session,
+                                               const ResultRequest& request, PlanKey key, std::uint64_t version) {
+  LookupRecorder recorder(session);
+  recorder.names().deferred_parameters = std::move(key.deferred);
+  auto plan = std::make_shared<const QueryPlan>(make_plan(query, recorder.names(), session, request));
+  if (session.settings.plan_cache_size() > 0)
+    session.plans.insert(std::move(key.text), {plan, recorder.take(), version, approximate_bytes(*plan)});
+  return plan;
+}
+
+}  // namespace
+
+std::string_view name_of(PlanSource source) {
+  static constexpr std::string_view kNames[] = {"miss", "hit", "off"};
+  return kNames[static_cast<std::size_t>(source)];
+}
+
+PlannedQuery plan_query(const ast::Query& query, SessionState& session, const ResultRequest& request) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto capacity = session.settings.plan_cache_size();
+  const auto version = session.database.connection().current_data_version();
+  auto key = plan_key(query, session, request);
+  session.plans.resize(capacity);
+  auto plan = session.plans.find(key.text, [&](CachedPlan& cached) {
+    if (!cached.lookups.hold(session, cached.data_version == version)) return false;
+    cached.data_version = version;
+    return true;
+  });
+  auto source = PlanSource::Cached;
+  if (plan == nullptr) {
+    source = capacity > 0 ? PlanSource::Made : PlanSource::Uncached;
+    plan = plan_and_keep(query, session, request, std::move(key), version);
+  }
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  return {std::move(plan), source, elapsed.count()};
 }
 
 ExecutionProfile run_query(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot, TileSink& sink) {
@@ -65,7 +102,8 @@ ExecutionProfile run_query(const PlannedQuery& planned, SessionState& session, R
                              session.report(stage, done, total);
                            }};
   // Physical plan -> tasks on tiles -> tiles of the result.
-  return execute(planned.plan.physical, context, sink);
+  if (planned.shared->parameters.empty()) return execute(planned.plan.physical, context, sink);
+  return execute(with_values(planned.plan.physical, session.parameters), context, sink);
 }
 
 std::vector<TilePtr> evaluate(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot) {

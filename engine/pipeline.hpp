@@ -1,7 +1,13 @@
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "engine/query_plan.hpp"
 #include "engine/result.hpp"
 #include "engine/session_state.hpp"
 #include "executor/execution_profile.hpp"
@@ -21,18 +27,38 @@ struct ResultRequest {
   bool compare_strategies = false;          ///< with the plan's cost under every strategy
 };
 
-/// A query with a plan to run.
+/// How a statement came to its plan.
+enum class PlanSource : std::uint8_t {
+  Made,     ///< there was none in the session's cache
+  Cached,   ///< taken from there
+  Uncached  ///< made, with the cache off
+};
+/// "miss", "hit" or "off": what the plan cache said.
+std::string_view name_of(PlanSource source);
+
+/// A query with a plan to run, now: the values of its parameters are the session's.
 struct PlannedQuery {
-  BoundQuery query;
-  OptimizedPlan plan;
-  double planning_seconds = 0;  ///< binding and optimising
-  bool order_given = false;     ///< by USING PATH with pairs or 'left', or by nested subscripts
+  PlannedQuery(std::shared_ptr<const QueryPlan> shared_plan, PlanSource plan_source, double seconds)
+      : shared(std::move(shared_plan)),
+        query(shared->query),
+        plan(shared->plan),
+        planning_seconds(seconds),
+        order_given(shared->order_given),
+        source(plan_source) {}
+
+  std::shared_ptr<const QueryPlan> shared;
+  const BoundQuery& query;  ///< of `shared`, as the next two
+  const OptimizedPlan& plan;
+  double planning_seconds;  ///< binding and optimising, or finding the plan in the cache
+  bool order_given;
+  PlanSource source;
 
   const Vertex& output() const { return query.graph.vertex(query.graph.output()); }
   const TileGrid& result_grid() const { return plan.physical.nodes.back().grid; }
 };
 
-/// The stages of a query, up to the plan. Throws Error with spans into the statement.
+/// The stages of a query, up to the plan, which comes from the session's cache if it was made before. A snapshot of the
+/// database is held, where there can be one. Throws Error with spans into the statement.
 PlannedQuery plan_query(const ast::Query& query, SessionState& session, const ResultRequest& request = {});
 
 /// Runs a plan on the tiles of `snapshot` into `sink`.

@@ -39,13 +39,15 @@ bool SessionState::is_table(const std::string& name) {
   return select.step();
 }
 
+std::optional<InputTensor> SessionState::find_tensor(const std::string& name) {
+  if (const auto* tensor = attached.find(name)) return tensor->input();
+  auto found = catalog.find(name);
+  if (!found) return std::nullopt;
+  return InputTensor{.name = found->name, .dtype = found->dtype, .grid = found->grid, .selection = {}};
+}
+
 NameSource SessionState::name_source() {
-  return {.find_tensor = [this](const std::string& name) -> std::optional<InputTensor> {
-            if (const auto* tensor = attached.find(name)) return tensor->input();
-            auto found = catalog.find(name);
-            if (!found) return std::nullopt;
-            return InputTensor{.name = found->name, .dtype = found->dtype, .grid = found->grid, .selection = {}};
-          },
+  return {.find_tensor = [this](const std::string& name) { return find_tensor(name); },
           .tensor_names =
               [this] {
                 auto names = catalog.names();
@@ -66,15 +68,19 @@ NameSource SessionState::name_source() {
 MacroPtr SessionState::macro(const std::string& name) {
   if (find_scalar_function(name)) return nullptr;  // no macro has the name of a function
   const auto stored = macros.find(name);
-  if (!stored) return nullptr;
+  return stored ? parsed(*stored) : nullptr;
+}
+
+MacroPtr SessionState::parsed(const StoredMacro& stored) {
   try {
-    auto parsed = parse_statement("CREATE MACRO " + quote_identifier(stored->name) + stored->definition);
-    auto& macro = std::get<ast::CreateMacro>(parsed.node);
-    return std::make_shared<const Macro>(Macro{stored->name, std::move(macro.parameters), std::move(macro.body)});
+    auto statement = parse_statement("CREATE MACRO " + quote_identifier(stored.name) + stored.definition);
+    auto& macro = std::get<ast::CreateMacro>(statement.node);
+    return std::make_shared<const Macro>(Macro{stored.name, std::move(macro.parameters), std::move(macro.body)});
   } catch (const Error& error) {
-    throw Error(ErrorKind::Corrupt,
-                database.connection().name() + ": the definition of macro " + name + " is damaged: " + error.message(),
-                std::nullopt, "CREATE OR REPLACE MACRO gives it a new one");
+    throw Error(
+        ErrorKind::Corrupt,
+        database.connection().name() + ": the definition of macro " + stored.name + " is damaged: " + error.message(),
+        std::nullopt, "CREATE OR REPLACE MACRO gives it a new one");
   }
 }
 

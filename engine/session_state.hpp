@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "catalog/tensor_tables.hpp"
 #include "common/cancellation.hpp"
 #include "engine/attached_tensors.hpp"
+#include "engine/plan_cache.hpp"
 #include "engine/prepared_statement.hpp"
 #include "engine/session.hpp"
 #include "engine/settings.hpp"
@@ -34,9 +36,12 @@ struct SessionState {
   TensorInfo tensor(const ast::Identifier& name);
   /// Whether there is an ordinary table or view of this name.
   bool is_table(const std::string& name);
+  /// The tensor as a plan sees it, attached or of the catalog; nullopt if there is none.
+  std::optional<InputTensor> find_tensor(const std::string& name);
   NameSource name_source();
   /// The user's macro, parsed; null if there is none. Error{Corrupt} if the database has something else in its place.
   MacroPtr macro(const std::string& name);
+  MacroPtr parsed(const StoredMacro& stored);
 
   DatabaseFile database;
   Catalog catalog;
@@ -49,6 +54,8 @@ struct SessionState {
   ProgressCallback progress;
   std::map<std::string, PreparedStatement> prepared;  ///< by name in lower case
   std::vector<ParameterValue> parameters;             ///< of the prepared statement that runs
+  PlanCache plans;
+
  private:
   std::unique_ptr<Scheduler> scheduler_;
 };

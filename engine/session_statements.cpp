@@ -63,9 +63,20 @@ void refuse_other_shows(const ast::Identifier& name, SessionState& session) {
   if (session.catalog.find(name.text)) hint = "DESCRIBE " + name.text + " shows a tensor";
   else if (equal_ignoring_case(name.text, "TABLES"))
     hint = "SHOW TENSORS lists tensors; in the shell, .tables lists both";
-  else if (const auto nearest = nearest_name(name.text, std::array<std::string_view, 3>{"TENSORS", "MACROS", "ALL"}))
+  else if (const auto nearest =
+               nearest_name(name.text, std::array<std::string_view, 4>{"TENSORS", "MACROS", "ALL", "PLAN_CACHE"}))
     hint = "did you mean " + *nearest + "?";
   if (!hint.empty()) throw Error(ErrorKind::UnknownName, "there is no setting " + name.text, name.span, hint);
+}
+
+// SHOW plan_cache.
+Result plan_cache_counters(const PlanCache& plans) {
+  const auto& [hits, misses, evictions] = plans.counters();
+  return listed_result({{"plans", ColumnType::Integer},
+                        {"hits", ColumnType::Integer},
+                        {"misses", ColumnType::Integer},
+                        {"evictions", ColumnType::Integer}},
+                       {{static_cast<std::int64_t>(plans.size()), hits, misses, evictions}});
 }
 
 }  // namespace
@@ -79,6 +90,7 @@ Result execute_statement(const ast::Set& set, SessionState& session) {
 }
 
 Result execute_statement(const ast::Show& show, SessionState& session) {
+  if (show.name && equal_ignoring_case(show.name->text, "PLAN_CACHE")) return plan_cache_counters(session.plans);
   if (show.name) {
     refuse_other_shows(*show.name, session);
     const auto value = with_place(show.name->span, [&] { return session.settings.show(show.name->text); });

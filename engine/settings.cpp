@@ -23,6 +23,8 @@ using Value = Settings::Value;
 constexpr std::int64_t kMaxThreads = 1024;
 constexpr std::int64_t kMaxParallelism = 65536;
 constexpr std::int64_t kDefaultTileBytes = 1 << 20;
+constexpr std::int64_t kDefaultPlanCacheSize = 256;
+constexpr std::int64_t kMaxPlanCacheSize = 1'000'000;
 constexpr std::int64_t kMaxTileBytes = std::int64_t{900} << 20U;
 
 int available_threads() {
@@ -122,6 +124,7 @@ struct SettingRow {
   void (*set)(Settings&, const Value&);
   std::string (*show)(const Settings&);
   void (*reset)(Settings&);
+  bool shapes_plans = true;  ///< false only if no plan can depend on it: plans are kept beyond a change
 
   static std::span<const SettingRow> all();
   static const SettingRow& find(const std::string& name);
@@ -160,6 +163,10 @@ std::span<const SettingRow> SettingRow::all() {
        [](Settings& s, const Value& v) { s.path_.optimizer = parse_path_optimizer(text_of(v)); },
        [](const Settings& s) { return std::string(name_of(s.path_.optimizer)); },
        [](Settings& s) { s.path_.optimizer = PathOptimizer::Auto; }},
+      {"plan_cache_size", "plans of queries that the session keeps to use again, 0 for none",
+       [](Settings& s, const Value& v) { s.plan_cache_size_ = integer_in("plan_cache_size", v, 0, kMaxPlanCacheSize); },
+       [](const Settings& s) { return std::to_string(s.plan_cache_size_); },
+       [](Settings& s) { s.plan_cache_size_ = kDefaultPlanCacheSize; }, false},
       {"progress", "whether long work reports its progress: on or off",
        [](Settings& s, const Value& v) {
          const auto text = to_lower(text_of(v));
@@ -168,7 +175,7 @@ std::span<const SettingRow> SettingRow::all() {
          s.progress_ = text == "on" || text == "1" || text == "true";
        },
        [](const Settings& s) { return std::string(s.progress_ ? "on" : "off"); },
-       [](Settings& s) { s.progress_ = true; }},
+       [](Settings& s) { s.progress_ = true; }, false},
       {"statement_timeout", "milliseconds after which a statement is cancelled, 0 for never; '30s' also works",
        [](Settings& s, const Value& v) {
          const auto ms = parse_duration_ms(text_of(v));
@@ -176,7 +183,7 @@ std::span<const SettingRow> SettingRow::all() {
          s.statement_timeout_ms_ = *ms;
        },
        [](const Settings& s) { return std::to_string(s.statement_timeout_ms_); },
-       [](Settings& s) { s.statement_timeout_ms_ = 0; }},
+       [](Settings& s) { s.statement_timeout_ms_ = 0; }, false},
       {"strategy",
        "how partition vectors are chosen: 'eindecomp', 'sqrt', 'data(label)', 'sequence', 'attention', 'megatron'",
        [](Settings& s, const Value& v) { s.strategy_ = parse_strategy(text_of(v)); },
@@ -209,12 +216,28 @@ const SettingRow& SettingRow::find(const std::string& name) {
 }
 
 Settings::Settings() { reset_all(); }
-void Settings::set(const std::string& name, const Value& value) { SettingRow::find(name).set(*this, value); }
-void Settings::reset(const std::string& name) { SettingRow::find(name).reset(*this); }
+
+void Settings::set(const std::string& name, const Value& value) {
+  SettingRow::find(name).set(*this, value);
+  update_fingerprint();
+}
+
+void Settings::reset(const std::string& name) {
+  SettingRow::find(name).reset(*this);
+  update_fingerprint();
+}
+
 std::string Settings::show(const std::string& name) const { return SettingRow::find(name).show(*this); }
 
 void Settings::reset_all() {
   for (const auto& row : SettingRow::all()) row.reset(*this);
+  update_fingerprint();
+}
+
+void Settings::update_fingerprint() {
+  plan_fingerprint_.clear();
+  for (const auto& row : SettingRow::all())
+    if (row.shapes_plans) plan_fingerprint_ += std::string(row.name) + "=" + row.show(*this) + ";";
 }
 
 std::vector<Settings::Entry> Settings::show_all() const {

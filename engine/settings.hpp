@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -46,9 +47,16 @@ class Settings {
   const PathOptions& path() const { return path_; }
   const std::set<std::string>& disabled_passes() const { return disabled_passes_; }
   bool progress() const { return progress_; }
+  /// Plans that a session keeps; 0 for none.
+  std::size_t plan_cache_size() const { return static_cast<std::size_t>(plan_cache_size_); }
+
+  /// The values of all settings that a plan may depend on, as text: a part of its key.
+  const std::string& plan_fingerprint() const { return plan_fingerprint_; }
 
  private:
   friend struct SettingRow;
+
+  void update_fingerprint();
 
   int threads_;
   std::int64_t workers_;
@@ -60,6 +68,8 @@ class Settings {
   PathOptions path_;
   std::set<std::string> disabled_passes_;
   bool progress_;
+  std::int64_t plan_cache_size_;
+  std::string plan_fingerprint_;
 };
 
 /// Bytes of "2GB", "512 MiB", "1000". KB, MB, GB, TB are powers of 1000; KiB, MiB, GiB, TiB of 1024. nullopt if the

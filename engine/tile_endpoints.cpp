@@ -8,7 +8,12 @@ namespace eindb {
 
 StoredTiles::StoredTiles(ReadSnapshot& snapshot, Catalog& catalog, const std::vector<InputTensor>& tensors)
     : snapshot_(snapshot) {
-  for (const auto& tensor : tensors) stores_.emplace(tensor.name, catalog.get(tensor.name).store());
+  for (const auto& tensor : tensors) {
+    const auto info = catalog.get(tensor.name);
+    const auto& grid = tensor.selection ? tensor.selection->stored : tensor.grid;
+    CHECK(info.grid == grid && info.dtype == tensor.dtype, "a plan is of the catalog's state in its snapshot");
+    stores_.emplace(tensor.name, info.store());
+  }
 }
 
 TilePtr StoredTiles::read(const std::string& tensor, std::int64_t tile_id) {

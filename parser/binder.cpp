@@ -31,7 +31,7 @@ class QueryBinder {
         result_type_(result_type),
         labels_(bound_.graph.labels()),
         tensors_(bound_.graph, names),
-        parameters_(names.parameters) {}
+        parameters_(names) {}
 
   BoundQuery run() {
     for (const auto& definition : query_.with) tensors_.define(definition.name, bind_definition(definition, false));

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -31,6 +32,10 @@ struct NameSource {
   std::function<bool(const std::string&)> is_table = [](const std::string&) { return false; };
   /// Value n is that of parameter $n + 1.
   std::vector<ParameterValue> parameters = {};
+  /// Numbers of the parameters that stay in the graph's expressions, as ScalarExpression::Kind::Parameter, so that one
+  /// plan serves all their values. They are given integers or reals, and nothing but the value of a cell may depend
+  /// on them: no index, extent, seed or type.
+  std::set<std::size_t> deferred_parameters = {};
 };
 
 /// A query with every name resolved.

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 
 namespace eindb {
@@ -14,6 +15,16 @@ constexpr double kExactInDouble = 9007199254740992.0;
 
 }  // namespace
 
+ScalarPtr constant_of(const ParameterValue& value) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return ScalarExpression::integer(*integer);
+  if (const auto* real = std::get_if<double>(&value)) return ScalarExpression::real(*real);
+  if (const auto* complex = std::get_if<std::complex<double>>(&value)) {
+    return ScalarExpression::call(ScalarOp::MakeComplex,
+                                  {ScalarExpression::real(complex->real()), ScalarExpression::real(complex->imag())});
+  }
+  return nullptr;
+}
+
 const ParameterValue& ParameterScope::value(const ast::Parameter& parameter, SourceSpan span) const {
   if (parameter.number >= 1 && parameter.number <= values_.size()) return values_[parameter.number - 1];
   throw Error(ErrorKind::Value, "no value is given for " + name_of(parameter), span,
@@ -22,17 +33,17 @@ const ParameterValue& ParameterScope::value(const ast::Parameter& parameter, Sou
 
 ScalarPtr ParameterScope::scalar(const ast::Parameter& parameter, SourceSpan span) const {
   const auto& given = value(parameter, span);
-  if (const auto* integer = std::get_if<std::int64_t>(&given)) return ScalarExpression::integer(*integer);
-  if (const auto* real = std::get_if<double>(&given)) return ScalarExpression::real(*real);
-  if (const auto* complex = std::get_if<std::complex<double>>(&given)) {
-    return ScalarExpression::call(ScalarOp::MakeComplex,
-                                  {ScalarExpression::real(complex->real()), ScalarExpression::real(complex->imag())});
+  if (deferred_.contains(parameter.number)) {
+    const bool integer = std::holds_alternative<std::int64_t>(given);
+    return ScalarExpression::parameter(parameter.number - 1, integer ? DType::Int64 : DType::Float64);
   }
+  if (auto constant = constant_of(given)) return constant;
   throw Error(ErrorKind::Value, name_of(parameter) + " is text, but a number is wanted here", span);
 }
 
 std::int64_t ParameterScope::integer(const ast::Parameter& parameter, SourceSpan span) const {
   const auto& given = value(parameter, span);
+  CHECK(!deferred_.contains(parameter.number), "a plan is made with the values of parameters that shape it");
   if (const auto* integer = std::get_if<std::int64_t>(&given)) return *integer;
   if (const auto* real = std::get_if<double>(&given);
       real != nullptr && *real == std::floor(*real) && std::abs(*real) <= kExactInDouble)

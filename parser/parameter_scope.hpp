@@ -1,16 +1,23 @@
 #pragma once
 
+#include <set>
+#include <vector>
+
 #include "parser/binder.hpp"
 #include "tensor/scalar_expression.hpp"
 
 namespace eindb {
 
-/// The values of $1, $2, ... in one execution of a statement. Refers to the values, which must outlive it.
+/// The value as a constant of an expression; null if it is text.
+ScalarPtr constant_of(const ParameterValue& value);
+
+/// The values of $1, $2, ... in one execution of a statement. Refers to `names`, which must outlive it.
 class ParameterScope {
  public:
-  explicit ParameterScope(const std::vector<ParameterValue>& values) : values_(values) {}
+  explicit ParameterScope(const NameSource& names) : values_(names.parameters), deferred_(names.deferred_parameters) {}
 
-  /// As a number in an expression. Error{Value} if there is no value or it is text.
+  /// As a number in an expression: its value, or the parameter itself where that is deferred. Error{Value} if there is
+  /// no value or it is text.
   ScalarPtr scalar(const ast::Parameter& parameter, SourceSpan span) const;
   /// As an index, extent or seed. Error{Value} also if it is no whole number.
   std::int64_t integer(const ast::Parameter& parameter, SourceSpan span) const;
@@ -19,6 +26,7 @@ class ParameterScope {
   const ParameterValue& value(const ast::Parameter& parameter, SourceSpan span) const;
 
   const std::vector<ParameterValue>& values_;
+  const std::set<std::size_t>& deferred_;
 };
 
 }  // namespace eindb

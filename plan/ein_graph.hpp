@@ -23,6 +23,8 @@ struct Selection {
   TileGrid grid() const;
   /// "(3,:)".
   std::string to_string() const;
+
+  friend bool operator==(const Selection&, const Selection&) = default;
 };
 
 /// A tensor of the catalog, or one in a program's memory, as a plan sees it: name, type, extents and how it is cut.
@@ -32,6 +34,8 @@ struct InputTensor {
   TileGrid grid;                            ///< of what is read: of the selection, if there is one
   std::optional<Selection> selection = {};  ///< absent: the whole tensor
   bool attached = false;                    ///< in memory: as a whole it can be read in any partition
+
+  friend bool operator==(const InputTensor&, const InputTensor&) = default;
 };
 
 /// One vertex of an EinGraph: (bound, EinSum, inputs) of the EinDecomp paper, section 5.

@@ -195,11 +195,21 @@ std::uint64_t SqliteConnection::schema_version() {
   return (std::uint64_t{rollbacks_} << 32U) | cookie;
 }
 
+std::uint32_t SqliteConnection::commits_of_others() {
+  return static_cast<std::uint32_t>(query_integer("PRAGMA main.data_version"));
+}
+
 std::uint64_t SqliteConnection::data_version() {
-  std::uint32_t others = 0;
-  sqlite3_file_control(handle_, "main", SQLITE_FCNTL_DATA_VERSION, &others);
+  std::uint32_t commits = 0;
+  sqlite3_file_control(handle_, "main", SQLITE_FCNTL_DATA_VERSION, &commits);
   // Sums of counters that only grow: the three move one at a time, by small steps.
-  return (std::uint64_t{others} << 32U) + static_cast<std::uint64_t>(sqlite3_total_changes64(handle_)) + rollbacks_;
+  return (std::uint64_t{commits} << 32U) + static_cast<std::uint64_t>(sqlite3_total_changes64(handle_)) + rollbacks_;
+}
+
+std::uint64_t SqliteConnection::current_data_version() {
+  // BEGIN alone reads nothing. Reading anything makes SQLite notice what others have committed.
+  if (sqlite3_txn_state(handle_, "main") == SQLITE_TXN_NONE) query_integer("PRAGMA main.schema_version");
+  return data_version();
 }
 
 void SqliteConnection::set_busy_timeout(std::chrono::milliseconds timeout) {

@@ -80,6 +80,11 @@ class SqliteConnection {
   /// Changes with every change to rows that this connection may see: its own, undone or not, and those of others, once
   /// a transaction of this connection sees them. For caches of what was read inside a statement. Costs no SQL.
   std::uint64_t data_version();
+  /// Changes with every commit of others that this connection may see. Costs a little SQL.
+  std::uint32_t commits_of_others();
+  /// The same as data_version(), also where no transaction has read yet: then it looks at the file. Inside a
+  /// transaction the state that it tells of is held from here on.
+  std::uint64_t current_data_version();
 
   void set_busy_timeout(std::chrono::milliseconds timeout);
   /// SQL that runs long looks at `cancellation` now and then and stops with its error. Null: nobody asks.

@@ -74,6 +74,7 @@ class CellEvaluator {
       case Kind::LabelIndex: return convert_value<T>(at(e.label()));
       case Kind::Uniform: return convert_value<T>(random_uniform(e.seed(), cell_number(e.cell())));
       case Kind::Normal: return convert_value<T>(random_normal(e.seed(), cell_number(e.cell())));
+      case Kind::Parameter: CHECK(false, "parameters have their values when a plan runs");
       case Kind::Call: break;
     }
     const auto& arguments = e.arguments();

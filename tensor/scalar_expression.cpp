@@ -85,6 +85,7 @@ ScalarType infer(const ScalarExpression& e, std::span<const DType> operands,
     case Kind::Uniform:
     case Kind::Normal: type = {DType::Float64, true}; break;
     case Kind::Operand: type = {operands[e.operand()], false}; break;
+    case Kind::Parameter: type = {e.parameter_type(), true}; break;
     case Kind::Call: {
       const auto& info = info_of(e.op());
       const bool is_case = e.op() == Case;
@@ -157,6 +158,7 @@ class Printer {
       case Kind::LabelIndex: return labels_.name(e.label());
       case Kind::Uniform: return "RANDOM(" + std::to_string(e.integer_value()) + ")";
       case Kind::Normal: return "RANDN(" + std::to_string(e.integer_value()) + ")";
+      case Kind::Parameter: return "$" + std::to_string(e.parameter() + 1);
       case Kind::Call: break;
     }
     if (e.op() == Case) return print_case(e);
@@ -255,6 +257,15 @@ ScalarPtr ScalarExpression::label_index(Label label) {
   return e;
 }
 
+ScalarPtr ScalarExpression::parameter(std::size_t number, DType type) {
+  CHECK(type == DType::Int64 || type == DType::Float64, "a parameter is an integer or a real number");
+  auto e = std::make_shared<ScalarExpression>();
+  e->kind_ = Kind::Parameter;
+  e->operand_ = number;
+  e->integer_ = type == DType::Int64 ? 1 : 0;
+  return e;
+}
+
 ScalarPtr ScalarExpression::random(Kind uniform_or_normal, std::uint64_t seed, Labels cell) {
   CHECK(uniform_or_normal == Kind::Uniform || uniform_or_normal == Kind::Normal, "random is uniform or normal");
   auto e = std::make_shared<ScalarExpression>();
@@ -295,6 +306,7 @@ bool equal(const ScalarExpression& a, const ScalarExpression& b) {
     case Kind::LabelIndex: return a.label() == b.label();
     case Kind::Uniform:
     case Kind::Normal: return a.seed() == b.seed() && a.cell() == b.cell();
+    case Kind::Parameter: return a.parameter() == b.parameter() && a.parameter_type() == b.parameter_type();
     case Kind::Call: break;
   }
   return a.op() == b.op() &&
@@ -338,6 +350,16 @@ ScalarPtr substitute_operands(const ScalarPtr& e, const std::function<ScalarPtr(
   std::vector<ScalarPtr> arguments;
   arguments.reserve(e->arguments().size());
   for (const auto& argument : e->arguments()) arguments.push_back(substitute_operands(argument, replace));
+  return ScalarExpression::call(e->op(), std::move(arguments));
+}
+
+ScalarPtr substitute_parameters(const ScalarPtr& e, const std::function<ScalarPtr(std::size_t)>& replace) {
+  if (e->kind() == Kind::Parameter) return replace(e->parameter());
+  if (e->kind() != Kind::Call) return e;
+  std::vector<ScalarPtr> arguments;
+  arguments.reserve(e->arguments().size());
+  for (const auto& argument : e->arguments()) arguments.push_back(substitute_parameters(argument, replace));
+  if (arguments == e->arguments()) return e;
   return ScalarExpression::call(e->op(), std::move(arguments));
 }
 

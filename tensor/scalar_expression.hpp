@@ -66,6 +66,7 @@ class ScalarExpression {
     LabelIndex,  ///< index of label() in the cell, from 0
     Uniform,     ///< RANDOM(seed): in [0, 1), a function of seed() and the cell's row-major number over cell()
     Normal,      ///< RANDN(seed): standard normal, likewise
+    Parameter,   ///< number parameter() of a prepared statement, a constant whose value comes when the plan runs
     Call,        ///< op() of arguments()
   };
 
@@ -73,6 +74,8 @@ class ScalarExpression {
   static ScalarPtr real(double value);
   static ScalarPtr operand(std::size_t number);
   static ScalarPtr label_index(Label label);
+  /// `type` is Int64 for an integer and Float64 for any other number.
+  static ScalarPtr parameter(std::size_t number, DType type);
   static ScalarPtr random(Kind uniform_or_normal, std::uint64_t seed, Labels cell);
   /// Nested Add in Add and Multiply in Multiply (first argument) are flattened. Argument counts are CHECKed.
   static ScalarPtr call(ScalarOp op, std::vector<ScalarPtr> arguments);
@@ -82,6 +85,8 @@ class ScalarExpression {
   double real_value() const { return kind_ == Kind::Integer ? static_cast<double>(integer_) : real_; }
   bool is_constant() const { return kind_ == Kind::Integer || kind_ == Kind::Real; }
   std::size_t operand() const { return operand_; }
+  std::size_t parameter() const { return operand_; }
+  DType parameter_type() const { return integer_ != 0 ? DType::Int64 : DType::Float64; }
   Label label() const { return label_; }
   std::uint64_t seed() const { return static_cast<std::uint64_t>(integer_); }
   const Labels& cell() const { return cell_; }
@@ -110,6 +115,9 @@ std::vector<std::size_t> operands_of(const ScalarExpression& e);
 Labels index_labels_of(const ScalarExpression& e);
 /// Replaces each operand leaf by what `replace` gives for its number.
 ScalarPtr substitute_operands(const ScalarPtr& e, const std::function<ScalarPtr(std::size_t)>& replace);
+
+/// Replaces each parameter by what `replace` gives for its number; `e` itself if it has none.
+ScalarPtr substitute_parameters(const ScalarPtr& e, const std::function<ScalarPtr(std::size_t)>& replace);
 
 /// Type of the value and whether it adapts to what it meets: constants and label values do, as in NumPy.
 struct ScalarType {

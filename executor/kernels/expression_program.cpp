@@ -69,6 +69,7 @@ class ExpressionProgram::Compiler {
       case Node::LabelIndex: return emit({.kind = Kind::Number, .number = row_major({e.label()})});
       case Node::Uniform: return random(Kind::Uniform, e);
       case Node::Normal: return random(Kind::Normal, e);
+      case Node::Parameter: CHECK(false, "parameters have their values when a plan runs");
       case Node::Call: break;
     }
     if (e.op() == ScalarOp::Case) return compile_case(e, 0);

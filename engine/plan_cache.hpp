@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "engine/plan_lookups.hpp"
+
+namespace eindb {
+
+struct QueryPlan;
+
+/// A plan and what it was made of, beside its key.
+struct CachedPlan {
+  std::shared_ptr<const QueryPlan> plan;
+  PlanLookups lookups;
+  std::uint64_t data_version = 0;  ///< of the database when the lookups were last found to hold
+  std::size_t bytes = 0;           ///< roughly, of the plan
+};
+
+/// The plans of one session's queries, by key, the least recently used ones dropped first.
+///
+///     text -> syntax tree -> key -> CachedPlan -> do its lookups still hold? -> plan
+///
+/// A key is whatever the plan depends on that is known without a look at the database: the query (query_key), what its
+/// result is wanted as, the settings that shape plans, the types of parameters and the values of those that shape the
+/// plan. What it depends on beyond that are tensors and macros by name: the lookups, verified at each use. Values of
+/// tensors are no part of a plan. Whoever lets planning depend on more adds it to the one or the other.
+///
+/// Plans are immutable; one that is in use outlives its entry. Threads: one, that of the session.
+class PlanCache {
+ public:
+  struct Counters {
+    std::int64_t hits = 0;
+    std::int64_t misses = 0;     ///< plans made while the cache was on; those that no longer held count here too
+    std::int64_t evictions = 0;  ///< plans dropped to make room
+  };
+
+  /// Bytes of all plans together that are kept, whatever their number. A plan of more than a quarter is not kept.
+  static constexpr std::size_t kMaxBytes = std::size_t{64} << 20U;
+
+  /// Keeps at most `entries` plans from now on.
+  void resize(std::size_t entries);
+
+  /// The plan of this key if there is one and it `holds`; else null, and it is forgotten. Counts a hit or a miss.
+  std::shared_ptr<const QueryPlan> find(std::string_view key, const std::function<bool(CachedPlan&)>& holds);
+  /// The key is not in the cache.
+  void insert(std::string key, CachedPlan plan);
+
+  std::size_t size() const { return entries_.size(); }
+  std::size_t bytes() const { return bytes_; }
+  const Counters& counters() const { return counters_; }
+
+ private:
+  struct Entry {
+    std::string key;
+    CachedPlan cached;
+    std::size_t bytes() const { return sizeof *this + key.size() + cached.bytes; }
+  };
+  using Entries = std::list<Entry>;
+
+  void erase(Entries::iterator entry);
+  void make_room();
+
+  std::size_t capacity_ = 0;
+  std::size_t bytes_ = 0;
+  Entries entries_;                                                 // the most recently used first
+  std::unordered_map<std::string_view, Entries::iterator> by_key_;  // of keys in entries_
+  Counters counters_;
+};
+
+}  // namespace eindb

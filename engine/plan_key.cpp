@@ -1,0 +1,63 @@
+#include "engine/plan_key.hpp"
+
+#include <cstring>
+#include <type_traits>
+
+#include "engine/query_key.hpp"
+
+namespace eindb {
+namespace {
+
+template <class Number>
+void append(std::string& key, Number value) {
+  static_assert(std::is_arithmetic_v<Number>);
+  char bytes[sizeof value];
+  std::memcpy(bytes, &value, sizeof value);
+  key.append(bytes, sizeof value);
+}
+
+void append(std::string& key, std::complex<double> value) {
+  append(key, value.real());
+  append(key, value.imag());
+}
+
+void append(std::string& key, const std::string& text) {
+  append(key, text.size());
+  key += text;
+}
+
+void append(std::string& key, const ResultRequest& request) {
+  const auto& [dtype, stored, partition, compare_strategies] = request;
+  key += dtype ? static_cast<char>(*dtype) : '\xFF';
+  key += stored ? '\1' : '\0';
+  key += compare_strategies ? '\1' : '\0';
+  append(key, partition ? partition->size() + 1 : 0);
+  if (partition)
+    for (const auto parts : *partition) append(key, parts);
+}
+
+// Complex numbers are two constants in an expression, and text is an error: they are bound by value.
+bool can_wait(const ParameterValue& value) {
+  return std::holds_alternative<std::int64_t>(value) || std::holds_alternative<double>(value);
+}
+
+}  // namespace
+
+PlanKey plan_key(const ast::Query& query, const SessionState& session, const ResultRequest& request) {
+  auto [text, parameters] = key_of(query);
+  PlanKey key{std::move(text), {}};
+  append(key.text, request);
+  key.text += session.settings.plan_fingerprint();
+  for (const auto& [number, shapes_plan] : parameters) {
+    if (number == 0 || number > session.parameters.size()) continue;  // an error of the binder
+    const auto& value = session.parameters[number - 1];
+    const bool deferred = !shapes_plan && can_wait(value);
+    append(key.text, number);
+    key.text += static_cast<char>(2 * value.index() + (deferred ? 1 : 0));
+    if (deferred) key.deferred.insert(number);
+    else std::visit([&](const auto& given) { append(key.text, given); }, value);
+  }
+  return key;
+}
+
+}  // namespace eindb

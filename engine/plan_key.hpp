@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <string>
+
+#include "engine/pipeline.hpp"
+
+namespace eindb {
+
+/// What a plan depends on that is known without a look at the database; see PlanCache.
+struct PlanKey {
+  std::string text;                ///< bytes
+  std::set<std::size_t> deferred;  ///< numbers of the parameters that have only their type in the key
+};
+
+PlanKey plan_key(const ast::Query& query, const SessionState& session, const ResultRequest& request);
+
+}  // namespace eindb

@@ -1,0 +1,79 @@
+#include "engine/query_plan.hpp"
+
+#include <string>
+
+#include "common/check.hpp"
+#include "parser/parameter_scope.hpp"
+
+namespace eindb {
+namespace {
+
+// A block of its own on the heap, with what the allocator adds.
+constexpr std::size_t kBlock = 32;
+
+template <class T>
+std::size_t bytes_of(const std::vector<T>& values) {
+  return values.empty() ? 0 : kBlock + values.size() * sizeof(T);
+}
+
+std::size_t bytes_of(const ScalarExpression& e) {
+  std::size_t bytes = kBlock + sizeof e + bytes_of(e.cell()) + bytes_of(e.arguments());
+  for (const auto& argument : e.arguments()) bytes += bytes_of(*argument);
+  return bytes;
+}
+
+std::size_t bytes_of(const EinSum& einsum) {
+  auto bytes = bytes_of(einsum.inputs) + bytes_of(einsum.output) + bytes_of(einsum.aggregated);
+  for (const auto& labels : einsum.inputs) bytes += bytes_of(labels);
+  return bytes + (einsum.expression ? bytes_of(*einsum.expression) : 0);
+}
+
+std::size_t bytes_of(const TileGrid& grid) { return 2 * bytes_of(grid.partition()); }
+
+std::size_t bytes_of(const LabelPartition& partition) { return bytes_of(partition.labels) + bytes_of(partition.parts); }
+
+std::size_t bytes_of(const LabelTable& labels) {
+  std::size_t bytes = 0;
+  for (std::size_t n = 0; n < labels.size(); ++n) bytes += 2 * kBlock + labels.name(Label(n)).size();
+  return bytes;
+}
+
+std::size_t bytes_of(const EinGraph& graph) {
+  auto bytes = bytes_of(graph.vertices()) + bytes_of(graph.labels());
+  for (const auto& vertex : graph.vertices())
+    bytes += bytes_of(vertex.inputs) + bytes_of(vertex.einsum) + bytes_of(vertex.bound.extents());
+  return bytes;
+}
+
+std::size_t bytes_of(const PhysicalNode& node) {
+  auto bytes = bytes_of(node.grid);
+  const auto* join = std::get_if<JoinNode>(&node.op);
+  if (join != nullptr) bytes += bytes_of(join->inputs) + bytes_of(join->einsum) + bytes_of(join->partition);
+  return bytes;
+}
+
+}  // namespace
+
+std::size_t approximate_bytes(const QueryPlan& plan) {
+  const auto& [query, optimized, order_given, parameters] = plan;
+  auto bytes = sizeof plan + bytes_of(query.graph) + bytes_of(optimized.graph) + bytes_of(optimized.physical.labels) +
+               bytes_of(optimized.physical.nodes) + bytes_of(optimized.labelling.vertices);
+  for (const auto& vertex : optimized.labelling.vertices) bytes += bytes_of(vertex.partition);
+  for (const auto& node : optimized.physical.nodes) bytes += bytes_of(node);
+  return bytes;
+}
+
+PhysicalPlan with_values(const PhysicalPlan& plan, const std::vector<ParameterValue>& values) {
+  auto given = plan;
+  for (auto& node : given.nodes) {
+    auto* join = std::get_if<JoinNode>(&node.op);
+    if (join == nullptr) continue;
+    join->einsum.expression = substitute_parameters(join->einsum.expression, [&](std::size_t number) {
+      CHECK(number < values.size(), "a plan runs with a value for each parameter");
+      return constant_of(values[number]);
+    });
+  }
+  return given;
+}
+
+}  // namespace eindb

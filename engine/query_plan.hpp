@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <set>
+
+#include "optimizer/optimizer.hpp"
+#include "parser/binder.hpp"
+
+namespace eindb {
+
+/// All that planning found out about a query. Immutable and shared: between the cache and those who run it.
+struct QueryPlan {
+  BoundQuery query;
+  OptimizedPlan plan;
+  bool order_given = false;          ///< by USING PATH with pairs or 'left', or by nested subscripts
+  std::set<std::size_t> parameters;  ///< numbers of those whose values are put in when it runs
+};
+
+/// What a plan takes in memory, to within a factor of two or so.
+std::size_t approximate_bytes(const QueryPlan& plan);
+
+/// The physical plan with constants in place of its parameters; value n is that of parameter $n + 1.
+PhysicalPlan with_values(const PhysicalPlan& plan, const std::vector<ParameterValue>& values);
+
+}  // namespace eindb
