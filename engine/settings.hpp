@@ -46,6 +46,7 @@ class Settings {
   const PathOptions& path() const { return path_; }
   const std::set<std::string>& disabled_passes() const { return disabled_passes_; }
   bool progress() const { return progress_; }
+  bool slicing() const { return slicing_; }
 
  private:
   friend struct SettingRow;
@@ -60,6 +61,7 @@ class Settings {
   PathOptions path_;
   std::set<std::string> disabled_passes_;
   bool progress_;
+  bool slicing_;
 };
 
 /// Bytes of "2GB", "512 MiB", "1000". KB, MB, GB, TB are powers of 1000; KiB, MiB, GiB, TiB of 1024. nullopt if the
