@@ -125,7 +125,8 @@ Json describe_slices(const EinGraph& graph) {
   for (const auto& sliced : graph.sliced()) {
     slices += sliced.slices();
     for (const auto& [label, parts] : sliced.labels)
-      labels.push_back({{"label", graph.labels().name(label)}, {"parts", parts}, {"result", graph.vertex(sliced.result).name}});
+      labels.push_back(
+          {{"label", graph.labels().name(label)}, {"parts", parts}, {"result", graph.vertex(sliced.result).name}});
   }
   return {{"slices", number(slices)}, {"sliced_labels", labels}};
 }
@@ -134,11 +135,11 @@ Json describe_slices(const EinGraph& graph) {
 Json describe_path(const PathSummary& path, const EinGraph& graph, bool order_given) {
   Json out{{"optimizer", order_given ? "given" : name_of(path.search.optimizer)},
            {"objective", name_of(path.search.objective)},
-          {"methods", path.search.methods},
-          {"naive_flops", number(path.naive_flops)},
-          {"flops", number(path.flops)},
-          {"largest_intermediate", number(path.largest_intermediate)},
-          {"seconds", path.search.seconds}};
+           {"methods", path.search.methods},
+           {"naive_flops", number(path.naive_flops)},
+           {"flops", number(path.flops)},
+           {"largest_intermediate", number(path.largest_intermediate)},
+           {"seconds", path.search.seconds}};
   out.update(describe_slices(graph));
   return out;
 }

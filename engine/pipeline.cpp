@@ -33,12 +33,16 @@ bool gives_order(const ast::Query& query, const BoundQuery& bound) {
 // Refuses what must fail, before any work is done. EXPLAIN shows such plans.
 void check_memory(const OptimizedPlan& plan, std::int64_t limit) {
   if (!plan.shortfall) return;
-  const auto mebibytes = [](double bytes) { return std::to_string(static_cast<std::int64_t>(std::ceil(bytes / 1048576.0))); };
+  const auto mebibytes = [](double bytes) {
+    return std::to_string(static_cast<std::int64_t>(std::ceil(bytes / 1048576.0)));
+  };
   const auto least = mebibytes(std::min(plan.shortfall->bytes, 9e18));
   throw Error(ErrorKind::MemoryLimit,
-              plan.shortfall->vertex + " needs at least " + least + " MiB in whatever slices, for its result and what slices " +
-                  "share, more than the memory_limit of " + mebibytes(static_cast<double>(limit)) + " MiB",
-              std::nullopt, "raise it with SET memory_limit = '" + least + "MiB' or more, or try another order with USING PATH");
+              plan.shortfall->vertex + " needs at least " + least +
+                  " MiB in whatever slices, for its result and what slices " + "share, more than the memory_limit of " +
+                  mebibytes(static_cast<double>(limit)) + " MiB",
+              std::nullopt,
+              "raise it with SET memory_limit = '" + least + "MiB' or more, or try another order with USING PATH");
 }
 
 // Stored tensors that the plan reads.

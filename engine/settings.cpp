@@ -168,9 +168,7 @@ std::span<const SettingRow> SettingRow::all() {
        [](const Settings& s) { return std::string(name_of(s.path_.optimizer)); },
        [](Settings& s) { s.path_.optimizer = PathOptimizer::Auto; }},
       {"progress", "whether long work reports its progress: on or off",
-       [](Settings& s, const Value& v) {
-         s.progress_ = switch_of("progress", v);
-       },
+       [](Settings& s, const Value& v) { s.progress_ = switch_of("progress", v); },
        [](const Settings& s) { return std::string(s.progress_ ? "on" : "off"); },
        [](Settings& s) { s.progress_ = true; }},
       {"slicing", "whether contractions that would not fit memory_limit are computed in slices: on or off",

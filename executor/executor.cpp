@@ -88,8 +88,8 @@ class PlanRun {
     const auto result = loop.result.index();
     const auto slices = slices_of(loop);
     const auto readers = readers_;
-    slice_.emplace(Slice{loop, SlicedResult(loop.aggregate, plan_.nodes[result].dtype, plan_.nodes[result].grid,
-                                            context_.memory)});
+    slice_.emplace(Slice{
+        loop, SlicedResult(loop.aggregate, plan_.nodes[result].dtype, plan_.nodes[result].grid, context_.memory)});
     for (std::int64_t n = 0; n < slices.tile_count(); ++n) {
       slice_->at = slices.key_of(n);
       slice_->last = n + 1 == slices.tile_count();
@@ -210,10 +210,10 @@ class PlanRun {
   TileSink& sink_;
   std::vector<RelationPtr> relations_;
   std::vector<int> readers_;
-  std::vector<std::unique_ptr<JoinOperator>> joins_;                // those in use; kept from slice to slice
-  std::vector<std::shared_ptr<Relation::Counter>> reads_;     // of scans: tiles come as they are needed
-  std::optional<Slice> slice_;                                      // set in a loop
-  std::int64_t steps_;                                              // nodes, counted once per slice
+  std::vector<std::unique_ptr<JoinOperator>> joins_;       // those in use; kept from slice to slice
+  std::vector<std::shared_ptr<Relation::Counter>> reads_;  // of scans: tiles come as they are needed
+  std::optional<Slice> slice_;                             // set in a loop
+  std::int64_t steps_;                                     // nodes, counted once per slice
   std::int64_t steps_done_ = 0;
   ExecutionProfile profile_;
 };

@@ -141,8 +141,7 @@ TileKey JoinOperator::project(const JoinKey& key, const Labels& labels) const {
 }
 
 CountedTile JoinOperator::merge(std::vector<CountedTile> partials) const {
-  for (std::size_t n = 1; n < partials.size(); ++n)
-    combine(join_.einsum.aggregate, partials[0].tile, partials[n].tile);
+  for (std::size_t n = 1; n < partials.size(); ++n) combine(join_.einsum.aggregate, partials[0].tile, partials[n].tile);
   return std::move(partials[0]);
 }
 

@@ -26,7 +26,7 @@ class SlicedResult {
   DType type_;
   TileGrid grid_;
   std::shared_ptr<MemoryBudget> memory_;
-  std::vector<TilePtr> finished_;                     // if every tile is added once
+  std::vector<TilePtr> finished_;                      // if every tile is added once
   std::vector<std::unique_ptr<CountedTile>> partial_;  // otherwise
 };
 

@@ -189,8 +189,7 @@ SlicedGraph slice_contractions(EinGraph graph, double limit) {
     if (slicing.slices > 1) found.push_back(tree_problem.contraction(slicing));
     if (slicing.bytes <= limit) continue;
     const auto least = least_bytes(tree_problem.problem());
-    if (least > limit && (!shortfall || least > shortfall->bytes))
-      shortfall = {graph.vertex(tree.back()).name, least};
+    if (least > limit && (!shortfall || least > shortfall->bytes)) shortfall = {graph.vertex(tree.back()).name, least};
   }
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.result < b.result; });
   for (auto& contraction : found) graph.slice(std::move(contraction));

@@ -82,7 +82,9 @@ OptimizedPlan optimize(const EinGraph& graph, const OptimizerOptions& options) {
   const Stopwatch watch;
   check_output_partition(graph, options.output_partition);
   OptimizedPlan plan;
-  PathSearch paths(options.path);
+  auto path_options = options.path;
+  path_options.memory_limit = options.memory_limit;
+  PathSearch paths(path_options);
   plan.graph = run_passes(graph, options.disabled_passes, plan.stages, paths);
   plan.labelling = timed("decomposition", plan.stages, [&] { return label(plan.graph, options.strategy, aims_of(options)); });
   timed("physical_plan", plan.stages, [&] { return lower(plan, options), 0; });

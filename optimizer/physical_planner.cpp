@@ -89,7 +89,8 @@ class Planner {
       const auto input = vertex.inputs[n];
       const auto& labels = vertex.einsum.inputs[n];
       if (std::binary_search(sliced.body.begin(), sliced.body.end(), input)) continue;
-      const bool attached = !is_streamed(input, labels, &sliced) && can_be_read_in_any_partition(plan_.node(result_[input.index()]));
+      const bool attached =
+          !is_streamed(input, labels, &sliced) && can_be_read_in_any_partition(plan_.node(result_[input.index()]));
       if (attached || !has_sliced_label(labels, sliced))
         cut(result_[input.index()], labelling_.vertices[v.index()].partition.project(labels));
     }
@@ -173,8 +174,8 @@ class Planner {
   PhysicalPlan plan_;
   std::vector<NodeId> result_;  // of each vertex
   std::map<std::pair<NodeId, Partition>, NodeId> repartitions_;
-  std::set<NodeId> read_scans_;  // of attached tensors
-  std::optional<SliceLoop> loop_;             // set while the nodes of a loop are added
+  std::set<NodeId> read_scans_;                // of attached tensors
+  std::optional<SliceLoop> loop_;              // set while the nodes of a loop are added
   const SlicedContraction* sliced_ = nullptr;  // what it computes
   std::map<std::tuple<VertexId, Labels, Partition>, NodeId> parts_of_slices_;  // of the loop; scans have no partition
 };

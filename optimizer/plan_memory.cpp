@@ -76,7 +76,8 @@ class MemoryWalk {
   // Accumulators are of the type that a join computes in.
   DType widest_type(std::size_t n) const {
     const auto* group_by = std::get_if<GroupByNode>(&plan_.nodes[n].op);
-    const auto* join = std::get_if<JoinNode>(group_by != nullptr ? &plan_.node(group_by->input).op : &plan_.nodes[n].op);
+    const auto* join =
+        std::get_if<JoinNode>(group_by != nullptr ? &plan_.node(group_by->input).op : &plan_.nodes[n].op);
     const auto type = plan_.nodes[n].dtype;
     return join != nullptr && size_of(join->compute_dtype) > size_of(type) ? join->compute_dtype : type;
   }

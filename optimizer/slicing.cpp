@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -187,8 +188,7 @@ class Account {
       at_once(s, held_ + slice + copies + result);
       slice += result;
       for (const auto input : step.inputs)
-        if (of_body(input))
-          slice -= size(step_of(input)->kept) * step_of(input)->element_bytes;
+        if (of_body(input)) slice -= size(step_of(input)->kept) * step_of(input)->element_bytes;
     }
     held_ = after;
   }
@@ -363,10 +363,9 @@ SlicingProblem slicing_problem(const ContractionProblem& problem, const Contract
   ContractionNetwork network(problem);
   for (const auto& operand : problem.operands) out.operands.push_back({operand, element_bytes});
   for (const auto& [a, b] : results_of_path(problem.operands.size(), path.steps)) {
-    auto labels = network.labels(a);
-    const auto right = network.labels(b);
-    for (const auto label : right)
-      if (std::find(labels.begin(), labels.end(), label) == labels.end()) labels.push_back(label);
+    std::vector<std::size_t> labels;  // the network's are ascending
+    std::set_union(network.labels(a).begin(), network.labels(a).end(), network.labels(b).begin(),
+                   network.labels(b).end(), std::back_inserter(labels));
     const auto cells = std::accumulate(labels.begin(), labels.end(), 1.0, [&](double size, std::size_t label) {
       return size * static_cast<double>(problem.extents[label]);
     });

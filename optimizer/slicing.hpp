@@ -42,15 +42,16 @@ SlicingProblem slicing_problem(const ContractionProblem& problem, const Contract
 /// The loop over the slices ends in the step below which all sliced labels are dealt with (its result adds up what
 /// slices give, or is filled part by part). Of the steps below it those run once per slice that depend on a sliced
 /// label; all other steps run once. A slice holds its share of the results that it makes, each until it is read, and
-/// copies of its share of the operands it reads. The result of the loop is held as a whole all along, and so is what the
-/// slices share; operands that are stored and have a sliced label are read anew by every slice, if that is `streamed`.
+/// copies of its share of the operands it reads. The result of the loop is held as a whole all along, and so is what
+/// the slices share; operands that are stored and have a sliced label are read anew by every slice, if that is
+/// `streamed`.
 struct Slicing {
   std::vector<std::int64_t> parts;
   bool streamed = false;
   double slices = 1;
   double flops = 0;
-  double bytes = 0;      ///< the most that is held at once
-  std::size_t last = 0;  ///< the step that ends the loop
+  double bytes = 0;               ///< the most that is held at once
+  std::size_t last = 0;           ///< the step that ends the loop
   std::vector<std::size_t> body;  ///< steps that run once per slice, ascending; ends in `last`
 };
 Slicing evaluate_slicing(const SlicingProblem& problem, std::vector<std::int64_t> parts, bool streamed = false);

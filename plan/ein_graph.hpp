@@ -65,9 +65,9 @@ struct SlicedLabel {
 struct SlicedContraction {
   VertexId result;
   std::vector<VertexId> body;
-  std::vector<SlicedLabel> labels;           ///< each in more than one part
-  Aggregate aggregate = Aggregate::None;     ///< of several slices' values for one cell; None if there is but one
-  bool streamed = false;                     ///< stored tensors that have a sliced label are read anew by every slice
+  std::vector<SlicedLabel> labels;        ///< each in more than one part
+  Aggregate aggregate = Aggregate::None;  ///< of several slices' values for one cell; None if there is but one
+  bool streamed = false;                  ///< stored tensors that have a sliced label are read anew by every slice
 
   /// How often the body is run.
   double slices() const;
@@ -96,8 +96,8 @@ class EinGraph {
   const std::vector<SlicedContraction>& sliced() const { return sliced_; }
   /// The contraction that has the vertex in its body, or null.
   const SlicedContraction* sliced_with(VertexId id) const;
-  /// Into how many parts slices cut each label of a vertex's EinSum, in the order of einsum.labels(): a partition vector
-  /// of the vertex has multiples of these.
+  /// Into how many parts slices cut each label of a vertex's EinSum, in the order of einsum.labels(): a partition
+  /// vector of the vertex has multiples of these.
   std::vector<std::int64_t> slices_of(VertexId id) const;
 
   const Vertex& vertex(VertexId id) const { return vertices_[id.index()]; }

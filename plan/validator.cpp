@@ -110,7 +110,8 @@ void check_sliced(const EinGraph& graph, const SlicedContraction& sliced, std::v
             sliced.body.back() == sliced.result,
         "a sliced contraction ends in its result");
   for (const auto id : sliced.body) {
-    check(!graph.vertex(id).is_input() && !in_a_body[id.index()], "a vertex is computed in the slices of one contraction");
+    check(!graph.vertex(id).is_input() && !in_a_body[id.index()],
+          "a vertex is computed in the slices of one contraction");
     in_a_body[id.index()] = true;
   }
 }
