@@ -1,5 +1,6 @@
-// Slicing on generated networks: how many times the flops of the unsliced contraction it takes to keep below the
-// largest intermediate result, divided by 2, 4, ..., 1024. Figures are deterministic, times are of this machine.
+// Slicing on generated networks: how many times the flops of the unsliced contraction it takes to hold, beside the
+// operands, no more at once than the largest intermediate result divided by 2, 4, ..., 1024. Figures are deterministic,
+// times are of this machine.
 #include <algorithm>
 #include <cstdio>
 #include <random>
@@ -45,6 +46,16 @@ ContractionProblem regular(std::size_t operands, std::size_t degree, std::int64_
   }
 }
 
+double elements_of_operands(const ContractionProblem& problem) {
+  double sum = 0;
+  for (const auto& operand : problem.operands) {
+    double elements = 1;
+    for (const auto label : operand) elements *= static_cast<double>(problem.extents[label]);
+    sum += elements;
+  }
+  return sum;
+}
+
 void measure(const std::string& name, const ContractionProblem& problem) {
   const auto find = [](const ContractionProblem& p) {
     return PathSearch(PathOptions{PathOptimizer::Auto, 1.0}).find(p);
@@ -55,7 +66,7 @@ void measure(const std::string& name, const ContractionProblem& problem) {
   std::printf("%8s %12s %10s %9s %12s %10s %9s\n", "memory", "slices", "flops x", "seconds", "slices", "flops x",
               "seconds");
   for (int k = 1; k <= 10; ++k) {
-    const double limit = path.largest_intermediate * 8 / (1 << k);
+    const double limit = 8 * (elements_of_operands(problem) + path.largest_intermediate / (1 << k));
     std::printf("%8s", ("1/" + std::to_string(1 << k)).c_str());
     const auto print = [&](const ContractionPath& p, const Stopwatch& watch) {
       const auto slicing = find_slicing(slicing_problem(problem, p), limit);

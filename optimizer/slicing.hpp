@@ -54,7 +54,14 @@ struct Slicing {
   std::size_t last = 0;           ///< the step that ends the loop
   std::vector<std::size_t> body;  ///< steps that run once per slice, ascending; ends in `last`
 };
-Slicing evaluate_slicing(const SlicingProblem& problem, std::vector<std::int64_t> parts, bool streamed = false);
+
+/// What is held at one moment after the other, and the step at which it is the most.
+struct SlicingMoments {
+  std::vector<double> bytes;
+  std::size_t peak_step = 0;
+};
+Slicing evaluate_slicing(const SlicingProblem& problem, const std::vector<std::int64_t>& parts, bool streamed = false,
+                         SlicingMoments* moments = nullptr);
 
 /// The parts that a label may be sliced into: powers of two, and its extent; 1 first.
 std::vector<std::int64_t> ways_to_slice(std::int64_t extent);
