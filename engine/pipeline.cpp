@@ -21,7 +21,8 @@ std::optional<Partition> wanted_partition(const BoundQuery& query, const Session
 // Every worker has a limit of its own. Nothing is sliced for 0.
 std::int64_t memory_to_plan_with(const Settings& settings) {
   if (!settings.slicing()) return 0;
-  const auto limit = static_cast<double>(settings.memory_limit()) * static_cast<double>(std::max<std::int64_t>(1, settings.workers()));
+  const auto limit =
+      static_cast<double>(settings.memory_limit()) * static_cast<double>(std::max<std::int64_t>(1, settings.workers()));
   return static_cast<std::int64_t>(std::min(limit, 9e18));
 }
 

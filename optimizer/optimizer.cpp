@@ -86,7 +86,8 @@ OptimizedPlan optimize(const EinGraph& graph, const OptimizerOptions& options) {
   path_options.memory_limit = options.memory_limit;
   PathSearch paths(path_options);
   plan.graph = run_passes(graph, options.disabled_passes, plan.stages, paths);
-  plan.labelling = timed("decomposition", plan.stages, [&] { return label(plan.graph, options.strategy, aims_of(options)); });
+  plan.labelling =
+      timed("decomposition", plan.stages, [&] { return label(plan.graph, options.strategy, aims_of(options)); });
   timed("physical_plan", plan.stages, [&] { return lower(plan, options), 0; });
   if (options.memory_limit > 0 && plan.peak_bytes > static_cast<double>(options.memory_limit)) {
     timed("slicing", plan.stages, [&] { return slice(plan, options), 0; });

@@ -44,8 +44,8 @@ struct OptimizedPlan {
   std::vector<StrategyCosts> strategies;  ///< if they were to be compared
   /// The passes that ran, then "decomposition" and "physical_plan"; "slicing" where it was tried.
   std::vector<StageTiming> stages;
-  double planning_seconds = 0;  ///< all of it, with validation
-  double peak_bytes = 0;        ///< of tiles that the execution holds at once, by optimizer/plan_memory
+  double planning_seconds = 0;               ///< all of it, with validation
+  double peak_bytes = 0;                     ///< of tiles that the execution holds at once, by optimizer/plan_memory
   std::optional<MemoryShortfall> shortfall;  ///< set: it cannot keep to the limit, and running it will fail
 };
 

@@ -140,7 +140,7 @@ class Builder {
   const std::size_t most_vectors_;
   PartitionNetwork out_;
   std::map<std::pair<VertexShape, Partition>, ShapeChoices> shapes_;  // by shape and slices
-  std::unordered_map<std::size_t, const ShapeChoices*> shape_of_;  // of each vertex added
+  std::unordered_map<std::size_t, const ShapeChoices*> shape_of_;     // of each vertex added
   std::map<std::tuple<const Cuts*, const Cuts*, std::size_t>, std::shared_ptr<const ChoiceNetwork::Table>> tables_;
 };
 

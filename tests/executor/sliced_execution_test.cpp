@@ -128,6 +128,7 @@ TEST(SlicedNetworks, AgreeWithTheReference) {
       all.push_back(builder.label("l" + std::to_string(l), static_cast<std::int64_t>(1 + random() % 7)));
     const auto type = kTypes[random() % 4];
     std::vector<GraphBuilder::Read> reads;
+    bool any_attached = false;
     Labels used;
     const auto operands = 3 + random() % 3;
     for (std::size_t n = 0; n < operands; ++n) {
@@ -142,6 +143,7 @@ TEST(SlicedNetworks, AgreeWithTheReference) {
       }
       append_distinct(used, labels);
       const bool attached = random() % 5 == 0;
+      any_attached = any_attached || attached;
       reads.push_back({tensors.add(builder, "X" + std::to_string(n), extents, partition, type, attached), labels});
     }
     Labels output;
@@ -158,8 +160,8 @@ TEST(SlicedNetworks, AgreeWithTheReference) {
       const auto what = "round " + std::to_string(round) + ", share " + std::to_string(share);
       expect_equal(outcome.result, expected, what);
       EXPECT_EQ(outcome.bytes_left, 0) << what;
-      // One thread has no partial results.
-      if (round % 3 == 0) {
+      // One thread has no partial results; copies of tensors in memory are not planned for.
+      if (round % 3 == 0 && !any_attached) {
         EXPECT_LE(outcome.profile.peak_bytes, static_cast<std::int64_t>(outcome.plan.peak_bytes)) << what;
       }
       EXPECT_TRUE(std::is_sorted(outcome.progress.begin(), outcome.progress.end())) << what;

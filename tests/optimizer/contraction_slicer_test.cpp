@@ -72,7 +72,8 @@ TEST_F(ContractionSlicer, WhatReadsSumsOfSlicesMustBeLinear) {
 TEST_F(ContractionSlicer, ADenominatorIsNotLinear) {
   const auto u = builder.contraction("U", {{t, {i, k, l_}}, {c, {i, k}}}, {k, l_});
   builder.vertex("Z", {{c, {k, m}}, {u, {k, l_}}}, {m}, call(ScalarOp::Divide, {op(0), op(1)}));
-  for (const auto& sliced : slice(12 * kMatrix).sliced()) EXPECT_EQ(sliced.result, u);
+  const auto graph = slice(12 * kMatrix);
+  for (const auto& sliced : graph.sliced()) EXPECT_EQ(sliced.result, u);
 }
 
 TEST_F(ContractionSlicer, OtherAggregatesTakeElementwiseVerticesIn) {
@@ -86,7 +87,8 @@ TEST_F(ContractionSlicer, OtherAggregatesTakeElementwiseVerticesIn) {
 TEST_F(ContractionSlicer, WhatIsReadTwiceIsNoPart) {
   const auto u = builder.contraction("U", {{t, {i, k, l_}}, {c, {i, k}}}, {k, l_});
   builder.contraction("Z", {{t, {i, k, l_}}, {u, {k, l_}}}, {});
-  for (const auto& sliced : slice(12 * kMatrix).sliced())
+  const auto graph = slice(12 * kMatrix);
+  for (const auto& sliced : graph.sliced())
     for (const auto id : sliced.body) EXPECT_NE(id, t);
 }
 
@@ -94,7 +96,8 @@ TEST_F(ContractionSlicer, WhatIsReadTwiceIsNoPart) {
 TEST_F(ContractionSlicer, ALabelOfTwoMeaningsIsNotCut) {
   const auto u = builder.contraction("U", {{t, {i, k, l_}}, {c, {i, k}}}, {k, l_});
   builder.contraction("Z", {{u, {k, l_}}, {c, {i, k}}}, {});
-  for (const auto& sliced : slice(12 * kMatrix).sliced())
+  const auto graph = slice(12 * kMatrix);
+  for (const auto& sliced : graph.sliced())
     for (const auto& label : sliced.labels) EXPECT_NE(label.label, i);
 }
 
