@@ -91,6 +91,15 @@ std::string selection_of(const PhysicalNode& node) {
          std::to_string(scan->tensor.selection->stored.tile_count()) + " tiles";
 }
 
+// How often the operator is run.
+double slices_of(const PhysicalPlan& plan, NodeId id) {
+  const auto* loop = plan.loop_of(id);
+  double slices = 1;
+  if (loop != nullptr)
+    for (const auto& label : loop->labels) slices *= static_cast<double>(label.parts);
+  return slices;
+}
+
 Json describe_operator(const PlannedQuery& planned, std::size_t n, const ExecutionProfile* profile) {
   const auto& node = planned.plan.physical.nodes[n];
   Json inputs = Json::array();
@@ -101,6 +110,7 @@ Json describe_operator(const PlannedQuery& planned, std::size_t n, const Executi
            {"inputs", inputs},
            {"grid", node.grid.partition()}};
   if (const auto selection = selection_of(node); !selection.empty()) out["selection"] = selection;
+  if (const auto slices = slices_of(planned.plan.physical, NodeId(n)); slices > 1) out["slices"] = number(slices);
   if (profile != nullptr) {
     out["actual_seconds"] = profile->nodes[n].seconds;
     if (std::holds_alternative<ScanNode>(node.op)) out["tiles_read"] = profile->nodes[n].tiles_in;
@@ -108,15 +118,30 @@ Json describe_operator(const PlannedQuery& planned, std::size_t n, const Executi
   return out;
 }
 
+// How often the bodies of loops are run, added up, and for what labels.
+Json describe_slices(const EinGraph& graph) {
+  Json labels = Json::array();
+  double slices = 0;
+  for (const auto& sliced : graph.sliced()) {
+    slices += sliced.slices();
+    for (const auto& [label, parts] : sliced.labels)
+      labels.push_back(
+          {{"label", graph.labels().name(label)}, {"parts", parts}, {"result", graph.vertex(sliced.result).name}});
+  }
+  return {{"slices", number(slices)}, {"sliced_labels", labels}};
+}
+
 // Of the query's contractions: how they were ordered, and what that is worth.
-Json describe_path(const PathSummary& path, bool order_given) {
-  return {{"optimizer", order_given ? "given" : name_of(path.search.optimizer)},
-          {"objective", name_of(path.search.objective)},
-          {"methods", path.search.methods},
-          {"naive_flops", number(path.naive_flops)},
-          {"flops", number(path.flops)},
-          {"largest_intermediate", number(path.largest_intermediate)},
-          {"seconds", path.search.seconds}};
+Json describe_path(const PathSummary& path, const EinGraph& graph, bool order_given) {
+  Json out{{"optimizer", order_given ? "given" : name_of(path.search.optimizer)},
+           {"objective", name_of(path.search.objective)},
+           {"methods", path.search.methods},
+           {"naive_flops", number(path.naive_flops)},
+           {"flops", number(path.flops)},
+           {"largest_intermediate", number(path.largest_intermediate)},
+           {"seconds", path.search.seconds}};
+  out.update(describe_slices(graph));
+  return out;
 }
 
 Json describe_strategies(const std::vector<StrategyCosts>& strategies) {
@@ -175,7 +200,7 @@ Json describe_plan(const PlannedQuery& planned, const SessionState& session, con
            {"operators", operators},
            {"parallelism", session.settings.parallelism()},
            {"strategy", session.settings.strategy().to_string()},
-           {"path", describe_path(planned.plan.path, planned.order_given)},
+           {"path", describe_path(planned.plan.path, planned.plan.graph, planned.order_given)},
            {"total_cost", number(planned.plan.labelling.total_cost)},
            {"planning_seconds", planned.planning_seconds},
            {"plan_cache", name_of(planned.source)},
@@ -244,12 +269,21 @@ std::string path_text(const Json& path) {
          " elements, found in " + milliseconds(path["seconds"].get<double>()) + "\n";
 }
 
+// Empty where nothing is sliced.
+std::string slices_text(const Json& path) {
+  std::string labels;
+  for (const auto& label : path["sliced_labels"])
+    labels += " " + label["label"].get<std::string>() + ":" + std::to_string(label["parts"].get<std::int64_t>());
+  return labels.empty() ? "" : "Slices " + magnitude(path["slices"].get<double>()) + " of" + labels + "\n";
+}
+
 std::string operator_text(const Json& op) {
   std::string out = "  " + std::to_string(op["id"].get<std::size_t>()) + " " + op["operator"].get<std::string>() + " " +
                     op["vertex"].get<std::string>();
   for (const auto& input : op["inputs"]) out += " #" + std::to_string(input.get<std::size_t>());
   out += " -> grid " + op["grid"].dump();
   if (op.contains("selection")) out += ", " + op["selection"].get<std::string>();
+  if (op.contains("slices")) out += ", in " + magnitude(op["slices"].get<double>()) + " slices";
   if (op.contains("tiles_read")) out += ", " + std::to_string(op["tiles_read"].get<std::int64_t>()) + " tiles read";
   if (op.contains("actual_seconds")) out += "  (" + milliseconds(op["actual_seconds"].get<double>()) + ")";
   return out + "\n";
@@ -334,7 +368,7 @@ std::string explain_text(const PlannedQuery& planned, const SessionState& sessio
                     std::to_string(plan["parallelism"].get<std::int64_t>()) + ", total cost " +
                     magnitude(plan["total_cost"].get<double>()) + " elements moved)\n";
   for (const auto& vertex : plan["vertices"]) out += vertex_text(vertex);
-  out += path_text(plan["path"]);
+  out += path_text(plan["path"]) + slices_text(plan["path"]);
   if (plan.contains("strategies")) out += strategies_text(plan["strategies"]);
   if (plan.contains("workers")) out += placement_text(plan);
   out += "Operators\n";

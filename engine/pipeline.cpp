@@ -1,7 +1,10 @@
 #include "engine/pipeline.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 
+#include "common/error.hpp"
 #include "engine/plan_key.hpp"
 #include "engine/plan_lookups.hpp"
 #include "engine/tile_endpoints.hpp"
@@ -17,9 +20,32 @@ std::optional<Partition> wanted_partition(const BoundQuery& query, const Session
   return default_partition(output.bound, output.dtype, session.settings.tile_bytes());
 }
 
+// Every worker has a limit of its own. Nothing is sliced for 0.
+std::int64_t memory_to_plan_with(const Settings& settings) {
+  if (!settings.slicing()) return 0;
+  const auto limit =
+      static_cast<double>(settings.memory_limit()) * static_cast<double>(std::max<std::int64_t>(1, settings.workers()));
+  return static_cast<std::int64_t>(std::min(limit, 9e18));
+}
+
 bool gives_order(const ast::Query& query, const BoundQuery& bound) {
   const auto* subscripts = std::get_if<ast::Subscripts>(&query.body);
   return (query.path && bound.path_optimizer.empty()) || (subscripts != nullptr && subscripts->nesting);
+}
+
+// Refuses what must fail, before any work is done. EXPLAIN shows such plans.
+void check_memory(const OptimizedPlan& plan, std::int64_t limit) {
+  if (!plan.shortfall) return;
+  const auto mebibytes = [](double bytes) {
+    return std::to_string(static_cast<std::int64_t>(std::ceil(bytes / 1048576.0)));
+  };
+  const auto least = mebibytes(std::min(plan.shortfall->bytes, 9e18));
+  throw Error(ErrorKind::MemoryLimit,
+              plan.shortfall->vertex + " needs at least " + least +
+                  " MiB in whatever slices, for its result and what slices " + "share, more than the memory_limit of " +
+                  mebibytes(static_cast<double>(limit)) + " MiB",
+              std::nullopt,
+              "raise it with SET memory_limit = '" + least + "MiB' or more, or try another order with USING PATH");
 }
 
 // Stored tensors that the plan reads.
@@ -48,6 +74,7 @@ QueryPlan make_plan(const ast::Query& query, const NameSource& names, const Sess
   options.strategy = session.settings.strategy();
   options.disabled_passes = session.settings.disabled_passes();
   options.compare_strategies = request.compare_strategies;
+  options.memory_limit = memory_to_plan_with(session.settings);
   options.output_partition = wanted_partition(bound, session, request);
   OptimizedPlan plan = optimize(bound.graph, options);
   const bool order_given = gives_order(query, bound);
@@ -92,6 +119,7 @@ PlannedQuery plan_query(const ast::Query& query, SessionState& session, const Re
 }
 
 ExecutionProfile run_query(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot, TileSink& sink) {
+  check_memory(planned.plan, session.settings.memory_limit());
   StoredTiles stored(snapshot, session.catalog, scanned_tensors(planned.plan.physical));
   AttachedTiles source(session.attached, stored);
   ExecutionContext context{.scheduler = session.scheduler(),

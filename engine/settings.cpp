@@ -74,6 +74,13 @@ std::int64_t integer_in(const std::string& name, const Value& value, std::int64_
   return *number;
 }
 
+bool switch_of(const std::string& name, const Value& value) {
+  const auto text = to_lower(text_of(value));
+  if (text != "on" && text != "off" && text != "1" && text != "0" && text != "true" && text != "false")
+    refuse(name, value, "on or off");
+  return text == "on" || text == "1" || text == "true";
+}
+
 constexpr double kMaxPathBudget = 60;
 
 // Absent for 'auto'.
@@ -168,14 +175,13 @@ std::span<const SettingRow> SettingRow::all() {
        [](const Settings& s) { return std::to_string(s.plan_cache_size_); },
        [](Settings& s) { s.plan_cache_size_ = kDefaultPlanCacheSize; }, false},
       {"progress", "whether long work reports its progress: on or off",
-       [](Settings& s, const Value& v) {
-         const auto text = to_lower(text_of(v));
-         if (text != "on" && text != "off" && text != "1" && text != "0" && text != "true" && text != "false")
-           refuse("progress", v, "on or off");
-         s.progress_ = text == "on" || text == "1" || text == "true";
-       },
+       [](Settings& s, const Value& v) { s.progress_ = switch_of("progress", v); },
        [](const Settings& s) { return std::string(s.progress_ ? "on" : "off"); },
        [](Settings& s) { s.progress_ = true; }, false},
+      {"slicing", "whether contractions that would not fit memory_limit are computed in slices: on or off",
+       [](Settings& s, const Value& v) { s.slicing_ = switch_of("slicing", v); },
+       [](const Settings& s) { return std::string(s.slicing_ ? "on" : "off"); },
+       [](Settings& s) { s.slicing_ = true; }},
       {"statement_timeout", "milliseconds after which a statement is cancelled, 0 for never; '30s' also works",
        [](Settings& s, const Value& v) {
          const auto ms = parse_duration_ms(text_of(v));

@@ -52,6 +52,7 @@ class Settings {
 
   /// The values of all settings that a plan may depend on, as text: a part of its key.
   const std::string& plan_fingerprint() const { return plan_fingerprint_; }
+  bool slicing() const { return slicing_; }
 
  private:
   friend struct SettingRow;
@@ -70,6 +71,7 @@ class Settings {
   bool progress_;
   std::int64_t plan_cache_size_;
   std::string plan_fingerprint_;
+  bool slicing_;
 };
 
 /// Bytes of "2GB", "512 MiB", "1000". KB, MB, GB, TB are powers of 1000; KiB, MiB, GiB, TiB of 1024. nullopt if the

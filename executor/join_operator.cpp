@@ -1,6 +1,7 @@
 #include "executor/join_operator.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 
 #include "common/check.hpp"
@@ -8,92 +9,108 @@
 #include "executor/kernels/tile_operations.hpp"
 
 namespace eindb {
-namespace {
-
-std::vector<DType> types_of(const std::vector<std::shared_ptr<Relation>>& inputs) {
-  std::vector<DType> types;
-  for (const auto& input : inputs) types.push_back(input->dtype());
-  return types;
-}
-
-// The values of a row-major number over `extents`.
-TileKey unravel(std::int64_t number, const Partition& extents) {
-  TileKey key(extents.size());
-  for (std::size_t d = extents.size(); d-- > 0;) {
-    key[d] = number % extents[d];
-    number /= extents[d];
-  }
-  return key;
-}
-
-}  // namespace
 
 JoinOperator::JoinOperator(const JoinNode& join, const LabelTable& labels, const TileGrid& grid, DType result_type,
-                           std::vector<std::shared_ptr<Relation>> inputs, ExecutionContext& context)
+                           const std::vector<DType>& input_types, ExecutionContext& context)
     : join_(join),
       labels_(labels),
       grid_(grid),
       result_type_(result_type),
-      inputs_(std::move(inputs)),
       context_(context),
-      kernel_(join.einsum, labels, types_of(inputs_), join.compute_dtype, result_type),
-      aggregated_parts_(join.partition.project(join.einsum.aggregated)),
-      calls_per_group_(checked_product(aggregated_parts_)) {
+      kernel_(join.einsum, labels, input_types, join.compute_dtype, result_type) {
   CHECK(join.partition.labels == join.einsum.labels(), "a partition vector lists the labels in the EinSum's order");
-  const auto wanted = 2 * static_cast<std::int64_t>(context.scheduler.threads());
-  if (context.scheduler.threads() > 1 && grid_.tile_count() < wanted)
-    chunks_ = std::clamp<std::int64_t>(ceil_divide(wanted, grid_.tile_count()), 1, calls_per_group_);
 }
 
-std::shared_ptr<Relation> JoinOperator::run(NodeProfile& profile) {
-  const auto groups = grid_.tile_count();
-  std::vector<TilePtr> tiles(static_cast<std::size_t>(groups));
-  std::vector<std::vector<Partial>> partials(static_cast<std::size_t>(groups));
-  std::mutex partials_mutex;  // guards partials
+std::shared_ptr<Relation> JoinOperator::run(const Inputs& inputs, const TileWindow& keys, NodeProfile& profile) const {
+  const auto work = work_on(inputs, keys);
+  std::vector<TilePtr> tiles(static_cast<std::size_t>(work.group_count));
   std::atomic<std::int64_t> bytes{0};
+  run_groups(work, profile, [&](std::int64_t group, CountedTile tile) {
+    auto& slot = tiles[static_cast<std::size_t>(group)];
+    slot = finished(std::move(tile), result_type_, *context_.memory);
+    bytes += static_cast<std::int64_t>(slot->byte_size());
+  });
+  profile.bytes += bytes;
+  return std::make_shared<Relation>(result_type_, grid_, work.groups, std::move(tiles));
+}
 
-  context_.scheduler.for_each(groups * chunks_, [&](std::int64_t task) {
+void JoinOperator::run_into(SlicedResult& result, const Inputs& inputs, const TileWindow& keys,
+                            NodeProfile& profile) const {
+  const auto work = work_on(inputs, keys);
+  run_groups(work, profile, [&](std::int64_t group, CountedTile tile) {
+    result.add(grid_.id_of(work.groups.key_of(group)), std::move(tile));
+  });
+}
+
+JoinOperator::Work JoinOperator::work_on(const Inputs& inputs, const TileWindow& keys) const {
+  Work work{inputs, project(keys, join_.einsum.output), project(keys, join_.einsum.aggregated)};
+  work.group_count = work.groups.tile_count();
+  work.calls_per_group = work.aggregated.tile_count();
+  work.chunks = chunks_of(work);
+  return work;
+}
+
+// Partial results may take half of the memory that is left.
+std::int64_t JoinOperator::chunks_of(const Work& work) const {
+  const auto wanted = 2 * static_cast<std::int64_t>(context_.scheduler.threads());
+  if (context_.scheduler.threads() == 1 || work.group_count >= wanted) return 1;
+  auto elements = 1.0;
+  for (std::size_t d = 0; d < grid_.rank(); ++d)
+    elements *= static_cast<double>(work.groups.size[d] * largest_part(grid_.shape()[d], grid_.partition()[d]));
+  const double bytes = elements * static_cast<double>(size_of(join_.compute_dtype));
+  const double room = std::clamp(static_cast<double>(context_.memory->left()) / 2 / std::max(1.0, bytes), 1.0,
+                                 static_cast<double>(work.calls_per_group));
+  return std::clamp<std::int64_t>(ceil_divide(wanted, work.group_count), 1, static_cast<std::int64_t>(room));
+}
+
+void JoinOperator::run_groups(const Work& work, NodeProfile& profile, const TakeGroup& take) const {
+  std::vector<std::vector<CountedTile>> partials(static_cast<std::size_t>(work.group_count));
+  std::mutex partials_mutex;  // guards partials
+
+  context_.scheduler.for_each(work.group_count * work.chunks, [&](std::int64_t task) {
     context_.cancellation.check();
-    const auto group = task / chunks_;
+    const auto group = task / work.chunks;
     const auto slot = static_cast<std::size_t>(group);
-    auto partial = accumulate(group, task % chunks_);
-    std::vector<Partial> complete;
+    auto partial = accumulate(work, group, task % work.chunks);
+    std::vector<CountedTile> complete;
     {
       const std::lock_guard lock(partials_mutex);
       partials[slot].push_back(std::move(partial));
-      if (static_cast<std::int64_t>(partials[slot].size()) < chunks_) return;
+      if (static_cast<std::int64_t>(partials[slot].size()) < work.chunks) return;
       complete = std::move(partials[slot]);
     }
-    tiles[slot] = finish(std::move(complete));
-    bytes += static_cast<std::int64_t>(tiles[slot]->byte_size());
+    take(group, merge(std::move(complete)));
   });
 
-  profile.kernel_calls = groups * calls_per_group_;
-  profile.tiles_in = profile.kernel_calls * static_cast<std::int64_t>(inputs_.size());
-  profile.tiles_out = groups;
-  profile.bytes = bytes;
-  return std::make_shared<Relation>(result_type_, grid_, std::move(tiles));
+  const auto calls = work.group_count * work.calls_per_group;
+  profile.kernel_calls += calls;
+  profile.tiles_in += calls * static_cast<std::int64_t>(work.inputs.size());
+  profile.tiles_out += work.group_count;
 }
 
-JoinOperator::Partial JoinOperator::accumulate(std::int64_t group, std::int64_t chunk) const {
-  const auto group_key = grid_.key_of(group);
+CountedTile JoinOperator::accumulate(const Work& work, std::int64_t group, std::int64_t chunk) const {
+  const auto group_key = work.groups.key_of(group);
   const auto shape = grid_.tile_shape(group_key);
   const auto bytes = checked_multiply(shape.element_count(), static_cast<std::int64_t>(size_of(join_.compute_dtype)));
   MemoryReservation reservation(context_.memory, bytes);
   auto accumulator = Tile::uninitialized(join_.compute_dtype, shape);
   JoinKey key(join_.partition.labels.size(), 0);
   place(key, join_.einsum.output, group_key);
-  const auto begin = scaled_floor(chunk, calls_per_group_, chunks_);
-  const auto end = scaled_floor(chunk + 1, calls_per_group_, chunks_);
+  const auto begin = scaled_floor(chunk, work.calls_per_group, work.chunks);
+  const auto end = scaled_floor(chunk + 1, work.calls_per_group, work.chunks);
   for (auto call = begin; call < end; ++call) {
     context_.cancellation.check();
-    place(key, join_.einsum.aggregated, unravel(call, aggregated_parts_));
-    call_kernel(key, accumulator, call == begin);
+    place(key, join_.einsum.aggregated, work.aggregated.key_of(call));
+    call_kernel(work.inputs, key, accumulator, call == begin);
   }
   return {std::move(reservation), std::move(accumulator)};
 }
 
-void JoinOperator::call_kernel(const JoinKey& key, Tile& accumulator, bool first) const {
+TileWindow JoinOperator::project(const TileWindow& keys, const Labels& labels) const {
+  return {project(keys.begin, labels), project(keys.size, labels)};
+}
+
+void JoinOperator::call_kernel(const Inputs& inputs, const JoinKey& key, Tile& accumulator, bool first) const {
   const auto& all = join_.partition;
   std::vector<PartRange> ranges;
   for (std::size_t n = 0; n < key.size(); ++n)
@@ -101,9 +118,9 @@ void JoinOperator::call_kernel(const JoinKey& key, Tile& accumulator, bool first
 
   std::vector<TilePtr> held;
   std::vector<const Tile*> operands;
-  for (std::size_t n = 0; n < inputs_.size(); ++n) {
-    const auto id = inputs_[n]->grid().id_of(project(key, join_.einsum.inputs[n]));
-    held.push_back(inputs_[n]->dense_tile(id));
+  for (std::size_t n = 0; n < inputs.size(); ++n) {
+    const auto id = inputs[n]->grid().id_of(project(key, join_.einsum.inputs[n]));
+    held.push_back(inputs[n]->dense_tile(id));
     operands.push_back(held.back().get());
   }
   kernel_.run(operands, ranges, accumulator, first);
@@ -123,12 +140,9 @@ TileKey JoinOperator::project(const JoinKey& key, const Labels& labels) const {
   return out;
 }
 
-TilePtr JoinOperator::finish(std::vector<Partial> partials) const {
-  auto result = std::move(partials[0].tile);
-  for (std::size_t n = 1; n < partials.size(); ++n) combine(join_.einsum.aggregate, result, partials[n].tile);
-  if (result_type_ != join_.compute_dtype) result = convert(result, result_type_);
-  partials.clear();  // gives back the bytes that the tile takes over
-  return context_.memory->track(std::move(result));
+CountedTile JoinOperator::merge(std::vector<CountedTile> partials) const {
+  for (std::size_t n = 1; n < partials.size(); ++n) combine(join_.einsum.aggregate, partials[0].tile, partials[n].tile);
+  return std::move(partials[0]);
 }
 
 }  // namespace eindb

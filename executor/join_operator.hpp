@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -7,6 +8,7 @@
 #include "executor/execution_profile.hpp"
 #include "executor/kernels/kernel.hpp"
 #include "executor/relation.hpp"
+#include "executor/sliced_result.hpp"
 #include "plan/physical_plan.hpp"
 
 namespace eindb {
@@ -14,48 +16,56 @@ namespace eindb {
 /// Runs a join with its kernel, and the group-by above it if there is one: for every group (a tile of the result)
 /// the kernel is called once per key over the aggregated labels. A group's kernel calls accumulate into one tile, so
 /// the join is never materialised. Where there are fewer groups than threads, a group's calls are shared out among
-/// several tasks, each with a partial result, and combined in the end.
+/// several tasks, each with a partial result, as far as the memory limit allows, and combined in the end.
+///
+/// It runs on all keys, or, in a loop over slices, again and again on those of a slice.
 ///
 /// Example: Z[i,k] = SUM(X[i,j] * Y[j,k]) with d = [i:2 j:4 k:1] on 4 threads has 2 groups of 4 calls: each group
 /// is worked on by 4 tasks of one call.
 class JoinOperator {
  public:
+  using Inputs = std::vector<std::shared_ptr<Relation>>;
+
   /// `node` is the JoinNode's physical node; `result_type` and `grid` are those of the finished result.
   JoinOperator(const JoinNode& join, const LabelTable& labels, const TileGrid& grid, DType result_type,
-               std::vector<std::shared_ptr<Relation>> inputs, ExecutionContext& context);
+               const std::vector<DType>& input_types, ExecutionContext& context);
 
-  /// The result; fills everything of `profile` but seconds.
-  std::shared_ptr<Relation> run(NodeProfile& profile);
-
-  /// How many tasks `run` makes.
-  std::int64_t task_count() const { return grid_.tile_count() * chunks_; }
+  /// The tiles of the result for the keys of a window over join.partition; adds to everything of `profile` but seconds.
+  std::shared_ptr<Relation> run(const Inputs& inputs, const TileWindow& keys, NodeProfile& profile) const;
+  /// The same, into the result that the slices have in common.
+  void run_into(SlicedResult& result, const Inputs& inputs, const TileWindow& keys, NodeProfile& profile) const;
 
  private:
   // Tile coordinates of every label of the join, in the order of partition.labels.
   using JoinKey = std::vector<std::int64_t>;
 
-  // What one task has accumulated; counts against the memory limit.
-  struct Partial {
-    MemoryReservation reservation;
-    Tile tile;
+  // One execution: which groups and which calls of each.
+  struct Work {
+    const Inputs& inputs;
+    TileWindow groups;      // over einsum.output
+    TileWindow aggregated;  // over einsum.aggregated
+    std::int64_t group_count = 1;
+    std::int64_t calls_per_group = 1;
+    std::int64_t chunks = 1;  // tasks per group
   };
+  using TakeGroup = std::function<void(std::int64_t group, CountedTile tile)>;
 
-  Partial accumulate(std::int64_t group, std::int64_t chunk) const;
-  void call_kernel(const JoinKey& key, Tile& accumulator, bool first) const;
+  Work work_on(const Inputs& inputs, const TileWindow& keys) const;
+  std::int64_t chunks_of(const Work& work) const;
+  void run_groups(const Work& work, NodeProfile& profile, const TakeGroup& take) const;
+  CountedTile accumulate(const Work& work, std::int64_t group, std::int64_t chunk) const;
+  void call_kernel(const Inputs& inputs, const JoinKey& key, Tile& accumulator, bool first) const;
+  TileWindow project(const TileWindow& keys, const Labels& labels) const;
   void place(JoinKey& key, const Labels& labels, const TileKey& values) const;
   TileKey project(const JoinKey& key, const Labels& labels) const;
-  TilePtr finish(std::vector<Partial> partials) const;
+  CountedTile merge(std::vector<CountedTile> partials) const;
 
   const JoinNode& join_;
   const LabelTable& labels_;
   const TileGrid& grid_;
   DType result_type_;
-  std::vector<std::shared_ptr<Relation>> inputs_;
   ExecutionContext& context_;
   Kernel kernel_;
-  Partition aggregated_parts_;  // of einsum.aggregated
-  std::int64_t calls_per_group_ = 1;
-  std::int64_t chunks_ = 1;  // tasks per group
 };
 
 }  // namespace eindb

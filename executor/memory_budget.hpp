@@ -22,6 +22,8 @@ class MemoryBudget : public std::enable_shared_from_this<MemoryBudget> {
   /// Shares a finished tile; its bytes count until the last owner lets go.
   TilePtr track(Tile tile);
 
+  /// What is left to take, if nothing else takes any.
+  std::int64_t left() const { return limit_ - used(); }
   std::int64_t used() const { return used_.load(std::memory_order_relaxed); }
   std::int64_t peak() const { return peak_.load(std::memory_order_relaxed); }
 
@@ -51,6 +53,12 @@ class MemoryReservation {
  private:
   std::shared_ptr<MemoryBudget> budget_;
   std::int64_t bytes_;
+};
+
+/// A tile that is still worked on; counts against the limit.
+struct CountedTile {
+  MemoryReservation reservation;
+  Tile tile;
 };
 
 }  // namespace eindb

@@ -31,6 +31,13 @@ Relation::Relation(DType type, TileGrid grid, std::vector<TilePtr> tiles)
   for (std::size_t n = 0; n < tiles.size(); ++n) slots_[n].tile = std::move(tiles[n]);
 }
 
+Relation::Relation(DType type, TileGrid grid, TileWindow window, std::vector<TilePtr> tiles)
+    : dtype_(type), grid_(std::move(grid)), slots_(tiles.size()) {
+  CHECK(static_cast<std::int64_t>(tiles.size()) == window.tile_count(), "a slice has a tile for every key");
+  if (window.size != grid_.partition()) window_ = std::move(window);
+  for (std::size_t n = 0; n < tiles.size(); ++n) slots_[n].tile = std::move(tiles[n]);
+}
+
 Relation::Relation(const InputTensor& tensor, TileSource& source, std::shared_ptr<MemoryBudget> memory)
     : dtype_(tensor.dtype),
       grid_(tensor.grid),
@@ -39,13 +46,24 @@ Relation::Relation(const InputTensor& tensor, TileSource& source, std::shared_pt
       source_(&source),
       memory_(std::move(memory)) {}
 
+Relation::Slot& Relation::slot_of(std::int64_t tile_id) {
+  return slots_[static_cast<std::size_t>(window_ ? window_->number_of(grid_.key_of(tile_id)) : tile_id)];
+}
+
 TilePtr Relation::tile(std::int64_t tile_id) {
-  auto& slot = slots_[static_cast<std::size_t>(tile_id)];
+  auto& slot = slot_of(tile_id);
   if (source_ == nullptr) return slot.tile;
   // What lies in memory is at hand: a copy of a tile lives as long as the kernels that read it.
   if (tensor_->attached) return counted(read(tile_id));
   std::call_once(slot.once, [&] { slot.tile = counted(read(tile_id)); });
   return slot.tile;
+}
+
+std::int64_t Relation::bytes() const {
+  std::int64_t bytes = 0;
+  for (const auto& slot : slots_)
+    if (slot.tile != nullptr) bytes += static_cast<std::int64_t>(slot.tile->byte_size());
+  return bytes;
 }
 
 TilePtr Relation::counted(const TilePtr& present) {

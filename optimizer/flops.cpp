@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "tensor/partition.hpp"
+
 namespace eindb {
 namespace {
 
@@ -17,6 +19,31 @@ double operations_of(const ScalarExpression& e) {
 // Thousands of labels at once are beyond a double.
 double finite(double value) { return std::min(value, std::numeric_limits<double>::max()); }
 
+// Of what is held of a vertex's result at once.
+double largest_slice(const EinGraph& graph, VertexId id) {
+  const auto* sliced = graph.sliced_with(id);
+  double cells = 1;
+  for (const auto label : graph.vertex(id).einsum.output) {
+    auto extent = graph.labels().extent(label);
+    if (sliced != nullptr && sliced->result != id)
+      for (const auto& cut : sliced->labels)
+        if (cut.label == label) extent = largest_part(extent, cut.parts);
+    cells = finite(cells * static_cast<double>(extent));
+  }
+  return cells;
+}
+
+// How often each cell of a vertex is computed: once per slice of the labels that it does not have.
+double repetitions_of(const EinGraph& graph, VertexId id) {
+  const auto* sliced = graph.sliced_with(id);
+  if (sliced == nullptr) return 1;
+  const auto labels = graph.vertex(id).einsum.labels();
+  double repetitions = 1;
+  for (const auto& cut : sliced->labels)
+    if (!contains(labels, cut.label)) repetitions *= static_cast<double>(cut.parts);
+  return repetitions;
+}
+
 double cells_of(const Labels& labels, const LabelTable& table) {
   double cells = 1;
   for (const auto label : labels) cells = finite(cells * static_cast<double>(table.extent(label)));
@@ -27,12 +54,14 @@ double cells_of(const Labels& labels, const LabelTable& table) {
 
 GraphFlops flops_of(const EinGraph& graph) {
   GraphFlops out;
-  for (const auto& vertex : graph.vertices()) {
+  for (std::size_t v = 0; v < graph.size(); ++v) {
+    const auto& vertex = graph.vertex(VertexId(v));
     if (vertex.is_input()) continue;
     const double operations =
         operations_of(*vertex.einsum.expression) + (vertex.einsum.aggregate == Aggregate::None ? 0 : 1);
-    out.flops = finite(out.flops + operations * cells_of(vertex.einsum.labels(), graph.labels()));
-    out.largest_result = std::max(out.largest_result, cells_of(vertex.einsum.output, graph.labels()));
+    out.flops = finite(out.flops + operations * repetitions_of(graph, VertexId(v)) *
+                                       cells_of(vertex.einsum.labels(), graph.labels()));
+    out.largest_result = std::max(out.largest_result, largest_slice(graph, VertexId(v)));
   }
   return out;
 }

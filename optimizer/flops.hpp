@@ -8,9 +8,10 @@ namespace eindb {
 struct GraphFlops {
   /// Scalar operations, summed over the vertices: for every cell of a vertex's join (the product of the extents of all
   /// its labels) those of its expression, and one more if it aggregates. For a product of two tensors that is the
-  /// measure of ContractionPath; for one of n it is what computing it in one nest of loops takes.
+  /// measure of ContractionPath; for one of n it is what computing it in one nest of loops takes. What is computed in
+  /// slices counts as often as it is repeated.
   double flops = 0;
-  double largest_result = 0;  ///< elements of the largest result of a vertex, the last one included
+  double largest_result = 0;  ///< elements of the largest result of a vertex, or slice of one, that is held at once
 };
 
 GraphFlops flops_of(const EinGraph& graph);

@@ -1,5 +1,7 @@
 #include "optimizer/labelling.hpp"
 
+#include <algorithm>
+
 #include "common/check.hpp"
 #include "optimizer/cost_model.hpp"
 
@@ -37,6 +39,21 @@ bool is_free_in_any_partition(const Vertex& vertex, const DecompositionOptions& 
 
 Partition result_partition(const Vertex& vertex, const LabelPartition& partition) {
   return vertex.is_input() ? vertex.stored->grid.partition() : partition.project(vertex.einsum.output);
+}
+
+std::vector<LabelPartition> fitted_to_slices(const EinGraph& graph, std::vector<LabelPartition> partitions) {
+  for (const auto& contraction : graph.sliced()) {
+    for (const auto id : contraction.body) {
+      auto& partition = partitions[id.index()];
+      const auto slices = graph.slices_of(id);
+      for (std::size_t n = 0; n < slices.size(); ++n) {
+        if (partition.parts[n] % slices[n] == 0) continue;
+        const auto most = graph.labels().extent(partition.labels[n]) / slices[n];
+        partition.parts[n] = slices[n] * std::min(most, std::max<std::int64_t>(1, partition.parts[n] / slices[n]));
+      }
+    }
+  }
+  return partitions;
 }
 
 Labelling evaluate(const EinGraph& graph, std::vector<LabelPartition> partitions, const DecompositionOptions& options) {

@@ -44,6 +44,10 @@ struct Labelling {
 /// The partition of a vertex's result: of the stored tensor, or that of its head's labels in `partition`.
 Partition result_partition(const Vertex& vertex, const LabelPartition& partition);
 
+/// Makes partition vectors fit the slices that their vertices are computed in: where slices cut a label into n parts,
+/// the entry becomes a multiple of n, its slices as finely cut as the whole was if there is room. No change without.
+std::vector<LabelPartition> fitted_to_slices(const EinGraph& graph, std::vector<LabelPartition> partitions);
+
 /// Costs the given partition vectors (one per vertex, empty for inputs). Every edge counts, also two that one
 /// repartition will serve.
 Labelling evaluate(const EinGraph& graph, std::vector<LabelPartition> partitions, const DecompositionOptions& options);

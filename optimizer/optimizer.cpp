@@ -1,7 +1,12 @@
 #include "optimizer/optimizer.hpp"
 
+#include <algorithm>
+#include <cmath>
+
+#include "optimizer/contraction_slicer.hpp"
 #include "optimizer/flops.hpp"
 #include "optimizer/physical_planner.hpp"
+#include "optimizer/plan_memory.hpp"
 #include "optimizer/stopwatch.hpp"
 #include "plan/validator.hpp"
 
@@ -21,6 +26,51 @@ void check_output_partition(const EinGraph& graph, const std::optional<Partition
   if (partition) TileGrid(graph.vertex(graph.output()).bound, *partition);
 }
 
+DecompositionOptions aims_of(const OptimizerOptions& options) {
+  return {options.parallelism, options.free_inputs, options.output_partition};
+}
+
+void lower(OptimizedPlan& plan, const OptimizerOptions& options) {
+  plan.physical = plan_physically(plan.graph, plan.labelling, options.output_partition);
+  plan.peak_bytes = peak_bytes(plan.physical);
+}
+
+// Slices what does not fit. A plan holds more than its contractions alone, repartitions above all: where it turns out
+// too large still, its contractions get less, then more again, as long as fewer slices would save flops worth the
+// planning. The plan of the least memory stands if none fits.
+void slice(OptimizedPlan& plan, const OptimizerOptions& options) {
+  constexpr int kTries = 8;
+  constexpr double kLeastStep = 0.8;
+  constexpr double kCheapEnough = 1.05;
+  const auto limit = static_cast<double>(options.memory_limit);
+  const auto unsliced = plan.graph;
+  const auto least_flops = flops_of(unsliced).flops;
+  double flops = least_flops;
+  double fits = 0;  // the contractions' share that is known to fit
+  double exceeds = limit;
+  double target = limit;
+  for (int n = 0; n < kTries && fits < kLeastStep * exceeds; ++n) {
+    auto [graph, shortfall] = slice_contractions(unsliced, target);
+    if (n == 0) plan.shortfall = std::move(shortfall);
+    OptimizedPlan tried;
+    tried.graph = std::move(graph);
+    tried.labelling = label(tried.graph, options.strategy, aims_of(options));
+    lower(tried, options);
+    const auto tried_flops = flops_of(tried.graph).flops;
+    const bool fit = tried.peak_bytes <= limit;
+    (fit ? fits : exceeds) = target;
+    target = fits > 0 ? std::sqrt(fits * exceeds) : target * std::min(kLeastStep, limit / tried.peak_bytes);
+    if (plan.peak_bytes > limit ? tried.peak_bytes < plan.peak_bytes : fit && tried_flops < flops) {
+      plan.graph = std::move(tried.graph);
+      plan.labelling = std::move(tried.labelling);
+      plan.physical = std::move(tried.physical);
+      plan.peak_bytes = tried.peak_bytes;
+      flops = tried_flops;
+    }
+    if (plan.peak_bytes <= limit && flops <= kCheapEnough * least_flops) return;
+  }
+}
+
 PathSummary summary(const EinGraph& bound, const EinGraph& ordered, const PathReport& report) {
   const auto after = flops_of(ordered);
   return {report, flops_of(bound).flops, after.flops, after.largest_result};
@@ -32,17 +82,21 @@ OptimizedPlan optimize(const EinGraph& graph, const OptimizerOptions& options) {
   const Stopwatch watch;
   check_output_partition(graph, options.output_partition);
   OptimizedPlan plan;
-  PathSearch paths(options.path);
+  auto path_options = options.path;
+  path_options.memory_limit = options.memory_limit;
+  PathSearch paths(path_options);
   plan.graph = run_passes(graph, options.disabled_passes, plan.stages, paths);
-  plan.path = summary(graph, plan.graph, paths.report());
-  const DecompositionOptions decomposition{options.parallelism, options.free_inputs, options.output_partition};
   plan.labelling =
-      timed("decomposition", plan.stages, [&] { return label(plan.graph, options.strategy, decomposition); });
+      timed("decomposition", plan.stages, [&] { return label(plan.graph, options.strategy, aims_of(options)); });
+  timed("physical_plan", plan.stages, [&] { return lower(plan, options), 0; });
+  if (options.memory_limit > 0 && plan.peak_bytes > static_cast<double>(options.memory_limit)) {
+    timed("slicing", plan.stages, [&] { return slice(plan, options), 0; });
+    validate(plan.graph, 2);
+  }
+  plan.path = summary(graph, plan.graph, paths.report());
   if (options.compare_strategies)
     plan.strategies = timed("comparison", plan.stages,
-                            [&] { return compare_strategies(plan.graph, options.strategy, decomposition); });
-  plan.physical = timed("physical_plan", plan.stages,
-                        [&] { return plan_physically(plan.graph, plan.labelling, options.output_partition); });
+                            [&] { return compare_strategies(plan.graph, options.strategy, aims_of(options)); });
   validate(plan.physical);
   plan.planning_seconds = watch.seconds();
   return plan;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "optimizer/contraction_slicer.hpp"
 #include "optimizer/labelling.hpp"
 #include "optimizer/passes.hpp"
 #include "optimizer/path_optimizer.hpp"
@@ -23,6 +24,7 @@ struct OptimizerOptions {
   std::optional<Partition> output_partition;  ///< cut the result so; otherwise as the last vertex gives it
   PathOptions path = {};                      ///< how n-ary contractions are ordered
   bool compare_strategies = false;            ///< cost the graph under all strategies too
+  std::int64_t memory_limit = 0;              ///< bytes; contractions that would hold more are sliced. 0: none is
 };
 
 /// What ordering the contractions did for a graph.
@@ -40,8 +42,11 @@ struct OptimizedPlan {
   PhysicalPlan physical;
   PathSummary path;
   std::vector<StrategyCosts> strategies;  ///< if they were to be compared
-  std::vector<StageTiming> stages;        ///< the passes that ran, then "decomposition" and "physical_plan"
-  double planning_seconds = 0;            ///< all of it, with validation
+  /// The passes that ran, then "decomposition" and "physical_plan"; "slicing" where it was tried.
+  std::vector<StageTiming> stages;
+  double planning_seconds = 0;               ///< all of it, with validation
+  double peak_bytes = 0;                     ///< of tiles that the execution holds at once, by optimizer/plan_memory
+  std::optional<MemoryShortfall> shortfall;  ///< set: it cannot keep to the limit, and running it will fail
 };
 
 /// The optimiser: bound logical plan in, physical plan out. A pure function of its arguments: no I/O, no state, any

@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
 #include "optimizer/viable.hpp"
 
@@ -72,7 +73,7 @@ class Builder {
  private:
   void add(std::size_t v) {
     const auto& vertex = graph_.vertex(VertexId(v));
-    const auto& choices = choices_of(vertex);
+    const auto& choices = choices_of(VertexId(v));
     shape_of_[v] = &choices;
     auto costs = choices.costs;
     for (std::size_t n = 0; n < vertex.inputs.size(); ++n) {
@@ -91,18 +92,19 @@ class Builder {
       if (!graph_.vertex(vertex.inputs[n]).is_input()) add_edge(vertex.inputs[n].index(), variable, choices.inputs[n]);
   }
 
-  const ShapeChoices& choices_of(const Vertex& vertex) {
-    auto shape = shape_of(vertex.einsum, graph_.labels());
-    const auto known = shapes_.find(shape);
+  const ShapeChoices& choices_of(VertexId id) {
+    std::pair key(shape_of(graph_.vertex(id).einsum, graph_.labels()), graph_.slices_of(id));
+    const auto known = shapes_.find(key);
     if (known != shapes_.end()) return known->second;
+    const auto& [shape, slices] = key;
     ShapeChoices out;
-    auto vectors = viable(shape.extents, options_.parallelism, most_vectors_);
+    auto vectors = viable_in_slices(shape.extents, slices, options_.parallelism, most_vectors_);
     for (const auto& d : vectors)
       out.costs.push_back(options_.model->join(shape, d) + options_.model->aggregation(shape, d));
     for (const auto& input : shape.inputs) out.inputs.push_back(cuts(vectors, input));
     out.output = cuts(vectors, shape.output);
     out.vectors = std::make_shared<const std::vector<Partition>>(std::move(vectors));
-    return shapes_.emplace(std::move(shape), std::move(out)).first->second;
+    return shapes_.emplace(std::move(key), std::move(out)).first->second;
   }
 
   // What it costs to bring a tensor from a given partition to that of each vector, or the other way.
@@ -137,8 +139,8 @@ class Builder {
   const DecompositionOptions& options_;
   const std::size_t most_vectors_;
   PartitionNetwork out_;
-  std::map<VertexShape, ShapeChoices> shapes_;
-  std::unordered_map<std::size_t, const ShapeChoices*> shape_of_;  // of each vertex added
+  std::map<std::pair<VertexShape, Partition>, ShapeChoices> shapes_;  // by shape and slices
+  std::unordered_map<std::size_t, const ShapeChoices*> shape_of_;     // of each vertex added
   std::map<std::tuple<const Cuts*, const Cuts*, std::size_t>, std::shared_ptr<const ChoiceNetwork::Table>> tables_;
 };
 

@@ -13,6 +13,7 @@
 #include "optimizer/greedy_path.hpp"
 #include "optimizer/optimal_path.hpp"
 #include "optimizer/random_greedy_path.hpp"
+#include "optimizer/sliced_path.hpp"
 #include "optimizer/stopwatch.hpp"
 
 namespace eindb {
@@ -125,6 +126,13 @@ ContractionPath PathSearch::find(const ContractionProblem& problem) {
   const auto found = row_of(options_.optimizer).find({problem, options_, context, path}, std::move(greedy));
   auto better = path_of_results(problem, found.pairs, options_.cancellation);
   if (value_of(better, options_.objective).is_less(value_of(path, options_.objective))) path = std::move(better);
+  if (options_.memory_limit > 0) {
+    auto unlimited = options_;
+    unlimited.memory_limit = 0;
+    unlimited.progress = {};
+    path = path_for_limit(problem, std::move(path), static_cast<double>(options_.memory_limit),
+                          [&](const ContractionProblem& slice) { return PathSearch(unlimited).find(slice); });
+  }
   const std::string method(found.method);
   if (std::find(report_.methods.begin(), report_.methods.end(), method) == report_.methods.end())
     report_.methods.push_back(method);

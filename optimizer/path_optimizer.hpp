@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,6 +35,9 @@ struct PathOptions {
   const Cancellation* cancellation = nullptr;  ///< as in SearchContext
   /// Told how much of one contraction's search is done, at most a hundred times.
   std::function<void(std::int64_t done, std::int64_t total)> progress = {};
+  /// Bytes. Where a path would hold more, other ones are tried for how well they can be sliced
+  /// (optimizer/sliced_path). 0: no limit.
+  std::int64_t memory_limit = 0;
 };
 
 /// What the searches of one graph did.
@@ -53,6 +57,7 @@ class PathSearch {
 
   /// A path that is never worse than greedy's under the objective, and is greedy's where none is better; the same for
   /// the same problem. Throws Error{Value} if Optimal would take too long, Error{Cancelled}.
+  /// Under a memory limit, the path that is better in slices.
   ContractionPath find(const ContractionProblem& problem);
 
   const PathReport& report() const { return report_; }

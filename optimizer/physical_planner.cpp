@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "optimizer/dead_vertices.hpp"
@@ -19,8 +20,14 @@ class Planner {
 
   PhysicalPlan run(const std::optional<Partition>& output_partition) {
     const auto needed = reached_by_output(graph_);
-    for (std::size_t v = 0; v < graph_.size(); ++v)
-      if (needed[v]) result_[v] = graph_.vertex(VertexId(v)).is_input() ? scan(VertexId(v)) : compute(VertexId(v));
+    const auto streamed = streamed_inputs(needed);
+    for (std::size_t v = 0; v < graph_.size(); ++v) {
+      if (!needed[v] || streamed[v]) continue;
+      const auto* sliced = graph_.sliced_with(VertexId(v));
+      if (sliced != nullptr && sliced->result != VertexId(v)) continue;
+      if (sliced != nullptr) result_[v] = loop(*sliced);
+      else result_[v] = graph_.vertex(VertexId(v)).is_input() ? scan(VertexId(v)) : compute(VertexId(v));
+    }
     auto last = result_[graph_.output().index()];
     if (output_partition) last = cut(last, *output_partition);
     const auto finished = plan_.node(last);
@@ -29,9 +36,86 @@ class Planner {
   }
 
  private:
-  NodeId add(PhysicalNode node) {
+  NodeId add(PhysicalNode node, const Labels& dimensions = {}) {
     plan_.nodes.push_back(std::move(node));
+    if (loop_) loop_->dimensions.push_back(dimensions);
     return NodeId(plan_.nodes.size() - 1);
+  }
+
+  static bool has_sliced_label(const Labels& labels, const SlicedContraction& sliced) {
+    return std::any_of(sliced.labels.begin(), sliced.labels.end(),
+                       [&](const SlicedLabel& cut) { return contains(labels, cut.label); });
+  }
+
+  // Whether slices read the tensor from storage by themselves.
+  bool is_streamed(VertexId input, const Labels& labels, const SlicedContraction* sliced) const {
+    const auto& vertex = graph_.vertex(input);
+    return sliced != nullptr && sliced->streamed && vertex.is_input() && !vertex.stored->attached &&
+           has_sliced_label(labels, *sliced);
+  }
+
+  // Of every vertex: whether it is read in that way alone.
+  std::vector<bool> streamed_inputs(const std::vector<bool>& needed) const {
+    std::vector<bool> streamed(graph_.size(), false);
+    if (graph_.sliced().empty()) return streamed;
+    for (std::size_t v = 0; v < graph_.size(); ++v) streamed[v] = graph_.vertex(VertexId(v)).is_input();
+    streamed[graph_.output().index()] = false;
+    for (std::size_t v = 0; v < graph_.size(); ++v) {
+      if (!needed[v]) continue;
+      const auto& vertex = graph_.vertex(VertexId(v));
+      for (std::size_t n = 0; n < vertex.inputs.size(); ++n)
+        if (!is_streamed(vertex.inputs[n], vertex.einsum.inputs[n], graph_.sliced_with(VertexId(v))))
+          streamed[vertex.inputs[n].index()] = false;
+    }
+    return streamed;
+  }
+
+  // What slices share comes first, the nodes that are run once per slice after that.
+  NodeId loop(const SlicedContraction& sliced) {
+    for (const auto v : sliced.body) cut_shared_inputs(v, sliced);
+    loop_ = SliceLoop{NodeId(plan_.nodes.size()), {}, sliced.labels, sliced.aggregate, {}};
+    sliced_ = &sliced;
+    for (const auto v : sliced.body) result_[v.index()] = compute(v);
+    sliced_ = nullptr;
+    loop_->result = result_[sliced.result.index()];
+    plan_.loops.push_back(*std::exchange(loop_, std::nullopt));
+    parts_of_slices_.clear();
+    return plan_.loops.back().result;
+  }
+
+  void cut_shared_inputs(VertexId v, const SlicedContraction& sliced) {
+    const auto& vertex = graph_.vertex(v);
+    for (std::size_t n = 0; n < vertex.inputs.size(); ++n) {
+      const auto input = vertex.inputs[n];
+      const auto& labels = vertex.einsum.inputs[n];
+      if (std::binary_search(sliced.body.begin(), sliced.body.end(), input)) continue;
+      const bool attached =
+          !is_streamed(input, labels, &sliced) && can_be_read_in_any_partition(plan_.node(result_[input.index()]));
+      if (attached || !has_sliced_label(labels, sliced))
+        cut(result_[input.index()], labelling_.vertices[v.index()].partition.project(labels));
+    }
+  }
+
+  // In a loop: this slice's share of an input, or what all slices share.
+  NodeId cut_slice(VertexId input, const Labels& labels, const Partition& wanted) {
+    const bool own = std::binary_search(sliced_->body.begin(), sliced_->body.end(), input);
+    if (!own && !has_sliced_label(labels, *sliced_)) return cut(result_[input.index()], wanted);
+    auto node = result_[input.index()];
+    if (is_streamed(input, labels, sliced_)) node = scan_slice(input, labels);
+    else if (can_be_read_in_any_partition(plan_.node(node))) return cut(node, wanted);
+    const auto source = plan_.node(node);
+    if (source.grid.partition() == wanted) return node;
+    const auto [known, is_new] = parts_of_slices_.try_emplace({source.vertex, labels, wanted});
+    if (is_new)
+      known->second = add({RepartitionNode{node}, source.vertex, source.dtype, {source.grid.shape(), wanted}}, labels);
+    return known->second;
+  }
+
+  NodeId scan_slice(VertexId input, const Labels& labels) {
+    const auto& tensor = *graph_.vertex(input).stored;
+    const auto [known, is_new] = parts_of_slices_.try_emplace({input, labels, {}});
+    if (is_new) known->second = add({ScanNode{tensor}, input, tensor.dtype, tensor.grid}, labels);
+    return known->second;
   }
 
   NodeId scan(VertexId v) {
@@ -71,13 +155,18 @@ class Planner {
     const auto& vertex = graph_.vertex(v);
     const auto& partition = labelling_.vertices[v.index()].partition;
     JoinNode join{{}, vertex.einsum, partition, vertex.compute_dtype};
-    for (std::size_t n = 0; n < vertex.inputs.size(); ++n)
-      join.inputs.push_back(cut(result_[vertex.inputs[n].index()], partition.project(vertex.einsum.inputs[n])));
-    const TileGrid grid(vertex.bound, partition.project(vertex.einsum.output));
-    const auto joined = add({std::move(join), v, vertex.dtype, grid});
+    for (std::size_t n = 0; n < vertex.inputs.size(); ++n) {
+      const auto& labels = vertex.einsum.inputs[n];
+      const auto wanted = partition.project(labels);
+      join.inputs.push_back(sliced_ != nullptr ? cut_slice(vertex.inputs[n], labels, wanted)
+                                               : cut(result_[vertex.inputs[n].index()], wanted));
+    }
+    const auto& head = vertex.einsum.output;
+    const TileGrid grid(vertex.bound, partition.project(head));
+    const auto joined = add({std::move(join), v, vertex.dtype, grid}, head);
     const auto aggregated = partition.project(vertex.einsum.aggregated);
     const bool grouped = std::any_of(aggregated.begin(), aggregated.end(), [](std::int64_t d) { return d > 1; });
-    return grouped ? add({GroupByNode{joined}, v, vertex.dtype, grid}) : joined;
+    return grouped ? add({GroupByNode{joined}, v, vertex.dtype, grid}, head) : joined;
   }
 
   const EinGraph& graph_;
@@ -85,7 +174,10 @@ class Planner {
   PhysicalPlan plan_;
   std::vector<NodeId> result_;  // of each vertex
   std::map<std::pair<NodeId, Partition>, NodeId> repartitions_;
-  std::set<NodeId> read_scans_;  // of attached tensors
+  std::set<NodeId> read_scans_;                // of attached tensors
+  std::optional<SliceLoop> loop_;              // set while the nodes of a loop are added
+  const SlicedContraction* sliced_ = nullptr;  // what it computes
+  std::map<std::tuple<VertexId, Labels, Partition>, NodeId> parts_of_slices_;  // of the loop; scans have no partition
 };
 
 }  // namespace

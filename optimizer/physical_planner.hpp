@@ -13,6 +13,9 @@ namespace eindb {
 /// the same partition share one repartition. A repartition to `output_partition`, if it is given and differs, and
 /// the sink end the plan.
 ///
+/// Sliced contractions (EinGraph::sliced) become loops: what their slices share is brought into the wanted partition
+/// before, what slices have each for themselves within.
+///
 /// Nodes name the vertex whose tensor they give. Throws Error{Shape} if `output_partition` does not fit the result.
 PhysicalPlan plan_physically(const EinGraph& graph, const Labelling& labelling,
                              const std::optional<Partition>& output_partition = std::nullopt);

@@ -21,12 +21,16 @@ Labelling label_sqrt(const EinGraph& graph, const Names&, const DecompositionOpt
   const int halvings = std::bit_width(static_cast<std::uint64_t>(options.parallelism)) - 1;
   const auto root = std::int64_t{1} << (halvings / 2);
   std::vector<LabelPartition> partitions;
-  for (const auto& vertex : graph.vertices()) {
+  for (std::size_t v = 0; v < graph.size(); ++v) {
+    const auto& vertex = graph.vertex(VertexId(v));
     auto& partition = partitions.emplace_back();
     if (vertex.is_input()) continue;
     partition.labels = vertex.einsum.labels();
-    for (const auto label : partition.labels)
-      partition.parts.push_back(std::min(root, floor_power_of_two(graph.labels().extent(label))));
+    const auto slices = graph.slices_of(VertexId(v));
+    for (std::size_t n = 0; n < slices.size(); ++n) {
+      const auto extent = graph.labels().extent(partition.labels[n]);
+      partition.parts.push_back(slices[n] * std::min(root, floor_power_of_two(extent / slices[n])));
+    }
   }
   return evaluate(graph, std::move(partitions), options);
 }
@@ -129,7 +133,11 @@ Labelling label(const EinGraph& graph, const Strategy& strategy, const Decomposi
   const auto& row = row_of(strategy.kind);
   auto names = strategy.labels;
   if (names.empty() && !row.own_label.empty()) names.emplace_back(row.own_label);
-  return row.label(graph, names, options);
+  auto labelling = row.label(graph, names, options);
+  if (graph.sliced().empty()) return labelling;
+  std::vector<LabelPartition> partitions;
+  for (auto& vertex : labelling.vertices) partitions.push_back(std::move(vertex.partition));
+  return evaluate(graph, fitted_to_slices(graph, std::move(partitions)), options);
 }
 
 }  // namespace eindb

@@ -79,4 +79,14 @@ std::vector<Partition> viable(const std::vector<std::int64_t>& extents, std::int
   return out;
 }
 
+std::vector<Partition> viable_in_slices(std::vector<std::int64_t> extents, const std::vector<std::int64_t>& slices,
+                                        std::int64_t p, std::size_t limit) {
+  for (std::size_t n = 0; n < extents.size(); ++n)
+    if (slices[n] > 1) extents[n] /= slices[n];
+  auto out = viable(extents, p, limit);
+  for (auto& d : out)
+    for (std::size_t n = 0; n < d.size(); ++n) d[n] *= slices[n];
+  return out;
+}
+
 }  // namespace eindb

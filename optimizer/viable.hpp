@@ -25,4 +25,9 @@ std::int64_t floor_power_of_two(std::int64_t value);
 std::vector<Partition> viable(const std::vector<std::int64_t>& extents, std::int64_t p,
                               std::size_t limit = std::numeric_limits<std::size_t>::max());
 
+/// The same for a vertex that is computed in slices, which cut label n into `slices[n]` parts: p kernel calls in every
+/// slice, so multiples of `slices`.
+std::vector<Partition> viable_in_slices(std::vector<std::int64_t> extents, const std::vector<std::int64_t>& slices,
+                                        std::int64_t p, std::size_t limit);
+
 }  // namespace eindb

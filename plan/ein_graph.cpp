@@ -37,6 +37,30 @@ VertexId EinGraph::add(Vertex vertex) {
   return VertexId(vertices_.size() - 1);
 }
 
+double SlicedContraction::slices() const {
+  double slices = 1;
+  for (const auto& label : labels) slices *= static_cast<double>(label.parts);
+  return slices;
+}
+
+const SlicedContraction* EinGraph::sliced_with(VertexId id) const {
+  const auto holds = [&](const SlicedContraction& c) { return std::binary_search(c.body.begin(), c.body.end(), id); };
+  const auto found = std::find_if(sliced_.begin(), sliced_.end(), holds);
+  return found == sliced_.end() ? nullptr : &*found;
+}
+
+std::vector<std::int64_t> EinGraph::slices_of(VertexId id) const {
+  const auto labels = vertex(id).einsum.labels();
+  std::vector<std::int64_t> slices(labels.size(), 1);
+  if (const auto* contraction = sliced_with(id)) {
+    for (const auto& sliced : contraction->labels) {
+      const auto place = std::find(labels.begin(), labels.end(), sliced.label);
+      if (place != labels.end()) slices[static_cast<std::size_t>(place - labels.begin())] = sliced.parts;
+    }
+  }
+  return slices;
+}
+
 std::vector<int> EinGraph::use_counts() const {
   std::vector<int> counts(size(), 0);
   for (const auto& vertex : vertices_)

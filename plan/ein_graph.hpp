@@ -51,6 +51,32 @@ struct Vertex {
   bool is_input() const { return stored.has_value(); }
 };
 
+/// A label whose range is worked through part by part: in `parts` slices, as if it were cut so.
+struct SlicedLabel {
+  Label label;
+  std::int64_t parts = 1;
+
+  friend bool operator==(const SlicedLabel&, const SlicedLabel&) = default;
+};
+
+/// Vertices that are computed slice by slice, so that no more than one slice of each is held: for every combination of
+/// parts of `labels` the whole body once, over these parts alone. What the slices give for the same cell of the result
+/// is aggregated; where a sliced label is in the result's head, slices fill it part by part.
+///
+/// Example: T[i,k] = SUM(A[i,j] * B[j,k]), Z[] = SUM(T[i,k] * C[k,i]) with i in 4 parts holds a quarter of T at a time.
+/// Invariants (plan/validator): the body is in the order of computation and ends in `result`; what another vertex of
+/// the body reads no vertex outside of it does; every vertex of the body depends on a sliced label.
+struct SlicedContraction {
+  VertexId result;
+  std::vector<VertexId> body;
+  std::vector<SlicedLabel> labels;        ///< each in more than one part
+  Aggregate aggregate = Aggregate::None;  ///< of several slices' values for one cell; None if there is but one
+  bool streamed = false;                  ///< stored tensors that have a sliced label are read anew by every slice
+
+  /// How often the body is run.
+  double slices() const;
+};
+
 /// The logical plan: a DAG of EinSum vertices over the labels of one statement.
 /// Invariant (plan/validator): inputs of a vertex come before it; `output` is a vertex; extents agree with labels.
 /// After the contraction-order pass every vertex has at most two inputs.
@@ -68,6 +94,16 @@ class EinGraph {
     type = promote(type, compute);
   }
 
+  /// Last of all: passes that make another graph do not carry slices over.
+  void slice(SlicedContraction contraction) { sliced_.push_back(std::move(contraction)); }
+  /// No vertex is in two of them; in the order of their results.
+  const std::vector<SlicedContraction>& sliced() const { return sliced_; }
+  /// The contraction that has the vertex in its body, or null.
+  const SlicedContraction* sliced_with(VertexId id) const;
+  /// Into how many parts slices cut each label of a vertex's EinSum, in the order of einsum.labels(): a partition
+  /// vector of the vertex has multiples of these.
+  std::vector<std::int64_t> slices_of(VertexId id) const;
+
   const Vertex& vertex(VertexId id) const { return vertices_[id.index()]; }
   const std::vector<Vertex>& vertices() const { return vertices_; }
   std::size_t size() const { return vertices_.size(); }
@@ -84,6 +120,7 @@ class EinGraph {
   LabelTable labels_;
   std::vector<Vertex> vertices_;
   VertexId output_;
+  std::vector<SlicedContraction> sliced_;
 };
 
 /// The vertex of a stored tensor or of a selection from one: named "X" or "X(3,:)".

@@ -1,5 +1,7 @@
 #include "plan/physical_plan.hpp"
 
+#include <algorithm>
+
 namespace eindb {
 namespace {
 
@@ -21,6 +23,11 @@ struct NameOf {
 };
 
 }  // namespace
+
+const SliceLoop* PhysicalPlan::loop_of(NodeId id) const {
+  const auto loop = std::find_if(loops.begin(), loops.end(), [&](const SliceLoop& l) { return l.contains(id); });
+  return loop == loops.end() ? nullptr : &*loop;
+}
 
 std::vector<NodeId> inputs_of(const PhysicalNode& node) { return std::visit(InputsOf{}, node.op); }
 std::string operator_name(const PhysicalNode& node) { return std::visit(NameOf{}, node.op); }

@@ -49,12 +49,28 @@ struct PhysicalNode {
   TileGrid grid;  ///< of the result; for a join that a GroupByNode follows, of one group's result
 };
 
+/// Nodes `begin` to `result`, which are run once per slice (SlicedContraction) and hold one slice each: of a grid whose
+/// dimension has a sliced label, that share of its parts. What they read from before `begin` is there as a whole. The
+/// result's node, a join or its group-by, gives all of its grid in the end.
+struct SliceLoop {
+  NodeId begin;
+  NodeId result;
+  std::vector<SlicedLabel> labels;
+  Aggregate aggregate = Aggregate::None;
+  std::vector<Labels> dimensions;  ///< the labels of the grid of node begin + n
+
+  bool contains(NodeId id) const { return begin <= id && id <= result; }
+};
+
 /// The physical plan: nodes in an order in which every input comes before its readers; the last one is the sink.
 /// The contract between optimizer/ and executor/. Immutable once built.
 struct PhysicalPlan {
   LabelTable labels;
   std::vector<PhysicalNode> nodes;
+  std::vector<SliceLoop> loops = {};  ///< disjoint, in the order of nodes
 
+  /// The loop that runs the node, or null.
+  const SliceLoop* loop_of(NodeId id) const;
   const PhysicalNode& node(NodeId id) const { return nodes[id.index()]; }
 };
 

@@ -95,6 +95,38 @@ void check_vertex(const EinGraph& graph, VertexId id, std::size_t max_arity) {
   check_types(vertex.einsum, types, vertex.compute_dtype, vertex.dtype, check);
 }
 
+void check_sliced_labels(const std::vector<SlicedLabel>& labels, const LabelTable& table, const Checker& check) {
+  check(!labels.empty(), "slices are of a label");
+  for (const auto& [label, parts] : labels) {
+    check(label.index() < table.size(), "every label is in the label table");
+    check(parts > 1 && parts <= table.extent(label), "a sliced label has at least two parts and at most its extent");
+  }
+}
+
+void check_sliced(const EinGraph& graph, const SlicedContraction& sliced, std::vector<bool>& in_a_body) {
+  const Checker check("slices of " + graph.vertex(sliced.result).name);
+  check_sliced_labels(sliced.labels, graph.labels(), check);
+  check(!sliced.body.empty() && std::is_sorted(sliced.body.begin(), sliced.body.end()) &&
+            sliced.body.back() == sliced.result,
+        "a sliced contraction ends in its result");
+  for (const auto id : sliced.body) {
+    check(!graph.vertex(id).is_input() && !in_a_body[id.index()],
+          "a vertex is computed in the slices of one contraction");
+    in_a_body[id.index()] = true;
+  }
+}
+
+void check_readers_of_slices(const EinGraph& graph) {
+  for (std::size_t n = 0; n < graph.size(); ++n) {
+    const auto* own = graph.sliced_with(VertexId(n));
+    for (const auto input : graph.vertices()[n].inputs) {
+      const auto* read = graph.sliced_with(input);
+      CHECK(read == nullptr || read == own || read->result == input,
+            "what is computed in slices is read in the same slices alone");
+    }
+  }
+}
+
 bool cuts_aggregated_label(const JoinNode& join) {
   const auto parts = join.partition.project(join.einsum.aggregated);
   return std::any_of(parts.begin(), parts.end(), [](std::int64_t d) { return d > 1; });
@@ -161,6 +193,25 @@ struct NodeChecker {
   }
 };
 
+void check_loop(const PhysicalPlan& plan, const SliceLoop& loop) {
+  const Checker check("loop to node " + std::to_string(loop.result.index()));
+  check(loop.begin <= loop.result && loop.result.index() + 1 < plan.nodes.size(), "a loop ends before the sink");
+  check_sliced_labels(loop.labels, plan.labels, check);
+  check(loop.dimensions.size() == loop.result.index() - loop.begin.index() + 1, "a loop knows the labels of its nodes");
+  for (auto n = loop.begin.index(); n <= loop.result.index(); ++n) {
+    const auto& grid = plan.nodes[n].grid;
+    const auto& labels = loop.dimensions[n - loop.begin.index()];
+    check(labels.size() == grid.rank(), "a loop knows the label of every dimension of its nodes");
+    if (std::holds_alternative<ScanNode>(plan.nodes[n].op)) continue;
+    for (const auto& sliced : loop.labels)
+      for (std::size_t d = 0; d < labels.size(); ++d)
+        check(labels[d] != sliced.label || grid.partition()[d] % sliced.parts == 0, "tiles lie in one slice each");
+  }
+  for (auto n = loop.result.index() + 1; n < plan.nodes.size(); ++n)
+    for (const auto input : inputs_of(plan.nodes[n]))
+      check(!loop.contains(input) || input == loop.result, "nothing but its result is read outside of a loop");
+}
+
 void check_readers(const PhysicalPlan& plan) {
   std::vector<std::vector<NodeId>> readers(plan.nodes.size());
   for (std::size_t n = 0; n < plan.nodes.size(); ++n)
@@ -180,6 +231,10 @@ void check_readers(const PhysicalPlan& plan) {
 void validate(const EinGraph& graph, std::size_t max_arity) {
   CHECK(graph.output().index() < graph.size(), "the output of a graph is one of its vertices");
   for (std::size_t n = 0; n < graph.size(); ++n) check_vertex(graph, VertexId(n), max_arity);
+  if (graph.sliced().empty()) return;
+  std::vector<bool> in_a_body(graph.size(), false);
+  for (const auto& sliced : graph.sliced()) check_sliced(graph, sliced, in_a_body);
+  check_readers_of_slices(graph);
 }
 
 void validate(const PhysicalPlan& plan) {
@@ -191,6 +246,7 @@ void validate(const PhysicalPlan& plan) {
     for (const auto input : inputs_of(node)) check(input.index() < n, "inputs come before their readers");
     std::visit(NodeChecker{plan, node, check}, node.op);
   }
+  for (const auto& loop : plan.loops) check_loop(plan, loop);
   check_readers(plan);
 }
 

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "tensor/partition.hpp"
+
+namespace eindb {
+
+/// A box of a tensor relation's keys: those with begin[d] <= key[d] < begin[d] + size[d]. Its tiles are numbered
+/// row-major within the box. What a slice of a relation holds; the whole of a grid is a window, too.
+struct TileWindow {
+  TileKey begin;
+  TileKey size;
+
+  static TileWindow whole(const Partition& parts) { return {TileKey(parts.size(), 0), parts}; }
+
+  std::int64_t tile_count() const;
+  TileKey key_of(std::int64_t number) const;
+  std::int64_t number_of(const TileKey& key) const;
+};
+
+}  // namespace eindb

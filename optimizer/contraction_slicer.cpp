@@ -1,0 +1,199 @@
+#include "optimizer/contraction_slicer.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "optimizer/product.hpp"
+#include "optimizer/slicing.hpp"
+
+namespace eindb {
+namespace {
+
+bool is_sum(const Vertex& vertex) {
+  return vertex.einsum.aggregate == Aggregate::Sum || vertex.einsum.aggregate == Aggregate::None;
+}
+
+// Whether f(a + b) = f(a) + f(b) for operand n of the vertex's expression f.
+bool is_plain_factor(const Vertex& vertex, std::size_t n) {
+  std::size_t plain = 0;
+  for (const auto& factor : factors_of(vertex.einsum.expression)) {
+    const auto operands = operands_of(*factor.expression);
+    if (std::find(operands.begin(), operands.end(), n) == operands.end()) continue;
+    if (factor.inverted || factor.expression->kind() != ScalarExpression::Kind::Operand) return false;
+    ++plain;
+  }
+  return plain == 1;
+}
+
+// Whole numbers drop fractions, which must not happen once per slice.
+bool keeps_sums(const Vertex& vertex) { return vertex.dtype != DType::Int64 || vertex.compute_dtype == DType::Int64; }
+
+// The trees of a graph: which reader each vertex belongs to.
+class Trees {
+ public:
+  explicit Trees(const EinGraph& graph) : graph_(graph), uses_(graph.use_counts()), root_(graph.size()) {
+    for (std::size_t v = 0; v < graph.size(); ++v) root_[v] = v;
+    for (std::size_t v = graph.size(); v-- > 0;) {
+      const auto& vertex = graph.vertex(VertexId(v));
+      for (std::size_t n = 0; n < vertex.inputs.size(); ++n)
+        if (belongs_to(vertex, n)) root_[vertex.inputs[n].index()] = root_[v];
+    }
+  }
+
+  /// The vertices of every tree of several, in the order of computation.
+  std::vector<std::vector<VertexId>> list() const {
+    std::vector<std::vector<VertexId>> members(graph_.size());
+    for (std::size_t v = 0; v < graph_.size(); ++v) members[root_[v]].emplace_back(v);
+    std::erase_if(members, [](const auto& tree) { return tree.size() < 2; });
+    return members;
+  }
+
+ private:
+  bool belongs_to(const Vertex& reader, std::size_t n) const {
+    const auto id = reader.inputs[n];
+    const auto& read = graph_.vertex(id);
+    if (read.is_input() || uses_[id.index()] != 1 || reader.einsum.inputs[n] != read.einsum.output) return false;
+    if (is_sum(reader)) return is_plain_factor(reader, n) && keeps_sums(read);
+    return read.einsum.aggregate == Aggregate::None;
+  }
+
+  const EinGraph& graph_;
+  std::vector<int> uses_;
+  std::vector<std::size_t> root_;
+};
+
+// One tree as a problem on plain values, and the way back.
+class TreeProblem {
+ public:
+  TreeProblem(const EinGraph& graph, const std::vector<VertexId>& tree) : graph_(graph), tree_(tree) {
+    for (const auto id : tree)
+      for (const auto input : graph.vertex(id).inputs)
+        if (!in_tree(input)) ++operands_;
+    for (std::size_t s = 0; s < tree.size(); ++s) result_.emplace(tree[s], operands_ + s);
+    for (const auto id : tree) add_step(graph.vertex(id));
+    find_sliceable();
+  }
+
+  const SlicingProblem& problem() const { return problem_; }
+
+  SlicedContraction contraction(const Slicing& slicing) const {
+    SlicedContraction out;
+    for (const auto s : slicing.body) out.body.push_back(tree_[s]);
+    out.result = tree_[slicing.last];
+    out.streamed = slicing.streamed;
+    const auto& last = problem_.steps[slicing.last];
+    for (std::size_t l = 0; l < labels_.size(); ++l) {
+      if (slicing.parts[l] < 2) continue;
+      out.labels.push_back({labels_[l], slicing.parts[l]});
+      const auto has = [&](const auto& list) { return std::find(list.begin(), list.end(), l) != list.end(); };
+      // Labels summed below the result leave sums to add up, whatever the result's own aggregate is.
+      if (!has(last.labels)) out.aggregate = Aggregate::Sum;
+      else if (!has(last.kept) && out.aggregate == Aggregate::None)
+        out.aggregate = graph_.vertex(out.result).einsum.aggregate;
+    }
+    return out;
+  }
+
+ private:
+  bool in_tree(VertexId id) const { return std::binary_search(tree_.begin(), tree_.end(), id); }
+
+  std::size_t number_of(Label label) {
+    const auto [entry, is_new] = number_.try_emplace(label, labels_.size());
+    if (is_new) {
+      labels_.push_back(label);
+      problem_.extents.push_back(graph_.labels().extent(label));
+    }
+    return entry->second;
+  }
+
+  std::vector<std::size_t> numbers_of(const Labels& labels) {
+    std::vector<std::size_t> out;
+    for (const auto label : labels) out.push_back(number_of(label));
+    return out;
+  }
+
+  void add_step(const Vertex& vertex) {
+    SlicingProblem::Step step{{}, numbers_of(vertex.einsum.labels()), numbers_of(vertex.einsum.output), 0, 0};
+    step.element_bytes = static_cast<double>(std::max(size_of(vertex.dtype), size_of(vertex.compute_dtype)));
+    step.flops_per_cell = vertex.einsum.aggregate == Aggregate::None ? 1 : 2;
+    for (std::size_t n = 0; n < vertex.inputs.size(); ++n) {
+      const auto id = vertex.inputs[n];
+      if (in_tree(id)) step.inputs.push_back(result_.at(id));
+      else step.inputs.push_back(add_operand(graph_.vertex(id), vertex.einsum.inputs[n]));
+    }
+    problem_.steps.push_back(std::move(step));
+  }
+
+  // A tensor in a program's memory takes none of the statement's.
+  std::size_t add_operand(const Vertex& vertex, const Labels& labels) {
+    SlicingProblem::Operand operand{numbers_of(labels), static_cast<double>(size_of(vertex.dtype))};
+    if (vertex.is_input() && vertex.stored->attached) operand.element_bytes = 0;
+    else if (vertex.is_input()) operand.stored_parts = vertex.stored->grid.partition();
+    problem_.operands.push_back(std::move(operand));
+    return problem_.operands.size() - 1;
+  }
+
+  // A label of two tops means two things, one of them only further down. Slices of one that is summed below the root
+  // give sums, which all vertices from there to the root must hand on as sums.
+  void find_sliceable() {
+    const auto count = problem_.steps.size();
+    std::vector<bool> sums(count, true);  // from the step to the root
+    std::vector<std::size_t> tops(labels_.size(), 0);
+    problem_.sliceable.assign(labels_.size(), true);
+    for (std::size_t s = count; s-- > 0;) {
+      const bool own = is_sum(graph_.vertex(tree_[s]));
+      for (const auto input : problem_.steps[s].inputs)
+        if (input >= operands_) sums[input - operands_] = sums[s] && own;
+      const auto& kept = problem_.steps[s].kept;
+      for (const auto label : problem_.steps[s].labels) {
+        const bool ends = s + 1 == count || std::find(kept.begin(), kept.end(), label) == kept.end();
+        if (!ends) continue;
+        ++tops[label];
+        if (s + 1 < count && !(sums[s] && own)) problem_.sliceable[label] = false;
+      }
+    }
+    for (std::size_t l = 0; l < tops.size(); ++l)
+      if (tops[l] != 1) problem_.sliceable[l] = false;
+  }
+
+  const EinGraph& graph_;
+  const std::vector<VertexId>& tree_;
+  std::size_t operands_ = 0;
+  SlicingProblem problem_;
+  Labels labels_;
+  std::unordered_map<Label, std::size_t> number_;
+  std::unordered_map<VertexId, std::size_t> result_;
+};
+
+SlicingProblem without_stored_operands(SlicingProblem problem) {
+  for (auto& operand : problem.operands)
+    if (!operand.stored_parts.empty()) operand.element_bytes = 0;
+  return problem;
+}
+
+double least_bytes(const SlicingProblem& problem) {
+  auto parts = problem.extents;
+  for (std::size_t l = 0; l < parts.size(); ++l)
+    if (!problem.sliceable[l] || parts[l] < 1) parts[l] = 1;
+  return evaluate_slicing(without_stored_operands(problem), parts).bytes;
+}
+
+}  // namespace
+
+SlicedGraph slice_contractions(EinGraph graph, double limit) {
+  std::vector<SlicedContraction> found;
+  std::optional<MemoryShortfall> shortfall;
+  for (const auto& tree : Trees(graph).list()) {
+    const TreeProblem tree_problem(graph, tree);
+    const auto slicing = find_slicing(tree_problem.problem(), limit);
+    if (slicing.slices > 1) found.push_back(tree_problem.contraction(slicing));
+    if (slicing.bytes <= limit) continue;
+    const auto least = least_bytes(tree_problem.problem());
+    if (least > limit && (!shortfall || least > shortfall->bytes)) shortfall = {graph.vertex(tree.back()).name, least};
+  }
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.result < b.result; });
+  for (auto& contraction : found) graph.slice(std::move(contraction));
+  return {std::move(graph), std::move(shortfall)};
+}
+
+}  // namespace eindb

@@ -1,0 +1,140 @@
+#include "optimizer/plan_memory.hpp"
+
+#include <algorithm>
+
+#include "common/checked_math.hpp"
+
+namespace eindb {
+namespace {
+
+constexpr std::size_t kNever = SIZE_MAX;
+
+// Follows the executor through a plan.
+class MemoryWalk {
+ public:
+  explicit MemoryWalk(const PhysicalPlan& plan)
+      : plan_(plan), last_reader_(plan.nodes.size(), kNever), held_(plan.nodes.size(), 0) {
+    for (std::size_t n = 0; n < plan.nodes.size(); ++n)
+      for (const auto input : inputs_of(plan.nodes[n])) last_reader_[input.index()] = n;
+  }
+
+  double run() {
+    auto loop = plan_.loops.begin();
+    for (std::size_t n = 0; n < plan_.nodes.size(); ++n) {
+      if (loop == plan_.loops.end() || loop->begin.index() != n) {
+        run_node(n);
+        continue;
+      }
+      run_loop(*loop);
+      n = loop->result.index();
+      ++loop;
+    }
+    return peak_;
+  }
+
+ private:
+  // What a loop reads from outside stays until its end, and so does the whole of its result.
+  void run_loop(const SliceLoop& loop) {
+    loop_ = &loop;
+    const auto result = loop.result.index();
+    if (loop.aggregate != Aggregate::None) hold(result, bytes_of(result, widest_type(result), nullptr));
+    else hold(result, bytes_of(result, plan_.nodes[result].dtype, nullptr));
+    for (auto n = loop.begin.index(); n <= result; ++n) run_node(n);
+    loop_ = nullptr;
+    for (auto n = loop.begin.index(); n <= result; ++n)
+      for (const auto input : inputs_of(plan_.nodes[n])) drop_after(input.index(), result);
+    hold(result, bytes_of(result, plan_.nodes[result].dtype, nullptr));
+  }
+
+  void run_node(std::size_t n) {
+    const auto& node = plan_.nodes[n];
+    if (std::holds_alternative<ScanNode>(node.op)) return;
+    // A join that a group-by reads is run by that.
+    if (is_grouped(n)) return;
+    const auto inputs = inputs_read_by(n);
+    for (const auto input : inputs)
+      if (std::holds_alternative<ScanNode>(plan_.node(input).op)) hold(input.index(), scanned_bytes(input.index()));
+    const bool into_result = loop_ != nullptr && loop_->result == NodeId(n);
+    double made = std::holds_alternative<SinkNode>(node.op) ? 0 : bytes_of(n, widest_type(n), loop_);
+    if (into_result && loop_->aggregate == Aggregate::None) made = 0;  // held as a whole already
+    peak_ = std::max(peak_, now_ + made);
+    if (!into_result && made > 0) hold(n, bytes_of(n, node.dtype, loop_));
+    for (const auto input : inputs)
+      if (loop_ == nullptr || loop_->contains(input)) drop_after(input.index(), n);
+  }
+
+  bool is_grouped(std::size_t n) const {
+    const auto* group_by = n + 1 < plan_.nodes.size() ? std::get_if<GroupByNode>(&plan_.nodes[n + 1].op) : nullptr;
+    return group_by != nullptr && group_by->input == NodeId(n);
+  }
+
+  std::vector<NodeId> inputs_read_by(std::size_t n) const {
+    const auto* group_by = std::get_if<GroupByNode>(&plan_.nodes[n].op);
+    return inputs_of(group_by != nullptr ? plan_.node(group_by->input) : plan_.nodes[n]);
+  }
+
+  // Accumulators are of the type that a join computes in.
+  DType widest_type(std::size_t n) const {
+    const auto* group_by = std::get_if<GroupByNode>(&plan_.nodes[n].op);
+    const auto* join =
+        std::get_if<JoinNode>(group_by != nullptr ? &plan_.node(group_by->input).op : &plan_.nodes[n].op);
+    const auto type = plan_.nodes[n].dtype;
+    return join != nullptr && size_of(join->compute_dtype) > size_of(type) ? join->compute_dtype : type;
+  }
+
+  // Of a node's result, or of one slice of it.
+  double bytes_of(std::size_t n, DType type, const SliceLoop* loop) const {
+    const auto& shape = plan_.nodes[n].grid.shape();
+    auto bytes = static_cast<double>(size_of(type));
+    for (std::size_t d = 0; d < shape.rank(); ++d)
+      bytes *= static_cast<double>(loop == nullptr ? shape[d] : ceil_divide(shape[d], slices_of(n, d, *loop)));
+    return bytes;
+  }
+
+  static std::int64_t slices_of(std::size_t n, std::size_t d, const SliceLoop& loop) {
+    for (const auto& [label, parts] : loop.labels)
+      if (loop.dimensions[n - loop.begin.index()][d] == label) return parts;
+    return 1;
+  }
+
+  // The tiles that a slice overlaps: a stored tensor is cut as it was stored.
+  double scanned_bytes(std::size_t n) const {
+    const auto& node = plan_.nodes[n];
+    if (std::get<ScanNode>(node.op).tensor.attached) return 0;
+    if (loop_ == nullptr || !loop_->contains(NodeId(n))) return bytes_of(n, node.dtype, nullptr);
+    auto bytes = static_cast<double>(size_of(node.dtype));
+    for (std::size_t d = 0; d < node.grid.rank(); ++d) {
+      const auto extent = node.grid.shape()[d];
+      const auto stored = node.grid.partition()[d];
+      const auto slices = slices_of(n, d, *loop_);
+      const auto tile = ceil_divide(extent, stored);
+      const auto slice = ceil_divide(extent, slices);
+      const auto inside = slices % stored == 0 ? tile : stored % slices == 0 ? slice : slice + 2 * (tile - 1);
+      bytes *= static_cast<double>(std::min(extent, inside));
+    }
+    return bytes;
+  }
+
+  void hold(std::size_t n, double bytes) {
+    now_ += bytes - held_[n];
+    held_[n] = bytes;
+    peak_ = std::max(peak_, now_);
+  }
+
+  void drop_after(std::size_t n, std::size_t reader) {
+    if (last_reader_[n] <= reader) hold(n, 0);
+  }
+
+  const PhysicalPlan& plan_;
+  std::vector<std::size_t> last_reader_;
+  std::vector<double> held_;
+  const SliceLoop* loop_ = nullptr;
+  double now_ = 0;
+  double peak_ = 0;
+};
+
+}  // namespace
+
+double peak_bytes(const PhysicalPlan& plan) { return MemoryWalk(plan).run(); }
+
+}  // namespace eindb
