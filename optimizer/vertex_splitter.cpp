@@ -89,9 +89,9 @@ Vertex VertexSplitter::build(std::string name, const ScalarPtr& expression, EinS
   return built;
 }
 
-ScalarPtr VertexSplitter::add_part(const ScalarPtr& expression, Labels output, Labels aggregated) {
+ScalarPtr VertexSplitter::add_part(const ScalarPtr& expression, Labels output, Labels aggregated, Aggregate how) {
   EinSum head;
-  head.aggregate = aggregated.empty() ? Aggregate::None : Aggregate::Sum;
+  head.aggregate = aggregated.empty() ? Aggregate::None : how;
   head.aggregated = std::move(aggregated);
   head.output = output;
   auto part = build(names_.next(vertex_.name), expression, std::move(head));
