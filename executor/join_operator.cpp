@@ -16,6 +16,17 @@ std::vector<DType> types_of(const std::vector<std::shared_ptr<Relation>>& inputs
   return types;
 }
 
+// The epilogue as an EinSum over the aggregated tile.
+std::optional<Kernel> epilogue_of(const JoinNode& join, const LabelTable& labels) {
+  if (join.einsum.epilogue == nullptr) return std::nullopt;
+  const EinSum einsum{.inputs = {join.einsum.output},
+                      .output = join.einsum.output,
+                      .aggregated = {},
+                      .expression = join.einsum.epilogue,
+                      .aggregate = Aggregate::None};
+  return Kernel(einsum, labels, {join.compute_dtype}, join.compute_dtype, join.compute_dtype);
+}
+
 // The values of a row-major number over `extents`.
 TileKey unravel(std::int64_t number, const Partition& extents) {
   TileKey key(extents.size());
@@ -37,6 +48,7 @@ JoinOperator::JoinOperator(const JoinNode& join, const LabelTable& labels, const
       inputs_(std::move(inputs)),
       context_(context),
       kernel_(join.einsum, labels, types_of(inputs_), join.compute_dtype, result_type),
+      epilogue_(epilogue_of(join, labels)),
       aggregated_parts_(join.partition.project(join.einsum.aggregated)),
       calls_per_group_(checked_product(aggregated_parts_)) {
   CHECK(join.partition.labels == join.einsum.labels(), "a partition vector lists the labels in the EinSum's order");
@@ -123,9 +135,20 @@ TileKey JoinOperator::project(const JoinKey& key, const Labels& labels) const {
   return out;
 }
 
+Tile JoinOperator::with_epilogue(const Tile& aggregated) const {
+  const MemoryReservation reservation(context_.memory, static_cast<std::int64_t>(aggregated.byte_size()));
+  std::vector<PartRange> ranges;
+  for (const auto extent : aggregated.shape().extents()) ranges.push_back({0, extent});
+  auto result = Tile::uninitialized(aggregated.dtype(), aggregated.shape());
+  const Tile* operand = &aggregated;
+  epilogue_->run(std::span(&operand, 1), ranges, result, true);
+  return result;
+}
+
 TilePtr JoinOperator::finish(std::vector<Partial> partials) const {
   auto result = std::move(partials[0].tile);
   for (std::size_t n = 1; n < partials.size(); ++n) combine(join_.einsum.aggregate, result, partials[n].tile);
+  if (epilogue_) result = with_epilogue(result);
   if (result_type_ != join_.compute_dtype) result = convert(result, result_type_);
   partials.clear();  // gives back the bytes that the tile takes over
   return context_.memory->track(std::move(result));

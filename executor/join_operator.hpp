@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "executor/execution_context.hpp"
@@ -13,8 +14,9 @@ namespace eindb {
 
 /// Runs a join with its kernel, and the group-by above it if there is one: for every group (a tile of the result)
 /// the kernel is called once per key over the aggregated labels. A group's kernel calls accumulate into one tile, so
-/// the join is never materialised. Where there are fewer groups than threads, a group's calls are shared out among
-/// several tasks, each with a partial result, and combined in the end.
+/// the join is never materialised. The EinSum's epilogue is applied to the finished tile. Where there are fewer groups
+/// than threads, a group's calls are shared out among several tasks, each with a partial result, and combined in the
+/// end.
 ///
 /// Example: Z[i,k] = SUM(X[i,j] * Y[j,k]) with d = [i:2 j:4 k:1] on 4 threads has 2 groups of 4 calls: each group
 /// is worked on by 4 tasks of one call.
@@ -44,6 +46,7 @@ class JoinOperator {
   void call_kernel(const JoinKey& key, Tile& accumulator, bool first) const;
   void place(JoinKey& key, const Labels& labels, const TileKey& values) const;
   TileKey project(const JoinKey& key, const Labels& labels) const;
+  Tile with_epilogue(const Tile& aggregated) const;
   TilePtr finish(std::vector<Partial> partials) const;
 
   const JoinNode& join_;
@@ -53,7 +56,8 @@ class JoinOperator {
   std::vector<std::shared_ptr<Relation>> inputs_;
   ExecutionContext& context_;
   Kernel kernel_;
-  Partition aggregated_parts_;  // of einsum.aggregated
+  std::optional<Kernel> epilogue_;  // of an EinSum that has one: from the aggregated tile to the finished one
+  Partition aggregated_parts_;      // of einsum.aggregated
   std::int64_t calls_per_group_ = 1;
   std::int64_t chunks_ = 1;  // tasks per group
 };

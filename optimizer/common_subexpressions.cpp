@@ -107,6 +107,8 @@ class Writing {
     add(key, sorted(numbers(vertex_.einsum.aggregated)));
     for (const auto extent : extents_) key.add(static_cast<std::uint64_t>(extent));
     key.add(text_of(*vertex_.einsum.expression));
+    const auto value = [](std::size_t) { return std::string("x"); };
+    key.add(vertex_.einsum.epilogue == nullptr ? "" : to_string(*vertex_.einsum.epilogue, value, table_));
     key_ = key.take();
   }
 

@@ -180,7 +180,8 @@ EinGraph sum_early(const EinGraph& graph) {
   for (bool changed = true; changed;) {
     changed = false;
     result = rewrite_each(result, [&](EinGraph& out, Vertex vertex) {
-      if (vertex.is_input() || vertex.inputs.empty()) return out.add(std::move(vertex));
+      if (vertex.is_input() || vertex.inputs.empty() || vertex.einsum.epilogue != nullptr)
+        return out.add(std::move(vertex));
       VertexSplitter splitter(out, names, vertex);
       const auto apart = take_apart(splitter);
       changed = changed || apart.has_value();

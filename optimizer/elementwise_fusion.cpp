@@ -63,7 +63,7 @@ class Fusion {
       replace(n, unite_operands(vertices_[n]));
       while (take_in_some_operand(n)) {
       }
-      absorb_copied(n);
+      absorb_operand(n);
     }
     return result();
   }
@@ -145,28 +145,48 @@ class Fusion {
     return vertex;
   }
 
-  // Z[j,i] = S[i,j], where nothing else reads S: Z computes what S does.
-  void absorb_copied(std::size_t n) {
-    if (!is_copy(vertices_[n])) return;
-    const auto& copy = vertices_[n];
-    const auto& copied = vertices_[copy.inputs[0].index()];
-    if (copied.is_input() || uses_[copy.inputs[0].index()] != 1) return;
-    if (copied.dtype != copy.dtype && copied.dtype != copied.compute_dtype) return;
-    const auto& read = copy.einsum.inputs[0];
+  // Whether vertex n is Z[j,i] = f(S[i,j]), where nothing else reads S, and S could store the values of f as well.
+  bool may_absorb(std::size_t n) const {
+    const auto& reader = vertices_[n];
+    if (reader.einsum.aggregate != Aggregate::None || reader.inputs.size() != 1) return false;
+    const auto& part = vertices_[reader.inputs[0].index()];
+    if (part.is_input() || uses_[reader.inputs[0].index()] != 1) return false;
+    const auto& read = reader.einsum.inputs[0];
     const DistinctLabels distinct(read);
-    if (distinct.labels().size() != read.size() || !difference(copy.einsum.output, read).empty()) return;
+    if (distinct.labels().size() != read.size() || !difference(reader.einsum.output, read).empty()) return false;
+    if (is_copy(reader)) return part.dtype == reader.dtype || part.dtype == part.compute_dtype;
+    const auto nodes =
+        nodes_of(*reader.einsum.expression) * (part.einsum.epilogue == nullptr ? 1 : nodes_of(*part.einsum.epilogue));
+    return part.einsum.aggregate != Aggregate::None && part.dtype == part.compute_dtype &&
+           part.compute_dtype == reader.compute_dtype && nodes <= kMostNodes &&
+           index_labels_of(*reader.einsum.expression).empty();
+  }
 
-    auto vertex = copied;
-    auto now = labels_as_read(copied.einsum.output, read);
-    for (const auto label : copied.einsum.aggregated)
+  // Z computes what S does, and f of that: an epilogue unless f is a mere copy.
+  void absorb_operand(std::size_t n) {
+    if (!may_absorb(n)) return;
+    const auto& reader = vertices_[n];
+    const auto& part = vertices_[reader.inputs[0].index()];
+    const auto& read = reader.einsum.inputs[0];
+    const DistinctLabels distinct(read);
+
+    auto vertex = part;
+    if (!is_copy(reader)) {
+      const auto& inner = part.einsum.epilogue;
+      vertex.einsum.epilogue = substitute_operands(reader.einsum.expression, [&](std::size_t) {
+        return inner == nullptr ? ScalarExpression::operand(0) : inner;
+      });
+    }
+    auto now = labels_as_read(part.einsum.output, read);
+    for (const auto label : part.einsum.aggregated)
       if (distinct.contains(label)) now.emplace(label, labels_.add(labels_.name(label), labels_.extent(label)));
     for (auto& input : vertex.einsum.inputs) input = rename_labels(input, renaming(now));
-    vertex.einsum.aggregated = rename_labels(copied.einsum.aggregated, renaming(now));
-    vertex.einsum.expression = rename_labels(copied.einsum.expression, renaming(now));
-    vertex.einsum.output = copy.einsum.output;
-    vertex.name = copy.name;
-    vertex.bound = copy.bound;
-    vertex.dtype = copy.dtype;
+    vertex.einsum.aggregated = rename_labels(part.einsum.aggregated, renaming(now));
+    vertex.einsum.expression = rename_labels(part.einsum.expression, renaming(now));
+    vertex.einsum.output = reader.einsum.output;
+    vertex.name = reader.name;
+    vertex.bound = reader.bound;
+    vertex.dtype = reader.dtype;
     replace(n, std::move(vertex));
   }
 

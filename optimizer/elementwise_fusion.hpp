@@ -11,11 +11,13 @@ namespace eindb {
 ///
 /// A vertex goes into its only reader, which reads it once, if
 /// - the reader then has at most two different operands;
-/// - no element is computed more often than before: the reader visits no more cells than the vertex has. So the
-/// operands
-///   of matrix products stay computed beforehand, SUM(EXP(X[i,j]) * Y[j,k]) among them, and keep their fast kernel;
+/// - no element is computed more often than before: the reader visits no more cells than the vertex has. So what
+///   matrix products read stays computed beforehand, as in SUM(EXP(X[i,j]) * Y[j,k]), and they keep their fast kernel;
 /// - it computes in the reader's type and stores what it computes, so that nothing is rounded otherwise;
 /// - the expression stays of moderate size.
+///
+/// A function of one aggregated value becomes the epilogue of its aggregation, if nothing else reads that: the matrix
+/// product of Z[i,k] = RELU(SUM(X[i,j] * Y[j,k])) keeps its kernel, and RELU is taken of each finished tile.
 ///
 /// A mere copy (a transposition, a diagonal, a broadcast) is never made: all its readers read the original. And a
 /// vertex that only copies what it alone reads computes that instead, under its own name, head and type.

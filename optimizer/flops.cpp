@@ -32,6 +32,9 @@ GraphFlops flops_of(const EinGraph& graph) {
     const double operations =
         operations_of(*vertex.einsum.expression) + (vertex.einsum.aggregate == Aggregate::None ? 0 : 1);
     out.flops = finite(out.flops + operations * cells_of(vertex.einsum.labels(), graph.labels()));
+    if (vertex.einsum.epilogue != nullptr)
+      out.flops =
+          finite(out.flops + operations_of(*vertex.einsum.epilogue) * cells_of(vertex.einsum.output, graph.labels()));
     out.largest_result = std::max(out.largest_result, cells_of(vertex.einsum.output, graph.labels()));
   }
   return out;

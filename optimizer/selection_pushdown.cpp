@@ -32,6 +32,7 @@ bool collect_held(const ScalarExpression& condition, std::map<Label, std::int64_
 std::optional<Held> selection_of(const Vertex& vertex, const LabelTable& labels) {
   const auto& einsum = vertex.einsum;
   if (vertex.is_input() || einsum.inputs.size() != 1 || einsum.aggregate != Aggregate::Sum) return std::nullopt;
+  if (einsum.epilogue != nullptr) return std::nullopt;
   std::map<Label, std::int64_t> held;
   const auto* value = einsum.expression.get();
   if (value->is_call(ScalarOp::Case)) {
@@ -250,6 +251,7 @@ class Sweep {
     selected.output = vertices_[reader].einsum.output;
     selected.aggregated = rename_labels(einsum.aggregated, to);
     selected.aggregate = einsum.aggregate;
+    selected.epilogue = einsum.epilogue;
     selected.expression = rename_labels(replace_label_values(einsum.expression, value), to);
     auto& vertex = vertices_[reader];
     vertex.inputs = std::move(inputs);

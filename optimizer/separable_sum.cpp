@@ -79,6 +79,7 @@ std::optional<std::vector<TermGroup>> worthwhile_groups(const VertexSplitter& sp
 }  // namespace
 
 std::optional<VertexId> sum_terms_apart(VertexSplitter& splitter) {
+  if (is_complex(splitter.vertex().compute_dtype)) return std::nullopt;
   const auto terms = terms_of(splitter.vertex().einsum.expression);
   const auto groups = worthwhile_groups(splitter, terms);
   if (!groups) return std::nullopt;

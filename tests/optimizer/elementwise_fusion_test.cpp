@@ -140,6 +140,45 @@ TEST(ElementwiseFusion, TheOutputTakesOverWhatItCopies) {
   EXPECT_EQ(fuse_elementwise(g.graph).size(), 2U);
 }
 
+// A matrix product keeps its kernel; RELU is taken of its finished tiles.
+TEST(ElementwiseFusion, FunctionsOfAggregatedValuesAreEpilogues) {
+  GraphBuilder g;
+  const auto l = g.labels("ijk", 3);
+  const auto x = g.input("X", {3, 3});
+  const auto y = g.input("Y", {3, 3});
+  const auto s = g.contraction("S", {{x, {l[0], l[1]}}, {y, {l[1], l[2]}}}, {l[0], l[2]});
+  const auto a = g.vertex("A", {{s, {l[0], l[1]}}}, {l[1], l[0]}, call(ScalarOp::Subtract, {op(0), number(1)}));
+  g.vertex("Z", {{a, {l[0], l[1]}}}, {l[0], l[1]}, call(ScalarOp::Relu, {op(0)}));
+  EXPECT_EQ(fused(g.graph), (Texts{"Z[i,j] = RELU(SUM(X[j,j] * Y[j,i]) - 1)"}));
+  const auto graph = fuse_elementwise(g.graph);
+  EXPECT_EQ(graph.vertex(graph.output()).einsum.expression->op(), ScalarOp::Multiply);
+  // Whoever comes later takes it as it is.
+  EXPECT_EQ(testing::texts(fuse_elementwise(graph)), testing::texts(graph));
+}
+
+TEST(ElementwiseFusion, WhatIsNoEpilogue) {
+  GraphBuilder g;
+  const auto l = g.labels("ij", 3);
+  const auto x = g.input("X", {3, 3});
+  const auto m = g.vertex("M", {{x, l}}, {l[0]}, op(0), Aggregate::Max);
+  g.vertex("D", {{x, l}, {m, {l[0]}}}, l, call(ScalarOp::Subtract, {op(0), op(1)}));
+  EXPECT_EQ(fused(g.graph).size(), 2U);  // more cells than M has
+  const auto n = g.vertex("N", {{x, l}}, {l[0]}, op(0), Aggregate::Max);
+  g.vertex("E", {{n, {l[0]}}}, {l[0]}, call(ScalarOp::Add, {op(0), testing::index(l[0])}));
+  EXPECT_EQ(fused(g.graph).back(), "E[i] = N[i] + i");  // a label value
+}
+
+// What two lots of readers see is stored before the function.
+TEST(ElementwiseFusion, ASharedAggregateHasNoEpilogue) {
+  GraphBuilder g;
+  const auto l = g.labels("ij", 3);
+  const auto x = g.input("X", {3, 3});
+  const auto m = g.vertex("M", {{x, l}}, {l[0]}, op(0), Aggregate::Max);
+  const auto e = g.vertex("E", {{m, {l[0]}}}, {l[0]}, exp(op(0)));
+  g.vertex("Z", {{m, {l[0]}}, {e, {l[1]}}}, l, testing::product(2));
+  EXPECT_EQ(fused(g.graph).size(), 3U);
+}
+
 TEST(ElementwiseFusion, ExpressionsStayOfModerateSize) {
   GraphBuilder g;
   const auto i = g.label("i", 3);
