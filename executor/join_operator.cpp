@@ -16,11 +16,15 @@ std::vector<DType> types_of(const std::vector<std::shared_ptr<Relation>>& inputs
   return types;
 }
 
-// The epilogue as an EinSum over the aggregated tile.
-std::optional<Kernel> epilogue_of(const JoinNode& join, const LabelTable& labels) {
+constexpr std::int64_t kEpilogueElements = 8192;  // a strip that fits the fast caches
+
+// The epilogue as an EinSum over a strip of the aggregated tile.
+std::optional<Kernel> epilogue_of(const JoinNode& join) {
   if (join.einsum.epilogue == nullptr) return std::nullopt;
-  const EinSum einsum{.inputs = {join.einsum.output},
-                      .output = join.einsum.output,
+  LabelTable labels;
+  const Labels strip{labels.add("element", kEpilogueElements)};
+  const EinSum einsum{.inputs = {strip},
+                      .output = strip,
                       .aggregated = {},
                       .expression = join.einsum.epilogue,
                       .aggregate = Aggregate::None};
@@ -48,7 +52,7 @@ JoinOperator::JoinOperator(const JoinNode& join, const LabelTable& labels, const
       inputs_(std::move(inputs)),
       context_(context),
       kernel_(join.einsum, labels, types_of(inputs_), join.compute_dtype, result_type),
-      epilogue_(epilogue_of(join, labels)),
+      epilogue_(epilogue_of(join)),
       aggregated_parts_(join.partition.project(join.einsum.aggregated)),
       calls_per_group_(checked_product(aggregated_parts_)) {
   CHECK(join.partition.labels == join.einsum.labels(), "a partition vector lists the labels in the EinSum's order");
@@ -135,20 +139,25 @@ TileKey JoinOperator::project(const JoinKey& key, const Labels& labels) const {
   return out;
 }
 
-Tile JoinOperator::with_epilogue(const Tile& aggregated) const {
-  const MemoryReservation reservation(context_.memory, static_cast<std::int64_t>(aggregated.byte_size()));
-  std::vector<PartRange> ranges;
-  for (const auto extent : aggregated.shape().extents()) ranges.push_back({0, extent});
-  auto result = Tile::uninitialized(aggregated.dtype(), aggregated.shape());
-  const Tile* operand = &aggregated;
-  epilogue_->run(std::span(&operand, 1), ranges, result, true);
-  return result;
+// Strip by strip, so that a tile needs no other one of its size.
+void JoinOperator::apply_epilogue(Tile& tile) const {
+  const auto count = tile.shape().element_count();
+  const auto element_size = static_cast<std::int64_t>(size_of(tile.dtype()));
+  for (std::int64_t begin = 0; begin < count; begin += kEpilogueElements) {
+    const PartRange range{0, std::min(kEpilogueElements, count - begin)};
+    auto* values = tile.mutable_bytes().data() + begin * element_size;
+    const auto aggregated = Tile::borrow(tile.dtype(), Shape({range.size}), values);
+    auto strip = Tile::uninitialized(tile.dtype(), Shape({range.size}));
+    const Tile* operand = aggregated.get();
+    epilogue_->run(std::span(&operand, 1), std::span(&range, 1), strip, true);
+    std::copy(strip.bytes().begin(), strip.bytes().end(), values);
+  }
 }
 
 TilePtr JoinOperator::finish(std::vector<Partial> partials) const {
   auto result = std::move(partials[0].tile);
   for (std::size_t n = 1; n < partials.size(); ++n) combine(join_.einsum.aggregate, result, partials[n].tile);
-  if (epilogue_) result = with_epilogue(result);
+  if (epilogue_) apply_epilogue(result);
   if (result_type_ != join_.compute_dtype) result = convert(result, result_type_);
   partials.clear();  // gives back the bytes that the tile takes over
   return context_.memory->track(std::move(result));

@@ -46,7 +46,7 @@ class JoinOperator {
   void call_kernel(const JoinKey& key, Tile& accumulator, bool first) const;
   void place(JoinKey& key, const Labels& labels, const TileKey& values) const;
   TileKey project(const JoinKey& key, const Labels& labels) const;
-  Tile with_epilogue(const Tile& aggregated) const;
+  void apply_epilogue(Tile& tile) const;
   TilePtr finish(std::vector<Partial> partials) const;
 
   const JoinNode& join_;
@@ -56,7 +56,7 @@ class JoinOperator {
   std::vector<std::shared_ptr<Relation>> inputs_;
   ExecutionContext& context_;
   Kernel kernel_;
-  std::optional<Kernel> epilogue_;  // of an EinSum that has one: from the aggregated tile to the finished one
+  std::optional<Kernel> epilogue_;  // of an EinSum that has one: of a strip of an aggregated tile
   Partition aggregated_parts_;      // of einsum.aggregated
   std::int64_t calls_per_group_ = 1;
   std::int64_t chunks_ = 1;  // tasks per group

@@ -13,8 +13,8 @@ namespace eindb {
 ///   and -0 or numbers beyond INT64 where the type of the call is that of whole numbers. RANDOM depends on the cell.
 /// - The value of a label of extent 1 is 0.
 /// - CASE loses branches that are never or always taken, AND and OR constants that settle nothing.
-/// - x * 1, x / 1, x ^ 1, x ^ 0, x - 0, x + -0.0, -(-x) and, in INT64, x + 0 and ROUND(x) are exact for every value, NaN,
-///   infinities and -0 among them; of complex numbers only those that do not multiply are. x * 0 and, in floating
+/// - x * 1, x / 1, x ^ 1, x ^ 0, x - 0, x + -0.0, -(-x) and, in INT64, x + 0 and ROUND(x) are exact for every value,
+///   NaN, infinities and -0 among them; of complex numbers only those that do not multiply are. x * 0 and, in floating
 ///   point, x + 0 are not: they stay.
 ///
 /// Operands that nothing reads any more are dropped from the vertex. Types stay what they were; so does an expression
