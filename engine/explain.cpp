@@ -193,7 +193,10 @@ Json describe_plan(const PlannedQuery& planned, const SessionState& session, con
   for (std::size_t n = 0; n < planned.plan.physical.nodes.size(); ++n)
     operators.push_back(describe_operator(planned, n, profile));
   Json passes = Json::array();
-  for (const auto& stage : planned.plan.stages) passes.push_back({{"name", stage.name}, {"seconds", stage.seconds}});
+  for (const auto& stage : planned.plan.stages) {
+    passes.push_back({{"name", stage.name}, {"seconds", stage.seconds}});
+    if (stage.vertices > 0) passes.back()["vertices"] = stage.vertices;
+  }
 
   Json out{{"vertices", vertices},
            {"inputs", inputs},

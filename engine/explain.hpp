@@ -10,7 +10,8 @@ namespace eindb {
 /// operator; text, JSON and dot (graphviz) are three ways to write it.
 ///
 /// JSON keys. Of the plan: vertices, inputs, operators, parallelism, strategy, path, total_cost, planning_seconds,
-/// plan_cache (hit, miss or off), passes; with ANALYZE also execution_seconds, peak_bytes. Of a vertex: vertex, einsum,
+/// plan_cache (hit, miss or off), passes (name, seconds, and vertices of the graph after it, which a stage after the
+/// passes lacks); with ANALYZE also execution_seconds, peak_bytes. Of a vertex: vertex, einsum,
 /// bound, partition (label -> parts), kernel_calls, cost_join, cost_agg, cost_repart; with ANALYZE also actual_seconds,
 /// tiles_in, tiles_out, bytes. Of an input: tensor, bound, type, partition; of X[3,j] also selection (the index held
 /// per dimension, or null), tiles (read) and stored_tiles. Of an operator: id, operator, vertex, inputs, grid; with

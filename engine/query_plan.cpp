@@ -68,10 +68,13 @@ PhysicalPlan with_values(const PhysicalPlan& plan, const std::vector<ParameterVa
   for (auto& node : given.nodes) {
     auto* join = std::get_if<JoinNode>(&node.op);
     if (join == nullptr) continue;
-    join->einsum.expression = substitute_parameters(join->einsum.expression, [&](std::size_t number) {
+    const auto value = [&](std::size_t number) {
       CHECK(number < values.size(), "a plan runs with a value for each parameter");
       return constant_of(values[number]);
-    });
+    };
+    join->einsum.expression = substitute_parameters(join->einsum.expression, value);
+    if (join->einsum.epilogue != nullptr)
+      join->einsum.epilogue = substitute_parameters(join->einsum.epilogue, value);
   }
   return given;
 }

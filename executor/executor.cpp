@@ -98,7 +98,7 @@ class PlanRun {
         run_step(node);
       }
     }
-    relations_[result] = slice_->result.finish();
+    relations_[result] = slice_->result.finish([&](Tile& tile) { joins_[result]->apply_epilogue(tile); });
     profile_.nodes[result].bytes = relations_[result]->bytes();
     slice_.reset();
     for (auto node = loop.begin.index(); node <= result; ++node) joins_[node].reset();

@@ -9,6 +9,24 @@
 #include "executor/kernels/tile_operations.hpp"
 
 namespace eindb {
+namespace {
+
+constexpr std::int64_t kEpilogueElements = 8192;  // a strip that fits the fast caches
+
+// The epilogue as an EinSum over a strip of the aggregated tile.
+std::optional<Kernel> epilogue_of(const JoinNode& join) {
+  if (join.einsum.epilogue == nullptr) return std::nullopt;
+  LabelTable labels;
+  const Labels strip{labels.add("element", kEpilogueElements)};
+  const EinSum einsum{.inputs = {strip},
+                      .output = strip,
+                      .aggregated = {},
+                      .expression = join.einsum.epilogue,
+                      .aggregate = Aggregate::None};
+  return Kernel(einsum, labels, {join.compute_dtype}, join.compute_dtype, join.compute_dtype);
+}
+
+}  // namespace
 
 JoinOperator::JoinOperator(const JoinNode& join, const LabelTable& labels, const TileGrid& grid, DType result_type,
                            const std::vector<DType>& input_types, ExecutionContext& context)
@@ -17,7 +35,8 @@ JoinOperator::JoinOperator(const JoinNode& join, const LabelTable& labels, const
       grid_(grid),
       result_type_(result_type),
       context_(context),
-      kernel_(join.einsum, labels, input_types, join.compute_dtype, result_type) {
+      kernel_(join.einsum, labels, input_types, join.compute_dtype, result_type),
+      epilogue_(epilogue_of(join)) {
   CHECK(join.partition.labels == join.einsum.labels(), "a partition vector lists the labels in the EinSum's order");
 }
 
@@ -26,6 +45,7 @@ std::shared_ptr<Relation> JoinOperator::run(const Inputs& inputs, const TileWind
   std::vector<TilePtr> tiles(static_cast<std::size_t>(work.group_count));
   std::atomic<std::int64_t> bytes{0};
   run_groups(work, profile, [&](std::int64_t group, CountedTile tile) {
+    apply_epilogue(tile.tile);
     auto& slot = tiles[static_cast<std::size_t>(group)];
     slot = finished(std::move(tile), result_type_, *context_.memory);
     bytes += static_cast<std::int64_t>(slot->byte_size());
@@ -38,6 +58,7 @@ void JoinOperator::run_into(SlicedResult& result, const Inputs& inputs, const Ti
                             NodeProfile& profile) const {
   const auto work = work_on(inputs, keys);
   run_groups(work, profile, [&](std::int64_t group, CountedTile tile) {
+    if (!result.aggregates()) apply_epilogue(tile.tile);
     result.add(grid_.id_of(work.groups.key_of(group)), std::move(tile));
   });
 }
@@ -143,6 +164,22 @@ TileKey JoinOperator::project(const JoinKey& key, const Labels& labels) const {
 CountedTile JoinOperator::merge(std::vector<CountedTile> partials) const {
   for (std::size_t n = 1; n < partials.size(); ++n) combine(join_.einsum.aggregate, partials[0].tile, partials[n].tile);
   return std::move(partials[0]);
+}
+
+// Strip by strip, so that a tile needs no other one of its size.
+void JoinOperator::apply_epilogue(Tile& tile) const {
+  if (!epilogue_) return;
+  const auto count = tile.shape().element_count();
+  const auto element_size = static_cast<std::int64_t>(size_of(tile.dtype()));
+  for (std::int64_t begin = 0; begin < count; begin += kEpilogueElements) {
+    const PartRange range{0, std::min(kEpilogueElements, count - begin)};
+    auto* values = tile.mutable_bytes().data() + begin * element_size;
+    const auto aggregated = Tile::borrow(tile.dtype(), Shape({range.size}), values);
+    auto strip = Tile::uninitialized(tile.dtype(), Shape({range.size}));
+    const Tile* operand = aggregated.get();
+    epilogue_->run(std::span(&operand, 1), std::span(&range, 1), strip, true);
+    std::copy(strip.bytes().begin(), strip.bytes().end(), values);
+  }
 }
 
 }  // namespace eindb

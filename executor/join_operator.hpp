@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "executor/execution_context.hpp"
@@ -15,8 +16,9 @@ namespace eindb {
 
 /// Runs a join with its kernel, and the group-by above it if there is one: for every group (a tile of the result)
 /// the kernel is called once per key over the aggregated labels. A group's kernel calls accumulate into one tile, so
-/// the join is never materialised. Where there are fewer groups than threads, a group's calls are shared out among
-/// several tasks, each with a partial result, as far as the memory limit allows, and combined in the end.
+/// the join is never materialised. The EinSum's epilogue is applied to the finished tile. Where there are fewer groups
+/// than threads, a group's calls are shared out among several tasks, each with a partial result, as far as the memory
+/// limit allows, and combined in the end.
 ///
 /// It runs on all keys, or, in a loop over slices, again and again on those of a slice.
 ///
@@ -34,6 +36,9 @@ class JoinOperator {
   std::shared_ptr<Relation> run(const Inputs& inputs, const TileWindow& keys, NodeProfile& profile) const;
   /// The same, into the result that the slices have in common.
   void run_into(SlicedResult& result, const Inputs& inputs, const TileWindow& keys, NodeProfile& profile) const;
+  /// Gives a tile of the aggregated values its final ones, in the type they were computed in; without an epilogue they
+  /// are that already.
+  void apply_epilogue(Tile& tile) const;
 
  private:
   // Tile coordinates of every label of the join, in the order of partition.labels.
@@ -66,6 +71,7 @@ class JoinOperator {
   DType result_type_;
   ExecutionContext& context_;
   Kernel kernel_;
+  std::optional<Kernel> epilogue_;  // of an EinSum that has one: of a strip of an aggregated tile
 };
 
 }  // namespace eindb

@@ -24,10 +24,11 @@ void SlicedResult::add(std::int64_t tile_id, CountedTile tile) {
   }
 }
 
-std::shared_ptr<Relation> SlicedResult::finish() {
+std::shared_ptr<Relation> SlicedResult::finish(const std::function<void(Tile&)>& complete) {
   finished_.resize(partial_.empty() ? finished_.size() : partial_.size());
   for (std::size_t n = 0; n < partial_.size(); ++n) {
     CHECK(partial_[n] != nullptr, "slices fill the whole result");
+    complete(partial_[n]->tile);
     finished_[n] = finished(std::move(*partial_[n]), type_, *memory_);
     partial_[n].reset();
   }

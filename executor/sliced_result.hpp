@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -17,9 +18,11 @@ class SlicedResult {
   /// `aggregate` None: every tile is added once.
   SlicedResult(Aggregate aggregate, DType type, TileGrid grid, std::shared_ptr<MemoryBudget> memory);
 
+  /// Whether slices add up: what is added is not final then.
+  bool aggregates() const { return aggregate_ != Aggregate::None; }
   void add(std::int64_t tile_id, CountedTile tile);
-  /// The whole result. Every tile has been added.
-  std::shared_ptr<Relation> finish();
+  /// The whole result. Every tile has been added; `complete` is called for tiles that slices added up.
+  std::shared_ptr<Relation> finish(const std::function<void(Tile&)>& complete);
 
  private:
   Aggregate aggregate_;

@@ -53,6 +53,7 @@ class Trees {
     const auto id = reader.inputs[n];
     const auto& read = graph_.vertex(id);
     if (read.is_input() || uses_[id.index()] != 1 || reader.einsum.inputs[n] != read.einsum.output) return false;
+    if (read.einsum.epilogue != nullptr) return false;  // wants the whole sum
     if (is_sum(reader)) return is_plain_factor(reader, n) && keeps_sums(read);
     return read.einsum.aggregate == Aggregate::None;
   }

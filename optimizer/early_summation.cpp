@@ -1,10 +1,14 @@
 #include "optimizer/early_summation.hpp"
 
 #include <numeric>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "optimizer/product.hpp"
+#include "optimizer/separable_extreme.hpp"
+#include "optimizer/separable_sum.hpp"
+#include "optimizer/truth_product.hpp"
 #include "optimizer/vertex_splitter.hpp"
 
 namespace eindb {
@@ -92,7 +96,7 @@ std::unordered_set<Label> local_labels(const std::vector<Group>& groups, const L
   return out;
 }
 
-VertexId sum_groups(VertexSplitter splitter, const std::vector<Factor>& factors, const std::vector<Group>& groups,
+VertexId sum_groups(VertexSplitter& splitter, const std::vector<Factor>& factors, const std::vector<Group>& groups,
                     const std::unordered_set<Label>& local) {
   std::vector<Factor> kept;
   for (const auto& group : groups) {
@@ -109,19 +113,82 @@ VertexId sum_groups(VertexSplitter splitter, const std::vector<Factor>& factors,
   return splitter.finish(product_of(kept), left);
 }
 
+// SUM of a product.
+std::optional<VertexId> sum_factors_apart(VertexSplitter& splitter, const std::vector<Factor>& factors) {
+  const auto groups = group_factors(factors, splitter);
+  const auto local = local_labels(groups, splitter.vertex().einsum.aggregated);
+  if (local.empty() || !joins(groups)) return std::nullopt;
+  return sum_groups(splitter, factors, groups, local);
+}
+
+std::vector<Factor> numerators(const std::vector<ScalarPtr>& expressions) {
+  std::vector<Factor> out;
+  for (const auto& expression : expressions) out.push_back({expression, false});
+  return out;
+}
+
+// How many cells a vertex aggregates for each one of its head, if every smaller number is exact in its compute type.
+std::optional<std::int64_t> exact_count(const VertexSplitter& splitter) {
+  constexpr double kExact = 0x1p53;
+  double cells = 1;
+  for (const auto label : splitter.vertex().einsum.aggregated)
+    cells *= static_cast<double>(splitter.labels().extent(label));
+  const auto real = real_of(splitter.vertex().compute_dtype);
+  if (cells >= kExact || (real != DType::Float64 && real != DType::Int64)) return std::nullopt;
+  return static_cast<std::int64_t>(cells);
+}
+
+// SUM of a truth counts cells: of a AND b it is that of a product, of a OR b all cells less those of neither.
+std::optional<VertexId> count_apart(VertexSplitter& splitter) {
+  const auto& einsum = splitter.vertex().einsum;
+  if (einsum.expression->kind() != ScalarExpression::Kind::Call || !gives_boolean(einsum.expression->op()))
+    return std::nullopt;
+  const auto both = numerators(truth_factors(einsum.expression, true));
+  if (both.size() > 1) return sum_factors_apart(splitter, both);
+  const auto neither = numerators(truth_factors(einsum.expression, false));
+  const auto count = exact_count(splitter);
+  if (neither.size() < 2 || !count) return std::nullopt;
+  const auto groups = group_factors(neither, splitter);
+  if (!joins(groups) || local_labels(groups, einsum.aggregated).empty()) return std::nullopt;
+  const auto part = splitter.add_part(
+      product_of(neither), difference(splitter.labels_of(*einsum.expression), einsum.aggregated), einsum.aggregated);
+  return splitter.finish(ScalarExpression::call(ScalarOp::Subtract, {ScalarExpression::integer(*count), part}), {});
+}
+
+std::optional<VertexId> take_apart(VertexSplitter& splitter) {
+  const auto& einsum = splitter.vertex().einsum;
+  switch (einsum.aggregate) {
+    case Aggregate::Sum: {
+      if (const auto apart = sum_factors_apart(splitter, factors_of(einsum.expression))) return apart;
+      if (const auto apart = sum_terms_apart(splitter)) return apart;
+      return count_apart(splitter);
+    }
+    case Aggregate::Prod: return multiply_factors_apart(splitter);
+    case Aggregate::Min:
+    case Aggregate::Max: return take_extremes_apart(splitter);
+    case Aggregate::None: break;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 EinGraph sum_early(const EinGraph& graph) {
   VertexNames names(graph);
-  return rewrite_each(graph, [&](EinGraph& out, Vertex vertex) {
-    if (vertex.is_input() || vertex.einsum.aggregate != Aggregate::Sum) return out.add(std::move(vertex));
-    VertexSplitter splitter(out, names, vertex);
-    const auto factors = factors_of(vertex.einsum.expression);
-    const auto groups = group_factors(factors, splitter);
-    const auto local = local_labels(groups, vertex.einsum.aggregated);
-    if (local.empty() || !joins(groups)) return out.add(std::move(vertex));
-    return sum_groups(std::move(splitter), factors, groups, local);
-  });
+  EinGraph result = graph;
+  // A part may be taken apart in its turn: each has fewer operations than what it comes from.
+  for (bool changed = true; changed;) {
+    changed = false;
+    result = rewrite_each(result, [&](EinGraph& out, Vertex vertex) {
+      if (vertex.is_input() || vertex.inputs.empty() || vertex.einsum.epilogue != nullptr)
+        return out.add(std::move(vertex));
+      VertexSplitter splitter(out, names, vertex);
+      const auto apart = take_apart(splitter);
+      changed = changed || apart.has_value();
+      return apart ? *apart : out.add(std::move(vertex));
+    });
+  }
+  return result;
 }
 
 }  // namespace eindb

@@ -50,6 +50,11 @@ double cells_of(const Labels& labels, const LabelTable& table) {
   return cells;
 }
 
+double epilogue_operations(const EinGraph& graph, const Vertex& vertex) {
+  if (vertex.einsum.epilogue == nullptr) return 0;
+  return operations_of(*vertex.einsum.epilogue) * cells_of(vertex.einsum.output, graph.labels());
+}
+
 }  // namespace
 
 GraphFlops flops_of(const EinGraph& graph) {
@@ -59,8 +64,9 @@ GraphFlops flops_of(const EinGraph& graph) {
     if (vertex.is_input()) continue;
     const double operations =
         operations_of(*vertex.einsum.expression) + (vertex.einsum.aggregate == Aggregate::None ? 0 : 1);
-    out.flops = finite(out.flops + operations * repetitions_of(graph, VertexId(v)) *
-                                       cells_of(vertex.einsum.labels(), graph.labels()));
+    const double once =
+        operations * cells_of(vertex.einsum.labels(), graph.labels()) + epilogue_operations(graph, vertex);
+    out.flops = finite(out.flops + once * repetitions_of(graph, VertexId(v)));
     out.largest_result = std::max(out.largest_result, largest_slice(graph, VertexId(v)));
   }
   return out;

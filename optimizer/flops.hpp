@@ -7,9 +7,9 @@ namespace eindb {
 /// What computing a graph costs by itself, however it is cut.
 struct GraphFlops {
   /// Scalar operations, summed over the vertices: for every cell of a vertex's join (the product of the extents of all
-  /// its labels) those of its expression, and one more if it aggregates. For a product of two tensors that is the
-  /// measure of ContractionPath; for one of n it is what computing it in one nest of loops takes. What is computed in
-  /// slices counts as often as it is repeated.
+  /// its labels) those of its expression, and one more if it aggregates; of an epilogue one set per cell of the result.
+  /// For a product of two tensors that is the measure of ContractionPath; for one of n it is what computing it in one
+  /// nest of loops takes. What is computed in slices counts as often as it is repeated.
   double flops = 0;
   double largest_result = 0;  ///< elements of the largest result of a vertex, or slice of one, that is held at once
 };

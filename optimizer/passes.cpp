@@ -5,9 +5,12 @@
 
 #include "common/error.hpp"
 #include "optimizer/common_subexpressions.hpp"
+#include "optimizer/constant_folding.hpp"
 #include "optimizer/contraction_order.hpp"
 #include "optimizer/dead_vertices.hpp"
 #include "optimizer/early_summation.hpp"
+#include "optimizer/elementwise_fusion.hpp"
+#include "optimizer/selection_pushdown.hpp"
 #include "optimizer/stopwatch.hpp"
 #include "plan/validator.hpp"
 
@@ -34,13 +37,18 @@ void check_disabled(const std::set<std::string>& disabled) {
 
 const std::vector<Pass>& all_passes() {
   static const std::vector<Pass> kPasses{
+      {"selection_pushdown", push_selections,
+       "first: it knows selections as statements have them, and what is not read need not be rewritten"},
+      {"constant_folding", fold_constants, "after it, for the indices that it puts in the place of label values"},
       {"common_subexpressions", unite_common_subexpressions,
-       "first: later passes take vertices apart, and need not do so twice for equal ones"},
+       "before the passes that take vertices apart, which need not do so twice for equal ones"},
       {"early_summation", sum_early, "before the contraction order, which then sees operands of their final size"},
       {"contraction_order", order_contractions,
        "after all passes that see a contraction whole; execution takes vertices of at most two inputs", false},
       {"common_parts", unite_common_subexpressions,
        "after the passes that split vertices: the parts of different vertices may be equal"},
+      {"elementwise_fusion", fuse_elementwise,
+       "after it: only then it is known how often a vertex is read, and how many operands its reader has"},
       {"dead_vertices", drop_dead_vertices,
        "last: whatever the others leave unread is neither decomposed nor executed"},
   };
@@ -56,7 +64,7 @@ EinGraph run_passes(EinGraph graph, const std::set<std::string>& disabled, std::
     if (disabled.contains(std::string(pass.name))) continue;
     const Stopwatch watch;
     graph = pass.run(graph, paths);
-    timings.push_back({std::string(pass.name), watch.seconds()});
+    timings.push_back({std::string(pass.name), watch.seconds(), graph.size()});
     if (pass.run.orders()) max_arity = 2;
     validate(graph, max_arity);
   }

@@ -43,10 +43,11 @@ struct Pass {
 /// All passes, in the order in which they run.
 const std::vector<Pass>& all_passes();
 
-/// Seconds that one stage of planning took.
+/// What one stage of planning took, and left.
 struct StageTiming {
   std::string name;
   double seconds = 0;
+  std::size_t vertices = 0;  ///< of the graph after it, inputs included; 0 for a stage that leaves the graph as it is
 };
 
 /// Runs the passes that are not disabled, validates the graph before the first and after each, and appends what each

@@ -3,6 +3,8 @@
 #include <map>
 #include <utility>
 
+#include "common/check.hpp"
+
 namespace eindb {
 namespace {
 
@@ -62,6 +64,7 @@ Vertex unite_operands(Vertex vertex) {
 
 VertexSplitter::VertexSplitter(EinGraph& graph, VertexNames& names, Vertex vertex)
     : graph_(graph), names_(names), vertex_(std::move(vertex)) {
+  CHECK(vertex_.einsum.epilogue == nullptr, "vertices are taken apart before they get epilogues");
   for (std::size_t n = 0; n < vertex_.inputs.size(); ++n)
     operands_.push_back({vertex_.inputs[n], vertex_.einsum.inputs[n]});
 }
@@ -89,9 +92,9 @@ Vertex VertexSplitter::build(std::string name, const ScalarPtr& expression, EinS
   return built;
 }
 
-ScalarPtr VertexSplitter::add_part(const ScalarPtr& expression, Labels output, Labels aggregated) {
+ScalarPtr VertexSplitter::add_part(const ScalarPtr& expression, Labels output, Labels aggregated, Aggregate how) {
   EinSum head;
-  head.aggregate = aggregated.empty() ? Aggregate::None : Aggregate::Sum;
+  head.aggregate = aggregated.empty() ? Aggregate::None : how;
   head.aggregated = std::move(aggregated);
   head.output = output;
   auto part = build(names_.next(vertex_.name), expression, std::move(head));

@@ -49,9 +49,9 @@ class VertexSplitter {
   /// Distinct labels of the operands read and of label values, in order of occurrence.
   Labels labels_of(const ScalarExpression& expression) const;
 
-  /// Adds `part[output] = SUM over aggregated of expression` (element-wise if nothing is aggregated); returns the
-  /// operand that stands for it.
-  ScalarPtr add_part(const ScalarPtr& expression, Labels output, Labels aggregated);
+  /// Adds `part[output] = SUM (or `how`) over aggregated of expression` (element-wise if nothing is aggregated);
+  /// returns the operand that stands for it.
+  ScalarPtr add_part(const ScalarPtr& expression, Labels output, Labels aggregated, Aggregate how = Aggregate::Sum);
   /// Adds what is left of the vertex, with its name, head, type and aggregate (none if nothing is aggregated).
   VertexId finish(const ScalarPtr& expression, Labels aggregated);
 

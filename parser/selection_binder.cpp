@@ -3,20 +3,6 @@
 namespace eindb {
 namespace {
 
-VertexId select_stored(EinGraph& graph, const InputTensor& tensor, const std::vector<std::optional<std::int64_t>>& at) {
-  auto selected = tensor;
-  if (tensor.selection) {
-    // X(3,:) held at 5 is X(3,5).
-    selected.selection->at.clear();
-    std::size_t free = 0;
-    for (const auto& held : tensor.selection->at) selected.selection->at.push_back(held ? held : at[free++]);
-  } else {
-    selected.selection = Selection{.stored = tensor.grid, .at = at};
-  }
-  selected.grid = selected.selection->grid();
-  return graph.add(make_input(std::move(selected)));
-}
-
 VertexId select_computed(EinGraph& graph, VertexId vertex, const std::vector<std::optional<std::int64_t>>& at) {
   const auto bound = graph.vertex(vertex).bound;
   EinSum einsum{.inputs = {{}}, .output = {}, .aggregated = {}, .expression = nullptr, .aggregate = Aggregate::Sum};
@@ -40,7 +26,7 @@ VertexId select_computed(EinGraph& graph, VertexId vertex, const std::vector<std
 }  // namespace
 
 VertexId select(EinGraph& graph, VertexId vertex, const std::vector<std::optional<std::int64_t>>& at) {
-  if (const auto tensor = graph.vertex(vertex).stored) return select_stored(graph, *tensor, at);
+  if (const auto tensor = graph.vertex(vertex).stored) return graph.add(make_input(held_at(*tensor, at)));
   return select_computed(graph, vertex, at);
 }
 

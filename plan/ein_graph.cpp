@@ -32,6 +32,19 @@ std::string Selection::to_string() const {
   return "(" + out + ")";
 }
 
+InputTensor held_at(const InputTensor& tensor, const std::vector<std::optional<std::int64_t>>& at) {
+  auto held = tensor;
+  if (tensor.selection) {
+    std::size_t free = 0;
+    for (auto& index : held.selection->at)
+      if (!index) index = at[free++];
+  } else {
+    held.selection = Selection{.stored = tensor.grid, .at = at};
+  }
+  held.grid = held.selection->grid();
+  return held;
+}
+
 VertexId EinGraph::add(Vertex vertex) {
   vertices_.push_back(std::move(vertex));
   return VertexId(vertices_.size() - 1);

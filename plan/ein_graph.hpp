@@ -38,6 +38,10 @@ struct InputTensor {
   friend bool operator==(const InputTensor&, const InputTensor&) = default;
 };
 
+/// What is left of `tensor` with the set dimensions of `at` held at their index: X(3,:) held at 5 is X(3,5). `at` has
+/// one entry per dimension that the tensor still has, within its extent.
+InputTensor held_at(const InputTensor& tensor, const std::vector<std::optional<std::int64_t>>& at);
+
 /// One vertex of an EinGraph: (bound, EinSum, inputs) of the EinDecomp paper, section 5.
 struct Vertex {
   std::string name;                   ///< the head's name, or the input tensor's

@@ -51,13 +51,23 @@ void check_einsum(const EinSum& einsum, const LabelTable& table, const Checker& 
         "every label is in the output or aggregated");
   check(aggregated.empty() == (einsum.aggregate == Aggregate::None),
         "labels are aggregated exactly if there is an aggregate");
+  if (einsum.epilogue == nullptr) return;
+  check(einsum.aggregate != Aggregate::None, "only an aggregated value has an epilogue");
+  check(operands_of(*einsum.epilogue) == std::vector<std::size_t>{0} && index_labels_of(*einsum.epilogue).empty(),
+        "an epilogue is a function of the aggregated value alone");
 }
 
 void check_types(const EinSum& einsum, const std::vector<DType>& operands, DType compute, DType result,
                  const Checker& check) {
   const auto needed = compute_type_of(*einsum.expression, operands);
   check(promote(compute, needed) == compute, "the compute type holds every intermediate value");
-  const auto natural = type_of(*einsum.expression, operands).dtype;
+  auto natural = type_of(*einsum.expression, operands).dtype;
+  if (einsum.epilogue != nullptr) {
+    const DType value[] = {is_complex(natural) ? compute : real_of(compute)};
+    check(promote(compute, compute_type_of(*einsum.epilogue, value)) == compute,
+          "the compute type holds every intermediate value of the epilogue");
+    natural = type_of(*einsum.epilogue, value).dtype;
+  }
   check(is_complex(result) || !is_complex(natural), "a complex result has a complex type");
 }
 

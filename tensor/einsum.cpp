@@ -36,6 +36,9 @@ std::string to_string(const EinSum& einsum, std::string_view head, const std::ve
     const std::string over = assumed ? "" : "[" + labels.join_names(einsum.aggregated) + "]";
     body = std::string(name_of(einsum.aggregate)) + over + "(" + body + ")";
   }
+  if (einsum.epilogue != nullptr)
+    body = to_string(
+        *einsum.epilogue, [&](std::size_t) { return body; }, labels);
   return std::string(head) + "[" + labels.join_names(einsum.output) + "] = " + body;
 }
 

@@ -25,12 +25,17 @@ std::string_view name_of(Aggregate aggregate);
 /// more than once in one input (a diagonal). Labels of `output` that no input has are broadcast.
 /// Invariants: output has no repeated label; output and aggregated are disjoint, and together hold every label of
 /// the inputs and of the expression; aggregated is empty exactly if aggregate is None.
+///
+/// An epilogue is a function of the aggregated value, which is its operand 0: Z[output] = epilogue(AGGREGATE ...). It
+/// is computed once per cell of the result, in the compute type, after everything is aggregated. Only an EinSum with an
+/// aggregate has one, and it knows no labels. The pass elementwise_fusion makes them; no earlier pass meets one.
 struct EinSum {
   std::vector<Labels> inputs;
   Labels output;
   Labels aggregated;
   ScalarPtr expression;
   Aggregate aggregate = Aggregate::None;
+  ScalarPtr epilogue = nullptr;  ///< null: none
 
   /// Distinct labels: those of the inputs in order of first occurrence, then the rest of output and aggregated.
   Labels labels() const;

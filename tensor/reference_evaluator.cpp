@@ -114,6 +114,25 @@ template <class T>
 using Wide = std::conditional_t<std::is_same_v<T, float>, double,
                                 std::conditional_t<std::is_same_v<T, std::complex<float>>, std::complex<double>, T>>;
 
+// A function of one value, as epilogues are.
+template <class T>
+T evaluate_at(const ScalarExpression& e, T x) {
+  if (e.kind() == Kind::Operand) return x;
+  if (e.kind() == Kind::Integer) return convert_value<T>(e.integer_value());
+  if (e.kind() == Kind::Real) return convert_value<T>(e.real_value());
+  const auto& arguments = e.arguments();
+  if (e.op() == ScalarOp::Case) {
+    for (std::size_t n = 0; n + 1 < arguments.size(); n += 2)
+      if (evaluate_at(*arguments[n], x) != T(0)) return evaluate_at(*arguments[n + 1], x);
+    return evaluate_at(*arguments.back(), x);
+  }
+  T result = evaluate_at(*arguments[0], x);
+  if (arguments.size() == 1) return apply_scalar<T>(e.op(), result);
+  for (std::size_t n = 1; n < arguments.size(); ++n)
+    result = apply_scalar<T>(e.op(), result, evaluate_at(*arguments[n], x));
+  return result;
+}
+
 template <class T>
 DenseTensor evaluate(const EinSum& einsum, const LabelTable& table, const std::vector<const DenseTensor*>& inputs,
                      DType result_type) {
@@ -131,8 +150,11 @@ DenseTensor evaluate(const EinSum& einsum, const LabelTable& table, const std::v
   auto result = Tile::zeros(result_type, head);
   dispatch(result_type, [&](auto t) {
     using To = typename decltype(t)::type;
-    for (std::size_t n = 0; n < sums.size(); ++n)
-      result.mutable_data<To>()[n] = convert_value<To>(convert_value<T>(sums[n]));
+    for (std::size_t n = 0; n < sums.size(); ++n) {
+      auto value = convert_value<T>(sums[n]);
+      if (einsum.epilogue != nullptr) value = evaluate_at(*einsum.epilogue, value);
+      result.mutable_data<To>()[n] = convert_value<To>(value);
+    }
   });
   return result;
 }

@@ -42,21 +42,6 @@ constexpr std::array kOps = std::to_array<ScalarOpInfo>({
     {Case, "CASE", 3, -1, true, false, false},
 });
 
-bool gives_boolean(ScalarOp op) {
-  switch (op) {
-    case Not:
-    case Equal:
-    case NotEqual:
-    case Less:
-    case LessEqual:
-    case Greater:
-    case GreaterEqual:
-    case And:
-    case Or: return true;
-    default: return false;
-  }
-}
-
 ScalarType combine(ScalarType a, ScalarType b) {
   if (a.weak == b.weak) return {promote(a.dtype, b.dtype), a.weak};
   const auto& strong = a.weak ? b : a;
@@ -208,6 +193,21 @@ const ScalarOpInfo& info_of(ScalarOp op) {
   const auto& info = kOps[static_cast<std::size_t>(op)];
   DCHECK(info.op == op, "kOps has one row per operation, in order");
   return info;
+}
+
+bool gives_boolean(ScalarOp op) {
+  switch (op) {
+    case Not:
+    case Equal:
+    case NotEqual:
+    case Less:
+    case LessEqual:
+    case Greater:
+    case GreaterEqual:
+    case And:
+    case Or: return true;
+    default: return false;
+  }
 }
 
 std::optional<ScalarOp> find_scalar_function(std::string_view name) {

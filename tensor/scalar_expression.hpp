@@ -47,6 +47,8 @@ struct ScalarOpInfo {
   bool ordered;   ///< needs an order: complex arguments are an error
 };
 const ScalarOpInfo& info_of(ScalarOp op);
+/// Whether every value is 1 or 0: comparisons and logic.
+bool gives_boolean(ScalarOp op);
 /// Finds a function (not an infix operator) by name, case-insensitively. POW is Power.
 std::optional<ScalarOp> find_scalar_function(std::string_view name);
 /// Names of all functions, for completion and for suggestions.

@@ -10,6 +10,7 @@
 
 #include "common/error.hpp"
 #include "engine/session.hpp"
+#include "optimizer/passes.hpp"
 #include "parser/binder.hpp"
 #include "parser/parser.hpp"
 #include "tensor/reference_evaluator.hpp"
@@ -162,6 +163,15 @@ class RandomStatements : public ::testing::Test {
   }
 };
 
+// Some passes to leave out: none of them half of the time, otherwise each with probability one half.
+std::string random_passes(std::mt19937& random) {
+  std::string names;
+  if (random() % 2 == 0) return names;
+  for (const auto& pass : all_passes())
+    if (pass.switchable && random() % 2 == 0) names += (names.empty() ? "" : ",") + std::string(pass.name);
+  return names;
+}
+
 TEST_F(RandomStatements, EqualTheReference) {
   Session session(":memory:");
   const auto tensors = make_tensors(session);
@@ -177,6 +187,7 @@ TEST_F(RandomStatements, EqualTheReference) {
     if (cells_of(statement.expression) > kMostCells || statement.head.size() > 10) continue;
     session.execute("SET threads = " + std::to_string(1 + random() % 3));
     session.execute("SET parallelism = " + std::to_string(1U << (random() % 6)));
+    session.execute("SET disabled_passes = '" + random_passes(random) + "'");
     try {
       if (check(session, statement, by_name)) ++checked;
       else ++too_large;

@@ -176,7 +176,7 @@ TEST_F(Executor, LetsGoOfEveryTile) {
 }
 
 TEST_F(Executor, RefusesMoreThanTheMemoryLimit) {
-  const auto graph = tensors.bind("WITH A[a 500, b 500] = a + b EINSUM Z[] = SUM(A[a,b])");
+  const auto graph = tensors.bind("WITH A[a 500, b 500] = a + b EINSUM Z[] = SUM(A[a,b] * A[b,a])");
   try {
     run(tensors, graph, {.memory_limit = 1 << 20, .output = {}});
     FAIL() << "two megabytes fit into one";

@@ -32,7 +32,6 @@ TEST(CommonSubexpressions, WhatDiffersStays) {
   const auto j = g.label("j", 3);
   const auto x = g.input("X", {3, 3});
   g.vertex("A", {{x, {i, j}}}, {i, j}, op(0));
-  g.vertex("B", {{x, {i, j}}}, {j, i}, op(0));
   g.vertex("C", {{x, {i, i}}}, {i}, op(0));
   g.vertex("D", {{x, {i, j}}}, {i}, op(0));
   g.vertex("E", {{x, {i, j}}}, {i}, op(0), Aggregate::Max);
@@ -50,6 +49,69 @@ TEST(CommonSubexpressions, WhatDiffersStays) {
   g.vertex("M", {{y, {}}}, {g.label("m", 4)}, op(0));
   g.vertex("N", {{y, {}}}, {g.label("n", 5)}, op(0));
   EXPECT_EQ(unite_common_subexpressions(g.graph).size(), g.graph.size());
+}
+
+// One vertex is a transposed copy of another: its readers read the other with permuted labels.
+TEST(CommonSubexpressions, TransposedCopies) {
+  GraphBuilder g;
+  const auto l = g.labels("ijkxyz", 3);
+  const auto x = g.input("X", {3, 3});
+  const auto y = g.input("Y", {3, 3});
+  const auto a = g.contraction("A", {{x, {l[0], l[2]}}, {y, {l[1], l[2]}}}, {l[0], l[1]});
+  const auto b = g.contraction("B", {{y, {l[3], l[5]}}, {x, {l[4], l[5]}}}, {l[3], l[4]});
+  g.vertex("Z", {{a, {l[0], l[1]}}, {b, {l[0], l[1]}}}, {l[0], l[1]}, call(ScalarOp::Subtract, {op(0), op(1)}));
+  EXPECT_EQ(united(g.graph), (Texts{"A[i,j] = SUM(X[i,k] * Y[j,k])", "Z[i,j] = A[i,j] - A[j,i]"}));
+
+  // Three dimensions, turned round twice.
+  GraphBuilder h;
+  const auto m = h.labels("abcd", 2);
+  const auto t = h.input("T", {2, 2, 2});
+  const auto exp = call(ScalarOp::Exp, {op(0)});
+  const auto p = h.vertex("P", {{t, {m[0], m[1], m[2]}}}, {m[1], m[2], m[0]}, exp);
+  const auto q = h.vertex("Q", {{t, {m[0], m[1], m[2]}}}, {m[2], m[0], m[1]}, exp);
+  const auto r = h.vertex("R", {{p, {m[0], m[1], m[2]}}, {q, {m[0], m[1], m[3]}}}, {m[2], m[3]}, testing::product(2));
+  h.vertex("Z", {{r, {m[0], m[1]}}}, {m[0], m[1]}, exp);
+  EXPECT_EQ(united(h.graph),
+            (Texts{"P[b,c,a] = EXP(T[a,b,c])", "R[c,d] = SUM(P[a,b,c] * P[d,a,b])", "Z[a,b] = EXP(R[a,b])"}));
+}
+
+// X X' is its own transpose, whichever of its operands comes first.
+TEST(CommonSubexpressions, OperandsOfOneVertexInEitherOrder) {
+  GraphBuilder g;
+  const auto l = g.labels("ijk", 3);
+  const auto x = g.input("X", {3, 3});
+  const auto a = g.contraction("A", {{x, {l[0], l[2]}}, {x, {l[1], l[2]}}}, {l[0], l[1]});
+  const auto b = g.contraction("B", {{x, {l[1], l[2]}}, {x, {l[0], l[2]}}}, {l[0], l[1]});
+  const auto c = g.contraction("C", {{x, {l[0], l[2]}}, {x, {l[1], l[2]}}}, {l[1], l[0]});
+  g.vertex("Z", {{a, {l[0], l[1]}}, {b, {l[0], l[1]}}, {c, {l[0], l[1]}}}, {}, testing::product(3));
+  EXPECT_EQ(united(g.graph), (Texts{"A[i,j] = SUM(X[i,k] * X[j,k])", "Z[] = SUM(A[i,j] * A[i,j] * A[i,j])"}));
+}
+
+// The order of arguments matters to differences and to the sign of zero in LEAST, and so does which operand is which.
+TEST(CommonSubexpressions, WhatDoesNotCommute) {
+  GraphBuilder g;
+  const auto l = g.labels("ij", 3);
+  const auto x = g.input("X", {3, 3});
+  const auto y = g.input("Y", {3, 3});
+  const GraphBuilder::Read xs{x, {l[0], l[1]}};
+  const GraphBuilder::Read ys{y, {l[0], l[1]}};
+  g.vertex("A", {xs, ys}, {l[0], l[1]}, call(ScalarOp::Subtract, {op(0), op(1)}));
+  g.vertex("B", {xs, ys}, {l[0], l[1]}, call(ScalarOp::Subtract, {op(1), op(0)}));
+  g.vertex("C", {xs, ys}, {l[0], l[1]}, call(ScalarOp::Least, {op(0), op(1)}));
+  g.vertex("D", {xs, ys}, {l[0], l[1]}, call(ScalarOp::Least, {op(1), op(0)}));
+  EXPECT_EQ(unite_common_subexpressions(g.graph).size(), g.graph.size());
+  g.vertex("E", {ys, xs}, {l[0], l[1]}, call(ScalarOp::Subtract, {op(1), op(0)}));  // A again
+  EXPECT_EQ(unite_common_subexpressions(g.graph).size(), g.graph.size() - 1);
+}
+
+TEST(CommonSubexpressions, ATransposedOutputKeepsItsHead) {
+  GraphBuilder g;
+  const auto l = g.labels("ijk", 3);
+  const auto x = g.input("X", {3, 3});
+  const auto t = g.contraction("T", {{x, {l[0], l[2]}}, {x, {l[2], l[1]}}}, {l[0], l[1]});
+  g.vertex("U", {{t, {l[0], l[1]}}}, {l[0]}, op(0));
+  g.contraction("Z", {{x, {l[0], l[2]}}, {x, {l[2], l[1]}}}, {l[1], l[0]});
+  EXPECT_EQ(united(g.graph), (Texts{"Z[j,i] = SUM(X[i,k] * X[k,j])", "U[i] = SUM(Z[j,i])"}));
 }
 
 TEST(CommonSubexpressions, ChainsOfEqualVertices) {

@@ -72,13 +72,14 @@ TEST(EarlySummation, LeavesOtherVerticesAlone) {
   const auto x = g.input("X", {3});
   const auto y = g.input("Y", {3});
   const Texts untouched{
-      "A[] = MAX(X[i] * Y[j])",  // no product rule for MAX
-      "B[] = SUM(X[i] + Y[j])",  // no product
+      "A[] = MAX(X[i] * Y[j])",  // signs are not known
+      "B[] = SUM((X[i] - Y[j])^2)",
       "C[] = SUM(2 * X[i])",     // nothing to join with
       "D[] = SUM(X[i] * Y[i])",  // on both sides
   };
   g.vertex("A", {{x, {l[0]}}, {y, {l[1]}}}, {}, testing::product(2), Aggregate::Max);
-  g.vertex("B", {{x, {l[0]}}, {y, {l[1]}}}, {}, call(ScalarOp::Add, {op(0), op(1)}));
+  g.vertex("B", {{x, {l[0]}}, {y, {l[1]}}}, {},
+           call(ScalarOp::Power, {call(ScalarOp::Subtract, {op(0), op(1)}), testing::number(2)}));
   g.vertex("C", {{x, {l[0]}}}, {}, call(ScalarOp::Multiply, {testing::number(2), op(0)}));
   g.contraction("D", {{x, {l[0]}}, {y, {l[0]}}}, {});
   EXPECT_EQ(texts(sum_early(g.graph)), untouched);
