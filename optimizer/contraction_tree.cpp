@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "common/check.hpp"
 #include "optimizer/contraction_network.hpp"
 
 namespace eindb {
@@ -123,6 +124,26 @@ void ContractionTree::apply(const Rotation& rotation) {
   flops_[rotation.child] = rotation.flops_of_child;
   flops_[rotation.parent] = rotation.flops_of_parent;
   sizes_[rotation.child] = rotation.size_of_child;
+}
+
+void ContractionTree::replace(Node root, const std::vector<Node>& tops, const std::vector<Node>& inner,
+                              const ContractionProblem& piece, const std::vector<std::uint32_t>& labels,
+                              const ResultPairs& pairs) {
+  CHECK(inner.size() + 1 == pairs.size(), "a piece has as many nodes as before");
+  ContractionNetwork network(piece);
+  auto node_of = tops;
+  for (std::size_t step = 0; step < pairs.size(); ++step) {
+    const auto [a, b] = pairs[step];
+    const auto node = step < inner.size() ? inner[step] : root;
+    children_[node] = {{node_of[a], node_of[b]}};
+    flops_[node] = network.flops(a, b);
+    const auto result = network.contract(a, b);
+    node_of.push_back(node);
+    if (node == root) return;
+    sizes_[node] = network.size(result);
+    labels_[node].clear();
+    for (const auto label : network.labels(result)) labels_[node].push_back(labels[label]);
+  }
 }
 
 }  // namespace eindb

@@ -20,6 +20,7 @@ namespace eindb {
 class ContractionTree {
  public:
   using Node = std::uint32_t;
+  using NodeLabels = std::vector<std::uint32_t>;
 
   /// A rotation that has not happened yet.
   struct Rotation {
@@ -42,6 +43,11 @@ class ContractionTree {
   std::size_t node_count() const { return children_.size(); }
   bool is_leaf(Node node) const { return node < leaf_count_; }
   Node child(Node node, std::size_t side) const { return children_[node].side[side]; }
+  const NodeLabels& labels_of(Node node) const { return labels_[node]; }
+  /// Elements of the result; 0 for leaves, which are no intermediates.
+  double size_of(Node node) const { return sizes_[node]; }
+  /// Flops of the step that makes the node, and the price of its result.
+  double cost_of(Node node) const { return flops_[node] + price_(sizes_[node]); }
   /// Flops and the price of intermediates (IntermediatePrice), summed afresh.
   double cost() const;
   /// As value_of(path, objective), with Mix up to a constant of the problem.
@@ -52,6 +58,10 @@ class ContractionTree {
   Rotation look_at(Node parent, std::size_t side, std::size_t grandside);
   /// Carries out the rotation looked at last.
   void apply(const Rotation& rotation);
+  /// Puts the tree that `pairs` make over `tops` in the place of all that is between them and `root`, whose inner nodes
+  /// other than the root are `inner`. The pairs contract `piece`, which has the tops' labels, numbered by `labels`.
+  void replace(Node root, const std::vector<Node>& tops, const std::vector<Node>& inner,
+               const ContractionProblem& piece, const std::vector<std::uint32_t>& labels, const ResultPairs& pairs);
   /// Labels that all rotations so far have looked at: the work done.
   std::uint64_t labels_seen() const { return labels_seen_; }
 
@@ -59,11 +69,8 @@ class ContractionTree {
   struct Children {
     Node side[2] = {0, 0};
   };
-  using NodeLabels = std::vector<std::uint32_t>;
 
   void mark(Node node, std::uint8_t bit);
-
-  double cost_of(Node node) const { return flops_[node] + price_(sizes_[node]); }
 
   std::size_t leaf_count_;
   PathObjective objective_;
@@ -72,7 +79,7 @@ class ContractionTree {
   std::vector<Children> children_;
   std::vector<NodeLabels> labels_;
   std::vector<double> flops_;        // of the step that makes each node
-  std::vector<double> sizes_;        // of the result of that step; 0 for leaves, which are no intermediates
+  std::vector<double> sizes_;        // of the result of that step
   std::vector<std::uint8_t> marks_;  // by label: which of the nodes looked at have it; zero between calls
   NodeLabels marked_;
   NodeLabels kept_;  // by the new N of the rotation looked at last

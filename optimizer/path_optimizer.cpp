@@ -13,6 +13,7 @@
 #include "optimizer/greedy_path.hpp"
 #include "optimizer/optimal_path.hpp"
 #include "optimizer/random_greedy_path.hpp"
+#include "optimizer/refined_path.hpp"
 #include "optimizer/sliced_path.hpp"
 #include "optimizer/stopwatch.hpp"
 
@@ -23,9 +24,10 @@ constexpr double kDefaultSeconds = 0.1;
 constexpr double kLeastSeconds = 0.01;
 // A tenth of the time at 10^9 flops per second.
 constexpr double kPlanningSecondsPerFlop = 1e-10;
-// Of the budget; the rest is for annealing, from the best that these two found.
+// Of the budget; the rest is for annealing.
 constexpr double kShareOfRandomGreedy = 0.1;
-constexpr double kShareOfBisection = 0.3;
+constexpr double kShareOfBisection = 0.25;
+constexpr double kShareOfRefinement = 0.1;  // before annealing, and after it
 // Annealing with less than this, some twenty rotations each, does not come down from where it starts.
 constexpr std::uint64_t kFewestUnitsPerOperand = 1000;
 
@@ -51,20 +53,21 @@ Found find_greedy(const Task&, ResultPairs greedy) { return {std::move(greedy), 
 
 Found find_optimal(const Task& task, ResultPairs) { return {optimal_pairs(task.problem, task.context), "optimal"}; }
 
+// The best start that random greedy and bisection find is refined, annealed, and refined once more.
 Found search(const Task& task, ResultPairs greedy, double seconds) {
   const auto& problem = task.problem;
-  const auto budget = SearchBudget::of_seconds(seconds);
-  const auto trials = SearchBudget::of_seconds(seconds * kShareOfRandomGreedy);
-  const auto cuts = SearchBudget::of_seconds(seconds * kShareOfBisection);
-  auto pairs = random_greedy_pairs(problem, greedy, trials, task.context);
-  auto cut_pairs = best_bisected_pairs(problem, pairs, cuts, task.context);
-  const bool cut = cut_pairs != pairs;
-  pairs = std::move(cut_pairs);
-  const auto left = budget.units - trials.units - cuts.units;
-  if (left >= problem.operands.size() * kFewestUnitsPerOperand)
-    return {annealed_pairs(problem, pairs, {left}, task.context), "anneal"};
-  const bool tried = pairs != greedy;
-  return {std::move(pairs), !tried ? "greedy" : cut ? "bisection" : "random-greedy"};
+  Found found{std::move(greedy), "greedy"};
+  const auto improve = [&](ResultPairs pairs, std::string_view method) {
+    if (pairs != found.pairs) found = {std::move(pairs), method};
+  };
+  const auto share = [&](double part) { return SearchBudget::of_seconds(seconds * part); };
+  improve(random_greedy_pairs(problem, found.pairs, share(kShareOfRandomGreedy), task.context), "random-greedy");
+  improve(best_bisected_pairs(problem, found.pairs, share(kShareOfBisection), task.context), "bisection");
+  improve(refined_pairs(problem, found.pairs, share(kShareOfRefinement), task.context), "refinement");
+  const auto left = share(1 - kShareOfRandomGreedy - kShareOfBisection - 2 * kShareOfRefinement);
+  if (left.units < problem.operands.size() * kFewestUnitsPerOperand) return found;
+  found = {annealed_pairs(problem, found.pairs, left, task.context), "anneal"};
+  return {refined_pairs(problem, found.pairs, share(kShareOfRefinement), task.context), "anneal"};
 }
 
 Found find_annealed(const Task& task, ResultPairs greedy) {

@@ -16,7 +16,8 @@ enum class PathOptimizer {
   Auto,     ///< whichever of the others fits the number of operands and the time that planning may take
   Greedy,   ///< optimizer/greedy_path
   Optimal,  ///< optimizer/optimal_path
-  Anneal,   ///< the better of optimizer/random_greedy_path and optimizer/bisected_path, then optimizer/annealed_path
+  Anneal,   ///< the better of optimizer/random_greedy_path and optimizer/bisected_path, then
+            ///< optimizer/annealed_path, refined before and after (optimizer/refined_path)
 };
 
 /// "auto", "greedy", "optimal", "anneal".
@@ -27,9 +28,9 @@ PathOptimizer parse_path_optimizer(std::string_view name);
 /// How to look for a path.
 struct PathOptions {
   PathOptimizer optimizer = PathOptimizer::Auto;
-  /// What random-greedy, bisection and annealing may take for one contraction (SearchBudget: work is counted, not the
-  /// clock). Absent: a tenth of a second, and under Auto no more than a tenth of what greedy's path takes at 10^9 flops
-  /// per second, but at least a hundredth of a second.
+  /// What random-greedy, bisection, refinement and annealing may take for one contraction (SearchBudget: work is
+  /// counted, not the clock). Absent: a tenth of a second, and under Auto no more than a tenth of what greedy's path
+  /// takes at 10^9 flops per second, but at least a hundredth of a second.
   std::optional<double> seconds;
   PathObjective objective = PathObjective::Flops;
   const Cancellation* cancellation = nullptr;  ///< as in SearchContext
@@ -43,8 +44,8 @@ struct PathOptions {
 /// What the searches of one graph did.
 struct PathReport {
   PathOptimizer optimizer = PathOptimizer::Auto;
-  std::vector<std::string> methods;  ///< distinct ones, in order: "optimal", "anneal", "bisection", "random-greedy",
-                                     ///< "greedy"
+  std::vector<std::string> methods;  ///< distinct ones, in order: "optimal", "anneal", "refinement", "bisection",
+                                     ///< "random-greedy", "greedy"
   double seconds = 0;
   PathObjective objective = PathObjective::Flops;
 };
