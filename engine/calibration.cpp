@@ -98,7 +98,10 @@ class Values {
 
   MemoryTensor tensor(std::vector<std::int64_t> extents) const {
     const Shape shape(extents);
-    return {.dtype = type_, .data = bytes_.data(), .extents = std::move(extents), .strides = shape.row_major_strides(),
+    return {.dtype = type_,
+            .data = bytes_.data(),
+            .extents = std::move(extents),
+            .strides = shape.row_major_strides(),
             .labels = {}};
   }
 
@@ -223,7 +226,8 @@ class Calibration {
     return p;
   }
 
-  // ---- Fixed costs, memory, threads ----------------------------------------------------------------------------------
+  // ---- Fixed costs, memory, threads
+  // ----------------------------------------------------------------------------------
 
   void measure_overheads() {
     constexpr std::int64_t kCalls = 1024;
@@ -294,12 +298,12 @@ class Calibration {
     const double bytes = kSide * kSide * sizeof(double);
     const auto parts = std::max<std::int64_t>(8, power_of_two_from(threads_));
     figures_.repartition.one = bytes / repartition_seconds(kSide, parts, 1);
-    figures_.repartition.all =
-        std::max(figures_.repartition.one, bytes / repartition_seconds(kSide, parts, threads_));
+    figures_.repartition.all = std::max(figures_.repartition.one, bytes / repartition_seconds(kSide, parts, threads_));
     figures_.piece_seconds = repartition_seconds(kSmallSide, kSmallSide, 1) / (kSmallSide * kSmallSide);
   }
 
-  // ---- Storage -------------------------------------------------------------------------------------------------------
+  // ---- Storage
+  // -------------------------------------------------------------------------------------------------------
 
   struct StorageTimes {
     double write = 0;
@@ -362,13 +366,15 @@ class Calibration {
     figures_.read.all = std::max(figures_.read.one, bytes / few.read_all);
   }
 
-  // ---- Kernels -------------------------------------------------------------------------------------------------------
+  // ---- Kernels
+  // -------------------------------------------------------------------------------------------------------
 
   void measure_product(DType type, std::size_t place) {
     constexpr double kFlops = 3e7;
     const auto side = std::int64_t{1} << (kFirstMatrixSideLog2 + static_cast<int>(place));
     const auto flops = 2.0 * static_cast<double>(side * side * side);
-    const auto batch = std::clamp<std::int64_t>(static_cast<std::int64_t>(kFlops / flops / static_cast<double>(side < 64 ? 4 : 1)), 1, 1 << 16);
+    const auto batch = std::clamp<std::int64_t>(
+        static_cast<std::int64_t>(kFlops / flops / static_cast<double>(side < 64 ? 4 : 1)), 1, 1 << 16);
     with_tensors(type, {batch, side, side}, {batch, side, side}, [&] {
       figures_.of(type).matrix_product[place] =
           flops * static_cast<double>(batch) / work_seconds("EINSUM Z[b,i,k] = SUM(X[b,i,j] * Y[b,j,k])");

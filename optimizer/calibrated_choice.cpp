@@ -23,7 +23,8 @@ constexpr double kMostPairs = 4e6;
 // C(N + D - 1, D - 1): vectors of D labels that make 2^N calls, extents apart.
 double vectors(std::size_t labels, int halvings) {
   double count = 1;
-  for (std::size_t n = 1; n < labels; ++n) count = count * static_cast<double>(halvings + static_cast<int>(n)) / static_cast<double>(n);
+  for (std::size_t n = 1; n < labels; ++n)
+    count = count * static_cast<double>(halvings + static_cast<int>(n)) / static_cast<double>(n);
   return count;
 }
 
@@ -76,7 +77,7 @@ class Chooser {
     const bool fits = peak <= static_cast<double>(machine_.memory_limit);
     best_.candidates.push_back({p, labelling.total_cost, peak, fits});
     const bool better = best_.candidates.size() == 1 || (fits != best_fits_ ? fits
-                        : fits                                              ? labelling.total_cost < best_seconds_
+                                                         : fits             ? labelling.total_cost < best_seconds_
                                                                             : peak < best_peak_);
     if (!better) return;
     best_fits_ = fits;

@@ -30,9 +30,9 @@ struct ParallelismCandidate {
 
 struct CalibratedChoice {
   std::int64_t parallelism = 1;
-  Labelling labelling;                              ///< costs in seconds
-  std::optional<Partition> output_partition;        ///< that of the options, or the one chosen
-  std::vector<ParallelismCandidate> candidates;     ///< ascending; one if the parallelism was given
+  Labelling labelling;                           ///< costs in seconds
+  std::optional<Partition> output_partition;     ///< that of the options, or the one chosen
+  std::vector<ParallelismCandidate> candidates;  ///< ascending; one if the parallelism was given
 };
 
 /// Chooses p, the partition vectors and the tiles of a stored result so that the seconds predicted are the fewest.

@@ -74,7 +74,8 @@ CalibratedModel::CalibratedModel(const MachineFigures& figures, int threads) : f
   for (int u = 1; u <= threads; ++u) {
     const double speed = between(1, figures.compute_scaling, u, figures.threads);
     crowds_.push_back({std::max(1.0, u / speed), between(figures.load, u, figures.threads),
-                       between(figures.store, u, figures.threads), between(figures.repartition, u, figures.threads), between(figures.read, u, figures.threads)});
+                       between(figures.store, u, figures.threads), between(figures.repartition, u, figures.threads),
+                       between(figures.read, u, figures.threads)});
   }
 }
 

@@ -11,16 +11,16 @@ namespace eindb {
 ///
 /// A vertex makes N(d) kernel calls on T threads, in ceil(N / T) waves of u = min(N, T) at a time. With w the seconds
 /// that one thread needs for a call's arithmetic, slow(u) >= 1 how much slower a thread is beside u - 1 others, o the
-/// fixed seconds per call, x and z the bytes that a call reads and writes, and L(u) and S(u) the bytes per second that u
-/// threads load and store,
+/// fixed seconds per call, x and z the bytes that a call reads and writes, and L(u) and S(u) the bytes per second that
+/// u threads load and store,
 ///
 ///     join = start + waves * (w * slow(u) + o) + N (x / L(u') + z / S(u')), u' = N / waves
 ///
 /// where w, x and z are those of the largest parts. Matrix products take w = 2 m n k / rate(side) with the side of the
 /// square matrices that are as efficient: the harmonic mean of m, n and k, for a product costs
-/// m n k (a + b / m + b / n + b / k). Rates of matrix products were measured with the operands' bytes, so that x is 0; operands
-/// that do not lie as matrices are copied first. Everything else is loops: the cells of the call's join times the seconds
-/// of its operations.
+/// m n k (a + b / m + b / n + b / k). Rates of matrix products were measured with the operands' bytes, so that x is 0;
+/// operands that do not lie as matrices are copied first. Everything else is loops: the cells of the call's join times
+/// the seconds of its operations.
 ///
 /// Calls of a group accumulate into one tile: what aggregation costs is reading and writing that tile again for every
 /// call but the first. A repartition costs its bytes, and a fixed time per piece cut out of a tile.
@@ -56,7 +56,7 @@ class CalibratedModel final : public CostModel {
   // By the number of threads that work at the same time.
   struct Crowd {
     double slowdown = 1;  // of each one's arithmetic
-    double load = 1;  // bytes per second of all
+    double load = 1;      // bytes per second of all
     double store = 1;
     double repartition = 1;
     double read = 1;

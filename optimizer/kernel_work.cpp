@@ -74,8 +74,10 @@ class MatrixMatcher {
       work_.roles.push_back(*role);
     }
     work_.packs_left = packs(left());
-    work_.packs_right = packs(right()) || order(left(), ProductRole::Contracted) != order(right(), ProductRole::Contracted);
-    work_.packs_output = packs(einsum_.output) || order(left(), ProductRole::Row) != order(einsum_.output, ProductRole::Row) ||
+    work_.packs_right =
+        packs(right()) || order(left(), ProductRole::Contracted) != order(right(), ProductRole::Contracted);
+    work_.packs_output = packs(einsum_.output) ||
+                         order(left(), ProductRole::Row) != order(einsum_.output, ProductRole::Row) ||
                          order(right(), ProductRole::Column) != order(einsum_.output, ProductRole::Column);
     return work_;
   }
@@ -201,11 +203,12 @@ KernelWork work_of(const EinSum& einsum, const std::vector<DType>& operand_types
   }
   OperationCounter counter(work);
   counter.count(*einsum.expression);
-  const auto converted = std::count_if(operand_types.begin(), operand_types.end(), [&](DType t) { return t != compute; });
+  const auto converted =
+      std::count_if(operand_types.begin(), operand_types.end(), [&](DType t) { return t != compute; });
   if (converted > 0) counter.add(Operation::Simple, static_cast<double>(converted));
   work.folds = einsum.aggregate != Aggregate::None;
-  work.folds_product = einsum.aggregate == Aggregate::Sum && einsum.expression->is_call(ScalarOp::Multiply) &&
-                       !is_complex(compute);
+  work.folds_product =
+      einsum.aggregate == Aggregate::Sum && einsum.expression->is_call(ScalarOp::Multiply) && !is_complex(compute);
   if (work.folds_product) counter.add(Operation::Simple, -1);
   work.crosswise = crosswise_operands(einsum);
   return work;

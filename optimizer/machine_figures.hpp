@@ -51,10 +51,10 @@ struct MachineFigures {
   double call_seconds = 0;      ///< a kernel call apart from its work
   double piece_seconds = 0;     ///< a piece cut out of a tile in a repartition
 
-  Throughput load;         ///< bytes per second of operands, which no cache holds
-  Throughput store;        ///< bytes per second of results, in memory that was not used before
-  Throughput repartition;  ///< bytes per second of a tensor whose tiles are cut anew
-  Throughput read;         ///< bytes per second of stored tiles
+  Throughput load;                ///< bytes per second of operands, which no cache holds
+  Throughput store;               ///< bytes per second of results, in memory that was not used before
+  Throughput repartition;         ///< bytes per second of a tensor whose tiles are cut anew
+  Throughput read;                ///< bytes per second of stored tiles
   double read_tile_seconds = 0;   ///< a stored tile apart from its bytes
   double write = 0;               ///< bytes per second of tiles stored
   double write_tile_seconds = 0;  ///< a tile stored apart from its bytes

@@ -22,8 +22,8 @@ struct Prediction {
 /// What both models say of a plan, whichever it was made by. A repartition that several vertices share counts once.
 Prediction predict(const EinGraph& graph, const PhysicalPlan& plan, const CalibratedModel& model);
 
-/// For every operator the vertex for which it works: for a join or group-by its own; for a scan or a repartition that of
-/// its first reader, which would not need it otherwise.
+/// For every operator the vertex for which it works: for a join or group-by its own; for a scan or a repartition that
+/// of its first reader, which would not need it otherwise.
 std::vector<VertexId> vertices_served(const PhysicalPlan& plan);
 
 }  // namespace eindb

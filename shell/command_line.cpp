@@ -93,8 +93,8 @@ std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv,
       [&](const std::string& size) { line.session_statements.push_back("SET memory_limit = " + quoted(size)); },
       "memory that a statement may take, as in 2GB");
   CalibrateCommand calibrate;
-  auto* calibration =
-      app.add_subcommand("calibrate", "measure this machine for SET cost_model = 'calibrated', print and keep the figures");
+  auto* calibration = app.add_subcommand(
+      "calibrate", "measure this machine for SET cost_model = 'calibrated', print and keep the figures");
   calibration->fallthrough();
   calibration->add_option("FILE", calibrate.file, "where to keep them; otherwise where the program looks for them");
   calibration->add_option("--seconds", calibrate.seconds, "about how long to measure")

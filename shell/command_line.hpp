@@ -23,7 +23,7 @@ struct CommandLine {
   SessionOptions session;
   std::vector<std::string> session_statements;  ///< SET statements of --threads and --memory-limit
 
-  std::optional<CalibrateCommand> calibrate;              ///< instead of everything else
+  std::optional<CalibrateCommand> calibrate;  ///< instead of everything else
 
   /// Parses the arguments. nullopt if the program is done: help or version were printed, or a mistake was reported;
   /// then `status` is its exit status.
