@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "optimizer/placement.hpp"
+#include "optimizer/prediction.hpp"
 
 namespace eindb {
 namespace {
@@ -17,14 +18,44 @@ Json number(double value) {
   return value;
 }
 
-// The profiles of all operators that work for one vertex, added up.
-NodeProfile vertex_profile(const PhysicalPlan& plan, VertexId vertex, const ExecutionProfile& profile) {
+// What both cost models say of the plan, whichever it was made by.
+struct PlanPrediction {
+  Labelling transfers;           // the labelling, costed in elements moved
+  std::vector<VertexId> served;  // by every operator
+  Prediction operators;
+};
+
+PlanPrediction prediction_of(const PlannedQuery& planned, const SessionState& session) {
+  const auto& plan = planned.plan;
+  std::vector<LabelPartition> partitions;
+  for (const auto& vertex : plan.labelling.vertices) partitions.push_back(vertex.partition);
+  const CalibratedModel model(session.machine(), session.settings.threads());
+  return {evaluate(plan.graph, std::move(partitions), {}), vertices_served(plan.physical),
+          predict(plan.graph, plan.physical, model)};
+}
+
+// What is predicted of all operators that a vertex needs, added up.
+NodePrediction vertex_prediction(const PlanPrediction& prediction, VertexId vertex) {
+  NodePrediction sum;
+  for (std::size_t n = 0; n < prediction.served.size(); ++n) {
+    if (prediction.served[n] != vertex) continue;
+    sum.seconds += prediction.operators.nodes[n].seconds;
+    sum.elements += prediction.operators.nodes[n].elements;
+  }
+  return sum;
+}
+
+// The profiles of all operators that work for one vertex, added up: of those that bring its inputs, time and elements.
+NodeProfile vertex_profile(const PhysicalPlan& plan, VertexId vertex, const ExecutionProfile& profile,
+                           const std::vector<VertexId>& served) {
   NodeProfile sum;
   for (std::size_t n = 0; n < plan.nodes.size(); ++n) {
     const auto& node = plan.nodes[n];
     const auto name = operator_name(node);
-    if (node.vertex != vertex || (name != "join" && name != "group-by")) continue;
+    if (served[n] != vertex || name == "sink") continue;
     sum.seconds += profile.nodes[n].seconds;
+    sum.elements += profile.nodes[n].elements;
+    if (name != "join" && name != "group-by") continue;
     sum.tiles_in += profile.nodes[n].tiles_in;
     sum.tiles_out += profile.nodes[n].tiles_out;
     sum.bytes += profile.nodes[n].bytes;
@@ -44,10 +75,12 @@ Json partition_of(const LabelPartition& partition, const LabelTable& labels) {
   return out;
 }
 
-Json describe_vertex(const PlannedQuery& planned, std::size_t n, const ExecutionProfile* profile) {
+Json describe_vertex(const PlannedQuery& planned, std::size_t n, const PlanPrediction& prediction,
+                     const ExecutionProfile* profile) {
   const auto& graph = planned.plan.graph;
   const auto& vertex = graph.vertices()[n];
-  const auto& labelling = planned.plan.labelling.vertices[n];
+  const auto& labelling = prediction.transfers.vertices[n];
+  const auto predicted = vertex_prediction(prediction, VertexId(n));
   Json out{{"vertex", vertex.name},
            {"einsum", graph.describe(VertexId(n))},
            {"bound", vertex.bound.extents()},
@@ -56,13 +89,28 @@ Json describe_vertex(const PlannedQuery& planned, std::size_t n, const Execution
            {"kernel_calls", labelling.partition.kernel_calls()},
            {"cost_join", number(labelling.cost_join)},
            {"cost_agg", number(labelling.cost_agg)},
-           {"cost_repart", number(labelling.cost_repart)}};
+           {"cost_repart", number(labelling.cost_repart)},
+           {"predicted_seconds", predicted.seconds},
+           {"predicted_elements", number(predicted.elements)}};
   if (profile != nullptr) {
-    const auto actual = vertex_profile(planned.plan.physical, VertexId(n), *profile);
+    const auto actual = vertex_profile(planned.plan.physical, VertexId(n), *profile, prediction.served);
     out["actual_seconds"] = actual.seconds;
     out["tiles_in"] = actual.tiles_in;
     out["tiles_out"] = actual.tiles_out;
     out["bytes"] = actual.bytes;
+    out["actual_elements"] = actual.elements;
+  }
+  return out;
+}
+
+// Numbers of kernel calls that were tried, and what each would take.
+Json describe_candidates(const std::vector<ParallelismCandidate>& candidates) {
+  Json out = Json::array();
+  for (const auto& candidate : candidates) {
+    out.push_back({{"parallelism", candidate.parallelism},
+                   {"predicted_seconds", candidate.seconds},
+                   {"predicted_peak_bytes", number(candidate.peak_bytes)},
+                   {"fits_memory_limit", candidate.fits}});
   }
   return out;
 }
@@ -182,12 +230,13 @@ void describe_placement(const PlannedQuery& planned, std::int64_t workers, Json&
 }
 
 Json describe_plan(const PlannedQuery& planned, const SessionState& session, const ExecutionProfile* profile) {
+  const auto prediction = prediction_of(planned, session);
   Json vertices = Json::array();
   Json inputs = Json::array();
   for (std::size_t n = 0; n < planned.plan.graph.size(); ++n) {
     const auto& vertex = planned.plan.graph.vertices()[n];
     if (vertex.is_input()) inputs.push_back(describe_input(vertex));
-    else vertices.push_back(describe_vertex(planned, n, profile));
+    else vertices.push_back(describe_vertex(planned, n, prediction, profile));
   }
   Json operators = Json::array();
   for (std::size_t n = 0; n < planned.plan.physical.nodes.size(); ++n)
@@ -201,17 +250,26 @@ Json describe_plan(const PlannedQuery& planned, const SessionState& session, con
   Json out{{"vertices", vertices},
            {"inputs", inputs},
            {"operators", operators},
-           {"parallelism", session.settings.parallelism()},
+           {"parallelism", planned.plan.parallelism},
+           {"cost_model", session.settings.calibrated() ? "calibrated" : "transfers"},
+           {"parallelism_candidates", describe_candidates(planned.plan.parallelism_candidates)},
+           {"figures", session.machine().source},
            {"strategy", session.settings.strategy().to_string()},
            {"path", describe_path(planned.plan.path, planned.plan.graph, planned.order_given)},
-           {"total_cost", number(planned.plan.labelling.total_cost)},
+           {"total_cost", number(prediction.transfers.total_cost)},
+           {"predicted_seconds", prediction.operators.seconds},
+           {"predicted_elements", number(prediction.operators.elements)},
+           {"predicted_peak_bytes", number(planned.plan.peak_bytes)},
            {"planning_seconds", planned.planning_seconds},
            {"plan_cache", name_of(planned.source)},
            {"passes", passes}};
   if (!planned.plan.strategies.empty()) out["strategies"] = describe_strategies(planned.plan.strategies);
   if (const auto workers = session.settings.workers(); workers > 0) describe_placement(planned, workers, out);
   if (profile != nullptr) {
+    std::int64_t elements = 0;
+    for (const auto& node : profile->nodes) elements += node.elements;
     out["execution_seconds"] = profile->seconds;
+    out["actual_elements"] = elements;
     out["peak_bytes"] = profile->peak_bytes;
   }
   return out;
@@ -245,7 +303,7 @@ std::string partition_text(const Json& partition) {
   return out.empty() ? "-" : out;
 }
 
-std::string vertex_text(const Json& vertex) {
+std::string vertex_text(const Json& vertex, bool with_prediction) {
   const auto count = [&](const char* key) { return magnitude(vertex[key].get<double>()); };
   std::string out = "  " + vertex["einsum"].get<std::string>() + "\n      " + vertex["type"].get<std::string>() + " " +
                     vertex["bound"].dump() + ", parts " + partition_text(vertex["partition"]) + ", " +
@@ -254,11 +312,29 @@ std::string vertex_text(const Json& vertex) {
   if (vertex.contains("placement"))
     out += "      on " + vertex["placement"].get<std::string>() + ", " + count("elements_received") +
            " elements received\n";
+  if (with_prediction) {
+    out += "      predicted: " + milliseconds(vertex["predicted_seconds"].get<double>()) + ", " +
+           count("predicted_elements") + " elements moved\n";
+  }
   if (vertex.contains("actual_seconds")) {
-    out += "      actual: " + milliseconds(vertex["actual_seconds"].get<double>()) + ", tiles in " + count("tiles_in") +
-           ", tiles out " + count("tiles_out") + ", " + count("bytes") + " bytes\n";
+    out += "      actual: " + milliseconds(vertex["actual_seconds"].get<double>()) + ", " + count("actual_elements") +
+           " elements moved, tiles in " + count("tiles_in") + ", tiles out " + count("tiles_out") + ", " +
+           count("bytes") + " bytes\n";
   }
   return out;
+}
+
+// What the model `calibrated` chose from: nothing under `transfers`.
+std::string candidates_text(const Json& plan) {
+  if (plan["cost_model"] != "calibrated") return "";
+  std::string out;
+  for (const auto& candidate : plan["parallelism_candidates"]) {
+    out += (out.empty() ? "Parallelism " : ", ") + std::to_string(candidate["parallelism"].get<std::int64_t>()) + ": " +
+           milliseconds(candidate["predicted_seconds"].get<double>());
+    if (!candidate["fits_memory_limit"].get<bool>()) out += " beyond memory_limit";
+  }
+  return out + "\nFigures " + plan["figures"].get<std::string>() +
+         (plan["figures"] == built_in_figures().source ? "; eindb calibrate measures this machine\n" : "\n");
 }
 
 std::string path_text(const Json& path) {
@@ -367,10 +443,14 @@ std::string explain_json(const PlannedQuery& planned, const SessionState& sessio
 
 std::string explain_text(const PlannedQuery& planned, const SessionState& session, const ExecutionProfile* profile) {
   const auto plan = describe_plan(planned, session, profile);
+  const bool calibrated = plan["cost_model"] == "calibrated";
   std::string out = "EinGraph (strategy " + plan["strategy"].get<std::string>() + ", parallelism " +
                     std::to_string(plan["parallelism"].get<std::int64_t>()) + ", total cost " +
-                    magnitude(plan["total_cost"].get<double>()) + " elements moved)\n";
-  for (const auto& vertex : plan["vertices"]) out += vertex_text(vertex);
+                    magnitude(plan["total_cost"].get<double>()) + " elements moved";
+  if (calibrated) out += ", predicted " + milliseconds(plan["predicted_seconds"].get<double>());
+  out += ")\n";
+  for (const auto& vertex : plan["vertices"]) out += vertex_text(vertex, calibrated || profile != nullptr);
+  out += candidates_text(plan);
   out += path_text(plan["path"]) + slices_text(plan["path"]);
   if (plan.contains("strategies")) out += strategies_text(plan["strategies"]);
   if (plan.contains("workers")) out += placement_text(plan);
@@ -379,7 +459,10 @@ std::string explain_text(const PlannedQuery& planned, const SessionState& sessio
   out += "Planned in " + milliseconds(plan["planning_seconds"].get<double>());
   if (planned.source == PlanSource::Cached) out += " (from the plan cache)";
   if (profile != nullptr) {
-    out += ", executed in " + milliseconds(profile->seconds) + ", at most " +
+    out += ", executed in " + milliseconds(profile->seconds) + " (predicted " +
+           milliseconds(plan["predicted_seconds"].get<double>()) + "), moved " +
+           grouped(plan["actual_elements"].get<double>()) + " elements (predicted " +
+           grouped(plan["predicted_elements"].get<double>()) + "), at most " +
            grouped(static_cast<double>(profile->peak_bytes)) + " bytes of tiles";
   }
   return out;

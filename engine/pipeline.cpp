@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include "common/error.hpp"
 #include "engine/plan_key.hpp"
@@ -26,6 +27,17 @@ std::int64_t memory_to_plan_with(const Settings& settings) {
   const auto limit =
       static_cast<double>(settings.memory_limit()) * static_cast<double>(std::max<std::int64_t>(1, settings.workers()));
   return static_cast<std::int64_t>(std::min(limit, 9e18));
+}
+
+// Costs are seconds on this machine, and what the user has not set is the optimizer's to choose.
+void use_machine(OptimizerOptions& options, SessionState& session, const ResultRequest& request) {
+  const auto& settings = session.settings;
+  options.machine = MachineOptions{.figures = session.machine(),
+                                   .threads = settings.threads(),
+                                   .memory_limit = settings.memory_limit(),
+                                   .choose_parallelism = !settings.parallelism_is_set() && settings.workers() == 0};
+  if (request.stored && !request.partition && !settings.tile_bytes_is_set())
+    options.machine->stored_partition = std::exchange(options.output_partition, std::nullopt);
 }
 
 bool gives_order(const ast::Query& query, const BoundQuery& bound) {
@@ -76,6 +88,7 @@ QueryPlan make_plan(const ast::Query& query, const NameSource& names, const Sess
   options.compare_strategies = request.compare_strategies;
   options.memory_limit = memory_to_plan_with(session.settings);
   options.output_partition = wanted_partition(bound, session, request);
+  if (session.settings.calibrated()) use_machine(options, session, request);
   OptimizedPlan plan = optimize(bound.graph, options);
   const bool order_given = gives_order(query, bound);
   return {std::move(bound), std::move(plan), order_given, names.deferred_parameters};

@@ -48,6 +48,12 @@ PlanKey plan_key(const ast::Query& query, const SessionState& session, const Res
   PlanKey key{std::move(text), {}};
   append(key.text, request);
   key.text += session.settings.plan_fingerprint();
+  if (session.settings.calibrated()) {
+    // What is at its default is chosen by the machine's figures, which may be measured anew.
+    key.text += session.settings.parallelism_is_set() ? '\1' : '\0';
+    key.text += session.settings.tile_bytes_is_set() ? '\1' : '\0';
+    append(key.text, session.machine_version());
+  }
   for (const auto& [number, shapes_plan] : parameters) {
     if (number == 0 || number > session.parameters.size()) continue;  // an error of the binder
     const auto& value = session.parameters[number - 1];

@@ -4,7 +4,10 @@
 #include <set>
 
 #include "common/error.hpp"
+#include "engine/calibration.hpp"
+#include "engine/machine_file.hpp"
 #include "engine/parameter_values.hpp"
+#include "engine/rows.hpp"
 #include "engine/session_state.hpp"
 #include "engine/statements.hpp"
 #include "parser/parser.hpp"
@@ -104,6 +107,21 @@ void Session::attach(const std::string& name, MemoryTensor tensor) {
 
 void Session::detach(const std::string& name) {
   guarded([&] { impl_->state.attached.detach(name); });
+}
+
+Result Session::calibrate(const std::string& path, double seconds) {
+  return guarded([&] {
+    impl_->start();
+    const auto target = path.empty() ? default_machine_path() : path;
+    if (target.empty()) {
+      throw Error(ErrorKind::Value, "there is no home directory to leave the figures in", std::nullopt,
+                  "name a file: eindb calibrate FILE");
+    }
+    make_directory_for(target);
+    const auto figures = eindb::calibrate(impl_->state, target, seconds);
+    write_machine_file(target, figures);
+    return listed_result(machine_columns(), machine_rows(figures));
+  });
 }
 
 void Session::cancel() noexcept { impl_->state.cancellation.request(); }

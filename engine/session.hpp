@@ -59,6 +59,10 @@ class Session {
   void attach(const std::string& name, MemoryTensor tensor);
   void detach(const std::string& name);
 
+  /// Measures this machine for the cost model `calibrated` and writes the figures to `path` (empty: where sessions look
+  /// for them); gives them as rows. Takes about `seconds`. Error{Io}, Error{Cancelled}.
+  Result calibrate(const std::string& path, double seconds);
+
   /// Asks the running statement to stop with Error{Cancelled}. Any thread, also a signal handler.
   void cancel() noexcept;
   void on_progress(ProgressCallback callback);

@@ -1,6 +1,7 @@
 #include "engine/session_state.hpp"
 
 #include "common/error.hpp"
+#include "engine/machine_file.hpp"
 #include "parser/parser.hpp"
 
 namespace eindb {
@@ -12,6 +13,28 @@ SessionState::SessionState(const std::string& path, SessionOptions options)
       tensor_tables(database.connection(), catalog),
       attached(database.connection(), catalog, tensor_tables) {
   database.connection().watch(&cancellation);
+}
+
+const MachineFigures& SessionState::machine() const {
+  const bool given = !settings.machine_file().empty();
+  const auto path = given ? settings.machine_file() : default_machine_path();
+  std::error_code absent;
+  const auto changed = std::filesystem::last_write_time(path, absent);
+  const auto next = machine_.version + 1;
+  if (absent && !given) {
+    if (machine_.version == 0 || !machine_.path.empty()) machine_ = {{}, {}, built_in_figures(), next};
+  } else if (absent || machine_.path != path || machine_.changed != changed) {
+    machine_.path = path;
+    machine_.changed = {};  // what fails is read again the next time
+    auto figures = read_machine_file(path);
+    machine_ = {path, changed, std::move(figures), next};
+  }
+  return machine_.figures;
+}
+
+std::uint64_t SessionState::machine_version() const {
+  machine();
+  return machine_.version;
 }
 
 Scheduler& SessionState::scheduler() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -17,6 +18,7 @@
 #include "engine/session.hpp"
 #include "engine/settings.hpp"
 #include "executor/scheduler.hpp"
+#include "optimizer/machine_figures.hpp"
 #include "parser/ast.hpp"
 #include "parser/binder.hpp"
 #include "storage/database_file.hpp"
@@ -42,6 +44,11 @@ struct SessionState {
   /// The user's macro, parsed; null if there is none. Error{Corrupt} if the database has something else in its place.
   MacroPtr macro(const std::string& name);
   MacroPtr parsed(const StoredMacro& stored);
+  /// This machine's figures: of the setting machine_file, else those that `eindb calibrate` left, else built-in ones.
+  /// A file that changed is read again. Error as read_machine_file.
+  const MachineFigures& machine() const;
+  /// Another number whenever machine() has other figures.
+  std::uint64_t machine_version() const;
 
   DatabaseFile database;
   Catalog catalog;
@@ -57,7 +64,16 @@ struct SessionState {
   PlanCache plans;
 
  private:
+  // The file as it was read last.
+  struct KnownMachine {
+    std::string path;
+    std::filesystem::file_time_type changed;
+    MachineFigures figures;
+    std::uint64_t version = 0;
+  };
+
   std::unique_ptr<Scheduler> scheduler_;
+  mutable KnownMachine machine_;
 };
 
 }  // namespace eindb

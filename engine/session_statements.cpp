@@ -3,6 +3,7 @@
 
 #include "common/error.hpp"
 #include "common/nearest_name.hpp"
+#include "engine/machine_file.hpp"
 #include "engine/rows.hpp"
 #include "engine/sql_query.hpp"
 #include "engine/statements.hpp"
@@ -64,7 +65,7 @@ void refuse_other_shows(const ast::Identifier& name, SessionState& session) {
   else if (equal_ignoring_case(name.text, "TABLES"))
     hint = "SHOW TENSORS lists tensors; in the shell, .tables lists both";
   else if (const auto nearest =
-               nearest_name(name.text, std::array<std::string_view, 4>{"TENSORS", "MACROS", "ALL", "PLAN_CACHE"}))
+               nearest_name(name.text, std::array<std::string_view, 5>{"TENSORS", "MACROS", "ALL", "PLAN_CACHE", "MACHINE"}))
     hint = "did you mean " + *nearest + "?";
   if (!hint.empty()) throw Error(ErrorKind::UnknownName, "there is no setting " + name.text, name.span, hint);
 }
@@ -91,6 +92,8 @@ Result execute_statement(const ast::Set& set, SessionState& session) {
 
 Result execute_statement(const ast::Show& show, SessionState& session) {
   if (show.name && equal_ignoring_case(show.name->text, "PLAN_CACHE")) return plan_cache_counters(session.plans);
+  if (show.name && equal_ignoring_case(show.name->text, "MACHINE"))
+    return listed_result(machine_columns(), machine_rows(session.machine()));
   if (show.name) {
     refuse_other_shows(*show.name, session);
     const auto value = with_place(show.name->span, [&] { return session.settings.show(show.name->text); });

@@ -139,10 +139,21 @@ struct SettingRow {
 
 std::span<const SettingRow> SettingRow::all() {
   static constexpr SettingRow kRows[] = {
+      {"cost_model", "what plans are to save: 'transfers' (elements moved) or 'calibrated' (seconds on this machine)",
+       [](Settings& s, const Value& v) {
+         const auto text = to_lower(text_of(v));
+         if (text != "transfers" && text != "calibrated") refuse("cost_model", v, "'transfers' or 'calibrated'");
+         s.calibrated_ = text == "calibrated";
+       },
+       [](const Settings& s) { return std::string(s.calibrated_ ? "calibrated" : "transfers"); },
+       [](Settings& s) { s.calibrated_ = false; }},
       {"disabled_passes", "optimizer passes to leave out, as in 'common_subexpressions,early_summation'",
        [](Settings& s, const Value& v) { s.disabled_passes_ = split_names(to_lower(text_of(v))); },
        [](const Settings& s) { return join_names(s.disabled_passes_); },
        [](Settings& s) { s.disabled_passes_.clear(); }},
+      {"machine_file", "file of this machine's figures for cost_model 'calibrated'; '' for that of eindb calibrate",
+       [](Settings& s, const Value& v) { s.machine_file_ = text_of(v); },
+       [](const Settings& s) { return s.machine_file_; }, [](Settings& s) { s.machine_file_.clear(); }},
       {"memory_limit", "bytes that the tiles of a statement may take, as in '2GB'",
        [](Settings& s, const Value& v) {
          const auto bytes = parse_byte_size(text_of(v));
@@ -204,8 +215,7 @@ std::span<const SettingRow> SettingRow::all() {
          if (!bytes || *bytes < 1 || *bytes > kMaxTileBytes) refuse("tile_bytes", v, "a size from 1 byte to 900 MiB");
          s.tile_bytes_ = *bytes;
        },
-       [](const Settings& s) { return std::to_string(s.tile_bytes_); },
-       [](Settings& s) { s.tile_bytes_ = kDefaultTileBytes; }},
+       [](const Settings& s) { return std::to_string(s.tile_bytes()); }, [](Settings& s) { s.tile_bytes_.reset(); }},
       {"workers", "workers that plans are made for and EXPLAIN places them on; 0 for this process alone",
        [](Settings& s, const Value& v) { s.workers_ = integer_in("workers", v, 0, kMaxParallelism); },
        [](const Settings& s) { return std::to_string(s.workers_); }, [](Settings& s) { s.workers_ = 0; }},
@@ -258,6 +268,8 @@ std::vector<std::string> Settings::names() {
   for (const auto& row : SettingRow::all()) names.emplace_back(row.name);
   return names;
 }
+
+std::int64_t Settings::tile_bytes() const { return tile_bytes_.value_or(kDefaultTileBytes); }
 
 std::int64_t Settings::parallelism() const {
   if (parallelism_) return *parallelism_;

@@ -40,8 +40,14 @@ class Settings {
   /// The p of EinDecomp: as set, or the first power of two that gives every worker a kernel call and, without workers,
   /// every thread four.
   std::int64_t parallelism() const;
+  bool parallelism_is_set() const { return parallelism_.has_value(); }
+  /// Whether plans are made for the least seconds (the cost model `calibrated`) rather than elements moved.
+  bool calibrated() const { return calibrated_; }
+  /// The file of the machine's figures; empty: where `eindb calibrate` leaves them.
+  const std::string& machine_file() const { return machine_file_; }
   std::int64_t memory_limit() const { return memory_limit_; }
-  std::int64_t tile_bytes() const { return tile_bytes_; }
+  std::int64_t tile_bytes() const;
+  bool tile_bytes_is_set() const { return tile_bytes_.has_value(); }
   std::int64_t statement_timeout_ms() const { return statement_timeout_ms_; }
   const Strategy& strategy() const { return strategy_; }
   const PathOptions& path() const { return path_; }
@@ -63,7 +69,7 @@ class Settings {
   std::int64_t workers_;
   std::optional<std::int64_t> parallelism_;
   std::int64_t memory_limit_;
-  std::int64_t tile_bytes_;
+  std::optional<std::int64_t> tile_bytes_;
   std::int64_t statement_timeout_ms_;
   Strategy strategy_;
   PathOptions path_;
@@ -72,6 +78,8 @@ class Settings {
   std::int64_t plan_cache_size_;
   std::string plan_fingerprint_;
   bool slicing_;
+  bool calibrated_;
+  std::string machine_file_;
 };
 
 /// Bytes of "2GB", "512 MiB", "1000". KB, MB, GB, TB are powers of 1000; KiB, MiB, GiB, TiB of 1024. nullopt if the

@@ -12,6 +12,10 @@ struct NodeProfile {
   std::int64_t tiles_in = 0;   ///< tiles handed to kernels or copied from
   std::int64_t tiles_out = 0;  ///< tiles of the result
   std::int64_t bytes = 0;      ///< of the result's tiles
+  /// Elements brought to where they are needed, as the cost model `transfers` counts them: for a join those of the
+  /// tiles handed to every kernel call; for a group-by those of the partial result that each call but a group's first
+  /// adds to; for a repartition those of the tiles it makes, tiles of zeros apart.
+  std::int64_t elements = 0;
 };
 
 /// What an execution did, node by node in the order of the plan.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/check.hpp"
+#include "common/checked_math.hpp"
 #include "executor/join_operator.hpp"
 #include "executor/repartition_operator.hpp"
 #include "executor/sliced_result.hpp"
@@ -140,18 +141,23 @@ class PlanRun {
     std::vector<TilePtr> tiles(static_cast<std::size_t>(window.tile_count()));
     std::atomic<std::int64_t> tiles_in{0};
     std::atomic<std::int64_t> bytes{0};
+    std::atomic<std::int64_t> elements{0};
     context_.scheduler.for_each(window.tile_count(), [&](std::int64_t number) {
       context_.cancellation.check();
       std::int64_t pieces = 0;
       auto tile = gather_tile(*source, node.grid, node.grid.id_of(window.key_of(number)), *context_.memory, pieces);
       tiles_in += pieces;
-      if (tile != nullptr) bytes += static_cast<std::int64_t>(tile->byte_size());
+      if (tile != nullptr) {
+        bytes += static_cast<std::int64_t>(tile->byte_size());
+        elements += tile->shape().element_count();
+      }
       tiles[static_cast<std::size_t>(number)] = std::move(tile);
     });
     auto& profile = profile_.nodes[n];
     profile.tiles_in += tiles_in;
     profile.tiles_out += window.tile_count();
     profile.bytes += bytes;
+    profile.elements += elements;
     relations_[n] = std::make_shared<Relation>(node.dtype, node.grid, window, std::move(tiles));
   }
 
@@ -165,9 +171,16 @@ class PlanRun {
   void run_node(std::size_t n, const GroupByNode& group_by) {
     const auto join = group_by.input.index();
     CHECK(join + 1 == n, "a group-by follows its join");
+    const auto& join_node = std::get<JoinNode>(plan_.nodes[join].op);
     auto& profile = profile_.nodes[n];
-    run_join(std::get<JoinNode>(plan_.nodes[join].op), n, profile);
-    profile_.nodes[join].kernel_calls += std::exchange(profile.kernel_calls, 0);
+    NodeProfile& of_join = profile_.nodes[join];
+    profile.elements = 0;
+    run_join(join_node, n, profile);
+    of_join.kernel_calls += std::exchange(profile.kernel_calls, 0);
+    of_join.elements += profile.elements;
+    // Of all slices together: all calls of a group but one.
+    const auto calls_per_group = checked_product(join_node.partition.project(join_node.einsum.aggregated));
+    profile.elements = (calls_per_group - 1) * plan_.nodes[n].grid.shape().element_count();
   }
 
   void run_node(std::size_t n, const SinkNode& sink) {

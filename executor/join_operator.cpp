@@ -87,12 +87,13 @@ std::int64_t JoinOperator::chunks_of(const Work& work) const {
 void JoinOperator::run_groups(const Work& work, NodeProfile& profile, const TakeGroup& take) const {
   std::vector<std::vector<CountedTile>> partials(static_cast<std::size_t>(work.group_count));
   std::mutex partials_mutex;  // guards partials
+  std::atomic<std::int64_t> elements{0};
 
   context_.scheduler.for_each(work.group_count * work.chunks, [&](std::int64_t task) {
     context_.cancellation.check();
     const auto group = task / work.chunks;
     const auto slot = static_cast<std::size_t>(group);
-    auto partial = accumulate(work, group, task % work.chunks);
+    auto partial = accumulate(work, group, task % work.chunks, elements);
     std::vector<CountedTile> complete;
     {
       const std::lock_guard lock(partials_mutex);
@@ -107,9 +108,11 @@ void JoinOperator::run_groups(const Work& work, NodeProfile& profile, const Take
   profile.kernel_calls += calls;
   profile.tiles_in += calls * static_cast<std::int64_t>(work.inputs.size());
   profile.tiles_out += work.group_count;
+  profile.elements += elements;
 }
 
-CountedTile JoinOperator::accumulate(const Work& work, std::int64_t group, std::int64_t chunk) const {
+CountedTile JoinOperator::accumulate(const Work& work, std::int64_t group, std::int64_t chunk,
+                                     std::atomic<std::int64_t>& elements) const {
   const auto group_key = work.groups.key_of(group);
   const auto shape = grid_.tile_shape(group_key);
   const auto bytes = checked_multiply(shape.element_count(), static_cast<std::int64_t>(size_of(join_.compute_dtype)));
@@ -122,7 +125,7 @@ CountedTile JoinOperator::accumulate(const Work& work, std::int64_t group, std::
   for (auto call = begin; call < end; ++call) {
     context_.cancellation.check();
     place(key, join_.einsum.aggregated, work.aggregated.key_of(call));
-    call_kernel(work.inputs, key, accumulator, call == begin);
+    elements += call_kernel(work.inputs, key, accumulator, call == begin);
   }
   return {std::move(reservation), std::move(accumulator)};
 }
@@ -131,7 +134,7 @@ TileWindow JoinOperator::project(const TileWindow& keys, const Labels& labels) c
   return {project(keys.begin, labels), project(keys.size, labels)};
 }
 
-void JoinOperator::call_kernel(const Inputs& inputs, const JoinKey& key, Tile& accumulator, bool first) const {
+std::int64_t JoinOperator::call_kernel(const Inputs& inputs, const JoinKey& key, Tile& accumulator, bool first) const {
   const auto& all = join_.partition;
   std::vector<PartRange> ranges;
   for (std::size_t n = 0; n < key.size(); ++n)
@@ -139,12 +142,15 @@ void JoinOperator::call_kernel(const Inputs& inputs, const JoinKey& key, Tile& a
 
   std::vector<TilePtr> held;
   std::vector<const Tile*> operands;
+  std::int64_t elements = 0;
   for (std::size_t n = 0; n < inputs.size(); ++n) {
     const auto id = inputs[n]->grid().id_of(project(key, join_.einsum.inputs[n]));
     held.push_back(inputs[n]->dense_tile(id));
     operands.push_back(held.back().get());
+    elements += operands.back()->shape().element_count();
   }
   kernel_.run(operands, ranges, accumulator, first);
+  return elements;
 }
 
 void JoinOperator::place(JoinKey& key, const Labels& labels, const TileKey& values) const {

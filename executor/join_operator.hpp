@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -58,8 +59,11 @@ class JoinOperator {
   Work work_on(const Inputs& inputs, const TileWindow& keys) const;
   std::int64_t chunks_of(const Work& work) const;
   void run_groups(const Work& work, NodeProfile& profile, const TakeGroup& take) const;
-  CountedTile accumulate(const Work& work, std::int64_t group, std::int64_t chunk) const;
-  void call_kernel(const Inputs& inputs, const JoinKey& key, Tile& accumulator, bool first) const;
+  /// `elements` is raised by those of the tiles handed to kernel calls.
+  CountedTile accumulate(const Work& work, std::int64_t group, std::int64_t chunk,
+                         std::atomic<std::int64_t>& elements) const;
+  /// Elements of the operands.
+  std::int64_t call_kernel(const Inputs& inputs, const JoinKey& key, Tile& accumulator, bool first) const;
   TileWindow project(const TileWindow& keys, const Labels& labels) const;
   void place(JoinKey& key, const Labels& labels, const TileKey& values) const;
   TileKey project(const JoinKey& key, const Labels& labels) const;

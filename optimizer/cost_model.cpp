@@ -34,7 +34,9 @@ const CostModel& transfers_model() {
   return kModel;
 }
 
-VertexShape shape_of(const EinSum& einsum, const LabelTable& table) {
+namespace {
+
+VertexShape places_of(const EinSum& einsum, const LabelTable& table) {
   const auto labels = einsum.labels();
   std::unordered_map<Label, std::size_t> number;
   for (std::size_t n = 0; n < labels.size(); ++n) number.emplace(labels[n], n);
@@ -45,6 +47,23 @@ VertexShape shape_of(const EinSum& einsum, const LabelTable& table) {
   };
   VertexShape shape{table.extents(labels), {}, places(einsum.output), places(einsum.aggregated)};
   for (const auto& input : einsum.inputs) shape.inputs.push_back(places(input));
+  return shape;
+}
+
+}  // namespace
+
+VertexShape shape_of(const EinGraph& graph, const Vertex& vertex) {
+  auto shape = places_of(vertex.einsum, graph.labels());
+  std::vector<DType> types;
+  for (const auto input : vertex.inputs) types.push_back(graph.vertex(input).dtype);
+  shape.work = work_of(vertex.einsum, types, vertex.compute_dtype, vertex.dtype);
+  return shape;
+}
+
+VertexShape shape_of(const EinSum& einsum, const LabelTable& table) {
+  auto shape = places_of(einsum, table);
+  const std::vector<DType> types(einsum.inputs.size(), DType::Float64);
+  if (einsum.expression != nullptr) shape.work = work_of(einsum, types, DType::Float64, DType::Float64);
   return shape;
 }
 

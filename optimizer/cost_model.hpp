@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "optimizer/kernel_work.hpp"
+#include "plan/ein_graph.hpp"
 #include "tensor/einsum.hpp"
 #include "tensor/partition.hpp"
 
@@ -18,9 +20,13 @@ struct VertexShape {
   std::vector<std::vector<std::size_t>> inputs;
   std::vector<std::size_t> output;
   std::vector<std::size_t> aggregated;
+  KernelWork work = {};  ///< for models that count seconds
 
   friend auto operator<=>(const VertexShape&, const VertexShape&) = default;
 };
+/// Of a vertex of the graph.
+VertexShape shape_of(const EinGraph& graph, const Vertex& vertex);
+/// Of an EinSum by itself: everything in it is FLOAT64.
 VertexShape shape_of(const EinSum& einsum, const LabelTable& labels);
 
 /// d[wanted; all]: the entries of a partition vector at the given places.

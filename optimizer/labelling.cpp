@@ -64,7 +64,7 @@ Labelling evaluate(const EinGraph& graph, std::vector<LabelPartition> partitions
     auto& labelled = out.vertices.emplace_back();
     if (vertex.is_input()) continue;
     labelled.partition = std::move(partitions[v]);
-    const auto shape = shape_of(vertex.einsum, graph.labels());
+    const auto shape = shape_of(graph, vertex);
     labelled.cost_join = options.model->join(shape, labelled.partition.parts);
     labelled.cost_agg = options.model->aggregation(shape, labelled.partition.parts);
     labelled.cost_repart = cost_of_edges(graph, vertex, out.vertices, options);

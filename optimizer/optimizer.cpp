@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "optimizer/calibrated_model.hpp"
 #include "optimizer/contraction_slicer.hpp"
 #include "optimizer/flops.hpp"
 #include "optimizer/physical_planner.hpp"
@@ -26,8 +27,28 @@ void check_output_partition(const EinGraph& graph, const std::optional<Partition
   if (partition) TileGrid(graph.vertex(graph.output()).bound, *partition);
 }
 
+// Elements moved, whichever model chooses.
 DecompositionOptions aims_of(const OptimizerOptions& options) {
   return {options.parallelism, options.free_inputs, options.output_partition};
+}
+
+// Partition vectors by the model asked for. What `calibrated` chooses beside them becomes the options'.
+Labelling decompose(OptimizedPlan& plan, OptimizerOptions& options) {
+  if (!options.machine) return label(plan.graph, options.strategy, aims_of(options));
+  auto choice = choose_calibrated(plan.graph, options.strategy, aims_of(options), *options.machine);
+  options.parallelism = choice.parallelism;
+  options.output_partition = choice.output_partition;
+  plan.parallelism_candidates = std::move(choice.candidates);
+  return std::move(choice.labelling);
+}
+
+// Of a graph in slices, with p and the result's partition as they are.
+Labelling label_slices(const EinGraph& graph, const OptimizerOptions& options) {
+  auto aims = aims_of(options);
+  if (!options.machine) return label(graph, options.strategy, aims);
+  const CalibratedModel model(options.machine->figures, options.machine->threads);
+  aims.model = &model;
+  return label(graph, options.strategy, aims);
 }
 
 void lower(OptimizedPlan& plan, const OptimizerOptions& options) {
@@ -54,7 +75,7 @@ void slice(OptimizedPlan& plan, const OptimizerOptions& options) {
     if (n == 0) plan.shortfall = std::move(shortfall);
     OptimizedPlan tried;
     tried.graph = std::move(graph);
-    tried.labelling = label(tried.graph, options.strategy, aims_of(options));
+    tried.labelling = label_slices(tried.graph, options);
     lower(tried, options);
     const auto tried_flops = flops_of(tried.graph).flops;
     const bool fit = tried.peak_bytes <= limit;
@@ -78,16 +99,17 @@ PathSummary summary(const EinGraph& bound, const EinGraph& ordered, const PathRe
 
 }  // namespace
 
-OptimizedPlan optimize(const EinGraph& graph, const OptimizerOptions& options) {
+OptimizedPlan optimize(const EinGraph& graph, const OptimizerOptions& given) {
   const Stopwatch watch;
+  auto options = given;
   check_output_partition(graph, options.output_partition);
   OptimizedPlan plan;
   auto path_options = options.path;
   path_options.memory_limit = options.memory_limit;
   PathSearch paths(path_options);
   plan.graph = run_passes(graph, options.disabled_passes, plan.stages, paths);
-  plan.labelling =
-      timed("decomposition", plan.stages, [&] { return label(plan.graph, options.strategy, aims_of(options)); });
+  plan.labelling = timed("decomposition", plan.stages, [&] { return decompose(plan, options); });
+  plan.parallelism = options.parallelism;
   timed("physical_plan", plan.stages, [&] { return lower(plan, options), 0; });
   if (options.memory_limit > 0 && plan.peak_bytes > static_cast<double>(options.memory_limit)) {
     timed("slicing", plan.stages, [&] { return slice(plan, options), 0; });

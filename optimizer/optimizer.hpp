@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "optimizer/calibrated_choice.hpp"
 #include "optimizer/contraction_slicer.hpp"
 #include "optimizer/labelling.hpp"
 #include "optimizer/passes.hpp"
@@ -25,6 +26,9 @@ struct OptimizerOptions {
   PathOptions path = {};                      ///< how n-ary contractions are ordered
   bool compare_strategies = false;            ///< cost the graph under all strategies too
   std::int64_t memory_limit = 0;              ///< bytes; contractions that would hold more are sliced. 0: none is
+  /// Set: costs are seconds by the model `calibrated`, which may choose p and the result's tiles; otherwise elements
+  /// moved, by `transfers`.
+  std::optional<MachineOptions> machine = {};
 };
 
 /// What ordering the contractions did for a graph.
@@ -41,6 +45,8 @@ struct OptimizedPlan {
   Labelling labelling;
   PhysicalPlan physical;
   PathSummary path;
+  std::int64_t parallelism = 1;                              ///< the p of the labelling
+  std::vector<ParallelismCandidate> parallelism_candidates;  ///< those that `calibrated` tried
   std::vector<StrategyCosts> strategies;  ///< if they were to be compared
   /// The passes that ran, then "decomposition" and "physical_plan"; "slicing" where it was tried.
   std::vector<StageTiming> stages;

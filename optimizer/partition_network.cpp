@@ -93,7 +93,9 @@ class Builder {
   }
 
   const ShapeChoices& choices_of(VertexId id) {
-    std::pair key(shape_of(graph_.vertex(id).einsum, graph_.labels()), graph_.slices_of(id));
+    std::pair key(shape_of(graph_, graph_.vertex(id)), graph_.slices_of(id));
+    // Elements moved do not depend on what kernels do: vertices that differ in it alone share their choices.
+    if (options_.model == &transfers_model()) key.first.work = {};
     const auto known = shapes_.find(key);
     if (known != shapes_.end()) return known->second;
     const auto& [shape, slices] = key;

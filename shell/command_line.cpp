@@ -92,6 +92,14 @@ std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv,
       "--memory-limit",
       [&](const std::string& size) { line.session_statements.push_back("SET memory_limit = " + quoted(size)); },
       "memory that a statement may take, as in 2GB");
+  CalibrateCommand calibrate;
+  auto* calibration = app.add_subcommand(
+      "calibrate", "measure this machine for SET cost_model = 'calibrated', print and keep the figures");
+  calibration->fallthrough();
+  calibration->add_option("FILE", calibrate.file, "where to keep them; otherwise where the program looks for them");
+  calibration->add_option("--seconds", calibrate.seconds, "about how long to measure")
+      ->check(CLI::Range(0.0, 600.0))
+      ->capture_default_str();
   app.set_version_flag("--version", "eindb " EINDB_VERSION, "print the version and leave");
   app.set_help_flag("-h,--help", "print this help and leave");
   app.footer("Exit status: 0, or 1 if a statement or an argument was wrong. In the shell .help lists the commands.");
@@ -104,6 +112,7 @@ std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv,
     status = app.exit(outcome) == 0 ? 0 : 1;
     return std::nullopt;
   }
+  if (calibration->parsed()) line.calibrate = calibrate;
   line.jobs = jobs_in_order(app, command_option, file_option);
   return line;
 }

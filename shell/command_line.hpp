@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "shell/calibrate_command.hpp"
 #include "shell/shell.hpp"
 
 namespace eindb {
@@ -21,6 +22,8 @@ struct CommandLine {
   ShellSettings settings;
   SessionOptions session;
   std::vector<std::string> session_statements;  ///< SET statements of --threads and --memory-limit
+
+  std::optional<CalibrateCommand> calibrate;  ///< instead of everything else
 
   /// Parses the arguments. nullopt if the program is done: help or version were printed, or a mistake was reported;
   /// then `status` is its exit status.

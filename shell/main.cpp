@@ -47,6 +47,10 @@ int run(const CommandLine& line) {
   Session session(line.database, line.session);
   for (const auto& statement : line.session_statements) session.execute(statement);
   Shell shell(session, line.settings);
+  if (line.calibrate) {
+    run_calibration(*line.calibrate, shell);
+    return 0;
+  }
   bool ok = true;
   if (!line.jobs.empty()) {
     ok = run_jobs(shell, line);

@@ -1,0 +1,167 @@
+#include "optimizer/calibrated_choice.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "common/check.hpp"
+#include "common/checked_math.hpp"
+#include "optimizer/calibrated_model.hpp"
+#include "optimizer/physical_planner.hpp"
+#include "optimizer/plan_memory.hpp"
+
+namespace eindb {
+namespace {
+
+constexpr double kLargestTile = 4 << 20;
+constexpr double kSmallestTile = 1 << 19;
+constexpr std::int64_t kCallsPerThread = 64;
+constexpr std::int64_t kMostCalls = 4096;
+// Pairs of partition vectors, over all vertices, that one decomposition may compare; some 50 ns each.
+constexpr double kMostPairs = 4e6;
+
+// C(N + D - 1, D - 1): vectors of D labels that make 2^N calls, extents apart.
+double vectors(std::size_t labels, int halvings) {
+  double count = 1;
+  for (std::size_t n = 1; n < labels; ++n)
+    count = count * static_cast<double>(halvings + static_cast<int>(n)) / static_cast<double>(n);
+  return count;
+}
+
+double pairs(const EinGraph& graph, std::int64_t parallelism) {
+  int halvings = 0;
+  while (parallelism >> (halvings + 1) > 0) ++halvings;
+  double sum = 0;
+  for (const auto& vertex : graph.vertices())
+    if (!vertex.is_input()) sum += std::pow(vectors(vertex.einsum.labels().size(), halvings), 2);
+  return sum;
+}
+
+class Chooser {
+ public:
+  Chooser(const EinGraph& graph, Strategy strategy, DecompositionOptions options, const MachineOptions& machine)
+      : graph_(graph),
+        strategy_(strategy),
+        options_(std::move(options)),
+        machine_(machine),
+        model_(machine.figures, machine.threads) {
+    options_.model = &model_;
+  }
+
+  CalibratedChoice run() {
+    const auto given = options_.parallelism;
+    try_parallelism(given);
+    if (machine_.choose_parallelism) {
+      for (std::int64_t p = 1; p <= most_calls(); p *= 2)
+        if (p != given && pairs(graph_, p) <= kMostPairs && can_win(p)) try_parallelism(p);
+    }
+    std::sort(best_.candidates.begin(), best_.candidates.end(),
+              [](const auto& a, const auto& b) { return a.parallelism < b.parallelism; });
+    choose_stored_tiles();
+    return std::move(best_);
+  }
+
+ private:
+  std::int64_t most_calls() const { return std::min(kMostCalls, kCallsPerThread * machine_.threads); }
+
+  // Every vertex starts its calls one by one; extents may allow fewer, but then a smaller p is as good.
+  bool can_win(std::int64_t p) const {
+    const double calls = static_cast<double>(p) / machine_.threads * model_.figures().call_seconds;
+    return !best_fits_ || calls < best_seconds_;
+  }
+
+  void try_parallelism(std::int64_t p) {
+    options_.parallelism = p;
+    auto labelling = label(graph_, strategy_, options_);
+    const auto peak = peak_bytes(plan_physically(graph_, labelling, options_.output_partition));
+    const bool fits = peak <= static_cast<double>(machine_.memory_limit);
+    best_.candidates.push_back({p, labelling.total_cost, peak, fits});
+    const bool better = best_.candidates.size() == 1 || (fits != best_fits_ ? fits
+                                                         : fits             ? labelling.total_cost < best_seconds_
+                                                                            : peak < best_peak_);
+    if (!better) return;
+    best_fits_ = fits;
+    best_seconds_ = labelling.total_cost;
+    best_peak_ = peak;
+    best_.parallelism = p;
+    best_.labelling = std::move(labelling);
+    best_.output_partition = options_.output_partition;
+  }
+
+  // Writing the result and reading it once.
+  double storing(const Partition& partition) const {
+    const auto& output = graph_.vertex(graph_.output());
+    double bytes = static_cast<double>(size_of(output.dtype));
+    for (const auto extent : output.bound.extents()) bytes *= static_cast<double>(extent);
+    const auto tiles = kernel_calls(partition);
+    return model_.write(tiles, bytes) + model_.read(tiles, bytes);
+  }
+
+  void choose_stored_tiles() {
+    if (!machine_.stored_partition || options_.output_partition) return;
+    options_.parallelism = best_.parallelism;
+    const auto& output = graph_.vertex(graph_.output());
+    const auto own = result_partition(output, best_.labelling.vertices[graph_.output().index()].partition);
+    const auto near = storable_tiles(output.bound, output.dtype, own);
+    auto [labelling, seconds] = with_tiles(near);
+    auto chosen = near;
+    if (near != *machine_.stored_partition) {
+      auto [other, other_seconds] = with_tiles(*machine_.stored_partition);
+      if (other_seconds < seconds) {
+        labelling = std::move(other);
+        chosen = *machine_.stored_partition;
+      }
+    }
+    best_.labelling = std::move(labelling);
+    best_.output_partition = std::move(chosen);
+  }
+
+  std::pair<Labelling, double> with_tiles(const Partition& partition) {
+    options_.output_partition = partition;
+    auto labelling = label(graph_, strategy_, options_);
+    const auto seconds = labelling.total_cost + storing(partition);
+    return {std::move(labelling), seconds};
+  }
+
+  const EinGraph& graph_;
+  const Strategy strategy_;
+  DecompositionOptions options_;
+  const MachineOptions& machine_;
+  const CalibratedModel model_;
+  CalibratedChoice best_;
+  bool best_fits_ = false;
+  double best_seconds_ = std::numeric_limits<double>::infinity();
+  double best_peak_ = std::numeric_limits<double>::infinity();
+};
+
+double tile_bytes(const Shape& shape, DType type, const Partition& partition) {
+  auto bytes = static_cast<double>(size_of(type));
+  for (std::size_t d = 0; d < partition.size(); ++d) bytes *= static_cast<double>(largest_part(shape[d], partition[d]));
+  return bytes;
+}
+
+}  // namespace
+
+CalibratedChoice choose_calibrated(const EinGraph& graph, Strategy strategy, DecompositionOptions options,
+                                   const MachineOptions& machine) {
+  return Chooser(graph, strategy, std::move(options), machine).run();
+}
+
+Partition storable_tiles(const Shape& shape, DType type, Partition partition) {
+  CHECK(partition.size() == shape.rank(), "a partition has one entry per dimension");
+  if (shape.element_count() == 0) return Partition(shape.rank(), 1);
+  while (tile_bytes(shape, type, partition) > kLargestTile) {
+    std::size_t longest = 0;
+    for (std::size_t d = 1; d < partition.size(); ++d)
+      if (largest_part(shape[d], partition[d]) > largest_part(shape[longest], partition[longest])) longest = d;
+    partition[longest] = std::min(2 * partition[longest], shape[longest]);
+  }
+  while (tile_bytes(shape, type, partition) < kSmallestTile) {
+    const auto most = std::max_element(partition.begin(), partition.end());
+    if (most == partition.end() || *most < 2) break;
+    *most = *most % 2 == 0 ? *most / 2 : 1;
+  }
+  return partition;
+}
+
+}  // namespace eindb

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "optimizer/labelling.hpp"
+#include "optimizer/machine_figures.hpp"
+#include "optimizer/strategy.hpp"
+
+namespace eindb {
+
+/// The machine that a plan is made for, and what the model `calibrated` may choose.
+struct MachineOptions {
+  MachineFigures figures = {};
+  int threads = 1;
+  std::int64_t memory_limit = 0;  ///< bytes of tiles
+  bool choose_parallelism = true;
+  /// Set where the result is stored and its tiles are to be chosen: the partition that it would have otherwise.
+  std::optional<Partition> stored_partition = {};
+};
+
+/// A number of kernel calls that was tried.
+struct ParallelismCandidate {
+  std::int64_t parallelism = 1;
+  double seconds = 0;     ///< predicted
+  double peak_bytes = 0;  ///< predicted
+  bool fits = true;       ///< within the memory limit
+};
+
+struct CalibratedChoice {
+  std::int64_t parallelism = 1;
+  Labelling labelling;                           ///< costs in seconds
+  std::optional<Partition> output_partition;     ///< that of the options, or the one chosen
+  std::vector<ParallelismCandidate> candidates;  ///< ascending; one if the parallelism was given
+};
+
+/// Chooses p, the partition vectors and the tiles of a stored result so that the seconds predicted are the fewest.
+///
+/// p: 1, 2, 4, ... up to 64 per thread, at most 4096; each is decomposed by the strategy, and the fastest plan whose
+/// tiles fit the memory limit is taken (if none fits, the one that needs least). The work is bounded and counted,
+/// not timed: in large graphs only numbers of calls near that of the options are tried, and none whose calls alone
+/// would take longer than the best plan.
+///
+/// Tiles of a stored result: of the last vertex's own partition, made coarser or finer until a tile has 0.5 to 4 MiB,
+/// and of `stored_partition`, the one with which computing, writing and reading it again takes less.
+CalibratedChoice choose_calibrated(const EinGraph& graph, Strategy strategy, DecompositionOptions options,
+                                   const MachineOptions& machine);
+
+/// The partition with tiles of 0.5 to 4 MiB that is nearest to a given one: parts are doubled along the longest side
+/// of the tile, or halved where there are most of them, so that both nest. Tensors below 4 MiB may stay whole.
+/// Example: 4096 x 4096 FLOAT32 in [64, 1] (1 MiB each) stays; in [1, 1] it becomes [4, 4]; in [1024, 1] [128, 1].
+Partition storable_tiles(const Shape& shape, DType type, Partition partition);
+
+}  // namespace eindb

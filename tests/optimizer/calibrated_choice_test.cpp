@@ -1,0 +1,111 @@
+#include "optimizer/calibrated_choice.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "optimizer/optimizer.hpp"
+#include "tests/optimizer/graph_builder.hpp"
+
+namespace eindb {
+namespace {
+
+using testing::GraphBuilder;
+
+EinGraph product(std::int64_t extent) {
+  GraphBuilder g;
+  const auto l = g.labels("ijk", extent);
+  const auto a = g.input("X", {extent, extent});
+  const auto b = g.input("Y", {extent, extent});
+  g.vertex("Z", {{a, {l[0], l[1]}}, {b, {l[1], l[2]}}}, {l[0], l[2]}, testing::product(2));
+  return g.graph;
+}
+
+OptimizerOptions on_threads(int threads, std::int64_t memory = std::int64_t{1} << 40U) {
+  OptimizerOptions options;
+  options.parallelism = 4 * threads;
+  options.machine = MachineOptions{.figures = built_in_figures(), .threads = threads, .memory_limit = memory};
+  return options;
+}
+
+TEST(CalibratedChoice, SmallWorkIsNotCut) {
+  const auto plan = optimize(product(8), on_threads(4));
+  EXPECT_EQ(plan.parallelism, 1);
+  ASSERT_GE(plan.parallelism_candidates.size(), 2);
+  EXPECT_EQ(plan.parallelism_candidates[0].parallelism, 1);
+}
+
+TEST(CalibratedChoice, LargeWorkIsCutForAllThreads) {
+  const auto plan = optimize(product(4096), on_threads(4));
+  EXPECT_GE(plan.parallelism, 4);
+  const auto fastest = std::min_element(plan.parallelism_candidates.begin(), plan.parallelism_candidates.end(),
+                                        [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
+  EXPECT_EQ(fastest->parallelism, plan.parallelism);
+}
+
+TEST(CalibratedChoice, AParallelismThatIsGivenStays) {
+  auto options = on_threads(4);
+  options.machine->choose_parallelism = false;
+  options.parallelism = 32;
+  const auto plan = optimize(product(8), options);
+  EXPECT_EQ(plan.parallelism, 32);
+  EXPECT_EQ(plan.parallelism_candidates.size(), 1);
+}
+
+// The fastest plan of those that fit; the smallest if none does.
+TEST(CalibratedChoice, TheMemoryLimitIsAConstraint) {
+  const auto free = optimize(product(1024), on_threads(4));
+  double least = free.parallelism_candidates[0].peak_bytes;
+  double most = least;
+  for (const auto& candidate : free.parallelism_candidates) {
+    least = std::min(least, candidate.peak_bytes);
+    most = std::max(most, candidate.peak_bytes);
+  }
+  ASSERT_LT(least, most);
+  const auto limited = optimize(product(1024), on_threads(4, static_cast<std::int64_t>(least)));
+  for (const auto& candidate : limited.parallelism_candidates) {
+    EXPECT_TRUE(candidate.fits || candidate.parallelism != limited.parallelism);
+    EXPECT_EQ(candidate.fits, candidate.peak_bytes <= least);
+  }
+  const auto impossible = optimize(product(1024), on_threads(4, 1000));
+  for (const auto& candidate : impossible.parallelism_candidates)
+    EXPECT_TRUE(candidate.peak_bytes == least || candidate.parallelism != impossible.parallelism);
+}
+
+TEST(CalibratedChoice, PlanningIsBounded) {
+  GraphBuilder g;
+  const auto l = g.labels("abcdefgh", 64);
+  auto last = g.input("X", std::vector<std::int64_t>(8, 64));
+  for (int n = 0; n < 4; ++n) last = g.vertex("V" + std::to_string(n), {{last, l}}, l, testing::op(0), Aggregate::None);
+  auto options = on_threads(64);
+  options.parallelism = 2;
+  for (const auto& candidate : optimize(g.graph, options).parallelism_candidates)
+    EXPECT_LE(candidate.parallelism, 64);  // 8 labels have 1716 vectors of 64 calls, and 3432 of 128
+}
+
+TEST(StorableTiles, HaveHalfAMebibyteToFour) {
+  const Shape square({4096, 4096});
+  EXPECT_EQ(storable_tiles(square, DType::Float32, {64, 1}), (Partition{64, 1}));
+  EXPECT_EQ(storable_tiles(square, DType::Float32, {1, 1}), (Partition{4, 4}));
+  EXPECT_EQ(storable_tiles(square, DType::Float32, {1024, 1}), (Partition{128, 1}));
+  EXPECT_EQ(storable_tiles(Shape({10, 10}), DType::Float64, {8, 2}), (Partition{1, 1}));
+  EXPECT_EQ(storable_tiles(Shape({0, 10}), DType::Float64, {1, 2}), (Partition{1, 1}));
+  EXPECT_EQ(storable_tiles(Shape(std::vector<std::int64_t>{}), DType::Float64, {}), Partition{});
+  // An extent that ends the doubling.
+  EXPECT_EQ(storable_tiles(Shape({3, 4 << 20}), DType::Float64, {1, 1}), (Partition{1, 32}));
+}
+
+TEST(CalibratedChoice, StoredTilesFollowTheLastVertex) {
+  auto options = on_threads(4);
+  options.machine->stored_partition = Partition{64, 64};
+  const auto plan = optimize(product(2048), options);
+  const auto& grid = plan.physical.nodes.back().grid;
+  double bytes = 8;
+  for (std::size_t d = 0; d < 2; ++d) bytes *= static_cast<double>(largest_part(2048, grid.partition()[d]));
+  EXPECT_GE(bytes, 1 << 19);
+  EXPECT_LE(bytes, 4 << 20);
+  EXPECT_NE(grid.partition(), (Partition{64, 64}));
+}
+
+}  // namespace
+}  // namespace eindb
