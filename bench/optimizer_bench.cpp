@@ -2,8 +2,6 @@
 // Deterministic figures first; every line that has a target says whether it holds. Usage: optimizer [SECONDS], the
 // budget of path optimizer auto; 1 if not given. Exit status 1 if a deterministic target does not hold.
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -17,12 +15,18 @@
 #include "bench/networks.hpp"
 #include "bench/planning_inputs.hpp"
 #include "common/error.hpp"
+#include "engine/pipeline.hpp"
+#include "engine/statements.hpp"
 #include "optimizer/eindecomp.hpp"
 #include "optimizer/path_optimizer.hpp"
 #include "optimizer/placement.hpp"
 #include "optimizer/strategy_comparison.hpp"
+#include "parser/parser.hpp"
+#include "storage/read_snapshot.hpp"
 #include "tests/optimizer/brute_force.hpp"
+#include "tests/optimizer/every_tree.hpp"
 #include "tests/optimizer/random_graph.hpp"
+#include "tests/optimizer/random_network.hpp"
 
 namespace {
 
@@ -166,6 +170,20 @@ double log_flops(const eindb::ContractionProblem& problem, eindb::PathOptimizer 
   }
 }
 
+void exhaustive_paths() {
+  std::mt19937 random(3);
+  int differ = 0;
+  constexpr int kNetworks = 1000;
+  for (int n = 0; n < kNetworks; ++n) {
+    const auto problem = eindb::testing::random_network(random, 2 + random() % 7, 2 + random() % 9, 2 + random() % 3);
+    eindb::PathOptions options;
+    options.optimizer = eindb::PathOptimizer::Optimal;
+    if (!equal(eindb::PathSearch(options).find(problem).flops, eindb::testing::EveryTree(problem).best())) ++differ;
+  }
+  std::printf("\n%d random networks of up to 8 operands: optimal differs from exhaustive search in %d; target 0: %s\n",
+              kNetworks, differ, verdict(differ == 0));
+}
+
 void path_table(double seconds) {
   std::printf("\nlog10 of flops by path optimizer, auto with %g s:\n  %-20s %9s %9s %9s\n", seconds, "", "greedy",
               "auto", "optimal");
@@ -213,6 +231,49 @@ void planning_times() {
   print_time("placing it on 1024 workers", median_seconds(3, [&] { place(llama, labelling, 1024); }), 1);
 }
 
+// From the text of a statement of three operands to its plan.
+void plan_cache_time() {
+  eindb::SessionState session(":memory:", {});
+  for (const std::string name : {"A", "B", "C"})
+    run_statement(eindb::parse_statement("CREATE TENSOR " + name + " AS EINSUM " + name + "[i 8, j 8] = i + j"),
+                  session);
+  const std::string text = "EINSUM Z[i,l] = SUM(A[i,j] * B[j,k] * C[k,l])";
+  const eindb::ReadSnapshot snapshot(session.database, 1);
+  const auto plan = [&] { plan_query(eindb::parse_query(text), session); };
+  plan();
+  print_time("a hit of the plan cache, from text to plan", median_seconds(1001, plan), 20e-6);
+}
+
+// ---- bad input ----
+
+// The statements before the last succeed; the last one is refused with a message that holds `wanted`.
+void refused(const std::vector<std::string>& statements, const std::string& wanted) {
+  eindb::SessionState session(":memory:", {});
+  std::string message = "no error";
+  try {
+    for (const auto& statement : statements) run_statement(eindb::parse_statement(statement), session);
+  } catch (const eindb::Error& e) {
+    message = e.message() + "; hint: " + e.hint();
+  }
+  std::printf("  %s\n    %s: %s\n", statements.back().c_str(), message.c_str(),
+              verdict(message.find(wanted) != std::string::npos));
+}
+
+void bad_input() {
+  std::printf("\nBad input:\n");
+  const std::string a = "CREATE TENSOR A AS EINSUM A[i 2, j 2] = i + j";
+  const std::string product = "EINSUM 'ij,jk,kl->il' (A, A, A)";
+  refused({a, product + " USING PATH ((0,0),(0,1))"}, "given twice");
+  refused({a, product + " USING PATH ((0,1))"}, "no step takes operand 2");
+  refused({a, product + " USING PATH ((0,3),(0,1))"}, "beyond the operands");
+  refused({"SET parallelism = 12"}, "power of two");
+  refused({a, "SET strategy = 'data(q)'", product}, "label q");
+  refused({a, "SET strategy = 'megatron'", "EINSUM Z[i,j] = A[i,j] + 1"}, "megatron finds no product");
+  refused({"CREATE TENSOR X AS EINSUM X[a 16, b 16, c 16, d 16] = a + b", "SET memory_limit = '1MiB'",
+           "EINSUM Z[b,c,d,e,f,g] = SUM(X[a,b,c,d] * X[a,e,f,g] * X[a,a,a,b])"},
+          "in whatever slices");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -222,7 +283,10 @@ int main(int argc, char** argv) {
   random_dags("exact", 2e8);
   random_dags("descent alone", 0);
   strategy_table();
+  exhaustive_paths();
   path_table(seconds);
+  bad_input();
   planning_times();
+  plan_cache_time();
   return all_hold ? 0 : 1;
 }

@@ -30,7 +30,7 @@ std::int64_t memory_to_plan_with(const Settings& settings) {
 }
 
 // Costs are seconds on this machine, and what the user has not set is the optimizer's to choose.
-void use_machine(OptimizerOptions& options, SessionState& session, const ResultRequest& request) {
+void use_machine(OptimizerOptions& options, const SessionState& session, const ResultRequest& request) {
   const auto& settings = session.settings;
   options.machine = MachineOptions{.figures = session.machine(),
                                    .threads = settings.threads(),
