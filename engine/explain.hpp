@@ -21,10 +21,10 @@ namespace eindb {
 /// per dimension, or null), tiles (read) and stored_tiles. Of an operator: id, operator, vertex, inputs, grid; with
 /// ANALYZE also actual_seconds, and for a scan tiles_read. Of the path: optimizer ('given' where the statement orders),
 /// methods (those that found the paths of n-ary contractions), naive_flops (every operation that the statement has in
-/// one nest of loops), flops, largest_intermediate, seconds, slices (how often the loops over slices are run; 0 without)
-/// and sliced_labels (label, parts and the result of the loop, for each); an operator of such a loop has slices, too.
-/// Costs and predicted elements are numbers of elements moved, by the model `transfers`; predicted seconds are those of
-/// the model `calibrated`; whichever of them chose the plan.
+/// one nest of loops), flops, largest_intermediate, seconds, slices (how often the loops over slices are run; 0
+/// without) and sliced_labels (label, parts and the result of the loop, for each); an operator of such a loop has
+/// slices, too. Costs and predicted elements are numbers of elements moved, by the model `transfers`; predicted seconds
+/// are those of the model `calibrated`; whichever of them chose the plan.
 ///
 /// With workers set: of the plan also workers, mesh_axes, elements_received, elements_received_by_busiest; of a vertex
 /// or an input placement (optimizer/placement, as text), of a vertex elements_received. With COMPARE: strategies, each

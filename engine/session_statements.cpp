@@ -64,8 +64,8 @@ void refuse_other_shows(const ast::Identifier& name, SessionState& session) {
   if (session.catalog.find(name.text)) hint = "DESCRIBE " + name.text + " shows a tensor";
   else if (equal_ignoring_case(name.text, "TABLES"))
     hint = "SHOW TENSORS lists tensors; in the shell, .tables lists both";
-  else if (const auto nearest =
-               nearest_name(name.text, std::array<std::string_view, 5>{"TENSORS", "MACROS", "ALL", "PLAN_CACHE", "MACHINE"}))
+  else if (const auto nearest = nearest_name(
+               name.text, std::array<std::string_view, 5>{"TENSORS", "MACROS", "ALL", "PLAN_CACHE", "MACHINE"}))
     hint = "did you mean " + *nearest + "?";
   if (!hint.empty()) throw Error(ErrorKind::UnknownName, "there is no setting " + name.text, name.span, hint);
 }

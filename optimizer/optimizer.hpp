@@ -47,7 +47,7 @@ struct OptimizedPlan {
   PathSummary path;
   std::int64_t parallelism = 1;                              ///< the p of the labelling
   std::vector<ParallelismCandidate> parallelism_candidates;  ///< those that `calibrated` tried
-  std::vector<StrategyCosts> strategies;  ///< if they were to be compared
+  std::vector<StrategyCosts> strategies;                     ///< if they were to be compared
   /// The passes that ran, then "decomposition" and "physical_plan"; "slicing" where it was tried.
   std::vector<StageTiming> stages;
   double planning_seconds = 0;               ///< all of it, with validation

@@ -52,9 +52,18 @@ TEST(CalibratedChoice, AParallelismThatIsGivenStays) {
   EXPECT_EQ(plan.parallelism_candidates.size(), 1);
 }
 
+// Z[i,j] = X[i,j] * X[j,i]: uncut X is read as it lies, otherwise it is there in two more partitions.
+EinGraph symmetric_product() {
+  GraphBuilder g;
+  const auto l = g.labels("ij", 1024);
+  const auto x = g.input("X", {1024, 1024});
+  g.vertex("Z", {{x, {l[0], l[1]}}, {x, {l[1], l[0]}}}, l, testing::product(2), Aggregate::None);
+  return g.graph;
+}
+
 // The fastest plan of those that fit; the smallest if none does.
 TEST(CalibratedChoice, TheMemoryLimitIsAConstraint) {
-  const auto free = optimize(product(1024), on_threads(4));
+  const auto free = optimize(symmetric_product(), on_threads(4));
   double least = free.parallelism_candidates[0].peak_bytes;
   double most = least;
   for (const auto& candidate : free.parallelism_candidates) {
@@ -62,12 +71,12 @@ TEST(CalibratedChoice, TheMemoryLimitIsAConstraint) {
     most = std::max(most, candidate.peak_bytes);
   }
   ASSERT_LT(least, most);
-  const auto limited = optimize(product(1024), on_threads(4, static_cast<std::int64_t>(least)));
+  const auto limited = optimize(symmetric_product(), on_threads(4, static_cast<std::int64_t>(least)));
   for (const auto& candidate : limited.parallelism_candidates) {
     EXPECT_TRUE(candidate.fits || candidate.parallelism != limited.parallelism);
     EXPECT_EQ(candidate.fits, candidate.peak_bytes <= least);
   }
-  const auto impossible = optimize(product(1024), on_threads(4, 1000));
+  const auto impossible = optimize(symmetric_product(), on_threads(4, 1000));
   for (const auto& candidate : impossible.parallelism_candidates)
     EXPECT_TRUE(candidate.peak_bytes == least || candidate.parallelism != impossible.parallelism);
 }
