@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "optimizer/contraction_path.hpp"
+#include "optimizer/paths/contraction_path.hpp"
 
 namespace eindb::bench {
 

@@ -8,9 +8,9 @@
 
 #include "bench/networks.hpp"
 #include "common/error.hpp"
-#include "optimizer/greedy_path.hpp"
-#include "optimizer/path_optimizer.hpp"
-#include "optimizer/stopwatch.hpp"
+#include "common/stopwatch.hpp"
+#include "optimizer/paths/greedy_path.hpp"
+#include "optimizer/paths/path_optimizer.hpp"
 
 namespace {
 

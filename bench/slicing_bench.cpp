@@ -6,10 +6,10 @@
 #include <random>
 #include <string>
 
-#include "optimizer/path_optimizer.hpp"
-#include "optimizer/sliced_path.hpp"
-#include "optimizer/slicing.hpp"
-#include "optimizer/stopwatch.hpp"
+#include "common/stopwatch.hpp"
+#include "optimizer/paths/path_optimizer.hpp"
+#include "optimizer/paths/sliced_path.hpp"
+#include "optimizer/paths/slicing.hpp"
 
 namespace {
 

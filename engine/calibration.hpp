@@ -3,7 +3,7 @@
 #include <string>
 
 #include "engine/session_state.hpp"
-#include "optimizer/machine_figures.hpp"
+#include "optimizer/partitions/machine_figures.hpp"
 
 namespace eindb {
 

@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "optimizer/placement.hpp"
-#include "optimizer/prediction.hpp"
+#include "optimizer/partitions/placement.hpp"
+#include "optimizer/partitions/prediction.hpp"
 
 namespace eindb {
 namespace {

@@ -27,9 +27,9 @@ namespace eindb {
 /// are those of the model `calibrated`; whichever of them chose the plan.
 ///
 /// With workers set: of the plan also workers, mesh_axes, elements_received, elements_received_by_busiest; of a vertex
-/// or an input placement (optimizer/placement, as text), of a vertex elements_received. With COMPARE: strategies, each
-/// with strategy, total_cost, ratio (to EinDecomp's), cost_join, cost_agg, cost_repart, fewest_calls, most_calls; or
-/// with strategy and not_applicable.
+/// or an input placement (optimizer/partitions/placement, as text), of a vertex elements_received. With COMPARE:
+/// strategies, each with strategy, total_cost, ratio (to EinDecomp's), cost_join, cost_agg, cost_repart, fewest_calls,
+/// most_calls; or with strategy and not_applicable.
 std::string explain_text(const PlannedQuery& planned, const SessionState& session, const ExecutionProfile* profile);
 std::string explain_dot(const PlannedQuery& planned, const SessionState& session, const ExecutionProfile* profile);
 std::string explain_json(const PlannedQuery& planned, const SessionState& session, const ExecutionProfile* profile);

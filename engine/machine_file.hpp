@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "engine/result.hpp"
-#include "optimizer/machine_figures.hpp"
+#include "optimizer/partitions/machine_figures.hpp"
 
 namespace eindb {
 

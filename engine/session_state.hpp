@@ -18,7 +18,7 @@
 #include "engine/session.hpp"
 #include "engine/settings.hpp"
 #include "executor/scheduler.hpp"
-#include "optimizer/machine_figures.hpp"
+#include "optimizer/partitions/machine_figures.hpp"
 #include "parser/ast.hpp"
 #include "parser/binder.hpp"
 #include "storage/database_file.hpp"

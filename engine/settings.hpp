@@ -8,8 +8,8 @@
 #include <variant>
 #include <vector>
 
-#include "optimizer/path_optimizer.hpp"
-#include "optimizer/strategy.hpp"
+#include "optimizer/partitions/strategy.hpp"
+#include "optimizer/paths/path_optimizer.hpp"
 
 namespace eindb {
 

@@ -6,7 +6,7 @@
 
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
-#include "optimizer/calibrated_model.hpp"
+#include "optimizer/partitions/calibrated_model.hpp"
 #include "optimizer/physical_planner.hpp"
 #include "optimizer/plan_memory.hpp"
 

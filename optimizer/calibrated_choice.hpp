@@ -4,9 +4,9 @@
 #include <optional>
 #include <vector>
 
-#include "optimizer/labelling.hpp"
-#include "optimizer/machine_figures.hpp"
-#include "optimizer/strategy.hpp"
+#include "optimizer/partitions/labelling.hpp"
+#include "optimizer/partitions/machine_figures.hpp"
+#include "optimizer/partitions/strategy.hpp"
 
 namespace eindb {
 

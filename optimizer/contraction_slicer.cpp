@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "optimizer/product.hpp"
-#include "optimizer/slicing.hpp"
+#include "optimizer/paths/slicing.hpp"
+#include "optimizer/rewrites/product.hpp"
 
 namespace eindb {
 namespace {

@@ -21,7 +21,8 @@ struct SlicedGraph {
   std::optional<MemoryShortfall> shortfall;
 };
 
-/// Finds the contractions of an ordered graph that need more than `limit` bytes and slices them (optimizer/slicing).
+/// Finds the contractions of an ordered graph that need more than `limit` bytes and slices them
+/// (optimizer/paths/slicing).
 ///
 /// A contraction is a tree of vertices, each of which but the root is read once, by the next. What a vertex of it reads
 /// may be summed in slices below, so it is a plain factor of a product that is summed or is no aggregate; below a root

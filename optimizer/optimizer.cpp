@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "optimizer/calibrated_model.hpp"
+#include "common/stopwatch.hpp"
 #include "optimizer/contraction_slicer.hpp"
 #include "optimizer/flops.hpp"
+#include "optimizer/partitions/calibrated_model.hpp"
 #include "optimizer/physical_planner.hpp"
 #include "optimizer/plan_memory.hpp"
-#include "optimizer/stopwatch.hpp"
 #include "plan/validator.hpp"
 
 namespace eindb {

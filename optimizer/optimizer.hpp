@@ -8,11 +8,11 @@
 
 #include "optimizer/calibrated_choice.hpp"
 #include "optimizer/contraction_slicer.hpp"
-#include "optimizer/labelling.hpp"
+#include "optimizer/partitions/labelling.hpp"
+#include "optimizer/partitions/strategy.hpp"
+#include "optimizer/partitions/strategy_comparison.hpp"
 #include "optimizer/passes.hpp"
-#include "optimizer/path_optimizer.hpp"
-#include "optimizer/strategy.hpp"
-#include "optimizer/strategy_comparison.hpp"
+#include "optimizer/paths/path_optimizer.hpp"
 #include "plan/physical_plan.hpp"
 
 namespace eindb {

@@ -4,14 +4,14 @@
 #include <limits>
 
 #include "common/error.hpp"
-#include "optimizer/common_subexpressions.hpp"
-#include "optimizer/constant_folding.hpp"
-#include "optimizer/contraction_order.hpp"
-#include "optimizer/dead_vertices.hpp"
-#include "optimizer/early_summation.hpp"
-#include "optimizer/elementwise_fusion.hpp"
-#include "optimizer/selection_pushdown.hpp"
-#include "optimizer/stopwatch.hpp"
+#include "common/stopwatch.hpp"
+#include "optimizer/rewrites/common_subexpressions.hpp"
+#include "optimizer/rewrites/constant_folding.hpp"
+#include "optimizer/rewrites/contraction_order.hpp"
+#include "optimizer/rewrites/dead_vertices.hpp"
+#include "optimizer/rewrites/early_summation.hpp"
+#include "optimizer/rewrites/elementwise_fusion.hpp"
+#include "optimizer/rewrites/selection_pushdown.hpp"
 #include "plan/validator.hpp"
 
 namespace eindb {

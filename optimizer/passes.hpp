@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "optimizer/path_optimizer.hpp"
+#include "optimizer/paths/path_optimizer.hpp"
 #include "plan/ein_graph.hpp"
 
 namespace eindb {

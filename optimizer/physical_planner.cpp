@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "optimizer/dead_vertices.hpp"
+#include "optimizer/rewrites/dead_vertices.hpp"
 
 namespace eindb {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "optimizer/labelling.hpp"
+#include "optimizer/partitions/labelling.hpp"
 #include "plan/physical_plan.hpp"
 
 namespace eindb {

@@ -9,7 +9,7 @@
 
 #include "common/error.hpp"
 #include "executor/kernels/kernel.hpp"
-#include "optimizer/cost_model.hpp"
+#include "optimizer/partitions/cost_model.hpp"
 
 namespace eindb {
 namespace {

@@ -1,12 +1,12 @@
-#include "optimizer/bisected_path.hpp"
+#include "optimizer/paths/bisected_path.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <numeric>
 
-#include "optimizer/bisection.hpp"
-#include "optimizer/greedy_path.hpp"
+#include "optimizer/paths/bisection.hpp"
+#include "optimizer/paths/greedy_path.hpp"
 #include "tests/optimizer/random_network.hpp"
 
 namespace eindb {

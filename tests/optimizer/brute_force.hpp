@@ -4,9 +4,9 @@
 #include <limits>
 #include <vector>
 
-#include "optimizer/cost_model.hpp"
-#include "optimizer/labelling.hpp"
-#include "optimizer/viable.hpp"
+#include "optimizer/partitions/cost_model.hpp"
+#include "optimizer/partitions/labelling.hpp"
+#include "optimizer/partitions/viable.hpp"
 
 namespace eindb::testing {
 

@@ -1,12 +1,12 @@
-#include "optimizer/calibrated_model.hpp"
+#include "optimizer/partitions/calibrated_model.hpp"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <cmath>
 
+#include "optimizer/partitions/prediction.hpp"
 #include "optimizer/physical_planner.hpp"
-#include "optimizer/prediction.hpp"
 #include "tests/optimizer/graph_builder.hpp"
 
 namespace eindb {

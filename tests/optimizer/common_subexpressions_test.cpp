@@ -1,4 +1,4 @@
-#include "optimizer/common_subexpressions.hpp"
+#include "optimizer/rewrites/common_subexpressions.hpp"
 
 #include <gtest/gtest.h>
 

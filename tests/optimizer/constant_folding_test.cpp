@@ -1,4 +1,4 @@
-#include "optimizer/constant_folding.hpp"
+#include "optimizer/rewrites/constant_folding.hpp"
 
 #include <gtest/gtest.h>
 

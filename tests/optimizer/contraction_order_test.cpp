@@ -1,4 +1,4 @@
-#include "optimizer/contraction_order.hpp"
+#include "optimizer/rewrites/contraction_order.hpp"
 
 #include <gtest/gtest.h>
 

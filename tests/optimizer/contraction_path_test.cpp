@@ -1,4 +1,4 @@
-#include "optimizer/contraction_path.hpp"
+#include "optimizer/paths/contraction_path.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <random>
 
 #include "common/error.hpp"
-#include "optimizer/greedy_path.hpp"
+#include "optimizer/paths/greedy_path.hpp"
 
 namespace eindb {
 namespace {

@@ -1,4 +1,4 @@
-#include "optimizer/cost_model.hpp"
+#include "optimizer/partitions/cost_model.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "optimizer/dead_vertices.hpp"
+#include "optimizer/rewrites/dead_vertices.hpp"
 
 #include <gtest/gtest.h>
 

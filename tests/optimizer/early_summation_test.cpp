@@ -1,4 +1,4 @@
-#include "optimizer/early_summation.hpp"
+#include "optimizer/rewrites/early_summation.hpp"
 
 #include <gtest/gtest.h>
 

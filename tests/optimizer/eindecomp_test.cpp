@@ -1,4 +1,4 @@
-#include "optimizer/eindecomp.hpp"
+#include "optimizer/partitions/eindecomp.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,10 +7,10 @@
 #include <random>
 
 #include "common/error.hpp"
-#include "optimizer/cost_model.hpp"
+#include "optimizer/partitions/cost_model.hpp"
+#include "optimizer/partitions/strategy.hpp"
+#include "optimizer/partitions/viable.hpp"
 #include "optimizer/physical_planner.hpp"
-#include "optimizer/strategy.hpp"
-#include "optimizer/viable.hpp"
 #include "plan/validator.hpp"
 #include "tests/optimizer/brute_force.hpp"
 #include "tests/optimizer/graph_builder.hpp"

@@ -1,4 +1,4 @@
-#include "optimizer/elementwise_fusion.hpp"
+#include "optimizer/rewrites/elementwise_fusion.hpp"
 
 #include <gtest/gtest.h>
 

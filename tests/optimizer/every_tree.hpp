@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "optimizer/contraction_path.hpp"
+#include "optimizer/paths/contraction_path.hpp"
 
 namespace eindb::testing {
 

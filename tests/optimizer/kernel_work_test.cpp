@@ -1,4 +1,4 @@
-#include "optimizer/kernel_work.hpp"
+#include "optimizer/partitions/kernel_work.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "optimizer/optimal_path.hpp"
+#include "optimizer/paths/optimal_path.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,9 +6,9 @@
 #include <limits>
 
 #include "common/error.hpp"
-#include "optimizer/all_subsets.hpp"
-#include "optimizer/connected_subsets.hpp"
-#include "optimizer/greedy_path.hpp"
+#include "optimizer/paths/all_subsets.hpp"
+#include "optimizer/paths/connected_subsets.hpp"
+#include "optimizer/paths/greedy_path.hpp"
 #include "tests/optimizer/every_tree.hpp"
 #include "tests/optimizer/random_network.hpp"
 

@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "common/error.hpp"
-#include "optimizer/path_optimizer.hpp"
+#include "optimizer/paths/path_optimizer.hpp"
 #include "tests/optimizer/random_network.hpp"
 
 namespace eindb {

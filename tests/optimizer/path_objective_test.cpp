@@ -1,4 +1,4 @@
-#include "optimizer/path_objective.hpp"
+#include "optimizer/paths/path_objective.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,11 +8,11 @@
 #include <map>
 
 #include "common/error.hpp"
-#include "optimizer/annealed_path.hpp"
-#include "optimizer/connected_subsets.hpp"
-#include "optimizer/greedy_path.hpp"
-#include "optimizer/optimal_path.hpp"
-#include "optimizer/path_optimizer.hpp"
+#include "optimizer/paths/annealed_path.hpp"
+#include "optimizer/paths/connected_subsets.hpp"
+#include "optimizer/paths/greedy_path.hpp"
+#include "optimizer/paths/optimal_path.hpp"
+#include "optimizer/paths/path_optimizer.hpp"
 #include "tests/optimizer/random_network.hpp"
 
 namespace eindb {

@@ -1,14 +1,14 @@
-#include "optimizer/path_optimizer.hpp"
+#include "optimizer/paths/path_optimizer.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "common/error.hpp"
-#include "optimizer/annealed_path.hpp"
-#include "optimizer/contraction_tree.hpp"
-#include "optimizer/greedy_path.hpp"
-#include "optimizer/random_greedy_path.hpp"
+#include "optimizer/paths/annealed_path.hpp"
+#include "optimizer/paths/contraction_tree.hpp"
+#include "optimizer/paths/greedy_path.hpp"
+#include "optimizer/paths/random_greedy_path.hpp"
 #include "tests/optimizer/random_network.hpp"
 
 namespace eindb {

@@ -1,4 +1,4 @@
-#include "optimizer/placement.hpp"
+#include "optimizer/partitions/placement.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <random>
 
-#include "optimizer/contraction_path.hpp"
+#include "optimizer/paths/contraction_path.hpp"
 
 namespace eindb::testing {
 

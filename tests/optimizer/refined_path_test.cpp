@@ -1,9 +1,9 @@
-#include "optimizer/refined_path.hpp"
+#include "optimizer/paths/refined_path.hpp"
 
 #include <gtest/gtest.h>
 
-#include "optimizer/greedy_path.hpp"
-#include "optimizer/optimal_path.hpp"
+#include "optimizer/paths/greedy_path.hpp"
+#include "optimizer/paths/optimal_path.hpp"
 #include "tests/optimizer/random_network.hpp"
 
 namespace eindb {

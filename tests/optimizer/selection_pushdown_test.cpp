@@ -1,4 +1,4 @@
-#include "optimizer/selection_pushdown.hpp"
+#include "optimizer/rewrites/selection_pushdown.hpp"
 
 #include <gtest/gtest.h>
 

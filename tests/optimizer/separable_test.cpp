@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "optimizer/dead_vertices.hpp"
-#include "optimizer/early_summation.hpp"
+#include "optimizer/rewrites/dead_vertices.hpp"
+#include "optimizer/rewrites/early_summation.hpp"
 #include "plan/validator.hpp"
 #include "tests/optimizer/special_values.hpp"
 

@@ -1,4 +1,4 @@
-#include "optimizer/slicing.hpp"
+#include "optimizer/paths/slicing.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,9 +6,9 @@
 #include <cmath>
 #include <limits>
 
-#include "optimizer/greedy_path.hpp"
-#include "optimizer/path_optimizer.hpp"
-#include "optimizer/sliced_path.hpp"
+#include "optimizer/paths/greedy_path.hpp"
+#include "optimizer/paths/path_optimizer.hpp"
+#include "optimizer/paths/sliced_path.hpp"
 #include "tests/optimizer/random_network.hpp"
 
 namespace eindb {

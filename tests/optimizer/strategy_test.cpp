@@ -1,9 +1,9 @@
-#include "optimizer/strategy.hpp"
+#include "optimizer/partitions/strategy.hpp"
 
 #include <gtest/gtest.h>
 
 #include "common/error.hpp"
-#include "optimizer/label_rules.hpp"
+#include "optimizer/partitions/label_rules.hpp"
 #include "tests/optimizer/graph_builder.hpp"
 
 namespace eindb {

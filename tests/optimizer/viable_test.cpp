@@ -1,10 +1,10 @@
-#include "optimizer/viable.hpp"
+#include "optimizer/partitions/viable.hpp"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "optimizer/cost_model.hpp"
+#include "optimizer/partitions/cost_model.hpp"
 
 namespace eindb {
 namespace {

@@ -1,0 +1,175 @@
+#include "optimizer/partitions/calibrated_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/check.hpp"
+
+namespace eindb {
+namespace {
+
+double part(std::int64_t extent, std::int64_t parts) { return static_cast<double>(largest_part(extent, parts)); }
+
+double elements(const VertexShape& shape, const Partition& d, const std::vector<std::size_t>& places) {
+  double count = 1;
+  for (const auto n : places) count *= part(shape.extents[n], d[n]);
+  return count;
+}
+
+// Cells of the join that one kernel call visits.
+double cells(const VertexShape& shape, const Partition& d) {
+  double count = 1;
+  for (std::size_t n = 0; n < d.size(); ++n) count *= part(shape.extents[n], d[n]);
+  return count;
+}
+
+double bytes_of_input(const VertexShape& shape, std::size_t input) {
+  const auto& known = shape.work.input_bytes;
+  return static_cast<double>(input < known.size() ? known[input] : size_of(shape.work.compute));
+}
+
+MatrixSizes sizes_of(const VertexShape& shape, const Partition& d) {
+  MatrixSizes sizes;
+  const auto& roles = shape.work.matrix.roles;
+  for (std::size_t n = 0; n < roles.size(); ++n) {
+    const double size = part(shape.extents[n], d[n]);
+    switch (roles[n]) {
+      case ProductRole::Batch: sizes.batch *= size; break;
+      case ProductRole::Row: sizes.rows *= size; break;
+      case ProductRole::Column: sizes.columns *= size; break;
+      case ProductRole::Contracted: sizes.contracted *= size; break;
+      case ProductRole::SummedLeft:
+      case ProductRole::SummedRight: break;
+    }
+  }
+  return sizes;
+}
+
+// Flops per second of a product like that of squares with this side; between measured sides by their logarithm.
+double rate_of_side(const KernelRates& rates, double side) {
+  const double place = std::clamp(std::log2(side) - kFirstMatrixSideLog2, 0.0, static_cast<double>(kMatrixSides - 1));
+  const auto below = std::min(static_cast<std::size_t>(place), kMatrixSides - 2);
+  const double share = place - static_cast<double>(below);
+  return rates.matrix_product[below] * (1 - share) + rates.matrix_product[below + 1] * share;
+}
+
+// Between one thread and all that were measured; beyond these no more is to be had.
+double between(double one, double all, int threads, int measured) {
+  if (threads >= measured) return measured > 1 ? all : one;
+  return one + (all - one) * (threads - 1) / (measured - 1);
+}
+double between(const Throughput& throughput, int threads, int measured) {
+  return between(throughput.one, throughput.all, threads, measured);
+}
+
+bool sums_side(const VertexShape& shape, ProductRole side) {
+  const auto& roles = shape.work.matrix.roles;
+  return std::find(roles.begin(), roles.end(), side) != roles.end();
+}
+
+}  // namespace
+
+CalibratedModel::CalibratedModel(const MachineFigures& figures, int threads) : figures_(figures), threads_(threads) {
+  CHECK(threads >= 1, "something works on tiles");
+  for (int u = 1; u <= threads; ++u) {
+    const double speed = between(1, figures.compute_scaling, u, figures.threads);
+    crowds_.push_back({std::max(1.0, u / speed), between(figures.load, u, figures.threads),
+                       between(figures.store, u, figures.threads), between(figures.repartition, u, figures.threads),
+                       between(figures.read, u, figures.threads)});
+  }
+}
+
+const CalibratedModel::Crowd& CalibratedModel::crowd(double tasks) const {
+  return crowds_[static_cast<std::size_t>(std::clamp(tasks, 1.0, static_cast<double>(threads_))) - 1];
+}
+
+double CalibratedModel::matrices(const VertexShape& shape, const Partition& d, const MatrixSizes& sizes) const {
+  const auto& work = shape.work;
+  const auto& rates = figures_.of(work.compute);
+  const double flops = 2 * sizes.batch * sizes.rows * sizes.columns * sizes.contracted;
+  const bool is_vector = std::min(sizes.rows, sizes.columns) == 1;
+  const double side = 3 / (1 / sizes.rows + 1 / sizes.columns + 1 / sizes.contracted);
+  double seconds = flops / (is_vector ? rates.matrix_vector : rate_of_side(rates, side));
+
+  const auto size = static_cast<double>(size_of(work.compute));
+  double copied = 0;
+  const auto left = elements(shape, d, shape.inputs[work.matrix.left]);
+  const auto right = elements(shape, d, shape.inputs[work.matrix.right]);
+  if (work.matrix.packs_left || bytes_of_input(shape, work.matrix.left) != size) copied += left;
+  if (work.matrix.packs_right || bytes_of_input(shape, work.matrix.right) != size) copied += right;
+  if (work.matrix.packs_output) copied += elements(shape, d, shape.output);
+  seconds += copied * size / figures_.repartition.one;
+  if (sums_side(shape, ProductRole::SummedLeft)) seconds += left / rates.fold;
+  if (sums_side(shape, ProductRole::SummedRight)) seconds += right / rates.fold;
+  return seconds;
+}
+
+CalibratedModel::CallCost CalibratedModel::loops(const VertexShape& shape, const Partition& d) const {
+  const auto& work = shape.work;
+  const auto& rates = figures_.of(work.compute);
+  double per_cell = work.crosswise / rates.crosswise;
+  for (const auto& [operation, count] : work.operations)
+    per_cell += count / rates.operations[static_cast<std::size_t>(operation)];
+  if (work.folds) per_cell += 1 / (work.folds_product ? rates.product_fold : rates.fold);
+
+  CallCost cost{per_cell * cells(shape, d), 0,
+                elements(shape, d, shape.output) * static_cast<double>(work.output_bytes)};
+  for (std::size_t n = 0; n < shape.inputs.size(); ++n)
+    cost.loaded += elements(shape, d, shape.inputs[n]) * bytes_of_input(shape, n);
+  return cost;
+}
+
+CalibratedModel::CallCost CalibratedModel::call(const VertexShape& shape, const Partition& d) const {
+  if (shape.work.has_matrices) {
+    const auto sizes = sizes_of(shape, d);
+    const double stored = elements(shape, d, shape.output) * static_cast<double>(shape.work.output_bytes);
+    if (multiplies_matrices(sizes)) return {matrices(shape, d, sizes), 0, stored};
+  }
+  return loops(shape, d);
+}
+
+double CalibratedModel::join(const VertexShape& shape, const Partition& d) const {
+  const double calls = kernel_calls(d);
+  const double waves = std::ceil(calls / threads_);
+  const auto one = call(shape, d);
+  const auto& abreast = crowd(std::floor(calls / waves));
+  return figures_.operator_seconds + waves * (one.seconds * crowd(calls).slowdown + figures_.call_seconds) +
+         calls * (one.loaded / abreast.load + one.stored / abreast.store);
+}
+
+double CalibratedModel::aggregation(const VertexShape& shape, const Partition& d) const {
+  const double per_group = kernel_calls(project(d, shape.aggregated));
+  const double calls = kernel_calls(d);
+  const double tile = elements(shape, d, shape.output) * static_cast<double>(size_of(shape.work.compute));
+  return calls / per_group * (per_group - 1) * 2 * tile / crowd(calls).load;
+}
+
+double CalibratedModel::repartition(const Partition& producer, const Partition& consumer,
+                                    const std::vector<std::int64_t>& extents, std::size_t element_bytes) const {
+  CHECK(producer.size() == extents.size() && consumer.size() == extents.size(),
+        "a partition has one entry per dimension");
+  if (producer == consumer) return 0;
+  double elements = 1;
+  double pieces = 1;  // nested parts: as many as the finer cut has
+  double tiles = 1;
+  for (std::size_t i = 0; i < extents.size(); ++i) {
+    elements *= static_cast<double>(extents[i]);
+    pieces *= static_cast<double>(std::max(producer[i], consumer[i]));
+    tiles *= static_cast<double>(consumer[i]);
+  }
+  if (elements == 0) return 0;
+  const auto workers = std::min(tiles, static_cast<double>(threads_));
+  return figures_.operator_seconds + elements * static_cast<double>(element_bytes) / crowd(workers).repartition +
+         pieces * figures_.piece_seconds / workers;
+}
+
+double CalibratedModel::read(double tiles, double bytes) const {
+  const auto workers = std::clamp(tiles, 1.0, static_cast<double>(threads_));
+  return tiles * figures_.read_tile_seconds / workers + bytes / crowd(workers).read;
+}
+
+double CalibratedModel::write(double tiles, double bytes) const {
+  return tiles * figures_.write_tile_seconds + bytes / figures_.write;
+}
+
+}  // namespace eindb

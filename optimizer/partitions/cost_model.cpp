@@ -1,0 +1,115 @@
+#include "optimizer/partitions/cost_model.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "common/check.hpp"
+
+namespace eindb {
+namespace {
+
+double part(std::int64_t extent, std::int64_t parts) { return static_cast<double>(largest_part(extent, parts)); }
+
+double tile_elements(const VertexShape& shape, const Partition& d, const std::vector<std::size_t>& places) {
+  double elements = 1;
+  for (const auto n : places) elements *= part(shape.extents[n], d[n]);
+  return elements;
+}
+
+class TransfersModel final : public CostModel {
+ public:
+  std::string_view name() const override { return "transfers"; }
+  double join(const VertexShape& shape, const Partition& d) const override { return cost_join(shape, d); }
+  double aggregation(const VertexShape& shape, const Partition& d) const override { return cost_agg(shape, d); }
+  double repartition(const Partition& producer, const Partition& consumer, const std::vector<std::int64_t>& extents,
+                     std::size_t) const override {
+    return cost_repart(producer, consumer, extents);
+  }
+};
+
+}  // namespace
+
+const CostModel& transfers_model() {
+  static const TransfersModel kModel;
+  return kModel;
+}
+
+namespace {
+
+VertexShape places_of(const EinSum& einsum, const LabelTable& table) {
+  const auto labels = einsum.labels();
+  std::unordered_map<Label, std::size_t> number;
+  for (std::size_t n = 0; n < labels.size(); ++n) number.emplace(labels[n], n);
+  const auto places = [&](const Labels& wanted) {
+    std::vector<std::size_t> out;
+    for (const auto label : wanted) out.push_back(number.at(label));
+    return out;
+  };
+  VertexShape shape{table.extents(labels), {}, places(einsum.output), places(einsum.aggregated)};
+  for (const auto& input : einsum.inputs) shape.inputs.push_back(places(input));
+  return shape;
+}
+
+}  // namespace
+
+VertexShape shape_of(const EinGraph& graph, const Vertex& vertex) {
+  auto shape = places_of(vertex.einsum, graph.labels());
+  std::vector<DType> types;
+  for (const auto input : vertex.inputs) types.push_back(graph.vertex(input).dtype);
+  shape.work = work_of(vertex.einsum, types, vertex.compute_dtype, vertex.dtype);
+  return shape;
+}
+
+VertexShape shape_of(const EinSum& einsum, const LabelTable& table) {
+  auto shape = places_of(einsum, table);
+  const std::vector<DType> types(einsum.inputs.size(), DType::Float64);
+  if (einsum.expression != nullptr) shape.work = work_of(einsum, types, DType::Float64, DType::Float64);
+  return shape;
+}
+
+Partition project(const Partition& d, const std::vector<std::size_t>& places) {
+  Partition out;
+  out.reserve(places.size());
+  for (const auto n : places) out.push_back(d[n]);
+  return out;
+}
+
+double kernel_calls(const Partition& d) {
+  double calls = 1;
+  for (const auto parts : d) calls *= static_cast<double>(parts);
+  return calls;
+}
+
+double cost_join(const VertexShape& shape, const Partition& d) {
+  double elements = 0;
+  for (const auto& input : shape.inputs) elements += tile_elements(shape, d, input);
+  return kernel_calls(d) * elements;
+}
+
+double cost_agg(const VertexShape& shape, const Partition& d) {
+  const double n_agg = kernel_calls(project(d, shape.aggregated));
+  return kernel_calls(d) / n_agg * (n_agg - 1) * tile_elements(shape, d, shape.output);
+}
+
+double cost_repart(const Partition& producer, const Partition& consumer, const std::vector<std::int64_t>& extents) {
+  CHECK(producer.size() == extents.size() && consumer.size() == extents.size(),
+        "a partition has one entry per dimension");
+  if (producer == consumer) return 0;
+  double n_p = 1;
+  double n_c = 1;
+  double n_int = 1;
+  double n = 1;
+  for (std::size_t i = 0; i < extents.size(); ++i) {
+    const double from = part(extents[i], producer[i]);
+    const double to = part(extents[i], consumer[i]);
+    n_p *= from;
+    n_c *= to;
+    n_int *= std::min(from, to);
+    n *= static_cast<double>(extents[i]);
+  }
+  if (n == 0) return 0;
+  const double assembled = (n_c / n_int - 1) * (n / n_c) * (n_c + n_p);
+  return assembled + (n_p != n_int ? n_p * n / n_c : 0);
+}
+
+}  // namespace eindb

@@ -1,0 +1,226 @@
+#include "optimizer/partitions/kernel_work.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <unordered_map>
+
+namespace eindb {
+namespace {
+
+using Kind = ScalarExpression::Kind;
+
+// ---- Matrix products -----------------------------------------------------------------------------------------------
+
+struct Product {
+  std::vector<std::size_t> operands;
+  double factor = 1;
+};
+
+// The expression as factor * operand * operand; false if it is something else.
+bool collect(const ScalarExpression& e, Product& product) {
+  if (e.kind() == Kind::Operand) {
+    product.operands.push_back(e.operand());
+    return product.operands.size() <= 2;
+  }
+  if (e.is_constant()) {
+    product.factor *= e.real_value();
+    return true;
+  }
+  if (e.is_call(ScalarOp::Negate)) {
+    product.factor = -product.factor;
+    return collect(*e.arguments()[0], product);
+  }
+  if (!e.is_call(ScalarOp::Multiply)) return false;
+  return std::all_of(e.arguments().begin(), e.arguments().end(), [&](const auto& a) { return collect(*a, product); });
+}
+
+std::optional<ProductRole> role_of(bool left, bool right, bool output) {
+  if (left && right) return output ? ProductRole::Batch : ProductRole::Contracted;
+  if (left) return output ? ProductRole::Row : ProductRole::SummedLeft;
+  if (right) return output ? ProductRole::Column : ProductRole::SummedRight;
+  return std::nullopt;
+}
+
+// Whether a tensor of these roles in the order of its labels lies as a batch of matrices: the labels of each role side
+// by side, and one of the two dimensions innermost.
+bool lies_as_matrix(const std::vector<ProductRole>& roles) {
+  if (!roles.empty() && roles.back() == ProductRole::Batch) return false;
+  std::vector<ProductRole> runs;
+  for (const auto role : roles)
+    if (runs.empty() || runs.back() != role) runs.push_back(role);
+  for (const auto role : {ProductRole::Row, ProductRole::Column, ProductRole::Contracted})
+    if (std::count(runs.begin(), runs.end(), role) > 1) return false;
+  return true;
+}
+
+class MatrixMatcher {
+ public:
+  explicit MatrixMatcher(const EinSum& einsum) : einsum_(einsum), all_(einsum.labels()) {}
+
+  std::optional<MatrixWork> match(DType compute) {
+    Product product;
+    if (einsum_.aggregate != Aggregate::Sum || compute == DType::Int64) return std::nullopt;
+    if (!collect(*einsum_.expression, product) || product.operands.size() != 2) return std::nullopt;
+    const bool single = compute == DType::Float32 || compute == DType::Complex64;
+    const double largest = single ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
+    if (product.operands[0] == product.operands[1] || !(std::abs(product.factor) <= largest)) return std::nullopt;
+    work_.left = product.operands[0];
+    work_.right = product.operands[1];
+    for (const auto label : all_) {
+      const auto role = role_of(contains(left(), label), contains(right(), label), contains(einsum_.output, label));
+      if (!role) return std::nullopt;
+      work_.roles.push_back(*role);
+    }
+    work_.packs_left = packs(left());
+    work_.packs_right =
+        packs(right()) || order(left(), ProductRole::Contracted) != order(right(), ProductRole::Contracted);
+    work_.packs_output = packs(einsum_.output) ||
+                         order(left(), ProductRole::Row) != order(einsum_.output, ProductRole::Row) ||
+                         order(right(), ProductRole::Column) != order(einsum_.output, ProductRole::Column);
+    return work_;
+  }
+
+ private:
+  const Labels& left() const { return einsum_.inputs[work_.left]; }
+  const Labels& right() const { return einsum_.inputs[work_.right]; }
+  ProductRole role(Label label) const {
+    return work_.roles[static_cast<std::size_t>(std::find(all_.begin(), all_.end(), label) - all_.begin())];
+  }
+  bool packs(const Labels& labels) const {
+    std::vector<ProductRole> roles;
+    for (const auto label : labels) roles.push_back(role(label));
+    return !lies_as_matrix(roles);
+  }
+  // The labels of one role as they stand in a tensor.
+  Labels order(const Labels& labels, ProductRole wanted) const {
+    Labels out;
+    std::copy_if(labels.begin(), labels.end(), std::back_inserter(out), [&](Label l) { return role(l) == wanted; });
+    return out;
+  }
+
+  const EinSum& einsum_;
+  Labels all_;
+  MatrixWork work_;
+};
+
+// ---- Loops ---------------------------------------------------------------------------------------------------------
+
+// Powers with small constant exponents are multiplications.
+Operation power(const ScalarExpression& e) {
+  constexpr double kLargestUnrolled = 64;
+  const auto& exponent = *e.arguments()[1];
+  const bool small = exponent.kind() == Kind::Integer && std::abs(exponent.real_value()) <= kLargestUnrolled;
+  return small ? Operation::Simple : Operation::Power;
+}
+
+Operation operation_of(const ScalarExpression& e) {
+  switch (e.op()) {
+    case ScalarOp::Power: return power(e);
+    case ScalarOp::Divide:
+    case ScalarOp::Modulo: return Operation::Divide;
+    case ScalarOp::Sqrt: return Operation::Sqrt;
+    case ScalarOp::Exp: return Operation::Exp;
+    case ScalarOp::Log: return Operation::Log;
+    case ScalarOp::Log2: return Operation::Log2;
+    case ScalarOp::Log1p: return Operation::Log1p;
+    case ScalarOp::Expm1: return Operation::Expm1;
+    case ScalarOp::Sin: return Operation::Sin;
+    case ScalarOp::Cos: return Operation::Cos;
+    case ScalarOp::Tan: return Operation::Tan;
+    case ScalarOp::Asin: return Operation::Asin;
+    case ScalarOp::Acos: return Operation::Acos;
+    case ScalarOp::Atan: return Operation::Atan;
+    case ScalarOp::Sinh: return Operation::Sinh;
+    case ScalarOp::Cosh: return Operation::Cosh;
+    case ScalarOp::Tanh: return Operation::Tanh;
+    case ScalarOp::Erf: return Operation::Erf;
+    case ScalarOp::Sigmoid: return Operation::Sigmoid;
+    case ScalarOp::Atan2: return Operation::Atan2;
+    default: return Operation::Simple;
+  }
+}
+
+class OperationCounter {
+ public:
+  explicit OperationCounter(KernelWork& work) : work_(work) {}
+
+  void count(const ScalarExpression& e) {
+    if (is_known(e)) return;
+    for (const auto& argument : e.arguments()) count(*argument);
+    if (e.kind() == Kind::Uniform) add(Operation::Uniform, 1);
+    if (e.kind() == Kind::Normal) add(Operation::Normal, 1);
+    if (e.kind() == Kind::LabelIndex) add(Operation::Simple, 1);
+    // An operation over n arguments is n - 1 of two, or one of one.
+    if (e.kind() == Kind::Call)
+      add(operation_of(e), static_cast<double>(std::max<std::size_t>(2, e.arguments().size()) - 1));
+  }
+
+  void add(Operation operation, double count) {
+    const auto same = [&](const auto& known) { return known.first == operation; };
+    const auto known = std::find_if(work_.operations.begin(), work_.operations.end(), same);
+    if (known != work_.operations.end()) known->second += count;
+    else work_.operations.emplace_back(operation, count);
+  }
+
+ private:
+  bool is_known(const ScalarExpression& e) {
+    const auto hash = hash_of(e);
+    const auto [begin, end] = seen_.equal_range(hash);
+    if (std::any_of(begin, end, [&](const auto& known) { return equal(*known.second, e); })) return true;
+    seen_.emplace(hash, &e);
+    return false;
+  }
+
+  KernelWork& work_;
+  std::unordered_multimap<std::size_t, const ScalarExpression*> seen_;
+};
+
+// Operands whose elements do not follow each other in the order in which the cells are visited: that of the output,
+// or, where everything in it is aggregated away, of the first operand.
+double crosswise_operands(const EinSum& einsum) {
+  if (einsum.inputs.empty()) return 0;
+  const auto& first = einsum.inputs.front();
+  const auto* leading = einsum.aggregate == Aggregate::None ? &einsum.output : &first;
+  double count = 0;
+  for (const auto& labels : einsum.inputs)
+    if (!labels.empty() && !leading->empty() && labels.back() != leading->back() && contains(labels, leading->back()))
+      count += 1;
+  return count;
+}
+
+}  // namespace
+
+KernelWork work_of(const EinSum& einsum, const std::vector<DType>& operand_types, DType compute, DType result) {
+  KernelWork work;
+  work.compute = compute;
+  work.output_bytes = size_of(result);
+  for (const auto type : operand_types) work.input_bytes.push_back(size_of(type));
+  if (const auto matrix = MatrixMatcher(einsum).match(compute)) {
+    work.has_matrices = true;
+    work.matrix = *matrix;
+  }
+  OperationCounter counter(work);
+  counter.count(*einsum.expression);
+  const auto converted =
+      std::count_if(operand_types.begin(), operand_types.end(), [&](DType t) { return t != compute; });
+  if (converted > 0) counter.add(Operation::Simple, static_cast<double>(converted));
+  work.folds = einsum.aggregate != Aggregate::None;
+  work.folds_product =
+      einsum.aggregate == Aggregate::Sum && einsum.expression->is_call(ScalarOp::Multiply) && !is_complex(compute);
+  if (work.folds_product) counter.add(Operation::Simple, -1);
+  work.crosswise = crosswise_operands(einsum);
+  return work;
+}
+
+bool multiplies_matrices(const MatrixSizes& s) {
+  constexpr double kShortestSide = 4;
+  constexpr double kShortestVector = 16;
+  constexpr double kLongestSum = 16384;
+  if (s.rows >= kShortestSide && s.columns >= kShortestSide && s.contracted >= kShortestSide) return true;
+  return std::min(s.rows, s.columns) == 1 && std::max(s.rows, s.columns) >= kShortestVector &&
+         s.contracted >= kShortestVector && s.contracted <= kLongestSum;
+}
+
+}  // namespace eindb

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "optimizer/partitions/machine_figures.hpp"
+#include "tensor/einsum.hpp"
+
+namespace eindb {
+
+/// How a label takes part in a product of two operands.
+enum class ProductRole : std::uint8_t {
+  Batch,        ///< in both operands and in the output
+  Row,          ///< left and output
+  Column,       ///< right and output
+  Contracted,   ///< left and right
+  SummedLeft,   ///< left only
+  SummedRight,  ///< right only
+};
+
+/// A product of two operands that is summed, as batches of matrix products.
+struct MatrixWork {
+  std::vector<ProductRole> roles;  ///< one per label of the EinSum
+  std::size_t left = 0;            ///< operand numbers
+  std::size_t right = 1;
+  bool packs_left = false;  ///< the operand does not lie as a matrix and is copied first
+  bool packs_right = false;
+  bool packs_output = false;
+
+  friend auto operator<=>(const MatrixWork&, const MatrixWork&) = default;
+};
+
+/// What the kernel of an EinSum does, told from the EinSum alone: executor/kernels/kernel decides by the same rules,
+/// and a test holds both together.
+struct KernelWork {
+  DType compute = DType::Float64;
+  std::vector<std::size_t> input_bytes;  ///< of an element, per input; none given: those of `compute`
+  std::size_t output_bytes = 8;
+
+  bool has_matrices = false;  ///< then `matrix` says how; tiles that are thin strips go through loops all the same
+  MatrixWork matrix;
+
+  // In loops over the cells of the join, per cell:
+  std::vector<std::pair<Operation, double>> operations;  ///< and how many; each distinct subexpression once
+  bool folds = false;                                    ///< aggregates
+  bool folds_product = false;                            ///< sums a product of two values in one go
+  double crosswise = 0;                                  ///< operands that lie across the loops
+
+  friend auto operator<=>(const KernelWork&, const KernelWork&) = default;
+};
+
+/// `operand_types` and `compute` as of the vertex; `result` is the element type that is stored.
+KernelWork work_of(const EinSum& einsum, const std::vector<DType>& operand_types, DType compute, DType result);
+
+/// The sizes of a batch of matrix products.
+struct MatrixSizes {
+  double batch = 1;
+  double rows = 1;
+  double columns = 1;
+  double contracted = 1;
+};
+/// Whether the kernel takes matrix products for matrices of these sizes, rather than loops.
+bool multiplies_matrices(const MatrixSizes& sizes);
+
+}  // namespace eindb

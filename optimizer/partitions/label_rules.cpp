@@ -1,0 +1,115 @@
+#include "optimizer/partitions/label_rules.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "common/error.hpp"
+#include "optimizer/partitions/viable.hpp"
+
+namespace eindb {
+namespace {
+
+bool holds(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// "b, s and a".
+std::string enumeration(const std::set<std::string>& names) {
+  std::string out;
+  std::size_t n = 0;
+  for (const auto& name : names) {
+    const char* separator = n == 0 ? "" : n + 1 == names.size() ? " and " : ", ";
+    out += separator + name;
+    ++n;
+  }
+  return out;
+}
+
+void check_names(const EinGraph& graph, const std::vector<std::string>& names) {
+  std::set<std::string> known;
+  for (const auto& vertex : graph.vertices())
+    if (!vertex.is_input())
+      for (const auto label : vertex.einsum.labels()) known.insert(graph.labels().name(label));
+  for (const auto& name : names) {
+    if (known.contains(name)) continue;
+    throw Error(ErrorKind::Label, "the strategy cuts label " + name + ", which the statement does not have",
+                std::nullopt,
+                known.empty() ? "use another strategy"
+                              : "name a label in parentheses, as in SET strategy = 'data(" + *known.begin() +
+                                    ")'; the labels are " + enumeration(known));
+  }
+}
+
+// The named labels first, as they are named.
+Labels in_order_of_cutting(const EinSum& einsum, const LabelTable& table, const std::vector<std::string>& names) {
+  Labels order;
+  const auto labels = einsum.labels();
+  for (const auto& name : names)
+    for (const auto label : labels)
+      if (table.name(label) == name) append_distinct(order, {label});
+  append_distinct(order, einsum.output);
+  append_distinct(order, labels);
+  return order;
+}
+
+LabelPartition cut_in_order(const EinSum& einsum, const LabelTable& table, const Labels& order, std::int64_t p) {
+  LabelPartition out{einsum.labels(), {}};
+  out.parts.assign(out.labels.size(), 1);
+  for (const auto label : order) {
+    const auto parts = std::min(p, floor_power_of_two(table.extent(label)));
+    out.parts[static_cast<std::size_t>(std::find(out.labels.begin(), out.labels.end(), label) - out.labels.begin())] =
+        parts;
+    p /= parts;
+  }
+  return out;
+}
+
+// The stored operand of a matrix product, as which every label that both operands have is summed; kNone if there is
+// none. Where both are stored, the second is the weight: activations stand left.
+constexpr std::size_t kNone = 2;
+std::size_t weight_operand(const EinGraph& graph, const Vertex& vertex) {
+  const auto& einsum = vertex.einsum;
+  if (vertex.inputs.size() != 2 || einsum.aggregate != Aggregate::Sum ||
+      !einsum.expression->is_call(ScalarOp::Multiply))
+    return kNone;
+  const auto is_stored = [&](std::size_t n) { return graph.vertex(vertex.inputs[n]).is_input(); };
+  for (const auto label : einsum.inputs[0])
+    if (contains(einsum.inputs[1], label) && contains(einsum.output, label)) return kNone;
+  if (is_stored(1)) return 1;
+  return is_stored(0) ? 0 : kNone;
+}
+
+}  // namespace
+
+std::vector<LabelPartition> cut_named_labels(const EinGraph& graph, const std::vector<std::string>& names,
+                                             std::int64_t p) {
+  check_names(graph, names);
+  std::vector<LabelPartition> out;
+  for (const auto& vertex : graph.vertices()) {
+    auto& partition = out.emplace_back();
+    if (vertex.is_input()) continue;
+    const auto order = in_order_of_cutting(vertex.einsum, graph.labels(), names);
+    partition = cut_in_order(vertex.einsum, graph.labels(), order, p);
+  }
+  return out;
+}
+
+std::vector<std::string> weight_labels(const EinGraph& graph) {
+  std::vector<std::string> found;
+  for (const auto& vertex : graph.vertices()) {
+    if (vertex.is_input()) continue;
+    const auto weight = weight_operand(graph, vertex);
+    const auto by_rows = std::any_of(vertex.einsum.aggregated.begin(), vertex.einsum.aggregated.end(),
+                                     [&](Label l) { return holds(found, graph.labels().name(l)); });
+    if (weight == kNone || by_rows) continue;
+    const auto columns = difference(vertex.einsum.inputs[weight], vertex.einsum.inputs[1 - weight]);
+    if (columns.empty()) continue;
+    const auto& name = graph.labels().name(columns.front());
+    if (!holds(found, name)) found.push_back(name);
+  }
+  if (!found.empty()) return found;
+  throw Error(ErrorKind::Label, "the strategy megatron finds no product with a stored weight to cut", std::nullopt,
+              "name the labels to be cut, as in SET strategy = 'megatron(h, f)', or use another strategy");
+}
+
+}  // namespace eindb

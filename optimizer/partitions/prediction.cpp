@@ -1,0 +1,84 @@
+#include "optimizer/partitions/prediction.hpp"
+
+namespace eindb {
+namespace {
+
+class Predictor {
+ public:
+  Predictor(const EinGraph& graph, const PhysicalPlan& plan, const CalibratedModel& model)
+      : graph_(graph), plan_(plan), model_(model), is_read_(plan.nodes.size(), false) {}
+
+  Prediction run() {
+    Prediction out;
+    out.seconds = model_.start();
+    for (const auto& node : plan_.nodes) {
+      auto predicted = std::visit([&](const auto& op) { return of(node, op); }, node.op);
+      // A join that a group-by reads hands its inputs to nobody else; whoever runs it reads them.
+      for (const auto input : inputs_of(node)) predicted.seconds += reading(input.index());
+      out.seconds += predicted.seconds;
+      out.elements += predicted.elements;
+      out.nodes.push_back(predicted);
+    }
+    return out;
+  }
+
+ private:
+  static NodePrediction of(const PhysicalNode&, const ScanNode&) { return {}; }
+  static NodePrediction of(const PhysicalNode&, const SinkNode&) { return {}; }
+
+  NodePrediction of(const PhysicalNode& node, const RepartitionNode& repartition) const {
+    const auto& from = plan_.node(repartition.input).grid.partition();
+    const auto& extents = node.grid.shape().extents();
+    return {model_.repartition(from, node.grid.partition(), extents, size_of(node.dtype)),
+            transfers_model().repartition(from, node.grid.partition(), extents, size_of(node.dtype))};
+  }
+
+  NodePrediction of(const PhysicalNode& node, const JoinNode& join) const {
+    const auto shape = shape_of(graph_, graph_.vertex(node.vertex));
+    return {model_.join(shape, join.partition.parts), transfers_model().join(shape, join.partition.parts)};
+  }
+
+  NodePrediction of(const PhysicalNode& node, const GroupByNode& group_by) const {
+    const auto& parts = std::get<JoinNode>(plan_.node(group_by.input).op).partition.parts;
+    const auto shape = shape_of(graph_, graph_.vertex(node.vertex));
+    return {model_.aggregation(shape, parts), transfers_model().aggregation(shape, parts)};
+  }
+
+  // The tiles of a stored tensor are read once.
+  double reading(std::size_t n) {
+    const auto& node = plan_.nodes[n];
+    const auto* scan = std::get_if<ScanNode>(&node.op);
+    if (scan == nullptr || scan->tensor.attached || is_read_[n]) return 0;
+    is_read_[n] = true;
+    double bytes = static_cast<double>(size_of(node.dtype));
+    for (const auto extent : node.grid.shape().extents()) bytes *= static_cast<double>(extent);
+    return model_.read(static_cast<double>(node.grid.tile_count()), bytes);
+  }
+
+  const EinGraph& graph_;
+  const PhysicalPlan& plan_;
+  const CalibratedModel& model_;
+  std::vector<bool> is_read_;
+};
+
+}  // namespace
+
+Prediction predict(const EinGraph& graph, const PhysicalPlan& plan, const CalibratedModel& model) {
+  return Predictor(graph, plan, model).run();
+}
+
+std::vector<VertexId> vertices_served(const PhysicalPlan& plan) {
+  std::vector<VertexId> served;
+  for (const auto& node : plan.nodes) served.push_back(node.vertex);
+  for (std::size_t n = plan.nodes.size(); n-- > 0;) {
+    // Readers come later; going backwards, the first reader is the last to write.
+    for (const auto input : inputs_of(plan.nodes[n])) {
+      const auto& op = plan.node(input).op;
+      if (std::holds_alternative<ScanNode>(op) || std::holds_alternative<RepartitionNode>(op))
+        served[input.index()] = served[n];
+    }
+  }
+  return served;
+}
+
+}  // namespace eindb

@@ -1,0 +1,143 @@
+#include "optimizer/partitions/strategy.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "common/checked_math.hpp"
+#include "common/error.hpp"
+#include "common/letter_case.hpp"
+#include "optimizer/partitions/eindecomp.hpp"
+#include "optimizer/partitions/label_rules.hpp"
+#include "optimizer/partitions/viable.hpp"
+
+namespace eindb {
+namespace {
+
+using Kind = Strategy::Kind;
+using Names = std::vector<std::string>;
+
+Labelling label_sqrt(const EinGraph& graph, const Names&, const DecompositionOptions& options) {
+  const int halvings = std::bit_width(static_cast<std::uint64_t>(options.parallelism)) - 1;
+  const auto root = std::int64_t{1} << (halvings / 2);
+  std::vector<LabelPartition> partitions;
+  for (std::size_t v = 0; v < graph.size(); ++v) {
+    const auto& vertex = graph.vertex(VertexId(v));
+    auto& partition = partitions.emplace_back();
+    if (vertex.is_input()) continue;
+    partition.labels = vertex.einsum.labels();
+    const auto slices = graph.slices_of(VertexId(v));
+    for (std::size_t n = 0; n < slices.size(); ++n) {
+      const auto extent = graph.labels().extent(partition.labels[n]);
+      partition.parts.push_back(slices[n] * std::min(root, floor_power_of_two(extent / slices[n])));
+    }
+  }
+  return evaluate(graph, std::move(partitions), options);
+}
+
+Labelling label_eindecomp(const EinGraph& graph, const Names&, const DecompositionOptions& options) {
+  return decompose(graph, options);
+}
+
+Labelling label_named(const EinGraph& graph, const Names& names, const DecompositionOptions& options) {
+  return evaluate(graph, cut_named_labels(graph, names, options.parallelism), options);
+}
+
+Labelling label_megatron(const EinGraph& graph, const Names& names, const DecompositionOptions& options) {
+  const auto labels = names.empty() ? weight_labels(graph) : names;
+  return evaluate(graph, cut_named_labels(graph, labels, options.parallelism), options);
+}
+
+// One row per kind: everything that a name stands for.
+struct StrategyRow {
+  Kind kind;
+  std::string_view name;
+  std::string_view own_label;  // where none is given; empty: the strategy finds its labels, or has none
+  std::size_t most_labels;
+  Labelling (*label)(const EinGraph&, const Names&, const DecompositionOptions&);
+};
+
+constexpr std::array kStrategies = std::to_array<StrategyRow>({
+    {Kind::EinDecomp, "eindecomp", "", 0, label_eindecomp},
+    {Kind::Sqrt, "sqrt", "", 0, label_sqrt},
+    {Kind::Data, "data", "b", 1, label_named},
+    {Kind::Sequence, "sequence", "s", 1, label_named},
+    {Kind::Attention, "attention", "h", 1, label_named},
+    {Kind::Megatron, "megatron", "", 16, label_megatron},
+});
+
+const StrategyRow& row_of(Kind kind) {
+  return *std::find_if(kStrategies.begin(), kStrategies.end(), [&](const auto& row) { return row.kind == kind; });
+}
+
+const StrategyRow& row_named(const std::string& name) {
+  std::string known;
+  for (const auto& row : kStrategies) {
+    if (equal_ignoring_case(row.name, name)) return row;
+    known += (known.empty() ? "'" : ", '") + std::string(row.name) + "'";
+  }
+  throw Error(ErrorKind::Value, "there is no strategy '" + name + "'", std::nullopt, "use one of " + known);
+}
+
+std::string trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t\n");
+  if (first == std::string_view::npos) return "";
+  return std::string(text.substr(first, text.find_last_not_of(" \t\n") - first + 1));
+}
+
+// "b" of "b"; "h" and "f" of "h, f". nullopt if one is empty.
+std::optional<Names> split(std::string_view list) {
+  Names names;
+  for (;;) {
+    const auto comma = list.find(',');
+    names.push_back(trimmed(list.substr(0, comma)));
+    if (names.back().empty()) return std::nullopt;
+    if (comma == std::string_view::npos) return names;
+    list.remove_prefix(comma + 1);
+  }
+}
+
+}  // namespace
+
+std::string Strategy::to_string() const {
+  std::string list;
+  for (const auto& label : labels) list += (list.empty() ? "(" : ", ") + label;
+  return std::string(row_of(kind).name) + (list.empty() ? "" : list + ")");
+}
+
+Strategy parse_strategy(std::string_view text) {
+  const auto open = text.find('(');
+  const auto& row = row_named(trimmed(text.substr(0, open)));
+  if (open == std::string_view::npos) return {row.kind, {}};
+  const auto close = text.find_last_not_of(" \t\n");
+  const auto names = text[close] == ')' ? split(text.substr(open + 1, close - open - 1)) : std::nullopt;
+  if (names && names->size() <= row.most_labels) return {row.kind, *names};
+  const std::string name(row.name);
+  throw Error(ErrorKind::Value, "the strategy '" + std::string(text) + "' cannot be read", std::nullopt,
+              row.most_labels == 0   ? name + " takes no labels"
+              : row.most_labels == 1 ? "write " + name + "(label), with the label that is to be cut"
+                                     : "write " + name + "(label, label), with the labels that are to be cut");
+}
+
+std::vector<Strategy> all_strategies() {
+  std::vector<Strategy> out;
+  for (const auto& row : kStrategies) out.push_back({row.kind, {}});
+  return out;
+}
+
+Labelling label(const EinGraph& graph, const Strategy& strategy, const DecompositionOptions& options) {
+  if (!is_power_of_two(options.parallelism)) {
+    throw Error(ErrorKind::Value, "parallelism is " + std::to_string(options.parallelism) + ", not a power of two",
+                std::nullopt, "use 1, 2, 4, 8, ...");
+  }
+  const auto& row = row_of(strategy.kind);
+  auto names = strategy.labels;
+  if (names.empty() && !row.own_label.empty()) names.emplace_back(row.own_label);
+  auto labelling = row.label(graph, names, options);
+  if (graph.sliced().empty()) return labelling;
+  std::vector<LabelPartition> partitions;
+  for (auto& vertex : labelling.vertices) partitions.push_back(std::move(vertex.partition));
+  return evaluate(graph, fitted_to_slices(graph, std::move(partitions)), options);
+}
+
+}  // namespace eindb

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "optimizer/partitions/strategy.hpp"
+
+namespace eindb {
+
+/// What a graph costs under one strategy.
+struct StrategyCosts {
+  Strategy strategy;
+  std::string not_applicable;  ///< why it labels nothing, all else being zero then; empty: it does
+  double cost_join = 0;
+  double cost_agg = 0;
+  double cost_repart = 0;  ///< with that of the output
+  double total_cost = 0;
+  double fewest_calls = 0;  ///< kernel calls of the vertex that makes fewest
+  double most_calls = 0;
+};
+
+/// All strategies under one model (EXPLAIN (COMPARE)), EinDecomp first; of the kind of `chosen`, with its labels.
+/// Throws as label() does, but for a strategy without its labels, which is listed as not applicable.
+std::vector<StrategyCosts> compare_strategies(const EinGraph& graph, const Strategy& chosen,
+                                              const DecompositionOptions& options);
+
+}  // namespace eindb

@@ -1,0 +1,139 @@
+#include "optimizer/paths/all_subsets.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <vector>
+
+#include "common/check.hpp"
+#include "optimizer/paths/subset_sizes.hpp"
+
+namespace eindb {
+namespace {
+
+using Set = std::uint32_t;
+
+constexpr Set kSetsPerPoll = 64;
+
+// Costs are in doubles where all products of extents fit them, else in long doubles.
+template <class Real>
+class AllSubsets {
+ public:
+  AllSubsets(const std::vector<SubsetSizes::Size>& sizes, const IntermediatePrice& price, const PathBound& bound,
+             const SearchContext& context)
+      : price_(price), bound_(bound), context_(context), subsets_(sizes.size()) {
+    for (Set set = 1; set < sizes.size(); ++set) {
+      const auto& size = sizes[set];
+      auto& subset = subsets_[set];
+      subset.all = static_cast<Real>(size.all);
+      subset.one_over_summed = static_cast<Real>(1 / size.summed);
+      subset.summed_count = size.summed_count;
+      if (std::has_single_bit(set)) subset.best = 0;
+    }
+  }
+
+  std::optional<ResultPairs> run() {
+    const auto whole = static_cast<Set>(subsets_.size() - 1);
+    for (Set set = 1; set <= whole; ++set) {
+      if (set % kSetsPerPoll == 0) context_.poll();
+      if (!std::has_single_bit(set)) split(set, set == whole);
+    }
+    if (!(subsets_[whole].best <= static_cast<Real>(bound_.cost))) return std::nullopt;
+    ResultPairs pairs;
+    emit(whole, pairs);
+    return pairs;
+  }
+
+ private:
+  // What the inner loop reads of a subset stands together.
+  struct Subset {
+    Real best = std::numeric_limits<Real>::infinity();
+    Real one_over_summed = 1;
+    Real all = 1;
+    int summed_count = 0;
+    Set part = 0;  // of the best split, the one with the lowest operand
+  };
+
+  void split(Set set, bool is_whole) {
+    auto& subset = subsets_[set];
+    const Real kept = subset.all * subset.one_over_summed;
+    if (kept > static_cast<Real>(bound_.size)) return;
+    const Real price = is_whole ? 0 : static_cast<Real>(price_(static_cast<double>(kept)));
+    // Every result but the last one is read by a step that has all its labels.
+    const Real to_read = is_whole ? 0 : kept;
+    Real best = static_cast<Real>(bound_.cost) - to_read - price;
+    if (kept > best) return;
+    const Set lowest = set & (~set + 1);
+    const Set rest = set ^ lowest;
+    // All proper subsets of `rest` join the lowest operand in turn.
+    for (Set others = (rest - 1) & rest;; others = (others - 1) & rest) {
+      const auto& a = subsets_[lowest | others];
+      const auto& b = subsets_[rest ^ others];
+      const Real before = a.best + b.best;
+      if (before < best) {
+        const Real cells = subset.all * a.one_over_summed * b.one_over_summed;
+        const Real cost = before + cells * (subset.summed_count > a.summed_count + b.summed_count ? 2 : 1);
+        if (cost < best) {
+          best = cost;
+          subset.best = cost + price;
+          subset.part = lowest | others;
+        }
+      }
+      if (others == 0) break;
+    }
+  }
+
+  std::size_t emit(Set set, ResultPairs& pairs) const {
+    if (std::has_single_bit(set)) return static_cast<std::size_t>(std::countr_zero(set));
+    const auto a = emit(subsets_[set].part, pairs);
+    const auto b = emit(set ^ subsets_[set].part, pairs);
+    pairs.emplace_back(std::minmax(a, b));
+    return static_cast<std::size_t>(std::countr_zero(subsets_.size())) + pairs.size() - 1;
+  }
+
+  const IntermediatePrice& price_;
+  PathBound bound_;
+  const SearchContext& context_;
+  std::vector<Subset> subsets_;  // by set; the empty one is unused
+};
+
+void check_count(const ContractionProblem& problem) {
+  CHECK(problem.operands.size() <= kMostForAllSubsets, "all subsets of a few operands are enumerated");
+}
+
+}  // namespace
+
+std::optional<ResultPairs> best_over_all_subsets(const ContractionProblem& problem, const IntermediatePrice& price,
+                                                 const PathBound& bound, const SearchContext& context) {
+  constexpr long double kFitsDouble = 1e290L;
+  check_count(problem);
+  if (problem.operands.size() < 2) return ResultPairs{};
+  const auto sizes = SubsetSizes(problem).of_all();
+  if (sizes.back().all < kFitsDouble) return AllSubsets<double>(sizes, price, bound.rounded_up(), context).run();
+  return AllSubsets<long double>(sizes, price, bound.rounded_up(), context).run();
+}
+
+double least_largest_over_all_subsets(const ContractionProblem& problem, double known, const SearchContext& context) {
+  check_count(problem);
+  if (problem.operands.size() < 2) return 0;
+  const auto sizes = SubsetSizes(problem).of_all();
+  const double bound = PathBound{.size = known}.rounded_up().size;
+  std::vector<double> largest(sizes.size(), 0);  // on the best way to each set
+  for (Set set = 1; set < sizes.size(); ++set) {
+    if (set % kSetsPerPoll == 0) context.poll();
+    if (std::has_single_bit(set)) continue;
+    const double kept = sizes[set].kept();
+    double best = std::numeric_limits<double>::infinity();
+    const Set rest = set & (set - 1);
+    if (kept <= bound) {
+      for (Set others = (rest - 1) & rest; best > kept; others = (others - 1) & rest) {
+        best = std::min(best, std::max({kept, largest[set ^ rest ^ others], largest[rest ^ others]}));
+        if (others == 0) break;
+      }
+    }
+    largest[set] = best;
+  }
+  return std::min(known, largest.back());
+}
+
+}  // namespace eindb

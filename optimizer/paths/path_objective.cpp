@@ -1,0 +1,54 @@
+#include "optimizer/paths/path_objective.hpp"
+
+#include <array>
+#include <string>
+#include <utility>
+
+#include "common/error.hpp"
+#include "common/letter_case.hpp"
+#include "optimizer/paths/contraction_network.hpp"
+
+namespace eindb {
+namespace {
+
+constexpr std::array<std::pair<PathObjective, std::string_view>, 3> kObjectives{
+    {{PathObjective::Flops, "flops"}, {PathObjective::Size, "size"}, {PathObjective::Mix, "mix"}}};
+
+}  // namespace
+
+std::string_view name_of(PathObjective objective) {
+  return std::find_if(kObjectives.begin(), kObjectives.end(), [&](const auto& row) { return row.first == objective; })
+      ->second;
+}
+
+PathObjective parse_path_objective(std::string_view name) {
+  std::string known;
+  for (const auto& [objective, own] : kObjectives) {
+    if (equal_ignoring_case(own, name)) return objective;
+    known += (known.empty() ? "'" : ", '") + std::string(own) + "'";
+  }
+  throw Error(ErrorKind::Value, "there is no path objective '" + std::string(name) + "'", std::nullopt,
+              "use one of " + known);
+}
+
+PathValue value_of(const ContractionPath& path, PathObjective objective) {
+  switch (objective) {
+    case PathObjective::Size: return {path.largest_intermediate, path.flops};
+    case PathObjective::Mix: return {0, path.flops + kFlopsPerElement * path.elements_moved};
+    case PathObjective::Flops: break;
+  }
+  return {0, path.flops};
+}
+
+double priced_cost(const ContractionProblem& problem, const ResultPairs& pairs, const IntermediatePrice& price) {
+  ContractionNetwork network(problem);
+  double cost = 0;
+  for (const auto& [a, b] : pairs) {
+    cost += network.flops(a, b);
+    const auto result = network.contract(a, b);
+    if (&pairs.back() != &pairs[result - problem.operands.size()]) cost += price(network.size(result));
+  }
+  return cost;
+}
+
+}  // namespace eindb

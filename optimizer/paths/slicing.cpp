@@ -1,0 +1,213 @@
+#include "optimizer/paths/slicing.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <utility>
+
+#include "optimizer/paths/contraction_network.hpp"
+
+namespace eindb {
+namespace {
+
+using Parts = std::vector<std::int64_t>;
+
+// Work is counted in labels looked at: some tens of milliseconds.
+constexpr double kMostWork = 1e7;
+constexpr int kStarts = 8;
+// Beyond this a loop has no end anyway, and its number of slices stays exact.
+constexpr double kMostSlices = 1e15;
+
+// The next finer, or coarser, way to slice a label; 0 if there is none.
+std::int64_t finer(std::int64_t extent, std::int64_t parts) {
+  return parts >= extent ? 0 : std::min(2 * parts, extent);
+}
+std::int64_t coarser(std::int64_t extent, std::int64_t parts) {
+  if (parts <= 1) return 0;
+  std::int64_t below = 1;
+  while (2 * below < parts && 2 * below < extent) below *= 2;
+  return below;
+}
+
+bool better(const Slicing& a, const Slicing& b, double limit) {
+  const bool fits = a.bytes <= limit;
+  if (fits != (b.bytes <= limit)) return fits;
+  if (!fits) return a.bytes < b.bytes;
+  return a.flops < b.flops || (a.flops == b.flops && a.slices < b.slices);
+}
+
+class Finder {
+ public:
+  Finder(const SlicingProblem& problem, double limit, double few_choices, bool streamed)
+      : problem_(problem), limit_(limit), few_choices_(few_choices), streamed_(streamed) {
+    for (std::size_t l = 0; l < problem.extents.size(); ++l)
+      if (problem.sliceable[l] && problem.extents[l] > 1) labels_.push_back(l);
+    for (const auto& step : problem.steps) work_per_account_ += static_cast<double>(step.labels.size() + 4);
+    work_per_account_ += static_cast<double>(problem.extents.size());
+  }
+
+  Slicing run() {
+    best_ = account(Parts(problem_.extents.size(), 1)).slicing;
+    if (best_.bytes <= limit_) return best_;
+    if (has_few_choices()) {
+      try_all(0, best_.parts);
+      return best_;
+    }
+    for (int start = 0; start < kStarts && (start == 0 || has_time()); ++start) {
+      std::mt19937 random(static_cast<unsigned>(start));
+      auto slicing = descend(Parts(problem_.extents.size(), 1), start == 0 ? 0 : 0.3, random);
+      if (slicing.bytes <= limit_) slicing = improve(std::move(slicing));
+      if (better(slicing, best_, limit_)) best_ = std::move(slicing);
+    }
+    return best_;
+  }
+
+ private:
+  struct Valued {
+    Slicing slicing;
+    std::size_t peak_step = 0;
+    double excess = 0;  // over the limit, added up over all moments: sinks also where the peak is reached twice
+  };
+
+  Valued account(const Parts& parts) {
+    work_ += work_per_account_;
+    SlicingMoments moments;
+    Valued out{evaluate_slicing(problem_, parts, streamed_, &moments), moments.peak_step, 0};
+    for (const auto bytes : moments.bytes)
+      if (bytes > limit_) out.excess += std::log(bytes / std::max(1.0, limit_));
+    return out;
+  }
+
+  bool has_time() const { return work_ < kMostWork; }
+
+  bool has_few_choices() const {
+    double choices = 1;
+    for (const auto l : labels_) choices *= static_cast<double>(ways_to_slice(problem_.extents[l]).size());
+    return choices <= few_choices_ && choices * work_per_account_ <= kMostWork;
+  }
+
+  void try_all(std::size_t n, Parts parts) {
+    if (n == labels_.size()) {
+      auto slicing = account(parts).slicing;
+      if (better(slicing, best_, limit_)) best_ = std::move(slicing);
+      return;
+    }
+    for (const auto ways : ways_to_slice(problem_.extents[labels_[n]])) {
+      parts[labels_[n]] = ways;
+      try_all(n + 1, parts);
+    }
+  }
+
+  // All labels, or where looking at all would take too long those of the step that needs the most memory.
+  std::vector<std::size_t> candidates(const Valued& now) const {
+    if (static_cast<double>(labels_.size()) * work_per_account_ <= kMostWork / 20) return labels_;
+    auto labels = problem_.steps[now.peak_step].labels;
+    std::erase_if(labels, [&](std::size_t l) { return !problem_.sliceable[l] || problem_.extents[l] < 2; });
+    return labels;
+  }
+
+  // Cuts labels, `spared` apart, until the limit is met or nothing can be cut. `noise` makes starts differ.
+  Slicing descend(const Parts& from, double noise, std::mt19937& random, std::optional<std::size_t> spared = {}) {
+    auto now = account(from);
+    while (now.slicing.bytes > limit_) {
+      std::optional<Valued> next;
+      double least = std::numeric_limits<double>::infinity();
+      for (const auto l : candidates(now)) {
+        auto parts = now.slicing.parts;
+        parts[l] = finer(problem_.extents[l], parts[l]);
+        if (l == spared || parts[l] == 0) continue;
+        auto tried = account(parts);
+        if (tried.slicing.slices > kMostSlices) continue;
+        const double gain = now.excess - tried.excess;
+        const double price = std::log(tried.slicing.flops / now.slicing.flops) + 1e-3;
+        double value = gain > 0 ? price / gain : std::numeric_limits<double>::max();
+        if (noise > 0) value *= std::exp(noise * std::normal_distribution<double>()(random));
+        if (!next || value < least) next = std::move(tried), least = value;
+      }
+      if (!next) break;
+      now = std::move(*next);
+    }
+    return now.slicing;
+  }
+
+  // Takes cuts back, or replaces those of one label by others, as long as that saves flops and keeps to the limit.
+  Slicing improve(Slicing slicing) {
+    std::mt19937 random(0);
+    for (bool improved = true; improved && has_time();) {
+      improved = false;
+      for (const auto l : labels_) {
+        if (slicing.parts[l] == 1 || !has_time()) continue;
+        auto parts = slicing.parts;
+        parts[l] = coarser(problem_.extents[l], parts[l]);
+        improved = take_if_better(account(parts).slicing, slicing) || improved;
+        parts[l] = 1;
+        improved = take_if_better(descend(parts, 0, random, l), slicing) || improved;
+      }
+    }
+    return slicing;
+  }
+
+  bool take_if_better(Slicing tried, Slicing& slicing) const {
+    if (tried.bytes > limit_ || !better(tried, slicing, limit_)) return false;
+    slicing = std::move(tried);
+    return true;
+  }
+
+  const SlicingProblem& problem_;
+  const double limit_;
+  const double few_choices_;
+  const bool streamed_;
+  std::vector<std::size_t> labels_;  // that can be sliced
+  double work_per_account_ = 0;
+  double work_ = 0;
+  Slicing best_;
+};
+
+bool has_stored_operand(const SlicingProblem& problem) {
+  return std::any_of(problem.operands.begin(), problem.operands.end(),
+                     [](const auto& operand) { return !operand.stored_parts.empty(); });
+}
+
+}  // namespace
+
+SlicingProblem slicing_problem(const ContractionProblem& problem, const ContractionPath& path, double element_bytes) {
+  SlicingProblem out{problem.extents, std::vector<bool>(problem.extents.size(), false), {}, {}};
+  ContractionNetwork network(problem);
+  for (const auto& operand : problem.operands) out.operands.push_back({operand, element_bytes});
+  for (const auto& [a, b] : results_of_path(problem.operands.size(), path.steps)) {
+    std::vector<std::size_t> labels;  // the network's are ascending
+    std::set_union(network.labels(a).begin(), network.labels(a).end(), network.labels(b).begin(),
+                   network.labels(b).end(), std::back_inserter(labels));
+    const auto cells = std::accumulate(labels.begin(), labels.end(), 1.0, [&](double size, std::size_t label) {
+      return size * static_cast<double>(problem.extents[label]);
+    });
+    for (const auto label : labels) out.sliceable[label] = true;
+    const auto flops = network.flops(a, b);
+    const auto kept = network.labels(network.contract(a, b));
+    out.steps.push_back({{a, b}, std::move(labels), kept, element_bytes, cells > 0 ? flops / cells : 0});
+  }
+  return out;
+}
+
+std::vector<std::int64_t> ways_to_slice(std::int64_t extent) {
+  std::vector<std::int64_t> ways{1};
+  while (const auto next = finer(extent, ways.back())) ways.push_back(next);
+  return ways;
+}
+
+// Operands are held as long as that leaves room: reading them once per slice costs time that flops do not tell.
+Slicing find_slicing(const SlicingProblem& problem, double limit, double few_choices) {
+  auto held = Finder(problem, limit, few_choices, false).run();
+  const bool fits = held.bytes <= limit;
+  if ((fits && held.slices == 1) || !has_stored_operand(problem)) return held;
+  constexpr double kWorthHolding = 1.25;
+  auto streamed = Finder(problem, limit, few_choices, true).run();
+  if (fits && held.flops <= kWorthHolding * streamed.flops) return held;
+  return better(streamed, held, limit) ? streamed : held;
+}
+
+}  // namespace eindb

@@ -1,0 +1,289 @@
+#include "optimizer/rewrites/common_subexpressions.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <optional>
+#include <tuple>
+#include <unordered_map>
+
+#include "optimizer/rewrites/vertex_splitter.hpp"
+
+namespace eindb {
+namespace {
+
+using Kind = ScalarExpression::Kind;
+using Places = std::vector<std::size_t>;
+
+// Orders of operands that are tried where several operands read the same vertex: 4 of them have 24.
+constexpr std::size_t kMostOrders = 24;
+
+// Values one after the other, as bytes: equal keys are equal values.
+class Key {
+ public:
+  void add(std::uint64_t value) { bytes_.append(reinterpret_cast<const char*>(&value), sizeof value); }
+  void add(const std::string& text) {
+    add(text.size());
+    bytes_ += text;
+  }
+  std::string take() { return std::move(bytes_); }
+
+ private:
+  std::string bytes_;
+};
+
+// Operations whose two arguments may change places without changing any value. (LEAST of 0 and -0 is its first.)
+bool commutes(const ScalarExpression& e) {
+  using enum ScalarOp;
+  switch (e.op()) {
+    case Multiply: return true;
+    case Add: return e.arguments().size() == 2;
+    case Equal:
+    case NotEqual:
+    case And:
+    case Or: return true;
+    default: return false;
+  }
+}
+
+// One way to write a vertex: operands in an order, labels numbered in order of first occurrence.
+class Writing {
+ public:
+  // `operands` is the order: place n is taken by operand operands[n].
+  Writing(const Vertex& vertex, const LabelTable& table, const Places& operands)
+      : vertex_(vertex), table_(table), place_of_(operands.size()) {
+    for (std::size_t n = 0; n < operands.size(); ++n) place_of_[operands[n]] = n;
+    for (const auto n : operands) number(vertex.einsum.inputs[n]);
+    number(index_labels_of(*vertex.einsum.expression));
+    number_unread(vertex.einsum.output);
+    number_unread(vertex.einsum.aggregated);
+    write(operands);
+  }
+
+  const std::string& key() const { return key_; }
+  // The numbers of the head's labels.
+  const Places& head() const { return head_; }
+
+ private:
+  void number(const Labels& labels) {
+    for (const auto label : labels)
+      if (number_.try_emplace(label, number_.size()).second) extents_.push_back(table_.extent(label));
+  }
+
+  // Labels that nothing reads are told apart by their extents alone.
+  void number_unread(Labels labels) {
+    const auto shorter = [&](Label a, Label b) { return table_.extent(a) < table_.extent(b); };
+    std::stable_sort(labels.begin(), labels.end(), shorter);
+    number(labels);
+  }
+
+  Places numbers(const Labels& labels) const {
+    Places out;
+    for (const auto label : labels) out.push_back(number_.at(label));
+    return out;
+  }
+
+  static void add(Key& key, const Places& numbers) {
+    key.add(numbers.size());
+    for (const auto n : numbers) key.add(n);
+  }
+
+  static Places sorted(Places places) {
+    std::sort(places.begin(), places.end());
+    return places;
+  }
+
+  void write(const Places& operands) {
+    Key key;
+    key.add(static_cast<std::uint64_t>(vertex_.dtype));
+    key.add(static_cast<std::uint64_t>(vertex_.compute_dtype));
+    key.add(static_cast<std::uint64_t>(vertex_.einsum.aggregate));
+    for (const auto n : operands) {
+      key.add(vertex_.inputs[n].index());
+      add(key, numbers(vertex_.einsum.inputs[n]));
+    }
+    head_ = numbers(vertex_.einsum.output);
+    add(key, sorted(head_));
+    add(key, sorted(numbers(vertex_.einsum.aggregated)));
+    for (const auto extent : extents_) key.add(static_cast<std::uint64_t>(extent));
+    key.add(text_of(*vertex_.einsum.expression));
+    const auto value = [](std::size_t) { return std::string("x"); };
+    key.add(vertex_.einsum.epilogue == nullptr ? "" : to_string(*vertex_.einsum.epilogue, value, table_));
+    key_ = key.take();
+  }
+
+  std::string text_of(const ScalarExpression& e) const {
+    Key key;
+    key.add(static_cast<std::uint64_t>(e.kind()));
+    switch (e.kind()) {
+      case Kind::Integer: key.add(static_cast<std::uint64_t>(e.integer_value())); break;
+      case Kind::Real: key.add(bits_of(e.real_value())); break;
+      case Kind::Operand: key.add(place_of_[e.operand()]); break;
+      case Kind::LabelIndex: key.add(number_.at(e.label())); break;
+      case Kind::Parameter:
+        key.add(e.parameter());
+        key.add(static_cast<std::uint64_t>(e.parameter_type()));
+        break;
+      case Kind::Uniform:
+      case Kind::Normal:
+        key.add(e.seed());
+        add(key, numbers(e.cell()));
+        break;
+      case Kind::Call: {
+        key.add(static_cast<std::uint64_t>(e.op()));
+        std::vector<std::string> arguments;
+        for (const auto& argument : e.arguments()) arguments.push_back(text_of(*argument));
+        if (commutes(e)) std::sort(arguments.begin(), arguments.end());
+        key.add(arguments.size());
+        for (const auto& argument : arguments) key.add(argument);
+        break;
+      }
+    }
+    return key.take();
+  }
+
+  static std::uint64_t bits_of(double value) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof bits);
+    return bits;
+  }
+
+  const Vertex& vertex_;
+  const LabelTable& table_;
+  Places place_of_;
+  std::unordered_map<Label, std::size_t> number_;
+  std::vector<std::int64_t> extents_;
+  std::string key_;
+  Places head_;
+};
+
+// All orders of operands in which equal inputs stand together, or one if they are too many.
+std::vector<Places> orders_of(const Vertex& vertex) {
+  Places order(vertex.inputs.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return vertex.inputs[a] < vertex.inputs[b]; });
+  std::vector<std::pair<std::size_t, std::size_t>> runs;  // of equal inputs
+  std::size_t count = 1;
+  for (std::size_t begin = 0, end = 0; begin < order.size() && count <= kMostOrders; begin = end) {
+    for (end = begin; end < order.size() && vertex.inputs[order[begin]] == vertex.inputs[order[end]]; ++end)
+      if (count <= kMostOrders) count *= end - begin + 1;
+    runs.emplace_back(begin, end);
+  }
+  std::vector<Places> out{order};
+  if (count > kMostOrders) return out;
+  for (const auto& [begin, end] : runs) {
+    const auto known = out.size();
+    for (std::size_t n = 0; n < known; ++n) {
+      auto next = out[n];
+      const auto from = next.begin() + static_cast<std::ptrdiff_t>(begin);
+      const auto to = next.begin() + static_cast<std::ptrdiff_t>(end);
+      while (std::next_permutation(from, to)) out.push_back(next);
+    }
+  }
+  return out;
+}
+
+// What a vertex computes, and in which order its dimensions come: dimension d is that of the head's rank[d]-th smallest
+// label number.
+struct CanonicalVertex {
+  std::string key;
+  Places rank;
+};
+
+Places ranks(const Places& numbers) {
+  auto sorted = numbers;
+  std::sort(sorted.begin(), sorted.end());
+  Places out;
+  for (const auto n : numbers)
+    out.push_back(static_cast<std::size_t>(std::lower_bound(sorted.begin(), sorted.end(), n) - sorted.begin()));
+  return out;
+}
+
+CanonicalVertex canonical_input(const Vertex& vertex) {
+  Key key;
+  key.add(std::uint64_t{0xFF});  // no element type
+  key.add(vertex.stored->name);
+  key.add(vertex.stored->selection ? vertex.stored->selection->to_string() : std::string());
+  for (const auto parts : vertex.stored->grid.partition()) key.add(static_cast<std::uint64_t>(parts));
+  Places rank(vertex.bound.rank());
+  std::iota(rank.begin(), rank.end(), std::size_t{0});
+  return {key.take(), std::move(rank)};
+}
+
+CanonicalVertex canonical(const Vertex& vertex, const LabelTable& table) {
+  if (vertex.is_input()) return canonical_input(vertex);
+  std::optional<Writing> least;
+  for (const auto& order : orders_of(vertex)) {
+    Writing writing(vertex, table, order);
+    if (!least || std::tie(writing.key(), writing.head()) < std::tie(least->key(), least->head()))
+      least.emplace(std::move(writing));
+  }
+  return {least->key(), ranks(least->head())};
+}
+
+// Labels that read dimensions in the order of `rank`, for a reader of the same dimensions in canonical order, or back.
+Labels to_canonical(const Labels& labels, const Places& rank) {
+  Labels out(labels.size());
+  for (std::size_t d = 0; d < labels.size(); ++d) out[rank[d]] = labels[d];
+  return out;
+}
+Labels from_canonical(const Labels& labels, const Places& rank) {
+  Labels out;
+  for (const auto r : rank) out.push_back(labels[r]);
+  return out;
+}
+
+// The vertices of `graph` over representatives, which they read with dimensions in canonical order; for each vertex
+// which earlier or same one stands for it, and in which order it has the dimensions itself.
+struct Representatives {
+  std::vector<Vertex> vertices;
+  std::vector<std::size_t> of;
+  std::vector<Places> rank;
+};
+
+Representatives find_representatives(const EinGraph& graph) {
+  Representatives out;
+  std::unordered_map<std::string, std::size_t> seen;
+  for (std::size_t n = 0; n < graph.size(); ++n) {
+    Vertex vertex = graph.vertex(VertexId(n));
+    for (std::size_t i = 0; i < vertex.inputs.size(); ++i) {
+      const auto input = vertex.inputs[i].index();
+      vertex.einsum.inputs[i] = to_canonical(vertex.einsum.inputs[i], out.rank[input]);
+      vertex.inputs[i] = VertexId(out.of[input]);
+    }
+    vertex = unite_operands(std::move(vertex));
+    auto same = canonical(vertex, graph.labels());
+    out.of.push_back(seen.try_emplace(std::move(same.key), n).first->second);
+    out.rank.push_back(std::move(same.rank));
+    out.vertices.push_back(std::move(vertex));
+  }
+  return out;
+}
+
+}  // namespace
+
+EinGraph unite_common_subexpressions(const EinGraph& graph) {
+  auto [vertices, of, rank] = find_representatives(graph);
+  // The result keeps the head that the statement gave it, also where an earlier vertex computes the same.
+  const auto output = graph.output().index();
+  vertices[of[output]] = vertices[output];
+  rank[of[output]] = rank[output];
+
+  EinGraph out;
+  out.labels() = graph.labels();
+  std::vector<VertexId> now(vertices.size());
+  for (std::size_t n = 0; n < vertices.size(); ++n) {
+    if (of[n] != n) continue;
+    auto& vertex = vertices[n];
+    for (std::size_t i = 0; i < vertex.inputs.size(); ++i) {
+      const auto input = vertex.inputs[i].index();
+      vertex.einsum.inputs[i] = from_canonical(vertex.einsum.inputs[i], rank[input]);
+      vertex.inputs[i] = now[input];
+    }
+    now[n] = out.add(std::move(vertex));
+  }
+  out.set_output(now[of[output]]);
+  return out;
+}
+
+}  // namespace eindb

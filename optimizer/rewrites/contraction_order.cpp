@@ -1,0 +1,222 @@
+#include "optimizer/rewrites/contraction_order.hpp"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "optimizer/paths/contraction_path.hpp"
+#include "optimizer/rewrites/expression_split.hpp"
+#include "optimizer/rewrites/product.hpp"
+#include "optimizer/rewrites/vertex_splitter.hpp"
+
+namespace eindb {
+namespace {
+
+// What the path joins: factors over at most two operands, as one factor; after settle() over at most one.
+struct Leaf {
+  std::vector<Factor> factors;
+  Labels labels;
+  std::size_t place = 0;  // of its first factor in the statement: what stands left there stays left
+
+  Factor factor() const {
+    if (!std::all_of(factors.begin(), factors.end(), [](const Factor& f) { return f.inverted; }))
+      return {product_of(factors), false};
+    auto denominators = factors;
+    for (auto& denominator : denominators) denominator.inverted = false;
+    return {product_of(denominators), true};
+  }
+};
+
+std::vector<Factor> joined(std::vector<Factor> a, const std::vector<Factor>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+// Takes one product apart. Lifecycle: factors -> leaves -> binary vertices along the path -> last vertex.
+class ProductSplitter {
+ public:
+  ProductSplitter(VertexSplitter& splitter, PathSearch& paths) : splitter_(splitter), paths_(paths) {}
+
+  VertexId run() {
+    collect_leaves();
+    place_label_values();
+    count_holders();
+    if (leaves_.size() > 1)
+      for (auto& leaf : leaves_) settle(leaf);
+    contract();
+    return finish();
+  }
+
+ private:
+  struct PlacedFactor {
+    Factor factor;
+    std::vector<std::size_t> operands;
+    std::size_t place = 0;
+  };
+
+  void collect_leaves() {
+    std::vector<PlacedFactor> pairs;
+    std::vector<PlacedFactor> singles;
+    std::size_t place = 0;
+    for (auto factor : factors_of(splitter_.vertex().einsum.expression)) {
+      factor.expression = split_to_two_operands(splitter_, factor.expression);
+      auto operands = operands_of(*factor.expression);
+      if (operands.empty()) rest_.push_back(factor);
+      else (operands.size() == 1 ? singles : pairs).push_back({factor, std::move(operands), place});
+      ++place;
+    }
+    // Pairs first: a factor over one operand of a pair joins that pair.
+    for (const auto& pair : pairs)
+      add_to_leaf(pair, leaf_of_pair_.try_emplace(pair.operands, leaves_.size()).first->second);
+    for (const auto& single : singles)
+      add_to_leaf(single, leaf_of_operand_.try_emplace(single.operands[0], leaves_.size()).first->second);
+  }
+
+  void add_to_leaf(const PlacedFactor& placed, std::size_t number) {
+    if (number == leaves_.size()) leaves_.push_back({{}, {}, placed.place});
+    auto& leaf = leaves_[number];
+    for (const auto operand : placed.operands) leaf_of_operand_.try_emplace(operand, number);
+    leaf.factors.push_back(placed.factor);
+    leaf.place = std::min(leaf.place, placed.place);
+    append_distinct(leaf.labels, splitter_.labels_of(*placed.factor.expression));
+  }
+
+  // Moves factors of label values from rest_ to the first leaf that has all their labels.
+  void place_label_values() {
+    std::vector<Factor> left;
+    for (const auto& factor : rest_) {
+      const auto labels = index_labels_of(*factor.expression);
+      const auto has_all = [&](const Leaf& leaf) { return difference(labels, leaf.labels).empty(); };
+      const auto leaf = labels.empty() ? leaves_.end() : std::find_if(leaves_.begin(), leaves_.end(), has_all);
+      (leaf == leaves_.end() ? left : leaf->factors).push_back(factor);
+    }
+    rest_ = std::move(left);
+  }
+
+  // A label must be kept while its count is above zero without the leaves at hand.
+  void count_holders() {
+    for (const auto& leaf : leaves_)
+      for (const auto label : leaf.labels) ++holders_[label];
+    for (const auto label : kept_to_the_end()) ++holders_[label];
+  }
+
+  Labels kept_to_the_end() const {
+    Labels kept = splitter_.vertex().einsum.output;
+    for (const auto& factor : rest_) append_distinct(kept, index_labels_of(*factor.expression));
+    return kept;
+  }
+
+  // Makes `expression` a part that sums what nothing else holds; `labels` are counted out of holders_ already.
+  ScalarPtr add_part(const ScalarPtr& expression, const Labels& labels, Labels& output) {
+    Labels aggregated;
+    for (const auto label : labels) (holders_[label] > 0 ? output : aggregated).push_back(label);
+    summed_.insert(aggregated.begin(), aggregated.end());
+    return splitter_.add_part(expression, output, aggregated);
+  }
+
+  bool sums_any(const Labels& labels) {
+    return std::any_of(labels.begin(), labels.end(), [&](Label label) { return holders_[label] == 0; });
+  }
+
+  void change_holders(const Labels& labels, int by) {
+    for (const auto label : labels) holders_[label] += by;
+  }
+
+  // Replaces the leaf's factors by one part. Denominators that nothing is summed over stay denominators.
+  void make_part(Leaf& leaf) {
+    change_holders(leaf.labels, -1);
+    auto factor = leaf.factor();
+    if (factor.inverted && sums_any(leaf.labels)) factor = {product_of({factor}), false};
+    Labels output;
+    const auto part = add_part(factor.expression, leaf.labels, output);
+    leaf = {{{part, factor.inverted}}, std::move(output), leaf.place};
+    change_holders(leaf.labels, 1);
+  }
+
+  // Makes a leaf over two operands a vertex of its own.
+  void settle(Leaf& leaf) {
+    if (operands_of(*product_of(leaf.factors)).size() == 2) make_part(leaf);
+  }
+
+  static Leaf join(const Leaf& a, const Leaf& b) {
+    if (b.place < a.place) return join(b, a);
+    Leaf both{joined(a.factors, b.factors), a.labels, a.place};
+    append_distinct(both.labels, b.labels);
+    return both;
+  }
+
+  ContractionProblem problem() const {
+    ContractionProblem out;
+    std::unordered_map<Label, std::size_t> number;
+    const auto number_of = [&](Label label) {
+      const auto [entry, is_new] = number.try_emplace(label, out.extents.size());
+      if (is_new) out.extents.push_back(splitter_.labels().extent(label));
+      return entry->second;
+    };
+    for (const auto& leaf : leaves_) {
+      auto& operand = out.operands.emplace_back();
+      for (const auto label : leaf.labels) operand.push_back(number_of(label));
+    }
+    for (const auto label : kept_to_the_end()) out.output.push_back(number_of(label));
+    return out;
+  }
+
+  // Joins leaves along the path, all but the last pair, which finish() joins.
+  void contract() {
+    if (leaves_.size() < 3) return;
+    const auto path = paths_.find(problem());
+    auto pairs = results_of_path(leaves_.size(), path.steps);
+    const auto last = pairs.back();
+    pairs.pop_back();
+    for (const auto& [a, b] : pairs) {
+      Leaf result = join(leaves_[a], leaves_[b]);
+      // The pair holds a common label twice, its result once.
+      change_holders(leaves_[a].labels, -1);
+      change_holders(leaves_[b].labels, -1);
+      change_holders(result.labels, 1);
+      make_part(result);
+      leaves_.push_back(std::move(result));
+    }
+    leaves_ = {leaves_[last.first], leaves_[last.second]};
+  }
+
+  VertexId finish() {
+    auto factors = rest_;
+    std::sort(leaves_.begin(), leaves_.end(), [](const Leaf& a, const Leaf& b) { return a.place < b.place; });
+    for (const auto& leaf : leaves_) factors = joined(std::move(factors), leaf.factors);
+    Labels left;
+    for (const auto label : splitter_.vertex().einsum.aggregated)
+      if (!summed_.contains(label)) left.push_back(label);
+    return splitter_.finish(product_of(factors), left);
+  }
+
+  VertexSplitter& splitter_;
+  PathSearch& paths_;
+  std::vector<Leaf> leaves_;
+  std::map<std::vector<std::size_t>, std::size_t> leaf_of_pair_;
+  std::unordered_map<std::size_t, std::size_t> leaf_of_operand_;  // the first one, where several read it
+  std::vector<Factor> rest_;                                      // constants, and label values that fit no leaf
+  std::unordered_map<Label, int> holders_;
+  std::unordered_set<Label> summed_;
+};
+
+VertexId split(VertexSplitter splitter, PathSearch& paths) {
+  const auto& einsum = splitter.vertex().einsum;
+  if (einsum.aggregate == Aggregate::None || einsum.aggregate == Aggregate::Sum)
+    return ProductSplitter(splitter, paths).run();
+  return splitter.finish(split_to_two_operands(splitter, einsum.expression), einsum.aggregated);
+}
+
+}  // namespace
+
+EinGraph order_contractions(const EinGraph& graph, PathSearch& paths) {
+  VertexNames names(graph);
+  return rewrite_each(graph, [&](EinGraph& out, Vertex vertex) {
+    if (vertex.inputs.size() > 2) vertex = unite_operands(std::move(vertex));
+    if (vertex.inputs.size() <= 2) return out.add(std::move(vertex));
+    return split(VertexSplitter(out, names, std::move(vertex)), paths);
+  });
+}
+
+}  // namespace eindb

@@ -1,0 +1,30 @@
+#include "optimizer/rewrites/dead_vertices.hpp"
+
+namespace eindb {
+
+std::vector<bool> reached_by_output(const EinGraph& graph) {
+  std::vector<bool> reached(graph.size(), false);
+  reached[graph.output().index()] = true;
+  // Readers come after what they read, so one sweep from the end is enough.
+  for (std::size_t n = graph.size(); n-- > 0;)
+    if (reached[n])
+      for (const auto input : graph.vertex(VertexId(n)).inputs) reached[input.index()] = true;
+  return reached;
+}
+
+EinGraph drop_dead_vertices(const EinGraph& graph) {
+  const auto alive = reached_by_output(graph);
+  EinGraph out;
+  out.labels() = graph.labels();
+  std::vector<VertexId> now(graph.size());
+  for (std::size_t n = 0; n < graph.size(); ++n) {
+    if (!alive[n]) continue;
+    Vertex vertex = graph.vertex(VertexId(n));
+    for (auto& input : vertex.inputs) input = now[input.index()];
+    now[n] = out.add(std::move(vertex));
+  }
+  out.set_output(now[graph.output().index()]);
+  return out;
+}
+
+}  // namespace eindb

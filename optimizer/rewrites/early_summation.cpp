@@ -1,0 +1,194 @@
+#include "optimizer/rewrites/early_summation.hpp"
+
+#include <numeric>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "optimizer/rewrites/product.hpp"
+#include "optimizer/rewrites/separable_extreme.hpp"
+#include "optimizer/rewrites/separable_sum.hpp"
+#include "optimizer/rewrites/truth_product.hpp"
+#include "optimizer/rewrites/vertex_splitter.hpp"
+
+namespace eindb {
+namespace {
+
+struct Group {
+  std::vector<std::size_t> factors;  // ascending
+  Labels labels;
+  bool has_operand = false;
+};
+
+// Disjoint sets of factor numbers.
+class FactorSets {
+ public:
+  explicit FactorSets(std::size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), std::size_t{0}); }
+  std::size_t find(std::size_t n) {
+    while (parent_[n] != n) n = parent_[n] = parent_[parent_[n]];
+    return n;
+  }
+  void unite(std::size_t a, std::size_t b) { parent_[find(b)] = find(a); }
+
+ private:
+  std::vector<std::size_t> parent_;
+};
+
+// Joins each factor of label values to the one set of factors with operands that has any of its labels, if it is one.
+void attach_label_values(const std::vector<Factor>& factors, const VertexSplitter& splitter, FactorSets& sets) {
+  std::unordered_map<Label, std::unordered_set<std::size_t>> holders;
+  std::vector<std::size_t> without_operand;
+  for (std::size_t f = 0; f < factors.size(); ++f) {
+    if (operands_of(*factors[f].expression).empty()) without_operand.push_back(f);
+    else
+      for (const auto label : splitter.labels_of(*factors[f].expression)) holders[label].insert(sets.find(f));
+  }
+  for (const auto f : without_operand) {
+    std::unordered_set<std::size_t> candidates;
+    for (const auto label : splitter.labels_of(*factors[f].expression))
+      candidates.insert(holders[label].begin(), holders[label].end());
+    if (candidates.size() == 1) sets.unite(*candidates.begin(), f);
+  }
+}
+
+std::vector<Group> group_factors(const std::vector<Factor>& factors, const VertexSplitter& splitter) {
+  FactorSets sets(factors.size());
+  std::unordered_map<std::size_t, std::size_t> first_reader;
+  for (std::size_t f = 0; f < factors.size(); ++f)
+    for (const auto operand : operands_of(*factors[f].expression))
+      sets.unite(first_reader.try_emplace(operand, f).first->second, f);
+  attach_label_values(factors, splitter, sets);
+
+  std::vector<Group> groups;
+  std::unordered_map<std::size_t, std::size_t> group_of;
+  for (std::size_t f = 0; f < factors.size(); ++f) {
+    const auto [entry, is_new] = group_of.try_emplace(sets.find(f), groups.size());
+    if (is_new) groups.emplace_back();
+    auto& group = groups[entry->second];
+    group.factors.push_back(f);
+    append_distinct(group.labels, splitter.labels_of(*factors[f].expression));
+    group.has_operand = group.has_operand || !operands_of(*factors[f].expression).empty();
+  }
+  return groups;
+}
+
+// Whether there is a join at all: more than one group that is not a mere constant.
+bool joins(const std::vector<Group>& groups) {
+  std::size_t count = 0;
+  for (const auto& group : groups) count += group.has_operand || !group.labels.empty() ? 1 : 0;
+  return count > 1;
+}
+
+std::vector<Factor> factors_in(const Group& group, const std::vector<Factor>& factors) {
+  std::vector<Factor> out;
+  for (const auto f : group.factors) out.push_back(factors[f]);
+  return out;
+}
+
+// The aggregated labels that only one group has, and that group can sum: label values alone make no vertex.
+std::unordered_set<Label> local_labels(const std::vector<Group>& groups, const Labels& aggregated) {
+  std::unordered_map<Label, std::size_t> occurrences;
+  for (const auto& group : groups)
+    for (const auto label : group.labels) occurrences[label] += group.has_operand ? 1 : 2;
+  std::unordered_set<Label> out;
+  for (const auto label : aggregated)
+    if (occurrences[label] == 1) out.insert(label);
+  return out;
+}
+
+VertexId sum_groups(VertexSplitter& splitter, const std::vector<Factor>& factors, const std::vector<Group>& groups,
+                    const std::unordered_set<Label>& local) {
+  std::vector<Factor> kept;
+  for (const auto& group : groups) {
+    Labels own;
+    Labels others;
+    for (const auto label : group.labels) (local.contains(label) ? own : others).push_back(label);
+    const auto inside = factors_in(group, factors);
+    if (own.empty()) kept.insert(kept.end(), inside.begin(), inside.end());
+    else kept.push_back({splitter.add_part(product_of(inside), others, own), false});
+  }
+  Labels left;
+  for (const auto label : splitter.vertex().einsum.aggregated)
+    if (!local.contains(label)) left.push_back(label);
+  return splitter.finish(product_of(kept), left);
+}
+
+// SUM of a product.
+std::optional<VertexId> sum_factors_apart(VertexSplitter& splitter, const std::vector<Factor>& factors) {
+  const auto groups = group_factors(factors, splitter);
+  const auto local = local_labels(groups, splitter.vertex().einsum.aggregated);
+  if (local.empty() || !joins(groups)) return std::nullopt;
+  return sum_groups(splitter, factors, groups, local);
+}
+
+std::vector<Factor> numerators(const std::vector<ScalarPtr>& expressions) {
+  std::vector<Factor> out;
+  for (const auto& expression : expressions) out.push_back({expression, false});
+  return out;
+}
+
+// How many cells a vertex aggregates for each one of its head, if every smaller number is exact in its compute type.
+std::optional<std::int64_t> exact_count(const VertexSplitter& splitter) {
+  constexpr double kExact = 0x1p53;
+  double cells = 1;
+  for (const auto label : splitter.vertex().einsum.aggregated)
+    cells *= static_cast<double>(splitter.labels().extent(label));
+  const auto real = real_of(splitter.vertex().compute_dtype);
+  if (cells >= kExact || (real != DType::Float64 && real != DType::Int64)) return std::nullopt;
+  return static_cast<std::int64_t>(cells);
+}
+
+// SUM of a truth counts cells: of a AND b it is that of a product, of a OR b all cells less those of neither.
+std::optional<VertexId> count_apart(VertexSplitter& splitter) {
+  const auto& einsum = splitter.vertex().einsum;
+  if (einsum.expression->kind() != ScalarExpression::Kind::Call || !gives_boolean(einsum.expression->op()))
+    return std::nullopt;
+  const auto both = numerators(truth_factors(einsum.expression, true));
+  if (both.size() > 1) return sum_factors_apart(splitter, both);
+  const auto neither = numerators(truth_factors(einsum.expression, false));
+  const auto count = exact_count(splitter);
+  if (neither.size() < 2 || !count) return std::nullopt;
+  const auto groups = group_factors(neither, splitter);
+  if (!joins(groups) || local_labels(groups, einsum.aggregated).empty()) return std::nullopt;
+  const auto part = splitter.add_part(
+      product_of(neither), difference(splitter.labels_of(*einsum.expression), einsum.aggregated), einsum.aggregated);
+  return splitter.finish(ScalarExpression::call(ScalarOp::Subtract, {ScalarExpression::integer(*count), part}), {});
+}
+
+std::optional<VertexId> take_apart(VertexSplitter& splitter) {
+  const auto& einsum = splitter.vertex().einsum;
+  switch (einsum.aggregate) {
+    case Aggregate::Sum: {
+      if (const auto apart = sum_factors_apart(splitter, factors_of(einsum.expression))) return apart;
+      if (const auto apart = sum_terms_apart(splitter)) return apart;
+      return count_apart(splitter);
+    }
+    case Aggregate::Prod: return multiply_factors_apart(splitter);
+    case Aggregate::Min:
+    case Aggregate::Max: return take_extremes_apart(splitter);
+    case Aggregate::None: break;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+EinGraph sum_early(const EinGraph& graph) {
+  VertexNames names(graph);
+  EinGraph result = graph;
+  // A part may be taken apart in its turn: each has fewer operations than what it comes from.
+  for (bool changed = true; changed;) {
+    changed = false;
+    result = rewrite_each(result, [&](EinGraph& out, Vertex vertex) {
+      if (vertex.is_input() || vertex.inputs.empty() || vertex.einsum.epilogue != nullptr)
+        return out.add(std::move(vertex));
+      VertexSplitter splitter(out, names, vertex);
+      const auto apart = take_apart(splitter);
+      changed = changed || apart.has_value();
+      return apart ? *apart : out.add(std::move(vertex));
+    });
+  }
+  return result;
+}
+
+}  // namespace eindb

@@ -1,0 +1,51 @@
+#include "optimizer/rewrites/label_substitution.hpp"
+
+namespace eindb {
+namespace {
+
+using Kind = ScalarExpression::Kind;
+
+// Replaces the leaves; calls are made anew only where something changed.
+ScalarPtr replace_leaves(const ScalarPtr& e, const std::function<ScalarPtr(const ScalarPtr&)>& replace) {
+  if (e->kind() != Kind::Call) return replace(e);
+  std::vector<ScalarPtr> arguments;
+  arguments.reserve(e->arguments().size());
+  bool changed = false;
+  for (const auto& argument : e->arguments()) {
+    arguments.push_back(replace_leaves(argument, replace));
+    changed = changed || arguments.back() != argument;
+  }
+  return changed ? ScalarExpression::call(e->op(), std::move(arguments)) : e;
+}
+
+}  // namespace
+
+Labels rename_labels(const Labels& labels, const LabelRenaming& to) {
+  Labels out;
+  out.reserve(labels.size());
+  for (const auto label : labels) out.push_back(to(label));
+  return out;
+}
+
+ScalarPtr rename_labels(const ScalarPtr& e, const LabelRenaming& to) {
+  return replace_leaves(e, [&](const ScalarPtr& leaf) {
+    if (leaf->kind() == Kind::LabelIndex) return ScalarExpression::label_index(to(leaf->label()));
+    if (leaf->kind() == Kind::Uniform || leaf->kind() == Kind::Normal)
+      return ScalarExpression::random(leaf->kind(), leaf->seed(), rename_labels(leaf->cell(), to));
+    return leaf;
+  });
+}
+
+ScalarPtr replace_label_values(const ScalarPtr& e, const LabelValue& value) {
+  return replace_leaves(
+      e, [&](const ScalarPtr& leaf) { return leaf->kind() == Kind::LabelIndex ? value(leaf->label()) : leaf; });
+}
+
+Labels random_labels_of(const ScalarExpression& e) {
+  Labels out;
+  if (e.kind() == Kind::Uniform || e.kind() == Kind::Normal) append_distinct(out, e.cell());
+  for (const auto& argument : e.arguments()) append_distinct(out, random_labels_of(*argument));
+  return out;
+}
+
+}  // namespace eindb

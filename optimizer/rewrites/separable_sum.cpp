@@ -1,0 +1,116 @@
+#include "optimizer/rewrites/separable_sum.hpp"
+
+#include "optimizer/rewrites/product.hpp"
+#include "optimizer/rewrites/term_groups.hpp"
+
+namespace eindb {
+namespace {
+
+ScalarPtr call(ScalarOp op, std::vector<ScalarPtr> arguments) {
+  return ScalarExpression::call(op, std::move(arguments));
+}
+
+bool is_sum(const ScalarExpression& e) { return e.is_call(ScalarOp::Add) || e.is_call(ScalarOp::Subtract); }
+
+ScalarPtr negated(const ScalarPtr& e) { return call(ScalarOp::Negate, {e}); }
+
+void collect_terms(const ScalarPtr& e, bool negative, std::vector<ScalarPtr>& out) {
+  const auto& arguments = e->arguments();
+  if (e->is_call(ScalarOp::Add)) {
+    for (const auto& argument : arguments) collect_terms(argument, negative, out);
+  } else if (e->is_call(ScalarOp::Subtract)) {
+    collect_terms(arguments[0], negative, out);
+    collect_terms(arguments[1], !negative, out);
+  } else if (e->is_call(ScalarOp::Negate)) {
+    collect_terms(arguments[0], !negative, out);
+  } else {
+    out.push_back(negative ? negated(e) : e);
+  }
+}
+
+// The terms of a sum, or of a sum times constants; none of anything else.
+std::vector<ScalarPtr> terms_of(const ScalarPtr& e) {
+  std::vector<ScalarPtr> terms;
+  auto factors = factors_of(e);
+  std::optional<std::size_t> sum;
+  for (std::size_t f = 0; f < factors.size(); ++f) {
+    if (factors[f].expression->is_constant()) continue;
+    if (sum || factors[f].inverted || !is_sum(*factors[f].expression)) return {};
+    sum = f;
+  }
+  if (!sum) return {};
+  collect_terms(factors[*sum].expression, false, terms);
+  if (factors.size() == 1) return terms;
+  for (auto& term : terms) {
+    factors[*sum].expression = term;
+    term = product_of(factors);
+  }
+  return terms;
+}
+
+// What the terms of a group sum to; a minus sign becomes a subtraction.
+ScalarPtr sum_of(const std::vector<ScalarPtr>& terms) {
+  ScalarPtr sum;
+  for (const auto& term : terms) {
+    if (sum == nullptr) sum = term;
+    else if (term->is_call(ScalarOp::Negate)) sum = call(ScalarOp::Subtract, {sum, term->arguments()[0]});
+    else sum = call(ScalarOp::Add, {sum, term});
+  }
+  return sum;
+}
+
+std::vector<ScalarPtr> terms_in(const TermGroup& group, const std::vector<ScalarPtr>& terms) {
+  std::vector<ScalarPtr> out;
+  for (const auto t : group.terms) out.push_back(terms[t]);
+  return out;
+}
+
+// The groups of a vertex that is worth taking apart.
+std::optional<std::vector<TermGroup>> worthwhile_groups(const VertexSplitter& splitter,
+                                                        const std::vector<ScalarPtr>& terms) {
+  if (terms.size() < 2 || aggregates_nothing(splitter)) return std::nullopt;
+  auto groups = group_terms(splitter, terms);
+  if (!groups || groups->size() < 2 || cells_of(splitter, *groups) >= cells_of_join(splitter)) return std::nullopt;
+  for (const auto& group : *groups)
+    if (!multiplicity(splitter, group)) return std::nullopt;
+  return groups;
+}
+
+}  // namespace
+
+std::optional<VertexId> sum_terms_apart(VertexSplitter& splitter) {
+  if (is_complex(splitter.vertex().compute_dtype)) return std::nullopt;
+  const auto terms = terms_of(splitter.vertex().einsum.expression);
+  const auto groups = worthwhile_groups(splitter, terms);
+  if (!groups) return std::nullopt;
+  std::vector<ScalarPtr> sums;
+  for (const auto& group : *groups) {
+    auto sum = sum_of(terms_in(group, terms));
+    if (!group.own.empty()) sum = splitter.add_part(sum, group.head, group.own);
+    const auto count = *multiplicity(splitter, group);
+    sums.push_back(count == 1 ? sum : call(ScalarOp::Multiply, {ScalarExpression::integer(count), sum}));
+  }
+  return splitter.finish(sum_of(sums), {});
+}
+
+std::optional<VertexId> multiply_factors_apart(VertexSplitter& splitter) {
+  if (splitter.vertex().compute_dtype != DType::Int64) return std::nullopt;
+  std::vector<ScalarPtr> factors;
+  for (const auto& factor : factors_of(splitter.vertex().einsum.expression)) {
+    if (factor.inverted) return std::nullopt;
+    factors.push_back(factor.expression);
+  }
+  const auto groups = worthwhile_groups(splitter, factors);
+  if (!groups) return std::nullopt;
+  std::vector<ScalarPtr> powers;
+  for (const auto& group : *groups) {
+    const auto inside = terms_in(group, factors);
+    auto product = inside.size() == 1 ? inside[0] : call(ScalarOp::Multiply, inside);
+    if (!group.own.empty()) product = splitter.add_part(product, group.head, group.own, Aggregate::Prod);
+    const auto count = *multiplicity(splitter, group);
+    powers.push_back(count == 1 ? product : call(ScalarOp::Power, {product, ScalarExpression::integer(count)}));
+  }
+  return splitter.finish(call(ScalarOp::Multiply, powers), {});
+}
+
+}  // namespace eindb

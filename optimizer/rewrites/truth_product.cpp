@@ -1,0 +1,27 @@
+#include "optimizer/rewrites/truth_product.hpp"
+
+namespace eindb {
+namespace {
+
+bool compares_with_zero(const ScalarExpression& e) {
+  return (e.is_call(ScalarOp::Equal) || e.is_call(ScalarOp::NotEqual)) && e.arguments()[1]->is_constant() &&
+         e.arguments()[1]->real_value() == 0;
+}
+
+}  // namespace
+
+std::vector<ScalarPtr> truth_factors(const ScalarPtr& e, bool wanted) {
+  if (e->is_call(ScalarOp::Not)) return truth_factors(e->arguments()[0], !wanted);
+  if (compares_with_zero(*e)) return truth_factors(e->arguments()[0], e->is_call(ScalarOp::NotEqual) == wanted);
+  if (e->is_call(wanted ? ScalarOp::And : ScalarOp::Or)) {
+    auto factors = truth_factors(e->arguments()[0], wanted);
+    const auto more = truth_factors(e->arguments()[1], wanted);
+    factors.insert(factors.end(), more.begin(), more.end());
+    return factors;
+  }
+  const bool is_truth = e->kind() == ScalarExpression::Kind::Call && gives_boolean(e->op());
+  if (wanted && is_truth) return {e};
+  return {ScalarExpression::call(wanted ? ScalarOp::NotEqual : ScalarOp::Equal, {e, ScalarExpression::integer(0)})};
+}
+
+}  // namespace eindb

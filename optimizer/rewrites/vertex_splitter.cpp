@@ -1,0 +1,118 @@
+#include "optimizer/rewrites/vertex_splitter.hpp"
+
+#include <map>
+#include <utility>
+
+#include "common/check.hpp"
+
+namespace eindb {
+namespace {
+
+// The type to store a part in that has the natural type `natural` and is computed in `compute`. Comparisons and
+// label values have no type of their own; they fit every compute type.
+DType part_type(const ScalarExpression& expression, const std::vector<DType>& operands, DType compute) {
+  return is_complex(type_of(expression, operands).dtype) ? compute : real_of(compute);
+}
+
+}  // namespace
+
+VertexNames::VertexNames(const EinGraph& graph) {
+  for (const auto& vertex : graph.vertices()) taken_.insert(vertex.name);
+}
+
+std::string VertexNames::next(const std::string& base) {
+  auto& last = last_[base];
+  for (;;) {
+    auto name = base + "." + std::to_string(++last);
+    if (taken_.insert(name).second) return name;
+  }
+}
+
+EinGraph rewrite_each(const EinGraph& graph, const std::function<VertexId(EinGraph&, Vertex)>& rewrite) {
+  EinGraph out;
+  out.labels() = graph.labels();
+  std::vector<VertexId> now;
+  now.reserve(graph.size());
+  for (const auto& old : graph.vertices()) {
+    Vertex vertex = old;
+    for (auto& input : vertex.inputs) input = now[input.index()];
+    now.push_back(rewrite(out, std::move(vertex)));
+  }
+  out.set_output(now[graph.output().index()]);
+  return out;
+}
+
+Vertex unite_operands(Vertex vertex) {
+  std::map<std::pair<VertexId, Labels>, std::size_t> known;
+  std::vector<std::size_t> now;
+  std::vector<VertexId> inputs;
+  std::vector<Labels> labels;
+  for (std::size_t n = 0; n < vertex.inputs.size(); ++n) {
+    const auto [entry, is_new] = known.try_emplace({vertex.inputs[n], vertex.einsum.inputs[n]}, inputs.size());
+    now.push_back(entry->second);
+    if (!is_new) continue;
+    inputs.push_back(vertex.inputs[n]);
+    labels.push_back(vertex.einsum.inputs[n]);
+  }
+  if (inputs.size() == vertex.inputs.size()) return vertex;
+  vertex.inputs = std::move(inputs);
+  vertex.einsum.inputs = std::move(labels);
+  vertex.einsum.expression =
+      substitute_operands(vertex.einsum.expression, [&](std::size_t n) { return ScalarExpression::operand(now[n]); });
+  return vertex;
+}
+
+VertexSplitter::VertexSplitter(EinGraph& graph, VertexNames& names, Vertex vertex)
+    : graph_(graph), names_(names), vertex_(std::move(vertex)) {
+  CHECK(vertex_.einsum.epilogue == nullptr, "vertices are taken apart before they get epilogues");
+  for (std::size_t n = 0; n < vertex_.inputs.size(); ++n)
+    operands_.push_back({vertex_.inputs[n], vertex_.einsum.inputs[n]});
+}
+
+Labels VertexSplitter::labels_of(const ScalarExpression& expression) const {
+  Labels out;
+  for (const auto operand : operands_of(expression)) append_distinct(out, labels_of(operand));
+  append_distinct(out, index_labels_of(expression));
+  return out;
+}
+
+Vertex VertexSplitter::build(std::string name, const ScalarPtr& expression, EinSum head) const {
+  std::vector<VertexId> inputs;
+  std::unordered_map<std::size_t, std::size_t> place;
+  head.expression = substitute_operands(expression, [&](std::size_t operand) {
+    const auto [known, is_new] = place.try_emplace(operand, inputs.size());
+    if (is_new) {
+      inputs.push_back(operands_[operand].vertex);
+      head.inputs.push_back(operands_[operand].labels);
+    }
+    return ScalarExpression::operand(known->second);
+  });
+  auto built = make_vertex(graph_, std::move(name), std::move(inputs), std::move(head));
+  built.compute_dtype = vertex_.compute_dtype;
+  return built;
+}
+
+ScalarPtr VertexSplitter::add_part(const ScalarPtr& expression, Labels output, Labels aggregated, Aggregate how) {
+  EinSum head;
+  head.aggregate = aggregated.empty() ? Aggregate::None : how;
+  head.aggregated = std::move(aggregated);
+  head.output = output;
+  auto part = build(names_.next(vertex_.name), expression, std::move(head));
+  std::vector<DType> types;
+  for (const auto input : part.inputs) types.push_back(graph_.vertex(input).dtype);
+  part.dtype = part_type(*part.einsum.expression, types, vertex_.compute_dtype);
+  operands_.push_back({graph_.add(std::move(part)), std::move(output)});
+  return ScalarExpression::operand(operands_.size() - 1);
+}
+
+VertexId VertexSplitter::finish(const ScalarPtr& expression, Labels aggregated) {
+  EinSum head;
+  head.aggregate = aggregated.empty() ? Aggregate::None : vertex_.einsum.aggregate;
+  head.aggregated = std::move(aggregated);
+  head.output = vertex_.einsum.output;
+  auto last = build(vertex_.name, expression, std::move(head));
+  last.dtype = vertex_.dtype;
+  return graph_.add(std::move(last));
+}
+
+}  // namespace eindb
