@@ -62,6 +62,13 @@ double between(const Throughput& throughput, int threads, int measured) {
   return between(throughput.one, throughput.all, threads, measured);
 }
 
+double seconds_of(const KernelWork::Operations& operations, const KernelRates& rates) {
+  double seconds = 0;
+  for (const auto& [operation, count] : operations)
+    seconds += count / rates.operations[static_cast<std::size_t>(operation)];
+  return seconds;
+}
+
 bool sums_side(const VertexShape& shape, ProductRole side) {
   const auto& roles = shape.work.matrix.roles;
   return std::find(roles.begin(), roles.end(), side) != roles.end();
@@ -107,9 +114,7 @@ double CalibratedModel::matrices(const VertexShape& shape, const Partition& d, c
 CalibratedModel::CallCost CalibratedModel::loops(const VertexShape& shape, const Partition& d) const {
   const auto& work = shape.work;
   const auto& rates = figures_.of(work.compute);
-  double per_cell = work.crosswise / rates.crosswise;
-  for (const auto& [operation, count] : work.operations)
-    per_cell += count / rates.operations[static_cast<std::size_t>(operation)];
+  double per_cell = work.crosswise / rates.crosswise + seconds_of(work.operations, rates);
   if (work.folds) per_cell += 1 / (work.folds_product ? rates.product_fold : rates.fold);
 
   CallCost cost{per_cell * cells(shape, d), 0,
@@ -128,13 +133,23 @@ CalibratedModel::CallCost CalibratedModel::call(const VertexShape& shape, const 
   return loops(shape, d);
 }
 
+// Once per tile of the result.
+double CalibratedModel::epilogue(const VertexShape& shape, const Partition& d) const {
+  if (shape.work.epilogue.empty()) return 0;
+  double groups = 1;
+  for (const auto n : shape.output) groups *= static_cast<double>(d[n]);
+  const double tile =
+      elements(shape, d, shape.output) * seconds_of(shape.work.epilogue, figures_.of(shape.work.compute));
+  return std::ceil(groups / threads_) * tile * crowd(groups).slowdown;
+}
+
 double CalibratedModel::join(const VertexShape& shape, const Partition& d) const {
   const double calls = kernel_calls(d);
   const double waves = std::ceil(calls / threads_);
   const auto one = call(shape, d);
   const auto& abreast = crowd(std::floor(calls / waves));
   return figures_.operator_seconds + waves * (one.seconds * crowd(calls).slowdown + figures_.call_seconds) +
-         calls * (one.loaded / abreast.load + one.stored / abreast.store);
+         calls * (one.loaded / abreast.load + one.stored / abreast.store) + epilogue(shape, d);
 }
 
 double CalibratedModel::aggregation(const VertexShape& shape, const Partition& d) const {

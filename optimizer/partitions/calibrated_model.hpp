@@ -22,8 +22,9 @@ namespace eindb {
 /// operands that do not lie as matrices are copied first. Everything else is loops: the cells of the call's join times
 /// the seconds of its operations.
 ///
-/// Calls of a group accumulate into one tile: what aggregation costs is reading and writing that tile again for every
-/// call but the first. A repartition costs its bytes, and a fixed time per piece cut out of a tile.
+/// An epilogue adds its operations on the elements of the result. Calls of a group accumulate into one tile: what
+/// aggregation costs is reading and writing that tile again for every call but the first. A repartition costs its
+/// bytes, and a fixed time per piece cut out of a tile.
 ///
 /// A value: holds its figures, any number of threads may ask it.
 class CalibratedModel final : public CostModel {
@@ -65,6 +66,7 @@ class CalibratedModel final : public CostModel {
   CallCost call(const VertexShape& shape, const Partition& d) const;
   CallCost loops(const VertexShape& shape, const Partition& d) const;
   double matrices(const VertexShape& shape, const Partition& d, const struct MatrixSizes& sizes) const;
+  double epilogue(const VertexShape& shape, const Partition& d) const;
   const Crowd& crowd(double tasks) const;
 
   MachineFigures figures_;

@@ -144,7 +144,7 @@ Operation operation_of(const ScalarExpression& e) {
 
 class OperationCounter {
  public:
-  explicit OperationCounter(KernelWork& work) : work_(work) {}
+  explicit OperationCounter(KernelWork::Operations& operations) : operations_(operations) {}
 
   void count(const ScalarExpression& e) {
     if (is_known(e)) return;
@@ -159,9 +159,9 @@ class OperationCounter {
 
   void add(Operation operation, double count) {
     const auto same = [&](const auto& known) { return known.first == operation; };
-    const auto known = std::find_if(work_.operations.begin(), work_.operations.end(), same);
-    if (known != work_.operations.end()) known->second += count;
-    else work_.operations.emplace_back(operation, count);
+    const auto known = std::find_if(operations_.begin(), operations_.end(), same);
+    if (known != operations_.end()) known->second += count;
+    else operations_.emplace_back(operation, count);
   }
 
  private:
@@ -173,7 +173,7 @@ class OperationCounter {
     return false;
   }
 
-  KernelWork& work_;
+  KernelWork::Operations& operations_;
   std::unordered_multimap<std::size_t, const ScalarExpression*> seen_;
 };
 
@@ -201,7 +201,7 @@ KernelWork work_of(const EinSum& einsum, const std::vector<DType>& operand_types
     work.has_matrices = true;
     work.matrix = *matrix;
   }
-  OperationCounter counter(work);
+  OperationCounter counter(work.operations);
   counter.count(*einsum.expression);
   const auto converted =
       std::count_if(operand_types.begin(), operand_types.end(), [&](DType t) { return t != compute; });
@@ -210,6 +210,7 @@ KernelWork work_of(const EinSum& einsum, const std::vector<DType>& operand_types
   work.folds_product =
       einsum.aggregate == Aggregate::Sum && einsum.expression->is_call(ScalarOp::Multiply) && !is_complex(compute);
   if (work.folds_product) counter.add(Operation::Simple, -1);
+  if (einsum.epilogue != nullptr) OperationCounter(work.epilogue).count(*einsum.epilogue);
   work.crosswise = crosswise_operands(einsum);
   return work;
 }

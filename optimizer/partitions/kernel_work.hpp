@@ -36,6 +36,8 @@ struct MatrixWork {
 /// What the kernel of an EinSum does, told from the EinSum alone: executor/kernels/kernel decides by the same rules,
 /// and a test holds both together.
 struct KernelWork {
+  using Operations = std::vector<std::pair<Operation, double>>;  ///< and how many; each distinct subexpression once
+
   DType compute = DType::Float64;
   std::vector<std::size_t> input_bytes;  ///< of an element, per input; none given: those of `compute`
   std::size_t output_bytes = 8;
@@ -44,10 +46,12 @@ struct KernelWork {
   MatrixWork matrix;
 
   // In loops over the cells of the join, per cell:
-  std::vector<std::pair<Operation, double>> operations;  ///< and how many; each distinct subexpression once
-  bool folds = false;                                    ///< aggregates
-  bool folds_product = false;                            ///< sums a product of two values in one go
-  double crosswise = 0;                                  ///< operands that lie across the loops
+  Operations operations;
+  bool folds = false;          ///< aggregates
+  bool folds_product = false;  ///< sums a product of two values in one go
+  double crosswise = 0;        ///< operands that lie across the loops
+
+  Operations epilogue;  ///< per element of the result, when it has been aggregated
 
   friend auto operator<=>(const KernelWork&, const KernelWork&) = default;
 };

@@ -102,6 +102,14 @@ TEST(CalibratedModel, LoopsCountTheirOperations) {
   EXPECT_DOUBLE_EQ(model.join(shape, {1}), 110 + 10 * (1 / 0.25 + 2 / 1.0) + 40 / 8.0 + 40 / 4.0);
 }
 
+TEST(CalibratedModel, AnEpilogueCostsItsOperationsOnTheResult) {
+  auto shape = Product(8, 8, 8).shape;
+  const CalibratedModel model(round_figures(), 1);
+  const double without = model.join(shape, {1, 2, 1});
+  shape.work.epilogue = {{Operation::Exp, 1}};
+  EXPECT_DOUBLE_EQ(model.join(shape, {1, 2, 1}) - without, 64 / 0.25);
+}
+
 TEST(CalibratedModel, AggregationReadsAndWritesTheTileAgain) {
   const CalibratedModel model(round_figures(), 1);
   const auto shape = Product(8, 8, 8).shape;
