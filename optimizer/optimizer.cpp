@@ -33,7 +33,7 @@ DecompositionOptions aims_of(const OptimizerOptions& options) {
 }
 
 // Partition vectors by the model asked for. What `calibrated` chooses beside them becomes the options'.
-Labelling decompose(OptimizedPlan& plan, OptimizerOptions& options) {
+Labelling choose_partitions(OptimizedPlan& plan, OptimizerOptions& options) {
   if (!options.machine) return label(plan.graph, options.strategy, aims_of(options));
   auto choice = choose_calibrated(plan.graph, options.strategy, aims_of(options), *options.machine);
   options.parallelism = choice.parallelism;
@@ -108,7 +108,7 @@ OptimizedPlan optimize(const EinGraph& graph, const OptimizerOptions& given) {
   path_options.memory_limit = options.memory_limit;
   PathSearch paths(path_options);
   plan.graph = run_passes(graph, options.disabled_passes, plan.stages, paths);
-  plan.labelling = timed("decomposition", plan.stages, [&] { return decompose(plan, options); });
+  plan.labelling = timed("decomposition", plan.stages, [&] { return choose_partitions(plan, options); });
   plan.parallelism = options.parallelism;
   timed("physical_plan", plan.stages, [&] { return lower(plan, options), 0; });
   if (options.memory_limit > 0 && plan.peak_bytes > static_cast<double>(options.memory_limit)) {

@@ -58,7 +58,7 @@ TEST(PathCancellation, OfManyOperands) {
 
 TEST(PathCancellation, OfTheDynamicProgram) {
   std::mt19937 random(53);
-  EXPECT_LT(best_of_three(testing::regular_network(random, 40, 3, 2), PathOptimizer::Optimal, 250), 0.05);
+  EXPECT_LT(best_of_three(testing::regular_network(random, 40, 3, 2), PathOptimizer::Optimal, 20), 0.05);
 }
 
 TEST(PathCancellation, StatementTimeout) {
