@@ -13,7 +13,12 @@
 
 namespace {
 
-using namespace eindb;
+using eindb::ContractionPath;
+using eindb::ContractionProblem;
+using eindb::PathOptimizer;
+using eindb::PathOptions;
+using eindb::PathSearch;
+using eindb::Stopwatch;
 
 void connect(ContractionProblem& problem, std::size_t a, std::size_t b, std::int64_t extent) {
   for (const auto operand : {a, b}) problem.operands[operand].push_back(problem.extents.size());

@@ -73,8 +73,7 @@ PhysicalPlan with_values(const PhysicalPlan& plan, const std::vector<ParameterVa
       return constant_of(values[number]);
     };
     join->einsum.expression = substitute_parameters(join->einsum.expression, value);
-    if (join->einsum.epilogue != nullptr)
-      join->einsum.epilogue = substitute_parameters(join->einsum.epilogue, value);
+    if (join->einsum.epilogue != nullptr) join->einsum.epilogue = substitute_parameters(join->einsum.epilogue, value);
   }
   return given;
 }

@@ -8,63 +8,17 @@
 #include "executor/kernels/matrix_product.hpp"
 
 namespace eindb {
-namespace {
-
-using Kind = ScalarExpression::Kind;
-
-struct Product {
-  std::vector<std::size_t> operands;
-  double factor = 1;
-};
-
-// The expression as factor * operand * operand; false if it is something else.
-bool collect(const ScalarExpression& e, Product& product) {
-  if (e.kind() == Kind::Operand) {
-    product.operands.push_back(e.operand());
-    return product.operands.size() <= 2;
-  }
-  if (e.is_constant()) {
-    product.factor *= e.real_value();
-    return true;
-  }
-  if (e.is_call(ScalarOp::Negate)) {
-    product.factor = -product.factor;
-    return collect(*e.arguments()[0], product);
-  }
-  if (!e.is_call(ScalarOp::Multiply)) return false;
-  return std::all_of(e.arguments().begin(), e.arguments().end(), [&](const auto& a) { return collect(*a, product); });
-}
-
-std::optional<ContractionRole> role_of(bool left, bool right, bool output) {
-  if (left && right) return output ? ContractionRole::Batch : ContractionRole::Contracted;
-  if (left) return output ? ContractionRole::Left : ContractionRole::SummedLeft;
-  if (right) return output ? ContractionRole::Right : ContractionRole::SummedRight;
-  return std::nullopt;
-}
-
-}  // namespace
-
 std::optional<ContractionKernel> ContractionKernel::match(const EinSum& einsum, const LabelTable& labels,
                                                           DType compute) {
-  if (einsum.aggregate != Aggregate::Sum || compute == DType::Int64) return std::nullopt;
-  Product product;
-  if (!collect(*einsum.expression, product) || product.operands.size() != 2) return std::nullopt;
-  const bool single = compute == DType::Float32 || compute == DType::Complex64;
-  const double largest = single ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
-  if (product.operands[0] == product.operands[1] || !(std::abs(product.factor) <= largest)) return std::nullopt;
-
+  auto form = contraction_form(einsum, compute);
+  if (!form) return std::nullopt;
   ContractionKernel kernel;
-  kernel.left_ = product.operands[0];
-  kernel.right_ = product.operands[1];
-  kernel.factor_ = product.factor;
+  kernel.left_ = form->left;
+  kernel.right_ = form->right;
+  kernel.factor_ = form->factor;
   kernel.compute_ = compute;
+  kernel.roles_ = std::move(form->roles);
   const auto all = einsum.labels();
-  for (const auto label : all) {
-    const auto role = role_of(contains(einsum.inputs[kernel.left_], label),
-                              contains(einsum.inputs[kernel.right_], label), contains(einsum.output, label));
-    if (!role) return std::nullopt;
-    kernel.roles_.push_back(*role);
-  }
   kernel.reduce_left_ =
       reduction(einsum, kernel.left_, all, kernel.roles_, ContractionRole::SummedLeft, labels, compute);
   kernel.reduce_right_ =

@@ -7,18 +7,9 @@
 #include "executor/kernels/expression_kernel.hpp"
 #include "executor/kernels/label_view.hpp"
 #include "executor/kernels/level_table.hpp"
+#include "tensor/contraction_form.hpp"
 
 namespace eindb {
-
-/// How a label takes part in a contraction of two operands (Peters, Fast Einsum, table 1).
-enum class ContractionRole : std::uint8_t {
-  Batch,       ///< left, right and output
-  Left,        ///< left and output: the rows, m
-  Right,       ///< right and output: the columns, n
-  Contracted,  ///< left and right: k
-  SummedLeft,  ///< left only: summed before the product
-  SummedRight,
-};
 
 /// The sizes of a contraction as a batch of matrix products.
 struct ContractionSize {

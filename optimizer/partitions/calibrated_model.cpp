@@ -34,12 +34,12 @@ MatrixSizes sizes_of(const VertexShape& shape, const Partition& d) {
   for (std::size_t n = 0; n < roles.size(); ++n) {
     const double size = part(shape.extents[n], d[n]);
     switch (roles[n]) {
-      case ProductRole::Batch: sizes.batch *= size; break;
-      case ProductRole::Row: sizes.rows *= size; break;
-      case ProductRole::Column: sizes.columns *= size; break;
-      case ProductRole::Contracted: sizes.contracted *= size; break;
-      case ProductRole::SummedLeft:
-      case ProductRole::SummedRight: break;
+      case ContractionRole::Batch: sizes.batch *= size; break;
+      case ContractionRole::Left: sizes.rows *= size; break;
+      case ContractionRole::Right: sizes.columns *= size; break;
+      case ContractionRole::Contracted: sizes.contracted *= size; break;
+      case ContractionRole::SummedLeft:
+      case ContractionRole::SummedRight: break;
     }
   }
   return sizes;
@@ -69,7 +69,7 @@ double seconds_of(const KernelWork::Operations& operations, const KernelRates& r
   return seconds;
 }
 
-bool sums_side(const VertexShape& shape, ProductRole side) {
+bool sums_side(const VertexShape& shape, ContractionRole side) {
   const auto& roles = shape.work.matrix.roles;
   return std::find(roles.begin(), roles.end(), side) != roles.end();
 }
@@ -106,8 +106,8 @@ double CalibratedModel::matrices(const VertexShape& shape, const Partition& d, c
   if (work.matrix.packs_right || bytes_of_input(shape, work.matrix.right) != size) copied += right;
   if (work.matrix.packs_output) copied += elements(shape, d, shape.output);
   seconds += copied * size / figures_.repartition.one;
-  if (sums_side(shape, ProductRole::SummedLeft)) seconds += left / rates.fold;
-  if (sums_side(shape, ProductRole::SummedRight)) seconds += right / rates.fold;
+  if (sums_side(shape, ContractionRole::SummedLeft)) seconds += left / rates.fold;
+  if (sums_side(shape, ContractionRole::SummedRight)) seconds += right / rates.fold;
   return seconds;
 }
 

@@ -13,44 +13,14 @@ using Kind = ScalarExpression::Kind;
 
 // ---- Matrix products -----------------------------------------------------------------------------------------------
 
-struct Product {
-  std::vector<std::size_t> operands;
-  double factor = 1;
-};
-
-// The expression as factor * operand * operand; false if it is something else.
-bool collect(const ScalarExpression& e, Product& product) {
-  if (e.kind() == Kind::Operand) {
-    product.operands.push_back(e.operand());
-    return product.operands.size() <= 2;
-  }
-  if (e.is_constant()) {
-    product.factor *= e.real_value();
-    return true;
-  }
-  if (e.is_call(ScalarOp::Negate)) {
-    product.factor = -product.factor;
-    return collect(*e.arguments()[0], product);
-  }
-  if (!e.is_call(ScalarOp::Multiply)) return false;
-  return std::all_of(e.arguments().begin(), e.arguments().end(), [&](const auto& a) { return collect(*a, product); });
-}
-
-std::optional<ProductRole> role_of(bool left, bool right, bool output) {
-  if (left && right) return output ? ProductRole::Batch : ProductRole::Contracted;
-  if (left) return output ? ProductRole::Row : ProductRole::SummedLeft;
-  if (right) return output ? ProductRole::Column : ProductRole::SummedRight;
-  return std::nullopt;
-}
-
 // Whether a tensor of these roles in the order of its labels lies as a batch of matrices: the labels of each role side
 // by side, and one of the two dimensions innermost.
-bool lies_as_matrix(const std::vector<ProductRole>& roles) {
-  if (!roles.empty() && roles.back() == ProductRole::Batch) return false;
-  std::vector<ProductRole> runs;
+bool lies_as_matrix(const std::vector<ContractionRole>& roles) {
+  if (!roles.empty() && roles.back() == ContractionRole::Batch) return false;
+  std::vector<ContractionRole> runs;
   for (const auto role : roles)
     if (runs.empty() || runs.back() != role) runs.push_back(role);
-  for (const auto role : {ProductRole::Row, ProductRole::Column, ProductRole::Contracted})
+  for (const auto role : {ContractionRole::Left, ContractionRole::Right, ContractionRole::Contracted})
     if (std::count(runs.begin(), runs.end(), role) > 1) return false;
   return true;
 }
@@ -60,41 +30,33 @@ class MatrixMatcher {
   explicit MatrixMatcher(const EinSum& einsum) : einsum_(einsum), all_(einsum.labels()) {}
 
   std::optional<MatrixWork> match(DType compute) {
-    Product product;
-    if (einsum_.aggregate != Aggregate::Sum || compute == DType::Int64) return std::nullopt;
-    if (!collect(*einsum_.expression, product) || product.operands.size() != 2) return std::nullopt;
-    const bool single = compute == DType::Float32 || compute == DType::Complex64;
-    const double largest = single ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
-    if (product.operands[0] == product.operands[1] || !(std::abs(product.factor) <= largest)) return std::nullopt;
-    work_.left = product.operands[0];
-    work_.right = product.operands[1];
-    for (const auto label : all_) {
-      const auto role = role_of(contains(left(), label), contains(right(), label), contains(einsum_.output, label));
-      if (!role) return std::nullopt;
-      work_.roles.push_back(*role);
-    }
+    auto form = contraction_form(einsum_, compute);
+    if (!form) return std::nullopt;
+    work_.left = form->left;
+    work_.right = form->right;
+    work_.roles = std::move(form->roles);
     work_.packs_left = packs(left());
     work_.packs_right =
-        packs(right()) || order(left(), ProductRole::Contracted) != order(right(), ProductRole::Contracted);
+        packs(right()) || order(left(), ContractionRole::Contracted) != order(right(), ContractionRole::Contracted);
     work_.packs_output = packs(einsum_.output) ||
-                         order(left(), ProductRole::Row) != order(einsum_.output, ProductRole::Row) ||
-                         order(right(), ProductRole::Column) != order(einsum_.output, ProductRole::Column);
+                         order(left(), ContractionRole::Left) != order(einsum_.output, ContractionRole::Left) ||
+                         order(right(), ContractionRole::Right) != order(einsum_.output, ContractionRole::Right);
     return work_;
   }
 
  private:
   const Labels& left() const { return einsum_.inputs[work_.left]; }
   const Labels& right() const { return einsum_.inputs[work_.right]; }
-  ProductRole role(Label label) const {
+  ContractionRole role(Label label) const {
     return work_.roles[static_cast<std::size_t>(std::find(all_.begin(), all_.end(), label) - all_.begin())];
   }
   bool packs(const Labels& labels) const {
-    std::vector<ProductRole> roles;
+    std::vector<ContractionRole> roles;
     for (const auto label : labels) roles.push_back(role(label));
     return !lies_as_matrix(roles);
   }
   // The labels of one role as they stand in a tensor.
-  Labels order(const Labels& labels, ProductRole wanted) const {
+  Labels order(const Labels& labels, ContractionRole wanted) const {
     Labels out;
     std::copy_if(labels.begin(), labels.end(), std::back_inserter(out), [&](Label l) { return role(l) == wanted; });
     return out;

@@ -7,24 +7,15 @@
 #include <vector>
 
 #include "optimizer/partitions/machine_figures.hpp"
+#include "tensor/contraction_form.hpp"
 #include "tensor/einsum.hpp"
 
 namespace eindb {
 
-/// How a label takes part in a product of two operands.
-enum class ProductRole : std::uint8_t {
-  Batch,        ///< in both operands and in the output
-  Row,          ///< left and output
-  Column,       ///< right and output
-  Contracted,   ///< left and right
-  SummedLeft,   ///< left only
-  SummedRight,  ///< right only
-};
-
 /// A product of two operands that is summed, as batches of matrix products.
 struct MatrixWork {
-  std::vector<ProductRole> roles;  ///< one per label of the EinSum
-  std::size_t left = 0;            ///< operand numbers
+  std::vector<ContractionRole> roles;  ///< one per label of the EinSum
+  std::size_t left = 0;                ///< operand numbers
   std::size_t right = 1;
   bool packs_left = false;  ///< the operand does not lie as a matrix and is copied first
   bool packs_right = false;

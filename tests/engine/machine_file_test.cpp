@@ -15,12 +15,15 @@ namespace eindb {
 namespace {
 
 class MachineFileTest : public ::testing::Test {
- protected:
+ public:
   MachineFileTest() { std::filesystem::create_directories(folder_); }
   ~MachineFileTest() override { std::filesystem::remove_all(folder_); }
+  MachineFileTest(const MachineFileTest&) = delete;
+  MachineFileTest& operator=(const MachineFileTest&) = delete;
 
+ protected:
   std::string write(const std::string& text) const {
-    const auto path = (folder_ / "machine.json").string();
+    auto path = (folder_ / "machine.json").string();
     std::ofstream(path) << text;
     return path;
   }

@@ -21,27 +21,27 @@ constexpr double kMatrix = kExtent * kExtent * 8;
 // T[i,k,l] = A[i,k] * B[i,l], U[k,l] = SUM(T * C[i,k]), and what a test adds: T is 32 times as large as all else.
 struct ContractionSlicer : ::testing::Test {
   ContractionSlicer() {
-    const auto l = builder.labels("iklm", kExtent);
-    i = l[0], k = l[1], l_ = l[2], m = l[3];
+    const auto all = builder.labels("iklm", kExtent);
+    i = all[0], k = all[1], l = all[2], m = all[3];
     a = builder.input("A", {kExtent, kExtent});
     b = builder.input("B", {kExtent, kExtent});
     c = builder.input("C", {kExtent, kExtent});
-    t = builder.contraction("T", {{a, {i, k}}, {b, {i, l_}}}, {i, k, l_});
+    t = builder.contraction("T", {{a, {i, k}}, {b, {i, l}}}, {i, k, l});
   }
 
-  EinGraph slice(double limit) {
+  EinGraph slice(double limit) const {
     auto sliced = slice_contractions(builder.graph, limit).graph;
     validate(sliced, 2);
     return sliced;
   }
 
   GraphBuilder builder;
-  Label i, k, l_, m;
+  Label i, k, l, m;
   VertexId a, b, c, t;
 };
 
 TEST_F(ContractionSlicer, SlicesWhatDoesNotFit) {
-  const auto u = builder.contraction("U", {{t, {i, k, l_}}, {c, {i, k}}}, {k, l_});
+  const auto u = builder.contraction("U", {{t, {i, k, l}}, {c, {i, k}}}, {k, l});
   EXPECT_TRUE(slice(40 * kMatrix).sliced().empty());
   const auto graph = slice(12 * kMatrix);
   ASSERT_EQ(graph.sliced().size(), 1U);
@@ -56,37 +56,37 @@ TEST_F(ContractionSlicer, SlicesWhatDoesNotFit) {
 }
 
 TEST_F(ContractionSlicer, SumsOfSlicesAreAddedUp) {
-  builder.contraction("U", {{t, {i, k, l_}}, {c, {i, k}}}, {});
+  builder.contraction("U", {{t, {i, k, l}}, {c, {i, k}}}, {});
   EXPECT_EQ(slice(12 * kMatrix).sliced()[0].aggregate, Aggregate::Sum);
 }
 
 // i is summed in U, so a reader of U that is no sum of products ends the contraction; k and l are kept.
 TEST_F(ContractionSlicer, WhatReadsSumsOfSlicesMustBeLinear) {
-  const auto u = builder.contraction("U", {{t, {i, k, l_}}, {c, {i, k}}}, {k, l_});
-  builder.vertex("Z", {{u, {k, l_}}}, {}, call(ScalarOp::Exp, {op(0)}));
+  const auto u = builder.contraction("U", {{t, {i, k, l}}, {c, {i, k}}}, {k, l});
+  builder.vertex("Z", {{u, {k, l}}}, {}, call(ScalarOp::Exp, {op(0)}));
   const auto graph = slice(12 * kMatrix);
   ASSERT_EQ(graph.sliced().size(), 1U);
   EXPECT_EQ(graph.sliced()[0].result, u);
 }
 
 TEST_F(ContractionSlicer, ADenominatorIsNotLinear) {
-  const auto u = builder.contraction("U", {{t, {i, k, l_}}, {c, {i, k}}}, {k, l_});
-  builder.vertex("Z", {{c, {k, m}}, {u, {k, l_}}}, {m}, call(ScalarOp::Divide, {op(0), op(1)}));
+  const auto u = builder.contraction("U", {{t, {i, k, l}}, {c, {i, k}}}, {k, l});
+  builder.vertex("Z", {{c, {k, m}}, {u, {k, l}}}, {m}, call(ScalarOp::Divide, {op(0), op(1)}));
   const auto graph = slice(12 * kMatrix);
   for (const auto& sliced : graph.sliced()) EXPECT_EQ(sliced.result, u);
 }
 
 TEST_F(ContractionSlicer, OtherAggregatesTakeElementwiseVerticesIn) {
   const auto z =
-      builder.vertex("Z", {{t, {i, k, l_}}, {c, {i, k}}}, {l_}, call(ScalarOp::Add, {op(0), op(1)}), Aggregate::Max);
+      builder.vertex("Z", {{t, {i, k, l}}, {c, {i, k}}}, {l}, call(ScalarOp::Add, {op(0), op(1)}), Aggregate::Max);
   const auto graph = slice(12 * kMatrix);
   ASSERT_EQ(graph.sliced().size(), 1U);
   EXPECT_EQ(graph.sliced()[0].result, z);
 }
 
 TEST_F(ContractionSlicer, WhatIsReadTwiceIsNoPart) {
-  const auto u = builder.contraction("U", {{t, {i, k, l_}}, {c, {i, k}}}, {k, l_});
-  builder.contraction("Z", {{t, {i, k, l_}}, {u, {k, l_}}}, {});
+  const auto u = builder.contraction("U", {{t, {i, k, l}}, {c, {i, k}}}, {k, l});
+  builder.contraction("Z", {{t, {i, k, l}}, {u, {k, l}}}, {});
   const auto graph = slice(12 * kMatrix);
   for (const auto& sliced : graph.sliced())
     for (const auto id : sliced.body) EXPECT_NE(id, t);
@@ -94,15 +94,15 @@ TEST_F(ContractionSlicer, WhatIsReadTwiceIsNoPart) {
 
 // i stands for one thing in T and U, and for another in Z.
 TEST_F(ContractionSlicer, ALabelOfTwoMeaningsIsNotCut) {
-  const auto u = builder.contraction("U", {{t, {i, k, l_}}, {c, {i, k}}}, {k, l_});
-  builder.contraction("Z", {{u, {k, l_}}, {c, {i, k}}}, {});
+  const auto u = builder.contraction("U", {{t, {i, k, l}}, {c, {i, k}}}, {k, l});
+  builder.contraction("Z", {{u, {k, l}}, {c, {i, k}}}, {});
   const auto graph = slice(12 * kMatrix);
   for (const auto& sliced : graph.sliced())
     for (const auto& label : sliced.labels) EXPECT_NE(label.label, i);
 }
 
 TEST_F(ContractionSlicer, SaysWhatCannotBeDone) {
-  builder.vertex("Z", {{t, {i, k, l_}}, {c, {i, k}}}, {i, k, l_}, call(ScalarOp::Multiply, {op(0), op(1)}));
+  builder.vertex("Z", {{t, {i, k, l}}, {c, {i, k}}}, {i, k, l}, call(ScalarOp::Multiply, {op(0), op(1)}));
   const auto sliced = slice_contractions(builder.graph, 12 * kMatrix);
   ASSERT_TRUE(sliced.shortfall.has_value());
   EXPECT_EQ(sliced.shortfall->vertex, "Z");
@@ -110,7 +110,7 @@ TEST_F(ContractionSlicer, SaysWhatCannotBeDone) {
 }
 
 TEST_F(ContractionSlicer, PlansKeepToTheLimitUnderEveryStrategy) {
-  builder.contraction("U", {{t, {i, k, l_}}, {c, {i, k}}}, {k, l_});
+  builder.contraction("U", {{t, {i, k, l}}, {c, {i, k}}}, {k, l});
   for (const auto* strategy : {"eindecomp", "sqrt", "data(k)", "data(i)"}) {
     OptimizerOptions options;
     options.parallelism = 16;
@@ -133,7 +133,7 @@ TEST_F(ContractionSlicer, PlansKeepToTheLimitUnderEveryStrategy) {
 
 // Whatever a strategy gives, the parts of a sliced label become a multiple of its slices.
 TEST_F(ContractionSlicer, PartitionVectorsAreFitted) {
-  builder.contraction("U", {{t, {i, k, l_}}, {c, {i, k}}}, {k, l_});
+  builder.contraction("U", {{t, {i, k, l}}, {c, {i, k}}}, {k, l});
   auto graph = builder.graph;
   graph.slice({t, {t}, {{i, 8}}, Aggregate::None, false});
   std::vector<LabelPartition> partitions(graph.size());

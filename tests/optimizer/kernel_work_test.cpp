@@ -29,8 +29,8 @@ class KernelWorkTest : public ::testing::Test {
 TEST_F(KernelWorkTest, RolesOfABatchedProduct) {
   const auto work = product_of({b_, i_, j_}, {b_, j_, k_}, {b_, i_, k_}, {j_});
   ASSERT_TRUE(work.has_matrices);
-  using enum ProductRole;
-  EXPECT_EQ(work.matrix.roles, (std::vector<ProductRole>{Batch, Row, Contracted, Column}));
+  using enum ContractionRole;
+  EXPECT_EQ(work.matrix.roles, (std::vector<ContractionRole>{Batch, Left, Contracted, Right}));
   EXPECT_FALSE(work.matrix.packs_left || work.matrix.packs_right || work.matrix.packs_output);
 }
 

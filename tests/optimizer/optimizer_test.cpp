@@ -89,8 +89,7 @@ TEST(Optimizer, ResultDoesNotDependOnDeadVertices) {
 TEST(Optimizer, PassesAStoredTensorThrough) {
   GraphBuilder g;
   g.graph.set_output(g.input("X", {4, 4}, {2, 2}));
-  EXPECT_EQ(operators(optimize(g.graph, {4, {}, {}, false, {}}).physical),
-            (Operators{"scan [2, 2]", "sink [2, 2]"}));
+  EXPECT_EQ(operators(optimize(g.graph, {4, {}, {}, false, {}}).physical), (Operators{"scan [2, 2]", "sink [2, 2]"}));
   EXPECT_EQ(operators(optimize(g.graph, {4, {}, {}, false, Partition{4, 1}}).physical),
             (Operators{"scan [2, 2]", "repartition [4, 1]", "sink [4, 1]"}));
 }

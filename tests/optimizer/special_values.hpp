@@ -44,6 +44,7 @@ inline bool same_values(const DenseTensor& a, const DenseTensor& b, bool zeros_d
       const T x = a.template data<T>()[n];
       const T y = b.template data<T>()[n];
       if (x != x && y != y) continue;
+      // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): 0 and -0 are to differ
       if (zeros_differ ? std::memcmp(&x, &y, sizeof x) != 0 : x != y) return false;
     }
     return true;

@@ -1,0 +1,60 @@
+#include "tensor/contraction_form.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace eindb {
+namespace {
+
+struct Product {
+  std::vector<std::size_t> operands;
+  double factor = 1;
+};
+
+// The expression as factor * operand * operand; false if it is something else.
+bool collect(const ScalarExpression& e, Product& product) {
+  if (e.kind() == ScalarExpression::Kind::Operand) {
+    product.operands.push_back(e.operand());
+    return product.operands.size() <= 2;
+  }
+  if (e.is_constant()) {
+    product.factor *= e.real_value();
+    return true;
+  }
+  if (e.is_call(ScalarOp::Negate)) {
+    product.factor = -product.factor;
+    return collect(*e.arguments()[0], product);
+  }
+  if (!e.is_call(ScalarOp::Multiply)) return false;
+  return std::all_of(e.arguments().begin(), e.arguments().end(), [&](const auto& a) { return collect(*a, product); });
+}
+
+std::optional<ContractionRole> role_of(bool left, bool right, bool output) {
+  if (left && right) return output ? ContractionRole::Batch : ContractionRole::Contracted;
+  if (left) return output ? ContractionRole::Left : ContractionRole::SummedLeft;
+  if (right) return output ? ContractionRole::Right : ContractionRole::SummedRight;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<ContractionForm> contraction_form(const EinSum& einsum, DType compute) {
+  if (einsum.aggregate != Aggregate::Sum || compute == DType::Int64) return std::nullopt;
+  Product product;
+  if (!collect(*einsum.expression, product) || product.operands.size() != 2) return std::nullopt;
+  const bool single = compute == DType::Float32 || compute == DType::Complex64;
+  const double largest = single ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
+  if (product.operands[0] == product.operands[1] || !(std::abs(product.factor) <= largest)) return std::nullopt;
+
+  ContractionForm form{product.operands[0], product.operands[1], product.factor, {}};
+  for (const auto label : einsum.labels()) {
+    const auto role = role_of(contains(einsum.inputs[form.left], label), contains(einsum.inputs[form.right], label),
+                              contains(einsum.output, label));
+    if (!role) return std::nullopt;
+    form.roles.push_back(*role);
+  }
+  return form;
+}
+
+}  // namespace eindb

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "tensor/einsum.hpp"
+
+namespace eindb {
+
+/// How a label takes part in a contraction of two operands (Peters, Fast Einsum, table 1).
+enum class ContractionRole : std::uint8_t {
+  Batch,       ///< left, right and output
+  Left,        ///< left and output: the rows, m
+  Right,       ///< right and output: the columns, n
+  Contracted,  ///< left and right: k
+  SummedLeft,  ///< left only: summed before the product
+  SummedRight,
+};
+
+/// SUM over a constant times two operands: what batches of matrix products compute.
+/// Example: Z[i] = SUM(-2 * X[i,j] * Y[j]) has factor -2 and roles i Left, j Contracted.
+struct ContractionForm {
+  std::size_t left = 0;  ///< numbers of operands
+  std::size_t right = 1;
+  double factor = 1;
+  std::vector<ContractionRole> roles;  ///< one per label of the EinSum
+};
+
+/// nullopt if the EinSum is something else, or not to be computed so: INT64 wraps, which floating-point products do
+/// not, and a factor beyond the type's range must not become infinite before it meets what would bring it back.
+std::optional<ContractionForm> contraction_form(const EinSum& einsum, DType compute);
+
+}  // namespace eindb
