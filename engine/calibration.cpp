@@ -131,18 +131,18 @@ class Calibration {
 
  private:
   void list_steps() {
-    steps_.push_back([this] { measure_overheads(); });
-    steps_.push_back([this] { measure_memory(); });
-    steps_.push_back([this] { measure_scaling(); });
-    steps_.push_back([this] { measure_repartition(); });
-    steps_.push_back([this] { measure_storage(); });
+    steps_.emplace_back([this] { measure_overheads(); });
+    steps_.emplace_back([this] { measure_memory(); });
+    steps_.emplace_back([this] { measure_scaling(); });
+    steps_.emplace_back([this] { measure_repartition(); });
+    steps_.emplace_back([this] { measure_storage(); });
     for (const auto type : kTypes) {
       if (type != DType::Int64)
-        for (std::size_t n = 0; n < kMatrixSides; ++n) steps_.push_back([=, this] { measure_product(type, n); });
-      steps_.push_back([=, this] { measure_vector(type); });
-      steps_.push_back([=, this] { measure_operations(type); });
-      steps_.push_back([=, this] { measure_folds(type); });
-      steps_.push_back([=, this] { measure_functions(type); });
+        for (std::size_t n = 0; n < kMatrixSides; ++n) steps_.emplace_back([=, this] { measure_product(type, n); });
+      steps_.emplace_back([=, this] { measure_vector(type); });
+      steps_.emplace_back([=, this] { measure_operations(type); });
+      steps_.emplace_back([=, this] { measure_folds(type); });
+      steps_.emplace_back([=, this] { measure_functions(type); });
     }
   }
 
@@ -156,7 +156,7 @@ class Calibration {
   };
 
   // The least time of several runs, within the slot of one measurement.
-  double least(State state, const std::function<double()>& run) {
+  double least(State state, const std::function<double()>& run) const {
     double best = std::numeric_limits<double>::infinity();
     const auto start = Clock::now();
     do {

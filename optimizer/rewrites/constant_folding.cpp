@@ -56,7 +56,7 @@ class Folder {
       arguments.push_back(fold(argument));
       changed = changed || arguments.back() != argument;
     }
-    if (e->op() == Case) return fold_case(std::move(arguments));
+    if (e->op() == Case) return fold_case(arguments);
     changed = fold_leading_constants(e->op(), arguments) || changed;
     if (arguments.size() == 1 && info_of(e->op()).min_arguments > 1) return arguments[0];
     const auto call = changed ? ScalarExpression::call(e->op(), std::move(arguments)) : e;
