@@ -20,7 +20,7 @@
 namespace eindb {
 namespace {
 
-// ---- Helpers of sessions -------------------------------------------------------------------------------------------
+// ---- What tests do with sessions -----------------------------------------------------------------------------------
 
 /// All cells of the result as text, or the message of the error.
 std::string outcome(Session& session, const std::string& statement) {
