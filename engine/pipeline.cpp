@@ -22,10 +22,10 @@ std::optional<Partition> wanted_partition(const BoundQuery& query, const Session
 }
 
 // Every worker has a limit of its own. Nothing is sliced for 0.
-std::int64_t memory_to_plan_with(const Settings& settings) {
+std::int64_t memory_to_plan_with(const Settings& settings, bool for_workers) {
   if (!settings.slicing()) return 0;
-  const auto limit =
-      static_cast<double>(settings.memory_limit()) * static_cast<double>(std::max<std::int64_t>(1, settings.workers()));
+  const auto shares = for_workers ? std::max<std::int64_t>(1, settings.workers()) : 1;
+  const auto limit = static_cast<double>(settings.memory_limit()) * static_cast<double>(shares);
   return static_cast<std::int64_t>(std::min(limit, 9e18));
 }
 
@@ -86,7 +86,7 @@ QueryPlan make_plan(const ast::Query& query, const NameSource& names, const Sess
   options.strategy = session.settings.strategy();
   options.disabled_passes = session.settings.disabled_passes();
   options.compare_strategies = request.compare_strategies;
-  options.memory_limit = memory_to_plan_with(session.settings);
+  options.memory_limit = memory_to_plan_with(session.settings, request.for_workers);
   options.output_partition = wanted_partition(bound, session, request);
   if (session.settings.calibrated()) use_machine(options, session, request);
   OptimizedPlan plan = optimize(bound.graph, options);

@@ -25,6 +25,7 @@ struct ResultRequest {
   bool stored = false;                      ///< cut as stored tensors are
   std::optional<Partition> partition = {};  ///< cut exactly so
   bool compare_strategies = false;          ///< with the plan's cost under every strategy
+  bool for_workers = false;                 ///< not to be run here: every worker has the memory limit to itself
 };
 
 /// How a statement came to its plan.

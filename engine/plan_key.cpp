@@ -27,10 +27,11 @@ void append(std::string& key, const std::string& text) {
 }
 
 void append(std::string& key, const ResultRequest& request) {
-  const auto& [dtype, stored, partition, compare_strategies] = request;
+  const auto& [dtype, stored, partition, compare_strategies, for_workers] = request;
   key += dtype ? static_cast<char>(*dtype) : '\xFF';
   key += stored ? '\1' : '\0';
   key += compare_strategies ? '\1' : '\0';
+  key += for_workers ? '\1' : '\0';
   append(key, partition ? partition->size() + 1 : 0);
   if (partition)
     for (const auto parts : *partition) append(key, parts);

@@ -32,7 +32,9 @@ Result execute_statement(const ast::Query& query, SessionState& session) {
 
 Result execute_statement(const ast::Explain& explain, SessionState& session) {
   ReadSnapshot snapshot(session.database, static_cast<std::size_t>(session.settings.threads()));
-  const auto planned = plan_query(explain.query, session, {.compare_strategies = explain.compare});
+  const auto planned = plan_query(
+      explain.query, session,
+      {.compare_strategies = explain.compare, .for_workers = !explain.analyze && session.settings.workers() > 0});
   std::optional<ExecutionProfile> profile;
   if (explain.analyze) {
     DiscardingSink sink;
