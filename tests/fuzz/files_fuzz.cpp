@@ -13,6 +13,7 @@
 
 #include "common/cancellation.hpp"
 #include "common/error.hpp"
+#include "engine/machine_file.hpp"
 #include "storage/formats/coordinate_reader.hpp"
 #include "storage/formats/csv_reader.hpp"
 #include "storage/formats/matrix_market_reader.hpp"
@@ -84,7 +85,8 @@ void read_file(int format, const std::string& path, std::span<const std::uint8_t
     case 4: return read_cells(CoordinateReader(path, {}, std::nullopt, std::nullopt, never));
     case 5: return read_cells(CoordinateReader(path, frostt_options(), std::nullopt, std::nullopt, never));
     case 6: return read_cells(MatrixMarketReader(path));
-    default: decode_tile(MemorySource(std::as_bytes(bytes)), DType::Float32, Shape({2, 3}), "a tile"); return;
+    case 7: decode_tile(MemorySource(std::as_bytes(bytes)), DType::Float32, Shape({2, 3}), "a tile"); return;
+    default: read_machine_file(path); return;
   }
 }
 
@@ -99,7 +101,7 @@ void try_input(const std::uint8_t* data, std::size_t size) {
   const std::span<const std::uint8_t> bytes(data + 1, size - 1);
   const MemoryFile file(bytes);
   try {
-    read_file(data[0] % 8, file.path(), bytes);
+    read_file(data[0] % 9, file.path(), bytes);
   } catch (const Error& error) {
     if (!is_of_files(error.kind()) || render(error, "").empty()) std::abort();
   }
