@@ -125,9 +125,13 @@ States cheap_states(const EinGraph& graph, const PartitionNetwork& network, cons
 
 std::vector<std::vector<std::size_t>> linearise(const EinGraph& graph) { return Linearisation(graph).run(); }
 
-Labelling decompose(const EinGraph& graph, const DecompositionOptions& options) {
+std::vector<LabelPartition> decomposed_partitions(const EinGraph& graph, const DecompositionOptions& options) {
   const auto network = partition_network(graph, options);
-  return evaluate(graph, network.partitions(graph, cheap_states(graph, network, options)), options);
+  return network.partitions(graph, cheap_states(graph, network, options));
+}
+
+Labelling decompose(const EinGraph& graph, const DecompositionOptions& options) {
+  return evaluate(graph, decomposed_partitions(graph, options), options);
 }
 
 Labelling decompose_linearised(const EinGraph& graph, const DecompositionOptions& options) {

@@ -16,6 +16,8 @@ namespace eindb {
 ///
 /// Example, p = 16, (A B) + (C (D E)) with all 400 x 400 and inputs free: 4,160,000 elements moved.
 Labelling decompose(const EinGraph& graph, const DecompositionOptions& options);
+/// The partition vectors of decompose(), not costed; one per vertex, empty for inputs.
+std::vector<LabelPartition> decomposed_partitions(const EinGraph& graph, const DecompositionOptions& options);
 
 /// The paper's method for general graphs (section 8.4), as a baseline: the longest path of vertices that have no vector
 /// yet is labelled on its own, then the next longest, until none is left. A path ignores what its vertices read off the

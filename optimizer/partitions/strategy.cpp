@@ -17,7 +17,7 @@ namespace {
 using Kind = Strategy::Kind;
 using Names = std::vector<std::string>;
 
-Labelling label_sqrt(const EinGraph& graph, const Names&, const DecompositionOptions& options) {
+std::vector<LabelPartition> choose_sqrt(const EinGraph& graph, const Names&, const DecompositionOptions& options) {
   const int halvings = std::bit_width(static_cast<std::uint64_t>(options.parallelism)) - 1;
   const auto root = std::int64_t{1} << (halvings / 2);
   std::vector<LabelPartition> partitions;
@@ -32,20 +32,21 @@ Labelling label_sqrt(const EinGraph& graph, const Names&, const DecompositionOpt
       partition.parts.push_back(slices[n] * std::min(root, floor_power_of_two(extent / slices[n])));
     }
   }
-  return evaluate(graph, std::move(partitions), options);
+  return partitions;
 }
 
-Labelling label_eindecomp(const EinGraph& graph, const Names&, const DecompositionOptions& options) {
-  return decompose(graph, options);
+std::vector<LabelPartition> choose_eindecomp(const EinGraph& graph, const Names&, const DecompositionOptions& options) {
+  return decomposed_partitions(graph, options);
 }
 
-Labelling label_named(const EinGraph& graph, const Names& names, const DecompositionOptions& options) {
-  return evaluate(graph, cut_named_labels(graph, names, options.parallelism), options);
+std::vector<LabelPartition> choose_named(const EinGraph& graph, const Names& names,
+                                         const DecompositionOptions& options) {
+  return cut_named_labels(graph, names, options.parallelism);
 }
 
-Labelling label_megatron(const EinGraph& graph, const Names& names, const DecompositionOptions& options) {
-  const auto labels = names.empty() ? weight_labels(graph) : names;
-  return evaluate(graph, cut_named_labels(graph, labels, options.parallelism), options);
+std::vector<LabelPartition> choose_megatron(const EinGraph& graph, const Names& names,
+                                            const DecompositionOptions& options) {
+  return cut_named_labels(graph, names.empty() ? weight_labels(graph) : names, options.parallelism);
 }
 
 // One row per kind: everything that a name stands for.
@@ -54,16 +55,16 @@ struct StrategyRow {
   std::string_view name;
   std::string_view own_label;  // where none is given; empty: the strategy finds its labels, or has none
   std::size_t most_labels;
-  Labelling (*label)(const EinGraph&, const Names&, const DecompositionOptions&);
+  std::vector<LabelPartition> (*choose)(const EinGraph&, const Names&, const DecompositionOptions&);
 };
 
 constexpr std::array kStrategies = std::to_array<StrategyRow>({
-    {Kind::EinDecomp, "eindecomp", "", 0, label_eindecomp},
-    {Kind::Sqrt, "sqrt", "", 0, label_sqrt},
-    {Kind::Data, "data", "b", 1, label_named},
-    {Kind::Sequence, "sequence", "s", 1, label_named},
-    {Kind::Attention, "attention", "h", 1, label_named},
-    {Kind::Megatron, "megatron", "", 16, label_megatron},
+    {Kind::EinDecomp, "eindecomp", "", 0, choose_eindecomp},
+    {Kind::Sqrt, "sqrt", "", 0, choose_sqrt},
+    {Kind::Data, "data", "b", 1, choose_named},
+    {Kind::Sequence, "sequence", "s", 1, choose_named},
+    {Kind::Attention, "attention", "h", 1, choose_named},
+    {Kind::Megatron, "megatron", "", 16, choose_megatron},
 });
 
 const StrategyRow& row_of(Kind kind) {
@@ -133,11 +134,7 @@ Labelling label(const EinGraph& graph, const Strategy& strategy, const Decomposi
   const auto& row = row_of(strategy.kind);
   auto names = strategy.labels;
   if (names.empty() && !row.own_label.empty()) names.emplace_back(row.own_label);
-  auto labelling = row.label(graph, names, options);
-  if (graph.sliced().empty()) return labelling;
-  std::vector<LabelPartition> partitions;
-  for (auto& vertex : labelling.vertices) partitions.push_back(std::move(vertex.partition));
-  return evaluate(graph, fitted_to_slices(graph, std::move(partitions)), options);
+  return evaluate(graph, fitted_to_slices(graph, row.choose(graph, names, options)), options);
 }
 
 }  // namespace eindb
