@@ -344,23 +344,29 @@ Labels index_labels_of(const ScalarExpression& e) {
   return out.labels();
 }
 
-ScalarPtr substitute_operands(const ScalarPtr& e, const std::function<ScalarPtr(std::size_t)>& replace) {
-  if (e->kind() == Kind::Operand) return replace(e->operand());
-  if (e->kind() != Kind::Call) return e;
+namespace {
+
+// `replace` takes a leaf and gives what stands in its place. What does not change is shared.
+template <class Replace>
+ScalarPtr substitute_leaves(const ScalarPtr& e, const Replace& replace) {
+  if (e->kind() != Kind::Call) return replace(e);
   std::vector<ScalarPtr> arguments;
   arguments.reserve(e->arguments().size());
-  for (const auto& argument : e->arguments()) arguments.push_back(substitute_operands(argument, replace));
+  for (const auto& argument : e->arguments()) arguments.push_back(substitute_leaves(argument, replace));
+  if (arguments == e->arguments()) return e;
   return ScalarExpression::call(e->op(), std::move(arguments));
 }
 
+}  // namespace
+
+ScalarPtr substitute_operands(const ScalarPtr& e, const std::function<ScalarPtr(std::size_t)>& replace) {
+  return substitute_leaves(
+      e, [&](const ScalarPtr& leaf) { return leaf->kind() == Kind::Operand ? replace(leaf->operand()) : leaf; });
+}
+
 ScalarPtr substitute_parameters(const ScalarPtr& e, const std::function<ScalarPtr(std::size_t)>& replace) {
-  if (e->kind() == Kind::Parameter) return replace(e->parameter());
-  if (e->kind() != Kind::Call) return e;
-  std::vector<ScalarPtr> arguments;
-  arguments.reserve(e->arguments().size());
-  for (const auto& argument : e->arguments()) arguments.push_back(substitute_parameters(argument, replace));
-  if (arguments == e->arguments()) return e;
-  return ScalarExpression::call(e->op(), std::move(arguments));
+  return substitute_leaves(
+      e, [&](const ScalarPtr& leaf) { return leaf->kind() == Kind::Parameter ? replace(leaf->parameter()) : leaf; });
 }
 
 ScalarType type_of(const ScalarExpression& e, std::span<const DType> operands) {

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "common/check.hpp"
+#include "common/disjoint_sets.hpp"
 #include "optimizer/partitions/variable_elimination.hpp"
 
 namespace eindb {
@@ -21,21 +22,6 @@ constexpr int kForestsWithoutGain = 4;
 constexpr std::size_t kMostPromising = 256;
 constexpr double kShareOfPromising = 0.5;  // of the work that is left
 constexpr auto kNoLimit = std::numeric_limits<double>::infinity();
-
-// Which variables hang together.
-class Components {
- public:
-  explicit Components(std::size_t size) : parent_(size) { std::iota(parent_.begin(), parent_.end(), std::size_t{0}); }
-
-  std::size_t of(std::size_t v) {
-    while (parent_[v] != v) v = parent_[v] = parent_[parent_[v]];
-    return v;
-  }
-  void unite(std::size_t a, std::size_t b) { parent_[of(a)] = of(b); }
-
- private:
-  std::vector<std::size_t> parent_;
-};
 
 class Descent {
  public:
@@ -60,7 +46,7 @@ class Descent {
 
   // Greedily in order_. What is left out stands first the next time.
   std::vector<Variable> next_forest() {
-    Components components(network_.size());
+    DisjointSets components(network_.size());
     std::vector<bool> inside(network_.size(), false);
     std::vector<Variable> forest;
     std::vector<Variable> left_out;
@@ -93,9 +79,9 @@ class Descent {
     return out;
   }
 
-  static bool all_apart(const std::vector<Variable>& variables, Components& components) {
+  static bool all_apart(const std::vector<Variable>& variables, DisjointSets& components) {
     std::vector<std::size_t> of;
-    for (const auto v : variables) of.push_back(components.of(v));
+    for (const auto v : variables) of.push_back(components.find(v));
     std::sort(of.begin(), of.end());
     return std::adjacent_find(of.begin(), of.end()) == of.end();
   }

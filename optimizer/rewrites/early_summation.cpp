@@ -1,10 +1,10 @@
 #include "optimizer/rewrites/early_summation.hpp"
 
-#include <numeric>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "common/disjoint_sets.hpp"
 #include "optimizer/rewrites/product.hpp"
 #include "optimizer/rewrites/separable_extreme.hpp"
 #include "optimizer/rewrites/separable_sum.hpp"
@@ -20,22 +20,8 @@ struct Group {
   bool has_operand = false;
 };
 
-// Disjoint sets of factor numbers.
-class FactorSets {
- public:
-  explicit FactorSets(std::size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), std::size_t{0}); }
-  std::size_t find(std::size_t n) {
-    while (parent_[n] != n) n = parent_[n] = parent_[parent_[n]];
-    return n;
-  }
-  void unite(std::size_t a, std::size_t b) { parent_[find(b)] = find(a); }
-
- private:
-  std::vector<std::size_t> parent_;
-};
-
 // Joins each factor of label values to the one set of factors with operands that has any of its labels, if it is one.
-void attach_label_values(const std::vector<Factor>& factors, const VertexSplitter& splitter, FactorSets& sets) {
+void attach_label_values(const std::vector<Factor>& factors, const VertexSplitter& splitter, DisjointSets& sets) {
   std::unordered_map<Label, std::unordered_set<std::size_t>> holders;
   std::vector<std::size_t> without_operand;
   for (std::size_t f = 0; f < factors.size(); ++f) {
@@ -52,7 +38,7 @@ void attach_label_values(const std::vector<Factor>& factors, const VertexSplitte
 }
 
 std::vector<Group> group_factors(const std::vector<Factor>& factors, const VertexSplitter& splitter) {
-  FactorSets sets(factors.size());
+  DisjointSets sets(factors.size());
   std::unordered_map<std::size_t, std::size_t> first_reader;
   for (std::size_t f = 0; f < factors.size(); ++f)
     for (const auto operand : operands_of(*factors[f].expression))
