@@ -52,12 +52,13 @@ void TensorResult::copy_elements(void* target, const std::vector<std::int64_t>& 
 }
 
 void TensorResult::for_each_tile(const std::function<void(const TileView&)>& f) const {
-  const auto& [name, labels, dtype, grid, tiles] = *impl_->relation;
-  for (std::size_t id = 0; id < tiles.size(); ++id) {
-    const auto key = grid.key_of(static_cast<std::int64_t>(id));
+  const auto& grid = impl_->relation->grid;
+  for (std::int64_t id = 0; id < grid.tile_count(); ++id) {
+    const auto tile = translated("", [&] { return impl_->relation->tile(id); });
+    const auto key = grid.key_of(id);
     const auto begin = grid.tile_begin(key);
     const auto shape = grid.tile_shape(key);
-    f({.begin = begin, .extents = shape.extents(), .data = tiles[id] == nullptr ? nullptr : tiles[id]->bytes().data()});
+    f({.begin = begin, .extents = shape.extents(), .data = tile == nullptr ? nullptr : tile->bytes().data()});
   }
 }
 

@@ -1,6 +1,7 @@
 #include "catalog/catalog.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
@@ -170,6 +171,32 @@ TensorSummary Catalog::summarize(const TensorInfo& info) {
                                     quote_identifier(TileStore::table_of(info.name)));
   CHECK(select.step(), "an aggregate gives one row");
   return {.info = info, .stored_tiles = select.integer(0), .stored_bytes = select.integer(1)};
+}
+
+double Catalog::present(const TensorInfo& info) {
+  // Each is a page of the file at the most, which execution is going to read anyway.
+  constexpr std::int64_t kLookedFor = 96;
+  const auto tiles = info.grid.tile_count();
+  if (tiles <= 1) return 1;
+  const auto table = "main." + quote_identifier(TileStore::table_of(info.name));
+  std::int64_t found = 0;
+  if (tiles <= kLookedFor) {
+    auto select = connection_.prepare("SELECT COUNT(*) FROM " + table);
+    if (select.step()) found = select.integer(0);
+  } else {
+    auto select = connection_.prepare("SELECT 1 FROM " + table + " WHERE tile_id = ?");
+    // In steps that no grid's rows are a multiple of, or samples would follow its columns.
+    constexpr double kStep = 0.6180339887498949;
+    for (std::int64_t n = 1; n <= kLookedFor; ++n) {
+      const double place = static_cast<double>(n) * kStep;
+      select.bind(1, static_cast<std::int64_t>((place - std::floor(place)) * static_cast<double>(tiles)));
+      if (select.step()) ++found;
+      select.reset();
+    }
+  }
+  const auto looked_for = static_cast<double>(std::min(tiles, kLookedFor));
+  const double share = std::clamp(static_cast<double>(found), 0.5, looked_for) / looked_for;
+  return std::exp2(std::round(8 * std::log2(share)) / 8);
 }
 
 void Catalog::check_free(const std::string& name, std::optional<std::int64_t> except) {

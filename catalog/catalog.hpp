@@ -36,6 +36,9 @@ class Catalog {
   /// All tensors in the order of names(), with what they take on disk. Reads every row's head, not the tiles.
   std::vector<TensorSummary> list();
   TensorSummary summarize(const TensorInfo& info);
+  /// The share of tiles that are stored, to within a tenth or so, so that few writes change it. Of large grids a sample
+  /// is looked for; never reads a tile. 1 for a tensor of one tile.
+  double present(const TensorInfo& info);
 
   /// Makes a tensor of zeros. Error{DuplicateName} if a tensor, table or view has the name.
   TensorInfo create(const std::string& name, DType dtype, const std::vector<std::string>& labels, const TileGrid& grid);

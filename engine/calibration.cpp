@@ -275,11 +275,10 @@ class Calibration {
     const Shape shape({side, side});
     const TileGrid rows(shape, {parts, 1});
     const TileGrid columns(shape, {1, parts});
-    std::vector<TilePtr> tiles;
-    for (std::int64_t n = 0; n < parts; ++n)
-      tiles.push_back(std::make_shared<const Tile>(Tile::zeros(DType::Float64, rows.tile_shape(rows.key_of(n)))));
-    Relation source(DType::Float64, rows, tiles);
     const auto memory = MemoryBudget::create(std::int64_t{1} << 40U);
+    Relation source(DType::Float64, rows, memory);
+    for (std::int64_t n = 0; n < parts; ++n)
+      source.put(n, memory->track(Tile::zeros(DType::Float64, rows.tile_shape(rows.key_of(n)))));
     Scheduler scheduler(threads);
     return least(State::Fresh, [&] {
       std::vector<TilePtr> made(static_cast<std::size_t>(parts));

@@ -4,7 +4,7 @@
 
 #include "common/error.hpp"
 #include "storage/formats/cell_list_writer.hpp"
-#include "storage/spill_file.hpp"
+#include "storage/scratch_file.hpp"
 
 namespace eindb {
 namespace {

@@ -1,12 +1,9 @@
 #include "engine/cell_import.hpp"
 
-#include <filesystem>
-
 #include "common/error.hpp"
 #include "storage/cell_loader.hpp"
 #include "storage/formats/coordinate_reader.hpp"
 #include "storage/formats/matrix_market_reader.hpp"
-#include "storage/spill_file.hpp"
 
 namespace eindb {
 namespace {
@@ -45,12 +42,6 @@ std::unique_ptr<CellSource> open_matrix_market(const std::string& path, const st
   return matrix;
 }
 
-std::string spill_directory(const SessionState& session) {
-  if (session.database.is_in_memory()) return temporary_directory();
-  const auto directory = std::filesystem::path(session.database.path()).parent_path();
-  return directory.empty() ? "." : directory.string();
-}
-
 [[noreturn]] void shapes_differ(const std::string& what, const Shape& shape, const TensorInfo& tensor) {
   throw Error(ErrorKind::Shape,
               what + " has shape " + shape.to_string() + ", but tensor " + tensor.name + " has shape " +
@@ -81,7 +72,7 @@ std::unique_ptr<CellSource> open_cell_list(const std::string& path, const CopyOp
 void load_cells(CellSource& cells, const TensorInfo& tensor, SessionState& session) {
   CellLoader loader(session.database.connection(), tensor.store(), session.cancellation,
                     {.memory = session.settings.memory_limit(),
-                     .spill_directory = spill_directory(session),
+                     .spill_directory = session.database.scratch_directory(),
                      .base = cells.base(),
                      .distinct_keys = cells.has_distinct_keys(),
                      .place = [&](std::int64_t line) { return cells.place(line); }});

@@ -128,7 +128,7 @@ TileProvider query_result(const ast::Query& query, SessionState& session) {
   auto result = evaluate_query(query, session);
   return {.dtype = result->dtype,
           .grid = result->grid,
-          .tile = [result](std::int64_t id) { return result->tiles[static_cast<std::size_t>(id)]; },
+          .tile = [result](std::int64_t id) { return result->tile(id); },
           .labels = result->labels};
 }
 

@@ -91,14 +91,44 @@ std::string slices_text(const Json& path) {
   return labels.empty() ? "" : "Slices " + magnitude(path["slices"].get<double>()) + " of" + labels + "\n";
 }
 
+std::string share(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2g", value);
+  return text;
+}
+
+// How a plan that does not fit the memory limit keeps to it; empty for one that fits.
+std::string memory_text(const Json& plan) {
+  if (!plan.contains("memory")) return "";
+  const auto& memory = plan["memory"];
+  const auto seconds = [&](const char* key) {
+    return memory[key].is_null() ? std::string("cannot be done") : milliseconds(memory[key].get<double>());
+  };
+  const bool slices = memory["by"] == "slices";
+  return std::string("Memory limit kept by ") +
+         (slices ? "slices" : "a scratch file, about " + magnitude(memory["spilled_bytes"].get<double>()) + " bytes") +
+         ": spilling " + seconds("seconds_spilling") + ", slicing " + seconds("seconds_slicing") + "\n";
+}
+
+// "M, E, Z".
+std::string names_text(const Json& names) {
+  std::string out;
+  for (const auto& name : names) out += (out.empty() ? "" : ", ") + name.get<std::string>();
+  return out;
+}
+
 std::string operator_text(const Json& op) {
   std::string out = "  " + std::to_string(op["id"].get<std::size_t>()) + " " + op["operator"].get<std::string>() + " " +
                     op["vertex"].get<std::string>();
   for (const auto& input : op["inputs"]) out += " #" + std::to_string(input.get<std::size_t>());
   out += " -> grid " + op["grid"].dump();
+  if (op.contains("fused")) out += ", of " + names_text(op["fused"]);
   if (op.contains("selection")) out += ", " + op["selection"].get<std::string>();
+  if (op.contains("density")) out += ", density " + share(op["density"].get<double>());
   if (op.contains("slices")) out += ", in " + magnitude(op["slices"].get<double>()) + " slices";
   if (op.contains("tiles_read")) out += ", " + std::to_string(op["tiles_read"].get<std::int64_t>()) + " tiles read";
+  if (op.contains("skipped_calls"))
+    out += ", " + grouped(op["skipped_calls"].get<double>()) + " calls skipped for zeros";
   if (op.contains("actual_seconds")) out += "  (" + milliseconds(op["actual_seconds"].get<double>()) + ")";
   return out + "\n";
 }
@@ -148,10 +178,11 @@ std::string dot_string(const std::string& text) {
 std::string dot_label(const Json& op, const Json& plan) {
   std::string out = op["operator"].get<std::string>() + " " + op["vertex"].get<std::string>();
   for (const auto& vertex : plan["vertices"]) {
-    if (op["operator"] != "join" || vertex["vertex"] != op["vertex"]) continue;
+    if ((op["operator"] != "join" && op["operator"] != "fused join") || vertex["vertex"] != op["vertex"]) continue;
     out += "\n" + vertex["einsum"].get<std::string>() + "\nparts " + partition_text(vertex["partition"]) + ", " +
            grouped(vertex["kernel_calls"].get<double>()) + " kernel calls";
   }
+  if (op.contains("fused")) out += "\nfused " + names_text(op["fused"]);
   out += "\ngrid " + op["grid"].dump();
   if (op.contains("selection")) out += ", " + op["selection"].get<std::string>();
   if (op.contains("actual_seconds")) out += "\n" + milliseconds(op["actual_seconds"].get<double>());
@@ -186,7 +217,7 @@ std::string explain_text(const PlannedQuery& planned, const SessionState& sessio
   out += ")\n";
   for (const auto& vertex : plan["vertices"]) out += vertex_text(vertex, calibrated || profile != nullptr);
   out += candidates_text(plan);
-  out += path_text(plan["path"]) + slices_text(plan["path"]);
+  out += path_text(plan["path"]) + slices_text(plan["path"]) + memory_text(plan);
   if (plan.contains("strategies")) out += strategies_text(plan["strategies"]);
   if (plan.contains("workers")) out += placement_text(plan);
   out += "Operators\n";

@@ -10,6 +10,8 @@
 #include "engine/plan_lookups.hpp"
 #include "engine/tile_endpoints.hpp"
 #include "executor/executor.hpp"
+#include "storage/scratch_file.hpp"
+#include "tensor/tile_memory.hpp"
 
 namespace eindb {
 namespace {
@@ -35,7 +37,8 @@ void use_machine(OptimizerOptions& options, const SessionState& session, const R
   options.machine = MachineOptions{.figures = session.machine(),
                                    .threads = settings.threads(),
                                    .memory_limit = settings.memory_limit(),
-                                   .choose_parallelism = !settings.parallelism_is_set() && settings.workers() == 0};
+                                   .choose_parallelism = !settings.parallelism_is_set() && settings.workers() == 0,
+                                   .spills = !request.for_workers};
   if (request.stored && !request.partition && !settings.tile_bytes_is_set())
     options.machine->stored_partition = std::exchange(options.output_partition, std::nullopt);
 }
@@ -52,12 +55,41 @@ void check_memory(const OptimizedPlan& plan, std::int64_t limit) {
     return std::to_string(static_cast<std::int64_t>(std::ceil(bytes / 1048576.0)));
   };
   const auto least = mebibytes(std::min(plan.shortfall->bytes, 9e18));
+  if (plan.shortfall->for_calls) {
+    throw Error(ErrorKind::MemoryLimit,
+                "the tiles that kernel calls work on need at least " + least + " MiB, more than the memory_limit of " +
+                    mebibytes(static_cast<double>(limit)) + " MiB",
+                std::nullopt,
+                "raise it with SET memory_limit = '" + least + "MiB' or more, or cut " + plan.shortfall->vertex +
+                    "'s operands into smaller tiles: ALTER TENSOR ... PARTITION");
+  }
   throw Error(ErrorKind::MemoryLimit,
               plan.shortfall->vertex + " needs at least " + least +
                   " MiB in whatever slices, for its result and what slices " + "share, more than the memory_limit of " +
                   mebibytes(static_cast<double>(limit)) + " MiB",
               std::nullopt,
               "raise it with SET memory_limit = '" + least + "MiB' or more, or try another order with USING PATH");
+}
+
+// A result that fits neither in memory nor in the scratch file is refused before any work is done.
+void check_result(const PlannedQuery& planned, const SessionState& session) {
+  const auto& grid = planned.result_grid();
+  auto bytes = static_cast<double>(size_of(planned.output().dtype)) *
+               planned.plan.graph.vertex(planned.plan.graph.output()).density.present;
+  for (const auto extent : grid.shape().extents()) bytes *= static_cast<double>(extent);
+  const auto limit = static_cast<double>(session.settings.memory_limit());
+  if (bytes <= limit) return;
+  const auto directory = session.database.scratch_directory();
+  const auto room = static_cast<double>(free_bytes(directory.empty() ? temporary_directory() : directory));
+  if (bytes <= limit + room) return;
+  const auto mebibytes = [](double value) {
+    return std::to_string(static_cast<std::int64_t>(std::ceil(std::min(value, 9e18) / 1048576.0)));
+  };
+  throw Error(ErrorKind::MemoryLimit,
+              "the result of " + planned.query.name + " takes " + mebibytes(bytes) +
+                  " MiB, more than the memory_limit of " + mebibytes(limit) + " MiB and the " + mebibytes(room) +
+                  " MiB that are free for scratch files",
+              std::nullopt, "ask for a part of it, or aggregate it");
 }
 
 // Stored tensors that the plan reads.
@@ -87,6 +119,7 @@ QueryPlan make_plan(const ast::Query& query, const NameSource& names, const Sess
   options.disabled_passes = session.settings.disabled_passes();
   options.compare_strategies = request.compare_strategies;
   options.memory_limit = memory_to_plan_with(session.settings, request.for_workers);
+  options.spills = !request.for_workers;
   options.output_partition = wanted_partition(bound, session, request);
   if (session.settings.calibrated()) use_machine(options, session, request);
   OptimizedPlan plan = optimize(bound.graph, options);
@@ -132,23 +165,30 @@ PlannedQuery plan_query(const ast::Query& query, SessionState& session, const Re
 }
 
 ExecutionProfile run_query(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot, TileSink& sink) {
-  check_memory(planned.plan, session.settings.memory_limit());
-  StoredTiles stored(snapshot, session.catalog, scanned_tensors(planned.plan.physical));
+  const auto& settings = session.settings;
+  check_memory(planned.plan, settings.memory_limit());
+  const TileMemory::Limit resident(settings.memory_limit());
+  const auto memory = MemoryBudget::create(settings.memory_limit(), session.database.scratch_directory());
+  const TileCache::Statement cached(session.tiles, memory, session.database.connection().current_data_version(),
+                                    settings.tile_cache_size());
+  StoredTiles stored(snapshot, session.catalog, scanned_tensors(planned.plan.physical), session.tiles);
   AttachedTiles source(session.attached, stored);
   ExecutionContext context{.scheduler = session.scheduler(),
                            .cancellation = session.cancellation,
-                           .memory = MemoryBudget::create(session.settings.memory_limit()),
+                           .memory = memory,
                            .source = source,
                            .progress = [&](std::string_view stage, std::int64_t done, std::int64_t total) {
                              session.report(stage, done, total);
                            }};
+  sink.begin(memory);
   // Physical plan -> tasks on tiles -> tiles of the result.
   if (planned.shared->parameters.empty()) return execute(planned.plan.physical, context, sink);
   return execute(with_values(planned.plan.physical, session.parameters), context, sink);
 }
 
-std::vector<TilePtr> evaluate(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot) {
-  CollectingSink sink(planned.result_grid().tile_count());
+std::shared_ptr<BufferedTiles> evaluate(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot) {
+  check_result(planned, session);
+  CollectingSink sink(planned.result_grid());
   run_query(planned, session, snapshot, sink);
   return sink.take();
 }

@@ -65,10 +65,10 @@ PlannedQuery plan_query(const ast::Query& query, SessionState& session, const Re
 /// Runs a plan on the tiles of `snapshot` into `sink`.
 ExecutionProfile run_query(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot, TileSink& sink);
 
-/// The same with the result in memory: tiles in order of tile_id.
-std::vector<TilePtr> evaluate(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot);
+/// The same with the result's tiles for whoever asks for them.
+std::shared_ptr<BufferedTiles> evaluate(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot);
 
-/// Both, in a snapshot of its own; the result stays in memory.
+/// Both, in a snapshot of its own.
 std::shared_ptr<const TensorRelation> evaluate_query(const ast::Query& query, SessionState& session);
 
 }  // namespace eindb

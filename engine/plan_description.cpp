@@ -146,6 +146,18 @@ double slices_of(const PhysicalPlan& plan, NodeId id) {
   return slices;
 }
 
+// The vertices that a fused join computes, in the order in which it does; empty for any other operator.
+std::vector<std::string> fused_vertices(const EinGraph& graph, const PhysicalNode& node) {
+  std::vector<std::string> names;
+  const auto* join = std::get_if<JoinNode>(&node.op);
+  if (join == nullptr) return names;
+  for (const auto& step : join->steps) {
+    const auto& name = graph.vertex(step.vertex).name;
+    if (names.empty() || names.back() != name) names.push_back(name);
+  }
+  return names;
+}
+
 Json describe_operator(const PlannedQuery& planned, std::size_t n, const ExecutionProfile* profile) {
   const auto& node = planned.plan.physical.nodes[n];
   Json inputs = Json::array();
@@ -155,11 +167,15 @@ Json describe_operator(const PlannedQuery& planned, std::size_t n, const Executi
            {"vertex", planned.plan.graph.vertex(node.vertex).name},
            {"inputs", inputs},
            {"grid", node.grid.partition()}};
+  if (const auto fused = fused_vertices(planned.plan.graph, node); !fused.empty()) out["fused"] = fused;
   if (const auto selection = selection_of(node); !selection.empty()) out["selection"] = selection;
   if (const auto slices = slices_of(planned.plan.physical, NodeId(n)); slices > 1) out["slices"] = number(slices);
+  const auto present = planned.plan.graph.vertex(node.vertex).density.present;
+  if (present < 1 && !std::holds_alternative<RepartitionNode>(node.op)) out["density"] = present;
   if (profile != nullptr) {
     out["actual_seconds"] = profile->nodes[n].seconds;
     if (std::holds_alternative<ScanNode>(node.op)) out["tiles_read"] = profile->nodes[n].tiles_in;
+    if (profile->nodes[n].skipped_calls > 0) out["skipped_calls"] = profile->nodes[n].skipped_calls;
   }
   return out;
 }
@@ -263,6 +279,13 @@ Json describe_plan(const PlannedQuery& planned, const SessionState& session, con
            {"planning_seconds", planned.planning_seconds},
            {"plan_cache", name_of(planned.source)},
            {"passes", passes}};
+  if (const auto& choice = planned.plan.memory_choice) {
+    const auto seconds = [](double value) { return std::isfinite(value) ? Json(value) : Json(); };
+    out["memory"] = {{"by", choice->slices ? "slices" : "scratch"},
+                     {"spilled_bytes", number(choice->spilled_bytes)},
+                     {"seconds_spilling", seconds(choice->seconds_spilling)},
+                     {"seconds_slicing", seconds(choice->seconds_slicing)}};
+  }
   if (!planned.plan.strategies.empty()) out["strategies"] = describe_strategies(planned.plan.strategies);
   if (const auto workers = session.settings.workers(); workers > 0) describe_placement(planned, workers, out);
   if (profile != nullptr) {

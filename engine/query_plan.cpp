@@ -48,7 +48,10 @@ std::size_t bytes_of(const EinGraph& graph) {
 std::size_t bytes_of(const PhysicalNode& node) {
   auto bytes = bytes_of(node.grid);
   const auto* join = std::get_if<JoinNode>(&node.op);
-  if (join != nullptr) bytes += bytes_of(join->inputs) + bytes_of(join->einsum) + bytes_of(join->partition);
+  if (join == nullptr) return bytes;
+  bytes += bytes_of(join->inputs) + bytes_of(join->einsum) + bytes_of(join->partition) + bytes_of(join->rows) +
+           bytes_of(join->steps);
+  for (const auto& step : join->steps) bytes += bytes_of(step.inputs) + bytes_of(step.einsum);
   return bytes;
 }
 
@@ -72,6 +75,7 @@ PhysicalPlan with_values(const PhysicalPlan& plan, const std::vector<ParameterVa
       CHECK(number < values.size(), "a plan runs with a value for each parameter");
       return constant_of(values[number]);
     };
+    for (auto& step : join->steps) step.einsum.expression = substitute_parameters(step.einsum.expression, value);
     join->einsum.expression = substitute_parameters(join->einsum.expression, value);
     if (join->einsum.epilogue != nullptr) join->einsum.epilogue = substitute_parameters(join->einsum.epilogue, value);
   }

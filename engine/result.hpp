@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "executor/tile_buffer.hpp"
 #include "tensor/partition.hpp"
 #include "tensor/tile.hpp"
 
@@ -24,13 +25,17 @@ using Cell =
     std::variant<std::monostate, std::int64_t, float, double, std::complex<float>, std::complex<double>, std::string>;
 using Row = std::vector<Cell>;
 
-/// A finished tensor relation in memory: tiles in order of tile_id; a null tile is all zero.
+/// A finished tensor relation: its tiles in memory, or in a scratch file as far as the memory limit is too small.
+/// Thread-safe.
 struct TensorRelation {
   std::string name;
   std::vector<std::string> labels;
   DType dtype = DType::Float64;
   TileGrid grid;
-  std::vector<TilePtr> tiles;
+  std::shared_ptr<BufferedTiles> tiles;
+
+  /// Null for all zero. Throws Error where it cannot be brought back to memory.
+  TilePtr tile(std::int64_t tile_id) const { return tiles->get(tile_id); }
 };
 
 /// Gives rows one at a time. Not thread-safe; must not outlive its session.

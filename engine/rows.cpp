@@ -39,7 +39,7 @@ class TensorRows final : public RowSource {
     const auto& grid = tensor_->grid;
     TileKey key(index_.size());
     for (std::size_t d = 0; d < key.size(); ++d) key[d] = part_of(grid.shape()[d], grid.partition()[d], index_[d]);
-    tile_ = tensor_->tiles[static_cast<std::size_t>(grid.id_of(key))].get();
+    tile_ = tensor_->tile(grid.id_of(key));
     offset_ = 0;
     run_left_ = 1;
     for (std::size_t d = 0; d < key.size(); ++d) {
@@ -59,7 +59,7 @@ class TensorRows final : public RowSource {
   std::shared_ptr<const TensorRelation> tensor_;
   std::vector<std::int64_t> index_;
   std::int64_t left_;
-  const Tile* tile_ = nullptr;
+  TilePtr tile_;
   std::int64_t offset_ = 0;
   std::int64_t run_left_ = 0;
 };

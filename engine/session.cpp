@@ -72,6 +72,7 @@ class TemporaryTensors {
 
 Result run_statement(const ast::Statement& statement, SessionState& session) {
   session.attached.check_targets(statement);
+  session.database.limit_memory(session.settings.memory_limit(), session.settings.threads());
   return std::visit([&](const auto& node) { return execute_statement(node, session); }, statement.node);
 }
 

@@ -26,8 +26,14 @@ const MachineFigures& SessionState::machine() const {
   } else if (absent || machine_.path != path || machine_.changed != changed) {
     machine_.path = path;
     machine_.changed = {};  // what fails is read again the next time
-    auto figures = read_machine_file(path);
-    machine_ = {path, changed, std::move(figures), next};
+    try {
+      auto figures = read_machine_file(path);
+      machine_ = {path, changed, std::move(figures), next};
+    } catch (const Error&) {
+      // Who did not ask for them is not kept from working: SHOW machine says whose figures they are.
+      if (given || settings.calibrated_is_set()) throw;
+      machine_ = {path, {}, built_in_figures(), next};
+    }
   }
   return machine_.figures;
 }
@@ -66,7 +72,12 @@ std::optional<InputTensor> SessionState::find_tensor(const std::string& name) {
   if (const auto* tensor = attached.find(name)) return tensor->input();
   auto found = catalog.find(name);
   if (!found) return std::nullopt;
-  return InputTensor{.name = found->name, .dtype = found->dtype, .grid = found->grid, .selection = {}};
+  return InputTensor{.name = found->name,
+                     .dtype = found->dtype,
+                     .grid = found->grid,
+                     .selection = {},
+                     .attached = false,
+                     .present = catalog.present(*found)};
 }
 
 NameSource SessionState::name_source() {

@@ -17,6 +17,7 @@
 #include "engine/prepared_statement.hpp"
 #include "engine/session.hpp"
 #include "engine/settings.hpp"
+#include "engine/tile_cache.hpp"
 #include "executor/scheduler.hpp"
 #include "optimizer/partitions/machine_figures.hpp"
 #include "parser/ast.hpp"
@@ -62,6 +63,7 @@ struct SessionState {
   std::map<std::string, PreparedStatement> prepared;  ///< by name in lower case
   std::vector<ParameterValue> parameters;             ///< of the prepared statement that runs
   PlanCache plans;
+  TileCache tiles;
 
  private:
   // The file as it was read last.

@@ -24,6 +24,7 @@ constexpr std::int64_t kMaxThreads = 1024;
 constexpr std::int64_t kMaxParallelism = 65536;
 constexpr std::int64_t kDefaultTileBytes = 1 << 20;
 constexpr std::int64_t kDefaultPlanCacheSize = 256;
+constexpr std::int64_t kTileCacheShare = 4;  // of the memory limit, inverted
 constexpr std::int64_t kMaxPlanCacheSize = 1'000'000;
 constexpr std::int64_t kMaxTileBytes = std::int64_t{900} << 20U;
 
@@ -139,14 +140,20 @@ struct SettingRow {
 
 std::span<const SettingRow> SettingRow::all() {
   static constexpr SettingRow kRows[] = {
-      {"cost_model", "what plans are to save: 'transfers' (elements moved) or 'calibrated' (seconds on this machine)",
+      {"cost_model",
+       "what plans are to save: 'transfers' (elements moved), 'calibrated' (seconds on this machine) or 'auto': "
+       "transfers between workers, seconds without",
        [](Settings& s, const Value& v) {
          const auto text = to_lower(text_of(v));
-         if (text != "transfers" && text != "calibrated") refuse("cost_model", v, "'transfers' or 'calibrated'");
-         s.calibrated_ = text == "calibrated";
+         if (text != "auto" && text != "transfers" && text != "calibrated")
+           refuse("cost_model", v, "'auto', 'transfers' or 'calibrated'");
+         s.calibrated_ = text == "auto" ? std::nullopt : std::optional(text == "calibrated");
        },
-       [](const Settings& s) { return std::string(s.calibrated_ ? "calibrated" : "transfers"); },
-       [](Settings& s) { s.calibrated_ = false; }},
+       [](const Settings& s) {
+         if (!s.calibrated_) return std::string("auto");
+         return std::string(*s.calibrated_ ? "calibrated" : "transfers");
+       },
+       [](Settings& s) { s.calibrated_.reset(); }},
       {"disabled_passes", "optimizer passes to leave out, as in 'common_subexpressions,early_summation'",
        [](Settings& s, const Value& v) { s.disabled_passes_ = split_names(to_lower(text_of(v))); },
        [](const Settings& s) { return join_names(s.disabled_passes_); },
@@ -216,6 +223,15 @@ std::span<const SettingRow> SettingRow::all() {
          s.tile_bytes_ = *bytes;
        },
        [](const Settings& s) { return std::to_string(s.tile_bytes()); }, [](Settings& s) { s.tile_bytes_.reset(); }},
+      {"tile_cache_size",
+       "bytes of tiles that the session keeps as they were read, to use again; at most memory_limit; 0 for none",
+       [](Settings& s, const Value& v) {
+         const auto bytes = parse_byte_size(text_of(v));
+         if (!bytes || *bytes < 0) refuse("tile_cache_size", v, "a size as in '2GB', or 0");
+         s.tile_cache_size_ = *bytes;
+       },
+       [](const Settings& s) { return std::to_string(s.tile_cache_size()); },
+       [](Settings& s) { s.tile_cache_size_.reset(); }, false},
       {"workers", "workers that plans are made for and EXPLAIN places them on; 0 for this process alone",
        [](Settings& s, const Value& v) { s.workers_ = integer_in("workers", v, 0, kMaxParallelism); },
        [](const Settings& s) { return std::to_string(s.workers_); }, [](Settings& s) { s.workers_ = 0; }},
@@ -270,6 +286,10 @@ std::vector<std::string> Settings::names() {
 }
 
 std::int64_t Settings::tile_bytes() const { return tile_bytes_.value_or(kDefaultTileBytes); }
+
+std::int64_t Settings::tile_cache_size() const {
+  return std::min(tile_cache_size_.value_or(memory_limit_ / kTileCacheShare), memory_limit_);
+}
 
 std::int64_t Settings::parallelism() const {
   if (parallelism_) return *parallelism_;

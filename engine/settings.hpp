@@ -41,8 +41,11 @@ class Settings {
   /// every thread four.
   std::int64_t parallelism() const;
   bool parallelism_is_set() const { return parallelism_.has_value(); }
-  /// Whether plans are made for the least seconds (the cost model `calibrated`) rather than elements moved.
-  bool calibrated() const { return calibrated_; }
+  /// Whether plans are made for the least seconds (the cost model `calibrated`) rather than elements moved: as set, or
+  /// if they are for this process alone.
+  bool calibrated() const { return calibrated_.value_or(workers_ == 0); }
+  /// Whether seconds were asked for, rather than taken by default.
+  bool calibrated_is_set() const { return calibrated_.value_or(false); }
   /// The file of the machine's figures; empty: where `eindb calibrate` leaves them.
   const std::string& machine_file() const { return machine_file_; }
   std::int64_t memory_limit() const { return memory_limit_; }
@@ -53,6 +56,8 @@ class Settings {
   const PathOptions& path() const { return path_; }
   const std::set<std::string>& disabled_passes() const { return disabled_passes_; }
   bool progress() const { return progress_; }
+  /// Bytes of decoded tiles that a session keeps between statements: as set, or a quarter of the memory limit.
+  std::int64_t tile_cache_size() const;
   /// Plans that a session keeps; 0 for none.
   std::size_t plan_cache_size() const { return static_cast<std::size_t>(plan_cache_size_); }
 
@@ -76,9 +81,10 @@ class Settings {
   std::set<std::string> disabled_passes_;
   bool progress_;
   std::int64_t plan_cache_size_;
+  std::optional<std::int64_t> tile_cache_size_;
   std::string plan_fingerprint_;
   bool slicing_;
-  bool calibrated_;
+  std::optional<bool> calibrated_;  // cost_model; absent: auto
   std::string machine_file_;
 };
 

@@ -163,14 +163,15 @@ void PreparedSql::open(bool writes) {
 
 void PreparedSql::show_query(const ast::Query& query, const std::string& name, bool run) {
   const auto planned = plan_query(query, *session_);
-  std::vector<TilePtr> tiles;
+  std::shared_ptr<BufferedTiles> tiles;
   if (run) tiles = evaluate(planned, *session_, *snapshot_);
   tables_.emplace_back(session_->database.connection(),
                        TensorTable{.name = name,
                                    .labels = planned.query.label_names,
                                    .dtype = planned.output().dtype,
                                    .grid = planned.result_grid(),
-                                   .tiles = std::make_shared<MemoryTileReader>(std::move(tiles))});
+                                   .tiles = std::make_shared<HeldTileReader>(
+                                       [tiles = std::move(tiles)](std::int64_t id) { return tiles->get(id); })});
 }
 
 void PreparedSql::compile() {

@@ -28,7 +28,7 @@ void copy_to_memory(const TensorRelation& tensor, void* target, const std::vecto
     std::int64_t offset = 0;
     for (std::size_t d = 0; d < begin.size(); ++d) offset += begin[d] * strides[d];
     auto* first = static_cast<std::byte*>(target) + offset * static_cast<std::int64_t>(size_of(tensor.dtype));
-    const auto& tile = tensor.tiles[static_cast<std::size_t>(id)];
+    const auto tile = tensor.tile(id);
     const auto tile_strides = tile == nullptr ? no_strides : shape.row_major_strides();
     copy_strided({tensor.dtype, first, strides},
                  {tensor.dtype, tile == nullptr ? kZero.data() : tile->bytes().data(), tile_strides}, shape.extents());
@@ -36,7 +36,8 @@ void copy_to_memory(const TensorRelation& tensor, void* target, const std::vecto
 }
 
 TilePtr whole_tile(const TensorRelation& tensor) {
-  if (tensor.tiles.size() == 1 && tensor.tiles.front() != nullptr) return tensor.tiles.front();
+  if (tensor.grid.tile_count() == 1)
+    if (auto only = tensor.tile(0)) return only;
   auto whole = Tile::uninitialized(tensor.dtype, tensor.grid.shape());
   copy_to_memory(tensor, whole.mutable_bytes().data(), tensor.grid.shape().row_major_strides());
   return std::make_shared<const Tile>(std::move(whole));

@@ -6,27 +6,52 @@
 
 namespace eindb {
 
-StoredTiles::StoredTiles(ReadSnapshot& snapshot, Catalog& catalog, const std::vector<InputTensor>& tensors)
-    : snapshot_(snapshot) {
+StoredTiles::StoredTiles(ReadSnapshot& snapshot, Catalog& catalog, const std::vector<InputTensor>& tensors,
+                         TileCache& cache)
+    : snapshot_(snapshot), cache_(cache) {
   for (const auto& tensor : tensors) {
     const auto info = catalog.get(tensor.name);
     const auto& grid = tensor.selection ? tensor.selection->stored : tensor.grid;
     CHECK(info.grid == grid && info.dtype == tensor.dtype, "a plan is of the catalog's state in its snapshot");
-    stores_.emplace(tensor.name, info.store());
+    stores_.emplace(tensor.name, Store{info.store(), cache_.number_of(info.name)});
   }
 }
 
 TilePtr StoredTiles::read(const std::string& tensor, std::int64_t tile_id) {
   const auto store = stores_.find(tensor);
   CHECK(store != stores_.end(), "a plan scans tensors that its snapshot knows");
-  return snapshot_.read(store->second, tile_id);
+  const auto& tiles = store->second.tiles;
+  const auto number = store->second.number;
+  const auto elements = tiles.grid().tile_shape(tiles.grid().key_of(tile_id)).element_count();
+  return cache_.read(number, tile_id, elements * static_cast<std::int64_t>(size_of(tiles.dtype())),
+                     [&] { return snapshot_.read(tiles, tile_id); });
 }
 
-TilePtr owned(TilePtr tile) {
-  if (tile == nullptr || !tile->is_borrowed()) return tile;
-  auto copy = Tile::uninitialized(tile->dtype(), tile->shape());
-  std::memcpy(copy.mutable_bytes().data(), tile->bytes().data(), tile->byte_size());
-  return std::make_shared<const Tile>(std::move(copy));
+void StoredTiles::let_go(const std::string& tensor) noexcept {
+  if (const auto store = stores_.find(tensor); store != stores_.end()) cache_.let_go(store->second.number);
+}
+
+namespace {
+
+TilePtr copy_of(const Tile& tile, MemoryBudget& memory) {
+  MemoryReservation reservation(memory.shared_from_this(), static_cast<std::int64_t>(tile.byte_size()));
+  auto copy = Tile::uninitialized(tile.dtype(), tile.shape());
+  std::memcpy(copy.mutable_bytes().data(), tile.bytes().data(), tile.byte_size());
+  return memory.track(CountedTile{std::move(reservation), std::move(copy)});
+}
+
+}  // namespace
+
+void CollectingSink::begin(std::shared_ptr<MemoryBudget> memory) {
+  memory_ = std::move(memory);
+  tiles_ = std::make_shared<BufferedTiles>(memory_, tile_count_);
+}
+
+// What others hold as well, as the cache does, could not make room: it is copied before room is short.
+void CollectingSink::write(std::int64_t tile_id, TilePtr tile) {
+  if (tile == nullptr) return;
+  const bool is_shared = tile.use_count() > 1 && memory_->left() < memory_->limit() / 2;
+  tiles_->put(tile_id, tile->is_borrowed() || is_shared ? copy_of(*tile, *memory_) : std::move(tile));
 }
 
 }  // namespace eindb

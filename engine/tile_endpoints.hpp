@@ -1,10 +1,13 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "catalog/catalog.hpp"
+#include "engine/tile_cache.hpp"
+#include "executor/tile_buffer.hpp"
 #include "executor/tile_exchange.hpp"
 #include "plan/ein_graph.hpp"
 #include "storage/read_snapshot.hpp"
@@ -12,31 +15,38 @@
 
 namespace eindb {
 
-/// Tiles of the catalog's tensors, all from one snapshot of the database.
+/// Tiles of the catalog's tensors, all from one snapshot of the database, by way of the session's cache, in a statement
+/// of which it is.
 class StoredTiles final : public TileSource {
  public:
-  StoredTiles(ReadSnapshot& snapshot, Catalog& catalog, const std::vector<InputTensor>& tensors);
+  StoredTiles(ReadSnapshot& snapshot, Catalog& catalog, const std::vector<InputTensor>& tensors, TileCache& cache);
   TilePtr read(const std::string& tensor, std::int64_t tile_id) override;
+  bool keeps_tiles() const override { return true; }
+  void let_go(const std::string& tensor) noexcept override;
 
  private:
+  struct Store {
+    TileStore tiles;
+    std::uint32_t number;  // in the cache
+  };
+
   ReadSnapshot& snapshot_;
-  std::map<std::string, TileStore> stores_;
+  TileCache& cache_;
+  std::map<std::string, Store> stores_;
 };
 
-/// The tile itself, or a copy of one that lies in somebody else's memory.
-TilePtr owned(TilePtr tile);
-
-/// Keeps the result in memory, its own.
+/// Keeps the result, its own: in memory, or where the statement's memory is not enough in a scratch file.
 class CollectingSink final : public TileSink {
  public:
-  explicit CollectingSink(std::int64_t tile_count) : tiles_(static_cast<std::size_t>(tile_count)) {}
-  void write(std::int64_t tile_id, TilePtr tile) override {
-    tiles_[static_cast<std::size_t>(tile_id)] = owned(std::move(tile));
-  }
-  std::vector<TilePtr> take() { return std::move(tiles_); }
+  explicit CollectingSink(const TileGrid& grid) : tile_count_(grid.tile_count()) {}
+  void begin(std::shared_ptr<MemoryBudget> memory) override;
+  void write(std::int64_t tile_id, TilePtr tile) override;
+  std::shared_ptr<BufferedTiles> take() { return std::move(tiles_); }
 
  private:
-  std::vector<TilePtr> tiles_;
+  std::int64_t tile_count_;
+  std::shared_ptr<MemoryBudget> memory_;
+  std::shared_ptr<BufferedTiles> tiles_;
 };
 
 /// Lets the result go: for EXPLAIN ANALYZE.

@@ -17,7 +17,8 @@ struct ExecutionContext {
   const Cancellation& cancellation;
   std::shared_ptr<MemoryBudget> memory;
   TileSource& source;
-  /// Told how far the whole plan is, in tasks on tiles; may be empty. Called from one thread at a time.
+  /// Told how far the whole plan is, in thousandths of its work; may be empty. Called from one thread at a time, not
+  /// always the same, some dozens of times per second at most.
   std::function<void(std::string_view stage, std::int64_t done, std::int64_t total)> progress;
 };
 

@@ -7,11 +7,14 @@ namespace eindb {
 
 /// What one physical node did.
 struct NodeProfile {
-  double seconds = 0;  ///< wall time; reading stored tiles counts where they are first needed
-  std::int64_t kernel_calls = 0;
-  std::int64_t tiles_in = 0;   ///< tiles handed to kernels or copied from
-  std::int64_t tiles_out = 0;  ///< tiles of the result
-  std::int64_t bytes = 0;      ///< of the result's tiles
+  /// Of the threads that worked on its tasks, on average: nodes overlap, and where all threads are busy the seconds of
+  /// all nodes add up to those of the execution. Reading stored tiles counts where they are first needed.
+  double seconds = 0;
+  std::int64_t kernel_calls = 0;   ///< made
+  std::int64_t skipped_calls = 0;  ///< not made, for tiles of zeros
+  std::int64_t tiles_in = 0;       ///< tiles handed to kernels or copied from
+  std::int64_t tiles_out = 0;      ///< tiles of the result
+  std::int64_t bytes = 0;          ///< of the result's tiles
   /// Elements brought to where they are needed, as the cost model `transfers` counts them: for a join those of the
   /// tiles handed to every kernel call; for a group-by those of the partial result that each call but a group's first
   /// adds to; for a repartition those of the tiles it makes, tiles of zeros apart.

@@ -1,12 +1,11 @@
 #include "executor/join_operator.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <mutex>
 
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
 #include "executor/kernels/tile_operations.hpp"
+#include "executor/sliced_result.hpp"
 
 namespace eindb {
 namespace {
@@ -26,150 +25,154 @@ std::optional<Kernel> epilogue_of(const JoinNode& join) {
   return Kernel(einsum, labels, {join.compute_dtype}, join.compute_dtype, join.compute_dtype);
 }
 
+// Whether some absent operand, or all of them, can make a call needless, others being harmless.
+bool can_be_needless(const JoinNode& join) {
+  const auto inputs = join.einsum.inputs.size();
+  std::vector<OperandFacts> facts(inputs, OperandFacts{.zero = true});
+  if (changes_nothing(join.einsum, facts, join.compute_dtype)) return true;
+  for (std::size_t n = 0; n < inputs; ++n) {
+    facts.assign(inputs, {});
+    facts[n].zero = true;
+    if (changes_nothing(join.einsum, facts, join.compute_dtype)) return true;
+  }
+  return false;
+}
+
+bool keeps_zero(const JoinNode& join) {
+  const OperandFacts aggregated{.zero = true};
+  return join.einsum.epilogue == nullptr ||
+         zero_of(*join.einsum.epilogue, std::span(&aggregated, 1), join.compute_dtype) == Zero::Plus;
+}
+
+// The kernel of a join with steps. Nothing but its rows is cut, so that each of its calls is the only one of its group.
+std::optional<FusedKernel> fused_kernel_of(const JoinNode& join, const LabelTable& labels,
+                                           const std::vector<DType>& input_types) {
+  if (join.steps.empty()) return std::nullopt;
+  std::vector<FusedStep> steps;
+  for (const auto& step : join.steps) steps.push_back({step.einsum, step.inputs, step.compute_dtype});
+  return FusedKernel(std::move(steps), join.partition.labels, join.rows, join.einsum.inputs, input_types, labels);
+}
+
 }  // namespace
 
 JoinOperator::JoinOperator(const JoinNode& join, const LabelTable& labels, const TileGrid& grid, DType result_type,
-                           const std::vector<DType>& input_types, ExecutionContext& context)
+                           const std::vector<DType>& input_types, const std::vector<const TileGrid*>& input_grids)
     : join_(join),
-      labels_(labels),
       grid_(grid),
       result_type_(result_type),
-      context_(context),
       kernel_(join.einsum, labels, input_types, join.compute_dtype, result_type),
+      extents_(labels.extents(join.partition.labels)),
+      may_skip_(can_be_needless(join)),
+      zero_stays_zero_(keeps_zero(join)),
+      fused_(fused_kernel_of(join, labels, input_types)),
       epilogue_(epilogue_of(join)) {
   CHECK(join.partition.labels == join.einsum.labels(), "a partition vector lists the labels in the EinSum's order");
-}
-
-std::shared_ptr<Relation> JoinOperator::run(const Inputs& inputs, const TileWindow& keys, NodeProfile& profile) const {
-  const auto work = work_on(inputs, keys);
-  std::vector<TilePtr> tiles(static_cast<std::size_t>(work.group_count));
-  std::atomic<std::int64_t> bytes{0};
-  run_groups(work, profile, [&](std::int64_t group, CountedTile tile) {
-    apply_epilogue(tile.tile);
-    auto& slot = tiles[static_cast<std::size_t>(group)];
-    slot = finished(std::move(tile), result_type_, *context_.memory);
-    bytes += static_cast<std::int64_t>(slot->byte_size());
-  });
-  profile.bytes += bytes;
-  return std::make_shared<Relation>(result_type_, grid_, work.groups, std::move(tiles));
-}
-
-void JoinOperator::run_into(SlicedResult& result, const Inputs& inputs, const TileWindow& keys,
-                            NodeProfile& profile) const {
-  const auto work = work_on(inputs, keys);
-  run_groups(work, profile, [&](std::int64_t group, CountedTile tile) {
-    if (!result.aggregates()) apply_epilogue(tile.tile);
-    result.add(grid_.id_of(work.groups.key_of(group)), std::move(tile));
-  });
-}
-
-JoinOperator::Work JoinOperator::work_on(const Inputs& inputs, const TileWindow& keys) const {
-  Work work{inputs, project(keys, join_.einsum.output), project(keys, join_.einsum.aggregated)};
-  work.group_count = work.groups.tile_count();
-  work.calls_per_group = work.aggregated.tile_count();
-  work.chunks = chunks_of(work);
-  return work;
-}
-
-// Partial results may take half of the memory that is left.
-std::int64_t JoinOperator::chunks_of(const Work& work) const {
-  const auto wanted = 2 * static_cast<std::int64_t>(context_.scheduler.threads());
-  if (context_.scheduler.threads() == 1 || work.group_count >= wanted) return 1;
-  auto elements = 1.0;
-  for (std::size_t d = 0; d < grid_.rank(); ++d)
-    elements *= static_cast<double>(work.groups.size[d] * largest_part(grid_.shape()[d], grid_.partition()[d]));
-  const double bytes = elements * static_cast<double>(size_of(join_.compute_dtype));
-  const double room = std::clamp(static_cast<double>(context_.memory->left()) / 2 / std::max(1.0, bytes), 1.0,
-                                 static_cast<double>(work.calls_per_group));
-  return std::clamp<std::int64_t>(ceil_divide(wanted, work.group_count), 1, static_cast<std::int64_t>(room));
-}
-
-void JoinOperator::run_groups(const Work& work, NodeProfile& profile, const TakeGroup& take) const {
-  std::vector<std::vector<CountedTile>> partials(static_cast<std::size_t>(work.group_count));
-  std::mutex partials_mutex;  // guards partials
-  std::atomic<std::int64_t> elements{0};
-
-  context_.scheduler.for_each(work.group_count * work.chunks, [&](std::int64_t task) {
-    context_.cancellation.check();
-    const auto group = task / work.chunks;
-    const auto slot = static_cast<std::size_t>(group);
-    auto partial = accumulate(work, group, task % work.chunks, elements);
-    std::vector<CountedTile> complete;
-    {
-      const std::lock_guard lock(partials_mutex);
-      partials[slot].push_back(std::move(partial));
-      if (static_cast<std::int64_t>(partials[slot].size()) < work.chunks) return;
-      complete = std::move(partials[slot]);
-    }
-    take(group, merge(std::move(complete)));
-  });
-
-  const auto calls = work.group_count * work.calls_per_group;
-  profile.kernel_calls += calls;
-  profile.tiles_in += calls * static_cast<std::int64_t>(work.inputs.size());
-  profile.tiles_out += work.group_count;
-  profile.elements += elements;
-}
-
-CountedTile JoinOperator::accumulate(const Work& work, std::int64_t group, std::int64_t chunk,
-                                     std::atomic<std::int64_t>& elements) const {
-  const auto group_key = work.groups.key_of(group);
-  const auto shape = grid_.tile_shape(group_key);
-  const auto bytes = checked_multiply(shape.element_count(), static_cast<std::int64_t>(size_of(join_.compute_dtype)));
-  MemoryReservation reservation(context_.memory, bytes);
-  auto accumulator = Tile::uninitialized(join_.compute_dtype, shape);
-  JoinKey key(join_.partition.labels.size(), 0);
-  place(key, join_.einsum.output, group_key);
-  const auto begin = scaled_floor(chunk, work.calls_per_group, work.chunks);
-  const auto end = scaled_floor(chunk + 1, work.calls_per_group, work.chunks);
-  for (auto call = begin; call < end; ++call) {
-    context_.cancellation.check();
-    place(key, join_.einsum.aggregated, work.aggregated.key_of(call));
-    elements += call_kernel(work.inputs, key, accumulator, call == begin);
+  const auto axis_of = [&](Label label) {
+    const auto& output = join.einsum.output;
+    const auto& aggregated = join.einsum.aggregated;
+    const auto place = std::find(output.begin(), output.end(), label);
+    if (place != output.end()) return static_cast<std::size_t>(place - output.begin());
+    return output.size() +
+           static_cast<std::size_t>(std::find(aggregated.begin(), aggregated.end(), label) - aggregated.begin());
+  };
+  for (const auto label : join.partition.labels) axis_of_label_.push_back(axis_of(label));
+  for (std::size_t n = 0; n < join.inputs.size(); ++n) {
+    OperandPlaces places;
+    for (const auto label : join.einsum.inputs[n]) places.axes.push_back(axis_of(label));
+    const auto& parts = input_grids[n]->partition();
+    places.strides.assign(parts.size(), 1);
+    for (std::size_t d = parts.size(); d-- > 1;) places.strides[d - 1] = places.strides[d] * parts[d];
+    operands_.push_back(std::move(places));
   }
-  return {std::move(reservation), std::move(accumulator)};
 }
 
-TileWindow JoinOperator::project(const TileWindow& keys, const Labels& labels) const {
-  return {project(keys.begin, labels), project(keys.size, labels)};
-}
-
-std::int64_t JoinOperator::call_kernel(const Inputs& inputs, const JoinKey& key, Tile& accumulator, bool first) const {
-  const auto& all = join_.partition;
-  std::vector<PartRange> ranges;
-  for (std::size_t n = 0; n < key.size(); ++n)
-    ranges.push_back(part_range(labels_.extent(all.labels[n]), all.parts[n], key[n]));
-
-  std::vector<TilePtr> held;
-  std::vector<const Tile*> operands;
+std::optional<std::int64_t> JoinOperator::call(const Inputs& inputs, std::span<const std::int64_t> key,
+                                               Partial& partial, const std::shared_ptr<MemoryBudget>& memory,
+                                               Buffers& buffers) const {
+  find_tiles(key, buffers.tiles);
+  if (is_needless(inputs, buffers.tiles)) return std::nullopt;
+  struct LetGo {
+    std::vector<TilePtr>& tiles;
+    ~LetGo() { tiles.clear(); }
+  } const let_go{buffers.held};
+  buffers.operands.clear();
   std::int64_t elements = 0;
   for (std::size_t n = 0; n < inputs.size(); ++n) {
-    const auto id = inputs[n]->grid().id_of(project(key, join_.einsum.inputs[n]));
-    held.push_back(inputs[n]->dense_tile(id));
-    operands.push_back(held.back().get());
-    elements += operands.back()->shape().element_count();
+    buffers.held.push_back(inputs[n]->dense_tile(buffers.tiles[n]));
+    buffers.operands.push_back(buffers.held.back().get());
+    elements += buffers.operands.back()->shape().element_count();
   }
-  kernel_.run(operands, ranges, accumulator, first);
+  // Last: what has room for no operand has accumulated nothing.
+  const bool first = !partial.has_value();
+  if (first) {
+    std::vector<std::int64_t> extents;
+    for (std::size_t d = 0; d < grid_.rank(); ++d) extents.push_back(grid_.range(d, key[d]).size);
+    partial.emplace(accumulator_of(Shape(std::move(extents)), memory));
+  }
+  find_ranges(key, buffers.ranges);
+  if (fused_) fused_->run(buffers.operands, buffers.ranges, partial->tile);
+  else kernel_.run(buffers.operands, buffers.ranges, partial->tile, first);
   return elements;
 }
 
-void JoinOperator::place(JoinKey& key, const Labels& labels, const TileKey& values) const {
-  const auto& all = join_.partition.labels;
-  for (std::size_t n = 0; n < labels.size(); ++n)
-    key[static_cast<std::size_t>(std::find(all.begin(), all.end(), labels[n]) - all.begin())] = values[n];
+void JoinOperator::combine(Partial& into, Partial from) const {
+  if (!from) return;
+  if (into) eindb::combine(join_.einsum.aggregate, into->tile, from->tile);
+  else into.emplace(std::move(*from));
 }
 
-TileKey JoinOperator::project(const JoinKey& key, const Labels& labels) const {
-  const auto& all = join_.partition.labels;
-  TileKey out;
-  for (const auto label : labels)
-    out.push_back(key[static_cast<std::size_t>(std::find(all.begin(), all.end(), label) - all.begin())]);
-  return out;
+TilePtr JoinOperator::finish(Partial aggregated, std::int64_t tile_id,
+                             const std::shared_ptr<MemoryBudget>& memory) const {
+  auto partial = aggregated ? std::move(aggregated) : nothing_aggregated(tile_id, memory);
+  if (!partial) return nullptr;
+  apply_epilogue(partial->tile);
+  return finished(std::move(*partial), result_type_, *memory);
 }
 
-CountedTile JoinOperator::merge(std::vector<CountedTile> partials) const {
-  for (std::size_t n = 1; n < partials.size(); ++n) combine(join_.einsum.aggregate, partials[0].tile, partials[n].tile);
-  return std::move(partials[0]);
+CountedTile JoinOperator::accumulator_of(Shape shape, const std::shared_ptr<MemoryBudget>& memory) const {
+  const auto bytes = checked_multiply(shape.element_count(), static_cast<std::int64_t>(size_of(join_.compute_dtype)));
+  MemoryReservation reservation(memory, bytes);
+  return {std::move(reservation), Tile::uninitialized(join_.compute_dtype, std::move(shape))};
+}
+
+JoinOperator::Partial JoinOperator::nothing_aggregated(std::int64_t tile_id,
+                                                       const std::shared_ptr<MemoryBudget>& memory) const {
+  if (zero_stays_zero_) return std::nullopt;
+  auto zeros = accumulator_of(grid_.tile_shape(grid_.key_of(tile_id)), memory);
+  const auto bytes = zeros.tile.mutable_bytes();
+  std::fill(bytes.begin(), bytes.end(), std::byte{0});
+  return zeros;
+}
+
+void JoinOperator::find_tiles(std::span<const std::int64_t> key, std::vector<std::int64_t>& tiles) const {
+  tiles.clear();
+  for (const auto& places : operands_) {
+    std::int64_t id = 0;
+    for (std::size_t d = 0; d < places.axes.size(); ++d) id += key[places.axes[d]] * places.strides[d];
+    tiles.push_back(id);
+  }
+}
+
+void JoinOperator::find_ranges(std::span<const std::int64_t> key, std::vector<PartRange>& ranges) const {
+  ranges.clear();
+  for (std::size_t n = 0; n < extents_.size(); ++n)
+    ranges.push_back(part_range(extents_[n], join_.partition.parts[n], key[axis_of_label_[n]]));
+}
+
+// A pass over the other operands' values is made only where it can make the call needless.
+bool JoinOperator::is_needless(const Inputs& inputs, const std::vector<std::int64_t>& tiles) const {
+  if (!may_skip_) return false;
+  std::vector<OperandFacts> facts;
+  bool some_absent = false;
+  for (const bool with_magnitude : {false, true}) {
+    facts.clear();
+    for (std::size_t n = 0; n < inputs.size(); ++n) {
+      facts.push_back(inputs[n]->facts(tiles[n], with_magnitude));
+      some_absent = some_absent || facts.back().zero;
+    }
+    if (!some_absent || !changes_nothing(join_.einsum, facts, join_.compute_dtype)) return false;
+  }
+  return true;
 }
 
 // Strip by strip, so that a tile needs no other one of its size.

@@ -1,81 +1,81 @@
 #pragma once
 
-#include <atomic>
-#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
-#include "executor/execution_context.hpp"
-#include "executor/execution_profile.hpp"
+#include "executor/kernels/fused_kernel.hpp"
 #include "executor/kernels/kernel.hpp"
 #include "executor/relation.hpp"
-#include "executor/sliced_result.hpp"
 #include "plan/physical_plan.hpp"
 
 namespace eindb {
 
-/// Runs a join with its kernel, and the group-by above it if there is one: for every group (a tile of the result)
-/// the kernel is called once per key over the aggregated labels. A group's kernel calls accumulate into one tile, so
-/// the join is never materialised. The EinSum's epilogue is applied to the finished tile. Where there are fewer groups
-/// than threads, a group's calls are shared out among several tasks, each with a partial result, as far as the memory
-/// limit allows, and combined in the end.
+/// Makes the kernel calls of a join, and with them the group-by above it if there is one: for every group (a tile of
+/// the result) the kernel is called once per key over the aggregated labels. A group's kernel calls accumulate into one
+/// tile, so the join is never materialised; where several threads work on a group, each has a partial result, and these
+/// are combined. The EinSum's epilogue is applied to the finished tile.
 ///
-/// It runs on all keys, or, in a loop over slices, again and again on those of a slice.
+/// A call whose absent tiles leave the result as it is (tensor/annihilation) is not made, and a tile that is all +0 in
+/// the end, or of a group without any call, is absent.
 ///
-/// Example: Z[i,k] = SUM(X[i,j] * Y[j,k]) with d = [i:2 j:4 k:1] on 4 threads has 2 groups of 4 calls: each group
-/// is worked on by 4 tasks of one call.
+/// Immutable, thread-safe: all tasks of a join share one. The plan outlives it.
 class JoinOperator {
  public:
-  using Inputs = std::vector<std::shared_ptr<Relation>>;
+  /// What was accumulated so far; nothing where no call was made.
+  using Partial = std::optional<CountedTile>;
+  using Inputs = std::vector<Relation*>;
 
-  /// `node` is the JoinNode's physical node; `result_type` and `grid` are those of the finished result.
+  /// What a thread keeps from call to call, so that little is allocated.
+  struct Buffers {
+    std::vector<std::int64_t> tiles;  ///< of the latest call, by operand
+    std::vector<PartRange> ranges;
+    std::vector<TilePtr> held;
+    std::vector<const Tile*> operands;
+  };
+
+  /// `result_type` and `grid` are those of the finished result.
   JoinOperator(const JoinNode& join, const LabelTable& labels, const TileGrid& grid, DType result_type,
-               const std::vector<DType>& input_types, ExecutionContext& context);
+               const std::vector<DType>& input_types, const std::vector<const TileGrid*>& input_grids);
 
-  /// The tiles of the result for the keys of a window over join.partition; adds to everything of `profile` but seconds.
-  std::shared_ptr<Relation> run(const Inputs& inputs, const TileWindow& keys, NodeProfile& profile) const;
-  /// The same, into the result that the slices have in common.
-  void run_into(SlicedResult& result, const Inputs& inputs, const TileWindow& keys, NodeProfile& profile) const;
+  /// The kernel call at a key: tile coordinates of einsum.output, then of einsum.aggregated. Gives the number of the
+  /// operands' elements, or nothing if the call was needless.
+  std::optional<std::int64_t> call(const Inputs& inputs, std::span<const std::int64_t> key, Partial& partial,
+                                   const std::shared_ptr<MemoryBudget>& memory, Buffers& buffers) const;
+  /// Adds `from` to `into`; either may be nothing.
+  void combine(Partial& into, Partial from) const;
+  /// The tile of the result that a whole group comes to, in the result's type; null if it is zero.
+  TilePtr finish(Partial aggregated, std::int64_t tile_id, const std::shared_ptr<MemoryBudget>& memory) const;
   /// Gives a tile of the aggregated values its final ones, in the type they were computed in; without an epilogue they
   /// are that already.
   void apply_epilogue(Tile& tile) const;
+  /// The aggregated values of a group without any kernel call, which are zero: nothing if the final ones are, too.
+  Partial nothing_aggregated(std::int64_t tile_id, const std::shared_ptr<MemoryBudget>& memory) const;
 
  private:
-  // Tile coordinates of every label of the join, in the order of partition.labels.
-  using JoinKey = std::vector<std::int64_t>;
-
-  // One execution: which groups and which calls of each.
-  struct Work {
-    const Inputs& inputs;
-    TileWindow groups;      // over einsum.output
-    TileWindow aggregated;  // over einsum.aggregated
-    std::int64_t group_count = 1;
-    std::int64_t calls_per_group = 1;
-    std::int64_t chunks = 1;  // tasks per group
+  // Where an operand's tiles are: the sum of key[axes[d]] * strides[d] is the tile_id.
+  struct OperandPlaces {
+    std::vector<std::size_t> axes;
+    std::vector<std::int64_t> strides;
   };
-  using TakeGroup = std::function<void(std::int64_t group, CountedTile tile)>;
 
-  Work work_on(const Inputs& inputs, const TileWindow& keys) const;
-  std::int64_t chunks_of(const Work& work) const;
-  void run_groups(const Work& work, NodeProfile& profile, const TakeGroup& take) const;
-  /// `elements` is raised by those of the tiles handed to kernel calls.
-  CountedTile accumulate(const Work& work, std::int64_t group, std::int64_t chunk,
-                         std::atomic<std::int64_t>& elements) const;
-  /// Elements of the operands.
-  std::int64_t call_kernel(const Inputs& inputs, const JoinKey& key, Tile& accumulator, bool first) const;
-  TileWindow project(const TileWindow& keys, const Labels& labels) const;
-  void place(JoinKey& key, const Labels& labels, const TileKey& values) const;
-  TileKey project(const JoinKey& key, const Labels& labels) const;
-  CountedTile merge(std::vector<CountedTile> partials) const;
+  CountedTile accumulator_of(Shape shape, const std::shared_ptr<MemoryBudget>& memory) const;
+  void find_ranges(std::span<const std::int64_t> key, std::vector<PartRange>& ranges) const;
+  void find_tiles(std::span<const std::int64_t> key, std::vector<std::int64_t>& tiles) const;
+  bool is_needless(const Inputs& inputs, const std::vector<std::int64_t>& tiles) const;
 
   const JoinNode& join_;
-  const LabelTable& labels_;
   const TileGrid& grid_;
   DType result_type_;
-  ExecutionContext& context_;
   Kernel kernel_;
-  std::optional<Kernel> epilogue_;  // of an EinSum that has one: of a strip of an aggregated tile
+  std::vector<std::size_t> axis_of_label_;  // of a key, per label of the partition
+  std::vector<std::int64_t> extents_;       // per label of the partition
+  std::vector<OperandPlaces> operands_;
+  bool may_skip_ = false;             // if absent tiles can make a call needless
+  bool zero_stays_zero_ = true;       // of the epilogue
+  std::optional<FusedKernel> fused_;  // of a join with steps, in place of the kernel
+  std::optional<Kernel> epilogue_;    // of an EinSum that has one: of a strip of an aggregated tile
 };
 
 }  // namespace eindb

@@ -1,11 +1,17 @@
 #include "executor/memory_budget.hpp"
 
+#include <chrono>
 #include <string>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
+#include "executor/tile_buffer.hpp"
 
 namespace eindb {
 namespace {
+
+/// How long a task that finds no room waits before it looks again: tiles that others let go of become free unnoticed.
+constexpr std::chrono::milliseconds kPatience{1};
 
 std::string in_mebibytes(std::int64_t bytes) { return std::to_string((bytes + (1 << 20) - 1) >> 20U) + " MiB"; }
 
@@ -22,29 +28,79 @@ struct TrackedTile {
 
 }  // namespace
 
-std::shared_ptr<MemoryBudget> MemoryBudget::create(std::int64_t limit) {
-  return std::shared_ptr<MemoryBudget>(new MemoryBudget(limit));
+MemoryBudget::MemoryBudget(std::int64_t limit, std::string scratch_directory)
+    : limit_(limit), buffer_(std::make_unique<TileBuffer>(*this, std::move(scratch_directory))) {}
+
+MemoryBudget::~MemoryBudget() = default;
+
+std::shared_ptr<MemoryBudget> MemoryBudget::create(std::int64_t limit, std::string scratch_directory) {
+  return std::shared_ptr<MemoryBudget>(new MemoryBudget(limit, std::move(scratch_directory)));
+}
+
+bool MemoryBudget::try_reserve(std::int64_t bytes) noexcept {
+  auto used = used_.load(std::memory_order_relaxed);
+  do {
+    if (bytes > limit_ - used - idle_bytes()) return false;
+  } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
+  raise_peak(used + bytes);
+  return true;
+}
+
+void MemoryBudget::add(std::int64_t bytes) noexcept {
+  raise_peak(used_.fetch_add(bytes, std::memory_order_relaxed) + bytes);
+}
+
+void MemoryBudget::raise_peak(std::int64_t used) noexcept {
+  auto peak = peak_.load(std::memory_order_relaxed);
+  while (peak < used && !peak_.compare_exchange_weak(peak, used, std::memory_order_relaxed)) {
+  }
 }
 
 void MemoryBudget::reserve(std::int64_t bytes) {
-  const auto now = used_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-  if (now > limit_) {
-    used_.fetch_sub(bytes, std::memory_order_relaxed);
-    throw Error(
-        ErrorKind::MemoryLimit,
-        "the statement needs at least " + in_mebibytes(now) + ", more than the memory_limit of " + in_mebibytes(limit_),
-        std::nullopt, "raise it with SET memory_limit = '...'");
-  }
-  auto peak = peak_.load(std::memory_order_relaxed);
-  while (peak < now && !peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
-  }
+  while (!try_reserve(bytes)) make_room(bytes);
 }
 
-void MemoryBudget::release(std::int64_t bytes) noexcept { used_.fetch_sub(bytes, std::memory_order_relaxed); }
+void MemoryBudget::make_room(std::int64_t bytes) {
+  const auto ended = ended_.load();
+  const auto used = this->used();
+  if (bytes <= limit_) {
+    const auto missing = bytes - (limit_ - used - idle_bytes());
+    if (missing <= 0) return;
+    if (keeper_ != nullptr && keeper_->evict(missing) > 0) return;
+    if (buffer_->evict(missing) > 0) return;
+    // What a task held that has just ended nobody has looked at.
+    if (wait_for_others() || ended_.load() != ended) return;
+  }
+  throw Error(ErrorKind::MemoryLimit,
+              "the statement needs at least " + in_mebibytes(used + bytes) + ", more than the memory_limit of " +
+                  in_mebibytes(limit_),
+              std::nullopt, "raise it with SET memory_limit = '...'");
+}
+
+bool MemoryBudget::wait_for_others() {
+  const bool others_go_on = ++waiting_ < tasks_ || buffer_->is_evicting();
+  if (others_go_on) {
+    std::unique_lock lock(mutex_);
+    released_.wait_for(lock, kPatience);
+  }
+  --waiting_;
+  return others_go_on;
+}
+
+void MemoryBudget::release(std::int64_t bytes) noexcept {
+  used_.fetch_sub(bytes, std::memory_order_relaxed);
+  if (waiting_.load(std::memory_order_relaxed) > 0) released_.notify_all();
+}
 
 TilePtr MemoryBudget::track(Tile tile) {
-  reserve(static_cast<std::int64_t>(tile.byte_size()));
-  auto tracked = std::make_shared<TrackedTile>(std::move(tile), shared_from_this());
+  MemoryReservation reservation(shared_from_this(), static_cast<std::int64_t>(tile.byte_size()));
+  return track(CountedTile{std::move(reservation), std::move(tile)});
+}
+
+TilePtr MemoryBudget::track(CountedTile counted) {
+  CHECK(counted.reservation.bytes() == static_cast<std::int64_t>(counted.tile.byte_size()), "all of a tile counts");
+  auto tracked = std::make_shared<TrackedTile>(std::move(counted.tile), shared_from_this());
+  counted.reservation.hand_over();
   return {tracked, &tracked->tile};
 }
 

@@ -1,38 +1,112 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
 
 #include "tensor/tile.hpp"
 
 namespace eindb {
 
-/// Counts the bytes of the tiles that a statement holds and refuses more than the limit.
-/// Thread-safe. Tracked tiles keep the budget alive and give their bytes back when the last owner lets go.
+class TileBuffer;
+struct CountedTile;
+
+/// Tiles that are kept because somebody may ask for them again, beside those that a statement needs. Thread-safe.
+class TileKeeper {
+ public:
+  virtual ~TileKeeper() = default;
+  /// Bytes of tiles that count for no statement.
+  virtual std::int64_t idle_bytes() const = 0;
+  /// Lets go of tiles that nobody uses, about `bytes` of them as far as there are any; how many bytes it was.
+  virtual std::int64_t evict(std::int64_t bytes) = 0;
+};
+
+/// Counts the bytes of the tiles that a statement holds and keeps them within the limit: where they would exceed it,
+/// tiles of a keeper go first, then those that the buffer can bring back (TileBuffer), and what is in use then must
+/// fit. Thread-safe. Tracked tiles keep the budget alive and give their bytes back when the last owner lets go.
 class MemoryBudget : public std::enable_shared_from_this<MemoryBudget> {
  public:
-  /// `limit` in bytes.
-  static std::shared_ptr<MemoryBudget> create(std::int64_t limit);
+  /// `limit` in bytes. What does not fit goes to a file in `scratch_directory`; empty: temporary_directory().
+  static std::shared_ptr<MemoryBudget> create(std::int64_t limit, std::string scratch_directory = "");
+  ~MemoryBudget();
 
-  /// Takes `bytes` or throws Error{MemoryLimit}, which says what was asked for and what the limit is.
+  /// Takes `bytes`, if necessary when others have let go of some: see Task. Throws Error{MemoryLimit}, which says what
+  /// is needed and what the limit is, if nobody will; Error{Io} if a tile that makes room cannot be written.
   void reserve(std::int64_t bytes);
+  /// False if there is no room without letting go of anything.
+  bool try_reserve(std::int64_t bytes) noexcept;
   void release(std::int64_t bytes) noexcept;
+  /// Counts bytes that are held already.
+  void add(std::int64_t bytes) noexcept;
 
   /// Shares a finished tile; its bytes count until the last owner lets go.
   TilePtr track(Tile tile);
+  /// The same for a tile that counts already.
+  TilePtr track(CountedTile tile);
+
+  /// Where tiles that are not needed now can go.
+  TileBuffer& buffer() { return *buffer_; }
+  /// Also counts what a keeper keeps, and evicts it first. Null: nobody keeps any. While no task runs.
+  void set_keeper(TileKeeper* keeper) { keeper_ = keeper; }
 
   /// What is left to take, if nothing else takes any.
   std::int64_t left() const { return limit_ - used(); }
+  std::int64_t limit() const { return limit_; }
   std::int64_t used() const { return used_.load(std::memory_order_relaxed); }
   std::int64_t peak() const { return peak_.load(std::memory_order_relaxed); }
 
+  /// The scope of a task that holds tiles while it asks for more. A task that finds no room waits as long as others
+  /// go on; only if all wait nothing can change any more.
+  class Task {
+   public:
+    explicit Task(MemoryBudget& budget) : budget_(budget) { budget_.tasks_.fetch_add(1); }
+    ~Task() {
+      budget_.ended_.fetch_add(1);
+      budget_.tasks_.fetch_sub(1);
+    }
+    Task(const Task&) = delete;
+    Task& operator=(const Task&) = delete;
+
+   private:
+    MemoryBudget& budget_;
+  };
+
+  /// The scope in which a task waits for what another brings, which may itself wait for room: that it does not go on
+  /// has to be known to the other.
+  class Waiting {
+   public:
+    explicit Waiting(MemoryBudget& budget) : budget_(budget) { budget_.waiting_.fetch_add(1); }
+    ~Waiting() { budget_.waiting_.fetch_sub(1); }
+    Waiting(const Waiting&) = delete;
+    Waiting& operator=(const Waiting&) = delete;
+
+   private:
+    MemoryBudget& budget_;
+  };
+
  private:
-  explicit MemoryBudget(std::int64_t limit) : limit_(limit) {}
+  MemoryBudget(std::int64_t limit, std::string scratch_directory);
+
+  std::int64_t idle_bytes() const { return keeper_ == nullptr ? 0 : keeper_->idle_bytes(); }
+  void raise_peak(std::int64_t used) noexcept;
+  void make_room(std::int64_t bytes);
+  /// False if nobody is left who could.
+  bool wait_for_others();
 
   const std::int64_t limit_;
   std::atomic<std::int64_t> used_{0};
   std::atomic<std::int64_t> peak_{0};
+  std::atomic<int> tasks_{0};
+  std::atomic<std::uint64_t> ended_{0};  // tasks, ever
+  std::atomic<int> waiting_{0};
+  std::mutex mutex_;  // for released_ alone
+  std::condition_variable released_;
+  TileKeeper* keeper_ = nullptr;
+  std::unique_ptr<TileBuffer> buffer_;
 };
 
 /// Bytes of a budget, held for a scope: for memory that is no finished tile yet.
@@ -45,10 +119,18 @@ class MemoryReservation {
   MemoryReservation(MemoryReservation&& other) noexcept : budget_(std::move(other.budget_)), bytes_(other.bytes_) {}
   MemoryReservation(const MemoryReservation&) = delete;
   MemoryReservation& operator=(const MemoryReservation&) = delete;
-  MemoryReservation& operator=(MemoryReservation&&) = delete;
+  MemoryReservation& operator=(MemoryReservation&& other) noexcept {
+    std::swap(budget_, other.budget_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
   ~MemoryReservation() {
     if (budget_ != nullptr) budget_->release(bytes_);
   }
+
+  std::int64_t bytes() const { return bytes_; }
+  /// Somebody else gives the bytes back.
+  void hand_over() noexcept { budget_.reset(); }
 
  private:
   std::shared_ptr<MemoryBudget> budget_;

@@ -1,5 +1,7 @@
 #include "executor/relation.hpp"
 
+#include <algorithm>
+
 #include "common/check.hpp"
 #include "tensor/dense_tensor.hpp"
 
@@ -25,49 +27,59 @@ TilePtr select_from_tile(const Tile& stored, const Selection& selection, std::in
 
 }  // namespace
 
-Relation::Relation(DType type, TileGrid grid, std::vector<TilePtr> tiles)
-    : dtype_(type), grid_(std::move(grid)), slots_(tiles.size()) {
-  CHECK(static_cast<std::int64_t>(tiles.size()) == grid_.tile_count(), "a relation has a tile for every key");
-  for (std::size_t n = 0; n < tiles.size(); ++n) slots_[n].tile = std::move(tiles[n]);
-}
+Relation::Relation(DType type, TileGrid grid, std::shared_ptr<MemoryBudget> memory)
+    : Relation(type, grid, TileWindow::whole(grid.partition()), std::move(memory)) {}
 
-Relation::Relation(DType type, TileGrid grid, TileWindow window, std::vector<TilePtr> tiles)
-    : dtype_(type), grid_(std::move(grid)), slots_(tiles.size()) {
-  CHECK(static_cast<std::int64_t>(tiles.size()) == window.tile_count(), "a slice has a tile for every key");
+Relation::Relation(DType type, TileGrid grid, TileWindow window, std::shared_ptr<MemoryBudget> memory)
+    : dtype_(type),
+      grid_(std::move(grid)),
+      memory_(std::move(memory)),
+      known_(static_cast<std::size_t>(window.tile_count())),
+      tiles_(memory_, window.tile_count()) {
   if (window.size != grid_.partition()) window_ = std::move(window);
-  for (std::size_t n = 0; n < tiles.size(); ++n) slots_[n].tile = std::move(tiles[n]);
 }
 
 Relation::Relation(const InputTensor& tensor, TileSource& source, std::shared_ptr<MemoryBudget> memory)
     : dtype_(tensor.dtype),
       grid_(tensor.grid),
-      slots_(static_cast<std::size_t>(grid_.tile_count())),
       tensor_(tensor),
       source_(&source),
-      memory_(std::move(memory)) {}
+      memory_(std::move(memory)),
+      seen_(static_cast<std::size_t>(tensor.attached ? 0 : grid_.tile_count())),
+      known_(static_cast<std::size_t>(grid_.tile_count())),
+      tiles_(memory_, is_kept_elsewhere() ? 0 : grid_.tile_count(),
+             [this](std::int64_t tile_id) { return counted(read(tile_id)); }) {}
 
-Relation::Slot& Relation::slot_of(std::int64_t tile_id) {
-  return slots_[static_cast<std::size_t>(window_ ? window_->number_of(grid_.key_of(tile_id)) : tile_id)];
+Relation::~Relation() {
+  if (source_ != nullptr && !tensor_->attached) source_->let_go(tensor_->name);
+}
+
+bool Relation::is_kept_elsewhere() const {
+  return tensor_->attached || (!tensor_->selection && source_->keeps_tiles());
 }
 
 TilePtr Relation::tile(std::int64_t tile_id) {
-  auto& slot = slot_of(tile_id);
-  if (source_ == nullptr) return slot.tile;
+  if (source_ == nullptr) return tiles_.get(number_of(tile_id));
+  const bool first = tensor_->attached || !seen_[static_cast<std::size_t>(tile_id)].exchange(true);
+  if (first) tiles_read_->fetch_add(1, std::memory_order_relaxed);
+  if (!is_kept_elsewhere()) return tiles_.get(tile_id);
   // What lies in memory is at hand: a copy of a tile lives as long as the kernels that read it.
-  if (tensor_->attached) return counted(read(tile_id));
-  std::call_once(slot.once, [&] { slot.tile = counted(read(tile_id)); });
-  return slot.tile;
+  return tensor_->attached ? counted(read(tile_id)) : read(tile_id);
 }
 
-std::int64_t Relation::bytes() const {
-  std::int64_t bytes = 0;
-  for (const auto& slot : slots_)
-    if (slot.tile != nullptr) bytes += static_cast<std::int64_t>(slot.tile->byte_size());
-  return bytes;
+TilePtr Relation::take(std::int64_t tile_id) {
+  return source_ == nullptr ? tiles_.take(number_of(tile_id)) : tile(tile_id);
+}
+
+void Relation::release(std::int64_t tile_id) {
+  if (source_ == nullptr || !is_kept_elsewhere()) tiles_.drop(number_of(tile_id));
+}
+
+void Relation::prefetch(std::int64_t tile_id) {
+  if (source_ == nullptr) tiles_.prefetch(number_of(tile_id));
 }
 
 TilePtr Relation::counted(const TilePtr& present) {
-  tiles_read_->fetch_add(1, std::memory_order_relaxed);
   if (present == nullptr || present->is_borrowed()) return present;
   // Counted apart from the tile itself, which the source may share with others.
   const auto bytes = static_cast<std::int64_t>(present->byte_size());
@@ -91,6 +103,21 @@ TilePtr Relation::read(std::int64_t tile_id) {
 TilePtr Relation::dense_tile(std::int64_t tile_id) {
   if (auto present = tile(tile_id)) return present;
   return std::make_shared<const Tile>(Tile::zeros(dtype_, grid_.tile_shape(grid_.key_of(tile_id))));
+}
+
+OperandFacts Relation::facts(std::int64_t tile_id, bool with_magnitude) {
+  // Reading may copy the tile, and the next task would copy it again.
+  if (tensor_ && tensor_->attached) return {.zero = false, .magnitude = kUnbounded};
+  // Two tasks may both look, and find the same.
+  auto& seen = known_[static_cast<std::size_t>(number_of(tile_id))];
+  auto known = seen.load(std::memory_order_relaxed);
+  if (known == kNothing || (known == kValues && with_magnitude)) {
+    const auto present = tile(tile_id);
+    if (present == nullptr || (known == kNothing && present->is_all_zero())) known = kZeros;
+    else known = with_magnitude ? kBounded + magnitude_of(*present) : kValues;
+    seen.store(known, std::memory_order_relaxed);
+  }
+  return {.zero = known == kZeros, .magnitude = std::max(0, known - kBounded)};
 }
 
 }  // namespace eindb

@@ -6,17 +6,17 @@
 namespace eindb {
 
 SlicedResult::SlicedResult(Aggregate aggregate, DType type, TileGrid grid, std::shared_ptr<MemoryBudget> memory)
-    : aggregate_(aggregate), type_(type), grid_(std::move(grid)), memory_(std::move(memory)) {
-  const auto tiles = static_cast<std::size_t>(grid_.tile_count());
-  if (aggregate_ == Aggregate::None) finished_.resize(tiles);
-  else partial_.resize(tiles);
-}
+    : aggregate_(aggregate),
+      type_(type),
+      grid_(std::move(grid)),
+      memory_(std::move(memory)),
+      result_(std::make_shared<Relation>(type_, grid_, memory_)),
+      partial_(static_cast<std::size_t>(aggregates() ? grid_.tile_count() : 0)) {}
 
 void SlicedResult::add(std::int64_t tile_id, CountedTile tile) {
   const auto slot = static_cast<std::size_t>(tile_id);
-  if (aggregate_ == Aggregate::None) {
-    CHECK(finished_[slot] == nullptr, "slices fill a result without an aggregate once");
-    finished_[slot] = finished(std::move(tile), type_, *memory_);
+  if (!aggregates()) {
+    result_->put(tile_id, finished(std::move(tile), type_, *memory_));
   } else if (partial_[slot] == nullptr) {
     partial_[slot] = std::make_unique<CountedTile>(std::move(tile));
   } else {
@@ -24,22 +24,29 @@ void SlicedResult::add(std::int64_t tile_id, CountedTile tile) {
   }
 }
 
-std::shared_ptr<Relation> SlicedResult::finish(const std::function<void(Tile&)>& complete) {
-  finished_.resize(partial_.empty() ? finished_.size() : partial_.size());
+std::shared_ptr<Relation> SlicedResult::finish(const Missing& missing, const std::function<void(Tile&)>& complete) {
   for (std::size_t n = 0; n < partial_.size(); ++n) {
-    CHECK(partial_[n] != nullptr, "slices fill the whole result");
-    complete(partial_[n]->tile);
-    finished_[n] = finished(std::move(*partial_[n]), type_, *memory_);
-    partial_[n].reset();
+    auto sum = std::move(partial_[n]);
+    if (sum == nullptr) {
+      auto zeros = missing(static_cast<std::int64_t>(n));
+      if (!zeros) continue;
+      sum = std::make_unique<CountedTile>(std::move(*zeros));
+    }
+    complete(sum->tile);
+    result_->put(static_cast<std::int64_t>(n), finished(std::move(*sum), type_, *memory_));
   }
-  return std::make_shared<Relation>(type_, grid_, std::move(finished_));
+  return std::move(result_);
 }
 
 TilePtr finished(CountedTile tile, DType type, MemoryBudget& memory) {
-  auto result = std::move(tile.tile);
-  if (result.dtype() != type) result = convert(result, type);
-  { const auto given_back = std::move(tile.reservation); }  // the tile takes these bytes over
-  return memory.track(std::move(result));
+  auto& result = tile.tile;
+  if (result.dtype() != type) {
+    auto converted = convert(result, type);
+    if (converted.is_all_zero()) return nullptr;
+    { const auto given_back = std::move(tile); }  // the converted one takes these bytes over
+    return memory.track(std::move(converted));
+  }
+  return result.is_all_zero() ? nullptr : memory.track(std::move(tile));
 }
 
 }  // namespace eindb

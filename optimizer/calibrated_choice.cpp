@@ -7,18 +7,23 @@
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
 #include "optimizer/partitions/calibrated_model.hpp"
+#include "optimizer/partitions/viable.hpp"
 #include "optimizer/physical_planner.hpp"
 #include "optimizer/plan_memory.hpp"
 
 namespace eindb {
 namespace {
 
+// Of the memory limit, what operators may work on: the rest is for tiles that wait.
+constexpr double kWorkingShare = 0.5;
 constexpr double kLargestTile = 4 << 20;
 constexpr double kSmallestTile = 1 << 19;
 constexpr std::int64_t kCallsPerThread = 64;
 constexpr std::int64_t kMostCalls = 4096;
+constexpr std::int64_t kMostCallsOfOne = 65536;  // where every vertex makes as many as suit it
 // Pairs of partition vectors, over all vertices, that one decomposition may compare; some 50 ns each.
 constexpr double kMostPairs = 4e6;
+constexpr double kMostPairsOfOwn = 1e6;
 
 // C(N + D - 1, D - 1): vectors of D labels that make 2^N calls, extents apart.
 double vectors(std::size_t labels, int halvings) {
@@ -28,12 +33,14 @@ double vectors(std::size_t labels, int halvings) {
   return count;
 }
 
-double pairs(const EinGraph& graph, std::int64_t parallelism) {
+double pairs(const EinGraph& graph, std::int64_t parallelism, bool fewer_calls = false) {
   int halvings = 0;
   while (parallelism >> (halvings + 1) > 0) ++halvings;
   double sum = 0;
+  // What is missing to p calls is as many halvings of one label more.
   for (const auto& vertex : graph.vertices())
-    if (!vertex.is_input()) sum += std::pow(vectors(vertex.einsum.labels().size(), halvings), 2);
+    if (!vertex.is_input())
+      sum += std::pow(vectors(vertex.einsum.labels().size() + (fewer_calls ? 1 : 0), halvings), 2);
   return sum;
 }
 
@@ -54,6 +61,7 @@ class Chooser {
     if (machine_.choose_parallelism) {
       for (std::int64_t p = 1; p <= most_calls(); p *= 2)
         if (p != given && pairs(graph_, p) <= kMostPairs && can_win(p)) try_parallelism(p);
+      if (strategy_.kind == Strategy::Kind::EinDecomp) try_own_calls();
     }
     std::sort(best_.candidates.begin(), best_.candidates.end(),
               [](const auto& a, const auto& b) { return a.parallelism < b.parallelism; });
@@ -73,19 +81,56 @@ class Chooser {
   void try_parallelism(std::int64_t p) {
     options_.parallelism = p;
     auto labelling = label(graph_, strategy_, options_);
-    const auto peak = peak_bytes(plan_physically(graph_, labelling, options_.output_partition));
-    const bool fits = peak <= static_cast<double>(machine_.memory_limit);
-    best_.candidates.push_back({p, labelling.total_cost, peak, fits});
-    const bool better = best_.candidates.size() == 1 || (fits != best_fits_ ? fits
-                                                         : fits             ? labelling.total_cost < best_seconds_
-                                                                            : peak < best_peak_);
-    if (!better) return;
+    best_.candidates.push_back(candidate(p, labelling));
+    take_if_better(best_.candidates.back(), std::move(labelling));
+  }
+
+  // Every vertex makes as many calls as suit it and its neighbours: along the tiles that there are, or one if it is
+  // small. What most of them make is the p that is reported.
+  void try_own_calls() {
+    std::int64_t most = 1;
+    while (most < kMostCallsOfOne && pairs(graph_, 2 * most, true) <= kMostPairsOfOwn) most *= 2;
+    options_.parallelism = most;
+    options_.fewer_calls = true;
+    own_calls_ = most;
+    if (machine_.spills)
+      options_.most_call_bytes = kWorkingShare * static_cast<double>(machine_.memory_limit) / machine_.threads;
+    auto labelling = label(graph_, strategy_, options_);
+    options_.fewer_calls = false;
+    double calls = 1;
+    for (const auto& vertex : labelling.vertices) calls = std::max(calls, kernel_calls(vertex.partition.parts));
+    auto own = candidate(floor_power_of_two(static_cast<std::int64_t>(calls)), labelling);
+    if (!take_if_better(own, std::move(labelling))) return;
+    std::erase_if(best_.candidates, [&](const auto& known) { return known.parallelism == own.parallelism; });
+    best_.candidates.push_back(own);
+    best_is_own_ = true;
+  }
+
+  ParallelismCandidate candidate(std::int64_t p, const Labelling& labelling) const {
+    const auto limit = static_cast<double>(machine_.memory_limit);
+    const auto plan = plan_physically(graph_, labelling, options_.output_partition);
+    const auto peak = peak_bytes(plan);
+    if (!machine_.spills) return {p, labelling.total_cost, peak, 0, peak <= limit};
+    const auto working = working_bytes(plan, machine_.threads);
+    if (peak <= limit) return {p, labelling.total_cost, peak, 0, working <= limit};
+    const auto traffic = scratch_traffic(plan, limit);
+    return {p, labelling.total_cost + model_.scratch(traffic.written, traffic.read), peak, traffic.written,
+            working <= kWorkingShare * limit};
+  }
+
+  bool take_if_better(const ParallelismCandidate& made, Labelling labelling) {
+    const auto& [p, seconds, peak, spilled, fits] = made;
+    const bool better = best_.labelling.vertices.empty() || (fits != best_fits_ ? fits
+                                                             : fits             ? seconds < best_seconds_
+                                                                                : peak < best_peak_);
+    if (!better) return false;
     best_fits_ = fits;
-    best_seconds_ = labelling.total_cost;
+    best_seconds_ = seconds;
     best_peak_ = peak;
     best_.parallelism = p;
     best_.labelling = std::move(labelling);
     best_.output_partition = options_.output_partition;
+    return true;
   }
 
   // Writing the result and reading it once.
@@ -99,7 +144,8 @@ class Chooser {
 
   void choose_stored_tiles() {
     if (!machine_.stored_partition || options_.output_partition) return;
-    options_.parallelism = best_.parallelism;
+    options_.parallelism = best_is_own_ ? own_calls_ : best_.parallelism;
+    options_.fewer_calls = best_is_own_;
     const auto& output = graph_.vertex(graph_.output());
     const auto own = result_partition(output, best_.labelling.vertices[graph_.output().index()].partition);
     const auto near = storable_tiles(output.bound, output.dtype, own);
@@ -130,6 +176,8 @@ class Chooser {
   const CalibratedModel model_;
   CalibratedChoice best_;
   bool best_fits_ = false;
+  bool best_is_own_ = false;
+  std::int64_t own_calls_ = 1;
   double best_seconds_ = std::numeric_limits<double>::infinity();
   double best_peak_ = std::numeric_limits<double>::infinity();
 };

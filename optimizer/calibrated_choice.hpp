@@ -16,6 +16,8 @@ struct MachineOptions {
   int threads = 1;
   std::int64_t memory_limit = 0;  ///< bytes of tiles
   bool choose_parallelism = true;
+  /// Whether tiles that do not fit the limit go to a scratch file: then a plan fits if what its operators work on does.
+  bool spills = false;
   /// Set where the result is stored and its tiles are to be chosen: the partition that it would have otherwise.
   std::optional<Partition> stored_partition = {};
 };
@@ -23,9 +25,10 @@ struct MachineOptions {
 /// A number of kernel calls that was tried.
 struct ParallelismCandidate {
   std::int64_t parallelism = 1;
-  double seconds = 0;     ///< predicted
-  double peak_bytes = 0;  ///< predicted
-  bool fits = true;       ///< within the memory limit
+  double seconds = 0;        ///< predicted
+  double peak_bytes = 0;     ///< predicted
+  double spilled_bytes = 0;  ///< of them, written to a scratch file and read again; in `seconds`
+  bool fits = true;          ///< within the memory limit
 };
 
 struct CalibratedChoice {
@@ -41,6 +44,9 @@ struct CalibratedChoice {
 /// tiles fit the memory limit is taken (if none fits, the one that needs least). The work is bounded and counted,
 /// not timed: in large graphs only numbers of calls near that of the options are tried, and none whose calls alone
 /// would take longer than the best plan.
+///
+/// Beside these, under strategy eindecomp, a plan whose vertices make different numbers of calls, at most 65536: along
+/// the tiles of stored tensors, so that nothing is cut anew, and one where there is little to do. Its p is the most.
 ///
 /// Tiles of a stored result: of the last vertex's own partition, made coarser or finer until a tile has 0.5 to 4 MiB,
 /// and of `stored_partition`, the one with which computing, writing and reading it again takes less.

@@ -11,7 +11,8 @@ namespace eindb {
 /// (their tiles may be absent).
 struct MemoryShortfall {
   std::string vertex;
-  double bytes = 0;  ///< the least that it needs
+  double bytes = 0;        ///< the least that it needs
+  bool for_calls = false;  ///< that is for the tiles that kernel calls work on, whatever else goes to a scratch file
 };
 
 /// What slicing the contractions of a graph came to.

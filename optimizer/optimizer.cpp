@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "common/stopwatch.hpp"
 #include "optimizer/contraction_slicer.hpp"
 #include "optimizer/flops.hpp"
 #include "optimizer/partitions/calibrated_model.hpp"
+#include "optimizer/partitions/density.hpp"
 #include "optimizer/physical_planner.hpp"
 #include "optimizer/plan_memory.hpp"
 #include "plan/validator.hpp"
@@ -92,6 +94,42 @@ void slice(OptimizedPlan& plan, const OptimizerOptions& options) {
   }
 }
 
+// Whether it can run where all else goes to a scratch file: threads wait for each other if it must be.
+bool calls_fit(const PhysicalPlan& plan, double limit) { return working_bytes(plan, 1) <= limit; }
+
+// A plan that does not fit and may spill: as it is, in slices, or not at all.
+void choose_way_of_memory(OptimizedPlan& plan, const OptimizerOptions& options) {
+  const auto limit = static_cast<double>(options.memory_limit);
+  const auto& machine = *options.machine;
+  const CalibratedModel model(machine.figures, machine.threads);
+  const auto traffic = scratch_traffic(plan.physical, limit);
+  MemoryChoice choice;
+  choice.spilled_bytes = traffic.written;
+  choice.seconds_spilling = plan.labelling.total_cost + model.scratch(traffic.written, traffic.read);
+  if (!calls_fit(plan.physical, limit)) choice.seconds_spilling = std::numeric_limits<double>::infinity();
+
+  OptimizedPlan sliced;
+  sliced.graph = plan.graph;
+  sliced.physical = plan.physical;
+  sliced.labelling = plan.labelling;
+  sliced.peak_bytes = plan.peak_bytes;
+  slice(sliced, options);
+  const bool sliced_fits = sliced.peak_bytes <= limit;
+  choice.seconds_slicing = sliced_fits ? sliced.labelling.total_cost : std::numeric_limits<double>::infinity();
+  choice.slices = choice.seconds_slicing < choice.seconds_spilling;
+  if (choice.slices) {
+    plan.graph = std::move(sliced.graph);
+    plan.labelling = std::move(sliced.labelling);
+    plan.physical = std::move(sliced.physical);
+    plan.peak_bytes = sliced.peak_bytes;
+  } else if (std::isinf(choice.seconds_spilling)) {
+    plan.shortfall =
+        MemoryShortfall{plan.graph.vertex(plan.graph.output()).name, working_bytes(plan.physical, 1), true};
+    return;
+  }
+  plan.memory_choice = choice;
+}
+
 PathSummary summary(const EinGraph& bound, const EinGraph& ordered, const PathReport& report) {
   const auto after = flops_of(ordered);
   return {report, flops_of(bound).flops, after.flops, after.largest_result};
@@ -108,11 +146,17 @@ OptimizedPlan optimize(const EinGraph& graph, const OptimizerOptions& given) {
   path_options.memory_limit = options.memory_limit;
   PathSearch paths(path_options);
   plan.graph = run_passes(graph, options.disabled_passes, plan.stages, paths);
+  estimate_densities(plan.graph);
   plan.labelling = timed("decomposition", plan.stages, [&] { return choose_partitions(plan, options); });
   plan.parallelism = options.parallelism;
   timed("physical_plan", plan.stages, [&] { return lower(plan, options), 0; });
   if (options.memory_limit > 0 && plan.peak_bytes > static_cast<double>(options.memory_limit)) {
-    timed("slicing", plan.stages, [&] { return slice(plan, options), 0; });
+    const bool spills = options.spills && options.machine;
+    timed("slicing", plan.stages,
+          [&] { return spills ? choose_way_of_memory(plan, options) : slice(plan, options), 0; });
+    if (options.spills && plan.shortfall && !plan.shortfall->for_calls &&
+        calls_fit(plan.physical, static_cast<double>(options.memory_limit)))
+      plan.shortfall.reset();
     validate(plan.graph, 2);
   }
   plan.path = summary(graph, plan.graph, paths.report());

@@ -26,6 +26,7 @@ struct OptimizerOptions {
   PathOptions path = {};                      ///< how n-ary contractions are ordered
   bool compare_strategies = false;            ///< cost the graph under all strategies too
   std::int64_t memory_limit = 0;              ///< bytes; contractions that would hold more are sliced. 0: none is
+  bool spills = false;                        ///< tiles that do not fit the limit go to a scratch file
   /// Set: costs are seconds by the model `calibrated`, which may choose p and the result's tiles; otherwise elements
   /// moved, by `transfers`.
   std::optional<MachineOptions> machine = {};
@@ -39,6 +40,14 @@ struct PathSummary {
   double largest_intermediate = 0;  ///< elements of its largest result, the last one included
 };
 
+/// How a plan whose tiles do not all fit the memory limit keeps to it, and what the other way would have taken.
+struct MemoryChoice {
+  bool slices = false;          ///< in slices; otherwise tiles that do not fit go to a scratch file
+  double spilled_bytes = 0;     ///< written to it
+  double seconds_spilling = 0;  ///< predicted, all in all; infinite: not even the tiles of one call fit
+  double seconds_slicing = 0;   ///< infinite: no slices fit
+};
+
 /// Everything that planning found out; EXPLAIN prints it, the executor takes `physical`.
 struct OptimizedPlan {
   EinGraph graph;  ///< after all passes; entry n of labelling.vertices is of its vertex n
@@ -50,9 +59,10 @@ struct OptimizedPlan {
   std::vector<StrategyCosts> strategies;                     ///< if they were to be compared
   /// The passes that ran, then "decomposition" and "physical_plan"; "slicing" where it was tried.
   std::vector<StageTiming> stages;
-  double planning_seconds = 0;               ///< all of it, with validation
-  double peak_bytes = 0;                     ///< of tiles that the execution holds at once, by optimizer/plan_memory
-  std::optional<MemoryShortfall> shortfall;  ///< set: it cannot keep to the limit, and running it will fail
+  double planning_seconds = 0;                ///< all of it, with validation
+  double peak_bytes = 0;                      ///< of tiles that the execution holds at once, by optimizer/plan_memory
+  std::optional<MemoryChoice> memory_choice;  ///< set where there was one
+  std::optional<MemoryShortfall> shortfall;   ///< set: it cannot keep to the limit, and running it will fail
 };
 
 /// The optimiser: bound logical plan in, physical plan out. A pure function of its arguments: no I/O, no state, any

@@ -5,6 +5,7 @@
 
 #include "common/error.hpp"
 #include "common/stopwatch.hpp"
+#include "optimizer/rewrites/chain_fusion.hpp"
 #include "optimizer/rewrites/common_subexpressions.hpp"
 #include "optimizer/rewrites/constant_folding.hpp"
 #include "optimizer/rewrites/contraction_order.hpp"
@@ -50,7 +51,8 @@ const std::vector<Pass>& all_passes() {
       {"elementwise_fusion", fuse_elementwise,
        "after it: only then it is known how often a vertex is read, and how many operands its reader has"},
       {"dead_vertices", drop_dead_vertices,
-       "last: whatever the others leave unread is neither decomposed nor executed"},
+       "after all that change vertices: whatever they leave unread is neither decomposed nor executed"},
+      {"chain_fusion", fuse_chains, "last: it says of the vertices that there are which are computed together"},
   };
   return kPasses;
 }

@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "optimizer/fused_join.hpp"
+#include "optimizer/partitions/labelling.hpp"
 #include "optimizer/rewrites/dead_vertices.hpp"
 
 namespace eindb {
@@ -16,16 +18,22 @@ class Planner {
   Planner(const EinGraph& graph, const Labelling& labelling) : graph_(graph), labelling_(labelling) {
     plan_.labels = graph.labels();
     result_.resize(graph.size());
+    std::vector<LabelPartition> partitions;
+    for (const auto& vertex : labelling.vertices) partitions.push_back(vertex.partition);
+    for (const auto& chain : graph.chains())
+      if (auto partition = partition_of_chain(graph, chain, partitions))
+        chains_.emplace(chain.result, PlannedChain{&chain, *std::move(partition)});
   }
 
   PhysicalPlan run(const std::optional<Partition>& output_partition) {
     const auto needed = reached_by_output(graph_);
     const auto streamed = streamed_inputs(needed);
     for (std::size_t v = 0; v < graph_.size(); ++v) {
-      if (!needed[v] || streamed[v]) continue;
+      if (!needed[v] || streamed[v] || is_inside_chain(VertexId(v))) continue;
       const auto* sliced = graph_.sliced_with(VertexId(v));
       if (sliced != nullptr && sliced->result != VertexId(v)) continue;
-      if (sliced != nullptr) result_[v] = loop(*sliced);
+      if (const auto chain = chains_.find(VertexId(v)); chain != chains_.end()) result_[v] = fuse(chain->second);
+      else if (sliced != nullptr) result_[v] = loop(*sliced);
       else result_[v] = graph_.vertex(VertexId(v)).is_input() ? scan(VertexId(v)) : compute(VertexId(v));
     }
     auto last = result_[graph_.output().index()];
@@ -36,6 +44,30 @@ class Planner {
   }
 
  private:
+  struct PlannedChain {
+    const FusedChain* chain;
+    LabelPartition partition;
+  };
+
+  bool is_inside_chain(VertexId id) const {
+    return std::any_of(chains_.begin(), chains_.end(), [&](const auto& entry) {
+      return entry.first != id &&
+             std::binary_search(entry.second.chain->body.begin(), entry.second.chain->body.end(), id);
+    });
+  }
+
+  // One join for all vertices of a chain.
+  NodeId fuse(const PlannedChain& planned) {
+    auto join = fused_join(graph_, *planned.chain, planned.partition);
+    for (std::size_t n = 0; n < join.inputs.size(); ++n) {
+      const auto input = join.inputs[n].index();  // a vertex until now
+      join.inputs[n] = cut(result_[input], planned.partition.project(join.einsum.inputs[n]));
+    }
+    const auto& vertex = graph_.vertex(planned.chain->result);
+    const TileGrid grid(vertex.bound, planned.partition.project(vertex.einsum.output));
+    return add({std::move(join), planned.chain->result, vertex.dtype, grid}, vertex.einsum.output);
+  }
+
   NodeId add(PhysicalNode node, const Labels& dimensions = {}) {
     plan_.nodes.push_back(std::move(node));
     if (loop_) loop_->dimensions.push_back(dimensions);
@@ -173,6 +205,7 @@ class Planner {
   const Labelling& labelling_;
   PhysicalPlan plan_;
   std::vector<NodeId> result_;  // of each vertex
+  std::map<VertexId, PlannedChain> chains_;
   std::map<std::pair<NodeId, Partition>, NodeId> repartitions_;
   std::set<NodeId> read_scans_;                // of attached tensors
   std::optional<SliceLoop> loop_;              // set while the nodes of a loop are added

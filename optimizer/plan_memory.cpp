@@ -133,8 +133,75 @@ class MemoryWalk {
   double peak_ = 0;
 };
 
+double tile_bytes(const TileGrid& grid, DType type) {
+  auto bytes = static_cast<double>(size_of(type));
+  for (std::size_t d = 0; d < grid.rank(); ++d)
+    bytes *= static_cast<double>(largest_part(grid.shape()[d], grid.partition()[d]));
+  return bytes;
+}
+
+double whole_bytes(const PhysicalNode& node) {
+  auto bytes = static_cast<double>(size_of(node.dtype));
+  for (const auto extent : node.grid.shape().extents()) bytes *= static_cast<double>(extent);
+  return bytes;
+}
+
+// One task of an operator: the tiles it reads and the one it makes. Tiles of attached tensors count as well: those with
+// gaps are copied.
+double task_bytes(const PhysicalPlan& plan, const PhysicalNode& node) {
+  double bytes = 0;
+  for (const auto input : inputs_of(node)) {
+    const auto& read = plan.node(input);
+    bytes += tile_bytes(read.grid, read.dtype);
+  }
+  const auto* join = std::get_if<JoinNode>(&node.op);
+  const bool converts = join != nullptr && join->compute_dtype != node.dtype;
+  return bytes + tile_bytes(node.grid, node.dtype) + (converts ? tile_bytes(node.grid, join->compute_dtype) : 0);
+}
+
+bool is_operator(const PhysicalNode& node) {
+  return std::holds_alternative<JoinNode>(node.op) || std::holds_alternative<RepartitionNode>(node.op);
+}
+
 }  // namespace
 
 double peak_bytes(const PhysicalPlan& plan) { return MemoryWalk(plan).run(); }
+
+double working_bytes(const PhysicalPlan& plan, int threads) {
+  double most = 0;
+  for (const auto& node : plan.nodes) {
+    if (!is_operator(node)) continue;
+    const auto tasks = std::min(static_cast<double>(threads), static_cast<double>(node.grid.tile_count()));
+    most = std::max(most, tasks * task_bytes(plan, node));
+  }
+  return most;
+}
+
+ScratchTraffic scratch_traffic(const PhysicalPlan& plan, double limit) {
+  ScratchTraffic traffic;
+  std::vector<int> readers(plan.nodes.size(), 0);
+  for (const auto& node : plan.nodes)
+    for (const auto input : inputs_of(node)) ++readers[input.index()];
+  for (std::size_t n = 0; n < plan.nodes.size(); ++n) {
+    const auto& node = plan.nodes[n];
+    if (!is_operator(node)) continue;
+    double read = 0;
+    double largest = 0;
+    for (const auto input : inputs_of(node)) {
+      read += whole_bytes(plan.node(input));
+      largest = std::max(largest, whole_bytes(plan.node(input)));
+    }
+    const auto made = whole_bytes(node);
+    if (read + made <= limit) continue;
+    // What was made before is still there as far as it fits.
+    const auto excess = std::min(made, read + made - limit);
+    traffic.written += excess;
+    traffic.read += excess * std::max(1, readers[n]);
+    const auto rows = node.grid.rank() == 0 ? 1 : node.grid.partition()[0];
+    if (std::holds_alternative<JoinNode>(node.op) && largest > limit / 2)
+      traffic.read += largest * static_cast<double>(rows - 1);
+  }
+  return traffic;
+}
 
 }  // namespace eindb

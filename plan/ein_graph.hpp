@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +28,16 @@ struct Selection {
   friend bool operator==(const Selection&, const Selection&) = default;
 };
 
+/// How much of a tensor is there: the share of tiles that are not absent, and the partition that these tiles are of.
+/// Known of stored tensors, estimated of results.
+struct TileDensity {
+  double present = 1;
+  Partition parts = {};  ///< as many as dimensions; of no account where all tiles are there
+
+  bool is_sparse() const { return present < 1; }
+  friend auto operator<=>(const TileDensity&, const TileDensity&) = default;
+};
+
 /// A tensor of the catalog, or one in a program's memory, as a plan sees it: name, type, extents and how it is cut.
 struct InputTensor {
   std::string name;
@@ -34,6 +45,7 @@ struct InputTensor {
   TileGrid grid;                            ///< of what is read: of the selection, if there is one
   std::optional<Selection> selection = {};  ///< absent: the whole tensor
   bool attached = false;                    ///< in memory: as a whole it can be read in any partition
+  double present = 1;                       ///< the share of its tiles that are stored, about
 
   friend bool operator==(const InputTensor&, const InputTensor&) = default;
 };
@@ -51,6 +63,7 @@ struct Vertex {
   Shape bound;                   ///< extents of the result
   DType dtype = DType::Float64;  ///< element type of the result
   DType compute_dtype = DType::Float64;
+  TileDensity density = {};  ///< found out when all rewrites are done
 
   bool is_input() const { return stored.has_value(); }
 };
@@ -81,6 +94,19 @@ struct SlicedContraction {
   double slices() const;
 };
 
+/// Vertices that are computed together, strip by strip: for some indices of `rows` all of the body, then for the next,
+/// so that what one vertex of it makes for another stays in the caches and is never stored.
+///
+/// Example: M[i] = MAX(X[i,j]), E[i,j] = EXP(X[i,j] - M[i]), T[i] = SUM(E[i,j]), Z[i,j] = E[i,j] / T[i] have the rows
+/// i. Invariants (plan/validator): the body is in the order of computation and ends in `result`; what another vertex of
+/// the body reads no vertex outside of it does, and it is read with the labels of its head; every head has all of
+/// `rows`.
+struct FusedChain {
+  VertexId result;
+  std::vector<VertexId> body;
+  Labels rows;  ///< those that are best cut first come first
+};
+
 /// The logical plan: a DAG of EinSum vertices over the labels of one statement.
 /// Invariant (plan/validator): inputs of a vertex come before it; `output` is a vertex; extents agree with labels.
 /// After the contraction-order pass every vertex has at most two inputs.
@@ -98,10 +124,18 @@ class EinGraph {
     type = promote(type, compute);
   }
 
+  void set_density(VertexId id, TileDensity density) { vertices_[id.index()].density = std::move(density); }
+
   /// Last of all: passes that make another graph do not carry slices over.
   void slice(SlicedContraction contraction) { sliced_.push_back(std::move(contraction)); }
   /// No vertex is in two of them; in the order of their results.
   const std::vector<SlicedContraction>& sliced() const { return sliced_; }
+  /// Last of all, too. Where the partition vectors of a chain do not agree, or slices need one of its vertices, it is
+  /// computed vertex by vertex after all.
+  void fuse(FusedChain chain) { chains_.push_back(std::move(chain)); }
+  /// No vertex is in two of them.
+  const std::vector<FusedChain>& chains() const { return chains_; }
+
   /// The contraction that has the vertex in its body, or null.
   const SlicedContraction* sliced_with(VertexId id) const;
   /// Into how many parts slices cut each label of a vertex's EinSum, in the order of einsum.labels(): a partition
@@ -125,6 +159,7 @@ class EinGraph {
   std::vector<Vertex> vertices_;
   VertexId output_;
   std::vector<SlicedContraction> sliced_;
+  std::vector<FusedChain> chains_;
 };
 
 /// The vertex of a stored tensor or of a selection from one: named "X" or "X(3,:)".

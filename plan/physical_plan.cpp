@@ -17,7 +17,7 @@ struct InputsOf {
 struct NameOf {
   std::string operator()(const ScanNode&) const { return "scan"; }
   std::string operator()(const RepartitionNode&) const { return "repartition"; }
-  std::string operator()(const JoinNode&) const { return "join"; }
+  std::string operator()(const JoinNode& join) const { return join.steps.empty() ? "join" : "fused join"; }
   std::string operator()(const GroupByNode&) const { return "group-by"; }
   std::string operator()(const SinkNode&) const { return "sink"; }
 };

@@ -20,14 +20,29 @@ struct RepartitionNode {
   NodeId input;
 };
 
+/// One EinSum of a fused chain, without epilogue. Operand n is input inputs[n] of the join if that is less than their
+/// number; otherwise the result of an earlier step, counted from there.
+struct JoinStep {
+  VertexId vertex;
+  std::vector<std::size_t> inputs;
+  EinSum einsum;
+  DType compute_dtype = DType::Float64;  ///< of its result, too
+};
+
 /// The join of the tensor-relational algebra with its kernel: one kernel call per key over all labels of the
 /// vertex. Where labels are aggregated the kernel aggregates inside its tiles; if such a label is also cut, a
 /// GroupByNode follows. Input n is cut by partition.project(einsum.inputs[n]).
+///
+/// A join with `steps` computes a fused chain: a kernel call runs all of them, strip by strip of `rows`, and no other
+/// label is cut. Its EinSum then says which labels its inputs and its result have; the expression says no more than
+/// that nothing follows from an input of zeros.
 struct JoinNode {
   std::vector<NodeId> inputs;
   EinSum einsum;
   LabelPartition partition;
   DType compute_dtype = DType::Float64;
+  std::vector<JoinStep> steps = {};
+  Labels rows = {};
 };
 
 /// Groups the join's results by the key over einsum.output and reduces each group with the join's aggregate.

@@ -137,6 +137,31 @@ void check_readers_of_slices(const EinGraph& graph) {
   }
 }
 
+void check_chain(const EinGraph& graph, const FusedChain& chain, std::vector<bool>& in_a_chain) {
+  const Checker check("chain of " + graph.vertex(chain.result).name);
+  check(chain.body.size() > 1 && std::is_sorted(chain.body.begin(), chain.body.end()) &&
+            chain.body.back() == chain.result,
+        "a chain ends in its result");
+  check(!chain.rows.empty(), "a chain has rows");
+  for (const auto id : chain.body) {
+    const auto& vertex = graph.vertex(id);
+    check(!vertex.is_input() && !in_a_chain[id.index()], "a vertex is computed in one chain");
+    in_a_chain[id.index()] = true;
+    for (const auto row : chain.rows)
+      check(contains(vertex.einsum.output, row), "every vertex of a chain has its rows");
+  }
+  for (std::size_t n = 0; n < graph.size(); ++n) {
+    const auto& reader = graph.vertices()[n];
+    const bool inside = std::binary_search(chain.body.begin(), chain.body.end(), VertexId(n));
+    for (std::size_t i = 0; i < reader.inputs.size(); ++i) {
+      const auto read = reader.inputs[i];
+      if (read == chain.result || !std::binary_search(chain.body.begin(), chain.body.end(), read)) continue;
+      check(inside, "what a chain computes on its way nobody else reads");
+      check(reader.einsum.inputs[i] == graph.vertex(read).einsum.output, "a chain reads by the labels of the head");
+    }
+  }
+}
+
 bool cuts_aggregated_label(const JoinNode& join) {
   const auto parts = join.partition.project(join.einsum.aggregated);
   return std::any_of(parts.begin(), parts.end(), [](std::int64_t d) { return d > 1; });
@@ -170,8 +195,9 @@ struct NodeChecker {
       types.push_back(plan.node(join.inputs[n]).dtype);
     }
     check_einsum(join.einsum, plan.labels, check);
+    if (!join.steps.empty()) check_steps(join);
     check(node.grid == grid_of(join, join.einsum.output), "the result of a join is cut as its partition vector says");
-    check_types(join.einsum, types, join.compute_dtype, node.dtype, check);
+    if (join.steps.empty()) check_types(join.einsum, types, join.compute_dtype, node.dtype, check);
   }
 
   void operator()(const GroupByNode& group_by) const {
@@ -188,6 +214,31 @@ struct NodeChecker {
   }
 
  private:
+  void check_steps(const JoinNode& join) const {
+    check(!join.rows.empty(), "a chain has rows");
+    for (std::size_t n = 0; n < join.partition.labels.size(); ++n)
+      check(join.partition.parts[n] == 1 || contains(join.rows, join.partition.labels[n]),
+            "nothing but the rows of a chain is cut");
+    for (std::size_t s = 0; s < join.steps.size(); ++s) {
+      const auto& step = join.steps[s];
+      check_einsum(step.einsum, plan.labels, check);
+      check(step.einsum.epilogue == nullptr, "epilogues are steps of their own");
+      check(step.inputs.size() == step.einsum.inputs.size(), "a step has labels for every input");
+      for (const auto row : join.rows) check(contains(step.einsum.output, row), "every step of a chain has its rows");
+      for (std::size_t n = 0; n < step.inputs.size(); ++n) {
+        const auto input = step.inputs[n];
+        check(input < join.inputs.size() + s, "a step reads inputs of the chain and earlier steps");
+        check(step.einsum.inputs[n] == (input < join.inputs.size()
+                                            ? join.einsum.inputs[input]
+                                            : join.steps[input - join.inputs.size()].einsum.output),
+              "a step reads by the labels of what it reads");
+      }
+    }
+    check(
+        join.steps.back().einsum.output == join.einsum.output && join.steps.back().compute_dtype == join.compute_dtype,
+        "the last step gives the result");
+  }
+
   void check_partition(const JoinNode& join) const {
     check(join.partition.labels == join.einsum.labels() && join.partition.labels.size() == join.partition.parts.size(),
           "a partition vector has one entry for each label of its vertex");
@@ -241,6 +292,8 @@ void check_readers(const PhysicalPlan& plan) {
 void validate(const EinGraph& graph, std::size_t max_arity) {
   CHECK(graph.output().index() < graph.size(), "the output of a graph is one of its vertices");
   for (std::size_t n = 0; n < graph.size(); ++n) check_vertex(graph, VertexId(n), max_arity);
+  std::vector<bool> in_a_chain(graph.size(), false);
+  for (const auto& chain : graph.chains()) check_chain(graph, chain, in_a_chain);
   if (graph.sliced().empty()) return;
   std::vector<bool> in_a_body(graph.size(), false);
   for (const auto& sliced : graph.sliced()) check_sliced(graph, sliced, in_a_body);

@@ -24,7 +24,7 @@ Cell element(const TensorRelation& tensor, const std::vector<std::int64_t>& inde
   const auto& grid = tensor.grid;
   TileKey key(index.size());
   for (std::size_t d = 0; d < index.size(); ++d) key[d] = part_of(grid.shape()[d], grid.partition()[d], index[d]);
-  const auto& tile = tensor.tiles[static_cast<std::size_t>(grid.id_of(key))];
+  const auto tile = tensor.tile(grid.id_of(key));
   const auto begin = grid.tile_begin(key);
   const auto strides = grid.tile_shape(key).row_major_strides();
   std::int64_t offset = 0;

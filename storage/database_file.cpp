@@ -11,6 +11,8 @@
 #include <fstream>
 #include <string_view>
 
+#include "storage/scratch_file.hpp"
+
 namespace eindb {
 namespace {
 
@@ -22,6 +24,12 @@ constexpr std::chrono::milliseconds kBusyTimeout{5000};
 constexpr std::int64_t kMappedBytes = 0x7FFF0000;
 /// Holds the pages of a few tiles that are being written, so that their zeros are not written first.
 constexpr std::int64_t kCacheKiB = 64 * 1024;
+constexpr std::int64_t kSmallestCacheKiB = 2 * 1024;
+/// Whoever reads tiles comes to each page once.
+constexpr std::int64_t kReaderCacheKiB = 1024;
+/// Parts of the memory limit, inverted, for all that is mapped and for pages to be written.
+constexpr std::int64_t kMappedShare = 8;
+constexpr std::int64_t kCacheShare = 32;
 constexpr std::string_view kSqliteMagic{"SQLite format 3\0", 16};
 
 enum class Found : std::uint8_t { Nothing, Empty, Database };
@@ -117,7 +125,11 @@ void touch(SqliteConnection& connection) { connection.query_integer("SELECT COUN
 }  // namespace
 
 DatabaseFile::DatabaseFile(const std::string& path, Access access)
-    : path_(path), in_memory_(path == ":memory:"), read_only_(access == Access::ReadOnly) {
+    : path_(path),
+      in_memory_(path == ":memory:"),
+      read_only_(access == Access::ReadOnly),
+      mapped_bytes_(kMappedBytes),
+      cache_kib_(kCacheKiB) {
   if (in_memory_) open_memory();
   else open_file();
 }
@@ -140,9 +152,29 @@ void DatabaseFile::open_file() {
 
 void DatabaseFile::configure(SqliteConnection& connection) const {
   connection.set_busy_timeout(kBusyTimeout);
-  connection.execute("PRAGMA mmap_size = " + std::to_string(kMappedBytes));
-  connection.execute("PRAGMA cache_size = -" + std::to_string(kCacheKiB));
+  configure_memory(connection, cache_kib_);
   connection.execute("PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF; PRAGMA secure_delete = OFF");
+}
+
+void DatabaseFile::configure_memory(SqliteConnection& connection, std::int64_t cache_kib) const {
+  connection.execute("PRAGMA mmap_size = " + std::to_string(mapped_bytes_));
+  connection.execute("PRAGMA cache_size = -" + std::to_string(cache_kib));
+}
+
+// A file of which only a part could be mapped is read by pread, which takes up to twice as long.
+void DatabaseFile::limit_memory(std::int64_t bytes, int readers) {
+  if (in_memory_) return;
+  std::error_code error;
+  const auto size = fs::file_size(path_, error);
+  const bool fits = !error && size <= static_cast<std::uintmax_t>(bytes / kMappedShare / (readers + 1));
+  const auto mapped = fits ? kMappedBytes : 0;
+  const auto cache = std::clamp(bytes / kCacheShare / 1024, kSmallestCacheKiB, kCacheKiB);
+  if (mapped == mapped_bytes_ && cache == cache_kib_) return;
+  mapped_bytes_ = mapped;
+  cache_kib_ = cache;
+  configure_memory(*connection_, cache_kib_);
+  const std::lock_guard lock(readers_mutex_);
+  idle_readers_.clear();
 }
 
 void DatabaseFile::open_memory() {
@@ -198,6 +230,12 @@ void DatabaseFile::verify_versions() {
               std::nullopt, "install a later eindb");
 }
 
+std::string DatabaseFile::scratch_directory() const {
+  if (in_memory_) return temporary_directory();
+  const auto directory = fs::path(path_).parent_path();
+  return directory.empty() ? "." : directory.string();
+}
+
 std::unique_ptr<SqliteConnection> DatabaseFile::borrow_reader() {
   {
     const std::lock_guard lock(readers_mutex_);
@@ -209,6 +247,7 @@ std::unique_ptr<SqliteConnection> DatabaseFile::borrow_reader() {
   }
   auto reader = std::make_unique<SqliteConnection>(path_, SqliteConnection::Access::ReadOnly);
   configure(*reader);
+  configure_memory(*reader, kReaderCacheKiB);
   return reader;
 }
 

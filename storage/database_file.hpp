@@ -31,6 +31,8 @@ class DatabaseFile {
   explicit DatabaseFile(const std::string& path, Access access = Access::ReadWrite);
 
   const std::string& path() const { return path_; }
+  /// Where files go for what does not fit memory: beside the database, whose disk has room for its tensors.
+  std::string scratch_directory() const;
   bool is_in_memory() const { return in_memory_; }
   bool is_read_only() const { return read_only_; }
   SqliteConnection& connection() { return *connection_; }
@@ -41,6 +43,10 @@ class DatabaseFile {
   std::unique_ptr<SqliteConnection> borrow_reader();
   void give_back(std::unique_ptr<SqliteConnection> reader);
 
+  /// What connections may take of the process's resident memory, in all about an eighth of `bytes`: pages that wait to
+  /// be written, and pages of the file that `readers` beside connection() have mapped. Not while readers are lent.
+  void limit_memory(std::int64_t bytes, int readers);
+
   /// Stops the SQL that runs on connection(). Any thread, also a signal handler.
   void interrupt() noexcept { connection_->interrupt(); }
 
@@ -50,12 +56,15 @@ class DatabaseFile {
   void open_existing();
   void open_new();
   void configure(SqliteConnection& connection) const;
+  void configure_memory(SqliteConnection& connection, std::int64_t cache_kib) const;
   void verify_versions();
 
   std::string path_;
   bool in_memory_;
   bool read_only_;
   bool write_ahead_log_ = false;
+  std::int64_t mapped_bytes_;
+  std::int64_t cache_kib_;
   std::unique_ptr<SqliteConnection> connection_;
   std::mutex readers_mutex_;                                     // guards idle_readers_
   std::vector<std::unique_ptr<SqliteConnection>> idle_readers_;  // closed before connection_, which checkpoints

@@ -11,13 +11,13 @@
 
 #include "common/cancellation.hpp"
 #include "common/check.hpp"
-#include "storage/spill_file.hpp"
+#include "storage/scratch_file.hpp"
 
 namespace eindb {
 
 /// Sorts any number of records in bounded memory: add() them all, finish(), then next() gives them in ascending order.
 ///
-/// Records gather in a buffer. A full buffer is sorted and appended to a spill file as a run; finish() merges the
+/// Records gather in a buffer. A full buffer is sorted and appended to a scratch file as a run; finish() merges the
 /// runs, and next() is the last merge. Example with room for two: 5 3 8 1 9 2 makes the runs [3 5] [1 8] [2 9], whose
 /// heads 3, 1, 2 sit in a heap that gives 1, 2, 3, 5, 8, 9. Where there are more runs than their read buffers fit
 /// memory, groups of them are merged into longer runs first. Records that never fill a buffer touch no file, and
@@ -29,7 +29,7 @@ class ExternalSorter {
   static_assert(std::is_trivially_copyable_v<Record>);
 
  public:
-  /// `memory`: bytes that it may take. `directory`: where the spill file goes. `cancellation` outlives it.
+  /// `memory`: bytes that it may take. `directory`: where the scratch file goes. `cancellation` outlives it.
   ExternalSorter(std::int64_t memory, std::string directory, const Cancellation& cancellation)
       : directory_(std::move(directory)),
         cancellation_(cancellation),
@@ -85,7 +85,7 @@ class ExternalSorter {
   static constexpr std::int64_t kSmallestBlock = 16 << 10;
   static constexpr std::int64_t kLargestBlock = 1 << 20;
 
-  /// A sorted part of the spill file, in records.
+  /// A sorted part of the scratch file, in records.
   struct Run {
     std::int64_t begin = 0;
     std::int64_t end = 0;
@@ -126,7 +126,7 @@ class ExternalSorter {
     buffer_.clear();
   }
 
-  static Run append(SpillFile& file, const std::vector<Record>& records) {
+  static Run append(ScratchFile& file, const std::vector<Record>& records) {
     const auto begin = file.size() / static_cast<std::int64_t>(sizeof(Record));
     file.append(std::as_bytes(std::span(records)));
     return {begin, begin + static_cast<std::int64_t>(records.size())};
@@ -189,7 +189,7 @@ class ExternalSorter {
 
   /// Merges groups of runs into one run each, in a new file.
   void merge_pass() {
-    SpillFile merged(directory_);
+    ScratchFile merged(directory_);
     std::vector<Run> longer;
     for (std::size_t first = 0; first < runs_.size(); first += fan_in()) {
       open_heads(std::span(runs_).subspan(first, std::min(fan_in(), runs_.size() - first)));
@@ -200,7 +200,7 @@ class ExternalSorter {
     file_ = std::move(merged);
   }
 
-  Run merge_heads(SpillFile& target) {
+  Run merge_heads(ScratchFile& target) {
     std::vector<Record> block;
     block.reserve(static_cast<std::size_t>(block_records_));
     Run whole;
@@ -222,7 +222,7 @@ class ExternalSorter {
   std::vector<Record> buffer_;
   bool in_order_ = true;
   std::size_t position_ = 0;  // in the buffer, where nothing was spilled
-  std::optional<SpillFile> file_;
+  std::optional<ScratchFile> file_;
   std::vector<Run> runs_;
   std::vector<Head> heads_;  // a heap; the last head stays, empty
   std::int64_t block_records_ = 1;

@@ -12,7 +12,7 @@ constexpr int kAttempts = 100;
 
 /// Opens a read transaction that sees one state from now on. BEGIN alone reads nothing yet.
 void pin(SqliteConnection& connection) {
-  connection.execute("BEGIN");
+  connection.execute_kept("BEGIN");
   connection.query_integer("PRAGMA main.schema_version");
 }
 
@@ -31,7 +31,7 @@ class ReadSnapshot::Lease {
   ~Lease() { snapshot_.put(std::move(reader_)); }
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
-  SqliteConnection& connection() { return *reader_; }
+  SqliteConnection& connection() { return reader_ != nullptr ? *reader_ : snapshot_.database_.connection(); }
 
  private:
   ReadSnapshot& snapshot_;
@@ -72,7 +72,7 @@ void ReadSnapshot::begin_transaction() {
 
 void ReadSnapshot::end_transaction() {
   if (std::exchange(holds_transaction_, false) && database_.connection().in_transaction())
-    database_.connection().execute("COMMIT");
+    database_.connection().execute_kept("COMMIT");
 }
 
 void ReadSnapshot::open() {
@@ -81,11 +81,7 @@ void ReadSnapshot::open() {
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     commits_ = commits_seen();
     begin_transaction();
-    if (auto reader = join()) {
-      idle_.push_back(std::move(reader));
-      reader_count_ = 1;
-      return;
-    }
+    if (commits_seen() == commits_) return;
     end_transaction();
   }
   throw Error(ErrorKind::Busy, database_.path() + ": other connections commit all the time", std::nullopt, "try again");
@@ -110,6 +106,7 @@ std::unique_ptr<SqliteConnection> ReadSnapshot::take() {
     }
     max_readers_ = reader_count_;
   }
+  if (max_readers_ == 0) return nullptr;
   returned_.wait(lock, [&] { return !idle_.empty(); });
   auto reader = std::move(idle_.back());
   idle_.pop_back();
@@ -117,6 +114,7 @@ std::unique_ptr<SqliteConnection> ReadSnapshot::take() {
 }
 
 void ReadSnapshot::put(std::unique_ptr<SqliteConnection> reader) {
+  if (reader == nullptr) return;
   {
     const std::lock_guard lock(mutex_);
     idle_.push_back(std::move(reader));
@@ -126,7 +124,7 @@ void ReadSnapshot::put(std::unique_ptr<SqliteConnection> reader) {
 
 void ReadSnapshot::close(std::unique_ptr<SqliteConnection> reader) {
   try {
-    reader->execute("COMMIT");
+    reader->execute_kept("COMMIT");
     database_.give_back(std::move(reader));
   } catch (const Error&) {  // closing it ends its transaction as well
   }

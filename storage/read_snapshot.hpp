@@ -21,8 +21,9 @@ namespace eindb {
 ///   - outside any transaction: a read transaction is opened on the connection for the life of the snapshot;
 ///   - inside a SqliteTransaction that has changed nothing yet;
 /// otherwise (uncommitted changes, a database in memory, no write-ahead log) all tasks share the connection, one at a
-/// time. Further readers join when a task finds none free. SQLite cannot open an old state, so that a reader joins only
-/// if nothing was committed since; if something was, the snapshot goes on with the readers it has.
+/// time. A reader joins when a task finds none free: none does for a statement that reads no tile. SQLite cannot open
+/// an old state, so that a reader joins only if nothing was committed since; if something was, the snapshot goes on
+/// with the readers it has, or with the connection if it has none.
 ///
 /// Threads: read() from any; built and destroyed by the thread that owns the connection, before its transaction ends.
 class ReadSnapshot {
@@ -49,6 +50,7 @@ class ReadSnapshot {
   /// Null if something was committed since the snapshot was taken.
   std::unique_ptr<SqliteConnection> join();
   std::int64_t commits_seen();
+  /// Null if tasks are to share the database's connection.
   std::unique_ptr<SqliteConnection> take();
   void put(std::unique_ptr<SqliteConnection> reader);
   void close(std::unique_ptr<SqliteConnection> reader);

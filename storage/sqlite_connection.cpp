@@ -115,7 +115,10 @@ SqliteConnection::SqliteConnection(const std::string& location, Access access) :
 
 SqliteConnection::~SqliteConnection() { close(); }
 
-void SqliteConnection::close() noexcept { sqlite3_close_v2(std::exchange(handle_, nullptr)); }
+void SqliteConnection::close() noexcept {
+  kept_.clear();
+  sqlite3_close_v2(std::exchange(handle_, nullptr));
+}
 
 void SqliteConnection::execute(const std::string& sql) {
   const OriginScope scope(*this, Origin::Eindb);
@@ -131,8 +134,21 @@ SqliteStatement SqliteConnection::prepare(std::string_view sql) {
   return {*this, statement, false};
 }
 
+SqliteStatement& SqliteConnection::kept(std::string_view sql) {
+  const auto known = kept_.find(sql);
+  if (known != kept_.end()) return known->second;
+  return kept_.emplace(sql, prepare(sql)).first->second;
+}
+
+void SqliteConnection::execute_kept(std::string_view sql) { kept(sql).run(); }
+
 std::int64_t SqliteConnection::query_integer(std::string_view sql) {
-  auto statement = prepare(sql);
+  auto& statement = kept(sql);
+  // Whatever it fails with, it is not left running: that would hold a transaction.
+  struct Reset {
+    SqliteStatement& statement;
+    ~Reset() { statement.reset(); }
+  } const reset{statement};
   CHECK(statement.step(), "the query gives one row");
   return statement.integer(0);
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <exception>
 #include <initializer_list>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -53,7 +54,9 @@ class SqliteConnection {
   /// Runs every statement of eindb's own `sql`; rows are dropped.
   void execute(const std::string& sql);
   SqliteStatement prepare(std::string_view sql);
-  /// The first column of the only row of eindb's own query.
+  /// Runs one statement of eindb's own without parameters or rows, BEGIN or COMMIT say, and keeps it compiled.
+  void execute_kept(std::string_view sql);
+  /// The first column of the only row of eindb's own query, which is kept compiled: a constant.
   std::int64_t query_integer(std::string_view sql);
   std::string query_text(std::string_view sql);
   /// Compiles the first statement of `sql`. Errors have a span into `sql` where SQLite knows the place.
@@ -121,6 +124,7 @@ class SqliteConnection {
     friend bool operator==(const ChangePoint&, const ChangePoint&) = default;
   };
   ChangePoint change_point();
+  SqliteStatement& kept(std::string_view sql);
   void close() noexcept;
 
   std::string name_;
@@ -134,6 +138,7 @@ class SqliteConnection {
   std::optional<ChangePoint> clean_point_;  // of the outermost SqliteTransaction
   const Cancellation* cancellation_ = nullptr;
   std::exception_ptr callback_failure_;
+  std::map<std::string, SqliteStatement, std::less<>> kept_;  // compiled, reset
 };
 
 /// Sets the origin for the time of one call into SQLite.

@@ -30,16 +30,16 @@ class TileReader {
   virtual void begin_scan() {}
 };
 
-/// Tiles of a tensor that lies in memory.
-class MemoryTileReader final : public TileReader {
+/// Tiles of a tensor that somebody has at hand.
+class HeldTileReader final : public TileReader {
  public:
-  /// In order of tile_id.
-  explicit MemoryTileReader(std::vector<TilePtr> tiles) : tiles_(std::move(tiles)) {}
-  TilePtr read(std::int64_t tile_id) override { return tiles_[static_cast<std::size_t>(tile_id)]; }
+  /// `tile` gives the tile of a number.
+  explicit HeldTileReader(std::function<TilePtr(std::int64_t)> tile) : tile_(std::move(tile)) {}
+  TilePtr read(std::int64_t tile_id) override { return tile_(tile_id); }
   std::int64_t kept_bytes() const override { return std::numeric_limits<std::int64_t>::max(); }
 
  private:
-  std::vector<TilePtr> tiles_;
+  std::function<TilePtr(std::int64_t)> tile_;
 };
 
 /// Tiles of a stored tensor, read through the connection that scans, so that an open transaction sees its own. Keeps

@@ -1,17 +1,15 @@
 #include "tensor/tile.hpp"
 
-#include <algorithm>
-#include <cstdlib>
 #include <cstring>
-#include <new>
+#include <memory>
+#include <string>
 
 #include "common/checked_math.hpp"
 #include "common/error.hpp"
+#include "tensor/tile_memory.hpp"
 
 namespace eindb {
 namespace {
-
-constexpr std::size_t kAlignment = 64;
 
 std::size_t checked_byte_size(DType type, const Shape& shape) {
   return static_cast<std::size_t>(checked_multiply(shape.element_count(), static_cast<std::int64_t>(size_of(type))));
@@ -20,19 +18,18 @@ std::size_t checked_byte_size(DType type, const Shape& shape) {
 }  // namespace
 
 void Tile::Free::operator()(std::byte* p) const noexcept {
-  if (!borrowed) std::free(p);
+  if (!borrowed) TileMemory::instance().give_back(p, mapped);
 }
 
 Tile::Tile(DType type, Shape shape, bool zeroed)
     : dtype_(type), shape_(std::move(shape)), byte_size_(checked_byte_size(type, shape_)) {
-  // One line more than asked for, so that vector loads at the end stay inside, and never a null pointer.
-  const auto padded = (byte_size_ / kAlignment + 2) * kAlignment;
-  data_.reset(static_cast<std::byte*>(std::aligned_alloc(kAlignment, padded)));
-  if (data_ == nullptr) {
+  const auto block = TileMemory::instance().take(byte_size_);
+  if (block.data == nullptr) {
     throw Error(ErrorKind::MemoryLimit, "no memory for a tile of " + std::to_string(byte_size_) + " bytes",
                 std::nullopt, "raise parallelism or lower tile_bytes to work on smaller tiles");
   }
-  if (zeroed) std::memset(data_.get(), 0, byte_size_);
+  data_ = std::unique_ptr<std::byte[], Free>(block.data, Free{.borrowed = false, .mapped = block.mapped});
+  if (zeroed && !block.zero) std::memset(block.data, 0, byte_size_);
 }
 
 // Only tiles that nobody can write to are made so: see borrow().
@@ -40,7 +37,7 @@ Tile::Tile(DType type, Shape shape, const std::byte* values)
     : dtype_(type),
       shape_(std::move(shape)),
       byte_size_(checked_byte_size(type, shape_)),
-      data_(const_cast<std::byte*>(values), Free{.borrowed = true}) {}
+      data_(const_cast<std::byte*>(values), Free{.borrowed = true, .mapped = 0}) {}
 
 Tile Tile::zeros(DType type, Shape shape) { return {type, std::move(shape), true}; }
 Tile Tile::uninitialized(DType type, Shape shape) { return {type, std::move(shape), false}; }

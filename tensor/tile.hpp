@@ -46,6 +46,7 @@ class Tile {
  private:
   struct Free {
     bool borrowed;
+    std::size_t mapped;  // see TileMemory::Block
     void operator()(std::byte* p) const noexcept;
   };
   Tile(DType type, Shape shape, bool zeroed);

@@ -64,13 +64,26 @@ ContractionSize ContractionKernel::size(std::span<const std::int64_t> label_size
 }
 
 bool ContractionKernel::worthwhile(const ContractionSize& size) {
-  constexpr std::int64_t kShortestSide = 4;
-  if (size.m >= kShortestSide && size.n >= kShortestSide && size.k >= kShortestSide) return true;
-  // Matrix times vector. Its sums are not taken in blocks, so long ones are left to the general kernel's exact sums.
-  constexpr std::int64_t kShortestVector = 16;
-  constexpr std::int64_t kLongestSum = 16384;
-  return std::min(size.m, size.n) == 1 && std::max(size.m, size.n) >= kShortestVector && size.k >= kShortestVector &&
-         size.k <= kLongestSum;
+  return pays_as_matrices(static_cast<double>(size.batch), static_cast<double>(size.m), static_cast<double>(size.n),
+                          static_cast<double>(size.k));
+}
+
+std::size_t ContractionKernel::workspace_bytes(const LevelTable& level,
+                                               std::span<const std::int64_t> label_sizes) const {
+  const auto whole = size(label_sizes);
+  if (!worthwhile(whole)) return 0;
+  auto bytes = product_workspace_bytes(level, compute_, whole.m, whole.n, whole.k);
+  const auto add = [&](const std::optional<Reduction>& reduction) {
+    if (!reduction) return;
+    auto reduced = size_of(compute_);
+    for (std::size_t n = 0; n < reduction->labels.size(); ++n)
+      if (reduction->kept[n])
+        reduced = checked_multiply(reduced, static_cast<std::size_t>(label_sizes[reduction->labels[n]]));
+    bytes += reduced;
+  };
+  add(reduce_left_);
+  add(reduce_right_);
+  return bytes;
 }
 
 // The operand without the labels that only it has: a new tile over the others, in the order of all labels.
@@ -106,10 +119,20 @@ void ContractionKernel::run(const LevelTable& level, std::span<const LabelView> 
   std::vector<Tile> tiles;
   const auto left = reduce_left_ ? reduced(level, *reduce_left_, operands[left_], ranges, tiles) : operands[left_];
   const auto right = reduce_right_ ? reduced(level, *reduce_right_, operands[right_], ranges, tiles) : operands[right_];
-  MatrixLabels labels;
   std::vector<std::int64_t> sizes;
+  for (const auto& range : ranges) sizes.push_back(range.size);
+  multiply_matrices(level, compute_, factor_, matrix_labels(), sizes, left, right, accumulator, first);
+}
+
+std::string ContractionKernel::path(const LevelTable& level, std::span<const LabelView> operands,
+                                    std::span<const std::int64_t> label_sizes, const MutableLabelView& result) const {
+  return std::string(
+      product_path(level, compute_, matrix_labels(), label_sizes, operands[left_], operands[right_], result));
+}
+
+MatrixLabels ContractionKernel::matrix_labels() const {
+  MatrixLabels labels;
   for (std::size_t n = 0; n < roles_.size(); ++n) {
-    sizes.push_back(ranges[n].size);
     switch (roles_[n]) {
       case ContractionRole::Batch: labels.batch.push_back(n); break;
       case ContractionRole::Left: labels.m.push_back(n); break;
@@ -119,7 +142,7 @@ void ContractionKernel::run(const LevelTable& level, std::span<const LabelView> 
       case ContractionRole::SummedRight: break;
     }
   }
-  multiply_matrices(level, compute_, factor_, labels, sizes, left, right, accumulator, first);
+  return labels;
 }
 
 }  // namespace eindb

@@ -2,11 +2,13 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "executor/kernels/expression_kernel.hpp"
 #include "executor/kernels/label_view.hpp"
 #include "executor/kernels/level_table.hpp"
+#include "executor/kernels/matrix_product.hpp"
 #include "tensor/contraction_form.hpp"
 
 namespace eindb {
@@ -20,12 +22,9 @@ struct ContractionSize {
 };
 
 /// The kernel of SUM over a product of two operands, by matrix products: labels of one role become one dimension of a
-/// matrix. Where they nest in memory, and one of the matrix's dimensions is contiguous, the operand or the result is
-/// used where it lies; otherwise it is packed first. Of the orders of labels within a role, the one is taken
-/// that packs the fewest bytes. Complex products are the plain formula's, which infinities turn into NaN.
-///
-/// Example: Z[a,c] = SUM(X[a,j,l] * Y[l,j,c]) has m = {a}, n = {c}, k = {j,l}. In the order (j,l) X is a row-major
-/// matrix as it lies and Y is packed; in the order (l,j) it is the other way round. The smaller one is packed.
+/// matrix, in whatever order they lie; no operand is copied as a whole. matrix_product.hpp says how they are
+/// multiplied. Labels that only one operand has are summed first. Complex products are the plain formula's, which
+/// infinities turn into NaN.
 ///
 /// Immutable, thread-safe.
 class ContractionKernel {
@@ -35,8 +34,15 @@ class ContractionKernel {
   static std::optional<ContractionKernel> match(const EinSum& einsum, const LabelTable& labels, DType compute);
 
   ContractionSize size(std::span<const std::int64_t> label_sizes) const;
-  /// False where loops over the elements do as well or better: outer and dot products, thin and tiny matrices.
+  /// False where loops over the elements do as well or better, see pays_as_matrices.
   static bool worthwhile(const ContractionSize& size);
+
+  /// Bytes beside operands and result that a call of these sizes takes at most: packing buffers, which stay with the
+  /// thread for its next call (see Workspace), and an operand without the labels that only it has.
+  std::size_t workspace_bytes(const LevelTable& level, std::span<const std::int64_t> label_sizes) const;
+  /// How tiles of these views are multiplied: "packed", "by vector" or "in lanes". No elements are looked at.
+  std::string path(const LevelTable& level, std::span<const LabelView> operands,
+                   std::span<const std::int64_t> label_sizes, const MutableLabelView& result) const;
 
   /// As ExpressionKernel::run.
   void run(const LevelTable& level, std::span<const LabelView> operands, std::span<const PartRange> ranges,
@@ -51,6 +57,7 @@ class ContractionKernel {
   };
 
   ContractionKernel() = default;
+  MatrixLabels matrix_labels() const;
   static std::optional<Reduction> reduction(const EinSum& einsum, std::size_t operand, const Labels& all,
                                             const std::vector<ContractionRole>& roles, ContractionRole summed,
                                             const LabelTable& labels, DType compute);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/cancellation.hpp"
 #include "common/check.hpp"
 #include "executor/kernels/box_evaluator.hpp"
 #include "executor/kernels/strided_copy.hpp"
@@ -69,6 +70,7 @@ class ExpressionRun {
     do {
       bool fresh = true;
       do {
+        if (++boxes_ % kBoxesPerPoll == 0) poll_cancellation();
         rows_ = nest_.rows.extent(row_odometer[nest_.row_loop]);
         columns_ = nest_.columns.extent(column_odometer[nest_.column_loop]);
         if (aggregate_ == Aggregate::None) store(offsets);
@@ -146,6 +148,8 @@ class ExpressionRun {
     table_.settle[slot_of(aggregate_)](cells(offsets), wide_.data(), rows, columns, first_);
   }
 
+  static constexpr unsigned kBoxesPerPoll = 128;
+
   const LoopNest& nest_;
   const ElementTable& table_;
   Aggregate aggregate_;
@@ -159,6 +163,7 @@ class ExpressionRun {
   Scratch wide_;
   std::int64_t rows_ = 1;
   std::int64_t columns_ = 1;
+  unsigned boxes_ = 0;
 };
 
 }  // namespace
@@ -210,10 +215,66 @@ void ExpressionKernel::copy(const LevelTable& level, std::span<const LabelView> 
   copy_strided(level, {to.dtype, to.data, to.strides}, {from.dtype, from.data, from.strides}, extents);
 }
 
+// Whole rows at a time from where they lie, some of them side by side, into accumulators that stay in the cache.
+bool ExpressionKernel::reduce_rows(const LevelTable& level, std::span<const LabelView> operands,
+                                   std::span<const PartRange> ranges, const MutableLabelView& accumulator,
+                                   bool first) const {
+  constexpr std::int64_t kRowsAtOnce = 16;
+  constexpr std::int64_t kColumnsAtOnce = 4096;
+  constexpr std::int64_t kFewestColumns = 16;
+  const auto& code = program_.instructions();
+  if (aggregate_ == Aggregate::None || code.size() != 1 || code[0].kind != Instruction::Kind::Operand) return false;
+  const auto& operand = operands[code[0].operand];
+  if (operand.dtype != compute_) return false;
+
+  auto all = loops(operands, ranges, accumulator);
+  merge(all);
+  const auto take = [&](auto wanted) {
+    const auto found = std::find_if(all.begin(), all.end(), wanted);
+    if (found == all.end()) return Loop{0, false, {}};
+    auto loop = std::move(*found);
+    all.erase(found);
+    return loop;
+  };
+  const auto columns = take([](const Loop& loop) { return !loop.aggregated && loop.strides[0] == 1; });
+  if (columns.size < kFewestColumns) return false;
+  std::stable_sort(all.begin(), all.end(), [](const Loop& a, const Loop& b) { return a.strides[0] < b.strides[0]; });
+  const auto rows = take([](const Loop& loop) { return loop.aggregated; });
+  if (rows.size == 0) return false;
+  std::vector<Loop> outer;
+  std::vector<Loop> inner;
+  for (auto loop = all.rbegin(); loop != all.rend(); ++loop) (loop->aggregated ? inner : outer).push_back(*loop);
+
+  const auto& table = level.of(compute_);
+  const auto size = static_cast<std::int64_t>(size_of(compute_));
+  const Scratch wide(static_cast<std::size_t>(std::min(columns.size, kColumnsAtOnce)) * size_of(wide_of(compute_)));
+  StreamOffsets offsets(2, 0);
+  Odometer cells(outer);
+  Odometer sums(inner);
+  do {
+    for (std::int64_t column = 0; column < columns.size; column += kColumnsAtOnce) {
+      const auto count = std::min(kColumnsAtOnce, columns.size - column);
+      bool fresh = true;
+      do {
+        const auto* from =
+            static_cast<const std::byte*>(operand.data) + (static_cast<std::int64_t>(offsets[0]) + column) * size;
+        for (std::int64_t row = 0; row < rows.size; row += kRowsAtOnce, fresh = false)
+          table.down[slot_of(aggregate_)](wide.data(), from + row * rows.strides[0] * size, rows.strides[0],
+                                          std::min(kRowsAtOnce, rows.size - row), count, fresh);
+      } while (sums.advance(offsets));
+      auto* to = static_cast<std::byte*>(accumulator.data) +
+                 (static_cast<std::int64_t>(offsets[1]) + column * columns.strides[1]) * size;
+      table.settle[slot_of(aggregate_)]({to, 0, columns.strides[1]}, wide.data(), 1, count, first);
+    }
+  } while (cells.advance(offsets));
+  return true;
+}
+
 void ExpressionKernel::run(const LevelTable& level, std::span<const LabelView> operands,
                            std::span<const PartRange> ranges, const MutableLabelView& accumulator, bool first) const {
   CHECK(accumulator.dtype == compute_, "a kernel accumulates in the type that it computes in");
   if (is_copy()) return copy(level, operands, ranges, accumulator);
+  if (reduce_rows(level, operands, ranges, accumulator, first)) return;
   const auto box_elements = kBoxBytes / static_cast<std::int64_t>(size_of(compute_));
   const auto all_streams = streams(operands);
   const auto nest = arrange(loops(operands, ranges, accumulator), all_streams, box_elements);

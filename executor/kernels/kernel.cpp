@@ -15,7 +15,8 @@ Kernel::Kernel(const EinSum& einsum, const LabelTable& labels, std::vector<DType
       compute_(compute),
       level_(level),
       general_(einsum, labels, compute),
-      contraction_(ContractionKernel::match(einsum, labels, compute)) {
+      contraction_(ContractionKernel::match(einsum, labels, compute)),
+      pairs_(contraction_ ? std::nullopt : PairKernel::match(einsum, general_.program(), compute)) {
   CHECK(operand_types_.size() == einsum_.inputs.size(), "a kernel knows the type of every operand");
 }
 
@@ -32,12 +33,18 @@ void Kernel::run(std::span<const Tile* const> operands, std::span<const PartRang
 
   std::vector<LabelView> views;
   for (std::size_t n = 0; n < operands.size(); ++n) views.push_back(view_of(labels_, einsum_.inputs[n], *operands[n]));
-  const auto output = view_of(labels_, einsum_.output, accumulator);
+  run(views, label_ranges, view_of(labels_, einsum_.output, accumulator), first);
+}
+
+void Kernel::run(std::span<const LabelView> views, std::span<const PartRange> label_ranges,
+                 const MutableLabelView& output, bool first) const {
   std::vector<std::int64_t> sizes;
   for (const auto& range : label_ranges) sizes.push_back(range.size);
   if (contraction_ && ContractionKernel::worthwhile(contraction_->size(sizes)))
     contraction_->run(level_, views, label_ranges, output, first);
-  else general_.run(level_, views, label_ranges, output, first);
+  else if (!pairs_ || !pairs_->worthwhile(pairs_->size(sizes)) ||
+           !pairs_->run(level_, views, label_ranges, output, first))
+    general_.run(level_, views, label_ranges, output, first);
 }
 
 std::string Kernel::describe() const {
@@ -45,11 +52,33 @@ std::string Kernel::describe() const {
     const auto size = contraction_->size(whole_extents_);
     if (ContractionKernel::worthwhile(size)) {
       return "gemm m=" + std::to_string(size.m) + " n=" + std::to_string(size.n) + " k=" + std::to_string(size.k) +
-             " batch=" + std::to_string(size.batch);
+             " batch=" + std::to_string(size.batch) + " " + path();
+    }
+  }
+  if (pairs_) {
+    const auto size = pairs_->size(whole_extents_);
+    if (pairs_->worthwhile(size)) {
+      return "pairs " + pairs_->describe() + " m=" + std::to_string(size.m) + " n=" + std::to_string(size.n) +
+             " k=" + std::to_string(size.k) + " batch=" + std::to_string(size.batch);
     }
   }
   const auto count = general_.program().operation_count();
   return "expression (" + std::to_string(count) + (count == 1 ? " operation)" : " operations)");
+}
+
+std::string Kernel::path() const {
+  const auto strides = [&](const Labels& of) { return label_strides(labels_, of, Shape(extents_of_whole(of))); };
+  std::vector<LabelView> views;
+  for (std::size_t n = 0; n < einsum_.inputs.size(); ++n)
+    views.push_back({operand_types_[n], nullptr, strides(einsum_.inputs[n])});
+  return contraction_->path(level_, views, whole_extents_, {compute_, nullptr, strides(einsum_.output)});
+}
+
+std::size_t Kernel::workspace_bytes(std::span<const PartRange> label_ranges) const {
+  if (!contraction_) return 0;
+  std::vector<std::int64_t> sizes;
+  for (const auto& range : label_ranges) sizes.push_back(range.size);
+  return contraction_->workspace_bytes(level_, sizes);
 }
 
 void Kernel::check(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges,
@@ -64,6 +93,12 @@ void Kernel::check(std::span<const Tile* const> operands, std::span<const PartRa
     CHECK(operands[n]->shape().extents() == extents_of(einsum_.inputs[n], label_ranges),
           "an operand's tile covers its labels' ranges");
   }
+}
+
+std::vector<std::int64_t> Kernel::extents_of_whole(const Labels& labels) const {
+  std::vector<PartRange> ranges;
+  for (const auto extent : whole_extents_) ranges.push_back({0, extent});
+  return extents_of(labels, ranges);
 }
 
 std::vector<std::int64_t> Kernel::extents_of(const Labels& labels, std::span<const PartRange> label_ranges) const {

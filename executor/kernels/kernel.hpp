@@ -8,6 +8,7 @@
 #include "executor/kernels/contraction_kernel.hpp"
 #include "executor/kernels/expression_kernel.hpp"
 #include "executor/kernels/instruction_set.hpp"
+#include "executor/kernels/pair_kernel.hpp"
 #include "executor/kernels/tile_operations.hpp"
 #include "tensor/partition.hpp"
 
@@ -16,8 +17,9 @@ namespace eindb {
 /// Evaluates one EinSum on tiles: one call of the join's kernel in the tensor-relational algebra. Gives what
 /// tensor/reference_evaluator gives, beyond floating-point reassociation.
 ///
-/// SUM over a product of two operands goes to matrix products where its matrices are more than thin strips; everything
-/// else, and every other expression, goes through the general kernel.
+/// SUM over a product of two operands goes to matrix products where its matrices are more than thin strips, other
+/// aggregates of two operands to blocks in registers like theirs; every other expression goes through the general
+/// kernel.
 ///
 /// Immutable after construction, thread-safe: all tasks of a join share one.
 class Kernel {
@@ -35,12 +37,23 @@ class Kernel {
   void run(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges, Tile& accumulator,
            bool first) const;
 
-  /// For EXPLAIN: "gemm m=2048 n=2048 k=2048 batch=1" (of the whole tensors) or "expression (7 operations)".
+  /// The same on views over einsum.labels(): strips of larger tiles. No label's range is empty.
+  void run(std::span<const LabelView> operands, std::span<const PartRange> label_ranges,
+           const MutableLabelView& accumulator, bool first) const;
+
+  /// Bytes beside operands and accumulator that a call over these ranges takes at most. Most of them stay with the
+  /// thread that called, for its next call, until Workspace::release_this_thread.
+  std::size_t workspace_bytes(std::span<const PartRange> label_ranges) const;
+
+  /// For EXPLAIN: "gemm m=2048 n=2048 k=2048 batch=1 packed" (of the whole tensors; "by vector", "in lanes": see
+  /// matrix_product.hpp) or "expression (7 operations)".
   std::string describe() const;
 
  private:
   void check(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges,
              const Tile& accumulator) const;
+  std::string path() const;
+  std::vector<std::int64_t> extents_of_whole(const Labels& labels) const;
   std::vector<std::int64_t> extents_of(const Labels& labels, std::span<const PartRange> label_ranges) const;
 
   EinSum einsum_;
@@ -51,6 +64,7 @@ class Kernel {
   const LevelTable& level_;
   ExpressionKernel general_;
   std::optional<ContractionKernel> contraction_;
+  std::optional<PairKernel> pairs_;
 };
 
 }  // namespace eindb

@@ -22,9 +22,34 @@ inline constexpr std::size_t kScalarOpCount = static_cast<std::size_t>(ScalarOp:
 inline constexpr std::size_t kAggregateCount = static_cast<std::size_t>(Aggregate::Max) + 1;
 inline constexpr std::size_t kDTypeCount = 5;
 
+/// Functions of one element of either operand that pair blocks aggregate. All but Subtract, Less and LessEqual are
+/// symmetric.
+enum class PairFunction : std::uint8_t {
+  Add,
+  Subtract,
+  Multiply,
+  Least,
+  Greatest,
+  Equal,
+  NotEqual,
+  Less,
+  LessEqual,
+  And,
+  Or,
+  SquaredDifference,
+  AbsoluteDifference,
+};
+inline constexpr std::size_t kPairFunctionCount = static_cast<std::size_t>(PairFunction::AbsoluteDifference) + 1;
+
 constexpr std::size_t slot_of(DType type) { return static_cast<std::size_t>(type) - 1; }
 constexpr std::size_t slot_of(ScalarOp op) { return static_cast<std::size_t>(op); }
 constexpr std::size_t slot_of(Aggregate aggregate) { return static_cast<std::size_t>(aggregate); }
+constexpr std::size_t slot_of(PairFunction function) { return static_cast<std::size_t>(function); }
+
+/// What a matrix has of the values that are not finite, as bits.
+inline constexpr unsigned kHasNan = 1;
+inline constexpr unsigned kHasInfinity = 2;
+inline constexpr unsigned kHasNegativeInfinity = 4;
 
 /// Sums and products are accumulated in double precision for single precision values.
 constexpr DType wide_of(DType type) {
@@ -50,7 +75,74 @@ struct ConstMatrixView {
   std::int64_t column_stride;
 };
 
-/// The operations of one element type T at one level. W is the C++ type of wide_of(T).
+/// Where a tile of a matrix product goes: row i, column j is data[rows[i] + columns[j]], or data[rows[i] + j] without
+/// `columns`. Holds factor * sum, added to what is there if `add`.
+struct ProductTile {
+  void* data;
+  const std::int64_t* rows;
+  const std::int64_t* columns;
+  std::int64_t column_count;
+  double factor;
+  bool add;
+};
+
+/// How the panels of a matrix product are filled from elements of one type. A panel holds, for each contracted index
+/// p, the elements of its rows (or columns) side by side.
+struct PanelPacking {
+  /// to[p * to_step + t] = from[from_offsets[p] + t] for p < count, t < run
+  void (*copy_runs)(void* to, std::int64_t to_step, const void* from, const std::int64_t* from_offsets,
+                    std::int64_t count, std::int64_t run);
+  /// to[to_offsets[c] + r] = from[from_offsets[r] + c]
+  void (*transpose_runs)(void* to, const std::int64_t* to_offsets, const void* from, const std::int64_t* from_offsets,
+                         std::int64_t rows, std::int64_t columns);
+  /// to[c * to_step + r] = from[row_offsets[r] + column_offsets[c]]
+  void (*gather)(void* to, std::int64_t to_step, const void* from, const std::int64_t* row_offsets,
+                 const std::int64_t* column_offsets, std::int64_t rows, std::int64_t columns);
+};
+
+/// Matrix products of panels. The result's tiles have up to `rows` rows and `columns` columns; a vector holds `vector`
+/// of the columns.
+struct PanelTable {
+  using Multiply = void (*)(std::int64_t rows, std::int64_t depth, const void* s_panel, const void* v_panel,
+                            std::int64_t v_step, const ProductTile& tile);
+  std::int64_t rows;
+  std::int64_t columns;
+  std::int64_t vector;
+  /// tile(i, j) = sum over p < depth of s_panel[p * rows + i] * v_panel[p * v_step + j]. Reads of v_panel's rows whole
+  /// vectors, also where the tile has fewer columns.
+  Multiply multiply;
+  std::array<PanelPacking, kDTypeCount> packing;  ///< by the type of what is packed
+};
+
+/// A batch of small products, one in each lane of the vectors: element (i, p) of a is the vector at
+/// a[a_rows[i] + a_depth[p]], and so on; c(i, j) = factor * sum over p of a(i, p) * b(p, j), added if `add`.
+struct LaneProduct {
+  std::int64_t rows;
+  std::int64_t columns;
+  std::int64_t depth;
+  const std::int64_t* a_rows;
+  const std::int64_t* a_depth;
+  const std::int64_t* b_columns;
+  const std::int64_t* b_depth;
+  const std::int64_t* c_rows;
+  const std::int64_t* c_columns;
+  double factor;
+  bool add;
+};
+
+/// Matrix times vector, and products of many small matrices; real types and INT64, null for complex ones.
+struct VectorTable {
+  std::int64_t lanes;  ///< of a vector
+  /// sums[r] += rows[r][0] * x[0] + rows[r][1] * x[1] + ...; sums are of type W.
+  void (*dot_rows)(void* sums, const void* const* rows, std::int64_t row_count, const void* x, std::int64_t count);
+  /// sums[i] += rows[0][i] * x[0] + rows[1][i] * x[1] + ...; without looking at `sums` if first
+  void (*add_rows)(void* sums, const void* const* rows, std::int64_t row_count, const void* x, std::int64_t count,
+                   bool first);
+  void (*multiply_lanes)(const LaneProduct& product, const void* a, const void* b, void* c);
+};
+
+/// The operations of one element type T at one level. `wide` accumulators are of the C++ type of wide_of(T) for sums
+/// and products, of T for MIN and MAX.
 struct ElementTable {
   using Unary = void (*)(void* to, const void* a, std::int64_t count);
   using Binary = void (*)(void* to, Values a, Values b, std::int64_t count);
@@ -62,10 +154,14 @@ struct ElementTable {
   using MultiplyAcross = void (*)(void* wide, Values a, Values b, std::int64_t count, bool first);
   using Along = void (*)(void* wide, Values a, std::int64_t rows, std::int64_t columns, bool first);
   using MultiplyAlong = void (*)(void* wide, Values a, Values b, std::int64_t rows, std::int64_t columns, bool first);
+  using Down = void (*)(void* wide, const void* a, std::int64_t row_stride, std::int64_t rows, std::int64_t columns,
+                        bool first);
   using Settle = void (*)(MatrixView to, const void* wide, std::int64_t rows, std::int64_t columns, bool first);
   using Combine = void (*)(void* into, const void* from, std::int64_t count);
-  using Gemm = void (*)(std::int64_t m, std::int64_t n, std::int64_t k, const void* alpha, ConstMatrixView a,
-                        ConstMatrixView b, MatrixView c);
+
+  using PairBlock = void (*)(const void* a, const void* b, std::int64_t k, MatrixView c, std::int64_t rows,
+                             std::int64_t columns, bool first);
+  using Specials = unsigned (*)(ConstMatrixView a, std::int64_t rows, std::int64_t columns);
 
   /// By ScalarOp; null where the operation takes another number of arguments.
   std::array<Unary, kScalarOpCount> unary;
@@ -82,6 +178,8 @@ struct ElementTable {
   std::array<Across, kAggregateCount> across;
   /// wide[r] = aggregate(wide[r], a[r * columns], ..., a[r * columns + columns - 1]), summed in several lanes
   std::array<Along, kAggregateCount> along;
+  /// wide[c] = aggregate(wide[c], a[c], a[row_stride + c], ...) over `rows` rows, at least one
+  std::array<Down, kAggregateCount> down;
   /// to(r, c) = aggregate(to(r, c), wide[r * columns + c]); without looking at `to` if first
   std::array<Settle, kAggregateCount> settle;
   /// into[i] = aggregate(into[i], from[i])
@@ -90,8 +188,18 @@ struct ElementTable {
   MultiplyAcross multiply_across;
   MultiplyAlong multiply_along;
 
-  /// c += alpha * a * b with a: m x k, b: k x n, c: m x n; each has row_stride 1 or column_stride 1. Null for INT64.
-  Gemm gemm;
+  PanelTable panels;
+  VectorTable vectors;
+
+  /// By PairFunction and Aggregate: c(r, s) = aggregate(c(r, s), f(a(r, p), b(p, s)) for all p < k), without looking at
+  /// c if first. a is a panel of k times `pair_rows` elements, b one of k times `pair_columns`, both aligned to 64
+  /// bytes; c has the first `rows` of one and `columns` of the other. Knows no NaN: MIN and MAX of values that may
+  /// be NaN, and Least and Greatest of arguments that may, are not for it. Null for complex types, None and PROD.
+  std::array<std::array<PairBlock, kAggregateCount>, kPairFunctionCount> pair;
+  std::int64_t pair_rows = 0;
+  std::int64_t pair_columns = 0;
+  /// kHasNan, ...; null for complex types.
+  Specials specials = nullptr;
 };
 
 /// target[c * target_stride + r] = source[r * source_stride + c] for elements of 4, 8 or 16 bytes: both sides are

@@ -30,12 +30,6 @@ bool merge_one(std::vector<Loop>& loops) {
   return false;
 }
 
-void merge(std::vector<Loop>& loops) {
-  std::erase_if(loops, [](const Loop& loop) { return loop.size == 1; });
-  while (merge_one(loops)) {
-  }
-}
-
 // Costs are nanoseconds per element, roughly; only their order matters.
 constexpr double kInPlace = 0.05;
 constexpr double kReplicated = 0.15;
@@ -109,6 +103,12 @@ bool reused(const Loop& side, const std::vector<Loop>& outer, std::span<const St
 }
 
 }  // namespace
+
+void merge(std::vector<Loop>& loops) {
+  std::erase_if(loops, [](const Loop& loop) { return loop.size == 1; });
+  while (merge_one(loops)) {
+  }
+}
 
 LoopNest arrange(std::vector<Loop> loops, std::span<const Stream> streams, std::int64_t box_elements) {
   double aggregated_count = 1;

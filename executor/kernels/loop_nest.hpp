@@ -50,6 +50,9 @@ struct LoopNest {
   std::size_t column_loop = 0;
 };
 
+/// Drops loops of one index, and makes one of two that nest in every stream.
+void merge(std::vector<Loop>& loops);
+
 /// Arranges loops (each of size >= 1, all with strides for all `streams`) for speed: merges loops that nest in every
 /// stream, and picks the sides of the box by what loading and storing along them costs.
 LoopNest arrange(std::vector<Loop> loops, std::span<const Stream> streams, std::int64_t box_elements);

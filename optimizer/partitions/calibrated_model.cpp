@@ -4,9 +4,13 @@
 #include <cmath>
 
 #include "common/check.hpp"
+#include "optimizer/partitions/density.hpp"
 
 namespace eindb {
 namespace {
+
+constexpr double kCachedTile = 4 << 20;
+constexpr double kCacheSpeed = 4;  // of caches over memory
 
 double part(std::int64_t extent, std::int64_t parts) { return static_cast<double>(largest_part(extent, parts)); }
 
@@ -69,6 +73,13 @@ double seconds_of(const KernelWork::Operations& operations, const KernelRates& r
   return seconds;
 }
 
+// The bytes of a call's result. A tile that is read soon after it was made goes no further than the caches, and takes
+// memory that was used before.
+double stored(const VertexShape& shape, const Partition& d) {
+  const double tile = elements(shape, d, shape.output) * static_cast<double>(shape.work.output_bytes);
+  return tile / (shape.is_read && tile <= kCachedTile ? kCacheSpeed : 1);
+}
+
 bool sums_side(const VertexShape& shape, ContractionRole side) {
   const auto& roles = shape.work.matrix.roles;
   return std::find(roles.begin(), roles.end(), side) != roles.end();
@@ -117,18 +128,19 @@ CalibratedModel::CallCost CalibratedModel::loops(const VertexShape& shape, const
   double per_cell = work.crosswise / rates.crosswise + seconds_of(work.operations, rates);
   if (work.folds) per_cell += 1 / (work.folds_product ? rates.product_fold : rates.fold);
 
-  CallCost cost{per_cell * cells(shape, d), 0,
-                elements(shape, d, shape.output) * static_cast<double>(work.output_bytes)};
-  for (std::size_t n = 0; n < shape.inputs.size(); ++n)
-    cost.loaded += elements(shape, d, shape.inputs[n]) * bytes_of_input(shape, n);
+  CallCost cost{per_cell * cells(shape, d), 0, stored(shape, d)};
+  for (std::size_t n = 0; n < shape.inputs.size(); ++n) {
+    const double tile = elements(shape, d, shape.inputs[n]) * bytes_of_input(shape, n);
+    const bool was_made = n < shape.made.size() && shape.made[n];
+    cost.loaded += tile / (was_made && tile <= kCachedTile ? kCacheSpeed : 1);
+  }
   return cost;
 }
 
 CalibratedModel::CallCost CalibratedModel::call(const VertexShape& shape, const Partition& d) const {
   if (shape.work.has_matrices) {
     const auto sizes = sizes_of(shape, d);
-    const double stored = elements(shape, d, shape.output) * static_cast<double>(shape.work.output_bytes);
-    if (multiplies_matrices(sizes)) return {matrices(shape, d, sizes), 0, stored};
+    if (multiplies_matrices(sizes)) return {matrices(shape, d, sizes), 0, stored(shape, d)};
   }
   return loops(shape, d);
 }
@@ -144,19 +156,24 @@ double CalibratedModel::epilogue(const VertexShape& shape, const Partition& d) c
 }
 
 double CalibratedModel::join(const VertexShape& shape, const Partition& d) const {
-  const double calls = kernel_calls(d);
+  const double all = kernel_calls(d);
+  const double calls = std::max(1.0, all * share_of_calls(shape, d));
+  const double groups = kernel_calls(project(d, shape.output)) * share_of_groups(shape, d);
   const double waves = std::ceil(calls / threads_);
   const auto one = call(shape, d);
   const auto& abreast = crowd(std::floor(calls / waves));
   return figures_.operator_seconds + waves * (one.seconds * crowd(calls).slowdown + figures_.call_seconds) +
-         calls * (one.loaded / abreast.load + one.stored / abreast.store) + epilogue(shape, d);
+         calls * one.loaded / abreast.load + groups * one.stored / abreast.store + epilogue(shape, d);
 }
 
 double CalibratedModel::aggregation(const VertexShape& shape, const Partition& d) const {
-  const double per_group = kernel_calls(project(d, shape.aggregated));
-  const double calls = kernel_calls(d);
+  if (kernel_calls(project(d, shape.aggregated)) <= 1) return 0;
+  const double calls = kernel_calls(d) * share_of_calls(shape, d);
+  const double groups = kernel_calls(project(d, shape.output)) * share_of_groups(shape, d);
   const double tile = elements(shape, d, shape.output) * static_cast<double>(size_of(shape.work.compute));
-  return calls / per_group * (per_group - 1) * 2 * tile / crowd(calls).load;
+  // The calls of a group follow each other: a tile of moderate size has not left the caches.
+  const double load = crowd(calls).load * (tile <= kCachedTile ? kCacheSpeed : 1);
+  return std::max(0.0, calls - groups) * 2 * tile / load;
 }
 
 double CalibratedModel::repartition(const Partition& producer, const Partition& consumer,
@@ -181,6 +198,10 @@ double CalibratedModel::repartition(const Partition& producer, const Partition& 
 double CalibratedModel::read(double tiles, double bytes) const {
   const auto workers = std::clamp(tiles, 1.0, static_cast<double>(threads_));
   return tiles * figures_.read_tile_seconds / workers + bytes / crowd(workers).read;
+}
+
+double CalibratedModel::scratch(double written, double read) const {
+  return written / figures_.write + read / crowd(threads_).read;
 }
 
 double CalibratedModel::write(double tiles, double bytes) const {

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "common/check.hpp"
+#include "optimizer/partitions/density.hpp"
 
 namespace eindb {
 namespace {
@@ -19,8 +20,12 @@ double tile_elements(const VertexShape& shape, const Partition& d, const std::ve
 class TransfersModel final : public CostModel {
  public:
   std::string_view name() const override { return "transfers"; }
-  double join(const VertexShape& shape, const Partition& d) const override { return cost_join(shape, d); }
-  double aggregation(const VertexShape& shape, const Partition& d) const override { return cost_agg(shape, d); }
+  double join(const VertexShape& shape, const Partition& d) const override {
+    return cost_join(shape, d) * share_of_calls(shape, d);
+  }
+  double aggregation(const VertexShape& shape, const Partition& d) const override {
+    return cost_agg(shape, d) * share_of_calls(shape, d);
+  }
   double repartition(const Partition& producer, const Partition& consumer, const std::vector<std::int64_t>& extents,
                      std::size_t) const override {
     return cost_repart(producer, consumer, extents);
@@ -57,6 +62,9 @@ VertexShape shape_of(const EinGraph& graph, const Vertex& vertex) {
   std::vector<DType> types;
   for (const auto input : vertex.inputs) types.push_back(graph.vertex(input).dtype);
   shape.work = work_of(vertex.einsum, types, vertex.compute_dtype, vertex.dtype);
+  shape.sparse = sparse_work_of(graph, vertex);
+  for (const auto input : vertex.inputs) shape.made.push_back(!graph.vertex(input).is_input());
+  shape.is_read = &vertex != &graph.vertex(graph.output());
   return shape;
 }
 

@@ -13,6 +13,14 @@
 
 namespace eindb {
 
+/// What absent tiles save (optimizer/partitions/density). Empty where they save nothing.
+struct SparseWork {
+  std::vector<TileDensity> operands;
+  std::vector<bool> saves_call;  ///< by the set of operands whose tiles are absent: bit n is for operand n
+
+  friend auto operator<=>(const SparseWork&, const SparseWork&) = default;
+};
+
 /// The extents of an EinSum and where its labels stand, as plain numbers. Entry n of `extents`, and of a partition
 /// vector d, belongs to the n-th of the EinSum's distinct labels; the other members hold such n.
 struct VertexShape {
@@ -21,6 +29,9 @@ struct VertexShape {
   std::vector<std::size_t> output;
   std::vector<std::size_t> aggregated;
   KernelWork work = {};  ///< for models that count seconds
+  SparseWork sparse = {};
+  std::vector<bool> made = {};  ///< of each input, whether another vertex makes it; empty: none
+  bool is_read = false;         ///< whether another vertex reads the result
 
   friend auto operator<=>(const VertexShape&, const VertexShape&) = default;
 };

@@ -177,13 +177,6 @@ KernelWork work_of(const EinSum& einsum, const std::vector<DType>& operand_types
   return work;
 }
 
-bool multiplies_matrices(const MatrixSizes& s) {
-  constexpr double kShortestSide = 4;
-  constexpr double kShortestVector = 16;
-  constexpr double kLongestSum = 16384;
-  if (s.rows >= kShortestSide && s.columns >= kShortestSide && s.contracted >= kShortestSide) return true;
-  return std::min(s.rows, s.columns) == 1 && std::max(s.rows, s.columns) >= kShortestVector &&
-         s.contracted >= kShortestVector && s.contracted <= kLongestSum;
-}
+bool multiplies_matrices(const MatrixSizes& s) { return pays_as_matrices(s.batch, s.rows, s.columns, s.contracted); }
 
 }  // namespace eindb

@@ -4,6 +4,7 @@
 
 #include "common/check.hpp"
 #include "optimizer/partitions/cost_model.hpp"
+#include "optimizer/partitions/viable.hpp"
 
 namespace eindb {
 namespace {
@@ -17,7 +18,8 @@ double cost_of_edges(const EinGraph& graph, const Vertex& vertex, const std::vec
     if (is_free_in_any_partition(producer, options)) continue;
     cost += options.model->repartition(result_partition(producer, known[vertex.inputs[n].index()].partition),
                                        own.project(vertex.einsum.inputs[n]), producer.bound.extents(),
-                                       size_of(producer.dtype));
+                                       size_of(producer.dtype)) *
+            producer.density.present;
   }
   return cost;
 }
@@ -27,7 +29,8 @@ double cost_of_output(const EinGraph& graph, const Labelling& labelling, const D
   if (!options.output_partition || is_free_in_any_partition(output, options)) return 0;
   const auto& partition = labelling.vertices[graph.output().index()].partition;
   return options.model->repartition(result_partition(output, partition), *options.output_partition,
-                                    output.bound.extents(), size_of(output.dtype));
+                                    output.bound.extents(), size_of(output.dtype)) *
+         output.density.present;
 }
 
 }  // namespace
@@ -54,6 +57,63 @@ std::vector<LabelPartition> fitted_to_slices(const EinGraph& graph, std::vector<
     }
   }
   return partitions;
+}
+
+namespace {
+
+// Of the vertices, in the order of first occurrence.
+Labels labels_of(const EinGraph& graph, const FusedChain& chain) {
+  Labels all;
+  for (const auto id : chain.body)
+    for (const auto label : graph.vertex(id).einsum.labels())
+      if (!contains(all, label)) all.push_back(label);
+  return all;
+}
+
+bool is_in_slices(const EinGraph& graph, const FusedChain& chain) {
+  return std::any_of(chain.body.begin(), chain.body.end(),
+                     [&](VertexId id) { return graph.sliced_with(id) != nullptr; });
+}
+
+LabelPartition cut_rows(const EinGraph& graph, const FusedChain& chain, std::int64_t calls) {
+  LabelPartition partition{labels_of(graph, chain), {}};
+  partition.parts.assign(partition.labels.size(), 1);
+  for (const auto row : chain.rows) {
+    const auto place = std::find(partition.labels.begin(), partition.labels.end(), row) - partition.labels.begin();
+    const auto parts = std::min(calls, floor_power_of_two(graph.labels().extent(row)));
+    partition.parts[static_cast<std::size_t>(place)] = parts;
+    calls /= parts;
+  }
+  return partition;
+}
+
+}  // namespace
+
+std::vector<LabelPartition> fitted_to_chains(const EinGraph& graph, std::vector<LabelPartition> partitions) {
+  for (const auto& chain : graph.chains()) {
+    std::int64_t calls = 1;
+    for (const auto id : chain.body) calls = std::max(calls, partitions[id.index()].kernel_calls());
+    const auto whole = cut_rows(graph, chain, calls);
+    if (is_in_slices(graph, chain) || whole.kernel_calls() * 2 < calls) continue;
+    for (const auto id : chain.body) {
+      auto& own = partitions[id.index()];
+      own.parts = whole.project(own.labels);
+    }
+  }
+  return partitions;
+}
+
+std::optional<LabelPartition> partition_of_chain(const EinGraph& graph, const FusedChain& chain,
+                                                 const std::vector<LabelPartition>& partitions) {
+  if (is_in_slices(graph, chain)) return std::nullopt;
+  LabelPartition whole{labels_of(graph, chain), {}};
+  const auto& result = partitions[chain.result.index()];
+  for (const auto label : whole.labels) whole.parts.push_back(contains(chain.rows, label) ? result.of(label) : 1);
+  for (const auto id : chain.body) {
+    const auto& own = partitions[id.index()];
+    if (own.parts != whole.project(own.labels)) return std::nullopt;
+  }
+  return whole;
 }
 
 Labelling evaluate(const EinGraph& graph, std::vector<LabelPartition> partitions, const DecompositionOptions& options) {

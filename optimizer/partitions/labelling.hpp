@@ -14,6 +14,8 @@ struct DecompositionOptions {
   bool free_inputs = false;                     ///< the paper's rule: a stored tensor costs nothing in any partition
   std::optional<Partition> output_partition;    ///< the result is wanted in this partition; leaving another one costs
   const CostModel* model = &transfers_model();  ///< outlives the decomposition
+  bool fewer_calls = false;                     ///< a vertex may make fewer, if that costs less
+  double most_call_bytes = 0;  ///< with fewer_calls: of one call's tiles, if they can be so small; 0: any
   /// What looking for the optimum may take, and then improving what is not known to be one: sums of table entries, some
   /// 1e9 of which take a second.
   double exact_work = 2e8;
@@ -47,6 +49,15 @@ Partition result_partition(const Vertex& vertex, const LabelPartition& partition
 /// Makes partition vectors fit the slices that their vertices are computed in: where slices cut a label into n parts,
 /// the entry becomes a multiple of n, its slices as finely cut as the whole was if there is room. No change without.
 std::vector<LabelPartition> fitted_to_slices(const EinGraph& graph, std::vector<LabelPartition> partitions);
+
+/// Gives the vertices of each chain one partition vector, which cuts rows alone: those of FusedChain::rows in their
+/// order until there are as many kernel calls as before. A chain whose rows allow fewer than half of that, or that has
+/// a vertex in slices, stays as it is.
+std::vector<LabelPartition> fitted_to_chains(const EinGraph& graph, std::vector<LabelPartition> partitions);
+
+/// The partition vector of a chain over all of its labels: set if those of its vertices agree, and cut its rows alone.
+std::optional<LabelPartition> partition_of_chain(const EinGraph& graph, const FusedChain& chain,
+                                                 const std::vector<LabelPartition>& partitions);
 
 /// Costs the given partition vectors (one per vertex, empty for inputs). Every edge counts, also two that one
 /// repartition will serve.

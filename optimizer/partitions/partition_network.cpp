@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "optimizer/partitions/viable.hpp"
@@ -92,15 +94,93 @@ class Builder {
       if (!graph_.vertex(vertex.inputs[n]).is_input()) add_edge(vertex.inputs[n].index(), variable, choices.inputs[n]);
   }
 
+  static VertexShape without_work(VertexShape shape) {
+    shape.work = {};
+    shape.made.clear();
+    shape.is_read = false;
+    return shape;
+  }
+
+  // What the vectors of a vertex and their costs depend on.
+  struct Key {
+    VertexShape shape;
+    Partition slices;
+    Partition stored;  // see stored_parts
+    friend auto operator<=>(const Key&, const Key&) = default;
+  };
+
+  // Of every label the most parts that a stored operand has along it, where vectors may follow these; else empty.
+  Partition stored_parts(const Vertex& vertex) const {
+    if (!options_.fewer_calls) return {};
+    const auto labels = vertex.einsum.labels();
+    Partition parts(labels.size(), 1);
+    for (std::size_t n = 0; n < vertex.inputs.size(); ++n) {
+      const auto& producer = graph_.vertex(vertex.inputs[n]);
+      if (!producer.is_input() || is_free_in_any_partition(producer, options_)) continue;
+      for (std::size_t d = 0; d < vertex.einsum.inputs[n].size(); ++d) {
+        const auto place = std::find(labels.begin(), labels.end(), vertex.einsum.inputs[n][d]) - labels.begin();
+        auto& most = parts[static_cast<std::size_t>(place)];
+        most = std::max(most, producer.stored->grid.partition()[d]);
+      }
+    }
+    return parts;
+  }
+
+  // Those of p calls; where fewer will do, of 1, 2, 4, ... p, and those that cut labels as stored operands are cut.
+  std::vector<Partition> vectors_of(const VertexShape& shape, const Partition& slices, const Partition& stored) const {
+    if (!options_.fewer_calls) return viable_in_slices(shape.extents, slices, options_.parallelism, most_vectors_);
+    std::vector<Partition> out;
+    std::unordered_set<Partition, PartitionHash> known;
+    const auto add = [&](const Partition& d) {
+      if (known.insert(d).second) out.push_back(d);
+    };
+    constexpr std::size_t kMostStored = 6;  // labels that are cut as they are stored, or not at all
+    const auto sliced = std::any_of(slices.begin(), slices.end(), [](auto parts) { return parts > 1; });
+    const auto cut =
+        static_cast<std::size_t>(std::count_if(stored.begin(), stored.end(), [](auto n) { return n > 1; }));
+    for (std::size_t set = 0; !sliced && cut <= kMostStored && set < std::size_t{1} << cut; ++set) {
+      Partition d(stored.size(), 1);
+      for (std::size_t n = 0, bit = 0; n < d.size(); ++n)
+        if (stored[n] > 1 && (set >> bit++ & 1U) != 0) d[n] = stored[n];
+      if (kernel_calls(d) <= static_cast<double>(options_.parallelism)) add(d);
+    }
+    for (std::int64_t p = 1; p <= options_.parallelism; p *= 2)
+      for (const auto& d : viable_in_slices(shape.extents, slices, p, most_vectors_)) add(d);
+    return options_.most_call_bytes > 0 ? of_small_calls(shape, std::move(out)) : out;
+  }
+
+  static double call_bytes(const VertexShape& shape, const Partition& d) {
+    const auto tile = [&](const std::vector<std::size_t>& places, std::size_t element) {
+      auto bytes = static_cast<double>(element);
+      for (const auto n : places) bytes *= static_cast<double>(largest_part(shape.extents[n], d[n]));
+      return bytes;
+    };
+    const auto compute = size_of(shape.work.compute);
+    double bytes = tile(shape.output, compute == shape.work.output_bytes ? compute : compute + shape.work.output_bytes);
+    for (std::size_t n = 0; n < shape.inputs.size(); ++n)
+      bytes += tile(shape.inputs[n], n < shape.work.input_bytes.size() ? shape.work.input_bytes[n] : compute);
+    return bytes;
+  }
+
+  // Those whose calls hold little enough, or the least if none does.
+  std::vector<Partition> of_small_calls(const VertexShape& shape, std::vector<Partition> vectors) const {
+    double least = std::numeric_limits<double>::infinity();
+    for (const auto& d : vectors) least = std::min(least, call_bytes(shape, d));
+    const auto most = std::max(least, options_.most_call_bytes);
+    std::erase_if(vectors, [&](const auto& d) { return call_bytes(shape, d) > most; });
+    return vectors;
+  }
+
   const ShapeChoices& choices_of(VertexId id) {
-    std::pair key(shape_of(graph_, graph_.vertex(id)), graph_.slices_of(id));
+    const auto& vertex = graph_.vertex(id);
+    Key key{shape_of(graph_, vertex), graph_.slices_of(id), stored_parts(vertex)};
     // Elements moved do not depend on what kernels do: vertices that differ in it alone share their choices.
-    if (options_.model == &transfers_model()) key.first.work = {};
+    if (options_.model == &transfers_model()) key.shape = without_work(std::move(key.shape));
     const auto known = shapes_.find(key);
     if (known != shapes_.end()) return known->second;
-    const auto& [shape, slices] = key;
+    const auto& [shape, slices, stored] = key;
     ShapeChoices out;
-    auto vectors = viable_in_slices(shape.extents, slices, options_.parallelism, most_vectors_);
+    auto vectors = vectors_of(shape, slices, stored);
     for (const auto& d : vectors)
       out.costs.push_back(options_.model->join(shape, d) + options_.model->aggregation(shape, d));
     for (const auto& input : shape.inputs) out.inputs.push_back(cuts(vectors, input));
@@ -119,13 +199,14 @@ class Builder {
   }
 
   double repartition(const Vertex& tensor, const Partition& from, const Partition& to) const {
-    return options_.model->repartition(from, to, tensor.bound.extents(), size_of(tensor.dtype));
+    return options_.model->repartition(from, to, tensor.bound.extents(), size_of(tensor.dtype)) *
+           tensor.density.present;
   }
 
   void add_edge(std::size_t producer, std::size_t consumer_variable, const Cuts& read) {
     const auto& given = shape_of_.at(producer)->output;
     const auto& tensor = graph_.vertex(VertexId(producer));
-    auto& table = tables_[{&given, &read, size_of(tensor.dtype)}];
+    auto& table = tables_[{&given, &read, size_of(tensor.dtype), tensor.density.present}];
     if (!table) {
       auto costs = std::make_shared<ChoiceNetwork::Table>();
       *costs = {given.distinct.size(), read.distinct.size(), {}};
@@ -141,9 +222,10 @@ class Builder {
   const DecompositionOptions& options_;
   const std::size_t most_vectors_;
   PartitionNetwork out_;
-  std::map<std::pair<VertexShape, Partition>, ShapeChoices> shapes_;  // by shape and slices
-  std::unordered_map<std::size_t, const ShapeChoices*> shape_of_;     // of each vertex added
-  std::map<std::tuple<const Cuts*, const Cuts*, std::size_t>, std::shared_ptr<const ChoiceNetwork::Table>> tables_;
+  std::map<Key, ShapeChoices> shapes_;
+  std::unordered_map<std::size_t, const ShapeChoices*> shape_of_;  // of each vertex added
+  std::map<std::tuple<const Cuts*, const Cuts*, std::size_t, double>, std::shared_ptr<const ChoiceNetwork::Table>>
+      tables_;
 };
 
 }  // namespace

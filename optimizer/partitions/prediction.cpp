@@ -29,13 +29,29 @@ class Predictor {
   NodePrediction of(const PhysicalNode& node, const RepartitionNode& repartition) const {
     const auto& from = plan_.node(repartition.input).grid.partition();
     const auto& extents = node.grid.shape().extents();
-    return {model_.repartition(from, node.grid.partition(), extents, size_of(node.dtype)),
-            transfers_model().repartition(from, node.grid.partition(), extents, size_of(node.dtype))};
+    const auto present = graph_.vertex(node.vertex).density.present;
+    return {present * model_.repartition(from, node.grid.partition(), extents, size_of(node.dtype)),
+            present * transfers_model().repartition(from, node.grid.partition(), extents, size_of(node.dtype))};
   }
 
   NodePrediction of(const PhysicalNode& node, const JoinNode& join) const {
+    if (!join.steps.empty()) return of_chain(join);
     const auto shape = shape_of(graph_, graph_.vertex(node.vertex));
     return {model_.join(shape, join.partition.parts), transfers_model().join(shape, join.partition.parts)};
+  }
+
+  // As if step after step were a join of its own. Its epilogues are steps of the same vertex, which counts once.
+  NodePrediction of_chain(const JoinNode& join) const {
+    NodePrediction sum;
+    for (std::size_t s = 0; s < join.steps.size(); ++s) {
+      const auto& vertex = graph_.vertex(join.steps[s].vertex);
+      if (s > 0 && join.steps[s - 1].vertex == join.steps[s].vertex) continue;
+      const auto shape = shape_of(graph_, vertex);
+      const auto parts = join.partition.project(vertex.einsum.labels());
+      sum.seconds += model_.join(shape, parts);
+      sum.elements += transfers_model().join(shape, parts);
+    }
+    return sum;
   }
 
   NodePrediction of(const PhysicalNode& node, const GroupByNode& group_by) const {
@@ -52,7 +68,7 @@ class Predictor {
     is_read_[n] = true;
     double bytes = static_cast<double>(size_of(node.dtype));
     for (const auto extent : node.grid.shape().extents()) bytes *= static_cast<double>(extent);
-    return model_.read(static_cast<double>(node.grid.tile_count()), bytes);
+    return model_.read(static_cast<double>(node.grid.tile_count()), bytes) * scan->tensor.present;
   }
 
   const EinGraph& graph_;

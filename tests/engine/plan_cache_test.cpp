@@ -135,7 +135,7 @@ TEST(PlanCache, TensorsThatComeWithEachRunShareAPlan) {
   for (int n = 1; n <= 5; ++n) {
     const std::vector<double> values{1.0 * n, 2};
     const auto result = db.execute(*statement, {.parameters = {0.5 * n}, .tensors = {{"X", row_of(values)}}});
-    EXPECT_EQ(result.tensor->tiles.front()->data<double>()[0], 0.5 * n * (n + 2));
+    EXPECT_EQ(result.tensor->tile(0)->data<double>()[0], 0.5 * n * (n + 2));
   }
   EXPECT_EQ(counts(db), (Counts{1, 4, 1, 0}));
 }

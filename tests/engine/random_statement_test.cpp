@@ -23,7 +23,10 @@ constexpr std::int64_t kMostCells = 20000;
 
 std::shared_ptr<const DenseTensor> dense(Session& session, const std::string& statement) {
   const auto result = session.execute(statement);
-  return std::make_shared<const DenseTensor>(assemble(result.tensor->tiles, result.tensor->grid, result.tensor->dtype));
+  const auto& tensor = *result.tensor;
+  std::vector<TilePtr> tiles;
+  for (std::int64_t id = 0; id < tensor.grid.tile_count(); ++id) tiles.push_back(tensor.tile(id));
+  return std::make_shared<const DenseTensor>(assemble(tiles, tensor.grid, tensor.dtype));
 }
 
 // Tensors of every type and rank, with values in quarters between -2 and 2, cut in various ways.

@@ -175,11 +175,23 @@ TEST_F(Executor, LetsGoOfEveryTile) {
   EXPECT_GT(outcome.profile.peak_bytes, 0);
 }
 
-TEST_F(Executor, RefusesMoreThanTheMemoryLimit) {
+TEST_F(Executor, SpillsWhatDoesNotFit) {
+  const auto graph = tensors.bind("WITH A[a 600, b 600] = a + b / 7 EINSUM Z[b] = SUM(A[a,b] * A[b,a])");
+  const auto expected = tensors.reference(graph);
+  for (const int threads : {1, 2}) {
+    const auto outcome =
+        run(tensors, graph, {.threads = threads, .parallelism = 64, .memory_limit = 1 << 20, .output = {}});
+    expect_near(outcome.result, *expected, "three megabytes in one");
+    EXPECT_LE(outcome.profile.peak_bytes, 1 << 20);
+    EXPECT_EQ(outcome.bytes_left, 0);
+  }
+}
+
+TEST_F(Executor, RefusesTilesBeyondTheMemoryLimit) {
   const auto graph = tensors.bind("WITH A[a 500, b 500] = a + b EINSUM Z[] = SUM(A[a,b] * A[b,a])");
   try {
-    run(tensors, graph, {.memory_limit = 1 << 20, .output = {}});
-    FAIL() << "two megabytes fit into one";
+    run(tensors, graph, {.parallelism = 1, .memory_limit = 1 << 20, .output = {}});
+    FAIL() << "a tile of two megabytes fits into one";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::MemoryLimit);
   }

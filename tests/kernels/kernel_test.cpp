@@ -155,9 +155,12 @@ TEST(KernelDescription, NamesThePath) {
                    .aggregate = Aggregate::Sum};
   const std::vector types(2, DType::Float64);
   EXPECT_EQ(Kernel(sample.einsum, sample.labels, types, DType::Float64, DType::Float64).describe(),
-            "gemm m=10 n=30 k=20 batch=1");
+            "gemm m=10 n=30 k=20 batch=1 packed");
   const auto difference = ScalarExpression::call(ScalarOp::Subtract, {x, y});
   sample.einsum.expression = ScalarExpression::call(ScalarOp::Power, {difference, ScalarExpression::integer(2)});
+  EXPECT_EQ(Kernel(sample.einsum, sample.labels, types, DType::Float64, DType::Float64).describe(),
+            "pairs SUM of squared differences m=10 n=30 k=20 batch=1");
+  sample.einsum.expression = ScalarExpression::call(ScalarOp::Exp, {difference});
   EXPECT_EQ(Kernel(sample.einsum, sample.labels, types, DType::Float64, DType::Float64).describe(),
             "expression (2 operations)");
 }

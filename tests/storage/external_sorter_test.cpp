@@ -57,8 +57,8 @@ TEST_P(ExternalSorterTest, SortsAnyNumberOfRecords) {
 // Runs of the smallest buffer, merged two by two in many passes; some dozens of runs; all in memory.
 INSTANTIATE_TEST_SUITE_P(Memory, ExternalSorterTest, ::testing::Values(1500, 150000, 64 << 20));
 
-TEST(SpillFile, FallsBackToTheSystemsDirectory) {
-  SpillFile file("/no/such/directory");
+TEST(ScratchFile, FallsBackToTheSystemsDirectory) {
+  ScratchFile file("/no/such/directory");
   const std::array bytes{std::byte{1}, std::byte{2}, std::byte{3}};
   file.append(bytes);
   file.append(bytes);

@@ -1,6 +1,6 @@
 #include "executor/kernels/levels/element_tables.hpp"
-#include "executor/kernels/levels/gemm.hpp"
 #include "executor/kernels/levels/move.hpp"
+#include "executor/kernels/levels/pack.hpp"
 #include "executor/kernels/levels/reduce.hpp"
 
 namespace eindb::EINDB_LEVEL {
@@ -13,7 +13,7 @@ ElementTable complex64_table() {
   fill_floating<T>(table);
   fill_aggregates<T>(table);
   fill_moves<T>(table);
-  table.gemm = gemm<T>;
+  table.panels = panel_table<T>();
   return table;
 }
 

@@ -11,6 +11,11 @@ ElementTable complex64_table();
 ElementTable complex128_table();
 ElementTable int64_table();
 
+// The pair blocks of a type: translation units of their own, for they take as long to compile as all the rest.
+void fill_pairs_float32(ElementTable& table);
+void fill_pairs_float64(ElementTable& table);
+void fill_pairs_int64(ElementTable& table);
+
 void transpose4(void* target, std::int64_t target_stride, const void* source, std::int64_t source_stride,
                 std::int64_t rows, std::int64_t columns);
 void transpose8(void* target, std::int64_t target_stride, const void* source, std::int64_t source_stride,

@@ -1,7 +1,8 @@
 #include "executor/kernels/levels/element_tables.hpp"
-#include "executor/kernels/levels/gemm.hpp"
 #include "executor/kernels/levels/move.hpp"
+#include "executor/kernels/levels/pack.hpp"
 #include "executor/kernels/levels/reduce.hpp"
+#include "executor/kernels/levels/vector_kernel.hpp"
 
 namespace eindb::EINDB_LEVEL {
 
@@ -13,7 +14,9 @@ ElementTable float64_table() {
   fill_floating<T>(table);
   fill_aggregates<T>(table);
   fill_moves<T>(table);
-  table.gemm = gemm<T>;
+  table.panels = panel_table<T>();
+  table.vectors = vector_table<T>();
+  fill_pairs_float64(table);
   return table;
 }
 

@@ -21,6 +21,10 @@ struct WideType<std::complex<float>> {
 template <class T>
 using Wide = typename WideType<T>::type;
 
+/// What values are accumulated in: sums and products in double precision, extremes as they are.
+template <class T, Aggregate kAggregate>
+using Accumulator = std::conditional_t<kAggregate == Aggregate::Sum || kAggregate == Aggregate::Prod, Wide<T>, T>;
+
 /// aggregate(a, b) and its neutral element.
 template <Aggregate kAggregate, class W>
 struct Fold {
@@ -34,10 +38,10 @@ struct Fold {
 };
 
 // The value i of a one-argument or a fused two-argument aggregation.
-template <class T, bool kStep>
+template <class T, class W, bool kStep>
 struct OneValue {
   const T* a;
-  Wide<T> operator()(std::int64_t i) const { return static_cast<Wide<T>>(a[kStep ? i : 0]); }
+  W operator()(std::int64_t i) const { return static_cast<W>(a[kStep ? i : 0]); }
 };
 template <class T, bool kStepA, bool kStepB>
 struct ProductValue {
@@ -59,32 +63,82 @@ void fold_across(W* __restrict wide, Value value, std::int64_t count, bool first
 
 // Many independent lanes: vector code without reassociation by the compiler, and a sum that is exact enough, since
 // each lane adds only a small part of the terms.
+template <class F, std::int64_t kLanes, class W, class Value>
+W fold_row(Value value, std::int64_t begin, std::int64_t columns) {
+  W lanes[kLanes];
+  for (std::int64_t l = 0; l < kLanes; ++l) lanes[l] = value(begin + l);
+  std::int64_t c = kLanes;
+  for (; c + kLanes <= columns; c += kLanes)
+    for (std::int64_t l = 0; l < kLanes; ++l) lanes[l] = F::apply(lanes[l], value(begin + c + l));
+  for (auto half = kLanes / 2; half > 0; half /= 2)
+    for (std::int64_t l = 0; l < half; ++l) lanes[l] = F::apply(lanes[l], lanes[l + half]);
+  auto total = lanes[0];
+  for (; c < columns; ++c) total = F::apply(total, value(begin + c));
+  return total;
+}
+
+// Rows of a few columns: a lane for each of several rows.
+template <class F, std::int64_t kLanes, class W, class Value>
+void fold_short_rows(W* __restrict wide, Value value, std::int64_t rows, std::int64_t columns, bool first) {
+  std::int64_t r = 0;
+  for (; r + kLanes <= rows; r += kLanes) {
+    W lanes[kLanes];
+    for (std::int64_t l = 0; l < kLanes; ++l) lanes[l] = first ? F::identity() : wide[r + l];
+    for (std::int64_t c = 0; c < columns; ++c)
+      for (std::int64_t l = 0; l < kLanes; ++l) lanes[l] = F::apply(lanes[l], value((r + l) * columns + c));
+    for (std::int64_t l = 0; l < kLanes; ++l) wide[r + l] = lanes[l];
+  }
+  for (; r < rows; ++r) {
+    auto total = first ? F::identity() : wide[r];
+    for (std::int64_t c = 0; c < columns; ++c) total = F::apply(total, value(r * columns + c));
+    wide[r] = total;
+  }
+}
+
 template <class F, class W, class Value>
 void fold_along(W* __restrict wide, Value value, std::int64_t rows, std::int64_t columns, bool first) {
-  constexpr std::int64_t kLanes = is_complex_type<W> ? 8 : 32;
+  constexpr std::int64_t kMost = is_complex_type<W> ? 8 : 32;
+  constexpr std::int64_t kFew = is_complex_type<W> ? 4 : 8;
+  // What the lanes of a row have is added up at its end: few where rows are short.
+  if (columns < kFew) return fold_short_rows<F, kFew>(wide, value, rows, columns, first);
   for (std::int64_t r = 0; r < rows; ++r) {
     const auto begin = r * columns;
-    auto total = F::identity();
-    std::int64_t c = 0;
-    if (columns >= kLanes) {
-      W lanes[kLanes];
-      for (std::int64_t l = 0; l < kLanes; ++l) lanes[l] = value(begin + l);
-      for (c = kLanes; c + kLanes <= columns; c += kLanes)
-        for (std::int64_t l = 0; l < kLanes; ++l) lanes[l] = F::apply(lanes[l], value(begin + c + l));
-      for (auto half = kLanes / 2; half > 0; half /= 2)
-        for (std::int64_t l = 0; l < half; ++l) lanes[l] = F::apply(lanes[l], lanes[l + half]);
-      total = F::apply(total, lanes[0]);
-    }
-    for (; c < columns; ++c) total = F::apply(total, value(begin + c));
+    const W total = columns < 8 * kMost ? fold_row<F, kFew, W>(value, begin, columns)
+                                        : fold_row<F, kMost, W>(value, begin, columns);
     wide[r] = first ? total : F::apply(wide[r], total);
   }
 }
 
-template <class T, class Use>
+// A strip of accumulators stays in registers for all rows. They are added up by themselves first: a sum of n rows in
+// calls of r of them is off by at most r + n / r roundings.
+template <class T, Aggregate kAggregate>
+void down(void* wide, const void* a, std::int64_t row_stride, std::int64_t rows, std::int64_t columns, bool first) {
+  using W = Accumulator<T, kAggregate>;
+  using F = Fold<kAggregate, W>;
+  constexpr std::int64_t kStrip = is_complex_type<W> ? 8 : 64;
+  auto* __restrict out = static_cast<W*>(wide);
+  const auto* in = static_cast<const T*>(a);
+  std::int64_t c = 0;
+  for (; c + kStrip <= columns; c += kStrip) {
+    W strip[kStrip];
+    for (std::int64_t l = 0; l < kStrip; ++l) strip[l] = static_cast<W>(in[c + l]);
+    for (std::int64_t r = 1; r < rows; ++r)
+      for (std::int64_t l = 0; l < kStrip; ++l)
+        strip[l] = F::apply(strip[l], static_cast<W>(in[r * row_stride + c + l]));
+    for (std::int64_t l = 0; l < kStrip; ++l) out[c + l] = first ? strip[l] : F::apply(out[c + l], strip[l]);
+  }
+  for (; c < columns; ++c) {
+    auto total = static_cast<W>(in[c]);
+    for (std::int64_t r = 1; r < rows; ++r) total = F::apply(total, static_cast<W>(in[r * row_stride + c]));
+    out[c] = first ? total : F::apply(out[c], total);
+  }
+}
+
+template <class T, class W, class Use>
 void with_values(Values a, Use use) {
   const auto* x = static_cast<const T*>(a.data);
-  if (a.step != 0) use(OneValue<T, true>{x});
-  else use(OneValue<T, false>{x});
+  if (a.step != 0) use(OneValue<T, W, true>{x});
+  else use(OneValue<T, W, false>{x});
 }
 template <class T, class Use>
 void with_products(Values a, Values b, Use use) {
@@ -98,14 +152,15 @@ void with_products(Values a, Values b, Use use) {
 
 template <class T, Aggregate kAggregate>
 void across(void* wide, Values a, std::int64_t count, bool first) {
-  with_values<T>(
-      a, [&](auto value) { fold_across<Fold<kAggregate, Wide<T>>>(static_cast<Wide<T>*>(wide), value, count, first); });
+  using W = Accumulator<T, kAggregate>;
+  with_values<T, W>(a,
+                    [&](auto value) { fold_across<Fold<kAggregate, W>>(static_cast<W*>(wide), value, count, first); });
 }
 template <class T, Aggregate kAggregate>
 void along(void* wide, Values a, std::int64_t rows, std::int64_t columns, bool first) {
-  with_values<T>(a, [&](auto value) {
-    fold_along<Fold<kAggregate, Wide<T>>>(static_cast<Wide<T>*>(wide), value, rows, columns, first);
-  });
+  using W = Accumulator<T, kAggregate>;
+  with_values<T, W>(
+      a, [&](auto value) { fold_along<Fold<kAggregate, W>>(static_cast<W*>(wide), value, rows, columns, first); });
 }
 template <class T>
 void multiply_across(void* wide, Values a, Values b, std::int64_t count, bool first) {
@@ -122,7 +177,8 @@ void multiply_along(void* wide, Values a, Values b, std::int64_t rows, std::int6
 
 template <class T, Aggregate kAggregate>
 void settle(MatrixView to, const void* wide, std::int64_t rows, std::int64_t columns, bool first) {
-  const auto* from = static_cast<const Wide<T>*>(wide);
+  using W = Accumulator<T, kAggregate>;
+  const auto* from = static_cast<const W*>(wide);
   for (std::int64_t r = 0; r < rows; ++r, from += columns) {
     auto* out = static_cast<T*>(to.data) + r * to.row_stride;
     if (first) {
@@ -130,7 +186,7 @@ void settle(MatrixView to, const void* wide, std::int64_t rows, std::int64_t col
     } else {
       for (std::int64_t c = 0; c < columns; ++c) {
         auto& cell = out[c * to.column_stride];
-        cell = static_cast<T>(Fold<kAggregate, Wide<T>>::apply(static_cast<Wide<T>>(cell), from[c]));
+        cell = static_cast<T>(Fold<kAggregate, W>::apply(static_cast<W>(cell), from[c]));
       }
     }
   }
@@ -148,6 +204,7 @@ void fill_aggregate(ElementTable& table) {
   constexpr auto slot = slot_of(kAggregate);
   table.across[slot] = across<T, kAggregate>;
   table.along[slot] = along<T, kAggregate>;
+  table.down[slot] = down<T, kAggregate>;
   table.settle[slot] = settle<T, kAggregate>;
   table.combine[slot] = combine<T, kAggregate>;
 }

@@ -1,21 +1,20 @@
-#include <Eigen/Core>
 #include <algorithm>
 #include <complex>
 
 #include "executor/kernels/levels/element_tables.hpp"
+#include "executor/kernels/levels/square.hpp"
 
 namespace eindb::EINDB_LEVEL {
 namespace {
 
-// A square of one vector register per row, transposed in registers.
 template <class T>
 void transpose_square(T* target, std::int64_t target_stride, const T* source, std::int64_t source_stride) {
-  using Packet = typename Eigen::internal::packet_traits<T>::type;
-  constexpr int kSide = Eigen::internal::packet_traits<T>::size;
-  Eigen::internal::PacketBlock<Packet, kSide> block;
-  for (int r = 0; r < kSide; ++r) block.packet[r] = Eigen::internal::ploadu<Packet>(source + r * source_stride);
-  Eigen::internal::ptranspose(block);
-  for (int c = 0; c < kSide; ++c) Eigen::internal::pstoreu(target + c * target_stride, block.packet[c]);
+  Square<T> square;
+  unrolled<Square<T>::kSide>([&](auto r)
+                                 __attribute__((always_inline)) { square.set(r, load(source + r * source_stride)); });
+  square.transpose();
+  unrolled<Square<T>::kSide>([&](auto c)
+                                 __attribute__((always_inline)) { store(target + c * target_stride, square.get(c)); });
 }
 
 template <class T>
@@ -49,7 +48,7 @@ void transpose_blocks(T* target, std::int64_t target_stride, const T* source, st
 template <class T>
 void transpose_vectors(void* target, std::int64_t target_stride, const void* source, std::int64_t source_stride,
                        std::int64_t rows, std::int64_t columns) {
-  constexpr int kSide = Eigen::internal::packet_traits<T>::size;
+  constexpr int kSide = Square<T>::kSide;
   transpose_blocks(static_cast<T*>(target), target_stride, static_cast<const T*>(source), source_stride, rows, columns,
                    kSide, [&](T* to, const T* from) { transpose_square(to, target_stride, from, source_stride); });
 }

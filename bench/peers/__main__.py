@@ -1,0 +1,133 @@
+"""Measures eindb beside NumPy, PyTorch, ScaLAPACK and SQLite, in turns. See bench/README.md.
+
+Usage: script/bench peers [GROUP...] [--quick] [--rounds N] [--cases REGEX] [--threads N] [--json FILE] [--report FILE]
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+
+BUILD = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "build")
+
+
+def cpu_flags():
+    with open("/proc/cpuinfo") as file:
+        return next((line.split() for line in file if line.startswith("flags")), [])
+
+
+def prepare_environment(threads):
+    """Before NumPy is loaded: OpenBLAS does not know every processor, and falls back to kernels of the first x86-64."""
+    flags = cpu_flags()
+    if "avx512vl" in flags:
+        os.environ.setdefault("OPENBLAS_CORETYPE", "SKYLAKEX")
+    elif "avx2" in flags:
+        os.environ.setdefault("OPENBLAS_CORETYPE", "HASWELL")
+    os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = str(threads)
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="script/bench peers", description="Measures eindb beside its peers.")
+    parser.add_argument("groups", nargs="*", metavar="GROUP", help="all of them, or: " + " ".join(GROUPS))
+    parser.add_argument("--quick", action="store_true", help="three rounds, and smaller cases where they take minutes")
+    parser.add_argument("--rounds", type=int, default=7, help="turns of every contestant (7)")
+    parser.add_argument("--cases", default="", metavar="REGEX", help="only the cases whose name has this")
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="of everyone (all cores)")
+    parser.add_argument("--json", metavar="FILE", help="adds the outcomes to those that stand in FILE")
+    parser.add_argument("--report", metavar="FILE", help="measures nothing, prints what stands in FILE")
+    parser.add_argument("--build", default=BUILD, metavar="FOLDER", help="where eindb was built (build)")
+    return parser.parse_args()
+
+
+GROUPS = "chains patterns reductions attention softmax memory sparse latency scaling relational".split()
+
+
+def runners():
+    import attention, chains, latency, memory, patterns, reductions, relational, sparse  # noqa: E401
+
+    return {
+        "chains": chains.run,
+        "patterns": patterns.run,
+        "reductions": reductions.run,
+        "attention": attention.run_attention,
+        "softmax": attention.run_softmax,
+        "memory": memory.run,
+        "sparse": sparse.run,
+        "latency": latency.run,
+        "scaling": chains.run_scaling,
+        "relational": relational.run,
+    }
+
+
+def print_group(group, outcomes):
+    """Prints each outcome when it comes; all of them."""
+    import patterns
+    import report
+
+    print(f"\n== {group}")
+    printed = []
+    for outcome in outcomes:
+        print(report.line_of(outcome), flush=True)
+        printed.append(outcome)
+    if group == "patterns" and printed:
+        print(report.line_of(patterns.totals(printed)))
+    return printed
+
+
+def kept(options, outcomes, machine):
+    """Passes outcomes on, and writes them to the file as they come."""
+    import report
+
+    before, figures = report.read(options.json)
+    for outcome in outcomes:
+        before[(outcome.group, outcome.name)] = outcome
+        if options.json:
+            report.write(options.json, before.values(), {**figures, **machine.figures()})
+        yield outcome
+
+
+def run_groups(options, groups):
+    import torch
+    from context import Context
+    from eindb_process import Eindb
+    from machine import Machine
+
+    torch.set_num_threads(options.threads)
+    machine = Machine(os.path.join(options.build, "bench", "machine"), options.threads)
+    with tempfile.TemporaryDirectory(prefix="eindb-peers-") as folder:
+        eindb = Eindb(os.path.join(options.build, "eindb"), folder, ["--threads", str(options.threads)])
+        context = Context(eindb, machine, options.threads, options, options.build)
+        for group in groups:
+            print_group(group, kept(options, runners()[group](context), machine))
+        eindb.close()
+    print("\nmachine: " + "  ".join(f"{name} {value:.1f}" for name, value in machine.figures().items()))
+    machine.close()
+
+
+def report_groups(path, groups):
+    import report
+
+    outcomes, _ = report.read(path)
+    for group in groups:
+        print_group(group, [outcome for (of, _), outcome in outcomes.items() if of == group])
+
+
+def main():
+    options = arguments()
+    groups = options.groups or GROUPS
+    unknown = [group for group in groups if group not in GROUPS]
+    if unknown:
+        sys.exit(f"script/bench peers: there is no group {unknown[0]}; there are {' '.join(GROUPS)}")
+    prepare_environment(options.threads)
+    try:
+        import torch  # noqa: F401
+    except ImportError as error:
+        sys.exit(f"script/bench peers: {error}. script/bootstrap --bench installs the peers")
+    if options.report:
+        report_groups(options.report, groups)
+        return
+    run_groups(options, groups)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,51 @@
+"""Who is measured: eindb by its own account of a statement, a peer by the time that a call takes."""
+
+import gc
+import time
+
+
+class Statement:
+    """A query of eindb: EXPLAIN ANALYZE's execution_seconds."""
+
+    def __init__(self, eindb, query, before=None):
+        self._eindb = eindb
+        self._query = query
+        self._before = before  # a setting that is made first, such as SET threads
+
+    def seconds(self):
+        if self._before:
+            self._eindb.execute(self._before)
+        return self._eindb.seconds(self._query)
+
+
+class Call:
+    """A function of a peer. Its result is freed after the clock has stopped."""
+
+    def __init__(self, function, description=""):
+        self.function = function
+        self.description = description
+        self.best_seconds = None
+
+    def seconds(self):
+        gc.disable()
+        start = time.perf_counter()
+        result = self.function()
+        seconds = time.perf_counter() - start
+        gc.enable()
+        del result
+        return seconds
+
+
+LONG_SECONDS = 0.5  # a call that takes as long needs no second one to be warm
+
+
+def fastest(calls):
+    """The fastest spelling of a peer, by the best of three calls; hopeless ones are called once. Notes what each took."""
+    best = None
+    for call in calls:
+        call.best_seconds = call.seconds()
+        if call.best_seconds < LONG_SECONDS and (best is None or call.best_seconds < 3 * best.best_seconds):
+            call.best_seconds = min(call.seconds() for _ in range(2))
+        if best is None or call.best_seconds < best.best_seconds:
+            best = call
+    return best

@@ -1,0 +1,70 @@
+"""What every group of measurements is given."""
+
+import os
+import re
+import statistics
+
+import numpy as np
+
+from rounds import measure, median_ratio
+
+PEERS = ("numpy", "torch", "scalapack")
+
+
+class Context:
+    """`eindb` and `machine` are running programs; `threads` is the number of cores that everyone may use."""
+
+    def __init__(self, eindb, machine, threads, options, build_folder):
+        self.eindb = eindb
+        self.machine = machine
+        self.threads = threads
+        self.rounds = 3 if options.quick else options.rounds
+        self.quick = options.quick
+        self.build_folder = build_folder
+        self._selected = re.compile(options.cases)
+        self._random = np.random.default_rng(20)
+
+    def selects(self, case):
+        return self._selected.search(case) is not None
+
+    def random(self, shape, dtype):
+        """Values of either sign, none of them special."""
+        return self._random.random(shape, dtype=dtype) - np.asarray(0.5, dtype)
+
+    def program(self, name):
+        """Of build/bench, or None where it was not built."""
+        path = os.path.join(self.build_folder, "bench", name)
+        return path if os.path.exists(path) else None
+
+    def compare(self, outcome, contestants, rounds=None):
+        """Rounds of `eindb` and its peers; adds times, the ratio to each peer, and "speed-up": to the best of them."""
+        times = measure(contestants, rounds or self.rounds)
+        for name, seconds in times.items():
+            outcome.seconds[name] = statistics.median(seconds)
+            description = getattr(contestants[name], "description", "")
+            if description:
+                outcome.notes[name] = description
+        ratios = {name: median_ratio(times[name], times["eindb"]) for name in PEERS if name in times}
+        for name, ratio in ratios.items():
+            outcome.add(f"over {name}", ratio)
+        return min(ratios.values()), times
+
+    def add_roofline(self, outcome, dtype, flops, bytes_read, bytes_written):
+        bound = self.machine.bound_seconds(flops, dtype, bytes_read, bytes_written)
+        outcome.notes["roofline seconds"] = bound
+        outcome.add("of roofline", bound / outcome.seconds["eindb"])
+
+
+class WrongResult(Exception):
+    """A result that is not the peer's: no time of it means anything."""
+
+
+def check_close(outcome, result, expected, summed):
+    """Of the norm of the difference: each sum of n terms is uncertain by about eps sqrt(n) of its terms' size."""
+    expected = np.asarray(expected)
+    epsilon = np.finfo(expected.dtype).eps
+    norm = np.linalg.norm(expected.ravel().astype(np.float64))
+    error = np.linalg.norm((result - expected).ravel().astype(np.float64)) / (norm or 1.0)
+    outcome.notes["relative error"] = float(error)
+    if result.shape != expected.shape or not error <= 32 * epsilon * max(1.0, np.sqrt(summed)):
+        raise WrongResult(f"{outcome.group} {outcome.name}: relative error {error:.3g}")

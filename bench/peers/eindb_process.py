@@ -1,0 +1,83 @@
+"""eindb as a user runs it: the program, one process for all statements, a database file on the disk."""
+
+import json
+import os
+import subprocess
+import tempfile
+
+import numpy as np
+
+TYPES = {"float32": "FLOAT32", "float64": "FLOAT64", "complex64": "COMPLEX64", "int64": "INT64"}
+END = "-- the end of what a statement printed --"
+
+
+class EindbError(Exception):
+    """A statement failed; the text is what the program wrote to standard error."""
+
+
+class Eindb:
+    """A database in `folder`, and a program that has it open. Not for several threads."""
+
+    def __init__(self, program, folder, options=()):
+        self.program = program
+        self.folder = folder
+        self.database = os.path.join(folder, "peers.db")
+        self._errors = tempfile.TemporaryFile(mode="w+")
+        command = [program, *options, self.database, "--mode", "list", "--noheader"]
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, text=True
+        )
+        self.execute("SELECT 0;\n.bail off")
+
+    def close(self):
+        self._process.stdin.close()
+        self._process.wait()
+
+    def execute(self, statement):
+        """Runs a statement (its semicolon is added); what it printed."""
+        self._process.stdin.write(f"{statement};\nSELECT '{END}';\n")
+        self._process.stdin.flush()
+        lines = []
+        for line in self._process.stdout:
+            if line.rstrip("\n") == END:
+                self._raise_errors(statement)
+                return "".join(lines)
+            lines.append(line)
+        self._raise_errors(statement)
+        raise EindbError(f"the program ended at: {statement}")
+
+    def _raise_errors(self, statement):
+        self._errors.seek(0)
+        text = self._errors.read()
+        self._errors.seek(0)
+        self._errors.truncate()
+        if text.strip():
+            raise EindbError(f"{statement}\n{text}")
+
+    def analyze(self, query):
+        """The plan of a query that ran, with `execution_seconds`, as a dict."""
+        return json.loads(self.execute(f"EXPLAIN (ANALYZE, FORMAT json) {query}"))
+
+    def seconds(self, query):
+        return self.analyze(query)["execution_seconds"]
+
+    def store(self, name, array, partition=None):
+        """A stored tensor of an array's values, in the default partition or in this one."""
+        path = os.path.join(self.folder, "input.npy")
+        np.save(path, array)
+        self.execute(f"DROP TENSOR IF EXISTS {name}")
+        self.execute(f"COPY {name} FROM '{path}'")
+        if partition:
+            self.execute(f"ALTER TENSOR {name} PARTITION ({', '.join(map(str, partition))})")
+        os.remove(path)
+
+    def drop(self, name):
+        self.execute(f"DROP TENSOR IF EXISTS {name}")
+
+    def array(self, query):
+        """A query's result as an array."""
+        path = os.path.join(self.folder, "result.npy")
+        self.execute(f"COPY ({query}) TO '{path}'")
+        result = np.load(path)
+        os.remove(path)
+        return result

@@ -1,0 +1,37 @@
+"""Interleaved rounds: every contestant has a turn in each, and ratios are of one round's times.
+
+What disturbs a machine for seconds disturbs all contestants of a round; the median over rounds leaves out what disturbs
+one. Threads of BLAS and OpenMP libraries spin for some 20 ms after their last work: everyone waits until the cores are
+free. A turn begins with calls that are not counted, until some 20 ms have passed: they bring caches, clocks and threads
+to where they are in a program that makes such calls one after another.
+"""
+
+import statistics
+import time
+
+SETTLE_SECONDS = 0.04
+WARM_SECONDS = 0.02
+
+
+def turn(contestant):
+    time.sleep(SETTLE_SECONDS)
+    start = time.perf_counter()
+    seconds = contestant.seconds()
+    if seconds >= WARM_SECONDS:
+        return seconds
+    while time.perf_counter() - start < WARM_SECONDS:
+        contestant.seconds()
+    return contestant.seconds()
+
+
+def measure(contestants, rounds):
+    """{name: [seconds of each round]} of {name: contestant}."""
+    times = {name: [] for name in contestants}
+    for _ in range(rounds):
+        for name, contestant in contestants.items():
+            times[name].append(turn(contestant))
+    return times
+
+
+def median_ratio(numerators, denominators):
+    return statistics.median(n / d for n, d in zip(numerators, denominators))

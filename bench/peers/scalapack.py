@@ -1,0 +1,65 @@
+"""ScaLAPACK for the chains: a process per core by Open MPI on this machine. The program is built here when the packages
+are installed, which nothing else in the project needs."""
+
+import os
+import shutil
+import subprocess
+
+from contestants import LONG_SECONDS
+
+SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "scalapack_chain.cpp")
+BLOCKS = (128, 64, 256)
+
+
+def build(folder):
+    """The program's path, or None where the packages are missing."""
+    program = os.path.join(folder, "scalapack_chain")
+    if not shutil.which("mpicxx") or not shutil.which("mpirun"):
+        return None
+    if os.path.exists(program) and os.path.getmtime(program) > os.path.getmtime(SOURCE):
+        return program
+    command = ["mpicxx", "-std=c++20", "-O2", SOURCE, "-o", program, "-lscalapack-openmpi"]
+    return program if subprocess.run(command, capture_output=True).returncode == 0 else None
+
+
+class ScalapackChain:
+    """The chain of one size, waiting for its turns."""
+
+    def __init__(self, program, processes, dtype, sizes, block):
+        names = {"float32": "fp32", "float64": "fp64"}
+        command = ["mpirun", "-n", str(processes), "--allow-run-as-root", "--oversubscribe", "--mca", "btl", "self,vader"]
+        command += [program, names[dtype], *map(str, sizes), str(block)]
+        environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment
+        )
+        if self._process.stdout.readline().strip() != "ready":
+            raise RuntimeError("ScaLAPACK did not start: " + " ".join(command))
+        self.description = f"pXgemm, block {block}"
+
+    def seconds(self):
+        self._process.stdin.write("\n")
+        self._process.stdin.flush()
+        return float(self._process.stdout.readline())
+
+    def close(self):
+        self._process.stdin.close()
+        self._process.wait()
+
+
+def fastest_chain(program, processes, dtype, sizes):
+    """With the block size that suits it best."""
+    best, best_seconds = None, float("inf")
+    for block in BLOCKS:
+        chain = ScalapackChain(program, processes, dtype, sizes, block)
+        seconds = chain.seconds()
+        if seconds < LONG_SECONDS:
+            seconds = chain.seconds()
+        if seconds < best_seconds:
+            best, chain = chain, best
+            best_seconds = seconds
+        if chain:
+            chain.close()
+        if seconds > LONG_SECONDS:  # blocks are a small part of what is this large
+            break
+    return best

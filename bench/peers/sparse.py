@@ -1,0 +1,56 @@
+"""Products of which one factor, or both, are 10 % dense by blocks, against the same product of dense factors."""
+
+import statistics
+
+import numpy as np
+
+from case import Outcome
+from contestants import Statement
+from context import check_close
+from rounds import measure, median_ratio
+
+QUERY = "EINSUM Z[i,k] = SUM({x}[i,j] * {y}[j,k])"
+
+
+def block_sparse(context, size, block, density):
+    """Random blocks, of which that share is not zero; the others are absent tiles."""
+    blocks = size // block
+    generator = np.random.default_rng(10)
+    present = np.zeros(blocks * blocks, dtype=bool)
+    present[generator.permutation(blocks * blocks)[: round(density * blocks * blocks)]] = True
+    mask = np.kron(present.reshape(blocks, blocks), np.ones((block, block), dtype=bool))
+    return context.random((size, size), "float32") * mask
+
+
+def run(context):
+    size = 4096 if context.quick else 8192
+    for block in (256, 512):
+        name = f"{size}x{size}, blocks of {block}, float32"
+        if context.selects(name):
+            yield run_size(context, name, size, block)
+
+
+def run_size(context, name, size, block):
+    outcome = Outcome("sparse", name)
+    grid = (size // block, size // block)
+    arrays = {
+        "S": block_sparse(context, size, block, 0.1),
+        "T": block_sparse(context, size, block, 0.1).T.copy(),
+        "X": context.random((size, size), "float32"),
+        "Y": context.random((size, size), "float32"),
+    }
+    for tensor, array in arrays.items():
+        context.eindb.store(tensor, array, grid)
+    queries = {
+        "dense": QUERY.format(x="X", y="Y"),
+        "sparse x dense": QUERY.format(x="S", y="Y"),
+        "sparse x sparse": QUERY.format(x="S", y="T"),
+    }
+    check_close(outcome, context.eindb.array(queries["sparse x dense"]), arrays["S"] @ arrays["Y"], size)
+    times = measure({case: Statement(context.eindb, query) for case, query in queries.items()}, min(context.rounds, 3))
+    outcome.seconds = {case: statistics.median(values) for case, values in times.items()}
+    for case in ("sparse x dense", "sparse x sparse"):
+        outcome.add(case, median_ratio(times["dense"], times[case]), at_least=6)
+    for tensor in arrays:
+        context.eindb.drop(tensor)
+    return outcome

@@ -1,0 +1,184 @@
+#include "executor/kernels/fused_kernel.hpp"
+
+#include <algorithm>
+
+#include "common/check.hpp"
+#include "executor/kernels/scratch.hpp"
+
+namespace eindb {
+namespace {
+
+// Of what the steps of a strip make: with what they read beside it, it stays in the second-level cache.
+constexpr std::int64_t kStripBytes = 384 * 1024;
+constexpr std::int64_t kAlignment = 64;
+
+std::int64_t product(std::span<const std::int64_t> factors) {
+  std::int64_t out = 1;
+  for (const auto factor : factors) out *= factor;
+  return out;
+}
+
+}  // namespace
+
+FusedKernel::FusedKernel(std::vector<FusedStep> steps, Labels chain_labels, const Labels& rows,
+                         std::vector<Labels> operand_labels, const std::vector<DType>& operand_types,
+                         const LabelTable& labels, const LevelTable& level)
+    : steps_(std::move(steps)), labels_(std::move(chain_labels)), operand_labels_(std::move(operand_labels)) {
+  rows_ = places_of(rows);
+  for (const auto& step : steps_) {
+    std::vector<DType> types;
+    for (const auto input : step.inputs)
+      types.push_back(input < operand_types.size() ? operand_types[input]
+                                                   : steps_[input - operand_types.size()].compute);
+    kernels_.emplace_back(step.einsum, labels, std::move(types), step.compute, step.compute, level);
+    step_places_.push_back(places_of(step.einsum.labels()));
+  }
+}
+
+std::size_t FusedKernel::place_of(Label label) const {
+  const auto found = std::find(labels_.begin(), labels_.end(), label);
+  CHECK(found != labels_.end(), "a chain has the labels of its steps");
+  return static_cast<std::size_t>(found - labels_.begin());
+}
+
+std::vector<std::size_t> FusedKernel::places_of(const Labels& labels) const {
+  std::vector<std::size_t> places;
+  for (const auto label : labels) places.push_back(place_of(label));
+  return places;
+}
+
+std::vector<std::int64_t> FusedKernel::strip(std::span<const PartRange> ranges) const {
+  std::vector<std::int64_t> strip;
+  for (const auto& range : ranges) strip.push_back(range.size);
+  std::int64_t row_bytes = 0;
+  for (std::size_t s = 0; s + 1 < steps_.size(); ++s) {
+    auto bytes = static_cast<std::int64_t>(size_of(steps_[s].compute));
+    for (const auto place : places_of(steps_[s].einsum.output))
+      if (std::find(rows_.begin(), rows_.end(), place) == rows_.end()) bytes *= ranges[place].size;
+    row_bytes += bytes;
+  }
+  const auto wanted = std::max<std::int64_t>(1, kStripBytes / std::max<std::int64_t>(1, row_bytes));
+  for (auto row = rows_.begin(); row != rows_.end(); ++row) {
+    std::int64_t rows = 1;
+    for (const auto place : rows_) rows *= strip[place];
+    if (rows <= wanted) break;
+    strip[*row] = std::max<std::int64_t>(1, wanted / (rows / strip[*row]));
+  }
+  return strip;
+}
+
+// One call: the memory of a strip, and where the strip at hand lies in operands and result.
+class FusedKernel::Run {
+ public:
+  Run(const FusedKernel& kernel, std::span<const Tile* const> operands, std::span<const PartRange> ranges, Tile& result)
+      : kernel_(kernel),
+        ranges_(ranges),
+        strip_(kernel.strip(ranges)),
+        memory_(static_cast<std::size_t>(bytes_of_strip())) {
+    for (std::size_t n = 0; n < operands.size(); ++n) {
+      const auto& tile = *operands[n];
+      values_.push_back({tile.dtype(), const_cast<std::byte*>(tile.bytes().data()),
+                         label_strides(kernel_.labels_, kernel_.operand_labels_[n], tile.shape()), false});
+    }
+    auto* free = memory_.data();
+    for (std::size_t s = 0; s < kernel_.steps_.size(); ++s) {
+      const auto& step = kernel_.steps_[s];
+      const auto& head = step.einsum.output;
+      if (s + 1 == kernel_.steps_.size()) {
+        values_.push_back({result.dtype(), result.mutable_bytes().data(),
+                           label_strides(kernel_.labels_, head, result.shape()), false});
+      } else {
+        values_.push_back({step.compute, free, label_strides(kernel_.labels_, head, shape_in_strip(head)), true});
+        free += bytes_in_strip(s);
+      }
+    }
+  }
+
+  void run() {
+    std::vector<PartRange> at(ranges_.begin(), ranges_.end());
+    for (const auto row : kernel_.rows_) at[row].size = std::min(strip_[row], ranges_[row].size);
+    do run_strip(at);
+    while (advance(at));
+  }
+
+ private:
+  // An operand, the result, or what a step makes for others.
+  struct Value {
+    DType dtype;
+    std::byte* data;
+    std::vector<std::int64_t> strides;  // over the chain's labels
+    bool of_strip;                      // holds one strip, not all of them
+  };
+
+  Shape shape_in_strip(const Labels& head) const {
+    std::vector<std::int64_t> extents;
+    for (const auto place : kernel_.places_of(head)) extents.push_back(strip_[place]);
+    return Shape(std::move(extents));
+  }
+  std::int64_t bytes_in_strip(std::size_t step) const {
+    const auto& [einsum, inputs, compute] = kernel_.steps_[step];
+    const auto bytes = product(shape_in_strip(einsum.output).extents()) * static_cast<std::int64_t>(size_of(compute));
+    return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  }
+  std::int64_t bytes_of_strip() const {
+    std::int64_t bytes = 0;
+    for (std::size_t s = 0; s + 1 < kernel_.steps_.size(); ++s) bytes += bytes_in_strip(s);
+    return bytes;
+  }
+
+  // To the next strip; the label that is cut last moves first.
+  bool advance(std::vector<PartRange>& at) const {
+    for (auto row = kernel_.rows_.rbegin(); row != kernel_.rows_.rend(); ++row) {
+      auto& range = at[*row];
+      const auto& whole = ranges_[*row];
+      range.begin += range.size;
+      if (range.begin == whole.end()) range.begin = whole.begin;
+      range.size = std::min(strip_[*row], whole.end() - range.begin);
+      if (range.begin != whole.begin) return true;
+    }
+    return false;
+  }
+
+  // Of a step's labels, where the strip lies.
+  MutableLabelView view(const Value& value, const std::vector<std::size_t>& places,
+                        const std::vector<PartRange>& at) const {
+    MutableLabelView view{value.dtype, value.data, {}};
+    std::int64_t offset = 0;
+    for (const auto place : places) view.strides.push_back(value.strides[place]);
+    if (!value.of_strip)
+      for (const auto row : kernel_.rows_) offset += (at[row].begin - ranges_[row].begin) * value.strides[row];
+    view.data = value.data + offset * static_cast<std::int64_t>(size_of(value.dtype));
+    return view;
+  }
+
+  void run_strip(const std::vector<PartRange>& at) const {
+    const auto operands = kernel_.operand_labels_.size();
+    for (std::size_t s = 0; s < kernel_.steps_.size(); ++s) {
+      const auto& places = kernel_.step_places_[s];
+      std::vector<LabelView> inputs;
+      for (const auto input : kernel_.steps_[s].inputs) {
+        auto read = view(values_[input], places, at);
+        inputs.push_back({read.dtype, read.data, std::move(read.strides)});
+      }
+      std::vector<PartRange> ranges;
+      for (const auto place : places) ranges.push_back(at[place]);
+      kernel_.kernels_[s].run(inputs, ranges, view(values_[operands + s], places, at), true);
+    }
+  }
+
+  const FusedKernel& kernel_;
+  std::span<const PartRange> ranges_;
+  std::vector<std::int64_t> strip_;
+  Scratch memory_;
+  std::vector<Value> values_;  // operands, then results of steps
+};
+
+void FusedKernel::run(std::span<const Tile* const> operands, std::span<const PartRange> ranges, Tile& result) const {
+  CHECK(operands.size() == operand_labels_.size(), "a kernel call has a tile for every input");
+  CHECK(ranges.size() == labels_.size(), "a kernel call has a range for every label");
+  CHECK(result.dtype() == steps_.back().compute, "a kernel's result has the type that it computes in");
+  if (result.shape().element_count() == 0) return;
+  Run(*this, operands, ranges, result).run();
+}
+
+}  // namespace eindb

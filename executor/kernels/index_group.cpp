@@ -1,0 +1,130 @@
+#include "executor/kernels/index_group.hpp"
+
+#include <algorithm>
+
+namespace eindb {
+namespace {
+
+std::int64_t divided_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+IndexGroup merged(const IndexGroup& sorted) {
+  IndexGroup out;
+  for (const auto& inner : sorted) {
+    const bool nests = !out.empty() && out.back().first == inner.first * inner.extent &&
+                       out.back().second == inner.second * inner.extent;
+    if (nests) out.back() = {out.back().extent * inner.extent, inner.first, inner.second};
+    else out.push_back(inner);
+  }
+  return out;
+}
+
+int contiguous(const IndexGroup& group, std::int64_t GroupLoop::*stride) {
+  for (std::size_t n = 0; n < group.size(); ++n)
+    if (group[n].*stride == 1) return static_cast<int>(n);
+  return -1;
+}
+
+}  // namespace
+
+IndexGroup sorted_by_first(IndexGroup group) {
+  std::stable_sort(group.begin(), group.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  return merged(group);
+}
+
+IndexGroup sorted_by_second(IndexGroup group) {
+  std::stable_sort(group.begin(), group.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  return merged(group);
+}
+
+std::int64_t count_of(const IndexGroup& group) {
+  std::int64_t count = 1;
+  for (const auto& loop : group) count *= loop.extent;
+  return count;
+}
+
+int contiguous_in_first(const IndexGroup& group) { return contiguous(group, &GroupLoop::first); }
+int contiguous_in_second(const IndexGroup& group) { return contiguous(group, &GroupLoop::second); }
+
+std::vector<std::int64_t> box_sides(const IndexGroup& group, std::int64_t limit, std::int64_t multiple,
+                                    std::span<const int> important) {
+  constexpr std::int64_t kRun = 16;
+  std::vector<std::int64_t> sides(group.size(), 1);
+  auto left = limit;
+  const auto extend = [&](std::size_t n, std::int64_t most) {
+    const auto extent = group[n].extent;
+    const auto wanted = std::clamp<std::int64_t>(most, 1, extent);
+    const auto even = divided_up(extent, divided_up(extent, wanted));
+    const bool innermost = n + 1 == group.size();
+    const auto rounded = innermost && even < extent ? divided_up(even, multiple) * multiple : even;
+    sides[n] = std::min(extent, rounded <= std::max(wanted, multiple) ? rounded : even);
+    left = std::max<std::int64_t>(1, left / sides[n]);
+  };
+  std::vector<std::size_t> first;
+  for (const auto n : important)
+    if (n >= 0 && std::find(first.begin(), first.end(), static_cast<std::size_t>(n)) == first.end())
+      first.push_back(static_cast<std::size_t>(n));
+  for (std::size_t n = 0; n < first.size(); ++n) {
+    // The second one gets what the first leaves: at least a run, more if the first is short.
+    const auto shared = n + 1 < first.size() ? std::min(kRun, group[first[n + 1]].extent) : 1;
+    extend(first[n], left / shared);
+  }
+  for (auto n = group.size(); n-- > 0;)
+    if (std::find(first.begin(), first.end(), n) == first.end()) extend(n, left);
+  return sides;
+}
+
+GroupBoxes::GroupBoxes(const IndexGroup& group, std::vector<std::int64_t> sides)
+    : group_(group), sides_(std::move(sides)), begins_(group.size(), 0), extents_(group.size(), 1) {
+  for (std::size_t n = 0; n < group.size(); ++n) {
+    room_ *= sides_[n];
+    box_count_ *= divided_up(group[n].extent, sides_[n]);
+  }
+  go_to(0);
+}
+
+void GroupBoxes::go_to(std::int64_t number) {
+  count_ = 1;
+  for (auto n = group_.size(); n-- > 0;) {
+    const auto boxes = divided_up(group_[n].extent, sides_[n]);
+    begins_[n] = number % boxes * sides_[n];
+    number /= boxes;
+    extents_[n] = std::min(sides_[n], group_[n].extent - begins_[n]);
+    count_ *= extents_[n];
+  }
+}
+
+std::int64_t GroupBoxes::begin_in(std::int64_t GroupLoop::*stride) const {
+  std::int64_t begin = 0;
+  for (std::size_t n = 0; n < group_.size(); ++n) begin += begins_[n] * (group_[n].*stride);
+  return begin;
+}
+
+// Loop by loop from the inside: what is there already is repeated at the next index of the loop.
+void GroupBoxes::list(std::int64_t* offsets, std::int64_t GroupLoop::*stride) const {
+  offsets[0] = begin_in(stride);
+  std::int64_t done = 1;
+  for (auto n = group_.size(); n-- > 0;) {
+    const auto step = group_[n].*stride;
+    for (std::int64_t i = done; i < done * extents_[n]; ++i) offsets[i] = offsets[i - done] + step;
+    done *= extents_[n];
+  }
+}
+
+// As list(), of the indices' numbers, with the loop of the smallest stride innermost.
+std::int64_t GroupBoxes::order_by(std::int64_t* order, std::int64_t GroupLoop::*stride, bool outer_only) const {
+  std::vector<std::pair<std::size_t, std::int64_t>> loops;  // and how far apart neighbours are in the box
+  std::int64_t apart = 1;
+  for (auto n = group_.size(); n-- > 0; apart *= extents_[n])
+    if (!outer_only || n + 1 < group_.size()) loops.emplace_back(n, apart);
+  std::stable_sort(loops.begin(), loops.end(),
+                   [&](const auto& a, const auto& b) { return group_[a.first].*stride < group_[b.first].*stride; });
+  order[0] = 0;
+  std::int64_t done = 1;
+  for (const auto& [n, step] : loops) {
+    for (std::int64_t i = done; i < done * extents_[n]; ++i) order[i] = order[i - done] + step;
+    done *= extents_[n];
+  }
+  return done;
+}
+
+}  // namespace eindb

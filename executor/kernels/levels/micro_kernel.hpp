@@ -1,0 +1,175 @@
+#pragma once
+
+#include <array>
+
+#include "executor/kernels/level_table.hpp"
+#include "executor/kernels/levels/vectors.hpp"
+
+/// The inner loop of matrix products: one tile of the result, held in registers while the contracted index runs.
+///
+///     sum[i][j] += s[p][i] * v[p][j]      for each p: kVectors vectors of v are loaded, each s[p][i] is broadcast
+///
+/// A tile of 14 x 2 vectors takes 28 of AVX-512's 32 registers for sums, 2 for v and 1 for the broadcast.
+///
+/// Complex numbers go through the same loop as pairs of real ones. With s = a + bi, and v = c + di lying as (c, d), the
+/// rows of a and of b give (ac, ad) and (bc, bd); the result (ac - bd, ad + bc) is put together when the tile is
+/// written.
+namespace eindb::EINDB_LEVEL {
+
+template <class T>
+struct PartType {
+  using type = T;
+  static constexpr int kCount = 1;
+};
+template <class R>
+struct PartType<std::complex<R>> {
+  using type = R;
+  static constexpr int kCount = 2;
+};
+template <>
+struct PartType<std::int64_t> {
+  using type = std::uint64_t;  // wraps
+  static constexpr int kCount = 1;
+};
+/// The real numbers that T is made of, and how many.
+template <class T>
+using Part = typename PartType<T>::type;
+template <class T>
+inline constexpr int kParts = PartType<T>::kCount;
+
+/// The largest tile: rows, in parts, by vectors.
+#if defined(__AVX512F__)
+inline constexpr int kTileRows = 14;
+#elif defined(__AVX2__)
+inline constexpr int kTileRows = 6;
+#else
+inline constexpr int kTileRows = 4;
+#endif
+inline constexpr int kTileVectors = 2;
+template <class T>
+inline constexpr std::int64_t kTileColumns = kTileVectors* kLanes<Part<T>> / kParts<T>;
+
+template <class R, int kRows, int kVectors>
+using Sums = std::array<std::array<Vector<R>, kVectors>, kRows>;
+
+template <class T>
+Part<T> factor_of(const ProductTile& tile) {
+  if constexpr (std::is_integral_v<T>) return static_cast<Part<T>>(static_cast<T>(tile.factor));
+  else return static_cast<Part<T>>(tile.factor);
+}
+
+// Elements one by one: `sums` is row-major, kTileVectors vectors in a row, of rows of parts.
+template <class T>
+[[gnu::noinline]] void write_scattered(const Part<T>* sums, int rows, const ProductTile& tile) {
+  constexpr std::int64_t kRow = kTileVectors * kLanes<Part<T>>;
+  const auto factor = factor_of<T>(tile);
+  for (int i = 0; i < rows; ++i, sums += kRow * kParts<T>) {
+    auto* to = static_cast<T*>(tile.data) + tile.rows[i];
+    for (std::int64_t j = 0; j < tile.column_count; ++j) {
+      auto& cell = to[tile.columns == nullptr ? j : tile.columns[j]];
+      if constexpr (kParts<T> == 1) {
+        const auto value = factor * sums[j];
+        cell = static_cast<T>(tile.add ? static_cast<Part<T>>(cell) + value : value);
+      } else {
+        const T value(factor * (sums[2 * j] - sums[kRow + 2 * j + 1]), factor * (sums[2 * j + 1] + sums[kRow + 2 * j]));
+        cell = tile.add ? cell + value : value;
+      }
+    }
+  }
+}
+
+// Columns side by side: whole vectors, and of the last one those elements that are columns.
+template <class T, int kRows, int kVectors>
+[[gnu::always_inline]] inline void write_vectors(const Sums<T, kRows, kVectors>& sums, T factor_value,
+                                                 const ProductTile& tile) {
+  const auto factor = broadcast(factor_value);
+  const auto rest = tile.column_count - (kVectors - 1) * kLanes<T>;
+  const bool whole = rest == kLanes<T>;
+  unrolled<kRows>([&](auto i) __attribute__((always_inline)) {
+    auto* to = static_cast<T*>(tile.data) + tile.rows[i];
+    unrolled<kVectors>([&](auto j) __attribute__((always_inline)) {
+      auto* cells = to + j * kLanes<T>;
+      auto value = sums[i][j] * factor;
+      if (whole || j + 1 < kVectors) {
+        if (tile.add) value += load(cells);
+        store(cells, value);
+      } else {
+        if (tile.add) value += load_part(cells, rest);
+        store_part(cells, value, rest);
+      }
+    });
+  });
+}
+
+template <class T, int kRows, int kVectors>
+[[gnu::always_inline]] inline void write(const Sums<Part<T>, kRows, kVectors>& sums, const ProductTile& tile) {
+  using R = Part<T>;
+  if constexpr (kParts<T> == 1) {
+    if (tile.columns == nullptr) return write_vectors<R, kRows, kVectors>(sums, factor_of<T>(tile), tile);
+  }
+  alignas(kVectorBytes) R buffer[static_cast<std::size_t>(kRows * kTileVectors * kLanes<R>)];
+  unrolled<kRows>([&](auto i) __attribute__((always_inline)) {
+    unrolled<kVectors>([&](auto j) __attribute__((always_inline)) {
+      store(buffer + (i * kTileVectors + j) * kLanes<R>, sums[i][j]);
+    });
+  });
+  write_scattered<T>(buffer, kRows / kParts<T>, tile);
+}
+
+// Panels are read from the second cache: so many steps before they are used. Where a panel ends the next one is
+// fetched.
+inline constexpr int kAhead = 12;
+
+template <class T, int kRows, int kVectors>
+void multiply_tile(std::int64_t depth, const void* s_panel, const void* v_panel, std::int64_t v_step,
+                   const ProductTile& tile) {
+  using R = Part<T>;
+  const auto* s = static_cast<const R*>(s_panel);
+  const auto* v = static_cast<const R*>(v_panel);
+  v_step *= kParts<T>;
+  if (tile.columns == nullptr) {
+    for (int i = 0; i < kRows / kParts<T>; ++i) {
+      const auto* row = static_cast<const std::byte*>(tile.data) + tile.rows[i] * static_cast<std::int64_t>(sizeof(T));
+      for (int j = 0; j < kVectors; ++j) __builtin_prefetch(row + j * kVectorBytes, 1);
+      __builtin_prefetch(row + kVectors * kVectorBytes - 1, 1);
+    }
+  }
+  Sums<R, kRows, kVectors> sums{};
+  for (std::int64_t p = 0; p < depth; ++p, s += kRows, v += v_step) {
+    __builtin_prefetch(s + kAhead * kRows);
+    unrolled<kVectors>([&](auto j)
+                           __attribute__((always_inline)) { __builtin_prefetch(v + kAhead * v_step + j * kLanes<R>); });
+    std::array<Vector<R>, kVectors> b;
+    unrolled<kVectors>([&](auto j) __attribute__((always_inline)) { b[j] = load(v + j * kLanes<R>); });
+    unrolled<kRows>([&](auto i) __attribute__((always_inline)) {
+      const auto a = broadcast(s[i]);
+      unrolled<kVectors>([&](auto j) __attribute__((always_inline)) { sums[i][j] += a * b[j]; });
+    });
+  }
+  write<T, kRows, kVectors>(sums, tile);
+}
+
+using MultiplyTile = void (*)(std::int64_t depth, const void* s_panel, const void* v_panel, std::int64_t v_step,
+                              const ProductTile& tile);
+
+/// kernels[vectors - 1][rows - 1]
+template <class T>
+constexpr auto tile_kernels() {
+  constexpr int kMost = kTileRows / kParts<T>;
+  std::array<std::array<MultiplyTile, kMost>, kTileVectors> kernels{};
+  unrolled<kMost>([&](auto i) {
+    kernels[0][i] = multiply_tile<T, (i + 1) * kParts<T>, 1>;
+    kernels[1][i] = multiply_tile<T, (i + 1) * kParts<T>, 2>;
+  });
+  return kernels;
+}
+
+template <class T>
+void multiply_panels(std::int64_t rows, std::int64_t depth, const void* s_panel, const void* v_panel,
+                     std::int64_t v_step, const ProductTile& tile) {
+  static constexpr auto kKernels = tile_kernels<T>();
+  const bool narrow = tile.column_count * kParts<T> <= kLanes<Part<T>>;
+  kKernels[narrow ? 0 : 1][static_cast<std::size_t>(rows - 1)](depth, s_panel, v_panel, v_step, tile);
+}
+
+}  // namespace eindb::EINDB_LEVEL

@@ -1,0 +1,231 @@
+#pragma once
+
+#include <immintrin.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "executor/kernels/levels/reduce.hpp"
+
+/// Aggregates of a function of two elements over all pairs of rows and columns, in blocks of accumulators that stay in
+/// registers, like the innermost loop of a matrix product: max-plus products, distances, counts of equal values.
+namespace eindb::EINDB_LEVEL {
+
+#if defined(__AVX512F__)
+inline constexpr int kPairBytes = 64;
+inline constexpr int kPairRows = 8;  // times two vectors: 16 of 32 registers hold accumulators
+#elif defined(__AVX__)
+inline constexpr int kPairBytes = 32;
+inline constexpr int kPairRows = 4;
+#else
+inline constexpr int kPairBytes = 16;
+inline constexpr int kPairRows = 4;
+#endif
+inline constexpr int kPairVectors = 2;
+
+template <class T>
+struct PairVector {
+  typedef T Type __attribute__((vector_size(kPairBytes)));
+  static constexpr int kLanes = kPairBytes / static_cast<int>(sizeof(T));
+};
+template <class T>
+using Lanes = typename PairVector<T>::Type;
+// The lanes of the unsigned integers of a type's size: arithmetic of INT64 wraps there, and signs are bits.
+template <class T>
+using Bits = Lanes<std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
+
+// Less zero, which changes no value, not even the sign of zero.
+template <class T>
+Lanes<T> all_lanes(T value) {
+  return value - Lanes<T>{};
+}
+
+// Of two values the greater or the least, the second where neither is: one instruction each, which compilers do not
+// find by themselves.
+#if defined(__AVX512F__)
+inline Lanes<float> greater_of(Lanes<float> a, Lanes<float> b) { return _mm512_max_ps(a, b); }
+inline Lanes<float> lesser_of(Lanes<float> a, Lanes<float> b) { return _mm512_min_ps(a, b); }
+inline Lanes<double> greater_of(Lanes<double> a, Lanes<double> b) { return _mm512_max_pd(a, b); }
+inline Lanes<double> lesser_of(Lanes<double> a, Lanes<double> b) { return _mm512_min_pd(a, b); }
+#elif defined(__AVX__)
+inline Lanes<float> greater_of(Lanes<float> a, Lanes<float> b) { return _mm256_max_ps(a, b); }
+inline Lanes<float> lesser_of(Lanes<float> a, Lanes<float> b) { return _mm256_min_ps(a, b); }
+inline Lanes<double> greater_of(Lanes<double> a, Lanes<double> b) { return _mm256_max_pd(a, b); }
+inline Lanes<double> lesser_of(Lanes<double> a, Lanes<double> b) { return _mm256_min_pd(a, b); }
+#else
+inline Lanes<float> greater_of(Lanes<float> a, Lanes<float> b) { return _mm_max_ps(a, b); }
+inline Lanes<float> lesser_of(Lanes<float> a, Lanes<float> b) { return _mm_min_ps(a, b); }
+inline Lanes<double> greater_of(Lanes<double> a, Lanes<double> b) { return _mm_max_pd(a, b); }
+inline Lanes<double> lesser_of(Lanes<double> a, Lanes<double> b) { return _mm_min_pd(a, b); }
+#endif
+inline Lanes<std::int64_t> greater_of(Lanes<std::int64_t> a, Lanes<std::int64_t> b) { return a > b ? a : b; }
+inline Lanes<std::int64_t> lesser_of(Lanes<std::int64_t> a, Lanes<std::int64_t> b) { return a < b ? a : b; }
+
+template <class T>
+Lanes<T> truth_lanes(auto mask) {
+  return mask ? all_lanes(T(1)) : Lanes<T>{};
+}
+
+/// One function of each kind on vectors of T.
+template <class T, PairFunction kFunction>
+Lanes<T> pair_value(Lanes<T> a, Lanes<T> b) {
+  using enum PairFunction;
+  using V = Lanes<T>;
+  using U = Bits<T>;
+  constexpr bool kInteger = std::is_integral_v<T>;
+  if constexpr (kFunction == Add) {
+    if constexpr (kInteger) return std::bit_cast<V>(std::bit_cast<U>(a) + std::bit_cast<U>(b));
+    else return a + b;
+  } else if constexpr (kFunction == Subtract) {
+    if constexpr (kInteger) return std::bit_cast<V>(std::bit_cast<U>(a) - std::bit_cast<U>(b));
+    else return a - b;
+  } else if constexpr (kFunction == Multiply) {
+    if constexpr (kInteger) return std::bit_cast<V>(std::bit_cast<U>(a) * std::bit_cast<U>(b));
+    else return a * b;
+  } else if constexpr (kFunction == Least) {
+    return lesser_of(b, a);
+  } else if constexpr (kFunction == Greatest) {
+    return greater_of(b, a);
+  } else if constexpr (kFunction == Equal) {
+    return truth_lanes<T>(a == b);
+  } else if constexpr (kFunction == NotEqual) {
+    return truth_lanes<T>(a != b);
+  } else if constexpr (kFunction == Less) {
+    return truth_lanes<T>(a < b);
+  } else if constexpr (kFunction == LessEqual) {
+    return truth_lanes<T>(a <= b);
+  } else if constexpr (kFunction == And) {
+    return truth_lanes<T>((a != V{}) & (b != V{}));
+  } else if constexpr (kFunction == Or) {
+    return truth_lanes<T>((a != V{}) | (b != V{}));
+  } else if constexpr (kFunction == SquaredDifference) {
+    const V d = pair_value<T, Subtract>(a, b);
+    return pair_value<T, Multiply>(d, d);
+  } else {
+    const V d = pair_value<T, Subtract>(a, b);
+    if constexpr (kInteger) return d < V{} ? std::bit_cast<V>(U{} - std::bit_cast<U>(d)) : d;
+    else return std::bit_cast<V>(std::bit_cast<U>(d) << 1 >> 1);
+  }
+}
+
+template <class T, Aggregate kAggregate>
+Lanes<T> pair_fold(Lanes<T> all, Lanes<T> value) {
+  if constexpr (kAggregate == Aggregate::Sum) return pair_value<T, PairFunction::Add>(all, value);
+  else if constexpr (kAggregate == Aggregate::Min) return lesser_of(value, all);
+  else return greater_of(value, all);
+}
+
+template <class T, PairFunction kFunction, Aggregate kAggregate>
+void pair_block(const void* a, const void* b, std::int64_t k, MatrixView c, std::int64_t rows, std::int64_t columns,
+                bool first) {
+  using V = Lanes<T>;
+  constexpr int kLanes = PairVector<T>::kLanes;
+  constexpr int kColumns = kPairVectors * kLanes;
+  const auto* x = static_cast<const T*>(a);
+  const auto* y = static_cast<const V*>(b);
+  V all[kPairRows][kPairVectors];
+  for (auto& row : all)
+    for (auto& cell : row) cell = all_lanes(identity_of<T>(kAggregate));
+  for (std::int64_t p = 0; p < k; ++p, x += kPairRows, y += kPairVectors) {
+    const V left = y[0];
+    const V right = y[1];
+#pragma GCC unroll 8
+    for (int r = 0; r < kPairRows; ++r) {
+      const V value = all_lanes(x[r]);
+      all[r][0] = pair_fold<T, kAggregate>(all[r][0], pair_value<T, kFunction>(value, left));
+      all[r][1] = pair_fold<T, kAggregate>(all[r][1], pair_value<T, kFunction>(value, right));
+    }
+  }
+  alignas(64) T block[kPairRows][kColumns];
+  for (int r = 0; r < kPairRows; ++r)
+    for (int v = 0; v < kPairVectors; ++v) *reinterpret_cast<V*>(block[r] + v * kLanes) = all[r][v];
+  for (std::int64_t r = 0; r < rows; ++r) {
+    auto* out = static_cast<T*>(c.data) + r * c.row_stride;
+    if (first) {
+      for (std::int64_t s = 0; s < columns; ++s) out[s * c.column_stride] = block[r][s];
+    } else {
+      for (std::int64_t s = 0; s < columns; ++s) {
+        auto& cell = out[s * c.column_stride];
+        cell = Fold<kAggregate, T>::apply(cell, block[r][s]);
+      }
+    }
+  }
+}
+
+template <class T>
+unsigned specials(ConstMatrixView a, std::int64_t rows, std::int64_t columns) {
+  if constexpr (std::is_integral_v<T>) {
+    return 0;
+  } else {
+    if (a.column_stride != 1 && a.row_stride == 1) {
+      std::swap(rows, columns);
+      std::swap(a.row_stride, a.column_stride);
+    }
+    constexpr auto kInfinity = std::numeric_limits<T>::infinity();
+    using V = Lanes<T>;
+    constexpr int kLanes = PairVector<T>::kLanes;
+    auto nans = V{} != V{};
+    V largest{};
+    V smallest{};
+    const auto look_at = [&](V values) {
+      nans |= values != values;
+      largest = greater_of(values, largest);
+      smallest = lesser_of(values, smallest);
+    };
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const auto* row = static_cast<const T*>(a.data) + r * a.row_stride;
+      std::int64_t c = 0;
+      if (a.column_stride == 1) {
+        for (; c + kLanes <= columns; c += kLanes) {
+          V values;
+          std::memcpy(&values, row + c, sizeof values);
+          look_at(values);
+        }
+      }
+      for (; c < columns; ++c) look_at(all_lanes(row[c * a.column_stride]));
+    }
+    bool nan = false;
+    bool most = false;
+    bool least = false;
+    for (int l = 0; l < kLanes; ++l) {
+      nan = nan || nans[l] != 0;
+      most = most || largest[l] == kInfinity;
+      least = least || smallest[l] == -kInfinity;
+    }
+    return (nan ? kHasNan : 0) | (most ? kHasInfinity : 0) | (least ? kHasNegativeInfinity : 0);
+  }
+}
+
+template <class T, PairFunction kFunction>
+void fill_pair_function(ElementTable& table) {
+  auto& by_aggregate = table.pair[slot_of(kFunction)];
+  by_aggregate[slot_of(Aggregate::Sum)] = pair_block<T, kFunction, Aggregate::Sum>;
+  by_aggregate[slot_of(Aggregate::Min)] = pair_block<T, kFunction, Aggregate::Min>;
+  by_aggregate[slot_of(Aggregate::Max)] = pair_block<T, kFunction, Aggregate::Max>;
+}
+
+template <class T>
+void fill_pairs(ElementTable& table) {
+  using enum PairFunction;
+  fill_pair_function<T, Add>(table);
+  fill_pair_function<T, Subtract>(table);
+  fill_pair_function<T, Multiply>(table);
+  fill_pair_function<T, Least>(table);
+  fill_pair_function<T, Greatest>(table);
+  fill_pair_function<T, Equal>(table);
+  fill_pair_function<T, NotEqual>(table);
+  fill_pair_function<T, Less>(table);
+  fill_pair_function<T, LessEqual>(table);
+  fill_pair_function<T, And>(table);
+  fill_pair_function<T, Or>(table);
+  fill_pair_function<T, SquaredDifference>(table);
+  fill_pair_function<T, AbsoluteDifference>(table);
+  table.pair_rows = kPairRows;
+  table.pair_columns = kPairVectors * PairVector<T>::kLanes;
+  table.specials = specials<T>;
+}
+
+}  // namespace eindb::EINDB_LEVEL

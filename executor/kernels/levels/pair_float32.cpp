@@ -1,0 +1,8 @@
+#include "executor/kernels/levels/element_tables.hpp"
+#include "executor/kernels/levels/pair.hpp"
+
+namespace eindb::EINDB_LEVEL {
+
+void fill_pairs_float32(ElementTable& table) { fill_pairs<float>(table); }
+
+}  // namespace eindb::EINDB_LEVEL

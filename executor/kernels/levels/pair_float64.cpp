@@ -1,0 +1,8 @@
+#include "executor/kernels/levels/element_tables.hpp"
+#include "executor/kernels/levels/pair.hpp"
+
+namespace eindb::EINDB_LEVEL {
+
+void fill_pairs_float64(ElementTable& table) { fill_pairs<double>(table); }
+
+}  // namespace eindb::EINDB_LEVEL

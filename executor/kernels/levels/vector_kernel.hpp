@@ -1,0 +1,155 @@
+#pragma once
+
+#include <algorithm>
+
+#include "executor/kernels/levels/micro_kernel.hpp"
+#include "executor/kernels/levels/reduce.hpp"
+
+/// Matrix times vector, where memory's speed is the limit: several rows at a time, so that each load of the vector or
+/// of the sums serves them all.
+namespace eindb::EINDB_LEVEL {
+
+inline constexpr int kDotRows = 4;
+inline constexpr int kAddedRows = 8;
+
+// Pairwise.
+template <class R>
+[[gnu::always_inline]] inline R sum_of_lanes(Vector<R> value) {
+#if defined(__AVX512F__)
+  if constexpr (std::is_same_v<R, float>) return _mm512_reduce_add_ps(value);
+  else if constexpr (std::is_same_v<R, double>) return _mm512_reduce_add_pd(value);
+#endif
+  R lanes[kLanes<R>];
+  store(lanes, value);
+  for (auto half = kLanes<R> / 2; half > 0; half /= 2)
+    for (std::int64_t l = 0; l < half; ++l) lanes[l] += lanes[l + half];
+  return lanes[0];
+}
+
+// A dot product of several rows with x: two vectors of sums per row, added up pairwise at the end.
+template <class T, int kRows>
+void dot_fixed(Wide<T>* sums, const void* const* rows, const T* x, std::int64_t count) {
+  using R = Part<T>;
+  constexpr auto kStep = 2 * kLanes<R>;
+  std::array<const R*, kRows> row;
+  for (int r = 0; r < kRows; ++r) row[static_cast<std::size_t>(r)] = static_cast<const R*>(rows[r]);
+  const auto* other = reinterpret_cast<const R*>(x);
+  Sums<R, kRows, 2> sum{};
+  std::int64_t i = 0;
+  for (; i + kStep <= count; i += kStep) {
+    const auto x0 = load(other + i);
+    const auto x1 = load(other + i + kLanes<R>);
+    unrolled<kRows>([&](auto r) __attribute__((always_inline)) {
+      sum[r][0] += load(row[r] + i) * x0;
+      sum[r][1] += load(row[r] + i + kLanes<R>) * x1;
+    });
+  }
+  for (; i < count; i += kLanes<R>) {
+    const auto left = std::min(kLanes<R>, count - i);
+    const auto part = [&](const R* from) { return left == kLanes<R> ? load(from) : load_part(from, left); };
+    const auto x0 = part(other + i);
+    unrolled<kRows>([&](auto r) __attribute__((always_inline)) { sum[r][0] += part(row[r] + i) * x0; });
+  }
+  for (int r = 0; r < kRows; ++r) {
+    const auto both = sum[static_cast<std::size_t>(r)][0] + sum[static_cast<std::size_t>(r)][1];
+    sums[r] = scalar_add(sums[r], static_cast<Wide<T>>(static_cast<T>(sum_of_lanes<R>(both))));
+  }
+}
+
+template <class T>
+void dot_rows(void* sums, const void* const* rows, std::int64_t row_count, const void* x, std::int64_t count) {
+  auto* to = static_cast<Wide<T>*>(sums);
+  const auto* vector = static_cast<const T*>(x);
+  for (; row_count >= kDotRows; row_count -= kDotRows, rows += kDotRows, to += kDotRows)
+    dot_fixed<T, kDotRows>(to, rows, vector, count);
+  for (; row_count > 0; --row_count, ++rows, ++to) dot_fixed<T, 1>(to, rows, vector, count);
+}
+
+template <class T, int kRows>
+void add_fixed(T* sums, const void* const* rows, const T* x, std::int64_t count, bool first) {
+  using R = Part<T>;
+  std::array<const R*, kRows> row;
+  std::array<Vector<R>, kRows> factor;
+  for (int r = 0; r < kRows; ++r) {
+    row[static_cast<std::size_t>(r)] = static_cast<const R*>(rows[r]);
+    factor[static_cast<std::size_t>(r)] = broadcast(static_cast<R>(x[r]));
+  }
+  auto* to = reinterpret_cast<R*>(sums);
+  std::int64_t i = 0;
+  for (; i + kLanes<R> <= count; i += kLanes<R>) {
+    auto sum = first ? Vector<R>{} : load(to + i);
+    unrolled<kRows>([&](auto r) __attribute__((always_inline)) { sum += load(row[r] + i) * factor[r]; });
+    store(to + i, sum);
+  }
+  if (i == count) return;
+  auto sum = first ? Vector<R>{} : load_part(to + i, count - i);
+  unrolled<kRows>([&](auto r) __attribute__((always_inline)) { sum += load_part(row[r] + i, count - i) * factor[r]; });
+  store_part(to + i, sum, count - i);
+}
+
+template <class T>
+void add_rows(void* sums, const void* const* rows, std::int64_t row_count, const void* x, std::int64_t count,
+              bool first) {
+  auto* to = static_cast<T*>(sums);
+  const auto* vector = static_cast<const T*>(x);
+  for (; row_count >= kAddedRows; row_count -= kAddedRows, rows += kAddedRows, vector += kAddedRows, first = false)
+    add_fixed<T, kAddedRows>(to, rows, vector, count, first);
+  for (; row_count > 0; --row_count, ++rows, ++vector, first = false) add_fixed<T, 1>(to, rows, vector, count, first);
+}
+
+// A tile of small matrices, each lane of a vector another one: element (i, p) of a is a vector at a[i][depth[p]].
+template <class T, int kRows, int kColumns>
+void multiply_lanes_tile(const LaneProduct& p, const T* a, const T* b, T* c, std::int64_t i, std::int64_t j) {
+  using R = Part<T>;
+  std::array<std::array<Vector<R>, kColumns>, kRows> sum{};
+  std::array<const R*, kRows> rows;
+  std::array<const R*, kColumns> columns;
+  unrolled<kRows>([&](auto r) { rows[r] = reinterpret_cast<const R*>(a + p.a_rows[i + r]); });
+  unrolled<kColumns>([&](auto q) { columns[q] = reinterpret_cast<const R*>(b + p.b_columns[j + q]); });
+  for (std::int64_t d = 0; d < p.depth; ++d) {
+    std::array<Vector<R>, kColumns> y;
+    unrolled<kColumns>([&](auto q) __attribute__((always_inline)) { y[q] = load(columns[q] + p.b_depth[d]); });
+    unrolled<kRows>([&](auto r) __attribute__((always_inline)) {
+      const auto x = load(rows[r] + p.a_depth[d]);
+      unrolled<kColumns>([&](auto q) __attribute__((always_inline)) { sum[r][q] += x * y[q]; });
+    });
+  }
+  const auto factor = broadcast(static_cast<R>(static_cast<T>(p.factor)));
+  unrolled<kRows>([&](auto r) __attribute__((always_inline)) {
+    unrolled<kColumns>([&](auto q) __attribute__((always_inline)) {
+      auto* to = reinterpret_cast<R*>(c + p.c_rows[i + r] + p.c_columns[j + q]);
+      auto value = sum[r][q] * factor;
+      if (p.add) value += load(to);
+      store(to, value);
+    });
+  });
+}
+
+#if defined(__AVX512F__)
+inline constexpr int kLaneTile = 4;
+#else
+inline constexpr int kLaneTile = 3;
+#endif
+
+template <class T>
+void multiply_lanes(const LaneProduct& p, const void* a, const void* b, void* c) {
+  using Tile = void (*)(const LaneProduct&, const T*, const T*, T*, std::int64_t, std::int64_t);
+  static constexpr auto kTiles = [] {
+    std::array<std::array<Tile, kLaneTile>, kLaneTile> tiles{};
+    unrolled<kLaneTile>(
+        [&](auto r) { unrolled<kLaneTile>([&](auto q) { tiles[r][q] = multiply_lanes_tile<T, r + 1, q + 1>; }); });
+    return tiles;
+  }();
+  for (std::int64_t i = 0; i < p.rows; i += kLaneTile)
+    for (std::int64_t j = 0; j < p.columns; j += kLaneTile)
+      kTiles[static_cast<std::size_t>(std::min<std::int64_t>(kLaneTile, p.rows - i) - 1)]
+            [static_cast<std::size_t>(std::min<std::int64_t>(kLaneTile, p.columns - j) - 1)](
+                p, static_cast<const T*>(a), static_cast<const T*>(b), static_cast<T*>(c), i, j);
+}
+
+template <class T>
+VectorTable vector_table() {
+  return {.lanes = kLanes<T>, .dot_rows = dot_rows<T>, .add_rows = add_rows<T>, .multiply_lanes = multiply_lanes<T>};
+}
+
+}  // namespace eindb::EINDB_LEVEL

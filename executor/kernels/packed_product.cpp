@@ -1,0 +1,333 @@
+#include "executor/kernels/packed_product.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "common/cancellation.hpp"
+#include "executor/kernels/cache_sizes.hpp"
+#include "executor/kernels/panel_packer.hpp"
+#include "executor/kernels/workspace.hpp"
+
+namespace eindb {
+namespace {
+
+std::int64_t rounded_down(std::int64_t a, std::int64_t unit) { return std::max(unit, a / unit * unit); }
+
+// Bytes that blocks may take: two thirds of the first cache for a panel of s, half of the others for the blocks.
+struct Limits {
+  std::int64_t depth;
+  std::int64_t columns;  // at this depth
+  std::int64_t rows;
+};
+constexpr std::int64_t kDeepest = 512;
+constexpr std::int64_t kDeepestBox = 4096;
+constexpr std::int64_t kDeepestInPlace = 64;  // rows that memory is asked for at a time
+constexpr std::int64_t kMostRows = 16384;
+constexpr std::int64_t kMostColumns = 2048;
+
+Limits limits_of(const PanelTable& table, DType compute, std::int64_t depth) {
+  const auto& caches = cache_sizes();
+  const auto size = static_cast<std::int64_t>(size_of(compute));
+  const auto deepest = std::min(kDeepest, static_cast<std::int64_t>(caches.first) * 2 / 3 / (table.rows * size));
+  const auto bytes = depth * size;
+  return {deepest,
+          rounded_down(std::min(kMostColumns, static_cast<std::int64_t>(caches.second) / 2 / bytes), table.columns),
+          rounded_down(std::min(kMostRows, static_cast<std::int64_t>(caches.third) / 2 / bytes), table.rows)};
+}
+
+// `width` and `depth`: the places of the contiguous loop in these groups, or -1.
+Contiguity contiguity_of(int width, std::size_t width_loops, int depth) {
+  if (width >= 0 && static_cast<std::size_t>(width) + 1 == width_loops) return Contiguity::InnerWidth;
+  if (width >= 0) return Contiguity::OuterWidth;
+  return depth >= 0 ? Contiguity::Depth : Contiguity::None;
+}
+
+// Several contracted labels that do not nest are read in short runs, longer ones the more of them are packed at a time.
+std::int64_t deepest_box(const ProductGroups& groups, DType compute, std::int64_t depth) {
+  if (groups.contracted.size() < 2) return depth;
+  const auto width = std::min(kMostRows, count_of(groups.rows)) + std::min(kMostRows, count_of(groups.columns));
+  const auto bytes = static_cast<std::int64_t>(cache_sizes().second) / 4 * 3;
+  return std::clamp(bytes / (width * static_cast<std::int64_t>(size_of(compute))), depth, kDeepestBox);
+}
+
+std::int64_t room_of(const std::vector<std::int64_t>& sides) {
+  std::int64_t room = 1;
+  for (const auto side : sides) room *= side;
+  return room;
+}
+
+std::int64_t divided_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+// `count` in as few parts as `most` allows, as equal as they come.
+std::int64_t even_part(std::int64_t count, std::int64_t most) { return divided_up(count, divided_up(count, most)); }
+
+class PackedProduct {
+ public:
+  PackedProduct(const LevelTable& level, DType compute, double factor, const ProductGroups& groups,
+                const ProductOperand& s, const ProductOperand& v, void* result, bool first)
+      : table_(level.of(compute).panels),
+        factor_(factor),
+        groups_(groups),
+        s_(s),
+        v_(v),
+        result_(static_cast<std::byte*>(result)),
+        first_(first),
+        size_(static_cast<std::int64_t>(size_of(compute))),
+        s_contiguity_(contiguity_of(contiguous_in_first(groups.rows), groups.rows.size(),
+                                    contiguous_in_first(groups.contracted))),
+        v_contiguity_(contiguity_of(contiguous_in_first(groups.columns), groups.columns.size(),
+                                    contiguous_in_second(groups.contracted))),
+        // Read where it lies by the few panels of s that there are, v is not worth packing.
+        reads_v_in_place_(v.dtype == compute && v_contiguity_ == Contiguity::InnerWidth &&
+                          groups.contracted.size() <= 1 && count_of(groups.rows) <= kFewPanels * table_.rows),
+        blocks_(product_blocks(table_, compute, groups, reads_v_in_place_)),
+        rows_(groups.rows, blocks_.rows),
+        columns_(groups.columns, blocks_.columns),
+        depth_(groups.contracted, blocks_.contracted),
+        panel_rows_(even_part(rows_.room(), table_.rows)),
+        s_packer_(table_.packing[slot_of(s.dtype)], size_of(s.dtype), size_of(compute), s_contiguity_, panel_rows_,
+                  true),
+        v_packer_(table_.packing[slot_of(v.dtype)], size_of(v.dtype), size_of(compute), v_contiguity_, table_.columns,
+                  false),
+        workspace_(needed_bytes()) {
+    const auto offsets = [&](std::int64_t count) {
+      return workspace_.take_array<std::int64_t>(static_cast<std::size_t>(count));
+    };
+    s_panels_ = workspace_.take(s_bytes());
+    v_panels_ = workspace_.take(v_bytes());
+    s_rows_ = offsets(rows_.room());
+    result_rows_ = offsets(rows_.room());
+    v_columns_ = offsets(columns_.room());
+    result_columns_ = offsets(columns_.room());
+    s_depth_ = offsets(depth_.room());
+    v_depth_ = offsets(depth_.room());
+    s_order_ = offsets(std::max(rows_.room(), depth_.room()));
+    v_order_ = offsets(std::max(columns_.room(), depth_.room()));
+  }
+
+  void run() { run_batch(0, 0, 0, 0); }
+
+ private:
+  static constexpr std::int64_t kFewPanels = 3;
+
+  std::size_t s_bytes() const {
+    return static_cast<std::size_t>(PanelPacker::room(rows_.room(), depth_.room(), panel_rows_, s_contiguity_) * size_);
+  }
+  std::size_t v_bytes() const {
+    return static_cast<std::size_t>(PanelPacker::room(columns_.room(), depth_.room(), table_.columns, v_contiguity_) *
+                                    size_);
+  }
+  std::size_t needed_bytes() const {
+    const auto offsets = [](std::int64_t count) { return Workspace::rounded(static_cast<std::size_t>(count) * 8); };
+    return Workspace::rounded(s_bytes()) + Workspace::rounded(v_bytes()) + 2 * offsets(rows_.room()) +
+           2 * offsets(columns_.room()) + 2 * offsets(depth_.room()) + offsets(std::max(rows_.room(), depth_.room())) +
+           offsets(std::max(columns_.room(), depth_.room()));
+  }
+
+  void run_batch(std::size_t loop, std::int64_t s, std::int64_t v, std::int64_t result) {
+    if (loop == groups_.batch.size()) return run_matrix(s, v, result);
+    const auto& batch = groups_.batch[loop];
+    for (std::int64_t i = 0; i < batch.extent; ++i)
+      run_batch(loop + 1, s + i * batch.s, v + i * batch.v, result + i * batch.result);
+  }
+
+  void run_matrix(std::int64_t s, std::int64_t v, std::int64_t result) {
+    v_is_packed_ = false;
+    for (std::int64_t i = 0; i < rows_.box_count(); ++i) {
+      go_to_rows(i);
+      for (std::int64_t p = 0; p < depth_.box_count(); ++p) {
+        go_to_depth(p);
+        s_packer_.pack(s_box(s), s_panels_);
+        for (std::int64_t j = 0; j < columns_.box_count(); ++j) {
+          go_to_columns(j);
+          pack_v(v);
+          multiply(v, result, !first_ || p > 0);
+        }
+      }
+    }
+  }
+
+  // Offsets are listed again only when a group moves to another box.
+  void go_to_rows(std::int64_t number) {
+    if (number == row_box_) return;
+    rows_.go_to(row_box_ = number);
+    rows_.list_first(s_rows_);
+    rows_.list_second(result_rows_);
+    if (s_contiguity_ == Contiguity::OuterWidth) s_ordered_ = rows_.order_by_first(s_order_, true);
+  }
+  void go_to_columns(std::int64_t number) {
+    if (number == column_box_) return;
+    columns_.go_to(column_box_ = number);
+    columns_.list_first(v_columns_);
+    columns_.list_second(result_columns_);
+    if (v_contiguity_ == Contiguity::OuterWidth) v_ordered_ = columns_.order_by_first(v_order_, true);
+    v_is_packed_ = false;
+  }
+  void go_to_depth(std::int64_t number) {
+    if (number == depth_box_) return;
+    depth_.go_to(depth_box_ = number);
+    depth_.list_first(s_depth_);
+    depth_.list_second(v_depth_);
+    if (s_contiguity_ == Contiguity::Depth) s_ordered_ = depth_.order_by_first(s_order_);
+    if (v_contiguity_ == Contiguity::Depth) v_ordered_ = depth_.order_by_second(v_order_);
+    v_is_packed_ = false;
+  }
+
+  static std::span<const std::int64_t> list(const std::int64_t* begin, std::int64_t count) {
+    return {begin, static_cast<std::size_t>(count)};
+  }
+  static const std::byte* at(const ProductOperand& operand, std::int64_t offset) {
+    return static_cast<const std::byte*>(operand.data) + offset * static_cast<std::int64_t>(size_of(operand.dtype));
+  }
+  OperandBox s_box(std::int64_t offset) const {
+    return {.data = at(s_, offset),
+            .width = list(s_rows_, rows_.count()),
+            .depth = list(s_depth_, depth_.count()),
+            .order = list(s_order_, s_ordered_),
+            .inner = groups_.rows.empty() ? 1 : rows_.extents().back()};
+  }
+  OperandBox v_box(std::int64_t offset) const {
+    return {.data = at(v_, offset),
+            .width = list(v_columns_, columns_.count()),
+            .depth = list(v_depth_, depth_.count()),
+            .order = list(v_order_, v_ordered_),
+            .inner = groups_.columns.empty() ? 1 : columns_.extents().back()};
+  }
+
+  // Whole panels of columns that lie side by side.
+  bool in_place(std::int64_t begin, std::int64_t width) const {
+    return reads_v_in_place_ && width == table_.columns && is_run(v_columns_ + begin, width);
+  }
+
+  void pack_v(std::int64_t offset) {
+    if (v_is_packed_) return;
+    v_is_packed_ = true;
+    const auto box = v_box(offset);
+    if (!reads_v_in_place_) return v_packer_.pack(box, v_panels_);
+    for (std::int64_t j = 0; j < columns_.count(); j += table_.columns) {
+      const auto width = std::min(table_.columns, columns_.count() - j);
+      if (!in_place(j, width)) v_packer_.pack_panel(box, j, width, v_panels_ + j * depth_.count() * size_);
+    }
+  }
+
+  // Deep boxes part by part: what a panel of s takes of the first cache is for one part.
+  void multiply(std::int64_t v, std::int64_t result, bool add) {
+    const auto part = even_part(depth_.count(), blocks_.depth);
+    for (std::int64_t p = 0; p < depth_.count(); p += part)
+      multiply_part(p, std::min(part, depth_.count() - p), v, result, add || p > 0);
+  }
+
+  void multiply_part(std::int64_t begin, std::int64_t depth, std::int64_t v, std::int64_t result, bool add) {
+    const auto step = groups_.contracted.empty() ? 0 : groups_.contracted.front().second;
+    for (std::int64_t i = 0; i < rows_.count(); i += panel_rows_) {
+      poll();
+      const auto height = std::min(panel_rows_, rows_.count() - i);
+      const auto* s_panel = s_panels_ + (i * depth_.count() + begin * height) * size_;
+      for (std::int64_t j = 0; j < columns_.count(); j += table_.columns) {
+        const auto width = std::min(table_.columns, columns_.count() - j);
+        const auto* columns = result_columns_ + j;
+        const bool contiguous = is_run(columns, width);
+        const ProductTile tile{.data = result_ + (result + (contiguous ? columns[0] : 0)) * size_,
+                               .rows = result_rows_ + i,
+                               .columns = contiguous ? nullptr : columns,
+                               .column_count = width,
+                               .factor = factor_,
+                               .add = add};
+        if (in_place(j, width)) {
+          table_.multiply(height, depth, s_panel, at(v_, v + v_columns_[j] + v_depth_[begin]), step, tile);
+        } else {
+          const auto* v_panel = v_panels_ + (j * depth_.count() + begin * table_.columns) * size_;
+          table_.multiply(height, depth, s_panel, v_panel, table_.columns, tile);
+        }
+      }
+    }
+  }
+
+  // A row of tiles is some microseconds.
+  void poll() {
+    constexpr unsigned kRowsOfTiles = 8;
+    if (++polls_ % kRowsOfTiles == 0) poll_cancellation();
+  }
+
+  static bool is_run(const std::int64_t* offsets, std::int64_t count) {
+    if (offsets[count - 1] - offsets[0] != count - 1) return false;
+    for (std::int64_t i = 1; i < count; ++i)
+      if (offsets[i] != offsets[i - 1] + 1) return false;
+    return true;
+  }
+
+  const PanelTable& table_;
+  double factor_;
+  const ProductGroups& groups_;
+  const ProductOperand& s_;
+  const ProductOperand& v_;
+  std::byte* result_;
+  bool first_;
+  std::int64_t size_;
+  Contiguity s_contiguity_;
+  Contiguity v_contiguity_;
+  bool reads_v_in_place_;
+  ProductBlocks blocks_;
+  GroupBoxes rows_;
+  GroupBoxes columns_;
+  GroupBoxes depth_;
+  std::int64_t panel_rows_;
+  PanelPacker s_packer_;
+  PanelPacker v_packer_;
+  Workspace workspace_;
+  std::byte* s_panels_ = nullptr;
+  std::byte* v_panels_ = nullptr;
+  std::int64_t* s_rows_ = nullptr;
+  std::int64_t* result_rows_ = nullptr;
+  std::int64_t* v_columns_ = nullptr;
+  std::int64_t* result_columns_ = nullptr;
+  std::int64_t* s_depth_ = nullptr;
+  std::int64_t* v_depth_ = nullptr;
+  std::int64_t* s_order_ = nullptr;
+  std::int64_t* v_order_ = nullptr;
+  std::int64_t s_ordered_ = 0;
+  std::int64_t v_ordered_ = 0;
+  std::int64_t row_box_ = -1;
+  std::int64_t column_box_ = -1;
+  std::int64_t depth_box_ = -1;
+  bool v_is_packed_ = false;
+  unsigned polls_ = 0;
+};
+
+}  // namespace
+
+ProductBlocks product_blocks(const PanelTable& table, DType compute, const ProductGroups& groups, bool v_in_place) {
+  ProductBlocks blocks;
+  const auto deepest = limits_of(table, compute, kDeepest).depth;
+  blocks.depth = v_in_place ? std::min(deepest, kDeepestInPlace) : deepest;
+  const std::array depth{contiguous_in_first(groups.contracted), contiguous_in_second(groups.contracted)};
+  blocks.contracted = box_sides(groups.contracted, deepest_box(groups, compute, blocks.depth), 1, depth);
+  const auto limits = limits_of(table, compute, room_of(blocks.contracted));
+  const std::array columns{contiguous_in_second(groups.columns), contiguous_in_first(groups.columns)};
+  blocks.columns = box_sides(groups.columns, limits.columns, table.columns, columns);
+  const std::array rows{contiguous_in_first(groups.rows)};
+  // A block of s that meets a single block of v, which stays packed, is not read again: the second cache is enough.
+  const bool once =
+      room_of(blocks.columns) == count_of(groups.columns) && room_of(blocks.contracted) == count_of(groups.contracted);
+  const auto most_rows = once ? rounded_down(limits.columns / 2, table.rows) : limits.rows;
+  blocks.rows = box_sides(groups.rows, std::min(most_rows, limits.rows), table.rows, rows);
+  return blocks;
+}
+
+std::size_t packed_workspace_bytes(const PanelTable& table, DType compute, std::int64_t m, std::int64_t n,
+                                   std::int64_t k) {
+  const auto depth = std::min(k, kDeepestBox);
+  const auto edges = 2 * (table.rows + table.columns);
+  const auto most = static_cast<std::int64_t>((cache_sizes().third + cache_sizes().second) / size_of(compute));
+  const auto width = std::min(m, kMostRows) + std::min(n, kMostRows);
+  const auto panels = std::min(width * depth, most) + edges * depth + (width + depth + 1) * table.columns;
+  return static_cast<std::size_t>(panels) * size_of(compute) +
+         static_cast<std::size_t>(width + depth + edges) * 6 * sizeof(std::int64_t) + 1024;
+}
+
+void multiply_packed(const LevelTable& level, DType compute, double factor, const ProductGroups& groups,
+                     const ProductOperand& s, const ProductOperand& v, void* result, bool first) {
+  PackedProduct(level, compute, factor, groups, s, v, result, first).run();
+}
+
+}  // namespace eindb

@@ -1,0 +1,408 @@
+#include "executor/kernels/pair_kernel.hpp"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "common/checked_math.hpp"
+#include "executor/kernels/scratch.hpp"
+#include "executor/kernels/strided_copy.hpp"
+
+namespace eindb {
+namespace {
+
+using Kind = Instruction::Kind;
+using Places = std::vector<std::size_t>;
+using Strides = std::vector<std::int64_t>;
+
+constexpr std::int64_t kLongestSum = 65536;
+constexpr std::int64_t kDepth = 128;       // of packed panels: one of each operand fits the first-level cache
+constexpr std::int64_t kRowsPacked = 128;  // of the left operand at a time
+constexpr std::int64_t kPackedBytes = 256 * 1024;
+
+struct Form {
+  PairFunction function;
+  std::size_t left;  // operands
+  std::size_t right;
+};
+
+std::optional<PairFunction> function_of(ScalarOp op) {
+  switch (op) {
+    case ScalarOp::Add: return PairFunction::Add;
+    case ScalarOp::Subtract: return PairFunction::Subtract;
+    case ScalarOp::Multiply: return PairFunction::Multiply;
+    case ScalarOp::Least: return PairFunction::Least;
+    case ScalarOp::Greatest: return PairFunction::Greatest;
+    case ScalarOp::Equal: return PairFunction::Equal;
+    case ScalarOp::NotEqual: return PairFunction::NotEqual;
+    case ScalarOp::Less:
+    case ScalarOp::Greater: return PairFunction::Less;
+    case ScalarOp::LessEqual:
+    case ScalarOp::GreaterEqual: return PairFunction::LessEqual;
+    case ScalarOp::And: return PairFunction::And;
+    case ScalarOp::Or: return PairFunction::Or;
+    default: return std::nullopt;
+  }
+}
+
+std::optional<Form> operands_of_pair(const std::vector<Instruction>& code, std::size_t n) {
+  const auto& instruction = code[n];
+  if (instruction.kind != Kind::Binary) return std::nullopt;
+  const auto function = function_of(instruction.op);
+  const auto& a = code[instruction.arguments[0]];
+  const auto& b = code[instruction.arguments[1]];
+  if (!function || a.kind != Kind::Operand || b.kind != Kind::Operand || a.operand == b.operand) return std::nullopt;
+  const bool reversed = instruction.op == ScalarOp::Greater || instruction.op == ScalarOp::GreaterEqual;
+  return reversed ? Form{*function, b.operand, a.operand} : Form{*function, a.operand, b.operand};
+}
+
+std::optional<Form> form_of(const std::vector<Instruction>& code) {
+  const auto& last = code.back();
+  const bool squares =
+      last.kind == Kind::Binary && last.op == ScalarOp::Multiply && last.arguments[0] == last.arguments[1];
+  const bool measures = last.kind == Kind::Unary && last.op == ScalarOp::Abs;
+  if (!squares && !measures) return operands_of_pair(code, code.size() - 1);
+  auto form = operands_of_pair(code, last.arguments[0]);
+  if (!form || form->function != PairFunction::Subtract) return std::nullopt;
+  form->function = squares ? PairFunction::SquaredDifference : PairFunction::AbsoluteDifference;
+  return form;
+}
+
+bool is_truth(PairFunction function) {
+  using enum PairFunction;
+  return function == Equal || function == NotEqual || function == Less || function == LessEqual || function == And ||
+         function == Or;
+}
+
+// Whether the pair blocks, which know no NaN, give what is defined for operands with such values.
+bool knows(PairFunction function, Aggregate aggregate, unsigned left, unsigned right) {
+  using enum PairFunction;
+  if (is_truth(function)) return true;
+  const bool orders = function == Least || function == Greatest;
+  if (aggregate == Aggregate::Sum && !orders) return true;
+  if (((left | right) & kHasNan) != 0) return false;
+  constexpr auto kInfinities = kHasInfinity | kHasNegativeInfinity;
+  const auto infinities = (left | right) & kInfinities;
+  if (orders) return aggregate != Aggregate::Sum || infinities != kInfinities;
+  // Finite values overflow to infinity, never to NaN. Sums of one infinity are that; nothing else is certain.
+  if (function == Add) return infinities != kInfinities;
+  return infinities == 0;
+}
+
+struct Groups {
+  Places batch;
+  Places rows;
+  Places columns;
+  Places depth;
+};
+
+// A matrix of two groups of labels per index of the batch labels, with the memory that it was packed into.
+struct Matrix {
+  std::byte* data = nullptr;
+  std::int64_t row_stride = 0;
+  std::int64_t column_stride = 0;
+  Strides batch;
+  std::shared_ptr<Scratch> memory;
+};
+
+class PairRun {
+ public:
+  PairRun(const LevelTable& level, DType compute, PairFunction function, Aggregate aggregate, const Groups& groups,
+          const Strides& sizes)
+      : level_(level),
+        table_(level.of(compute)),
+        compute_(compute),
+        function_(function),
+        aggregate_(aggregate),
+        groups_(groups),
+        sizes_(sizes),
+        element_(static_cast<std::int64_t>(size_of(compute))),
+        rows_(count(groups.rows)),
+        columns_(count(groups.columns)),
+        depth_(count(groups.depth)),
+        batch_(count(groups.batch)) {}
+
+  bool run(const LabelView& a, const LabelView& b, const MutableLabelView& c, bool first) {
+    const auto left = operand(a, groups_.rows);
+    const auto right = operand(b, groups_.columns);
+    if (!knows(function_, aggregate_, specials(left, rows_), specials(right, columns_))) return false;
+    auto result = in_place(c.data, c.strides, groups_.rows, groups_.columns);
+    const bool packed = !result;
+    if (packed) result = scratch(groups_.rows, groups_.columns);
+    if (packed && !first) copy(result_view(*result), {c.dtype, c.data, c.strides}, result_places());
+    plan_panels();
+    for (std::int64_t n = 0; n < batch_; ++n) multiply(left, right, *result, n, first);
+    if (packed) {
+      const auto from = result_view(*result);
+      copy(c, {from.dtype, from.data, from.strides}, result_places());
+    }
+    return true;
+  }
+
+ private:
+  std::int64_t count(const Places& places) const {
+    std::int64_t count = 1;
+    for (const auto p : places) count = checked_multiply(count, sizes_[p]);
+    return count;
+  }
+
+  // The stride of a group of labels as one dimension, the last one innermost; nullopt if they do not nest.
+  std::optional<std::int64_t> fused(const Places& order, const Strides& strides) const {
+    if (order.empty()) return 0;
+    for (std::size_t n = 0; n + 1 < order.size(); ++n)
+      if (strides[order[n]] != strides[order[n + 1]] * sizes_[order[n + 1]]) return std::nullopt;
+    return strides[order.back()];
+  }
+
+  std::optional<Matrix> in_place(const void* data, const Strides& strides, const Places& rows,
+                                 const Places& columns) const {
+    const auto row = fused(rows, strides);
+    const auto column = fused(columns, strides);
+    if (!row || !column) return std::nullopt;
+    Matrix matrix{static_cast<std::byte*>(const_cast<void*>(data)), *row, *column, {}, nullptr};
+    for (const auto p : groups_.batch) matrix.batch.push_back(strides[p]);
+    return matrix;
+  }
+
+  // Row-major, batches outside.
+  Matrix scratch(const Places& rows, const Places& columns) const {
+    const auto width = count(columns);
+    const auto height = count(rows);
+    const auto bytes = checked_multiply(checked_multiply(checked_multiply(width, height), batch_), element_);
+    Matrix matrix{nullptr, width, 1, Strides(groups_.batch.size()),
+                  std::make_shared<Scratch>(static_cast<std::size_t>(bytes))};
+    matrix.data = matrix.memory->data();
+    auto stride = width * height;
+    for (std::size_t n = groups_.batch.size(); n-- > 0; stride *= sizes_[groups_.batch[n]]) matrix.batch[n] = stride;
+    return matrix;
+  }
+
+  Matrix operand(const LabelView& view, const Places& rows) const {
+    if (view.dtype == compute_) {
+      if (auto matrix = in_place(view.data, view.strides, rows, groups_.depth)) return *std::move(matrix);
+    }
+    auto matrix = scratch(rows, groups_.depth);
+    copy(view_of(matrix, rows, groups_.depth), view, places(rows, groups_.depth));
+    return matrix;
+  }
+
+  Places places(const Places& rows, const Places& columns) const {
+    Places all = groups_.batch;
+    all.insert(all.end(), rows.begin(), rows.end());
+    all.insert(all.end(), columns.begin(), columns.end());
+    return all;
+  }
+  Places result_places() const { return places(groups_.rows, groups_.columns); }
+  MutableLabelView result_view(const Matrix& matrix) const { return view_of(matrix, groups_.rows, groups_.columns); }
+
+  MutableLabelView view_of(const Matrix& matrix, const Places& rows, const Places& columns) const {
+    MutableLabelView view{compute_, matrix.data, Strides(sizes_.size(), 0)};
+    const auto place = [&](const Places& group, std::int64_t stride) {
+      for (auto p = group.rbegin(); p != group.rend(); ++p) {
+        view.strides[*p] = stride;
+        stride *= sizes_[*p];
+      }
+    };
+    place(rows, matrix.row_stride);
+    place(columns, matrix.column_stride);
+    for (std::size_t n = 0; n < groups_.batch.size(); ++n) view.strides[groups_.batch[n]] = matrix.batch[n];
+    return view;
+  }
+
+  void copy(const MutableLabelView& to, const LabelView& from, const Places& places) const {
+    Strides target;
+    Strides source;
+    Strides extents;
+    for (const auto p : places) {
+      target.push_back(to.strides[p]);
+      source.push_back(from.strides[p]);
+      extents.push_back(sizes_[p]);
+    }
+    copy_strided(level_, {to.dtype, to.data, target}, {from.dtype, from.data, source}, extents);
+  }
+
+  std::byte* at(const Matrix& matrix, std::int64_t batch) const {
+    std::int64_t offset = 0;
+    for (std::size_t n = groups_.batch.size(); n-- > 0;) {
+      offset += batch % sizes_[groups_.batch[n]] * matrix.batch[n];
+      batch /= sizes_[groups_.batch[n]];
+    }
+    return matrix.data + offset * element_;
+  }
+
+  unsigned specials(const Matrix& matrix, std::int64_t rows) const {
+    unsigned all = 0;
+    for (std::int64_t n = 0; n < batch_; ++n)
+      all |= table_.specials({at(matrix, n), matrix.row_stride, matrix.column_stride}, rows, depth_);
+    return all;
+  }
+
+  static std::int64_t rounded_up(std::int64_t value, std::int64_t unit) { return ceil_divide(value, unit) * unit; }
+
+  void plan_panels() {
+    const auto panel = table_.pair_columns;
+    columns_packed_ = std::min(rounded_up(columns_, panel), std::max(panel, kPackedBytes / kDepth / element_));
+    columns_packed_ = rounded_up(columns_packed_, panel);
+    left_panels_.emplace(static_cast<std::size_t>(rounded_up(kRowsPacked, table_.pair_rows) * kDepth * element_));
+    right_panels_.emplace(static_cast<std::size_t>(columns_packed_ * kDepth * element_));
+  }
+
+  // One matrix of the batch: blocks of columns, then of depth; the right operand's block stays in the second-level
+  // cache, one of its panels in the first.
+  void multiply(const Matrix& a, const Matrix& b, const Matrix& c, std::int64_t batch, bool first) {
+    const auto* left = at(a, batch);
+    const auto* right = at(b, batch);
+    auto* out = at(c, batch);
+    for (std::int64_t column = 0; column < columns_; column += columns_packed_) {
+      const auto columns = std::min(columns_packed_, columns_ - column);
+      for (std::int64_t p = 0; p < depth_; p += kDepth) {
+        const auto depth = std::min(kDepth, depth_ - p);
+        pack(*right_panels_, table_.pair_columns, right, b, column, columns, p, depth);
+        for (std::int64_t row = 0; row < rows_; row += kRowsPacked) {
+          const auto rows = std::min(kRowsPacked, rows_ - row);
+          pack(*left_panels_, table_.pair_rows, left, a, row, rows, p, depth);
+          auto* corner = out + (row * c.row_stride + column * c.column_stride) * element_;
+          block({corner, c.row_stride, c.column_stride}, rows, columns, depth, first && p == 0);
+        }
+      }
+    }
+  }
+
+  // `count` rows of a matrix from `begin` on as panels of `width` rows each: depth after depth, the panel's rows
+  // side by side. What the last panel has too many is whatever was there: no cell is made of it.
+  void pack(const Scratch& panels, std::int64_t width, const std::byte* data, const Matrix& matrix, std::int64_t begin,
+            std::int64_t count, std::int64_t p, std::int64_t depth) const {
+    for (std::int64_t row = 0; row < count; row += width) {
+      auto* panel = panels.data() + row * depth * element_;
+      const auto* from = data + ((begin + row) * matrix.row_stride + p * matrix.column_stride) * element_;
+      const auto rows = std::min(width, count - row);
+      if (matrix.column_stride == 1 && matrix.row_stride != 1) {
+        const auto transpose = element_ == 4 ? level_.transpose4 : level_.transpose8;
+        transpose(panel, width, from, matrix.row_stride, rows, depth);
+      } else {
+        table_.move[slot_of(compute_)]({panel, width, 1}, {from, matrix.column_stride, matrix.row_stride}, depth, rows);
+      }
+    }
+  }
+
+  void block(MatrixView c, std::int64_t rows, std::int64_t columns, std::int64_t depth, bool first) const {
+    const auto run = table_.pair[slot_of(function_)][slot_of(aggregate_)];
+    for (std::int64_t s = 0; s < columns; s += table_.pair_columns)
+      for (std::int64_t r = 0; r < rows; r += table_.pair_rows)
+        run(left_panels_->data() + r * depth * element_, right_panels_->data() + s * depth * element_, depth,
+            {static_cast<std::byte*>(c.data) + (r * c.row_stride + s * c.column_stride) * element_, c.row_stride,
+             c.column_stride},
+            std::min(table_.pair_rows, rows - r), std::min(table_.pair_columns, columns - s), first);
+  }
+
+  const LevelTable& level_;
+  const ElementTable& table_;
+  DType compute_;
+  PairFunction function_;
+  Aggregate aggregate_;
+  const Groups& groups_;
+  const Strides& sizes_;
+  std::int64_t element_;
+  std::int64_t rows_;
+  std::int64_t columns_;
+  std::int64_t depth_;
+  std::int64_t batch_;
+  std::int64_t columns_packed_ = 0;
+  std::optional<Scratch> left_panels_;
+  std::optional<Scratch> right_panels_;
+};
+
+std::optional<ContractionRole> role_of(bool left, bool right, bool output) {
+  if (output && left && right) return ContractionRole::Batch;
+  if (output && left) return ContractionRole::Left;
+  if (output && right) return ContractionRole::Right;
+  if (!output && left && right) return ContractionRole::Contracted;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<PairKernel> PairKernel::match(const EinSum& einsum, const ExpressionProgram& program, DType compute) {
+  using enum Aggregate;
+  if (einsum.aggregate != Sum && einsum.aggregate != Min && einsum.aggregate != Max) return std::nullopt;
+  if (is_complex(compute)) return std::nullopt;
+  const auto form = form_of(program.instructions());
+  if (!form) return std::nullopt;
+  PairKernel kernel;
+  kernel.function_ = form->function;
+  kernel.aggregate_ = einsum.aggregate;
+  kernel.compute_ = compute;
+  kernel.left_ = form->left;
+  kernel.right_ = form->right;
+  for (const auto label : einsum.labels()) {
+    const auto role = role_of(contains(einsum.inputs[form->left], label), contains(einsum.inputs[form->right], label),
+                              contains(einsum.output, label));
+    if (!role) return std::nullopt;
+    kernel.roles_.push_back(*role);
+  }
+  return kernel;
+}
+
+ContractionSize PairKernel::size(std::span<const std::int64_t> label_sizes) const {
+  ContractionSize size;
+  for (std::size_t n = 0; n < roles_.size(); ++n) {
+    switch (roles_[n]) {
+      case ContractionRole::Batch: size.batch = checked_multiply(size.batch, label_sizes[n]); break;
+      case ContractionRole::Left: size.m = checked_multiply(size.m, label_sizes[n]); break;
+      case ContractionRole::Right: size.n = checked_multiply(size.n, label_sizes[n]); break;
+      default: size.k = checked_multiply(size.k, label_sizes[n]); break;
+    }
+  }
+  return size;
+}
+
+bool PairKernel::worthwhile(const ContractionSize& size) const {
+  constexpr std::int64_t kShortestSide = 4;
+  constexpr std::int64_t kFewestCells = 64;
+  if (aggregate_ == Aggregate::Sum && compute_ != DType::Int64 && size.k > kLongestSum) return false;
+  return size.m >= kShortestSide && size.n >= kShortestSide && size.k >= kShortestSide &&
+         size.m * size.n >= kFewestCells;
+}
+
+bool PairKernel::run(const LevelTable& level, std::span<const LabelView> operands, std::span<const PartRange> ranges,
+                     const MutableLabelView& accumulator, bool first) const {
+  Groups groups;
+  Strides sizes;
+  for (std::size_t n = 0; n < roles_.size(); ++n) {
+    sizes.push_back(ranges[n].size);
+    if (ranges[n].size == 1) continue;
+    switch (roles_[n]) {
+      case ContractionRole::Batch: groups.batch.push_back(n); break;
+      case ContractionRole::Left: groups.rows.push_back(n); break;
+      case ContractionRole::Right: groups.columns.push_back(n); break;
+      default: groups.depth.push_back(n); break;
+    }
+  }
+  const auto by_strides_of = [](Places& places, const Strides& strides) {
+    std::stable_sort(places.begin(), places.end(), [&](auto a, auto b) { return strides[a] > strides[b]; });
+  };
+  by_strides_of(groups.rows, accumulator.strides);
+  by_strides_of(groups.columns, accumulator.strides);
+  by_strides_of(groups.depth, operands[left_].strides);
+  return PairRun(level, compute_, function_, aggregate_, groups, sizes)
+      .run(operands[left_], operands[right_], accumulator, first);
+}
+
+std::string PairKernel::describe() const {
+  static constexpr std::array<std::string_view, kPairFunctionCount> kNames{"sums",
+                                                                           "differences",
+                                                                           "products",
+                                                                           "least values",
+                                                                           "greatest values",
+                                                                           "equal pairs",
+                                                                           "unequal pairs",
+                                                                           "smaller pairs",
+                                                                           "ordered pairs",
+                                                                           "conjunctions",
+                                                                           "disjunctions",
+                                                                           "squared differences",
+                                                                           "absolute differences"};
+  return std::string(name_of(aggregate_)) + " of " + std::string(kNames[slot_of(function_)]);
+}
+
+}  // namespace eindb

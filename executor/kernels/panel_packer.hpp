@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "executor/kernels/index_group.hpp"
+#include "executor/kernels/level_table.hpp"
+
+namespace eindb {
+
+/// Along what an operand of a product lies contiguously in memory: the innermost loop of its width (rows or columns of
+/// the result), another one of the width, one of the depth (contracted labels), or nothing.
+enum class Contiguity : std::uint8_t { None, InnerWidth, OuterWidth, Depth };
+
+/// A box of an operand: element (i, p) is data[width[i] + depth[p]]. `order` has the numbers of the depth's indices in
+/// the order in which they lie in memory, for Contiguity::Depth; those of the width's whose innermost loop of `inner`
+/// indices stands at its begin, for OuterWidth.
+struct OperandBox {
+  const void* data;
+  std::span<const std::int64_t> width;
+  std::span<const std::int64_t> depth;
+  std::span<const std::int64_t> order;
+  std::int64_t inner = 1;
+};
+
+/// Packs boxes of an operand into panels for PanelTable::multiply, in one pass over memory in whatever order it lies:
+/// panel q has the elements of `panel_width` neighbours in width, p after p; the last panel has those that are left,
+/// and is as wide as they are if `tight`.
+///
+///  - InnerWidth: runs are copied.
+///  - Depth: squares are transposed in registers, from runs that are contiguous in the depth.
+///    Example: depth (d 20, e 20), of which d is contiguous and another label of 20 indices lies between: twenty runs,
+///    one for each e; the c-th element of a run goes to index p = 20 c + e.
+///  - OuterWidth: squares as well, into several panels at once.
+///    Example: width (d, e) with d contiguous, in panels of 4, for one p. Of d = 0..3, e = 0..3 four runs along d are
+///    read; transposed they are four runs along e, the beginnings of panels 0, E/4, 2E/4 and 3E/4.
+///  - None: elements are gathered.
+/// Holds no panels itself; state is what a call needs, so one per thread.
+class PanelPacker {
+ public:
+  PanelPacker(const PanelPacking& functions, std::size_t from_size, std::size_t to_size, Contiguity contiguity,
+              std::int64_t panel_width, bool tight);
+
+  /// Elements of memory that pack() needs for panels.
+  static std::int64_t room(std::int64_t width, std::int64_t depth, std::int64_t panel_width, Contiguity contiguity);
+  void pack(const OperandBox& box, std::byte* panels);
+  /// One panel alone, of `width` indices from `begin`; not for OuterWidth.
+  void pack_panel(const OperandBox& box, std::int64_t begin, std::int64_t width, std::byte* panel);
+
+ private:
+  struct Run {
+    std::size_t begin;  // place in the box's order
+    std::size_t length;
+  };
+
+  void copy_panel(const OperandBox& box, std::int64_t begin, std::int64_t width, std::byte* panel);
+  void transpose_panel(const OperandBox& box, std::int64_t begin, std::int64_t width, std::byte* panel);
+  void transpose_width(const OperandBox& box, std::byte* panels);
+  void transpose_strip(const OperandBox& box, std::int64_t begin, std::int64_t rows, const Run& run, std::byte* panels);
+  void find_runs(std::span<const std::int64_t> order, std::span<const std::int64_t> offsets);
+  const void* at(const OperandBox& box, std::int64_t offset) const {
+    return static_cast<const std::byte*>(box.data) + offset * from_size_;
+  }
+
+  const PanelPacking& functions_;
+  std::int64_t from_size_;
+  std::int64_t to_size_;
+  Contiguity contiguity_;
+  std::int64_t panel_width_;
+  bool tight_;
+  std::vector<std::int64_t> to_offsets_;
+  std::vector<std::int64_t> from_offsets_;
+  std::vector<std::size_t> shared_;
+  std::vector<Run> runs_;
+};
+
+}  // namespace eindb

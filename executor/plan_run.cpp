@@ -1,0 +1,268 @@
+#include "executor/plan_run.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "common/check.hpp"
+#include "common/checked_math.hpp"
+
+namespace eindb {
+namespace {
+
+// Points of label space below which no other thread is asked to help: it would come too late.
+constexpr double kSmallRegion = 1 << 17;
+
+std::size_t worker_count(const ExecutionContext& context, const TaskGraph& graph) {
+  return graph.cost() < kSmallRegion ? 1 : static_cast<std::size_t>(context.scheduler.threads());
+}
+
+// How many tiles every task of the stage reads at the link; -1 if it differs from task to task.
+std::int64_t uniform_tiles_read(const Link& link) {
+  std::int64_t count = 1;
+  for (const auto& [axis, cut] : link.cuts) {
+    if (cut.tasks % cut.tiles == 0) continue;
+    if (cut.tiles % cut.tasks != 0) return -1;
+    count *= cut.tiles / cut.tasks;
+  }
+  return count;
+}
+
+// How many of the stage's tasks read every tile; -1 if it differs from tile to tile.
+std::int64_t uniform_reads(const Stage& stage, const Link& link) {
+  auto count = link.repeats * stage.task_count;
+  for (const auto& [axis, cut] : link.cuts) {
+    if (cut.tiles % cut.tasks != 0) return -1;
+    count /= stage.axes[axis].tasks;
+  }
+  return count;
+}
+
+TileWindow slices_of(const SliceLoop& loop) {
+  Partition parts;
+  for (const auto& label : loop.labels) parts.push_back(label.parts);
+  return TileWindow::whole(parts);
+}
+
+}  // namespace
+
+PlanRun::PlanRun(const PhysicalPlan& plan, ExecutionContext& context, TileSink& sink)
+    : plan_(plan),
+      context_(context),
+      sink_(sink),
+      graph_(plan, context.memory->limit() / 4),
+      nodes_(plan.nodes.size()),
+      stages_(graph_.stages().size()),
+      joins_(graph_.stages().size()),
+      workers_(worker_count(context, graph_)),
+      progress_(context, graph_.cost()) {
+  for (auto& worker : workers_) worker.nodes.resize(plan.nodes.size());
+  profile_.nodes.resize(plan.nodes.size());
+}
+
+ExecutionProfile PlanRun::run() {
+  const auto start = std::chrono::steady_clock::now();
+  context_.cancellation.check();
+  progress_.advance("start", 0);
+  for (const auto& region : graph_.regions()) {
+    if (region.loop != nullptr) {
+      run_slices(region);
+      continue;
+    }
+    begin_region(region, {});
+    work_on_region();
+    end_region(region, true);
+  }
+  collect_profile();
+  profile_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  profile_.peak_bytes = context_.memory->peak();
+  return std::move(profile_);
+}
+
+// Every slice frees what it made, but for the result that they have in common.
+void PlanRun::run_slices(const TaskGraph::Region& region) {
+  const auto& loop = *region.loop;
+  const auto result = loop.result.index();
+  const auto& node = plan_.nodes[result];
+  sliced_node_ = result;
+  sliced_.emplace(loop.aggregate, node.dtype, node.grid, context_.memory);
+  const auto slices = slices_of(loop);
+  for (std::int64_t n = 0; n < slices.tile_count(); ++n) {
+    begin_region(region, slices.key_of(n));
+    work_on_region();
+    end_region(region, n + 1 == slices.tile_count());
+  }
+  const auto& join = join_of(graph_.stage_of(result));
+  nodes_[result].relation =
+      sliced_->finish([&](std::int64_t id) { return join.nothing_aggregated(id, context_.memory); },
+                      [&](Tile& tile) { join.apply_epilogue(tile); });
+  profile_.nodes[result].bytes = nodes_[result].relation->bytes();
+  sliced_.reset();
+  count_reads_of(result, node.grid.tile_count());
+}
+
+void PlanRun::begin_region(const TaskGraph::Region& region, const TileKey& slice) {
+  for (auto& node : nodes_) node.is_made_here = false;
+  ready_ = {};
+  tasks_left_ = 0;
+  for (auto n = region.first_node; n <= region.last_node; ++n) {
+    if (std::holds_alternative<ScanNode>(plan_.nodes[n].op)) begin_scan(n);
+    else if (graph_.is_made_by_stage(n)) begin_stage(graph_.stage_of(n), slice);
+    else if (const auto* sink = std::get_if<SinkNode>(&plan_.nodes[n].op)) begin_sink(sink->input.index());
+  }
+}
+
+void PlanRun::begin_scan(std::size_t node) {
+  auto& tiles = nodes_[node];
+  tiles.relation =
+      std::make_shared<Relation>(std::get<ScanNode>(plan_.nodes[node].op).tensor, context_.source, context_.memory);
+  if (tiles.stored_reads == nullptr) tiles.stored_reads = tiles.relation->tiles_read();
+  else tiles.relation->count_reads_in(tiles.stored_reads);
+  count_reads_of(node, plan_.nodes[node].grid.tile_count());
+}
+
+void PlanRun::begin_stage(const Stage& stage, const TileKey& slice) {
+  const auto number = static_cast<std::size_t>(&stage - graph_.stages().data());
+  auto& run = stages_[number];
+  run.stage = &stage;
+  run.begin.assign(stage.axes.size(), 0);
+  TileWindow window;
+  for (std::size_t a = 0; a < stage.axes.size(); ++a) {
+    const auto& axis = stage.axes[a];
+    if (axis.sliced >= 0) run.begin[a] = slice[static_cast<std::size_t>(axis.sliced)] * axis.calls;
+    if (a >= stage.rank) continue;
+    window.begin.push_back(run.begin[a]);
+    window.size.push_back(axis.tasks);
+  }
+  run.inputs.clear();
+  run.waits = 0;
+  for (const auto& link : stage.links) {
+    run.inputs.push_back(nodes_[link.source].relation.get());
+    if (!nodes_[link.source].is_made_here) continue;
+    nodes_[link.source].waiting.push_back(&link);
+    const auto tiles = uniform_tiles_read(link);
+    run.waits = tiles < 0 || run.waits < 0 ? -1 : run.waits + tiles;
+  }
+  const auto tasks = static_cast<std::size_t>(stage.task_count);
+  if (run.waits == 0) ready_.add_roots(number, stage.task_count);
+  else if (run.waits != 1) run.arrived = std::make_unique<std::atomic<std::uint32_t>[]>(tasks);
+  run.groups = nullptr;
+  if (stage.tasks_per_tile > 1) {
+    const auto tiles = tasks / static_cast<std::size_t>(stage.tasks_per_tile);
+    run.groups = std::make_unique<Group[]>(tiles);
+    for (std::size_t n = 0; n < tiles; ++n) run.groups[n].left = stage.tasks_per_tile;
+  }
+  const auto& node = plan_.nodes[stage.node];
+  run.join = std::holds_alternative<JoinNode>(plan_.nodes[stage.join].op) ? &join_of(stage) : nullptr;
+  nodes_[stage.node].waiting.clear();
+  nodes_[stage.node].is_made_here = true;
+  tasks_left_ += stage.task_count;
+  if (sliced_ && stage.node == sliced_node_) return;
+  const auto tiles = window.tile_count();
+  nodes_[stage.node].relation = std::make_shared<Relation>(node.dtype, node.grid, std::move(window), context_.memory);
+  nodes_[stage.node].relation->set_next_use(static_cast<std::int64_t>(graph_.last_reader(stage.node)));
+  count_reads_of(stage.node, tiles);
+}
+
+void PlanRun::begin_sink(std::size_t source) {
+  sink_node_ = source;
+  if (nodes_[source].is_made_here)
+    tile_is_there_.assign(static_cast<std::size_t>(plan_.nodes[source].grid.tile_count()), false);
+}
+
+// What a loop finds in the beginning it needs until its last slice.
+void PlanRun::end_region(const TaskGraph::Region& region, bool last_slice) {
+  for (std::size_t n = last_slice ? 0 : region.first_node; n <= region.last_node; ++n)
+    if (!last_slice || graph_.last_reader(n) <= region.last_node) nodes_[n].relation.reset();
+  if (!last_slice) return;
+  for (auto s = region.begin; s < region.end; ++s) {
+    if (region.loop == nullptr || graph_.stages()[s].node != region.loop->result.index()) joins_[s].reset();
+  }
+}
+
+const JoinOperator& PlanRun::join_of(const Stage& stage) {
+  auto& join = joins_[static_cast<std::size_t>(&stage - graph_.stages().data())];
+  if (join != nullptr) return *join;
+  const auto& op = std::get<JoinNode>(plan_.nodes[stage.join].op);
+  const auto& result = plan_.nodes[stage.node];
+  std::vector<DType> types;
+  std::vector<const TileGrid*> grids;
+  for (const auto input : op.inputs) {
+    types.push_back(plan_.node(input).dtype);
+    grids.push_back(&plan_.node(input).grid);
+  }
+  join = std::make_unique<JoinOperator>(op, plan_.labels, result.grid, result.dtype, types, grids);
+  return *join;
+}
+
+// Prepares for letting tiles of the node's relation go one by one.
+void PlanRun::count_reads_of(std::size_t node, std::int64_t tiles) {
+  auto& counted = nodes_[node];
+  counted.total = graph_.last_reader(node) + 1 == plan_.nodes.size() ? 1 : 0;
+  for (const auto* link : graph_.readers(node)) {
+    const auto reads = uniform_reads(graph_.stages()[link->stage], *link);
+    counted.total = reads < 0 || counted.total < 0 ? -1 : counted.total + reads;
+  }
+  counted.reads = nullptr;
+  if (counted.total != 1)
+    counted.reads = std::make_unique<std::atomic<std::uint32_t>[]>(static_cast<std::size_t>(tiles));
+}
+
+std::int64_t PlanRun::reads_of(std::size_t node, const TileKey& key) const {
+  if (nodes_[node].total >= 0) return nodes_[node].total;
+  std::int64_t reads = graph_.last_reader(node) + 1 == plan_.nodes.size() ? 1 : 0;
+  for (const auto* link : graph_.readers(node)) reads += graph_.stages()[link->stage].reads(*link, key);
+  return reads;
+}
+
+void PlanRun::work_on_region() {
+  if (workers_.size() == 1) work(0);
+  else context_.scheduler.run_workers([this](std::size_t number) { work(number); });
+  if (error_) std::rethrow_exception(error_);
+}
+
+// Seconds are those of a thread, on average over those that worked for the node.
+void PlanRun::collect_profile() {
+  std::vector<int> threads(plan_.nodes.size(), 0);
+  for (const auto& worker : workers_) {
+    for (std::size_t n = 0; n < worker.nodes.size(); ++n) {
+      const auto& part = worker.nodes[n];
+      auto& node = profile_.nodes[n];
+      if (part.seconds > 0) ++threads[n];
+      node.seconds += part.seconds;
+      node.kernel_calls += part.kernel_calls;
+      node.tiles_in += part.tiles_in;
+      node.elements += part.elements;
+      node.bytes += part.bytes;
+    }
+  }
+  for (std::size_t n = 0; n < threads.size(); ++n)
+    if (threads[n] > 1) profile_.nodes[n].seconds /= threads[n];
+  for (const auto& region : graph_.regions())
+    for (auto s = region.begin; s < region.end; ++s) complete_profile(graph_.stages()[s], slice_count(region.loop));
+  for (std::size_t n = 0; n < nodes_.size(); ++n)
+    if (nodes_[n].stored_reads != nullptr) profile_.nodes[n].tiles_in = *nodes_[n].stored_reads;
+  auto& sink = profile_.nodes.back();
+  sink.tiles_in = sink.tiles_out = plan_.nodes.back().grid.tile_count();
+}
+
+// What is known beforehand, and the calls and operands of a group's join, which are its own.
+void PlanRun::complete_profile(const Stage& stage, std::int64_t slices) {
+  auto& result = profile_.nodes[stage.node];
+  const auto tiles = stage.task_count / stage.tasks_per_tile * slices;
+  result.tiles_out = tiles;
+  const auto* join = std::get_if<JoinNode>(&plan_.nodes[stage.join].op);
+  if (join == nullptr) return;
+  result.tiles_in = result.kernel_calls * static_cast<std::int64_t>(join->inputs.size());
+  result.skipped_calls = tiles * stage.calls_per_tile - result.kernel_calls;
+  if (stage.join == stage.node) return;
+  auto& of_join = profile_.nodes[stage.join];
+  of_join.kernel_calls = std::exchange(result.kernel_calls, 0);
+  of_join.skipped_calls = std::exchange(result.skipped_calls, 0);
+  of_join.elements = std::exchange(result.elements, 0);
+  // Of all slices together: all calls of a group but one.
+  const auto calls_per_group = checked_product(join->partition.project(join->einsum.aggregated));
+  result.elements = (calls_per_group - 1) * plan_.nodes[stage.node].grid.shape().element_count();
+}
+
+}  // namespace eindb

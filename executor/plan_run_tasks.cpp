@@ -1,0 +1,270 @@
+// What a task of an execution does.
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "common/checked_math.hpp"
+#include "common/error.hpp"
+#include "executor/plan_run.hpp"
+#include "executor/repartition_operator.hpp"
+
+namespace eindb {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Points of label space in a task below which it is not worth while to share it.
+constexpr double kSmallTask = 1 << 17;
+
+}  // namespace
+
+void PlanRun::run_task(Worker& worker, TaskId id) {
+  const MemoryBudget::Task scope(*context_.memory);
+  context_.cancellation.check();
+  const auto start = Clock::now();
+  auto& run = stages_[id.stage];
+  worker.can_restart = true;
+  run.stage->find_task(id.number, worker.c.task);
+  if (run.join == nullptr) run_repartition(worker, run, id.number);
+  else run_join(worker, run, id);
+  profile(worker, run).seconds += std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+void PlanRun::run_repartition(Worker& worker, StageRun& run, std::int64_t task) {
+  const auto& grid = plan_.nodes[run.stage->node].grid;
+  const auto tile_id = find_tile(worker, run, task);
+  std::int64_t pieces = 0;
+  auto tile = gather_tile(*run.inputs[0], grid, tile_id, *context_.memory, pieces);
+  auto& done = profile(worker, run);
+  done.tiles_in += pieces;
+  if (tile != nullptr) done.elements += tile->shape().element_count();
+  worker.can_restart = false;
+  end_calls(worker, run);
+  find_tile(worker, run, task);
+  set_tile(worker, run, tile_id, std::move(tile));
+}
+
+void PlanRun::run_join(Worker& worker, StageRun& run, TaskId id) {
+  const auto calls = find_calls(worker, run);
+  const bool large = run.stage->cost >= kSmallTask * static_cast<double>(run.stage->task_count);
+  if (calls > 1 && large && run.groups == nullptr && workers_.size() > 1 && has_room_to_share(*run.stage))
+    return share(worker, id, calls);
+  JoinOperator::Partial partial;
+  const auto tile = run.stage->tile_of(id.number);
+  auto* group = run.groups == nullptr ? nullptr : &run.groups[static_cast<std::size_t>(tile)];
+  run_calls(worker, run, id, calls, partial);
+  worker.can_restart = false;
+  end_calls(worker, run);
+  if (group == nullptr || leave(run, *group, partial)) complete(worker, run, tile, std::move(partial));
+}
+
+void PlanRun::run_calls(Worker& worker, StageRun& run, TaskId id, std::int64_t calls, JoinOperator::Partial& partial) {
+  auto call = resume(id, partial);
+  if (run.groups != nullptr && !partial) {
+    auto& group = run.groups[static_cast<std::size_t>(run.stage->tile_of(id.number))];
+    const std::lock_guard lock(group.mutex);
+    partial = std::exchange(group.parked, std::nullopt);
+  }
+  try {
+    for (; call < calls && !failed_; ++call) run_call(worker, run, call, partial);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::MemoryLimit) throw;
+    const std::lock_guard lock(mutex_);
+    suspended_.push_back({id, call, std::exchange(partial, std::nullopt)});
+    ++suspended_count_;
+    throw;
+  }
+}
+
+// The call that the task goes on with, and what it has accumulated.
+std::int64_t PlanRun::resume(TaskId id, JoinOperator::Partial& partial) {
+  if (suspended_count_ == 0) return 0;
+  const std::lock_guard lock(mutex_);
+  const auto found = std::find_if(suspended_.begin(), suspended_.end(), [&](const auto& s) { return s.id == id; });
+  if (found == suspended_.end()) return 0;
+  const auto call = found->call;
+  partial = std::move(found->partial);
+  suspended_.erase(found);
+  --suspended_count_;
+  return call;
+}
+
+// Threads that share a task do not suspend it.
+bool PlanRun::has_room_to_share(const Stage& stage) const {
+  return suspended_count_ == 0 && is_free(checked_multiply(stage.need, static_cast<std::int64_t>(workers_.size()) + 1));
+}
+
+// Offers the task's kernel calls to threads that have nothing to do.
+void PlanRun::share(Worker& worker, TaskId id, std::int64_t calls) {
+  worker.can_restart = false;
+  auto shared = std::make_shared<SharedTask>();
+  shared->id = id;
+  shared->calls = calls;
+  {
+    const std::lock_guard lock(mutex_);
+    shared_.push_back(shared);
+    worker.shared = shared;
+    if (sleeping_ > 0 || caller_sleeps_) wake(1);
+  }
+  run_shared(worker, *shared);
+}
+
+// The last thread to leave completes the task.
+void PlanRun::run_shared(Worker& worker, SharedTask& shared) {
+  const auto start = Clock::now();
+  auto& run = stages_[shared.id.stage];
+  const bool helps = worker.shared.get() != &shared;
+  std::optional<MemoryBudget::Task> scope;
+  if (helps) scope.emplace(*context_.memory);
+  if (helps) run.stage->find_task(shared.id.number, worker.c.task);
+  if (helps) find_calls(worker, run);
+  JoinOperator::Partial partial;
+  while (!failed_) {
+    const auto call = shared.next_call.fetch_add(1, std::memory_order_relaxed);
+    if (call >= shared.calls) break;
+    run_call(worker, run, call, partial);
+  }
+  if (leave(run, shared.group, partial)) {
+    end_calls(worker, run);
+    complete(worker, run, run.stage->tile_of(shared.id.number), std::move(partial));
+  }
+  if (helps) profile(worker, run).seconds += std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// The task's part of the aggregated axes, and the first part of the keys of its calls.
+std::int64_t PlanRun::find_calls(Worker& worker, const StageRun& run) {
+  const auto& stage = *run.stage;
+  worker.key.resize(stage.axes.size());
+  worker.calls.clear();
+  std::int64_t count = 1;
+  for (std::size_t a = 0; a < stage.axes.size(); ++a) {
+    const auto& axis = stage.axes[a];
+    if (!axis.aggregated) {
+      worker.key[a] = run.begin[a] + worker.c.task[a];
+      continue;
+    }
+    const auto range = part_range(axis.calls, axis.tasks, worker.c.task[a]);
+    worker.calls.push_back({run.begin[a] + range.begin, range.size});
+    count *= range.size;
+  }
+  return count;
+}
+
+void PlanRun::run_call(Worker& worker, StageRun& run, std::int64_t call, JoinOperator::Partial& partial) {
+  context_.cancellation.check();
+  for (auto n = worker.calls.size(); n-- > 0;) {
+    worker.key[run.stage->rank + n] = worker.calls[n].begin + call % worker.calls[n].size;
+    call /= worker.calls[n].size;
+  }
+  const auto elements = run.join->call(run.inputs, worker.key, partial, context_.memory, worker.buffers);
+  if (elements) {
+    auto& done = profile(worker, run);
+    ++done.kernel_calls;
+    done.elements += *elements;
+  }
+  for (const auto& link : run.stage->links)
+    if (link.once) release(link.source, worker.buffers.tiles[link.operand]);
+}
+
+// Leaves what was accumulated to the others; true for the last one, who has it all.
+bool PlanRun::leave(const StageRun& run, Group& group, JoinOperator::Partial& partial) {
+  for (;;) {
+    JoinOperator::Partial other;
+    {
+      const std::lock_guard lock(group.mutex);
+      other = std::exchange(group.parked, std::nullopt);
+      if (!other) {
+        if (--group.left == 0) return true;
+        group.parked = std::exchange(partial, std::nullopt);
+        return false;
+      }
+    }
+    run.join->combine(partial, std::move(other));
+  }
+}
+
+// All calls of a task are made: what several of them read was read for the last time.
+void PlanRun::end_calls(Worker& worker, StageRun& run) {
+  for (const auto& link : run.stage->links) {
+    if (run.join != nullptr && link.once) continue;
+    run.stage->for_each_tile(link, run.begin, worker.c, [&](const TileKey& key) {
+      release(link.source, plan_.nodes[link.source].grid.id_of(key));
+    });
+  }
+  worker.tasks_done = 1;
+  if (progress_.is_wanted())
+    progress_.advance(operator_name(plan_.nodes[run.stage->node]),
+                      run.stage->cost / static_cast<double>(run.stage->task_count));
+}
+
+// The key of a tile of the result, as worker.c.key, and its tile_id.
+std::int64_t PlanRun::find_tile(Worker& worker, const StageRun& run, std::int64_t tile) {
+  const auto& stage = *run.stage;
+  auto& key = worker.c.key;
+  key.resize(stage.rank);
+  for (auto a = stage.rank; a-- > 0;) {
+    key[a] = run.begin[a] + tile % stage.axes[a].tasks;
+    tile /= stage.axes[a].tasks;
+  }
+  return plan_.nodes[stage.node].grid.id_of(key);
+}
+
+void PlanRun::complete(Worker& worker, StageRun& run, std::int64_t tile, JoinOperator::Partial partial) {
+  const auto& stage = *run.stage;
+  const auto tile_id = find_tile(worker, run, tile);
+  if (sliced_ && stage.node == sliced_node_) {
+    if (!sliced_->aggregates()) {
+      if (!partial) partial = run.join->nothing_aggregated(tile_id, context_.memory);
+      if (partial) run.join->apply_epilogue(partial->tile);
+    }
+    if (partial) sliced_->add(tile_id, std::move(*partial));
+    return;
+  }
+  set_tile(worker, run, tile_id, run.join->finish(std::move(partial), tile_id, context_.memory));
+}
+
+// worker.c.key is the tile's.
+void PlanRun::set_tile(Worker& worker, StageRun& run, std::int64_t tile_id, TilePtr tile) {
+  const auto node = run.stage->node;
+  if (tile != nullptr) profile(worker, run).bytes += static_cast<std::int64_t>(tile->byte_size());
+  nodes_[node].relation->put(tile_id, std::move(tile));
+  for (const auto* link : nodes_[node].waiting) count_arrival(worker, *link);
+  if (sink_node_ != node) return;
+  const std::lock_guard lock(mutex_);
+  tile_is_there_[static_cast<std::size_t>(tile_id)] = 1;
+}
+
+void PlanRun::count_arrival(Worker& worker, const Link& link) {
+  const auto& reader = stages_[link.stage];
+  reader.stage->for_each_task(link, reader.begin, worker.c, [&](std::int64_t task) {
+    if (reader.arrived != nullptr) {
+      auto needed = reader.waits;
+      if (needed < 0) {
+        needed = 0;
+        reader.stage->find_task(task, worker.c.other);
+        for (const auto& each : reader.stage->links)
+          if (nodes_[each.source].is_made_here) needed += reader.stage->tiles_read(each, worker.c.other, reader.begin);
+      }
+      auto& arrived = reader.arrived[static_cast<std::size_t>(task)];
+      if (arrived.fetch_add(1, std::memory_order_acq_rel) + 1 < needed) return;
+    }
+    worker.made_ready.push_back({link.stage, task});
+  });
+}
+
+void PlanRun::release(std::size_t node, std::int64_t tile_id) {
+  auto& tiles = nodes_[node];
+  if (tiles.reads != nullptr) {
+    const auto total = tiles.total >= 0 ? tiles.total : reads_of(node, tiles.relation->grid().key_of(tile_id));
+    auto& reads = tiles.reads[static_cast<std::size_t>(tiles.relation->number_of(tile_id))];
+    if (reads.fetch_add(1, std::memory_order_acq_rel) + 1 < total) return;
+  }
+  tiles.relation->release(tile_id);
+}
+
+// The bytes that a task was promised it has taken.
+void PlanRun::keep_promise(Worker& worker) {
+  if (worker.promise > 0) promised_.fetch_sub(std::exchange(worker.promise, 0), std::memory_order_relaxed);
+}
+
+}  // namespace eindb

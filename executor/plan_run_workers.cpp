@@ -1,0 +1,205 @@
+// What the workers of an execution do next.
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "common/error.hpp"
+#include "executor/plan_run.hpp"
+
+namespace eindb {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Tasks that are looked at when memory is short.
+constexpr std::size_t kMostDeferred = 64;
+// How long a worker looks out for something to do before it sleeps: about as long as waking up takes.
+constexpr std::chrono::microseconds kLookOut{30};
+
+}  // namespace
+
+void PlanRun::work(std::size_t number) {
+  auto& worker = workers_[number];
+  const bool is_caller = number == 0;
+  const CancellationScope scope(context_.cancellation);
+  std::unique_lock lock(mutex_);
+  const auto run = [&](const std::optional<TaskId>& task, auto&& what) {
+    ++running_;
+    worker.began = ended_;
+    lock.unlock();
+    std::exception_ptr error;
+    try {
+      what();
+    } catch (...) {
+      error = std::current_exception();
+    }
+    lock.lock();
+    --running_;
+    if (error) take_error(std::move(error), worker, task);
+    end_task(worker);
+  };
+  while (!is_done(is_caller)) {
+    if (is_caller && can_write()) run(std::nullopt, [&] { write_next_tile(); });
+    else if (const auto id = next_task(worker)) run(id, [&] { run_task(worker, *id); });
+    else if (const auto shared = task_to_help(worker)) run(std::nullopt, [&] { run_shared(worker, *shared); });
+    else wait(lock, is_caller);
+  }
+  wake_.notify_all();
+  wake_caller_.notify_all();
+}
+
+bool PlanRun::is_done(bool is_caller) const {
+  if (error_) return true;
+  if (tasks_left_ > 0) return false;
+  return !is_caller || !sink_node_ || next_tile_ == plan_.nodes.back().grid.tile_count();
+}
+
+bool PlanRun::can_write() const {
+  if (!sink_node_ || next_tile_ == plan_.nodes.back().grid.tile_count()) return false;
+  return tile_is_there_.empty() || tile_is_there_[static_cast<std::size_t>(next_tile_)] != 0;
+}
+
+void PlanRun::write_next_tile() {
+  const MemoryBudget::Task scope(*context_.memory);
+  context_.cancellation.check();
+  const auto start = Clock::now();
+  auto tile = nodes_[*sink_node_].relation->tile(next_tile_);
+  release(*sink_node_, next_tile_);
+  auto& profile = workers_[0].nodes.back();
+  if (tile != nullptr) profile.bytes += static_cast<std::int64_t>(tile->byte_size());
+  sink_.write(next_tile_, std::move(tile));
+  ++next_tile_;
+  profile.seconds += std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// When memory is short the most urgent tasks are set aside, and some that take less may still begin.
+std::optional<TaskId> PlanRun::next_task(Worker& worker) {
+  for (;;) {
+    if (deferred_.size() >= kMostDeferred) return forced_task(worker);
+    const auto id = own_task(worker);
+    const auto task = id ? id : ready_.pop();
+    if (!task) return forced_task(worker);
+    if (admit(worker, graph_.stages()[task->stage].need)) return task;
+    deferred_.push_back(*task);
+  }
+}
+
+// A task must go on when nothing else does.
+std::optional<TaskId> PlanRun::forced_task(Worker& worker) {
+  if (running_ > 0 || deferred_.empty()) return std::nullopt;
+  // One that was suspended holds what it has accumulated until it ends.
+  auto chosen = std::find_if(deferred_.begin(), deferred_.end(), [&](TaskId id) { return is_suspended(id); });
+  if (chosen == deferred_.end()) chosen = deferred_.begin();
+  const auto task = *chosen;
+  deferred_.erase(chosen);
+  promise(worker, graph_.stages()[task.stage].need);
+  return task;
+}
+
+bool PlanRun::is_suspended(TaskId task) const {
+  return std::any_of(suspended_.begin(), suspended_.end(), [&](const auto& s) { return s.id == task; });
+}
+
+// Of what the worker's last task made ready, the most urgent, unless something else is more urgent.
+std::optional<TaskId> PlanRun::own_task(Worker& worker) {
+  auto& own = worker.made_ready;
+  if (own.empty()) return std::nullopt;
+  const auto first = std::max_element(own.begin(), own.end(), ReadyQueue::less_urgent);
+  std::optional<TaskId> task;
+  if (ready_.is_urgent(*first)) task = *first;
+  for (const auto& other : own)
+    if (!task || other != *task) ready_.push(other);
+  if (!task || own.size() > 1) wake(own.size());
+  own.clear();
+  return task;
+}
+
+bool PlanRun::is_free(std::int64_t bytes) const {
+  return bytes <= context_.memory->left() - promised_.load(std::memory_order_relaxed);
+}
+
+// What other tasks do not need now can make room (TileBuffer), but tiles in use and partial results cannot: half of the
+// limit is left to those.
+bool PlanRun::admit(Worker& worker, std::int64_t bytes) {
+  const auto room = context_.memory->limit() / 2 - promised_.load(std::memory_order_relaxed);
+  if (bytes > room && !is_free(bytes)) return false;
+  promise(worker, bytes);
+  return true;
+}
+
+void PlanRun::promise(Worker& worker, std::int64_t bytes) {
+  promised_.fetch_add(bytes, std::memory_order_relaxed);
+  worker.promise = bytes;
+}
+
+void PlanRun::take_error(std::exception_ptr error, const Worker& worker, const std::optional<TaskId>& task) {
+  if (error_) return;
+  try {
+    std::rethrow_exception(error);
+  } catch (const Error& e) {
+    if (e.kind() == ErrorKind::MemoryLimit && task && worker.can_restart && (running_ > 0 || ended_ != worker.began))
+      return deferred_.push_back(*task);
+  } catch (...) {  // final, whatever it is
+  }
+  error_ = std::move(error);
+  failed_ = true;
+}
+
+std::shared_ptr<PlanRun::SharedTask> PlanRun::task_to_help(Worker& worker) {
+  for (const auto& shared : shared_) {
+    if (shared->next_call.load(std::memory_order_relaxed) >= shared->calls) continue;
+    const auto need = graph_.stages()[shared->id.stage].need;
+    if (!is_free(need)) continue;
+    const std::lock_guard lock(shared->group.mutex);
+    if (shared->group.left == 0) continue;
+    ++shared->group.left;
+    promise(worker, need);
+    return shared;
+  }
+  return nullptr;
+}
+
+// Under the lock, after whatever a worker did.
+void PlanRun::end_task(Worker& worker) {
+  ++ended_;
+  tasks_left_ -= std::exchange(worker.tasks_done, 0);
+  keep_promise(worker);
+  if (worker.shared != nullptr) {
+    shared_.erase(std::find(shared_.begin(), shared_.end(), worker.shared));
+    worker.shared = nullptr;
+  }
+  for (const auto& task : deferred_) ready_.push(task);
+  const auto deferred = deferred_.size();
+  deferred_.clear();
+  changes_.fetch_add(1, std::memory_order_relaxed);
+  if (deferred > 0) wake(deferred);
+  if (caller_sleeps_ && (can_write() || is_done(true))) wake_caller_.notify_one();
+  if (sleeping_ > 0 && is_done(false)) wake_.notify_all();
+}
+
+void PlanRun::wait(std::unique_lock<std::mutex>& lock, bool is_caller) {
+  const auto seen = changes_.load(std::memory_order_relaxed);
+  lock.unlock();
+  const auto until = Clock::now() + kLookOut;
+  while (changes_.load(std::memory_order_relaxed) == seen && Clock::now() < until) std::this_thread::yield();
+  lock.lock();
+  if (changes_.load(std::memory_order_relaxed) != seen || is_done(is_caller)) return;
+  if (is_caller) {
+    caller_sleeps_ = true;
+    wake_caller_.wait(lock);
+    caller_sleeps_ = false;
+  } else {
+    ++sleeping_;
+    wake_.wait(lock);
+    --sleeping_;
+  }
+}
+
+// For up to so many tasks, sleepers if there are any.
+void PlanRun::wake(std::size_t tasks) {
+  changes_.fetch_add(1, std::memory_order_relaxed);
+  for (std::size_t n = 0; n < std::min(tasks, sleeping_); ++n) wake_.notify_one();
+  if (caller_sleeps_) wake_caller_.notify_one();
+}
+
+}  // namespace eindb

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace eindb {
+
+/// A task: one of those of a stage.
+struct TaskId {
+  std::size_t stage = 0;
+  std::int64_t number = 0;
+  friend bool operator==(const TaskId&, const TaskId&) = default;
+};
+
+/// The tasks that can run, the most urgent first. Those that read what other tasks have made go before all others, and
+/// of them those of later stages before earlier ones: what was just made is consumed while it is in the cache, and its
+/// memory is free again. Tasks that read nothing but what was there in the beginning, the roots, come in the order of
+/// the plan. Within a stage, neighbours follow each other. Roots take no memory.
+///
+/// Example: stage 1 reads stage 0, which has roots 0 to 3. The order is 0.0 1.0 0.1 1.1 ... , not 0.0 0.1 0.2 ...
+///
+/// Not thread-safe.
+class ReadyQueue {
+ public:
+  void add_roots(std::size_t stage, std::int64_t count) { roots_.push_back({stage, count}); }
+  void push(TaskId task) {
+    ready_.push_back(rank(task));
+    std::push_heap(ready_.begin(), ready_.end());
+  }
+  std::optional<TaskId> pop();
+
+  static bool less_urgent(TaskId a, TaskId b) { return rank(a) < rank(b); }
+  /// Whether no task here is of a later stage.
+  bool is_urgent(TaskId task) const { return ready_.empty() || task.stage >= ready_.front() >> kNumberBits; }
+  bool empty() const { return ready_.empty() && next_stage_ == roots_.size(); }
+
+ private:
+  struct Roots {
+    std::size_t stage;
+    std::int64_t count;
+  };
+  static constexpr int kNumberBits = 40;
+  static constexpr std::uint64_t kNumbers = (std::uint64_t{1} << kNumberBits) - 1;
+
+  // Larger is more urgent.
+  static std::uint64_t rank(TaskId task) {
+    return std::uint64_t{task.stage} << kNumberBits | (kNumbers - static_cast<std::uint64_t>(task.number));
+  }
+
+  std::vector<std::uint64_t> ready_;  // a heap of ranks
+  std::vector<Roots> roots_;
+  std::size_t next_stage_ = 0;  // of roots_
+  std::int64_t next_number_ = 0;
+};
+
+inline std::optional<TaskId> ReadyQueue::pop() {
+  if (!ready_.empty()) {
+    std::pop_heap(ready_.begin(), ready_.end());
+    const auto rank = ready_.back();
+    ready_.pop_back();
+    return TaskId{static_cast<std::size_t>(rank >> kNumberBits),
+                  static_cast<std::int64_t>(kNumbers - (rank & kNumbers))};
+  }
+  if (next_stage_ == roots_.size()) return std::nullopt;
+  const TaskId task{roots_[next_stage_].stage, next_number_};
+  if (++next_number_ == roots_[next_stage_].count) {
+    ++next_stage_;
+    next_number_ = 0;
+  }
+  return task;
+}
+
+}  // namespace eindb

@@ -1,0 +1,78 @@
+#include "executor/stage.hpp"
+
+#include <algorithm>
+
+#include "common/check.hpp"
+
+namespace eindb {
+
+AxisRange AxisCut::overlapped(std::int64_t part, std::int64_t parts, std::int64_t others) const {
+  if (parts == others) return {part, 1};
+  const auto range = part_range(extent, parts, part);
+  if (range.size == 0) return {};
+  const auto first = part_of(extent, others, range.begin);
+  return {first, part_of(extent, others, range.end() - 1) - first + 1};
+}
+
+void Stage::find_task(std::int64_t task, std::vector<std::int64_t>& at) const {
+  at.resize(axes.size());
+  for (std::size_t a = axes.size(); a-- > 0;) {
+    at[a] = task % axes[a].tasks;
+    task /= axes[a].tasks;
+  }
+}
+
+// Tiles of the result are counted in the whole grid, chunks within the slice.
+AxisRange Stage::tiles_along(const Link::Cut& cut, std::int64_t coordinate, std::int64_t begin) const {
+  if (!axes[cut.axis].aggregated) return cut.cut.tiles_of(coordinate + begin);
+  const auto range = cut.cut.tiles_of(coordinate);
+  return {range.begin + begin, range.size};
+}
+
+std::int64_t Stage::tiles_read(const Link& link, std::span<const std::int64_t> task,
+                               std::span<const std::int64_t> begin) const {
+  std::int64_t count = 1;
+  for (const auto& cut : link.cuts) count *= tiles_along(cut, task[cut.axis], begin[cut.axis]).size;
+  return count;
+}
+
+// A tile of several slices is counted for all of them: along an axis of the result by what it overlaps of the whole
+// grid, along an aggregated one it lies in one chunk of one slice.
+std::int64_t Stage::reads(const Link& link, const TileKey& key) const {
+  auto count = link.repeats * task_count;
+  for (std::size_t n = 0; n < link.cuts.size(); ++n) {
+    const auto& [axis, cut] = link.cuts[n];
+    count /= axes[axis].tasks;
+    const auto d = static_cast<std::size_t>(std::find(link.dims.begin(), link.dims.end(), n) - link.dims.begin());
+    if (!axes[axis].aggregated) count *= cut.tasks_of(key[d]).size;
+  }
+  return count;
+}
+
+// The box of the tasks that read c.key: along axes that the tile has those that it overlaps, along others all.
+bool Stage::find_readers(const Link& link, std::span<const std::int64_t> begin, Coordinates& c) const {
+  c.box.clear();
+  for (const auto& axis : axes) c.box.push_back({0, axis.tasks});
+  c.at.assign(link.cuts.size(), -1);
+  for (std::size_t d = 0; d < link.dims.size(); ++d) {
+    auto& at = c.at[link.dims[d]];
+    if (at >= 0 && at != c.key[d]) return false;  // beside the diagonal
+    at = c.key[d];
+  }
+  for (std::size_t n = 0; n < link.cuts.size(); ++n) {
+    const auto& [axis, cut] = link.cuts[n];
+    auto& range = c.box[axis];
+    const auto first = begin[axis];
+    if (axes[axis].aggregated) {
+      range = cut.tasks_of(c.at[n] - first);
+      continue;
+    }
+    const auto readers = cut.tasks_of(c.at[n]);
+    const auto from = std::max<std::int64_t>(0, readers.begin - first);
+    range = {from, std::min(axes[axis].tasks, readers.begin + readers.size - first) - from};
+    if (range.size <= 0) return false;
+  }
+  return true;
+}
+
+}  // namespace eindb

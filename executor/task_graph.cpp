@@ -1,0 +1,207 @@
+#include "executor/task_graph.hpp"
+
+#include <algorithm>
+
+#include "common/check.hpp"
+#include "common/checked_math.hpp"
+
+namespace eindb {
+namespace {
+
+// The loop's label that is `label`, or -1.
+std::ptrdiff_t sliced(const SliceLoop* loop, Label label) {
+  if (loop == nullptr) return -1;
+  for (std::size_t l = 0; l < loop->labels.size(); ++l)
+    if (loop->labels[l].label == label) return static_cast<std::ptrdiff_t>(l);
+  return -1;
+}
+
+std::int64_t parts_in_slice(const SliceLoop* loop, std::ptrdiff_t sliced, std::int64_t parts) {
+  return sliced < 0 ? parts : parts / loop->labels[static_cast<std::size_t>(sliced)].parts;
+}
+
+// Adds the dimension of a source that lies along an axis; a second one is a diagonal's.
+void add_dimension(Link& link, std::size_t axis, const AxisCut& cut) {
+  const auto known = std::find_if(link.cuts.begin(), link.cuts.end(), [&](const auto& c) { return c.axis == axis; });
+  link.dims.push_back(static_cast<std::size_t>(known - link.cuts.begin()));
+  if (known == link.cuts.end()) link.cuts.push_back({axis, cut});
+}
+
+bool is_grouped(const PhysicalPlan& plan, std::size_t join) {
+  if (join + 1 >= plan.nodes.size()) return false;
+  const auto* group_by = std::get_if<GroupByNode>(&plan.nodes[join + 1].op);
+  return group_by != nullptr && group_by->input == NodeId(join);
+}
+
+}  // namespace
+
+std::int64_t slice_count(const SliceLoop* loop) {
+  std::int64_t count = 1;
+  if (loop != nullptr)
+    for (const auto& label : loop->labels) count = checked_multiply(count, label.parts);
+  return count;
+}
+
+std::int64_t largest_tile_bytes(const TileGrid& grid, DType type) {
+  auto bytes = static_cast<std::int64_t>(size_of(type));
+  for (std::size_t d = 0; d < grid.rank(); ++d)
+    bytes = checked_multiply(bytes, largest_part(grid.shape()[d], grid.partition()[d]));
+  return bytes;
+}
+
+TaskGraph::TaskGraph(const PhysicalPlan& plan, std::int64_t most_begun)
+    : plan_(plan), most_begun_(most_begun), stage_of_(plan.nodes.size(), -1), last_reader_(plan.nodes.size(), 0) {
+  stages_.reserve(plan.nodes.size());
+  auto loop = plan.loops.begin();
+  for (std::size_t n = 0; n < plan.nodes.size(); ++n) {
+    for (const auto input : inputs_of(plan.nodes[n])) last_reader_[input.index()] = n;
+    const bool begins = loop != plan.loops.end() && loop->begin.index() == n;
+    const bool in_loop = !regions_.empty() && regions_.back().loop != nullptr;
+    const bool ends = in_loop && !regions_.back().loop->contains(NodeId(n));
+    if (regions_.empty() || begins || ends)
+      regions_.push_back({stages_.size(), stages_.size(), begins ? &*loop++ : nullptr, n, n});
+    const auto* region_loop = regions_.back().loop;
+    const auto& op = plan.nodes[n].op;
+    if (std::holds_alternative<GroupByNode>(op)) add_join(n, std::get<GroupByNode>(op).input.index(), region_loop);
+    else if (std::holds_alternative<RepartitionNode>(op)) add_repartition(n, region_loop);
+    else if (std::holds_alternative<JoinNode>(op) && !is_grouped(plan, n)) add_join(n, n, region_loop);
+    regions_.back().end = stages_.size();
+    regions_.back().last_node = n;
+  }
+  collect_readers();
+}
+
+void TaskGraph::add_join(std::size_t node, std::size_t join_node, const SliceLoop* loop) {
+  const auto& join = std::get<JoinNode>(plan_.nodes[join_node].op);
+  CHECK(join.partition.labels == join.einsum.labels(), "a partition vector lists the labels in the EinSum's order");
+  Stage stage;
+  stage.node = node;
+  stage.join = join_node;
+  stage.rank = join.einsum.output.size();
+  Labels labels = join.einsum.output;
+  labels.insert(labels.end(), join.einsum.aggregated.begin(), join.einsum.aggregated.end());
+  std::vector<std::int64_t> parts;
+  for (std::size_t a = 0; a < labels.size(); ++a) {
+    const auto& all = join.partition.labels;
+    parts.push_back(
+        join.partition.parts[static_cast<std::size_t>(std::find(all.begin(), all.end(), labels[a]) - all.begin())]);
+    const auto slice = sliced(loop, labels[a]);
+    const auto calls = parts_in_slice(loop, slice, parts.back());
+    const bool aggregated = a >= stage.rank;
+    stage.axes.push_back({aggregated ? 1 : calls, calls, aggregated, slice});
+    if (aggregated) stage.calls_per_tile = checked_multiply(stage.calls_per_tile, calls);
+  }
+  for (std::size_t n = 0; n < join.inputs.size(); ++n) {
+    if (!consumes_early(stage, n, loop)) continue;
+    for (std::size_t a = stage.rank; a < labels.size(); ++a)
+      if (contains(join.einsum.inputs[n], labels[a])) stage.axes[a].tasks = stage.axes[a].calls;
+  }
+  const auto result_bytes = largest_tile_bytes(plan_.nodes[node].grid, join.compute_dtype);
+  stage.need = result_bytes;
+  if (plan_.nodes[node].dtype != join.compute_dtype)
+    stage.need = checked_add(stage.need, largest_tile_bytes(plan_.nodes[node].grid, plan_.nodes[node].dtype));
+  for (std::size_t n = 0; n < join.inputs.size(); ++n) {
+    const auto source = join.inputs[n].index();
+    const auto& operand = join.einsum.inputs[n];
+    Link link{.source = source, .stage = stages_.size(), .operand = n, .cuts = {}, .dims = {}};
+    for (const auto label : operand) {
+      const auto a = static_cast<std::size_t>(std::find(labels.begin(), labels.end(), label) - labels.begin());
+      const auto& axis = stage.axes[a];
+      add_dimension(
+          link, a,
+          axis.aggregated ? AxisCut{axis.calls, axis.tasks, axis.calls} : AxisCut{parts[a], parts[a], parts[a]});
+    }
+    for (std::size_t a = stage.rank; a < labels.size(); ++a)
+      if (stage.axes[a].calls > 1 && !contains(operand, labels[a])) link.once = false;
+    link.repeats = repeats(source, operand, loop);
+    stage.need = checked_add(stage.need, largest_tile_bytes(plan_.nodes[source].grid, plan_.nodes[source].dtype));
+    stage.links.push_back(std::move(link));
+  }
+  stage.cost = 1;
+  for (std::size_t a = 0; a < labels.size(); ++a) {
+    stage.cost *= static_cast<double>(plan_.labels.extent(labels[a]));
+    if (stage.axes[a].sliced >= 0)
+      stage.cost /= static_cast<double>(loop->labels[static_cast<std::size_t>(stage.axes[a].sliced)].parts);
+  }
+  add(std::move(stage), loop);
+}
+
+void TaskGraph::add_repartition(std::size_t node, const SliceLoop* loop) {
+  const auto source = std::get<RepartitionNode>(plan_.nodes[node].op).input.index();
+  const auto& grid = plan_.nodes[node].grid;
+  const auto& from = plan_.nodes[source].grid;
+  Labels labels;
+  if (loop != nullptr) labels = loop->dimensions[node - loop->begin.index()];
+  Stage stage;
+  stage.node = stage.join = node;
+  stage.rank = grid.rank();
+  stage.cost = static_cast<double>(grid.shape().element_count());
+  Link link{.source = source, .stage = stages_.size(), .operand = 0, .cuts = {}, .dims = {}};
+  for (std::size_t d = 0; d < grid.rank(); ++d) {
+    const auto slice = labels.empty() ? -1 : sliced(loop, labels[d]);
+    const auto tasks = parts_in_slice(loop, slice, grid.partition()[d]);
+    stage.axes.push_back({tasks, tasks, false, slice});
+    add_dimension(link, d, {grid.shape()[d], grid.partition()[d], from.partition()[d]});
+  }
+  link.repeats = repeats(source, labels, loop);
+  // All pieces are held until they are put together.
+  auto pieces = largest_tile_bytes(from, plan_.nodes[source].dtype);
+  for (const auto& [axis, cut] : link.cuts) {
+    const bool nests = cut.tiles % cut.tasks == 0 || cut.tasks % cut.tiles == 0;
+    const auto overlapped = ceil_divide(cut.tiles, cut.tasks) + (nests ? 0 : 1);
+    pieces = checked_multiply(pieces, std::min(cut.tiles, overlapped));
+  }
+  stage.need = checked_add(pieces, largest_tile_bytes(grid, plan_.nodes[node].dtype));
+  stage.links.push_back(std::move(link));
+  add(std::move(stage), loop);
+}
+
+void TaskGraph::add(Stage stage, const SliceLoop* loop) {
+  std::int64_t tiles = 1;
+  for (std::size_t a = 0; a < stage.axes.size(); ++a) {
+    if (a < stage.rank) tiles = checked_multiply(tiles, stage.axes[a].tasks);
+    else stage.tasks_per_tile = checked_multiply(stage.tasks_per_tile, stage.axes[a].tasks);
+  }
+  stage.task_count = checked_multiply(tiles, stage.tasks_per_tile);
+  const auto slices = slice_count(loop);
+  task_count_ = checked_add(task_count_, checked_multiply(stage.task_count, slices));
+  cost_ += stage.cost * static_cast<double>(slices);
+  stage_of_[stage.node] = static_cast<std::ptrdiff_t>(stages_.size());
+  stages_.push_back(std::move(stage));
+}
+
+// Slices read a tile from outside their loop again, unless it is cut along the label, too.
+std::int64_t TaskGraph::repeats(std::size_t source, const Labels& labels, const SliceLoop* loop) const {
+  std::int64_t count = 1;
+  if (loop == nullptr || loop->contains(NodeId(source))) return count;
+  for (const auto& label : loop->labels)
+    if (!contains(labels, label.label)) count = checked_multiply(count, label.parts);
+  return count;
+}
+
+// Whether a group takes each tile of an operand as soon as it is there, so that it need not wait for the others: where
+// the result is much smaller than what it is made of, and its tiles, which are all begun at once, take less memory.
+bool TaskGraph::consumes_early(const Stage& stage, std::size_t operand, const SliceLoop* loop) const {
+  constexpr double kSmaller = 4;
+  if (stage.calls_per_tile == 1) return false;
+  const auto& join = std::get<JoinNode>(plan_.nodes[stage.join].op);
+  const auto source = join.inputs[operand].index();
+  if (stage_of_[source] < 0 || (loop != nullptr && !loop->contains(NodeId(source)))) return false;
+  if (loop == nullptr && source < regions_.back().first_node) return false;
+  const auto elements = static_cast<double>(plan_.nodes[stage.node].grid.shape().element_count());
+  if (elements * static_cast<double>(size_of(join.compute_dtype)) > static_cast<double>(most_begun_)) return false;
+  return kSmaller * elements <= static_cast<double>(plan_.nodes[source].grid.shape().element_count());
+}
+
+void TaskGraph::collect_readers() {
+  reader_begin_.assign(plan_.nodes.size() + 1, 0);
+  for (const auto& stage : stages_)
+    for (const auto& link : stage.links) ++reader_begin_[link.source + 1];
+  for (std::size_t n = 1; n < reader_begin_.size(); ++n) reader_begin_[n] += reader_begin_[n - 1];
+  readers_.resize(reader_begin_.back());
+  auto next = reader_begin_;
+  for (const auto& stage : stages_)
+    for (const auto& link : stage.links) readers_[next[link.source]++] = &link;
+}
+
+}  // namespace eindb

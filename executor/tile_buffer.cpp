@@ -1,0 +1,250 @@
+#include "executor/tile_buffer.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "common/check.hpp"
+
+namespace eindb {
+namespace {
+
+/// At least this part of the limit is made free at a time, so that looking for tiles costs little per tile.
+constexpr std::int64_t kShareAtATime = 64;
+
+std::int64_t bytes_of(const TilePtr& tile) { return static_cast<std::int64_t>(tile->byte_size()); }
+
+}  // namespace
+
+BufferedTiles::BufferedTiles(std::shared_ptr<MemoryBudget> memory, std::int64_t count, Source source)
+    : memory_(std::move(memory)), source_(std::move(source)), slots_(static_cast<std::size_t>(count)) {
+  if (source_ != nullptr)
+    for (auto& place : slots_) place.away = true;
+  auto& buffer = memory_->buffer();
+  const std::lock_guard lock(buffer.mutex_);
+  buffer.known_.push_back(this);
+}
+
+BufferedTiles::~BufferedTiles() {
+  auto& buffer = memory_->buffer();
+  {
+    const std::lock_guard lock(buffer.mutex_);
+    buffer.known_.erase(std::find(buffer.known_.begin(), buffer.known_.end(), this));
+  }
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return leaving_ == 0; });
+  for (auto& slot : slots_) forget(std::move(slot.written));
+}
+
+void BufferedTiles::forget(std::unique_ptr<Written> written) noexcept {
+  if (written != nullptr) memory_->buffer().scratch_.remove(written->place);
+}
+
+void BufferedTiles::put(std::int64_t number, TilePtr tile) {
+  if (tile == nullptr) return;
+  const auto bytes = bytes_of(tile);
+  bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  const auto now = memory_->buffer().clock_.fetch_add(1, std::memory_order_relaxed);
+  const std::lock_guard lock(mutex_);
+  auto& place = slot(number);
+  CHECK(place.tile == nullptr && !place.away, "a tile is put where there is none");
+  place.tile = std::move(tile);
+  place.bytes = bytes;
+  place.used = now;
+}
+
+TilePtr BufferedTiles::get(std::int64_t number) {
+  std::unique_lock lock(mutex_);
+  auto& place = slot(number);
+  if (place.coming) {
+    const MemoryBudget::Waiting scope(*memory_);
+    changed_.wait(lock, [&] { return !place.coming; });
+  }
+  place.used = memory_->buffer().clock_.load(std::memory_order_relaxed);
+  if (!place.away) return place.tile;
+  place.coming = true;
+  const auto* written = place.written.get();
+  lock.unlock();
+  // Nobody changes the slot meanwhile.
+  TilePtr tile;
+  try {
+    tile = bring_back(number, written);
+  } catch (...) {
+    lock.lock();
+    place.coming = false;
+    changed_.notify_all();
+    throw;
+  }
+  lock.lock();
+  place.tile = tile;
+  place.away = false;
+  place.coming = false;
+  if (place.bytes == 0 && tile != nullptr) {
+    place.bytes = bytes_of(tile);
+    bytes_.fetch_add(place.bytes, std::memory_order_relaxed);
+  }
+  place.used = memory_->buffer().clock_.fetch_add(1, std::memory_order_relaxed);
+  changed_.notify_all();
+  return tile;
+}
+
+TilePtr BufferedTiles::bring_back(std::int64_t number, const Written* written) {
+  if (written == nullptr) return source_(number);
+  auto& buffer = memory_->buffer();
+  MemoryReservation reservation(memory_, written->place.bytes);
+  auto tile = Tile::uninitialized(written->dtype, written->shape);
+  buffer.scratch_.read(written->place, tile);
+  buffer.read_bytes_.fetch_add(written->place.bytes, std::memory_order_relaxed);
+  return memory_->track(CountedTile{std::move(reservation), std::move(tile)});
+}
+
+TilePtr BufferedTiles::take(std::int64_t number) {
+  auto tile = get(number);
+  drop(number);
+  return tile;
+}
+
+void BufferedTiles::drop(std::int64_t number) {
+  TilePtr tile;
+  std::unique_ptr<Written> written;
+  {
+    std::unique_lock lock(mutex_);
+    auto& place = slot(number);
+    changed_.wait(lock, [&] { return !place.coming; });
+    tile = std::move(place.tile);
+    written = std::move(place.written);
+    place.away = false;
+    bytes_.fetch_sub(std::exchange(place.bytes, 0), std::memory_order_relaxed);
+  }
+  forget(std::move(written));
+}
+
+void BufferedTiles::prefetch(std::int64_t number) {
+  const std::lock_guard lock(mutex_);
+  const auto& place = slot(number);
+  if (place.away && place.written != nullptr) memory_->buffer().scratch_.read_ahead(place.written->place);
+}
+
+// Null if it need not be written: it can be made again, was written before or is gone.
+std::unique_ptr<BufferedTiles::Written> BufferedTiles::write(const Victim& victim) {
+  if (source_ != nullptr) return nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto& place = slot(victim.number);
+    if (place.tile != victim.tile || place.written != nullptr) return nullptr;
+  }
+  auto& buffer = memory_->buffer();
+  const auto& tile = *victim.tile;
+  auto written = std::make_unique<Written>(Written{tile.dtype(), tile.shape(), buffer.scratch_.write(tile)});
+  buffer.written_bytes_.fetch_add(bytes_of(victim.tile), std::memory_order_relaxed);
+  return written;
+}
+
+// Whether the tile went. Whoever asked for it while it was written keeps it, whoever took it then has it.
+bool BufferedTiles::finish(Victim victim, std::unique_ptr<Written>& written) noexcept {
+  const std::lock_guard lock(mutex_);
+  auto& place = slot(victim.number);
+  bool goes = false;
+  if (place.tile == victim.tile) {
+    if (written != nullptr) place.written = std::move(written);
+    goes = place.tile.use_count() == 2 && (place.written != nullptr || source_ != nullptr);
+    if (goes) place.tile.reset();
+    place.away = goes;
+  }
+  victim.tile.reset();
+  --leaving_;
+  changed_.notify_all();  // with the lock held: without it the tiles may be gone already
+  return goes;
+}
+
+// The bytes that became free.
+std::int64_t BufferedTiles::let_go(Victim victim) {
+  const auto memory = memory_;  // the tiles may be gone in the end
+  const auto bytes = bytes_of(victim.tile);
+  std::unique_ptr<Written> written;
+  try {
+    written = write(victim);
+  } catch (...) {
+    finish(std::move(victim), written);
+    throw;
+  }
+  const bool went = finish(std::move(victim), written);
+  if (written != nullptr) memory->buffer().scratch_.remove(written->place);
+  return went ? bytes : 0;
+}
+
+// Tiles of the furthest next use first, among those the ones that were not used for longest.
+std::vector<BufferedTiles::Victim> TileBuffer::choose(std::int64_t bytes) {
+  struct Candidate {
+    std::int64_t next_use;
+    std::uint64_t used;
+    BufferedTiles* tiles;
+    std::int64_t number;
+    // The heap of the standard library gives the largest.
+    bool operator<(const Candidate& other) const {
+      return std::tie(next_use, other.used) < std::tie(other.next_use, used);
+    }
+  };
+  std::vector<Candidate> candidates;
+  const std::lock_guard lock(mutex_);
+  for (auto* tiles : known_) {
+    const std::lock_guard tiles_lock(tiles->mutex_);
+    const auto next_use = tiles->next_use_.load(std::memory_order_relaxed);
+    for (std::size_t n = 0; n < tiles->slots_.size(); ++n) {
+      const auto& slot = tiles->slots_[n];
+      if (slot.tile == nullptr || slot.tile.use_count() > 1 || slot.bytes == 0 || slot.tile->is_borrowed()) continue;
+      candidates.push_back({next_use, slot.used, tiles, static_cast<std::int64_t>(n)});
+    }
+  }
+  std::make_heap(candidates.begin(), candidates.end());
+  std::vector<BufferedTiles::Victim> victims;
+  while (bytes > 0 && !candidates.empty()) {
+    const auto [next_use, used, tiles, number] = candidates.front();
+    std::pop_heap(candidates.begin(), candidates.end());
+    candidates.pop_back();
+    const std::lock_guard tiles_lock(tiles->mutex_);
+    auto& slot = tiles->slot(number);
+    if (slot.tile == nullptr || slot.tile.use_count() > 1) continue;
+    bytes -= bytes_of(slot.tile);
+    victims.push_back({tiles, number, slot.tile});
+    ++tiles->leaving_;
+  }
+  return victims;
+}
+
+std::int64_t TileBuffer::evict(std::int64_t bytes) {
+  struct Scope {
+    explicit Scope(std::atomic<int>& counter) : count(counter) { ++count; }
+    ~Scope() { --count; }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+    std::atomic<int>& count;
+  };
+  const Scope scope(evicting_);
+  // Those that were asked for while they were written stay: then others go.
+  for (;;) {
+    auto victims = choose(std::max(bytes, budget_.limit() / kShareAtATime));
+    if (victims.empty()) return 0;
+    if (const auto freed = let_go(std::move(victims)); freed > 0) return freed;
+  }
+}
+
+std::int64_t TileBuffer::let_go(std::vector<BufferedTiles::Victim> victims) {
+  std::int64_t freed = 0;
+  for (auto victim = victims.begin(); victim != victims.end(); ++victim) {
+    auto* tiles = victim->tiles;
+    try {
+      freed += tiles->let_go(std::move(*victim));
+    } catch (...) {
+      std::unique_ptr<BufferedTiles::Written> nothing;
+      while (++victim != victims.end()) {
+        tiles = victim->tiles;
+        tiles->finish(std::move(*victim), nothing);
+      }
+      throw;
+    }
+  }
+  return freed;
+}
+
+}  // namespace eindb

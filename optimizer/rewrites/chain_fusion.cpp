@@ -1,0 +1,137 @@
+#include "optimizer/rewrites/chain_fusion.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "optimizer/rewrites/dead_vertices.hpp"
+
+namespace eindb {
+namespace {
+
+// Half of a second-level cache, for what is read again by every strip and for what a strip holds.
+constexpr double kCacheBytes = 512 * 1024;
+constexpr double kFewestRows = 32;  // of a matrix product's strip
+
+class ChainFinder {
+ public:
+  explicit ChainFinder(const EinGraph& graph)
+      : graph_(graph), uses_(graph.use_counts()), needed_(reached_by_output(graph)), taken_(graph.size(), false) {}
+
+  EinGraph run() {
+    auto fused = graph_;
+    for (std::size_t n = graph_.size(); n-- > 0;) {
+      if (!needed_[n] || taken_[n] || graph_.vertices()[n].is_input()) continue;
+      if (auto chain = grown_from(VertexId(n))) fused.fuse(*std::move(chain));
+    }
+    return fused;
+  }
+
+ private:
+  std::optional<FusedChain> grown_from(VertexId sink) {
+    std::vector<VertexId> body{sink};  // in the order of the graph
+    Labels rows = graph_.vertex(sink).einsum.output;
+    if (!fits(body, rows)) return std::nullopt;
+    // Readers come after what they read, so that going backwards all readers of a vertex have been decided on.
+    for (auto n = sink.index(); n-- > 0;) {
+      const VertexId candidate(n);
+      if (taken_[n] || graph_.vertex(candidate).is_input() || !is_read_by_alone(candidate, body)) continue;
+      auto with = body;
+      with.insert(with.begin(), candidate);
+      auto fewer = rows_with(graph_.vertex(candidate), rows);
+      if (!fits(with, fewer)) continue;
+      body = std::move(with);
+      rows = std::move(fewer);
+    }
+    if (body.size() < 2) return std::nullopt;
+    for (const auto id : body) taken_[id.index()] = true;
+    return FusedChain{sink, body, cutting_order(body, rows)};
+  }
+
+  bool is_read_by_alone(VertexId candidate, const std::vector<VertexId>& body) const {
+    const auto& vertex = graph_.vertex(candidate);
+    if (vertex.dtype != vertex.compute_dtype) return false;
+    int reads = 0;
+    for (const auto id : body) {
+      const auto& reader = graph_.vertex(id);
+      for (std::size_t i = 0; i < reader.inputs.size(); ++i) {
+        if (reader.inputs[i] != candidate) continue;
+        if (reader.einsum.inputs[i] != vertex.einsum.output) return false;
+        if (is_product(reader) && is_product(vertex)) return false;
+        ++reads;
+      }
+    }
+    return reads > 0 && reads == uses_[candidate.index()];
+  }
+
+  // Like a product of matrices: of two operands, each with labels that the other has not, so that elements of both are
+  // used again and again.
+  static bool is_product(const Vertex& vertex) {
+    if (vertex.einsum.aggregate == Aggregate::None || vertex.inputs.size() != 2) return false;
+    const auto& inputs = vertex.einsum.inputs;
+    return !difference(inputs[0], inputs[1]).empty() && !difference(inputs[1], inputs[0]).empty();
+  }
+
+  // Of a product one operand at most may lack rows: it is read again for every strip. Of two, the smaller one.
+  Labels rows_with(const Vertex& vertex, const Labels& rows) const {
+    auto common = intersection(rows, vertex.einsum.output);
+    if (!is_product(vertex)) return common;
+    const auto& [a, b] = std::pair(vertex.einsum.inputs[0], vertex.einsum.inputs[1]);
+    const auto without_a = difference(common, a);
+    const auto without_b = difference(common, b);
+    if (without_a.empty() || without_b.empty()) return common;
+    return difference(common, cells(a) < cells(b) ? without_b : without_a);
+  }
+
+  bool fits(const std::vector<VertexId>& body, const Labels& rows) const {
+    if (rows.empty()) return false;
+    double strip = 0;
+    bool multiplies = false;
+    for (const auto id : body) {
+      const auto& vertex = graph_.vertex(id);
+      for (const auto label : vertex.einsum.labels())
+        if (graph_.labels().extent(label) == 0) return false;
+      for (std::size_t i = 0; i < vertex.inputs.size(); ++i) {
+        const auto& labels = vertex.einsum.inputs[i];
+        if (cells(difference(labels, rows)) * bytes(graph_.vertex(vertex.inputs[i])) > kCacheBytes) return false;
+        multiplies = multiplies || (is_product(vertex) && !difference(rows, labels).empty());
+      }
+      strip += cells(difference(vertex.einsum.output, rows)) * bytes(vertex);
+    }
+    return strip * (multiplies ? kFewestRows : 1) <= kCacheBytes;
+  }
+
+  // Labels that most operands have come first: cut, they leave the least to be read again.
+  Labels cutting_order(const std::vector<VertexId>& body, Labels rows) const {
+    const auto occurrences = [&](Label row) {
+      std::int64_t count = 0;
+      for (const auto id : body)
+        for (const auto& labels : graph_.vertex(id).einsum.inputs) count += contains(labels, row) ? 1 : 0;
+      return count;
+    };
+    std::stable_sort(rows.begin(), rows.end(), [&](Label a, Label b) { return occurrences(a) > occurrences(b); });
+    return rows;
+  }
+
+  static Labels intersection(const Labels& a, const Labels& b) {
+    Labels out;
+    std::copy_if(a.begin(), a.end(), std::back_inserter(out), [&](Label label) { return contains(b, label); });
+    return out;
+  }
+  double cells(const Labels& labels) const {
+    double count = 1;
+    for (const auto label : labels) count *= static_cast<double>(graph_.labels().extent(label));
+    return count;
+  }
+  static double bytes(const Vertex& vertex) { return static_cast<double>(size_of(vertex.compute_dtype)); }
+
+  const EinGraph& graph_;
+  std::vector<int> uses_;
+  std::vector<bool> needed_;
+  std::vector<bool> taken_;
+};
+
+}  // namespace
+
+EinGraph fuse_chains(const EinGraph& graph) { return ChainFinder(graph).run(); }
+
+}  // namespace eindb

@@ -1,0 +1,172 @@
+#include "tensor/tile_memory.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <new>
+
+namespace eindb {
+namespace {
+
+constexpr std::size_t kLine = 64;
+constexpr std::size_t kPage = 4096;
+constexpr std::size_t kHugePage = std::size_t{2} << 20U;
+
+// Sanitizers see through malloc alone: what is kept would hide uses of tiles that are gone.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kKeeps = false;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+constexpr bool kKeeps = false;
+#else
+constexpr bool kKeeps = true;
+#endif
+#else
+constexpr bool kKeeps = true;
+#endif
+
+std::size_t round_up(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+std::byte* aligned_up(std::byte* p, std::size_t alignment) {
+  const auto address = reinterpret_cast<std::uintptr_t>(p);
+  return p + (round_up(address, alignment) - address);
+}
+
+// malloc keeps small blocks per thread, aligned to 16 bytes; aligned_alloc does not. What malloc gave stands before
+// the line that the block begins with.
+std::byte* take_small(std::size_t bytes) {
+  auto* raw = static_cast<std::byte*>(std::malloc(bytes + 2 * kLine));
+  if (raw == nullptr) return nullptr;
+  auto* data = aligned_up(raw + sizeof raw, kLine);
+  *reinterpret_cast<std::byte**>(data - sizeof raw) = raw;
+  return data;
+}
+
+void free_small(std::byte* data) noexcept { std::free(*reinterpret_cast<std::byte**>(data - sizeof data)); }
+
+std::byte* map_pages(std::size_t bytes) {
+  void* p = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return p == MAP_FAILED ? nullptr : static_cast<std::byte*>(p);
+}
+
+// A huge page begins where its address is a multiple of its size.
+std::byte* map_huge(std::size_t bytes) {
+  auto* raw = map_pages(bytes + kHugePage);
+  if (raw == nullptr) return nullptr;
+  auto* data = aligned_up(raw, kHugePage);
+  const auto before = static_cast<std::size_t>(data - raw);
+  if (before > 0) ::munmap(raw, before);
+  if (before < kHugePage) ::munmap(data + bytes, kHugePage - before);
+  ::madvise(data, bytes, MADV_HUGEPAGE);  // where there are none, small pages do
+  return data;
+}
+
+std::byte* map_block(std::size_t bytes) { return bytes >= kHugePage ? map_huge(bytes) : map_pages(bytes); }
+
+}  // namespace
+
+TileMemory& TileMemory::instance() {
+  // Never destroyed: tiles of other objects with static lifetime may be given back after any destructor.
+  static auto* const memory = new TileMemory;
+  return *memory;
+}
+
+TileMemory::Block TileMemory::take(std::size_t bytes) {
+  constexpr auto kMost = std::numeric_limits<std::size_t>::max() / 2;
+  if (bytes > kMost) return {};
+  const auto padded = bytes + kLine;
+  if (!kKeeps || padded < kLargeBytes) return {take_small(padded), 0, false};
+  return take_large(round_up(padded, kPage));
+}
+
+TileMemory::Block TileMemory::take_large(std::size_t bytes) {
+  const auto wanted = static_cast<std::int64_t>(bytes);
+  {
+    const std::lock_guard lock(mutex_);
+    // The smallest that is large enough; one that is much larger would hold memory which nobody counts.
+    const auto found = kept_.lower_bound(bytes);
+    if (found != kept_.end() && found->first <= bytes + bytes / 8) {
+      const Block block{found->second, found->first, false};
+      kept_.erase(found);
+      kept_bytes_ -= static_cast<std::int64_t>(block.mapped);
+      used_bytes_ += static_cast<std::int64_t>(block.mapped);
+      return block;
+    }
+    used_bytes_ += wanted;
+    trim_locked(kept_at_most());
+  }
+  auto* data = map_block(bytes);
+  if (data == nullptr) {
+    trim(0);
+    data = map_block(bytes);
+  }
+  if (data != nullptr) return {data, bytes, true};
+  const std::lock_guard lock(mutex_);
+  used_bytes_ -= wanted;
+  return {};
+}
+
+void TileMemory::give_back(std::byte* data, std::size_t mapped) noexcept {
+  if (mapped == 0) return free_small(data);
+  const auto bytes = static_cast<std::int64_t>(mapped);
+  try {
+    const std::lock_guard lock(mutex_);
+    used_bytes_ -= bytes;
+    if (kept_bytes_ + bytes <= kept_at_most()) {
+      kept_.emplace(mapped, data);
+      kept_bytes_ += bytes;
+      return;
+    }
+  } catch (const std::bad_alloc&) {  // then it is not kept
+  }
+  ::munmap(data, mapped);
+}
+
+std::int64_t TileMemory::kept_at_most() const {
+  return running_ == 0 ? kIdleBytes : std::max<std::int64_t>(0, limits_ - used_bytes_);
+}
+
+void TileMemory::trim_locked(std::int64_t bytes) noexcept {
+  while (kept_bytes_ > bytes) {
+    const auto largest = std::prev(kept_.end());
+    ::munmap(largest->second, largest->first);
+    kept_bytes_ -= static_cast<std::int64_t>(largest->first);
+    kept_.erase(largest);
+  }
+}
+
+void TileMemory::trim(std::int64_t bytes) noexcept {
+  const std::lock_guard lock(mutex_);
+  trim_locked(bytes);
+}
+
+std::int64_t TileMemory::kept_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return kept_bytes_;
+}
+
+std::int64_t TileMemory::used_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return used_bytes_;
+}
+
+TileMemory::Limit::Limit(std::int64_t bytes) : bytes_(bytes) {
+  auto& memory = instance();
+  const std::lock_guard lock(memory.mutex_);
+  ++memory.running_;
+  memory.limits_ += bytes_;
+  memory.trim_locked(memory.kept_at_most());
+}
+
+TileMemory::Limit::~Limit() {
+  auto& memory = instance();
+  const std::lock_guard lock(memory.mutex_);
+  memory.limits_ -= bytes_;
+  // What one statement may hold in all is enough to keep for the next.
+  if (--memory.running_ == 0) memory.trim_locked(std::min(bytes_, kIdleBytes));
+}
+
+}  // namespace eindb

@@ -1,0 +1,146 @@
+// The cache of decoded tiles: what it keeps, and that no statement sees what is out of date.
+
+#include "engine/tile_cache.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+#include "common/error.hpp"
+#include "engine/session.hpp"
+#include "tests/storage/scratch_directory.hpp"
+
+namespace eindb {
+namespace {
+
+constexpr std::int64_t kElements = 8192;
+constexpr std::int64_t kTile = kElements * 8;
+constexpr std::int64_t kEntry = kTile + 1024;  // with what the cache keeps beside it, at most
+
+TilePtr tile() { return std::make_shared<const Tile>(Tile::zeros(DType::Int64, Shape({kElements}))); }
+
+TEST(TileCache, GivesATileAgainInTheSameStatementAndTheNext) {
+  TileCache cache;
+  int reads = 0;
+  for (int n = 0; n < 3; ++n) {
+    const auto memory = MemoryBudget::create(10 * kEntry);
+    const TileCache::Statement statement(cache, memory, 7, 10 * kEntry);
+    cache.number_of("A");
+    for (int again = 0; again < 2; ++again)
+      EXPECT_NE(cache.read(0, 4, kTile, [&] { return ++reads, tile(); }), nullptr);
+    EXPECT_EQ(cache.read(0, 5, kTile, [&] { return ++reads, nullptr; }), nullptr);
+    EXPECT_GE(memory->used(), kTile);
+    EXPECT_EQ(cache.idle_bytes(), 0);
+  }
+  EXPECT_EQ(reads, 2);
+  EXPECT_GE(cache.idle_bytes(), kTile);
+}
+
+TEST(TileCache, ForgetsAnotherStateOfTheDatabase) {
+  TileCache cache;
+  int reads = 0;
+  for (const std::uint64_t version : {1, 1, 2, 1}) {
+    const TileCache::Statement statement(cache, MemoryBudget::create(10 * kEntry), version, 10 * kEntry);
+    cache.read(cache.number_of("A"), 0, kTile, [&] { return ++reads, tile(); });
+  }
+  EXPECT_EQ(reads, 3);
+}
+
+TEST(TileCache, KeepsItsCapacityBetweenStatementsAndTheLimitWithin) {
+  TileCache cache;
+  {
+    const auto memory = MemoryBudget::create(4 * kEntry);
+    const TileCache::Statement statement(cache, memory, 1, 2 * kEntry);
+    cache.number_of("A");
+    for (std::int64_t id = 0; id < 20; ++id) cache.read(0, id, kTile, tile);
+    EXPECT_GE(memory->used(), 3 * kTile);
+    EXPECT_LE(memory->peak(), 4 * kEntry);
+  }
+  EXPECT_LE(cache.idle_bytes(), 2 * kEntry);
+  EXPECT_GE(cache.idle_bytes(), kTile);
+  // Idle tiles give way to whatever a statement needs.
+  const auto memory = MemoryBudget::create(4 * kEntry);
+  const TileCache::Statement statement(cache, memory, 1, 0);
+  const MemoryReservation all(memory, 4 * kEntry);
+  EXPECT_EQ(cache.idle_bytes(), 0);
+}
+
+TEST(TileCache, AReadThatFailsIsTriedAgain) {
+  TileCache cache;
+  const auto memory = MemoryBudget::create(4 * kEntry);
+  const TileCache::Statement statement(cache, memory, 1, kEntry);
+  cache.number_of("A");
+  EXPECT_ERROR(cache.read(0, 0, kTile, []() -> TilePtr { throw Error(ErrorKind::Corrupt, "damaged"); }),
+               ErrorKind::Corrupt, "damaged");
+  EXPECT_EQ(memory->used(), 0);
+  EXPECT_NE(cache.read(0, 0, kTile, tile), nullptr);
+}
+
+TEST(TileCache, ManyThreadsReadEachTileOnce) {
+  TileCache cache;
+  std::atomic<int> reads{0};
+  const auto memory = MemoryBudget::create(100 * kEntry);
+  const TileCache::Statement statement(cache, memory, 1, 100 * kEntry);
+  cache.number_of("A");
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&] {
+      for (std::int64_t id = 0; id < 50; ++id) cache.read(0, id, kTile, [&] { return ++reads, tile(); });
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(reads, 50);
+}
+
+class CachedSessions : public ::testing::Test {
+ protected:
+  static double sum(Session& session, const std::string& tensor) {
+    auto result = session.execute("EINSUM s[] = SUM(" + tensor + "[i])");
+    Row row;
+    EXPECT_TRUE(result.rows->next(row));
+    return std::get<double>(row.back());
+  }
+
+  ScratchDirectory scratch;
+  Session mine{scratch.file("a.db")};
+  Session other{scratch.file("a.db")};
+};
+
+TEST_F(CachedSessions, SeeEachOthersChanges) {
+  mine.execute("CREATE TENSOR X AS EINSUM X[i 100] = 1.0");
+  EXPECT_EQ(sum(mine, "X"), 100);
+  EXPECT_EQ(sum(other, "X"), 100);
+  other.execute("INSERT INTO TENSOR X VALUES (3, 11.0)");
+  EXPECT_EQ(sum(mine, "X"), 110);
+  EXPECT_EQ(sum(other, "X"), 110);
+  mine.execute("DROP TENSOR X");
+  mine.execute("CREATE TENSOR X AS EINSUM X[i 100] = 2.0");
+  EXPECT_EQ(sum(mine, "X"), 200);
+  EXPECT_EQ(sum(other, "X"), 200);
+}
+
+TEST_F(CachedSessions, SeeTheirOwnTransactionsAndWhatBecomesOfThem) {
+  mine.execute("CREATE TENSOR X AS EINSUM X[i 100] = 1.0");
+  EXPECT_EQ(sum(mine, "X"), 100);
+  mine.execute("BEGIN");
+  mine.execute("INSERT INTO TENSOR X VALUES (3, 11.0)");
+  EXPECT_EQ(sum(mine, "X"), 110);
+  EXPECT_EQ(sum(other, "X"), 100);
+  mine.execute("SAVEPOINT here");
+  mine.execute("INSERT INTO TENSOR X VALUES (4, 21.0)");
+  EXPECT_EQ(sum(mine, "X"), 130);
+  mine.execute("ROLLBACK TO here");
+  EXPECT_EQ(sum(mine, "X"), 110);
+  mine.execute("ROLLBACK");
+  EXPECT_EQ(sum(mine, "X"), 100);
+  mine.execute("BEGIN");
+  EXPECT_EQ(sum(mine, "X"), 100);
+  other.execute("INSERT INTO TENSOR X VALUES (5, 6.0)");
+  EXPECT_EQ(sum(mine, "X"), 100) << "a transaction sees one state";
+  mine.execute("COMMIT");
+  EXPECT_EQ(sum(mine, "X"), 105);
+}
+
+}  // namespace
+}  // namespace eindb

@@ -1,0 +1,138 @@
+#include "executor/kernels/pair_kernel.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "executor/kernels/kernel.hpp"
+#include "tensor/reference_evaluator.hpp"
+#include "tests/kernels/random_einsum.hpp"
+
+namespace eindb {
+namespace {
+
+class PairKernelTest : public testing::TestWithParam<InstructionSet> {
+ protected:
+  const LevelTable& level() const { return level_table(GetParam()); }
+
+  void expect_reference(const RandomEinSum& sample, Random& random) const {
+    const auto expected =
+        evaluate_reference(sample.einsum, sample.labels, sample.pointers(), sample.compute, sample.result);
+    expect_close(run_in_parts(sample, level(), random), expected, sample.compute, terms_of(sample), sample.describe());
+  }
+};
+
+std::string name_of_level(const testing::TestParamInfo<InstructionSet>& level) {
+  return std::string(name_of(level.param));
+}
+INSTANTIATE_TEST_SUITE_P(AllLevels, PairKernelTest,
+                         testing::ValuesIn(available_instruction_sets().begin(), available_instruction_sets().end()),
+                         name_of_level);
+
+ScalarPtr call(ScalarOp op, std::vector<ScalarPtr> arguments) {
+  return ScalarExpression::call(op, std::move(arguments));
+}
+
+std::vector<ScalarPtr> functions() {
+  const auto x = ScalarExpression::operand(0);
+  const auto y = ScalarExpression::operand(1);
+  std::vector<ScalarPtr> out;
+  using enum ScalarOp;
+  for (const auto op :
+       {Add, Subtract, Multiply, Least, Greatest, Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual, And, Or}) {
+    out.push_back(call(op, {x, y}));
+    out.push_back(call(op, {y, x}));
+  }
+  out.push_back(call(Abs, {call(Subtract, {x, y})}));
+  out.push_back(call(Power, {call(Subtract, {y, x}), ScalarExpression::integer(2)}));
+  return out;
+}
+
+Labels shuffled(Labels labels, Random& random) {
+  std::shuffle(labels.begin(), labels.end(), random);
+  return labels;
+}
+
+// Labels of every role in any order, with extents on both sides of a block's.
+RandomEinSum random_pairs(Random& random, DType type, ScalarPtr function, Aggregate aggregate, bool specials) {
+  RandomEinSum sample;
+  const auto add = [&](const char* name, std::int64_t most, Labels& to) {
+    to.push_back(sample.labels.add(name, draw(random, 1, most)));
+  };
+  Labels batch;
+  Labels rows;
+  Labels columns;
+  Labels depth;
+  if (draw(random, 0, 2) == 0) add("b", 3, batch);
+  add("m", 12, rows);
+  if (draw(random, 0, 1) == 0) add("n", 5, rows);
+  add("o", 40, columns);
+  if (draw(random, 0, 1) == 0) add("p", 4, columns);
+  add("k", draw(random, 0, 3) == 0 ? 160 : 9, depth);
+  if (draw(random, 0, 1) == 0) add("l", 4, depth);
+  const auto together = [](std::initializer_list<Labels> groups) {
+    Labels all;
+    for (const auto& group : groups) all.insert(all.end(), group.begin(), group.end());
+    return all;
+  };
+  sample.einsum.inputs = {shuffled(together({batch, rows, depth}), random),
+                          shuffled(together({batch, columns, depth}), random)};
+  sample.einsum.output = shuffled(together({batch, rows, columns}), random);
+  sample.einsum.aggregated = depth;
+  sample.einsum.expression = std::move(function);
+  sample.einsum.aggregate = aggregate;
+  for (const auto& input : sample.einsum.inputs)
+    sample.tensors.push_back(random_tile(random, type, Shape(sample.labels.extents(input)), specials));
+  sample.compute = sample.result = type;
+  return sample;
+}
+
+TEST_P(PairKernelTest, AgreesWithReference) {
+  Random random(11);
+  for (const auto type : {DType::Float32, DType::Float64, DType::Int64})
+    for (const auto& function : functions())
+      for (const auto aggregate : {Aggregate::Sum, Aggregate::Min, Aggregate::Max})
+        for (int n = 0; n < 2 && !HasFatalFailure(); ++n)
+          expect_reference(random_pairs(random, type, function, aggregate, false), random);
+}
+
+// Infinities, NaN and zeros of both signs; the ends of the range of INT64.
+TEST_P(PairKernelTest, AgreesWithReferenceOnSpecialValues) {
+  Random random(12);
+  for (const auto type : {DType::Float32, DType::Float64, DType::Int64})
+    for (const auto& function : functions())
+      for (const auto aggregate : {Aggregate::Sum, Aggregate::Min, Aggregate::Max})
+        expect_reference(random_pairs(random, type, function, aggregate, true), random);
+}
+
+// An edge that is not there is infinitely long: a sum of one infinity alone is no NaN, and stays in the blocks.
+TEST_P(PairKernelTest, ShortestPathsWithMissingEdges) {
+  Random random(13);
+  const auto sum = call(ScalarOp::Add, {ScalarExpression::operand(0), ScalarExpression::operand(1)});
+  for (int n = 0; n < 20 && !HasFatalFailure(); ++n) {
+    auto sample = random_pairs(random, DType::Float32, sum, Aggregate::Min, false);
+    for (auto& tensor : sample.tensors)
+      for (std::int64_t e = 0; e < tensor.shape().element_count(); ++e)
+        if (draw(random, 0, 2) == 0) tensor.mutable_data<float>()[e] = std::numeric_limits<float>::infinity();
+    expect_reference(sample, random);
+  }
+}
+
+TEST(PairKernelDescription, NamesFunctionAndSizes) {
+  LabelTable labels;
+  const auto i = labels.add("i", 10);
+  const auto j = labels.add("j", 20);
+  const auto k = labels.add("k", 30);
+  const EinSum einsum{.inputs = {{i, j}, {j, k}},
+                      .output = {i, k},
+                      .aggregated = {j},
+                      .expression = call(ScalarOp::Add, {ScalarExpression::operand(0), ScalarExpression::operand(1)}),
+                      .aggregate = Aggregate::Max};
+  const std::vector types(2, DType::Float64);
+  EXPECT_EQ(Kernel(einsum, labels, types, DType::Float64, DType::Float64).describe(),
+            "pairs MAX of sums m=10 n=30 k=20 batch=1");
+}
+
+}  // namespace
+}  // namespace eindb

@@ -1,0 +1,87 @@
+#include "optimizer/rewrites/chain_fusion.hpp"
+
+#include <gtest/gtest.h>
+
+#include "plan/validator.hpp"
+#include "tests/optimizer/graph_builder.hpp"
+
+namespace eindb {
+namespace {
+
+using testing::call;
+using testing::GraphBuilder;
+using testing::op;
+
+// "Z: M E T Z, rows i", a text per chain.
+std::vector<std::string> chains(const EinGraph& graph) {
+  const auto fused = fuse_chains(graph);
+  EXPECT_NO_THROW(validate(fused));
+  EXPECT_EQ(fused.size(), graph.size());
+  std::vector<std::string> texts;
+  for (const auto& chain : fused.chains()) {
+    auto text = fused.vertex(chain.result).name + ":";
+    for (const auto id : chain.body) text += " " + fused.vertex(id).name;
+    text += ", rows";
+    for (const auto row : chain.rows) text += " " + fused.labels().name(row);
+    texts.push_back(text);
+  }
+  return texts;
+}
+using Texts = std::vector<std::string>;
+
+// Scores of attention: large enough that a product reads K again for every strip.
+struct Attention : GraphBuilder {
+  explicit Attention(std::int64_t positions) {
+    const auto s = label("s", positions);
+    const auto t = label("t", positions);
+    const auto h = label("h", 8);
+    const auto d = label("d", 64);
+    const auto q = input("Q", {positions, 8, 64});
+    const auto k = input("K", {positions, 8, 64});
+    const auto v = input("V", {positions, 8, 64});
+    const auto scores = contraction("S", {{q, {s, h, d}}, {k, {t, h, d}}}, {s, h, t});
+    const auto e = vertex("E", {{scores, {s, h, t}}}, {s, h, t}, call(ScalarOp::Exp, {op(0)}));
+    contraction("Z", {{e, {s, h, t}}, {v, {t, h, d}}}, {s, h, d});
+  }
+};
+
+TEST(ChainFusion, SoftmaxHasItsRowsInCommon) {
+  GraphBuilder g;
+  const auto l = g.labels("ij", 100);
+  const auto i = Labels{l[0]};
+  const auto x = g.input("X", {100, 100});
+  const auto m = g.vertex("M", {{x, l}}, i, op(0), Aggregate::Max);
+  const auto e = g.vertex("E", {{x, l}, {m, i}}, l, call(ScalarOp::Exp, {call(ScalarOp::Subtract, {op(0), op(1)})}));
+  const auto t = g.vertex("T", {{e, l}}, i, op(0), Aggregate::Sum);
+  g.vertex("Z", {{e, l}, {t, i}}, l, call(ScalarOp::Divide, {op(0), op(1)}));
+  EXPECT_EQ(chains(g.graph), (Texts{"Z: M E T Z, rows i"}));
+}
+
+// Heads, which all operands have, are cut before the positions of Q.
+TEST(ChainFusion, AttentionCutsHeadsFirst) { EXPECT_EQ(chains(Attention(256).graph), (Texts{"Z: S E Z, rows h s"})); }
+
+// K of one head would be read from memory again and again.
+TEST(ChainFusion, NothingThatIsReadAgainIsLarge) { EXPECT_EQ(chains(Attention(100'000).graph), Texts{}); }
+
+TEST(ChainFusion, WhatOthersReadStays) {
+  GraphBuilder g;
+  const auto l = g.labels("ij", 10);
+  const auto x = g.input("X", {10, 10});
+  const auto e = g.vertex("E", {{x, l}}, l, call(ScalarOp::Exp, {op(0)}));
+  const auto t = g.vertex("T", {{e, {l[1], l[0]}}}, {l[1]}, op(0), Aggregate::Sum);
+  g.vertex("Z", {{e, l}, {t, {l[0]}}}, l, call(ScalarOp::Divide, {op(0), op(1)}));
+  // E is read by other labels than those of its head, and T by the sum's.
+  EXPECT_EQ(chains(g.graph), Texts{});
+}
+
+TEST(ChainFusion, SumsOverRowsStayOutside) {
+  GraphBuilder g;
+  const auto l = g.labels("ij", 10);
+  const auto x = g.input("X", {10, 10});
+  const auto e = g.vertex("E", {{x, l}}, l, call(ScalarOp::Exp, {op(0)}));
+  g.vertex("Z", {{e, l}}, {}, op(0), Aggregate::Sum);
+  EXPECT_EQ(chains(g.graph), Texts{});
+}
+
+}  // namespace
+}  // namespace eindb
