@@ -13,13 +13,14 @@ QUERY = "EINSUM Z[i,k] = SUM({x}[i,j] * {y}[j,k])"
 
 
 def block_sparse(context, size, block, density):
-    """Random blocks, of which that share is not zero; the others are absent tiles."""
+    """Random blocks, of which that share is not zero; the others are absent tiles, for which they must be +0: a product
+    with a mask would give them negative zeros, which are values like others."""
     blocks = size // block
     generator = np.random.default_rng(10)
     present = np.zeros(blocks * blocks, dtype=bool)
     present[generator.permutation(blocks * blocks)[: round(density * blocks * blocks)]] = True
     mask = np.kron(present.reshape(blocks, blocks), np.ones((block, block), dtype=bool))
-    return context.random((size, size), "float32") * mask
+    return np.where(mask, context.random((size, size), "float32"), np.float32(0))
 
 
 def run(context):

@@ -22,18 +22,30 @@ std::int64_t PanelPacker::room(std::int64_t width, std::int64_t depth, std::int6
 }
 
 void PanelPacker::pack(const OperandBox& box, std::byte* panels) {
-  if (contiguity_ == Contiguity::OuterWidth) return transpose_width(box, panels);
   const auto width = static_cast<std::int64_t>(box.width.size());
   const auto depth = static_cast<std::int64_t>(box.depth.size());
+  if (contiguity_ == Contiguity::OuterWidth) {
+    const auto rest = width % panel_width_;
+    if (rest != 0) clear_edge(rest, depth, panels + (width - rest) * depth * to_size_);
+    return transpose_width(box, panels);
+  }
   for (std::int64_t begin = 0; begin < width; begin += panel_width_)
     pack_panel(box, begin, std::min(panel_width_, width - begin), panels + begin * depth * to_size_);
 }
 
 void PanelPacker::pack_panel(const OperandBox& box, std::int64_t begin, std::int64_t width, std::byte* panel) {
+  clear_edge(width, static_cast<std::int64_t>(box.depth.size()), panel);
   if (contiguity_ == Contiguity::InnerWidth) return copy_panel(box, begin, width, panel);
   if (contiguity_ == Contiguity::Depth) return transpose_panel(box, begin, width, panel);
   functions_.gather(panel, tight_ ? width : panel_width_, box.data, box.width.data() + begin, box.depth.data(), width,
                     static_cast<std::int64_t>(box.depth.size()));
+}
+
+// Lanes of an incomplete panel are multiplied as well. What was left in them by other uses of the memory is often a small
+// integer, read as a number a denormal, at which multiplying takes a hundred times as long.
+void PanelPacker::clear_edge(std::int64_t width, std::int64_t depth, std::byte* panel) const {
+  if (tight_ || width == panel_width_) return;
+  std::memset(panel, 0, static_cast<std::size_t>(panel_width_ * depth * to_size_));
 }
 
 void PanelPacker::copy_panel(const OperandBox& box, std::int64_t begin, std::int64_t width, std::byte* panel) {

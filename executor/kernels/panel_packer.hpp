@@ -26,7 +26,7 @@ struct OperandBox {
 
 /// Packs boxes of an operand into panels for PanelTable::multiply, in one pass over memory in whatever order it lies:
 /// panel q has the elements of `panel_width` neighbours in width, p after p; the last panel has those that are left,
-/// and is as wide as they are if `tight`.
+/// and is as wide as they are if `tight`; if not, its other lanes are zero.
 ///
 ///  - InnerWidth: runs are copied.
 ///  - Depth: squares are transposed in registers, from runs that are contiguous in the depth.
@@ -54,6 +54,7 @@ class PanelPacker {
     std::size_t length;
   };
 
+  void clear_edge(std::int64_t width, std::int64_t depth, std::byte* panel) const;
   void copy_panel(const OperandBox& box, std::int64_t begin, std::int64_t width, std::byte* panel);
   void transpose_panel(const OperandBox& box, std::int64_t begin, std::int64_t width, std::byte* panel);
   void transpose_width(const OperandBox& box, std::byte* panels);

@@ -7,9 +7,11 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <vector>
 
 #include "executor/kernels/index_group.hpp"
 #include "executor/kernels/instruction_set.hpp"
+#include "executor/kernels/panel_packer.hpp"
 #include "executor/kernels/tile_operations.hpp"
 #include "executor/kernels/workspace.hpp"
 #include "tensor/scalar_semantics.hpp"
@@ -269,6 +271,34 @@ TEST(GroupBoxes, ListOffsetsBoxByBox) {
   boxes.list_second(offsets.data());
   EXPECT_EQ(offsets[0], 4);
   EXPECT_EQ(offsets[1], 5);
+}
+
+// Memory that was used for something else often reads as denormals, which are slow to multiply.
+TEST_P(MatrixProductTest, LanesBesideTheLastColumnsAreZero) {
+  constexpr std::int64_t kDepth = 5;
+  const auto& table = level_table(GetParam()).of(DType::Float64).panels;
+  const auto width = 2 * table.columns + 1;
+  std::vector<double> values(static_cast<std::size_t>(width * kDepth), 1.0);
+  Index columns(static_cast<std::size_t>(width));
+  Index steps(kDepth);
+  Index order;
+  for (const auto contiguity : {Contiguity::InnerWidth, Contiguity::OuterWidth, Contiguity::Depth, Contiguity::None}) {
+    const bool deep = contiguity == Contiguity::Depth;
+    for (std::int64_t j = 0; j < width; ++j) columns[static_cast<std::size_t>(j)] = deep ? j * kDepth : j;
+    for (std::int64_t p = 0; p < kDepth; ++p) steps[static_cast<std::size_t>(p)] = deep ? p : p * width;
+    order.resize(contiguity == Contiguity::OuterWidth ? 1 : kDepth);
+    std::iota(order.begin(), order.end(), 0);
+    std::vector<double> panels(
+        static_cast<std::size_t>(PanelPacker::room(width, kDepth, table.columns, contiguity)), 1e-310);
+    PanelPacker packer(table.packing[slot_of(DType::Float64)], 8, 8, contiguity, table.columns, false);
+    packer.pack({.data = values.data(), .width = columns, .depth = steps, .order = order, .inner = width},
+                reinterpret_cast<std::byte*>(panels.data()));
+    for (std::int64_t p = 0; p < kDepth; ++p) {
+      const auto* last = panels.data() + 2 * table.columns * kDepth + p * table.columns;
+      EXPECT_EQ(last[0], 1.0);
+      EXPECT_TRUE(std::all_of(last + 1, last + table.columns, [](double x) { return x == 0; }));
+    }
+  }
 }
 
 }  // namespace
