@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "optimizer/partitions/chain_shape.hpp"
+
 namespace eindb {
 namespace {
 
@@ -40,7 +42,7 @@ class ChainSteps {
     const auto& vertex = graph_.vertex(id);
     JoinStep step{id, {}, vertex.einsum, vertex.compute_dtype};
     step.einsum.epilogue = nullptr;
-    if (const auto twin = computed_by(id)) {
+    if (const auto twin = twin_in_chain(graph_, id, chain_)) {
       add(*twin);
       step.inputs = {made_.at(*twin)};
       step.einsum.inputs = {graph_.vertex(*twin).einsum.output};
@@ -65,24 +67,6 @@ class ChainSteps {
                      vertex.compute_dtype});
     }
     made_.emplace(id, result);
-  }
-
-  // The vertex of the chain that computes what this one aggregates.
-  std::optional<VertexId> computed_by(VertexId id) const {
-    const auto& vertex = graph_.vertex(id);
-    if (vertex.einsum.aggregate == Aggregate::None) return std::nullopt;
-    for (const auto other : chain_.body) {
-      const auto& twin = graph_.vertex(other);
-      if (twin.einsum.aggregate != Aggregate::None || twin.inputs != vertex.inputs || other == chain_.result ||
-          twin.einsum.inputs != vertex.einsum.inputs || twin.compute_dtype != vertex.compute_dtype)
-        continue;
-      if (operands_of(*twin.einsum.expression).empty() || !equal(*twin.einsum.expression, *vertex.einsum.expression))
-        continue;
-      const auto has = [&](Label label) { return contains(twin.einsum.output, label); };
-      const auto labels = vertex.einsum.labels();
-      if (std::all_of(labels.begin(), labels.end(), has) && twin.einsum.output.size() == labels.size()) return other;
-    }
-    return std::nullopt;
   }
 
   std::size_t push(JoinStep step) {

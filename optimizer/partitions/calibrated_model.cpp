@@ -11,6 +11,8 @@ namespace {
 
 constexpr double kCachedTile = 4 << 20;
 constexpr double kCacheSpeed = 4;  // of caches over memory
+// At the end threads wait for that one whose last call takes longest: of a call's time.
+constexpr double kUnevenness = 0.03;
 
 double part(std::int64_t extent, std::int64_t parts) { return static_cast<double>(largest_part(extent, parts)); }
 
@@ -77,7 +79,7 @@ double seconds_of(const KernelWork::Operations& operations, const KernelRates& r
 // memory that was used before.
 double stored(const VertexShape& shape, const Partition& d) {
   const double tile = elements(shape, d, shape.output) * static_cast<double>(shape.work.output_bytes);
-  return tile / (shape.is_read && tile <= kCachedTile ? kCacheSpeed : 1);
+  return tile / (shape.stays || (shape.is_read && tile <= kCachedTile) ? kCacheSpeed : 1);
 }
 
 bool sums_side(const VertexShape& shape, ContractionRole side) {
@@ -132,7 +134,7 @@ CalibratedModel::CallCost CalibratedModel::loops(const VertexShape& shape, const
   for (std::size_t n = 0; n < shape.inputs.size(); ++n) {
     const double tile = elements(shape, d, shape.inputs[n]) * bytes_of_input(shape, n);
     const bool was_made = n < shape.made.size() && shape.made[n];
-    cost.loaded += tile / (was_made && tile <= kCachedTile ? kCacheSpeed : 1);
+    cost.loaded += tile / (is_at_hand(shape, n) || (was_made && tile <= kCachedTile) ? kCacheSpeed : 1);
   }
   return cost;
 }
@@ -162,8 +164,11 @@ double CalibratedModel::join(const VertexShape& shape, const Partition& d) const
   const double waves = std::ceil(calls / threads_);
   const auto one = call(shape, d);
   const auto& abreast = crowd(std::floor(calls / waves));
-  return figures_.operator_seconds + waves * (one.seconds * crowd(calls).slowdown + figures_.call_seconds) +
-         calls * one.loaded / abreast.load + groups * one.stored / abreast.store + epilogue(shape, d);
+  // Steps of a chain are no operators and no calls of their own.
+  const double starting = shape.stays ? 0 : figures_.operator_seconds + waves * figures_.call_seconds;
+  const double working = waves * one.seconds * crowd(calls).slowdown + calls * one.loaded / abreast.load +
+                         groups * one.stored / abreast.store + epilogue(shape, d);
+  return starting + working * (1 + (threads_ > 1 ? kUnevenness / waves : 0));
 }
 
 double CalibratedModel::aggregation(const VertexShape& shape, const Partition& d) const {
@@ -191,7 +196,11 @@ double CalibratedModel::repartition(const Partition& producer, const Partition& 
   }
   if (elements == 0) return 0;
   const auto workers = std::min(tiles, static_cast<double>(threads_));
-  return figures_.operator_seconds + elements * static_cast<double>(element_bytes) / crowd(workers).repartition +
+  const auto& abreast = crowd(workers);
+  const double bytes = elements * static_cast<double>(element_bytes);
+  // Small tiles are read before they have left the caches.
+  const double through_memory = bytes / tiles > kCachedTile ? bytes / abreast.store + bytes / abreast.load : 0;
+  return figures_.operator_seconds + bytes / abreast.repartition + through_memory +
          pieces * figures_.piece_seconds / workers;
 }
 

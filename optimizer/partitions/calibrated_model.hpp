@@ -14,9 +14,10 @@ namespace eindb {
 /// fixed seconds per call, x and z the bytes that a call reads and writes, and L(u) and S(u) the bytes per second that
 /// u threads load and store,
 ///
-///     join = start + waves * (w * slow(u) + o) + N (x / L(u') + z / S(u')), u' = N / waves
+///     join = start + waves * o + (waves * w * slow(u) + N (x / L(u') + z / S(u'))) (1 + e / waves), u' = N / waves
 ///
-/// where w, x and z are those of the largest parts. Matrix products take w = 2 m n k / rate(side) with the side of the
+/// where e is how much longer the last call takes, that all threads wait for, and w, x and z are those of the largest
+/// parts. Matrix products take w = 2 m n k / rate(side) with the side of the
 /// square matrices that are as efficient: the harmonic mean of m, n and k, for a product costs
 /// m n k (a + b / m + b / n + b / k). Rates of matrix products were measured with the operands' bytes, so that x is 0;
 /// operands that do not lie as matrices are copied first. Everything else is loops: the cells of the call's join times
@@ -24,7 +25,8 @@ namespace eindb {
 ///
 /// An epilogue adds its operations on the elements of the result. Calls of a group accumulate into one tile: what
 /// aggregation costs is reading and writing that tile again for every call but the first. A repartition costs its
-/// bytes, and a fixed time per piece cut out of a tile.
+/// bytes, once more to and from memory where its tiles are too large for the caches, and a fixed time per piece cut out
+/// of a tile. Vertices of a chain are steps of the same calls: what one of them has made or read comes from a cache.
 ///
 /// A value: holds its figures, any number of threads may ask it.
 class CalibratedModel final : public CostModel {

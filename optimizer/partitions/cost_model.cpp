@@ -75,6 +75,10 @@ VertexShape shape_of(const EinSum& einsum, const LabelTable& table) {
   return shape;
 }
 
+bool is_at_hand(const VertexShape& shape, std::size_t input) {
+  return input < shape.at_hand.size() && shape.at_hand[input];
+}
+
 Partition project(const Partition& d, const std::vector<std::size_t>& places) {
   Partition out;
   out.reserve(places.size());
@@ -90,7 +94,8 @@ double kernel_calls(const Partition& d) {
 
 double cost_join(const VertexShape& shape, const Partition& d) {
   double elements = 0;
-  for (const auto& input : shape.inputs) elements += tile_elements(shape, d, input);
+  for (std::size_t n = 0; n < shape.inputs.size(); ++n)
+    if (!is_at_hand(shape, n)) elements += tile_elements(shape, d, shape.inputs[n]);
   return kernel_calls(d) * elements;
 }
 

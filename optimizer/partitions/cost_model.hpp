@@ -30,8 +30,10 @@ struct VertexShape {
   std::vector<std::size_t> aggregated;
   KernelWork work = {};  ///< for models that count seconds
   SparseWork sparse = {};
-  std::vector<bool> made = {};  ///< of each input, whether another vertex makes it; empty: none
-  bool is_read = false;         ///< whether another vertex reads the result
+  std::vector<bool> made = {};     ///< of each input, whether another vertex makes it; empty: none
+  bool is_read = false;            ///< whether another vertex reads the result
+  std::vector<bool> at_hand = {};  ///< of each input, whether the same call has just made or read it; empty: none
+  bool stays = false;              ///< whether the call that makes the result is the one that reads it
 
   friend auto operator<=>(const VertexShape&, const VertexShape&) = default;
 };
@@ -39,6 +41,8 @@ struct VertexShape {
 VertexShape shape_of(const EinGraph& graph, const Vertex& vertex);
 /// Of an EinSum by itself: everything in it is FLOAT64.
 VertexShape shape_of(const EinSum& einsum, const LabelTable& labels);
+
+bool is_at_hand(const VertexShape& shape, std::size_t input);
 
 /// d[wanted; all]: the entries of a partition vector at the given places.
 Partition project(const Partition& d, const std::vector<std::size_t>& places);
@@ -56,7 +60,8 @@ Partition project(const Partition& d, const std::vector<std::size_t>& places);
 
 /// N(d), the product of all parts.
 double kernel_calls(const Partition& d);
-/// N(d) (n_X + n_Y), with n_X the elements of one tile of X; the sum over as many inputs as there are.
+/// N(d) (n_X + n_Y), with n_X the elements of one tile of X; the sum over as many inputs as there are, but for those
+/// that are at hand.
 double cost_join(const VertexShape& shape, const Partition& d);
 /// (N(d) / n_agg) (n_agg - 1) n_Z, with n_agg the product of d over the aggregated labels.
 double cost_agg(const VertexShape& shape, const Partition& d);

@@ -3,37 +3,12 @@
 #include <algorithm>
 
 #include "common/check.hpp"
+#include "optimizer/partitions/chain_shape.hpp"
 #include "optimizer/partitions/cost_model.hpp"
 #include "optimizer/partitions/viable.hpp"
 
 namespace eindb {
-namespace {
-
-double cost_of_edges(const EinGraph& graph, const Vertex& vertex, const std::vector<VertexLabelling>& known,
-                     const DecompositionOptions& options) {
-  const auto& own = known.back().partition;
-  double cost = 0;
-  for (std::size_t n = 0; n < vertex.inputs.size(); ++n) {
-    const auto& producer = graph.vertex(vertex.inputs[n]);
-    if (is_free_in_any_partition(producer, options)) continue;
-    cost += options.model->repartition(result_partition(producer, known[vertex.inputs[n].index()].partition),
-                                       own.project(vertex.einsum.inputs[n]), producer.bound.extents(),
-                                       size_of(producer.dtype)) *
-            producer.density.present;
-  }
-  return cost;
-}
-
-double cost_of_output(const EinGraph& graph, const Labelling& labelling, const DecompositionOptions& options) {
-  const auto& output = graph.vertex(graph.output());
-  if (!options.output_partition || is_free_in_any_partition(output, options)) return 0;
-  const auto& partition = labelling.vertices[graph.output().index()].partition;
-  return options.model->repartition(result_partition(output, partition), *options.output_partition,
-                                    output.bound.extents(), size_of(output.dtype)) *
-         output.density.present;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 bool is_free_in_any_partition(const Vertex& vertex, const DecompositionOptions& options) {
   if (!vertex.is_input()) return false;
@@ -87,18 +62,92 @@ LabelPartition cut_rows(const EinGraph& graph, const FusedChain& chain, std::int
   return partition;
 }
 
+// What vertices cost with given partition vectors. Chains whose vectors agree are computed as such.
+class Costs {
+ public:
+  Costs(const EinGraph& graph, const std::vector<LabelPartition>& partitions, const DecompositionOptions& options)
+      : graph_(graph), partitions_(partitions), options_(options) {}
+
+  /// `chain`: what the vertex is computed with, or null.
+  VertexLabelling of(VertexId id, const FusedChain* chain) const {
+    const auto& vertex = graph_.vertex(id);
+    VertexLabelling out;
+    if (vertex.is_input()) return out;
+    out.partition = partitions_[id.index()];
+    const auto shape = chain != nullptr ? shape_in_chain(graph_, id, *chain) : shape_of(graph_, vertex);
+    out.cost_join = options_.model->join(shape, out.partition.parts);
+    out.cost_agg = options_.model->aggregation(shape, out.partition.parts);
+    for (std::size_t n = 0; n < vertex.inputs.size(); ++n)
+      if (!is_at_hand(shape, n))
+        out.cost_repart += moving(vertex.inputs[n], out.partition.project(vertex.einsum.inputs[n]));
+    return out;
+  }
+
+  double of_output() const {
+    return options_.output_partition ? moving(graph_.output(), *options_.output_partition) : 0;
+  }
+
+  /// Of a chain, and of bringing its result to whoever reads it.
+  double of(const FusedChain& chain, const std::vector<VertexId>& readers, bool fused) const {
+    double cost = 0;
+    for (const auto id : chain.body) cost += of(id, fused ? &chain : nullptr).cost();
+    for (const auto reader : readers) cost += repartitions_of(reader, chain.result);
+    return cost + (chain.result == graph_.output() ? of_output() : 0);
+  }
+
+ private:
+  double moving(VertexId id, const Partition& wanted) const {
+    const auto& producer = graph_.vertex(id);
+    if (is_free_in_any_partition(producer, options_)) return 0;
+    return options_.model->repartition(result_partition(producer, partitions_[id.index()]), wanted,
+                                       producer.bound.extents(), size_of(producer.dtype)) *
+           producer.density.present;
+  }
+
+  double repartitions_of(VertexId reader, VertexId result) const {
+    const auto& vertex = graph_.vertex(reader);
+    double cost = 0;
+    for (std::size_t n = 0; n < vertex.inputs.size(); ++n)
+      if (vertex.inputs[n] == result)
+        cost += moving(result, partitions_[reader.index()].project(vertex.einsum.inputs[n]));
+    return cost;
+  }
+
+  const EinGraph& graph_;
+  const std::vector<LabelPartition>& partitions_;
+  const DecompositionOptions& options_;
+};
+
+// Of every vertex: those that read it.
+std::vector<std::vector<VertexId>> readers_in(const EinGraph& graph) {
+  std::vector<std::vector<VertexId>> readers(graph.size());
+  for (std::size_t v = 0; v < graph.size(); ++v) {
+    for (const auto input : graph.vertex(VertexId(v)).inputs) {
+      auto& list = readers[input.index()];
+      if (list.empty() || list.back() != VertexId(v)) list.emplace_back(v);
+    }
+  }
+  return readers;
+}
+
 }  // namespace
 
-std::vector<LabelPartition> fitted_to_chains(const EinGraph& graph, std::vector<LabelPartition> partitions) {
+std::vector<LabelPartition> fitted_to_chains(const EinGraph& graph, std::vector<LabelPartition> partitions,
+                                             const DecompositionOptions& options) {
+  if (graph.chains().empty()) return partitions;
+  const auto readers = readers_in(graph);
   for (const auto& chain : graph.chains()) {
     std::int64_t calls = 1;
     for (const auto id : chain.body) calls = std::max(calls, partitions[id.index()].kernel_calls());
     const auto whole = cut_rows(graph, chain, calls);
     if (is_in_slices(graph, chain) || whole.kernel_calls() * 2 < calls) continue;
-    for (const auto id : chain.body) {
-      auto& own = partitions[id.index()];
-      own.parts = whole.project(own.labels);
-    }
+    auto fitted = partitions;
+    for (const auto id : chain.body) fitted[id.index()].parts = whole.project(fitted[id.index()].labels);
+    const auto& reading = readers[chain.result.index()];
+    const bool is_fused = partition_of_chain(graph, chain, partitions).has_value();
+    if (Costs(graph, fitted, options).of(chain, reading, true) <=
+        Costs(graph, partitions, options).of(chain, reading, is_fused))
+      partitions = std::move(fitted);
   }
   return partitions;
 }
@@ -118,19 +167,17 @@ std::optional<LabelPartition> partition_of_chain(const EinGraph& graph, const Fu
 
 Labelling evaluate(const EinGraph& graph, std::vector<LabelPartition> partitions, const DecompositionOptions& options) {
   CHECK(partitions.size() == graph.size(), "a labelling has an entry for every vertex");
+  std::vector<const FusedChain*> fused_in(graph.size(), nullptr);
+  for (const auto& chain : graph.chains())
+    if (partition_of_chain(graph, chain, partitions))
+      for (const auto id : chain.body) fused_in[id.index()] = &chain;
+  const Costs costs(graph, partitions, options);
   Labelling out;
   for (std::size_t v = 0; v < graph.size(); ++v) {
-    const auto& vertex = graph.vertex(VertexId(v));
-    auto& labelled = out.vertices.emplace_back();
-    if (vertex.is_input()) continue;
-    labelled.partition = std::move(partitions[v]);
-    const auto shape = shape_of(graph, vertex);
-    labelled.cost_join = options.model->join(shape, labelled.partition.parts);
-    labelled.cost_agg = options.model->aggregation(shape, labelled.partition.parts);
-    labelled.cost_repart = cost_of_edges(graph, vertex, out.vertices, options);
-    out.total_cost += labelled.cost();
+    out.vertices.push_back(costs.of(VertexId(v), fused_in[v]));
+    out.total_cost += out.vertices.back().cost();
   }
-  out.cost_output = cost_of_output(graph, out, options);
+  out.cost_output = costs.of_output();
   out.total_cost += out.cost_output;
   return out;
 }

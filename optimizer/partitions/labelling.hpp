@@ -51,9 +51,10 @@ Partition result_partition(const Vertex& vertex, const LabelPartition& partition
 std::vector<LabelPartition> fitted_to_slices(const EinGraph& graph, std::vector<LabelPartition> partitions);
 
 /// Gives the vertices of each chain one partition vector, which cuts rows alone: those of FusedChain::rows in their
-/// order until there are as many kernel calls as before. A chain whose rows allow fewer than half of that, or that has
-/// a vertex in slices, stays as it is.
-std::vector<LabelPartition> fitted_to_chains(const EinGraph& graph, std::vector<LabelPartition> partitions);
+/// order until there are as many kernel calls as before. A chain stays as it is where that costs more, as it does where
+/// large operands lie in other cuts; where its rows allow fewer than half of the calls; or if a vertex is in slices.
+std::vector<LabelPartition> fitted_to_chains(const EinGraph& graph, std::vector<LabelPartition> partitions,
+                                             const DecompositionOptions& options);
 
 /// The partition vector of a chain over all of its labels: set if those of its vertices agree, and cut its rows alone.
 std::optional<LabelPartition> partition_of_chain(const EinGraph& graph, const FusedChain& chain,

@@ -1,5 +1,9 @@
 #include "optimizer/partitions/prediction.hpp"
 
+#include <algorithm>
+
+#include "optimizer/partitions/chain_shape.hpp"
+
 namespace eindb {
 namespace {
 
@@ -35,18 +39,23 @@ class Predictor {
   }
 
   NodePrediction of(const PhysicalNode& node, const JoinNode& join) const {
-    if (!join.steps.empty()) return of_chain(join);
+    if (!join.steps.empty()) return of_chain(chain_of(node.vertex), join);
     const auto shape = shape_of(graph_, graph_.vertex(node.vertex));
     return {model_.join(shape, join.partition.parts), transfers_model().join(shape, join.partition.parts)};
   }
 
+  const FusedChain& chain_of(VertexId result) const {
+    const auto& chains = graph_.chains();
+    return *std::find_if(chains.begin(), chains.end(), [&](const auto& chain) { return chain.result == result; });
+  }
+
   // As if step after step were a join of its own. Its epilogues are steps of the same vertex, which counts once.
-  NodePrediction of_chain(const JoinNode& join) const {
+  NodePrediction of_chain(const FusedChain& chain, const JoinNode& join) const {
     NodePrediction sum;
     for (std::size_t s = 0; s < join.steps.size(); ++s) {
       const auto& vertex = graph_.vertex(join.steps[s].vertex);
       if (s > 0 && join.steps[s - 1].vertex == join.steps[s].vertex) continue;
-      const auto shape = shape_of(graph_, vertex);
+      const auto shape = shape_in_chain(graph_, join.steps[s].vertex, chain);
       const auto parts = join.partition.project(vertex.einsum.labels());
       sum.seconds += model_.join(shape, parts);
       sum.elements += transfers_model().join(shape, parts);

@@ -134,7 +134,7 @@ Labelling label(const EinGraph& graph, const Strategy& strategy, const Decomposi
   const auto& row = row_of(strategy.kind);
   auto names = strategy.labels;
   if (names.empty() && !row.own_label.empty()) names.emplace_back(row.own_label);
-  auto partitions = fitted_to_chains(graph, fitted_to_slices(graph, row.choose(graph, names, options)));
+  auto partitions = fitted_to_chains(graph, fitted_to_slices(graph, row.choose(graph, names, options)), options);
   return evaluate(graph, std::move(partitions), options);
 }
 

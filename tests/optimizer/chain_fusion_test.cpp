@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "optimizer/partitions/calibrated_model.hpp"
+#include "optimizer/partitions/strategy.hpp"
+#include "optimizer/physical_planner.hpp"
 #include "plan/validator.hpp"
 #include "tests/optimizer/graph_builder.hpp"
 
@@ -81,6 +86,39 @@ TEST(ChainFusion, SumsOverRowsStayOutside) {
   const auto e = g.vertex("E", {{x, l}}, l, call(ScalarOp::Exp, {op(0)}));
   g.vertex("Z", {{e, l}}, {}, op(0), Aggregate::Sum);
   EXPECT_EQ(chains(g.graph), Texts{});
+}
+
+// Row sums of X times a matrix.
+struct SumsTimesMatrix : GraphBuilder {
+  explicit SumsTimesMatrix(Partition partition) {
+    const auto a = label("a", 1024);
+    const auto b = label("b", 64);
+    const auto c = label("c", 1024);
+    const auto x = input("X", {1024, 64, 1024}, std::move(partition));
+    const auto y = input("Y", {64, 64});
+    const auto sums = vertex("S", {{x, {a, b, c}}}, {a, b}, op(0));
+    const auto d = label("d", 64);
+    contraction("Z", {{sums, {a, b}}, {y, {b, d}}}, {a, d});
+  }
+  // The number of joins of several vertices, for two threads.
+  std::int64_t fused() const {
+    const CalibratedModel model(built_in_figures(), 2);
+    DecompositionOptions options;
+    options.parallelism = 64;
+    options.model = &model;
+    const auto chained = fuse_chains(graph);
+    const auto plan = plan_physically(chained, eindb::label(chained, {}, options), {});
+    return std::count_if(plan.nodes.begin(), plan.nodes.end(), [](const auto& node) {
+      const auto* join = std::get_if<JoinNode>(&node.op);
+      return join != nullptr && !join->steps.empty();
+    });
+  }
+};
+
+// Rows that lie in many tiles would have to be put together first, at the price of reading X three times.
+TEST(ChainFusion, HappensWhereRowsLieTogether) {
+  EXPECT_EQ(SumsTimesMatrix({64, 1, 1}).fused(), 1);
+  EXPECT_EQ(SumsTimesMatrix({4, 1, 16}).fused(), 0);
 }
 
 }  // namespace
