@@ -82,6 +82,19 @@ double stored(const VertexShape& shape, const Partition& d) {
   return tile / (shape.stays || (shape.is_read && tile <= kCachedTile) ? kCacheSpeed : 1);
 }
 
+// The bytes of a call's operands. One that was made or read just before comes from a cache.
+double loaded(const VertexShape& shape, const Partition& d) {
+  double bytes = 0;
+  for (std::size_t n = 0; n < shape.inputs.size(); ++n) {
+    const double tile = elements(shape, d, shape.inputs[n]) * bytes_of_input(shape, n);
+    const bool was_made = n < shape.made.size() && shape.made[n];
+    bytes += tile / (is_at_hand(shape, n) || (was_made && tile <= kCachedTile) ? kCacheSpeed : 1);
+  }
+  return bytes;
+}
+
+bool is_vector(const MatrixSizes& sizes) { return std::min(sizes.rows, sizes.columns) == 1; }
+
 bool sums_side(const VertexShape& shape, ContractionRole side) {
   const auto& roles = shape.work.matrix.roles;
   return std::find(roles.begin(), roles.end(), side) != roles.end();
@@ -107,9 +120,8 @@ double CalibratedModel::matrices(const VertexShape& shape, const Partition& d, c
   const auto& work = shape.work;
   const auto& rates = figures_.of(work.compute);
   const double flops = 2 * sizes.batch * sizes.rows * sizes.columns * sizes.contracted;
-  const bool is_vector = std::min(sizes.rows, sizes.columns) == 1;
   const double side = 3 / (1 / sizes.rows + 1 / sizes.columns + 1 / sizes.contracted);
-  double seconds = flops / (is_vector ? rates.matrix_vector : rate_of_side(rates, side));
+  double seconds = flops / (is_vector(sizes) ? rates.matrix_vector : rate_of_side(rates, side));
 
   const auto size = static_cast<double>(size_of(work.compute));
   double copied = 0;
@@ -124,27 +136,21 @@ double CalibratedModel::matrices(const VertexShape& shape, const Partition& d, c
   return seconds;
 }
 
-CalibratedModel::CallCost CalibratedModel::loops(const VertexShape& shape, const Partition& d) const {
+double CalibratedModel::loops(const VertexShape& shape, const Partition& d) const {
   const auto& work = shape.work;
   const auto& rates = figures_.of(work.compute);
   double per_cell = work.crosswise / rates.crosswise + seconds_of(work.operations, rates);
   if (work.folds) per_cell += 1 / (work.folds_product ? rates.product_fold : rates.fold);
 
-  CallCost cost{per_cell * cells(shape, d), 0, stored(shape, d)};
-  for (std::size_t n = 0; n < shape.inputs.size(); ++n) {
-    const double tile = elements(shape, d, shape.inputs[n]) * bytes_of_input(shape, n);
-    const bool was_made = n < shape.made.size() && shape.made[n];
-    cost.loaded += tile / (is_at_hand(shape, n) || (was_made && tile <= kCachedTile) ? kCacheSpeed : 1);
-  }
-  return cost;
+  return per_cell * cells(shape, d);
 }
 
 CalibratedModel::CallCost CalibratedModel::call(const VertexShape& shape, const Partition& d) const {
-  if (shape.work.has_matrices) {
-    const auto sizes = sizes_of(shape, d);
-    if (multiplies_matrices(sizes)) return {matrices(shape, d, sizes), 0, stored(shape, d)};
-  }
-  return loops(shape, d);
+  const auto sizes = shape.work.has_matrices ? sizes_of(shape, d) : MatrixSizes{};
+  const bool multiplies = shape.work.has_matrices && multiplies_matrices(sizes);
+  if (!multiplies) return {loops(shape, d), loaded(shape, d), stored(shape, d)};
+  // Rates of matrix times vector are those of reading the matrix.
+  return {matrices(shape, d, sizes), is_vector(sizes) ? 0 : loaded(shape, d), stored(shape, d)};
 }
 
 // Once per tile of the result.

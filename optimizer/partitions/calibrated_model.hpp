@@ -17,11 +17,10 @@ namespace eindb {
 ///     join = start + waves * o + (waves * w * slow(u) + N (x / L(u') + z / S(u'))) (1 + e / waves), u' = N / waves
 ///
 /// where e is how much longer the last call takes, that all threads wait for, and w, x and z are those of the largest
-/// parts. Matrix products take w = 2 m n k / rate(side) with the side of the
-/// square matrices that are as efficient: the harmonic mean of m, n and k, for a product costs
-/// m n k (a + b / m + b / n + b / k). Rates of matrix products were measured with the operands' bytes, so that x is 0;
-/// operands that do not lie as matrices are copied first. Everything else is loops: the cells of the call's join times
-/// the seconds of its operations.
+/// parts. Matrix products take w = 2 m n k / rate(side) with the side of the square matrices that are as efficient: the
+/// harmonic mean of m, n and k, for a product costs m n k (a + b / m + b / n + b / k). Rates were measured with
+/// operands in caches, but for the rate of a matrix times a vector, which is that of memory. Operands that do not lie as
+/// matrices are copied first. Everything else is loops: the cells of the call's join times the seconds of its operations.
 ///
 /// An epilogue adds its operations on the elements of the result. Calls of a group accumulate into one tile: what
 /// aggregation costs is reading and writing that tile again for every call but the first. A repartition costs its
@@ -55,7 +54,7 @@ class CalibratedModel final : public CostModel {
   // One thread, one kernel call.
   struct CallCost {
     double seconds = 0;
-    double loaded = 0;  // bytes, beyond those that `seconds` counts
+    double loaded = 0;  // bytes
     double stored = 0;
   };
   // By the number of threads that work at the same time.
@@ -68,7 +67,7 @@ class CalibratedModel final : public CostModel {
   };
 
   CallCost call(const VertexShape& shape, const Partition& d) const;
-  CallCost loops(const VertexShape& shape, const Partition& d) const;
+  double loops(const VertexShape& shape, const Partition& d) const;
   double matrices(const VertexShape& shape, const Partition& d, const struct MatrixSizes& sizes) const;
   double epilogue(const VertexShape& shape, const Partition& d) const;
   const Crowd& crowd(double tasks) const;
