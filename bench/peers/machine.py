@@ -1,9 +1,8 @@
 """What the machine can do, by the program build/bench/machine, measured whenever it is asked."""
 
 import subprocess
-import time
 
-SETTLE_SECONDS = 0.04  # as in rounds.py: threads of peers may still spin
+from rounds import settle
 
 
 class Machine:
@@ -15,7 +14,7 @@ class Machine:
         self._values = {}
 
     def measure(self, name):
-        time.sleep(SETTLE_SECONDS)
+        settle()
         self._process.stdin.write(name + "\n")
         self._process.stdin.flush()
         value = float(self._process.stdout.readline())

@@ -1,20 +1,31 @@
 """Interleaved rounds: every contestant has a turn in each, and ratios are of one round's times.
 
 What disturbs a machine for seconds disturbs all contestants of a round; the median over rounds leaves out what disturbs
-one. Threads of BLAS and OpenMP libraries spin for some 20 ms after their last work: everyone waits until the cores are
-free. A turn begins with calls that are not counted, until some 20 ms have passed: they bring caches, clocks and threads
+one. Threads of BLAS and OpenMP libraries spin after their last work, for up to some 100 ms: everyone waits until they
+have stopped. A turn begins with calls that are not counted, until some 20 ms have passed: they bring caches, clocks and threads
 to where they are in a program that makes such calls one after another.
 """
 
 import statistics
 import time
 
-SETTLE_SECONDS = 0.04
+SETTLE_SECONDS = 0.02
+MOST_SETTLE_SECONDS = 1.0
 WARM_SECONDS = 0.02
 
 
+def settle():
+    """Until no thread of this process has used more than a tenth of SETTLE_SECONDS for as long."""
+    end = time.perf_counter() + MOST_SETTLE_SECONDS
+    while time.perf_counter() < end:
+        used = time.process_time()
+        time.sleep(SETTLE_SECONDS)
+        if time.process_time() - used < 0.1 * SETTLE_SECONDS:
+            return
+
+
 def turn(contestant):
-    time.sleep(SETTLE_SECONDS)
+    settle()
     start = time.perf_counter()
     seconds = contestant.seconds()
     if seconds >= WARM_SECONDS:
