@@ -12,7 +12,7 @@ namespace eindb {
 namespace {
 
 constexpr std::size_t kLine = 64;
-constexpr std::size_t kPage = 4096;
+constexpr std::size_t kPage = PageChunks::kPage;
 constexpr std::size_t kHugePage = std::size_t{2} << 20U;
 
 // Sanitizers see through malloc alone: what is kept would hide uses of tiles that are gone.
@@ -64,8 +64,6 @@ std::byte* map_huge(std::size_t bytes) {
   return data;
 }
 
-std::byte* map_block(std::size_t bytes) { return bytes >= kHugePage ? map_huge(bytes) : map_pages(bytes); }
-
 }  // namespace
 
 TileMemory& TileMemory::instance() {
@@ -84,45 +82,54 @@ TileMemory::Block TileMemory::take(std::size_t bytes) {
 
 TileMemory::Block TileMemory::take_large(std::size_t bytes) {
   const auto wanted = static_cast<std::int64_t>(bytes);
-  {
-    const std::lock_guard lock(mutex_);
-    // The smallest that is large enough; one that is much larger would hold memory which nobody counts.
-    const auto found = kept_.lower_bound(bytes);
-    if (found != kept_.end() && found->first <= bytes + bytes / 8) {
-      const Block block{found->second, found->first, false};
-      kept_.erase(found);
-      kept_bytes_ -= static_cast<std::int64_t>(block.mapped);
-      used_bytes_ += static_cast<std::int64_t>(block.mapped);
-      return block;
-    }
-    used_bytes_ += wanted;
-    trim_locked(kept_at_most());
+  const std::lock_guard lock(mutex_);
+  // The smallest that is large enough; one that is much larger would hold memory which nobody counts.
+  const auto found = kept_.lower_bound(bytes);
+  if (found != kept_.end() && found->first <= bytes + bytes / 8) {
+    const Block block{found->second, found->first, false};
+    kept_.erase(found);
+    kept_bytes_ -= static_cast<std::int64_t>(block.mapped);
+    used_bytes_ += static_cast<std::int64_t>(block.mapped);
+    return block;
   }
-  auto* data = map_block(bytes);
+  used_bytes_ += wanted;
+  trim_locked(kept_at_most());
+  auto* data = map_locked(bytes);
   if (data == nullptr) {
-    trim(0);
-    data = map_block(bytes);
+    trim_locked(0);
+    data = map_locked(bytes);
   }
   if (data != nullptr) return {data, bytes, true};
-  const std::lock_guard lock(mutex_);
   used_bytes_ -= wanted;
   return {};
+}
+
+// Where statements have little memory, the rest of a huge page beside a block would be much of it.
+std::byte* TileMemory::map_locked(std::size_t bytes) {
+  constexpr std::int64_t kLeastForHugePages = 64 * static_cast<std::int64_t>(kHugePage);
+  if (bytes >= kHugePage) return map_huge(bytes);
+  return running_ > 0 && limits_ < kLeastForHugePages ? map_pages(bytes) : chunks_.take(bytes);
+}
+
+void TileMemory::unmap_locked(std::byte* data, std::size_t bytes) noexcept {
+  if (chunks_.owns(data)) chunks_.give_back(data, bytes);
+  else ::munmap(data, bytes);
 }
 
 void TileMemory::give_back(std::byte* data, std::size_t mapped) noexcept {
   if (mapped == 0) return free_small(data);
   const auto bytes = static_cast<std::int64_t>(mapped);
-  try {
-    const std::lock_guard lock(mutex_);
-    used_bytes_ -= bytes;
-    if (kept_bytes_ + bytes <= kept_at_most()) {
+  const std::lock_guard lock(mutex_);
+  used_bytes_ -= bytes;
+  if (kept_bytes_ + bytes <= kept_at_most()) {
+    try {
       kept_.emplace(mapped, data);
       kept_bytes_ += bytes;
       return;
+    } catch (const std::bad_alloc&) {  // then it is not kept
     }
-  } catch (const std::bad_alloc&) {  // then it is not kept
   }
-  ::munmap(data, mapped);
+  unmap_locked(data, mapped);
 }
 
 std::int64_t TileMemory::kept_at_most() const {
@@ -132,7 +139,7 @@ std::int64_t TileMemory::kept_at_most() const {
 void TileMemory::trim_locked(std::int64_t bytes) noexcept {
   while (kept_bytes_ > bytes) {
     const auto largest = std::prev(kept_.end());
-    ::munmap(largest->second, largest->first);
+    unmap_locked(largest->second, largest->first);
     kept_bytes_ -= static_cast<std::int64_t>(largest->first);
     kept_.erase(largest);
   }

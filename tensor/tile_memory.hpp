@@ -5,13 +5,15 @@
 #include <map>
 #include <mutex>
 
+#include "tensor/page_chunks.hpp"
+
 namespace eindb {
 
 /// Where tiles take the memory of their elements from, in the whole process, as malloc is where everything else does.
 ///
 /// The pages of fresh memory cost more than arithmetic that passes over them once: the system makes each of them zero
-/// when it is first touched. Large blocks are therefore mapped one by one, in huge pages where the system has them, and
-/// kept when they are given back: the next block of about the size is one of those. Small ones are malloc's.
+/// when it is first touched. Large blocks are therefore mapped, in huge pages where the system has them, and kept when
+/// they are given back: the next block of about the size is one of those. Small ones are malloc's.
 ///
 /// What is kept counts: large blocks in use and kept ones together stay within the limits of the statements that run
 /// (Limit), as far as what is in use allows; when none runs, at most kIdleBytes are kept.
@@ -60,10 +62,13 @@ class TileMemory {
   TileMemory() = default;
 
   Block take_large(std::size_t bytes);
+  std::byte* map_locked(std::size_t bytes);
+  void unmap_locked(std::byte* data, std::size_t bytes) noexcept;
   std::int64_t kept_at_most() const;
   void trim_locked(std::int64_t bytes) noexcept;
 
   mutable std::mutex mutex_;                     // guards what follows
+  PageChunks chunks_;                            // of blocks smaller than a huge page
   std::multimap<std::size_t, std::byte*> kept_;  // by size
   std::int64_t kept_bytes_ = 0;
   std::int64_t used_bytes_ = 0;
