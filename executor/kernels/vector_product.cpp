@@ -63,10 +63,16 @@ class VectorProduct {
   std::int64_t* offsets(std::int64_t count) {
     return workspace_.take_array<std::int64_t>(static_cast<std::size_t>(count));
   }
-  // Boxes that are one index in every loop but the innermost, and at most `most` there.
+  // Boxes whose indices lie side by side in v, at most `most`: the innermost loop, and those that it nests in.
   static std::vector<std::int64_t> rows_of(const IndexGroup& group, std::int64_t most) {
     std::vector<std::int64_t> sides(group.size(), 1);
-    if (!sides.empty()) sides.back() = std::min(most, group.back().extent);
+    std::int64_t count = 1;
+    for (auto n = group.size(); n-- > 0;) {
+      if (group[n].first != count) break;
+      sides[n] = std::min(most / count, group[n].extent);
+      count *= sides[n];
+      if (sides[n] < group[n].extent) break;
+    }
     return sides;
   }
   // to[i] = from[offsets[i]]
@@ -145,7 +151,7 @@ class DotProducts : VectorProduct {
       run_begin_ = runs_.begin_in_first();
     }
     const auto count = runs_.count();
-    const bool in_place = contracted_.back().second == 1;
+    const bool in_place = contracted_.back().second == 1 && count == runs_.extents().back();
     const void* vector = in_place ? s_at(at.s + s_offsets_[0]) : vector_;
     if (!in_place) gather(vector_, s_at(at.s), s_offsets_, count);
     for (std::int64_t r = 0; r < boxes_.count(); ++r) rows_[r] = v_at(at.v + v_offsets_[r] + run_begin_);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 
 #include "executor/kernels/levels/micro_kernel.hpp"
 #include "executor/kernels/levels/reduce.hpp"
@@ -8,6 +9,17 @@
 /// Matrix times vector, where memory's speed is the limit: several rows at a time, so that each load of the vector or
 /// of the sums serves them all.
 namespace eindb::EINDB_LEVEL {
+
+// How far ahead lines are fetched so that they arrive from memory before they are used, in bytes: within long rows, of
+// short ones the rows that come next. The processor itself does not look beyond a page.
+inline constexpr std::int64_t kFetchAhead = 1024;
+inline constexpr std::int64_t kShortRow = 4096;
+
+inline std::int64_t fetch_ahead(const void* const* rows, std::int64_t row_count, int rows_at_a_time,
+                                std::int64_t row_bytes) {
+  if (row_bytes > kShortRow || row_count < 2 * rows_at_a_time) return kFetchAhead;
+  return static_cast<const std::byte*>(rows[rows_at_a_time]) - static_cast<const std::byte*>(rows[0]);
+}
 
 inline constexpr int kDotRows = 4;
 inline constexpr int kAddedRows = 8;
@@ -28,7 +40,7 @@ template <class R>
 
 // A dot product of several rows with x: two vectors of sums per row, added up pairwise at the end.
 template <class T, int kRows>
-void dot_fixed(Wide<T>* sums, const void* const* rows, const T* x, std::int64_t count) {
+void dot_fixed(Wide<T>* sums, const void* const* rows, const T* x, std::int64_t count, std::int64_t ahead) {
   using R = Part<T>;
   constexpr auto kStep = 2 * kLanes<R>;
   std::array<const R*, kRows> row;
@@ -40,6 +52,9 @@ void dot_fixed(Wide<T>* sums, const void* const* rows, const T* x, std::int64_t 
     const auto x0 = load(other + i);
     const auto x1 = load(other + i + kLanes<R>);
     unrolled<kRows>([&](auto r) __attribute__((always_inline)) {
+      const auto* next = reinterpret_cast<const std::byte*>(row[r] + i) + ahead;
+      __builtin_prefetch(next);
+      __builtin_prefetch(next + kVectorBytes);
       sum[r][0] += load(row[r] + i) * x0;
       sum[r][1] += load(row[r] + i + kLanes<R>) * x1;
     });
@@ -60,13 +75,14 @@ template <class T>
 void dot_rows(void* sums, const void* const* rows, std::int64_t row_count, const void* x, std::int64_t count) {
   auto* to = static_cast<Wide<T>*>(sums);
   const auto* vector = static_cast<const T*>(x);
+  const auto bytes = count * static_cast<std::int64_t>(sizeof(T));
   for (; row_count >= kDotRows; row_count -= kDotRows, rows += kDotRows, to += kDotRows)
-    dot_fixed<T, kDotRows>(to, rows, vector, count);
-  for (; row_count > 0; --row_count, ++rows, ++to) dot_fixed<T, 1>(to, rows, vector, count);
+    dot_fixed<T, kDotRows>(to, rows, vector, count, fetch_ahead(rows, row_count, kDotRows, bytes));
+  for (; row_count > 0; --row_count, ++rows, ++to) dot_fixed<T, 1>(to, rows, vector, count, kFetchAhead);
 }
 
 template <class T, int kRows>
-void add_fixed(T* sums, const void* const* rows, const T* x, std::int64_t count, bool first) {
+void add_fixed(T* sums, const void* const* rows, const T* x, std::int64_t count, bool first, std::int64_t ahead) {
   using R = Part<T>;
   std::array<const R*, kRows> row;
   std::array<Vector<R>, kRows> factor;
@@ -78,7 +94,10 @@ void add_fixed(T* sums, const void* const* rows, const T* x, std::int64_t count,
   std::int64_t i = 0;
   for (; i + kLanes<R> <= count; i += kLanes<R>) {
     auto sum = first ? Vector<R>{} : load(to + i);
-    unrolled<kRows>([&](auto r) __attribute__((always_inline)) { sum += load(row[r] + i) * factor[r]; });
+    unrolled<kRows>([&](auto r) __attribute__((always_inline)) {
+      __builtin_prefetch(reinterpret_cast<const std::byte*>(row[r] + i) + ahead);
+      sum += load(row[r] + i) * factor[r];
+    });
     store(to + i, sum);
   }
   if (i == count) return;
@@ -92,9 +111,11 @@ void add_rows(void* sums, const void* const* rows, std::int64_t row_count, const
               bool first) {
   auto* to = static_cast<T*>(sums);
   const auto* vector = static_cast<const T*>(x);
+  const auto bytes = count * static_cast<std::int64_t>(sizeof(T));
   for (; row_count >= kAddedRows; row_count -= kAddedRows, rows += kAddedRows, vector += kAddedRows, first = false)
-    add_fixed<T, kAddedRows>(to, rows, vector, count, first);
-  for (; row_count > 0; --row_count, ++rows, ++vector, first = false) add_fixed<T, 1>(to, rows, vector, count, first);
+    add_fixed<T, kAddedRows>(to, rows, vector, count, first, fetch_ahead(rows, row_count, kAddedRows, bytes));
+  for (; row_count > 0; --row_count, ++rows, ++vector, first = false)
+    add_fixed<T, 1>(to, rows, vector, count, first, kFetchAhead);
 }
 
 // A tile of small matrices, each lane of a vector another one: element (i, p) of a is a vector at a[i][depth[p]].
