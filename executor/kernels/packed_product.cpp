@@ -61,6 +61,9 @@ std::int64_t divided_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b
 // `count` in as few parts as `most` allows, as equal as they come.
 std::int64_t even_part(std::int64_t count, std::int64_t most) { return divided_up(count, divided_up(count, most)); }
 
+// How the columns of a panel lie in the result.
+enum class ColumnLayout : std::uint8_t { SideBySide, InVectors, Scattered };
+
 class PackedProduct {
  public:
   PackedProduct(const LevelTable& level, DType compute, double factor, const ProductGroups& groups,
@@ -99,6 +102,7 @@ class PackedProduct {
     result_rows_ = offsets(rows_.room());
     v_columns_ = offsets(columns_.room());
     result_columns_ = offsets(columns_.room());
+    column_layouts_ = workspace_.take_array<ColumnLayout>(static_cast<std::size_t>(panels_of_columns()));
     s_depth_ = offsets(depth_.room());
     v_depth_ = offsets(depth_.room());
     s_order_ = offsets(std::max(rows_.room(), depth_.room()));
@@ -121,8 +125,10 @@ class PackedProduct {
     const auto offsets = [](std::int64_t count) { return Workspace::rounded(static_cast<std::size_t>(count) * 8); };
     return Workspace::rounded(s_bytes()) + Workspace::rounded(v_bytes()) + 2 * offsets(rows_.room()) +
            2 * offsets(columns_.room()) + 2 * offsets(depth_.room()) + offsets(std::max(rows_.room(), depth_.room())) +
-           offsets(std::max(columns_.room(), depth_.room()));
+           offsets(std::max(columns_.room(), depth_.room())) +
+           Workspace::rounded(static_cast<std::size_t>(panels_of_columns()) * sizeof(ColumnLayout));
   }
+  std::int64_t panels_of_columns() const { return divided_up(columns_.room(), table_.columns); }
 
   void run_batch(std::size_t loop, std::int64_t s, std::int64_t v, std::int64_t result) {
     if (loop == groups_.batch.size()) return run_matrix(s, v, result);
@@ -161,6 +167,8 @@ class PackedProduct {
     columns_.list_first(v_columns_);
     columns_.list_second(result_columns_);
     if (v_contiguity_ == Contiguity::OuterWidth) v_ordered_ = columns_.order_by_first(v_order_, true);
+    for (std::int64_t j = 0; j < columns_.count(); j += table_.columns)
+      column_layouts_[j / table_.columns] = layout_of(j, std::min(table_.columns, columns_.count() - j));
     v_is_packed_ = false;
   }
   void go_to_depth(std::int64_t number) {
@@ -192,6 +200,14 @@ class PackedProduct {
             .depth = list(v_depth_, depth_.count()),
             .order = list(v_order_, v_ordered_),
             .inner = groups_.columns.empty() ? 1 : columns_.extents().back()};
+  }
+
+  ColumnLayout layout_of(std::int64_t begin, std::int64_t width) const {
+    const auto* offsets = result_columns_ + begin;
+    if (is_run(offsets, width)) return ColumnLayout::SideBySide;
+    for (std::int64_t j = 0; j < width; j += table_.vector)
+      if (!is_run(offsets + j, std::min(table_.vector, width - j))) return ColumnLayout::Scattered;
+    return ColumnLayout::InVectors;
   }
 
   // Whole panels of columns that lie side by side.
@@ -226,13 +242,15 @@ class PackedProduct {
       for (std::int64_t j = 0; j < columns_.count(); j += table_.columns) {
         const auto width = std::min(table_.columns, columns_.count() - j);
         const auto* columns = result_columns_ + j;
-        const bool contiguous = is_run(columns, width);
+        const auto layout = column_layouts_[j / table_.columns];
+        const bool contiguous = layout == ColumnLayout::SideBySide;
         const ProductTile tile{.data = result_ + (result + (contiguous ? columns[0] : 0)) * size_,
                                .rows = result_rows_ + i,
                                .columns = contiguous ? nullptr : columns,
                                .column_count = width,
                                .factor = factor_,
-                               .add = add};
+                               .add = add,
+                               .in_vectors = layout != ColumnLayout::Scattered};
         if (in_place(j, width)) {
           table_.multiply(height, depth, s_panel, at(v_, v + v_columns_[j] + v_depth_[begin]), step, tile);
         } else {
@@ -283,6 +301,7 @@ class PackedProduct {
   std::int64_t* result_columns_ = nullptr;
   std::int64_t* s_depth_ = nullptr;
   std::int64_t* v_depth_ = nullptr;
+  ColumnLayout* column_layouts_ = nullptr;  // of the box's panels
   std::int64_t* s_order_ = nullptr;
   std::int64_t* v_order_ = nullptr;
   std::int64_t s_ordered_ = 0;

@@ -78,17 +78,21 @@ template <class T>
   }
 }
 
-// Columns side by side: whole vectors, and of the last one those elements that are columns.
+// Columns side by side, or those of each vector: whole vectors, and of the last one those elements that are columns.
 template <class T, int kRows, int kVectors>
 [[gnu::always_inline]] inline void write_vectors(const Sums<T, kRows, kVectors>& sums, T factor_value,
                                                  const ProductTile& tile) {
   const auto factor = broadcast(factor_value);
   const auto rest = tile.column_count - (kVectors - 1) * kLanes<T>;
   const bool whole = rest == kLanes<T>;
+  std::array<T*, kVectors> columns;
+  unrolled<kVectors>([&](auto j) __attribute__((always_inline)) {
+    const auto first = j * kLanes<T>;
+    columns[j] = static_cast<T*>(tile.data) + (tile.columns == nullptr ? first : tile.columns[first]);
+  });
   unrolled<kRows>([&](auto i) __attribute__((always_inline)) {
-    auto* to = static_cast<T*>(tile.data) + tile.rows[i];
     unrolled<kVectors>([&](auto j) __attribute__((always_inline)) {
-      auto* cells = to + j * kLanes<T>;
+      auto* cells = columns[j] + tile.rows[i];
       auto value = sums[i][j] * factor;
       if (whole || j + 1 < kVectors) {
         if (tile.add) value += load(cells);
@@ -105,7 +109,8 @@ template <class T, int kRows, int kVectors>
 [[gnu::always_inline]] inline void write(const Sums<Part<T>, kRows, kVectors>& sums, const ProductTile& tile) {
   using R = Part<T>;
   if constexpr (kParts<T> == 1) {
-    if (tile.columns == nullptr) return write_vectors<R, kRows, kVectors>(sums, factor_of<T>(tile), tile);
+    if (tile.columns == nullptr || tile.in_vectors)
+      return write_vectors<R, kRows, kVectors>(sums, factor_of<T>(tile), tile);
   }
   alignas(kVectorBytes) R buffer[static_cast<std::size_t>(kRows * kTileVectors * kLanes<R>)];
   unrolled<kRows>([&](auto i) __attribute__((always_inline)) {
