@@ -1,6 +1,6 @@
 // The file is a JSON object:
 //
-//   {"format": "eindb machine figures", "version": 1, "threads": 8,
+//   {"format": "eindb machine figures", "version": 2, "threads": 8,
 //    "figures": {"compute_scaling": 7.4, "operator_seconds": 1.2e-05, ...,
 //                "FLOAT32 matrix_product 4": 2.1e+09, ...}}
 //
@@ -25,7 +25,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "eindb machine figures";
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 constexpr std::int64_t kLargestFile = 1 << 16;
 constexpr int kMostThreads = 1 << 16;
 // What a figure may be in any unit, from the time of a cycle to the speed of the largest machines.

@@ -9,7 +9,7 @@
 namespace eindb {
 namespace {
 
-constexpr double kCachedTile = 4 << 20;
+constexpr double kCachedTile = 2 << 20;  // of a second-level cache
 constexpr double kCacheSpeed = 4;  // of caches over memory
 // At the end threads wait for that one whose last call takes longest: of a call's time.
 constexpr double kUnevenness = 0.03;
@@ -205,7 +205,7 @@ double CalibratedModel::repartition(const Partition& producer, const Partition& 
   const auto& abreast = crowd(workers);
   const double bytes = elements * static_cast<double>(element_bytes);
   // Small tiles are read before they have left the caches.
-  const double through_memory = bytes / tiles > kCachedTile ? bytes / abreast.store + bytes / abreast.load : 0;
+  const double through_memory = bytes / tiles > kCachedTile ? bytes / abreast.load : 0;
   return figures_.operator_seconds + bytes / abreast.repartition + through_memory +
          pieces * figures_.piece_seconds / workers;
 }

@@ -24,7 +24,7 @@ namespace eindb {
 ///
 /// An epilogue adds its operations on the elements of the result. Calls of a group accumulate into one tile: what
 /// aggregation costs is reading and writing that tile again for every call but the first. A repartition costs its
-/// bytes, once more to and from memory where its tiles are too large for the caches, and a fixed time per piece cut out
+/// bytes, once more from memory where its tiles are too large for the caches, and a fixed time per piece cut out
 /// of a tile. Vertices of a chain are steps of the same calls: what one of them has made or read comes from a cache.
 ///
 /// A value: holds its figures, any number of threads may ask it.

@@ -19,8 +19,8 @@ enum class Operation : std::uint8_t {
 // clang-format on
 inline constexpr std::size_t kOperations = static_cast<std::size_t>(Operation::Atan2) + 1;
 
-/// Sides of the square matrices whose products are timed: 4, 8, ..., 512.
-inline constexpr std::size_t kMatrixSides = 8;
+/// Sides of the square matrices whose products are timed: 4, 8, ..., 1024.
+inline constexpr std::size_t kMatrixSides = 9;
 inline constexpr int kFirstMatrixSideLog2 = 2;
 
 /// How fast one thread's kernels work on one element type; everything per second.

@@ -97,7 +97,7 @@ class CalibrateTest(unittest.TestCase):
     def test_a_damaged_file_says_what_to_do(self):
         path = self.folder / ".config/eindb/machine.json"
         path.parent.mkdir(parents=True)
-        path.write_text('{"format": "eindb machine figures", "version": 1}')
+        path.write_text('{"format": "eindb machine figures", "version": 2}')
         status, _, message = self.run_eindb("-c", "SET cost_model = 'calibrated'; EINSUM Z[i 2] = i")
         self.assertEqual(status, 1)
         self.assertIn(str(path), message)
