@@ -11,7 +11,10 @@
 namespace eindb {
 namespace {
 
+// All registers of a box stay in the first-level cache; few of them may be longer, which costs fewer calls.
 constexpr std::int64_t kBoxBytes = 4096;
+constexpr std::int64_t kBoxBytesOfFew = 8192;
+constexpr std::size_t kFewOperations = 3;
 
 // One kernel call. The last stream is the output.
 class ExpressionRun {
@@ -168,7 +171,8 @@ void ExpressionKernel::run(const LevelTable& level, std::span<const LabelView> o
   if (is_copy()) return copy(level, operands, ranges, accumulator);
   auto all_loops = loops(operands, ranges, accumulator);
   if (reduce_rows(level, program_, aggregate_, compute_, operands, all_loops, accumulator, first)) return;
-  const auto box_elements = kBoxBytes / static_cast<std::int64_t>(size_of(compute_));
+  const auto box_bytes = program_.operation_count() <= kFewOperations ? kBoxBytesOfFew : kBoxBytes;
+  const auto box_elements = box_bytes / static_cast<std::int64_t>(size_of(compute_));
   const auto all_streams = streams(operands);
   const auto nest = arrange(std::move(all_loops), all_streams, box_elements);
 

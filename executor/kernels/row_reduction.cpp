@@ -18,6 +18,9 @@ constexpr std::int64_t kCellsDown = 2048;
 // What is folded into them in one call: sums of calls are added up once more, which bounds the error.
 constexpr std::int64_t kElementsAlong = 8192;
 constexpr std::int64_t kRowsDown = 64;
+// Of rows that lie a page or more apart fewer: first-level caches hold few lines of addresses that differ by pages.
+constexpr std::int64_t kFarRowsDown = 16;
+constexpr std::int64_t kPage = 4096;
 // In shorter rows the boxes of the expression kernel do better.
 constexpr std::int64_t kFewestAlong = 3;
 constexpr std::int64_t kFewestDown = 16;
@@ -134,7 +137,9 @@ bool reduce_rows(const LevelTable& level, const ExpressionProgram& program, Aggr
 
   const bool along = sides->columns.aggregated;
   const BoxSide cells{along ? sides->rows : sides->columns, along ? kCellsAlong : kCellsDown};
-  const BoxSide folded{along ? sides->columns : sides->rows, along ? kElementsAlong : kRowsDown};
+  const bool far = farthest(sides->rows) * static_cast<std::int64_t>(size_of(compute)) >= kPage;
+  const auto rows_down = far ? kFarRowsDown : kRowsDown;
+  const BoxSide folded{along ? sides->columns : sides->rows, along ? kElementsAlong : rows_down};
   // Far steps outside, near ones inside.
   std::stable_sort(loops.begin(), loops.end(), [](const Loop& a, const Loop& b) { return farthest(a) > farthest(b); });
   std::vector<Loop> output;

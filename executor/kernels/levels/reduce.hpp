@@ -236,11 +236,14 @@ template <class F, int kVectors, class Values>
 template <class F, class Values>
 void fold_down(typename F::Value* wide, const Values& values, std::int64_t rows, std::int64_t columns, bool first) {
   using W = typename F::Value;
-  constexpr int kStrip = 8;
   std::int64_t c = 0;
-  for (; c + kStrip * kLanes<W> <= columns; c += kStrip * kLanes<W>)
-    fold_strip<F, kStrip>(wide, values, c, rows, first);
-  for (; c + kLanes<W> <= columns; c += kLanes<W>) fold_strip<F, 1>(wide, values, c, rows, first);
+  const auto strips = [&]<int kVectors>(std::integral_constant<int, kVectors>) {
+    for (; c + kVectors * kLanes<W> <= columns; c += kVectors * kLanes<W>)
+      fold_strip<F, kVectors>(wide, values, c, rows, first);
+  };
+  strips(std::integral_constant<int, 8>{});
+  strips(std::integral_constant<int, 4>{});
+  strips(std::integral_constant<int, 1>{});
   if (c == columns) return;
   const auto count = columns - c;
   auto strip = values.row(0).part(c, count);
