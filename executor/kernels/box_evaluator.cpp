@@ -27,7 +27,8 @@ BoxEvaluator::BoxEvaluator(const LevelTable& level, const ExpressionProgram& pro
       operands_(operands),
       registers_(code_.size()),
       box_elements_(nest.rows.chunk * nest.columns.chunk),
-      scratch_(slot_bytes(box_elements_, size_of(compute)) * (code_.size() + 1) +
+      scratch_((slot_bytes(box_elements_, size_of(compute)) + slot_bytes(nest.rows.chunk, size_of(compute))) *
+                   (code_.size() + 1) +
                slot_bytes(box_elements_, sizeof(double))) {
   place_registers(nest);
 }
@@ -43,16 +44,18 @@ void BoxEvaluator::place_registers(const LoopNest& nest) {
   for (std::size_t n = 0; n < code_.size(); ++n) {
     const auto& instruction = code_[n];
     auto& reg = registers_[n];
-    reg.single = true;
+    reg.spread = Spread::Single;
     if (instruction.kind == Kind::Operand || instruction.reads_number()) {
       reg.stream = stream++;
       reg.row_stride = nest.rows.chunk == 1 ? 0 : nest.rows.loop.strides[reg.stream];
       reg.column_stride = nest.columns.chunk == 1 ? 0 : nest.columns.loop.strides[reg.stream];
-      reg.single = reg.row_stride == 0 && reg.column_stride == 0;
+      if (reg.column_stride != 0 || (reg.row_stride != 0 && nest.columns.chunk == 1)) reg.spread = Spread::Box;
+      else if (reg.row_stride != 0) reg.spread = Spread::Rows;
     }
     for (std::size_t a = 0; a < instruction.argument_count(); ++a)
-      reg.single = reg.single && registers_[instruction.arguments[a]].single;
-    reg.slot = take(reg.single ? 1 : box_elements_, size_of(compute_));
+      reg.spread = std::max(reg.spread, registers_[instruction.arguments[a]].spread);
+    if (reg.spread != Spread::Single) reg.box = take(box_elements_, size_of(compute_));
+    reg.slot = reg.spread == Spread::Box ? reg.box : take(nest.rows.chunk, size_of(compute_));
     reg.data = reg.slot;
     if (instruction.kind == Kind::Integer || instruction.kind == Kind::Real) set_constant(instruction, reg);
   }
@@ -92,6 +95,7 @@ void BoxEvaluator::run(const StreamOffsets& offsets, std::int64_t rows, std::int
       reg.changed = false;
       for (std::size_t a = 0; a < instruction.argument_count(); ++a)
         reg.changed = reg.changed || registers_[instruction.arguments[a]].changed;
+      reg.spread_out = reg.spread_out && !reg.changed;
       const bool here = in_place != nullptr && n + 1 == count;
       if (here) compute(n, in_place);
       else if (reg.changed) compute(n, reg.slot);
@@ -104,6 +108,7 @@ void BoxEvaluator::fetch(std::size_t number, std::uint64_t offset) {
   reg.changed = resized_ || offset != reg.offset;
   if (!reg.changed) return;
   reg.offset = offset;
+  reg.spread_out = false;
   if (code_[number].kind == Kind::Operand) load(code_[number], reg, offset);
   else draw(code_[number], reg, offset);
 }
@@ -112,14 +117,13 @@ void BoxEvaluator::load(const Instruction& instruction, Register& into, std::uin
   const auto& operand = operands_[instruction.operand];
   const auto* data = static_cast<const std::byte*>(operand.data) +
                      signed_offset(offset) * static_cast<std::int64_t>(size_of(operand.dtype));
-  const bool packed =
-      into.single || ((columns_ == 1 || into.column_stride == 1) && (rows_ == 1 || into.row_stride == columns_));
+  const auto rows = into.spread == Spread::Single ? 1 : rows_;
+  const auto columns = into.spread == Spread::Box ? columns_ : 1;
+  const bool packed = (columns == 1 || into.column_stride == 1) && (rows == 1 || into.row_stride == columns);
   if (packed && operand.dtype == compute_) {
     into.data = data;
     return;
   }
-  const auto rows = into.single ? 1 : rows_;
-  const auto columns = into.single ? 1 : columns_;
   const auto move = table_.move[slot_of(operand.dtype)];
   if (columns < rows && into.row_stride == 1) {
     // Short rows: read down the columns, which are contiguous.
@@ -131,8 +135,8 @@ void BoxEvaluator::load(const Instruction& instruction, Register& into, std::uin
 }
 
 void BoxEvaluator::draw(const Instruction& instruction, Register& into, std::uint64_t offset) {
-  const auto rows = into.single ? 1 : rows_;
-  const auto columns = into.single ? 1 : columns_;
+  const auto rows = into.spread == Spread::Single ? 1 : rows_;
+  const auto columns = into.spread == Spread::Box ? columns_ : 1;
   if (instruction.kind == Kind::Number) {
     table_.ramp(into.slot, signed_offset(offset), into.row_stride, into.column_stride, rows, columns);
     return;
@@ -151,24 +155,45 @@ void BoxEvaluator::draw(const Instruction& instruction, Register& into, std::uin
 void BoxEvaluator::compute(std::size_t number, void* to) {
   const auto& instruction = code_[number];
   const auto& [a, b, c] = instruction.arguments;
-  const auto count = registers_[number].single ? 1 : rows_ * columns_;
+  const auto spread = registers_[number].spread;
+  const auto count = this->count(spread);
   switch (instruction.kind) {
     case Kind::Unary: table_.unary[slot_of(instruction.op)](to, registers_[a].data, count); break;
-    case Kind::Binary: table_.binary[slot_of(instruction.op)](to, value(a), value(b), count); break;
-    default: table_.select(to, count == 1 ? registers_[a].data : whole_box(a), value(b), value(c), count); break;
+    case Kind::Binary: table_.binary[slot_of(instruction.op)](to, value(a, spread), value(b, spread), count); break;
+    default:
+      table_.select(to, at_every_element(registers_[a], spread), value(b, spread), value(c, spread), count);
+      break;
   }
 }
 
-const void* BoxEvaluator::whole_box(std::size_t number) {
-  if (!registers_[number].single) return registers_[number].data;
-  table_.move[slot_of(compute_)]({spare_, 0, 1}, {registers_[number].data, 0, 0}, 1, rows_ * columns_);
-  return spare_;
+std::int64_t BoxEvaluator::count(Spread spread) const {
+  if (spread == Spread::Single) return 1;
+  return spread == Spread::Rows ? rows_ : rows_ * columns_;
 }
 
-Values BoxEvaluator::value(std::size_t number) const {
-  return {registers_[number].data, registers_[number].single ? 0 : 1};
+const void* BoxEvaluator::at_every_element(const Register& reg, Spread wanted) {
+  if (reg.spread == wanted) return reg.data;
+  const auto move = table_.move[slot_of(compute_)];
+  if (reg.spread == Spread::Single) {
+    move({spare_, 0, 1}, {reg.data, 0, 0}, 1, count(wanted));
+    return spare_;
+  }
+  move({reg.box, columns_, 1}, {reg.data, 1, 0}, rows_, columns_);
+  return reg.box;
 }
 
-bool BoxEvaluator::computes_box() const { return code_.back().argument_count() > 0 && !registers_.back().single; }
+// `wanted` is at least what the register has.
+Values BoxEvaluator::value(std::size_t number, Spread wanted) {
+  auto& reg = registers_[number];
+  if (reg.spread == Spread::Single) return {reg.data, 0};
+  if (reg.spread == wanted) return {reg.data, 1};
+  if (!reg.spread_out) at_every_element(reg, wanted);
+  reg.spread_out = true;
+  return {reg.box, 1};
+}
+
+bool BoxEvaluator::computes_box() const {
+  return code_.back().argument_count() > 0 && registers_.back().spread == Spread::Box;
+}
 
 }  // namespace eindb

@@ -12,14 +12,11 @@
 
 namespace eindb {
 
-/// Where the streams stand: an element offset for operands and the output, the value for numbers. Modulo 2^64.
-using StreamOffsets = std::vector<std::uint64_t>;
-
-/// Runs a program over one box of rows x columns elements after the other. Registers hold a box, row-major, or a single
-/// value where nothing in it changes within the box; operands that lie that way in memory are used where they are.
-/// A register is computed again only if something it depends on has changed since the last box.
-/// State of one kernel call: not shared between threads. Stream n is the n-th instruction that reads memory or a
-/// number.
+/// Runs a program over one box of rows x columns elements after the other. Registers hold a box, row-major, or one
+/// value per row, or a single value, where nothing in them changes along rows or within the box; operands that lie that
+/// way in memory are used where they are. A register is computed again only if something it depends on has changed
+/// since the last box. State of one kernel call: not shared between threads. Stream n is the n-th instruction that
+/// reads memory or a number.
 class BoxEvaluator {
  public:
   BoxEvaluator(const LevelTable& level, const ExpressionProgram& program, DType compute,
@@ -31,20 +28,24 @@ class BoxEvaluator {
   void evaluate_arguments(const StreamOffsets& offsets, std::int64_t rows, std::int64_t columns);
 
   /// Elements of register `number` of the last box.
-  Values value(std::size_t number) const;
-  Values result() const { return value(registers_.size() - 1); }
-  /// True if the last instruction computes a box, rather than fetch it or give a single value.
+  Values value(std::size_t number) { return value(number, Spread::Box); }
+  Values result() { return value(registers_.size() - 1); }
+  /// True if the last instruction computes a box, rather than fetch it or give fewer values.
   bool computes_box() const;
 
  private:
+  // What a register has values for.
+  enum class Spread : std::uint8_t { Single, Rows, Box };
   struct Register {
-    bool single = false;  // one value for the whole box
+    Spread spread = Spread::Box;
     bool changed = true;
+    bool spread_out = false;  // `box` holds what the rows' values are for every element
     std::size_t stream = 0;
     std::uint64_t offset = 0;  // of its stream when it was loaded last
     std::int64_t row_stride = 0;
     std::int64_t column_stride = 0;
     std::byte* slot = nullptr;  // own memory
+    std::byte* box = nullptr;   // of a whole box
     const void* data = nullptr;
   };
 
@@ -55,7 +56,9 @@ class BoxEvaluator {
   void draw(const Instruction& instruction, Register& into, std::uint64_t offset);
   void set_constant(const Instruction& instruction, Register& into);
   void compute(std::size_t number, void* to);
-  const void* whole_box(std::size_t number);
+  Values value(std::size_t number, Spread wanted);
+  std::int64_t count(Spread spread) const;
+  const void* at_every_element(const Register& reg, Spread wanted);
 
   const ElementTable& table_;
   const std::vector<Instruction>& code_;

@@ -5,43 +5,16 @@
 #include "common/cancellation.hpp"
 #include "common/check.hpp"
 #include "executor/kernels/box_evaluator.hpp"
+#include "executor/kernels/row_reduction.hpp"
 #include "executor/kernels/strided_copy.hpp"
 
 namespace eindb {
 namespace {
 
+// All registers of a box stay in the first-level cache; few of them may be longer, which costs fewer calls.
 constexpr std::int64_t kBoxBytes = 4096;
-
-// Runs through the indices of some loops and keeps the streams' offsets.
-class Odometer {
- public:
-  explicit Odometer(const std::vector<Loop>& loops) : loops_(loops), index_(loops.size(), 0) {}
-
-  // To the next index, the last loop fastest; false after the last, with everything back at the start.
-  bool advance(StreamOffsets& offsets) {
-    for (std::size_t n = loops_.size(); n-- > 0;) {
-      const auto& loop = loops_[n];
-      if (loop.size == 1) continue;
-      if (++index_[n] < loop.size) {
-        move(offsets, loop, 1);
-        return true;
-      }
-      index_[n] = 0;
-      move(offsets, loop, 1 - loop.size);
-    }
-    return false;
-  }
-  std::int64_t operator[](std::size_t loop) const { return index_[loop]; }
-
- private:
-  static void move(StreamOffsets& offsets, const Loop& loop, std::int64_t steps) {
-    for (std::size_t s = 0; s < offsets.size(); ++s)
-      offsets[s] += static_cast<std::uint64_t>(loop.strides[s]) * static_cast<std::uint64_t>(steps);
-  }
-
-  const std::vector<Loop>& loops_;
-  std::vector<std::int64_t> index_;
-};
+constexpr std::int64_t kBoxBytesOfFew = 8192;
+constexpr std::size_t kFewOperations = 3;
 
 // One kernel call. The last stream is the output.
 class ExpressionRun {
@@ -57,7 +30,7 @@ class ExpressionRun {
         element_size_(size_of(compute)),
         first_(first),
         result_(program.instructions().back()),
-        fuses_product_(aggregate == Aggregate::Sum && table_.multiply_across != nullptr &&
+        fuses_product_(aggregate == Aggregate::Sum && table_.multiply_along != nullptr &&
                        result_.kind == Instruction::Kind::Binary && result_.op == ScalarOp::Multiply),
         box_(level, program, compute, operands, nest),
         wide_(static_cast<std::size_t>(nest.rows.chunk * nest.columns.chunk) * size_of(wide_of(compute))) {}
@@ -101,45 +74,22 @@ class ExpressionRun {
 
   // Folds the box into the accumulators: one per cell of the output that the box covers, row-major.
   void accumulate(const StreamOffsets& offsets, bool fresh) {
+    const bool along = nest_.columns.loop.aggregated;
+    // Where both sides are of a kind, the box is a single row.
+    const bool one_row = nest_.rows.loop.aggregated == along;
+    const auto rows = one_row ? 1 : rows_;
+    const auto columns = one_row ? rows_ * columns_ : columns_;
+    const auto rows_of = [&](Values values) { return Rows{values.data, values.step * columns, values.step}; };
     if (fuses_product_) {
       box_.evaluate_arguments(offsets, rows_, columns_);
-      const auto a = box_.value(result_.arguments[0]);
-      const auto b = box_.value(result_.arguments[1]);
-      fold([&](auto* wide, std::int64_t begin, std::int64_t count,
-               bool start) { table_.multiply_across(wide, at(a, begin), at(b, begin), count, start); },
-           [&](auto* wide, std::int64_t rows, std::int64_t columns, bool start) {
-             table_.multiply_along(wide, a, b, rows, columns, start);
-           },
-           fresh);
+      const auto a = rows_of(box_.value(result_.arguments[0]));
+      const auto b = rows_of(box_.value(result_.arguments[1]));
+      (along ? table_.multiply_along : table_.multiply_down)(wide_.data(), a, b, rows, columns, fresh);
     } else {
       box_.evaluate(offsets, rows_, columns_);
-      const auto a = box_.result();
-      fold([&](auto* wide, std::int64_t begin, std::int64_t count,
-               bool start) { table_.across[slot_of(aggregate_)](wide, at(a, begin), count, start); },
-           [&](auto* wide, std::int64_t rows, std::int64_t columns, bool start) {
-             table_.along[slot_of(aggregate_)](wide, a, rows, columns, start);
-           },
-           fresh);
+      const auto slot = slot_of(aggregate_);
+      (along ? table_.along : table_.down)[slot](wide_.data(), rows_of(box_.result()), rows, columns, fresh);
     }
-  }
-
-  template <class Across, class Along>
-  void fold(const Across& across, const Along& along, bool fresh) {
-    auto* wide = wide_.data();
-    const bool fold_rows = nest_.rows.loop.aggregated;
-    if (nest_.columns.loop.aggregated) {
-      if (fold_rows) along(wide, 1, rows_ * columns_, fresh);
-      else along(wide, rows_, columns_, fresh);
-    } else if (!fold_rows) {
-      across(wide, 0, rows_ * columns_, fresh);
-    } else {
-      for (std::int64_t r = 0; r < rows_; ++r) across(wide, r * columns_, columns_, fresh && r == 0);
-    }
-  }
-
-  Values at(Values values, std::int64_t begin) const {
-    return {static_cast<const std::byte*>(values.data) + begin * values.step * static_cast<std::int64_t>(element_size_),
-            values.step};
   }
 
   void settle(const StreamOffsets& offsets) {
@@ -215,69 +165,16 @@ void ExpressionKernel::copy(const LevelTable& level, std::span<const LabelView> 
   copy_strided(level, {to.dtype, to.data, to.strides}, {from.dtype, from.data, from.strides}, extents);
 }
 
-// Whole rows at a time from where they lie, some of them side by side, into accumulators that stay in the cache.
-bool ExpressionKernel::reduce_rows(const LevelTable& level, std::span<const LabelView> operands,
-                                   std::span<const PartRange> ranges, const MutableLabelView& accumulator,
-                                   bool first) const {
-  constexpr std::int64_t kRowsAtOnce = 16;
-  constexpr std::int64_t kColumnsAtOnce = 4096;
-  constexpr std::int64_t kFewestColumns = 16;
-  const auto& code = program_.instructions();
-  if (aggregate_ == Aggregate::None || code.size() != 1 || code[0].kind != Instruction::Kind::Operand) return false;
-  const auto& operand = operands[code[0].operand];
-  if (operand.dtype != compute_) return false;
-
-  auto all = loops(operands, ranges, accumulator);
-  merge(all);
-  const auto take = [&](auto wanted) {
-    const auto found = std::find_if(all.begin(), all.end(), wanted);
-    if (found == all.end()) return Loop{0, false, {}};
-    auto loop = std::move(*found);
-    all.erase(found);
-    return loop;
-  };
-  const auto columns = take([](const Loop& loop) { return !loop.aggregated && loop.strides[0] == 1; });
-  if (columns.size < kFewestColumns) return false;
-  std::stable_sort(all.begin(), all.end(), [](const Loop& a, const Loop& b) { return a.strides[0] < b.strides[0]; });
-  const auto rows = take([](const Loop& loop) { return loop.aggregated; });
-  if (rows.size == 0) return false;
-  std::vector<Loop> outer;
-  std::vector<Loop> inner;
-  for (auto loop = all.rbegin(); loop != all.rend(); ++loop) (loop->aggregated ? inner : outer).push_back(*loop);
-
-  const auto& table = level.of(compute_);
-  const auto size = static_cast<std::int64_t>(size_of(compute_));
-  const Scratch wide(static_cast<std::size_t>(std::min(columns.size, kColumnsAtOnce)) * size_of(wide_of(compute_)));
-  StreamOffsets offsets(2, 0);
-  Odometer cells(outer);
-  Odometer sums(inner);
-  do {
-    for (std::int64_t column = 0; column < columns.size; column += kColumnsAtOnce) {
-      const auto count = std::min(kColumnsAtOnce, columns.size - column);
-      bool fresh = true;
-      do {
-        const auto* from =
-            static_cast<const std::byte*>(operand.data) + (static_cast<std::int64_t>(offsets[0]) + column) * size;
-        for (std::int64_t row = 0; row < rows.size; row += kRowsAtOnce, fresh = false)
-          table.down[slot_of(aggregate_)](wide.data(), from + row * rows.strides[0] * size, rows.strides[0],
-                                          std::min(kRowsAtOnce, rows.size - row), count, fresh);
-      } while (sums.advance(offsets));
-      auto* to = static_cast<std::byte*>(accumulator.data) +
-                 (static_cast<std::int64_t>(offsets[1]) + column * columns.strides[1]) * size;
-      table.settle[slot_of(aggregate_)]({to, 0, columns.strides[1]}, wide.data(), 1, count, first);
-    }
-  } while (cells.advance(offsets));
-  return true;
-}
-
 void ExpressionKernel::run(const LevelTable& level, std::span<const LabelView> operands,
                            std::span<const PartRange> ranges, const MutableLabelView& accumulator, bool first) const {
   CHECK(accumulator.dtype == compute_, "a kernel accumulates in the type that it computes in");
   if (is_copy()) return copy(level, operands, ranges, accumulator);
-  if (reduce_rows(level, operands, ranges, accumulator, first)) return;
-  const auto box_elements = kBoxBytes / static_cast<std::int64_t>(size_of(compute_));
+  auto all_loops = loops(operands, ranges, accumulator);
+  if (reduce_rows(level, program_, aggregate_, compute_, operands, all_loops, accumulator, first)) return;
+  const auto box_bytes = program_.operation_count() <= kFewOperations ? kBoxBytesOfFew : kBoxBytes;
+  const auto box_elements = box_bytes / static_cast<std::int64_t>(size_of(compute_));
   const auto all_streams = streams(operands);
-  const auto nest = arrange(loops(operands, ranges, accumulator), all_streams, box_elements);
+  const auto nest = arrange(std::move(all_loops), all_streams, box_elements);
 
   StreamOffsets begin;
   for (const auto& instruction : program_.instructions()) {

@@ -33,11 +33,6 @@ class ExpressionKernel {
   void copy(const LevelTable& level, std::span<const LabelView> operands, std::span<const PartRange> ranges,
             const MutableLabelView& to) const;
 
-  // Sums of rows and the like: an operand as it is, with elements that lie side by side going to different cells.
-  // False, with nothing done, if it is not so.
-  bool reduce_rows(const LevelTable& level, std::span<const LabelView> operands, std::span<const PartRange> ranges,
-                   const MutableLabelView& accumulator, bool first) const;
-
   Aggregate aggregate_;
   DType compute_;
   std::vector<bool> aggregated_;  // per label

@@ -63,6 +63,14 @@ struct Values {
   std::int64_t step;
 };
 
+/// Rows of what is aggregated: element (r, c) is data[r * row_stride + c * step]; step is 1, or 0 for one value per
+/// row.
+struct Rows {
+  const void* data;
+  std::int64_t row_stride;
+  std::int64_t step;
+};
+
 /// A matrix in memory: element (r, c) is data[r * row_stride + c * column_stride].
 struct MatrixView {
   void* data;
@@ -152,12 +160,8 @@ struct ElementTable {
   using Ramp = void (*)(void* to, std::int64_t begin, std::int64_t row_step, std::int64_t column_step,
                         std::int64_t rows, std::int64_t columns);
   using Move = void (*)(MatrixView to, ConstMatrixView from, std::int64_t rows, std::int64_t columns);
-  using Across = void (*)(void* wide, Values a, std::int64_t count, bool first);
-  using MultiplyAcross = void (*)(void* wide, Values a, Values b, std::int64_t count, bool first);
-  using Along = void (*)(void* wide, Values a, std::int64_t rows, std::int64_t columns, bool first);
-  using MultiplyAlong = void (*)(void* wide, Values a, Values b, std::int64_t rows, std::int64_t columns, bool first);
-  using Down = void (*)(void* wide, const void* a, std::int64_t row_stride, std::int64_t rows, std::int64_t columns,
-                        bool first);
+  using Fold = void (*)(void* wide, Rows a, std::int64_t rows, std::int64_t columns, bool first);
+  using FoldProducts = void (*)(void* wide, Rows a, Rows b, std::int64_t rows, std::int64_t columns, bool first);
   using Settle = void (*)(MatrixView to, const void* wide, std::int64_t rows, std::int64_t columns, bool first);
   using Combine = void (*)(void* into, const void* from, std::int64_t count);
 
@@ -175,20 +179,18 @@ struct ElementTable {
   /// to(r, c) = from(r, c), converted from the element type of the slot.
   std::array<Move, kDTypeCount> move;
 
-  // By Aggregate; null for None and where T has no order. `first`: `wide` holds nothing yet.
-  /// wide[i] = aggregate(wide[i], a[i])
-  std::array<Across, kAggregateCount> across;
-  /// wide[r] = aggregate(wide[r], a[r * columns], ..., a[r * columns + columns - 1]), summed in several lanes
-  std::array<Along, kAggregateCount> along;
-  /// wide[c] = aggregate(wide[c], a[c], a[row_stride + c], ...) over `rows` rows, at least one
-  std::array<Down, kAggregateCount> down;
+  // By Aggregate; null for None and where T has no order. `first`: `wide` holds nothing yet. rows, columns >= 1.
+  /// wide[r] = aggregate(wide[r], a(r, 0), a(r, 1), ...), in several lanes
+  std::array<Fold, kAggregateCount> along;
+  /// wide[c] = aggregate(wide[c], a(0, c), a(1, c), ...)
+  std::array<Fold, kAggregateCount> down;
   /// to(r, c) = aggregate(to(r, c), wide[r * columns + c]); without looking at `to` if first
   std::array<Settle, kAggregateCount> settle;
   /// into[i] = aggregate(into[i], from[i])
   std::array<Combine, kAggregateCount> combine;
-  /// across and along of SUM over a[i] * b[i], in one pass; null where products need more care (complex numbers).
-  MultiplyAcross multiply_across;
-  MultiplyAlong multiply_along;
+  /// along and down of SUM over a(r, c) * b(r, c), in one pass; null where products need more care (complex numbers).
+  FoldProducts multiply_along;
+  FoldProducts multiply_down;
 
   PanelTable panels;
   VectorTable vectors;

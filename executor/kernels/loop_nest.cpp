@@ -88,12 +88,6 @@ std::optional<Loop> take_cheapest(std::vector<Loop>& loops, const Cost& cost) {
   return taken;
 }
 
-Loop chunk_loop(const BoxSide& side) {
-  Loop loop{side.chunk_count(), side.loop.aggregated, side.loop.strides};
-  for (auto& stride : loop.strides) stride = times(stride, side.chunk);
-  return loop;
-}
-
 // True if some operand is visited again for every index of an outer loop: then its chunk should stay in the cache.
 bool reused(const Loop& side, const std::vector<Loop>& outer, std::span<const Stream> streams) {
   for (const auto& loop : outer)
@@ -102,7 +96,32 @@ bool reused(const Loop& side, const std::vector<Loop>& outer, std::span<const St
   return false;
 }
 
+void move(StreamOffsets& offsets, const Loop& loop, std::int64_t steps) {
+  for (std::size_t s = 0; s < offsets.size(); ++s)
+    offsets[s] += static_cast<std::uint64_t>(loop.strides[s]) * static_cast<std::uint64_t>(steps);
+}
+
 }  // namespace
+
+bool Odometer::advance(StreamOffsets& offsets) {
+  for (std::size_t n = loops_.size(); n-- > 0;) {
+    const auto& loop = loops_[n];
+    if (loop.size == 1) continue;
+    if (++index_[n] < loop.size) {
+      move(offsets, loop, 1);
+      return true;
+    }
+    index_[n] = 0;
+    move(offsets, loop, 1 - loop.size);
+  }
+  return false;
+}
+
+Loop chunk_loop(const BoxSide& side) {
+  Loop loop{side.chunk_count(), side.loop.aggregated, side.loop.strides};
+  for (auto& stride : loop.strides) stride = times(stride, side.chunk);
+  return loop;
+}
 
 void merge(std::vector<Loop>& loops) {
   std::erase_if(loops, [](const Loop& loop) { return loop.size == 1; });

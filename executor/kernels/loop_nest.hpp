@@ -23,6 +23,24 @@ struct Loop {
   std::vector<std::int64_t> strides;  ///< one per stream
 };
 
+/// Where the streams stand: an element offset for operands and the output, the value for numbers. Modulo 2^64.
+using StreamOffsets = std::vector<std::uint64_t>;
+
+/// Runs through the indices of some loops and keeps the streams' offsets. Owned by one kernel call; the loops outlive
+/// it.
+class Odometer {
+ public:
+  explicit Odometer(const std::vector<Loop>& loops) : loops_(loops), index_(loops.size(), 0) {}
+
+  /// To the next index, the last loop fastest; false after the last, with everything back at the start.
+  bool advance(StreamOffsets& offsets);
+  std::int64_t operator[](std::size_t loop) const { return index_[loop]; }
+
+ private:
+  const std::vector<Loop>& loops_;
+  std::vector<std::int64_t> index_;
+};
+
 /// One side of the box of elements that is computed at a time: `chunk` of the loop's indices, the last chunk less.
 struct BoxSide {
   Loop loop;
@@ -34,6 +52,9 @@ struct BoxSide {
     return left < chunk ? left : chunk;
   }
 };
+
+/// The loop over the chunks of a side.
+Loop chunk_loop(const BoxSide& side);
 
 /// How the cells of an EinSum are visited: loops over output labels, outermost first; inside them, loops over
 /// aggregated labels; inside them a box of rows x columns, computed at once. The chunks of the sides are loops of this

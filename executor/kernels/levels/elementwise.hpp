@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "executor/kernels/level_table.hpp"
+#include "executor/kernels/levels/exponential.hpp"
 #include "tensor/scalar_semantics.hpp"
 
 /// Element-wise operations on blocks. Each gives, element for element, what tensor/scalar_semantics.hpp says; the plain
@@ -57,12 +58,16 @@ void patched(void* to, const void* a, std::int64_t count) {
 template <class T>
 inline constexpr bool kSingle = std::is_same_v<T, float>;
 
-template <class T>
 struct VectorExp {
   static auto vectorised(const auto& x) { return x.exp(); }
-  static bool covers(T x) { return std::abs(x) < (kSingle<T> ? T(87) : T(708)); }
-  static T exact(T x) { return std::exp(x); }
+  static bool covers(double x) { return std::abs(x) < 708; }
+  static double exact(double x) { return std::exp(x); }
 };
+template <class T>
+void exponentials(void* to, const void* a, std::int64_t count) {
+  if constexpr (kSingle<T>) exp_floats(to, a, count);
+  else patched<T, VectorExp>(to, a, count);
+}
 template <class T>
 struct VectorLog {
   static auto vectorised(const auto& x) { return x.log(); }
@@ -94,7 +99,7 @@ void sigmoid(void* to, const void* a, std::int64_t count) {
   for (std::int64_t begin = 0; begin < count; begin += kBlock) {
     const auto size = std::min(kBlock, count - begin);
     for (std::int64_t i = 0; i < size; ++i) negated[i] = -in[begin + i];
-    patched<T, VectorExp<T>>(out + begin, negated, size);
+    exponentials<T>(out + begin, negated, size);
     for (std::int64_t i = 0; i < size; ++i) out[begin + i] = T(1) / (T(1) + out[begin + i]);
   }
 }
@@ -303,7 +308,7 @@ void fill_floating(ElementTable& table) {
   unary(Cosh, [](T a) { return std::cosh(a); });
   unary(Tanh, [](T a) { return std::tanh(a); });
   if constexpr (std::is_floating_point_v<T>) {
-    table.unary[slot_of(Exp)] = patched<T, VectorExp<T>>;
+    table.unary[slot_of(Exp)] = exponentials<T>;
     table.unary[slot_of(Log)] = patched<T, VectorLog<T>>;
     table.unary[slot_of(Sigmoid)] = sigmoid<T>;
   }

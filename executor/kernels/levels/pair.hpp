@@ -43,27 +43,6 @@ Lanes<T> all_lanes(T value) {
   return value - Lanes<T>{};
 }
 
-// Of two values the greater or the least, the second where neither is: one instruction each, which compilers do not
-// find by themselves.
-#if defined(__AVX512F__)
-inline Lanes<float> greater_of(Lanes<float> a, Lanes<float> b) { return _mm512_max_ps(a, b); }
-inline Lanes<float> lesser_of(Lanes<float> a, Lanes<float> b) { return _mm512_min_ps(a, b); }
-inline Lanes<double> greater_of(Lanes<double> a, Lanes<double> b) { return _mm512_max_pd(a, b); }
-inline Lanes<double> lesser_of(Lanes<double> a, Lanes<double> b) { return _mm512_min_pd(a, b); }
-#elif defined(__AVX__)
-inline Lanes<float> greater_of(Lanes<float> a, Lanes<float> b) { return _mm256_max_ps(a, b); }
-inline Lanes<float> lesser_of(Lanes<float> a, Lanes<float> b) { return _mm256_min_ps(a, b); }
-inline Lanes<double> greater_of(Lanes<double> a, Lanes<double> b) { return _mm256_max_pd(a, b); }
-inline Lanes<double> lesser_of(Lanes<double> a, Lanes<double> b) { return _mm256_min_pd(a, b); }
-#else
-inline Lanes<float> greater_of(Lanes<float> a, Lanes<float> b) { return _mm_max_ps(a, b); }
-inline Lanes<float> lesser_of(Lanes<float> a, Lanes<float> b) { return _mm_min_ps(a, b); }
-inline Lanes<double> greater_of(Lanes<double> a, Lanes<double> b) { return _mm_max_pd(a, b); }
-inline Lanes<double> lesser_of(Lanes<double> a, Lanes<double> b) { return _mm_min_pd(a, b); }
-#endif
-inline Lanes<std::int64_t> greater_of(Lanes<std::int64_t> a, Lanes<std::int64_t> b) { return a > b ? a : b; }
-inline Lanes<std::int64_t> lesser_of(Lanes<std::int64_t> a, Lanes<std::int64_t> b) { return a < b ? a : b; }
-
 template <class T>
 Lanes<T> truth_lanes(auto mask) {
   return mask ? all_lanes(T(1)) : Lanes<T>{};

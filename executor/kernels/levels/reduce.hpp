@@ -1,9 +1,14 @@
 #pragma once
 
-#include "executor/kernels/levels/elementwise.hpp"
+#include <algorithm>
+#include <array>
+#include <bit>
 
-/// Aggregation: into blocks of accumulators (across), of rows into one accumulator each (along), and of accumulators
-/// into the result (settle). Accumulators are wide: float sums are taken in double.
+#include "executor/kernels/levels/elementwise.hpp"
+#include "executor/kernels/levels/vectors.hpp"
+
+/// Aggregation of rows: each into an accumulator of its own (along), or all of them into one row of accumulators
+/// (down); and of accumulators into the result (settle). Accumulators are wide: float sums are taken in double.
 namespace eindb::EINDB_LEVEL {
 
 template <class T>
@@ -25,154 +30,292 @@ using Wide = typename WideType<T>::type;
 template <class T, Aggregate kAggregate>
 using Accumulator = std::conditional_t<kAggregate == Aggregate::Sum || kAggregate == Aggregate::Prod, Wide<T>, T>;
 
+// Arithmetic of vectors V of T; that of INT64 wraps.
+template <class T, class V>
+[[gnu::always_inline]] inline V vector_add(V a, V b) {
+  using Unsigned = Vector<std::uint64_t>;
+  if constexpr (std::is_integral_v<T>) return std::bit_cast<V>(std::bit_cast<Unsigned>(a) + std::bit_cast<Unsigned>(b));
+  else return a + b;
+}
+template <class T, class V>
+[[gnu::always_inline]] inline V vector_multiply(V a, V b) {
+  using Unsigned = Vector<std::uint64_t>;
+  if constexpr (std::is_integral_v<T>) return std::bit_cast<V>(std::bit_cast<Unsigned>(a) * std::bit_cast<Unsigned>(b));
+  else return a * b;
+}
+
 /// aggregate(a, b) and its neutral element.
 template <Aggregate kAggregate, class W>
 struct Fold {
+  using Value = W;
+
   static W apply(W a, W b) {
     if constexpr (kAggregate == Aggregate::Sum) return scalar_add(a, b);
     else if constexpr (kAggregate == Aggregate::Prod) return scalar_multiply(a, b);
     else if constexpr (kAggregate == Aggregate::Min) return least(a, b);
     else return greatest(a, b);
   }
+  // Lane by lane. Of MIN and MAX the instruction gives `a` where either is NaN, so `b` has to be looked at.
+  template <class V>
+  [[gnu::always_inline]] static V lanes(V a, V b) {
+    if constexpr (kAggregate == Aggregate::Sum) return vector_add<W>(a, b);
+    else if constexpr (kAggregate == Aggregate::Prod) return vector_multiply<W>(a, b);
+    else if constexpr (kAggregate == Aggregate::Min) return b == b ? lesser_of(b, a) : b;
+    else return b == b ? greater_of(b, a) : b;
+  }
   static W identity() { return identity_of<W>(kAggregate); }
 };
 
-// The value i of a one-argument or a fused two-argument aggregation.
+inline constexpr std::int64_t kLine = 64;  // bytes that memory gives at a time
+
+// Rows of values as vectors of W: row(r), and of a row the vector from element c on, or its first `count` lanes, with
+// anything in the others. prefetch(c, count) asks for elements that will be read soon: processors guess what a long row
+// goes on with, but not what comes after a short one. Past the end it does nothing.
 template <class T, class W, bool kStep>
-struct OneValue {
-  const T* a;
-  W operator()(std::int64_t i) const { return static_cast<W>(a[kStep ? i : 0]); }
-};
-template <class T, bool kStepA, bool kStepB>
-struct ProductValue {
-  const T* a;
-  const T* b;
-  Wide<T> operator()(std::int64_t i) const {
-    return static_cast<Wide<T>>(scalar_multiply(a[kStepA ? i : 0], b[kStepB ? i : 0]));
+class ValueRows {
+ public:
+  static constexpr auto kBytes = static_cast<std::int64_t>(sizeof(T));
+
+  ValueRows(const T* values, std::int64_t row_stride) : values_(values), row_stride_(row_stride) {}
+  explicit ValueRows(Rows rows) : ValueRows(static_cast<const T*>(rows.data), rows.row_stride) {}
+
+  ValueRows row(std::int64_t r) const { return {values_ + r * row_stride_, row_stride_}; }
+  [[gnu::always_inline]] Vector<W> at(std::int64_t c) const { return widened<T, W>(piece(c)); }
+  [[gnu::always_inline]] Vector<W> part(std::int64_t c, std::int64_t count) const {
+    return widened<T, W>(piece_part(c, count));
   }
+
+  [[gnu::always_inline]] void prefetch(std::int64_t c, std::int64_t count) const {
+    if constexpr (kStep)
+      for (std::int64_t i = 0; i < count; i += kLine / kBytes) __builtin_prefetch(values_ + c + i);
+  }
+
+  [[gnu::always_inline]] Piece<T, W> piece(std::int64_t c) const {
+    if constexpr (kStep) return load_piece<T, W>(values_ + c);
+    else return *values_ - Piece<T, W>{};
+  }
+  [[gnu::always_inline]] Piece<T, W> piece_part(std::int64_t c, std::int64_t count) const {
+    if constexpr (kStep) return load_piece_part<T, W>(values_ + c, count);
+    else return piece(c);
+  }
+
+ private:
+  const T* values_;
+  std::int64_t row_stride_;
 };
 
-template <class F, class W, class Value>
-void fold_across(W* __restrict wide, Value value, std::int64_t count, bool first) {
-  if (first) {
-    for (std::int64_t i = 0; i < count; ++i) wide[i] = F::apply(F::identity(), value(i));
-  } else {
-    for (std::int64_t i = 0; i < count; ++i) wide[i] = F::apply(wide[i], value(i));
-  }
-}
+// Products, taken in T.
+template <class T, class W, bool kStepA, bool kStepB>
+class ProductRows {
+ public:
+  using A = ValueRows<T, W, kStepA>;
+  using B = ValueRows<T, W, kStepB>;
+  static constexpr auto kBytes = A::kBytes;
 
-// Many independent lanes: vector code without reassociation by the compiler, and a sum that is exact enough, since
+  ProductRows(A a, B b) : a_(a), b_(b) {}
+
+  ProductRows row(std::int64_t r) const { return {a_.row(r), b_.row(r)}; }
+  [[gnu::always_inline]] Vector<W> at(std::int64_t c) const {
+    return widened<T, W>(vector_multiply<T>(a_.piece(c), b_.piece(c)));
+  }
+  [[gnu::always_inline]] Vector<W> part(std::int64_t c, std::int64_t count) const {
+    return widened<T, W>(vector_multiply<T>(a_.piece_part(c, count), b_.piece_part(c, count)));
+  }
+
+  [[gnu::always_inline]] void prefetch(std::int64_t c, std::int64_t count) const {
+    a_.prefetch(c, count);
+    b_.prefetch(c, count);
+  }
+
+ private:
+  A a_;
+  B b_;
+};
+
+// One complex number for all of a row, as its two parts by turns.
+template <class T, class W>
+class PairRows {
+ public:
+  static constexpr auto kBytes = static_cast<std::int64_t>(sizeof(T));
+
+  PairRows(const T* parts, std::int64_t row_stride) : parts_(parts), row_stride_(row_stride) {}
+
+  PairRows row(std::int64_t r) const { return {parts_ + r * row_stride_, row_stride_}; }
+  Vector<W> at(std::int64_t /*c*/) const {
+    Vector<W> values;
+    for (std::int64_t l = 0; l < kLanes<W>; ++l) values[l] = static_cast<W>(parts_[l % 2]);
+    return values;
+  }
+  Vector<W> part(std::int64_t c, std::int64_t /*count*/) const { return at(c); }
+  void prefetch(std::int64_t /*c*/, std::int64_t /*count*/) const {}
+
+ private:
+  const T* parts_;
+  std::int64_t row_stride_;
+};
+
+// All of a row in one vector. Many independent chains: their instructions overlap, and a sum is exact enough, since
 // each lane adds only a small part of the terms.
-template <class F, std::int64_t kLanes, class W, class Value>
-W fold_row(Value value, std::int64_t begin, std::int64_t columns) {
-  W lanes[kLanes];
-  for (std::int64_t l = 0; l < kLanes; ++l) lanes[l] = value(begin + l);
-  std::int64_t c = kLanes;
-  for (; c + kLanes <= columns; c += kLanes)
-    for (std::int64_t l = 0; l < kLanes; ++l) lanes[l] = F::apply(lanes[l], value(begin + c + l));
-  for (auto half = kLanes / 2; half > 0; half /= 2)
-    for (std::int64_t l = 0; l < half; ++l) lanes[l] = F::apply(lanes[l], lanes[l + half]);
-  auto total = lanes[0];
-  for (; c < columns; ++c) total = F::apply(total, value(begin + c));
+template <class F, class Row>
+[[gnu::always_inline]] inline auto fold_row(const Row& row, std::int64_t columns) {
+  using W = typename F::Value;
+  constexpr int kChains = 8;
+  constexpr auto kStep = kChains * kLanes<W>;
+  const Vector<W> identity = broadcast(F::identity());
+  auto total = identity;
+  std::int64_t c = 0;
+  if (columns >= kStep) {
+    std::array<Vector<W>, kChains> chain;
+    unrolled<kChains>([&](auto k) __attribute__((always_inline)) { chain[k] = row.at(k * kLanes<W>); });
+    for (c = kStep; c + kStep <= columns; c += kStep)
+      unrolled<kChains>([&](auto k) __attribute__((always_inline)) {
+        chain[k] = F::lanes(chain[k], row.at(c + k * kLanes<W>));
+      });
+    unrolled<4>([&](auto k) __attribute__((always_inline)) { chain[k] = F::lanes(chain[k], chain[k + 4]); });
+    unrolled<2>([&](auto k) __attribute__((always_inline)) { chain[k] = F::lanes(chain[k], chain[k + 2]); });
+    total = F::lanes(chain[0], chain[1]);
+  }
+  for (; c + kLanes<W> <= columns; c += kLanes<W>) total = F::lanes(total, row.at(c));
+  if (c < columns) total = F::lanes(total, first_lanes<W>(row.part(c, columns - c), columns - c, identity));
   return total;
 }
 
-// Rows of a few columns: a lane for each of several rows.
-template <class F, std::int64_t kLanes, class W, class Value>
-void fold_short_rows(W* __restrict wide, Value value, std::int64_t rows, std::int64_t columns, bool first) {
-  std::int64_t r = 0;
-  for (; r + kLanes <= rows; r += kLanes) {
-    W lanes[kLanes];
-    for (std::int64_t l = 0; l < kLanes; ++l) lanes[l] = first ? F::identity() : wide[r + l];
-    for (std::int64_t c = 0; c < columns; ++c)
-      for (std::int64_t l = 0; l < kLanes; ++l) lanes[l] = F::apply(lanes[l], value((r + l) * columns + c));
-    for (std::int64_t l = 0; l < kLanes; ++l) wide[r + l] = lanes[l];
-  }
-  for (; r < rows; ++r) {
-    auto total = first ? F::identity() : wide[r];
-    for (std::int64_t c = 0; c < columns; ++c) total = F::apply(total, value(r * columns + c));
-    wide[r] = total;
+// As many rows at a time as a vector has lanes (or pairs of lanes, of complex numbers): their vectors are folded two
+// by two, which gives vectors of half as many columns of twice as many rows, until each lane is a row's.
+template <class F, int kParts, class Values>
+void fold_along(typename F::Value* wide, const Values& values, std::int64_t rows, std::int64_t columns, bool first) {
+  using W = typename F::Value;
+  constexpr auto kRows = kLanes<W> / kParts;
+  constexpr auto kAhead = 2048 / Values::kBytes;  // of rows, which lie one behind the other where they are short
+  for (std::int64_t r = 0; r < rows; r += kRows, wide += kLanes<W>) {
+    const auto count = std::min(kRows, rows - r);
+    Vector<W> row[kRows];
+    for (std::int64_t k = 0; k < count; ++k) {
+      const auto here = values.row(r + k);
+      if (columns <= kAhead) here.prefetch(kAhead, columns);
+      row[k] = fold_row<F>(here, columns);
+    }
+    auto vectors = count;
+    for (auto level = kRows; level > 1; level /= 2) {
+      for (std::int64_t k = 0; 2 * k < vectors; ++k) {
+        const auto a = row[2 * k];
+        const auto b = row[std::min(2 * k + 1, vectors - 1)];
+        row[k] = F::lanes(every_second<kParts, 0, W>(a, b), every_second<kParts, 1, W>(a, b));
+      }
+      vectors = (vectors + 1) / 2;
+    }
+    const auto lanes = count * kParts;
+    if (count == kRows) store(wide, first ? row[0] : F::lanes(load(wide), row[0]));
+    else store_part(wide, first ? row[0] : F::lanes(load_part(wide, lanes), row[0]), lanes);
   }
 }
 
-template <class F, class W, class Value>
-void fold_along(W* __restrict wide, Value value, std::int64_t rows, std::int64_t columns, bool first) {
-  constexpr std::int64_t kMost = is_complex_type<W> ? 8 : 32;
-  constexpr std::int64_t kFew = is_complex_type<W> ? 4 : 8;
-  // What the lanes of a row have is added up at its end: few where rows are short.
-  if (columns < kFew) return fold_short_rows<F, kFew>(wide, value, rows, columns, first);
-  for (std::int64_t r = 0; r < rows; ++r) {
-    const auto begin = r * columns;
-    const W total = columns < 8 * kMost ? fold_row<F, kFew, W>(value, begin, columns)
-                                        : fold_row<F, kMost, W>(value, begin, columns);
-    wide[r] = first ? total : F::apply(wide[r], total);
+template <class F, int kVectors, class Values>
+[[gnu::always_inline]] inline void fold_strip(typename F::Value* wide, const Values& values, std::int64_t column,
+                                              std::int64_t rows, bool first) {
+  using W = typename F::Value;
+  constexpr auto kColumns = kVectors * kLanes<W>;
+  std::array<Vector<W>, kVectors> strip;
+  const auto top = values.row(0);
+  unrolled<kVectors>([&](auto k) __attribute__((always_inline)) { strip[k] = top.at(column + k * kLanes<W>); });
+  for (std::int64_t r = 1; r < rows; ++r) {
+    const auto row = values.row(r);
+    row.prefetch(column + 2 * kColumns, kColumns);
+    unrolled<kVectors>([&](auto k) __attribute__((always_inline)) {
+      strip[k] = F::lanes(strip[k], row.at(column + k * kLanes<W>));
+    });
   }
+  unrolled<kVectors>([&](auto k) __attribute__((always_inline)) {
+    auto* to = wide + column + k * kLanes<W>;
+    store(to, first ? strip[k] : F::lanes(load(to), strip[k]));
+  });
 }
 
 // A strip of accumulators stays in registers for all rows. They are added up by themselves first: a sum of n rows in
 // calls of r of them is off by at most r + n / r roundings.
-template <class T, Aggregate kAggregate>
-void down(void* wide, const void* a, std::int64_t row_stride, std::int64_t rows, std::int64_t columns, bool first) {
+template <class F, class Values>
+void fold_down(typename F::Value* wide, const Values& values, std::int64_t rows, std::int64_t columns, bool first) {
+  using W = typename F::Value;
+  std::int64_t c = 0;
+  const auto strips = [&]<int kVectors>(std::integral_constant<int, kVectors>) {
+    for (; c + kVectors * kLanes<W> <= columns; c += kVectors * kLanes<W>)
+      fold_strip<F, kVectors>(wide, values, c, rows, first);
+  };
+  strips(std::integral_constant<int, 8>{});
+  strips(std::integral_constant<int, 4>{});
+  strips(std::integral_constant<int, 1>{});
+  if (c == columns) return;
+  const auto count = columns - c;
+  auto strip = values.row(0).part(c, count);
+  for (std::int64_t r = 1; r < rows; ++r) strip = F::lanes(strip, values.row(r).part(c, count));
+  store_part(wide + c, first ? strip : F::lanes(load_part(wide + c, count), strip), count);
+}
+
+template <class F, int kParts, bool kAlong, class Values>
+void fold(typename F::Value* wide, const Values& values, std::int64_t rows, std::int64_t columns, bool first) {
+  if constexpr (kAlong) fold_along<F, kParts>(wide, values, rows, columns, first);
+  else fold_down<F>(wide, values, rows, columns, first);
+}
+
+// Products and extremes of complex numbers, one by one.
+template <class T, Aggregate kAggregate, bool kAlong>
+void fold_one_by_one(void* wide, Rows a, std::int64_t rows, std::int64_t columns, bool first) {
   using W = Accumulator<T, kAggregate>;
   using F = Fold<kAggregate, W>;
-  constexpr std::int64_t kStrip = is_complex_type<W> ? 8 : 64;
-  auto* __restrict out = static_cast<W*>(wide);
-  const auto* in = static_cast<const T*>(a);
-  std::int64_t c = 0;
-  for (; c + kStrip <= columns; c += kStrip) {
-    W strip[kStrip];
-    for (std::int64_t l = 0; l < kStrip; ++l) strip[l] = static_cast<W>(in[c + l]);
-    for (std::int64_t r = 1; r < rows; ++r)
-      for (std::int64_t l = 0; l < kStrip; ++l)
-        strip[l] = F::apply(strip[l], static_cast<W>(in[r * row_stride + c + l]));
-    for (std::int64_t l = 0; l < kStrip; ++l) out[c + l] = first ? strip[l] : F::apply(out[c + l], strip[l]);
-  }
-  for (; c < columns; ++c) {
-    auto total = static_cast<W>(in[c]);
-    for (std::int64_t r = 1; r < rows; ++r) total = F::apply(total, static_cast<W>(in[r * row_stride + c]));
-    out[c] = first ? total : F::apply(out[c], total);
+  auto* out = static_cast<W*>(wide);
+  const auto* in = static_cast<const T*>(a.data);
+  if (first) std::fill_n(out, kAlong ? rows : columns, F::identity());
+  for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t c = 0; c < columns; ++c) {
+      auto& cell = out[kAlong ? r : c];
+      cell = F::apply(cell, static_cast<W>(in[r * a.row_stride + c * a.step]));
+    }
   }
 }
 
-template <class T, class W, class Use>
-void with_values(Values a, Use use) {
-  const auto* x = static_cast<const T*>(a.data);
-  if (a.step != 0) use(OneValue<T, W, true>{x});
-  else use(OneValue<T, W, false>{x});
+// Complex numbers are added up as the real numbers that they are made of.
+template <class T, bool kAlong>
+void sum_parts(void* wide, Rows a, std::int64_t rows, std::int64_t columns, bool first) {
+  using R = typename T::value_type;
+  using W = typename Wide<T>::value_type;
+  using F = Fold<Aggregate::Sum, W>;
+  auto* out = static_cast<W*>(wide);
+  const auto* in = static_cast<const R*>(a.data);
+  if (a.step != 0) fold<F, 2, kAlong>(out, ValueRows<R, W, true>(in, 2 * a.row_stride), rows, 2 * columns, first);
+  else fold<F, 2, kAlong>(out, PairRows<R, W>(in, 2 * a.row_stride), rows, 2 * columns, first);
 }
-template <class T, class Use>
-void with_products(Values a, Values b, Use use) {
+
+template <class T, Aggregate kAggregate, bool kAlong>
+void fold_values(void* wide, Rows a, std::int64_t rows, std::int64_t columns, bool first) {
+  if constexpr (!is_complex_type<T>) {
+    using W = Accumulator<T, kAggregate>;
+    using F = Fold<kAggregate, W>;
+    auto* out = static_cast<W*>(wide);
+    if (a.step != 0) fold<F, 1, kAlong>(out, ValueRows<T, W, true>(a), rows, columns, first);
+    else fold<F, 1, kAlong>(out, ValueRows<T, W, false>(a), rows, columns, first);
+  } else if constexpr (kAggregate == Aggregate::Sum) {
+    sum_parts<T, kAlong>(wide, a, rows, columns, first);
+  } else {
+    fold_one_by_one<T, kAggregate, kAlong>(wide, a, rows, columns, first);
+  }
+}
+
+template <class T, bool kAlong>
+void fold_products(void* wide, Rows a, Rows b, std::int64_t rows, std::int64_t columns, bool first) {
+  using W = Wide<T>;
+  using F = Fold<Aggregate::Sum, W>;
+  using Stepping = ValueRows<T, W, true>;
+  using Standing = ValueRows<T, W, false>;
+  const auto use = [&](auto x, auto y) {
+    constexpr bool kStepX = std::is_same_v<decltype(x), Stepping>;
+    constexpr bool kStepY = std::is_same_v<decltype(y), Stepping>;
+    const ProductRows<T, W, kStepX, kStepY> values(x, y);
+    fold<F, 1, kAlong>(static_cast<W*>(wide), values, rows, columns, first);
+  };
   if (a.step == 0) std::swap(a, b);
-  const auto* x = static_cast<const T*>(a.data);
-  const auto* y = static_cast<const T*>(b.data);
-  if (a.step == 0) use(ProductValue<T, false, false>{x, y});
-  else if (b.step == 0) use(ProductValue<T, true, false>{x, y});
-  else use(ProductValue<T, true, true>{x, y});
-}
-
-template <class T, Aggregate kAggregate>
-void across(void* wide, Values a, std::int64_t count, bool first) {
-  using W = Accumulator<T, kAggregate>;
-  with_values<T, W>(a,
-                    [&](auto value) { fold_across<Fold<kAggregate, W>>(static_cast<W*>(wide), value, count, first); });
-}
-template <class T, Aggregate kAggregate>
-void along(void* wide, Values a, std::int64_t rows, std::int64_t columns, bool first) {
-  using W = Accumulator<T, kAggregate>;
-  with_values<T, W>(
-      a, [&](auto value) { fold_along<Fold<kAggregate, W>>(static_cast<W*>(wide), value, rows, columns, first); });
-}
-template <class T>
-void multiply_across(void* wide, Values a, Values b, std::int64_t count, bool first) {
-  with_products<T>(a, b, [&](auto value) {
-    fold_across<Fold<Aggregate::Sum, Wide<T>>>(static_cast<Wide<T>*>(wide), value, count, first);
-  });
-}
-template <class T>
-void multiply_along(void* wide, Values a, Values b, std::int64_t rows, std::int64_t columns, bool first) {
-  with_products<T>(a, b, [&](auto value) {
-    fold_along<Fold<Aggregate::Sum, Wide<T>>>(static_cast<Wide<T>*>(wide), value, rows, columns, first);
-  });
+  if (a.step == 0) use(Standing(a), Standing(b));
+  else if (b.step == 0) use(Stepping(a), Standing(b));
+  else use(Stepping(a), Stepping(b));
 }
 
 template <class T, Aggregate kAggregate>
@@ -196,15 +339,18 @@ template <class T, Aggregate kAggregate>
 void combine(void* into, const void* from, std::int64_t count) {
   auto* __restrict out = static_cast<T*>(into);
   const auto* __restrict in = static_cast<const T*>(from);
-  for (std::int64_t i = 0; i < count; ++i) out[i] = Fold<kAggregate, T>::apply(out[i], in[i]);
+  if constexpr (is_complex_type<T>) {
+    for (std::int64_t i = 0; i < count; ++i) out[i] = Fold<kAggregate, T>::apply(out[i], in[i]);
+  } else {
+    fold_down<Fold<kAggregate, T>>(out, ValueRows<T, T, true>(in, 0), 1, count, false);
+  }
 }
 
 template <class T, Aggregate kAggregate>
 void fill_aggregate(ElementTable& table) {
   constexpr auto slot = slot_of(kAggregate);
-  table.across[slot] = across<T, kAggregate>;
-  table.along[slot] = along<T, kAggregate>;
-  table.down[slot] = down<T, kAggregate>;
+  table.along[slot] = fold_values<T, kAggregate, true>;
+  table.down[slot] = fold_values<T, kAggregate, false>;
   table.settle[slot] = settle<T, kAggregate>;
   table.combine[slot] = combine<T, kAggregate>;
 }
@@ -216,8 +362,8 @@ void fill_aggregates(ElementTable& table) {
   fill_aggregate<T, Aggregate::Min>(table);
   fill_aggregate<T, Aggregate::Max>(table);
   if constexpr (!is_complex_type<T>) {
-    table.multiply_across = multiply_across<T>;
-    table.multiply_along = multiply_along<T>;
+    table.multiply_along = fold_products<T, true>;
+    table.multiply_down = fold_products<T, false>;
   }
 }
 

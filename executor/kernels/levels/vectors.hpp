@@ -1,13 +1,12 @@
 #pragma once
 
+#include <immintrin.h>
+
 #include <complex>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <utility>
-
-#if defined(__AVX2__)
-#include <immintrin.h>
-#endif
 
 /// Vector registers of this level, by the compilers' vector extension: arithmetic on them is written as on numbers.
 namespace eindb::EINDB_LEVEL {
@@ -80,5 +79,97 @@ template <class T>
   std::memcpy(to, &value, static_cast<std::size_t>(count) * sizeof(T));
 #endif
 }
+
+/// Vectors of half the size: what widens to a whole vector.
+template <class T>
+struct HalfVectorType {
+  typedef T Register __attribute__((vector_size(kVectorBytes / 2)));
+  typedef T Unaligned __attribute__((vector_size(kVectorBytes / 2), aligned(alignof(T)), may_alias));
+};
+
+/// As many elements of T as a vector of W has lanes; W is as large as T, or twice as large.
+template <class T, class W>
+using PieceType = std::conditional_t<sizeof(T) == sizeof(W), VectorType<T>, HalfVectorType<T>>;
+template <class T, class W>
+using Piece = typename PieceType<T, W>::Register;
+
+template <class T, class W>
+[[gnu::always_inline]] inline Piece<T, W> load_piece(const T* from) {
+  return *reinterpret_cast<const typename PieceType<T, W>::Unaligned*>(from);
+}
+/// The first `count` elements, as load_part.
+template <class T, class W>
+[[gnu::always_inline]] inline Piece<T, W> load_piece_part(const T* from, std::int64_t count) {
+  if constexpr (sizeof(T) == sizeof(W)) {
+    return load_part(from, count);
+  } else {
+#if defined(__AVX512VL__)
+    static_assert(sizeof(T) == 4);
+    return reinterpret_cast<Piece<T, W>>(_mm256_maskz_loadu_epi32(static_cast<__mmask8>((1U << count) - 1U), from));
+#else
+    Piece<T, W> value{};
+    std::memcpy(&value, from, static_cast<std::size_t>(count) * sizeof(T));
+    return value;
+#endif
+  }
+}
+
+/// A piece as a vector. GCC 12 makes four instructions of what is one here.
+template <class T, class W>
+[[gnu::always_inline]] inline Vector<W> widened(Piece<T, W> values) {
+  if constexpr (sizeof(T) == sizeof(W)) {
+    return values;
+  } else {
+    static_assert(std::is_same_v<T, float>);
+#if defined(__AVX512F__)
+    return _mm512_cvtps_pd(values);
+#elif defined(__AVX2__)
+    return _mm256_cvtps_pd(values);
+#else
+    return __builtin_convertvector(values, Vector<W>);
+#endif
+  }
+}
+
+/// `value` in the first `count` lanes, `otherwise` in the others.
+template <class T>
+[[gnu::always_inline]] inline Vector<T> first_lanes(Vector<T> value, std::int64_t count, Vector<T> otherwise) {
+  using Number = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+  const auto lane = []<int... kIndex>(std::integer_sequence<int, kIndex...>) __attribute__((always_inline)) {
+    return Vector<Number>{kIndex...};
+  }
+  (std::make_integer_sequence<int, static_cast<int>(kLanes<T>)>{});
+  return lane < broadcast(static_cast<Number>(count)) ? value : otherwise;
+}
+
+/// Every second group of kGroup lanes of two vectors, one behind the other, from the first or the second group on.
+template <int kGroup, int kFrom, class T>
+[[gnu::always_inline]] inline Vector<T> every_second(Vector<T> a, Vector<T> b) {
+  return [&]<int... kIndex>(std::integer_sequence<int, kIndex...>) __attribute__((always_inline)) {
+    return __builtin_shufflevector(a, b, ((kIndex / kGroup * 2 + kFrom) * kGroup + kIndex % kGroup)...);
+  }
+  (std::make_integer_sequence<int, static_cast<int>(kLanes<T>)>{});
+}
+
+// Of two values the greater or the least, the second where neither is: one instruction each, which compilers do not
+// find by themselves.
+#if defined(__AVX512F__)
+inline Vector<float> greater_of(Vector<float> a, Vector<float> b) { return _mm512_max_ps(a, b); }
+inline Vector<float> lesser_of(Vector<float> a, Vector<float> b) { return _mm512_min_ps(a, b); }
+inline Vector<double> greater_of(Vector<double> a, Vector<double> b) { return _mm512_max_pd(a, b); }
+inline Vector<double> lesser_of(Vector<double> a, Vector<double> b) { return _mm512_min_pd(a, b); }
+#elif defined(__AVX2__)
+inline Vector<float> greater_of(Vector<float> a, Vector<float> b) { return _mm256_max_ps(a, b); }
+inline Vector<float> lesser_of(Vector<float> a, Vector<float> b) { return _mm256_min_ps(a, b); }
+inline Vector<double> greater_of(Vector<double> a, Vector<double> b) { return _mm256_max_pd(a, b); }
+inline Vector<double> lesser_of(Vector<double> a, Vector<double> b) { return _mm256_min_pd(a, b); }
+#else
+inline Vector<float> greater_of(Vector<float> a, Vector<float> b) { return _mm_max_ps(a, b); }
+inline Vector<float> lesser_of(Vector<float> a, Vector<float> b) { return _mm_min_ps(a, b); }
+inline Vector<double> greater_of(Vector<double> a, Vector<double> b) { return _mm_max_pd(a, b); }
+inline Vector<double> lesser_of(Vector<double> a, Vector<double> b) { return _mm_min_pd(a, b); }
+#endif
+inline Vector<std::int64_t> greater_of(Vector<std::int64_t> a, Vector<std::int64_t> b) { return a > b ? a : b; }
+inline Vector<std::int64_t> lesser_of(Vector<std::int64_t> a, Vector<std::int64_t> b) { return a < b ? a : b; }
 
 }  // namespace eindb::EINDB_LEVEL

@@ -1,0 +1,172 @@
+#include "executor/kernels/row_reduction.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "common/cancellation.hpp"
+#include "executor/kernels/scratch.hpp"
+
+namespace eindb {
+namespace {
+
+using Kind = Instruction::Kind;
+
+// Cells that accumulators are kept for at a time: in double precision they fill most of the first-level cache, and a
+// quarter of it where memory is read in between.
+constexpr std::int64_t kCellsAlong = 256;
+constexpr std::int64_t kCellsDown = 2048;
+// What is folded into them in one call: sums of calls are added up once more, which bounds the error.
+constexpr std::int64_t kElementsAlong = 8192;
+constexpr std::int64_t kRowsDown = 64;
+// Of rows that lie a page or more apart fewer: first-level caches hold few lines of addresses that differ by pages.
+constexpr std::int64_t kFarRowsDown = 16;
+constexpr std::int64_t kPage = 4096;
+// In shorter rows the boxes of the expression kernel do better.
+constexpr std::int64_t kFewestAlong = 3;
+constexpr std::int64_t kFewestDown = 16;
+
+// What is aggregated: an operand, or two that are multiplied.
+struct Factors {
+  const LabelView* a;
+  const LabelView* b;  // null for an operand as it is
+  std::size_t a_stream;
+  std::size_t b_stream;
+};
+
+std::optional<Factors> factors_of(const ExpressionProgram& program, Aggregate aggregate, const ElementTable& table,
+                                  std::span<const LabelView> operands) {
+  const auto& code = program.instructions();
+  const auto& result = code.back();
+  const auto operand = [&](std::size_t n) { return &operands[code[n].operand]; };
+  if (code.size() == 1 && result.kind == Kind::Operand) return Factors{operand(0), nullptr, 0, 0};
+  if (aggregate != Aggregate::Sum || table.multiply_along == nullptr || result.kind != Kind::Binary ||
+      result.op != ScalarOp::Multiply)
+    return std::nullopt;
+  // All else that there is are the two operands, which are the first streams.
+  for (std::size_t n = 0; n + 1 < code.size(); ++n)
+    if (code[n].kind != Kind::Operand) return std::nullopt;
+  const auto& [a, b, unused] = result.arguments;
+  return Factors{operand(a), operand(b), a, b};
+}
+
+// Elements of all operands lie side by side, or are the same.
+bool side_by_side(const Loop& loop) {
+  const auto operands = std::span(loop.strides).first(loop.strides.size() - 1);
+  return std::all_of(operands.begin(), operands.end(), [](auto stride) { return stride == 0 || stride == 1; }) &&
+         std::any_of(operands.begin(), operands.end(), [](auto stride) { return stride == 1; });
+}
+
+std::int64_t farthest(const Loop& loop) {
+  const auto operands = std::span(loop.strides).first(loop.strides.size() - 1);
+  return *std::max_element(operands.begin(), operands.end(), [](auto a, auto b) { return std::abs(a) < std::abs(b); });
+}
+
+Loop taken(std::vector<Loop>& loops, std::vector<Loop>::iterator at) {
+  auto loop = std::move(*at);
+  loops.erase(at);
+  return loop;
+}
+
+// The longest loop along which elements lie side by side, and beside it the nearest of the other kind: one of them is
+// aggregated.
+struct Sides {
+  Loop columns;
+  Loop rows;
+};
+
+std::optional<Sides> take_sides(std::vector<Loop>& loops) {
+  auto columns = loops.end();
+  for (auto loop = loops.begin(); loop != loops.end(); ++loop)
+    if (side_by_side(*loop) && (columns == loops.end() || loop->size > columns->size)) columns = loop;
+  if (columns == loops.end() || columns->size < (columns->aggregated ? kFewestAlong : kFewestDown)) return std::nullopt;
+  Sides sides{taken(loops, columns), {}};
+  auto rows = loops.end();
+  for (auto loop = loops.begin(); loop != loops.end(); ++loop)
+    if (loop->aggregated != sides.columns.aggregated && (rows == loops.end() || farthest(*loop) < farthest(*rows)))
+      rows = loop;
+  if (rows != loops.end()) sides.rows = taken(loops, rows);
+  else if (sides.columns.aggregated)
+    sides.rows = {1, false, std::vector<std::int64_t>(sides.columns.strides.size(), 0)};
+  else return std::nullopt;  // nothing is aggregated
+  return sides;
+}
+
+class RowReduction {
+ public:
+  RowReduction(const ElementTable& table, Aggregate aggregate, const Factors& factors, Sides sides)
+      : table_(table), aggregate_(aggregate), factors_(factors), sides_(std::move(sides)) {}
+
+  // From where the streams stand; shapes are what of either side is folded at once.
+  void fold(void* wide, const StreamOffsets& offsets, std::int64_t rows, std::int64_t columns, bool first) const {
+    const auto a = rows_of(*factors_.a, factors_.a_stream, offsets);
+    const auto slot = slot_of(aggregate_);
+    const bool along = sides_.columns.aggregated;
+    if (factors_.b == nullptr) {
+      (along ? table_.along : table_.down)[slot](wide, a, rows, columns, first);
+    } else {
+      const auto b = rows_of(*factors_.b, factors_.b_stream, offsets);
+      (along ? table_.multiply_along : table_.multiply_down)(wide, a, b, rows, columns, first);
+    }
+  }
+
+ private:
+  Rows rows_of(const LabelView& operand, std::size_t stream, const StreamOffsets& offsets) const {
+    const auto* data = static_cast<const std::byte*>(operand.data) +
+                       static_cast<std::int64_t>(offsets[stream]) * static_cast<std::int64_t>(size_of(operand.dtype));
+    return {data, sides_.rows.strides[stream], sides_.columns.strides[stream]};
+  }
+
+  const ElementTable& table_;
+  Aggregate aggregate_;
+  Factors factors_;
+  Sides sides_;
+};
+
+}  // namespace
+
+bool reduce_rows(const LevelTable& level, const ExpressionProgram& program, Aggregate aggregate, DType compute,
+                 std::span<const LabelView> operands, std::vector<Loop> loops, const MutableLabelView& accumulator,
+                 bool first) {
+  if (aggregate == Aggregate::None) return false;
+  const auto& table = level.of(compute);
+  const auto factors = factors_of(program, aggregate, table, operands);
+  if (!factors || factors->a->dtype != compute || (factors->b != nullptr && factors->b->dtype != compute)) return false;
+  merge(loops);
+  const auto sides = take_sides(loops);
+  if (!sides) return false;
+
+  const bool along = sides->columns.aggregated;
+  const BoxSide cells{along ? sides->rows : sides->columns, along ? kCellsAlong : kCellsDown};
+  const bool far = farthest(sides->rows) * static_cast<std::int64_t>(size_of(compute)) >= kPage;
+  const auto rows_down = far ? kFarRowsDown : kRowsDown;
+  const BoxSide folded{along ? sides->columns : sides->rows, along ? kElementsAlong : rows_down};
+  // Far steps outside, near ones inside.
+  std::stable_sort(loops.begin(), loops.end(), [](const Loop& a, const Loop& b) { return farthest(a) > farthest(b); });
+  std::vector<Loop> output;
+  std::vector<Loop> aggregated;
+  for (auto& loop : loops) (loop.aggregated ? aggregated : output).push_back(std::move(loop));
+  output.push_back(chunk_loop(cells));
+  aggregated.push_back(chunk_loop(folded));
+
+  const RowReduction reduction(table, aggregate, *factors, *sides);
+  const Scratch wide(static_cast<std::size_t>(std::min(cells.loop.size, cells.chunk)) * size_of(wide_of(compute)));
+  StreamOffsets offsets(cells.loop.strides.size(), 0);
+  Odometer at_cells(output);
+  Odometer at_terms(aggregated);
+  do {
+    const auto cell_count = cells.extent(at_cells[output.size() - 1]);
+    bool fresh = true;
+    do {
+      poll_cancellation();
+      const auto count = folded.extent(at_terms[aggregated.size() - 1]);
+      reduction.fold(wide.data(), offsets, along ? cell_count : count, along ? count : cell_count, fresh);
+      fresh = false;
+    } while (at_terms.advance(offsets));
+    auto* to = static_cast<std::byte*>(accumulator.data) +
+               static_cast<std::int64_t>(offsets.back()) * static_cast<std::int64_t>(size_of(compute));
+    table.settle[slot_of(aggregate)]({to, 0, cells.loop.strides.back()}, wide.data(), 1, cell_count, first);
+  } while (at_cells.advance(offsets));
+  return true;
+}
+
+}  // namespace eindb
