@@ -229,7 +229,7 @@ std::string explain_text(const PlannedQuery& planned, const SessionState& sessio
            milliseconds(plan["predicted_seconds"].get<double>()) + "), moved " +
            grouped(plan["actual_elements"].get<double>()) + " elements (predicted " +
            grouped(plan["predicted_elements"].get<double>()) + "), at most " +
-           grouped(static_cast<double>(profile->peak_bytes)) + " bytes of tiles";
+           grouped(static_cast<double>(profile->peak_bytes)) + " bytes of tiles and workspace";
   }
   return out;
 }

@@ -27,7 +27,7 @@ std::optional<Partition> wanted_partition(const BoundQuery& query, const Session
 std::int64_t memory_to_plan_with(const Settings& settings, bool for_workers) {
   if (!settings.slicing()) return 0;
   const auto shares = for_workers ? std::max<std::int64_t>(1, settings.workers()) : 1;
-  const auto limit = static_cast<double>(settings.memory_limit()) * static_cast<double>(shares);
+  const auto limit = static_cast<double>(settings.memory_for_tiles()) * static_cast<double>(shares);
   return static_cast<std::int64_t>(std::min(limit, 9e18));
 }
 
@@ -36,7 +36,7 @@ void use_machine(OptimizerOptions& options, const SessionState& session, const R
   const auto& settings = session.settings;
   options.machine = MachineOptions{.figures = session.machine(),
                                    .threads = settings.threads(),
-                                   .memory_limit = settings.memory_limit(),
+                                   .memory_limit = settings.memory_for_tiles(),
                                    .choose_parallelism = !settings.parallelism_is_set() && settings.workers() == 0,
                                    .spills = !request.for_workers};
   if (request.stored && !request.partition && !settings.tile_bytes_is_set())
@@ -54,7 +54,7 @@ void check_memory(const OptimizedPlan& plan, std::int64_t limit) {
   const auto mebibytes = [](double bytes) {
     return std::to_string(static_cast<std::int64_t>(std::ceil(bytes / 1048576.0)));
   };
-  const auto least = mebibytes(std::min(plan.shortfall->bytes, 9e18));
+  const auto least = mebibytes(std::min(Settings::memory_limit_for_tiles(plan.shortfall->bytes), 9e18));
   if (plan.shortfall->for_calls) {
     throw Error(ErrorKind::MemoryLimit,
                 "the tiles that kernel calls work on need at least " + least + " MiB, more than the memory_limit of " +
@@ -167,8 +167,9 @@ PlannedQuery plan_query(const ast::Query& query, SessionState& session, const Re
 ExecutionProfile run_query(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot, TileSink& sink) {
   const auto& settings = session.settings;
   check_memory(planned.plan, settings.memory_limit());
-  const TileMemory::Limit resident(settings.memory_limit());
-  const auto memory = MemoryBudget::create(settings.memory_limit(), session.database.scratch_directory());
+  const TileMemory::Limit resident(settings.memory_for_tiles());
+  const auto memory =
+      MemoryBudget::create(settings.memory_for_tiles(), session.database.scratch_directory(), settings.memory_limit());
   const TileCache::Statement cached(session.tiles, memory, session.database.connection().current_data_version(),
                                     settings.tile_cache_size());
   StoredTiles stored(snapshot, session.catalog, scanned_tensors(planned.plan.physical), session.tiles);

@@ -49,6 +49,11 @@ class Settings {
   /// The file of the machine's figures; empty: where `eindb calibrate` leaves them.
   const std::string& machine_file() const { return machine_file_; }
   std::int64_t memory_limit() const { return memory_limit_; }
+  /// What tiles and kernels may take of it. The rest is for pages of the database, and for what the allocator rounds up
+  /// and keeps.
+  std::int64_t memory_for_tiles() const { return memory_limit_ - memory_limit_ / kShareOfOthers; }
+  /// The memory_limit under which tiles and kernels may take so many bytes.
+  static double memory_limit_for_tiles(double bytes) { return bytes * kShareOfOthers / (kShareOfOthers - 1); }
   std::int64_t tile_bytes() const;
   bool tile_bytes_is_set() const { return tile_bytes_.has_value(); }
   std::int64_t statement_timeout_ms() const { return statement_timeout_ms_; }
@@ -67,6 +72,7 @@ class Settings {
 
  private:
   friend struct SettingRow;
+  static constexpr std::int64_t kShareOfOthers = 8;
 
   void update_fingerprint();
 

@@ -25,7 +25,8 @@ struct NodeProfile {
 struct ExecutionProfile {
   std::vector<NodeProfile> nodes;
   double seconds = 0;
-  std::int64_t peak_bytes = 0;
+  std::int64_t peak_bytes = 0;       ///< of tiles, and for kernels
+  std::int64_t workspace_bytes = 0;  ///< the part of it that was for kernels, at most
 };
 
 }  // namespace eindb

@@ -84,6 +84,23 @@ JoinOperator::JoinOperator(const JoinNode& join, const LabelTable& labels, const
     for (std::size_t d = parts.size(); d-- > 1;) places.strides[d - 1] = places.strides[d] * parts[d];
     operands_.push_back(std::move(places));
   }
+  workspace_bytes_ = find_workspace_bytes();
+}
+
+// Of the largest call.
+std::int64_t JoinOperator::find_workspace_bytes() const {
+  std::vector<std::int64_t> sizes;
+  for (std::size_t n = 0; n < extents_.size(); ++n)
+    sizes.push_back(largest_part(extents_[n], join_.partition.parts[n]));
+  if (std::any_of(sizes.begin(), sizes.end(), [](auto size) { return size == 0; })) return 0;
+  return static_cast<std::int64_t>(fused_ ? fused_->workspace_bytes(sizes) : kernel_.workspace_bytes(sizes));
+}
+
+// The thread's memory itself comes with the kernel that needs it.
+void JoinOperator::take_workspace(const std::shared_ptr<MemoryBudget>& memory, Buffers& buffers) const {
+  if (workspace_bytes_ == 0) return;
+  if (!buffers.workspace) buffers.workspace.emplace(memory, workspace_bytes_);
+  else buffers.workspace->raise_to(workspace_bytes_);
 }
 
 std::optional<std::int64_t> JoinOperator::call(const Inputs& inputs, std::span<const std::int64_t> key,
@@ -102,7 +119,8 @@ std::optional<std::int64_t> JoinOperator::call(const Inputs& inputs, std::span<c
     buffers.operands.push_back(buffers.held.back().get());
     elements += buffers.operands.back()->shape().element_count();
   }
-  // Last: what has room for no operand has accumulated nothing.
+  take_workspace(memory, buffers);
+  // Last: what has room for nothing else has accumulated nothing.
   const bool first = !partial.has_value();
   if (first) {
     std::vector<std::int64_t> extents;

@@ -33,6 +33,7 @@ class JoinOperator {
     std::vector<PartRange> ranges;
     std::vector<TilePtr> held;
     std::vector<const Tile*> operands;
+    std::optional<MemoryReservation> workspace;  ///< of the thread, see Workspace
   };
 
   /// `result_type` and `grid` are those of the finished result.
@@ -43,6 +44,9 @@ class JoinOperator {
   /// operands' elements, or nothing if the call was needless.
   std::optional<std::int64_t> call(const Inputs& inputs, std::span<const std::int64_t> key, Partial& partial,
                                    const std::shared_ptr<MemoryBudget>& memory, Buffers& buffers) const;
+  /// Bytes that the thread's kernels take at most beside tiles; what a call finds no room for when Buffers has none
+  /// yet.
+  std::int64_t workspace_bytes() const { return workspace_bytes_; }
   /// Adds `from` to `into`; either may be nothing.
   void combine(Partial& into, Partial from) const;
   /// The tile of the result that a whole group comes to, in the result's type; null if it is zero.
@@ -60,6 +64,8 @@ class JoinOperator {
     std::vector<std::int64_t> strides;
   };
 
+  std::int64_t find_workspace_bytes() const;
+  void take_workspace(const std::shared_ptr<MemoryBudget>& memory, Buffers& buffers) const;
   CountedTile accumulator_of(Shape shape, const std::shared_ptr<MemoryBudget>& memory) const;
   void find_ranges(std::span<const std::int64_t> key, std::vector<PartRange>& ranges) const;
   void find_tiles(std::span<const std::int64_t> key, std::vector<std::int64_t>& tiles) const;
@@ -75,7 +81,8 @@ class JoinOperator {
   bool may_skip_ = false;             // if absent tiles can make a call needless
   bool zero_stays_zero_ = true;       // of the epilogue
   std::optional<FusedKernel> fused_;  // of a join with steps, in place of the kernel
-  std::optional<Kernel> epilogue_;    // of an EinSum that has one: of a strip of an aggregated tile
+  std::int64_t workspace_bytes_ = 0;
+  std::optional<Kernel> epilogue_;  // of an EinSum that has one: of a strip of an aggregated tile
 };
 
 }  // namespace eindb

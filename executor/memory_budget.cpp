@@ -1,6 +1,7 @@
 #include "executor/memory_budget.hpp"
 
 #include <chrono>
+#include <cmath>
 #include <string>
 
 #include "common/check.hpp"
@@ -13,7 +14,9 @@ namespace {
 /// How long a task that finds no room waits before it looks again: tiles that others let go of become free unnoticed.
 constexpr std::chrono::milliseconds kPatience{1};
 
-std::string in_mebibytes(std::int64_t bytes) { return std::to_string((bytes + (1 << 20) - 1) >> 20U) + " MiB"; }
+std::string in_mebibytes(double bytes) {
+  return std::to_string(static_cast<std::int64_t>(std::ceil(bytes / (1 << 20)))) + " MiB";
+}
 
 // A tile together with its share of the budget.
 struct TrackedTile {
@@ -28,13 +31,16 @@ struct TrackedTile {
 
 }  // namespace
 
-MemoryBudget::MemoryBudget(std::int64_t limit, std::string scratch_directory)
-    : limit_(limit), buffer_(std::make_unique<TileBuffer>(*this, std::move(scratch_directory))) {}
+MemoryBudget::MemoryBudget(std::int64_t limit, std::string scratch_directory, std::int64_t memory_limit)
+    : limit_(limit),
+      memory_limit_(memory_limit == 0 ? limit : memory_limit),
+      buffer_(std::make_unique<TileBuffer>(*this, std::move(scratch_directory))) {}
 
 MemoryBudget::~MemoryBudget() = default;
 
-std::shared_ptr<MemoryBudget> MemoryBudget::create(std::int64_t limit, std::string scratch_directory) {
-  return std::shared_ptr<MemoryBudget>(new MemoryBudget(limit, std::move(scratch_directory)));
+std::shared_ptr<MemoryBudget> MemoryBudget::create(std::int64_t limit, std::string scratch_directory,
+                                                   std::int64_t memory_limit) {
+  return std::shared_ptr<MemoryBudget>(new MemoryBudget(limit, std::move(scratch_directory), memory_limit));
 }
 
 bool MemoryBudget::try_reserve(std::int64_t bytes) noexcept {
@@ -71,9 +77,11 @@ void MemoryBudget::make_room(std::int64_t bytes) {
     // What a task held that has just ended nobody has looked at.
     if (wait_for_others() || ended_.load() != ended) return;
   }
+  const auto setting = static_cast<double>(memory_limit_);
+  const auto needed = (static_cast<double>(used) + static_cast<double>(bytes)) / static_cast<double>(limit_) * setting;
   throw Error(ErrorKind::MemoryLimit,
-              "the statement needs at least " + in_mebibytes(used + bytes) + ", more than the memory_limit of " +
-                  in_mebibytes(limit_),
+              "the statement needs at least " + in_mebibytes(needed) + ", more than the memory_limit of " +
+                  in_mebibytes(setting),
               std::nullopt, "raise it with SET memory_limit = '...'");
 }
 

@@ -25,13 +25,16 @@ class TileKeeper {
   virtual std::int64_t evict(std::int64_t bytes) = 0;
 };
 
-/// Counts the bytes of the tiles that a statement holds and keeps them within the limit: where they would exceed it,
-/// tiles of a keeper go first, then those that the buffer can bring back (TileBuffer), and what is in use then must
-/// fit. Thread-safe. Tracked tiles keep the budget alive and give their bytes back when the last owner lets go.
+/// Counts the bytes that a statement holds in tiles and for its kernels, and keeps them within the limit: where they
+/// would exceed it, tiles of a keeper go first, then those that the buffer can bring back (TileBuffer), and what is in
+/// use then must fit. Thread-safe. Tracked tiles keep the budget alive and give their bytes back when the last owner
+/// lets go.
 class MemoryBudget : public std::enable_shared_from_this<MemoryBudget> {
  public:
-  /// `limit` in bytes. What does not fit goes to a file in `scratch_directory`; empty: temporary_directory().
-  static std::shared_ptr<MemoryBudget> create(std::int64_t limit, std::string scratch_directory = "");
+  /// `limit` in bytes. What does not fit goes to a file in `scratch_directory`; empty: temporary_directory(). Errors
+  /// speak of the setting `memory_limit`, of which `limit` is a fixed share; 0: all of it.
+  static std::shared_ptr<MemoryBudget> create(std::int64_t limit, std::string scratch_directory = "",
+                                              std::int64_t memory_limit = 0);
   ~MemoryBudget();
 
   /// Takes `bytes`, if necessary when others have let go of some: see Task. Throws Error{MemoryLimit}, which says what
@@ -89,7 +92,7 @@ class MemoryBudget : public std::enable_shared_from_this<MemoryBudget> {
   };
 
  private:
-  MemoryBudget(std::int64_t limit, std::string scratch_directory);
+  MemoryBudget(std::int64_t limit, std::string scratch_directory, std::int64_t memory_limit);
 
   std::int64_t idle_bytes() const { return keeper_ == nullptr ? 0 : keeper_->idle_bytes(); }
   void raise_peak(std::int64_t used) noexcept;
@@ -98,6 +101,7 @@ class MemoryBudget : public std::enable_shared_from_this<MemoryBudget> {
   bool wait_for_others();
 
   const std::int64_t limit_;
+  const std::int64_t memory_limit_;  // the setting, for messages
   std::atomic<std::int64_t> used_{0};
   std::atomic<std::int64_t> peak_{0};
   std::atomic<int> tasks_{0};
@@ -129,6 +133,12 @@ class MemoryReservation {
   }
 
   std::int64_t bytes() const { return bytes_; }
+  /// Takes more, if it has less than that.
+  void raise_to(std::int64_t bytes) {
+    if (bytes <= bytes_) return;
+    budget_->reserve(bytes - bytes_);
+    bytes_ = bytes;
+  }
   /// Somebody else gives the bytes back.
   void hand_over() noexcept { budget_.reset(); }
 

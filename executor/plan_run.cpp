@@ -62,6 +62,7 @@ PlanRun::PlanRun(const PhysicalPlan& plan, ExecutionContext& context, TileSink& 
 
 ExecutionProfile PlanRun::run() {
   const auto start = std::chrono::steady_clock::now();
+  const auto bound = bound_of_workspace();
   context_.cancellation.check();
   progress_.advance("start", 0);
   for (const auto& region : graph_.regions()) {
@@ -225,6 +226,7 @@ void PlanRun::work_on_region() {
 void PlanRun::collect_profile() {
   std::vector<int> threads(plan_.nodes.size(), 0);
   for (const auto& worker : workers_) {
+    profile_.workspace_bytes += worker.workspace_bytes;
     for (std::size_t n = 0; n < worker.nodes.size(); ++n) {
       const auto& part = worker.nodes[n];
       auto& node = profile_.nodes[n];

@@ -11,6 +11,7 @@
 #include "executor/execution_context.hpp"
 #include "executor/execution_profile.hpp"
 #include "executor/join_operator.hpp"
+#include "executor/kernels/workspace.hpp"
 #include "executor/progress_report.hpp"
 #include "executor/ready_queue.hpp"
 #include "executor/relation.hpp"
@@ -32,7 +33,8 @@ namespace eindb {
 ///
 /// Memory: a task begins if what it takes is left beside what was promised to those that run, or can be made room for.
 /// If nothing runs, it begins all the same, and fails if it must. A task that finds no room for a kernel call goes on
-/// when others have ended.
+/// when others have ended. The workspace of kernels counts, too: a worker keeps it from task to task, and lets go of it
+/// when there is none, so that only those that go on have any.
 ///
 /// Thread safety: run() is called once. `mutex_` guards what is written to below it; the tiles of relations, and
 /// partial results, are handed from task to task by way of it or of the counters, with acquire and release.
@@ -95,9 +97,10 @@ class PlanRun {
     std::shared_ptr<SharedTask> shared;  // that it offered to others
     std::vector<NodeProfile> nodes;
     std::int64_t tasks_done = 0;
-    std::int64_t promise = 0;  // bytes promised to the task at hand
-    std::uint64_t began = 0;   // ended_ at its beginning
-    bool can_restart = false;  // the task at hand can be run again, from where it has come to
+    std::int64_t workspace_bytes = 0;  // that it has held at most
+    std::int64_t promise = 0;          // bytes promised to the task at hand
+    std::uint64_t began = 0;           // ended_ at its beginning
+    bool can_restart = false;          // the task at hand can be run again, from where it has come to
   };
 
   // Regions: plan_run.cpp.
@@ -111,6 +114,7 @@ class PlanRun {
   void count_reads_of(std::size_t node, std::int64_t tiles);
   std::int64_t reads_of(std::size_t node, const TileKey& key) const;
   void work_on_region();
+  Workspace::Bound bound_of_workspace() const;
   void collect_profile();
   void complete_profile(const Stage& stage, std::int64_t slices);
 
@@ -123,12 +127,14 @@ class PlanRun {
   std::optional<TaskId> forced_task(Worker& worker);
   std::optional<TaskId> own_task(Worker& worker);
   bool is_suspended(TaskId task) const;
+  std::int64_t need_of(const Worker& worker, std::size_t stage) const;
+  void let_go_of_workspace(Worker& worker);
   bool is_free(std::int64_t bytes) const;
   bool admit(Worker& worker, std::int64_t bytes);
   void promise(Worker& worker, std::int64_t bytes);
   void take_error(std::exception_ptr error, const Worker& worker, const std::optional<TaskId>& task);
   std::shared_ptr<SharedTask> task_to_help(Worker& worker);
-  void wait(std::unique_lock<std::mutex>& lock, bool is_caller);
+  void wait(Worker& worker, std::unique_lock<std::mutex>& lock, bool is_caller);
   void wake(std::size_t sleepers);
   void end_task(Worker& worker);
 
@@ -137,7 +143,7 @@ class PlanRun {
   void run_repartition(Worker& worker, StageRun& run, std::int64_t task);
   void run_join(Worker& worker, StageRun& run, TaskId id);
   void run_calls(Worker& worker, StageRun& run, TaskId id, std::int64_t calls, JoinOperator::Partial& partial);
-  bool has_room_to_share(const Stage& stage) const;
+  bool has_room_to_share(const Worker& worker, std::size_t stage) const;
   std::int64_t resume(TaskId id, JoinOperator::Partial& partial);
   void share(Worker& worker, TaskId id, std::int64_t calls);
   void run_shared(Worker& worker, SharedTask& shared);

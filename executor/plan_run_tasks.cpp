@@ -47,7 +47,7 @@ void PlanRun::run_repartition(Worker& worker, StageRun& run, std::int64_t task) 
 void PlanRun::run_join(Worker& worker, StageRun& run, TaskId id) {
   const auto calls = find_calls(worker, run);
   const bool large = run.stage->cost >= kSmallTask * static_cast<double>(run.stage->task_count);
-  if (calls > 1 && large && run.groups == nullptr && workers_.size() > 1 && has_room_to_share(*run.stage))
+  if (calls > 1 && large && run.groups == nullptr && workers_.size() > 1 && has_room_to_share(worker, id.stage))
     return share(worker, id, calls);
   JoinOperator::Partial partial;
   const auto tile = run.stage->tile_of(id.number);
@@ -90,8 +90,9 @@ std::int64_t PlanRun::resume(TaskId id, JoinOperator::Partial& partial) {
 }
 
 // Threads that share a task do not suspend it.
-bool PlanRun::has_room_to_share(const Stage& stage) const {
-  return suspended_count_ == 0 && is_free(checked_multiply(stage.need, static_cast<std::int64_t>(workers_.size()) + 1));
+bool PlanRun::has_room_to_share(const Worker& worker, std::size_t stage) const {
+  const auto need = need_of(worker, stage);
+  return suspended_count_ == 0 && is_free(checked_multiply(need, static_cast<std::int64_t>(workers_.size()) + 1));
 }
 
 // Offers the task's kernel calls to threads that have nothing to do.

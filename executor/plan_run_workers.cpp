@@ -3,6 +3,7 @@
 #include <chrono>
 #include <thread>
 
+#include "common/checked_math.hpp"
 #include "common/error.hpp"
 #include "executor/plan_run.hpp"
 
@@ -15,6 +16,9 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kMostDeferred = 64;
 // How long a worker looks out for something to do before it sleeps: about as long as waking up takes.
 constexpr std::chrono::microseconds kLookOut{30};
+// What the workspaces of all workers take of the limit where kernels can do with less, and what one may always take.
+constexpr std::int64_t kWorkspaceShare = 8;
+constexpr std::int64_t kSmallWorkspace = 256 * 1024;
 
 }  // namespace
 
@@ -22,6 +26,7 @@ void PlanRun::work(std::size_t number) {
   auto& worker = workers_[number];
   const bool is_caller = number == 0;
   const CancellationScope scope(context_.cancellation);
+  const auto bound = bound_of_workspace();
   std::unique_lock lock(mutex_);
   const auto run = [&](const std::optional<TaskId>& task, auto&& what) {
     ++running_;
@@ -42,10 +47,17 @@ void PlanRun::work(std::size_t number) {
     if (is_caller && can_write()) run(std::nullopt, [&] { write_next_tile(); });
     else if (const auto id = next_task(worker)) run(id, [&] { run_task(worker, *id); });
     else if (const auto shared = task_to_help(worker)) run(std::nullopt, [&] { run_shared(worker, *shared); });
-    else wait(lock, is_caller);
+    else wait(worker, lock, is_caller);
   }
   wake_.notify_all();
   wake_caller_.notify_all();
+  let_go_of_workspace(worker);
+}
+
+Workspace::Bound PlanRun::bound_of_workspace() const {
+  const auto all = context_.memory->limit() / kWorkspaceShare;
+  return Workspace::Bound(
+      static_cast<std::size_t>(std::max(kSmallWorkspace, all / static_cast<std::int64_t>(workers_.size()))));
 }
 
 bool PlanRun::is_done(bool is_caller) const {
@@ -79,7 +91,7 @@ std::optional<TaskId> PlanRun::next_task(Worker& worker) {
     const auto id = own_task(worker);
     const auto task = id ? id : ready_.pop();
     if (!task) return forced_task(worker);
-    if (admit(worker, graph_.stages()[task->stage].need)) return task;
+    if (admit(worker, need_of(worker, task->stage))) return task;
     deferred_.push_back(*task);
   }
 }
@@ -92,7 +104,7 @@ std::optional<TaskId> PlanRun::forced_task(Worker& worker) {
   if (chosen == deferred_.end()) chosen = deferred_.begin();
   const auto task = *chosen;
   deferred_.erase(chosen);
-  promise(worker, graph_.stages()[task.stage].need);
+  promise(worker, need_of(worker, task.stage));
   return task;
 }
 
@@ -112,6 +124,22 @@ std::optional<TaskId> PlanRun::own_task(Worker& worker) {
   if (!task || own.size() > 1) wake(own.size());
   own.clear();
   return task;
+}
+
+// What a task takes beside what its worker holds.
+std::int64_t PlanRun::need_of(const Worker& worker, std::size_t stage) const {
+  const auto tiles = graph_.stages()[stage].need;
+  const auto* join = stages_[stage].join;
+  if (join == nullptr) return tiles;
+  const auto held = worker.buffers.workspace ? worker.buffers.workspace->bytes() : 0;
+  return checked_add(tiles, std::max<std::int64_t>(0, join->workspace_bytes() - held));
+}
+
+void PlanRun::let_go_of_workspace(Worker& worker) {
+  Workspace::release_this_thread();
+  auto& counted = worker.buffers.workspace;
+  if (counted) worker.workspace_bytes = std::max(worker.workspace_bytes, counted->bytes());
+  counted.reset();
 }
 
 bool PlanRun::is_free(std::int64_t bytes) const {
@@ -148,7 +176,7 @@ void PlanRun::take_error(std::exception_ptr error, const Worker& worker, const s
 std::shared_ptr<PlanRun::SharedTask> PlanRun::task_to_help(Worker& worker) {
   for (const auto& shared : shared_) {
     if (shared->next_call.load(std::memory_order_relaxed) >= shared->calls) continue;
-    const auto need = graph_.stages()[shared->id.stage].need;
+    const auto need = need_of(worker, shared->id.stage);
     if (!is_free(need)) continue;
     const std::lock_guard lock(shared->group.mutex);
     if (shared->group.left == 0) continue;
@@ -177,7 +205,9 @@ void PlanRun::end_task(Worker& worker) {
   if (sleeping_ > 0 && is_done(false)) wake_.notify_all();
 }
 
-void PlanRun::wait(std::unique_lock<std::mutex>& lock, bool is_caller) {
+void PlanRun::wait(Worker& worker, std::unique_lock<std::mutex>& lock, bool is_caller) {
+  // Before others look whether anybody goes on who could make room.
+  let_go_of_workspace(worker);
   const auto seen = changes_.load(std::memory_order_relaxed);
   lock.unlock();
   const auto until = Clock::now() + kLookOut;

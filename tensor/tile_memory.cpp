@@ -1,5 +1,6 @@
 #include "tensor/tile_memory.hpp"
 
+#include <malloc.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -14,6 +15,7 @@ namespace {
 constexpr std::size_t kLine = 64;
 constexpr std::size_t kPage = PageChunks::kPage;
 constexpr std::size_t kHugePage = std::size_t{2} << 20U;
+constexpr std::int64_t kMallocBytes = std::int64_t{1} << 20U;  // that malloc may keep in any case
 
 // Sanitizers see through malloc alone: what is kept would hide uses of tiles that are gone.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -37,7 +39,7 @@ std::byte* aligned_up(std::byte* p, std::size_t alignment) {
 
 // malloc keeps small blocks per thread, aligned to 16 bytes; aligned_alloc does not. What malloc gave stands before
 // the line that the block begins with.
-std::byte* take_small(std::size_t bytes) {
+std::byte* allocate_small(std::size_t bytes) {
   auto* raw = static_cast<std::byte*>(std::malloc(bytes + 2 * kLine));
   if (raw == nullptr) return nullptr;
   auto* data = aligned_up(raw + sizeof raw, kLine);
@@ -45,7 +47,7 @@ std::byte* take_small(std::size_t bytes) {
   return data;
 }
 
-void free_small(std::byte* data) noexcept { std::free(*reinterpret_cast<std::byte**>(data - sizeof data)); }
+std::byte* raw_of(std::byte* data) noexcept { return *reinterpret_cast<std::byte**>(data - sizeof data); }
 
 std::byte* map_pages(std::size_t bytes) {
   void* p = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -76,8 +78,38 @@ TileMemory::Block TileMemory::take(std::size_t bytes) {
   constexpr auto kMost = std::numeric_limits<std::size_t>::max() / 2;
   if (bytes > kMost) return {};
   const auto padded = bytes + kLine;
-  if (!kKeeps || padded < kLargeBytes) return {take_small(padded), 0, false};
-  return take_large(round_up(padded, kPage));
+  if (!kKeeps) return {allocate_small(padded), 0, false};
+  return padded < kLargeBytes ? take_small(padded) : take_large(round_up(padded, kPage));
+}
+
+TileMemory::Block TileMemory::take_small(std::size_t bytes) {
+  auto* data = allocate_small(bytes);
+  if (data == nullptr) return {};
+  const auto size = static_cast<std::int64_t>(::malloc_usable_size(raw_of(data)));
+  const auto used = small_bytes_.fetch_add(size, std::memory_order_relaxed) + size;
+  auto most = small_bytes_most_.load(std::memory_order_relaxed);
+  while (most < used && !small_bytes_most_.compare_exchange_weak(most, used, std::memory_order_relaxed)) {
+  }
+  if (most < used) {
+    const std::lock_guard lock(mutex_);
+    trim_locked(kept_at_most());
+  }
+  return {data, 0, false};
+}
+
+void TileMemory::give_back_small(std::byte* data) noexcept {
+  auto* raw = raw_of(data);
+  if (kKeeps) small_bytes_.fetch_sub(static_cast<std::int64_t>(::malloc_usable_size(raw)), std::memory_order_relaxed);
+  std::free(raw);
+}
+
+// malloc looks at all of its blocks: only where that is not for little.
+void TileMemory::trim_malloc_locked() noexcept {
+  const auto most = small_bytes_most_.load(std::memory_order_relaxed);
+  const auto kept = most - small_bytes_.load(std::memory_order_relaxed);
+  if (running_ == 0 || used_bytes_ + most <= limits_ || kept <= kMallocBytes) return;
+  ::malloc_trim(0);
+  small_bytes_most_.fetch_sub(kept, std::memory_order_relaxed);
 }
 
 TileMemory::Block TileMemory::take_large(std::size_t bytes) {
@@ -94,6 +126,7 @@ TileMemory::Block TileMemory::take_large(std::size_t bytes) {
   }
   used_bytes_ += wanted;
   trim_locked(kept_at_most());
+  trim_malloc_locked();
   auto* data = map_locked(bytes);
   if (data == nullptr) {
     trim_locked(0);
@@ -117,7 +150,7 @@ void TileMemory::unmap_locked(std::byte* data, std::size_t bytes) noexcept {
 }
 
 void TileMemory::give_back(std::byte* data, std::size_t mapped) noexcept {
-  if (mapped == 0) return free_small(data);
+  if (mapped == 0) return give_back_small(data);
   const auto bytes = static_cast<std::int64_t>(mapped);
   const std::lock_guard lock(mutex_);
   used_bytes_ -= bytes;
@@ -133,7 +166,8 @@ void TileMemory::give_back(std::byte* data, std::size_t mapped) noexcept {
 }
 
 std::int64_t TileMemory::kept_at_most() const {
-  return running_ == 0 ? kIdleBytes : std::max<std::int64_t>(0, limits_ - used_bytes_);
+  if (running_ == 0) return kIdleBytes;
+  return std::max<std::int64_t>(0, limits_ - used_bytes_ - small_bytes_most_.load(std::memory_order_relaxed));
 }
 
 void TileMemory::trim_locked(std::int64_t bytes) noexcept {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -15,8 +16,9 @@ namespace eindb {
 /// when it is first touched. Large blocks are therefore mapped, in huge pages where the system has them, and kept when
 /// they are given back: the next block of about the size is one of those. Small ones are malloc's.
 ///
-/// What is kept counts: large blocks in use and kept ones together stay within the limits of the statements that run
-/// (Limit), as far as what is in use allows; when none runs, at most kIdleBytes are kept.
+/// What is kept counts: small blocks, large ones in use and kept ones together stay within the limits of the statements
+/// that run (Limit), as far as what is in use allows; when none runs, at most kIdleBytes are kept. What malloc keeps of
+/// small blocks it is told to give back when there is no room for a large one.
 ///
 /// Thread-safe.
 class TileMemory {
@@ -61,15 +63,20 @@ class TileMemory {
  private:
   TileMemory() = default;
 
+  Block take_small(std::size_t bytes);
   Block take_large(std::size_t bytes);
+  void give_back_small(std::byte* data) noexcept;
+  void trim_malloc_locked() noexcept;
   std::byte* map_locked(std::size_t bytes);
   void unmap_locked(std::byte* data, std::size_t bytes) noexcept;
   std::int64_t kept_at_most() const;
   void trim_locked(std::int64_t bytes) noexcept;
 
-  mutable std::mutex mutex_;                     // guards what follows
-  PageChunks chunks_;                            // of blocks smaller than a huge page
-  std::multimap<std::size_t, std::byte*> kept_;  // by size
+  std::atomic<std::int64_t> small_bytes_{0};       // of small blocks in use
+  std::atomic<std::int64_t> small_bytes_most_{0};  // since malloc gave any back: about what it holds for them
+  mutable std::mutex mutex_;                       // guards what follows
+  PageChunks chunks_;                              // of blocks smaller than a huge page
+  std::multimap<std::size_t, std::byte*> kept_;    // by size
   std::int64_t kept_bytes_ = 0;
   std::int64_t used_bytes_ = 0;
   std::int64_t limits_ = 0;  // of the statements that run, together

@@ -70,9 +70,7 @@ bool ContractionKernel::worthwhile(const ContractionSize& size) {
 
 std::size_t ContractionKernel::workspace_bytes(const LevelTable& level,
                                                std::span<const std::int64_t> label_sizes) const {
-  const auto whole = size(label_sizes);
-  if (!worthwhile(whole)) return 0;
-  auto bytes = product_workspace_bytes(level, compute_, whole.m, whole.n, whole.k);
+  auto bytes = product_workspace_bytes(level, compute_, matrix_labels(), label_sizes);
   const auto add = [&](const std::optional<Reduction>& reduction) {
     if (!reduction) return;
     auto reduced = size_of(compute_);

@@ -12,10 +12,10 @@ namespace {
 constexpr std::int64_t kStripBytes = 384 * 1024;
 constexpr std::int64_t kAlignment = 64;
 
-std::int64_t product(std::span<const std::int64_t> factors) {
-  std::int64_t out = 1;
-  for (const auto factor : factors) out *= factor;
-  return out;
+std::vector<std::int64_t> sizes_of(std::span<const PartRange> ranges) {
+  std::vector<std::int64_t> sizes;
+  for (const auto& range : ranges) sizes.push_back(range.size);
+  return sizes;
 }
 
 }  // namespace
@@ -47,14 +47,13 @@ std::vector<std::size_t> FusedKernel::places_of(const Labels& labels) const {
   return places;
 }
 
-std::vector<std::int64_t> FusedKernel::strip(std::span<const PartRange> ranges) const {
-  std::vector<std::int64_t> strip;
-  for (const auto& range : ranges) strip.push_back(range.size);
+std::vector<std::int64_t> FusedKernel::strip(std::span<const std::int64_t> label_sizes) const {
+  std::vector<std::int64_t> strip(label_sizes.begin(), label_sizes.end());
   std::int64_t row_bytes = 0;
   for (std::size_t s = 0; s + 1 < steps_.size(); ++s) {
     auto bytes = static_cast<std::int64_t>(size_of(steps_[s].compute));
     for (const auto place : places_of(steps_[s].einsum.output))
-      if (std::find(rows_.begin(), rows_.end(), place) == rows_.end()) bytes *= ranges[place].size;
+      if (std::find(rows_.begin(), rows_.end(), place) == rows_.end()) bytes *= label_sizes[place];
     row_bytes += bytes;
   }
   const auto wanted = std::max<std::int64_t>(1, kStripBytes / std::max<std::int64_t>(1, row_bytes));
@@ -67,13 +66,32 @@ std::vector<std::int64_t> FusedKernel::strip(std::span<const PartRange> ranges) 
   return strip;
 }
 
+std::int64_t FusedKernel::bytes_in_strip(std::size_t step, std::span<const std::int64_t> strip) const {
+  auto bytes = static_cast<std::int64_t>(size_of(steps_[step].compute));
+  for (const auto place : places_of(steps_[step].einsum.output)) bytes *= strip[place];
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+std::size_t FusedKernel::workspace_bytes(std::span<const std::int64_t> label_sizes) const {
+  const auto strip = this->strip(label_sizes);
+  std::int64_t results = 0;
+  for (std::size_t s = 0; s + 1 < steps_.size(); ++s) results += bytes_in_strip(s, strip);
+  std::size_t of_kernel = 0;
+  for (std::size_t s = 0; s < steps_.size(); ++s) {
+    std::vector<std::int64_t> sizes;
+    for (const auto place : step_places_[s]) sizes.push_back(strip[place]);
+    of_kernel = std::max(of_kernel, kernels_[s].workspace_bytes(sizes));
+  }
+  return static_cast<std::size_t>(results) + of_kernel;
+}
+
 // One call: the memory of a strip, and where the strip at hand lies in operands and result.
 class FusedKernel::Run {
  public:
   Run(const FusedKernel& kernel, std::span<const Tile* const> operands, std::span<const PartRange> ranges, Tile& result)
       : kernel_(kernel),
         ranges_(ranges),
-        strip_(kernel.strip(ranges)),
+        strip_(kernel.strip(sizes_of(ranges))),
         memory_(static_cast<std::size_t>(bytes_of_strip())) {
     for (std::size_t n = 0; n < operands.size(); ++n) {
       const auto& tile = *operands[n];
@@ -89,7 +107,7 @@ class FusedKernel::Run {
                            label_strides(kernel_.labels_, head, result.shape()), false});
       } else {
         values_.push_back({step.compute, free, label_strides(kernel_.labels_, head, shape_in_strip(head)), true});
-        free += bytes_in_strip(s);
+        free += kernel_.bytes_in_strip(s, strip_);
       }
     }
   }
@@ -115,14 +133,9 @@ class FusedKernel::Run {
     for (const auto place : kernel_.places_of(head)) extents.push_back(strip_[place]);
     return Shape(std::move(extents));
   }
-  std::int64_t bytes_in_strip(std::size_t step) const {
-    const auto& [einsum, inputs, compute] = kernel_.steps_[step];
-    const auto bytes = product(shape_in_strip(einsum.output).extents()) * static_cast<std::int64_t>(size_of(compute));
-    return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-  }
   std::int64_t bytes_of_strip() const {
     std::int64_t bytes = 0;
-    for (std::size_t s = 0; s + 1 < kernel_.steps_.size(); ++s) bytes += bytes_in_strip(s);
+    for (std::size_t s = 0; s + 1 < kernel_.steps_.size(); ++s) bytes += kernel_.bytes_in_strip(s, strip_);
     return bytes;
   }
 

@@ -33,6 +33,9 @@ class FusedKernel {
   /// `operands[n]` is a tile over operand_labels[n], `result` one over the head of the last step, in the type that it
   /// is computed in, for the given ranges of the chain's labels, none of which is empty. Every element is written.
   void run(std::span<const Tile* const> operands, std::span<const PartRange> ranges, Tile& result) const;
+  /// Bytes beside operands and result that a call takes at most for ranges of these sizes, one per label of the chain:
+  /// a strip, and the workspace of the steps' kernels on strips.
+  std::size_t workspace_bytes(std::span<const std::int64_t> label_sizes) const;
 
  private:
   using Ranges = std::vector<PartRange>;
@@ -41,7 +44,9 @@ class FusedKernel {
   std::size_t place_of(Label label) const;
   std::vector<std::size_t> places_of(const Labels& labels) const;
   /// How many indices of each of the chain's labels a strip has.
-  std::vector<std::int64_t> strip(std::span<const PartRange> ranges) const;
+  std::vector<std::int64_t> strip(std::span<const std::int64_t> label_sizes) const;
+  /// Of what a step makes, for a strip.
+  std::int64_t bytes_in_strip(std::size_t step, std::span<const std::int64_t> strip) const;
 
   std::vector<FusedStep> steps_;
   Labels labels_;

@@ -67,18 +67,30 @@ std::string Kernel::describe() const {
 }
 
 std::string Kernel::path() const {
-  const auto strides = [&](const Labels& of) { return label_strides(labels_, of, Shape(extents_of_whole(of))); };
-  std::vector<LabelView> views;
-  for (std::size_t n = 0; n < einsum_.inputs.size(); ++n)
-    views.push_back({operand_types_[n], nullptr, strides(einsum_.inputs[n])});
-  return contraction_->path(level_, views, whole_extents_, {compute_, nullptr, strides(einsum_.output)});
+  const auto [operands, result] = views_of_tiles(whole_extents_);
+  return contraction_->path(level_, operands, whole_extents_, result);
 }
 
-std::size_t Kernel::workspace_bytes(std::span<const PartRange> label_ranges) const {
-  if (!contraction_) return 0;
-  std::vector<std::int64_t> sizes;
-  for (const auto& range : label_ranges) sizes.push_back(range.size);
-  return contraction_->workspace_bytes(level_, sizes);
+std::size_t Kernel::workspace_bytes(std::span<const std::int64_t> label_sizes) const {
+  if (contraction_)
+    return ContractionKernel::worthwhile(contraction_->size(label_sizes))
+               ? contraction_->workspace_bytes(level_, label_sizes)
+               : 0;
+  if (!pairs_) return 0;
+  const auto [operands, result] = views_of_tiles(label_sizes);
+  return pairs_->workspace_bytes(level_, operands, label_sizes, result);
+}
+
+// As tiles of these sizes lie, without elements.
+Kernel::Views Kernel::views_of_tiles(std::span<const std::int64_t> label_sizes) const {
+  std::vector<PartRange> ranges;
+  for (const auto size : label_sizes) ranges.push_back({0, size});
+  const auto strides = [&](const Labels& of) { return label_strides(labels_, of, Shape(extents_of(of, ranges))); };
+  Views views;
+  for (std::size_t n = 0; n < einsum_.inputs.size(); ++n)
+    views.operands.push_back({operand_types_[n], nullptr, strides(einsum_.inputs[n])});
+  views.result = {compute_, nullptr, strides(einsum_.output)};
+  return views;
 }
 
 void Kernel::check(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges,
@@ -93,12 +105,6 @@ void Kernel::check(std::span<const Tile* const> operands, std::span<const PartRa
     CHECK(operands[n]->shape().extents() == extents_of(einsum_.inputs[n], label_ranges),
           "an operand's tile covers its labels' ranges");
   }
-}
-
-std::vector<std::int64_t> Kernel::extents_of_whole(const Labels& labels) const {
-  std::vector<PartRange> ranges;
-  for (const auto extent : whole_extents_) ranges.push_back({0, extent});
-  return extents_of(labels, ranges);
 }
 
 std::vector<std::int64_t> Kernel::extents_of(const Labels& labels, std::span<const PartRange> label_ranges) const {

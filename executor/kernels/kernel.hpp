@@ -41,19 +41,25 @@ class Kernel {
   void run(std::span<const LabelView> operands, std::span<const PartRange> label_ranges,
            const MutableLabelView& accumulator, bool first) const;
 
-  /// Bytes beside operands and accumulator that a call over these ranges takes at most. Most of them stay with the
-  /// thread that called, for its next call, until Workspace::release_this_thread.
-  std::size_t workspace_bytes(std::span<const PartRange> label_ranges) const;
+  /// Bytes beside operands and accumulator that a call on tiles takes at most, for ranges of these sizes, one per label
+  /// of einsum.labels(), or smaller ones; beyond the general kernel's few blocks for the fastest cache. Most of them
+  /// stay with the thread that called, for its next call, until Workspace::release_this_thread.
+  std::size_t workspace_bytes(std::span<const std::int64_t> label_sizes) const;
 
   /// For EXPLAIN: "gemm m=2048 n=2048 k=2048 batch=1 packed" (of the whole tensors; "by vector", "in lanes": see
   /// matrix_product.hpp) or "expression (7 operations)".
   std::string describe() const;
 
  private:
+  struct Views {
+    std::vector<LabelView> operands;
+    MutableLabelView result;
+  };
+
   void check(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges,
              const Tile& accumulator) const;
   std::string path() const;
-  std::vector<std::int64_t> extents_of_whole(const Labels& labels) const;
+  Views views_of_tiles(std::span<const std::int64_t> label_sizes) const;
   std::vector<std::int64_t> extents_of(const Labels& labels, std::span<const PartRange> label_ranges) const;
 
   EinSum einsum_;

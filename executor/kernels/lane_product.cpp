@@ -138,6 +138,10 @@ class LaneBatch {
   }
 
  private:
+  std::size_t needed_bytes() const {
+    return lane_workspace_bytes(count_of(groups_.rows), count_of(groups_.columns), count_of(groups_.contracted));
+  }
+
   template <class Body>
   void for_each_block(const Body& body) const {
     for_each_block(0, 0, 0, 0, body);
@@ -157,7 +161,7 @@ class LaneBatch {
   }
 
   void run_in_place() {
-    Workspace workspace(lane_workspace_bytes());
+    Workspace workspace(needed_bytes());
     const auto list = [&](const IndexGroup& group, auto member) {
       auto* offsets = workspace.take_array<std::int64_t>(static_cast<std::size_t>(count_of(group)));
       const GroupBoxes boxes(group, whole(group));
@@ -188,7 +192,7 @@ class LaneBatch {
   }
 
   void run_transposed() {
-    Workspace workspace(lane_workspace_bytes());
+    Workspace workspace(needed_bytes());
     const auto rows = count_of(groups_.rows);
     const auto columns = count_of(groups_.columns);
     const auto depth = count_of(groups_.contracted);
@@ -275,8 +279,14 @@ void multiply_lanes(const LevelTable& level, DType compute, double factor, const
   LaneBatch(level, compute, factor, groups, s, v, result, first).run();
 }
 
-std::size_t lane_workspace_bytes() {
-  return static_cast<std::size_t>(3 * kMostElements * (3 + 16) + 6 * kMostIndices + 3 * 16 * 16) * 8 + 4096;
+// Three offsets and a vector per element of what is transposed, two offsets per index.
+std::size_t lane_workspace_bytes(std::int64_t m, std::int64_t n, std::int64_t k) {
+  const auto matrix = [](std::int64_t rows, std::int64_t columns) {
+    return std::min(kMostElements, std::min(rows, kMostElements) * std::min(columns, kMostElements));
+  };
+  const auto elements = matrix(m, n) + matrix(n, k) + matrix(m, k);
+  const auto indices = std::min(m, kMostIndices) + std::min(n, kMostIndices) + std::min(k, kMostIndices);
+  return static_cast<std::size_t>(elements * (3 + 16) + 2 * indices + 3 * 16 * 16) * 8 + 4096;
 }
 
 }  // namespace eindb

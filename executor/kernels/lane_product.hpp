@@ -15,7 +15,7 @@ bool is_lane_product(const LevelTable& level, DType compute, const ProductGroups
 void multiply_lanes(const LevelTable& level, DType compute, double factor, const ProductGroups& groups,
                     const ProductOperand& s, const ProductOperand& v, void* result, bool first);
 
-/// Bytes of workspace that it takes at most.
-std::size_t lane_workspace_bytes();
+/// Bytes of workspace that it takes at most for matrices m x k and k x n, beside what the packed product takes.
+std::size_t lane_workspace_bytes(std::int64_t m, std::int64_t n, std::int64_t k);
 
 }  // namespace eindb

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "common/checked_math.hpp"
 #include "executor/kernels/lane_product.hpp"
 #include "executor/kernels/packed_product.hpp"
 #include "executor/kernels/vector_product.hpp"
@@ -95,10 +96,24 @@ std::string_view product_path(const LevelTable& level, DType compute, const Matr
   return way_of(level, compute, product_of(labels, sizes, a, b, c)).name;
 }
 
-std::size_t product_workspace_bytes(const LevelTable& level, DType compute, std::int64_t m, std::int64_t n,
-                                    std::int64_t k) {
-  return Workspace::allocated(std::max({packed_workspace_bytes(level.of(compute).panels, compute, m, n, k),
-                                        vector_workspace_bytes(), lane_workspace_bytes()}));
+// Which way is taken depends on strides, too, and is another one for slightly smaller sizes.
+std::size_t product_workspace_bytes(const LevelTable& level, DType compute, const MatrixLabels& labels,
+                                    std::span<const std::int64_t> sizes) {
+  const auto count = [&](const Places& places) {
+    std::int64_t all = 1;
+    for (const auto p : places) all = checked_multiply(all, sizes[p]);
+    return all;
+  };
+  const PackedSize size{.m = count(labels.m),
+                        .n = count(labels.n),
+                        .k = count(labels.k),
+                        .one_row_and_column = labels.m.size() <= 1 && labels.n.size() <= 1,
+                        .one_contracted = labels.k.size() <= 1};
+  auto bytes = packed_workspace_bytes(level.of(compute).panels, compute, size);
+  if (!labels.batch.empty()) bytes = std::max(bytes, lane_workspace_bytes(size.m, size.n, size.k));
+  // Where two rows are left, a smaller product may have one.
+  if (std::min(size.m, size.n) <= 2) bytes = std::max(bytes, vector_workspace_bytes());
+  return Workspace::allocated(bytes);
 }
 
 }  // namespace eindb

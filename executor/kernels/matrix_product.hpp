@@ -31,8 +31,8 @@ void multiply_matrices(const LevelTable& level, DType compute, double factor, co
 std::string_view product_path(const LevelTable& level, DType compute, const MatrixLabels& labels,
                               std::span<const std::int64_t> sizes, const LabelView& a, const LabelView& b,
                               const MutableLabelView& c);
-/// Bytes of workspace that such a product takes at most.
-std::size_t product_workspace_bytes(const LevelTable& level, DType compute, std::int64_t m, std::int64_t n,
-                                    std::int64_t k);
+/// Bytes of workspace that such a product, or a smaller one, takes at most, whatever the strides; see Workspace::Bound.
+std::size_t product_workspace_bytes(const LevelTable& level, DType compute, const MatrixLabels& labels,
+                                    std::span<const std::int64_t> sizes);
 
 }  // namespace eindb

@@ -13,7 +13,15 @@ namespace {
 
 std::int64_t rounded_down(std::int64_t a, std::int64_t unit) { return std::max(unit, a / unit * unit); }
 
-// Bytes that blocks may take: two thirds of the first cache for a panel of s, half of the others for the blocks.
+// Bytes that blocks may take: two thirds of the first cache for a panel of s, half of the others for the blocks, and
+// less where less workspace is wanted.
+std::int64_t most_of_columns() {
+  return static_cast<std::int64_t>(std::min(cache_sizes().second / 2, Workspace::most() / 4));
+}
+std::int64_t most_of_rows() {
+  return static_cast<std::int64_t>(std::min(cache_sizes().third / 2, Workspace::most() / 2));
+}
+
 struct Limits {
   std::int64_t depth;
   std::int64_t columns;  // at this depth
@@ -30,9 +38,8 @@ Limits limits_of(const PanelTable& table, DType compute, std::int64_t depth) {
   const auto size = static_cast<std::int64_t>(size_of(compute));
   const auto deepest = std::min(kDeepest, static_cast<std::int64_t>(caches.first) * 2 / 3 / (table.rows * size));
   const auto bytes = depth * size;
-  return {deepest,
-          rounded_down(std::min(kMostColumns, static_cast<std::int64_t>(caches.second) / 2 / bytes), table.columns),
-          rounded_down(std::min(kMostRows, static_cast<std::int64_t>(caches.third) / 2 / bytes), table.rows)};
+  return {deepest, rounded_down(std::min(kMostColumns, most_of_columns() / bytes), table.columns),
+          rounded_down(std::min(kMostRows, most_of_rows() / bytes), table.rows)};
 }
 
 // `width` and `depth`: the places of the contiguous loop in these groups, or -1.
@@ -333,14 +340,19 @@ ProductBlocks product_blocks(const PanelTable& table, DType compute, const Produ
   return blocks;
 }
 
-std::size_t packed_workspace_bytes(const PanelTable& table, DType compute, std::int64_t m, std::int64_t n,
-                                   std::int64_t k) {
-  const auto depth = std::min(k, kDeepestBox);
-  const auto edges = 2 * (table.rows + table.columns);
-  const auto most = static_cast<std::int64_t>((cache_sizes().third + cache_sizes().second) / size_of(compute));
-  const auto width = std::min(m, kMostRows) + std::min(n, kMostRows);
-  const auto panels = std::min(width * depth, most) + edges * depth + (width + depth + 1) * table.columns;
-  return static_cast<std::size_t>(panels) * size_of(compute) +
+// Never less for smaller matrices.
+std::size_t packed_workspace_bytes(const PanelTable& table, DType compute, const PackedSize& size) {
+  const auto element = static_cast<std::int64_t>(size_of(compute));
+  const auto deepest = size.one_contracted ? limits_of(table, compute, kDeepest).depth : kDeepestBox;
+  const auto depth = std::min(size.k, deepest);
+  const auto edges = table.rows + table.columns;
+  const auto width = std::min(size.m, kMostRows) + std::min(size.n, kMostRows);
+  const auto most = std::max(most_of_rows() / element, table.rows * depth) +
+                    std::max(most_of_columns() / element, table.columns * depth);
+  const auto blocks = std::min(width * depth, most);
+  const auto shared_runs = size.one_row_and_column ? 0 : (width + 2 * depth) * std::max(table.rows, table.columns);
+  const auto panels = blocks + edges * (depth + 1) + shared_runs;
+  return static_cast<std::size_t>(panels * element) +
          static_cast<std::size_t>(width + depth + edges) * 6 * sizeof(std::int64_t) + 1024;
 }
 

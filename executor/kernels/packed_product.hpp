@@ -41,10 +41,16 @@ struct ProductBlocks {
 /// `v_in_place`: v is read where it lies, in rows that are the longer the fewer of them there are at a time.
 ProductBlocks product_blocks(const PanelTable& table, DType compute, const ProductGroups& groups, bool v_in_place);
 
-/// Bytes of workspace that multiply_packed takes at most for matrices of these sizes, m x k and k x n, whichever of
-/// them is s.
-std::size_t packed_workspace_bytes(const PanelTable& table, DType compute, std::int64_t m, std::int64_t n,
-                                   std::int64_t k);
+/// Matrices m x k and k x n, whichever of them is s.
+struct PackedSize {
+  std::int64_t m;
+  std::int64_t n;
+  std::int64_t k;
+  bool one_row_and_column;  ///< no label but one is in the rows, nor in the columns
+  bool one_contracted;
+};
+/// Bytes of workspace that multiply_packed takes at most, within the thread's Workspace::Bound.
+std::size_t packed_workspace_bytes(const PanelTable& table, DType compute, const PackedSize& size);
 
 /// result (+)= factor * s * v. Blocks of both operands are packed into panels straight from where they lie, in the
 /// manner of Goto's matrix product: a panel of s stays in the first-level cache, a block of panels of v in the second,

@@ -126,17 +126,31 @@ class PairRun {
     const auto left = operand(a, groups_.rows);
     const auto right = operand(b, groups_.columns);
     if (!knows(function_, aggregate_, specials(left, rows_), specials(right, columns_))) return false;
-    auto result = in_place(c.data, c.strides, groups_.rows, groups_.columns);
+    auto result = in_place(c, groups_.rows, groups_.columns);
     const bool packed = !result;
     if (packed) result = scratch(groups_.rows, groups_.columns);
     if (packed && !first) copy(result_view(*result), {c.dtype, c.data, c.strides}, result_places());
     plan_panels();
+    left_panels_.emplace(static_cast<std::size_t>(left_panel_bytes()));
+    right_panels_.emplace(static_cast<std::size_t>(right_panel_bytes()));
     for (std::int64_t n = 0; n < batch_; ++n) multiply(left, right, *result, n, first);
     if (packed) {
       const auto from = result_view(*result);
       copy(c, {from.dtype, from.data, from.strides}, result_places());
     }
     return true;
+  }
+
+  // Of copies and panels, as run() takes them.
+  std::size_t needed_bytes(const LabelView& a, const LabelView& b, const MutableLabelView& c) {
+    plan_panels();
+    auto bytes = left_panel_bytes() + right_panel_bytes();
+    if (a.dtype != compute_ || !in_place(a, groups_.rows, groups_.depth))
+      bytes += bytes_of(groups_.rows, groups_.depth);
+    if (b.dtype != compute_ || !in_place(b, groups_.columns, groups_.depth))
+      bytes += bytes_of(groups_.columns, groups_.depth);
+    if (!in_place(c, groups_.rows, groups_.columns)) bytes += bytes_of(groups_.rows, groups_.columns);
+    return static_cast<std::size_t>(bytes);
   }
 
  private:
@@ -154,23 +168,26 @@ class PairRun {
     return strides[order.back()];
   }
 
-  std::optional<Matrix> in_place(const void* data, const Strides& strides, const Places& rows,
-                                 const Places& columns) const {
-    const auto row = fused(rows, strides);
-    const auto column = fused(columns, strides);
+  template <class View>
+  std::optional<Matrix> in_place(const View& view, const Places& rows, const Places& columns) const {
+    const auto row = fused(rows, view.strides);
+    const auto column = fused(columns, view.strides);
     if (!row || !column) return std::nullopt;
-    Matrix matrix{static_cast<std::byte*>(const_cast<void*>(data)), *row, *column, {}, nullptr};
-    for (const auto p : groups_.batch) matrix.batch.push_back(strides[p]);
+    Matrix matrix{static_cast<std::byte*>(const_cast<void*>(view.data)), *row, *column, {}, nullptr};
+    for (const auto p : groups_.batch) matrix.batch.push_back(view.strides[p]);
     return matrix;
+  }
+
+  std::int64_t bytes_of(const Places& rows, const Places& columns) const {
+    return checked_multiply(checked_multiply(checked_multiply(count(columns), count(rows)), batch_), element_);
   }
 
   // Row-major, batches outside.
   Matrix scratch(const Places& rows, const Places& columns) const {
     const auto width = count(columns);
     const auto height = count(rows);
-    const auto bytes = checked_multiply(checked_multiply(checked_multiply(width, height), batch_), element_);
     Matrix matrix{nullptr, width, 1, Strides(groups_.batch.size()),
-                  std::make_shared<Scratch>(static_cast<std::size_t>(bytes))};
+                  std::make_shared<Scratch>(static_cast<std::size_t>(bytes_of(rows, columns)))};
     matrix.data = matrix.memory->data();
     auto stride = width * height;
     for (std::size_t n = groups_.batch.size(); n-- > 0; stride *= sizes_[groups_.batch[n]]) matrix.batch[n] = stride;
@@ -179,7 +196,7 @@ class PairRun {
 
   Matrix operand(const LabelView& view, const Places& rows) const {
     if (view.dtype == compute_) {
-      if (auto matrix = in_place(view.data, view.strides, rows, groups_.depth)) return *std::move(matrix);
+      if (auto matrix = in_place(view, rows, groups_.depth)) return *std::move(matrix);
     }
     auto matrix = scratch(rows, groups_.depth);
     copy(view_of(matrix, rows, groups_.depth), view, places(rows, groups_.depth));
@@ -243,9 +260,9 @@ class PairRun {
     const auto panel = table_.pair_columns;
     columns_packed_ = std::min(rounded_up(columns_, panel), std::max(panel, kPackedBytes / kDepth / element_));
     columns_packed_ = rounded_up(columns_packed_, panel);
-    left_panels_.emplace(static_cast<std::size_t>(rounded_up(kRowsPacked, table_.pair_rows) * kDepth * element_));
-    right_panels_.emplace(static_cast<std::size_t>(columns_packed_ * kDepth * element_));
   }
+  std::int64_t left_panel_bytes() const { return rounded_up(kRowsPacked, table_.pair_rows) * kDepth * element_; }
+  std::int64_t right_panel_bytes() const { return columns_packed_ * kDepth * element_; }
 
   // One matrix of the batch: blocks of columns, then of depth; the right operand's block stays in the second-level
   // cache, one of its panels in the first.
@@ -364,14 +381,15 @@ bool PairKernel::worthwhile(const ContractionSize& size) const {
          size.m * size.n >= kFewestCells;
 }
 
-bool PairKernel::run(const LevelTable& level, std::span<const LabelView> operands, std::span<const PartRange> ranges,
-                     const MutableLabelView& accumulator, bool first) const {
+namespace {
+
+// Sorted as the result lies, and the labels that are summed as the left operand does.
+Groups groups_of(const std::vector<ContractionRole>& roles, const Strides& sizes, const Strides& left,
+                 const Strides& result) {
   Groups groups;
-  Strides sizes;
-  for (std::size_t n = 0; n < roles_.size(); ++n) {
-    sizes.push_back(ranges[n].size);
-    if (ranges[n].size == 1) continue;
-    switch (roles_[n]) {
+  for (std::size_t n = 0; n < roles.size(); ++n) {
+    if (sizes[n] == 1) continue;
+    switch (roles[n]) {
       case ContractionRole::Batch: groups.batch.push_back(n); break;
       case ContractionRole::Left: groups.rows.push_back(n); break;
       case ContractionRole::Right: groups.columns.push_back(n); break;
@@ -381,11 +399,30 @@ bool PairKernel::run(const LevelTable& level, std::span<const LabelView> operand
   const auto by_strides_of = [](Places& places, const Strides& strides) {
     std::stable_sort(places.begin(), places.end(), [&](auto a, auto b) { return strides[a] > strides[b]; });
   };
-  by_strides_of(groups.rows, accumulator.strides);
-  by_strides_of(groups.columns, accumulator.strides);
-  by_strides_of(groups.depth, operands[left_].strides);
+  by_strides_of(groups.rows, result);
+  by_strides_of(groups.columns, result);
+  by_strides_of(groups.depth, left);
+  return groups;
+}
+
+}  // namespace
+
+bool PairKernel::run(const LevelTable& level, std::span<const LabelView> operands, std::span<const PartRange> ranges,
+                     const MutableLabelView& accumulator, bool first) const {
+  Strides sizes;
+  for (const auto& range : ranges) sizes.push_back(range.size);
+  const auto groups = groups_of(roles_, sizes, operands[left_].strides, accumulator.strides);
   return PairRun(level, compute_, function_, aggregate_, groups, sizes)
       .run(operands[left_], operands[right_], accumulator, first);
+}
+
+std::size_t PairKernel::workspace_bytes(const LevelTable& level, std::span<const LabelView> operands,
+                                        std::span<const std::int64_t> label_sizes,
+                                        const MutableLabelView& accumulator) const {
+  const Strides sizes(label_sizes.begin(), label_sizes.end());
+  const auto groups = groups_of(roles_, sizes, operands[left_].strides, accumulator.strides);
+  return PairRun(level, compute_, function_, aggregate_, groups, sizes)
+      .needed_bytes(operands[left_], operands[right_], accumulator);
 }
 
 std::string PairKernel::describe() const {

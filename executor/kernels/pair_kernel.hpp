@@ -35,6 +35,11 @@ class PairKernel {
   bool run(const LevelTable& level, std::span<const LabelView> operands, std::span<const PartRange> ranges,
            const MutableLabelView& accumulator, bool first) const;
 
+  /// Bytes beside operands and result that a call on views like these, of these sizes or smaller ones, takes at most:
+  /// panels, and copies of what does not lie as a matrix. No elements are looked at.
+  std::size_t workspace_bytes(const LevelTable& level, std::span<const LabelView> operands,
+                              std::span<const std::int64_t> label_sizes, const MutableLabelView& accumulator) const;
+
   /// "MAX of sums", "SUM of squared differences", ...
   std::string describe() const;
 

@@ -1,29 +1,30 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdlib>
-#include <memory>
+#include <string>
 
 #include "common/error.hpp"
+#include "tensor/tile_memory.hpp"
 
 namespace eindb {
 
-/// Memory of one kernel call, aligned to 64 bytes, uninitialised.
+/// Memory of one kernel call, aligned to 64 bytes, uninitialised: from where tiles have theirs.
 class Scratch {
  public:
-  explicit Scratch(std::size_t bytes) : data_(static_cast<std::byte*>(std::aligned_alloc(64, (bytes / 64 + 1) * 64))) {
-    if (data_ == nullptr) {
+  explicit Scratch(std::size_t bytes) : block_(TileMemory::instance().take(bytes)) {
+    if (block_.data == nullptr) {
       throw Error(ErrorKind::MemoryLimit, "no memory for " + std::to_string(bytes) + " bytes of a kernel", std::nullopt,
                   "lower tile_bytes to work on smaller tiles");
     }
   }
-  std::byte* data() const { return data_.get(); }
+  ~Scratch() { TileMemory::instance().give_back(block_.data, block_.mapped); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  std::byte* data() const { return block_.data; }
 
  private:
-  struct Free {
-    void operator()(std::byte* p) const noexcept { std::free(p); }
-  };
-  std::unique_ptr<std::byte[], Free> data_;
+  TileMemory::Block block_;
 };
 
 }  // namespace eindb

@@ -1,45 +1,26 @@
 #include "executor/kernels/workspace.hpp"
 
-#include <sys/mman.h>
-
-#include <cstdlib>
-#include <memory>
-#include <string>
+#include <optional>
+#include <utility>
 
 #include "common/check.hpp"
-#include "common/error.hpp"
+#include "executor/kernels/scratch.hpp"
 
 namespace eindb {
 namespace {
 
-constexpr std::size_t kHugePage = std::size_t{2} << 20U;
-
-struct Free {
-  void operator()(std::byte* p) const noexcept { std::free(p); }
-};
+constexpr std::size_t kUnbounded = std::size_t{1} << 40U;
 
 struct ThreadMemory {
-  std::unique_ptr<std::byte[], Free> data;
+  std::optional<Scratch> data;
   std::size_t size = 0;
   bool in_use = false;
+  std::size_t most = kUnbounded;
 };
 
 ThreadMemory& memory_of_this_thread() {
   thread_local ThreadMemory memory;
   return memory;
-}
-
-// Large ones begin on a huge page: panels are read from start to end many times over, and would otherwise need more
-// address translations than a core remembers.
-std::byte* allocate(std::size_t bytes) {
-  const bool huge = bytes >= kHugePage;
-  auto* data = static_cast<std::byte*>(std::aligned_alloc(huge ? kHugePage : 64, bytes));
-  if (data == nullptr) {
-    throw Error(ErrorKind::MemoryLimit, "no memory for " + std::to_string(bytes) + " bytes of a kernel", std::nullopt,
-                "lower tile_bytes to work on smaller tiles");
-  }
-  if (huge) madvise(data, bytes, MADV_HUGEPAGE);
-  return data;
 }
 
 }  // namespace
@@ -48,14 +29,12 @@ Workspace::Workspace(std::size_t bytes) {
   auto& memory = memory_of_this_thread();
   CHECK(!memory.in_use, "a thread runs one kernel at a time");
   if (bytes > memory.size) {
-    const auto size = allocated(bytes);
-    memory.size = 0;
-    memory.data.reset();
-    memory.data.reset(allocate(size));
-    memory.size = size;
+    release_this_thread();
+    memory.data.emplace(allocated(bytes));
+    memory.size = allocated(bytes);
   }
   memory.in_use = true;
-  next_ = memory.data.get();
+  next_ = memory.data ? memory.data->data() : nullptr;
   end_ = next_ + memory.size;
 }
 
@@ -69,8 +48,8 @@ std::byte* Workspace::take(std::size_t bytes) {
 }
 
 std::size_t Workspace::allocated(std::size_t bytes) {
-  const auto unit = bytes >= kHugePage ? kHugePage : std::size_t{4096};
-  return (bytes + unit - 1) / unit * unit;
+  constexpr std::size_t kPage = 4096;
+  return (bytes + kPage - 1) / kPage * kPage;
 }
 
 std::size_t Workspace::held_by_this_thread() { return memory_of_this_thread().size; }
@@ -81,5 +60,14 @@ void Workspace::release_this_thread() {
   memory.data.reset();
   memory.size = 0;
 }
+
+Workspace::Bound::Bound(std::size_t most) : outer_(std::exchange(memory_of_this_thread().most, most)) {}
+
+Workspace::Bound::~Bound() {
+  memory_of_this_thread().most = outer_;
+  release_this_thread();
+}
+
+std::size_t Workspace::most() { return memory_of_this_thread().most; }
 
 }  // namespace eindb

@@ -24,12 +24,27 @@ class Workspace {
   /// What take() uses up for so many bytes.
   static constexpr std::size_t rounded(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-  /// What is allocated for a workspace of so many bytes: whole pages, huge ones for much.
+  /// What is allocated for a workspace of so many bytes: whole pages.
   static std::size_t allocated(std::size_t bytes);
   /// Bytes that this thread holds, in use or not.
   static std::size_t held_by_this_thread();
   /// Gives them back; not while a workspace of this thread lives.
   static void release_this_thread();
+
+  /// The scope in which kernels of this thread make do with `most` bytes where they can work in smaller blocks, about.
+  /// In the end the thread gives its workspace back.
+  class Bound {
+   public:
+    explicit Bound(std::size_t most);
+    ~Bound();
+    Bound(const Bound&) = delete;
+    Bound& operator=(const Bound&) = delete;
+
+   private:
+    std::size_t outer_;
+  };
+  /// Of the innermost bound of this thread; without one, what no kernel needs.
+  static std::size_t most();
 
  private:
   std::byte* next_;

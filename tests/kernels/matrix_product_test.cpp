@@ -149,14 +149,8 @@ std::vector<T> expected(const Sample& sample, const Tile& a, const Tile& b) {
 // Every element, those in the gaps too: nothing else may be written, and no more workspace taken than was said. Values
 // are small multiples of 1/16 and sums of them exact in any order, so that results are equal.
 void expect_product(const LevelTable& level, Sample sample) {
-  const auto size = [&](const std::vector<std::size_t>& places) {
-    std::int64_t count = 1;
-    for (const auto p : places) count *= sample.sizes[p];
-    return count;
-  };
   Workspace::release_this_thread();
-  const auto most = product_workspace_bytes(level, sample.compute, size(sample.labels.m), size(sample.labels.n),
-                                            size(sample.labels.k));
+  const auto most = product_workspace_bytes(level, sample.compute, sample.labels, sample.sizes);
   Tile a = convert(sample.a.memory, sample.compute);
   Tile b = convert(sample.b.memory, sample.compute);
   dispatch(sample.compute, [&](auto t) {
@@ -288,8 +282,8 @@ TEST_P(MatrixProductTest, LanesBesideTheLastColumnsAreZero) {
     for (std::int64_t p = 0; p < kDepth; ++p) steps[static_cast<std::size_t>(p)] = deep ? p : p * width;
     order.resize(contiguity == Contiguity::OuterWidth ? 1 : kDepth);
     std::iota(order.begin(), order.end(), 0);
-    std::vector<double> panels(
-        static_cast<std::size_t>(PanelPacker::room(width, kDepth, table.columns, contiguity)), 1e-310);
+    std::vector<double> panels(static_cast<std::size_t>(PanelPacker::room(width, kDepth, table.columns, contiguity)),
+                               1e-310);
     PanelPacker packer(table.packing[slot_of(DType::Float64)], 8, 8, contiguity, table.columns, false);
     packer.pack({.data = values.data(), .width = columns, .depth = steps, .order = order, .inner = width},
                 reinterpret_cast<std::byte*>(panels.data()));

@@ -1,0 +1,92 @@
+#!/usr/bin/python3
+"""memory_limit_test.py EINDB: what a process holds that keeps to memory_limit, by the kernel's account.
+
+Counted is the peak of resident memory (ru_maxrss of the process): tiles, workspace of kernels, pages of the
+database, the allocator's free blocks and the program itself with its libraries. The last is not a statement's to bound:
+the same program with an empty statement is taken off. What is left may exceed the limit by 15 %.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import numpy as np
+
+EINDB = os.path.abspath(sys.argv.pop()) if len(sys.argv) > 1 else None
+MEBIBYTE = 1 << 20
+TIMEOUT = 100
+
+
+# What a process held before it became another program counts for that, too, and what started it may hold much: so a
+# small interpreter starts the program.
+WATCH = """
+import os, sys
+pid = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)
+_, status, usage = os.wait4(pid, 0)
+print(os.waitstatus_to_exitcode(status), usage.ru_maxrss * 1024)
+"""
+
+
+def run_watched(*arguments):
+    """Runs EINDB to the end; (exit status, standard error, resident bytes at the peak)."""
+    command = [sys.executable, "-I", "-S", "-c", WATCH, EINDB, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT)
+    status, resident = map(int, done.stdout.split()[-2:])
+    return status, done.stderr, resident
+
+
+class MemoryLimit(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.database = self.folder / "my.db"
+
+    def run_eindb(self, *arguments):
+        status, errors, resident = run_watched(self.database, *arguments)
+        self.assertEqual(status, 0, errors)
+        return resident
+
+    def store(self, name, values):
+        path = self.folder / f"{name}.npy"
+        np.save(path, values)
+        self.run_eindb("-c", f"COPY {name} FROM '{path}'")
+        path.unlink()
+
+    def check(self, query, limits, tolerance=0.0):
+        """The same result in all limits, in bytes; each in a process of its own."""
+        results = [self.folder / f"{n}.npy" for n in range(len(limits) + 1)]
+        self.run_eindb("-c", f"COPY ({query}) TO '{results[0]}'")
+        expected = np.load(results[0])
+        for path, limit in zip(results[1:], limits):
+            arguments = ["--memory-limit", f"{limit // MEBIBYTE}MiB", "-c"]
+            program = self.run_eindb(*arguments, "EINSUM Z[] = 1")
+            resident = self.run_eindb(*arguments, f"COPY ({query}) TO '{path}'")
+            np.testing.assert_allclose(np.load(path), expected, rtol=tolerance)
+            self.assertLessEqual(resident - program, limit * 1.15, f"{limit // MEBIBYTE} MiB, program {program}")
+
+    def test_a_skewed_chain(self):
+        """Inputs and intermediates, 240 MB, are 8 and 16 times the limit. Sums of small whole numbers are exact."""
+        rng = np.random.default_rng(7)
+        rows, narrow, wide = 2048, 200, 20480
+        shapes = {"A": (rows, narrow), "B": (narrow, rows), "C": (rows, narrow), "D": (narrow, wide), "E": (wide, rows)}
+        for name, shape in shapes.items():
+            self.store(name, rng.integers(-4, 5, shape).astype(np.float32))
+        self.check("WITH AB[i,k] = SUM(A[i,j] * B[j,k]), DE[l,k] = SUM(D[l,m] * E[m,k]), "
+                   "CDE[i,k] = SUM(C[i,l] * DE[l,k]) EINSUM Z[i,k] = AB[i,k] + CDE[i,k]",
+                   [28 * MEBIBYTE, 14 * MEBIBYTE])
+
+    def test_kernels_that_copy_and_fuse(self):
+        """Squared distances of operands that are transposed and converted, and a softmax of their rows."""
+        rng = np.random.default_rng(8)
+        self.store("P", rng.integers(-4, 5, (96, 24, 80)).astype(np.float32))
+        self.store("Q", rng.integers(-4, 5, (24, 3000, 80)).astype(np.int64))
+        self.check("WITH S[p,q] = SUM((P[p,b,a] - Q[b,q,a])^2), M[p] = MAX(S[p,q]), T[p,q] = EXP((S[p,q] - M[p]) / 4), "
+                   "N[p] = SUM(T[p,q]) EINSUM Z[p,q] = T[p,q] / N[p]", [16 * MEBIBYTE],
+                   tolerance=100 * np.finfo(np.float32).eps)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
