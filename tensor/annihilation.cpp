@@ -32,8 +32,9 @@ int exponent_limit() {
 
 template <class T>
 bool is_plus_zero(T value) {
-  const T zero(0);
-  return std::memcmp(&value, &zero, sizeof value) == 0;
+  if constexpr (is_complex_type<T>) return is_plus_zero(value.real()) && is_plus_zero(value.imag());
+  else if constexpr (std::is_integral_v<T>) return value == 0;
+  else return value == 0 && !std::signbit(value);
 }
 
 template <class T>

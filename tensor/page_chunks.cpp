@@ -15,7 +15,7 @@ constexpr std::size_t kHugePage = std::size_t{2} << 20U;
 
 // A huge page begins where its address is a multiple of its size.
 std::byte* map_chunk(std::size_t bytes) {
-  void* p = ::mmap(nullptr, bytes + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* p = ::mmap(nullptr, bytes + kHugePage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED) return nullptr;
   auto* raw = static_cast<std::byte*>(p);
   const auto before = (kHugePage - reinterpret_cast<std::uintptr_t>(raw) % kHugePage) % kHugePage;
@@ -29,7 +29,7 @@ std::byte* map_chunk(std::size_t bytes) {
 }  // namespace
 
 PageChunks::~PageChunks() {
-  for (auto* chunk : chunks_) ::munmap(chunk, kChunk);
+  for (const auto& [chunk, open_bytes] : chunks_) ::munmap(chunk, kChunk);
 }
 
 std::byte* PageChunks::take(std::size_t bytes) {
@@ -40,14 +40,25 @@ std::byte* PageChunks::take(std::size_t bytes) {
     found = by_size_.lower_bound({bytes, nullptr});
   }
   const auto [size, begin] = *found;
+  if (!open(begin + bytes)) return nullptr;
   remove_free(free_.find(begin));
   if (size > bytes) add_free(begin + bytes, size - bytes);
   return begin;
 }
 
 bool PageChunks::owns(const std::byte* block) const {
-  auto next = chunks_.upper_bound(const_cast<std::byte*>(block));
-  return next != chunks_.begin() && block < *std::prev(next) + kChunk;
+  const auto next = chunks_.upper_bound(const_cast<std::byte*>(block));
+  return next != chunks_.begin() && block < std::prev(next)->first + kChunk;
+}
+
+// The system counts what may be written to: a chunk is opened as far as it is used.
+bool PageChunks::open(std::byte* end) {
+  auto& [chunk, open_bytes] = *std::prev(chunks_.lower_bound(end));
+  const auto needed = (static_cast<std::size_t>(end - chunk) + kHugePage - 1) / kHugePage * kHugePage;
+  if (needed <= open_bytes) return true;
+  if (::mprotect(chunk + open_bytes, needed - open_bytes, PROT_READ | PROT_WRITE) != 0) return false;
+  open_bytes = needed;
+  return true;
 }
 
 void PageChunks::give_back(std::byte* block, std::size_t bytes) noexcept {
@@ -81,7 +92,7 @@ void PageChunks::give_back(std::byte* block, std::size_t bytes) noexcept {
 bool PageChunks::add_chunk() {
   auto* chunk = map_chunk(kChunk);
   if (chunk == nullptr) return false;
-  chunks_.insert(chunk);
+  chunks_.emplace(chunk, 0);
   add_free(chunk, kChunk);
   return true;
 }

@@ -31,12 +31,13 @@ class PageChunks {
   using Range = std::pair<std::size_t, std::byte*>;  // size, begin
 
   bool add_chunk();
+  bool open(std::byte* end);
   void add_free(std::byte* begin, std::size_t bytes);
   void remove_free(std::map<std::byte*, std::size_t>::iterator range);
 
-  std::set<std::byte*> chunks_;
-  std::map<std::byte*, std::size_t> free_;  // ranges that do not touch
-  std::set<Range> by_size_;                 // the same
+  std::map<std::byte*, std::size_t> chunks_;  // of each, how many bytes from its begin may be written to
+  std::map<std::byte*, std::size_t> free_;    // ranges that do not touch
+  std::set<Range> by_size_;                   // the same
 };
 
 }  // namespace eindb

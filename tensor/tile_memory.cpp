@@ -141,7 +141,7 @@ TileMemory::Block TileMemory::take_large(std::size_t bytes) {
 std::byte* TileMemory::map_locked(std::size_t bytes) {
   constexpr std::int64_t kLeastForHugePages = 64 * static_cast<std::int64_t>(kHugePage);
   if (bytes >= kHugePage) return map_huge(bytes);
-  return running_ > 0 && limits_ < kLeastForHugePages ? map_pages(bytes) : chunks_.take(bytes);
+  return limits_ < kLeastForHugePages ? map_pages(bytes) : chunks_.take(bytes);
 }
 
 void TileMemory::unmap_locked(std::byte* data, std::size_t bytes) noexcept {

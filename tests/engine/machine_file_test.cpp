@@ -72,7 +72,7 @@ TEST_F(MachineFileTest, HostileFilesAreRefused) {
   expect_refused(write(std::string(60000, '[')), "no JSON object");
   expect_refused(write(std::string(100000, ' ')), "100000 bytes");
   expect_refused(write("{}"), "format");
-  expect_refused(broken([](auto& j) { j["version"] = 2; }), "version");
+  expect_refused(broken([](auto& j) { j["version"] = 1; }), "version");
   expect_refused(broken([](auto& j) { j["version"] = "1"; }), "version");
   expect_refused(broken([](auto& j) { j["threads"] = 0; }), "'threads' is 0");
   expect_refused(broken([](auto& j) { j["threads"] = 1e300; }), "'threads' is");

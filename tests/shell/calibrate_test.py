@@ -46,7 +46,7 @@ class CalibrateTest(unittest.TestCase):
         table = self.calibrate()
         path = self.folder / ".config/eindb/machine.json"
         kept = json.loads(path.read_text())
-        self.assertEqual((kept["format"], kept["version"], kept["threads"]), ("eindb machine figures", 1, 2))
+        self.assertEqual((kept["format"], kept["version"], kept["threads"]), ("eindb machine figures", 2, 2))
         lines = table.splitlines()
         self.assertEqual(lines[:3], ["figure,value,unit", f"source,{path},", "threads,2,"])
         self.assertEqual({line.split(",")[0] for line in lines[3:]}, set(kept["figures"]))
