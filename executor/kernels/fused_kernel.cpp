@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/cancellation.hpp"
 #include "common/check.hpp"
 #include "executor/kernels/scratch.hpp"
 
@@ -165,6 +166,7 @@ class FusedKernel::Run {
   }
 
   void run_strip(const std::vector<PartRange>& at) const {
+    poll_cancellation();
     const auto operands = kernel_.operand_labels_.size();
     for (std::size_t s = 0; s < kernel_.steps_.size(); ++s) {
       const auto& places = kernel_.step_places_[s];

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/cancellation.hpp"
 #include "executor/kernels/panel_packer.hpp"
 #include "executor/kernels/workspace.hpp"
 
@@ -151,6 +152,7 @@ class LaneBatch {
     if (n == groups_.batch.size()) {
       body(static_cast<const std::byte*>(s_.data) + s * size_, static_cast<const std::byte*>(v_.data) + v * size_,
            result_ + result * size_);
+      if (++done_ % kBlocksPerPoll == 0) poll_cancellation();
       return;
     }
     const auto& loop = groups_.batch[n];
@@ -256,6 +258,8 @@ class LaneBatch {
   std::size_t place_;
   const BatchLoop& loop_;
   std::int64_t blocks_;
+  static constexpr unsigned kBlocksPerPoll = 256;
+  mutable unsigned done_ = 0;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <array>
 #include <memory>
 
+#include "common/cancellation.hpp"
 #include "common/checked_math.hpp"
 #include "executor/kernels/scratch.hpp"
 #include "executor/kernels/strided_copy.hpp"
@@ -304,12 +305,14 @@ class PairRun {
 
   void block(MatrixView c, std::int64_t rows, std::int64_t columns, std::int64_t depth, bool first) const {
     const auto run = table_.pair[slot_of(function_)][slot_of(aggregate_)];
-    for (std::int64_t s = 0; s < columns; s += table_.pair_columns)
+    for (std::int64_t s = 0; s < columns; s += table_.pair_columns) {
+      poll_cancellation();
       for (std::int64_t r = 0; r < rows; r += table_.pair_rows)
         run(left_panels_->data() + r * depth * element_, right_panels_->data() + s * depth * element_, depth,
             {static_cast<std::byte*>(c.data) + (r * c.row_stride + s * c.column_stride) * element_, c.row_stride,
              c.column_stride},
             std::min(table_.pair_rows, rows - r), std::min(table_.pair_columns, columns - s), first);
+    }
   }
 
   const LevelTable& level_;

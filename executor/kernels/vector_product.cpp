@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "common/cancellation.hpp"
 #include "executor/kernels/workspace.hpp"
 #include "tensor/scalar_semantics.hpp"
 
@@ -97,6 +98,15 @@ class VectorProduct {
     });
   }
 
+  // Elements of v that were read since the last look: some tenths of a millisecond's worth.
+  void poll(std::int64_t elements) {
+    constexpr std::int64_t kElementsPerPoll = std::int64_t{1} << 20U;
+    read_ += elements;
+    if (read_ < kElementsPerPoll) return;
+    read_ = 0;
+    poll_cancellation();
+  }
+
   const LevelTable& level_;
   DType compute_;
   double factor_;
@@ -108,6 +118,7 @@ class VectorProduct {
   bool first_;
   std::int64_t size_;
   Workspace workspace_;
+  std::int64_t read_ = 0;
 };
 
 class DotProducts : VectorProduct {
@@ -156,6 +167,7 @@ class DotProducts : VectorProduct {
     if (!in_place) gather(vector_, s_at(at.s), s_offsets_, count);
     for (std::int64_t r = 0; r < boxes_.count(); ++r) rows_[r] = v_at(at.v + v_offsets_[r] + run_begin_);
     level_.of(compute_).vectors.dot_rows(sums_, rows_, boxes_.count(), vector, count);
+    poll(boxes_.count() * count);
   }
 
   GroupBoxes boxes_;
@@ -213,6 +225,7 @@ class SumsOfRows : VectorProduct {
     for (std::int64_t r = 0; r < boxes_.count(); ++r) rows_[r] = v_at(begin + v_offsets_[r]);
     const auto& table = level_.of(compute_).vectors;
     table.add_rows(box == 0 ? sums_ : part_, rows_, boxes_.count(), vector_, strips_.count(), true);
+    poll(boxes_.count() * strips_.count());
     if (box == 0) return;
     alignas(8) std::array<std::byte, 8> one{};
     constexpr double kOne = 1;

@@ -123,6 +123,16 @@ TEST_F(PlanRunTest, IsCancelledWithinOneLargeProduct) {
   for (const int threads : {1, 2}) EXPECT_LT(cancelled_after(plan(1), threads, 120ms), 0.05) << threads << " threads";
 }
 
+// Shortest paths: no product of numbers.
+TEST_F(PlanRunTest, IsCancelledWithinOneLargePairOfMatrices) {
+  const auto l = builder.labels("ijk", 3000);
+  const std::vector<GraphBuilder::Read> reads{ones.add(builder, "A", {l[0], l[1]}, {1, 1}, DType::Float32),
+                                              ones.add(builder, "B", {l[1], l[2]}, {1, 1}, DType::Float32)};
+  const auto sum = testing::call(ScalarOp::Add, {testing::op(0), testing::op(1)});
+  builder.vertex("Z", reads, {l[0], l[2]}, sum, Aggregate::Min);
+  for (const int threads : {1, 2}) EXPECT_LT(cancelled_after(plan(1), threads, 120ms), 0.05) << threads << " threads";
+}
+
 TEST_F(PlanRunTest, IsCancelledWithinOneLargeReduction) {
   const auto l = builder.labels("ij", 30000);
   builder.vertex(
