@@ -13,8 +13,8 @@ namespace {
 
 std::int64_t rounded_down(std::int64_t a, std::int64_t unit) { return std::max(unit, a / unit * unit); }
 
-// Bytes that blocks may take: two thirds of the first cache for a panel of s, half of the others for the blocks, and
-// less where less workspace is wanted.
+// Bytes that blocks may take: a third more than the first cache for a panel of s, half of the others for the blocks,
+// and less where less workspace is wanted.
 std::int64_t most_of_columns() {
   return static_cast<std::int64_t>(std::min(cache_sizes().second / 2, Workspace::most() / 4));
 }
@@ -36,7 +36,7 @@ constexpr std::int64_t kMostColumns = 2048;
 Limits limits_of(const PanelTable& table, DType compute, std::int64_t depth) {
   const auto& caches = cache_sizes();
   const auto size = static_cast<std::int64_t>(size_of(compute));
-  const auto deepest = std::min(kDeepest, static_cast<std::int64_t>(caches.first) * 2 / 3 / (table.rows * size));
+  const auto deepest = std::min(kDeepest, static_cast<std::int64_t>(caches.first) * 4 / 3 / (table.rows * size));
   const auto bytes = depth * size;
   return {deepest, rounded_down(std::min(kMostColumns, most_of_columns() / bytes), table.columns),
           rounded_down(std::min(kMostRows, most_of_rows() / bytes), table.rows)};

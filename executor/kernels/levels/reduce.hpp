@@ -186,13 +186,13 @@ template <class F, int kParts, class Values>
 void fold_along(typename F::Value* wide, const Values& values, std::int64_t rows, std::int64_t columns, bool first) {
   using W = typename F::Value;
   constexpr auto kRows = kLanes<W> / kParts;
-  constexpr auto kAhead = 2048 / Values::kBytes;  // of rows, which lie one behind the other where they are short
+  constexpr auto kRowsAhead = 2048 / Values::kBytes;  // of rows, which lie one behind the other where they are short
   for (std::int64_t r = 0; r < rows; r += kRows, wide += kLanes<W>) {
     const auto count = std::min(kRows, rows - r);
     Vector<W> row[kRows];
     for (std::int64_t k = 0; k < count; ++k) {
       const auto here = values.row(r + k);
-      if (columns <= kAhead) here.prefetch(kAhead, columns);
+      if (columns <= kRowsAhead) here.prefetch(kRowsAhead, columns);
       row[k] = fold_row<F>(here, columns);
     }
     auto vectors = count;
