@@ -41,8 +41,8 @@ void PanelPacker::pack_panel(const OperandBox& box, std::int64_t begin, std::int
                     static_cast<std::int64_t>(box.depth.size()));
 }
 
-// Lanes of an incomplete panel are multiplied as well. What was left in them by other uses of the memory is often a small
-// integer, read as a number a denormal, at which multiplying takes a hundred times as long.
+// Lanes of an incomplete panel are multiplied as well. What was left in them by other uses of the memory is often a
+// small integer, read as a number a denormal, at which multiplying takes a hundred times as long.
 void PanelPacker::clear_edge(std::int64_t width, std::int64_t depth, std::byte* panel) const {
   if (tight_ || width == panel_width_) return;
   std::memset(panel, 0, static_cast<std::size_t>(panel_width_ * depth * to_size_));

@@ -19,8 +19,9 @@ namespace eindb {
 /// where e is how much longer the last call takes, that all threads wait for, and w, x and z are those of the largest
 /// parts. Matrix products take w = 2 m n k / rate(side) with the side of the square matrices that are as efficient: the
 /// harmonic mean of m, n and k, for a product costs m n k (a + b / m + b / n + b / k). Rates were measured with
-/// operands in caches, but for the rate of a matrix times a vector, which is that of memory. Operands that do not lie as
-/// matrices are copied first. Everything else is loops: the cells of the call's join times the seconds of its operations.
+/// operands in caches, but for the rate of a matrix times a vector, which is that of memory. Operands that do not lie
+/// as matrices are copied first. Everything else is loops: the cells of the call's join times the seconds of its
+/// operations.
 ///
 /// An epilogue adds its operations on the elements of the result. Calls of a group accumulate into one tile: what
 /// aggregation costs is reading and writing that tile again for every call but the first. A repartition costs its
