@@ -116,13 +116,12 @@ TileMemory::Block TileMemory::take_large(std::size_t bytes) {
   const auto wanted = static_cast<std::int64_t>(bytes);
   const std::lock_guard lock(mutex_);
   // The smallest that is large enough; one that is much larger would hold memory which nobody counts.
-  const auto found = kept_.lower_bound(bytes);
-  if (found != kept_.end() && found->first <= bytes + bytes / 8) {
-    const Block block{found->second, found->first, false};
-    kept_.erase(found);
-    kept_bytes_ -= static_cast<std::int64_t>(block.mapped);
-    used_bytes_ += static_cast<std::int64_t>(block.mapped);
-    return block;
+  const auto found = kept_by_size_.lower_bound(bytes);
+  if (found != kept_by_size_.end() && found->first <= bytes + bytes / 8) {
+    // Of these the one that caches may have still.
+    const auto [data, mapped] = forget_locked(std::prev(kept_by_size_.upper_bound(found->first)));
+    used_bytes_ += static_cast<std::int64_t>(mapped);
+    return {data, mapped, false};
   }
   used_bytes_ += wanted;
   trim_locked(kept_at_most());
@@ -154,15 +153,34 @@ void TileMemory::give_back(std::byte* data, std::size_t mapped) noexcept {
   const auto bytes = static_cast<std::int64_t>(mapped);
   const std::lock_guard lock(mutex_);
   used_bytes_ -= bytes;
-  if (kept_bytes_ + bytes <= kept_at_most()) {
+  const auto most = kept_at_most();
+  if (bytes <= most) {
+    trim_locked(most - bytes);
     try {
-      kept_.emplace(mapped, data);
-      kept_bytes_ += bytes;
-      return;
+      return keep_locked(data, mapped);
     } catch (const std::bad_alloc&) {  // then it is not kept
     }
   }
   unmap_locked(data, mapped);
+}
+
+void TileMemory::keep_locked(std::byte* data, std::size_t bytes) {
+  const auto kept = kept_.emplace(kept_.end(), data, bytes);
+  try {
+    kept_by_size_.emplace(bytes, kept);
+  } catch (const std::bad_alloc&) {
+    kept_.erase(kept);
+    throw;
+  }
+  kept_bytes_ += static_cast<std::int64_t>(bytes);
+}
+
+std::pair<std::byte*, std::size_t> TileMemory::forget_locked(BySize::iterator kept) noexcept {
+  const auto block = *kept->second;
+  kept_.erase(kept->second);
+  kept_by_size_.erase(kept);
+  kept_bytes_ -= static_cast<std::int64_t>(block.second);
+  return block;
 }
 
 std::int64_t TileMemory::kept_at_most() const {
@@ -172,10 +190,8 @@ std::int64_t TileMemory::kept_at_most() const {
 
 void TileMemory::trim_locked(std::int64_t bytes) noexcept {
   while (kept_bytes_ > bytes) {
-    const auto largest = std::prev(kept_.end());
-    unmap_locked(largest->second, largest->first);
-    kept_bytes_ -= static_cast<std::int64_t>(largest->first);
-    kept_.erase(largest);
+    const auto [data, mapped] = forget_locked(kept_by_size_.lower_bound(kept_.front().second));
+    unmap_locked(data, mapped);
   }
 }
 

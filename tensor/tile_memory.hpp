@@ -3,8 +3,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include "tensor/page_chunks.hpp"
 
@@ -14,7 +16,8 @@ namespace eindb {
 ///
 /// The pages of fresh memory cost more than arithmetic that passes over them once: the system makes each of them zero
 /// when it is first touched. Large blocks are therefore mapped, in huge pages where the system has them, and kept when
-/// they are given back: the next block of about the size is one of those. Small ones are malloc's.
+/// they are given back: the next block of about the size is one of those. Small ones are malloc's. Where not all can be
+/// kept, those go that were given back first: a statement that is run again finds its blocks whatever ran before.
 ///
 /// What is kept counts: small blocks, large ones in use and kept ones together stay within the limits of the statements
 /// that run (Limit), as far as what is in use allows; when none runs, at most kIdleBytes are kept. What malloc keeps of
@@ -63,10 +66,15 @@ class TileMemory {
  private:
   TileMemory() = default;
 
+  using ByAge = std::list<std::pair<std::byte*, std::size_t>>;
+  using BySize = std::multimap<std::size_t, ByAge::iterator>;
+
   Block take_small(std::size_t bytes);
   Block take_large(std::size_t bytes);
   void give_back_small(std::byte* data) noexcept;
   void trim_malloc_locked() noexcept;
+  void keep_locked(std::byte* data, std::size_t bytes);
+  std::pair<std::byte*, std::size_t> forget_locked(BySize::iterator kept) noexcept;
   std::byte* map_locked(std::size_t bytes);
   void unmap_locked(std::byte* data, std::size_t bytes) noexcept;
   std::int64_t kept_at_most() const;
@@ -76,7 +84,8 @@ class TileMemory {
   std::atomic<std::int64_t> small_bytes_most_{0};  // since malloc gave any back: about what it holds for them
   mutable std::mutex mutex_;                       // guards what follows
   PageChunks chunks_;                              // of blocks smaller than a huge page
-  std::multimap<std::size_t, std::byte*> kept_;    // by size
+  ByAge kept_;                                     // those that were given back first stand first
+  BySize kept_by_size_;                            // of one size as well
   std::int64_t kept_bytes_ = 0;
   std::int64_t used_bytes_ = 0;
   std::int64_t limits_ = 0;  // of the statements that run, together

@@ -77,6 +77,24 @@ TEST_F(TileMemoryTest, WhatIsKeptStaysWithinTheLimitsOfStatements) {
   memory_.give_back(large.data, large.mapped);
 }
 
+TEST_F(TileMemoryTest, WhatWasUsedLastIsKept) {
+  if (!keeps_blocks()) GTEST_SKIP();
+  memory_.trim(0);
+  const TileMemory::Limit limit(memory_.used_bytes() + static_cast<std::int64_t>(8 * kMiB));
+  std::vector<TileMemory::Block> old;
+  for (int n = 0; n < 7; ++n) old.push_back(memory_.take(kMiB));
+  for (const auto& block : old) memory_.give_back(block.data, block.mapped);
+  // Another statement, twice.
+  const auto first = memory_.take(4 * kMiB);
+  memory_.give_back(first.data, first.mapped);
+  const auto second = memory_.take(3 * kMiB);
+  memory_.give_back(second.data, second.mapped);
+  const auto again = memory_.take(4 * kMiB);
+  EXPECT_EQ(again.data, first.data);
+  EXPECT_FALSE(again.zero);
+  memory_.give_back(again.data, again.mapped);
+}
+
 TEST_F(TileMemoryTest, ZerosAreZeroInUsedMemory) {
   for (int n = 0; n < 3; ++n) {
     auto tile = Tile::zeros(DType::Int64, Shape({100, 1000}));
