@@ -221,6 +221,63 @@ TEST_P(MatrixProductTest, MultipliesMatricesAroundATile) {
   }
 }
 
+// Batches of small matrices, each dense in some order, with or without a gap before the next one: more than are packed
+// at a time, in one label or two.
+TEST_P(MatrixProductTest, MultipliesBatchesOfSmallMatrices) {
+  Random random(5);
+  for (const auto type : kTypes) {
+    for (int n = 0; n < 80 && !HasFatalFailure(); ++n) {
+      Sample sample;
+      sample.compute = type;
+      const auto most = n % 4 == 0 ? 40 : 9;
+      sample.sizes = {draw(random, 1, n % 4 == 0 ? 20 : 400), draw(random, 1, 3), draw(random, 1, most),
+                      draw(random, 1, most), draw(random, 1, most)};
+      sample.labels = {.batch = {0, 1}, .m = {2}, .n = {3}, .k = {4}};
+      const auto tile = [&](Operand& operand, std::vector<std::size_t> places) {
+        std::shuffle(places.begin(), places.end(), random);
+        operand.strides.assign(sample.sizes.size(), 0);
+        std::int64_t span = 1;
+        const auto nest = [&](std::size_t p) {
+          operand.strides[p] = span;
+          span *= sample.sizes[p];
+        };
+        for (const auto p : places) nest(p);
+        span += draw(random, 0, 2);
+        nest(1);
+        nest(0);
+        operand.memory = random_tile(random, type, Shape({span}));
+      };
+      tile(sample.a, {2, 4});
+      tile(sample.b, {3, 4});
+      tile(sample.c, {2, 3});
+      sample.first = draw(random, 0, 1) == 0;
+      sample.factor = static_cast<double>(draw(random, -2, 2));
+      expect_product(level_table(GetParam()), std::move(sample));
+    }
+  }
+}
+
+// Matrices that are read where they lie, deeper and of more rows than are worked on at a time.
+TEST_P(MatrixProductTest, CutsMatricesThatAreReadInPlace) {
+  Random random(6);
+  for (const auto& sizes : {Index{30, 5, 1500}, Index{20001, 3, 70}, Index{15, 90, 300}}) {
+    for (int n = 0; n < 4 && !HasFatalFailure(); ++n) {
+      Sample sample;
+      sample.compute = n < 2 ? DType::Float32 : DType::Float64;
+      sample.sizes = sizes;
+      sample.labels = {.batch = {}, .m = {0}, .n = {1}, .k = {2}};
+      sample.a.strides = {sizes[2], 0, 1};
+      sample.b.strides = n % 2 == 0 ? Index{0, 1, sizes[1]} : Index{0, sizes[2], 1};
+      sample.c.strides = {sizes[1], 1, 0};
+      sample.a.memory = random_tile(random, sample.compute, Shape({sizes[0] * sizes[2]}));
+      sample.b.memory = random_tile(random, sample.compute, Shape({sizes[1] * sizes[2]}));
+      sample.c.memory = random_tile(random, sample.compute, Shape({sizes[0] * sizes[1]}));
+      sample.first = n % 3 == 0;
+      expect_product(level_table(GetParam()), std::move(sample));
+    }
+  }
+}
+
 // Blocks: more rows, columns and contracted indices than the caches hold at a time, in two labels each that lie the
 // other way round in the other tensor.
 TEST_P(MatrixProductTest, CutsLargeGroupsIntoBoxes) {

@@ -5,6 +5,7 @@
 
 #include "executor/kernels/levels/micro_kernel.hpp"
 #include "executor/kernels/levels/reduce.hpp"
+#include "executor/kernels/levels/strided_kernel.hpp"
 
 /// Matrix times vector, where memory's speed is the limit: several rows at a time, so that each load of the vector or
 /// of the sums serves them all.
@@ -170,7 +171,11 @@ void multiply_lanes(const LaneProduct& p, const void* a, const void* b, void* c)
 
 template <class T>
 VectorTable vector_table() {
-  return {.lanes = kLanes<T>, .dot_rows = dot_rows<T>, .add_rows = add_rows<T>, .multiply_lanes = multiply_lanes<T>};
+  return {.lanes = kLanes<T>,
+          .dot_rows = dot_rows<T>,
+          .add_rows = add_rows<T>,
+          .multiply_lanes = multiply_lanes<T>,
+          .multiply_strided = multiply_strided<T>};
 }
 
 }  // namespace eindb::EINDB_LEVEL
