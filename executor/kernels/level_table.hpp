@@ -169,6 +169,8 @@ struct VectorTable {
   /// sums[i] += rows[0][i] * x[0] + rows[1][i] * x[1] + ...; without looking at `sums` if first
   void (*add_rows)(void* sums, const void* const* rows, std::int64_t row_count, const void* x, std::int64_t count,
                    bool first);
+  std::int64_t lane_rows;  ///< multiply_lanes: of the tiles that are summed at a time
+  std::int64_t lane_columns;
   void (*multiply_lanes)(const LaneProduct& product, const void* a, const void* b, void* c);
   void (*multiply_strided)(const StridedProduct& product, const void* a, const void* b, void* c);
 };

@@ -278,6 +278,29 @@ TEST_P(MatrixProductTest, CutsMatricesThatAreReadInPlace) {
   }
 }
 
+// Products side by side in memory: more columns and contracted indices than are copied at a time, and no whole number
+// of vectors.
+TEST_P(MatrixProductTest, CutsMatricesThatLieSideBySide) {
+  Random random(7);
+  for (const auto& sizes : {Index{37, 7, 140, 150}, Index{33, 13, 9, 20}, Index{50, 6, 3, 200}}) {
+    for (const auto type : {DType::Float32, DType::Float64, DType::Int64}) {
+      Sample sample;
+      sample.compute = type;
+      sample.sizes = sizes;
+      sample.labels = {.batch = {0}, .m = {1}, .n = {2}, .k = {3}};
+      const auto [batch, rows, columns, depth] = std::array{sizes[0], sizes[1], sizes[2], sizes[3]};
+      sample.a.strides = {1, batch * depth, 0, batch};
+      sample.b.strides = {1, 0, batch, batch * columns};
+      sample.c.strides = {1, batch * columns, batch, 0};
+      sample.a.memory = random_tile(random, type, Shape({batch * rows * depth}));
+      sample.b.memory = random_tile(random, type, Shape({batch * depth * columns}));
+      sample.c.memory = random_tile(random, type, Shape({batch * rows * columns}));
+      sample.first = type == DType::Float64;
+      expect_product(level_table(GetParam()), std::move(sample));
+    }
+  }
+}
+
 // Blocks: more rows, columns and contracted indices than the caches hold at a time, in two labels each that lie the
 // other way round in the other tensor.
 TEST_P(MatrixProductTest, CutsLargeGroupsIntoBoxes) {
