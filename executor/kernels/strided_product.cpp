@@ -10,8 +10,8 @@
 namespace eindb {
 namespace {
 
-constexpr std::int64_t kDeepest = 512;                         // contracted indices that are summed at a time
-constexpr std::int64_t kMostDepth = 2048;                      // and in all
+constexpr std::int64_t kDeepest = 512;                         // contracted indices at a time
+constexpr std::int64_t kDeepInPlace = 64;                      // enough for tiles to be worth their writing
 constexpr std::int64_t kPackedAtATime = 1024;                  // bytes of many tiny matrices
 constexpr std::int64_t kFetchAhead = 2048;                     // bytes
 constexpr std::int64_t kWorkPerPoll = std::int64_t{1} << 22U;  // multiply-adds: some tenths of a millisecond at worst
@@ -43,7 +43,7 @@ std::size_t inner_loop(const std::vector<BatchLoop>& batch) {
 bool suits_cache(const GroupLoop& rows, const GroupLoop& contracted, std::int64_t size) {
   constexpr std::int64_t kLine = 64;
   if (contracted.first == 1) return contracted.extent * size <= kLine || std::gcd(rows.first * size, kPage) < kPage / 2;
-  return rows.first == 1 && contracted.extent * contracted.first * size <= second_cache() / 2;
+  return rows.first == 1 && std::min(kDeepest, contracted.extent) * contracted.first * size <= second_cache() / 2;
 }
 
 class StridedMatrices {
@@ -63,13 +63,14 @@ class StridedMatrices {
         size_(static_cast<std::int64_t>(size_of(compute))),
         inner_(inner_loop(groups.batch)),
         loop_(groups.batch.empty() ? BatchLoop{} : groups.batch[inner_]),
-        v_in_place_(columns_.first == 1 && contracted_.extent * contracted_.second * size_ <= first_cache() / 2),
+        v_in_place_(columns_.first == 1 && std::min(kDeepInPlace, contracted_.extent) <= most_in_place()),
+        depth_(std::min({kDeepest, contracted_.extent, v_in_place_ ? most_in_place() : kDeepest})),
         matrices_(matrices_at_a_time()),
         workspace_(v_in_place_ ? 0 : needed_bytes()),
         product_{.batch = matrices_,
                  .rows = rows_.extent,
                  .columns = columns_.extent,
-                 .depth = std::min(kDeepest, contracted_.extent),
+                 .depth = depth_,
                  .a_batch = loop_.s,
                  .a_row = rows_.first,
                  .a_depth = contracted_.first,
@@ -87,41 +88,43 @@ class StridedMatrices {
   void run() { run_batch(0, 0, 0, 0); }
 
  private:
+  // Rows of v that lie together in half of the first cache.
+  std::int64_t most_in_place() const { return first_cache() / 2 / (contracted_.second * size_); }
   // Tiny matrices are packed side by side, so that their columns make whole vectors when they are transposed.
   bool side_by_side() const { return columns_.extent <= table_.panels.columns; }
 
   std::int64_t matrices_at_a_time() const {
-    const auto work = rows_.extent * columns_.extent * contracted_.extent;
+    const auto work = rows_.extent * columns_.extent * depth_;
     auto most = std::max<std::int64_t>(1, kWorkPerPoll / work);
-    if (!v_in_place_)
-      most = side_by_side() ? std::min(most, kPackedAtATime / (contracted_.extent * columns_.extent * size_)) : 1;
+    if (depth_ < contracted_.extent) return 1;
+    if (!v_in_place_) most = side_by_side() ? std::min(most, kPackedAtATime / (depth_ * columns_.extent * size_)) : 1;
     return std::clamp<std::int64_t>(most, 1, loop_.extent);
   }
   std::int64_t block_width() const {
     return side_by_side() ? matrices_ * columns_.extent : rounded_up(columns_.extent, table_.panels.columns);
   }
   std::size_t needed_bytes() const {
-    const auto offsets = matrices_ * columns_.extent + 2 * contracted_.extent;
-    return static_cast<std::size_t>(block_width() * contracted_.extent * size_ + 3 * 64 + offsets * 8);
+    const auto offsets = matrices_ * columns_.extent + 2 * depth_;
+    return static_cast<std::size_t>(block_width() * depth_ * size_ + 4 * 64 + offsets * 8);
   }
 
   // A panel, or the columns of several matrices, side by side: row p is row_width_ * p behind the first.
   void prepare_block() {
     row_width_ = side_by_side() ? block_width() : table_.panels.columns;
-    block_ = workspace_.take(static_cast<std::size_t>(block_width() * contracted_.extent * size_));
+    block_ = workspace_.take(static_cast<std::size_t>(block_width() * depth_ * size_));
     column_offsets_ = workspace_.take_array<std::int64_t>(static_cast<std::size_t>(matrices_ * columns_.extent));
-    depth_offsets_ = workspace_.take_array<std::int64_t>(static_cast<std::size_t>(contracted_.extent));
-    block_rows_ = workspace_.take_array<std::int64_t>(static_cast<std::size_t>(contracted_.extent));
+    depth_offsets_ = workspace_.take_array<std::int64_t>(static_cast<std::size_t>(depth_));
+    block_rows_ = workspace_.take_array<std::int64_t>(static_cast<std::size_t>(depth_));
     for (std::int64_t n = 0; n < matrices_ * columns_.extent; ++n)
       column_offsets_[n] = n / columns_.extent * loop_.v + n % columns_.extent * columns_.first;
-    for (std::int64_t p = 0; p < contracted_.extent; ++p) {
+    for (std::int64_t p = 0; p < depth_; ++p) {
       depth_offsets_[p] = p * contracted_.second;
       block_rows_[p] = p * row_width_;
     }
     if (matrices_ > 1) v_ahead_ = 2 * matrices_ * loop_.v;
     product_.b_batch = columns_.extent;
     product_.b_depth = row_width_;
-    product_.b_panel = row_width_ * contracted_.extent;
+    product_.b_panel = row_width_ * depth_;
   }
 
   void run_batch(std::size_t n, std::int64_t s, std::int64_t v, std::int64_t result) {
@@ -135,12 +138,8 @@ class StridedMatrices {
   void run_inner(std::int64_t s, std::int64_t v, std::int64_t result) {
     for (std::int64_t n = 0; n < loop_.extent; n += matrices_) {
       product_.batch = std::min(matrices_, loop_.extent - n);
-      const auto* b = v_ + (v + n * loop_.v) * size_;
-      if (!v_in_place_) {
-        pack(b);
-        b = block_;
-      }
-      multiply(s_ + (s + n * loop_.s) * size_, b, result_ + (result + n * loop_.result) * size_);
+      multiply(s_ + (s + n * loop_.s) * size_, v_ + (v + n * loop_.v) * size_,
+               result_ + (result + n * loop_.result) * size_);
     }
   }
 
@@ -150,28 +149,39 @@ class StridedMatrices {
     for (std::int64_t j = 0; j < width; j += step) {
       const auto* offsets = column_offsets_ + j;
       const auto count = std::min(step, width - j);
-      auto* panel = block_ + j * contracted_.extent * size_;
+      auto* panel = block_ + j * depth_ * size_;
       if (contracted_.second == 1) {
         for (std::int64_t n = 0; n < count; ++n) __builtin_prefetch(v + (offsets[n] + v_ahead_) * size_);
-        packing_.transpose_runs(panel, block_rows_, v, offsets, count, contracted_.extent);
+        packing_.transpose_runs(panel, block_rows_, v, offsets, count, product_.depth);
       } else if (columns_.first == 1 && product_.batch == 1)
-        packing_.copy_runs(panel, row_width_, v + offsets[0] * size_, depth_offsets_, contracted_.extent, count);
-      else packing_.gather(panel, row_width_, v, offsets, depth_offsets_, count, contracted_.extent);
+        packing_.copy_runs(panel, row_width_, v + offsets[0] * size_, depth_offsets_, product_.depth, count);
+      else packing_.gather(panel, row_width_, v, offsets, depth_offsets_, count, product_.depth);
     }
   }
 
-  // Matrices of many rows some rows at a time, deep ones some contracted indices at a time.
+  // Deep matrices some contracted indices at a time, those of many rows some rows at a time: if nothing is packed for
+  // them, so few that their results stay in the second cache.
   void multiply(const std::byte* s, const std::byte* v, std::byte* result) {
-    const auto work = product_.batch * columns_.extent * contracted_.extent;
-    const auto most = rounded_up(std::max<std::int64_t>(1, kWorkPerPoll / work), table_.panels.rows);
-    for (std::int64_t i = 0; i < rows_.extent; i += most) {
-      product_.rows = std::min(most, rows_.extent - i);
-      for (std::int64_t p = 0; p < contracted_.extent; p += kDeepest) {
-        product_.depth = std::min(kDeepest, contracted_.extent - p);
+    const auto rows =
+        v_in_place_ ? std::max(second_cache() / 4 / (columns_.extent * size_), table_.panels.rows) : rows_.extent;
+    for (std::int64_t i = 0; i < rows_.extent; i += rows) {
+      for (std::int64_t p = 0; p < contracted_.extent; p += depth_) {
+        product_.depth = std::min(depth_, contracted_.extent - p);
         product_.add = !first_ || p > 0;
-        table_.vectors.multiply_strided(product_, s + (i * rows_.first + p * contracted_.first) * size_,
-                                        v + p * product_.b_depth * size_, result + i * rows_.second * size_);
+        const auto* part = v + p * contracted_.second * size_;
+        if (!v_in_place_) pack(part);
+        multiply_rows(i, std::min(rows_.extent, i + rows), s + p * contracted_.first * size_,
+                      v_in_place_ ? part : block_, result);
       }
+    }
+  }
+
+  void multiply_rows(std::int64_t begin, std::int64_t end, const std::byte* s, const std::byte* v, std::byte* result) {
+    const auto work = product_.batch * columns_.extent * product_.depth;
+    const auto most = rounded_up(std::max<std::int64_t>(1, kWorkPerPoll / work), table_.panels.rows);
+    for (std::int64_t i = begin; i < end; i += most) {
+      product_.rows = std::min(most, end - i);
+      table_.vectors.multiply_strided(product_, s + i * rows_.first * size_, v, result + i * rows_.second * size_);
       poll(product_.rows * work);
     }
   }
@@ -197,6 +207,7 @@ class StridedMatrices {
   std::size_t inner_;
   BatchLoop loop_;
   bool v_in_place_;
+  std::int64_t depth_;     // at a time
   std::int64_t matrices_;  // at a time
   Workspace workspace_;
   StridedProduct product_;
@@ -220,7 +231,7 @@ bool is_strided_product(const LevelTable& level, DType compute, const ProductGro
   const auto& contracted = groups.contracted.front();
   const auto size = static_cast<std::int64_t>(size_of(compute));
   const auto width = rounded_up(columns.extent, table.panels.columns);
-  return columns.second == 1 && contracted.extent <= kMostDepth && width <= most_of_v() / (contracted.extent * size) &&
+  return columns.second == 1 && width <= most_of_v() / (std::min(kDeepest, contracted.extent) * size) &&
          suits_cache(groups.rows.front(), contracted, size);
 }
 
@@ -231,7 +242,7 @@ void multiply_strided(const LevelTable& level, DType compute, double factor, con
 
 std::size_t strided_workspace_bytes(const PanelTable& table, DType compute, const PackedSize& size) {
   const auto element = static_cast<std::int64_t>(size_of(compute));
-  const auto depth = std::min(size.k, kMostDepth);
+  const auto depth = std::min(size.k, kDeepest);
   const auto columns = rounded_up(std::max(size.m, size.n), table.columns);
   const auto block = std::max(std::min(most_of_v(), columns * depth * element), kPackedAtATime);
   const auto offsets = std::max(std::min(columns, most_of_v() / element), kPackedAtATime / element) + 2 * depth;

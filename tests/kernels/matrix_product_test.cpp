@@ -260,13 +260,13 @@ TEST_P(MatrixProductTest, MultipliesBatchesOfSmallMatrices) {
 // Matrices that are read where they lie, deeper and of more rows than are worked on at a time.
 TEST_P(MatrixProductTest, CutsMatricesThatAreReadInPlace) {
   Random random(6);
-  for (const auto& sizes : {Index{30, 5, 1500}, Index{20001, 3, 70}, Index{15, 90, 300}}) {
-    for (int n = 0; n < 4 && !HasFatalFailure(); ++n) {
+  for (const auto& sizes : {Index{30, 5, 1500}, Index{20001, 3, 70}, Index{15, 90, 300}, Index{40, 64, 601}}) {
+    for (int n = 0; n < 8 && !HasFatalFailure(); ++n) {
       Sample sample;
-      sample.compute = n < 2 ? DType::Float32 : DType::Float64;
+      sample.compute = n < 4 ? DType::Float32 : DType::Float64;
       sample.sizes = sizes;
       sample.labels = {.batch = {}, .m = {0}, .n = {1}, .k = {2}};
-      sample.a.strides = {sizes[2], 0, 1};
+      sample.a.strides = n / 2 % 2 == 0 ? Index{sizes[2], 0, 1} : Index{1, 0, sizes[0]};
       sample.b.strides = n % 2 == 0 ? Index{0, 1, sizes[1]} : Index{0, sizes[2], 1};
       sample.c.strides = {sizes[1], 1, 0};
       sample.a.memory = random_tile(random, sample.compute, Shape({sizes[0] * sizes[2]}));

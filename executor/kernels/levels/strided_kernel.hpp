@@ -23,6 +23,11 @@ void multiply_strided_tile(const StridedProduct& p, const T* matrix_a, const T* 
     else return load_part(from, rest);
   };
   const auto factor = broadcast(static_cast<R>(static_cast<T>(p.factor)));
+  // What is fetched evenly over the loop. Rows that are contiguous: what follows them in a dense matrix, or the next
+  // matrix; else what is summed next, of b as well.
+  const bool contiguous = p.a_depth == 1;
+  const auto next_step = contiguous ? kRows : p.a_depth;
+  const auto b_ahead = contiguous || p.ahead > 0 ? p.ahead * p.b_batch : p.depth * p.b_depth;
   const auto* a = reinterpret_cast<const R*>(matrix_a);
   const auto* b = reinterpret_cast<const R*>(matrix_b);
   auto* c = reinterpret_cast<R*>(matrix_c);
@@ -33,10 +38,13 @@ void multiply_strided_tile(const StridedProduct& p, const T* matrix_a, const T* 
       __builtin_prefetch(row[g] + p.ahead * p.a_batch);
       __builtin_prefetch(c + g * kGroup * p.c_row + p.ahead * p.c_batch, 1);
     });
+    const auto* next = a + (contiguous ? kRows * p.a_row : p.depth * p.a_depth);
     const auto* v = b;
     Sums<R, kRows, kVectors> sums{};
-    for (std::int64_t d = 0; d < p.depth; ++d, v += p.b_depth) {
-      __builtin_prefetch(v + p.ahead * p.b_batch);
+    for (std::int64_t d = 0; d < p.depth; ++d, v += p.b_depth, next += next_step) {
+      __builtin_prefetch(next);
+      __builtin_prefetch(v + b_ahead);
+      if constexpr (kVectors > 1) __builtin_prefetch(v + b_ahead + (kVectors - 1) * kLanes<R>);
       std::array<Vector<R>, kVectors> y;
       unrolled<kVectors>([&](auto j) __attribute__((always_inline)) {
         if constexpr (j + 1 < kVectors) y[j] = load(v + j * kLanes<R>);
