@@ -40,7 +40,7 @@ class ContractionKernel {
   /// Bytes beside operands and result that a call of these sizes, or smaller ones, takes at most: packing buffers,
   /// which stay with the thread for its next call (see Workspace), and operands without the labels that only they have.
   std::size_t workspace_bytes(const LevelTable& level, std::span<const std::int64_t> label_sizes) const;
-  /// How tiles of these views are multiplied: "packed", "by vector" or "in lanes". No elements are looked at.
+  /// How tiles of these views are multiplied, see product_path. No elements are looked at.
   std::string path(const LevelTable& level, std::span<const LabelView> operands,
                    std::span<const std::int64_t> label_sizes, const MutableLabelView& result) const;
 

@@ -46,8 +46,8 @@ class Kernel {
   /// stay with the thread that called, for its next call, until Workspace::release_this_thread.
   std::size_t workspace_bytes(std::span<const std::int64_t> label_sizes) const;
 
-  /// For EXPLAIN: "gemm m=2048 n=2048 k=2048 batch=1 packed" (of the whole tensors; "by vector", "in lanes": see
-  /// matrix_product.hpp) or "expression (7 operations)".
+  /// For EXPLAIN: "gemm m=2048 n=2048 k=2048 batch=1 packed" (of the whole tensors; "in place", "by vector", "in
+  /// lanes": see matrix_product.hpp) or "expression (7 operations)".
   std::string describe() const;
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/cancellation.hpp"
+#include "executor/kernels/cache_sizes.hpp"
 #include "executor/kernels/panel_packer.hpp"
 #include "executor/kernels/workspace.hpp"
 
@@ -12,6 +13,7 @@ namespace {
 constexpr std::int64_t kMostElements = 1024;  // of a matrix that is transposed
 constexpr std::int64_t kMostProducts = 2048;  // rows * columns * contracted
 constexpr std::int64_t kDeepest = 128;        // contracted indices at a time, where nothing is transposed
+constexpr std::int64_t kVectorBytes = 64;     // at most
 constexpr std::int64_t kMostIndices = 4096;   // of a group
 
 // The place of the loop whose products go into the lanes; the batch's size if there is none.
@@ -113,6 +115,102 @@ class LaneMatrix {
   std::byte* block_;
 };
 
+std::int64_t half_of_first_cache() { return static_cast<std::int64_t>(cache_sizes().first / 2); }
+
+// For the block of b.
+std::int64_t half_of_second_cache() {
+  return static_cast<std::int64_t>(std::min(cache_sizes().second / 2, Workspace::most() / 4));
+}
+
+// Large matrices whose batch is contiguous, a vector of products at a time: blocks of their vectors are copied side by
+// side, which lie far apart in memory and would compete for few places of the caches. A tile's rows of a stay in the
+// first cache, a block of b in the second.
+class LaneBlocks {
+ public:
+  LaneBlocks(Workspace& workspace, const ElementTable& table, const PanelPacking& packing, std::int64_t size,
+             const LaneProduct& whole)
+      : table_(table.vectors),
+        packing_(packing),
+        size_(size),
+        whole_(whole),
+        depth_(std::clamp<std::int64_t>(half_of_first_cache() / (table_.lane_rows * vector_bytes()), 1,
+                                        std::min(kDeepest, whole.depth))),
+        columns_(std::clamp(half_of_second_cache() / (depth_ * vector_bytes()) / table_.lane_columns, std::int64_t{1},
+                            (whole.columns + table_.lane_columns - 1) / table_.lane_columns) *
+                 table_.lane_columns),
+        a_(workspace.take(static_cast<std::size_t>(table_.lane_rows * depth_ * vector_bytes()))),
+        b_(workspace.take(static_cast<std::size_t>(columns_ * depth_ * vector_bytes()))),
+        a_rows_(multiples(workspace, table_.lane_rows, 1)),
+        a_depth_(multiples(workspace, depth_, table_.lane_rows)),
+        b_columns_(multiples(workspace, columns_, 1)),
+        b_depth_(multiples(workspace, depth_, table_.lane_columns)) {
+    // Panels of as many columns as a tile has.
+    for (std::int64_t j = 0; j < columns_; ++j)
+      b_columns_[j] = (j / table_.lane_columns * table_.lane_columns * depth_ + j % table_.lane_columns) * table_.lanes;
+  }
+
+  static std::size_t bytes() {
+    return static_cast<std::size_t>(half_of_first_cache() + half_of_second_cache()) +
+           static_cast<std::size_t>(16 * kDeepest) * kVectorBytes;
+  }
+
+  void multiply(const void* a, const void* b, void* c) const {
+    for (std::int64_t p = 0; p < whole_.depth; p += depth_) {
+      for (std::int64_t j = 0; j < whole_.columns; j += columns_) {
+        auto part = whole_;
+        part.depth = std::min(depth_, whole_.depth - p);
+        part.columns = std::min(columns_, whole_.columns - j);
+        part.a_rows = a_rows_;
+        part.a_depth = a_depth_;
+        part.b_columns = b_columns_;
+        part.b_depth = b_depth_;
+        part.c_columns = whole_.c_columns + j;
+        part.add = whole_.add || p > 0;
+        for (std::int64_t q = 0; q < part.columns; ++q)
+          copy(b_, b_columns_[q], table_.lane_columns, b, whole_.b_columns[j + q], whole_.b_depth + p, part.depth);
+        multiply_rows(part, p, a, c);
+      }
+    }
+  }
+
+ private:
+  std::int64_t vector_bytes() const { return table_.lanes * size_; }
+  // 0, 1, 2, ... times so many vectors
+  std::int64_t* multiples(Workspace& workspace, std::int64_t count, std::int64_t vectors) const {
+    auto* offsets = workspace.take_array<std::int64_t>(static_cast<std::size_t>(count));
+    for (std::int64_t n = 0; n < count; ++n) offsets[n] = n * vectors * table_.lanes;
+    return offsets;
+  }
+  void copy(std::byte* block, std::int64_t place, std::int64_t step, const void* from, std::int64_t begin,
+            const std::int64_t* offsets, std::int64_t count) const {
+    packing_.copy_runs(block + place * size_, step * table_.lanes, static_cast<const std::byte*>(from) + begin * size_,
+                       offsets, count, table_.lanes);
+  }
+  void multiply_rows(LaneProduct& part, std::int64_t p, const void* a, void* c) const {
+    for (std::int64_t i = 0; i < whole_.rows; i += table_.lane_rows) {
+      part.rows = std::min(table_.lane_rows, whole_.rows - i);
+      part.c_rows = whole_.c_rows + i;
+      for (std::int64_t r = 0; r < part.rows; ++r)
+        copy(a_, a_rows_[r], table_.lane_rows, a, whole_.a_rows[i + r], whole_.a_depth + p, part.depth);
+      table_.multiply_lanes(part, a_, b_, c);
+      poll_cancellation();
+    }
+  }
+
+  const VectorTable& table_;
+  const PanelPacking& packing_;
+  std::int64_t size_;
+  const LaneProduct& whole_;
+  std::int64_t depth_;
+  std::int64_t columns_;
+  std::byte* a_;
+  std::byte* b_;
+  std::int64_t* a_rows_;
+  std::int64_t* a_depth_;
+  std::int64_t* b_columns_;
+  std::int64_t* b_depth_;
+};
+
 // The batch's other loops are run through outside; what is left of the lanes' loop goes through the packed product.
 class LaneBatch {
  public:
@@ -170,27 +268,26 @@ class LaneBatch {
       (boxes.*member)(offsets);
       return offsets;
     };
-    LaneProduct product{.rows = count_of(groups_.rows),
-                        .columns = count_of(groups_.columns),
-                        .depth = count_of(groups_.contracted),
-                        .a_rows = list(groups_.rows, &GroupBoxes::list_first),
-                        .a_depth = list(groups_.contracted, &GroupBoxes::list_first),
-                        .b_columns = list(groups_.columns, &GroupBoxes::list_first),
-                        .b_depth = list(groups_.contracted, &GroupBoxes::list_second),
-                        .c_rows = list(groups_.rows, &GroupBoxes::list_second),
-                        .c_columns = list(groups_.columns, &GroupBoxes::list_second),
-                        .factor = factor_,
-                        .add = !first_};
-    for_each_block([&](const void* s, const void* v, void* result) {
-      auto part = product;
-      for (std::int64_t p = 0; p < product.depth; p += kDeepest) {
-        part.depth = std::min(kDeepest, product.depth - p);
-        part.a_depth = product.a_depth + p;
-        part.b_depth = product.b_depth + p;
-        part.add = product.add || p > 0;
-        level_.of(compute_).vectors.multiply_lanes(part, s, v, result);
-      }
-    });
+    const LaneProduct product{.rows = count_of(groups_.rows),
+                              .columns = count_of(groups_.columns),
+                              .depth = count_of(groups_.contracted),
+                              .a_rows = list(groups_.rows, &GroupBoxes::list_first),
+                              .a_depth = list(groups_.contracted, &GroupBoxes::list_first),
+                              .b_columns = list(groups_.columns, &GroupBoxes::list_first),
+                              .b_depth = list(groups_.contracted, &GroupBoxes::list_second),
+                              .c_rows = list(groups_.rows, &GroupBoxes::list_second),
+                              .c_columns = list(groups_.columns, &GroupBoxes::list_second),
+                              .factor = factor_,
+                              .add = !first_};
+    const auto& table = level_.of(compute_);
+    // Vectors that a single tile reads are not copied.
+    if (product.depth <= kDeepest && product.rows <= table.vectors.lane_rows &&
+        product.columns <= table.vectors.lane_columns) {
+      const auto multiply = table.vectors.multiply_lanes;
+      return for_each_block([&](const void* s, const void* v, void* result) { multiply(product, s, v, result); });
+    }
+    const LaneBlocks blocks(workspace, table, table.panels.packing[slot_of(compute_)], size_, product);
+    for_each_block([&](const void* s, const void* v, void* result) { blocks.multiply(s, v, result); });
   }
 
   void run_transposed() {
@@ -283,14 +380,14 @@ void multiply_lanes(const LevelTable& level, DType compute, double factor, const
   LaneBatch(level, compute, factor, groups, s, v, result, first).run();
 }
 
-// Three offsets and a vector per element of what is transposed, two offsets per index.
+// Three offsets and a vector per element of what is transposed, two offsets per index, and blocks of what is not.
 std::size_t lane_workspace_bytes(std::int64_t m, std::int64_t n, std::int64_t k) {
   const auto matrix = [](std::int64_t rows, std::int64_t columns) {
     return std::min(kMostElements, std::min(rows, kMostElements) * std::min(columns, kMostElements));
   };
   const auto elements = matrix(m, n) + matrix(n, k) + matrix(m, k);
   const auto indices = std::min(m, kMostIndices) + std::min(n, kMostIndices) + std::min(k, kMostIndices);
-  return static_cast<std::size_t>(elements * (3 + 16) + 2 * indices + 3 * 16 * 16) * 8 + 4096;
+  return static_cast<std::size_t>(elements * (3 + 16) + 3 * indices + 3 * 16 * 16) * 8 + 4096 + LaneBlocks::bytes();
 }
 
 }  // namespace eindb

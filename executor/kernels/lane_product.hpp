@@ -10,8 +10,8 @@ bool is_lane_product(const LevelTable& level, DType compute, const ProductGroups
                      const ProductOperand& v);
 
 /// As multiply_packed, with one product of the batch in each lane of the vectors. Where the batch is contiguous they
-/// are loaded from where they lie. Else as many matrices as a vector has lanes are transposed into one block at a time,
-/// element by element side by side, and the results back.
+/// are loaded from where they lie, large ones by way of blocks that fit the caches. Else as many matrices as a vector
+/// has lanes are transposed into one block at a time, element by element side by side, and the results back.
 void multiply_lanes(const LevelTable& level, DType compute, double factor, const ProductGroups& groups,
                     const ProductOperand& s, const ProductOperand& v, void* result, bool first);
 

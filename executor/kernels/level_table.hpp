@@ -140,6 +140,27 @@ struct LaneProduct {
   bool add;
 };
 
+/// Products of a batch of matrices that are read where they lie, c(n)(i, j) = factor * sum over p of a(n)(i, p) *
+/// b(n)(p, j), added if `add`: element (i, p) of a is at a[n * a_batch + i * a_row + p * a_depth], and so on; rows of c
+/// are contiguous, and those of b in panels of PanelTable::columns, which are `b_panel` apart.
+struct StridedProduct {
+  std::int64_t batch;
+  std::int64_t rows;
+  std::int64_t columns;
+  std::int64_t depth;
+  std::int64_t a_batch;
+  std::int64_t a_row;
+  std::int64_t a_depth;
+  std::int64_t b_batch;
+  std::int64_t b_depth;
+  std::int64_t b_panel;
+  std::int64_t c_batch;
+  std::int64_t c_row;
+  std::int64_t ahead;  ///< so many matrices ahead are fetched, where one is a single tile
+  double factor;
+  bool add;
+};
+
 /// Matrix times vector, and products of many small matrices; real types and INT64, null for complex ones.
 struct VectorTable {
   std::int64_t lanes;  ///< of a vector
@@ -148,7 +169,10 @@ struct VectorTable {
   /// sums[i] += rows[0][i] * x[0] + rows[1][i] * x[1] + ...; without looking at `sums` if first
   void (*add_rows)(void* sums, const void* const* rows, std::int64_t row_count, const void* x, std::int64_t count,
                    bool first);
+  std::int64_t lane_rows;  ///< multiply_lanes: of the tiles that are summed at a time
+  std::int64_t lane_columns;
   void (*multiply_lanes)(const LaneProduct& product, const void* a, const void* b, void* c);
+  void (*multiply_strided)(const StridedProduct& product, const void* a, const void* b, void* c);
 };
 
 /// The operations of one element type T at one level. `wide` accumulators are of the C++ type of wide_of(T) for sums

@@ -6,6 +6,7 @@
 #include "common/checked_math.hpp"
 #include "executor/kernels/lane_product.hpp"
 #include "executor/kernels/packed_product.hpp"
+#include "executor/kernels/strided_product.hpp"
 #include "executor/kernels/vector_product.hpp"
 #include "executor/kernels/workspace.hpp"
 
@@ -76,6 +77,7 @@ struct Way {
 };
 
 Way way_of(const LevelTable& level, DType compute, const Product& p) {
+  if (is_strided_product(level, compute, p.groups, p.s, p.v)) return {"in place", multiply_strided};
   if (is_lane_product(level, compute, p.groups, p.s, p.v)) return {"in lanes", multiply_lanes};
   if (is_vector_product(level, compute, p.groups, p.s, p.v)) return {"by vector", multiply_vector};
   return {"packed", multiply_packed};
@@ -110,6 +112,7 @@ std::size_t product_workspace_bytes(const LevelTable& level, DType compute, cons
                         .one_row_and_column = labels.m.size() <= 1 && labels.n.size() <= 1,
                         .one_contracted = labels.k.size() <= 1};
   auto bytes = packed_workspace_bytes(level.of(compute).panels, compute, size);
+  bytes = std::max(bytes, strided_workspace_bytes(level.of(compute).panels, compute, size));
   if (!labels.batch.empty()) bytes = std::max(bytes, lane_workspace_bytes(size.m, size.n, size.k));
   // Where two rows are left, a smaller product may have one.
   if (std::min(size.m, size.n) <= 2) bytes = std::max(bytes, vector_workspace_bytes());

@@ -19,15 +19,16 @@ struct MatrixLabels {
 /// c[batch, m, n] += factor * sum over k of a[batch, m, k] * b[batch, k, n], or = if `first`. Labels of size 1 may be
 /// left out of `labels`; no size is 0. c is of type `compute`; all may be any views, with gaps too. INT64 wraps.
 ///
-/// Three ways, by the sizes and by where the labels lie:
+/// Four ways, by the sizes and by where the labels lie:
+///  - strided_product: operands read where they lie, where one of them is small
 ///  - packed_product: panels for a register-blocked inner loop, packed from the views as they are
 ///  - vector_product: a matrix times a vector, at the speed of memory
-///  - lane_product: small matrices, or ones whose batch is contiguous, one in each lane of the vectors
+///  - lane_product: matrices whose batch is contiguous, or small ones, one in each lane of the vectors
 /// Sums of FLOAT32 are taken in FLOAT32 over at most some thousand terms at a time.
 void multiply_matrices(const LevelTable& level, DType compute, double factor, const MatrixLabels& labels,
                        std::span<const std::int64_t> sizes, const LabelView& a, const LabelView& b,
                        const MutableLabelView& c, bool first);
-/// The way taken: "packed", "by vector" or "in lanes".
+/// The way taken: "packed", "in place", "by vector" or "in lanes".
 std::string_view product_path(const LevelTable& level, DType compute, const MatrixLabels& labels,
                               std::span<const std::int64_t> sizes, const LabelView& a, const LabelView& b,
                               const MutableLabelView& c);

@@ -155,7 +155,7 @@ TEST(KernelDescription, NamesThePath) {
                    .aggregate = Aggregate::Sum};
   const std::vector types(2, DType::Float64);
   EXPECT_EQ(Kernel(sample.einsum, sample.labels, types, DType::Float64, DType::Float64).describe(),
-            "gemm m=10 n=30 k=20 batch=1 packed");
+            "gemm m=10 n=30 k=20 batch=1 in place");
   const auto difference = ScalarExpression::call(ScalarOp::Subtract, {x, y});
   sample.einsum.expression = ScalarExpression::call(ScalarOp::Power, {difference, ScalarExpression::integer(2)});
   EXPECT_EQ(Kernel(sample.einsum, sample.labels, types, DType::Float64, DType::Float64).describe(),

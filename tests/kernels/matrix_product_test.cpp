@@ -221,6 +221,86 @@ TEST_P(MatrixProductTest, MultipliesMatricesAroundATile) {
   }
 }
 
+// Batches of small matrices, each dense in some order, with or without a gap before the next one: more than are packed
+// at a time, in one label or two.
+TEST_P(MatrixProductTest, MultipliesBatchesOfSmallMatrices) {
+  Random random(5);
+  for (const auto type : kTypes) {
+    for (int n = 0; n < 80 && !HasFatalFailure(); ++n) {
+      Sample sample;
+      sample.compute = type;
+      const auto most = n % 4 == 0 ? 40 : 9;
+      sample.sizes = {draw(random, 1, n % 4 == 0 ? 20 : 400), draw(random, 1, 3), draw(random, 1, most),
+                      draw(random, 1, most), draw(random, 1, most)};
+      sample.labels = {.batch = {0, 1}, .m = {2}, .n = {3}, .k = {4}};
+      const auto tile = [&](Operand& operand, std::vector<std::size_t> places) {
+        std::shuffle(places.begin(), places.end(), random);
+        operand.strides.assign(sample.sizes.size(), 0);
+        std::int64_t span = 1;
+        const auto nest = [&](std::size_t p) {
+          operand.strides[p] = span;
+          span *= sample.sizes[p];
+        };
+        for (const auto p : places) nest(p);
+        span += draw(random, 0, 2);
+        nest(1);
+        nest(0);
+        operand.memory = random_tile(random, type, Shape({span}));
+      };
+      tile(sample.a, {2, 4});
+      tile(sample.b, {3, 4});
+      tile(sample.c, {2, 3});
+      sample.first = draw(random, 0, 1) == 0;
+      sample.factor = static_cast<double>(draw(random, -2, 2));
+      expect_product(level_table(GetParam()), std::move(sample));
+    }
+  }
+}
+
+// Matrices that are read where they lie, deeper and of more rows than are worked on at a time.
+TEST_P(MatrixProductTest, CutsMatricesThatAreReadInPlace) {
+  Random random(6);
+  for (const auto& sizes : {Index{30, 5, 1500}, Index{20001, 3, 70}, Index{15, 90, 300}, Index{40, 64, 601}}) {
+    for (int n = 0; n < 8 && !HasFatalFailure(); ++n) {
+      Sample sample;
+      sample.compute = n < 4 ? DType::Float32 : DType::Float64;
+      sample.sizes = sizes;
+      sample.labels = {.batch = {}, .m = {0}, .n = {1}, .k = {2}};
+      sample.a.strides = n / 2 % 2 == 0 ? Index{sizes[2], 0, 1} : Index{1, 0, sizes[0]};
+      sample.b.strides = n % 2 == 0 ? Index{0, 1, sizes[1]} : Index{0, sizes[2], 1};
+      sample.c.strides = {sizes[1], 1, 0};
+      sample.a.memory = random_tile(random, sample.compute, Shape({sizes[0] * sizes[2]}));
+      sample.b.memory = random_tile(random, sample.compute, Shape({sizes[1] * sizes[2]}));
+      sample.c.memory = random_tile(random, sample.compute, Shape({sizes[0] * sizes[1]}));
+      sample.first = n % 3 == 0;
+      expect_product(level_table(GetParam()), std::move(sample));
+    }
+  }
+}
+
+// Products side by side in memory: more columns and contracted indices than are copied at a time, and no whole number
+// of vectors.
+TEST_P(MatrixProductTest, CutsMatricesThatLieSideBySide) {
+  Random random(7);
+  for (const auto& sizes : {Index{37, 7, 140, 150}, Index{33, 13, 9, 20}, Index{50, 6, 3, 200}}) {
+    for (const auto type : {DType::Float32, DType::Float64, DType::Int64}) {
+      Sample sample;
+      sample.compute = type;
+      sample.sizes = sizes;
+      sample.labels = {.batch = {0}, .m = {1}, .n = {2}, .k = {3}};
+      const auto [batch, rows, columns, depth] = std::array{sizes[0], sizes[1], sizes[2], sizes[3]};
+      sample.a.strides = {1, batch * depth, 0, batch};
+      sample.b.strides = {1, 0, batch, batch * columns};
+      sample.c.strides = {1, batch * columns, batch, 0};
+      sample.a.memory = random_tile(random, type, Shape({batch * rows * depth}));
+      sample.b.memory = random_tile(random, type, Shape({batch * depth * columns}));
+      sample.c.memory = random_tile(random, type, Shape({batch * rows * columns}));
+      sample.first = type == DType::Float64;
+      expect_product(level_table(GetParam()), std::move(sample));
+    }
+  }
+}
+
 // Blocks: more rows, columns and contracted indices than the caches hold at a time, in two labels each that lie the
 // other way round in the other tensor.
 TEST_P(MatrixProductTest, CutsLargeGroupsIntoBoxes) {

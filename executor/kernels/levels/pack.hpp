@@ -40,6 +40,9 @@ void copy_runs(void* target, std::int64_t to_step, const void* source, const std
   if (run == kColumns) return copy_fixed<kColumns>(to, to_step, from, from_offsets, count);
   if constexpr (std::is_same_v<To, From>) {
     constexpr int kRows = kTileRows / kParts<To>;
+    constexpr int kVector = kColumns / kTileVectors;
+    if constexpr (kVector > kRows)
+      if (run == kVector) return copy_fixed<kVector>(to, to_step, from, from_offsets, count);
     static constexpr auto kCopies = copies_of_runs<To, From>(std::make_integer_sequence<int, kRows>{});
     if (run <= kRows) return kCopies[static_cast<std::size_t>(run - 1)](to, to_step, from, from_offsets, count);
   }

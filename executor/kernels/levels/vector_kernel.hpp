@@ -5,6 +5,7 @@
 
 #include "executor/kernels/levels/micro_kernel.hpp"
 #include "executor/kernels/levels/reduce.hpp"
+#include "executor/kernels/levels/strided_kernel.hpp"
 
 /// Matrix times vector, where memory's speed is the limit: several rows at a time, so that each load of the vector or
 /// of the sums serves them all.
@@ -147,30 +148,38 @@ void multiply_lanes_tile(const LaneProduct& p, const T* a, const T* b, T* c, std
 }
 
 #if defined(__AVX512F__)
-inline constexpr int kLaneTile = 4;
+inline constexpr int kLaneRows = 6;
+inline constexpr int kLaneColumns = 4;
 #else
-inline constexpr int kLaneTile = 3;
+inline constexpr int kLaneRows = 3;
+inline constexpr int kLaneColumns = 3;
 #endif
 
 template <class T>
 void multiply_lanes(const LaneProduct& p, const void* a, const void* b, void* c) {
   using Tile = void (*)(const LaneProduct&, const T*, const T*, T*, std::int64_t, std::int64_t);
   static constexpr auto kTiles = [] {
-    std::array<std::array<Tile, kLaneTile>, kLaneTile> tiles{};
-    unrolled<kLaneTile>(
-        [&](auto r) { unrolled<kLaneTile>([&](auto q) { tiles[r][q] = multiply_lanes_tile<T, r + 1, q + 1>; }); });
+    std::array<std::array<Tile, kLaneColumns>, kLaneRows> tiles{};
+    unrolled<kLaneRows>(
+        [&](auto r) { unrolled<kLaneColumns>([&](auto q) { tiles[r][q] = multiply_lanes_tile<T, r + 1, q + 1>; }); });
     return tiles;
   }();
-  for (std::int64_t i = 0; i < p.rows; i += kLaneTile)
-    for (std::int64_t j = 0; j < p.columns; j += kLaneTile)
-      kTiles[static_cast<std::size_t>(std::min<std::int64_t>(kLaneTile, p.rows - i) - 1)]
-            [static_cast<std::size_t>(std::min<std::int64_t>(kLaneTile, p.columns - j) - 1)](
+  for (std::int64_t i = 0; i < p.rows; i += kLaneRows)
+    for (std::int64_t j = 0; j < p.columns; j += kLaneColumns)
+      kTiles[static_cast<std::size_t>(std::min<std::int64_t>(kLaneRows, p.rows - i) - 1)]
+            [static_cast<std::size_t>(std::min<std::int64_t>(kLaneColumns, p.columns - j) - 1)](
                 p, static_cast<const T*>(a), static_cast<const T*>(b), static_cast<T*>(c), i, j);
 }
 
 template <class T>
 VectorTable vector_table() {
-  return {.lanes = kLanes<T>, .dot_rows = dot_rows<T>, .add_rows = add_rows<T>, .multiply_lanes = multiply_lanes<T>};
+  return {.lanes = kLanes<T>,
+          .dot_rows = dot_rows<T>,
+          .add_rows = add_rows<T>,
+          .lane_rows = kLaneRows,
+          .lane_columns = kLaneColumns,
+          .multiply_lanes = multiply_lanes<T>,
+          .multiply_strided = multiply_strided<T>};
 }
 
 }  // namespace eindb::EINDB_LEVEL

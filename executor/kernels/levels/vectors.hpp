@@ -52,6 +52,18 @@ template <int kCount, class Body>
   (std::make_integer_sequence<int, kCount>{});
 }
 
+#if defined(__AVX2__) && !defined(__AVX512F__)
+/// All bits of the first `count` lanes of T's size.
+template <class T>
+[[gnu::always_inline]] inline __m256i lane_mask(std::int64_t count) {
+  if constexpr (sizeof(T) == 4) {
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(count)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+  } else {
+    return _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), _mm256_setr_epi64x(0, 1, 2, 3));
+  }
+}
+#endif
+
 /// The first `count` elements, 0 < count < kLanes; the others of a loaded vector are zero. Touches no memory beyond.
 template <class T>
 [[gnu::always_inline]] inline Vector<T> load_part(const T* from, std::int64_t count) {
@@ -61,9 +73,18 @@ template <class T>
   } else {
     return reinterpret_cast<Vector<T>>(_mm512_maskz_loadu_epi64(static_cast<__mmask8>((1U << count) - 1U), from));
   }
+#elif defined(__AVX2__)
+  const auto mask = lane_mask<T>(count);
+  if constexpr (sizeof(T) == 4) {
+    return reinterpret_cast<Vector<T>>(_mm256_maskload_epi32(reinterpret_cast<const int*>(from), mask));
+  } else {
+    return reinterpret_cast<Vector<T>>(_mm256_maskload_epi64(reinterpret_cast<const long long*>(from), mask));
+  }
 #else
   Vector<T> value{};
-  std::memcpy(&value, from, static_cast<std::size_t>(count) * sizeof(T));
+  if (count == 1) std::memcpy(&value, from, sizeof(T));
+  else if (count == 2) std::memcpy(&value, from, 2 * sizeof(T));
+  else if constexpr (kLanes<T> > 2) std::memcpy(&value, from, 3 * sizeof(T));
   return value;
 #endif
 }
@@ -75,8 +96,17 @@ template <class T>
   } else {
     _mm512_mask_storeu_epi64(to, static_cast<__mmask8>((1U << count) - 1U), reinterpret_cast<__m512i>(value));
   }
+#elif defined(__AVX2__)
+  const auto mask = lane_mask<T>(count);
+  if constexpr (sizeof(T) == 4) {
+    _mm256_maskstore_epi32(reinterpret_cast<int*>(to), mask, reinterpret_cast<__m256i>(value));
+  } else {
+    _mm256_maskstore_epi64(reinterpret_cast<long long*>(to), mask, reinterpret_cast<__m256i>(value));
+  }
 #else
-  std::memcpy(to, &value, static_cast<std::size_t>(count) * sizeof(T));
+  if (count == 1) std::memcpy(to, &value, sizeof(T));
+  else if (count == 2) std::memcpy(to, &value, 2 * sizeof(T));
+  else if constexpr (kLanes<T> > 2) std::memcpy(to, &value, 3 * sizeof(T));
 #endif
 }
 
