@@ -30,7 +30,8 @@ int contiguous_in_first(const IndexGroup& group);
 int contiguous_in_second(const IndexGroup& group);
 
 /// A cut of a group: the sides of the boxes that it is worked on in, at most `limit` indices each and as equal as they
-/// come. The loops `important` get long sides first, so that a box has runs along each of them; two of them share.
+/// come. The loops `important` get long sides first, so that a box has runs along each of them; two of them share. Of
+/// the others those come first that make the runs longer, the shorter of the two tensors' ones first.
 /// The innermost side is a multiple of `multiple`, where it is cut at all.
 ///
 /// Example: k = (d 100, e 100), contiguous in the one operand along d and in the other along e, at most 256 indices:

@@ -84,8 +84,8 @@ struct ConstMatrixView {
 };
 
 /// Where a tile of a matrix product goes: row i, column j is data[rows[i] + columns[j]], or data[rows[i] + j] without
-/// `columns`. Holds factor * sum, added to what is there if `add`. `in_vectors`: the columns of each vector lie side by
-/// side.
+/// `columns`. Holds factor * sum, added to what is there if `add`. Without `runs` the columns of each vector lie side
+/// by side; with them, runs[j] columns from j on, where j is 0 or the end of a run: a vector at most.
 struct ProductTile {
   void* data;
   const std::int64_t* rows;
@@ -93,7 +93,7 @@ struct ProductTile {
   std::int64_t column_count;
   double factor;
   bool add;
-  bool in_vectors = true;
+  const std::uint8_t* runs = nullptr;
 };
 
 /// How the panels of a matrix product are filled from elements of one type. A panel holds, for each contracted index

@@ -68,8 +68,8 @@ std::int64_t divided_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b
 // `count` in as few parts as `most` allows, as equal as they come.
 std::int64_t even_part(std::int64_t count, std::int64_t most) { return divided_up(count, divided_up(count, most)); }
 
-// How the columns of a panel lie in the result.
-enum class ColumnLayout : std::uint8_t { SideBySide, InVectors, Scattered };
+// How the columns of a panel lie in the result: next to each other all of them, or those of each vector, or in runs.
+enum class ColumnLayout : std::uint8_t { SideBySide, InVectors, InRuns };
 
 class PackedProduct {
  public:
@@ -110,6 +110,7 @@ class PackedProduct {
     v_columns_ = offsets(columns_.room());
     result_columns_ = offsets(columns_.room());
     column_layouts_ = workspace_.take_array<ColumnLayout>(static_cast<std::size_t>(panels_of_columns()));
+    column_runs_ = workspace_.take_array<std::uint8_t>(static_cast<std::size_t>(columns_.room()));
     s_depth_ = offsets(depth_.room());
     v_depth_ = offsets(depth_.room());
     s_order_ = offsets(std::max(rows_.room(), depth_.room()));
@@ -133,7 +134,8 @@ class PackedProduct {
     return Workspace::rounded(s_bytes()) + Workspace::rounded(v_bytes()) + 2 * offsets(rows_.room()) +
            2 * offsets(columns_.room()) + 2 * offsets(depth_.room()) + offsets(std::max(rows_.room(), depth_.room())) +
            offsets(std::max(columns_.room(), depth_.room())) +
-           Workspace::rounded(static_cast<std::size_t>(panels_of_columns()) * sizeof(ColumnLayout));
+           Workspace::rounded(static_cast<std::size_t>(panels_of_columns()) * sizeof(ColumnLayout)) +
+           Workspace::rounded(static_cast<std::size_t>(columns_.room()));
   }
   std::int64_t panels_of_columns() const { return divided_up(columns_.room(), table_.columns); }
 
@@ -174,8 +176,11 @@ class PackedProduct {
     columns_.list_first(v_columns_);
     columns_.list_second(result_columns_);
     if (v_contiguity_ == Contiguity::OuterWidth) v_ordered_ = columns_.order_by_first(v_order_, true);
-    for (std::int64_t j = 0; j < columns_.count(); j += table_.columns)
-      column_layouts_[j / table_.columns] = layout_of(j, std::min(table_.columns, columns_.count() - j));
+    for (std::int64_t j = 0; j < columns_.count(); j += table_.columns) {
+      const auto width = std::min(table_.columns, columns_.count() - j);
+      const auto layout = column_layouts_[j / table_.columns] = layout_of(j, width);
+      if (layout == ColumnLayout::InRuns) list_runs(j, width);
+    }
     v_is_packed_ = false;
   }
   void go_to_depth(std::int64_t number) {
@@ -213,13 +218,29 @@ class PackedProduct {
     const auto* offsets = result_columns_ + begin;
     if (is_run(offsets, width)) return ColumnLayout::SideBySide;
     for (std::int64_t j = 0; j < width; j += table_.vector)
-      if (!is_run(offsets + j, std::min(table_.vector, width - j))) return ColumnLayout::Scattered;
+      if (!is_run(offsets + j, std::min(table_.vector, width - j))) return ColumnLayout::InRuns;
     return ColumnLayout::InVectors;
   }
+  void list_runs(std::int64_t begin, std::int64_t width) {
+    const auto* offsets = result_columns_ + begin;
+    for (std::int64_t j = 0; j < width;) {
+      const auto most = std::min(table_.vector, width - j);
+      std::int64_t run = 1;
+      while (run < most && offsets[j + run] == offsets[j] + run) ++run;
+      column_runs_[begin + j] = static_cast<std::uint8_t>(run);
+      j += run;
+    }
+  }
+  // The result's columns are in the order in which they lie there.
+  static bool is_run(const std::int64_t* offsets, std::int64_t count) {
+    return offsets[count - 1] - offsets[0] == count - 1;
+  }
 
-  // Whole panels of columns that lie side by side.
+  // Whole panels of columns that lie side by side in v.
   bool in_place(std::int64_t begin, std::int64_t width) const {
-    return reads_v_in_place_ && width == table_.columns && is_run(v_columns_ + begin, width);
+    if (!reads_v_in_place_ || width != table_.columns) return false;
+    const auto inner = columns_.extents().back();
+    return begin % inner + width <= inner;
   }
 
   void pack_v(std::int64_t offset) {
@@ -257,7 +278,7 @@ class PackedProduct {
                                .column_count = width,
                                .factor = factor_,
                                .add = add,
-                               .in_vectors = layout != ColumnLayout::Scattered};
+                               .runs = layout == ColumnLayout::InRuns ? column_runs_ + j : nullptr};
         if (in_place(j, width)) {
           table_.multiply(height, depth, s_panel, at(v_, v + v_columns_[j] + v_depth_[begin]), step, tile);
         } else {
@@ -272,13 +293,6 @@ class PackedProduct {
   void poll() {
     constexpr unsigned kRowsOfTiles = 8;
     if (++polls_ % kRowsOfTiles == 0) poll_cancellation();
-  }
-
-  static bool is_run(const std::int64_t* offsets, std::int64_t count) {
-    if (offsets[count - 1] - offsets[0] != count - 1) return false;
-    for (std::int64_t i = 1; i < count; ++i)
-      if (offsets[i] != offsets[i - 1] + 1) return false;
-    return true;
   }
 
   const PanelTable& table_;
@@ -309,6 +323,7 @@ class PackedProduct {
   std::int64_t* s_depth_ = nullptr;
   std::int64_t* v_depth_ = nullptr;
   ColumnLayout* column_layouts_ = nullptr;  // of the box's panels
+  std::uint8_t* column_runs_ = nullptr;     // of the box's columns, where those of a panel lie in runs
   std::int64_t* s_order_ = nullptr;
   std::int64_t* v_order_ = nullptr;
   std::int64_t s_ordered_ = 0;

@@ -58,22 +58,38 @@ Part<T> factor_of(const ProductTile& tile) {
   else return static_cast<Part<T>>(tile.factor);
 }
 
-// Elements one by one: `sums` is row-major, kTileVectors vectors in a row, of rows of parts.
+// A tile's sums in memory: row-major, kTileVectors vectors in a row.
+template <class R>
+inline constexpr std::int64_t kSumsInRow = kTileVectors* kLanes<R>;
+
+// Run by run.
+template <class T>
+[[gnu::noinline]] void write_runs(const T* sums, int rows, T factor_value, const ProductTile& tile) {
+  const auto factor = broadcast(factor_value);
+  for (std::int64_t j = 0; j < tile.column_count; j += tile.runs[j]) {
+    const std::int64_t run = tile.runs[j];
+    auto* column = static_cast<T*>(tile.data) + tile.columns[j];
+    for (int i = 0; i < rows; ++i) {
+      auto* cells = column + tile.rows[i];
+      auto value = load_part(sums + i * kSumsInRow<T> + j, run) * factor;
+      if (tile.add) value += load_part(cells, run);
+      store_part(cells, value, run);
+    }
+  }
+}
+
+// Elements one by one, of rows of parts.
 template <class T>
 [[gnu::noinline]] void write_scattered(const Part<T>* sums, int rows, const ProductTile& tile) {
-  constexpr std::int64_t kRow = kTileVectors * kLanes<Part<T>>;
+  static_assert(kParts<T> == 2);
+  constexpr auto kRow = kSumsInRow<Part<T>>;
   const auto factor = factor_of<T>(tile);
   for (int i = 0; i < rows; ++i, sums += kRow * kParts<T>) {
     auto* to = static_cast<T*>(tile.data) + tile.rows[i];
     for (std::int64_t j = 0; j < tile.column_count; ++j) {
       auto& cell = to[tile.columns == nullptr ? j : tile.columns[j]];
-      if constexpr (kParts<T> == 1) {
-        const auto value = factor * sums[j];
-        cell = static_cast<T>(tile.add ? static_cast<Part<T>>(cell) + value : value);
-      } else {
-        const T value(factor * (sums[2 * j] - sums[kRow + 2 * j + 1]), factor * (sums[2 * j + 1] + sums[kRow + 2 * j]));
-        cell = tile.add ? cell + value : value;
-      }
+      const T value(factor * (sums[2 * j] - sums[kRow + 2 * j + 1]), factor * (sums[2 * j + 1] + sums[kRow + 2 * j]));
+      cell = tile.add ? cell + value : value;
     }
   }
 }
@@ -109,16 +125,16 @@ template <class T, int kRows, int kVectors>
 [[gnu::always_inline]] inline void write(const Sums<Part<T>, kRows, kVectors>& sums, const ProductTile& tile) {
   using R = Part<T>;
   if constexpr (kParts<T> == 1) {
-    if (tile.columns == nullptr || tile.in_vectors)
-      return write_vectors<R, kRows, kVectors>(sums, factor_of<T>(tile), tile);
+    if (tile.runs == nullptr) return write_vectors<R, kRows, kVectors>(sums, factor_of<T>(tile), tile);
   }
-  alignas(kVectorBytes) R buffer[static_cast<std::size_t>(kRows * kTileVectors * kLanes<R>)];
+  alignas(kVectorBytes) R buffer[static_cast<std::size_t>(kRows * kSumsInRow<R>)];
   unrolled<kRows>([&](auto i) __attribute__((always_inline)) {
     unrolled<kVectors>([&](auto j) __attribute__((always_inline)) {
-      store(buffer + (i * kTileVectors + j) * kLanes<R>, sums[i][j]);
+      store(buffer + i * kSumsInRow<R> + j * kLanes<R>, sums[i][j]);
     });
   });
-  write_scattered<T>(buffer, kRows / kParts<T>, tile);
+  if constexpr (kParts<T> == 1) write_runs<R>(buffer, kRows, factor_of<T>(tile), tile);
+  else write_scattered<T>(buffer, kRows / kParts<T>, tile);
 }
 
 // Panels are read from the second cache: so many steps before they are used. Where a panel ends the next one is

@@ -73,6 +73,7 @@ void transpose_part(Lane* to, const std::int64_t* to_offsets, const Lane* from, 
   if (columns == kSide) {
     unrolled<kSide>([&](auto r) __attribute__((always_inline)) {
       square.set(r, load(from + from_offsets[std::min<std::int64_t>(r, rows - 1)]));
+      if (r < rows) __builtin_prefetch(from + from_offsets[r] + kSquaresAhead * kSide);
     });
   } else {
     unrolled<kSide>([&](auto r) __attribute__((always_inline)) {

@@ -52,7 +52,20 @@ template <int kCount, class Body>
   (std::make_integer_sequence<int, kCount>{});
 }
 
-/// The first `count` elements, 0 < count < kLanes; the others of a loaded vector are zero. Touches no memory beyond.
+#if defined(__AVX2__) && !defined(__AVX512F__)
+/// All bits of the first `count` lanes.
+template <class T>
+[[gnu::always_inline]] inline __m256i mask_of(std::int64_t count) {
+  if constexpr (sizeof(T) == 4) {
+    const auto lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(count)), lane);
+  } else {
+    return _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), _mm256_setr_epi64x(0, 1, 2, 3));
+  }
+}
+#endif
+
+/// The first `count` elements, 0 < count <= kLanes; the others of a loaded vector are zero. Touches no memory beyond.
 template <class T>
 [[gnu::always_inline]] inline Vector<T> load_part(const T* from, std::int64_t count) {
 #if defined(__AVX512F__)
@@ -60,6 +73,13 @@ template <class T>
     return reinterpret_cast<Vector<T>>(_mm512_maskz_loadu_epi32(static_cast<__mmask16>((1U << count) - 1U), from));
   } else {
     return reinterpret_cast<Vector<T>>(_mm512_maskz_loadu_epi64(static_cast<__mmask8>((1U << count) - 1U), from));
+  }
+#elif defined(__AVX2__)
+  if constexpr (sizeof(T) == 4) {
+    return reinterpret_cast<Vector<T>>(_mm256_maskload_epi32(reinterpret_cast<const int*>(from), mask_of<T>(count)));
+  } else {
+    return reinterpret_cast<Vector<T>>(
+        _mm256_maskload_epi64(reinterpret_cast<const long long*>(from), mask_of<T>(count)));
   }
 #else
   Vector<T> value{};
@@ -74,6 +94,12 @@ template <class T>
     _mm512_mask_storeu_epi32(to, static_cast<__mmask16>((1U << count) - 1U), reinterpret_cast<__m512i>(value));
   } else {
     _mm512_mask_storeu_epi64(to, static_cast<__mmask8>((1U << count) - 1U), reinterpret_cast<__m512i>(value));
+  }
+#elif defined(__AVX2__)
+  if constexpr (sizeof(T) == 4) {
+    _mm256_maskstore_epi32(reinterpret_cast<int*>(to), mask_of<T>(count), reinterpret_cast<__m256i>(value));
+  } else {
+    _mm256_maskstore_epi64(reinterpret_cast<long long*>(to), mask_of<T>(count), reinterpret_cast<__m256i>(value));
   }
 #else
   std::memcpy(to, &value, static_cast<std::size_t>(count) * sizeof(T));
