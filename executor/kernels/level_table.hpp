@@ -176,7 +176,8 @@ struct ElementTable {
   Select select;
   /// to[r * columns + c] = begin + r * row_step + c * column_step, wrapping, converted to T.
   Ramp ramp;
-  /// to(r, c) = from(r, c), converted from the element type of the slot.
+  /// to(r, c) = from(r, c), converted from the element type of the slot. Transposed in registers where the sides are
+  /// contiguous along different dimensions and nothing is converted.
   std::array<Move, kDTypeCount> move;
 
   // By Aggregate; null for None and where T has no order. `first`: `wide` holds nothing yet. rows, columns >= 1.
@@ -206,16 +207,8 @@ struct ElementTable {
   Specials specials = nullptr;
 };
 
-/// target[c * target_stride + r] = source[r * source_stride + c] for elements of 4, 8 or 16 bytes: both sides are
-/// contiguous along their own dimension.
-using Transpose = void (*)(void* target, std::int64_t target_stride, const void* source, std::int64_t source_stride,
-                           std::int64_t rows, std::int64_t columns);
-
 struct LevelTable {
   std::array<ElementTable, kDTypeCount> elements;
-  Transpose transpose4;
-  Transpose transpose8;
-  Transpose transpose16;
 
   const ElementTable& of(DType type) const { return elements[slot_of(type)]; }
 };
