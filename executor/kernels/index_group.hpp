@@ -55,8 +55,9 @@ class GroupBoxes {
   /// Offsets of the current box's indices in the two tensors, relative to the group's first index.
   void list_first(std::int64_t* offsets) const { list(offsets, &GroupLoop::first); }
   void list_second(std::int64_t* offsets) const { list(offsets, &GroupLoop::second); }
-  /// The offset of the current box's first index in the first tensor.
+  /// The offsets of the current box's first index.
   std::int64_t begin_in_first() const { return begin_in(&GroupLoop::first); }
+  std::int64_t begin_in_second() const { return begin_in(&GroupLoop::second); }
   /// The indices of the current box in the order in which they lie in the first or second tensor, by its strides.
   /// `outer_only`: those alone whose innermost loop stands at its begin. Returns how many.
   std::int64_t order_by_first(std::int64_t* order, bool outer_only = false) const {

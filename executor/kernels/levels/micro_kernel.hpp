@@ -138,8 +138,9 @@ template <class T, int kRows, int kVectors>
 }
 
 // Panels are read from the second cache: so many steps before they are used. Where a panel ends the next one is
-// fetched.
+// fetched. What is read in place comes from farther away, and goes on beside itself: so many tiles before.
 inline constexpr int kAhead = 12;
+inline constexpr int kTilesAhead = 2;
 
 template <class T, int kRows, int kVectors>
 void multiply_tile(std::int64_t depth, const void* s_panel, const void* v_panel, std::int64_t v_step,
@@ -155,11 +156,12 @@ void multiply_tile(std::int64_t depth, const void* s_panel, const void* v_panel,
       __builtin_prefetch(row + kVectors * kVectorBytes - 1, 1);
     }
   }
+  const bool packed = v_step == kTileVectors * kLanes<R>;
+  const auto ahead = packed ? kAhead * v_step : kTilesAhead * kTileVectors * kLanes<R>;
   Sums<R, kRows, kVectors> sums{};
   for (std::int64_t p = 0; p < depth; ++p, s += kRows, v += v_step) {
     __builtin_prefetch(s + kAhead * kRows);
-    unrolled<kVectors>([&](auto j)
-                           __attribute__((always_inline)) { __builtin_prefetch(v + kAhead * v_step + j * kLanes<R>); });
+    unrolled<kVectors>([&](auto j) __attribute__((always_inline)) { __builtin_prefetch(v + ahead + j * kLanes<R>); });
     std::array<Vector<R>, kVectors> b;
     unrolled<kVectors>([&](auto j) __attribute__((always_inline)) { b[j] = load(v + j * kLanes<R>); });
     unrolled<kRows>([&](auto i) __attribute__((always_inline)) {
