@@ -62,18 +62,28 @@ Part<T> factor_of(const ProductTile& tile) {
 template <class R>
 inline constexpr std::int64_t kSumsInRow = kTileVectors* kLanes<R>;
 
-// Run by run.
+// Run by run. Cells of several rows are loaded before the first of them is stored: processors let loads wait for a
+// store with a mask that is not through, also where only what the mask leaves out overlaps.
 template <class T>
 [[gnu::noinline]] void write_runs(const T* sums, int rows, T factor_value, const ProductTile& tile) {
+  constexpr int kTogether = 8;
   const auto factor = broadcast(factor_value);
   for (std::int64_t j = 0; j < tile.column_count; j += tile.runs[j]) {
     const std::int64_t run = tile.runs[j];
     auto* column = static_cast<T*>(tile.data) + tile.columns[j];
-    for (int i = 0; i < rows; ++i) {
-      auto* cells = column + tile.rows[i];
-      auto value = load_part(sums + i * kSumsInRow<T> + j, run) * factor;
-      if (tile.add) value += load_part(cells, run);
-      store_part(cells, value, run);
+    for (int begin = 0; begin < rows; begin += kTogether) {
+      std::array<Vector<T>, kTogether> values;
+      const auto for_each_row = [&](const auto& body) __attribute__((always_inline)) {
+        unrolled<kTogether>([&](auto i) __attribute__((always_inline)) {
+          if (begin + i < rows) body(values[i], begin + i);
+        });
+      };
+      for_each_row([&](Vector<T> & value, int i) __attribute__((always_inline)) {
+        value = load_part(sums + i * kSumsInRow<T> + j, run) * factor;
+        if (tile.add) value += load_part(column + tile.rows[i], run);
+      });
+      for_each_row([&](const Vector<T>& value, int i)
+                       __attribute__((always_inline)) { store_part(column + tile.rows[i], value, run); });
     }
   }
 }
@@ -137,6 +147,22 @@ template <class T, int kRows, int kVectors>
   else write_scattered<T>(buffer, kRows / kParts<T>, tile);
 }
 
+// For writing, while the products are summed.
+template <class T, int kRows, int kVectors>
+[[gnu::always_inline]] inline void prefetch(const ProductTile& tile) {
+  const auto* data = static_cast<const T*>(tile.data);
+  if (tile.columns == nullptr) {
+    for (int i = 0; i < kRows; ++i) {
+      const auto* row = reinterpret_cast<const std::byte*>(data + tile.rows[i]);
+      for (int j = 0; j < kVectors; ++j) __builtin_prefetch(row + j * kVectorBytes, 1);
+      __builtin_prefetch(row + kVectors * kVectorBytes - 1, 1);
+    }
+  } else {
+    for (std::int64_t j = 0; j < tile.column_count; j += tile.runs == nullptr ? kLanes<Part<T>> : tile.runs[j])
+      for (int i = 0; i < kRows; ++i) __builtin_prefetch(data + tile.rows[i] + tile.columns[j], 1);
+  }
+}
+
 // Panels are read from the second cache: so many steps before they are used. Where a panel ends the next one is
 // fetched. What is read in place comes from farther away, and goes on beside itself: so many tiles before.
 inline constexpr int kAhead = 12;
@@ -149,13 +175,7 @@ void multiply_tile(std::int64_t depth, const void* s_panel, const void* v_panel,
   const auto* s = static_cast<const R*>(s_panel);
   const auto* v = static_cast<const R*>(v_panel);
   v_step *= kParts<T>;
-  if (tile.columns == nullptr) {
-    for (int i = 0; i < kRows / kParts<T>; ++i) {
-      const auto* row = static_cast<const std::byte*>(tile.data) + tile.rows[i] * static_cast<std::int64_t>(sizeof(T));
-      for (int j = 0; j < kVectors; ++j) __builtin_prefetch(row + j * kVectorBytes, 1);
-      __builtin_prefetch(row + kVectors * kVectorBytes - 1, 1);
-    }
-  }
+  prefetch<T, kRows / kParts<T>, kVectors>(tile);
   const bool packed = v_step == kTileVectors * kLanes<R>;
   const auto ahead = packed ? kAhead * v_step : kTilesAhead * kTileVectors * kLanes<R>;
   Sums<R, kRows, kVectors> sums{};
