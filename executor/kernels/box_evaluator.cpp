@@ -124,13 +124,8 @@ void BoxEvaluator::load(const Instruction& instruction, Register& into, std::uin
     into.data = data;
     return;
   }
-  const auto move = table_.move[slot_of(operand.dtype)];
-  if (columns < rows && into.row_stride == 1) {
-    // Short rows: read down the columns, which are contiguous.
-    move({into.slot, 1, columns}, {data, into.column_stride, into.row_stride}, columns, rows);
-  } else {
-    move({into.slot, columns, 1}, {data, into.row_stride, into.column_stride}, rows, columns);
-  }
+  table_.move[slot_of(operand.dtype)]({into.slot, columns, 1}, {data, into.row_stride, into.column_stride}, rows,
+                                      columns);
   into.data = into.slot;
 }
 

@@ -1,6 +1,7 @@
 #include "executor/kernels/index_group.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace eindb {
 namespace {
@@ -22,6 +23,38 @@ int contiguous(const IndexGroup& group, std::int64_t GroupLoop::*stride) {
   for (std::size_t n = 0; n < group.size(); ++n)
     if (group[n].*stride == 1) return static_cast<int>(n);
   return -1;
+}
+
+// How many elements lie side by side in a tensor, of a box with these sides.
+std::int64_t run_of(const IndexGroup& group, const std::vector<std::int64_t>& sides, std::int64_t GroupLoop::*stride) {
+  std::int64_t run = 1;
+  for (std::size_t n = 0; n < group.size();) {
+    const bool goes_on = sides[n] > 1 && group[n].*stride == run;
+    if (goes_on) run *= sides[n];
+    if (goes_on && sides[n] < group[n].extent) break;
+    n = goes_on ? 0 : n + 1;  // the loop that goes on with the run stands anywhere
+  }
+  return run;
+}
+
+// The place in `others` of the loop whose side makes the shorter run of the two tensors longer; or the longer one; or
+// else the innermost loop.
+std::size_t next_to_extend(const IndexGroup& group, const std::vector<std::int64_t>& sides,
+                           const std::vector<std::size_t>& others) {
+  struct Run {
+    std::int64_t length;
+    std::int64_t GroupLoop::*stride;
+  };
+  std::array runs{Run{run_of(group, sides, &GroupLoop::first), &GroupLoop::first},
+                  Run{run_of(group, sides, &GroupLoop::second), &GroupLoop::second}};
+  if (runs[1].length < runs[0].length) std::swap(runs[0], runs[1]);
+  for (const auto& run : runs) {
+    const auto found = std::find_if(others.begin(), others.end(), [&](std::size_t n) {
+      return run.length > 1 && group[n].*run.stride == run.length;
+    });
+    if (found != others.end()) return static_cast<std::size_t>(found - others.begin());
+  }
+  return 0;
 }
 
 }  // namespace
@@ -68,8 +101,14 @@ std::vector<std::int64_t> box_sides(const IndexGroup& group, std::int64_t limit,
     const auto shared = n + 1 < first.size() ? std::min(kRun, group[first[n + 1]].extent) : 1;
     extend(first[n], left / shared);
   }
+  std::vector<std::size_t> others;
   for (auto n = group.size(); n-- > 0;)
-    if (std::find(first.begin(), first.end(), n) == first.end()) extend(n, left);
+    if (std::find(first.begin(), first.end(), n) == first.end()) others.push_back(n);
+  while (!others.empty()) {
+    const auto next = next_to_extend(group, sides, others);
+    extend(others[next], left);
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(next));
+  }
   return sides;
 }
 
@@ -99,13 +138,19 @@ std::int64_t GroupBoxes::begin_in(std::int64_t GroupLoop::*stride) const {
   return begin;
 }
 
-// Loop by loop from the inside: what is there already is repeated at the next index of the loop.
+// Loop by loop from the inside: what is there already is repeated at every other index of the loop. The innermost one
+// counts, as it would else wait for each offset before the next.
 void GroupBoxes::list(std::int64_t* offsets, std::int64_t GroupLoop::*stride) const {
-  offsets[0] = begin_in(stride);
-  std::int64_t done = 1;
-  for (auto n = group_.size(); n-- > 0;) {
-    const auto step = group_[n].*stride;
-    for (std::int64_t i = done; i < done * extents_[n]; ++i) offsets[i] = offsets[i - done] + step;
+  const auto begin = begin_in(stride);
+  const auto inner = group_.empty() ? 1 : extents_.back();
+  const auto inner_step = group_.empty() ? 0 : group_.back().*stride;
+  for (std::int64_t i = 0; i < inner; ++i) offsets[i] = begin + i * inner_step;
+  std::int64_t done = inner;
+  for (auto n = group_.empty() ? 0 : group_.size() - 1; n-- > 0;) {
+    for (std::int64_t i = 1; i < extents_[n]; ++i) {
+      const auto away = i * (group_[n].*stride);
+      for (std::int64_t j = 0; j < done; ++j) offsets[i * done + j] = offsets[j] + away;
+    }
     done *= extents_[n];
   }
 }

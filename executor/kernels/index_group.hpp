@@ -30,7 +30,8 @@ int contiguous_in_first(const IndexGroup& group);
 int contiguous_in_second(const IndexGroup& group);
 
 /// A cut of a group: the sides of the boxes that it is worked on in, at most `limit` indices each and as equal as they
-/// come. The loops `important` get long sides first, so that a box has runs along each of them; two of them share.
+/// come. The loops `important` get long sides first, so that a box has runs along each of them; two of them share. Of
+/// the others those come first that make the runs longer, the shorter of the two tensors' ones first.
 /// The innermost side is a multiple of `multiple`, where it is cut at all.
 ///
 /// Example: k = (d 100, e 100), contiguous in the one operand along d and in the other along e, at most 256 indices:
@@ -54,8 +55,9 @@ class GroupBoxes {
   /// Offsets of the current box's indices in the two tensors, relative to the group's first index.
   void list_first(std::int64_t* offsets) const { list(offsets, &GroupLoop::first); }
   void list_second(std::int64_t* offsets) const { list(offsets, &GroupLoop::second); }
-  /// The offset of the current box's first index in the first tensor.
+  /// The offsets of the current box's first index.
   std::int64_t begin_in_first() const { return begin_in(&GroupLoop::first); }
+  std::int64_t begin_in_second() const { return begin_in(&GroupLoop::second); }
   /// The indices of the current box in the order in which they lie in the first or second tensor, by its strides.
   /// `outer_only`: those alone whose innermost loop stands at its begin. Returns how many.
   std::int64_t order_by_first(std::int64_t* order, bool outer_only = false) const {

@@ -84,8 +84,8 @@ struct ConstMatrixView {
 };
 
 /// Where a tile of a matrix product goes: row i, column j is data[rows[i] + columns[j]], or data[rows[i] + j] without
-/// `columns`. Holds factor * sum, added to what is there if `add`. `in_vectors`: the columns of each vector lie side by
-/// side.
+/// `columns`. Holds factor * sum, added to what is there if `add`. Without `runs` the columns of each vector lie side
+/// by side; with them, runs[j] columns from j on, where j is 0 or the end of a run: a vector at most.
 struct ProductTile {
   void* data;
   const std::int64_t* rows;
@@ -93,7 +93,7 @@ struct ProductTile {
   std::int64_t column_count;
   double factor;
   bool add;
-  bool in_vectors = true;
+  const std::uint8_t* runs = nullptr;
 };
 
 /// How the panels of a matrix product are filled from elements of one type. A panel holds, for each contracted index
@@ -200,7 +200,8 @@ struct ElementTable {
   Select select;
   /// to[r * columns + c] = begin + r * row_step + c * column_step, wrapping, converted to T.
   Ramp ramp;
-  /// to(r, c) = from(r, c), converted from the element type of the slot.
+  /// to(r, c) = from(r, c), converted from the element type of the slot. Transposed in registers where the sides are
+  /// contiguous along different dimensions and nothing is converted.
   std::array<Move, kDTypeCount> move;
 
   // By Aggregate; null for None and where T has no order. `first`: `wide` holds nothing yet. rows, columns >= 1.
@@ -230,16 +231,8 @@ struct ElementTable {
   Specials specials = nullptr;
 };
 
-/// target[c * target_stride + r] = source[r * source_stride + c] for elements of 4, 8 or 16 bytes: both sides are
-/// contiguous along their own dimension.
-using Transpose = void (*)(void* target, std::int64_t target_stride, const void* source, std::int64_t source_stride,
-                           std::int64_t rows, std::int64_t columns);
-
 struct LevelTable {
   std::array<ElementTable, kDTypeCount> elements;
-  Transpose transpose4;
-  Transpose transpose8;
-  Transpose transpose16;
 
   const ElementTable& of(DType type) const { return elements[slot_of(type)]; }
 };

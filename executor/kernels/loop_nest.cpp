@@ -38,6 +38,7 @@ constexpr double kGathered = 0.6;
 constexpr double kGatheredFar = 1.5;  // a cache line for every element
 constexpr double kStartOfLoop = 4.0;  // per row, spread over its elements
 constexpr std::int64_t kCacheLine = 64;
+constexpr std::int64_t kMostTransposed = 64;  // columns, where there are rows enough
 
 double access_cost(const Stream& stream, std::int64_t stride) {
   if (stream.kind == Stream::Kind::Number || stride == 0) return kInPlace;
@@ -56,19 +57,36 @@ double column_cost(const Loop& loop, std::span<const Stream> streams, double agg
   return cost;
 }
 
-double row_cost(const Loop& rows, const Loop& columns, std::span<const Stream> streams, std::int64_t box_elements) {
-  const auto height = std::min(rows.size, box_elements / columns.size);
-  double cost = kStartOfLoop * 4 / static_cast<double>(height * columns.size);
+double row_cost(const Loop& rows, const BoxSide& columns, std::span<const Stream> streams, std::int64_t box_elements) {
+  const auto height = std::min(rows.size, box_elements / columns.chunk);
+  const bool whole = columns.chunk == columns.loop.size;
+  double cost = kStartOfLoop * 4 / static_cast<double>(height * columns.chunk);
   for (std::size_t s = 0; s < streams.size(); ++s) {
     const auto row = rows.strides[s];
-    const auto column = columns.strides[s];
+    const auto column = columns.loop.strides[s];
+    const bool goes_on = whole && row == columns.loop.size;
     if (streams[s].kind == Stream::Kind::Number || (row == 0 && column == 0)) cost += kInPlace;
-    else if (streams[s].kind == Stream::Kind::Output) cost += (rows.aggregated || row == columns.size) ? 0 : kInPlace;
-    else if (column == 1 && row == columns.size && !streams[s].converted) cost += 0;
+    else if (streams[s].kind == Stream::Kind::Output) cost += (rows.aggregated || goes_on) ? 0 : kInPlace;
+    else if (column == 1 && goes_on && !streams[s].converted) cost += 0;
     else if (row == 0) cost += kReplicated;
     else cost += access_cost(streams[s], std::min(std::abs(row), column == 0 ? std::abs(row) : std::abs(column)));
   }
   return cost;
+}
+
+// Columns of a box: few enough that it has as many rows where an operand lies along them, and can be transposed.
+// Example: A[i,j] * B[j,i], 1000 x 1000 each, 2048 elements a box: 64 columns by 32 rows.
+std::int64_t column_chunk(const Loop& columns, const std::vector<Loop>& others, std::span<const Stream> streams,
+                          std::int64_t box_elements) {
+  constexpr std::int64_t kShortRun = 8;
+  auto chunk = box_elements;
+  for (const auto& loop : others)
+    for (std::size_t s = 0; s < streams.size(); ++s) {
+      const bool across = streams[s].kind != Stream::Kind::Number && loop.strides[s] == 1 && columns.strides[s] > 1;
+      if (across && loop.size >= kShortRun)
+        chunk = std::max(kMostTransposed, std::min(chunk, box_elements / loop.size));
+    }
+  return std::min(columns.size, chunk);
 }
 
 template <class Cost>
@@ -140,13 +158,13 @@ LoopNest arrange(std::vector<Loop> loops, std::span<const Stream> streams, std::
   nest.columns.loop = take_cheapest(loops, [&](const Loop& loop) {
                         return column_cost(loop, streams, aggregated_count);
                       }).value_or(single);
-  nest.columns.chunk = std::min(nest.columns.loop.size, box_elements);
+  nest.columns.chunk = column_chunk(nest.columns.loop, loops, streams, box_elements);
   nest.rows.loop = single;
-  if (nest.columns.loop.size * 2 <= box_elements) {
+  if (nest.columns.chunk * 2 <= box_elements) {
     nest.rows.loop = take_cheapest(loops, [&](const Loop& loop) {
-                       return row_cost(loop, nest.columns.loop, streams, box_elements);
+                       return row_cost(loop, nest.columns, streams, box_elements);
                      }).value_or(single);
-    nest.rows.chunk = std::min(nest.rows.loop.size, box_elements / nest.columns.loop.size);
+    nest.rows.chunk = std::min(nest.rows.loop.size, box_elements / nest.columns.chunk);
   }
 
   // Far steps outside, near steps inside: by the output's strides where cells differ, by the operands' otherwise.

@@ -32,7 +32,7 @@ IndexGroup group_of(const Places& places, std::span<const std::int64_t> sizes, c
 }
 
 // The result's nearest label is among the columns, which are sorted as the result is. Rows and contracted labels are
-// sorted as operands are, so that those are read in their order.
+// sorted as operands are, so that those are read in their order; contracted ones as the larger operand.
 ProductGroups groups_of(const MatrixLabels& labels, std::span<const std::int64_t> sizes, const LabelView& s,
                         const LabelView& v, const MutableLabelView& result) {
   ProductGroups groups;
@@ -42,7 +42,9 @@ ProductGroups groups_of(const MatrixLabels& labels, std::span<const std::int64_t
   const auto rows = group_of(labels.m, sizes, s.strides, result.strides);
   groups.rows = has_unit_stride(labels.m, s.strides) ? sorted_by_first(rows) : sorted_by_second(rows);
   groups.columns = sorted_by_second(group_of(labels.n, sizes, v.strides, result.strides));
-  groups.contracted = sorted_by_first(group_of(labels.k, sizes, s.strides, v.strides));
+  const auto contracted = group_of(labels.k, sizes, s.strides, v.strides);
+  groups.contracted =
+      count_of(groups.rows) > count_of(groups.columns) ? sorted_by_first(contracted) : sorted_by_second(contracted);
   return groups;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "common/cancellation.hpp"
 #include "executor/kernels/cache_sizes.hpp"
@@ -68,8 +69,40 @@ std::int64_t divided_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b
 // `count` in as few parts as `most` allows, as equal as they come.
 std::int64_t even_part(std::int64_t count, std::int64_t most) { return divided_up(count, divided_up(count, most)); }
 
-// How the columns of a panel lie in the result.
-enum class ColumnLayout : std::uint8_t { SideBySide, InVectors, Scattered };
+// How the columns of a panel lie in the result: next to each other all of them, or those of each vector, or in runs.
+enum class ColumnLayout : std::uint8_t { SideBySide, InVectors, InRuns };
+
+// A group's boxes, worked on one after the other. What is listed of a box holds for others of its extents, but for how
+// far away they are.
+class BoxWalk {
+ public:
+  BoxWalk(const IndexGroup& group, const std::vector<std::int64_t>& sides) : boxes_(group, sides) {}
+
+  const GroupBoxes& boxes() const { return boxes_; }
+  std::int64_t count() const { return boxes_.count(); }
+  bool stands_at(std::int64_t number) const { return number == number_; }
+  /// True if the box is to be listed anew.
+  bool go_to(std::int64_t number) {
+    const bool listed = number_ >= 0;
+    boxes_.go_to(number_ = number);
+    const auto extents = boxes_.extents();
+    if (listed && std::equal(extents.begin(), extents.end(), extents_.begin())) return false;
+    extents_.assign(extents.begin(), extents.end());
+    listed_in_first_ = boxes_.begin_in_first();
+    listed_in_second_ = boxes_.begin_in_second();
+    return true;
+  }
+  /// From the box that was listed to the current one.
+  std::int64_t away_in_first() const { return boxes_.begin_in_first() - listed_in_first_; }
+  std::int64_t away_in_second() const { return boxes_.begin_in_second() - listed_in_second_; }
+
+ private:
+  GroupBoxes boxes_;
+  std::int64_t number_ = -1;
+  std::vector<std::int64_t> extents_;
+  std::int64_t listed_in_first_ = 0;
+  std::int64_t listed_in_second_ = 0;
+};
 
 class PackedProduct {
  public:
@@ -94,7 +127,7 @@ class PackedProduct {
         rows_(groups.rows, blocks_.rows),
         columns_(groups.columns, blocks_.columns),
         depth_(groups.contracted, blocks_.contracted),
-        panel_rows_(even_part(rows_.room(), table_.rows)),
+        panel_rows_(even_part(rows_.boxes().room(), table_.rows)),
         s_packer_(table_.packing[slot_of(s.dtype)], size_of(s.dtype), size_of(compute), s_contiguity_, panel_rows_,
                   true),
         v_packer_(table_.packing[slot_of(v.dtype)], size_of(v.dtype), size_of(compute), v_contiguity_, table_.columns,
@@ -105,15 +138,16 @@ class PackedProduct {
     };
     s_panels_ = workspace_.take(s_bytes());
     v_panels_ = workspace_.take(v_bytes());
-    s_rows_ = offsets(rows_.room());
-    result_rows_ = offsets(rows_.room());
-    v_columns_ = offsets(columns_.room());
-    result_columns_ = offsets(columns_.room());
+    s_rows_ = offsets(rows_.boxes().room());
+    result_rows_ = offsets(rows_.boxes().room());
+    v_columns_ = offsets(columns_.boxes().room());
+    result_columns_ = offsets(columns_.boxes().room());
     column_layouts_ = workspace_.take_array<ColumnLayout>(static_cast<std::size_t>(panels_of_columns()));
-    s_depth_ = offsets(depth_.room());
-    v_depth_ = offsets(depth_.room());
-    s_order_ = offsets(std::max(rows_.room(), depth_.room()));
-    v_order_ = offsets(std::max(columns_.room(), depth_.room()));
+    column_runs_ = workspace_.take_array<std::uint8_t>(static_cast<std::size_t>(columns_.boxes().room()));
+    s_depth_ = offsets(depth_.boxes().room());
+    v_depth_ = offsets(depth_.boxes().room());
+    s_order_ = offsets(std::max(rows_.boxes().room(), depth_.boxes().room()));
+    v_order_ = offsets(std::max(columns_.boxes().room(), depth_.boxes().room()));
   }
 
   void run() { run_batch(0, 0, 0, 0); }
@@ -122,20 +156,23 @@ class PackedProduct {
   static constexpr std::int64_t kFewPanels = 3;
 
   std::size_t s_bytes() const {
-    return static_cast<std::size_t>(PanelPacker::room(rows_.room(), depth_.room(), panel_rows_, s_contiguity_) * size_);
+    return static_cast<std::size_t>(
+        PanelPacker::room(rows_.boxes().room(), depth_.boxes().room(), panel_rows_, s_contiguity_) * size_);
   }
   std::size_t v_bytes() const {
-    return static_cast<std::size_t>(PanelPacker::room(columns_.room(), depth_.room(), table_.columns, v_contiguity_) *
-                                    size_);
+    return static_cast<std::size_t>(
+        PanelPacker::room(columns_.boxes().room(), depth_.boxes().room(), table_.columns, v_contiguity_) * size_);
   }
   std::size_t needed_bytes() const {
     const auto offsets = [](std::int64_t count) { return Workspace::rounded(static_cast<std::size_t>(count) * 8); };
-    return Workspace::rounded(s_bytes()) + Workspace::rounded(v_bytes()) + 2 * offsets(rows_.room()) +
-           2 * offsets(columns_.room()) + 2 * offsets(depth_.room()) + offsets(std::max(rows_.room(), depth_.room())) +
-           offsets(std::max(columns_.room(), depth_.room())) +
-           Workspace::rounded(static_cast<std::size_t>(panels_of_columns()) * sizeof(ColumnLayout));
+    return Workspace::rounded(s_bytes()) + Workspace::rounded(v_bytes()) + 2 * offsets(rows_.boxes().room()) +
+           2 * offsets(columns_.boxes().room()) + 2 * offsets(depth_.boxes().room()) +
+           offsets(std::max(rows_.boxes().room(), depth_.boxes().room())) +
+           offsets(std::max(columns_.boxes().room(), depth_.boxes().room())) +
+           Workspace::rounded(static_cast<std::size_t>(panels_of_columns()) * sizeof(ColumnLayout)) +
+           Workspace::rounded(static_cast<std::size_t>(columns_.boxes().room()));
   }
-  std::int64_t panels_of_columns() const { return divided_up(columns_.room(), table_.columns); }
+  std::int64_t panels_of_columns() const { return divided_up(columns_.boxes().room(), table_.columns); }
 
   void run_batch(std::size_t loop, std::int64_t s, std::int64_t v, std::int64_t result) {
     if (loop == groups_.batch.size()) return run_matrix(s, v, result);
@@ -146,12 +183,12 @@ class PackedProduct {
 
   void run_matrix(std::int64_t s, std::int64_t v, std::int64_t result) {
     v_is_packed_ = false;
-    for (std::int64_t i = 0; i < rows_.box_count(); ++i) {
+    for (std::int64_t i = 0; i < rows_.boxes().box_count(); ++i) {
       go_to_rows(i);
-      for (std::int64_t p = 0; p < depth_.box_count(); ++p) {
+      for (std::int64_t p = 0; p < depth_.boxes().box_count(); ++p) {
         go_to_depth(p);
         s_packer_.pack(s_box(s), s_panels_);
-        for (std::int64_t j = 0; j < columns_.box_count(); ++j) {
+        for (std::int64_t j = 0; j < columns_.boxes().box_count(); ++j) {
           go_to_columns(j);
           pack_v(v);
           multiply(v, result, !first_ || p > 0);
@@ -160,32 +197,36 @@ class PackedProduct {
     }
   }
 
-  // Offsets are listed again only when a group moves to another box.
   void go_to_rows(std::int64_t number) {
-    if (number == row_box_) return;
-    rows_.go_to(row_box_ = number);
-    rows_.list_first(s_rows_);
-    rows_.list_second(result_rows_);
-    if (s_contiguity_ == Contiguity::OuterWidth) s_ordered_ = rows_.order_by_first(s_order_, true);
+    if (rows_.stands_at(number) || !rows_.go_to(number)) return;
+    const auto& box = rows_.boxes();
+    box.list_first(s_rows_);
+    box.list_second(result_rows_);
+    if (s_contiguity_ == Contiguity::OuterWidth) s_ordered_ = box.order_by_first(s_order_, true);
   }
   void go_to_columns(std::int64_t number) {
-    if (number == column_box_) return;
-    columns_.go_to(column_box_ = number);
-    columns_.list_first(v_columns_);
-    columns_.list_second(result_columns_);
-    if (v_contiguity_ == Contiguity::OuterWidth) v_ordered_ = columns_.order_by_first(v_order_, true);
-    for (std::int64_t j = 0; j < columns_.count(); j += table_.columns)
-      column_layouts_[j / table_.columns] = layout_of(j, std::min(table_.columns, columns_.count() - j));
+    if (columns_.stands_at(number)) return;
     v_is_packed_ = false;
+    if (!columns_.go_to(number)) return;
+    const auto& box = columns_.boxes();
+    box.list_first(v_columns_);
+    box.list_second(result_columns_);
+    if (v_contiguity_ == Contiguity::OuterWidth) v_ordered_ = box.order_by_first(v_order_, true);
+    for (std::int64_t j = 0; j < box.count(); j += table_.columns) {
+      const auto width = std::min(table_.columns, box.count() - j);
+      const auto layout = column_layouts_[j / table_.columns] = layout_of(j, width);
+      if (layout == ColumnLayout::InRuns) list_runs(j, width);
+    }
   }
   void go_to_depth(std::int64_t number) {
-    if (number == depth_box_) return;
-    depth_.go_to(depth_box_ = number);
-    depth_.list_first(s_depth_);
-    depth_.list_second(v_depth_);
-    if (s_contiguity_ == Contiguity::Depth) s_ordered_ = depth_.order_by_first(s_order_);
-    if (v_contiguity_ == Contiguity::Depth) v_ordered_ = depth_.order_by_second(v_order_);
+    if (depth_.stands_at(number)) return;
     v_is_packed_ = false;
+    if (!depth_.go_to(number)) return;
+    const auto& box = depth_.boxes();
+    box.list_first(s_depth_);
+    box.list_second(v_depth_);
+    if (s_contiguity_ == Contiguity::Depth) s_ordered_ = box.order_by_first(s_order_);
+    if (v_contiguity_ == Contiguity::Depth) v_ordered_ = box.order_by_second(v_order_);
   }
 
   static std::span<const std::int64_t> list(const std::int64_t* begin, std::int64_t count) {
@@ -195,31 +236,47 @@ class PackedProduct {
     return static_cast<const std::byte*>(operand.data) + offset * static_cast<std::int64_t>(size_of(operand.dtype));
   }
   OperandBox s_box(std::int64_t offset) const {
-    return {.data = at(s_, offset),
+    return {.data = at(s_, offset + rows_.away_in_first() + depth_.away_in_first()),
             .width = list(s_rows_, rows_.count()),
             .depth = list(s_depth_, depth_.count()),
             .order = list(s_order_, s_ordered_),
-            .inner = groups_.rows.empty() ? 1 : rows_.extents().back()};
+            .inner = groups_.rows.empty() ? 1 : rows_.boxes().extents().back()};
   }
   OperandBox v_box(std::int64_t offset) const {
-    return {.data = at(v_, offset),
+    return {.data = at(v_, offset + columns_.away_in_first() + depth_.away_in_second()),
             .width = list(v_columns_, columns_.count()),
             .depth = list(v_depth_, depth_.count()),
             .order = list(v_order_, v_ordered_),
-            .inner = groups_.columns.empty() ? 1 : columns_.extents().back()};
+            .inner = groups_.columns.empty() ? 1 : columns_.boxes().extents().back()};
   }
 
   ColumnLayout layout_of(std::int64_t begin, std::int64_t width) const {
     const auto* offsets = result_columns_ + begin;
     if (is_run(offsets, width)) return ColumnLayout::SideBySide;
     for (std::int64_t j = 0; j < width; j += table_.vector)
-      if (!is_run(offsets + j, std::min(table_.vector, width - j))) return ColumnLayout::Scattered;
+      if (!is_run(offsets + j, std::min(table_.vector, width - j))) return ColumnLayout::InRuns;
     return ColumnLayout::InVectors;
   }
+  void list_runs(std::int64_t begin, std::int64_t width) {
+    const auto* offsets = result_columns_ + begin;
+    for (std::int64_t j = 0; j < width;) {
+      const auto most = std::min(table_.vector, width - j);
+      std::int64_t run = 1;
+      while (run < most && offsets[j + run] == offsets[j] + run) ++run;
+      column_runs_[begin + j] = static_cast<std::uint8_t>(run);
+      j += run;
+    }
+  }
+  // The result's columns are in the order in which they lie there.
+  static bool is_run(const std::int64_t* offsets, std::int64_t count) {
+    return offsets[count - 1] - offsets[0] == count - 1;
+  }
 
-  // Whole panels of columns that lie side by side.
+  // Whole panels of columns that lie side by side in v.
   bool in_place(std::int64_t begin, std::int64_t width) const {
-    return reads_v_in_place_ && width == table_.columns && is_run(v_columns_ + begin, width);
+    if (!reads_v_in_place_ || width != table_.columns) return false;
+    const auto inner = columns_.boxes().extents().back();
+    return begin % inner + width <= inner;
   }
 
   void pack_v(std::int64_t offset) {
@@ -235,6 +292,8 @@ class PackedProduct {
 
   // Deep boxes part by part: what a panel of s takes of the first cache is for one part.
   void multiply(std::int64_t v, std::int64_t result, bool add) {
+    v += columns_.away_in_first() + depth_.away_in_second();
+    result += rows_.away_in_second() + columns_.away_in_second();
     const auto part = even_part(depth_.count(), blocks_.depth);
     for (std::int64_t p = 0; p < depth_.count(); p += part)
       multiply_part(p, std::min(part, depth_.count() - p), v, result, add || p > 0);
@@ -257,7 +316,7 @@ class PackedProduct {
                                .column_count = width,
                                .factor = factor_,
                                .add = add,
-                               .in_vectors = layout != ColumnLayout::Scattered};
+                               .runs = layout == ColumnLayout::InRuns ? column_runs_ + j : nullptr};
         if (in_place(j, width)) {
           table_.multiply(height, depth, s_panel, at(v_, v + v_columns_[j] + v_depth_[begin]), step, tile);
         } else {
@@ -274,13 +333,6 @@ class PackedProduct {
     if (++polls_ % kRowsOfTiles == 0) poll_cancellation();
   }
 
-  static bool is_run(const std::int64_t* offsets, std::int64_t count) {
-    if (offsets[count - 1] - offsets[0] != count - 1) return false;
-    for (std::int64_t i = 1; i < count; ++i)
-      if (offsets[i] != offsets[i - 1] + 1) return false;
-    return true;
-  }
-
   const PanelTable& table_;
   double factor_;
   const ProductGroups& groups_;
@@ -293,9 +345,9 @@ class PackedProduct {
   Contiguity v_contiguity_;
   bool reads_v_in_place_;
   ProductBlocks blocks_;
-  GroupBoxes rows_;
-  GroupBoxes columns_;
-  GroupBoxes depth_;
+  BoxWalk rows_;
+  BoxWalk columns_;
+  BoxWalk depth_;
   std::int64_t panel_rows_;
   PanelPacker s_packer_;
   PanelPacker v_packer_;
@@ -309,13 +361,11 @@ class PackedProduct {
   std::int64_t* s_depth_ = nullptr;
   std::int64_t* v_depth_ = nullptr;
   ColumnLayout* column_layouts_ = nullptr;  // of the box's panels
+  std::uint8_t* column_runs_ = nullptr;     // of the box's columns, where those of a panel lie in runs
   std::int64_t* s_order_ = nullptr;
   std::int64_t* v_order_ = nullptr;
   std::int64_t s_ordered_ = 0;
   std::int64_t v_ordered_ = 0;
-  std::int64_t row_box_ = -1;
-  std::int64_t column_box_ = -1;
-  std::int64_t depth_box_ = -1;
   bool v_is_packed_ = false;
   unsigned polls_ = 0;
 };

@@ -294,12 +294,7 @@ class PairRun {
       auto* panel = panels.data() + row * depth * element_;
       const auto* from = data + ((begin + row) * matrix.row_stride + p * matrix.column_stride) * element_;
       const auto rows = std::min(width, count - row);
-      if (matrix.column_stride == 1 && matrix.row_stride != 1) {
-        const auto transpose = element_ == 4 ? level_.transpose4 : level_.transpose8;
-        transpose(panel, width, from, matrix.row_stride, rows, depth);
-      } else {
-        table_.move[slot_of(compute_)]({panel, width, 1}, {from, matrix.column_stride, matrix.row_stride}, depth, rows);
-      }
+      table_.move[slot_of(compute_)]({panel, width, 1}, {from, matrix.column_stride, matrix.row_stride}, depth, rows);
     }
   }
 

@@ -48,10 +48,6 @@ void for_each_offset(std::span<const Dimension> dimensions, std::int64_t target,
     for_each_offset(dimensions.subspan(1), target + i * outer.target, source + i * outer.source, body);
 }
 
-Transpose transpose_of(const LevelTable& level, std::size_t size) {
-  return size == 4 ? level.transpose4 : size == 8 ? level.transpose8 : level.transpose16;
-}
-
 class StridedCopy {
  public:
   StridedCopy(const LevelTable& level, const StridedTarget& target, const StridedSource& source)
@@ -97,14 +93,13 @@ class StridedCopy {
 
   void copy_plane(std::byte* to, const std::byte* from, const Dimension& rows, const Dimension& columns) const {
     const bool same = target_.dtype == source_.dtype;
+    const bool transposed = same && columns.target == 1 && rows.source == 1;
     const auto size = bytes(target_.dtype);
     if (same && columns.target == 1 && columns.source == 1 && columns.extent * size >= kLongRow) {
       for (std::int64_t r = 0; r < rows.extent; ++r)
         std::memcpy(to + r * rows.target * size, from + r * rows.source * size,
                     static_cast<std::size_t>(columns.extent * size));
-    } else if (same && columns.target == 1 && rows.source == 1 && columns.source != 1) {
-      transpose_of(level_, size_of(target_.dtype))(to, rows.target, from, columns.source, columns.extent, rows.extent);
-    } else if (columns.source > 1 && columns.extent > kBlock) {
+    } else if (!transposed && columns.source > 1 && columns.extent > kBlock) {
       copy_blocks(to, from, rows, columns);
     } else {
       move(to, from, rows, columns);

@@ -93,6 +93,38 @@ TEST_P(KernelTest, MultipliesMatricesOfEveryLayout) {
   }
 }
 
+// Element-wise, aggregated over both labels or one, and written the other way round; with extents below, around and far
+// beyond a box, and special values.
+TEST_P(KernelTest, ReadsTransposedOperandsInBoxes) {
+  Random random(6);
+  for (const auto type : {DType::Float32, DType::Float64, DType::Complex64, DType::Int64}) {
+    for (const auto& [rows, columns] : {std::pair{3, 900}, {900, 3}, {16, 16}, {67, 130}, {130, 67}, {40, 1100}}) {
+      for (int form = 0; form < 4; ++form) {
+        RandomEinSum sample;
+        const auto i = sample.labels.add("i", rows);
+        const auto j = sample.labels.add("j", columns);
+        const auto k = sample.labels.add("k", 2);
+        const bool aggregated = form == 1 || form == 2;
+        sample.einsum = {.inputs = {{k, i, j}, {j, k, i}},
+                         .output = form == 0   ? Labels{k, i, j}
+                                   : form == 1 ? Labels{k}
+                                   : form == 2 ? Labels{k, j}
+                                               : Labels{j, i, k},
+                         .aggregated = form == 1   ? Labels{i, j}
+                                       : form == 2 ? Labels{i}
+                                                   : Labels{},
+                         .expression = ScalarExpression::call(
+                             ScalarOp::Subtract, {ScalarExpression::operand(0), ScalarExpression::operand(1)}),
+                         .aggregate = aggregated ? Aggregate::Sum : Aggregate::None};
+        for (const auto& input : sample.einsum.inputs)
+          sample.tensors.push_back(random_tile(random, type, Shape(sample.labels.extents(input)), !aggregated));
+        sample.compute = sample.result = type;
+        expect_reference(sample, random);
+      }
+    }
+  }
+}
+
 RandomEinSum reduction(Aggregate aggregate, Tile tile) {
   RandomEinSum sample;
   const auto i = sample.labels.add("i", tile.shape()[0]);

@@ -323,6 +323,59 @@ TEST_P(MatrixProductTest, CutsLargeGroupsIntoBoxes) {
   }
 }
 
+// Columns of which only short runs lie side by side in the result, rows of it between them: of all lengths around a
+// vector.
+TEST_P(MatrixProductTest, WritesColumnsInRuns) {
+  Random random(5);
+  for (const auto type : kTypes) {
+    for (std::int64_t run = 1; run <= 20 && !HasFatalFailure(); ++run) {
+      Sample sample;
+      sample.compute = type;
+      sample.sizes = {5, run, 17, 12};  // columns, columns, rows, contracted
+      sample.labels = {.batch = {}, .m = {2}, .n = {0, 1}, .k = {3}};
+      sample.a.strides = {0, 0, 12, 1};
+      sample.b.strides = {12, 60, 0, 1};
+      sample.c.strides = {17 * run, 1, run, 0};
+      const auto memory = [&](std::int64_t count) { return random_tile(random, type, Shape({count})); };
+      sample.a.memory = memory(17 * 12);
+      sample.b.memory = memory(60 * run);
+      sample.c.memory = memory(5 * 17 * run);
+      sample.first = run % 2 == 0;
+      expect_product(level_table(GetParam()), std::move(sample));
+    }
+  }
+}
+
+// Few rows, and columns that are read where they lie, in several boxes, the last one smaller.
+TEST_P(MatrixProductTest, ReadsWideMatricesInPlace) {
+  Random random(6);
+  for (const auto type : {DType::Float32, DType::Complex128, DType::Int64}) {
+    for (const std::int64_t columns : {5000, 4099, 31}) {
+      Sample sample;
+      sample.compute = type;
+      sample.sizes = {3, columns, 5, 9};
+      sample.labels = {.batch = {}, .m = {2}, .n = {0, 1}, .k = {3}};
+      sample.a.strides = {0, 0, 9, 1};
+      sample.b.strides = {columns * 9, 1, 0, columns};
+      sample.c.strides = {columns * 5, 1, columns, 0};
+      const auto memory = [&](std::int64_t count) { return random_tile(random, type, Shape({count})); };
+      sample.a.memory = memory(5 * 9);
+      sample.b.memory = memory(3 * 9 * columns);
+      sample.c.memory = memory(3 * 5 * columns);
+      sample.first = columns % 2 == 0;
+      expect_product(level_table(GetParam()), std::move(sample));
+    }
+  }
+}
+
+// Of (a, c, d, e), which lie as e, c, a, d in the other tensor and apart from each other, a makes the run along d
+// longer.
+TEST(BoxSides, GrowAlongTheShorterRun) {
+  const IndexGroup group{{12, 12, 1728 * 2}, {12, 144, 144}, {12, 1, 12}, {12, 20736, 1}};
+  EXPECT_EQ(box_sides(group, 2048, 1, std::array{3, 2}), (Index{12, 1, 12, 12}));
+  EXPECT_EQ(box_sides(group, 500, 1, std::array{3, 2}), (Index{3, 1, 12, 12}));
+}
+
 TEST(BoxSides, GiveEachImportantLoopARun) {
   const IndexGroup two{{100, 1, 100}, {100, 100, 1}};
   const std::array both{0, 1};

@@ -72,6 +72,37 @@ TEST(StridedCopy, CopiesAnyBlock) {
   }
 }
 
+// Either side may be the one whose rows are contiguous.
+TEST(Move, TransposesMatricesOfAllSizes) {
+  Random random(2);
+  for (const auto set : available_instruction_sets()) {
+    for (const auto type : {DType::Float32, DType::Float64, DType::Complex64, DType::Complex128, DType::Int64}) {
+      const auto size = size_of(type);
+      for (int n = 0; n < 150; ++n) {
+        const auto rows = draw(random, 1, 70);
+        const auto columns = draw(random, 1, 40);
+        const auto wide = columns + draw(random, 0, 3);
+        const auto high = rows + draw(random, 0, 3);
+        const auto source = random_tile(random, type, Shape({rows * wide + columns * high}), true);
+        auto target = Tile::zeros(type, Shape({rows * wide + columns * high}));
+        const Index by_rows{wide, 1};
+        const Index by_columns{1, high};
+        const auto& from = n % 2 == 0 ? by_rows : by_columns;
+        const auto& to = n % 2 == 0 ? by_columns : by_rows;
+        auto expected = Tile::zeros(type, target.shape());
+        for (std::int64_t r = 0; r < rows; ++r)
+          for (std::int64_t c = 0; c < columns; ++c)
+            std::memcpy(expected.mutable_bytes().data() + static_cast<std::size_t>(r * to[0] + c * to[1]) * size,
+                        source.bytes().data() + static_cast<std::size_t>(r * from[0] + c * from[1]) * size, size);
+        level_table(set).of(type).move[slot_of(type)]({target.mutable_bytes().data(), to[0], to[1]},
+                                                      {source.bytes().data(), from[0], from[1]}, rows, columns);
+        ASSERT_EQ(std::memcmp(target.bytes().data(), expected.bytes().data(), target.byte_size()), 0)
+            << name_of(type) << " " << rows << " x " << columns;
+      }
+    }
+  }
+}
+
 TEST(TileOperations, CombineAggregatesElementByElement) {
   auto into = Tile::zeros(DType::Float64, Shape({3}));
   auto from = Tile::zeros(DType::Float64, Shape({3}));

@@ -16,6 +16,8 @@ void fill_pairs_float32(ElementTable& table);
 void fill_pairs_float64(ElementTable& table);
 void fill_pairs_int64(ElementTable& table);
 
+/// target[c * target_stride + r] = source[r * source_stride + c] for elements of 4, 8 or 16 bytes: both sides are
+/// contiguous along their own dimension.
 void transpose4(void* target, std::int64_t target_stride, const void* source, std::int64_t source_stride,
                 std::int64_t rows, std::int64_t columns);
 void transpose8(void* target, std::int64_t target_stride, const void* source, std::int64_t source_stride,

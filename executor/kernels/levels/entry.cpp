@@ -5,11 +5,8 @@ extern "C" const eindb::LevelTable* EINDB_LEVEL_ENTRY();
 // The one symbol of this level that the rest of the program sees.
 extern "C" const eindb::LevelTable* EINDB_LEVEL_ENTRY() {
   namespace level = eindb::EINDB_LEVEL;
-  static const eindb::LevelTable table{
-      .elements = {level::float32_table(), level::float64_table(), level::complex64_table(), level::complex128_table(),
-                   level::int64_table()},
-      .transpose4 = level::transpose4,
-      .transpose8 = level::transpose8,
-      .transpose16 = level::transpose16};
+  static const eindb::LevelTable table{.elements = {level::float32_table(), level::float64_table(),
+                                                    level::complex64_table(), level::complex128_table(),
+                                                    level::int64_table()}};
   return &table;
 }

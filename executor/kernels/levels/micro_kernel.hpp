@@ -58,22 +58,48 @@ Part<T> factor_of(const ProductTile& tile) {
   else return static_cast<Part<T>>(tile.factor);
 }
 
-// Elements one by one: `sums` is row-major, kTileVectors vectors in a row, of rows of parts.
+// A tile's sums in memory: row-major, kTileVectors vectors in a row.
+template <class R>
+inline constexpr std::int64_t kSumsInRow = kTileVectors* kLanes<R>;
+
+// Run by run. Cells of several rows are loaded before the first of them is stored: processors let loads wait for a
+// store with a mask that is not through, also where only what the mask leaves out overlaps.
+template <class T>
+[[gnu::noinline]] void write_runs(const T* sums, int rows, T factor_value, const ProductTile& tile) {
+  constexpr int kTogether = 8;
+  const auto factor = broadcast(factor_value);
+  for (std::int64_t j = 0; j < tile.column_count; j += tile.runs[j]) {
+    const std::int64_t run = tile.runs[j];
+    auto* column = static_cast<T*>(tile.data) + tile.columns[j];
+    for (int begin = 0; begin < rows; begin += kTogether) {
+      std::array<Vector<T>, kTogether> values;
+      const auto for_each_row = [&](const auto& body) __attribute__((always_inline)) {
+        unrolled<kTogether>([&](auto i) __attribute__((always_inline)) {
+          if (begin + i < rows) body(values[i], begin + i);
+        });
+      };
+      for_each_row([&](Vector<T> & value, int i) __attribute__((always_inline)) {
+        value = load_part(sums + i * kSumsInRow<T> + j, run) * factor;
+        if (tile.add) value += load_part(column + tile.rows[i], run);
+      });
+      for_each_row([&](const Vector<T>& value, int i)
+                       __attribute__((always_inline)) { store_part(column + tile.rows[i], value, run); });
+    }
+  }
+}
+
+// Elements one by one, of rows of parts.
 template <class T>
 [[gnu::noinline]] void write_scattered(const Part<T>* sums, int rows, const ProductTile& tile) {
-  constexpr std::int64_t kRow = kTileVectors * kLanes<Part<T>>;
+  static_assert(kParts<T> == 2);
+  constexpr auto kRow = kSumsInRow<Part<T>>;
   const auto factor = factor_of<T>(tile);
   for (int i = 0; i < rows; ++i, sums += kRow * kParts<T>) {
     auto* to = static_cast<T*>(tile.data) + tile.rows[i];
     for (std::int64_t j = 0; j < tile.column_count; ++j) {
       auto& cell = to[tile.columns == nullptr ? j : tile.columns[j]];
-      if constexpr (kParts<T> == 1) {
-        const auto value = factor * sums[j];
-        cell = static_cast<T>(tile.add ? static_cast<Part<T>>(cell) + value : value);
-      } else {
-        const T value(factor * (sums[2 * j] - sums[kRow + 2 * j + 1]), factor * (sums[2 * j + 1] + sums[kRow + 2 * j]));
-        cell = tile.add ? cell + value : value;
-      }
+      const T value(factor * (sums[2 * j] - sums[kRow + 2 * j + 1]), factor * (sums[2 * j + 1] + sums[kRow + 2 * j]));
+      cell = tile.add ? cell + value : value;
     }
   }
 }
@@ -109,21 +135,38 @@ template <class T, int kRows, int kVectors>
 [[gnu::always_inline]] inline void write(const Sums<Part<T>, kRows, kVectors>& sums, const ProductTile& tile) {
   using R = Part<T>;
   if constexpr (kParts<T> == 1) {
-    if (tile.columns == nullptr || tile.in_vectors)
-      return write_vectors<R, kRows, kVectors>(sums, factor_of<T>(tile), tile);
+    if (tile.runs == nullptr) return write_vectors<R, kRows, kVectors>(sums, factor_of<T>(tile), tile);
   }
-  alignas(kVectorBytes) R buffer[static_cast<std::size_t>(kRows * kTileVectors * kLanes<R>)];
+  alignas(kVectorBytes) R buffer[static_cast<std::size_t>(kRows * kSumsInRow<R>)];
   unrolled<kRows>([&](auto i) __attribute__((always_inline)) {
     unrolled<kVectors>([&](auto j) __attribute__((always_inline)) {
-      store(buffer + (i * kTileVectors + j) * kLanes<R>, sums[i][j]);
+      store(buffer + i * kSumsInRow<R> + j * kLanes<R>, sums[i][j]);
     });
   });
-  write_scattered<T>(buffer, kRows / kParts<T>, tile);
+  if constexpr (kParts<T> == 1) write_runs<R>(buffer, kRows, factor_of<T>(tile), tile);
+  else write_scattered<T>(buffer, kRows / kParts<T>, tile);
+}
+
+// For writing, while the products are summed.
+template <class T, int kRows, int kVectors>
+[[gnu::always_inline]] inline void prefetch(const ProductTile& tile) {
+  const auto* data = static_cast<const T*>(tile.data);
+  if (tile.columns == nullptr) {
+    for (int i = 0; i < kRows; ++i) {
+      const auto* row = reinterpret_cast<const std::byte*>(data + tile.rows[i]);
+      for (int j = 0; j < kVectors; ++j) __builtin_prefetch(row + j * kVectorBytes, 1);
+      __builtin_prefetch(row + kVectors * kVectorBytes - 1, 1);
+    }
+  } else {
+    for (std::int64_t j = 0; j < tile.column_count; j += tile.runs == nullptr ? kLanes<Part<T>> : tile.runs[j])
+      for (int i = 0; i < kRows; ++i) __builtin_prefetch(data + tile.rows[i] + tile.columns[j], 1);
+  }
 }
 
 // Panels are read from the second cache: so many steps before they are used. Where a panel ends the next one is
-// fetched.
+// fetched. What is read in place comes from farther away, and goes on beside itself: so many tiles before.
 inline constexpr int kAhead = 12;
+inline constexpr int kTilesAhead = 2;
 
 template <class T, int kRows, int kVectors>
 void multiply_tile(std::int64_t depth, const void* s_panel, const void* v_panel, std::int64_t v_step,
@@ -132,18 +175,13 @@ void multiply_tile(std::int64_t depth, const void* s_panel, const void* v_panel,
   const auto* s = static_cast<const R*>(s_panel);
   const auto* v = static_cast<const R*>(v_panel);
   v_step *= kParts<T>;
-  if (tile.columns == nullptr) {
-    for (int i = 0; i < kRows / kParts<T>; ++i) {
-      const auto* row = static_cast<const std::byte*>(tile.data) + tile.rows[i] * static_cast<std::int64_t>(sizeof(T));
-      for (int j = 0; j < kVectors; ++j) __builtin_prefetch(row + j * kVectorBytes, 1);
-      __builtin_prefetch(row + kVectors * kVectorBytes - 1, 1);
-    }
-  }
+  prefetch<T, kRows / kParts<T>, kVectors>(tile);
+  const bool packed = v_step == kTileVectors * kLanes<R>;
+  const auto ahead = packed ? kAhead * v_step : kTilesAhead * kTileVectors * kLanes<R>;
   Sums<R, kRows, kVectors> sums{};
   for (std::int64_t p = 0; p < depth; ++p, s += kRows, v += v_step) {
     __builtin_prefetch(s + kAhead * kRows);
-    unrolled<kVectors>([&](auto j)
-                           __attribute__((always_inline)) { __builtin_prefetch(v + kAhead * v_step + j * kLanes<R>); });
+    unrolled<kVectors>([&](auto j) __attribute__((always_inline)) { __builtin_prefetch(v + ahead + j * kLanes<R>); });
     std::array<Vector<R>, kVectors> b;
     unrolled<kVectors>([&](auto j) __attribute__((always_inline)) { b[j] = load(v + j * kLanes<R>); });
     unrolled<kRows>([&](auto i) __attribute__((always_inline)) {

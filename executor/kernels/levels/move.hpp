@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "executor/kernels/level_table.hpp"
+#include "executor/kernels/levels/element_tables.hpp"
 #include "tensor/scalar_semantics.hpp"
 
 /// Strided copies with conversion of the element type.
@@ -28,8 +29,29 @@ To converted(From value) {
   }
 }
 
+template <std::size_t kSize>
+void transpose(void* target, std::int64_t target_stride, const void* source, std::int64_t source_stride,
+               std::int64_t rows, std::int64_t columns) {
+  static_assert(kSize == 4 || kSize == 8 || kSize == 16);
+  (kSize == 4   ? transpose4
+   : kSize == 8 ? transpose8
+                : transpose16)(target, target_stride, source, source_stride, rows, columns);
+}
+
 template <class To, class From>
 void move(MatrixView to, ConstMatrixView from, std::int64_t rows, std::int64_t columns) {
+  if constexpr (std::is_same_v<To, From>) {
+    constexpr std::int64_t kWorthwhile = 4;
+    if (rows >= kWorthwhile && columns >= kWorthwhile) {
+      const auto is_across = [](const auto& a, const auto& b) {
+        return a.row_stride == 1 && b.column_stride == 1 && a.column_stride > 1 && b.row_stride > 1;
+      };
+      if (is_across(from, to))
+        return transpose<sizeof(To)>(to.data, to.row_stride, from.data, from.column_stride, columns, rows);
+      if (is_across(to, from))
+        return transpose<sizeof(To)>(to.data, to.column_stride, from.data, from.row_stride, rows, columns);
+    }
+  }
   for (std::int64_t r = 0; r < rows; ++r) {
     auto* __restrict out = static_cast<To*>(to.data) + r * to.row_stride;
     const auto* __restrict in = static_cast<const From*>(from.data) + r * from.row_stride;

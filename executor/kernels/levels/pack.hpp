@@ -10,14 +10,16 @@
 /// Filling the panels of matrix products straight from strided tensors, see PanelTable.
 namespace eindb::EINDB_LEVEL {
 
-inline constexpr std::int64_t kRunsAhead = 8;
+inline constexpr std::int64_t kBytesAhead = 1024;
 
 template <int kRun, class To, class From>
 void copy_fixed(To* to, std::int64_t to_step, const From* from, const std::int64_t* from_offsets, std::int64_t count) {
+  constexpr auto kAheadRuns = std::max<std::int64_t>(8, kBytesAhead / static_cast<std::int64_t>(kRun * sizeof(From)));
   for (std::int64_t p = 0; p < count; ++p, to += to_step) {
     const auto* in = from + from_offsets[p];
-    __builtin_prefetch(from + from_offsets[std::min(p + kRunsAhead, count - 1)]);
-    __builtin_prefetch(from + from_offsets[std::min(p + kRunsAhead, count - 1)] + kRun - 1);
+    const auto* next = from + from_offsets[std::min(p + kAheadRuns, count - 1)];
+    __builtin_prefetch(next);
+    __builtin_prefetch(next + kRun - 1);
     if constexpr (std::is_same_v<To, From>) {
       std::memcpy(to, in, kRun * sizeof(To));
     } else {
@@ -76,10 +78,12 @@ void transpose_part(Lane* to, const std::int64_t* to_offsets, const Lane* from, 
   if (columns == kSide) {
     unrolled<kSide>([&](auto r) __attribute__((always_inline)) {
       square.set(r, load(from + from_offsets[std::min<std::int64_t>(r, rows - 1)]));
+      if (r < rows) __builtin_prefetch(from + from_offsets[r] + kSquaresAhead * kSide);
     });
   } else {
     unrolled<kSide>([&](auto r) __attribute__((always_inline)) {
       square.set(r, load_part(from + from_offsets[std::min<std::int64_t>(r, rows - 1)], columns));
+      if (r < rows) __builtin_prefetch(from + from_offsets[r] + kSquaresAhead * kSide);
     });
   }
   square.transpose();

@@ -17,6 +17,30 @@ void transpose_square(T* target, std::int64_t target_stride, const T* source, st
                                  __attribute__((always_inline)) { store(target + c * target_stride, square.get(c)); });
 }
 
+// Where vectors have masks, and the part is not a small one.
+template <class T>
+bool pays_as_square([[maybe_unused]] std::int64_t rows, [[maybe_unused]] std::int64_t columns) {
+#if defined(__AVX2__)
+  return std::min(rows, columns) > Square<T>::kSide / 4;
+#else
+  return false;
+#endif
+}
+
+template <class T>
+void transpose_part(T* target, std::int64_t target_stride, const T* source, std::int64_t source_stride,
+                    std::int64_t rows, std::int64_t columns) {
+  constexpr int kSide = Square<T>::kSide;
+  Square<T> square;
+  unrolled<kSide>([&](auto r) __attribute__((always_inline)) {
+    square.set(r, load_part(source + std::min<std::int64_t>(r, rows - 1) * source_stride, columns));
+  });
+  square.transpose();
+  unrolled<kSide>([&](auto c) __attribute__((always_inline)) {
+    if (c < columns) store_part(target + c * target_stride, square.get(c), rows);
+  });
+}
+
 template <class T>
 void transpose_plain(T* target, std::int64_t target_stride, const T* source, std::int64_t source_stride,
                      std::int64_t rows, std::int64_t columns) {
@@ -27,20 +51,16 @@ void transpose_plain(T* target, std::int64_t target_stride, const T* source, std
 // Blocks small enough that the lines of both sides stay in the first-level cache until they are used up.
 constexpr std::int64_t kBlock = 64;
 
+// square(target, source, rows, columns) for squares of this side, and for those parts of them that are left.
 template <class T, class Square>
 void transpose_blocks(T* target, std::int64_t target_stride, const T* source, std::int64_t source_stride,
                       std::int64_t rows, std::int64_t columns, std::int64_t side, Square square) {
   for (std::int64_t r0 = 0; r0 < rows; r0 += kBlock) {
     const auto r1 = std::min(rows, r0 + kBlock);
-    for (std::int64_t c = 0; c < columns;) {
-      const auto width = std::min(side, columns - c);
-      std::int64_t r = r0;
-      if (width == side)
-        for (; r + side <= r1; r += side) square(target + c * target_stride + r, source + r * source_stride + c);
-      transpose_plain(target + c * target_stride + r, target_stride, source + r * source_stride + c, source_stride,
-                      r1 - r, width);
-      c += width;
-    }
+    for (std::int64_t c = 0; c < columns; c += side)
+      for (std::int64_t r = r0; r < r1; r += side)
+        square(target + c * target_stride + r, source + r * source_stride + c, std::min(side, r1 - r),
+               std::min(side, columns - c));
   }
 }
 
@@ -48,9 +68,14 @@ void transpose_blocks(T* target, std::int64_t target_stride, const T* source, st
 template <class T>
 void transpose_vectors(void* target, std::int64_t target_stride, const void* source, std::int64_t source_stride,
                        std::int64_t rows, std::int64_t columns) {
-  constexpr int kSide = Square<T>::kSide;
+  constexpr std::int64_t kSide = Square<T>::kSide;
+  const auto square = [&](T* to, const T* from, std::int64_t height, std::int64_t width) {
+    if (height == kSide && width == kSide) transpose_square(to, target_stride, from, source_stride);
+    else if (pays_as_square<T>(height, width)) transpose_part(to, target_stride, from, source_stride, height, width);
+    else transpose_plain(to, target_stride, from, source_stride, height, width);
+  };
   transpose_blocks(static_cast<T*>(target), target_stride, static_cast<const T*>(source), source_stride, rows, columns,
-                   kSide, [&](T* to, const T* from) { transpose_square(to, target_stride, from, source_stride); });
+                   kSide, square);
 }
 
 }  // namespace
@@ -72,7 +97,9 @@ void transpose16(void* target, std::int64_t target_stride, const void* source, s
   auto* to = static_cast<T*>(target);
   const auto* from = static_cast<const T*>(source);
   transpose_blocks(to, target_stride, from, source_stride, rows, columns, kSide,
-                   [&](T* t, const T* s) { transpose_plain(t, target_stride, s, source_stride, kSide, kSide); });
+                   [&](T* t, const T* s, std::int64_t height, std::int64_t width) {
+                     transpose_plain(t, target_stride, s, source_stride, height, width);
+                   });
 }
 
 }  // namespace eindb::EINDB_LEVEL

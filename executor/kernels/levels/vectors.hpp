@@ -64,7 +64,7 @@ template <class T>
 }
 #endif
 
-/// The first `count` elements, 0 < count < kLanes; the others of a loaded vector are zero. Touches no memory beyond.
+/// The first `count` elements, 0 < count <= kLanes; the others of a loaded vector are zero. Touches no memory beyond.
 template <class T>
 [[gnu::always_inline]] inline Vector<T> load_part(const T* from, std::int64_t count) {
 #if defined(__AVX512F__)
@@ -84,7 +84,8 @@ template <class T>
   Vector<T> value{};
   if (count == 1) std::memcpy(&value, from, sizeof(T));
   else if (count == 2) std::memcpy(&value, from, 2 * sizeof(T));
-  else if constexpr (kLanes<T> > 2) std::memcpy(&value, from, 3 * sizeof(T));
+  else if (count == 3) std::memcpy(&value, from, std::min(3 * sizeof(T), sizeof value));
+  else std::memcpy(&value, from, sizeof value);
   return value;
 #endif
 }
@@ -106,7 +107,8 @@ template <class T>
 #else
   if (count == 1) std::memcpy(to, &value, sizeof(T));
   else if (count == 2) std::memcpy(to, &value, 2 * sizeof(T));
-  else if constexpr (kLanes<T> > 2) std::memcpy(to, &value, 3 * sizeof(T));
+  else if (count == 3) std::memcpy(to, &value, std::min(3 * sizeof(T), sizeof value));
+  else std::memcpy(to, &value, sizeof value);
 #endif
 }
 
