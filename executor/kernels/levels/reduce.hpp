@@ -210,6 +210,8 @@ void fold_along(typename F::Value* wide, const Values& values, std::int64_t rows
   }
 }
 
+inline constexpr std::int64_t kRowAhead = 4096;  // bytes, within a row that is folded by itself
+
 template <class F, int kVectors, class Values>
 [[gnu::always_inline]] inline void fold_strip(typename F::Value* wide, const Values& values, std::int64_t column,
                                               std::int64_t rows, bool first) {
@@ -217,6 +219,7 @@ template <class F, int kVectors, class Values>
   constexpr auto kColumns = kVectors * kLanes<W>;
   std::array<Vector<W>, kVectors> strip;
   const auto top = values.row(0);
+  if (rows == 1) top.prefetch(column + kRowAhead / Values::kBytes, kColumns);
   unrolled<kVectors>([&](auto k) __attribute__((always_inline)) { strip[k] = top.at(column + k * kLanes<W>); });
   for (std::int64_t r = 1; r < rows; ++r) {
     const auto row = values.row(r);
