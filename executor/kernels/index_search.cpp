@@ -110,7 +110,7 @@ std::optional<Sides> take_sides(std::vector<Loop>& loops, const Search& search) 
 }
 
 // The least indices that are known of some cells, in type T; of the indices begin, begin + 1, ... `count` are looked
-// for now. Without branches: what has been found differs from cell to cell.
+// for now. In a way that compilers need no branches for: what has been found differs from cell to cell.
 template <class T>
 class Cells {
  public:
@@ -119,17 +119,20 @@ class Cells {
 
   // How many of the indices may give a lower one.
   std::int32_t open(std::int64_t cell) const {
-    return static_cast<std::int32_t>(lesser(greater(at(cell) - static_cast<T>(begin_), T(0)), static_cast<T>(count_)));
+    const auto known = static_cast<std::int64_t>(lesser(at(cell), static_cast<T>(begin_ + count_)));
+    return static_cast<std::int32_t>(std::max<std::int64_t>(known - begin_, 0));
   }
   void set(std::int64_t cell, std::int32_t place) const { at(cell) = index(place); }
   void lower(std::int64_t cell, std::int32_t place) const { at(cell) = lesser(index(place), at(cell)); }
 
  private:
   static T lesser(T a, T b) { return a < b ? a : b; }
-  static T greater(T a, T b) { return a > b ? a : b; }
 
   T& at(std::int64_t cell) const { return cells_[cell * stride_]; }
-  T index(std::int32_t place) const { return static_cast<T>(place < count_ ? begin_ + place : otherwise_); }
+  T index(std::int32_t place) const {
+    const auto none = -static_cast<std::int64_t>(place == count_);
+    return static_cast<T>((otherwise_ & none) | ((begin_ + place) & ~none));
+  }
 
   T* cells_;
   std::int64_t stride_;
