@@ -15,7 +15,7 @@ using Kind = Instruction::Kind;
 
 // Elements that are looked through in one call of a level's loop, and cells of the result that they belong to.
 constexpr std::int64_t kElementsPerCall = std::int64_t{1} << 18U;
-constexpr std::int64_t kMostCells = 1024;
+constexpr std::int64_t kMostCells = 4096;
 constexpr std::int64_t kFewestSideBySide = 64;
 
 struct Operand {

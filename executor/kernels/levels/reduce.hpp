@@ -80,6 +80,7 @@ class ValueRows {
   explicit ValueRows(Rows rows) : ValueRows(static_cast<const T*>(rows.data), rows.row_stride) {}
 
   ValueRows row(std::int64_t r) const { return {values_ + r * row_stride_, row_stride_}; }
+  T value(std::int64_t c) const { return kStep ? values_[c] : *values_; }
   [[gnu::always_inline]] Vector<W> at(std::int64_t c) const { return widened<T, W>(piece(c)); }
   [[gnu::always_inline]] Vector<W> part(std::int64_t c, std::int64_t count) const {
     return widened<T, W>(piece_part(c, count));

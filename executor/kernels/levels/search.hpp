@@ -69,50 +69,62 @@ void search_along(std::int32_t* places, Rows a, Rows b, std::int64_t rows, std::
   }
 }
 
-// From the last row to the first, so that the first match is what remains.
+// Rows of columns side by side, from row `begin` on.
 template <class T, int kVectors, bool kStep>
-[[gnu::always_inline]] inline void search_strip(std::int32_t* places, const T* a, std::int64_t row_stride, const T* b,
-                                                std::int64_t rows) {
+[[gnu::always_inline]] inline void search_strip(std::int32_t* places, const ValueRows<T, T, true>& a, const T* b,
+                                                std::int64_t column, std::int64_t begin, std::int64_t end,
+                                                std::int64_t ahead) {
   using Number = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
   constexpr auto kColumns = kVectors * kLanes<T>;
+  std::array<Number, kColumns> first;
+  std::copy_n(places + column, kColumns, first.data());
   std::array<Vector<T>, kVectors> wanted;
-  std::array<Vector<Number>, kVectors> first;
+  std::array<Vector<Number>, kVectors> place;
   unrolled<kVectors>([&](auto k) __attribute__((always_inline)) {
-    if constexpr (kStep) wanted[k] = load(b + k * kLanes<T>);
-    else wanted[k] = broadcast(*b);
-    first[k] = broadcast(static_cast<Number>(rows));
+    wanted[k] = kStep ? load(b + column + k * kLanes<T>) : broadcast(*b);
+    place[k] = load(first.data() + k * kLanes<T>);
   });
-  for (auto r = rows; r-- > 0;) {
-    const auto* row = a + r * row_stride;
+  for (auto r = begin; r < end; ++r) {
+    const auto row = a.row(r);
     const auto here = broadcast(static_cast<Number>(r));
+    row.prefetch(column + ahead, kColumns);
     unrolled<kVectors>([&](auto k) __attribute__((always_inline)) {
-      const auto values = load(row + k * kLanes<T>);
-      first[k] = values == wanted[k] ? here : first[k];
-      if constexpr (std::is_floating_point_v<T>) first[k] = values != values ? here : first[k];
+      const auto values = row.at(column + k * kLanes<T>);
+      const auto lower = place[k] < here ? place[k] : here;
+      place[k] = values == wanted[k] ? lower : place[k];
+      if constexpr (std::is_floating_point_v<T>) place[k] = values != values ? lower : place[k];
     });
   }
-  Number found[kColumns];
-  unrolled<kVectors>([&](auto k) __attribute__((always_inline)) { store(found + k * kLanes<T>, first[k]); });
-  for (std::int64_t c = 0; c < kColumns; ++c) places[c] = std::min(places[c], static_cast<std::int32_t>(found[c]));
+  unrolled<kVectors>([&](auto k) __attribute__((always_inline)) { store(first.data() + k * kLanes<T>, place[k]); });
+  for (std::int64_t c = 0; c < kColumns; ++c) places[column + c] = static_cast<std::int32_t>(first[c]);
 }
 
 template <class T, bool kStep>
-void search_columns(std::int32_t* places, Rows a, const T* b, std::int64_t rows, std::int64_t columns) {
-  const auto* values = static_cast<const T*>(a.data);
+void search_rows(std::int32_t* places, const ValueRows<T, T, true>& a, const T* b, std::int64_t begin, std::int64_t end,
+                 std::int64_t columns, std::int64_t ahead) {
   std::int64_t c = 0;
   const auto strips = [&]<int kVectors>(std::integral_constant<int, kVectors>) {
     for (; c + kVectors * kLanes<T> <= columns; c += kVectors * kLanes<T>)
-      search_strip<T, kVectors, kStep>(places + c, values + c, a.row_stride, kStep ? b + c : b, rows);
+      search_strip<T, kVectors, kStep>(places, a, b, c, begin, end, ahead);
   };
   strips(std::integral_constant<int, 4>{});
   strips(std::integral_constant<int, 1>{});
   for (; c < columns; ++c) {
     const auto wanted = kStep ? b[c] : *b;
-    for (std::int32_t r = 0; r < std::min<std::int64_t>(rows, places[c]); ++r) {
-      const auto value = values[c + r * a.row_stride];
-      if (value == wanted || value != value) places[c] = r;
+    for (auto r = begin; r < std::min<std::int64_t>(end, places[c]); ++r) {
+      const auto value = a.row(r).value(c);
+      if (value == wanted || value != value) places[c] = static_cast<std::int32_t>(r);
     }
   }
+}
+
+// Rows of pages are searched one after the other: memory gives most in long runs.
+template <class T, bool kStep>
+void search_columns(std::int32_t* places, Rows a, const T* b, std::int64_t rows, std::int64_t columns) {
+  constexpr auto kPage = 4096 / static_cast<std::int64_t>(sizeof(T));
+  const ValueRows<T, T, true> values(a);
+  if (a.row_stride < kPage || columns < kPage) return search_rows<T, kStep>(places, values, b, 0, rows, columns, kPage);
+  for (std::int64_t r = 0; r < rows; ++r) search_rows<T, kStep>(places, values, b, r, r + 1, columns, kPage);
 }
 
 template <class T>
