@@ -187,7 +187,7 @@ template <class F, int kParts, class Values>
 void fold_along(typename F::Value* wide, const Values& values, std::int64_t rows, std::int64_t columns, bool first) {
   using W = typename F::Value;
   constexpr auto kRows = kLanes<W> / kParts;
-  constexpr auto kRowsAhead = 2048 / Values::kBytes;  // of rows, which lie one behind the other where they are short
+  constexpr auto kRowsAhead = 4096 / Values::kBytes;  // of rows, which lie one behind the other where they are short
   for (std::int64_t r = 0; r < rows; r += kRows, wide += kLanes<W>) {
     const auto count = std::min(kRows, rows - r);
     Vector<W> row[kRows];

@@ -57,7 +57,7 @@ template <class T>
 // behind the other are fetched ahead.
 template <class T>
 void search_along(std::int32_t* places, Rows a, Rows b, std::int64_t rows, std::int64_t columns) {
-  constexpr auto kAhead = 2048 / static_cast<std::int64_t>(sizeof(T));
+  constexpr auto kAhead = 4096 / static_cast<std::int64_t>(sizeof(T));
   const bool all = columns <= 4 * kSearched<T>;
   const auto* wanted = static_cast<const T*>(b.data);
   const ValueRows<T, T, true> values(a);
