@@ -5,6 +5,7 @@
 #include "common/cancellation.hpp"
 #include "common/check.hpp"
 #include "executor/kernels/box_evaluator.hpp"
+#include "executor/kernels/index_search.hpp"
 #include "executor/kernels/row_reduction.hpp"
 #include "executor/kernels/strided_copy.hpp"
 
@@ -153,6 +154,22 @@ std::vector<Loop> ExpressionKernel::loops(std::span<const LabelView> operands, s
   return loops;
 }
 
+// Where the streams stand before the first step.
+StreamOffsets ExpressionKernel::begin(std::span<const PartRange> ranges) const {
+  StreamOffsets begin;
+  for (const auto& instruction : program_.instructions()) {
+    if (instruction.kind == Instruction::Kind::Operand) begin.push_back(0);
+    if (!instruction.reads_number()) continue;
+    std::uint64_t number = 0;
+    for (std::size_t n = 0; n < ranges.size(); ++n)
+      number +=
+          static_cast<std::uint64_t>(instruction.number.coefficients[n]) * static_cast<std::uint64_t>(ranges[n].begin);
+    begin.push_back(number);
+  }
+  begin.push_back(0);
+  return begin;
+}
+
 bool ExpressionKernel::is_copy() const {
   return aggregate_ == Aggregate::None && program_.instructions().back().kind == Instruction::Kind::Operand;
 }
@@ -171,23 +188,13 @@ void ExpressionKernel::run(const LevelTable& level, std::span<const LabelView> o
   if (is_copy()) return copy(level, operands, ranges, accumulator);
   auto all_loops = loops(operands, ranges, accumulator);
   if (reduce_rows(level, program_, aggregate_, compute_, operands, all_loops, accumulator, first)) return;
+  auto offsets = begin(ranges);
+  if (search_index(level, program_, aggregate_, compute_, operands, all_loops, offsets, accumulator, first)) return;
   const auto box_bytes = program_.operation_count() <= kFewOperations ? kBoxBytesOfFew : kBoxBytes;
   const auto box_elements = box_bytes / static_cast<std::int64_t>(size_of(compute_));
   const auto all_streams = streams(operands);
   const auto nest = arrange(std::move(all_loops), all_streams, box_elements);
-
-  StreamOffsets begin;
-  for (const auto& instruction : program_.instructions()) {
-    if (instruction.kind == Instruction::Kind::Operand) begin.push_back(0);
-    if (!instruction.reads_number()) continue;
-    std::uint64_t number = 0;
-    for (std::size_t n = 0; n < ranges.size(); ++n)
-      number +=
-          static_cast<std::uint64_t>(instruction.number.coefficients[n]) * static_cast<std::uint64_t>(ranges[n].begin);
-    begin.push_back(number);
-  }
-  begin.push_back(0);
-  ExpressionRun(level, program_, aggregate_, compute_, operands, nest, accumulator, first).run(std::move(begin));
+  ExpressionRun(level, program_, aggregate_, compute_, operands, nest, accumulator, first).run(std::move(offsets));
 }
 
 }  // namespace eindb

@@ -27,6 +27,7 @@ class ExpressionKernel {
   std::vector<Stream> streams(std::span<const LabelView> operands) const;
   std::vector<Loop> loops(std::span<const LabelView> operands, std::span<const PartRange> ranges,
                           const MutableLabelView& accumulator) const;
+  StreamOffsets begin(std::span<const PartRange> ranges) const;
 
   // An operand as it is, in the output's order of labels.
   bool is_copy() const;

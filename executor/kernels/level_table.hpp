@@ -191,6 +191,7 @@ struct ElementTable {
 
   using PairBlock = void (*)(const void* a, const void* b, std::int64_t k, MatrixView c, std::int64_t rows,
                              std::int64_t columns, bool first);
+  using Search = void (*)(std::int32_t* places, Rows a, Rows b, std::int64_t rows, std::int64_t columns);
   using Specials = unsigned (*)(ConstMatrixView a, std::int64_t rows, std::int64_t columns);
 
   /// By ScalarOp; null where the operation takes another number of arguments.
@@ -216,6 +217,12 @@ struct ElementTable {
   /// along and down of SUM over a(r, c) * b(r, c), in one pass; null where products need more care (complex numbers).
   FoldProducts multiply_along;
   FoldProducts multiply_down;
+
+  /// Lowers places[r] to the least c < columns below it with a(r, c) = b(r, 0) or a(r, c) NaN, if there is one; a.step
+  /// is 1. No place is above `columns`, which are fewer than 2^31. Null for complex types, as the next one.
+  Search search_along;
+  /// Lowers places[c] to the least r < rows below it with a(r, c) = b(0, c) or a(r, c) NaN, if there is one; likewise.
+  Search search_down;
 
   PanelTable panels;
   VectorTable vectors;

@@ -19,7 +19,10 @@ constexpr std::int64_t kCellsDown = 2048;
 constexpr std::int64_t kElementsAlong = 8192;
 constexpr std::int64_t kRowsDown = 64;
 // Of rows that lie a page or more apart fewer: first-level caches hold few lines of addresses that differ by pages.
+// Those as long as that are taken one after the other, for memory gives most in long runs.
 constexpr std::int64_t kFarRowsDown = 16;
+constexpr std::int64_t kLongRowsDown = 64;
+constexpr std::int64_t kCellsOfLongRows = 4096;
 constexpr std::int64_t kPage = 4096;
 // In shorter rows the boxes of the expression kernel do better.
 constexpr std::int64_t kFewestAlong = 3;
@@ -91,25 +94,58 @@ std::optional<Sides> take_sides(std::vector<Loop>& loops) {
   return sides;
 }
 
+// What is folded in one call: of cells and of what is aggregated into them.
+struct Block {
+  std::int64_t cells;
+  std::int64_t folded;
+  bool row_by_row = false;
+};
+
+Block block_of(const Sides& sides, DType compute) {
+  if (sides.columns.aggregated) return {kCellsAlong, kElementsAlong};
+  const auto size = static_cast<std::int64_t>(size_of(compute));
+  if (farthest(sides.rows) * size < kPage) return {kCellsDown, kRowsDown};
+  if (sides.columns.size * size < kPage) return {kCellsDown, kFarRowsDown};
+  return {kCellsOfLongRows, kLongRowsDown, true};
+}
+
 class RowReduction {
  public:
-  RowReduction(const ElementTable& table, Aggregate aggregate, const Factors& factors, Sides sides)
-      : table_(table), aggregate_(aggregate), factors_(factors), sides_(std::move(sides)) {}
+  // `part`: accumulators of one call, where rows are folded one by one and need some of their own.
+  RowReduction(const ElementTable& table, Aggregate aggregate, const Factors& factors, Sides sides, bool row_by_row,
+               void* part)
+      : table_(table),
+        aggregate_(aggregate),
+        factors_(factors),
+        sides_(std::move(sides)),
+        row_by_row_(row_by_row),
+        part_(part) {}
 
   // From where the streams stand; shapes are what of either side is folded at once.
   void fold(void* wide, const StreamOffsets& offsets, std::int64_t rows, std::int64_t columns, bool first) const {
     const auto a = rows_of(*factors_.a, factors_.a_stream, offsets);
-    const auto slot = slot_of(aggregate_);
-    const bool along = sides_.columns.aggregated;
-    if (factors_.b == nullptr) {
-      (along ? table_.along : table_.down)[slot](wide, a, rows, columns, first);
-    } else {
-      const auto b = rows_of(*factors_.b, factors_.b_stream, offsets);
-      (along ? table_.multiply_along : table_.multiply_down)(wide, a, b, rows, columns, first);
-    }
+    const auto b = factors_.b == nullptr ? Rows{} : rows_of(*factors_.b, factors_.b_stream, offsets);
+    if (!row_by_row_) return fold_rows(wide, a, b, rows, columns, first);
+    auto* to = first || part_ == nullptr ? wide : part_;
+    for (std::int64_t r = 0; r < rows; ++r)
+      fold_rows(to, row(a, factors_.a, r), row(b, factors_.b, r), 1, columns, r == 0 && (first || to == part_));
+    if (to == part_) table_.combine[slot_of(aggregate_)](wide, part_, columns);
   }
 
  private:
+  void fold_rows(void* wide, Rows a, Rows b, std::int64_t rows, std::int64_t columns, bool first) const {
+    const auto slot = slot_of(aggregate_);
+    const bool along = sides_.columns.aggregated;
+    if (factors_.b == nullptr) (along ? table_.along : table_.down)[slot](wide, a, rows, columns, first);
+    else (along ? table_.multiply_along : table_.multiply_down)(wide, a, b, rows, columns, first);
+  }
+
+  static Rows row(Rows rows, const LabelView* operand, std::int64_t r) {
+    if (operand == nullptr) return rows;
+    const auto size = static_cast<std::int64_t>(size_of(operand->dtype));
+    return {static_cast<const std::byte*>(rows.data) + r * rows.row_stride * size, rows.row_stride, rows.step};
+  }
+
   Rows rows_of(const LabelView& operand, std::size_t stream, const StreamOffsets& offsets) const {
     const auto* data = static_cast<const std::byte*>(operand.data) +
                        static_cast<std::int64_t>(offsets[stream]) * static_cast<std::int64_t>(size_of(operand.dtype));
@@ -120,6 +156,8 @@ class RowReduction {
   Aggregate aggregate_;
   Factors factors_;
   Sides sides_;
+  bool row_by_row_;
+  void* part_;
 };
 
 }  // namespace
@@ -136,10 +174,9 @@ bool reduce_rows(const LevelTable& level, const ExpressionProgram& program, Aggr
   if (!sides) return false;
 
   const bool along = sides->columns.aggregated;
-  const BoxSide cells{along ? sides->rows : sides->columns, along ? kCellsAlong : kCellsDown};
-  const bool far = farthest(sides->rows) * static_cast<std::int64_t>(size_of(compute)) >= kPage;
-  const auto rows_down = far ? kFarRowsDown : kRowsDown;
-  const BoxSide folded{along ? sides->columns : sides->rows, along ? kElementsAlong : rows_down};
+  const auto block = block_of(*sides, compute);
+  const BoxSide cells{along ? sides->rows : sides->columns, block.cells};
+  const BoxSide folded{along ? sides->columns : sides->rows, block.folded};
   // Far steps outside, near ones inside.
   std::stable_sort(loops.begin(), loops.end(), [](const Loop& a, const Loop& b) { return farthest(a) > farthest(b); });
   std::vector<Loop> output;
@@ -148,8 +185,13 @@ bool reduce_rows(const LevelTable& level, const ExpressionProgram& program, Aggr
   output.push_back(chunk_loop(cells));
   aggregated.push_back(chunk_loop(folded));
 
-  const RowReduction reduction(table, aggregate, *factors, *sides);
-  const Scratch wide(static_cast<std::size_t>(std::min(cells.loop.size, cells.chunk)) * size_of(wide_of(compute)));
+  // Sums of many rows are as exact as those of blocks of them only if each block has accumulators of its own, or
+  // wider ones.
+  const bool parts = block.row_by_row && wide_of(compute) == compute && aggregate == Aggregate::Sum;
+  const auto bytes = static_cast<std::size_t>(std::min(cells.loop.size, cells.chunk)) * size_of(wide_of(compute));
+  const Scratch wide(bytes);
+  const std::optional<Scratch> part = parts ? std::optional<Scratch>(std::in_place, bytes) : std::nullopt;
+  const RowReduction reduction(table, aggregate, *factors, *sides, block.row_by_row, parts ? part->data() : nullptr);
   StreamOffsets offsets(cells.loop.strides.size(), 0);
   Odometer at_cells(output);
   Odometer at_terms(aggregated);

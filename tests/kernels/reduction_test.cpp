@@ -117,6 +117,20 @@ TEST_P(ReductionTest, AgreesWithReferenceOnLongRowsAndManyCells) {
           expect_reference(reduction(random, {"ab"}, result, extents, Aggregate::Sum, type), level(), random);
 }
 
+// Rows of pages, which are folded one by one, in several blocks of rows and of cells.
+TEST_P(ReductionTest, AgreesWithReferenceOnRowsOfPages) {
+  Random random(35);
+  for (const auto type : kTypes)
+    for (const auto& extents : std::vector<std::vector<std::int64_t>>{{500, 1100}, {70, 9001}}) {
+      for (const auto aggregate : kAggregates)
+        if (has(aggregate, type) && !HasFatalFailure())
+          expect_reference(reduction(random, {"ab"}, "b", extents, aggregate, type), level(), random);
+      if (HasFatalFailure()) return;
+      expect_reference(reduction(random, {"ab", "ab"}, "b", extents, Aggregate::Sum, type), level(), random);
+      expect_reference(reduction(random, {"ab", "a"}, "b", extents, Aggregate::Sum, type), level(), random);
+    }
+}
+
 TEST_P(ReductionTest, AddsUpProductsAndSquares) {
   Random random(34);
   for (const auto type : kTypes) {

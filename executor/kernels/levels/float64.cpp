@@ -2,6 +2,7 @@
 #include "executor/kernels/levels/move.hpp"
 #include "executor/kernels/levels/pack.hpp"
 #include "executor/kernels/levels/reduce.hpp"
+#include "executor/kernels/levels/search.hpp"
 #include "executor/kernels/levels/vector_kernel.hpp"
 
 namespace eindb::EINDB_LEVEL {
@@ -14,6 +15,7 @@ ElementTable float64_table() {
   fill_floating<T>(table);
   fill_aggregates<T>(table);
   fill_moves<T>(table);
+  fill_search<T>(table);
   table.panels = panel_table<T>();
   table.vectors = vector_table<T>();
   fill_pairs_float64(table);

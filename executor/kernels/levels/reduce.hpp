@@ -80,6 +80,7 @@ class ValueRows {
   explicit ValueRows(Rows rows) : ValueRows(static_cast<const T*>(rows.data), rows.row_stride) {}
 
   ValueRows row(std::int64_t r) const { return {values_ + r * row_stride_, row_stride_}; }
+  T value(std::int64_t c) const { return kStep ? values_[c] : *values_; }
   [[gnu::always_inline]] Vector<W> at(std::int64_t c) const { return widened<T, W>(piece(c)); }
   [[gnu::always_inline]] Vector<W> part(std::int64_t c, std::int64_t count) const {
     return widened<T, W>(piece_part(c, count));
@@ -186,7 +187,7 @@ template <class F, int kParts, class Values>
 void fold_along(typename F::Value* wide, const Values& values, std::int64_t rows, std::int64_t columns, bool first) {
   using W = typename F::Value;
   constexpr auto kRows = kLanes<W> / kParts;
-  constexpr auto kRowsAhead = 2048 / Values::kBytes;  // of rows, which lie one behind the other where they are short
+  constexpr auto kRowsAhead = 4096 / Values::kBytes;  // of rows, which lie one behind the other where they are short
   for (std::int64_t r = 0; r < rows; r += kRows, wide += kLanes<W>) {
     const auto count = std::min(kRows, rows - r);
     Vector<W> row[kRows];
@@ -210,6 +211,8 @@ void fold_along(typename F::Value* wide, const Values& values, std::int64_t rows
   }
 }
 
+inline constexpr std::int64_t kRowAhead = 4096;  // bytes, within a row that is folded by itself
+
 template <class F, int kVectors, class Values>
 [[gnu::always_inline]] inline void fold_strip(typename F::Value* wide, const Values& values, std::int64_t column,
                                               std::int64_t rows, bool first) {
@@ -217,6 +220,7 @@ template <class F, int kVectors, class Values>
   constexpr auto kColumns = kVectors * kLanes<W>;
   std::array<Vector<W>, kVectors> strip;
   const auto top = values.row(0);
+  if (rows == 1) top.prefetch(column + kRowAhead / Values::kBytes, kColumns);
   unrolled<kVectors>([&](auto k) __attribute__((always_inline)) { strip[k] = top.at(column + k * kLanes<W>); });
   for (std::int64_t r = 1; r < rows; ++r) {
     const auto row = values.row(r);

@@ -7,23 +7,29 @@
 #include "executor/kernels/levels/reduce.hpp"
 #include "executor/kernels/levels/strided_kernel.hpp"
 
-/// Matrix times vector, where memory's speed is the limit: several rows at a time, so that each load of the vector or
-/// of the sums serves them all.
+/// Matrix times vector, where memory's speed is the limit: it gives most where few rows are read at a time.
 namespace eindb::EINDB_LEVEL {
 
 // How far ahead lines are fetched so that they arrive from memory before they are used, in bytes: within long rows, of
-// short ones the rows that come next. The processor itself does not look beyond a page.
-inline constexpr std::int64_t kFetchAhead = 1024;
-inline constexpr std::int64_t kShortRow = 4096;
+// short ones the rows that come as much later. The processor itself does not look beyond a page.
+inline constexpr std::int64_t kFetchAhead = 4096;
 
-inline std::int64_t fetch_ahead(const void* const* rows, std::int64_t row_count, int rows_at_a_time,
-                                std::int64_t row_bytes) {
-  if (row_bytes > kShortRow || row_count < 2 * rows_at_a_time) return kFetchAhead;
-  return static_cast<const std::byte*>(rows[rows_at_a_time]) - static_cast<const std::byte*>(rows[0]);
+inline std::int64_t fetch_ahead(const void* const* rows, std::int64_t row_count, std::int64_t row_bytes) {
+  if (row_bytes >= kFetchAhead || row_count < 2) return kFetchAhead;
+  return (static_cast<const std::byte*>(rows[1]) - static_cast<const std::byte*>(rows[0])) * (kFetchAhead / row_bytes);
 }
 
-inline constexpr int kDotRows = 4;
-inline constexpr int kAddedRows = 8;
+template <std::int64_t kBytes>
+[[gnu::always_inline]] inline void prefetch_lines(const void* from) {
+  unrolled<static_cast<int>((kBytes + kLine - 1) / kLine)>([&](auto line) __attribute__((always_inline)) {
+    __builtin_prefetch(static_cast<const std::byte*>(from) + line * kLine);
+  });
+}
+
+// Rows that are short are multiplied several at a time, for their sums are many.
+inline constexpr std::int64_t kShortRow = 256;
+inline constexpr int kShortRows = 4;
+inline constexpr int kAddedRows = 4;
 
 // Pairwise.
 template <class R>
@@ -39,37 +45,37 @@ template <class R>
   return lanes[0];
 }
 
-// A dot product of several rows with x: two vectors of sums per row, added up pairwise at the end.
-template <class T, int kRows>
+// A dot product of several rows with x: kVectors vectors of sums per row, added up pairwise at the end.
+template <class T, int kRows, int kVectors>
 void dot_fixed(Wide<T>* sums, const void* const* rows, const T* x, std::int64_t count, std::int64_t ahead) {
   using R = Part<T>;
-  constexpr auto kStep = 2 * kLanes<R>;
+  constexpr auto kStep = kVectors * kLanes<R>;
   std::array<const R*, kRows> row;
   for (int r = 0; r < kRows; ++r) row[static_cast<std::size_t>(r)] = static_cast<const R*>(rows[r]);
   const auto* other = reinterpret_cast<const R*>(x);
-  Sums<R, kRows, 2> sum{};
+  Sums<R, kRows, kVectors> sum{};
   std::int64_t i = 0;
   for (; i + kStep <= count; i += kStep) {
-    const auto x0 = load(other + i);
-    const auto x1 = load(other + i + kLanes<R>);
     unrolled<kRows>([&](auto r) __attribute__((always_inline)) {
-      const auto* next = reinterpret_cast<const std::byte*>(row[r] + i) + ahead;
-      __builtin_prefetch(next);
-      __builtin_prefetch(next + kVectorBytes);
-      sum[r][0] += load(row[r] + i) * x0;
-      sum[r][1] += load(row[r] + i + kLanes<R>) * x1;
+      prefetch_lines<kVectors * kVectorBytes>(reinterpret_cast<const std::byte*>(row[r] + i) + ahead);
+    });
+    unrolled<kVectors>([&](auto v) __attribute__((always_inline)) {
+      const auto at = i + v * kLanes<R>;
+      const auto factor = load(other + at);
+      unrolled<kRows>([&](auto r) __attribute__((always_inline)) { sum[r][v] += load(row[r] + at) * factor; });
     });
   }
   for (; i < count; i += kLanes<R>) {
     const auto left = std::min(kLanes<R>, count - i);
     const auto part = [&](const R* from) { return left == kLanes<R> ? load(from) : load_part(from, left); };
-    const auto x0 = part(other + i);
-    unrolled<kRows>([&](auto r) __attribute__((always_inline)) { sum[r][0] += part(row[r] + i) * x0; });
+    const auto factor = part(other + i);
+    unrolled<kRows>([&](auto r) __attribute__((always_inline)) { sum[r][0] += part(row[r] + i) * factor; });
   }
-  for (int r = 0; r < kRows; ++r) {
-    const auto both = sum[static_cast<std::size_t>(r)][0] + sum[static_cast<std::size_t>(r)][1];
-    sums[r] = scalar_add(sums[r], static_cast<Wide<T>>(static_cast<T>(sum_of_lanes<R>(both))));
-  }
+  unrolled<kRows>([&](auto r) __attribute__((always_inline)) {
+    for (auto half = kVectors / 2; half > 0; half /= 2)
+      for (int v = 0; v < half; ++v) sum[r][v] += sum[r][v + half];
+    sums[r] = scalar_add(sums[r], static_cast<Wide<T>>(static_cast<T>(sum_of_lanes<R>(sum[r][0]))));
+  });
 }
 
 template <class T>
@@ -77,9 +83,11 @@ void dot_rows(void* sums, const void* const* rows, std::int64_t row_count, const
   auto* to = static_cast<Wide<T>*>(sums);
   const auto* vector = static_cast<const T*>(x);
   const auto bytes = count * static_cast<std::int64_t>(sizeof(T));
-  for (; row_count >= kDotRows; row_count -= kDotRows, rows += kDotRows, to += kDotRows)
-    dot_fixed<T, kDotRows>(to, rows, vector, count, fetch_ahead(rows, row_count, kDotRows, bytes));
-  for (; row_count > 0; --row_count, ++rows, ++to) dot_fixed<T, 1>(to, rows, vector, count, kFetchAhead);
+  const auto ahead = fetch_ahead(rows, row_count, bytes);
+  if (bytes < kShortRow)
+    for (; row_count >= kShortRows; row_count -= kShortRows, rows += kShortRows, to += kShortRows)
+      dot_fixed<T, kShortRows, 2>(to, rows, vector, count, ahead);
+  for (; row_count > 0; --row_count, ++rows, ++to) dot_fixed<T, 1, 4>(to, rows, vector, count, ahead);
 }
 
 template <class T, int kRows>
@@ -112,11 +120,11 @@ void add_rows(void* sums, const void* const* rows, std::int64_t row_count, const
               bool first) {
   auto* to = static_cast<T*>(sums);
   const auto* vector = static_cast<const T*>(x);
-  const auto bytes = count * static_cast<std::int64_t>(sizeof(T));
+  const auto ahead = fetch_ahead(rows, row_count, count * static_cast<std::int64_t>(sizeof(T)));
   for (; row_count >= kAddedRows; row_count -= kAddedRows, rows += kAddedRows, vector += kAddedRows, first = false)
-    add_fixed<T, kAddedRows>(to, rows, vector, count, first, fetch_ahead(rows, row_count, kAddedRows, bytes));
+    add_fixed<T, kAddedRows>(to, rows, vector, count, first, ahead);
   for (; row_count > 0; --row_count, ++rows, ++vector, first = false)
-    add_fixed<T, 1>(to, rows, vector, count, first, kFetchAhead);
+    add_fixed<T, 1>(to, rows, vector, count, first, ahead);
 }
 
 // A tile of small matrices, each lane of a vector another one: element (i, p) of a is a vector at a[i][depth[p]].

@@ -2,6 +2,7 @@
 
 #include <immintrin.h>
 
+#include <algorithm>
 #include <complex>
 #include <cstdint>
 #include <cstring>

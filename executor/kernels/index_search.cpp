@@ -1,0 +1,231 @@
+#include "executor/kernels/index_search.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "common/cancellation.hpp"
+#include "executor/kernels/scratch.hpp"
+#include "tensor/scalar_semantics.hpp"
+
+namespace eindb {
+namespace {
+
+using Kind = Instruction::Kind;
+
+// Elements that are looked through in one call of a level's loop, and cells of the result that they belong to.
+constexpr std::int64_t kElementsPerCall = std::int64_t{1} << 18U;
+constexpr std::int64_t kMostCells = 4096;
+constexpr std::int64_t kFewestSideBySide = 64;
+
+struct Operand {
+  const LabelView* view;
+  std::size_t stream;
+};
+
+// The parts of a program that looks for an index.
+struct Search {
+  Operand values;
+  Operand wanted;
+  std::size_t index_stream;
+  std::int64_t otherwise;
+};
+
+std::size_t stream_of(const std::vector<Instruction>& code, std::size_t number) {
+  return static_cast<std::size_t>(std::count_if(
+      code.begin(), code.begin() + static_cast<std::ptrdiff_t>(number),
+      [](const auto& instruction) { return instruction.kind == Kind::Operand || instruction.reads_number(); }));
+}
+
+bool is_binary(const Instruction& instruction, ScalarOp op) {
+  return instruction.kind == Kind::Binary && instruction.op == op;
+}
+
+// CASE WHEN x = y OR x <> x THEN number ELSE constant END
+std::optional<Search> search_of(const ExpressionProgram& program, std::span<const LabelView> operands) {
+  const auto& code = program.instructions();
+  const auto& choice = code.back();
+  if (choice.kind != Kind::Select) return std::nullopt;
+  const auto& [condition, index, otherwise] = choice.arguments;
+  if (!is_binary(code[condition], ScalarOp::Or) || code[index].kind != Kind::Number ||
+      code[otherwise].kind != Kind::Integer)
+    return std::nullopt;
+  const auto& equal = code[code[condition].arguments[0]];
+  const auto& unequal = code[code[condition].arguments[1]];
+  if (!is_binary(equal, ScalarOp::Equal) || !is_binary(unequal, ScalarOp::NotEqual)) return std::nullopt;
+  const auto [x, y, unused] = equal.arguments;
+  if (unequal.arguments[0] != x || unequal.arguments[1] != x || code[x].kind != Kind::Operand ||
+      code[y].kind != Kind::Operand)
+    return std::nullopt;
+  const auto operand = [&](std::size_t n) { return Operand{&operands[code[n].operand], stream_of(code, n)}; };
+  return Search{operand(x), operand(y), stream_of(code, index), code[otherwise].integer};
+}
+
+// Whether values of a type are equal if and only if they are in the type that is computed in.
+bool compares_as_stored(DType stored, DType compute) {
+  return stored == compute || (stored == DType::Float32 && compute == DType::Float64);
+}
+
+// Indices that a type tells apart.
+std::int64_t exact_up_to(DType type) {
+  if (type == DType::Int64) return std::numeric_limits<std::int64_t>::max();
+  return std::int64_t{1} << (type == DType::Float32 ? 24U : 53U);
+}
+
+// Which loops a search steps through at once: the one of the index, and beside it one of cells. Either is where values
+// lie side by side.
+struct Sides {
+  Loop index;
+  Loop cells;
+  bool along = true;  // the index
+};
+
+std::optional<Sides> take_sides(std::vector<Loop>& loops, const Search& search) {
+  const auto aggregated = [](const Loop& loop) { return loop.aggregated; };
+  const auto values = search.values.stream;
+  const auto wanted = search.wanted.stream;
+  const Loop single{1, false, std::vector<std::int64_t>(loops.empty() ? 0 : loops.front().strides.size(), 0)};
+  const auto index = std::find_if(loops.begin(), loops.end(), aggregated);
+  if (index == loops.end() || std::count_if(loops.begin(), loops.end(), aggregated) != 1 ||
+      index->strides[search.index_stream] != 1 || index->strides[wanted] != 0)
+    return std::nullopt;
+  Sides sides{*index, single, index->strides[values] == 1};
+  loops.erase(index);
+  const auto moves_index = [&](const Loop& loop) { return loop.strides[search.index_stream] != 0; };
+  if (std::any_of(loops.begin(), loops.end(), moves_index)) return std::nullopt;
+
+  auto cells = loops.end();
+  const auto suits = [&](const Loop& loop) {
+    return sides.along || (loop.strides[values] == 1 && (loop.strides[wanted] == 0 || loop.strides[wanted] == 1));
+  };
+  for (auto loop = loops.begin(); loop != loops.end(); ++loop)
+    if (suits(*loop) && (cells == loops.end() || loop->size > cells->size)) cells = loop;
+  if (cells != loops.end()) {
+    sides.cells = std::move(*cells);
+    loops.erase(cells);
+  } else if (!sides.along) {
+    return std::nullopt;
+  }
+  return sides;
+}
+
+// The least indices that are known of some cells, in type T; of the indices begin, begin + 1, ... `count` are looked
+// for now. In a way that compilers need no branches for: what has been found differs from cell to cell.
+template <class T>
+class Cells {
+ public:
+  Cells(T* cells, std::int64_t stride, std::int64_t begin, std::int64_t count, std::int64_t otherwise)
+      : cells_(cells), stride_(stride), begin_(begin), count_(count), otherwise_(otherwise) {}
+
+  // How many of the indices may give a lower one.
+  std::int32_t open(std::int64_t cell) const {
+    const auto known = static_cast<std::int64_t>(lesser(at(cell), static_cast<T>(begin_ + count_)));
+    return static_cast<std::int32_t>(std::max<std::int64_t>(known - begin_, 0));
+  }
+  void set(std::int64_t cell, std::int32_t place) const { at(cell) = index(place); }
+  void lower(std::int64_t cell, std::int32_t place) const { at(cell) = lesser(index(place), at(cell)); }
+
+ private:
+  static T lesser(T a, T b) { return a < b ? a : b; }
+
+  T& at(std::int64_t cell) const { return cells_[cell * stride_]; }
+  T index(std::int32_t place) const {
+    const auto none = -static_cast<std::int64_t>(place == count_);
+    return static_cast<T>((otherwise_ & none) | ((begin_ + place) & ~none));
+  }
+
+  T* cells_;
+  std::int64_t stride_;
+  std::int64_t begin_;
+  std::int64_t count_;
+  std::int64_t otherwise_;
+};
+
+class IndexSearch {
+ public:
+  IndexSearch(const ElementTable& table, const Search& search, Sides sides, bool first)
+      : table_(table), search_(search), sides_(std::move(sides)), first_(first) {}
+
+  template <class T>
+  void run(const StreamOffsets& offsets, T* result, std::int64_t count, std::int32_t* places) const {
+    const auto size = sides_.index.size;
+    const Cells<T> cells(result + static_cast<std::int64_t>(offsets.back()), sides_.cells.strides.back(),
+                         static_cast<std::int64_t>(offsets[search_.index_stream]), size, search_.otherwise);
+    for (std::int64_t c = 0; c < count; ++c) places[c] = first_ ? static_cast<std::int32_t>(size) : cells.open(c);
+    look(offsets, count, places);
+    for (std::int64_t c = 0; c < count; ++c) {
+      if (first_) cells.set(c, places[c]);
+      else cells.lower(c, places[c]);
+    }
+  }
+
+ private:
+  void look(const StreamOffsets& offsets, std::int64_t count, std::int32_t* places) const {
+    const auto* values = data(search_.values, offsets);
+    const auto* wanted = data(search_.wanted, offsets);
+    const auto size = sides_.index.size;
+    const auto& cells = sides_.cells.strides;
+    const auto step = cells[search_.wanted.stream];
+    if (sides_.along) {
+      table_.search_along(places, {values, cells[search_.values.stream], 1}, {wanted, step, 0}, count, size);
+    } else {
+      const auto row_stride = sides_.index.strides[search_.values.stream];
+      table_.search_down(places, {values, row_stride, 1}, {wanted, 0, step}, size, count);
+    }
+  }
+
+  static const std::byte* data(const Operand& operand, const StreamOffsets& offsets) {
+    return static_cast<const std::byte*>(operand.view->data) +
+           static_cast<std::int64_t>(offsets[operand.stream]) * static_cast<std::int64_t>(size_of(operand.view->dtype));
+  }
+
+  const ElementTable& table_;
+  Search search_;
+  Sides sides_;
+  bool first_;
+};
+
+}  // namespace
+
+bool search_index(const LevelTable& level, const ExpressionProgram& program, Aggregate aggregate, DType compute,
+                  std::span<const LabelView> operands, std::vector<Loop> loops, const StreamOffsets& begin,
+                  const MutableLabelView& accumulator, bool first) {
+  if (aggregate != Aggregate::Min) return false;
+  const auto search = search_of(program, operands);
+  if (!search) return false;
+  const auto stored = search->values.view->dtype;
+  const auto& table = level.of(stored);
+  if (search->wanted.view->dtype != stored || !compares_as_stored(stored, compute) || table.search_along == nullptr)
+    return false;
+  merge(loops);
+  auto sides = take_sides(loops, *search);
+  if (!sides) return false;
+  const auto end = static_cast<std::int64_t>(begin[search->index_stream]) + sides->index.size;
+  if (sides->index.size > std::numeric_limits<std::int32_t>::max() || end > exact_up_to(compute) ||
+      search->otherwise < end - 1)
+    return false;
+
+  const std::int64_t fewest = sides->along ? 1 : kFewestSideBySide;
+  const auto cells_per_call = std::clamp(kElementsPerCall / sides->index.size, fewest, kMostCells);
+  const BoxSide cells{sides->cells, std::min(sides->cells.size, cells_per_call)};
+  std::stable_sort(loops.begin(), loops.end(),
+                   [](const Loop& a, const Loop& b) { return a.strides.back() > b.strides.back(); });
+  loops.push_back(chunk_loop(cells));
+  const IndexSearch searching(table, *search, std::move(*sides), first);
+  const Scratch memory(static_cast<std::size_t>(cells.chunk) * sizeof(std::int32_t));
+  auto* places = reinterpret_cast<std::int32_t*>(memory.data());
+  dispatch(compute, [&](auto t) {
+    using T = typename decltype(t)::type;
+    if constexpr (!is_complex_type<T>) {
+      auto offsets = begin;
+      Odometer at(loops);
+      do {
+        poll_cancellation();
+        searching.run(offsets, static_cast<T*>(accumulator.data), cells.extent(at[loops.size() - 1]), places);
+      } while (at.advance(offsets));
+    }
+  });
+  return true;
+}
+
+}  // namespace eindb

@@ -1,0 +1,158 @@
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "executor/kernels/instruction_set.hpp"
+#include "tensor/reference_evaluator.hpp"
+#include "tensor/scalar_semantics.hpp"
+#include "tests/kernels/random_einsum.hpp"
+
+namespace eindb {
+namespace {
+
+class IndexSearchTest : public testing::TestWithParam<InstructionSet> {
+ protected:
+  const LevelTable& level() const { return level_table(GetParam()); }
+
+  void expect_reference(const RandomEinSum& sample, Random& random) const {
+    const auto expected =
+        evaluate_reference(sample.einsum, sample.labels, sample.pointers(), sample.compute, sample.result);
+    expect_close(run_in_parts(sample, level(), random), expected, DType::Int64, 1, sample.describe());
+  }
+};
+
+std::string name_of_level(const testing::TestParamInfo<InstructionSet>& level) {
+  return std::string(name_of(level.param));
+}
+INSTANTIATE_TEST_SUITE_P(AllLevels, IndexSearchTest,
+                         testing::ValuesIn(available_instruction_sets().begin(), available_instruction_sets().end()),
+                         name_of_level);
+
+ScalarPtr call(ScalarOp op, std::vector<ScalarPtr> arguments) {
+  return ScalarExpression::call(op, std::move(arguments));
+}
+
+/// The first tensor's extents, of labels a, b, ..., and the one whose index is looked for.
+struct Searched {
+  std::vector<std::int64_t> extents;
+  char label;
+};
+
+struct Choice {
+  DType stored = DType::Float32;
+  DType compute = DType::Float64;
+  bool specials = false;
+  std::int64_t otherwise = -1;  // the label's extent
+};
+
+/// The second tensor holds a value of each row, and now and then something else.
+template <class T>
+void fill_wanted(Random& random, const Tile& values, Tile& wanted, std::int64_t outer, std::int64_t size,
+                 std::int64_t inner) {
+  for (std::int64_t o = 0; o < outer; ++o)
+    for (std::int64_t i = 0; i < inner; ++i) {
+      const auto* row = values.data<T>() + o * size * inner + i;
+      auto& to = wanted.mutable_data<T>()[o * inner + i];
+      to = row[draw(random, 0, size - 1) * inner];
+      if (draw(random, 0, 9) == 0) to = T(100);
+      if constexpr (std::is_floating_point_v<T>) {
+        if (draw(random, 0, 19) == 0) to = std::numeric_limits<T>::quiet_NaN();
+      }
+    }
+}
+
+/// What ARGMAX of the first tensor becomes beside the MAX, which is the second.
+RandomEinSum search(Random& random, const Searched& shape, const Choice& choice) {
+  RandomEinSum sample;
+  Labels all;
+  for (std::size_t n = 0; n < shape.extents.size(); ++n)
+    all.push_back(sample.labels.add(std::string(1, static_cast<char>('a' + n)), shape.extents[n]));
+  const auto label = all[static_cast<std::size_t>(shape.label - 'a')];
+  Labels others;
+  std::int64_t outer = 1;
+  std::int64_t inner = 1;
+  for (const auto other : all) {
+    if (other == label) continue;
+    others.push_back(other);
+    (other < label ? outer : inner) *= sample.labels.extent(other);
+  }
+  const auto size = sample.labels.extent(label);
+  sample.tensors.push_back(random_tile(random, choice.stored, Shape(shape.extents), choice.specials));
+  sample.tensors.push_back(random_tile(random, choice.stored, Shape(sample.labels.extents(others))));
+  dispatch(choice.stored, [&](auto t) {
+    using T = typename decltype(t)::type;
+    if constexpr (!is_complex_type<T>) fill_wanted<T>(random, sample.tensors[0], sample.tensors[1], outer, size, inner);
+  });
+  const auto x = ScalarExpression::operand(0);
+  const auto y = ScalarExpression::operand(1);
+  const auto matches = call(ScalarOp::Or, {call(ScalarOp::Equal, {x, y}), call(ScalarOp::NotEqual, {x, x})});
+  const auto otherwise = ScalarExpression::integer(choice.otherwise < 0 ? size : choice.otherwise);
+  sample.einsum = {.inputs = {all, others},
+                   .output = others,
+                   .aggregated = {label},
+                   .expression = call(ScalarOp::Case, {matches, ScalarExpression::label_index(label), otherwise}),
+                   .aggregate = Aggregate::Min};
+  sample.compute = choice.compute;
+  sample.result = DType::Int64;
+  return sample;
+}
+
+const std::vector<Choice>& choices() {
+  static const std::vector<Choice> all{
+      {DType::Float32, DType::Float64, false, -1},
+      {DType::Float32, DType::Float64, true, -1},
+      {DType::Float64, DType::Float64, true, -1},
+      {DType::Float32, DType::Float32, true, -1},
+      {DType::Int64, DType::Int64, true, -1},
+      {DType::Int64, DType::Float64, false, -1},
+      {DType::Float32, DType::Float64, false, 1000000},
+      {DType::Float64, DType::Float64, false, 3},  // less than some indices: the least of all is asked for
+  };
+  return all;
+}
+
+// The label first, last and between others, of lengths that fill vectors and leave tails; in parts of every label.
+TEST_P(IndexSearchTest, AgreesWithReferenceWhereverTheLabelStands) {
+  Random random(41);
+  for (const auto& choice : choices()) {
+    for (const std::int64_t size : {1, 2, 7, 16, 33, 64, 65, 130, 300})
+      for (const std::int64_t beside : {1, 5, 16, 19, 70}) {
+        expect_reference(search(random, {{size, beside}, 'a'}, choice), random);
+        expect_reference(search(random, {{beside, size}, 'b'}, choice), random);
+        expect_reference(search(random, {{3, size, beside}, 'b'}, choice), random);
+        expect_reference(search(random, {{3, beside, size}, 'c'}, choice), random);
+        if (HasFatalFailure()) return;
+      }
+  }
+}
+
+// Rows beyond what is looked through at once, and many of them.
+TEST_P(IndexSearchTest, AgreesWithReferenceOnLongRowsAndManyCells) {
+  Random random(42);
+  for (const auto& extents : std::vector<std::vector<std::int64_t>>{{3, 20000}, {20000, 3}, {2500, 40}, {30, 9000}})
+    for (const char label : {'a', 'b'}) {
+      auto sample = search(random, {extents, label}, {});
+      // Values that are found late, or in few places.
+      auto* values = sample.tensors[0].mutable_data<float>();
+      for (std::int64_t n = 0; n < sample.tensors[0].shape().element_count(); ++n)
+        values[n] = static_cast<float>(draw(random, 0, 3000));
+      expect_reference(sample, random);
+      if (HasFatalFailure()) return;
+    }
+}
+
+// Of equal zeros of both signs the first.
+TEST_P(IndexSearchTest, ZerosOfBothSignsAreEqual) {
+  Random random(43);
+  auto sample = search(random, {{2, 40}, 'b'}, {});
+  auto* values = sample.tensors[0].mutable_data<float>();
+  for (std::int64_t n = 0; n < 80; ++n) values[n] = n % 40 == 20 ? 0.0F : n % 40 > 20 ? -0.0F : -1.0F;
+  sample.tensors[1].mutable_data<float>()[0] = -0.0F;
+  sample.tensors[1].mutable_data<float>()[1] = 0.0F;
+  const auto places = run_in_parts(sample, level(), random);
+  EXPECT_EQ(places.data<std::int64_t>()[0], 20);
+  EXPECT_EQ(places.data<std::int64_t>()[1], 20);
+}
+
+}  // namespace
+}  // namespace eindb
