@@ -49,6 +49,7 @@ template <class R>
 template <class T, int kRows, int kVectors>
 void dot_fixed(Wide<T>* sums, const void* const* rows, const T* x, std::int64_t count, std::int64_t ahead) {
   using R = Part<T>;
+  static_assert(kVectors == 2 || kVectors == 4);
   constexpr auto kStep = kVectors * kLanes<R>;
   std::array<const R*, kRows> row;
   for (int r = 0; r < kRows; ++r) row[static_cast<std::size_t>(r)] = static_cast<const R*>(rows[r]);
@@ -72,9 +73,10 @@ void dot_fixed(Wide<T>* sums, const void* const* rows, const T* x, std::int64_t 
     unrolled<kRows>([&](auto r) __attribute__((always_inline)) { sum[r][0] += part(row[r] + i) * factor; });
   }
   unrolled<kRows>([&](auto r) __attribute__((always_inline)) {
-    for (auto half = kVectors / 2; half > 0; half /= 2)
-      for (int v = 0; v < half; ++v) sum[r][v] += sum[r][v + half];
-    sums[r] = scalar_add(sums[r], static_cast<Wide<T>>(static_cast<T>(sum_of_lanes<R>(sum[r][0]))));
+    if constexpr (kVectors == 4)
+      unrolled<2>([&](auto v) __attribute__((always_inline)) { sum[r][v] += sum[r][v + 2]; });
+    const auto both = sum[r][0] + sum[r][1];
+    sums[r] = scalar_add(sums[r], static_cast<Wide<T>>(static_cast<T>(sum_of_lanes<R>(both))));
   });
 }
 
