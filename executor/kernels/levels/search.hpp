@@ -57,13 +57,13 @@ template <class T>
 // behind the other are fetched ahead.
 template <class T>
 void search_along(std::int32_t* places, Rows a, Rows b, std::int64_t rows, std::int64_t columns) {
-  constexpr auto kAhead = 4096 / static_cast<std::int64_t>(sizeof(T));
+  constexpr auto kSearchedAhead = 4096 / static_cast<std::int64_t>(sizeof(T));
   const bool all = columns <= 4 * kSearched<T>;
   const auto* wanted = static_cast<const T*>(b.data);
   const ValueRows<T, T, true> values(a);
   for (std::int64_t r = 0; r < rows; ++r, wanted += b.row_stride) {
     const auto row = values.row(r);
-    if (all) row.prefetch(kAhead, columns);
+    if (all) row.prefetch(kSearchedAhead, columns);
     const auto found = first_match<T>(row, *wanted, all ? columns : places[r]);
     places[r] = std::min(places[r], static_cast<std::int32_t>(found));
   }
@@ -96,7 +96,8 @@ template <class T, int kVectors, bool kStep>
     });
   }
   unrolled<kVectors>([&](auto k) __attribute__((always_inline)) { store(first.data() + k * kLanes<T>, place[k]); });
-  for (std::int64_t c = 0; c < kColumns; ++c) places[column + c] = static_cast<std::int32_t>(first[c]);
+  for (std::int64_t c = 0; c < kColumns; ++c)
+    places[column + c] = static_cast<std::int32_t>(first[static_cast<std::size_t>(c)]);
 }
 
 template <class T, bool kStep>
