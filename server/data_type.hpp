@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "engine/result.hpp"
+
+namespace eindb {
+
+/// Types of values as clients know them: the object ids that PostgreSQL gives them.
+enum class DataType : std::int32_t {
+  Unspecified = 0,
+  Bool = 16,
+  Bytea = 17,
+  Char = 18,
+  Name = 19,
+  Int8 = 20,
+  Int2 = 21,
+  Int4 = 23,
+  Text = 25,
+  Oid = 26,
+  Json = 114,
+  Float4 = 700,
+  Float8 = 701,
+  Unknown = 705,
+  BoolArray = 1000,
+  Int2Array = 1005,
+  Int4Array = 1007,
+  TextArray = 1009,
+  Int8Array = 1016,
+  Float4Array = 1021,
+  Float8Array = 1022,
+  BpChar = 1042,
+  Varchar = 1043,
+  Numeric = 1700,
+};
+
+/// What is told of a type in RowDescription and pg_type.
+struct DataTypeInfo {
+  DataType type;
+  std::string_view name;  ///< in pg_type: "int8"
+  std::int16_t size;      ///< bytes; -1: it differs
+  DataType array;         ///< of such elements; Unspecified: none
+};
+
+/// Null for a type that is not known here.
+const DataTypeInfo* find_data_type(DataType type);
+inline const DataTypeInfo* find_data_type(std::int32_t oid) { return find_data_type(static_cast<DataType>(oid)); }
+
+/// What a column of results is for a client; Any as Text. Complex numbers are two columns of the parts' type.
+DataType data_type(ColumnType type);
+
+}  // namespace eindb

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace eindb {
+
+/// A message without its length: what kind it is and its body.
+struct Frame {
+  char type = 0;  ///< 0 before the session has begun, where messages have no type
+  std::string_view body;
+};
+
+/// Cuts the bytes of one client into messages.
+///
+///     first:       int32 length, body            SSLRequest, CancelRequest, StartupMessage, ...
+///     afterwards:  byte type, int32 length, body length counts itself, but not the type
+///
+/// A length is checked before memory is taken for it, and memory grows only with bytes that have come. Where no message
+/// is half there, none is held: thousands of connections that wait cost little. Not thread-safe.
+class FrameReader {
+ public:
+  /// Of the first messages: names and options.
+  static constexpr std::size_t kMostStartupBytes = 10000;
+
+  /// Bytes that a message may have from now on; larger ones are refused. Lower before a client is known.
+  void limit(std::size_t bytes) { limit_ = bytes; }
+  /// From now on messages have types.
+  void begin_session() { typed_ = true; }
+
+  void append(std::string_view bytes);
+  /// The next message, if all of it is there; its body is valid until append() or next(). Throws ProtocolError for a
+  /// length that no message has (08P01), or one beyond the limit (54000).
+  std::optional<Frame> next();
+
+  /// Bytes that have come and belong to no message yet.
+  std::size_t pending() const { return buffer_.size() - begin_; }
+  /// Forgets them.
+  void clear();
+
+ private:
+  void drop_read();
+
+  std::string buffer_;
+  std::size_t begin_ = 0;  // of what next() has not given
+  std::size_t limit_ = kMostStartupBytes;
+  bool typed_ = false;
+};
+
+}  // namespace eindb

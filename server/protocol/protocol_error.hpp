@@ -1,0 +1,21 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace eindb {
+
+/// Bytes that are no message of the protocol, or one that may not come now: nothing that follows can be trusted, so the
+/// connection ends with this message. `sqlstate` is 08P01 (protocol violation) unless something else fits better.
+class ProtocolError : public std::runtime_error {
+ public:
+  explicit ProtocolError(const std::string& message, std::string sqlstate = "08P01")
+      : std::runtime_error(message), sqlstate_(std::move(sqlstate)) {}
+
+  const std::string& sqlstate() const { return sqlstate_; }
+
+ private:
+  std::string sqlstate_;
+};
+
+}  // namespace eindb

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "engine/session.hpp"
+#include "server/data_type.hpp"
+#include "server/protocol/frontend_message.hpp"
+#include "server/protocol/message_writer.hpp"
+
+namespace eindb {
+
+/// A number as PostgreSQL prints it: the fewest digits that read back as the same value, in the form of %g, "Infinity",
+/// "-Infinity" and "NaN".
+void append_number(std::string& out, double value);
+void append_number(std::string& out, float value);
+
+/// Writes a value of a row, behind its length, for a client that takes the column as `type` in `format`. Integers are
+/// also taken for numbers, and any number for text. Error{Type} where the value is none of the type: rows of SQLite's
+/// own tables may have values of any type in any column.
+void write_value(MessageWriter& out, const Cell& cell, DataType type, frontend::Format format);
+/// One part of a complex number.
+void write_value(MessageWriter& out, double value, DataType type, frontend::Format format);
+
+using ParameterInput = std::variant<std::int64_t, double, std::complex<double>, std::string>;
+
+/// The value of a parameter that a client sends as `type`. Error{Value} for text that is no value of the type,
+/// Error{Unsupported} for types that eindb has no values of, ProtocolError for a binary value of the wrong length.
+ParameterInput read_value(std::string_view value, DataType type, frontend::Format format);
+
+}  // namespace eindb

@@ -1,0 +1,93 @@
+#include "server/value_format.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "common/error.hpp"
+#include "server/protocol/protocol_error.hpp"
+
+namespace eindb {
+namespace {
+
+using namespace std::string_literals;
+using frontend::Format;
+
+template <class T>
+std::string number(T value) {
+  std::string out;
+  append_number(out, value);
+  return out;
+}
+
+// As PostgreSQL 15 prints them.
+TEST(ValueFormat, NumbersAreWrittenInTheFewestDigits) {
+  EXPECT_EQ(number(0.0), "0");
+  EXPECT_EQ(number(-0.0), "-0");
+  EXPECT_EQ(number(1.0), "1");
+  EXPECT_EQ(number(0.1), "0.1");
+  EXPECT_EQ(number(-12.5), "-12.5");
+  EXPECT_EQ(number(0.0001), "0.0001");
+  EXPECT_EQ(number(0.00001), "1e-05");
+  EXPECT_EQ(number(100000.0), "100000");
+  EXPECT_EQ(number(123456789012345.0), "123456789012345");
+  EXPECT_EQ(number(1e15), "1e+15");
+  EXPECT_EQ(number(1.0 / 3), "0.3333333333333333");
+  EXPECT_EQ(number(5e-324), "5e-324");
+  EXPECT_EQ(number(std::numeric_limits<double>::max()), "1.7976931348623157e+308");
+  EXPECT_EQ(number(std::numeric_limits<double>::infinity()), "Infinity");
+  EXPECT_EQ(number(-std::numeric_limits<double>::infinity()), "-Infinity");
+  EXPECT_EQ(number(std::nan("")), "NaN");
+  EXPECT_EQ(number(0.1F), "0.1");
+  EXPECT_EQ(number(123456.0F), "123456");
+  EXPECT_EQ(number(1234567.0F), "1.234567e+06");
+}
+
+std::string written(const Cell& cell, DataType type, Format format) {
+  MessageWriter out;
+  write_value(out, cell, type, format);
+  return out.buffer();
+}
+
+TEST(ValueFormat, Values) {
+  EXPECT_EQ(written({}, DataType::Int8, Format::Text), "\xff\xff\xff\xff"s);
+  EXPECT_EQ(written(std::int64_t{-7}, DataType::Int8, Format::Text), "\0\0\0\2-7"s);
+  EXPECT_EQ(written(std::int64_t{-2}, DataType::Int8, Format::Binary), "\0\0\0\x08\xff\xff\xff\xff\xff\xff\xff\xfe"s);
+  EXPECT_EQ(written(1.5, DataType::Float8, Format::Binary), "\0\0\0\x08\x3f\xf8\0\0\0\0\0\0"s);
+  EXPECT_EQ(written(1.5F, DataType::Float4, Format::Binary), "\0\0\0\x04\x3f\xc0\0\0"s);
+  EXPECT_EQ(written("abc"s, DataType::Text, Format::Binary), "\0\0\0\3abc"s);
+  EXPECT_EQ(written(std::int64_t{3}, DataType::Text, Format::Binary),
+            "\0\0\0\1"
+            "3"s)
+      << "numbers are text, too";
+  EXPECT_EQ(written(std::int64_t{1}, DataType::Float8, Format::Binary), "\0\0\0\x08\x3f\xf0\0\0\0\0\0\0"s);
+  EXPECT_THROW(written("abc"s, DataType::Int8, Format::Binary), Error);
+  EXPECT_THROW(written(1.5, DataType::Int8, Format::Binary), Error);
+}
+
+TEST(ValueFormat, Parameters) {
+  const auto text = [](std::string_view value, DataType type) { return read_value(value, type, Format::Text); };
+  EXPECT_EQ(text(" 12 ", DataType::Int4), ParameterInput(std::int64_t{12}));
+  EXPECT_EQ(text("1e3", DataType::Float8), ParameterInput(1000.0));
+  EXPECT_EQ(text("t", DataType::Bool), ParameterInput(std::int64_t{1}));
+  EXPECT_EQ(text("12", DataType::Unspecified), ParameterInput("12"s));
+  EXPECT_THROW(text("12x", DataType::Int8), Error);
+  EXPECT_THROW(text("", DataType::Float8), Error);
+  EXPECT_THROW(text("maybe", DataType::Bool), Error);
+  EXPECT_THROW(text("99999999999999999999", DataType::Int8), Error);
+
+  const auto binary = [](std::string_view value, DataType type) { return read_value(value, type, Format::Binary); };
+  EXPECT_EQ(binary("\xff\xfe"s, DataType::Int2), ParameterInput(std::int64_t{-2}));
+  EXPECT_EQ(binary("\xff\xff\xff\xff"s, DataType::Oid), ParameterInput(std::int64_t{4294967295}));
+  EXPECT_EQ(binary("\x3f\xc0\0\0"s, DataType::Float4), ParameterInput(1.5));
+  EXPECT_EQ(binary("\x3f\xf8\0\0\0\0\0\0"s, DataType::Float8), ParameterInput(1.5));
+  EXPECT_EQ(binary("\1"s, DataType::Bool), ParameterInput(std::int64_t{1}));
+  EXPECT_EQ(binary("ab"s, DataType::Text), ParameterInput("ab"s));
+  EXPECT_THROW(binary("\0\0\1"s, DataType::Int4), ProtocolError);
+  EXPECT_THROW(binary("x"s, DataType::Numeric), Error);
+}
+
+}  // namespace
+}  // namespace eindb
