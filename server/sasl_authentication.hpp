@@ -20,7 +20,7 @@ class SaslAuthentication {
  public:
   enum class Outcome : std::uint8_t { Continues, Succeeded, WrongPassword };
 
-  /// `certificate_hash`: that of the server's certificate as RFC 5929, section 4, has it; empty without TLS.
+  /// `certificate_hash`: security/certificate_hash.hpp of the server's certificate; empty without TLS.
   explicit SaslAuthentication(ScramExchange exchange, std::string certificate_hash = {});
 
   void offer(MessageWriter& out) const;

@@ -66,7 +66,7 @@ class AttributeReader {
   std::string seen_;
 };
 
-/// Up to `end`, which goes with it.
+/// Up to the next comma, which goes with it; `what` ends there.
 std::string_view take_field(std::string_view& rest, const char* what) {
   const auto comma = rest.find(',');
   if (comma == std::string_view::npos) fail(std::string(what) + " is missing");
