@@ -125,6 +125,14 @@ Result Session::calibrate(const std::string& path, double seconds) {
   });
 }
 
+bool Session::has_users() {
+  return guarded([&] { return !impl_->state.users.empty(); });
+}
+
+Login Session::find_login(std::string_view name) {
+  return guarded([&] { return impl_->state.login(name); });
+}
+
 void Session::cancel() noexcept { impl_->state.cancellation.request(); }
 
 void Session::on_progress(ProgressCallback callback) { impl_->state.progress = std::move(callback); }

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "engine/login.hpp"
 #include "engine/memory_tensor.hpp"
 #include "engine/prepared_statement.hpp"
 #include "engine/result.hpp"
@@ -62,6 +63,11 @@ class Session {
   /// Measures this machine for the cost model `calibrated` and writes the figures to `path` (empty: where sessions look
   /// for them); gives them as rows. Takes about `seconds`. Error{Io}, Error{Cancelled}.
   Result calibrate(const std::string& path, double seconds);
+
+  /// Whether the database has users: a server then lets nobody in without a password.
+  bool has_users();
+  /// The user of that name, or what looks like one and fits no password. Only where has_users().
+  Login find_login(std::string_view name);
 
   /// Asks the running statement to stop with Error{Cancelled}. Any thread, also a signal handler.
   void cancel() noexcept;

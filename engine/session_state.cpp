@@ -10,6 +10,7 @@ SessionState::SessionState(const std::string& path, SessionOptions options)
     : database(path, options.read_only ? DatabaseFile::Access::ReadOnly : DatabaseFile::Access::ReadWrite),
       catalog(database.connection()),
       macros(database.connection()),
+      users(database.connection()),
       tensor_tables(database.connection(), catalog),
       attached(database.connection(), catalog, tensor_tables) {
   database.connection().watch(&cancellation);
@@ -116,6 +117,23 @@ MacroPtr SessionState::parsed(const StoredMacro& stored) {
         database.connection().name() + ": the definition of macro " + stored.name + " is damaged: " + error.message(),
         std::nullopt, "CREATE OR REPLACE MACRO gives it a new one");
   }
+}
+
+Login SessionState::login(std::string_view name) {
+  const auto user = users.find(name);
+  const auto secret = users.secret();
+  if (!secret) {
+    throw Error(ErrorKind::Corrupt, database.connection().name() + ": the secret of the users is missing", std::nullopt,
+                "ALTER USER makes another one");
+  }
+  if (!user) return {.known = false, .role = UserRole::ReadOnly, .verifier = decoy_verifier(*secret, name)};
+  auto verifier = parse_verifier(user->verifier);
+  if (!verifier) {
+    throw Error(ErrorKind::Corrupt,
+                database.connection().name() + ": the verifier of user " + user->name + " is damaged", std::nullopt,
+                "ALTER USER ... PASSWORD makes another one");
+  }
+  return {.known = true, .role = user->role, .verifier = std::move(*verifier)};
 }
 
 }  // namespace eindb

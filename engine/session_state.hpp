@@ -11,8 +11,10 @@
 #include "catalog/catalog.hpp"
 #include "catalog/macro_catalog.hpp"
 #include "catalog/tensor_tables.hpp"
+#include "catalog/user_catalog.hpp"
 #include "common/cancellation.hpp"
 #include "engine/attached_tensors.hpp"
+#include "engine/login.hpp"
 #include "engine/plan_cache.hpp"
 #include "engine/prepared_statement.hpp"
 #include "engine/session.hpp"
@@ -45,6 +47,8 @@ struct SessionState {
   /// The user's macro, parsed; null if there is none. Error{Corrupt} if the database has something else in its place.
   MacroPtr macro(const std::string& name);
   MacroPtr parsed(const StoredMacro& stored);
+  /// The user of that name, or a decoy. Error{Corrupt} if the database has something else in its place.
+  Login login(std::string_view name);
   /// This machine's figures: of the setting machine_file, else those that `eindb calibrate` left, else built-in ones.
   /// A file that changed is read again. Error as read_machine_file.
   const MachineFigures& machine() const;
@@ -54,6 +58,7 @@ struct SessionState {
   DatabaseFile database;
   Catalog catalog;
   MacroCatalog macros;
+  UserCatalog users;
   TensorTables tensor_tables;
   AttachedTensors attached;
   std::uint64_t query_tables = 0;  ///< tables made so far for results of queries inside SQL

@@ -65,7 +65,8 @@ void refuse_other_shows(const ast::Identifier& name, SessionState& session) {
   else if (equal_ignoring_case(name.text, "TABLES"))
     hint = "SHOW TENSORS lists tensors; in the shell, .tables lists both";
   else if (const auto nearest = nearest_name(
-               name.text, std::array<std::string_view, 5>{"TENSORS", "MACROS", "ALL", "PLAN_CACHE", "MACHINE"}))
+               name.text,
+               std::array<std::string_view, 6>{"TENSORS", "MACROS", "USERS", "ALL", "PLAN_CACHE", "MACHINE"}))
     hint = "did you mean " + *nearest + "?";
   if (!hint.empty()) throw Error(ErrorKind::UnknownName, "there is no setting " + name.text, name.span, hint);
 }

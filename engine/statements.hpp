@@ -53,4 +53,10 @@ Result execute_statement(const ast::CreateMacro& create, SessionState& session);
 Result execute_statement(const ast::DropMacro& drop, SessionState& session);
 Result execute_statement(const ast::ShowMacros& show, SessionState& session);
 
+// engine/user_statements.cpp
+Result execute_statement(const ast::CreateUser& create, SessionState& session);
+Result execute_statement(const ast::AlterUser& alter, SessionState& session);
+Result execute_statement(const ast::DropUser& drop, SessionState& session);
+Result execute_statement(const ast::ShowUsers& show, SessionState& session);
+
 }  // namespace eindb

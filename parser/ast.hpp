@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/source_span.hpp"
+#include "common/user_role.hpp"
 
 /// The syntax tree of one statement: what parser/parser.hpp gives and the binder reads.
 ///
@@ -363,13 +364,40 @@ struct DropMacro {
   bool if_exists = false;
 };
 
+/// PASSWORD 'secret', or the text of a verifier in its place. Messages show where it stands by the word alone.
+struct Password {
+  std::string text;
+  SourceSpan word_span;
+};
+
+/// CREATE USER ann [WITH] PASSWORD '...' [READ ONLY | READ WRITE].
+struct CreateUser {
+  Identifier name;
+  Password password;
+  UserRole role = UserRole::ReadWrite;
+};
+
+/// ALTER USER ann [WITH] [PASSWORD '...'] [READ ONLY | READ WRITE]: at least one of the two.
+struct AlterUser {
+  Identifier name;
+  std::optional<Password> password;
+  std::optional<UserRole> role;
+};
+
+struct DropUser {
+  Identifier name;
+  bool if_exists = false;
+};
+
+struct ShowUsers {};
+
 /// Nothing but space and comments.
 struct Empty {};
 
 struct Statement {
   std::variant<Empty, CreateTensor, DropTensor, AlterTensor, ShowTensors, ShowMacros, Describe, CopyFrom, CopyTo,
                InsertInto, Query, Explain, Set, Show, Reset, Begin, Commit, Rollback, Prepare, Execute, Deallocate,
-               CreateMacro, DropMacro, Sql>
+               CreateMacro, DropMacro, CreateUser, AlterUser, DropUser, ShowUsers, Sql>
       node;
   SourceSpan span;  ///< without the semicolon
 };

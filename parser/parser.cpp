@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <utility>
@@ -83,6 +84,7 @@ constexpr std::array kCreateStatements = {
     OwnStatement{"TENSOR", statement_parsers::create_tensor},
     OwnStatement{"MACRO", statement_parsers::create_macro},
     OwnStatement{"OR", statement_parsers::create_macro},
+    OwnStatement{"USER", statement_parsers::create_user},
     OwnStatement{"TABLE", nullptr},
     OwnStatement{"INDEX", nullptr},
     OwnStatement{"VIEW", nullptr},
@@ -95,6 +97,7 @@ constexpr std::array kCreateStatements = {
 constexpr std::array kDropStatements = {
     OwnStatement{"TENSOR", statement_parsers::drop_tensor},
     OwnStatement{"MACRO", statement_parsers::drop_macro},
+    OwnStatement{"USER", statement_parsers::drop_user},
     OwnStatement{"TABLE", nullptr},
     OwnStatement{"INDEX", nullptr},
     OwnStatement{"VIEW", nullptr},
@@ -102,6 +105,7 @@ constexpr std::array kDropStatements = {
 };
 constexpr std::array kAlterStatements = {
     OwnStatement{"TENSOR", statement_parsers::alter_tensor},
+    OwnStatement{"USER", statement_parsers::alter_user},
     OwnStatement{"TABLE", nullptr},
 };
 
@@ -163,6 +167,9 @@ StatementParser find_second(const Words& words, const std::array<OwnStatement, N
   }
   if (words[1].is_word("FUNCTION"))
     fail_unknown(words[1], "the kind of object after " + std::string(words[0].text), {}, "functions are macros: MACRO");
+  if (words[1].is_word("ROLE"))
+    fail_unknown(words[1], "the kind of object after " + std::string(words[0].text), {},
+                 "who may log in is a USER, and its role is READ ONLY or READ WRITE");
   fail_unknown(words[1], "the kind of object after " + std::string(words[0].text), candidates, "one of " + listed);
 }
 
@@ -210,6 +217,11 @@ StatementParser find_parser(const Words& words, std::string_view text) {
 
 ast::Statement parse_at(std::string_view text, std::size_t begin);
 
+bool holds_password(const ast::Statement& statement) {
+  return std::holds_alternative<ast::CreateUser>(statement.node) ||
+         std::holds_alternative<ast::AlterUser>(statement.node);
+}
+
 ast::Prepare parse_prepare(TokenStream& tokens) {
   ast::Prepare prepare;
   tokens.take();
@@ -217,7 +229,12 @@ ast::Prepare parse_prepare(TokenStream& tokens) {
   if (!tokens.accept_word("AS"))
     tokens.fail_expected("AS and a statement after " + prepare.name.text, "as in PREPARE row AS EINSUM Z[j] = X[$1,j]");
   if (tokens.at_word("PREPARE") || tokens.at(Token::Kind::End)) tokens.fail_expected("a statement to prepare");
-  prepare.body_span = parse_at(tokens.text(), tokens.begin()).span;
+  const auto statement = parse_at(tokens.text(), tokens.begin());
+  if (holds_password(statement)) {
+    throw Error(ErrorKind::Unsupported, "a statement with a password cannot be prepared: its text would be kept",
+                prepare.name.span, "run it by itself");
+  }
+  prepare.body_span = statement.span;
   prepare.body = tokens.text().substr(prepare.body_span.begin, prepare.body_span.end - prepare.body_span.begin);
   tokens.skip_to(prepare.body_span.end);
   return prepare;
@@ -243,12 +260,20 @@ ast::Statement parse_at(std::string_view text, std::size_t begin) {
   return {std::move(sql), span};
 }
 
-/// Whether the text of the statement ends with a query or an expression, which an operator would continue.
-bool ends_with_expression(const ast::Statement& statement) {
+enum class StatementEnding : std::uint8_t {
+  Words,
+  Expression,  ///< or a query: an operator would continue it
+  Password,    ///< what follows may be a part of it
+};
+
+StatementEnding ending_of(const ast::Statement& statement) {
+  if (holds_password(statement)) return StatementEnding::Password;
   const auto* const create = std::get_if<ast::CreateTensor>(&statement.node);
-  return std::holds_alternative<ast::Query>(statement.node) || std::holds_alternative<ast::Explain>(statement.node) ||
-         std::holds_alternative<ast::CreateMacro>(statement.node) ||
-         (create != nullptr && std::holds_alternative<ast::Query>(create->source));
+  const bool expression = std::holds_alternative<ast::Query>(statement.node) ||
+                          std::holds_alternative<ast::Explain>(statement.node) ||
+                          std::holds_alternative<ast::CreateMacro>(statement.node) ||
+                          (create != nullptr && std::holds_alternative<ast::Query>(create->source));
+  return expression ? StatementEnding::Expression : StatementEnding::Words;
 }
 
 /// Words after a whole statement: options without parentheses, DESCRIBE TENSOR X, EXECUTE p 1.
@@ -262,10 +287,11 @@ std::string hint_after_statement(TokenStream& tokens) {
 }
 
 /// Only space, comments and semicolons may follow what ended at `end`.
-void expect_end(std::string_view text, std::size_t end, bool after_expression) {
+void expect_end(std::string_view text, std::size_t end, StatementEnding ending) {
   TokenStream tokens(text, end);
+  if (ending == StatementEnding::Password) tokens.conceal();
   if (!tokens.at(Token::Kind::End)) {
-    if (after_expression)
+    if (ending == StatementEnding::Expression)
       tokens.fail_expected("an operator or the end of the statement", hint_after_expression(tokens));
     tokens.fail_expected("the end of the statement", hint_after_statement(tokens));
   }
@@ -288,7 +314,7 @@ void check_text(std::string_view text) {
 ast::Statement parse_statement(std::string_view text) {
   check_text(text);
   auto statement = parse_at(text, 0);
-  expect_end(text, statement.span.end, ends_with_expression(statement));
+  expect_end(text, statement.span.end, ending_of(statement));
   return statement;
 }
 
@@ -296,7 +322,7 @@ ast::Query parse_query(std::string_view text) {
   check_text(text);
   TokenStream tokens(text);
   auto query = parse_query(tokens);
-  expect_end(text, tokens.last_end(), true);
+  expect_end(text, tokens.last_end(), StatementEnding::Expression);
   return query;
 }
 
@@ -304,7 +330,7 @@ ast::Expression parse_expression(std::string_view text) {
   check_text(text);
   TokenStream tokens(text);
   auto expression = parse_expression(tokens);
-  expect_end(text, tokens.last_end(), true);
+  expect_end(text, tokens.last_end(), StatementEnding::Expression);
   return expression;
 }
 

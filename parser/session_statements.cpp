@@ -141,7 +141,8 @@ Node show(TokenStream& tokens) {
   tokens.take();
   if (tokens.accept_word("TENSORS")) return ast::ShowTensors{};
   if (tokens.accept_word("MACROS")) return ast::ShowMacros{};
-  return ast::Show{name_or_all(tokens, "TENSORS, MACROS, ALL or the name of a setting")};
+  if (tokens.accept_word("USERS")) return ast::ShowUsers{};
+  return ast::Show{name_or_all(tokens, "TENSORS, MACROS, USERS, ALL or the name of a setting")};
 }
 
 Node reset(TokenStream& tokens) {

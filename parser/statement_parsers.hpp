@@ -30,7 +30,12 @@ Node deallocate(TokenStream& tokens);
 Node create_macro(TokenStream& tokens);
 Node drop_macro(TokenStream& tokens);
 
-// Shared by the two files.
+// user_statements.cpp
+Node create_user(TokenStream& tokens);
+Node alter_user(TokenStream& tokens);
+Node drop_user(TokenStream& tokens);
+
+// Shared by these files.
 bool accept_if_exists(TokenStream& tokens);
 bool accept_if_not_exists(TokenStream& tokens);
 /// A number with or without a sign, a string, or a word.

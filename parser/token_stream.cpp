@@ -25,8 +25,18 @@ std::string shortened(std::string_view text) {
 }  // namespace
 
 const Token& TokenStream::peek() {
-  if (!next_) next_ = lexer_.next();
+  if (!next_) next_ = next_token();
   return *next_;
+}
+
+Token TokenStream::next_token() {
+  if (!concealed_) return lexer_.next();
+  try {
+    return lexer_.next();
+  } catch (const Error& error) {
+    throw Error(error.kind(), "what stands here cannot be read", error.span(),
+                "a password stands in single quotes, with '' for a quote");
+  }
 }
 
 Token TokenStream::take() {
@@ -94,8 +104,8 @@ std::string TokenStream::expect_string(std::string_view what, std::string_view h
 
 void TokenStream::fail_expected(std::string_view what, std::string hint) {
   const auto& found = peek();
-  throw Error(ErrorKind::Syntax, "expected " + std::string(what) + ", found " + describe(found), found.span,
-              std::move(hint));
+  throw Error(ErrorKind::Syntax, "expected " + std::string(what) + (concealed_ ? "" : ", found " + describe(found)),
+              found.span, std::move(hint));
 }
 
 std::string nearest_word_hint(std::string_view found, std::initializer_list<std::string_view> words) {

@@ -13,7 +13,7 @@ namespace eindb {
 
 /// The tokens of a statement as the parsers read them: look at the next one, take it or insist on it. Offsets and spans
 /// are those of the statement's text, wherever reading started. All failures are Error{Syntax} at the next token, in
-/// the words "expected WHAT, found TOKEN".
+/// the words "expected WHAT, found TOKEN", or "expected WHAT" alone after conceal().
 ///
 /// A token is cut only when somebody looks at it. A copy is a cheap way to look ahead. `text` must outlive it.
 class TokenStream {
@@ -51,13 +51,19 @@ class TokenStream {
   ast::Identifier expect_name(std::string_view what);
   std::string expect_string(std::string_view what, std::string_view hint);
 
+  /// From here on no message shows what was found: it may be a password.
+  void conceal() { concealed_ = true; }
+
   [[noreturn]] void fail_expected(std::string_view what, std::string hint = {});
 
  private:
+  Token next_token();
+
   std::string_view text_;
   Lexer lexer_;
   std::optional<Token> next_;
   std::size_t last_end_;
+  bool concealed_ = false;
 };
 
 /// "did you mean TENSOR?" for the one of `words` that `found` misspells; else nothing.

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cwchar>
 
+#include "engine/script.hpp"
 #include "shell/interrupts.hpp"
 
 namespace eindb {
@@ -104,7 +105,7 @@ LineSource::Event LineEditor::next(std::string& line, bool continued) {
   }
   line.assign(text, static_cast<std::size_t>(length));
   if (line.ends_with('\n')) line.pop_back();
-  if (line.find_first_not_of(" \t") != std::string::npos) remember(line);
+  if (line.find_first_not_of(" \t") != std::string::npos && !mentions_password(line)) remember(line);
   return Event::Line;
 }
 

@@ -66,6 +66,13 @@ bool changes_reserved(int action, const char* first, const char* second, const c
   return changes_schema(action) && (is_reserved_name(first) || is_reserved_name(second));
 }
 
+/// eindb_users and eindb_secrets: what passwords are checked against. Where SQLite has sqlite_dbpage, the pages of the
+/// file, it shows them too.
+bool is_secret(const char* table) {
+  return sqlite3_stricmp(table, "eindb_users") == 0 || sqlite3_stricmp(table, "eindb_secrets") == 0 ||
+         sqlite3_stricmp(table, "sqlite_dbpage") == 0;
+}
+
 }  // namespace
 
 bool is_reserved_name(const char* name) { return name != nullptr && sqlite3_strnicmp(name, "eindb_", 6) == 0; }
@@ -96,10 +103,14 @@ int SqliteAuthorizer::decide_for_user(SqliteConnection& connection, int action, 
     return deny(connection, "tables named eindb_* belong to eindb and are read-only for SQL",
                 "use CREATE TENSOR, ALTER TENSOR, DROP TENSOR, INSERT INTO TENSOR and COPY, or another name");
   }
+  // Also at the time of step: a statement is compiled again there, and the tables of extensions compile their own.
+  if (action == SQLITE_READ && is_secret(first) && !connection.vacuums_)
+    return deny(connection, "what passwords are checked against cannot be read", "SHOW USERS lists the users");
   if (action == SQLITE_ALTER_TABLE) connection.altered_table_ = true;
   if (action == SQLITE_SAVEPOINT && first != nullptr && std::strcmp(first, "ROLLBACK") == 0) ++connection.rollbacks_;
 
-  // ATTACH is compiled in prepare; at the time of step it comes from VACUUM alone.
+  // ATTACH is compiled in prepare; at the time of step it comes from VACUUM alone, which copies every table.
+  if (action == SQLITE_ATTACH && connection.origin_ == SqliteConnection::Origin::UserStep) connection.vacuums_ = true;
   if (action == SQLITE_ATTACH && connection.origin_ == SqliteConnection::Origin::UserPrepare)
     return deny(connection, "ATTACH is not allowed: a session works on one database", "open the other file by itself");
   if (action == SQLITE_PRAGMA && second != nullptr && !is_harmless_pragma(first))

@@ -6,7 +6,8 @@ class SqliteConnection;
 
 /// Decides, while SQLite compiles a statement, what the statement may touch.
 ///
-/// SQL of a person may read everything. It may not
+/// SQL of a person may read everything, but for the tables that passwords are checked against: eindb_users and
+/// eindb_secrets, which VACUUM alone may copy. It may not
 ///  - write, create, alter or drop anything named eindb_* (in any case), also not through a trigger of its own;
 ///  - attach other files (VACUUM INTO may write one);
 ///  - load extensions;

@@ -29,7 +29,7 @@ struct UserStatement {
 ///
 /// Whose SQL it is decides what it may do. `prepare` and `execute` are for eindb's own SQL, which may write the tables
 /// named eindb_*, but never through a trigger that somebody left there. `prepare_user` is for SQL that a person wrote:
-/// it may read everything and write what is theirs (see storage/sqlite_authorizer.hpp).
+/// it may read all but secrets and write what is theirs (see storage/sqlite_authorizer.hpp).
 ///
 /// Threads: one at a time, except interrupt(). Tasks that share the connection take mutex() for each use.
 /// Statements and blobs of a connection must not outlive it.
@@ -132,6 +132,7 @@ class SqliteConnection {
   std::mutex mutex_;
   Origin origin_ = Origin::Eindb;
   bool altered_table_ = false;  // by the statement that is compiled now
+  bool vacuums_ = false;        // the statement that runs now
   std::string denial_;          // why the authorizer said no, for the message
   std::string denial_hint_;
   std::uint32_t rollbacks_ = 0;
@@ -147,6 +148,7 @@ class SqliteConnection::OriginScope {
   OriginScope(SqliteConnection& connection, Origin origin)
       : connection_(connection), saved_(std::exchange(connection.origin_, origin)) {
     connection.denial_.clear();
+    connection.vacuums_ = false;
     if (origin != Origin::Eindb) connection.callback_failure_ = nullptr;
   }
   ~OriginScope() { connection_.origin_ = saved_; }

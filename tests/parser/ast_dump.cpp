@@ -194,6 +194,19 @@ std::string dump_node(const CreateMacro& node) {
 std::string dump_node(const DropMacro& node) {
   return (node.if_exists ? "(drop-macro-if-exists " : "(drop-macro ") + text_of(node.name) + ")";
 }
+std::string dump_password(const Password& password) { return " '" + password.text + "'"; }
+std::string dump_role(UserRole role) { return role == UserRole::ReadOnly ? " read-only" : " read-write"; }
+std::string dump_node(const CreateUser& node) {
+  return "(user " + text_of(node.name) + dump_password(node.password) + dump_role(node.role) + ")";
+}
+std::string dump_node(const AlterUser& node) {
+  return "(alter-user " + text_of(node.name) + (node.password ? dump_password(*node.password) : "") +
+         (node.role ? dump_role(*node.role) : "") + ")";
+}
+std::string dump_node(const DropUser& node) {
+  return (node.if_exists ? "(drop-user-if-exists " : "(drop-user ") + text_of(node.name) + ")";
+}
+std::string dump_node(const ShowUsers&) { return "(show-users)"; }
 std::string dump_node(const Sql& node) { return dump_sql(node); }
 
 }  // namespace

@@ -59,6 +59,21 @@ TEST(StatementParser, Tensors) {
   });
 }
 
+TEST(StatementParser, Users) {
+  expect_all({
+      {"CREATE USER ann PASSWORD 'it''s'", "(user ann 'it's' read-write)"},
+      {"create user \"Ann B\" with password 'x' read only;", "(user \"Ann B\" 'x' read-only)"},
+      {"CREATE USER ann READ WRITE PASSWORD 'x'", "(user ann 'x' read-write)"},
+      {"CREATE USER password PASSWORD 'x'", "(user password 'x' read-write)"},
+      {"ALTER USER ann PASSWORD 'x'", "(alter-user ann 'x')"},
+      {"ALTER USER ann WITH PASSWORD 'x' READ ONLY", "(alter-user ann 'x' read-only)"},
+      {"ALTER USER ann READ WRITE", "(alter-user ann read-write)"},
+      {"DROP USER ann", "(drop-user ann)"},
+      {"DROP USER IF EXISTS \"ann\"", "(drop-user-if-exists \"ann\")"},
+      {"SHOW USERS", "(show-users)"},
+  });
+}
+
 TEST(StatementParser, Copy) {
   expect_all({
       {"COPY X FROM 'x.npy'", "(copy-from X 'x.npy')"},

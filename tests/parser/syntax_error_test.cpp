@@ -123,7 +123,7 @@ TEST(SyntaxError, FirstWords) {
       {"CREATE TENOSR Z (i 3)", 1, 8, "expected the kind of object after CREATE, found 'TENOSR'",
        "did you mean TENSOR?"},
       {"DROP", 1, 5, "expected the kind of object after DROP, found the end of the statement",
-       "one of TENSOR, MACRO, TABLE, INDEX, VIEW, TRIGGER"},
+       "one of TENSOR, MACRO, USER, TABLE, INDEX, VIEW, TRIGGER"},
       {"ALTER TENSER X RENAME TO Y", 1, 7, "expected the kind of object after ALTER, found 'TENSER'",
        "did you mean TENSOR?"},
       {"SELECT 1; SELECT 2", 1, 11, "one statement at a time: another follows the semicolon"},
@@ -210,7 +210,7 @@ TEST(SyntaxError, Session) {
   expect_all({
       {"SET threads 4", 1, 13, "expected '=' after threads, found '4'"},
       {"SET threads =", 1, 14, "expected the value of threads, found the end of the statement"},
-      {"SHOW", 1, 5, "expected TENSORS, MACROS, ALL or the name of a setting, found the end of the statement"},
+      {"SHOW", 1, 5, "expected TENSORS, MACROS, USERS, ALL or the name of a setting, found the end of the statement"},
       {"BEGIN TRANSACTON", 1, 7, "expected the end of the statement, found 'TRANSACTON'"},
       {"PREPARE p AS", 1, 13, "expected a statement to prepare, found the end of the statement"},
       {"PREPARE p AS PREPARE q AS SELECT 1", 1, 14, "expected a statement to prepare, found 'PREPARE'"},
@@ -219,6 +219,54 @@ TEST(SyntaxError, Session) {
       {"CREATE MACRO f AS x", 1, 16, "expected '(' and the parameters after f, found 'AS'"},
       {"CREATE MACRO f(x) x", 1, 19, "expected AS and an expression after the parameters, found 'x'"},
   });
+}
+
+TEST(SyntaxError, Users) {
+  expect_all({
+      {"CREATE USER", 1, 12, "expected the name of the user, found the end of the statement"},
+      {"CREATE ROLE ann", 1, 8, "expected the kind of object after CREATE, found 'ROLE'",
+       "who may log in is a USER, and its role is READ ONLY or READ WRITE"},
+      {"CREATE USER ann", 1, 16, "expected PASSWORD '...' after the name of the user"},
+      {"CREATE USER ann READ ONLY", 1, 26, "expected PASSWORD '...' after the name of the user"},
+      {"ALTER USER ann", 1, 15, "expected PASSWORD '...', READ ONLY or READ WRITE after the name of the user"},
+      {"ALTER USER ann READ", 1, 20, "expected ONLY or WRITE after READ"},
+      {"CREATE USER ann PASSWORD 'x' READ WRIET", 1, 35, "expected ONLY or WRITE after READ", "did you mean WRITE?"},
+      {"CREATE USER ann PASSWORD 'x' READ ONLY READ WRITE", 1, 40, "expected the end of the statement"},
+      {"DROP USER IF ann", 1, 14, "expected EXISTS after IF, found 'ann'"},
+  });
+}
+
+// Whatever is wrong with the statement.
+TEST(SyntaxError, PasswordsAreNotShown) {
+  for (const char* text : {"CREATE USER ann 'secret'",
+                           "CREATE USER ann secret",
+                           "CREATE USER ann PASSWORD secret",
+                           "CREATE USER ann PASSWORD \"secret\"",
+                           "CREATE USER ann PASSWORD 12secret",
+                           "CREATE USER ann PASSWORD = 'secret'",
+                           "CREATE USER ann PASSWORD 'secret",
+                           "CREATE USER ann PASSWORD 'x'secret",
+                           "CREATE USER ann PASSWORD 'x' 'secret'",
+                           "CREATE USER ann PASSWORD 'x'12secret",
+                           "CREATE USER ann PASSWORD 'x' READ secret",
+                           "CREATE USER ann PASSWORD 'x' READ ONLY secret",
+                           "CREATE USER ann PASSWORD 'x' READ ONLY 12secret",
+                           "CREATE USER ann IDENTIFIED BY 'secret'",
+                           "ALTER USER ann SET PASSWORD 'secret'",
+                           "ALTER USER ann PASSWORD \xE2\x80\x98secret\xE2\x80\x99",
+                           "ALTER USER ann PASSWORD 'x' PASSWORD 'secret'",
+                           "CREATE USER ann PASSWORD 'x'; secret",
+                           "PREPARE p AS CREATE USER ann PASSWORD secret",
+                           "PREPARE p AS ALTER USER ann PASSWORD 'secret'",
+                           "CREATE USER ann WITH LOGIN PASSWORD 'secret'"}) {
+    try {
+      parse_statement(text);
+      ADD_FAILURE() << text;
+    } catch (const Error& error) {
+      EXPECT_EQ((error.message() + error.hint()).find("secret"), std::string::npos) << text << ": " << error.message();
+      EXPECT_TRUE(error.span().has_value()) << text;
+    }
+  }
 }
 
 TEST(SyntaxError, TooLongStatements) { EXPECT_THROW(parse_statement(std::string(kMaxStatementBytes + 1, ' ')), Error); }
@@ -238,6 +286,7 @@ const std::vector<std::string> kValid = {
     "PREPARE p AS CREATE TRIGGER t AFTER INSERT ON x BEGIN SELECT 1; END;",
     "SET memory_limit = '2GB'",
     "EXECUTE p(1, 'x')",
+    "CREATE USER ann WITH PASSWORD 'it''s' READ ONLY",
 };
 
 /// A byte of what these languages give meaning to, or any byte.

@@ -251,6 +251,11 @@ class Commands(ShellTest):
         _, output, _ = self.run_eindb(stdin=setup + "\\d X\n")
         self.assertIn("FLOAT64", output)
 
+    def test_users_are_not_shown_as_tables(self):
+        setup = "CREATE USER ann PASSWORD 'secret';\nCREATE TABLE plain (a INTEGER);\n"
+        self.assert_output("plain\n", stdin=setup + ".tables\n")
+        self.assert_output("CREATE TABLE plain (a INTEGER);\n", stdin=setup + ".schema\n")
+
     def test_schema_can_be_run_again(self):
         setup = (f'{MATRIX};\nCREATE TENSOR s () INT64;\nCREATE TABLE "odd name" (a);\n'
                  'CREATE MACRO z(x) AS x^2;\nCREATE MACRO "a b"(x, l) AS SUM[l](z(x));\n'
@@ -380,6 +385,18 @@ class Terminal(ShellTest):
         history = (self.folder / ".eindb_history").read_text()
         self.assertIn("2\\040AS\\040two;", history)
         self.assertEqual((self.folder / ".eindb_history").stat().st_mode & 0o077, 0)
+
+    def test_history_keeps_no_passwords(self):
+        self.start()
+        self.type("CREATE USER ann\n")
+        self.expect("  ...> ")
+        self.type("PASSWORD 'secret';\n")
+        self.expect("CREATE USER\r\n")
+        self.expect("eindb> ")
+        self.assertEqual(self.leave(), 0)
+        history = (self.folder / ".eindb_history").read_text()
+        self.assertIn("ann", history)
+        self.assertNotIn("secret", history)
 
     def test_tab_completes_keywords_and_tensors(self):
         self.start()

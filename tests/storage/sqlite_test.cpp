@@ -80,6 +80,51 @@ TEST_F(SqliteTest, SqlOfAPersonCannotWriteEindbTables) {
   db.execute("INSERT INTO eindb_tensors VALUES (1)");
 }
 
+TEST_F(SqliteTest, SqlOfAPersonCannotReadSecrets) {
+  db.execute(
+      "CREATE TABLE eindb_users(name PRIMARY KEY, verifier); INSERT INTO eindb_users VALUES ('ann', 'secret');"
+      "CREATE TABLE eindb_secrets(name, secret); CREATE TABLE t(a)");
+  for (const char* sql :
+       {"SELECT verifier FROM eindb_users", "SELECT * FROM main.EINDB_Users", "SELECT COUNT(*) FROM eindb_users",
+        "SELECT rowid FROM \"eindb_users\"", "SELECT secret FROM eindb_secrets", "EXPLAIN SELECT * FROM eindb_users",
+        "WITH u AS (SELECT * FROM eindb_users) SELECT 1 FROM u", "SELECT (SELECT verifier FROM eindb_users)",
+        "INSERT INTO t SELECT verifier FROM eindb_users", "CREATE TABLE copy AS SELECT * FROM eindb_users",
+        "UPDATE t SET a = (SELECT verifier FROM eindb_users)",
+        "DELETE FROM t WHERE a IN (SELECT verifier FROM eindb_users)",
+        "UPDATE t SET a = u.verifier FROM eindb_users AS u"}) {
+    SCOPED_TRACE(sql);
+    EXPECT_ERROR(run_user(sql), ErrorKind::ReadOnly, "cannot be read");
+  }
+  EXPECT_EQ(db.query_text("SELECT verifier FROM eindb_users"), "secret") << "eindb itself can";
+}
+
+TEST_F(SqliteTest, NothingOfAPersonReadsSecretsForThem) {
+  db.execute("CREATE TABLE eindb_users(name PRIMARY KEY, verifier); INSERT INTO eindb_users VALUES ('ann', 'secret')");
+  run_user("CREATE VIEW v AS SELECT verifier FROM eindb_users");
+  EXPECT_ERROR(run_user("SELECT * FROM v"), ErrorKind::ReadOnly, "cannot be read");
+  run_user("CREATE TABLE t(a)");
+  run_user("CREATE TRIGGER r AFTER INSERT ON t BEGIN UPDATE t SET a = (SELECT verifier FROM eindb_users); END");
+  EXPECT_ERROR(run_user("INSERT INTO t VALUES (1)"), ErrorKind::ReadOnly, "cannot be read");
+  // A table of an extension compiles SQL of its own when it is used.
+  run_user("CREATE VIRTUAL TABLE f USING fts5(verifier, content='eindb_users')");
+  EXPECT_ANY_THROW(run_user("INSERT INTO f(f) VALUES ('rebuild')"));
+  EXPECT_ANY_THROW(run_user("SELECT * FROM f"));
+  // Whether a reference holds would tell what is there.
+  run_user("PRAGMA foreign_keys = ON");
+  run_user("CREATE TABLE child(name REFERENCES eindb_users(name))");
+  EXPECT_ERROR(run_user("INSERT INTO child VALUES ('bob')"), ErrorKind::ReadOnly, "cannot be read");
+}
+
+TEST_F(SqliteTest, AStatementThatIsCompiledAgainCannotReadSecrets) {
+  const ScratchDirectory scratch;
+  SqliteConnection reader(scratch.file("a.db"), SqliteConnection::Access::Create);
+  reader.execute("CREATE TABLE eindb_users(verifier); CREATE VIEW v AS SELECT 1 AS verifier");
+  auto select = reader.prepare_user("SELECT * FROM v");
+  SqliteConnection other(scratch.file("a.db"), SqliteConnection::Access::Create);
+  other.execute("DROP VIEW v; CREATE VIEW v AS SELECT verifier FROM eindb_users");
+  EXPECT_ERROR(select.statement->step(), ErrorKind::ReadOnly, "cannot be read");
+}
+
 TEST_F(SqliteTest, NoTriggerReachesEindbTables) {
   db.execute("CREATE TABLE eindb_tensors(a); CREATE TABLE t(a)");
   // By way of a person's table, and by way of a trigger that came with the file.
@@ -107,12 +152,16 @@ TEST_F(SqliteTest, SqlOfAPersonCannotHarmTheFile) {
 TEST_F(SqliteTest, VacuumMayCopyEindbTables) {
   const ScratchDirectory scratch;
   SqliteConnection file(scratch.file("a.db"), SqliteConnection::Access::Create);
-  file.execute("CREATE TABLE eindb_t(a INTEGER PRIMARY KEY, b); INSERT INTO eindb_t VALUES (7, 'x')");
+  file.execute(
+      "CREATE TABLE eindb_t(a INTEGER PRIMARY KEY, b); INSERT INTO eindb_t VALUES (7, 'x');"
+      "CREATE TABLE eindb_users(a); INSERT INTO eindb_users VALUES (8)");
   file.prepare_user("VACUUM").statement->run();
   auto into = file.prepare_user("VACUUM INTO '" + scratch.file("copy.db") + "'");
   into.statement->run();
   SqliteConnection copy(scratch.file("copy.db"), SqliteConnection::Access::ReadOnly);
   EXPECT_EQ(copy.query_integer("SELECT a FROM eindb_t"), 7);
+  EXPECT_EQ(copy.query_integer("SELECT a FROM eindb_users"), 8);
+  EXPECT_ERROR(file.prepare_user("SELECT a FROM eindb_users"), ErrorKind::ReadOnly, "cannot be read");
 }
 
 TEST_F(SqliteTest, ATransactionWithoutCommitIsUndone) {
