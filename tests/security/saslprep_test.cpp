@@ -34,12 +34,20 @@ TEST(Saslprep, WhatItForbidsKeepsItsBytes) {
   EXPECT_EQ(prepare_password("\xc3"sv), "\xc3");
 }
 
+// As libpq 15 has it, where it is not RFC 4013.
+TEST(Saslprep, CharactersAreForbiddenAsTheyWereTyped) {
+  EXPECT_EQ(prepare_password("\u2135a"), "\u05D0a") << "a Hebrew letter beside a Latin one only comes of it";
+  EXPECT_EQ(prepare_password("\uFB1D"), "\u05D9\u05B4");
+  EXPECT_EQ(prepare_password("a\u0340"), "a\u0340") << "forbidden, though it would become U+0300";
+}
+
 TEST(Saslprep, LongPasswords) {
   std::string ligatures;
   for (int n = 0; n < 1000; ++n) ligatures += "\uFDFA";  // 18 characters each
   EXPECT_EQ(prepare_password(ligatures).size(), 1000U * 33);
   const std::string longest(std::size_t{2} << 20U, '\xc3');
   EXPECT_EQ(prepare_password(longest), longest);
+  EXPECT_EQ(prepare_password("e\u0301\0"sv), "e\u0301\0"sv) << "no text";
 }
 
 }  // namespace
