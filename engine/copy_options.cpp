@@ -47,7 +47,7 @@ std::string format_names() {
   return out;
 }
 
-std::optional<FileFormat> format_named(const std::string& name) {
+std::optional<FileFormat> format_named(std::string_view name) {
   for (const auto& row : formats())
     if (row.name == name) return row.format;
   return std::nullopt;
@@ -244,6 +244,12 @@ CopyOptions read_copy_options(const std::string& path, SourceSpan path_span, con
   }
   check_layout(options, out);
   return out;
+}
+
+bool is_file_format(std::string_view name) { return format_named(name).has_value(); }
+
+bool is_file_option(std::string_view name) {
+  return std::any_of(option_rows().begin(), option_rows().end(), [&](const auto& row) { return row.name == name; });
 }
 
 }  // namespace eindb

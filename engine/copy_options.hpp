@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "parser/ast.hpp"
@@ -44,5 +45,10 @@ struct CopyOptions {
 /// and values that do not exist, or that are not for this format or direction.
 CopyOptions read_copy_options(const std::string& path, SourceSpan path_span, const std::vector<ast::Option>& options,
                               CopyDirection direction);
+
+/// Whether FORMAT may be `name`, in lower case.
+bool is_file_format(std::string_view name);
+/// Whether COPY of files has an option of this name, in lower case.
+bool is_file_option(std::string_view name);
 
 }  // namespace eindb
