@@ -64,14 +64,6 @@ void append_integer(std::string& out, std::int64_t value) {
   out.append(text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr);
 }
 
-// Of complex numbers whole: parts are written one by one.
-void append_text(std::string& out, const Cell& cell) {
-  if (const auto* integer = std::get_if<std::int64_t>(&cell)) append_integer(out, *integer);
-  else if (const auto* single = std::get_if<float>(&cell)) append_number(out, *single);
-  else if (const auto* real = std::get_if<double>(&cell)) append_number(out, *real);
-  else if (const auto* text = std::get_if<std::string>(&cell)) out += *text;
-}
-
 std::optional<double> number_of(const Cell& cell) {
   if (const auto* integer = std::get_if<std::int64_t>(&cell)) return static_cast<double>(*integer);
   if (const auto* single = std::get_if<float>(&cell)) return *single;
@@ -189,6 +181,13 @@ ParameterInput read_binary(std::string_view value, DataType type) {
 
 void append_number(std::string& out, double value) { append_real(out, value); }
 void append_number(std::string& out, float value) { append_real(out, value); }
+
+void append_text(std::string& out, const Cell& cell) {
+  if (const auto* integer = std::get_if<std::int64_t>(&cell)) append_integer(out, *integer);
+  else if (const auto* single = std::get_if<float>(&cell)) append_number(out, *single);
+  else if (const auto* real = std::get_if<double>(&cell)) append_number(out, *real);
+  else if (const auto* text = std::get_if<std::string>(&cell)) out += *text;
+}
 
 void write_value(MessageWriter& out, const Cell& cell, DataType type, Format format) {
   if (std::holds_alternative<std::monostate>(cell)) {

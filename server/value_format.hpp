@@ -18,6 +18,8 @@ namespace eindb {
 /// "-Infinity" and "NaN".
 void append_number(std::string& out, double value);
 void append_number(std::string& out, float value);
+/// A number, or a text as it is; nothing for NULL, and for complex numbers, whose parts are written one by one.
+void append_text(std::string& out, const Cell& cell);
 
 /// Writes a value of a row, behind its length, for a client that takes the column as `type` in `format`. Integers are
 /// also taken for numbers, and any number for text. Error{Type} where the value is none of the type: rows of SQLite's

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace eindb {
+
+/// The bytes of a client that have come and are not used up. They stay where they are until the next append().
+class CopyBuffer {
+ public:
+  void append(std::string_view bytes) {
+    bytes_.erase(0, begin_);
+    begin_ = 0;
+    bytes_.append(bytes);
+  }
+  std::string_view rest() const { return std::string_view(bytes_).substr(begin_); }
+  void consume(std::size_t count) { begin_ += count; }
+
+  /// No more will come.
+  void finish() { finished_ = true; }
+  bool finished() const { return finished_; }
+
+ private:
+  std::string bytes_;
+  std::size_t begin_ = 0;
+  bool finished_ = false;
+};
+
+}  // namespace eindb
