@@ -1,0 +1,73 @@
+// Any bytes as rows of COPY ... FROM STDIN and as its statement: the first byte says in what pieces rows come, and the
+// line before the first newline is a statement. Where it is a COPY of rows, its options are those of the rows;
+// otherwise they are read in each format. Rows are read or refused, and nothing else happens.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "server/copy_decoder.hpp"
+#include "server/copy_statement.hpp"
+
+namespace {
+
+constexpr std::size_t kMostRowBytes = 4096;
+
+void read_rows(const eindb::CopyFormatOptions& options, std::string_view bytes, std::size_t piece) {
+  const eindb::CopyTarget target{"t", {"a", "b"}};
+  std::unique_ptr<eindb::CopyDecoder> decoder;
+  try {
+    decoder = eindb::make_copy_decoder(options, target, kMostRowBytes);
+  } catch (const eindb::Error&) {  // a column that is not there
+    return;
+  }
+  const auto take_rows = [&] {
+    while (const auto* row = decoder->next())
+      if (row->size() != target.columns.size()) std::abort();
+  };
+  try {
+    for (; !bytes.empty(); bytes.remove_prefix(std::min(piece, bytes.size()))) {
+      decoder->append(bytes.substr(0, piece));
+      take_rows();
+    }
+    decoder->finish();
+    take_rows();
+  } catch (const eindb::CopyError&) {  // the statement would fail
+  }
+}
+
+std::optional<eindb::CopyFormatOptions> options_of(std::string_view statement) {
+  try {
+    const auto copy = eindb::parse_copy_statement(statement);
+    if (!copy) return std::nullopt;
+    if (const auto* file = std::get_if<eindb::CopyStatement::File>(&copy->format)) {
+      eindb::copy_of_file(statement, *file, "x");
+      return std::nullopt;
+    }
+    return std::get<eindb::CopyFormatOptions>(copy->format);
+  } catch (const eindb::Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
+  const std::size_t piece = data[0] + std::size_t{1};
+  const auto line = std::min(bytes.find('\n'), bytes.size());
+  if (const auto options = options_of(bytes.substr(0, line))) {
+    read_rows(*options, bytes.substr(std::min(line + 1, bytes.size())), piece);
+    return 0;
+  }
+  using eindb::CopyFormat;
+  for (const auto format : {CopyFormat::Text, CopyFormat::Csv, CopyFormat::Binary})
+    read_rows(eindb::CopyFormatOptions::of(format), bytes, piece);
+  return 0;
+}
