@@ -1,43 +1,60 @@
 // Any bytes as rows of COPY ... FROM STDIN and as its statement: the first byte says in what pieces rows come, and the
 // line before the first newline is a statement. Where it is a COPY of rows, its options are those of the rows;
-// otherwise they are read in each format. Rows are read or refused, and nothing else happens.
+// otherwise they are read in each format. Rows are read or refused, however they are cut, and nothing else happens.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "server/copy_decoder.hpp"
 #include "server/copy_statement.hpp"
 
 namespace {
 
-constexpr std::size_t kMostRowBytes = 4096;
+constexpr std::size_t kMostRowBytes = 256;
+const std::vector<std::string> kColumns{"a", "b"};
 
-void read_rows(const eindb::CopyFormatOptions& options, std::string_view bytes, std::size_t piece) {
-  const eindb::CopyTarget target{"t", {"a", "b"}};
-  std::unique_ptr<eindb::CopyDecoder> decoder;
-  try {
-    decoder = eindb::make_copy_decoder(options, target, kMostRowBytes);
-  } catch (const eindb::Error&) {  // a column that is not there
-    return;
+/// The rows that are read before one is refused, and whether one is.
+struct Outcome {
+  std::string rows;
+  bool refused = false;
+
+  friend bool operator==(const Outcome&, const Outcome&) = default;
+};
+
+void take_rows(eindb::CopyDecoder& decoder, std::string& out) {
+  while (const auto* row = decoder.next()) {
+    if (row->size() != kColumns.size()) std::abort();
+    for (const auto& field : *row) out.append(field ? "=" : "NULL").append(field.value_or("")).append(1, '\0');
   }
-  const auto take_rows = [&] {
-    while (const auto* row = decoder->next())
-      if (row->size() != target.columns.size()) std::abort();
-  };
+}
+
+Outcome outcome_of(const eindb::CopyFormatOptions& options, std::string_view bytes, std::size_t piece) {
+  const auto decoder = eindb::make_copy_decoder(options, {"t", kColumns}, kMostRowBytes);
+  Outcome outcome;
   try {
     for (; !bytes.empty(); bytes.remove_prefix(std::min(piece, bytes.size()))) {
       decoder->append(bytes.substr(0, piece));
-      take_rows();
+      take_rows(*decoder, outcome.rows);
     }
     decoder->finish();
-    take_rows();
+    take_rows(*decoder, outcome.rows);
   } catch (const eindb::CopyError&) {  // the statement would fail
+    outcome.refused = true;
+  }
+  return outcome;
+}
+
+void read_rows(const eindb::CopyFormatOptions& options, std::string_view bytes, std::size_t piece) {
+  try {
+    const auto whole = outcome_of(options, bytes, bytes.size());
+    if (outcome_of(options, bytes, piece) != whole) std::abort();
+  } catch (const eindb::Error&) {  // options with a column that is not there
   }
 }
 

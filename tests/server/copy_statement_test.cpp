@@ -36,6 +36,16 @@ TEST(CopyStatement, AQuery) {
   EXPECT_EQ(part(quoted, parsed(quoted).source), "SELECT ')' AS \"(\"");
 }
 
+TEST(CopyStatement, AsClientsWriteThem) {
+  const auto psycopg2 = parsed("COPY \"t\" (\"i\",\"val\") FROM stdin WITH DELIMITER AS E'\\t' NULL AS E'\\\\N'");
+  EXPECT_EQ(std::get<CopyFormatOptions>(psycopg2.format).null, "\\N");
+  EXPECT_EQ(std::get<CopyFormatOptions>(psycopg2.format).delimiter, '\t');
+  const auto asyncpg = parsed("COPY \"public\".\"t\"(\"i\", \"val\") FROM STDIN WITH (FORMAT binary)");
+  EXPECT_EQ(std::get<CopyFormatOptions>(asyncpg.format).format, CopyFormat::Binary);
+  EXPECT_EQ(parsed("copy pgbench_accounts from stdin with (freeze on)").table, "pgbench_accounts");
+  EXPECT_EQ(parsed("COPY  ( select * from t ) TO STDOUT csv header").side, CopySide::ToClient);
+}
+
 TEST(CopyStatement, OthersAreTheEngines) {
   for (const auto* text :
        {"", "SELECT 1", "COPY", "COPY t", "COPY t FROM", "COPY t FROM 'stdin'", "COPY t TO 'x.npy' (FORMAT npy)",
