@@ -46,6 +46,10 @@ PreparedStatement prepare_statement(const std::string& name, std::string_view te
           .statement = std::make_shared<const ast::Statement>(parse_statement(text))};
 }
 
+PreparedStatement prepared_statement(const ast::Identifier& name, SessionState& session) {
+  return find_prepared(name, session)->second;
+}
+
 Result execute_statement(const ast::Prepare& prepare, SessionState& session) {
   auto prepared = prepare_statement(prepare.name.text, prepare.body);
   if (!session.prepared.emplace(to_lower(prepare.name.text), std::move(prepared)).second) {
@@ -56,8 +60,7 @@ Result execute_statement(const ast::Prepare& prepare, SessionState& session) {
 }
 
 Result execute_statement(const ast::Execute& execute, SessionState& session) {
-  // Held by value: the statement may deallocate itself.
-  const auto prepared = find_prepared(execute.name, session)->second;
+  const auto prepared = prepared_statement(execute.name, session);
   if (execute.arguments.size() != prepared.parameter_count) {
     throw Error(ErrorKind::Value,
                 "prepared statement " + prepared.name + " takes " + std::to_string(prepared.parameter_count) +

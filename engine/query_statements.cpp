@@ -25,7 +25,7 @@ Result explanation(const std::string& text, bool one_cell) {
 Result execute_statement(const ast::Query& query, SessionState& session) {
   Result result;
   result.tensor = evaluate_query(query, session);
-  result.columns = tensor_columns(*result.tensor);
+  result.columns = tensor_columns(result.tensor->labels, result.tensor->dtype);
   result.rows = tensor_rows(result.tensor);
   return result;
 }

@@ -52,6 +52,7 @@ struct Result {
   std::vector<Column> columns;
   std::unique_ptr<RowSource> rows;  ///< null exactly if columns is empty
   std::string status;
+  std::int64_t rows_changed = 0;  ///< by SQL: INSERT, UPDATE or DELETE
   std::shared_ptr<const TensorRelation> tensor;
 };
 

@@ -81,10 +81,10 @@ class ListedRows final : public RowSource {
 
 }  // namespace
 
-std::vector<Column> tensor_columns(const TensorRelation& tensor) {
+std::vector<Column> tensor_columns(const std::vector<std::string>& labels, DType dtype) {
   std::vector<Column> columns;
-  for (const auto& label : tensor.labels) columns.push_back({label, ColumnType::Integer});
-  columns.push_back({"val", column_type(tensor.dtype)});
+  for (const auto& label : labels) columns.push_back({label, ColumnType::Integer});
+  columns.push_back({"val", column_type(dtype)});
   return columns;
 }
 

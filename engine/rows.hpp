@@ -8,8 +8,8 @@
 
 namespace eindb {
 
-/// Columns of a tensor's rows: its labels, then val.
-std::vector<Column> tensor_columns(const TensorRelation& tensor);
+/// Columns of the rows of a tensor with these labels: they, then val.
+std::vector<Column> tensor_columns(const std::vector<std::string>& labels, DType dtype);
 
 /// The cells of a tensor as rows (labels..., val) in row-major order.
 std::unique_ptr<RowSource> tensor_rows(std::shared_ptr<const TensorRelation> tensor);

@@ -9,6 +9,7 @@
 #include "engine/parameter_values.hpp"
 #include "engine/rows.hpp"
 #include "engine/session_state.hpp"
+#include "engine/statement_description.hpp"
 #include "engine/statements.hpp"
 #include "parser/parser.hpp"
 
@@ -100,6 +101,24 @@ Result Session::execute(const PreparedStatement& statement, const StatementInput
     return run_statement(*statement.statement, state);
   });
 }
+
+StatementDescription Session::describe(const PreparedStatement& statement) {
+  return guarded([&] {
+    impl_->start();
+    return describe_statement(statement, impl_->state);
+  });
+}
+
+bool Session::in_transaction() const { return impl_->state.database.connection().in_transaction(); }
+
+bool Session::has_state() {
+  auto& state = impl_->state;
+  return in_transaction() || !state.prepared.empty() || !state.attached.names().empty() ||
+         state.database.connection().query_integer("SELECT COUNT(*) FROM temp.sqlite_schema") > 0;
+}
+
+const Settings& Session::settings() const { return impl_->state.settings; }
+void Session::set_settings(const Settings& settings) { impl_->state.settings = settings; }
 
 void Session::attach(const std::string& name, MemoryTensor tensor) {
   auto& state = impl_->state;

@@ -13,6 +13,7 @@
 #include "engine/memory_tensor.hpp"
 #include "engine/prepared_statement.hpp"
 #include "engine/result.hpp"
+#include "engine/settings.hpp"
 
 namespace eindb {
 
@@ -36,6 +37,13 @@ struct StatementInputs {
   std::map<std::string, MemoryTensor> tensors;
 };
 
+/// What a statement gives and takes, known before it runs.
+struct StatementDescription {
+  std::vector<Column> columns;         ///< empty: it gives no rows
+  std::vector<ColumnType> parameters;  ///< of $1, $2, ...; Any where the statement takes whatever is given
+  bool reads_only = false;             ///< SQL that leaves the database as it is
+};
+
 /// One user's connection to one database: runs statements one after another.
 /// Not thread-safe, except cancel(). Errors are thrown as Error, with spans into the statement's text; the database
 /// is then as it was before the statement.
@@ -53,6 +61,17 @@ class Session {
   /// Reads a statement once, to be run often; names are looked up when it runs. Errors have spans into its text.
   std::shared_ptr<const PreparedStatement> prepare(std::string_view statement);
   Result execute(const PreparedStatement& statement, const StatementInputs& inputs);
+  /// Names are looked up, but nothing runs and nothing changes. Errors as of the statement itself.
+  StatementDescription describe(const PreparedStatement& statement);
+
+  /// True between BEGIN and COMMIT or ROLLBACK.
+  bool in_transaction() const;
+  /// Whether statements may depend on what earlier ones left here beside the database and the settings: a transaction,
+  /// prepared statements, temporary tables, attached tensors. If not, any session of the database will do as well.
+  bool has_state();
+  /// The values of SET.
+  const Settings& settings() const;
+  void set_settings(const Settings& settings);
 
   /// Makes a tensor in the caller's memory visible to statements, which cannot change it, until it is detached. It
   /// stays where it is, unchanged, until then, and until rows of SQL that read it are at their end. Tensors of results

@@ -138,14 +138,15 @@ Result execute_statement(const ast::Sql& sql, SessionState& session) {
   auto prepared = prepare_sql(sql, session);
   if (!prepared.has_statement()) return {};
   Result result;
-  for (int c = 0; c < prepared.statement().column_count(); ++c)
-    result.columns.push_back({prepared.column_name(c), ColumnType::Any});
+  result.columns = prepared.columns();
+  const bool writes = !prepared.statement().is_read_only();
   // The first step is taken here, so that a statement without rows has done its work.
   const bool has_row = prepared.step();
   auto rows = prepared.needs_commit() ? rows_of_write(prepared, has_row)
                                       : std::make_unique<SqlRows>(std::move(prepared), has_row);
   if (!result.columns.empty()) result.rows = std::move(rows);
   else result.status = "OK";
+  if (writes) result.rows_changed = session.database.connection().changes();
   return result;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/error.hpp"
+#include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
 #include "engine/pipeline.hpp"
 #include "engine/sql_hints.hpp"
@@ -144,6 +145,19 @@ void bind_value(SqliteStatement& statement, int n, const ParameterValue& value, 
   else throw Error(ErrorKind::Type, "SQL knows no complex numbers", place, "give the parts one by one");
 }
 
+// ---- Columns -------------------------------------------------------------------------------------------------------
+
+/// By the rules that SQLite has for affinities.
+ColumnType type_of(std::string_view declared) {
+  const auto has = [upper = to_upper(declared)](std::string_view word) {
+    return upper.find(word) != std::string::npos;
+  };
+  if (has("INT")) return ColumnType::Integer;
+  if (has("CHAR") || has("CLOB") || has("TEXT")) return ColumnType::Text;
+  if (has("REAL") || has("FLOA") || has("DOUB")) return ColumnType::Float64;
+  return ColumnType::Any;
+}
+
 // ---- Queries in parentheses ----------------------------------------------------------------------------------------
 
 std::vector<std::string> table_names(std::size_t count, SessionState& session) {
@@ -220,9 +234,17 @@ void PreparedSql::commit() {
   transaction_.reset();
 }
 
-std::string PreparedSql::column_name(int column) const { return text_.restored(statement_->column_name(column)); }
+Column PreparedSql::column(int number) const {
+  return {text_.restored(statement_->column_name(number)), type_of(statement_->declared_type(number))};
+}
 
-PreparedSql prepare_sql(const ast::Sql& sql, SessionState& session) {
+std::vector<Column> PreparedSql::columns() const {
+  std::vector<Column> columns;
+  for (int n = 0; has_statement() && n < statement_->column_count(); ++n) columns.push_back(column(n));
+  return columns;
+}
+
+PreparedSql prepare_sql(const ast::Sql& sql, SessionState& session, SqlUse use) {
   session.tensor_tables.refresh();
   session.tensor_tables.keep(std::min(kKeptBytes, session.settings.memory_limit() / kMemoryShare));
   check_schema_targets(sql, session);
@@ -235,12 +257,13 @@ PreparedSql prepare_sql(const ast::Sql& sql, SessionState& session) {
       throw Error(ErrorKind::Unsupported, "a view or trigger cannot hold an EINSUM: it would outlive the result",
                   sql.queries.front().span, "CREATE TENSOR ... AS EINSUM ... first, and name the tensor");
     }
-    prepared.open(effect.writes);
+    const bool runs = use == SqlUse::Run;
+    prepared.open(effect.writes && runs);
     for (std::size_t n = 0; n < names.size(); ++n)
-      prepared.show_query(sql.queries[n].query, names[n], !effect.explains);
+      prepared.show_query(sql.queries[n].query, names[n], runs && !effect.explains);
   }
   prepared.compile();
-  prepared.bind_parameters();
+  if (use == SqlUse::Run) prepared.bind_parameters();
   return prepared;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,12 @@
 
 namespace eindb {
 
+/// What SQL is compiled for.
+enum class SqlUse : std::uint8_t {
+  Run,      ///< to be stepped through
+  Describe  ///< for its columns and parameters alone: no query inside runs, and no parameter has a value
+};
+
 /// A statement of SQL, compiled and ready to run. It holds what the statement needs while it runs: the results of the
 /// queries inside it, as tables. Must not outlive its session.
 class PreparedSql {
@@ -23,8 +30,10 @@ class PreparedSql {
   bool has_statement() const { return statement_.has_value(); }
   /// For columns, parameters and values. Rows come through step().
   SqliteStatement& statement() { return *statement_; }
-  /// As the user wrote the expression behind the column.
-  std::string column_name(int column) const;
+  /// As the user wrote the expression behind the column, and what the table says of its values: Any where the column
+  /// is of no table, or of one that says nothing.
+  Column column(int number) const;
+  std::vector<Column> columns() const;
 
   /// True while there is a row. Errors have spans into the user's statement.
   bool step();
@@ -35,7 +44,7 @@ class PreparedSql {
   bool needs_commit() const { return transaction_ != nullptr; }
 
  private:
-  friend PreparedSql prepare_sql(const ast::Sql& sql, SessionState& session);
+  friend PreparedSql prepare_sql(const ast::Sql& sql, SessionState& session, SqlUse use);
   PreparedSql(RewrittenSql text, SessionState& session) : text_(std::move(text)), session_(&session) {}
   void open(bool writes);
   void show_query(const ast::Query& query, const std::string& name, bool run);
@@ -55,6 +64,6 @@ class PreparedSql {
 /// session.parameters. Runs these queries, in the
 /// transaction that is open, or else in one of the statement's own, so that queries and statement see one state of the
 /// database. Throws Error with spans into the user's statement.
-PreparedSql prepare_sql(const ast::Sql& sql, SessionState& session);
+PreparedSql prepare_sql(const ast::Sql& sql, SessionState& session, SqlUse use = SqlUse::Run);
 
 }  // namespace eindb

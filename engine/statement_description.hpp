@@ -1,0 +1,13 @@
+#pragma once
+
+#include "engine/prepared_statement.hpp"
+#include "engine/session.hpp"
+#include "engine/session_state.hpp"
+
+namespace eindb {
+
+/// What the statement gives and takes, from its text and the catalog. Statements that only tell of the session or the
+/// catalog run for it. Throws Error, with spans into the statement.
+StatementDescription describe_statement(const PreparedStatement& statement, SessionState& session);
+
+}  // namespace eindb

@@ -1,0 +1,81 @@
+// Protects what front ends tell their clients of a statement before it runs.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "common/error.hpp"
+#include "engine/session.hpp"
+
+namespace eindb {
+namespace {
+
+class StatementDescriptionTest : public testing::Test {
+ protected:
+  StatementDescriptionTest() {
+    session_.execute("CREATE TENSOR X AS EINSUM X[i 3, j 4] = CAST(i + j AS FLOAT32)");
+    session_.execute("CREATE TABLE t (name TEXT, n INTEGER, x DOUBLE)");
+  }
+
+  StatementDescription describe(const std::string& statement) {
+    return session_.describe(*session_.prepare(statement));
+  }
+  std::string columns(const std::string& statement) {
+    static constexpr const char* kTypes[] = {"integer", "float32", "float64", "complex64", "complex128", "text", "any"};
+    std::string text;
+    for (const auto& [name, type] : describe(statement).columns)
+      text += (text.empty() ? "" : ", ") + name + " " + kTypes[static_cast<std::size_t>(type)];
+    return text;
+  }
+
+  Session session_{":memory:"};
+};
+
+TEST_F(StatementDescriptionTest, Columns) {
+  EXPECT_EQ(columns("EINSUM Z[j] = SUM(X[i,j])"), "j integer, val float32");
+  EXPECT_EQ(columns("EINSUM Z[j] = SUM(X[i,j]) * $1"), "j integer, val float32");
+  EXPECT_EQ(columns("SELECT *, n + 1 AS more FROM t"), "name text, n integer, x float64, more any");
+  EXPECT_EQ(columns("SELECT i, val FROM X"), "i integer, val float64");
+  EXPECT_EQ(columns("SELECT val FROM (EINSUM Z[j] = SUM(X[i,j]))"), "val float64");
+  EXPECT_EQ(columns("EXPLAIN EINSUM Z[j] = SUM(X[i,j])"), "plan text");
+  EXPECT_EQ(columns("SHOW threads"), "threads text");
+  EXPECT_EQ(columns("INSERT INTO t VALUES ('a', 1, 2)"), "");
+  EXPECT_EQ(columns("INSERT INTO t VALUES ('a', 1, 2) RETURNING n"), "n integer");
+  session_.execute("PREPARE p AS SELECT n FROM t WHERE n = $1");
+  EXPECT_EQ(columns("EXECUTE p(3)"), "n integer");
+}
+
+TEST_F(StatementDescriptionTest, Parameters) {
+  using enum ColumnType;
+  EXPECT_EQ(describe("EINSUM Z[j] = SUM(X[i,j]) * $1").parameters, (std::vector{Float64}));
+  EXPECT_EQ(describe("EINSUM Z[j] = X[$1,j] * $2").parameters, (std::vector{Integer, Float64}));
+  EXPECT_EQ(describe("SELECT * FROM t WHERE n = $1").parameters, (std::vector{Any}));
+}
+
+TEST_F(StatementDescriptionTest, NothingRuns) {
+  describe("INSERT INTO t VALUES ('a', 1, 2) RETURNING n");
+  describe("CREATE TENSOR Y AS EINSUM Y[j] = SUM(X[i,j])");
+  EXPECT_TRUE(describe("SELECT COUNT(*) FROM t").reads_only);
+  EXPECT_FALSE(describe("DELETE FROM t").reads_only);
+  Row row;
+  auto count = session_.execute("SELECT COUNT(*) FROM t");
+  ASSERT_TRUE(count.rows->next(row));
+  EXPECT_EQ(std::get<std::int64_t>(row[0]), 0);
+  EXPECT_EQ(session_.tensor_names(), std::vector<std::string>{"X"});
+  EXPECT_THROW(describe("SELECT nope FROM t"), Error);
+  EXPECT_THROW(describe("EINSUM Z[j] = SUM(Q[i,j])"), Error);
+}
+
+TEST_F(StatementDescriptionTest, WhatASessionHolds) {
+  EXPECT_FALSE(session_.has_state());
+  session_.execute("BEGIN");
+  EXPECT_TRUE(session_.in_transaction());
+  EXPECT_TRUE(session_.has_state());
+  session_.execute("COMMIT");
+  session_.execute("EINSUM Z[j] = SUM(X[i,j])");
+  EXPECT_FALSE(session_.has_state());
+  session_.execute("CREATE TEMP TABLE own (x)");
+  EXPECT_TRUE(session_.has_state());
+}
+
+}  // namespace
+}  // namespace eindb
