@@ -179,13 +179,13 @@ ParameterInput read_binary(std::string_view value, DataType type) {
 
 }  // namespace
 
-void append_number(std::string& out, double value) { append_real(out, value); }
-void append_number(std::string& out, float value) { append_real(out, value); }
+void append_sql_number(std::string& out, double value) { append_real(out, value); }
+void append_sql_number(std::string& out, float value) { append_real(out, value); }
 
 void append_text(std::string& out, const Cell& cell) {
   if (const auto* integer = std::get_if<std::int64_t>(&cell)) append_integer(out, *integer);
-  else if (const auto* single = std::get_if<float>(&cell)) append_number(out, *single);
-  else if (const auto* real = std::get_if<double>(&cell)) append_number(out, *real);
+  else if (const auto* single = std::get_if<float>(&cell)) append_sql_number(out, *single);
+  else if (const auto* real = std::get_if<double>(&cell)) append_sql_number(out, *real);
   else if (const auto* text = std::get_if<std::string>(&cell)) out += *text;
 }
 

@@ -16,8 +16,8 @@ namespace eindb {
 
 /// A number as PostgreSQL prints it: the fewest digits that read back as the same value, in the form of %g, "Infinity",
 /// "-Infinity" and "NaN".
-void append_number(std::string& out, double value);
-void append_number(std::string& out, float value);
+void append_sql_number(std::string& out, double value);
+void append_sql_number(std::string& out, float value);
 /// A number, or a text as it is; nothing for NULL, and for complex numbers, whose parts are written one by one.
 void append_text(std::string& out, const Cell& cell);
 

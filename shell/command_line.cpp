@@ -100,6 +100,12 @@ std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv,
   calibration->add_option("--seconds", calibrate.seconds, "about how long to measure")
       ->check(CLI::Range(0.0, 600.0))
       ->capture_default_str();
+  ServeCommand serve;
+  auto* server = app.add_subcommand("serve", "serve the database to clients of the PostgreSQL protocol");
+  server->fallthrough();
+  server->add_option("DATABASE", line.database, "file of the database, made if it is not there")->required();
+  server->add_option("--listen", serve.listen, "ADDRESS:PORT; port 0 is one that is free")->capture_default_str();
+  server->add_option("--workers", serve.workers, "threads that run statements")->check(CLI::Range(1, 1024));
   app.set_version_flag("--version", "eindb " EINDB_VERSION, "print the version and leave");
   app.set_help_flag("-h,--help", "print this help and leave");
   app.footer("Exit status: 0, or 1 if a statement or an argument was wrong. In the shell .help lists the commands.");
@@ -113,6 +119,7 @@ std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv,
     return std::nullopt;
   }
   if (calibration->parsed()) line.calibrate = calibrate;
+  if (server->parsed()) line.serve = serve;
   line.jobs = jobs_in_order(app, command_option, file_option);
   return line;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "shell/calibrate_command.hpp"
+#include "shell/serve_command.hpp"
 #include "shell/shell.hpp"
 
 namespace eindb {
@@ -23,7 +24,9 @@ struct CommandLine {
   SessionOptions session;
   std::vector<std::string> session_statements;  ///< SET statements of --threads and --memory-limit
 
-  std::optional<CalibrateCommand> calibrate;  ///< instead of everything else
+  // Instead of everything else:
+  std::optional<CalibrateCommand> calibrate;
+  std::optional<ServeCommand> serve;
 
   /// Parses the arguments. nullopt if the program is done: help or version were printed, or a mistake was reported;
   /// then `status` is its exit status.

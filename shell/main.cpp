@@ -42,6 +42,10 @@ bool run_interactively(Shell& shell, Session& session, const CommandLine& line) 
 
 /// The exit status.
 int run(const CommandLine& line) {
+  if (line.serve) {
+    run_server(*line.serve, line.database, line.session);
+    return 0;
+  }
   const bool interactive = line.jobs.empty() && isatty(STDIN_FILENO) != 0;
   Interrupts::install(interactive);
   Session session(line.database, line.session);

@@ -18,7 +18,7 @@ using frontend::Format;
 template <class T>
 std::string number(T value) {
   std::string out;
-  append_number(out, value);
+  append_sql_number(out, value);
   return out;
 }
 

@@ -1,0 +1,111 @@
+#include "server/client_parameters.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "common/error.hpp"
+#include "common/letter_case.hpp"
+
+namespace eindb {
+namespace {
+
+enum class Takes : std::uint8_t {
+  Anything,  // for the client's own use
+  One,       // the default alone
+  Nothing    // it says what the server is
+};
+
+struct Parameter {
+  std::string_view name;
+  std::string_view value;  // the default
+  Takes takes;
+  bool reported;
+};
+
+// What drivers ask of a server, or tell it, when they connect.
+constexpr std::array kParameters{
+    Parameter{"application_name", "", Takes::Anything, true},
+    Parameter{"bytea_output", "hex", Takes::One, false},
+    Parameter{"client_encoding", "UTF8", Takes::One, true},
+    Parameter{"client_min_messages", "notice", Takes::Anything, false},
+    Parameter{"DateStyle", "ISO, MDY", Takes::Anything, true},
+    Parameter{"default_transaction_isolation", "serializable", Takes::Anything, false},
+    Parameter{"default_transaction_read_only", "off", Takes::One, true},
+    Parameter{"extra_float_digits", "1", Takes::Anything, false},
+    Parameter{"idle_in_transaction_session_timeout", "0", Takes::Anything, false},
+    Parameter{"in_hot_standby", "off", Takes::Nothing, true},
+    Parameter{"integer_datetimes", "on", Takes::Nothing, true},
+    Parameter{"IntervalStyle", "postgres", Takes::Anything, true},
+    Parameter{"is_superuser", "off", Takes::Nothing, true},
+    Parameter{"lock_timeout", "0", Takes::Anything, false},
+    Parameter{"max_identifier_length", "63", Takes::Nothing, false},
+    Parameter{"password_encryption", "scram-sha-256", Takes::One, false},
+    Parameter{"row_security", "off", Takes::Anything, false},
+    Parameter{"search_path", "main", Takes::Anything, false},
+    Parameter{"server_encoding", "UTF8", Takes::Nothing, true},
+    Parameter{"server_version", "15.0", Takes::Nothing, true},
+    Parameter{"server_version_num", "150000", Takes::Nothing, false},
+    Parameter{"session_authorization", "", Takes::Nothing, true},
+    Parameter{"standard_conforming_strings", "on", Takes::One, true},
+    Parameter{"synchronize_seqscans", "on", Takes::Anything, false},
+    Parameter{"TimeZone", "Etc/UTC", Takes::Anything, true},
+    Parameter{"transaction_isolation", "serializable", Takes::Anything, false},
+    Parameter{"transaction_read_only", "off", Takes::One, false},
+};
+
+const Parameter* find_parameter(std::string_view name) {
+  const auto* const found = std::find_if(kParameters.begin(), kParameters.end(), [&](const Parameter& parameter) {
+    return equal_ignoring_case(parameter.name, name);
+  });
+  return found == kParameters.end() ? nullptr : found;
+}
+
+// Some clients send the value with its quotes.
+bool is_utf8(std::string_view value) {
+  if (value.size() >= 2 && value.front() == '\'' && value.back() == '\'') value = value.substr(1, value.size() - 2);
+  const auto name = to_lower(value);
+  return name == "utf8" || name == "utf-8" || name == "unicode";
+}
+
+void check(const Parameter& parameter, std::string_view value) {
+  const std::string name(parameter.name);
+  if (parameter.takes == Takes::Nothing)
+    throw Error(ErrorKind::Value, "the parameter " + name + " cannot be changed", std::nullopt,
+                "SHOW " + name + " tells it");
+  if (parameter.takes == Takes::Anything || equal_ignoring_case(parameter.value, value)) return;
+  if (parameter.name == "client_encoding" && is_utf8(value)) return;
+  throw Error(ErrorKind::Value, name + " cannot be '" + std::string(value) + "'", std::nullopt,
+              name + " is always " + std::string(parameter.value));
+}
+
+}  // namespace
+
+bool ClientParameters::knows(std::string_view name) { return find_parameter(name) != nullptr; }
+
+bool ClientParameters::set(std::string_view name, std::string_view value) {
+  const auto& parameter = *find_parameter(name);
+  check(parameter, value);
+  if (parameter.takes == Takes::Anything) values_.insert_or_assign(to_lower(name), std::string(value));
+  return parameter.reported;
+}
+
+bool ClientParameters::reset(std::string_view name) {
+  values_.erase(to_lower(name));
+  return find_parameter(name)->reported;
+}
+
+void ClientParameters::reset_all() { values_.clear(); }
+
+std::string ClientParameters::show(std::string_view name) const {
+  const auto found = values_.find(to_lower(name));
+  return found == values_.end() ? std::string(find_parameter(name)->value) : found->second;
+}
+
+std::vector<ClientParameters::Entry> ClientParameters::reported() const {
+  std::vector<Entry> entries;
+  for (const auto& parameter : kParameters)
+    if (parameter.reported) entries.emplace_back(parameter.name, show(parameter.name));
+  return entries;
+}
+
+}  // namespace eindb

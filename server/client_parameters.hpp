@@ -1,0 +1,36 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace eindb {
+
+/// The parameters that PostgreSQL's clients set and ask for, as client_encoding and DateStyle: those of one client, by
+/// SET, SHOW and the messages of the start. Names have no case. What eindb always does has one value, and is refused
+/// another. Not thread-safe.
+class ClientParameters {
+ public:
+  /// A parameter and its value as it is shown.
+  using Entry = std::pair<std::string, std::string>;
+
+  /// Whether there is one of this name: settings of eindb's own have other names.
+  static bool knows(std::string_view name);
+  /// Error{Value} for a value that cannot be. True if clients are told of the change (ParameterStatus).
+  bool set(std::string_view name, std::string_view value);
+  bool reset(std::string_view name);
+  void reset_all();
+  /// The value; the parameter is known.
+  std::string show(std::string_view name) const;
+  /// Those that clients are told of when the session begins, and how they are written.
+  std::vector<Entry> reported() const;
+
+ private:
+  std::map<std::string, std::string, std::less<>>
+      values_;  // by name in lower case; those with another than the default
+};
+
+}  // namespace eindb

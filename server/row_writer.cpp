@@ -1,0 +1,93 @@
+#include "server/row_writer.hpp"
+
+#include <complex>
+
+#include "server/value_format.hpp"
+
+namespace eindb {
+namespace {
+
+using frontend::Format;
+
+bool is_complex(ColumnType type) { return type == ColumnType::Complex64 || type == ColumnType::Complex128; }
+
+DataType type_of_value(const Cell& cell) {
+  struct TypeOf {
+    DataType operator()(std::monostate) const { return DataType::Text; }
+    DataType operator()(std::int64_t) const { return DataType::Int8; }
+    DataType operator()(float) const { return DataType::Float4; }
+    DataType operator()(double) const { return DataType::Float8; }
+    DataType operator()(std::complex<float>) const { return DataType::Float4; }
+    DataType operator()(std::complex<double>) const { return DataType::Float8; }
+    DataType operator()(const std::string&) const { return DataType::Text; }
+  };
+  return std::visit(TypeOf{}, cell);
+}
+
+// Writes one value, or the two parts of a complex number.
+class RowFields {
+ public:
+  RowFields(MessageWriter& out, const std::vector<ClientColumn>& columns, const std::vector<Format>& formats)
+      : out_(out), columns_(columns), formats_(formats) {}
+
+  void write(const Cell& cell) {
+    if (const auto* single = std::get_if<std::complex<float>>(&cell)) write_parts(*single);
+    else if (const auto* number = std::get_if<std::complex<double>>(&cell)) write_parts(*number);
+    else write_value(out_, cell, columns_[next_].type, format_of(formats_, next_)), ++next_;
+  }
+
+ private:
+  template <class T>
+  void write_parts(const std::complex<T>& number) {
+    write(Cell(number.real()));
+    write(Cell(number.imag()));
+  }
+
+  MessageWriter& out_;
+  const std::vector<ClientColumn>& columns_;
+  const std::vector<Format>& formats_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace
+
+std::vector<ClientColumn> client_columns(const std::vector<Column>& columns, const Row* first) {
+  std::vector<ClientColumn> seen;
+  for (std::size_t n = 0; n < columns.size(); ++n) {
+    const auto& [name, type] = columns[n];
+    if (is_complex(type)) {
+      seen.push_back({name + "_re", data_type(type)});
+      seen.push_back({name + "_im", data_type(type)});
+    } else {
+      const bool by_value = type == ColumnType::Any && first != nullptr;
+      seen.push_back({name, by_value ? type_of_value((*first)[n]) : data_type(type)});
+    }
+  }
+  return seen;
+}
+
+void write_row_description(MessageWriter& out, const std::vector<ClientColumn>& columns,
+                           const std::vector<Format>& formats) {
+  out.begin('T').integer(static_cast<std::int16_t>(columns.size()));
+  for (std::size_t n = 0; n < columns.size(); ++n) {
+    const auto& [name, type] = columns[n];
+    out.text(name)
+        .integer<std::int32_t>(0)  // of no table
+        .integer<std::int16_t>(0)
+        .integer(static_cast<std::int32_t>(type))
+        .integer(find_data_type(type)->size)
+        .integer<std::int32_t>(-1)  // no modifier
+        .integer(static_cast<std::int16_t>(format_of(formats, n)));
+  }
+  out.end();
+}
+
+void write_row(MessageWriter& out, const Row& row, const std::vector<ClientColumn>& columns,
+               const std::vector<Format>& formats) {
+  out.begin('D').integer(static_cast<std::int16_t>(columns.size()));
+  RowFields fields(out, columns, formats);
+  for (const auto& cell : row) fields.write(cell);
+  out.end();
+}
+
+}  // namespace eindb

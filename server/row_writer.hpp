@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/result.hpp"
+#include "server/data_type.hpp"
+#include "server/protocol/frontend_message.hpp"
+#include "server/protocol/message_writer.hpp"
+
+namespace eindb {
+
+/// A column as a client sees it. Complex numbers are two of them, one for each part.
+struct ClientColumn {
+  std::string name;
+  DataType type = DataType::Text;
+};
+
+/// The columns that clients see of a result with these. A column that says nothing of its values (ColumnType::Any)
+/// takes its type from `first`, the first row, if there is one.
+std::vector<ClientColumn> client_columns(const std::vector<Column>& columns, const Row* first = nullptr);
+
+/// RowDescription. Formats as Bind gives them: none, one for all, or one for each column.
+void write_row_description(MessageWriter& out, const std::vector<ClientColumn>& columns,
+                           const std::vector<frontend::Format>& formats);
+
+/// DataRow. Error{Type} where a value is none of its column's type.
+void write_row(MessageWriter& out, const Row& row, const std::vector<ClientColumn>& columns,
+               const std::vector<frontend::Format>& formats);
+
+}  // namespace eindb

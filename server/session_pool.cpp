@@ -1,0 +1,31 @@
+#include "server/session_pool.hpp"
+
+#include <utility>
+
+namespace eindb {
+
+SessionPool::SessionPool(std::string database, SessionOptions options, std::size_t kept)
+    : database_(std::move(database)), options_(options), kept_(kept) {
+  idle_.reserve(kept);
+}
+
+// The session that was used last has the most in caches.
+std::unique_ptr<Session> SessionPool::take() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!idle_.empty()) {
+      auto session = std::move(idle_.back());
+      idle_.pop_back();
+      return session;
+    }
+  }
+  return std::make_unique<Session>(database_, options_);
+}
+
+void SessionPool::give_back(std::unique_ptr<Session> session) noexcept {
+  session->on_progress(nullptr);
+  const std::lock_guard lock(mutex_);
+  if (idle_.size() < kept_) idle_.push_back(std::move(session));
+}
+
+}  // namespace eindb
