@@ -18,6 +18,7 @@ enum class ColumnType : std::uint8_t { Integer, Float32, Float64, Complex64, Com
 struct Column {
   std::string name;
   ColumnType type = ColumnType::Any;
+  std::string declared_type = {};  ///< of SQL that shows a table's column as it is: the type in its CREATE TABLE
 };
 
 /// One value of a row; monostate is SQL's NULL. FLOAT32 values stay float, so that they print shortest.

@@ -129,6 +129,17 @@ void Session::detach(const std::string& name) {
   guarded([&] { impl_->state.attached.detach(name); });
 }
 
+void Session::add_function(SqlFunction function) {
+  guarded([&] { impl_->state.database.connection().add_function(std::move(function)); });
+}
+
+void Session::show(const SideSchema& schema) {
+  guarded([&] {
+    impl_->start();
+    impl_->state.side_schemas.show(schema, impl_->state);
+  });
+}
+
 Result Session::calibrate(const std::string& path, double seconds) {
   return guarded([&] {
     impl_->start();

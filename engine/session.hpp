@@ -14,6 +14,8 @@
 #include "engine/prepared_statement.hpp"
 #include "engine/result.hpp"
 #include "engine/settings.hpp"
+#include "engine/side_schema.hpp"
+#include "engine/sql_function.hpp"
 
 namespace eindb {
 
@@ -78,6 +80,11 @@ class Session {
   /// are memory of their own. Error{DuplicateName} if a tensor, table or view has the name.
   void attach(const std::string& name, MemoryTensor tensor);
   void detach(const std::string& name);
+
+  /// Makes a function known to SQL; the last one of a name and a number of arguments counts.
+  void add_function(SqlFunction function);
+  /// Makes the schema's tables visible to SQL, which only reads them, or brings them up to date with the database.
+  void show(const SideSchema& schema);
 
   /// Measures this machine for the cost model `calibrated` and writes the figures to `path` (empty: where sessions look
   /// for them); gives them as rows. Takes about `seconds`. Error{Io}, Error{Cancelled}.

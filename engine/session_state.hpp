@@ -19,6 +19,7 @@
 #include "engine/prepared_statement.hpp"
 #include "engine/session.hpp"
 #include "engine/settings.hpp"
+#include "engine/side_schema.hpp"
 #include "engine/tile_cache.hpp"
 #include "executor/scheduler.hpp"
 #include "optimizer/partitions/machine_figures.hpp"
@@ -61,6 +62,7 @@ struct SessionState {
   UserCatalog users;
   TensorTables tensor_tables;
   AttachedTensors attached;
+  SideSchemas side_schemas;
   std::uint64_t query_tables = 0;  ///< tables made so far for results of queries inside SQL
   Settings settings;
   Cancellation cancellation;

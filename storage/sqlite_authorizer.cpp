@@ -56,6 +56,12 @@ bool is_visible_database(const char* name) {
   return name == nullptr || sqlite3_stricmp(name, "main") == 0 || sqlite3_stricmp(name, "temp") == 0;
 }
 
+/// Schemas that eindb attached are for reading. At the time of step it is VACUUM that writes a database of its own.
+bool changes_attached(int action, const char* first, const char* database) {
+  if (action == SQLITE_ALTER_TABLE) return !is_visible_database(first);
+  return (writes(action) || changes_schema(action)) && !is_visible_database(database);
+}
+
 /// SQLite's arguments differ by action: `first` is the thing changed, `second` the table it is on; an ALTER TABLE has
 /// the database first and the table second. A trigger that came with a file may be dropped from eindb's tables.
 bool changes_reserved(int action, const char* first, const char* second, const char* database) {
@@ -106,12 +112,15 @@ int SqliteAuthorizer::decide_for_user(SqliteConnection& connection, int action, 
   // Also at the time of step: a statement is compiled again there, and the tables of extensions compile their own.
   if (action == SQLITE_READ && is_secret(first) && !connection.vacuums_)
     return deny(connection, "what passwords are checked against cannot be read", "SHOW USERS lists the users");
+  const bool compiles = connection.origin_ == SqliteConnection::Origin::UserPrepare;
+  if (compiles && (action == SQLITE_DETACH || changes_attached(action, first, database)))
+    return deny(connection, "the schemas beside the database's own are read-only", "");
   if (action == SQLITE_ALTER_TABLE) connection.altered_table_ = true;
   if (action == SQLITE_SAVEPOINT && first != nullptr && std::strcmp(first, "ROLLBACK") == 0) ++connection.rollbacks_;
 
   // ATTACH is compiled in prepare; at the time of step it comes from VACUUM alone, which copies every table.
   if (action == SQLITE_ATTACH && connection.origin_ == SqliteConnection::Origin::UserStep) connection.vacuums_ = true;
-  if (action == SQLITE_ATTACH && connection.origin_ == SqliteConnection::Origin::UserPrepare)
+  if (action == SQLITE_ATTACH && compiles)
     return deny(connection, "ATTACH is not allowed: a session works on one database", "open the other file by itself");
   if (action == SQLITE_PRAGMA && second != nullptr && !is_harmless_pragma(first))
     return deny(connection, "this pragma could harm the database and cannot be set", "");

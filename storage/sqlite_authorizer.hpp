@@ -9,7 +9,7 @@ class SqliteConnection;
 /// SQL of a person may read everything, but for the tables that passwords are checked against: eindb_users and
 /// eindb_secrets, which VACUUM alone may copy. It may not
 ///  - write, create, alter or drop anything named eindb_* (in any case), also not through a trigger of its own;
-///  - attach other files (VACUUM INTO may write one);
+///  - attach other files (VACUUM INTO may write one), or change or detach a schema that eindb attached;
 ///  - load extensions;
 ///  - give a pragma a value, save for a list of harmless ones.
 /// eindb's own SQL may do all this, but no trigger may write in its name: a database file from

@@ -7,12 +7,14 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "common/cancellation.hpp"
 #include "common/error.hpp"
+#include "storage/sql_function.hpp"
 #include "storage/sqlite_statement.hpp"
 
 struct sqlite3;
@@ -59,8 +61,15 @@ class SqliteConnection {
   /// The first column of the only row of eindb's own query, which is kept compiled: a constant.
   std::int64_t query_integer(std::string_view sql);
   std::string query_text(std::string_view sql);
+  /// The first column of the first row of eindb's own query, which is kept compiled; NULL if there is no row.
+  /// Arguments that the query does not use are left out.
+  SqliteValue query_value(std::string_view sql, std::span<const SqliteValue> arguments);
   /// Compiles the first statement of `sql`. Errors have a span into `sql` where SQLite knows the place.
   UserStatement prepare_user(std::string_view sql);
+
+  /// Makes the function known to SQL, in the place of another of the same name and number of arguments. Error{Busy} if
+  /// that one is being run.
+  void add_function(SqlFunction function);
 
   /// Whether the table (not a view) `table` of the main database has all of `columns`.
   bool has_table(const std::string& table, std::initializer_list<const char*> columns);

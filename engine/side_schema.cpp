@@ -1,0 +1,53 @@
+#include "engine/side_schema.hpp"
+
+#include <utility>
+
+#include "engine/session_state.hpp"
+#include "engine/sql_text.hpp"
+#include "storage/sqlite_connection.hpp"
+
+namespace eindb {
+namespace {
+
+/// Names of a view's text that are looked up.
+constexpr std::size_t kNamesOfView = 100;
+
+/// SQLite looks for the columns of views only among the tables that it knows: tensors are shown before.
+void show_tensors_of_views(SessionState& session) {
+  session.tensor_tables.refresh();
+  auto views = session.database.connection().prepare("SELECT sql FROM main.sqlite_schema WHERE type = 'view'");
+  while (views.step())
+    for (const auto& name : names_in(views.text(0), kNamesOfView)) session.tensor_tables.show(name);
+}
+
+/// Runs the script as a whole or not at all, inside an open transaction too.
+void run_whole(SqliteConnection& connection, const std::string& script) {
+  connection.execute("SAVEPOINT eindb_side_schema");
+  try {
+    connection.execute(script);
+    connection.execute("RELEASE eindb_side_schema");
+  } catch (...) {
+    connection.execute("ROLLBACK TO eindb_side_schema; RELEASE eindb_side_schema");
+    throw;
+  }
+}
+
+}  // namespace
+
+void SideSchemas::show(const SideSchema& schema, SessionState& session) {
+  auto& connection = session.database.connection();
+  const auto [known, is_new] = versions_.try_emplace(schema.name, 0);
+  if (!is_new && known->second == connection.current_data_version()) return;
+  try {
+    if (is_new) connection.execute("ATTACH ':memory:' AS " + quote_identifier(schema.name));
+  } catch (...) {
+    versions_.erase(known);
+    throw;
+  }
+  known->second = 0;
+  show_tensors_of_views(session);
+  run_whole(connection, schema.script);
+  known->second = connection.current_data_version();
+}
+
+}  // namespace eindb

@@ -1,0 +1,40 @@
+// Fuzzing of the translation of PostgreSQL's SQL: any bytes may come. The segments of the result cover its text in
+// order, those that are copies are so byte for byte, and places lie in the client's text.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "server/dialect.hpp"
+
+namespace {
+
+void expect(bool condition) {
+  if (!condition) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view statement(reinterpret_cast<const char*>(data), size);
+  const auto translation = eindb::translate_dialect(statement);
+  const auto text = translation.text_of(statement);
+  std::size_t end = 0;
+  for (const auto& segment : translation.segments) {
+    expect(segment.begin >= end && segment.begin <= text.size());
+    expect(segment.original_begin <= segment.original_end && segment.original_end <= statement.size());
+    end = segment.begin;
+    if (!segment.is_copy) continue;
+    const auto length = segment.original_end - segment.original_begin;
+    expect(text.substr(segment.begin, length) == statement.substr(segment.original_begin, length));
+    end += length;
+  }
+  for (std::size_t begin = 0; begin < text.size(); begin += 1 + text.size() / 64) {
+    const auto place = translation.original({begin, begin + 1});
+    expect(place.begin <= place.end && place.end <= statement.size());
+  }
+  return 0;
+}
