@@ -34,20 +34,25 @@ void run_whole(SqliteConnection& connection, const std::string& script) {
 
 }  // namespace
 
+SideSchemas::Version SideSchemas::version_of(SqliteConnection& connection) {
+  // In this order: the first makes the connection see what others have committed.
+  const auto schema = connection.schema_version();
+  return {.schema = schema, .data = connection.current_data_version()};
+}
+
 void SideSchemas::show(const SideSchema& schema, SessionState& session) {
   auto& connection = session.database.connection();
-  const auto [known, is_new] = versions_.try_emplace(schema.name, 0);
-  if (!is_new && known->second == connection.current_data_version()) return;
-  try {
-    if (is_new) connection.execute("ATTACH ':memory:' AS " + quote_identifier(schema.name));
-  } catch (...) {
-    versions_.erase(known);
-    throw;
+  auto known = filled_.find(schema.name);
+  if (known == filled_.end()) {
+    connection.execute("ATTACH ':memory:' AS " + quote_identifier(schema.name));
+    known = filled_.emplace(schema.name, Version{}).first;
+  } else if (known->second == version_of(connection)) {
+    return;
   }
-  known->second = 0;
+  known->second = {};  // should it fail, it is filled the next time
   show_tensors_of_views(session);
   run_whole(connection, schema.script);
-  known->second = connection.current_data_version();
+  known->second = version_of(connection);
 }
 
 }  // namespace eindb

@@ -6,6 +6,7 @@
 
 namespace eindb {
 
+class SqliteConnection;
 struct SessionState;
 
 /// Tables of a front end's own in memory, which SQL reads beside the database's: what the database looks like to
@@ -25,7 +26,14 @@ class SideSchemas {
   void show(const SideSchema& schema, SessionState& session);
 
  private:
-  std::map<std::string, std::uint64_t> versions_;  // by name: of the data that it was filled from
+  struct Version {
+    std::uint64_t schema = 0;
+    std::uint64_t data = 0;
+    friend bool operator==(const Version&, const Version&) = default;
+  };
+  static Version version_of(SqliteConnection& connection);
+
+  std::map<std::string, Version> filled_;  // by name: what it was filled from
 };
 
 }  // namespace eindb

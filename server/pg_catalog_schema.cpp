@@ -405,8 +405,8 @@ INSERT INTO pg_catalog.pg_constraint
 INSERT INTO pg_catalog.pg_proc
   SELECT 805306368 + json_extract(value, '$.id'), json_extract(value, '$.name'), 2200, 10, 14, 1, 0, 0, '-', 'f', 0, 0, 0,
     0, 'i', 's', 0, 0, 701, '', NULL, NULL, NULL, NULL, NULL, json_extract(value, '$.definition'), NULL, NULL, NULL,
-    NULL, trim(substr(json_extract(value, '$.definition'), instr(json_extract(value, '$.definition'), '(') + 1,
-      instr(json_extract(value, '$.definition'), ')') - instr(json_extract(value, '$.definition'), '(') - 1))
+    NULL, replace(substr(json_extract(value, '$.definition'), instr(json_extract(value, '$.definition'), '(') + 1,
+      instr(json_extract(value, '$.definition'), ')') - instr(json_extract(value, '$.definition'), '(') - 1), '"', '')
   FROM json_each(eindb_macros());
 INSERT INTO pg_catalog.pg_trigger
   SELECT 536870912 + s.rowid, c.oid, 0, s.name, 0, 0, 'O', 0, 0, 0, 0, 0, 0, 0, '', NULL, NULL, NULL, NULL, s.sql

@@ -9,8 +9,20 @@
 namespace eindb {
 namespace {
 
+/// With one space for several, and none where something that was dropped left one: before a comma, a parenthesis, the
+/// end.
+std::string squeezed(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (!out.empty() && out.back() == ' ' && (c == ' ' || c == ',' || c == ')')) out.pop_back();
+    out += c;
+  }
+  if (out.ends_with(' ')) out.pop_back();
+  return out;
+}
+
 std::string translated(std::string_view statement) {
-  return std::string(translate_dialect(statement).text_of(statement));
+  return squeezed(translate_dialect(statement).text_of(statement));
 }
 
 TEST(Dialect, WhatBothUnderstandIsNotTouched) {
@@ -36,7 +48,7 @@ TEST(Dialect, Casts) {
   EXPECT_EQ(translated("SELECT a::character varying(20), b::pg_catalog.int4[]"),
             "SELECT CAST(a AS TEXT), CAST(b AS TEXT)");
   EXPECT_EQ(translated("SELECT CAST(a AS pg_catalog.int4), CAST(b AS regclass)"),
-            "SELECT CAST(a AS INTEGER), regclass(b )");
+            "SELECT CAST(a AS INTEGER), regclass(b)");
   EXPECT_EQ(translated("SELECT 'x'::regclass::oid"), "SELECT CAST(regclass('x') AS INTEGER)");
 }
 
@@ -53,25 +65,25 @@ TEST(Dialect, Strings) {
   EXPECT_EQ(translated(R"(SELECT E'a\n\'b\x41\u00e9')"), "SELECT 'a\n''bA\xC3\xA9'");
   EXPECT_EQ(translated("SELECT $$it's$$, $t$a$$b$t$"), "SELECT 'it''s', 'a$$b'");
   EXPECT_EQ(translated(R"(SELECT U&'d\0061t')"), "SELECT 'dat'");
-  EXPECT_EQ(translated("SELECT /* a /* b */ c */ 1"), "SELECT   1");
+  EXPECT_EQ(translated("SELECT /* a /* b */ c */ 1"), "SELECT 1");
 }
 
 TEST(Dialect, Operators) {
-  EXPECT_EQ(translated("SELECT a ~ 'x'"), "SELECT a  REGEXP  'x'");
-  EXPECT_EQ(translated("SELECT a !~* 'x'"), "SELECT a  NOT REGEXP '(?i)' ||  'x'");
+  EXPECT_EQ(translated("SELECT a ~ 'x'"), "SELECT a REGEXP 'x'");
+  EXPECT_EQ(translated("SELECT a !~* 'x'"), "SELECT a NOT REGEXP '(?i)' || 'x'");
   EXPECT_EQ(translated("SELECT a OPERATOR(pg_catalog.~) 'x' COLLATE pg_catalog.default FROM t"),
-            "SELECT a  REGEXP  'x'  FROM t");
+            "SELECT a REGEXP 'x' FROM t");
   EXPECT_EQ(translated("SELECT a ILIKE 'x'"), "SELECT a LIKE 'x'");
-  EXPECT_EQ(translated("SELECT a = ANY(ARRAY['x', 'y']::text[])"), "SELECT a  IN ('x', 'y')");
-  EXPECT_EQ(translated("SELECT a = ANY ($1)"), "SELECT a  IN   (SELECT value FROM json_each(pg_array_json($1)))");
+  EXPECT_EQ(translated("SELECT a = ANY(ARRAY['x', 'y']::text[])"), "SELECT a IN ('x', 'y')");
+  EXPECT_EQ(translated("SELECT a = ANY ($1)"), "SELECT a IN (SELECT value FROM json_each(pg_array_json($1)))");
 }
 
 TEST(Dialect, Clauses) {
-  EXPECT_EQ(translated("SELECT a FROM t FOR UPDATE OF t SKIP LOCKED"), "SELECT a FROM t     ");
+  EXPECT_EQ(translated("SELECT a FROM t FOR UPDATE OF t SKIP LOCKED"), "SELECT a FROM t");
   EXPECT_EQ(translated("SELECT a FROM t LIMIT ALL"), "SELECT a FROM t LIMIT -1");
   EXPECT_EQ(translated("SELECT a FROM t OFFSET 5"), "SELECT a FROM t LIMIT -1 OFFSET 5");
   EXPECT_EQ(translated("SELECT a FROM t LIMIT 2 OFFSET 5"), "SELECT a FROM t LIMIT 2 OFFSET 5");
-  EXPECT_EQ(translated("SELECT a FROM t FETCH FIRST 3 ROWS ONLY"), "SELECT a FROM t LIMIT  3  ");
+  EXPECT_EQ(translated("SELECT a FROM t FETCH FIRST 3 ROWS ONLY"), "SELECT a FROM t LIMIT 3");
   EXPECT_EQ(translated("SELECT * FROM public.t"), "SELECT * FROM t");
   EXPECT_EQ(translated("SELECT * FROM (VALUES (1, 2)) AS v(a, b)"),
             "SELECT * FROM (WITH v(a, b) AS (VALUES (1, 2)) SELECT * FROM v) AS v");
