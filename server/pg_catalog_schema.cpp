@@ -115,10 +115,19 @@ CREATE TABLE IF NOT EXISTS pg_catalog.pg_stat_user_tables(relid oid, schemaname 
 )sql";
 
 const char* const kPgCatalogViews = R"sql(
+-- One row each, so that the columns of the views have types: all but the names, which differ from client to client.
+CREATE TABLE IF NOT EXISTS pg_catalog.eindb_role(oid oid PRIMARY KEY, rolsuper bool, rolinherit bool, rolcreaterole bool,
+  rolcreatedb bool, rolcanlogin bool, rolreplication bool, rolconnlimit int, rolpassword text, rolvaliduntil text,
+  rolbypassrls bool, rolconfig text);
+INSERT OR IGNORE INTO pg_catalog.eindb_role VALUES (10, 0, 1, 0, 0, 1, 0, -1, '********', NULL, 0, NULL);
+CREATE TABLE IF NOT EXISTS pg_catalog.eindb_database(oid oid PRIMARY KEY, datdba oid, encoding int, datlocprovider pgchar,
+  datistemplate bool, datallowconn bool, datconnlimit int, datfrozenxid int, datminmxid int, dattablespace oid,
+  datcollate text, datctype text, daticulocale text, datcollversion text, datacl text);
+INSERT OR IGNORE INTO pg_catalog.eindb_database
+  VALUES (5, 10, 6, 'c', 0, 1, -1, 0, 1, 1663, 'C.UTF-8', 'C.UTF-8', NULL, NULL, NULL);
 CREATE VIEW IF NOT EXISTS pg_catalog.pg_roles AS
-  SELECT 10 AS oid, current_user() AS rolname, 0 AS rolsuper, 1 AS rolinherit, 0 AS rolcreaterole, 0 AS rolcreatedb,
-    1 AS rolcanlogin, 0 AS rolreplication, -1 AS rolconnlimit, '********' AS rolpassword, NULL AS rolvaliduntil,
-    0 AS rolbypassrls, NULL AS rolconfig;
+  SELECT oid, current_user() AS rolname, rolsuper, rolinherit, rolcreaterole, rolcreatedb, rolcanlogin, rolreplication,
+    rolconnlimit, rolpassword, rolvaliduntil, rolbypassrls, rolconfig FROM eindb_role;
 CREATE VIEW IF NOT EXISTS pg_catalog.pg_authid AS SELECT * FROM pg_roles;
 CREATE VIEW IF NOT EXISTS pg_catalog.pg_user AS
   SELECT rolname AS usename, oid AS usesysid, rolcreatedb AS usecreatedb, rolsuper AS usesuper,
@@ -127,10 +136,9 @@ CREATE VIEW IF NOT EXISTS pg_catalog.pg_user AS
 CREATE VIEW IF NOT EXISTS pg_catalog.pg_group AS SELECT rolname AS groname, oid AS grosysid, '{}' AS grolist FROM pg_roles
   WHERE 0;
 CREATE VIEW IF NOT EXISTS pg_catalog.pg_database AS
-  SELECT 5 AS oid, current_database() AS datname, 10 AS datdba, 6 AS encoding, 'c' AS datlocprovider,
-    0 AS datistemplate, 1 AS datallowconn, -1 AS datconnlimit, 0 AS datfrozenxid, 1 AS datminmxid,
-    1663 AS dattablespace, 'C.UTF-8' AS datcollate, 'C.UTF-8' AS datctype, NULL AS daticulocale,
-    NULL AS datcollversion, NULL AS datacl;
+  SELECT oid, current_database() AS datname, datdba, encoding, datlocprovider, datistemplate, datallowconn,
+    datconnlimit, datfrozenxid, datminmxid, dattablespace, datcollate, datctype, daticulocale, datcollversion, datacl
+  FROM eindb_database;
 CREATE VIEW IF NOT EXISTS pg_catalog.pg_settings AS
   SELECT key AS name, value AS setting, NULL AS unit, '' AS category, '' AS short_desc, NULL AS extra_desc,
     'user' AS context, 'string' AS vartype, 'default' AS source, NULL AS min_val, NULL AS max_val, NULL AS enumvals,
