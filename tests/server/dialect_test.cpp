@@ -21,9 +21,7 @@ std::string squeezed(std::string_view text) {
   return out;
 }
 
-std::string translated(std::string_view statement) {
-  return squeezed(translate_dialect(statement).text_of(statement));
-}
+std::string translated(std::string_view statement) { return squeezed(translate_dialect(statement).text_of(statement)); }
 
 TEST(Dialect, WhatBothUnderstandIsNotTouched) {
   for (const std::string_view statement :
