@@ -87,7 +87,7 @@ void export_rows(const std::string& path, const CopyOptions& options, const ast:
   }
   auto rows = prepare_rows(sql, session, "COPY");
   std::vector<std::string> names;
-  for (const auto& [name, type] : rows.columns()) names.push_back(json ? json_text(name) : name);
+  for (const auto& column : rows.columns()) names.push_back(json ? json_text(column.name) : column.name);
   OutputFile file(path);
   std::string buffer;
   if (!json && options.csv.header != CsvHeader::Absent) buffer = csv_header(names, options.csv.delimiter);

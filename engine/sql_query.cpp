@@ -235,7 +235,9 @@ void PreparedSql::commit() {
 }
 
 Column PreparedSql::column(int number) const {
-  return {text_.restored(statement_->column_name(number)), type_of(statement_->declared_type(number))};
+  auto declared = statement_->declared_type(number);
+  const auto type = type_of(declared);
+  return {text_.restored(statement_->column_name(number)), type, std::move(declared)};
 }
 
 std::vector<Column> PreparedSql::columns() const {

@@ -114,6 +114,7 @@ void Backend::start(const frontend::Startup& startup) {
   std::vector<std::string_view> unknown;
   for (const auto& [name, value] : startup.parameters) {
     if (name == "user") user_ = value;
+    else if (name == "database") client_.identity.database = value;
     else if (name.starts_with("_pq_.")) unknown.push_back(name);
     else if (ClientParameters::knows(name)) client_.parameters.set(name, value);
   }
@@ -125,8 +126,8 @@ void Backend::start(const frontend::Startup& startup) {
   if (user_.empty()) throw ProtocolError("the user has no name", "28000");
   frames_->begin_session();
   auto session = sessions_.read_write.take();
-  const bool has_users = session->has_users();
-  if (has_users) login_ = session->find_login(user_);
+  const bool has_users = session->session.has_users();
+  if (has_users) login_ = session->session.find_login(user_);
   sessions_.read_write.give_back(std::move(session));
   if (!has_users && sessions_.trusts) return begin_session(UserRole::ReadWrite);
   if (!has_users) throw ProtocolError("the database has no users: nobody but on this machine is let in", "28000");
@@ -151,6 +152,9 @@ void Backend::authenticate(const Frame& frame) {
 
 void Backend::begin_session(UserRole role) {
   client_.use(sessions_.of(role));
+  client_.identity.user = user_;
+  client_.identity.process_id = key_.process;
+  if (client_.identity.database.empty()) client_.identity.database = user_;
   frames_->limit(kMostMessageBytes);
   out_->begin('R').integer<std::int32_t>(0).end();  // AuthenticationOk
   for (const auto& [name, value] : client_.parameters.reported()) out_->begin('S').text(name).text(value).end();
@@ -282,11 +286,32 @@ void Backend::handle(const frontend::Password& /*password*/) { throw ProtocolErr
 
 // ---- Statements ----------------------------------------------------------------------------------------------------
 
+// Runs `f`, whose errors speak of the translated text.
+template <class F>
+void Backend::in_own_words(const ClientStatement& statement, F&& f) {
+  try {
+    if (statement.translation.uses_catalog) client_.show_catalog();
+    std::forward<F>(f)();
+  } catch (const Error& error) {
+    if (!error.span() || !statement.translation.text) throw;
+    throw Error(error.kind(), error.message(), statement.translation.original(*error.span()), error.hint());
+  }
+}
+
+StatementDescription Backend::describe(const ClientStatement& statement) {
+  StatementDescription description;
+  in_own_words(statement, [&] { description = client_.session().describe(*statement.prepared); });
+  return description;
+}
+
 std::shared_ptr<ClientStatement> Backend::make_statement(std::string_view text) {
   auto statement = std::make_shared<ClientStatement>();
   statement->text = text;
   statement->command = parse_client_command(text);
-  if (!statement->command && !split_statements(text).empty()) statement->prepared = client_.session().prepare(text);
+  if (statement->command || split_statements(text).empty()) return statement;
+  statement->translation = translate_dialect(text);
+  in_own_words(*statement,
+               [&] { statement->prepared = client_.session().prepare(statement->translation.text_of(text)); });
   return statement;
 }
 
@@ -296,15 +321,17 @@ void Backend::find_parameter_types(ClientStatement& statement, const std::vector
   auto& types = statement.parameter_types;
   for (const auto type : said) types.push_back(static_cast<DataType>(type));
   types.resize(statement.prepared->parameter_count, DataType::Unspecified);
+  for (const auto& [number, type] : statement.translation.parameter_types)
+    if (number <= types.size() && types[number - 1] == DataType::Unspecified) types[number - 1] = type;
   if (std::find(types.begin(), types.end(), DataType::Unspecified) == types.end()) return;
-  const auto description = client_.session().describe(*statement.prepared);
+  const auto description = describe(statement);
   for (std::size_t n = 0; n < types.size(); ++n)
     if (types[n] == DataType::Unspecified) types[n] = data_type(description.parameters[n]);
 }
 
 void Backend::describe_statement(ClientStatement& statement) {
   StatementDescription description;
-  if (statement.prepared != nullptr) description = client_.session().describe(*statement.prepared);
+  if (statement.prepared != nullptr) description = describe(statement);
   else if (const auto* show = statement.command ? std::get_if<command::Show>(&*statement.command) : nullptr)
     description.columns = {{show->name, ColumnType::Text}};
   out_->begin('t').integer(static_cast<std::int16_t>(statement.parameter_types.size()));
@@ -323,7 +350,7 @@ void Backend::describe_portal(Portal& portal) {
       portal.columns = {{show->name, DataType::Text}};
     return;
   }
-  const auto description = client_.session().describe(*statement.prepared);
+  const auto description = describe(statement);
   const bool computed = std::any_of(description.columns.begin(), description.columns.end(),
                                     [](const Column& column) { return column.type == ColumnType::Any; });
   if (computed && description.reads_only) begin_rows(portal);
@@ -375,7 +402,7 @@ void Backend::begin_rows(Portal& portal) {
   if (statement.command) {
     run_command(*statement.command, portal);
   } else {
-    portal.result = client_.session().execute(*statement.prepared, portal.inputs);
+    in_own_words(statement, [&] { portal.result = client_.session().execute(*statement.prepared, portal.inputs); });
     client_.look_at_transaction();
   }
   if (portal.result->rows == nullptr) return;

@@ -100,7 +100,10 @@ class Backend {
   void handle(const frontend::CopyDone& /*done*/) {}
   void handle(const frontend::CopyFail& /*fail*/) {}
 
+  template <class F>
+  void in_own_words(const ClientStatement& statement, F&& f);
   std::shared_ptr<ClientStatement> make_statement(std::string_view text);
+  StatementDescription describe(const ClientStatement& statement);
   void find_parameter_types(ClientStatement& statement, const std::vector<std::int32_t>& said);
   void describe_statement(ClientStatement& statement);
   void describe_portal(Portal& portal);

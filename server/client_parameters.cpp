@@ -41,7 +41,7 @@ constexpr std::array kParameters{
     Parameter{"max_identifier_length", "63", Takes::Nothing, false},
     Parameter{"password_encryption", "scram-sha-256", Takes::One, false},
     Parameter{"row_security", "off", Takes::Anything, false},
-    Parameter{"search_path", "main", Takes::Anything, false},
+    Parameter{"search_path", "public", Takes::Anything, false},
     Parameter{"server_encoding", "UTF8", Takes::Nothing, true},
     Parameter{"server_version", "15.0", Takes::Nothing, true},
     Parameter{"server_version_num", "150000", Takes::Nothing, false},
@@ -99,6 +99,12 @@ void ClientParameters::reset_all() { values_.clear(); }
 std::string ClientParameters::show(std::string_view name) const {
   const auto found = values_.find(to_lower(name));
   return found == values_.end() ? std::string(find_parameter(name)->value) : found->second;
+}
+
+std::map<std::string, std::string> ClientParameters::all() const {
+  std::map<std::string, std::string> values;
+  for (const auto& parameter : kParameters) values.emplace(to_lower(parameter.name), show(parameter.name));
+  return values;
 }
 
 std::vector<ClientParameters::Entry> ClientParameters::reported() const {

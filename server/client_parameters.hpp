@@ -25,6 +25,8 @@ class ClientParameters {
   void reset_all();
   /// The value; the parameter is known.
   std::string show(std::string_view name) const;
+  /// All, by name in lower case.
+  std::map<std::string, std::string> all() const;
   /// Those that clients are told of when the session begins, and how they are written.
   std::vector<Entry> reported() const;
 

@@ -19,17 +19,24 @@ ClientState::~ClientState() {
 void ClientState::use(SessionPool& pool) { pool_ = &pool; }
 
 Session& ClientState::session() {
-  if (session_ != nullptr) return *session_;
+  if (session_ != nullptr) return session_->session;
   session_ = pool_->take();
-  session_->set_settings(settings_ ? *settings_ : pool_->default_settings());
+  session_->session.set_settings(settings_ ? *settings_ : pool_->default_settings());
   const std::lock_guard lock(running_mutex_);
-  running_ = session_.get();
-  return *session_;
+  running_ = &session_->session;
+  return *running_;
+}
+
+void ClientState::show_catalog() {
+  session();
+  identity.settings = parameters.all();
+  session_->catalog.show(identity);
 }
 
 void ClientState::settle() {
-  if (session_ == nullptr || !portals.empty() || transaction_ != Transaction::None || session_->has_state()) return;
-  settings_ = session_->settings();
+  if (session_ == nullptr || !portals.empty() || transaction_ != Transaction::None || session_->session.has_state())
+    return;
+  settings_ = session_->session.settings();
   {
     const std::lock_guard lock(running_mutex_);
     running_ = nullptr;
@@ -73,7 +80,7 @@ void ClientState::fail() {
 
 void ClientState::look_at_transaction() {
   if (implicit_ || transaction_ == Transaction::Failed || session_ == nullptr) return;
-  transaction_ = session_->in_transaction() ? Transaction::Open : Transaction::None;
+  transaction_ = session_->session.in_transaction() ? Transaction::Open : Transaction::None;
 }
 
 // Rows that are still to come hold a transaction open.
@@ -81,7 +88,7 @@ void ClientState::leave_transaction(const char* statement) {
   portals.clear();
   implicit_ = false;
   transaction_ = Transaction::None;
-  if (session_ != nullptr && session_->in_transaction()) session_->execute(statement);
+  if (session_ != nullptr && session_->session.in_transaction()) session_->session.execute(statement);
 }
 
 void ClientState::discard() {

@@ -13,6 +13,7 @@
 #include "server/client_command.hpp"
 #include "server/client_parameters.hpp"
 #include "server/data_type.hpp"
+#include "server/dialect.hpp"
 #include "server/protocol/frontend_message.hpp"
 #include "server/row_writer.hpp"
 #include "server/session_pool.hpp"
@@ -22,6 +23,7 @@ namespace eindb {
 /// A statement as Parse left it: the server's own (`command`), or one for the engine.
 struct ClientStatement {
   std::string text;
+  Translation translation;  ///< what the engine is given instead
   std::optional<ClientCommand> command;
   std::shared_ptr<const PreparedStatement> prepared;  ///< null for a command, and for an empty statement
   std::vector<DataType> parameter_types;              ///< as the client said them, or as the engine takes them
@@ -58,6 +60,8 @@ class ClientState {
   void use(SessionPool& pool);
   /// The session that statements run in, with the client's settings. Throws Error if there is none to be had.
   Session& session();
+  /// Before a statement that may name tables of pg_catalog, or functions that go with it.
+  void show_catalog();
   /// Nothing runs, and no message is there: gives the session back if there is nothing in it.
   void settle();
   /// Stops what runs. Any thread.
@@ -81,6 +85,7 @@ class ClientState {
   /// DISCARD ALL.
   void discard();
 
+  ClientIdentity identity;  ///< but for its settings, which are the parameters
   ClientParameters parameters;
   std::map<std::string, std::shared_ptr<ClientStatement>, std::less<>> statements;
   std::map<std::string, std::shared_ptr<Portal>, std::less<>> portals;
@@ -90,9 +95,9 @@ class ClientState {
 
   SessionPool* pool_ = nullptr;
   std::optional<Settings> settings_;  // while there is no session; absent: those of a new one
-  std::unique_ptr<Session> session_;
+  std::unique_ptr<PooledSession> session_;
   std::mutex running_mutex_;    // guards running_
-  Session* running_ = nullptr;  // session_, for cancel()
+  Session* running_ = nullptr;  // that of session_, for cancel()
   Transaction transaction_ = Transaction::None;
   bool implicit_ = false;
 };

@@ -505,7 +505,8 @@ DialectRewriter::Index DialectRewriter::on_offset(Index i) {
   return keyword(i);
 }
 
-/// OPERATOR(pg_catalog.~)  ->  ~, and then what that is.
+/// OPERATOR(pg_catalog.~)  ->  ~, and then what that is. So psql compares names, in lower case where they stand without
+/// quotes; eindb's names match without regard to case.
 DialectRewriter::Index DialectRewriter::on_operator(Index i) {
   const auto open = i + 1;
   if (!token(open).is_symbol('(') || match_[open] == kNone) return take_operand(i);
@@ -513,7 +514,8 @@ DialectRewriter::Index DialectRewriter::on_operator(Index i) {
   if (!token(end - 1).is(Kind::Operator)) return take_operand(i);
   drop(i, end - 1);
   drop(end, end + 1);
-  step_operator(end - 1);
+  if (token(end - 1).text == "~" && operand_ != kNone) match_regex(end - 1, " REGEXP '(?i)' || ");
+  else step_operator(end - 1);
   return end + 1;
 }
 

@@ -2,6 +2,7 @@
 
 #include <complex>
 
+#include "server/declared_type.hpp"
 #include "server/value_format.hpp"
 
 namespace eindb {
@@ -54,8 +55,10 @@ class RowFields {
 std::vector<ClientColumn> client_columns(const std::vector<Column>& columns, const Row* first) {
   std::vector<ClientColumn> seen;
   for (std::size_t n = 0; n < columns.size(); ++n) {
-    const auto& [name, type] = columns[n];
-    if (is_complex(type)) {
+    const auto& [name, type, declared] = columns[n];
+    if (!declared.empty()) {
+      seen.push_back({name, declared_data_type(declared)});
+    } else if (is_complex(type)) {
       seen.push_back({name + "_re", data_type(type)});
       seen.push_back({name + "_im", data_type(type)});
     } else {

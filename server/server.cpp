@@ -195,7 +195,7 @@ Server::Impl::Impl(ServerOptions options)
 // A database that cannot be opened, or would be open to everybody, fails now rather than for the first client.
 void Server::Impl::check_users(const std::string& place) {
   auto session = sessions_.read_write.take();
-  if (!sessions_.trusts && !session->has_users()) {
+  if (!sessions_.trusts && !session->session.has_users()) {
     throw Error(ErrorKind::Value, "the database has no users, and " + place + " can be reached from other machines",
                 std::nullopt, "CREATE USER name PASSWORD '...' first, or listen on 127.0.0.1");
   }

@@ -10,7 +10,7 @@ SessionPool::SessionPool(std::string database, SessionOptions options, std::size
 }
 
 // The session that was used last has the most in caches.
-std::unique_ptr<Session> SessionPool::take() {
+std::unique_ptr<PooledSession> SessionPool::take() {
   {
     const std::lock_guard lock(mutex_);
     if (!idle_.empty()) {
@@ -19,11 +19,11 @@ std::unique_ptr<Session> SessionPool::take() {
       return session;
     }
   }
-  return std::make_unique<Session>(database_, options_);
+  return std::make_unique<PooledSession>(database_, options_);
 }
 
-void SessionPool::give_back(std::unique_ptr<Session> session) noexcept {
-  session->on_progress(nullptr);
+void SessionPool::give_back(std::unique_ptr<PooledSession> session) noexcept {
+  session->session.on_progress(nullptr);
   const std::lock_guard lock(mutex_);
   if (idle_.size() < kept_) idle_.push_back(std::move(session));
 }

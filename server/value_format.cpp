@@ -88,12 +88,35 @@ bool is_text(DataType type) {
          type == Json;
 }
 
+// Bytes of an integer of the type; 0: it is none.
+std::size_t integer_bytes(DataType type) {
+  using enum DataType;
+  if (type == Bool || type == Int2 || type == Int4 || type == Oid || type == Int8)
+    return static_cast<std::size_t>(find_data_type(type)->size);
+  return 0;
+}
+
+void append_hexadecimal(std::string& out, const Cell& cell) {
+  std::string bytes;
+  append_text(bytes, cell);
+  out += "\\x";
+  for (const auto byte : bytes) {
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    out += kDigits[static_cast<unsigned char>(byte) >> 4U];
+    out += kDigits[static_cast<unsigned char>(byte) & 15U];
+  }
+}
+
 void append_binary(std::string& out, const Cell& cell, DataType type) {
-  if (is_text(type)) return append_text(out, cell);
-  if (type == DataType::Int8) {
+  if (is_text(type) || type == DataType::Bytea || type == DataType::Char) return append_text(out, cell);
+  if (const auto size = integer_bytes(type); size > 0) {
     const auto* integer = std::get_if<std::int64_t>(&cell);
     if (integer == nullptr) fail_value(cell, type);
-    return append_big_endian(out, *integer);
+    const auto bits = type == DataType::Bool ? std::int64_t{*integer != 0} : *integer;
+    char bytes[sizeof bits];
+    store_big_endian(bytes, bits);
+    out.append(bytes + sizeof bits - size, size);
+    return;
   }
   const auto number = number_of(cell);
   if (!number) fail_value(cell, type);
@@ -195,7 +218,10 @@ void write_value(MessageWriter& out, const Cell& cell, DataType type, Format for
     return;
   }
   const auto begin = out.begin_value();
-  if (format == Format::Text) append_text(out.buffer(), cell);
+  const auto* const truth = type == DataType::Bool ? std::get_if<std::int64_t>(&cell) : nullptr;
+  if (format == Format::Text && truth != nullptr) out.buffer() += *truth != 0 ? 't' : 'f';
+  else if (format == Format::Text && type == DataType::Bytea) append_hexadecimal(out.buffer(), cell);
+  else if (format == Format::Text) append_text(out.buffer(), cell);
   else append_binary(out.buffer(), cell, type);
   out.end_value(begin);
 }

@@ -22,8 +22,8 @@ class StatementDescriptionTest : public testing::Test {
   std::string columns(const std::string& statement) {
     static constexpr const char* kTypes[] = {"integer", "float32", "float64", "complex64", "complex128", "text", "any"};
     std::string text;
-    for (const auto& [name, type] : describe(statement).columns)
-      text += (text.empty() ? "" : ", ") + name + " " + kTypes[static_cast<std::size_t>(type)];
+    for (const auto& column : describe(statement).columns)
+      text += (text.empty() ? "" : ", ") + column.name + " " + kTypes[static_cast<std::size_t>(column.type)];
     return text;
   }
 

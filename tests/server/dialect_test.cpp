@@ -70,7 +70,7 @@ TEST(Dialect, Operators) {
   EXPECT_EQ(translated("SELECT a ~ 'x'"), "SELECT a REGEXP 'x'");
   EXPECT_EQ(translated("SELECT a !~* 'x'"), "SELECT a NOT REGEXP '(?i)' || 'x'");
   EXPECT_EQ(translated("SELECT a OPERATOR(pg_catalog.~) 'x' COLLATE pg_catalog.default FROM t"),
-            "SELECT a REGEXP 'x' FROM t");
+            "SELECT a REGEXP '(?i)' || 'x' FROM t");
   EXPECT_EQ(translated("SELECT a ILIKE 'x'"), "SELECT a LIKE 'x'");
   EXPECT_EQ(translated("SELECT a = ANY(ARRAY['x', 'y']::text[])"), "SELECT a IN ('x', 'y')");
   EXPECT_EQ(translated("SELECT a = ANY ($1)"), "SELECT a IN (SELECT value FROM json_each(pg_array_json($1)))");

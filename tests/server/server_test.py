@@ -101,6 +101,21 @@ class Psql(WithServer):
         self.assertEqual(len(rows), 90000)
         self.assertEqual(rows[-1], "299|299|299")
 
+    def test_commands_about_the_catalog(self):
+        for command, words in (
+            ("\\d", ["|X|table|", "|t|table|"]),
+            ("\\d X", ["i|bigint", "j|bigint", "val|real"]),
+            ("\\d t", ["name|text", "n|bigint"]),
+            ("\\dt", ["|X|table|"]),
+            ("\\l", ["s|"]),
+            ("\\dn", ["public|"]),
+            ("\\df", []),
+        ):
+            ran = self.server.psql("-c", command)
+            self.assertEqual(ran.stderr, "", command)
+            for word in words:
+                self.assertIn(word, ran.stdout, command)
+
     def test_interrupting_a_statement(self):
         command = ["psql", "-X", "-h", "127.0.0.1", "-p", str(self.server.port), "-U", "ada", "-d", "s", "-c",
                    "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT COUNT(*) FROM c"]  # fmt: skip

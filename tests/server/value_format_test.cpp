@@ -63,6 +63,11 @@ TEST(ValueFormat, Values) {
             "3"s)
       << "numbers are text, too";
   EXPECT_EQ(written(std::int64_t{1}, DataType::Float8, Format::Binary), "\0\0\0\x08\x3f\xf0\0\0\0\0\0\0"s);
+  EXPECT_EQ(written(std::int64_t{1}, DataType::Bool, Format::Text), "\0\0\0\1t"s);
+  EXPECT_EQ(written(std::int64_t{1}, DataType::Bool, Format::Binary), "\0\0\0\1\1"s);
+  EXPECT_EQ(written(std::int64_t{258}, DataType::Oid, Format::Binary), "\0\0\0\4\0\0\1\2"s);
+  EXPECT_EQ(written("a\xff"s, DataType::Bytea, Format::Text), "\0\0\0\6\\x61ff"s);
+  EXPECT_EQ(written("a\xff"s, DataType::Bytea, Format::Binary), "\0\0\0\2a\xff"s);
   EXPECT_THROW(written("abc"s, DataType::Int8, Format::Binary), Error);
   EXPECT_THROW(written(1.5, DataType::Int8, Format::Binary), Error);
 }
