@@ -37,9 +37,7 @@ class FrameReader {
   std::optional<Frame> next();
 
   /// The type of the message that next() would give, as soon as its first byte is there; in the session.
-  std::optional<char> next_type() const {
-    return pending() == 0 ? std::nullopt : std::optional(buffer_[begin_]);
-  }
+  std::optional<char> next_type() const { return pending() == 0 ? std::nullopt : std::optional(buffer_[begin_]); }
   /// Bytes that have come and belong to no message yet.
   std::size_t pending() const { return buffer_.size() - begin_; }
   /// Forgets them.
