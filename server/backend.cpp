@@ -186,8 +186,7 @@ void Backend::handle(const Frame& frame) {
 void Backend::handle(const frontend::Query& query) {
   in_query_ = true;
   client_.portals.erase("");
-  script_.emplace();
-  script_->text = query.text;
+  script_.emplace(Script{.text = std::string(query.text), .statements = {}, .next = 0});
   for (const auto& statement : split_statements(script_->text)) script_->statements.push_back(statement.text);
   if (script_->statements.empty()) out_->empty('I');
 }

@@ -6,8 +6,13 @@
 
 // The one symbol that each level's object shows, see CMakeLists.txt.
 extern "C" const eindb::LevelTable* eindb_kernels_level_baseline();
+#ifdef EINDB_BASELINE_ALONE
+constexpr auto* eindb_kernels_level_v3 = eindb_kernels_level_baseline;
+constexpr auto* eindb_kernels_level_v4 = eindb_kernels_level_baseline;
+#else
 extern "C" const eindb::LevelTable* eindb_kernels_level_v3();
 extern "C" const eindb::LevelTable* eindb_kernels_level_v4();
+#endif
 
 namespace eindb {
 namespace {
