@@ -48,7 +48,7 @@ std::string first_word(std::string_view text) {
 // What CommandComplete says: "INSERT 0 3", "SELECT 10", "CREATE TENSOR".
 std::string tag_of(const Portal& portal) {
   const auto& result = *portal.result;
-  const auto word = first_word(portal.statement->text);
+  auto word = first_word(portal.statement->text);
   if (word == "INSERT" && result.tensor == nullptr && result.status != "INSERT")
     return "INSERT 0 " + std::to_string(result.rows_changed);
   if (word == "UPDATE" || word == "DELETE") return word + " " + std::to_string(result.rows_changed);
@@ -413,33 +413,32 @@ void Backend::begin_rows(Portal& portal) {
 }
 
 void Backend::run_command(const ClientCommand& command, Portal& portal) {
-  using namespace command;
   const auto done = [&](std::string tag) { portal.result = status_result(std::move(tag)); };
   struct Visitor {
     Backend& self;
     decltype(done)& finish;
     Portal& target;
 
-    void operator()(const Begin&) const {
+    void operator()(const command::Begin&) const {
       self.client_.begin();
       finish("BEGIN");
     }
-    void operator()(const Commit&) const { finish(self.client_.commit() ? "COMMIT" : "ROLLBACK"); }
-    void operator()(const Rollback&) const {
+    void operator()(const command::Commit&) const { finish(self.client_.commit() ? "COMMIT" : "ROLLBACK"); }
+    void operator()(const command::Rollback&) const {
       self.client_.rollback();
       finish("ROLLBACK");
     }
-    void operator()(const Set& set) const {
+    void operator()(const command::Set& set) const {
       self.set_parameter(set.name, set.value);
       finish("SET");
     }
-    void operator()(const Show& show) const {
+    void operator()(const command::Show& show) const {
       auto& client = self.client_;
       const bool known = ClientParameters::knows(show.name);
       target.result =
           known ? shown(show.name, client.parameters.show(show.name)) : client.session().execute("SHOW " + show.name);
     }
-    void operator()(const Reset& reset) const {
+    void operator()(const command::Reset& reset) const {
       if (reset.name) {
         self.set_parameter(*reset.name, std::nullopt);
       } else {
@@ -448,7 +447,7 @@ void Backend::run_command(const ClientCommand& command, Portal& portal) {
       }
       finish("RESET");
     }
-    void operator()(const Deallocate& deallocate) const {
+    void operator()(const command::Deallocate& deallocate) const {
       auto& statements = self.client_.statements;
       if (!deallocate.name) {
         statements.clear();
@@ -458,11 +457,11 @@ void Backend::run_command(const ClientCommand& command, Portal& portal) {
       }
       finish(deallocate.name ? "DEALLOCATE" : "DEALLOCATE ALL");
     }
-    void operator()(const Discard&) const {
+    void operator()(const command::Discard&) const {
       self.client_.discard();
       finish("DISCARD ALL");
     }
-    void operator()(const Nothing& nothing) const { finish(nothing.tag); }
+    void operator()(const command::Nothing& nothing) const { finish(nothing.tag); }
   };
   // A command may end portals, this one among them, when it ends a transaction: it has no rows.
   std::visit(Visitor{*this, done, portal}, command);

@@ -10,7 +10,15 @@
 namespace eindb {
 namespace {
 
-using namespace command;
+using command::Begin;
+using command::Commit;
+using command::Deallocate;
+using command::Discard;
+using command::Nothing;
+using command::Reset;
+using command::Rollback;
+using command::Set;
+using command::Show;
 
 // No command that is known here is longer.
 constexpr std::size_t kMostBytes = 512;
