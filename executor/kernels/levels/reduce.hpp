@@ -155,6 +155,9 @@ class PairRows {
   std::int64_t row_stride_;
 };
 
+// Bytes ahead of what is read, in a long row: what processors fetch by themselves ends with a page.
+inline constexpr std::int64_t kFoldAhead = 4096;
+
 // All of a row in one vector. Many independent chains: their instructions overlap, and a sum is exact enough, since
 // each lane adds only a small part of the terms.
 template <class F, class Row>
@@ -168,10 +171,13 @@ template <class F, class Row>
   if (columns >= kStep) {
     std::array<Vector<W>, kChains> chain;
     unrolled<kChains>([&](auto k) __attribute__((always_inline)) { chain[k] = row.at(k * kLanes<W>); });
-    for (c = kStep; c + kStep <= columns; c += kStep)
+    const auto ahead = columns > kFoldAhead / Row::kBytes ? kFoldAhead / Row::kBytes : 0;
+    for (c = kStep; c + kStep <= columns; c += kStep) {
+      row.prefetch(c + ahead, kStep);
       unrolled<kChains>([&](auto k) __attribute__((always_inline)) {
         chain[k] = F::lanes(chain[k], row.at(c + k * kLanes<W>));
       });
+    }
     unrolled<4>([&](auto k) __attribute__((always_inline)) { chain[k] = F::lanes(chain[k], chain[k + 4]); });
     unrolled<2>([&](auto k) __attribute__((always_inline)) { chain[k] = F::lanes(chain[k], chain[k + 2]); });
     total = F::lanes(chain[0], chain[1]);
@@ -187,7 +193,8 @@ template <class F, int kParts, class Values>
 void fold_along(typename F::Value* wide, const Values& values, std::int64_t rows, std::int64_t columns, bool first) {
   using W = typename F::Value;
   constexpr auto kRows = kLanes<W> / kParts;
-  constexpr auto kRowsAhead = 4096 / Values::kBytes;  // of rows, which lie one behind the other where they are short
+  constexpr auto kRowsAhead =
+      kFoldAhead / Values::kBytes;  // of rows, which lie one behind the other where they are short
   for (std::int64_t r = 0; r < rows; r += kRows, wide += kLanes<W>) {
     const auto count = std::min(kRows, rows - r);
     Vector<W> row[kRows];
@@ -211,8 +218,6 @@ void fold_along(typename F::Value* wide, const Values& values, std::int64_t rows
   }
 }
 
-inline constexpr std::int64_t kRowAhead = 4096;  // bytes, within a row that is folded by itself
-
 template <class F, int kVectors, class Values>
 [[gnu::always_inline]] inline void fold_strip(typename F::Value* wide, const Values& values, std::int64_t column,
                                               std::int64_t rows, bool first) {
@@ -220,7 +225,7 @@ template <class F, int kVectors, class Values>
   constexpr auto kColumns = kVectors * kLanes<W>;
   std::array<Vector<W>, kVectors> strip;
   const auto top = values.row(0);
-  if (rows == 1) top.prefetch(column + kRowAhead / Values::kBytes, kColumns);
+  if (rows == 1) top.prefetch(column + kFoldAhead / Values::kBytes, kColumns);
   unrolled<kVectors>([&](auto k) __attribute__((always_inline)) { strip[k] = top.at(column + k * kLanes<W>); });
   for (std::int64_t r = 1; r < rows; ++r) {
     const auto row = values.row(r);
