@@ -117,10 +117,12 @@ class Psql(WithServer):
                 self.assertIn(word, ran.stdout, command)
 
     def test_interrupting_a_statement(self):
-        command = ["psql", "-X", "-h", "127.0.0.1", "-p", str(self.server.port), "-U", "ada", "-d", "s", "-c",
-                   "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT COUNT(*) FROM c"]  # fmt: skip
-        ran = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-        time.sleep(1)
+        command = ["psql", "-X", "-A", "-t", "-h", "127.0.0.1", "-p", str(self.server.port), "-U", "ada", "-d", "s",
+                   "-c", "SELECT 'connected'",
+                   "-c", "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT COUNT(*) FROM c"]  # fmt: skip
+        ran = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(ran.stdout.readline(), "connected\n")
+        time.sleep(0.5)
         ran.send_signal(signal.SIGINT)
         start = time.monotonic()
         self.assertIn("cancel", ran.communicate(timeout=20)[1])
