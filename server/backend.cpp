@@ -10,6 +10,7 @@
 #include "common/source_span.hpp"
 #include "engine/rows.hpp"
 #include "engine/script.hpp"
+#include "server/dialect_lexer.hpp"
 #include "server/sqlstate.hpp"
 #include "server/value_format.hpp"
 
@@ -470,9 +471,7 @@ void Backend::run_command(const ClientCommand& command, Portal& portal) {
 // SET name TO value, whatever kind of value it is.
 void Backend::set_parameter(const std::string& name, const std::optional<std::string>& value) {
   if (!ClientParameters::knows(name)) {
-    std::string quoted = "'";
-    for (const char c : value.value_or("")) quoted += c == '\'' ? "''" : std::string(1, c);
-    client_.session().execute(value ? "SET " + name + " = " + quoted + "'" : "RESET " + name);
+    client_.session().execute(value ? "SET " + name + " = " + quote_string(*value) : "RESET " + name);
     return;
   }
   const bool reported = value ? client_.parameters.set(name, *value) : client_.parameters.reset(name);

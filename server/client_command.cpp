@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <vector>
 
 #include "common/letter_case.hpp"
+#include "server/dialect_lexer.hpp"
 
 namespace eindb {
 namespace {
@@ -23,68 +23,36 @@ using command::Show;
 // No command that is known here is longer.
 constexpr std::size_t kMostBytes = 512;
 
-struct Token {
-  enum class Kind : char { Word, Text, Number, Sign } kind;
-  std::string text;  // of a word in lower case unless it was in quotes; of a 'text' without quotes
-};
+using Kind = DialectToken::Kind;
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '$'; }
-
-// Between quotes, which are doubled inside; npos if there is no end.
-std::size_t quoted(std::string_view text, std::size_t begin, std::string& out) {
-  const char quote = text[begin];
-  for (std::size_t n = begin + 1; n < text.size(); ++n) {
-    if (text[n] != quote) {
-      out += text[n];
-    } else if (n + 1 < text.size() && text[n + 1] == quote) {
-      out += quote;
-      ++n;
-    } else {
-      return n + 1;
-    }
+// Without comments and the semicolon at the end; nullopt where a quote is not closed.
+std::optional<std::vector<DialectToken>> tokens_of(std::string_view text) {
+  std::vector<DialectToken> tokens;
+  DialectLexer lexer(text);
+  for (auto token = lexer.next(); !token.is(Kind::End); token = lexer.next()) {
+    if (token.is(Kind::Unterminated)) return std::nullopt;
+    if (!token.is(Kind::NestedComment)) tokens.push_back(token);
   }
-  return std::string_view::npos;
-}
-
-// The end of what has no meaning at `begin`: spaces and comments.
-std::size_t skip_space(std::string_view text, std::size_t begin) {
-  while (begin < text.size()) {
-    const auto rest = text.substr(begin);
-    if (std::isspace(static_cast<unsigned char>(rest[0])) != 0) ++begin;
-    else if (rest.starts_with("--")) begin = std::min(text.size(), text.find('\n', begin));
-    else if (rest.starts_with("/*")) begin = std::min(text.size(), text.find("*/", begin + 2)) + 2;
-    else break;
-  }
-  return std::min(begin, text.size());
-}
-
-// nullopt for what no command has.
-std::optional<std::vector<Token>> tokens_of(std::string_view text) {
-  std::vector<Token> tokens;
-  for (auto n = skip_space(text, 0); n < text.size(); n = skip_space(text, n)) {
-    const char c = text[n];
-    if (c == '\'' || c == '"') {
-      Token token{c == '"' ? Token::Kind::Word : Token::Kind::Text, {}};
-      n = quoted(text, n, token.text);
-      if (n == std::string_view::npos) return std::nullopt;
-      tokens.push_back(std::move(token));
-    } else if (is_word(c) || (c == '-' && n + 1 < text.size() && is_word(text[n + 1]))) {
-      const auto begin = n++;
-      while (n < text.size() && is_word(text[n])) ++n;
-      const bool number = std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '-';
-      tokens.push_back({number ? Token::Kind::Number : Token::Kind::Word, to_lower(text.substr(begin, n - begin))});
-    } else {
-      tokens.push_back({Token::Kind::Sign, std::string(1, c)});
-      ++n;
-    }
-  }
-  if (!tokens.empty() && tokens.back().text == ";") tokens.pop_back();
+  if (!tokens.empty() && tokens.back().is_symbol(';')) tokens.pop_back();
   return tokens;
+}
+
+// Words in lower case, names and strings without their quotes.
+std::string value_of(const DialectToken& token) {
+  if (token.is_string()) return string_value(token);
+  if (token.is(Kind::Word)) return to_lower(token.text);
+  if (!token.is(Kind::QuotedName)) return std::string(token.text);
+  std::string name;
+  for (std::size_t n = 1; n + 1 < token.text.size(); ++n) {
+    name += token.text[n];
+    if (token.text[n] == '"') ++n;  // doubled
+  }
+  return name;
 }
 
 class CommandParser {
  public:
-  explicit CommandParser(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
+  explicit CommandParser(std::vector<DialectToken> tokens) : tokens_(std::move(tokens)) {}
 
   std::optional<ClientCommand> parse() {
     if (takes("begin") || (takes("start") && takes("transaction"))) return transaction<Begin>();
@@ -107,7 +75,7 @@ class CommandParser {
  private:
   bool at_end() const { return next_ == tokens_.size(); }
   bool takes(std::string_view text) {
-    if (at_end() || tokens_[next_].kind == Token::Kind::Text || tokens_[next_].text != text) return false;
+    if (at_end() || (!tokens_[next_].is_word(text) && !tokens_[next_].is_operator(text))) return false;
     ++next_;
     return true;
   }
@@ -115,8 +83,8 @@ class CommandParser {
   std::string rest() {
     std::string text;
     for (; !at_end(); ++next_) {
-      const bool joined = text.empty() || tokens_[next_].text == ",";
-      text += (joined ? "" : " ") + tokens_[next_].text;
+      const bool joined = text.empty() || tokens_[next_].is_symbol(',') || tokens_[next_ - 1].is(Kind::Operator);
+      text += (joined ? "" : " ") + value_of(tokens_[next_]);
     }
     return text;
   }
@@ -130,7 +98,7 @@ class CommandParser {
         "read",       "committed",   "uncommitted", "only",  "write",        "not",
         "deferrable", "deferred",    ",",           "and",   "no",           "chain"};
     for (; !at_end(); ++next_)
-      if (std::find(kModes.begin(), kModes.end(), tokens_[next_].text) == kModes.end()) return std::nullopt;
+      if (std::find(kModes.begin(), kModes.end(), value_of(tokens_[next_])) == kModes.end()) return std::nullopt;
     return T{};
   }
 
@@ -141,8 +109,8 @@ class CommandParser {
     if (!session) takes("local");
     if (takes("names")) return Set{"client_encoding", value()};
     if (takes("time") && takes("zone")) return Set{"timezone", value()};
-    if (at_end() || tokens_[next_].kind != Token::Kind::Word) return std::nullopt;
-    auto name = tokens_[next_++].text;
+    if (at_end() || !tokens_[next_].is_name()) return std::nullopt;
+    auto name = value_of(tokens_[next_++]);
     if (!takes("=") && !takes("to")) return std::nullopt;
     if (at_end()) return std::nullopt;
     return Set{std::move(name), value()};
@@ -155,27 +123,26 @@ class CommandParser {
   std::optional<ClientCommand> show() {
     if (takes("transaction") && takes("isolation") && takes("level") && at_end()) return Show{"transaction_isolation"};
     if (takes("time") && takes("zone") && at_end()) return Show{"timezone"};
-    if (tokens_.size() != 2 || tokens_[1].kind != Token::Kind::Word) return std::nullopt;
-    return Show{tokens_[1].text};
+    if (tokens_.size() != 2 || !tokens_[1].is_name()) return std::nullopt;
+    return Show{value_of(tokens_[1])};
   }
 
   template <class T>
   std::optional<ClientCommand> named() {
     if (takes("all") && at_end()) return T{};
-    if (next_ + 1 != tokens_.size() || tokens_[next_].kind != Token::Kind::Word) return std::nullopt;
-    return T{tokens_[next_].text};
+    if (next_ + 1 != tokens_.size() || !tokens_[next_].is_name()) return std::nullopt;
+    return T{value_of(tokens_[next_])};
   }
 
-  std::vector<Token> tokens_;
+  std::vector<DialectToken> tokens_;
   std::size_t next_ = 0;
 };
 
 }  // namespace
 
 std::optional<ClientCommand> parse_client_command(std::string_view text) {
-  const auto begin = skip_space(text, 0);
-  if (text.size() - begin > kMostBytes) return std::nullopt;
-  auto tokens = tokens_of(text.substr(begin));
+  if (text.size() > kMostBytes) return std::nullopt;
+  auto tokens = tokens_of(text);
   if (!tokens || tokens->empty()) return std::nullopt;
   return CommandParser(*std::move(tokens)).parse();
 }

@@ -1,0 +1,49 @@
+// Protects what the server takes for its own among statements, in the ways in which clients write it.
+#include "server/client_command.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace eindb {
+namespace {
+
+template <class T>
+bool is(const std::string& text) {
+  const auto command = parse_client_command(text);
+  return command && std::holds_alternative<T>(*command);
+}
+
+std::string set(const std::string& text) {
+  const auto command = parse_client_command(text);
+  if (!command || !std::holds_alternative<command::Set>(*command)) return "no SET";
+  const auto& [name, value] = std::get<command::Set>(*command);
+  return name + "=" + value.value_or("default");
+}
+
+TEST(ClientCommand, Transactions) {
+  EXPECT_TRUE(is<command::Begin>("BEGIN"));
+  EXPECT_TRUE(is<command::Begin>("/* hi */ start transaction isolation level serializable, read only; -- end"));
+  EXPECT_TRUE(is<command::Commit>("END WORK;"));
+  EXPECT_TRUE(is<command::Rollback>("abort"));
+  for (const auto* text : {"BEGIN IMMEDIATE", "ROLLBACK TO s", "COMMIT PREPARED 'x'", "SELECT 1", "", ";", "BEGIN 'x"})
+    EXPECT_FALSE(parse_client_command(text)) << text;
+}
+
+TEST(ClientCommand, Parameters) {
+  EXPECT_EQ(set("SET extra_float_digits = -3"), "extra_float_digits=-3");
+  EXPECT_EQ(set("SET SESSION DateStyle TO ISO, MDY;"), "datestyle=iso, mdy");
+  EXPECT_EQ(set("set local \"TimeZone\" to 'Europe/Rome'"), "TimeZone=Europe/Rome");
+  EXPECT_EQ(set("SET application_name = 'it''s'"), "application_name=it's");
+  EXPECT_EQ(set("SET NAMES 'UTF8'"), "client_encoding=UTF8");
+  EXPECT_EQ(set("SET TIME ZONE 'UTC'"), "timezone=UTC");
+  EXPECT_EQ(set("SET threads TO DEFAULT"), "threads=default");
+  EXPECT_TRUE(is<command::Nothing>("SET TRANSACTION READ ONLY"));
+  EXPECT_TRUE(is<command::Show>("SHOW TRANSACTION ISOLATION LEVEL"));
+  EXPECT_TRUE(is<command::Reset>("RESET ALL"));
+  EXPECT_TRUE(is<command::Discard>("DISCARD ALL"));
+  EXPECT_TRUE(is<command::Deallocate>("DEALLOCATE PREPARE \"p\""));
+}
+
+}  // namespace
+}  // namespace eindb
