@@ -37,6 +37,10 @@ struct DialectToken {
   bool is_symbol(char symbol) const { return kind == Kind::Symbol && text.front() == symbol; }
   bool is_operator(std::string_view symbols) const { return kind == Kind::Operator && text == symbols; }
   bool is_name() const { return kind == Kind::Word || kind == Kind::QuotedName; }
+  /// The name, as a word in any case or in quotes.
+  bool is_name_of(std::string_view name) const {
+    return is_word(name) || (kind == Kind::QuotedName && text.substr(1, text.size() - 2) == name);
+  }
   /// A literal that is a string in any of its forms.
   bool is_string() const { return kind >= Kind::String && kind <= Kind::DollarString; }
 };

@@ -107,7 +107,7 @@ class DialectRewriter {
   void join_key_columns(Index i);
   Index any_of(Index i, bool negated);
 
-  // Rules for words, called at the word, give the token that comes next.
+  // Rules for words (dialect_rules.cpp), called at the word, give the token that comes next.
   Index on_array(Index i);
   Index on_array_agg(Index i);
   Index on_as(Index i);
