@@ -109,8 +109,8 @@ std::optional<Sides> take_sides(std::vector<Loop>& loops, const Search& search) 
   return sides;
 }
 
-// The least indices that are known of some cells, in type T; of the indices begin, begin + 1, ... `count` are looked
-// for now. In a way that compilers need no branches for: what has been found differs from cell to cell.
+// The least indices that are known of some cells, in type T, while `count` indices from `begin` on are searched.
+// Without branches: what has been found differs from cell to cell.
 template <class T>
 class Cells {
  public:
