@@ -11,7 +11,6 @@
 #include "engine/tile_endpoints.hpp"
 #include "executor/executor.hpp"
 #include "storage/scratch_file.hpp"
-#include "tensor/tile_memory.hpp"
 
 namespace eindb {
 namespace {
@@ -167,7 +166,6 @@ PlannedQuery plan_query(const ast::Query& query, SessionState& session, const Re
 ExecutionProfile run_query(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot, TileSink& sink) {
   const auto& settings = session.settings;
   check_memory(planned.plan, settings.memory_limit());
-  const TileMemory::Limit resident(settings.memory_for_tiles());
   const auto memory =
       MemoryBudget::create(settings.memory_for_tiles(), session.database.scratch_directory(), settings.memory_limit());
   const TileCache::Statement cached(session.tiles, memory, session.database.connection().current_data_version(),

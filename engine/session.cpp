@@ -12,6 +12,7 @@
 #include "engine/statement_description.hpp"
 #include "engine/statements.hpp"
 #include "parser/parser.hpp"
+#include "tensor/tile_memory.hpp"
 
 namespace eindb {
 
@@ -74,6 +75,8 @@ class TemporaryTensors {
 Result run_statement(const ast::Statement& statement, SessionState& session) {
   session.attached.check_targets(statement);
   session.database.limit_memory(session.settings.memory_limit(), session.settings.threads());
+  // To the statement's end: what is exported is read back from the scratch file after the last kernel has run.
+  const TileMemory::Limit resident(session.settings.memory_for_tiles());
   return std::visit([&](const auto& node) { return execute_statement(node, session); }, statement.node);
 }
 

@@ -24,7 +24,7 @@ constexpr std::chrono::milliseconds kBusyTimeout{5000};
 constexpr std::int64_t kMappedBytes = 0x7FFF0000;
 /// Holds the pages of a few tiles that are being written, so that their zeros are not written first.
 constexpr std::int64_t kCacheKiB = 64 * 1024;
-constexpr std::int64_t kSmallestCacheKiB = 1024;
+constexpr std::int64_t kSmallestCacheKiB = 256;
 /// Whoever reads tiles comes to each page once.
 constexpr std::int64_t kReaderCacheKiB = 256;
 /// Parts of the memory limit, inverted, for all that is mapped and for pages to be written.
