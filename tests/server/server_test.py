@@ -10,7 +10,6 @@ import socket
 import struct
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import unittest
@@ -19,56 +18,7 @@ import asyncpg
 import psycopg
 import psycopg2
 
-EINDB = sys.argv.pop(1)
-TENSORS = """
-CREATE TENSOR X AS EINSUM X[i 3, j 4] = CAST(i * 4 + j AS FLOAT32) / 2;
-CREATE TENSOR C AS EINSUM C[i 2] = COMPLEX(i, 1);
-CREATE TABLE t (name TEXT, n INTEGER);
-INSERT INTO t VALUES ('a', 1), ('b', 2);
-"""
-
-
-class Server:
-    """`eindb serve` on a port of its own, with a database of `script`'s making."""
-
-    def __init__(self, script=TENSORS):
-        self.folder = tempfile.TemporaryDirectory()
-        self.database = os.path.join(self.folder.name, "s.db")
-        subprocess.run([EINDB, self.database], input=script, text=True, check=True, stdout=subprocess.DEVNULL)
-        command = [EINDB, "serve", self.database, "--listen", "127.0.0.1:0"]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        self.port = int(self.process.stdout.readline().split()[-1])
-
-    def close(self):
-        self.process.send_signal(signal.SIGTERM)
-        status = self.process.wait(20)
-        self.process.stdout.close()
-        self.folder.cleanup()
-        assert status == 0, f"exit status {status}"
-
-    def arguments(self, **more):
-        return {"host": "127.0.0.1", "port": self.port, "user": "ada", "dbname": "s", **more}
-
-    def psql(self, *arguments, text="", **environment):
-        return subprocess.run(
-            ["psql", "-X", "-A", "-t", "-h", "127.0.0.1", "-p", str(self.port), "-U", "ada", "-d", "s", *arguments],
-            input=text, text=True, capture_output=True, timeout=60, env={**os.environ, **environment},
-        )  # fmt: skip
-
-    def socket(self):
-        return socket.create_connection(("127.0.0.1", self.port), timeout=20)
-
-
-class WithServer(unittest.TestCase):
-    script = TENSORS
-
-    @classmethod
-    def setUpClass(cls):
-        cls.server = Server(cls.script)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.server.close()
+from served import EINDB, TENSORS, Server, WithServer
 
 
 class Psql(WithServer):
