@@ -112,6 +112,13 @@ StatementDescription Session::describe(const PreparedStatement& statement) {
   });
 }
 
+std::unique_ptr<RowLoader> Session::load(const LoadTarget& target) {
+  return guarded([&] {
+    impl_->start();
+    return load_rows(target, impl_->state);
+  });
+}
+
 bool Session::in_transaction() const { return impl_->state.database.connection().in_transaction(); }
 
 bool Session::has_state() {

@@ -13,6 +13,7 @@
 #include "engine/memory_tensor.hpp"
 #include "engine/prepared_statement.hpp"
 #include "engine/result.hpp"
+#include "engine/row_loader.hpp"
 #include "engine/settings.hpp"
 #include "engine/side_schema.hpp"
 #include "engine/sql_function.hpp"
@@ -65,6 +66,9 @@ class Session {
   Result execute(const PreparedStatement& statement, const StatementInputs& inputs);
   /// Names are looked up, but nothing runs and nothing changes. Errors as of the statement itself.
   StatementDescription describe(const PreparedStatement& statement);
+
+  /// Begins to take rows; errors as load_rows().
+  std::unique_ptr<RowLoader> load(const LoadTarget& target);
 
   /// True between BEGIN and COMMIT or ROLLBACK.
   bool in_transaction() const;

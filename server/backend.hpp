@@ -10,6 +10,7 @@
 
 #include "common/error.hpp"
 #include "server/client_state.hpp"
+#include "server/copy_in.hpp"
 #include "server/protocol/frame_reader.hpp"
 #include "server/protocol/frontend_message.hpp"
 #include "server/protocol/message_writer.hpp"
@@ -95,6 +96,7 @@ class Backend {
   void handle(const frontend::Terminate& /*terminate*/) { phase_ = Phase::Closing; }
   void handle(const frontend::FunctionCall& call);
   void handle(const frontend::Password& password);
+  void handle_copy(const frontend::Message& message);
   // What comes behind the end of a COPY is left over from it.
   void handle(const frontend::CopyData& /*data*/) {}
   void handle(const frontend::CopyDone& /*done*/) {}
@@ -109,7 +111,11 @@ class Backend {
   void describe_portal(Portal& portal);
   void run_script();
   bool run_in_script(std::string_view text);
+  std::shared_ptr<ClientStatement> copied_rows(std::string_view text, const CopyStatement& copy);
+  void begin(Portal& portal);
   void begin_rows(Portal& portal);
+  void begin_copy(Portal& portal);
+  void stream(std::shared_ptr<Portal> portal, std::int64_t most);
   void run_command(const ClientCommand& command, Portal& portal);
   void check_transaction(const ClientStatement& statement) const;
   bool write_rows(Portal& portal, std::int64_t most);
@@ -118,7 +124,7 @@ class Backend {
   void set_parameter(const std::string& name, const std::optional<std::string>& value);
   void report_parameter(const std::string& name);
   void ready();
-  void fail(const Error& error, std::string_view text);
+  void fail(const Error& error, std::string_view text, std::size_t offset = 0);
   void fail(std::string_view severity, std::string_view sqlstate, std::string_view message);
   void recover();
 
@@ -133,6 +139,7 @@ class Backend {
   bool skipping_ = false;  // messages, up to Sync
   std::optional<Script> script_;
   std::optional<Stream> stream_;
+  std::unique_ptr<CopyIn> copy_in_;  // while rows come from the client
   std::optional<CancelKey> cancel_requested_;
   // While run() runs:
   FrameReader* frames_ = nullptr;
