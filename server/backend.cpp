@@ -10,7 +10,9 @@
 #include "common/source_span.hpp"
 #include "engine/rows.hpp"
 #include "engine/script.hpp"
+#include "server/coded_error.hpp"
 #include "server/dialect_lexer.hpp"
+#include "server/error_response.hpp"
 #include "server/sqlstate.hpp"
 #include "server/value_format.hpp"
 
@@ -27,25 +29,6 @@ constexpr std::string_view kDuplicateStatement = "42P05";
 constexpr std::string_view kUnknownStatement = "26000";
 constexpr std::string_view kUnknownCursor = "34000";
 constexpr std::string_view kFailedTransaction = "25P02";
-constexpr std::string_view kBadCopyFormat = "22P04";
-constexpr std::string_view kWrongPassword = "28P01";
-
-// An error that has a code of its own.
-class CodedError : public Error {
- public:
-  CodedError(std::string_view sqlstate, ErrorKind kind, std::string message)
-      : Error(kind, std::move(message)), sqlstate_(sqlstate) {}
-  std::string_view sqlstate() const { return sqlstate_; }
-
- private:
-  std::string_view sqlstate_;
-};
-
-std::string_view sqlstate_of(const Error& error) {
-  if (const auto* coded = dynamic_cast<const CodedError*>(&error)) return coded->sqlstate();
-  const bool is_row = error.kind() == ErrorKind::Corrupt && dynamic_cast<const CopyError*>(&error) != nullptr;
-  return is_row ? kBadCopyFormat : sqlstate_of(error.kind());
-}
 
 std::string first_word(std::string_view text) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
@@ -76,7 +59,8 @@ Backend::Next Backend::run(FrameReader& frames, MessageWriter& out) {
   frames_ = &frames;
   out_ = &out;
   try {
-    while (phase_ < Phase::Refused) {
+    if (phase_ == Phase::LoggingIn) log_in();
+    while (phase_ < Phase::LoggingIn) {
       if (out.size() > kMostWritten) return Next::Output;
       if (stream_) continue_stream();
       else if (script_ && copy_in_ == nullptr) run_script();
@@ -85,85 +69,53 @@ Backend::Next Backend::run(FrameReader& frames, MessageWriter& out) {
     }
     if (phase_ == Phase::Session) client_.settle();
   } catch (const ProtocolError& error) {
-    fail("FATAL", error.sqlstate(), error.what());
-    phase_ = Phase::Closing;
+    end(error.sqlstate(), error.what());
   } catch (const std::exception& error) {
-    fail("FATAL", "XX000", error.what());
-    phase_ = Phase::Closing;
+    end("XX000", error.what());
   }
-  if (phase_ == Phase::Refused) return Next::Refuse;
-  return phase_ == Phase::Closing ? Next::Close : Next::Input;
+  switch (phase_) {
+    case Phase::LoggingIn: return Next::LogIn;
+    case Phase::Refused: return Next::Refuse;
+    case Phase::Closing: return Next::Close;
+    default: return Next::Input;
+  }
 }
 
 void Backend::receive(const Frame& frame) {
-  switch (phase_) {
-    case Phase::First: return handle_first(frame);
-    case Phase::Authentication: return authenticate(frame);
-    default: return handle(frame);
-  }
+  if (handshake_) follow(handshake_->receive(frame, frames_->pending(), *out_));
+  else handle(frame);
 }
 
 // ---- The start -----------------------------------------------------------------------------------------------------
 
-void Backend::handle_first(const Frame& frame) {
-  const auto first = frontend::parse_first(frame);
-  if (const auto* startup = std::get_if<frontend::Startup>(&first)) return start(*startup);
-  if (const auto* cancel = std::get_if<frontend::CancelRequest>(&first)) {
-    cancel_requested_ = CancelKey{cancel->process, cancel->secret};
-    phase_ = Phase::Closing;
-    return;
-  }
-  // Neither TLS nor GSSAPI: one byte, and the client goes on in the clear or leaves. What it sent before the answer
-  // might be somebody else's.
-  if (frames_->pending() > 0) throw ProtocolError("a request for encryption has something behind it");
-  out_->bytes("N");
-}
-
-void Backend::start(const frontend::Startup& startup) {
-  std::vector<std::string_view> unknown;
-  for (const auto& [name, value] : startup.parameters) {
-    if (name == "user") user_ = value;
-    else if (name == "database") client_.identity.database = value;
-    else if (name.starts_with("_pq_.")) unknown.push_back(name);
-    else if (ClientParameters::knows(name)) client_.parameters.set(name, value);
-  }
-  if (startup.minor > 0 || !unknown.empty()) {
-    out_->begin('v').integer<std::int32_t>(0).integer(static_cast<std::int32_t>(unknown.size()));
-    for (const auto name : unknown) out_->text(name);
-    out_->end();
-  }
-  if (user_.empty()) throw ProtocolError("the user has no name", "28000");
-  frames_->begin_session();
-  auto session = sessions_.read_write.take();
-  const bool has_users = session->session.has_users();
-  if (has_users) login_ = session->session.find_login(user_);
-  sessions_.read_write.give_back(std::move(session));
-  if (!has_users && sessions_.trusts) return begin_session(UserRole::ReadWrite);
-  if (!has_users) throw ProtocolError("the database has no users: nobody but on this machine is let in", "28000");
-  authentication_.emplace(ScramExchange(login_->verifier));
-  authentication_->offer(*out_);
+void Backend::log_in() {
   phase_ = Phase::Authentication;
+  follow(handshake_->log_in(*out_));
 }
 
-void Backend::authenticate(const Frame& frame) {
-  if (frame.type == 'X') {
-    phase_ = Phase::Closing;
-    return;
+void Backend::follow(Handshake::Next next) {
+  switch (next) {
+    case Handshake::Next::Input: return;
+    case Handshake::Next::LogIn:
+      frames_->begin_session();
+      phase_ = Phase::LoggingIn;
+      return;
+    case Handshake::Next::Admit: return begin_session(handshake_->admission());
+    case Handshake::Next::Refuse: phase_ = Phase::Refused; return;
+    case Handshake::Next::Close:
+      cancel_requested_ = handshake_->cancel_requested();
+      phase_ = Phase::Closing;
+      return;
   }
-  if (frame.type != 'p') throw ProtocolError("a password is asked for");
-  const auto outcome = authentication_->receive(frame.body, *out_);
-  if (outcome == SaslAuthentication::Outcome::Continues) return;
-  authentication_.reset();
-  if (outcome == SaslAuthentication::Outcome::Succeeded && login_->known) return begin_session(login_->role);
-  fail("FATAL", kWrongPassword, "password authentication failed for user \"" + user_ + "\"");
-  phase_ = Phase::Refused;
 }
 
-void Backend::begin_session(UserRole role) {
-  client_.use(sessions_.of(role));
-  client_.identity.user = user_;
+void Backend::begin_session(const Admission& admission) {
+  client_.use(sessions_.of(admission.role));
+  client_.identity.user = admission.user;
+  client_.identity.database = admission.database;
   client_.identity.process_id = key_.process;
-  if (client_.identity.database.empty()) client_.identity.database = user_;
+  client_.parameters = admission.parameters;
+  handshake_.reset();  // and with it the admission
   frames_->limit(kMostMessageBytes);
   out_->begin('R').integer<std::int32_t>(0).end();  // AuthenticationOk
   for (const auto& [name, value] : client_.parameters.reported()) out_->begin('S').text(name).text(value).end();
@@ -596,39 +548,13 @@ void Backend::ready() { out_->begin('Z').bytes(std::string(1, static_cast<char>(
 // `offset`: where the statement that the error speaks of begins in the text.
 void Backend::fail(const Error& error, std::string_view text, std::size_t offset) {
   out_->abandon();
-  const auto* copied = dynamic_cast<const CopyError*>(&error);
-  out_->begin('E')
-      .bytes("S")
-      .text("ERROR")
-      .bytes("V")
-      .text("ERROR")
-      .bytes("C")
-      .text(sqlstate_of(error))
-      .bytes("M")
-      .text(error.message());
-  if (copied != nullptr) out_->bytes("W").text(copied->context());
-  if (!error.hint().empty()) out_->bytes("H").text(error.hint());
-  if (error.span() && error.span()->begin <= text.size() - offset) {
-    const auto before = text.substr(0, offset + error.span()->begin);
-    const auto characters = std::count_if(before.begin(), before.end(), [](char c) { return (c & 0xC0) != 0x80; });
-    out_->bytes("P").text(std::to_string(characters + 1));
-  }
-  out_->text("").end();
+  write_error(*out_, error, text, offset);
 }
 
-void Backend::fail(std::string_view severity, std::string_view sqlstate, std::string_view message) {
+void Backend::end(std::string_view sqlstate, std::string_view message) {
   out_->abandon();
-  out_->begin('E')
-      .bytes("S")
-      .text(severity)
-      .bytes("V")
-      .text(severity)
-      .bytes("C")
-      .text(sqlstate)
-      .bytes("M")
-      .text(message)
-      .text("")
-      .end();
+  write_fatal(*out_, sqlstate, message);
+  phase_ = Phase::Closing;
 }
 
 // After an error: the rest of a script, or of the messages up to a Sync, is left out.

@@ -104,7 +104,9 @@ class Server::Impl::Client : public std::enable_shared_from_this<Client> {
     if (error == asio::error::would_block) return read();
     if (error) return close();
     frames_.append({server_.bytes_.data(), count});
-    work();
+    if (!frames_.ready()) return read();
+    if (backend_.blocks()) return work();
+    answer(backend_.run(frames_, out_));
   }
 
   void work() {
@@ -141,7 +143,7 @@ class Server::Impl::Client : public std::enable_shared_from_this<Client> {
 
   void go_on(Backend::Next next) {
     if (leaving_ || next == Backend::Next::Close) return close();
-    if (next == Backend::Next::Output) work();
+    if (next == Backend::Next::Output || next == Backend::Next::LogIn) work();
     else read();
   }
 

@@ -1,6 +1,14 @@
 #include "server/sqlstate.hpp"
 
+#include "server/coded_error.hpp"
+#include "server/copy_error.hpp"
+
 namespace eindb {
+namespace {
+
+constexpr std::string_view kBadCopyFormat = "22P04";
+
+}  // namespace
 
 std::string_view sqlstate_of(ErrorKind kind) {
   switch (kind) {
@@ -22,6 +30,12 @@ std::string_view sqlstate_of(ErrorKind kind) {
     case ErrorKind::Internal: break;
   }
   return "XX000";  // internal_error
+}
+
+std::string_view sqlstate_of(const Error& error) {
+  if (const auto* coded = dynamic_cast<const CodedError*>(&error)) return coded->sqlstate();
+  const bool is_row = error.kind() == ErrorKind::Corrupt && dynamic_cast<const CopyError*>(&error) != nullptr;
+  return is_row ? kBadCopyFormat : sqlstate_of(error.kind());
 }
 
 }  // namespace eindb
