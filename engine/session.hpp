@@ -38,6 +38,8 @@ struct StatementInputs {
   std::vector<std::variant<std::int64_t, double, std::complex<double>, std::string>> parameters;
   /// Attached by name for this one run.
   std::map<std::string, MemoryTensor> tensors;
+  /// Of COPY: the file that is read or written in place of the one that it names. Empty: that one.
+  std::string file;
 };
 
 /// What a statement gives and takes, known before it runs.

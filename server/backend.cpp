@@ -67,7 +67,7 @@ Backend::Next Backend::run(FrameReader& frames, MessageWriter& out) {
       else if (const auto frame = frames.next()) receive(*frame);
       else break;
     }
-    if (phase_ == Phase::Session) client_.settle();
+    if (phase_ == Phase::Session && copy_in_ == nullptr) client_.settle();
   } catch (const ProtocolError& error) {
     end(error.sqlstate(), error.what());
   } catch (const std::exception& error) {
@@ -297,7 +297,9 @@ std::shared_ptr<ClientStatement> Backend::make_statement(std::string_view text) 
   if (statement->command || split_statements(text).empty()) return statement;
   statement->copy = parse_copy_statement(text);
   if (statement->copy) {
-    if (statement->copy->side == CopySide::ToClient) statement->copied = copied_rows(text, *statement->copy);
+    const auto& copy = *statement->copy;
+    if (const auto* file = std::get_if<CopyStatement::File>(&copy.format)) statement->copied = copied_file(text, *file);
+    else if (copy.side == CopySide::ToClient) statement->copied = copied_rows(text, copy);
     return statement;
   }
   statement->translation = translate_dialect(text);
@@ -315,6 +317,19 @@ std::shared_ptr<ClientStatement> Backend::copied_rows(std::string_view text, con
     if (error.span() && copy.table.empty())
       place = {place.begin + error.span()->begin, place.begin + error.span()->end};
     throw Error(error.kind(), error.message(), place, error.hint());
+  }
+}
+
+// All that stands before the file is where the client wrote it.
+std::shared_ptr<ClientStatement> Backend::copied_file(std::string_view text, const CopyStatement::File& file) {
+  try {
+    auto statement = std::make_shared<ClientStatement>();
+    statement->text = copy_of_file(text, file, "file of the client");
+    statement->prepared = client_.session().prepare(statement->text);
+    return statement;
+  } catch (const Error& error) {
+    const bool before = error.span() && error.span()->end <= file.place.begin;
+    throw Error(error.kind(), error.message(), before ? error.span() : file.options, error.hint());
   }
 }
 
@@ -405,7 +420,9 @@ void Backend::begin(Portal& portal) {
 void Backend::begin_copy(Portal& portal) {
   const auto& copy = *portal.statement->copy;
   if (copy.side == CopySide::FromClient) {
-    copy_in_ = begin_copy_in(copy, client_.session());
+    auto& session = client_.session();
+    if (portal.statement->copied == nullptr) copy_in_ = copy_rows_in(copy, session);
+    else copy_in_ = copy_file_in(portal.statement->copied->prepared, sessions_.transfers.make(), session);
     copy_in_->begin(*out_);
     return;
   }

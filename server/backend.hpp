@@ -102,6 +102,7 @@ class Backend {
   void run_script();
   bool run_in_script(std::string_view text);
   std::shared_ptr<ClientStatement> copied_rows(std::string_view text, const CopyStatement& copy);
+  std::shared_ptr<ClientStatement> copied_file(std::string_view text, const CopyStatement::File& file);
   void begin(Portal& portal);
   void begin_rows(Portal& portal);
   void begin_copy(Portal& portal);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/user_role.hpp"
+#include "engine/transfer_directory.hpp"
 #include "server/session_pool.hpp"
 
 namespace eindb {
@@ -9,6 +10,7 @@ namespace eindb {
 struct ClientSessions {
   SessionPool read_write;
   SessionPool read_only;
+  TransferDirectory transfers;
   bool trusts = false;
 
   SessionPool& of(UserRole role) { return role == UserRole::ReadWrite ? read_write : read_only; }

@@ -30,7 +30,7 @@ struct ClientStatement {
   Translation translation;  ///< what the engine is given instead
   std::optional<ClientCommand> command;
   std::optional<CopyStatement> copy;
-  std::shared_ptr<const ClientStatement> copied;      ///< of COPY ... TO STDOUT: what gives the rows
+  std::shared_ptr<const ClientStatement> copied;      ///< of a copy: what gives the rows, or reads or writes the file
   std::shared_ptr<const PreparedStatement> prepared;  ///< null for commands and copies, and for an empty statement
   std::vector<DataType> parameter_types;              ///< as the client said them, or as the engine takes them
   std::vector<ClientColumn> columns;                  ///< as Describe said them

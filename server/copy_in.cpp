@@ -6,7 +6,11 @@
 
 #include "common/letter_case.hpp"
 #include "server/bytea_text.hpp"
+#include "server/copy_decoder.hpp"
+#include "server/copy_error.hpp"
+#include "server/copy_file.hpp"
 #include "server/copy_text.hpp"
+#include "server/data_type.hpp"
 #include "server/declared_type.hpp"
 #include "server/protocol/big_endian.hpp"
 #include "server/protocol/frontend_message.hpp"
@@ -136,10 +140,40 @@ class RowsIn final : public CopyIn {
   Row row_;  // used again for each
 };
 
+class FileIn final : public CopyIn {
+ public:
+  FileIn(std::shared_ptr<const PreparedStatement> copy, std::unique_ptr<TransferFile> file, Session& session)
+      : copy_(std::move(copy)), file_(std::move(file)), session_(session) {}
+
+  void begin(MessageWriter& out) const override {
+    constexpr auto kFormat = static_cast<std::int16_t>(Format::Binary);
+    out.begin('G').integer(static_cast<std::int8_t>(kFormat)).integer<std::int16_t>(1).integer(kFormat).end();
+  }
+
+  void append(std::string_view bytes) override { file_->append(bytes); }
+
+  // A tensor counts as one row.
+  std::string finish() override {
+    file_->append("");
+    run_file_copy(*copy_, *file_, session_);
+    return "COPY 1";
+  }
+
+ private:
+  std::shared_ptr<const PreparedStatement> copy_;
+  std::unique_ptr<TransferFile> file_;
+  Session& session_;
+};
+
 }  // namespace
 
-std::unique_ptr<CopyIn> begin_copy_in(const CopyStatement& statement, Session& session) {
+std::unique_ptr<CopyIn> copy_rows_in(const CopyStatement& statement, Session& session) {
   return std::make_unique<RowsIn>(statement, std::get<CopyFormatOptions>(statement.format), session);
+}
+
+std::unique_ptr<CopyIn> copy_file_in(std::shared_ptr<const PreparedStatement> copy, std::unique_ptr<TransferFile> file,
+                                     Session& session) {
+  return std::make_unique<FileIn>(std::move(copy), std::move(file), session);
 }
 
 }  // namespace eindb

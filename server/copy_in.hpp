@@ -1,15 +1,12 @@
 #pragma once
 
-#include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
-#include <vector>
 
 #include "engine/session.hpp"
-#include "server/copy_decoder.hpp"
-#include "server/copy_error.hpp"
+#include "engine/transfer_directory.hpp"
 #include "server/copy_statement.hpp"
-#include "server/data_type.hpp"
 #include "server/protocol/message_writer.hpp"
 
 namespace eindb {
@@ -27,7 +24,10 @@ class CopyIn {
   virtual std::string finish() = 0;
 };
 
-/// Throws Error: of Session::load(), and where options name columns that are not there.
-std::unique_ptr<CopyIn> begin_copy_in(const CopyStatement& statement, Session& session);
+/// Rows, one by one. Throws Error: of Session::load(), and where options name columns that are not there.
+std::unique_ptr<CopyIn> copy_rows_in(const CopyStatement& statement, Session& session);
+/// A file as a whole, which `copy` reads when it has come: copy_of_file().
+std::unique_ptr<CopyIn> copy_file_in(std::shared_ptr<const PreparedStatement> copy, std::unique_ptr<TransferFile> file,
+                                     Session& session);
 
 }  // namespace eindb

@@ -175,6 +175,7 @@ Server::Impl::Impl(ServerOptions options)
     : options_(std::move(options)),
       sessions_{{options_.database, options_.session, static_cast<std::size_t>(worker_count(options_.workers))},
                 {options_.database, {.read_only = true}, static_cast<std::size_t>(worker_count(options_.workers))},
+                TransferDirectory(options_.database),
                 false},
       workers_(static_cast<std::size_t>(worker_count(options_.workers))),
       acceptor_(io_),

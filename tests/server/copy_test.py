@@ -10,6 +10,7 @@ import struct
 import unittest
 
 import asyncpg
+import numpy
 import psycopg
 import psycopg2
 
@@ -182,6 +183,41 @@ class Drivers(Copy):
             await connection.close()
 
         asyncio.run(run())
+
+
+class Files(Copy):
+    """Formats of files: the tensor as a whole, whose labels and shape the file brings."""
+
+    def file(self, tensor):
+        out = io.BytesIO()
+        numpy.save(out, tensor)
+        return out.getvalue()
+
+    def test_from_the_client(self):
+        cursor = self.connect().cursor()
+        tensor = numpy.arange(60000, dtype=numpy.float32).reshape(200, 300)
+        bytes_ = self.file(tensor)
+        self.load(cursor, "COPY N FROM STDIN (FORMAT npy)", bytes_[:7], bytes_[7:100000], bytes_[100000:])
+        self.assertEqual(cursor.execute("EINSUM Z[] = SUM(N[i,j])").fetchone(), (float(tensor.sum(dtype=float)),))
+        connection = psycopg2.connect(**self.server.arguments())
+        with connection, connection.cursor() as other:
+            other.copy_expert("COPY N FROM STDIN WITH (FORMAT npy)", io.BytesIO(self.file(tensor * 2)))
+        connection.close()
+        self.assertEqual(cursor.execute("SELECT val FROM N WHERE i = 1 AND j = 1").fetchone(), (602,))
+        cursor.execute("DROP TENSOR N")
+
+    def test_what_is_no_such_file(self):
+        cursor = self.connect().cursor()
+        for statement, bytes_, message in (
+            ("COPY N FROM STDIN (FORMAT npy)", b"no file", "what the client sent is no valid NPY"),
+            ("COPY N FROM STDIN (FORMAT npy)", b"", "what the client sent"),
+            ("COPY X FROM STDIN (FORMAT npy)", self.file(numpy.zeros((3, 3))), "shape"),
+            ("COPY N (i) FROM STDIN (FORMAT npy)", b"", "columns"),
+        ):
+            with self.assertRaisesRegex(psycopg.Error, message) as caught:
+                self.load(cursor, statement, bytes_)
+            self.assertNotIn("transfer", str(caught.exception))
+        self.assertEqual([name for name in os.listdir(self.server.folder.name) if "transfer" in name][1:], [])
 
 
 class Messages(Copy):
