@@ -79,6 +79,9 @@ Backend::Next Backend::run(FrameReader& frames, MessageWriter& out) {
   } catch (const ProtocolError& error) {
     fail("FATAL", error.sqlstate(), error.what());
     phase_ = Phase::Closing;
+  } catch (const Error& error) {  // before there is a session that could go on
+    fail("FATAL", sqlstate_of(error.kind()), error.message());
+    phase_ = Phase::Closing;
   } catch (const std::exception& error) {
     fail("FATAL", "XX000", error.what());
     phase_ = Phase::Closing;
