@@ -70,6 +70,8 @@ Backend::Next Backend::run(FrameReader& frames, MessageWriter& out) {
     if (phase_ == Phase::Session && copy_in_ == nullptr) client_.settle();
   } catch (const ProtocolError& error) {
     end(error.sqlstate(), error.what());
+  } catch (const Error& error) {  // before there is a session that could go on
+    end(sqlstate_of(error), error.message());
   } catch (const std::exception& error) {
     end("XX000", error.what());
   }
