@@ -34,8 +34,8 @@ using ProgressCallback = std::function<void(const Progress&)>;
 
 /// What a prepared statement runs with.
 struct StatementInputs {
-  /// Value n is that of parameter $n + 1.
-  std::vector<std::variant<std::int64_t, double, std::complex<double>, std::string>> parameters;
+  /// Value n is that of parameter $n + 1; monostate is NULL, which SQL alone takes.
+  std::vector<std::variant<std::monostate, std::int64_t, double, std::complex<double>, std::string>> parameters;
   /// Attached by name for this one run.
   std::map<std::string, MemoryTensor> tensors;
   /// Of COPY: the file that is read or written in place of the one that it names. Empty: that one.

@@ -183,9 +183,10 @@ void Backend::handle(const frontend::Bind& bind) {
   portal->columns = statement.columns;
   portal->formats = bind.result_formats;
   for (std::size_t n = 0; n < needed; ++n) {
-    if (!bind.values[n]) throw Error(ErrorKind::Unsupported, "parameters cannot be NULL");
+    const auto& value = bind.values[n];
     portal->inputs.parameters.push_back(
-        read_value(*bind.values[n], statement.parameter_types[n], format_of(bind.parameter_formats, n)));
+        value ? read_value(*value, statement.parameter_types[n], format_of(bind.parameter_formats, n))
+              : ParameterInput());
   }
   client_.portals.insert_or_assign(std::string(bind.portal), std::move(portal));
   out_->empty('2');

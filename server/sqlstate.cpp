@@ -19,6 +19,7 @@ std::string_view sqlstate_of(ErrorKind kind) {
     case ErrorKind::Shape: return "2202E";          // array_subscript_error
     case ErrorKind::Type: return "42804";           // datatype_mismatch
     case ErrorKind::Value: return "22023";          // invalid_parameter_value
+    case ErrorKind::NullValue: return "22004";      // null_value_not_allowed
     case ErrorKind::Unsupported: return "0A000";    // feature_not_supported
     case ErrorKind::Io: return "58030";             // io_error
     case ErrorKind::Corrupt: return "XX001";        // data_corrupted
