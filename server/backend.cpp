@@ -81,6 +81,8 @@ Backend::Next Backend::run(FrameReader& frames, MessageWriter& out) {
     if (phase_ == Phase::Session) client_.settle();
   } catch (const ProtocolError& error) {
     end(error.sqlstate(), error.what());
+  } catch (const Error& error) {
+    end(sqlstate_of(error.kind()), error.message(), error.hint());
   } catch (const std::exception& error) {
     end("XX000", error.what());
   }
@@ -130,6 +132,7 @@ void Backend::begin_session(const Admission& admission) {
   client_.identity.database = admission.database;
   client_.identity.process_id = key_.process;
   client_.parameters = admission.parameters;
+  for (const auto& [name, value] : admission.settings) set_parameter(name, value);
   handshake_.reset();  // and with it the admission
   frames_->limit(sessions_.limits.message_bytes);
   out_->begin('R').integer<std::int32_t>(0).end();  // AuthenticationOk
@@ -522,8 +525,8 @@ void Backend::fail(const Error& error, std::string_view text) {
   write_error(*out_, coded != nullptr ? coded->sqlstate() : sqlstate_of(error.kind()), error, text);
 }
 
-void Backend::end(std::string_view sqlstate, std::string_view message) {
-  write_fatal(*out_, sqlstate, message);
+void Backend::end(std::string_view sqlstate, std::string_view message, std::string_view hint) {
+  write_fatal(*out_, sqlstate, message, hint);
   phase_ = Phase::Closing;
 }
 

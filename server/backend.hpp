@@ -126,7 +126,7 @@ class Backend {
   void report_parameter(const std::string& name);
   void ready();
   void fail(const Error& error, std::string_view text);
-  void end(std::string_view sqlstate, std::string_view message);
+  void end(std::string_view sqlstate, std::string_view message, std::string_view hint = {});
   void recover();
 
   ClientSessions& sessions_;
