@@ -112,6 +112,10 @@ StatementDescription Session::describe(const PreparedStatement& statement) {
   });
 }
 
+TensorStrips Session::strips(std::shared_ptr<const TensorRelation> tensor) const {
+  return TensorStrips(std::move(tensor), &impl_->state.cancellation);
+}
+
 bool Session::in_transaction() const { return impl_->state.database.connection().in_transaction(); }
 
 bool Session::has_state() {

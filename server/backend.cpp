@@ -10,7 +10,9 @@
 #include "common/source_span.hpp"
 #include "engine/rows.hpp"
 #include "engine/script.hpp"
+#include "server/coded_error.hpp"
 #include "server/dialect_lexer.hpp"
+#include "server/result_rows.hpp"
 #include "server/sqlstate.hpp"
 #include "server/value_format.hpp"
 
@@ -19,8 +21,6 @@ namespace {
 
 using frontend::Format;
 
-// Written before it is sent on: about what a socket takes at once.
-constexpr std::size_t kMostWritten = std::size_t{128} << 10U;
 // A message of a session: a value may be 1 GiB, as in PostgreSQL.
 constexpr std::size_t kMostMessageBytes = std::size_t{1} << 30U;
 constexpr std::string_view kDuplicateStatement = "42P05";
@@ -28,17 +28,6 @@ constexpr std::string_view kUnknownStatement = "26000";
 constexpr std::string_view kUnknownCursor = "34000";
 constexpr std::string_view kFailedTransaction = "25P02";
 constexpr std::string_view kWrongPassword = "28P01";
-
-// An error that has a code of its own.
-class CodedError : public Error {
- public:
-  CodedError(std::string_view sqlstate, ErrorKind kind, std::string message)
-      : Error(kind, std::move(message)), sqlstate_(sqlstate) {}
-  std::string_view sqlstate() const { return sqlstate_; }
-
- private:
-  std::string_view sqlstate_;
-};
 
 std::string first_word(std::string_view text) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
@@ -69,7 +58,7 @@ Backend::Next Backend::run(FrameReader& frames, MessageWriter& out) {
   out_ = &out;
   try {
     while (phase_ < Phase::Refused) {
-      if (out.size() > kMostWritten) return Next::Output;
+      if (out.size() > kPortionBytes) return Next::Output;
       if (stream_) continue_stream();
       else if (script_) run_script();
       else if (const auto frame = frames.next()) receive(*frame);
@@ -218,6 +207,7 @@ void Backend::handle(const frontend::Bind& bind) {
   auto portal = std::make_shared<Portal>();
   portal->statement = found->second;
   portal->columns = statement.columns;
+  portal->format = statement.format;
   portal->formats = bind.result_formats;
   for (std::size_t n = 0; n < needed; ++n) {
     if (!bind.values[n]) throw Error(ErrorKind::Unsupported, "parameters cannot be NULL");
@@ -337,7 +327,8 @@ void Backend::describe_statement(ClientStatement& statement) {
   out_->begin('t').integer(static_cast<std::int16_t>(statement.parameter_types.size()));
   for (const auto type : statement.parameter_types) out_->integer(static_cast<std::int32_t>(type));
   out_->end();
-  statement.columns = client_columns(description.columns);
+  statement.format = client_.parameters.result_format();
+  statement.columns = described_columns(description, statement.format);
   if (statement.columns.empty()) return out_->empty('n');
   write_row_description(*out_, statement.columns, {});
 }
@@ -354,7 +345,7 @@ void Backend::describe_portal(Portal& portal) {
   const bool computed = std::any_of(description.columns.begin(), description.columns.end(),
                                     [](const Column& column) { return column.type == ColumnType::Any; });
   if (computed && description.reads_only) begin_rows(portal);
-  else portal.columns = client_columns(description.columns);
+  else portal.columns = described_columns(description, portal.format = client_.parameters.result_format());
 }
 
 void Backend::run_script() {
@@ -379,10 +370,7 @@ void Backend::run_script() {
     if (!portal->columns.empty()) write_row_description(*out_, portal->columns, {});
     stream_ = Stream{std::move(portal), 0};
   } catch (const Error& error) {
-    const auto offset = static_cast<std::size_t>(text.data() - script.text.data());
-    const auto span = error.span() ? std::optional(SourceSpan{error.span()->begin + offset, error.span()->end + offset})
-                                   : std::nullopt;
-    fail(Error(error.kind(), error.message(), span, error.hint()), script.text);
+    fail(error, script.text, static_cast<std::size_t>(text.data() - script.text.data()));
     recover();
   }
 }
@@ -406,11 +394,8 @@ void Backend::begin_rows(Portal& portal) {
     client_.look_at_transaction();
   }
   if (portal.result->rows == nullptr) return;
-  portal.next_row.emplace();
-  if (!portal.result->rows->next(*portal.next_row)) portal.next_row.reset();
-  // What was described is what comes.
-  if (portal.columns.empty())
-    portal.columns = client_columns(portal.result->columns, portal.next_row ? &*portal.next_row : nullptr);
+  if (portal.columns.empty()) portal.format = client_.parameters.result_format();
+  portal.stream = open_rows(portal, client_.session());
 }
 
 void Backend::run_command(const ClientCommand& command, Portal& portal) {
@@ -496,18 +481,17 @@ void Backend::continue_stream() {
 
 // False: there is more to write when this has gone.
 bool Backend::write_rows(Portal& portal, std::int64_t most) {
-  for (std::int64_t given = 0; portal.next_row; ++given) {
+  for (std::int64_t given = 0; portal.stream != nullptr && !portal.stream->at_end();) {
     if (most > 0 && given == most) {
       out_->empty('s');
       return true;
     }
-    if (out_->size() > kMostWritten) {
+    if (out_->size() > kPortionBytes || !portal.stream->write(*out_)) {
       if (most > 0) stream_->most = most - given;
       return false;
     }
-    write_row(*out_, *portal.next_row, portal.columns, portal.formats);
+    ++given;
     ++portal.rows;
-    if (!portal.result->rows->next(*portal.next_row)) portal.next_row.reset();
   }
   complete(portal);
   return true;
@@ -519,14 +503,15 @@ void Backend::ready() { out_->begin('Z').bytes(std::string(1, static_cast<char>(
 
 // ---- Errors --------------------------------------------------------------------------------------------------------
 
-void Backend::fail(const Error& error, std::string_view text) {
+// The error's place counts from `offset` in the text.
+void Backend::fail(const Error& error, std::string_view text, std::size_t offset) {
   const auto* coded = dynamic_cast<const CodedError*>(&error);
   const auto sqlstate = coded != nullptr ? coded->sqlstate() : sqlstate_of(error.kind());
   out_->begin('E').bytes("S").text("ERROR").bytes("V").text("ERROR").bytes("C").text(sqlstate).bytes("M").text(
       error.message());
   if (!error.hint().empty()) out_->bytes("H").text(error.hint());
-  if (error.span() && error.span()->begin <= text.size()) {
-    const auto before = text.substr(0, error.span()->begin);
+  if (error.span() && offset + error.span()->begin <= text.size()) {
+    const auto before = text.substr(0, offset + error.span()->begin);
     const auto characters = std::count_if(before.begin(), before.end(), [](char c) { return (c & 0xC0) != 0x80; });
     out_->bytes("P").text(std::to_string(characters + 1));
   }

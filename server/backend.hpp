@@ -118,7 +118,7 @@ class Backend {
   void set_parameter(const std::string& name, const std::optional<std::string>& value);
   void report_parameter(const std::string& name);
   void ready();
-  void fail(const Error& error, std::string_view text);
+  void fail(const Error& error, std::string_view text, std::size_t offset = 0);
   void fail(std::string_view severity, std::string_view sqlstate, std::string_view message);
   void recover();
 

@@ -7,11 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include "server/result_format.hpp"
+
 namespace eindb {
 
-/// The parameters that PostgreSQL's clients set and ask for, as client_encoding and DateStyle: those of one client, by
-/// SET, SHOW and the messages of the start. Names have no case. What eindb always does has one value, and is refused
-/// another. Not thread-safe.
+/// The parameters that PostgreSQL's clients set and ask for, as client_encoding and DateStyle, and those that say how
+/// the server answers: of one client, by SET, SHOW and the messages of the start. Names have no case. What eindb always
+/// does has one value, and is refused another. Not thread-safe.
 class ClientParameters {
  public:
   /// A parameter and its value as it is shown.
@@ -25,6 +27,8 @@ class ClientParameters {
   void reset_all();
   /// The value; the parameter is known.
   std::string show(std::string_view name) const;
+  /// How clients want tensors: that of the name result_format.
+  ResultFormat result_format() const;
   /// All, by name in lower case.
   std::map<std::string, std::string> all() const;
   /// Those that clients are told of when the session begins, and how they are written.
