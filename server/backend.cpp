@@ -11,7 +11,9 @@
 #include "engine/rows.hpp"
 #include "engine/script.hpp"
 #include "server/coded_error.hpp"
+#include "server/copy_row_stream.hpp"
 #include "server/dialect_lexer.hpp"
+#include "server/error_response.hpp"
 #include "server/result_rows.hpp"
 #include "server/sqlstate.hpp"
 #include "server/value_format.hpp"
@@ -27,7 +29,6 @@ constexpr std::string_view kDuplicateStatement = "42P05";
 constexpr std::string_view kUnknownStatement = "26000";
 constexpr std::string_view kUnknownCursor = "34000";
 constexpr std::string_view kFailedTransaction = "25P02";
-constexpr std::string_view kWrongPassword = "28P01";
 
 std::string first_word(std::string_view text) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
@@ -39,6 +40,7 @@ std::string first_word(std::string_view text) {
 std::string tag_of(const Portal& portal) {
   const auto& result = *portal.result;
   auto word = first_word(portal.statement->text);
+  if (portal.statement->copy) return "COPY " + std::to_string(portal.rows);
   if (word == "INSERT" && result.tensor == nullptr && result.status != "INSERT")
     return "INSERT 0 " + std::to_string(result.rows_changed);
   if (word == "UPDATE" || word == "DELETE") return word + " " + std::to_string(result.rows_changed);
@@ -57,94 +59,65 @@ Backend::Next Backend::run(FrameReader& frames, MessageWriter& out) {
   frames_ = &frames;
   out_ = &out;
   try {
-    while (phase_ < Phase::Refused) {
+    if (phase_ == Phase::LoggingIn) log_in();
+    while (phase_ < Phase::LoggingIn) {
       if (out.size() > kPortionBytes) return Next::Output;
       if (stream_) continue_stream();
-      else if (script_) run_script();
+      else if (script_ && copy_in_ == nullptr) run_script();
       else if (const auto frame = frames.next()) receive(*frame);
       else break;
     }
-    if (phase_ == Phase::Session) client_.settle();
+    if (phase_ == Phase::Session && copy_in_ == nullptr) client_.settle();
   } catch (const ProtocolError& error) {
-    fail("FATAL", error.sqlstate(), error.what());
-    phase_ = Phase::Closing;
+    end(error.sqlstate(), error.what());
+  } catch (const Error& error) {  // before there is a session that could go on
+    end(sqlstate_of(error), error.message());
   } catch (const std::exception& error) {
-    fail("FATAL", "XX000", error.what());
-    phase_ = Phase::Closing;
+    end("XX000", error.what());
   }
-  if (phase_ == Phase::Refused) return Next::Refuse;
-  return phase_ == Phase::Closing ? Next::Close : Next::Input;
+  switch (phase_) {
+    case Phase::LoggingIn: return Next::LogIn;
+    case Phase::Refused: return Next::Refuse;
+    case Phase::Closing: return Next::Close;
+    default: return Next::Input;
+  }
 }
 
 void Backend::receive(const Frame& frame) {
-  switch (phase_) {
-    case Phase::First: return handle_first(frame);
-    case Phase::Authentication: return authenticate(frame);
-    default: return handle(frame);
-  }
+  if (handshake_) follow(handshake_->receive(frame, frames_->pending(), *out_));
+  else handle(frame);
 }
 
 // ---- The start -----------------------------------------------------------------------------------------------------
 
-void Backend::handle_first(const Frame& frame) {
-  const auto first = frontend::parse_first(frame);
-  if (const auto* startup = std::get_if<frontend::Startup>(&first)) return start(*startup);
-  if (const auto* cancel = std::get_if<frontend::CancelRequest>(&first)) {
-    cancel_requested_ = CancelKey{cancel->process, cancel->secret};
-    phase_ = Phase::Closing;
-    return;
-  }
-  // Neither TLS nor GSSAPI: one byte, and the client goes on in the clear or leaves. What it sent before the answer
-  // might be somebody else's.
-  if (frames_->pending() > 0) throw ProtocolError("a request for encryption has something behind it");
-  out_->bytes("N");
-}
-
-void Backend::start(const frontend::Startup& startup) {
-  std::vector<std::string_view> unknown;
-  for (const auto& [name, value] : startup.parameters) {
-    if (name == "user") user_ = value;
-    else if (name == "database") client_.identity.database = value;
-    else if (name.starts_with("_pq_.")) unknown.push_back(name);
-    else if (ClientParameters::knows(name)) client_.parameters.set(name, value);
-  }
-  if (startup.minor > 0 || !unknown.empty()) {
-    out_->begin('v').integer<std::int32_t>(0).integer(static_cast<std::int32_t>(unknown.size()));
-    for (const auto name : unknown) out_->text(name);
-    out_->end();
-  }
-  if (user_.empty()) throw ProtocolError("the user has no name", "28000");
-  frames_->begin_session();
-  auto session = sessions_.read_write.take();
-  const bool has_users = session->session.has_users();
-  if (has_users) login_ = session->session.find_login(user_);
-  sessions_.read_write.give_back(std::move(session));
-  if (!has_users && sessions_.trusts) return begin_session(UserRole::ReadWrite);
-  if (!has_users) throw ProtocolError("the database has no users: nobody but on this machine is let in", "28000");
-  authentication_.emplace(ScramExchange(login_->verifier));
-  authentication_->offer(*out_);
+void Backend::log_in() {
   phase_ = Phase::Authentication;
+  follow(handshake_->log_in(*out_));
 }
 
-void Backend::authenticate(const Frame& frame) {
-  if (frame.type == 'X') {
-    phase_ = Phase::Closing;
-    return;
+void Backend::follow(Handshake::Next next) {
+  switch (next) {
+    case Handshake::Next::Input: return;
+    case Handshake::Next::LogIn:
+      frames_->begin_session();
+      phase_ = Phase::LoggingIn;
+      return;
+    case Handshake::Next::Admit: return begin_session(handshake_->admission());
+    case Handshake::Next::Refuse: phase_ = Phase::Refused; return;
+    case Handshake::Next::Close:
+      cancel_requested_ = handshake_->cancel_requested();
+      phase_ = Phase::Closing;
+      return;
   }
-  if (frame.type != 'p') throw ProtocolError("a password is asked for");
-  const auto outcome = authentication_->receive(frame.body, *out_);
-  if (outcome == SaslAuthentication::Outcome::Continues) return;
-  authentication_.reset();
-  if (outcome == SaslAuthentication::Outcome::Succeeded && login_->known) return begin_session(login_->role);
-  fail("FATAL", kWrongPassword, "password authentication failed for user \"" + user_ + "\"");
-  phase_ = Phase::Refused;
 }
 
-void Backend::begin_session(UserRole role) {
-  client_.use(sessions_.of(role));
-  client_.identity.user = user_;
+void Backend::begin_session(const Admission& admission) {
+  client_.use(sessions_.of(admission.role));
+  client_.identity.user = admission.user;
+  client_.identity.database = admission.database;
   client_.identity.process_id = key_.process;
-  if (client_.identity.database.empty()) client_.identity.database = user_;
+  client_.parameters = admission.parameters;
+  handshake_.reset();  // and with it the admission
   frames_->limit(kMostMessageBytes);
   out_->begin('R').integer<std::int32_t>(0).end();  // AuthenticationOk
   for (const auto& [name, value] : client_.parameters.reported()) out_->begin('S').text(name).text(value).end();
@@ -163,7 +136,8 @@ void Backend::handle(const Frame& frame) {
   std::string_view text;
   if (const auto* parse = std::get_if<frontend::Parse>(&message)) text = parse->text;
   try {
-    std::visit([&](const auto& kind) { handle(kind); }, message);
+    if (copy_in_ != nullptr) handle_copy(message);
+    else std::visit([&](const auto& kind) { handle(kind); }, message);
   } catch (const Error& error) {
     fail(error, text);
     recover();
@@ -210,9 +184,10 @@ void Backend::handle(const frontend::Bind& bind) {
   portal->format = statement.format;
   portal->formats = bind.result_formats;
   for (std::size_t n = 0; n < needed; ++n) {
-    if (!bind.values[n]) throw Error(ErrorKind::Unsupported, "parameters cannot be NULL");
+    const auto& value = bind.values[n];
     portal->inputs.parameters.push_back(
-        read_value(*bind.values[n], statement.parameter_types[n], format_of(bind.parameter_formats, n)));
+        value ? read_value(*value, statement.parameter_types[n], format_of(bind.parameter_formats, n))
+              : ParameterInput());
   }
   client_.portals.insert_or_assign(std::string(bind.portal), std::move(portal));
   out_->empty('2');
@@ -231,7 +206,7 @@ void Backend::handle(const frontend::Describe& describe) {
     throw CodedError(kUnknownCursor, ErrorKind::UnknownName,
                      "there is no portal \"" + std::string(describe.name) + "\"");
   auto& portal = *found->second;
-  if (portal.statement->prepared == nullptr && !portal.statement->command) return out_->empty('n');
+  if (portal.statement->empty() || portal.statement->copy) return out_->empty('n');
   if (portal.columns.empty() && !portal.result) describe_portal(portal);
   if (portal.columns.empty()) return out_->empty('n');
   write_row_description(*out_, portal.columns, portal.formats);
@@ -243,11 +218,36 @@ void Backend::handle(const frontend::Execute& execute) {
     throw CodedError(kUnknownCursor, ErrorKind::UnknownName,
                      "there is no portal \"" + std::string(execute.portal) + "\"");
   const auto portal = found->second;
-  if (portal->statement->prepared == nullptr && !portal->statement->command) return out_->empty('I');
+  if (portal->statement->empty()) return out_->empty('I');
   // Statements up to a Sync are one transaction; a single one is that by itself.
   if (!portal->result && !portal->statement->command && frames_->next_type() != 'S') client_.begin_implicit();
-  if (!portal->result) begin_rows(*portal);
-  stream_ = Stream{portal, std::max(0, execute.most_rows)};
+  if (!portal->result) begin(*portal);
+  stream(portal, std::max(0, execute.most_rows));
+}
+
+// Rows go to the client, but where they come from there.
+void Backend::stream(std::shared_ptr<Portal> portal, std::int64_t most) {
+  if (copy_in_ != nullptr) return;
+  if (portal->statement->copy) most = 0;
+  stream_ = Stream{std::move(portal), most};
+}
+
+// Flush and Sync were sent before the client knew that it is to send rows.
+void Backend::handle_copy(const frontend::Message& message) {
+  if (const auto* data = std::get_if<frontend::CopyData>(&message)) {
+    copy_in_->append(data->bytes);
+  } else if (std::holds_alternative<frontend::CopyDone>(message)) {
+    const auto tag = copy_in_->finish();
+    copy_in_.reset();
+    client_.look_at_transaction();
+    out_->begin('C').text(tag).end();
+  } else if (const auto* fail = std::get_if<frontend::CopyFail>(&message)) {
+    throw CodedError("57014", ErrorKind::Cancelled, "COPY from stdin failed: " + std::string(fail->reason));
+  } else if (std::holds_alternative<frontend::Terminate>(message)) {
+    phase_ = Phase::Closing;
+  } else if (!std::holds_alternative<frontend::Sync>(message) && !std::holds_alternative<frontend::Flush>(message)) {
+    throw CodedError("08P01", ErrorKind::Value, "COPY from stdin waits for rows, and another message came");
+  }
 }
 
 void Backend::handle(const frontend::Close& close) {
@@ -299,10 +299,42 @@ std::shared_ptr<ClientStatement> Backend::make_statement(std::string_view text) 
   statement->text = text;
   statement->command = parse_client_command(text);
   if (statement->command || split_statements(text).empty()) return statement;
+  statement->copy = parse_copy_statement(text);
+  if (statement->copy) {
+    const auto& copy = *statement->copy;
+    if (const auto* file = std::get_if<CopyStatement::File>(&copy.format)) statement->copied = copied_file(text, *file);
+    else if (copy.side == CopySide::ToClient) statement->copied = copied_rows(text, copy);
+    return statement;
+  }
   statement->translation = translate_dialect(text);
   in_own_words(*statement,
                [&] { statement->prepared = client_.session().prepare(statement->translation.text_of(text)); });
   return statement;
+}
+
+// Errors have their place in the COPY.
+std::shared_ptr<ClientStatement> Backend::copied_rows(std::string_view text, const CopyStatement& copy) {
+  try {
+    return make_statement(rows_of_copy(text, copy));
+  } catch (const Error& error) {
+    auto place = copy.source;
+    if (error.span() && copy.table.empty())
+      place = {place.begin + error.span()->begin, place.begin + error.span()->end};
+    throw Error(error.kind(), error.message(), place, error.hint());
+  }
+}
+
+// All that stands before the file is where the client wrote it.
+std::shared_ptr<ClientStatement> Backend::copied_file(std::string_view text, const CopyStatement::File& file) {
+  try {
+    auto statement = std::make_shared<ClientStatement>();
+    statement->text = copy_of_file(text, file, "file of the client");
+    statement->prepared = client_.session().prepare(statement->text);
+    return statement;
+  } catch (const Error& error) {
+    const bool before = error.span() && error.span()->end <= file.place.begin;
+    throw Error(error.kind(), error.message(), before ? error.span() : file.options, error.hint());
+  }
 }
 
 // What the client leaves open is what the statement takes.
@@ -366,9 +398,9 @@ void Backend::run_script() {
     auto portal = std::make_shared<Portal>();
     portal->statement = make_statement(text);
     if (script.statements.size() > 1 && !portal->statement->command) client_.begin_implicit();
-    begin_rows(*portal);
+    begin(*portal);
     if (!portal->columns.empty()) write_row_description(*out_, portal->columns, {});
-    stream_ = Stream{std::move(portal), 0};
+    stream(std::move(portal), 0);
   } catch (const Error& error) {
     fail(error, script.text, static_cast<std::size_t>(text.data() - script.text.data()));
     recover();
@@ -384,9 +416,31 @@ void Backend::check_transaction(const ClientStatement& statement) const {
                    "the transaction has failed: statements are ignored up to its end");
 }
 
+void Backend::begin(Portal& portal) {
+  check_transaction(*portal.statement);
+  if (portal.statement->copy) begin_copy(portal);
+  else begin_rows(portal);
+}
+
+void Backend::begin_copy(Portal& portal) {
+  const auto& copy = *portal.statement->copy;
+  if (copy.side == CopySide::FromClient) {
+    auto& session = client_.session();
+    if (portal.statement->copied == nullptr) copy_in_ = copy_rows_in(copy, session);
+    else copy_in_ = copy_file_in(portal.statement->copied->prepared, sessions_.transfers.make(), session);
+    copy_in_->begin(*out_);
+    return;
+  }
+  const auto& copied = *portal.statement->copied;
+  if (copied.prepared != nullptr)
+    in_own_words(copied, [&] { portal.result = client_.session().execute(*copied.prepared, {}); });
+  if (!portal.result || portal.result->rows == nullptr)
+    throw Error(ErrorKind::Value, "what is to be copied gives no rows", copy.source, "COPY (SELECT ...) TO STDOUT");
+  portal.stream = std::make_unique<CopyRowStream>(*portal.result, std::get<CopyFormatOptions>(copy.format), *out_);
+}
+
 void Backend::begin_rows(Portal& portal) {
   const auto& statement = *portal.statement;
-  check_transaction(statement);
   if (statement.command) {
     run_command(*statement.command, portal);
   } else {
@@ -493,6 +547,7 @@ bool Backend::write_rows(Portal& portal, std::int64_t most) {
     ++given;
     ++portal.rows;
   }
+  if (portal.stream != nullptr) portal.stream->end(*out_);
   complete(portal);
   return true;
 }
@@ -503,38 +558,22 @@ void Backend::ready() { out_->begin('Z').bytes(std::string(1, static_cast<char>(
 
 // ---- Errors --------------------------------------------------------------------------------------------------------
 
-// The error's place counts from `offset` in the text.
+// `offset`: where the statement that the error speaks of begins in the text.
 void Backend::fail(const Error& error, std::string_view text, std::size_t offset) {
-  const auto* coded = dynamic_cast<const CodedError*>(&error);
-  const auto sqlstate = coded != nullptr ? coded->sqlstate() : sqlstate_of(error.kind());
-  out_->begin('E').bytes("S").text("ERROR").bytes("V").text("ERROR").bytes("C").text(sqlstate).bytes("M").text(
-      error.message());
-  if (!error.hint().empty()) out_->bytes("H").text(error.hint());
-  if (error.span() && offset + error.span()->begin <= text.size()) {
-    const auto before = text.substr(0, offset + error.span()->begin);
-    const auto characters = std::count_if(before.begin(), before.end(), [](char c) { return (c & 0xC0) != 0x80; });
-    out_->bytes("P").text(std::to_string(characters + 1));
-  }
-  out_->text("").end();
+  out_->abandon();
+  write_error(*out_, error, text, offset);
 }
 
-void Backend::fail(std::string_view severity, std::string_view sqlstate, std::string_view message) {
-  out_->begin('E')
-      .bytes("S")
-      .text(severity)
-      .bytes("V")
-      .text(severity)
-      .bytes("C")
-      .text(sqlstate)
-      .bytes("M")
-      .text(message)
-      .text("")
-      .end();
+void Backend::end(std::string_view sqlstate, std::string_view message) {
+  out_->abandon();
+  write_fatal(*out_, sqlstate, message);
+  phase_ = Phase::Closing;
 }
 
 // After an error: the rest of a script, or of the messages up to a Sync, is left out.
 void Backend::recover() {
   stream_.reset();
+  copy_in_.reset();
   script_.reset();
   client_.portals.erase("");
   client_.fail();

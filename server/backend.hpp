@@ -9,38 +9,26 @@
 #include <vector>
 
 #include "common/error.hpp"
+#include "server/cancel_key.hpp"
+#include "server/client_sessions.hpp"
 #include "server/client_state.hpp"
+#include "server/copy_in.hpp"
+#include "server/handshake.hpp"
 #include "server/protocol/frame_reader.hpp"
 #include "server/protocol/frontend_message.hpp"
 #include "server/protocol/message_writer.hpp"
 #include "server/protocol/protocol_error.hpp"
-#include "server/sasl_authentication.hpp"
 
 namespace eindb {
 
-/// Where clients' sessions come from, by what they may do, and whether a database without users lets anybody in.
-struct ClientSessions {
-  SessionPool read_write;
-  SessionPool read_only;
-  bool trusts = false;
-
-  SessionPool& of(UserRole role) { return role == UserRole::ReadWrite ? read_write : read_only; }
-};
-
-/// By which a client asks, on another connection, to stop what it runs.
-struct CancelKey {
-  std::int32_t process = 0;
-  std::int32_t secret = 0;
-  friend bool operator==(const CancelKey&, const CancelKey&) = default;
-};
-
 /// The server's side of one client's connection, as messages: what comes in is carried out one after the other, and
-/// answered. It knows no socket, and blocks as long as statements run: for threads that may.
+/// answered. It knows no socket, and blocks as long as statements run: for threads that may. Until a client has said
+/// who it is, nothing blocks (blocks() is false): so requests to cancel are heard while statements keep all such
+/// threads.
 ///
-///     First --Startup--> Authentication --the password is right--> Ready
-///                        Ready --Query----------------------------> rows, ReadyForQuery
-///                          |  '--Parse, Bind, Describe, Execute --> answers; Sync: ReadyForQuery
-///                          '--an error in these--> skipping, up to Sync
+///     Handshake --the client is let in--> Ready --Query----------------------------> rows, ReadyForQuery
+///                                           |  '--Parse, Bind, Describe, Execute --> answers; Sync: ReadyForQuery
+///                                           '--an error in these--> skipping, up to Sync
 ///
 /// Rows stop when as much is written as a connection should hold at a time, and go on when run() is called again.
 /// Used by one thread at a time, but for cancel().
@@ -49,21 +37,25 @@ class Backend {
   enum class Next : std::uint8_t {
     Input,   ///< all that can be done is done
     Output,  ///< there is more to write when what is written has gone
+    LogIn,   ///< run() is to be called again, by a thread that may block
     Refuse,  ///< as Close, but not at once: who tries passwords is to wait
     Close    ///< after what is written the connection ends
   };
 
-  Backend(ClientSessions& sessions, CancelKey key) : sessions_(sessions), key_(key) {}
+  Backend(ClientSessions& sessions, CancelKey key) : sessions_(sessions), key_(key), handshake_(sessions) {}
 
   /// Works on the messages that are there. Never throws for what a client sends.
   Next run(FrameReader& frames, MessageWriter& out);
   /// Stops the statement that runs, if one does. Any thread.
   void cancel() noexcept { client_.cancel(); }
+  /// Whether run() may take long.
+  bool blocks() const { return phase_ != Phase::First; }
   /// What a CancelRequest asked for, instead of a session.
   const std::optional<CancelKey>& cancel_requested() const { return cancel_requested_; }
 
  private:
-  enum class Phase : std::uint8_t { First, Authentication, Session, Refused, Closing };
+  // In First and Authentication there is a handshake_. Nothing is received from LoggingIn on.
+  enum class Phase : std::uint8_t { First, Authentication, Session, LoggingIn, Refused, Closing };
 
   // A script of Query, of which statements are still to run.
   struct Script {
@@ -79,10 +71,9 @@ class Backend {
   };
 
   void receive(const Frame& frame);
-  void handle_first(const Frame& frame);
-  void start(const frontend::Startup& startup);
-  void authenticate(const Frame& frame);
-  void begin_session(UserRole role);
+  void log_in();
+  void follow(Handshake::Next next);
+  void begin_session(const Admission& admission);
   void handle(const Frame& frame);
   void handle(const frontend::Query& query);
   void handle(const frontend::Parse& parse);
@@ -95,6 +86,7 @@ class Backend {
   void handle(const frontend::Terminate& /*terminate*/) { phase_ = Phase::Closing; }
   void handle(const frontend::FunctionCall& call);
   void handle(const frontend::Password& password);
+  void handle_copy(const frontend::Message& message);
   // What comes behind the end of a COPY is left over from it.
   void handle(const frontend::CopyData& /*data*/) {}
   void handle(const frontend::CopyDone& /*done*/) {}
@@ -109,7 +101,12 @@ class Backend {
   void describe_portal(Portal& portal);
   void run_script();
   bool run_in_script(std::string_view text);
+  std::shared_ptr<ClientStatement> copied_rows(std::string_view text, const CopyStatement& copy);
+  std::shared_ptr<ClientStatement> copied_file(std::string_view text, const CopyStatement::File& file);
+  void begin(Portal& portal);
   void begin_rows(Portal& portal);
+  void begin_copy(Portal& portal);
+  void stream(std::shared_ptr<Portal> portal, std::int64_t most);
   void run_command(const ClientCommand& command, Portal& portal);
   void check_transaction(const ClientStatement& statement) const;
   bool write_rows(Portal& portal, std::int64_t most);
@@ -119,20 +116,19 @@ class Backend {
   void report_parameter(const std::string& name);
   void ready();
   void fail(const Error& error, std::string_view text, std::size_t offset = 0);
-  void fail(std::string_view severity, std::string_view sqlstate, std::string_view message);
+  void end(std::string_view sqlstate, std::string_view message);
   void recover();
 
   ClientSessions& sessions_;
   const CancelKey key_;
+  std::optional<Handshake> handshake_;  // until the session begins
   ClientState client_;
-  std::string user_;
-  std::optional<Login> login_;
-  std::optional<SaslAuthentication> authentication_;  // while it goes on
   Phase phase_ = Phase::First;
   bool in_query_ = false;  // of the simple kind: ReadyForQuery follows without a Sync
   bool skipping_ = false;  // messages, up to Sync
   std::optional<Script> script_;
   std::optional<Stream> stream_;
+  std::unique_ptr<CopyIn> copy_in_;  // while rows come from the client
   std::optional<CancelKey> cancel_requested_;
   // While run() runs:
   FrameReader* frames_ = nullptr;

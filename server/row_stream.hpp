@@ -18,6 +18,8 @@ class RowStream {
   /// Writes the next row, or goes on with it. False if it is longer than a portion, and not at its end. Throws Error,
   /// with whole messages written.
   virtual bool write(MessageWriter& out) = 0;
+  /// Writes what stands behind the last row.
+  virtual void end(MessageWriter& /*out*/) {}
 };
 
 }  // namespace eindb

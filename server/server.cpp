@@ -104,7 +104,9 @@ class Server::Impl::Client : public std::enable_shared_from_this<Client> {
     if (error == asio::error::would_block) return read();
     if (error) return close();
     frames_.append({server_.bytes_.data(), count});
-    work();
+    if (!frames_.ready()) return read();
+    if (backend_.blocks()) return work();
+    answer(backend_.run(frames_, out_));
   }
 
   void work() {
@@ -141,7 +143,7 @@ class Server::Impl::Client : public std::enable_shared_from_this<Client> {
 
   void go_on(Backend::Next next) {
     if (leaving_ || next == Backend::Next::Close) return close();
-    if (next == Backend::Next::Output) work();
+    if (next == Backend::Next::Output || next == Backend::Next::LogIn) work();
     else read();
   }
 
@@ -173,6 +175,7 @@ Server::Impl::Impl(ServerOptions options)
     : options_(std::move(options)),
       sessions_{{options_.database, options_.session, static_cast<std::size_t>(worker_count(options_.workers))},
                 {options_.database, {.read_only = true}, static_cast<std::size_t>(worker_count(options_.workers))},
+                TransferDirectory(options_.database),
                 false},
       workers_(static_cast<std::size_t>(worker_count(options_.workers))),
       acceptor_(io_),

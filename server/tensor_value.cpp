@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "engine/tensor_export.hpp"
+#include "server/bytea_text.hpp"
 #include "server/value_format.hpp"
 
 namespace eindb {

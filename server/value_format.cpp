@@ -8,6 +8,7 @@
 
 #include "common/error.hpp"
 #include "server/array_parameter.hpp"
+#include "server/bytea_text.hpp"
 #include "server/protocol/body_reader.hpp"
 
 namespace eindb {
@@ -95,8 +96,7 @@ std::size_t integer_bytes(DataType type) {
 void append_bytea_text(std::string& out, const Cell& cell) {
   std::string bytes;
   append_text(bytes, cell);
-  out += "\\x";
-  append_hexadecimal(out, bytes);
+  append_bytea(out, bytes);
 }
 
 void append_binary(std::string& out, const Cell& cell, DataType type) {
@@ -198,23 +198,6 @@ ParameterInput read_binary(std::string_view value, DataType type) {
 char* put_sql_number(char* to, std::int64_t value) { return std::to_chars(to, to + kMostNumberText, value).ptr; }
 char* put_sql_number(char* to, double value) { return put_real(to, value); }
 char* put_sql_number(char* to, float value) { return put_real(to, value); }
-
-void append_hexadecimal(std::string& out, std::string_view bytes) {
-  static constexpr auto kDigits = [] {
-    constexpr std::string_view kHexadecimal = "0123456789abcdef";
-    std::array<std::array<char, 2>, 256> digits{};
-    for (std::size_t byte = 0; byte < digits.size(); ++byte)
-      digits[byte] = {kHexadecimal[byte >> 4U], kHexadecimal[byte & 15U]};
-    return digits;
-  }();
-  auto at = out.size();
-  out.resize(at + 2 * bytes.size());
-  for (const auto byte : bytes) {
-    const auto& digits = kDigits[static_cast<unsigned char>(byte)];
-    out[at++] = digits[0];
-    out[at++] = digits[1];
-  }
-}
 
 void append_text(std::string& out, const Cell& cell) {
   if (const auto* integer = std::get_if<std::int64_t>(&cell)) append_sql_number(out, *integer);

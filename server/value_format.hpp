@@ -29,8 +29,6 @@ void append_sql_number(std::string& out, T value) {
   std::array<char, kMostNumberText> text;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
   out.append(text.data(), put_sql_number(text.data(), value));
 }
-/// Two digits for each byte.
-void append_hexadecimal(std::string& out, std::string_view bytes);
 /// A number, or a text as it is; nothing for NULL, and for complex numbers, whose parts are written one by one.
 void append_text(std::string& out, const Cell& cell);
 
@@ -41,7 +39,7 @@ void write_value(MessageWriter& out, const Cell& cell, DataType type, frontend::
 /// One part of a complex number.
 void write_value(MessageWriter& out, double value, DataType type, frontend::Format format);
 
-using ParameterInput = std::variant<std::int64_t, double, std::complex<double>, std::string>;
+using ParameterInput = decltype(StatementInputs::parameters)::value_type;
 
 /// The value of a parameter that a client sends as `type`. Error{Value} for text that is no value of the type,
 /// Error{Unsupported} for types that eindb has no values of, ProtocolError for a binary value of the wrong length.

@@ -19,25 +19,39 @@ void FrameReader::append(std::string_view bytes) {
   buffer_.append(bytes);
 }
 
+// The type, where there is one, and the length.
+std::size_t FrameReader::head_bytes() const { return (typed_ ? 1 : 0) + kLengthBytes; }
+
+// As the client says it, of a message whose head is there.
+std::int32_t FrameReader::length() const {
+  return load_big_endian<std::int32_t>(std::string_view(buffer_).substr(begin_ + head_bytes() - kLengthBytes));
+}
+
+bool FrameReader::ready() const {
+  if (pending() < head_bytes()) return false;
+  const auto said = length();
+  if (said < static_cast<std::int32_t>(kLengthBytes)) return true;
+  const auto body = static_cast<std::size_t>(said) - kLengthBytes;
+  return body > limit_ || pending() - head_bytes() >= body;
+}
+
 std::optional<Frame> FrameReader::next() {
-  const std::size_t head = typed_ ? 1 : 0;
-  const auto here = std::string_view(buffer_).substr(begin_);
-  if (here.size() < head + kLengthBytes) {
-    drop_read();
+  if (!ready()) {
+    if (pending() < head_bytes()) drop_read();
     return std::nullopt;
   }
-  const auto length = load_big_endian<std::int32_t>(here.substr(head));
-  if (length < static_cast<std::int32_t>(kLengthBytes))
-    throw ProtocolError("a message cannot be " + std::to_string(length) + " bytes long");
-  const auto body = static_cast<std::size_t>(length) - kLengthBytes;
+  const auto said = length();
+  if (said < static_cast<std::int32_t>(kLengthBytes))
+    throw ProtocolError("a message cannot be " + std::to_string(said) + " bytes long");
+  const auto body = static_cast<std::size_t>(said) - kLengthBytes;
   if (body > limit_) {
     throw ProtocolError("a message of " + std::to_string(body) + " bytes is longer than the " + std::to_string(limit_) +
                             " that may come here",
                         "54000");
   }
-  if (here.size() - head - kLengthBytes < body) return std::nullopt;
-  begin_ += head + kLengthBytes + body;
-  return Frame{typed_ ? here[0] : '\0', here.substr(head + kLengthBytes, body)};
+  const auto here = std::string_view(buffer_).substr(begin_);
+  begin_ += head_bytes() + body;
+  return Frame{typed_ ? here[0] : '\0', here.substr(head_bytes(), body)};
 }
 
 void FrameReader::clear() {

@@ -32,6 +32,8 @@ class FrameReader {
   void begin_session() { typed_ = true; }
 
   void append(std::string_view bytes);
+  /// Whether next() would give a message, or throw: so that nobody works for half of one.
+  bool ready() const;
   /// The next message, if all of it is there; its body is valid until append() or next(). Throws ProtocolError for a
   /// length that no message has (08P01), or one beyond the limit (54000).
   std::optional<Frame> next();
@@ -44,6 +46,8 @@ class FrameReader {
   void clear();
 
  private:
+  std::size_t head_bytes() const;
+  std::int32_t length() const;
   void drop_read();
 
   std::string buffer_;

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "common/user_role.hpp"
+#include "engine/login.hpp"
+#include "server/cancel_key.hpp"
+#include "server/client_parameters.hpp"
+#include "server/client_sessions.hpp"
+#include "server/protocol/frame_reader.hpp"
+#include "server/protocol/frontend_message.hpp"
+#include "server/protocol/message_writer.hpp"
+#include "server/sasl_authentication.hpp"
+
+namespace eindb {
+
+/// Who a client is, and what it said of itself.
+struct Admission {
+  UserRole role = UserRole::ReadOnly;
+  std::string user;
+  std::string database;  ///< as the client calls it
+  ClientParameters parameters;
+};
+
+/// The beginning of a connection, up to the session or the refusal of one.
+///
+///     First --SSLRequest, GSSENCRequest: one byte--> First
+///           --CancelRequest------------------------> over
+///           --StartupMessage--> log_in() --> Authentication --the password is right--> admission()
+///                                   '--the database has no users: nobody is asked--------^
+///
+/// Messages come from strangers: receive() throws ProtocolError for what is none, and keeps little of them. Only
+/// log_in() reads the database: all else may be called by a thread that must not wait. Not thread-safe.
+class Handshake {
+ public:
+  enum class Next : std::uint8_t {
+    Input,   ///< another message is to come
+    LogIn,   ///< log_in() is to be called; messages have types from now on
+    Admit,   ///< as admission() says
+    Refuse,  ///< the connection ends after what is written, but not at once: who tries passwords is to wait
+    Close    ///< the connection ends after what is written
+  };
+
+  explicit Handshake(ClientSessions& sessions) : sessions_(sessions) {}
+
+  /// `pending`: bytes that the client has sent behind the message.
+  Next receive(const Frame& frame, std::size_t pending, MessageWriter& out);
+  /// Asks for the password of the user that the client says it is. Throws Error if the database cannot be read.
+  Next log_in(MessageWriter& out);
+
+  /// After Next::Admit.
+  const Admission& admission() const { return admission_; }
+  /// What a CancelRequest asked for.
+  const std::optional<CancelKey>& cancel_requested() const { return cancel_requested_; }
+
+ private:
+  Next refuse_encryption(std::size_t pending, MessageWriter& out);
+  Next start(const frontend::Startup& startup, MessageWriter& out);
+  Next authenticate(const Frame& frame, MessageWriter& out);
+
+  ClientSessions& sessions_;
+  Admission admission_;
+  std::optional<Login> login_;
+  std::optional<SaslAuthentication> authentication_;  // while it goes on
+  std::optional<CancelKey> cancel_requested_;
+};
+
+}  // namespace eindb
