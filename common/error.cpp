@@ -20,6 +20,7 @@ std::string_view describe(ErrorKind kind) {
     case ErrorKind::Busy: return "busy";
     case ErrorKind::Cancelled: return "cancelled";
     case ErrorKind::MemoryLimit: return "memory limit";
+    case ErrorKind::Permission: return "not permitted";
     case ErrorKind::Sql: return "SQL error";
     case ErrorKind::Internal: return "internal error";
   }

@@ -26,6 +26,7 @@ enum class ErrorKind {
   Busy,           ///< locked by someone else
   Cancelled,      ///< stopped by the user or by a timeout
   MemoryLimit,    ///< does not fit the memory limit
+  Permission,     ///< not for this user, or for no client of a server
   Sql,            ///< SQLite refused an ordinary SQL statement
   Internal,       ///< a broken invariant: a bug in eindb
 };

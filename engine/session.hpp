@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "engine/admission.hpp"
+#include "engine/client_policy.hpp"
 #include "engine/login.hpp"
 #include "engine/memory_tensor.hpp"
 #include "engine/prepared_statement.hpp"
@@ -19,8 +21,16 @@
 
 namespace eindb {
 
+class TileCachePool;
+
 struct SessionOptions {
   bool read_only = false;
+  /// Of a server, whose clients the statements are: without, whoever opens the file may do everything.
+  std::shared_ptr<const ClientPolicy> policy = nullptr;
+  /// Asked before a query runs, or a file is read or written; null: everything begins at once.
+  std::shared_ptr<AdmissionGate> gate = nullptr;
+  /// Shared by sessions that keep tiles in the same memory; null: each has what its settings say.
+  std::shared_ptr<TileCachePool> tile_caches = nullptr;
 };
 
 /// How far a long statement is; called now and then from the thread that executes it.
@@ -65,6 +75,9 @@ class Session {
   Result execute(const PreparedStatement& statement, const StatementInputs& inputs);
   /// Names are looked up, but nothing runs and nothing changes. Errors as of the statement itself.
   StatementDescription describe(const PreparedStatement& statement);
+
+  /// For whom the next statements run, where there is a policy.
+  void act_for(ClientUser user);
 
   /// True between BEGIN and COMMIT or ROLLBACK.
   bool in_transaction() const;

@@ -130,7 +130,8 @@ void Backend::start(const frontend::Startup& startup) {
   const bool has_users = session->session.has_users();
   if (has_users) login_ = session->session.find_login(user_);
   sessions_.read_write.give_back(std::move(session));
-  if (!has_users && sessions_.trusts) return begin_session(UserRole::ReadWrite);
+  // Where nobody has a password there is nobody to be kept from anything.
+  if (!has_users && sessions_.trusts) return begin_session(UserRole::Admin);
   if (!has_users) throw ProtocolError("the database has no users: nobody but on this machine is let in", "28000");
   authentication_.emplace(ScramExchange(login_->verifier));
   authentication_->offer(*out_);
@@ -152,7 +153,7 @@ void Backend::authenticate(const Frame& frame) {
 }
 
 void Backend::begin_session(UserRole role) {
-  client_.use(sessions_.of(role));
+  client_.use(sessions_.of(role), {.name = user_, .role = role, .number = key_.process});
   client_.identity.user = user_;
   client_.identity.process_id = key_.process;
   if (client_.identity.database.empty()) client_.identity.database = user_;

@@ -24,7 +24,7 @@ struct ClientSessions {
   SessionPool read_only;
   bool trusts = false;
 
-  SessionPool& of(UserRole role) { return role == UserRole::ReadWrite ? read_write : read_only; }
+  SessionPool& of(UserRole role) { return role == UserRole::ReadOnly ? read_only : read_write; }
 };
 
 /// By which a client asks, on another connection, to stop what it runs.

@@ -9,7 +9,6 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/thread_pool.hpp>
 #include <boost/asio/write.hpp>
 #include <chrono>
 #include <csignal>
@@ -37,9 +36,9 @@ constexpr std::chrono::seconds kRefusalDelay{1};
 constexpr int kWorkersPerCore = 4;
 constexpr int kFewestWorkers = 16;
 
-int worker_count(int wanted) {
-  if (wanted > 0) return wanted;
-  return std::max(kFewestWorkers, kWorkersPerCore * static_cast<int>(std::thread::hardware_concurrency()));
+std::size_t worker_count(int wanted) {
+  const auto cores = static_cast<int>(std::thread::hardware_concurrency());
+  return static_cast<std::size_t>(wanted > 0 ? wanted : std::max(kFewestWorkers, kWorkersPerCore * cores));
 }
 
 }  // namespace
@@ -63,9 +62,9 @@ class Server::Impl {
   void shut_down();
 
   ServerOptions options_;
+  SharedResources resources_;
   ClientSessions sessions_;
   asio::io_context io_{1};
-  asio::thread_pool workers_;
   tcp::acceptor acceptor_;
   asio::signal_set signals_;
   std::map<std::int32_t, std::shared_ptr<Client>> clients_;  // by the process of their keys; of the thread of run()
@@ -110,7 +109,7 @@ class Server::Impl::Client : public std::enable_shared_from_this<Client> {
   void work() {
     running_ = true;
     // The server goes on until the worker is back.
-    asio::post(server_.workers_, [self = shared_from_this(), guard = asio::make_work_guard(server_.io_)] {
+    server_.resources_.workers().post([self = shared_from_this(), guard = asio::make_work_guard(server_.io_)] {
       const auto next = self->backend_.run(self->frames_, self->out_);
       asio::post(self->server_.io_, [self, next] {
         self->running_ = false;
@@ -171,10 +170,10 @@ class Server::Impl::Client : public std::enable_shared_from_this<Client> {
 
 Server::Impl::Impl(ServerOptions options)
     : options_(std::move(options)),
-      sessions_{{options_.database, options_.session, static_cast<std::size_t>(worker_count(options_.workers))},
-                {options_.database, {.read_only = true}, static_cast<std::size_t>(worker_count(options_.workers))},
+      resources_(options_.resources, options_.database, worker_count(options_.workers), options_.read_only),
+      sessions_{{options_.database, resources_.session(false), worker_count(options_.workers)},
+                {options_.database, resources_.session(true), worker_count(options_.workers)},
                 false},
-      workers_(static_cast<std::size_t>(worker_count(options_.workers))),
       acceptor_(io_),
       signals_(io_, SIGTERM, SIGINT) {
   const auto place = options_.address + ":" + std::to_string(options_.port);
@@ -208,7 +207,7 @@ void Server::Impl::run() {
   });
   accept();
   io_.run();
-  workers_.join();
+  resources_.workers().join();
 }
 
 void Server::Impl::accept() {

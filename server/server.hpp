@@ -5,16 +5,17 @@
 #include <memory>
 #include <string>
 
-#include "engine/session.hpp"
+#include "server/shared_resources.hpp"
 
 namespace eindb {
 
 struct ServerOptions {
   std::string database;
-  SessionOptions session;
+  bool read_only = false;             ///< nobody changes the database
   std::string address = "127.0.0.1";  ///< of one interface, as a number
   std::uint16_t port = 5433;          ///< 0: one that is free
   int workers = 0;                    ///< threads that run statements; 0: four for each core, at least 16
+  ResourceLimits resources;
 };
 
 /// A database for clients of the PostgreSQL protocol. One thread waits for all sockets; statements run in others, so

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "common/error.hpp"
+#include "engine/settings.hpp"
 #include "server/server.hpp"
 
 namespace eindb {
@@ -25,13 +26,24 @@ ServerOptions listening_on(const std::string& place) {
               "write it as in --listen 127.0.0.1:5433");
 }
 
+std::int64_t bytes_of(const std::string& size) {
+  if (size.empty()) return 0;
+  if (const auto bytes = parse_byte_size(size); bytes && *bytes > 0) return *bytes;
+  throw Error(ErrorKind::Value, "'" + size + "' is no size of memory", std::nullopt,
+              "write it as in --memory-limit 2GB");
+}
+
 }  // namespace
 
-void run_server(const ServeCommand& command, const std::string& database, SessionOptions session) {
+void run_server(const ServeCommand& command, const std::string& database, bool read_only) {
   auto options = listening_on(command.listen);
   options.database = database;
-  options.session = session;
+  options.read_only = read_only;
   options.workers = command.workers;
+  options.resources = {.memory = bytes_of(command.memory_limit),
+                       .threads = command.threads,
+                       .heavy_statements = command.heavy_statements,
+                       .files_directory = command.files_directory};
   Server server(std::move(options));
   std::printf("listening on port %d\n", int{server.port()});
   std::fflush(stdout);

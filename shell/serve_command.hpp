@@ -2,17 +2,19 @@
 
 #include <string>
 
-#include "engine/session.hpp"
-
 namespace eindb {
 
 /// `eindb serve DATABASE [--listen ADDRESS:PORT]`.
 struct ServeCommand {
   std::string listen = "127.0.0.1:5433";
-  int workers = 0;  ///< threads that run statements; 0: by the cores
+  int workers = 0;           ///< threads that run statements; 0: by the cores
+  std::string memory_limit;  ///< of all clients, as in "2GB"; empty: by the machine
+  int threads = 0;           ///< that a statement may use; 0: the cores
+  int heavy_statements = 0;  ///< that run at a time; 0: by the cores
+  std::string files_directory;
 };
 
 /// Serves clients until a signal asks to stop. Throws Error.
-void run_server(const ServeCommand& command, const std::string& database, SessionOptions session);
+void run_server(const ServeCommand& command, const std::string& database, bool read_only);
 
 }  // namespace eindb

@@ -200,6 +200,8 @@ bool SqliteConnection::is_active() const {
   return in_transaction() || sqlite3_txn_state(handle_, "main") != SQLITE_TXN_NONE;
 }
 
+bool SqliteConnection::has_written() const { return sqlite3_txn_state(handle_, "main") == SQLITE_TXN_WRITE; }
+
 SqliteConnection::ChangePoint SqliteConnection::change_point() {
   return {sqlite3_total_changes64(handle_), query_integer("PRAGMA main.schema_version")};
 }
@@ -263,7 +265,7 @@ void SqliteConnection::fail(int code, std::optional<std::string_view> user_sql) 
   }
   // SQLite has several codes for what its authorizer denied.
   if (const auto denial = std::exchange(denial_, {}); !denial.empty())
-    throw Error(ErrorKind::ReadOnly, denial, std::nullopt, denial_hint_);
+    throw Error(denial_kind_, denial, std::nullopt, denial_hint_);
   if ((code & 0xFF) == SQLITE_NOTADB) throw Error(kind, name_ + " is not a database");
   if (user_sql) {
     throw Error(kind, sqlite3_errmsg(handle_), token_at(*user_sql, sqlite3_error_offset(handle_)), hint_for(kind));

@@ -60,6 +60,7 @@ enum class ErrorCode : std::uint8_t {
   Busy,           ///< locked by another connection
   Cancelled,      ///< stopped by cancel() or by statement_timeout
   MemoryLimit,    ///< does not fit the setting memory_limit
+  Permission,     ///< not for this user
   Sql,            ///< SQLite refused an ordinary SQL statement
   Internal,       ///< a bug in eindb
 };
