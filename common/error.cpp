@@ -18,6 +18,7 @@ std::string_view describe(ErrorKind kind) {
     case ErrorKind::Corrupt: return "corrupt data";
     case ErrorKind::ReadOnly: return "read-only";
     case ErrorKind::Busy: return "busy";
+    case ErrorKind::Conflict: return "conflict";
     case ErrorKind::Cancelled: return "cancelled";
     case ErrorKind::MemoryLimit: return "memory limit";
     case ErrorKind::Permission: return "not permitted";

@@ -380,10 +380,7 @@ void Backend::run_script() {
     if (!portal->columns.empty()) write_row_description(*out_, portal->columns, {});
     stream_ = Stream{std::move(portal), 0};
   } catch (const Error& error) {
-    const auto offset = static_cast<std::size_t>(text.data() - script.text.data());
-    const auto span = error.span() ? std::optional(SourceSpan{error.span()->begin + offset, error.span()->end + offset})
-                                   : std::nullopt;
-    fail(Error(error.kind(), error.message(), span, error.hint()), script.text);
+    fail(error, script.text, static_cast<std::size_t>(text.data() - script.text.data()));
     recover();
   }
 }
@@ -520,14 +517,14 @@ void Backend::ready() { out_->begin('Z').bytes(std::string(1, static_cast<char>(
 
 // ---- Errors --------------------------------------------------------------------------------------------------------
 
-void Backend::fail(const Error& error, std::string_view text) {
+void Backend::fail(const Error& error, std::string_view text, std::size_t offset) {
   const auto* coded = dynamic_cast<const CodedError*>(&error);
   const auto sqlstate = coded != nullptr ? coded->sqlstate() : sqlstate_of(error.kind());
   out_->begin('E').bytes("S").text("ERROR").bytes("V").text("ERROR").bytes("C").text(sqlstate).bytes("M").text(
       error.message());
   if (!error.hint().empty()) out_->bytes("H").text(error.hint());
-  if (error.span() && error.span()->begin <= text.size()) {
-    const auto before = text.substr(0, error.span()->begin);
+  if (error.span() && offset + error.span()->begin <= text.size()) {
+    const auto before = text.substr(0, offset + error.span()->begin);
     const auto characters = std::count_if(before.begin(), before.end(), [](char c) { return (c & 0xC0) != 0x80; });
     out_->bytes("P").text(std::to_string(characters + 1));
   }

@@ -118,7 +118,8 @@ class Backend {
   void set_parameter(const std::string& name, const std::optional<std::string>& value);
   void report_parameter(const std::string& name);
   void ready();
-  void fail(const Error& error, std::string_view text);
+  // The error's place is in a statement that begins at `offset` of the text.
+  void fail(const Error& error, std::string_view text, std::size_t offset = 0);
   void fail(std::string_view severity, std::string_view sqlstate, std::string_view message);
   void recover();
 

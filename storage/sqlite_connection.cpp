@@ -43,6 +43,7 @@ int open_flags(SqliteConnection::Access access) {
 }
 
 ErrorKind kind_of(int code) {
+  if (code == SQLITE_BUSY_SNAPSHOT) return ErrorKind::Conflict;
   switch (code & 0xFF) {
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT: return ErrorKind::Corrupt;
@@ -62,6 +63,7 @@ ErrorKind kind_of(int code) {
 
 std::string hint_for(ErrorKind kind) {
   if (kind == ErrorKind::Busy) return "another connection writes to this database; try again when it is done";
+  if (kind == ErrorKind::Conflict) return "ROLLBACK, and run the transaction again";
   if (kind == ErrorKind::ReadOnly) return "open a file that you may write, or a copy of it";
   return "";
 }
@@ -266,6 +268,10 @@ void SqliteConnection::fail(int code, std::optional<std::string_view> user_sql) 
   // SQLite has several codes for what its authorizer denied.
   if (const auto denial = std::exchange(denial_, {}); !denial.empty())
     throw Error(denial_kind_, denial, std::nullopt, denial_hint_);
+  if (kind == ErrorKind::Conflict) {
+    throw Error(kind, "another connection has changed the database since this transaction began to read", std::nullopt,
+                hint_for(kind));
+  }
   if ((code & 0xFF) == SQLITE_NOTADB) throw Error(kind, name_ + " is not a database");
   if (user_sql) {
     throw Error(kind, sqlite3_errmsg(handle_), token_at(*user_sql, sqlite3_error_offset(handle_)), hint_for(kind));
