@@ -89,7 +89,7 @@ class Backend {
   void receive(const Frame& frame);
   void log_in();
   void follow(Handshake::Next next);
-  void begin_session(const Admission& admission);
+  void begin_session(const AdmittedClient& admitted);
   void handle(const Frame& frame);
   void handle(const frontend::Query& query);
   void handle(const frontend::Parse& parse);

@@ -10,7 +10,6 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/thread_pool.hpp>
 #include <chrono>
 #include <csignal>
 #include <cstring>
@@ -52,9 +51,9 @@ constexpr int kFewestWorkers = 16;
 constexpr std::string_view kShutdown = "57P01";
 constexpr std::string_view kShutdownMessage = "the connection ends: the server is being shut down";
 
-int worker_count(int wanted) {
-  if (wanted > 0) return wanted;
-  return std::max(kFewestWorkers, kWorkersPerCore * static_cast<int>(std::thread::hardware_concurrency()));
+std::size_t worker_count(int wanted) {
+  const auto cores = static_cast<int>(std::thread::hardware_concurrency());
+  return static_cast<std::size_t>(wanted > 0 ? wanted : std::max(kFewestWorkers, kWorkersPerCore * cores));
 }
 
 std::int32_t random_secret() {
@@ -79,11 +78,6 @@ void raise_descriptor_limit() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-SessionOptions reading(SessionOptions options) {
-  options.read_only = true;
-  return options;
-}
-
 // Zero is no limit.
 Clock::time_point after(std::chrono::milliseconds time) {
   return time == time.zero() ? Clock::time_point::max() : Clock::now() + time;
@@ -104,6 +98,7 @@ class Server::Impl {
  private:
   class Client;
 
+  SessionOptions session_options(bool read_only) const;
   void use_tls();
   void accept();
   void pause_accepting();
@@ -121,10 +116,10 @@ class Server::Impl {
   void for_each_client(F&& f);
 
   ServerOptions options_;
+  SharedResources resources_;
   ClientSessions sessions_;
   std::optional<TlsContext> tls_;
   asio::io_context io_{1};
-  asio::thread_pool workers_;
   tcp::acceptor acceptor_;
   asio::signal_set signals_;
   asio::steady_timer accept_timer_;
@@ -216,7 +211,7 @@ class Server::Impl::Client : public std::enable_shared_from_this<Client> {
   template <class F, class Done>
   void work(F f, Done done) {
     doing_ = Doing::Working;
-    asio::post(server_.workers_, [self = shared_from_this(), guard = asio::make_work_guard(server_.io_), f, done] {
+    server_.resources_.workers().post([self = shared_from_this(), guard = asio::make_work_guard(server_.io_), f, done] {
       const auto result = f(*self);
       asio::post(self->server_.io_, [self, result, done] { done(*self, result); });
     });
@@ -336,14 +331,12 @@ class Server::Impl::Client : public std::enable_shared_from_this<Client> {
 
 Server::Impl::Impl(ServerOptions options)
     : options_(std::move(options)),
-      sessions_{
-          .read_write = {options_.database, options_.session, static_cast<std::size_t>(worker_count(options_.workers))},
-          .read_only = {options_.database, reading(options_.session),
-                        static_cast<std::size_t>(worker_count(options_.workers))},
-          .transfers = TransferDirectory(options_.database),
-          .limits = options_.limits,
-          .seats = SessionSeats(options_.max_connections)},
-      workers_(static_cast<std::size_t>(worker_count(options_.workers))),
+      resources_(options_.resources, options_.database, worker_count(options_.workers), options_.read_only),
+      sessions_{.read_write = {options_.database, session_options(false), worker_count(options_.workers)},
+                .read_only = {options_.database, session_options(true), worker_count(options_.workers)},
+                .transfers = TransferDirectory(options_.database),
+                .limits = options_.limits,
+                .seats = SessionSeats(options_.max_connections)},
       acceptor_(io_),
       signals_(io_, SIGTERM, SIGINT),
       accept_timer_(io_),
@@ -385,12 +378,18 @@ void Server::Impl::check_users(const std::string& place) {
   sessions_.read_write.give_back(std::move(session));
 }
 
+SessionOptions Server::Impl::session_options(bool read_only) const {
+  auto options = resources_.session(read_only);
+  options.statement_timeout_ms = options_.statement_timeout.count();
+  return options;
+}
+
 void Server::Impl::run() {
   await_signal();
   sweep();
   accept();
   io_.run();
-  workers_.join();
+  resources_.workers().join();
 }
 
 void Server::Impl::accept() {

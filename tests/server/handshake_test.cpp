@@ -70,9 +70,9 @@ TEST_F(HandshakeTest, WithoutUsersWhoIsOnThisMachineIsLetIn) {
   Handshake handshake(sessions_, "::1");
   EXPECT_EQ(first(handshake, startup("user\0ada\0DateStyle\0ISO\0jit\0off\0"sv)), Next::LogIn);
   EXPECT_EQ(handshake.log_in(out_), Next::Admit);
-  EXPECT_EQ(handshake.admission().user, "ada");
-  EXPECT_EQ(handshake.admission().database, "ada");
-  EXPECT_EQ(handshake.admission().role, UserRole::ReadWrite);
+  EXPECT_EQ(handshake.admitted().user, "ada");
+  EXPECT_EQ(handshake.admitted().database, "ada");
+  EXPECT_EQ(handshake.admitted().role, UserRole::Admin);
   EXPECT_EQ(sent(), "");
 }
 
@@ -183,8 +183,8 @@ TEST_F(HandshakeTest, SettingsOfTheStart) {
   first(handshake,
         startup("user\0ada\0threads\0002\0nonsense\0x\0options\0-c idle_session_timeout=5s --tile-bytes=1\0"sv));
   using Settings = std::vector<std::pair<std::string, std::string>>;
-  EXPECT_EQ(handshake.admission().settings, (Settings{{"threads", "2"}, {"tile_bytes", "1"}}));
-  EXPECT_EQ(handshake.admission().parameters.idle().session, 5s);
+  EXPECT_EQ(handshake.admitted().settings, (Settings{{"threads", "2"}, {"tile_bytes", "1"}}));
+  EXPECT_EQ(handshake.admitted().parameters.idle().session, 5s);
   Handshake other(sessions_, "");
   EXPECT_THROW(first(other, startup("user\0ada\0client_encoding\0LATIN1\0"sv)), Error);
 }
