@@ -14,6 +14,7 @@
 #include "engine/memory_tensor.hpp"
 #include "engine/prepared_statement.hpp"
 #include "engine/result.hpp"
+#include "engine/row_loader.hpp"
 #include "engine/settings.hpp"
 #include "engine/side_schema.hpp"
 #include "engine/sql_function.hpp"
@@ -38,10 +39,12 @@ using ProgressCallback = std::function<void(const Progress&)>;
 
 /// What a prepared statement runs with.
 struct StatementInputs {
-  /// Value n is that of parameter $n + 1.
-  std::vector<std::variant<std::int64_t, double, std::complex<double>, std::string>> parameters;
+  /// Value n is that of parameter $n + 1; monostate is NULL, which SQL alone takes.
+  std::vector<std::variant<std::monostate, std::int64_t, double, std::complex<double>, std::string>> parameters;
   /// Attached by name for this one run.
   std::map<std::string, MemoryTensor> tensors;
+  /// Of COPY: the file that is read or written in place of the one that it names. Empty: that one.
+  std::string file;
 };
 
 /// What a statement gives and takes, known before it runs.
@@ -70,6 +73,9 @@ class Session {
   Result execute(const PreparedStatement& statement, const StatementInputs& inputs);
   /// Names are looked up, but nothing runs and nothing changes. Errors as of the statement itself.
   StatementDescription describe(const PreparedStatement& statement);
+
+  /// Begins to take rows; errors as load_rows().
+  std::unique_ptr<RowLoader> load(const LoadTarget& target);
 
   /// True between BEGIN and COMMIT or ROLLBACK.
   bool in_transaction() const;

@@ -10,6 +10,7 @@
 #include "common/source_span.hpp"
 #include "engine/rows.hpp"
 #include "engine/script.hpp"
+#include "server/coded_error.hpp"
 #include "server/dialect_lexer.hpp"
 #include "server/error_response.hpp"
 #include "server/sqlstate.hpp"
@@ -27,17 +28,6 @@ constexpr std::string_view kUnknownStatement = "26000";
 constexpr std::string_view kUnknownCursor = "34000";
 constexpr std::string_view kFailedTransaction = "25P02";
 
-// An error that has a code of its own.
-class CodedError : public Error {
- public:
-  CodedError(std::string_view sqlstate, ErrorKind kind, std::string message)
-      : Error(kind, std::move(message)), sqlstate_(sqlstate) {}
-  std::string_view sqlstate() const { return sqlstate_; }
-
- private:
-  std::string_view sqlstate_;
-};
-
 std::string first_word(std::string_view text) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   const auto* const begin = std::find_if(text.begin(), text.end(), is_letter);
@@ -48,6 +38,7 @@ std::string first_word(std::string_view text) {
 std::string tag_of(const Portal& portal) {
   const auto& result = *portal.result;
   auto word = first_word(portal.statement->text);
+  if (portal.copy) return "COPY " + std::to_string(portal.rows);
   if (word == "INSERT" && result.tensor == nullptr && result.status != "INSERT")
     return "INSERT 0 " + std::to_string(result.rows_changed);
   if (word == "UPDATE" || word == "DELETE") return word + " " + std::to_string(result.rows_changed);
@@ -74,15 +65,15 @@ Backend::Next Backend::run(FrameReader& frames, MessageWriter& out) {
     while (phase_ < Phase::Encrypting) {
       if (out.size() > kMostWritten) return Next::Output;
       if (stream_) continue_stream();
-      else if (script_) run_script();
+      else if (script_ && copy_in_ == nullptr) run_script();
       else if (const auto frame = frames.next()) receive(*frame);
       else break;
     }
-    if (phase_ == Phase::Session) client_.settle();
+    if (phase_ == Phase::Session && copy_in_ == nullptr) client_.settle();
   } catch (const ProtocolError& error) {
     end(error.sqlstate(), error.what());
-  } catch (const Error& error) {
-    end(sqlstate_of(error.kind()), error.message(), error.hint());
+  } catch (const Error& error) {  // before there is a session that could go on
+    end(sqlstate_of(error), error.message(), error.hint());
   } catch (const std::exception& error) {
     end("XX000", error.what());
   }
@@ -162,7 +153,8 @@ void Backend::handle(const Frame& frame) {
   std::string_view text;
   if (const auto* parse = std::get_if<frontend::Parse>(&message)) text = parse->text;
   try {
-    std::visit([&](const auto& kind) { handle(kind); }, message);
+    if (copy_in_ != nullptr) handle_copy(message);
+    else std::visit([&](const auto& kind) { handle(kind); }, message);
   } catch (const Error& error) {
     fail(error, text);
     recover();
@@ -218,9 +210,10 @@ void Backend::handle(const frontend::Bind& bind) {
   portal->columns = statement.columns;
   portal->formats = bind.result_formats;
   for (std::size_t n = 0; n < needed; ++n) {
-    if (!bind.values[n]) throw Error(ErrorKind::Unsupported, "parameters cannot be NULL");
+    const auto& value = bind.values[n];
     portal->inputs.parameters.push_back(
-        read_value(*bind.values[n], statement.parameter_types[n], format_of(bind.parameter_formats, n)));
+        value ? read_value(*value, statement.parameter_types[n], format_of(bind.parameter_formats, n))
+              : ParameterInput());
   }
   client_.portals.insert_or_assign(std::string(bind.portal), std::move(portal));
   out_->empty('2');
@@ -239,7 +232,7 @@ void Backend::handle(const frontend::Describe& describe) {
     throw CodedError(kUnknownCursor, ErrorKind::UnknownName,
                      "there is no portal \"" + std::string(describe.name) + "\"");
   auto& portal = *found->second;
-  if (portal.statement->prepared == nullptr && !portal.statement->command) return out_->empty('n');
+  if (portal.statement->empty() || portal.statement->copy) return out_->empty('n');
   if (portal.columns.empty() && !portal.result) describe_portal(portal);
   if (portal.columns.empty()) return out_->empty('n');
   write_row_description(*out_, portal.columns, portal.formats);
@@ -251,11 +244,36 @@ void Backend::handle(const frontend::Execute& execute) {
     throw CodedError(kUnknownCursor, ErrorKind::UnknownName,
                      "there is no portal \"" + std::string(execute.portal) + "\"");
   const auto portal = found->second;
-  if (portal->statement->prepared == nullptr && !portal->statement->command) return out_->empty('I');
+  if (portal->statement->empty()) return out_->empty('I');
   // Statements up to a Sync are one transaction; a single one is that by itself.
   if (!portal->result && !portal->statement->command && frames_->next_type() != 'S') client_.begin_implicit();
-  if (!portal->result) begin_rows(*portal);
-  stream_ = Stream{portal, std::max(0, execute.most_rows)};
+  if (!portal->result) begin(*portal);
+  stream(portal, std::max(0, execute.most_rows));
+}
+
+// Rows go to the client, but where they come from there.
+void Backend::stream(std::shared_ptr<Portal> portal, std::int64_t most) {
+  if (copy_in_ != nullptr) return;
+  if (portal->copy) most = 0;
+  stream_ = Stream{std::move(portal), most};
+}
+
+// Flush and Sync were sent before the client knew that it is to send rows.
+void Backend::handle_copy(const frontend::Message& message) {
+  if (const auto* data = std::get_if<frontend::CopyData>(&message)) {
+    copy_in_->append(data->bytes);
+  } else if (std::holds_alternative<frontend::CopyDone>(message)) {
+    const auto tag = copy_in_->finish();
+    copy_in_.reset();
+    client_.look_at_transaction();
+    out_->begin('C').text(tag).end();
+  } else if (const auto* fail = std::get_if<frontend::CopyFail>(&message)) {
+    throw CodedError("57014", ErrorKind::Cancelled, "COPY from stdin failed: " + std::string(fail->reason));
+  } else if (std::holds_alternative<frontend::Terminate>(message)) {
+    phase_ = Phase::Closing;
+  } else if (!std::holds_alternative<frontend::Sync>(message) && !std::holds_alternative<frontend::Flush>(message)) {
+    throw CodedError("08P01", ErrorKind::Value, "COPY from stdin waits for rows, and another message came");
+  }
 }
 
 void Backend::handle(const frontend::Close& close) {
@@ -307,10 +325,42 @@ std::shared_ptr<ClientStatement> Backend::make_statement(std::string_view text) 
   statement->text = text;
   statement->command = parse_client_command(text);
   if (statement->command || split_statements(text).empty()) return statement;
+  statement->copy = parse_copy_statement(text);
+  if (statement->copy) {
+    const auto& copy = *statement->copy;
+    if (const auto* file = std::get_if<CopyStatement::File>(&copy.format)) statement->copied = copied_file(text, *file);
+    else if (copy.side == CopySide::ToClient) statement->copied = copied_rows(text, copy);
+    return statement;
+  }
   statement->translation = translate_dialect(text);
   in_own_words(*statement,
                [&] { statement->prepared = client_.session().prepare(statement->translation.text_of(text)); });
   return statement;
+}
+
+// Errors have their place in the COPY.
+std::shared_ptr<ClientStatement> Backend::copied_rows(std::string_view text, const CopyStatement& copy) {
+  try {
+    return make_statement(rows_of_copy(text, copy));
+  } catch (const Error& error) {
+    auto place = copy.source;
+    if (error.span() && copy.table.empty())
+      place = {place.begin + error.span()->begin, place.begin + error.span()->end};
+    throw Error(error.kind(), error.message(), place, error.hint());
+  }
+}
+
+// All that stands before the file is where the client wrote it.
+std::shared_ptr<ClientStatement> Backend::copied_file(std::string_view text, const CopyStatement::File& file) {
+  try {
+    auto statement = std::make_shared<ClientStatement>();
+    statement->text = copy_of_file(text, file, "file of the client");
+    statement->prepared = client_.session().prepare(statement->text);
+    return statement;
+  } catch (const Error& error) {
+    const bool before = error.span() && error.span()->end <= file.place.begin;
+    throw Error(error.kind(), error.message(), before ? error.span() : file.options, error.hint());
+  }
 }
 
 // What the client leaves open is what the statement takes.
@@ -373,14 +423,11 @@ void Backend::run_script() {
     auto portal = std::make_shared<Portal>();
     portal->statement = make_statement(text);
     if (script.statements.size() > 1 && !portal->statement->command) client_.begin_implicit();
-    begin_rows(*portal);
+    begin(*portal);
     if (!portal->columns.empty()) write_row_description(*out_, portal->columns, {});
-    stream_ = Stream{std::move(portal), 0};
+    stream(std::move(portal), 0);
   } catch (const Error& error) {
-    const auto offset = static_cast<std::size_t>(text.data() - script.text.data());
-    const auto span = error.span() ? std::optional(SourceSpan{error.span()->begin + offset, error.span()->end + offset})
-                                   : std::nullopt;
-    fail(Error(error.kind(), error.message(), span, error.hint()), script.text);
+    fail(error, script.text, static_cast<std::size_t>(text.data() - script.text.data()));
     recover();
   }
 }
@@ -394,9 +441,35 @@ void Backend::check_transaction(const ClientStatement& statement) const {
                    "the transaction has failed: statements are ignored up to its end");
 }
 
+void Backend::begin(Portal& portal) {
+  check_transaction(*portal.statement);
+  if (portal.statement->copy) begin_copy(portal);
+  else begin_rows(portal);
+}
+
+void Backend::begin_copy(Portal& portal) {
+  const auto& copy = *portal.statement->copy;
+  if (copy.side == CopySide::FromClient) {
+    auto& session = client_.session();
+    if (portal.statement->copied == nullptr) copy_in_ = copy_rows_in(copy, session);
+    else copy_in_ = copy_file_in(portal.statement->copied->prepared, sessions_.transfers.make(), session);
+    copy_in_->begin(*out_);
+    return;
+  }
+  const auto& copied = *portal.statement->copied;
+  if (copied.prepared != nullptr)
+    in_own_words(copied, [&] { portal.result = client_.session().execute(*copied.prepared, {}); });
+  if (!portal.result || portal.result->rows == nullptr)
+    throw Error(ErrorKind::Value, "what is to be copied gives no rows", copy.source, "COPY (SELECT ...) TO STDOUT");
+  portal.next_row.emplace();
+  if (!portal.result->rows->next(*portal.next_row)) portal.next_row.reset();
+  portal.copy.emplace(std::get<CopyFormatOptions>(copy.format), portal.result->columns,
+                      portal.next_row ? &*portal.next_row : nullptr);
+  portal.copy->begin(*out_);
+}
+
 void Backend::begin_rows(Portal& portal) {
   const auto& statement = *portal.statement;
-  check_transaction(statement);
   if (statement.command) {
     run_command(*statement.command, portal);
   } else {
@@ -503,10 +576,12 @@ bool Backend::write_rows(Portal& portal, std::int64_t most) {
       if (most > 0) stream_->most = most - given;
       return false;
     }
-    write_row(*out_, *portal.next_row, portal.columns, portal.formats);
+    if (portal.copy) portal.copy->row(*out_, *portal.next_row);
+    else write_row(*out_, *portal.next_row, portal.columns, portal.formats);
     ++portal.rows;
     if (!portal.result->rows->next(*portal.next_row)) portal.next_row.reset();
   }
+  if (portal.copy) portal.copy->end(*out_);
   complete(portal);
   return true;
 }
@@ -520,12 +595,14 @@ void Backend::ready() {
 
 // ---- Errors --------------------------------------------------------------------------------------------------------
 
-void Backend::fail(const Error& error, std::string_view text) {
-  const auto* coded = dynamic_cast<const CodedError*>(&error);
-  write_error(*out_, coded != nullptr ? coded->sqlstate() : sqlstate_of(error.kind()), error, text);
+// `offset`: where the statement that the error speaks of begins in the text.
+void Backend::fail(const Error& error, std::string_view text, std::size_t offset) {
+  out_->abandon();
+  write_error(*out_, error, text, offset);
 }
 
 void Backend::end(std::string_view sqlstate, std::string_view message, std::string_view hint) {
+  out_->abandon();
   write_fatal(*out_, sqlstate, message, hint);
   phase_ = Phase::Closing;
 }
@@ -533,6 +610,7 @@ void Backend::end(std::string_view sqlstate, std::string_view message, std::stri
 // After an error: the rest of a script, or of the messages up to a Sync, is left out.
 void Backend::recover() {
   stream_.reset();
+  copy_in_.reset();
   script_.reset();
   client_.portals.erase("");
   client_.fail();

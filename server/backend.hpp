@@ -13,6 +13,7 @@
 #include "server/cancel_key.hpp"
 #include "server/client_sessions.hpp"
 #include "server/client_state.hpp"
+#include "server/copy_in.hpp"
 #include "server/handshake.hpp"
 #include "server/protocol/frame_reader.hpp"
 #include "server/protocol/frontend_message.hpp"
@@ -101,6 +102,7 @@ class Backend {
   void handle(const frontend::Terminate& /*terminate*/) { phase_ = Phase::Closing; }
   void handle(const frontend::FunctionCall& call);
   void handle(const frontend::Password& password);
+  void handle_copy(const frontend::Message& message);
   // What comes behind the end of a COPY is left over from it.
   void handle(const frontend::CopyData& /*data*/) {}
   void handle(const frontend::CopyDone& /*done*/) {}
@@ -115,7 +117,12 @@ class Backend {
   void describe_portal(Portal& portal);
   void run_script();
   bool run_in_script(std::string_view text);
+  std::shared_ptr<ClientStatement> copied_rows(std::string_view text, const CopyStatement& copy);
+  std::shared_ptr<ClientStatement> copied_file(std::string_view text, const CopyStatement::File& file);
+  void begin(Portal& portal);
   void begin_rows(Portal& portal);
+  void begin_copy(Portal& portal);
+  void stream(std::shared_ptr<Portal> portal, std::int64_t most);
   void run_command(const ClientCommand& command, Portal& portal);
   void check_transaction(const ClientStatement& statement) const;
   bool write_rows(Portal& portal, std::int64_t most);
@@ -125,7 +132,7 @@ class Backend {
   void set_parameter(const std::string& name, const std::optional<std::string>& value);
   void report_parameter(const std::string& name);
   void ready();
-  void fail(const Error& error, std::string_view text);
+  void fail(const Error& error, std::string_view text, std::size_t offset = 0);
   void end(std::string_view sqlstate, std::string_view message, std::string_view hint = {});
   void recover();
 
@@ -140,6 +147,7 @@ class Backend {
   bool at_rest_ = false;
   std::optional<Script> script_;
   std::optional<Stream> stream_;
+  std::unique_ptr<CopyIn> copy_in_;  // while rows come from the client
   std::optional<CancelKey> cancel_requested_;
   // While run() runs:
   FrameReader* frames_ = nullptr;

@@ -340,6 +340,7 @@ Server::Impl::Impl(ServerOptions options)
           .read_write = {options_.database, options_.session, static_cast<std::size_t>(worker_count(options_.workers))},
           .read_only = {options_.database, reading(options_.session),
                         static_cast<std::size_t>(worker_count(options_.workers))},
+          .transfers = TransferDirectory(options_.database),
           .limits = options_.limits,
           .seats = SessionSeats(options_.max_connections)},
       workers_(static_cast<std::size_t>(worker_count(options_.workers))),

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "common/error.hpp"
+#include "server/bytea_text.hpp"
 #include "server/protocol/body_reader.hpp"
 
 namespace eindb {
@@ -99,12 +100,7 @@ std::size_t integer_bytes(DataType type) {
 void append_hexadecimal(std::string& out, const Cell& cell) {
   std::string bytes;
   append_text(bytes, cell);
-  out += "\\x";
-  for (const auto byte : bytes) {
-    constexpr std::string_view kDigits = "0123456789abcdef";
-    out += kDigits[static_cast<unsigned char>(byte) >> 4U];
-    out += kDigits[static_cast<unsigned char>(byte) & 15U];
-  }
+  append_bytea(out, bytes);
 }
 
 void append_binary(std::string& out, const Cell& cell, DataType type) {

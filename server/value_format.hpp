@@ -28,7 +28,7 @@ void write_value(MessageWriter& out, const Cell& cell, DataType type, frontend::
 /// One part of a complex number.
 void write_value(MessageWriter& out, double value, DataType type, frontend::Format format);
 
-using ParameterInput = std::variant<std::int64_t, double, std::complex<double>, std::string>;
+using ParameterInput = decltype(StatementInputs::parameters)::value_type;
 
 /// The value of a parameter that a client sends as `type`. Error{Value} for text that is no value of the type,
 /// Error{Unsupported} for types that eindb has no values of, ProtocolError for a binary value of the wrong length.
