@@ -14,6 +14,7 @@
 
 #include "common/error.hpp"
 #include "security/base64.hpp"
+#include "server/half_open_counts.hpp"
 #include "server/protocol/protocol_error.hpp"
 #include "server/startup_options.hpp"
 
@@ -215,6 +216,21 @@ TEST(LoginThrottle, CountsUsersAndAddresses) {
   EXPECT_TRUE(throttle.allows("b", "x"));
   refusals.clear();
   EXPECT_TRUE(throttle.allows("a", "x"));
+}
+
+TEST(HalfOpenCounts, AnAddressHasHalfOfThePlaces) {
+  HalfOpenCounts counts(4);
+  counts.add("a");
+  EXPECT_FALSE(counts.is_full_for("a"));
+  counts.add("a");
+  EXPECT_TRUE(counts.is_full_for("a"));
+  EXPECT_FALSE(counts.is_full_for("b"));
+  counts.add("b");
+  counts.add("c");
+  EXPECT_TRUE(counts.is_full());
+  counts.remove("a");
+  EXPECT_FALSE(counts.is_full());
+  EXPECT_FALSE(counts.is_full_for("a"));
 }
 
 TEST(SessionSeats, AreGivenBack) {
