@@ -24,6 +24,7 @@
 #include "security/digest.hpp"
 #include "server/backend.hpp"
 #include "server/client_channel.hpp"
+#include "server/counted_address.hpp"
 #include "server/error_response.hpp"
 #include "server/half_open_counts.hpp"
 
@@ -62,14 +63,6 @@ std::int32_t random_secret() {
   std::int32_t secret = 0;
   std::memcpy(&secret, random_bytes(sizeof secret).data(), sizeof secret);
   return secret;
-}
-
-// Who has an address of version 6 has a network of 2^64 of them.
-std::string throttled_address(const asio::ip::address& address) {
-  if (!address.is_v6()) return address.to_string();
-  auto bytes = address.to_v6().to_bytes();
-  std::fill(bytes.begin() + bytes.size() / 2, bytes.end(), static_cast<unsigned char>(0));
-  return asio::ip::address_v6(bytes).to_string();
 }
 
 // A connection is a descriptor, and so are the files of a session: as many as the system gives.
@@ -153,7 +146,7 @@ class Server::Impl::Client : public std::enable_shared_from_this<Client> {
         login_deadline_(after(server.sessions_.limits.login)) {}
 
   const CancelKey& key() const { return key_; }
-  /// As the login throttle counts it.
+  /// As counted_address() has it.
   const std::string& address() const { return address_; }
   bool in_session() const { return in_session_; }
   /// Whether the server waits for the client to say who it is.
@@ -422,7 +415,7 @@ void Server::Impl::welcome(tcp::socket socket) {
   socket.non_blocking(true, ignored);
   socket.set_option(tcp::no_delay(true), ignored);
   socket.set_option(tcp::socket::keep_alive(true), ignored);
-  const auto address = throttled_address(socket.remote_endpoint(ignored).address());
+  const auto address = counted_address(socket.remote_endpoint(ignored).address());
   if (half_open_.is_full_for(address) && !drop_silent(&address)) return;
   if (half_open_.is_full() && !drop_silent()) return;
   const CancelKey key{++last_process_, random_secret()};

@@ -14,6 +14,7 @@
 
 #include "common/error.hpp"
 #include "security/base64.hpp"
+#include "server/counted_address.hpp"
 #include "server/half_open_counts.hpp"
 #include "server/protocol/protocol_error.hpp"
 #include "server/startup_options.hpp"
@@ -216,6 +217,14 @@ TEST(LoginThrottle, CountsUsersAndAddresses) {
   EXPECT_TRUE(throttle.allows("b", "x"));
   refusals.clear();
   EXPECT_TRUE(throttle.allows("a", "x"));
+}
+
+TEST(CountedAddress, IsThatOfACustomer) {
+  const auto counted = [](const char* text) { return counted_address(boost::asio::ip::make_address(text)); };
+  EXPECT_EQ(counted("192.0.2.7"), "192.0.2.7");
+  EXPECT_EQ(counted("::ffff:192.0.2.7"), "192.0.2.7");
+  EXPECT_EQ(counted("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::");
+  EXPECT_NE(counted("2001:db8:1:3:3:4:5:6"), counted("2001:db8:1:2:3:4:5:6"));
 }
 
 TEST(HalfOpenCounts, AnAddressHasHalfOfThePlaces) {
