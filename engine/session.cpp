@@ -131,6 +131,10 @@ StatementDescription Session::describe(const PreparedStatement& statement) {
   });
 }
 
+TensorStrips Session::strips(std::shared_ptr<const TensorRelation> tensor) const {
+  return TensorStrips(std::move(tensor), &impl_->state.cancellation);
+}
+
 std::unique_ptr<RowLoader> Session::load(const LoadTarget& target) {
   return guarded([&] {
     impl_->start();

@@ -18,6 +18,7 @@
 #include "engine/settings.hpp"
 #include "engine/side_schema.hpp"
 #include "engine/sql_function.hpp"
+#include "engine/tensor_strips.hpp"
 
 namespace eindb {
 
@@ -52,6 +53,7 @@ struct StatementDescription {
   std::vector<Column> columns;         ///< empty: it gives no rows
   std::vector<ColumnType> parameters;  ///< of $1, $2, ...; Any where the statement takes whatever is given
   bool reads_only = false;             ///< SQL that leaves the database as it is
+  bool gives_tensor = false;           ///< the columns are its labels and its values
 };
 
 /// One user's connection to one database: runs statements one after another.
@@ -73,6 +75,9 @@ class Session {
   Result execute(const PreparedStatement& statement, const StatementInputs& inputs);
   /// Names are looked up, but nothing runs and nothing changes. Errors as of the statement itself.
   StatementDescription describe(const PreparedStatement& statement);
+  /// The elements of the tensor that the last statement gave. They stop with Error{Cancelled} when that statement is
+  /// to, and must not outlive the session.
+  TensorStrips strips(std::shared_ptr<const TensorRelation> tensor) const;
 
   /// Begins to take rows; errors as load_rows().
   std::unique_ptr<RowLoader> load(const LoadTarget& target);

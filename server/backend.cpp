@@ -11,8 +11,10 @@
 #include "engine/rows.hpp"
 #include "engine/script.hpp"
 #include "server/coded_error.hpp"
+#include "server/copy_row_stream.hpp"
 #include "server/dialect_lexer.hpp"
 #include "server/error_response.hpp"
+#include "server/result_rows.hpp"
 #include "server/sqlstate.hpp"
 #include "server/value_format.hpp"
 
@@ -21,8 +23,6 @@ namespace {
 
 using frontend::Format;
 
-// Written before it is sent on: about what a socket takes at once.
-constexpr std::size_t kMostWritten = std::size_t{128} << 10U;
 constexpr std::string_view kDuplicateStatement = "42P05";
 constexpr std::string_view kUnknownStatement = "26000";
 constexpr std::string_view kUnknownCursor = "34000";
@@ -38,7 +38,7 @@ std::string first_word(std::string_view text) {
 std::string tag_of(const Portal& portal) {
   const auto& result = *portal.result;
   auto word = first_word(portal.statement->text);
-  if (portal.copy) return "COPY " + std::to_string(portal.rows);
+  if (portal.statement->copy) return "COPY " + std::to_string(portal.rows);
   if (word == "INSERT" && result.tensor == nullptr && result.status != "INSERT")
     return "INSERT 0 " + std::to_string(result.rows_changed);
   if (word == "UPDATE" || word == "DELETE") return word + " " + std::to_string(result.rows_changed);
@@ -63,7 +63,7 @@ Backend::Next Backend::run(FrameReader& frames, MessageWriter& out) {
     if (phase_ == Phase::LoggingIn) log_in();
     if (phase_ == Phase::Encrypting) phase_ = Phase::First;
     while (phase_ < Phase::Encrypting) {
-      if (out.size() > kMostWritten) return Next::Output;
+      if (out.size() > kPortionBytes) return Next::Output;
       if (stream_) continue_stream();
       else if (script_ && copy_in_ == nullptr) run_script();
       else if (const auto frame = frames.next()) receive(*frame);
@@ -72,7 +72,7 @@ Backend::Next Backend::run(FrameReader& frames, MessageWriter& out) {
     if (phase_ == Phase::Session && copy_in_ == nullptr) client_.settle();
   } catch (const ProtocolError& error) {
     end(error.sqlstate(), error.what());
-  } catch (const Error& error) {  // before there is a session that could go on
+  } catch (const Error& error) {
     end(sqlstate_of(error), error.message(), error.hint());
   } catch (const std::exception& error) {
     end("XX000", error.what());
@@ -208,6 +208,7 @@ void Backend::handle(const frontend::Bind& bind) {
   auto portal = std::make_shared<Portal>();
   portal->statement = found->second;
   portal->columns = statement.columns;
+  portal->format = statement.format;
   portal->formats = bind.result_formats;
   for (std::size_t n = 0; n < needed; ++n) {
     const auto& value = bind.values[n];
@@ -254,7 +255,7 @@ void Backend::handle(const frontend::Execute& execute) {
 // Rows go to the client, but where they come from there.
 void Backend::stream(std::shared_ptr<Portal> portal, std::int64_t most) {
   if (copy_in_ != nullptr) return;
-  if (portal->copy) most = 0;
+  if (portal->statement->copy) most = 0;
   stream_ = Stream{std::move(portal), most};
 }
 
@@ -385,7 +386,8 @@ void Backend::describe_statement(ClientStatement& statement) {
   out_->begin('t').integer(static_cast<std::int16_t>(statement.parameter_types.size()));
   for (const auto type : statement.parameter_types) out_->integer(static_cast<std::int32_t>(type));
   out_->end();
-  statement.columns = client_columns(description.columns);
+  statement.format = client_.parameters.result_format();
+  statement.columns = described_columns(description, statement.format);
   if (statement.columns.empty()) return out_->empty('n');
   write_row_description(*out_, statement.columns, {});
 }
@@ -402,7 +404,7 @@ void Backend::describe_portal(Portal& portal) {
   const bool computed = std::any_of(description.columns.begin(), description.columns.end(),
                                     [](const Column& column) { return column.type == ColumnType::Any; });
   if (computed && description.reads_only) begin_rows(portal);
-  else portal.columns = client_columns(description.columns);
+  else portal.columns = described_columns(description, portal.format = client_.parameters.result_format());
 }
 
 void Backend::run_script() {
@@ -461,11 +463,7 @@ void Backend::begin_copy(Portal& portal) {
     in_own_words(copied, [&] { portal.result = client_.session().execute(*copied.prepared, {}); });
   if (!portal.result || portal.result->rows == nullptr)
     throw Error(ErrorKind::Value, "what is to be copied gives no rows", copy.source, "COPY (SELECT ...) TO STDOUT");
-  portal.next_row.emplace();
-  if (!portal.result->rows->next(*portal.next_row)) portal.next_row.reset();
-  portal.copy.emplace(std::get<CopyFormatOptions>(copy.format), portal.result->columns,
-                      portal.next_row ? &*portal.next_row : nullptr);
-  portal.copy->begin(*out_);
+  portal.stream = std::make_unique<CopyRowStream>(*portal.result, std::get<CopyFormatOptions>(copy.format), *out_);
 }
 
 void Backend::begin_rows(Portal& portal) {
@@ -477,11 +475,8 @@ void Backend::begin_rows(Portal& portal) {
     client_.look_at_transaction();
   }
   if (portal.result->rows == nullptr) return;
-  portal.next_row.emplace();
-  if (!portal.result->rows->next(*portal.next_row)) portal.next_row.reset();
-  // What was described is what comes.
-  if (portal.columns.empty())
-    portal.columns = client_columns(portal.result->columns, portal.next_row ? &*portal.next_row : nullptr);
+  if (portal.columns.empty()) portal.format = client_.parameters.result_format();
+  portal.stream = open_rows(portal, client_.session());
 }
 
 void Backend::run_command(const ClientCommand& command, Portal& portal) {
@@ -567,21 +562,19 @@ void Backend::continue_stream() {
 
 // False: there is more to write when this has gone.
 bool Backend::write_rows(Portal& portal, std::int64_t most) {
-  for (std::int64_t given = 0; portal.next_row; ++given) {
+  for (std::int64_t given = 0; portal.stream != nullptr && !portal.stream->at_end();) {
     if (most > 0 && given == most) {
       out_->empty('s');
       return true;
     }
-    if (out_->size() > kMostWritten) {
+    if (out_->size() > kPortionBytes || !portal.stream->write(*out_)) {
       if (most > 0) stream_->most = most - given;
       return false;
     }
-    if (portal.copy) portal.copy->row(*out_, *portal.next_row);
-    else write_row(*out_, *portal.next_row, portal.columns, portal.formats);
+    ++given;
     ++portal.rows;
-    if (!portal.result->rows->next(*portal.next_row)) portal.next_row.reset();
   }
-  if (portal.copy) portal.copy->end(*out_);
+  if (portal.stream != nullptr) portal.stream->end(*out_);
   complete(portal);
   return true;
 }
