@@ -333,7 +333,7 @@ class End(unittest.TestCase):
             return connection.pgconn.get_result()
 
     def test_statements_that_run_may_end(self):
-        self.serve()
+        self.serve("--shutdown-grace", "2min")
         slow = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 3000000) SELECT COUNT(*) FROM c"
         result = self.run_at_the_end(slow, signal.SIGTERM)
         self.assertEqual(result.get_value(0, 0), b"3000000")
