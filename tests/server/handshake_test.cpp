@@ -42,7 +42,7 @@ std::string startup(std::string_view parameters, std::int32_t version = 3 << 16)
 
 class HandshakeTest : public testing::Test {
  protected:
-  ~HandshakeTest() override { std::filesystem::remove(path_); }
+  void TearDown() override { std::filesystem::remove(path_); }
 
   Next first(Handshake& handshake, const std::string& body, std::size_t pending = 0) {
     return handshake.receive({'\0', body}, pending, out_);
@@ -248,8 +248,7 @@ TEST(SessionSeats, AreGivenBack) {
   auto second = seats.take();
   EXPECT_TRUE(first && second);
   EXPECT_FALSE(seats.take());
-  auto moved = std::move(second);
-  second.reset();
+  auto moved = std::exchange(second, std::nullopt);
   EXPECT_FALSE(seats.take());
   moved.reset();
   EXPECT_TRUE(seats.take());
