@@ -40,10 +40,18 @@ std::string startup(std::string_view parameters, std::int32_t version = 3 << 16)
   return integers({version}) + std::string(parameters) + '\0';
 }
 
+// Of one test; gone with it.
+struct Folder {
+  Folder() { std::filesystem::create_directory(path); }
+  ~Folder() { std::filesystem::remove_all(path); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  const std::string path = testing::TempDir() + "eindb_handshake_" + std::to_string(::getpid());
+};
+
 class HandshakeTest : public testing::Test {
  protected:
-  void TearDown() override { std::filesystem::remove(path_); }
-
   Next first(Handshake& handshake, const std::string& body, std::size_t pending = 0) {
     return handshake.receive({'\0', body}, pending, out_);
   }
@@ -62,7 +70,8 @@ class HandshakeTest : public testing::Test {
     return password(handshake, "c=biws," + nonce + ",p=" + base64_encode(std::string(32, 'x')));
   }
 
-  std::string path_ = testing::TempDir() + "eindb_handshake_" + std::to_string(::getpid()) + ".db";
+  const Folder folder_;
+  const std::string path_ = folder_.path + "/test.db";
   ClientSessions sessions_{.read_write = {path_, {}, 1},
                            .read_only = {path_, {.read_only = true}, 1},
                            .transfers = TransferDirectory(path_)};
