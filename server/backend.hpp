@@ -51,7 +51,7 @@ class Backend {
     Close     ///< after what is written the connection ends
   };
 
-  /// `sessions` outlives the backend; `address` is the client's, as LoginThrottle counts it.
+  /// `sessions` outlives the backend; `address` is the client's, for LoginThrottle.
   Backend(ClientSessions& sessions, CancelKey key, std::string address = {});
 
   /// Works on the messages that are there. Never throws for what a client sends.

@@ -14,6 +14,8 @@
 
 #include "common/error.hpp"
 #include "security/base64.hpp"
+#include "server/counted_address.hpp"
+#include "server/half_open_counts.hpp"
 #include "server/protocol/protocol_error.hpp"
 #include "server/startup_options.hpp"
 
@@ -38,10 +40,18 @@ std::string startup(std::string_view parameters, std::int32_t version = 3 << 16)
   return integers({version}) + std::string(parameters) + '\0';
 }
 
+// Of one test; gone with it.
+struct Folder {
+  Folder() { std::filesystem::create_directory(path); }
+  ~Folder() { std::filesystem::remove_all(path); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  const std::string path = testing::TempDir() + "eindb_handshake_" + std::to_string(::getpid());
+};
+
 class HandshakeTest : public testing::Test {
  protected:
-  ~HandshakeTest() override { std::filesystem::remove(path_); }
-
   Next first(Handshake& handshake, const std::string& body, std::size_t pending = 0) {
     return handshake.receive({'\0', body}, pending, out_);
   }
@@ -60,8 +70,11 @@ class HandshakeTest : public testing::Test {
     return password(handshake, "c=biws," + nonce + ",p=" + base64_encode(std::string(32, 'x')));
   }
 
-  std::string path_ = testing::TempDir() + "eindb_handshake_" + std::to_string(::getpid()) + ".db";
-  ClientSessions sessions_{.read_write = {path_, {}, 1}, .read_only = {path_, {.read_only = true}, 1}};
+  const Folder folder_;
+  const std::string path_ = folder_.path + "/test.db";
+  ClientSessions sessions_{.read_write = {path_, {}, 1},
+                           .read_only = {path_, {.read_only = true}, 1},
+                           .transfers = TransferDirectory(path_)};
   MessageWriter out_;
 };
 
@@ -215,14 +228,36 @@ TEST(LoginThrottle, CountsUsersAndAddresses) {
   EXPECT_TRUE(throttle.allows("a", "x"));
 }
 
+TEST(CountedAddress, IsThatOfACustomer) {
+  const auto counted = [](const char* text) { return counted_address(boost::asio::ip::make_address(text)); };
+  EXPECT_EQ(counted("192.0.2.7"), "192.0.2.7");
+  EXPECT_EQ(counted("::ffff:192.0.2.7"), "192.0.2.7");
+  EXPECT_EQ(counted("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::");
+  EXPECT_NE(counted("2001:db8:1:3:3:4:5:6"), counted("2001:db8:1:2:3:4:5:6"));
+}
+
+TEST(HalfOpenCounts, AnAddressHasHalfOfThePlaces) {
+  HalfOpenCounts counts(4);
+  counts.add("a");
+  EXPECT_FALSE(counts.is_full_for("a"));
+  counts.add("a");
+  EXPECT_TRUE(counts.is_full_for("a"));
+  EXPECT_FALSE(counts.is_full_for("b"));
+  counts.add("b");
+  counts.add("c");
+  EXPECT_TRUE(counts.is_full());
+  counts.remove("a");
+  EXPECT_FALSE(counts.is_full());
+  EXPECT_FALSE(counts.is_full_for("a"));
+}
+
 TEST(SessionSeats, AreGivenBack) {
   SessionSeats seats(2);
   auto first = seats.take();
   auto second = seats.take();
   EXPECT_TRUE(first && second);
   EXPECT_FALSE(seats.take());
-  auto moved = std::move(second);
-  second.reset();
+  auto moved = std::exchange(second, std::nullopt);
   EXPECT_FALSE(seats.take());
   moved.reset();
   EXPECT_TRUE(seats.take());
