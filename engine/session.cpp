@@ -92,6 +92,12 @@ Result run_statement(const ast::Statement& statement, SessionState& session) {
   return std::visit([&](const auto& node) { return execute_statement(node, session); }, statement.node);
 }
 
+Settings initial_settings(const SessionOptions& options) {
+  Settings settings;
+  settings.set_default_statement_timeout(options.statement_timeout_ms);
+  return settings;
+}
+
 Session::Session(const std::string& database, SessionOptions options)
     : impl_(std::make_unique<Impl>(database, options)) {}
 Session::~Session() = default;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <complex>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -23,7 +24,11 @@ namespace eindb {
 
 struct SessionOptions {
   bool read_only = false;
+  std::int64_t statement_timeout_ms = 0;  ///< what the setting statement_timeout is by default
 };
+
+/// The settings that a session begins with.
+Settings initial_settings(const SessionOptions& options);
 
 /// How far a long statement is; called now and then from the thread that executes it.
 struct Progress {

@@ -23,8 +23,6 @@ namespace {
 
 using frontend::Format;
 
-// A message of a session: a value may be 1 GiB, as in PostgreSQL.
-constexpr std::size_t kMostMessageBytes = std::size_t{1} << 30U;
 constexpr std::string_view kDuplicateStatement = "42P05";
 constexpr std::string_view kUnknownStatement = "26000";
 constexpr std::string_view kUnknownCursor = "34000";
@@ -55,12 +53,16 @@ Result shown(const std::string& name, std::string value) {
 
 }  // namespace
 
+Backend::Backend(ClientSessions& sessions, CancelKey key, std::string address)
+    : sessions_(sessions), key_(key), handshake_(std::in_place, sessions, std::move(address)) {}
+
 Backend::Next Backend::run(FrameReader& frames, MessageWriter& out) {
   frames_ = &frames;
   out_ = &out;
   try {
     if (phase_ == Phase::LoggingIn) log_in();
-    while (phase_ < Phase::LoggingIn) {
+    if (phase_ == Phase::Encrypting) phase_ = Phase::First;
+    while (phase_ < Phase::Encrypting) {
       if (out.size() > kPortionBytes) return Next::Output;
       if (stream_) continue_stream();
       else if (script_ && copy_in_ == nullptr) run_script();
@@ -70,12 +72,13 @@ Backend::Next Backend::run(FrameReader& frames, MessageWriter& out) {
     if (phase_ == Phase::Session && copy_in_ == nullptr) client_.settle();
   } catch (const ProtocolError& error) {
     end(error.sqlstate(), error.what());
-  } catch (const Error& error) {  // before there is a session that could go on
-    end(sqlstate_of(error), error.message());
+  } catch (const Error& error) {
+    end(sqlstate_of(error), error.message(), error.hint());
   } catch (const std::exception& error) {
     end("XX000", error.what());
   }
   switch (phase_) {
+    case Phase::Encrypting: return Next::Encrypt;
     case Phase::LoggingIn: return Next::LogIn;
     case Phase::Refused: return Next::Refuse;
     case Phase::Closing: return Next::Close;
@@ -98,6 +101,7 @@ void Backend::log_in() {
 void Backend::follow(Handshake::Next next) {
   switch (next) {
     case Handshake::Next::Input: return;
+    case Handshake::Next::Encrypt: phase_ = Phase::Encrypting; return;
     case Handshake::Next::LogIn:
       frames_->begin_session();
       phase_ = Phase::LoggingIn;
@@ -112,13 +116,16 @@ void Backend::follow(Handshake::Next next) {
 }
 
 void Backend::begin_session(const Admission& admission) {
+  seat_ = sessions_.seats.take();
+  if (!seat_) throw ProtocolError("there are as many clients as the server takes", "53300");
   client_.use(sessions_.of(admission.role));
   client_.identity.user = admission.user;
   client_.identity.database = admission.database;
   client_.identity.process_id = key_.process;
   client_.parameters = admission.parameters;
+  for (const auto& [name, value] : admission.settings) set_parameter(name, value);
   handshake_.reset();  // and with it the admission
-  frames_->limit(kMostMessageBytes);
+  frames_->limit(sessions_.limits.message_bytes);
   out_->begin('R').integer<std::int32_t>(0).end();  // AuthenticationOk
   for (const auto& [name, value] : client_.parameters.reported()) out_->begin('S').text(name).text(value).end();
   out_->begin('K').integer(key_.process).integer(key_.secret).end();
@@ -126,9 +133,19 @@ void Backend::begin_session(const Admission& admission) {
   ready();
 }
 
+std::optional<Backend::IdleLimit> Backend::idle_limit() const {
+  const bool in_transaction = client_.transaction() != ClientState::Transaction::None;
+  const auto& idle = client_.parameters.idle();
+  const auto time = in_transaction ? idle.in_transaction : idle.session;
+  if (!at_rest_ || time == time.zero()) return std::nullopt;
+  if (in_transaction) return IdleLimit{time, "25P03", "the connection ends: it was idle in a transaction for too long"};
+  return IdleLimit{time, "57P05", "the connection ends: it was idle for too long"};
+}
+
 // ---- Messages ------------------------------------------------------------------------------------------------------
 
 void Backend::handle(const Frame& frame) {
+  at_rest_ = false;
   const auto message = frontend::parse(frame);
   if (skipping_ && !std::holds_alternative<frontend::Sync>(message) &&
       !std::holds_alternative<frontend::Terminate>(message))
@@ -147,8 +164,17 @@ void Backend::handle(const Frame& frame) {
   }
 }
 
+void Backend::check_size(std::string_view statement) const {
+  const auto most = sessions_.limits.statement_bytes;
+  if (statement.size() <= most) return;
+  throw CodedError("54000", ErrorKind::Value,
+                   "a statement of " + std::to_string(statement.size()) + " bytes is longer than the " +
+                       std::to_string(most) + " that may come here");
+}
+
 void Backend::handle(const frontend::Query& query) {
   in_query_ = true;
+  check_size(query.text);
   client_.portals.erase("");
   script_.emplace(Script{.text = std::string(query.text), .statements = {}, .next = 0});
   for (const auto& statement : split_statements(script_->text)) script_->statements.push_back(statement.text);
@@ -156,6 +182,7 @@ void Backend::handle(const frontend::Query& query) {
 }
 
 void Backend::handle(const frontend::Parse& parse) {
+  check_size(parse.text);
   if (!parse.name.empty() && client_.statements.contains(parse.name))
     throw CodedError(kDuplicateStatement, ErrorKind::DuplicateName,
                      "prepared statement \"" + std::string(parse.name) + "\" exists already");
@@ -554,7 +581,10 @@ bool Backend::write_rows(Portal& portal, std::int64_t most) {
 
 void Backend::complete(const Portal& portal) { out_->begin('C').text(tag_of(portal)).end(); }
 
-void Backend::ready() { out_->begin('Z').bytes(std::string(1, static_cast<char>(client_.transaction()))).end(); }
+void Backend::ready() {
+  at_rest_ = true;
+  out_->begin('Z').bytes(std::string(1, static_cast<char>(client_.transaction()))).end();
+}
 
 // ---- Errors --------------------------------------------------------------------------------------------------------
 
@@ -564,9 +594,9 @@ void Backend::fail(const Error& error, std::string_view text, std::size_t offset
   write_error(*out_, error, text, offset);
 }
 
-void Backend::end(std::string_view sqlstate, std::string_view message) {
+void Backend::end(std::string_view sqlstate, std::string_view message, std::string_view hint) {
   out_->abandon();
-  write_fatal(*out_, sqlstate, message);
+  write_fatal(*out_, sqlstate, message, hint);
   phase_ = Phase::Closing;
 }
 
