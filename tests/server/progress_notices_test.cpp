@@ -1,0 +1,77 @@
+#include "server/progress_notices.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <utility>
+
+namespace eindb {
+namespace {
+
+using Clock = ProgressText::Clock;
+using std::chrono::seconds;
+
+TEST(ProgressText, GuessesWhatIsLeft) {
+  const Clock::time_point start;
+  ProgressText text;
+  EXPECT_EQ(text.describe({"join", 100, 1000}, start), "join: 10 %");
+  EXPECT_EQ(text.describe({"join", 110, 1000}, start + seconds(1)), "join: 11 %");
+  EXPECT_EQ(text.describe({"join", 200, 1000}, start + seconds(10)), "join: 20 %, about 80 s left");
+  EXPECT_EQ(text.describe({"repartition", 300, 1000}, start + seconds(60)), "repartition: 30 %, about 4 min left");
+  EXPECT_EQ(text.describe({"join", 1000, 1000}, start + seconds(90)), "join: 100 %, about 0 s left");
+}
+
+TEST(ProgressText, OtherWorkIsGuessedAnew) {
+  const Clock::time_point start;
+  ProgressText text;
+  text.describe({"join", 0, 10}, start);
+  text.describe({"join", 9, 10}, start + seconds(100));
+  EXPECT_EQ(text.describe({"export", 0, 10}, start + seconds(100)), "export: 0 %");
+  EXPECT_EQ(text.describe({"export", 5, 10}, start + seconds(101)), "export: 50 %, about 1 s left");
+}
+
+TEST(ProgressText, WorkOfUnknownExtent) { EXPECT_EQ(ProgressText().describe({"import", 7, 0}, {}), "import: 7"); }
+
+// A client that reads now and then.
+class Client final : public InterimOutput {
+ public:
+  bool is_ready() override { return ready; }
+  void send(MessageWriter& out) override { sent += std::exchange(out.buffer(), {}); }
+
+  bool ready = true;
+  std::string sent;
+};
+
+TEST(ProgressNotices, GoWithWhatWasWrittenBefore) {
+  Session session(":memory:");
+  Client client;
+  MessageWriter out;
+  out.empty('1');
+  {
+    const ProgressNotices notices(session, client, out);
+    const auto end = Clock::now() + std::chrono::milliseconds(700);
+    while (Clock::now() < end && client.sent.empty())
+      session.execute("EINSUM Z[i 400, k 400] = SUM[j 400](i * j + j * k)");
+  }
+  ASSERT_FALSE(client.sent.empty());
+  EXPECT_TRUE(client.sent.starts_with(std::string("1\0\0\0\4N", 6)));
+  EXPECT_NE(client.sent.find("SINFO"), std::string::npos);
+  EXPECT_NE(client.sent.find(" %"), std::string::npos);
+  EXPECT_EQ(out.size(), 0U);
+}
+
+TEST(ProgressNotices, AClientThatDoesNotReadMissesThem) {
+  Session session(":memory:");
+  Client client;
+  client.ready = false;
+  MessageWriter out;
+  const ProgressNotices notices(session, client, out);
+  const auto end = Clock::now() + std::chrono::milliseconds(700);
+  while (Clock::now() < end) session.execute("EINSUM Z[i 400, k 400] = SUM[j 400](i * j + j * k)");
+  EXPECT_EQ(client.sent, "");
+  EXPECT_EQ(out.size(), 0U);
+}
+
+}  // namespace
+}  // namespace eindb
