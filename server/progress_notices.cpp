@@ -31,7 +31,7 @@ std::string ProgressText::describe(const Progress& progress, Clock::time_point n
     begin_ = now;
   }
   share_ = share;
-  const auto text = stage + ": " + std::to_string(static_cast<int>(share * 100)) + " %";
+  auto text = stage + ": " + std::to_string(static_cast<int>(share * 100)) + " %";
   if (share - begin_share_ < kLeastShare) return text;
   const auto seconds = std::chrono::duration<double>(now - begin_).count();
   return text + ", about " + time_text(seconds * (1 - share) / (share - begin_share_)) + " left";

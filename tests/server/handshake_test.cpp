@@ -61,7 +61,9 @@ class HandshakeTest : public testing::Test {
   }
 
   std::string path_ = testing::TempDir() + "eindb_handshake_" + std::to_string(::getpid()) + ".db";
-  ClientSessions sessions_{.read_write = {path_, {}, 1}, .read_only = {path_, {.read_only = true}, 1}};
+  ClientSessions sessions_{.read_write = {path_, {}, 1},
+                           .read_only = {path_, {.read_only = true}, 1},
+                           .transfers = TransferDirectory(path_)};
   MessageWriter out_;
 };
 
