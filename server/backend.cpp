@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cmath>
 #include <new>
+#include <system_error>
 #include <utility>
 
 #include "common/error.hpp"
@@ -45,6 +48,14 @@ std::string tag_of(const Portal& portal) {
   if (!portal.columns.empty()) return "SELECT " + std::to_string(portal.rows);
   if (result.status != "OK") return result.status;
   return word;
+}
+
+// A command's value has lost its quotes, if it had any: numbers go without.
+std::string setting_literal(const std::string& value) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  const bool is_number = error == std::errc() && end == value.data() + value.size() && std::isfinite(number);
+  return is_number ? value : quote_string(value);
 }
 
 Result shown(const std::string& name, std::string value) {
@@ -265,6 +276,7 @@ void Backend::handle_copy(const frontend::Message& message) {
   if (const auto* data = std::get_if<frontend::CopyData>(&message)) {
     copy_in_->append(data->bytes);
   } else if (std::holds_alternative<frontend::CopyDone>(message)) {
+    const auto notices = tell_progress();
     const auto tag = copy_in_->finish();
     copy_in_.reset();
     client_.look_at_transaction();
@@ -460,11 +472,25 @@ void Backend::begin_copy(Portal& portal) {
     return;
   }
   const auto& copied = *portal.statement->copied;
-  if (copied.prepared != nullptr)
-    in_own_words(copied, [&] { portal.result = client_.session().execute(*copied.prepared, {}); });
+  if (copied.prepared != nullptr) portal.result = execute(copied, {});
   if (!portal.result || portal.result->rows == nullptr)
     throw Error(ErrorKind::Value, "what is to be copied gives no rows", copy.source, "COPY (SELECT ...) TO STDOUT");
   portal.stream = std::make_unique<CopyRowStream>(*portal.result, std::get<CopyFormatOptions>(copy.format), *out_);
+}
+
+// How far a long statement is, as long as what this gives lives; null if the client does not want to know.
+std::unique_ptr<ProgressNotices> Backend::tell_progress() {
+  if (interim_ == nullptr || !client_.parameters.progress_notices()) return nullptr;
+  return std::make_unique<ProgressNotices>(client_.session(), *interim_, *out_);
+}
+
+Result Backend::execute(const ClientStatement& statement, const StatementInputs& inputs) {
+  Result result;
+  in_own_words(statement, [&] {
+    const auto notices = tell_progress();
+    result = client_.session().execute(*statement.prepared, inputs);
+  });
+  return result;
 }
 
 void Backend::begin_rows(Portal& portal) {
@@ -472,7 +498,7 @@ void Backend::begin_rows(Portal& portal) {
   if (statement.command) {
     run_command(*statement.command, portal);
   } else {
-    in_own_words(statement, [&] { portal.result = client_.session().execute(*statement.prepared, portal.inputs); });
+    portal.result = execute(statement, portal.inputs);
     client_.look_at_transaction();
   }
   if (portal.result->rows == nullptr) return;
@@ -538,7 +564,7 @@ void Backend::run_command(const ClientCommand& command, Portal& portal) {
 // SET name TO value, whatever kind of value it is.
 void Backend::set_parameter(const std::string& name, const std::optional<std::string>& value) {
   if (!ClientParameters::knows(name)) {
-    client_.session().execute(value ? "SET " + name + " = " + quote_string(*value) : "RESET " + name);
+    client_.session().execute(value ? "SET " + name + " = " + setting_literal(*value) : "RESET " + name);
     return;
   }
   const bool reported = value ? client_.parameters.set(name, *value) : client_.parameters.reset(name);

@@ -33,6 +33,8 @@ class ClientParameters {
   std::string show(std::string_view name) const;
   /// How clients want tensors: that of the name result_format.
   ResultFormat result_format() const;
+  /// Whether clients want to be told how far long statements are.
+  bool progress_notices() const;
   /// All, by name in lower case.
   std::map<std::string, std::string> all() const;
   /// By idle_session_timeout and idle_in_transaction_session_timeout.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -129,7 +130,7 @@ class Server::Impl {
 };
 
 // One connection. Its members belong to the thread of run(), but while it is Working.
-class Server::Impl::Client : public std::enable_shared_from_this<Client> {
+class Server::Impl::Client : public std::enable_shared_from_this<Client>, private InterimOutput {
  public:
   Client(Impl& server, tcp::socket socket, std::string address, CancelKey key)
       : server_(server),
@@ -138,7 +139,9 @@ class Server::Impl::Client : public std::enable_shared_from_this<Client> {
         timer_(server.io_),
         key_(key),
         backend_(server.sessions_, key, address_),
-        login_deadline_(after(server.sessions_.limits.login)) {}
+        login_deadline_(after(server.sessions_.limits.login)) {
+    backend_.tell_progress_by(*this);
+  }
 
   const CancelKey& key() const { return key_; }
   /// As counted_address() has it.
@@ -239,9 +242,34 @@ class Server::Impl::Client : public std::enable_shared_from_this<Client> {
       next = Backend::Next::Close;
     }
     next_ = next;
+    out_.buffer().insert(0, std::exchange(interim_, {}));
+    interim_gone_ = true;
     if (next == Backend::Next::Refuse) return refuse();
     deadline_ = after(server_.sessions_.limits.send);
     write();
+  }
+
+  // What a worker's statement tells meanwhile. It is written as far as the socket takes it: the rest is tried again
+  // when there is more, and goes before the answer.
+  bool is_ready() override {
+    if (!interim_gone_) send_interim({});
+    return interim_gone_;
+  }
+  void send(MessageWriter& out) override {
+    interim_gone_ = false;
+    send_interim(std::exchange(out.buffer(), {}));
+  }
+
+  void send_interim(std::string bytes) {
+    asio::post(server_.io_, [self = shared_from_this(), more = std::move(bytes)] {
+      if (self->doing_ != Doing::Working) return;
+      auto& interim = self->interim_;
+      interim += more;
+      const auto put = self->channel_.write(interim);
+      interim.erase(0, put.bytes);
+      if (put.wait == Wait::Never) self->cancel();
+      self->interim_gone_ = interim.empty();
+    });
   }
 
   void write() {
@@ -319,6 +347,8 @@ class Server::Impl::Client : public std::enable_shared_from_this<Client> {
   FrameReader frames_;
   MessageWriter out_;
   std::size_t written_ = 0;  // of what is in out_
+  std::string interim_;      // what is to be written while a worker works
+  std::atomic<bool> interim_gone_ = true;
   Backend backend_;
   Doing doing_ = Doing::Reading;
   Backend::Next next_ = Backend::Next::Input;  // when all is written
