@@ -12,6 +12,7 @@
 #include "engine/script.hpp"
 #include "server/dialect_lexer.hpp"
 #include "server/error_response.hpp"
+#include "server/session_list.hpp"
 #include "server/sqlstate.hpp"
 #include "server/value_format.hpp"
 
@@ -26,6 +27,8 @@ constexpr std::string_view kDuplicateStatement = "42P05";
 constexpr std::string_view kUnknownStatement = "26000";
 constexpr std::string_view kUnknownCursor = "34000";
 constexpr std::string_view kFailedTransaction = "25P02";
+constexpr std::string_view kInsufficientPrivilege = "42501";
+constexpr const char* kApplicationName = "application_name";
 
 // An error that has a code of its own.
 class CodedError : public Error {
@@ -56,14 +59,30 @@ std::string tag_of(const Portal& portal) {
   return word;
 }
 
+// Of the commands that give rows, before they run.
+std::vector<Column> command_columns(const ClientCommand& command) {
+  if (const auto* show = std::get_if<command::Show>(&command)) return {{show->name, ColumnType::Text}};
+  if (std::holds_alternative<command::ShowSessions>(command)) return session_columns();
+  return {};
+}
+
+ClientActivity activity_of(ClientState::Transaction transaction) {
+  switch (transaction) {
+    case ClientState::Transaction::None: return ClientActivity::Idle;
+    case ClientState::Transaction::Open: return ClientActivity::InTransaction;
+    case ClientState::Transaction::Failed: break;
+  }
+  return ClientActivity::InFailedTransaction;
+}
+
 Result shown(const std::string& name, std::string value) {
   return listed_result({{name, ColumnType::Text}}, {{std::move(value)}});
 }
 
 }  // namespace
 
-Backend::Backend(ClientSessions& sessions, CancelKey key, std::string address)
-    : sessions_(sessions), key_(key), handshake_(std::in_place, sessions, std::move(address)) {}
+Backend::Backend(ClientSessions& sessions, CancelKey key, ClientMonitor& monitor, std::string address)
+    : sessions_(sessions), key_(key), monitor_(monitor), handshake_(std::in_place, sessions, std::move(address)) {}
 
 Backend::Next Backend::run(FrameReader& frames, MessageWriter& out) {
   frames_ = &frames;
@@ -110,12 +129,17 @@ void Backend::follow(Handshake::Next next) {
     case Handshake::Next::Input: return;
     case Handshake::Next::Encrypt: phase_ = Phase::Encrypting; return;
     case Handshake::Next::LogIn:
+      monitor_.introduce(handshake_->admission().user);
       frames_->begin_session();
       phase_ = Phase::LoggingIn;
       return;
     case Handshake::Next::Admit: return begin_session(handshake_->admission());
-    case Handshake::Next::Refuse: phase_ = Phase::Refused; return;
+    case Handshake::Next::Refuse:
+      monitor_.refuse_login(handshake_->refusal_reason());
+      phase_ = Phase::Refused;
+      return;
     case Handshake::Next::Close:
+      if (!handshake_->refusal_reason().empty()) monitor_.refuse_login(handshake_->refusal_reason());
       cancel_requested_ = handshake_->cancel_requested();
       phase_ = Phase::Closing;
       return;
@@ -129,7 +153,12 @@ void Backend::begin_session(const Admission& admission) {
   client_.identity.user = admission.user;
   client_.identity.database = admission.database;
   client_.identity.process_id = key_.process;
+  client_.identity.registry = &monitor_.server().clients;
   client_.parameters = admission.parameters;
+  monitor_.log_in({.user = admission.user,
+                   .database = admission.database,
+                   .application_name = client_.parameters.show(kApplicationName),
+                   .role = admission.role});
   handshake_.reset();  // and with it the admission
   frames_->limit(sessions_.limits.message_bytes);
   out_->begin('R').integer<std::int32_t>(0).end();  // AuthenticationOk
@@ -251,6 +280,7 @@ void Backend::handle(const frontend::Execute& execute) {
   if (portal->statement->prepared == nullptr && !portal->statement->command) return out_->empty('I');
   // Statements up to a Sync are one transaction; a single one is that by itself.
   if (!portal->result && !portal->statement->command && frames_->next_type() != 'S') client_.begin_implicit();
+  monitor_.begin_statement(portal->statement->text, portal->rows);
   if (!portal->result) begin_rows(*portal);
   stream_ = Stream{portal, std::max(0, execute.most_rows)};
 }
@@ -327,8 +357,7 @@ void Backend::find_parameter_types(ClientStatement& statement, const std::vector
 void Backend::describe_statement(ClientStatement& statement) {
   StatementDescription description;
   if (statement.prepared != nullptr) description = describe(statement);
-  else if (const auto* show = statement.command ? std::get_if<command::Show>(&*statement.command) : nullptr)
-    description.columns = {{show->name, ColumnType::Text}};
+  else if (statement.command) description.columns = command_columns(*statement.command);
   out_->begin('t').integer(static_cast<std::int16_t>(statement.parameter_types.size()));
   for (const auto type : statement.parameter_types) out_->integer(static_cast<std::int32_t>(type));
   out_->end();
@@ -341,15 +370,18 @@ void Backend::describe_statement(ClientStatement& statement) {
 void Backend::describe_portal(Portal& portal) {
   const auto& statement = *portal.statement;
   if (statement.prepared == nullptr) {
-    if (const auto* show = std::get_if<command::Show>(&*statement.command))
-      portal.columns = {{show->name, DataType::Text}};
+    portal.columns = client_columns(command_columns(*statement.command));
     return;
   }
   const auto description = describe(statement);
   const bool computed = std::any_of(description.columns.begin(), description.columns.end(),
                                     [](const Column& column) { return column.type == ColumnType::Any; });
-  if (computed && description.reads_only) begin_rows(portal);
-  else portal.columns = client_columns(description.columns);
+  if (computed && description.reads_only) {
+    monitor_.begin_statement(statement.text);
+    begin_rows(portal);
+    return;
+  }
+  portal.columns = client_columns(description.columns);
 }
 
 void Backend::run_script() {
@@ -366,6 +398,7 @@ void Backend::run_script() {
     return ready();
   }
   const auto text = script.statements[script.next++];
+  monitor_.begin_statement(text);
   try {
     auto portal = std::make_shared<Portal>();
     portal->statement = make_statement(text);
@@ -374,12 +407,16 @@ void Backend::run_script() {
     if (!portal->columns.empty()) write_row_description(*out_, portal->columns, {});
     stream_ = Stream{std::move(portal), 0};
   } catch (const Error& error) {
-    const auto offset = static_cast<std::size_t>(text.data() - script.text.data());
-    const auto span = error.span() ? std::optional(SourceSpan{error.span()->begin + offset, error.span()->end + offset})
-                                   : std::nullopt;
-    fail(Error(error.kind(), error.message(), span, error.hint()), script.text);
+    fail_in_script(error, static_cast<std::size_t>(text.data() - script.text.data()));
     recover();
   }
+}
+
+// An error of the statement that begins at `offset`.
+void Backend::fail_in_script(const Error& error, std::size_t offset) {
+  if (!error.span()) return fail(error, script_->text);  // as it is: it may have a code of its own
+  const SourceSpan span{error.span()->begin + offset, error.span()->end + offset};
+  fail(Error(error.kind(), error.message(), span, error.hint()), script_->text);
 }
 
 void Backend::check_transaction(const ClientStatement& statement) const {
@@ -434,11 +471,19 @@ void Backend::run_command(const ClientCommand& command, Portal& portal) {
       target.result =
           known ? shown(show.name, client.parameters.show(show.name)) : client.session().execute("SHOW " + show.name);
     }
+    void operator()(const command::ShowSessions& /*sessions*/) const {
+      target.result = list_sessions(self.monitor_.server().clients, self.key_.process);
+    }
+    void operator()(const command::Kill& kill) const {
+      self.kill(kill);
+      finish("KILL");
+    }
     void operator()(const command::Reset& reset) const {
       if (reset.name) {
         self.set_parameter(*reset.name, std::nullopt);
       } else {
         self.client_.parameters.reset_all();
+        self.tell_name();
         self.client_.session().execute("RESET ALL");
       }
       finish("RESET");
@@ -455,12 +500,25 @@ void Backend::run_command(const ClientCommand& command, Portal& portal) {
     }
     void operator()(const command::Discard&) const {
       self.client_.discard();
+      self.tell_name();
       finish("DISCARD ALL");
     }
     void operator()(const command::Nothing& nothing) const { finish(nothing.tag); }
   };
-  // A command may end portals, this one among them, when it ends a transaction: it has no rows.
+  // A command may end portals, this one among them, when it ends a transaction: those that do have no rows.
   std::visit(Visitor{*this, done, portal}, command);
+}
+
+void Backend::kill(const command::Kill& kill) const {
+  using Outcome = ClientRegistry::StopOutcome;
+  const auto what = kill.connection ? ClientRegistry::What::Connection : ClientRegistry::What::Statement;
+  const auto outcome = monitor_.server().clients.stop(key_.process, kill.session, what);
+  const auto session = "session " + std::to_string(kill.session);
+  if (outcome == Outcome::Unknown)
+    throw Error(ErrorKind::UnknownName, "there is no " + session, std::nullopt, "SHOW SESSIONS lists them");
+  if (outcome == Outcome::Forbidden)
+    throw CodedError(kInsufficientPrivilege, ErrorKind::ReadOnly,
+                     session + " is another user's, and may be stopped by users who may write alone");
 }
 
 // SET name TO value, whatever kind of value it is.
@@ -471,7 +529,11 @@ void Backend::set_parameter(const std::string& name, const std::optional<std::st
   }
   const bool reported = value ? client_.parameters.set(name, *value) : client_.parameters.reset(name);
   if (reported) report_parameter(name);
+  if (equal_ignoring_case(name, kApplicationName)) tell_name();
 }
+
+// What the client calls itself, to whoever looks at the sessions.
+void Backend::tell_name() { monitor_.rename(client_.parameters.show(kApplicationName)); }
 
 void Backend::report_parameter(const std::string& name) {
   for (const auto& [reported, value] : client_.parameters.reported())
@@ -481,8 +543,11 @@ void Backend::report_parameter(const std::string& name) {
 // ---- Rows ----------------------------------------------------------------------------------------------------------
 
 void Backend::continue_stream() {
+  const auto portal = stream_->portal;
+  const auto rows = portal->rows;
   try {
-    if (write_rows(*stream_->portal, stream_->most)) stream_.reset();
+    if (write_rows(*portal, stream_->most)) stream_.reset();
+    monitor_.sent_rows(portal->rows - rows);
   } catch (const Error& error) {
     fail(error, "");
     recover();
@@ -494,6 +559,7 @@ bool Backend::write_rows(Portal& portal, std::int64_t most) {
   for (std::int64_t given = 0; portal.next_row; ++given) {
     if (most > 0 && given == most) {
       out_->empty('s');
+      monitor_.end_statement(portal.rows);
       return true;
     }
     if (out_->size() > kMostWritten) {
@@ -508,10 +574,14 @@ bool Backend::write_rows(Portal& portal, std::int64_t most) {
   return true;
 }
 
-void Backend::complete(const Portal& portal) { out_->begin('C').text(tag_of(portal)).end(); }
+void Backend::complete(const Portal& portal) {
+  out_->begin('C').text(tag_of(portal)).end();
+  monitor_.end_statement(portal.columns.empty() ? portal.result->rows_changed : portal.rows);
+}
 
 void Backend::ready() {
   at_rest_ = true;
+  monitor_.rest(activity_of(client_.transaction()));
   out_->begin('Z').bytes(std::string(1, static_cast<char>(client_.transaction()))).end();
 }
 
@@ -519,10 +589,13 @@ void Backend::ready() {
 
 void Backend::fail(const Error& error, std::string_view text) {
   const auto* coded = dynamic_cast<const CodedError*>(&error);
-  write_error(*out_, coded != nullptr ? coded->sqlstate() : sqlstate_of(error.kind()), error, text);
+  const auto sqlstate = coded != nullptr ? coded->sqlstate() : sqlstate_of(error.kind());
+  monitor_.fail(sqlstate, error.message(), text);
+  write_error(*out_, sqlstate, error, text);
 }
 
 void Backend::end(std::string_view sqlstate, std::string_view message) {
+  monitor_.abort(sqlstate, message);
   write_fatal(*out_, sqlstate, message);
   phase_ = Phase::Closing;
 }

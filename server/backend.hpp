@@ -11,6 +11,7 @@
 
 #include "common/error.hpp"
 #include "server/cancel_key.hpp"
+#include "server/client_monitor.hpp"
 #include "server/client_sessions.hpp"
 #include "server/client_state.hpp"
 #include "server/handshake.hpp"
@@ -50,8 +51,9 @@ class Backend {
     Close     ///< after what is written the connection ends
   };
 
-  /// `sessions` outlives the backend; `address` is the client's, as LoginThrottle counts it.
-  Backend(ClientSessions& sessions, CancelKey key, std::string address = {});
+  /// `sessions`, and `monitor`, which is told what happens, outlive the backend; `address` is the client's, as
+  /// LoginThrottle counts it.
+  Backend(ClientSessions& sessions, CancelKey key, ClientMonitor& monitor, std::string address = {});
 
   /// Works on the messages that are there. Never throws for what a client sends.
   Next run(FrameReader& frames, MessageWriter& out);
@@ -114,7 +116,7 @@ class Backend {
   void describe_statement(ClientStatement& statement);
   void describe_portal(Portal& portal);
   void run_script();
-  bool run_in_script(std::string_view text);
+  void fail_in_script(const Error& error, std::size_t offset);
   void begin_rows(Portal& portal);
   void run_command(const ClientCommand& command, Portal& portal);
   void check_transaction(const ClientStatement& statement) const;
@@ -122,7 +124,9 @@ class Backend {
   void complete(const Portal& portal);
   void continue_stream();
   void check_size(std::string_view statement) const;
+  void kill(const command::Kill& kill) const;
   void set_parameter(const std::string& name, const std::optional<std::string>& value);
+  void tell_name();
   void report_parameter(const std::string& name);
   void ready();
   void fail(const Error& error, std::string_view text);
@@ -131,6 +135,7 @@ class Backend {
 
   ClientSessions& sessions_;
   const CancelKey key_;
+  ClientMonitor& monitor_;
   std::optional<Handshake> handshake_;      // until the session begins
   std::optional<SessionSeats::Seat> seat_;  // from then on
   ClientState client_;

@@ -62,6 +62,7 @@ Handshake::Next Handshake::start(const frontend::Startup& startup, MessageWriter
   }
   negotiate_version(startup, out);
   if (sessions_.rules.requires_tls && !encrypted_) {
+    refusal_reason_ = "no TLS";
     write_fatal(out, kInvalidAuthorization, "nobody is let in without TLS", "connect with sslmode=require");
     return Next::Close;
   }
@@ -93,7 +94,7 @@ Handshake::Next Handshake::authenticate(const Frame& frame, MessageWriter& out) 
   const auto& user = admission_.user;
   if (!sessions_.throttle.allows(address_, user)) {
     const auto message = "too many wrong passwords have come from your address for user \"" + user + "\"";
-    return refuse(kInvalidAuthorization, message, out);
+    return refuse("too many wrong passwords", kInvalidAuthorization, message, out);
   }
   const auto outcome = authentication_->receive(frame.body, out);
   if (outcome == SaslAuthentication::Outcome::Continues) return Next::Input;
@@ -102,10 +103,13 @@ Handshake::Next Handshake::authenticate(const Frame& frame, MessageWriter& out) 
     return Next::Admit;
   }
   refusal_.emplace(sessions_.throttle, address_, user);
-  return refuse(kWrongPassword, "password authentication failed for user \"" + user + "\"", out);
+  const auto* const reason = login_->known ? "wrong password" : "unknown user";
+  return refuse(reason, kWrongPassword, "password authentication failed for user \"" + user + "\"", out);
 }
 
-Handshake::Next Handshake::refuse(std::string_view sqlstate, const std::string& message, MessageWriter& out) {
+Handshake::Next Handshake::refuse(std::string_view reason, std::string_view sqlstate, const std::string& message,
+                                  MessageWriter& out) {
+  refusal_reason_ = reason;
   write_fatal(out, sqlstate, message);
   return Next::Refuse;
 }

@@ -56,6 +56,9 @@ class Handshake {
 
   /// After Next::Admit.
   const Admission& admission() const { return admission_; }
+  /// After Next::Refuse and Next::Close, why, for those who run the server: clients are told less. Empty if the client
+  /// is not refused.
+  std::string_view refusal_reason() const { return refusal_reason_; }
   /// What a CancelRequest asked for.
   const std::optional<CancelKey>& cancel_requested() const { return cancel_requested_; }
 
@@ -63,7 +66,7 @@ class Handshake {
   Next answer_encryption(bool tls, std::size_t pending, MessageWriter& out);
   Next start(const frontend::Startup& startup, MessageWriter& out);
   Next authenticate(const Frame& frame, MessageWriter& out);
-  Next refuse(std::string_view sqlstate, const std::string& message, MessageWriter& out);
+  Next refuse(std::string_view reason, std::string_view sqlstate, const std::string& message, MessageWriter& out);
 
   ClientSessions& sessions_;
   const std::string address_;
@@ -75,6 +78,7 @@ class Handshake {
   std::optional<Login> login_;
   std::optional<SaslAuthentication> authentication_;  // while it goes on
   std::optional<LoginThrottle::Refusal> refusal_;
+  std::string_view refusal_reason_;
   std::optional<CancelKey> cancel_requested_;
 };
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
+#include <map>
 
 #include "engine/settings.hpp"
 
@@ -115,6 +116,34 @@ std::string quoted(const std::string& text) {
   return out + "'";
 }
 
+/// Of `serve`: what is logged, and where the server may be looked at.
+void add_operation(CLI::App& server, ServeCommand& serve) {
+  static const std::map<std::string, LogFormat> kFormats{{"text", LogFormat::Text}, {"json", LogFormat::Json}};
+  static const std::map<std::string, LogLevel> kLevels{{"debug", LogLevel::Debug},
+                                                       {"info", LogLevel::Info},
+                                                       {"warning", LogLevel::Warning},
+                                                       {"error", LogLevel::Error},
+                                                       {"off", LogLevel::Off}};
+  static const std::map<std::string, StatementLog> kStatements{
+      {"none", StatementLog::None}, {"slow", StatementLog::Slow}, {"all", StatementLog::All}};
+  auto& log = serve.log;
+  server.add_option("--http", serve.http, "ADDRESS:PORT of /health and /metrics; port 0 is one that is free");
+  server.add_flag("--http-allow-remote", serve.http_allow_remote,
+                  "let --http listen where other machines reach it, without a password");
+  server.add_option("--log", log.file, "file that the log is appended to; standard error without");
+  server.add_option("--log-format", log.format, "text or json")->transform(CLI::CheckedTransformer(kFormats));
+  server.add_option("--log-level", log.level, "debug, info, warning, error or off")
+      ->transform(CLI::CheckedTransformer(kLevels));
+  auto* const statements = server.add_option("--log-statements", log.statements, "none, slow or all")
+                               ->transform(CLI::CheckedTransformer(kStatements));
+  const auto slow = [&log, statements](const std::int64_t& milliseconds) {
+    log.slow_statement = std::chrono::milliseconds(milliseconds);
+    if (statements->count() == 0) log.statements = StatementLog::Slow;
+  };
+  server.add_option_function<std::int64_t>("--slow-statement", slow, "milliseconds from which on a statement is slow")
+      ->check(CLI::NonNegativeNumber);
+}
+
 }  // namespace
 
 std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv, int& status) {
@@ -169,6 +198,7 @@ std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv,
   server->add_option("--workers", serve.workers, "threads that run statements")->check(CLI::Range(1, 1024));
   add_tls(*server, serve);
   add_limits(*server, serve);
+  add_operation(*server, serve);
   app.set_version_flag("--version", "eindb " EINDB_VERSION, "print the version and leave");
   app.set_help_flag("-h,--help", "print this help and leave");
   app.footer("Exit status: 0, or 1 if a statement or an argument was wrong. In the shell .help lists the commands.");

@@ -9,7 +9,7 @@
 
 namespace eindb {
 
-/// `eindb serve DATABASE [--listen ADDRESS:PORT]`.
+/// `eindb serve DATABASE [--listen ADDRESS:PORT] [--http ADDRESS:PORT] [--log FILE] ...`.
 struct ServeCommand {
   std::string listen = "127.0.0.1:5433";
   int workers = 0;  ///< threads that run statements; 0: by the cores
@@ -19,6 +19,9 @@ struct ServeCommand {
   ClientLimits limits;
   std::chrono::milliseconds statement_timeout{0};
   std::chrono::milliseconds shutdown_grace = ServerOptions{}.shutdown_grace;
+  std::string http;  ///< where /health and /metrics are; empty: nowhere
+  bool http_allow_remote = false;
+  LogOptions log;
 };
 
 /// Serves clients until a signal asks to stop. Throws Error.
