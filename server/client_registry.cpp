@@ -104,7 +104,7 @@ ClientRegistry::StopOutcome ClientRegistry::stop(std::int32_t asking, std::int32
   const auto other = find(target);
   if (other == nullptr) return StopOutcome::Unknown;
   if (self == nullptr || !may_stop(self->snapshot().login, other->snapshot().login)) return StopOutcome::Forbidden;
-  stopper_(target, what);
+  stopper_({asking, target, what});
   return StopOutcome::Asked;
 }
 

@@ -70,8 +70,14 @@ class ClientRegistry {
  public:
   enum class What : std::uint8_t { Statement, Connection };
   enum class StopOutcome : std::uint8_t { Asked, Unknown, Forbidden };
-  /// Stops what the client `id` runs, or ends its connection, soon; called from any thread.
-  using Stopper = std::function<void(std::int32_t id, What what)>;
+  struct StopRequest {
+    std::int32_t asking = 0;
+    std::int32_t target = 0;
+    What what = What::Statement;
+    friend bool operator==(const StopRequest&, const StopRequest&) = default;
+  };
+  /// Stops what the target runs, or ends its connection, soon; called from any thread.
+  using Stopper = std::function<void(const StopRequest&)>;
 
   /// Who knows how. Before the first client.
   void use(Stopper stopper) { stopper_ = std::move(stopper); }

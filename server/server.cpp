@@ -28,6 +28,7 @@
 #include "server/client_monitor.hpp"
 #include "server/error_response.hpp"
 #include "server/operation_pages.hpp"
+#include "server/service_manager.hpp"
 
 namespace eindb {
 namespace {
@@ -121,7 +122,7 @@ class Server::Impl {
   bool make_room();
   void forget(std::int32_t process);
   void cancel(const CancelKey& key, const std::string& address);
-  void stop_client(std::int32_t process, ClientRegistry::What what);
+  void stop_client(const ClientRegistry::StopRequest& request);
   void watch();
   void tell_of_start();
   void check_users(const std::string& place);
@@ -426,6 +427,7 @@ void Server::Impl::tell_of_start() {
                       {"workers", worker_count(options_.workers)},
                       {"tls", tls_ ? (sessions_.rules.requires_tls ? "required" : "offered") : "none"},
                       {"http_port", http_port()}});
+  tell_service_manager("READY=1");
   // What is said in the clear can be read on its way.
   if (!sessions_.rules.trusts && !sessions_.rules.requires_tls)
     monitor_.log.write(LogLevel::Warning, "other machines may connect without TLS",
@@ -491,20 +493,21 @@ void Server::Impl::cancel(const CancelKey& key, const std::string& address) {
                      {{"session", key.process}, {"address", address}});
 }
 
-void Server::Impl::stop_client(std::int32_t process, ClientRegistry::What what) {
-  const auto found = clients_.find(process);
+void Server::Impl::stop_client(const ClientRegistry::StopRequest& request) {
+  const auto found = clients_.find(request.target);
   if (found == clients_.end()) return;
   const auto client = found->second;
-  const bool connection = what == ClientRegistry::What::Connection;
-  monitor_.log.write(LogLevel::Info, connection ? "kill connection" : "kill", {{"session", process}});
+  const bool connection = request.what == ClientRegistry::What::Connection;
+  monitor_.log.write(LogLevel::Info, connection ? "kill connection" : "kill",
+                     {{"session", request.target}, {"by", request.asking}});
   if (connection) client->hurry(kKillMessage);
   else client->cancel();
 }
 
 // How others look at the server, and stop its clients.
 void Server::Impl::watch() {
-  monitor_.clients.use([this](std::int32_t process, ClientRegistry::What what) {
-    asio::post(io_, [this, process, what] { stop_client(process, what); });
+  monitor_.clients.use([this](const ClientRegistry::StopRequest& request) {
+    asio::post(io_, [this, request] { stop_client(request); });
   });
   if (!options_.http) return;
   pages_.emplace(OperationPages::Sources{monitor_, sessions_.read_write, sessions_.read_only, options_.database});
@@ -525,6 +528,7 @@ void Server::Impl::await_signal() {
 void Server::Impl::shut_down() {
   if (std::exchange(stopping_, true)) return hurry();
   monitor_.stopping = true;
+  tell_service_manager("STOPPING=1");
   monitor_.log.write(LogLevel::Info, "shutting down", {{"connections", static_cast<std::int64_t>(clients_.size())}});
   grace_end_ = Clock::now() + options_.shutdown_grace;
   error_code ignored;

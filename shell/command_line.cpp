@@ -64,9 +64,12 @@ void add_tls(CLI::App& server, ServeCommand& serve) {
   server.add_flag("--tls-required", serve.requires_tls, "let nobody in without TLS");
 }
 
+constexpr int kSeconds = 1000;
+constexpr int kMilliseconds = 1;
+
 /// `unit`: milliseconds of a number that has none.
-void add_time(CLI::App& server, const std::string& name, std::chrono::milliseconds& time, int unit,
-              const std::string& description) {
+CLI::Option* add_time(CLI::App& server, const std::string& name, std::chrono::milliseconds& time, int unit,
+                      const std::string& description) {
   const auto read = [&time, unit, name](const std::string& text) {
     constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
     const bool plain = text.find_first_not_of("0123456789.") == std::string::npos;
@@ -76,7 +79,7 @@ void add_time(CLI::App& server, const std::string& name, std::chrono::millisecon
       throw CLI::ValidationError(name, "'" + text + "' is no time, as 30s, 5min or 1h are");
     time = std::chrono::milliseconds(*parsed * factor);
   };
-  server.add_option_function<std::string>(name, read, description)->type_name("TIME");
+  return server.add_option_function<std::string>(name, read, description)->type_name("TIME");
 }
 
 void add_bytes(CLI::App& server, const std::string& name, std::size_t& bytes, const std::string& description) {
@@ -90,8 +93,6 @@ void add_bytes(CLI::App& server, const std::string& name, std::size_t& bytes, co
 }
 
 void add_limits(CLI::App& server, ServeCommand& serve) {
-  constexpr int kSeconds = 1000;
-  constexpr int kMilliseconds = 1;
   auto& limits = serve.limits;
   server.add_option("--max-connections", serve.max_connections, "clients at a time")
       ->check(CLI::Range(1, 1'000'000))
@@ -136,12 +137,12 @@ void add_operation(CLI::App& server, ServeCommand& serve) {
       ->transform(CLI::CheckedTransformer(kLevels));
   auto* const statements = server.add_option("--log-statements", log.statements, "none, slow or all")
                                ->transform(CLI::CheckedTransformer(kStatements));
-  const auto slow = [&log, statements](const std::int64_t& milliseconds) {
-    log.slow_statement = std::chrono::milliseconds(milliseconds);
+  const auto wants_slow_ones = [&log, statements](const std::string&) {
     if (statements->count() == 0) log.statements = StatementLog::Slow;
   };
-  server.add_option_function<std::int64_t>("--slow-statement", slow, "milliseconds from which on a statement is slow")
-      ->check(CLI::NonNegativeNumber);
+  add_time(server, "--slow-statement", log.slow_statement, kMilliseconds,
+           "from which on a statement is slow, and logged; 1s without")
+      ->each(wants_slow_ones);
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
-#include <utility>
 #include <vector>
 
 #include "common/error.hpp"
@@ -25,7 +24,7 @@ LogOptions everything() {
 class ClientMonitorTest : public testing::Test {
  protected:
   explicit ClientMonitorTest(LogOptions options = everything()) : server_(std::move(options), stream_) {
-    server_.clients.use([this](std::int32_t id, What what) { stopped_.emplace_back(id, what); });
+    server_.clients.use([this](const ClientRegistry::StopRequest& request) { stopped_.push_back(request); });
   }
 
   /// What was logged since this was asked last.
@@ -42,7 +41,7 @@ class ClientMonitorTest : public testing::Test {
 
   std::ostringstream stream_;
   ServerMonitor server_;
-  std::vector<std::pair<std::int32_t, What>> stopped_;
+  std::vector<ClientRegistry::StopRequest> stopped_;
 };
 
 TEST_F(ClientMonitorTest, TellsOfAConnectionFromItsBeginningToItsEnd) {
@@ -172,7 +171,7 @@ TEST_F(ClientMonitorTest, SessionsAreStoppedByTheirUserAndWhoMayWrite) {
   EXPECT_EQ(clients.stop(2, 3, What::Connection), StopOutcome::Asked);
   EXPECT_EQ(clients.stop(2, 1, What::Statement), StopOutcome::Forbidden);
   EXPECT_EQ(clients.stop(1, 9, What::Statement), StopOutcome::Unknown);
-  const std::vector<std::pair<std::int32_t, What>> expected{{2, What::Statement}, {3, What::Connection}};
+  const std::vector<ClientRegistry::StopRequest> expected{{1, 2, What::Statement}, {2, 3, What::Connection}};
   EXPECT_EQ(stopped_, expected);
 }
 
@@ -203,9 +202,7 @@ TEST_F(QuietMonitorTest, LogsWhatIsSlowOrTheServersOwnFault) {
   EXPECT_EQ(told[0]["statement"], "SELECT 2");
 }
 
-TEST(ServerLog, FilesThatCannotBeWrittenAreErrors) {
-  EXPECT_THROW(ServerLog({.file = "/dev/null/server.log"}), Error);
-}
+TEST(ServerLog, FilesThatCannotBeWrittenAreErrors) { EXPECT_THROW(ServerLog({.file = "/dev/null/server.log"}), Error); }
 
 }  // namespace
 }  // namespace eindb

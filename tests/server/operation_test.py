@@ -580,6 +580,34 @@ class Sessions(Watched):
         self.server.wait_for_event("connection closed", session=bob.info.backend_pid)
 
 
+class ServiceManager(unittest.TestCase):
+    """systemd's sd_notify, by a socket in the file system and by an abstract one."""
+
+    def test_it_is_told_of_the_beginning_and_the_end(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "notify")
+            for name, address in ((path, path), ("@" + path, "\0" + path)):
+                with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+                    manager.bind(address)
+                    manager.settimeout(20)
+                    command = [EINDB, "serve", os.path.join(folder, "s.db"), "--listen", "127.0.0.1:0"]
+                    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                          env={**os.environ, "NOTIFY_SOCKET": name}) as server:  # fmt: skip
+                        self.assertEqual(manager.recv(100), b"READY=1")
+                        server.send_signal(signal.SIGTERM)
+                        self.assertEqual(manager.recv(100), b"STOPPING=1")
+                    self.assertEqual(server.returncode, 0)
+
+    def test_nobody_need_listen(self):
+        for name in ("", "/nowhere/notify", "@" + "x" * 200):
+            with subprocess.Popen([EINDB, "serve", ":memory:", "--listen", "127.0.0.1:0"], stdout=subprocess.PIPE,
+                                  text=True, stderr=subprocess.DEVNULL,
+                                  env={**os.environ, "NOTIFY_SOCKET": name}) as server:  # fmt: skip
+                self.assertIn("listening", server.stdout.readline())
+                server.send_signal(signal.SIGTERM)
+            self.assertEqual(server.returncode, 0)
+
+
 class WithoutServer(unittest.TestCase):
     def test_the_shell_has_no_sessions(self):
         for statement in ("SHOW SESSIONS", "KILL 1"):
