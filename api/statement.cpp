@@ -78,6 +78,11 @@ Statement& Statement::bind(std::size_t number, std::string_view value) {
   return *this;
 }
 
+Statement& Statement::bind(std::size_t number, std::nullptr_t) {
+  impl_->bind(number, std::monostate());
+  return *this;
+}
+
 void Statement::fail_integer(std::size_t number) {
   throw_exception(Error(ErrorKind::Value, "the value for parameter $" + std::to_string(number) + " is beyond INT64"),
                   "", 0);

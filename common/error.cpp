@@ -13,6 +13,7 @@ std::string_view describe(ErrorKind kind) {
     case ErrorKind::Shape: return "shape error";
     case ErrorKind::Type: return "type error";
     case ErrorKind::Value: return "invalid value";
+    case ErrorKind::NullValue: return "null value";
     case ErrorKind::Unsupported: return "not supported";
     case ErrorKind::Io: return "input/output error";
     case ErrorKind::Corrupt: return "corrupt data";

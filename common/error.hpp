@@ -19,6 +19,7 @@ enum class ErrorKind {
   Shape,          ///< extents do not fit, or a size overflows
   Type,           ///< element types do not fit
   Value,          ///< a value out of its range
+  NullValue,      ///< NULL where a value is wanted
   Unsupported,    ///< meaningful, but beyond what this version does
   Io,             ///< the operating system refused
   Corrupt,        ///< bytes from outside that are not what they claim to be

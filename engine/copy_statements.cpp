@@ -34,18 +34,18 @@ bool can_hold(DType to, DType from) {
   return to != DType::Int64 || from == DType::Int64;
 }
 
-void check_fits(const TensorInfo& tensor, const BlockSource& file, const std::string& path, SourceSpan span) {
+void check_fits(const TensorInfo& tensor, const BlockSource& file, const std::string& path) {
   if (tensor.shape() != file.shape()) {
     throw Error(ErrorKind::Shape,
                 path + " has shape " + file.shape().to_string() + ", but tensor " + tensor.name + " has shape " +
                     tensor.shape().to_string(),
-                span, "copy it into a new tensor");
+                std::nullopt, "copy it into a new tensor");
   }
   if (!can_hold(tensor.dtype, file.dtype())) {
     throw Error(ErrorKind::Type,
                 path + " has type " + std::string(name_of(file.dtype())) + ", which tensor " + tensor.name +
                     " of type " + std::string(name_of(tensor.dtype)) + " cannot hold",
-                span, "copy it into a new tensor");
+                std::nullopt, "copy it into a new tensor");
   }
 }
 
@@ -78,33 +78,33 @@ ByteProgress byte_progress(const SessionState& session, std::string_view stage) 
   };
 }
 
-std::unique_ptr<BlockSource> open_file(const ast::CopyFrom& copy, const CopyOptions& options,
+std::unique_ptr<BlockSource> open_file(const std::string& path, const CopyOptions& options,
                                        const std::optional<TensorInfo>& existing, const SessionState& session) {
   switch (options.format) {
-    case FileFormat::Npy: return open_npy(copy.path);
-    case FileFormat::Npz: return open_npz(copy.path, options.array.name, byte_progress(session, "verify"));
-    case FileFormat::Safetensors: return open_safetensors(copy.path, options.array.name);
+    case FileFormat::Npy: return open_npy(path);
+    case FileFormat::Npz: return open_npz(path, options.array.name, byte_progress(session, "verify"));
+    case FileFormat::Safetensors: return open_safetensors(path, options.array.name);
     case FileFormat::Hdf5:
-      return open_hdf5(copy.path, options.array.name, session.settings.memory_limit(), session.cancellation);
+      return open_hdf5(path, options.array.name, session.settings.memory_limit(), session.cancellation);
     case FileFormat::JsonLines:
       throw Error(ErrorKind::Unsupported, "jsonl is written, not read", std::nullopt, "use csv");
     default: break;
   }
-  return open_csv(copy.path, options.csv, existing && existing->grid.rank() == 1, session.cancellation);
+  return open_csv(path, options.csv, existing && existing->grid.rank() == 1, session.cancellation);
 }
 
-TensorInfo import_dense(const ast::CopyFrom& copy, const CopyOptions& options,
-                        const std::optional<TensorInfo>& existing, SessionState& session) {
-  const auto file = open_file(copy, options, existing, session);
-  if (existing) check_fits(*existing, *file, copy.path, copy.path_span);
+TensorInfo import_dense(const std::string& path, const CopyOptions& options, const std::optional<TensorInfo>& existing,
+                        SessionState& session) {
+  const auto file = open_file(path, options, existing, session);
+  if (existing) check_fits(*existing, *file, path);
   auto staged = stage(existing, file->dtype(), file->shape(), default_labels(file->shape().rank()), session);
   import_tiles(*file, staged, session);
   return staged;
 }
 
-TensorInfo import_cell_list(const ast::CopyFrom& copy, const CopyOptions& options,
+TensorInfo import_cell_list(const std::string& path, const CopyOptions& options,
                             const std::optional<TensorInfo>& existing, SessionState& session) {
-  const auto cells = open_cell_list(copy.path, options, existing, session);
+  const auto cells = open_cell_list(path, options, existing, session);
   auto staged = stage(existing, cells->dtype(), cells->shape(), labels_of(*cells), session);
   load_cells(*cells, staged, session);
   return staged;
@@ -150,9 +150,8 @@ void export_as_csv(const std::string& path, const CsvOptions& options, const Til
   export_csv(path, tensor, header, options.delimiter);
 }
 
-void export_tensor(const ast::CopyTo& copy, const CopyOptions& options, const TileProvider& tensor,
-                   const SessionState& session) {
-  const auto& path = copy.path;
+void export_tensor(const ast::CopyTo& copy, const std::string& path, const CopyOptions& options,
+                   const TileProvider& tensor, const SessionState& session) {
   const auto& array = options.array;
   const auto name = array_name(copy, options);
   if (options.cells.chosen)
@@ -173,11 +172,12 @@ void export_tensor(const ast::CopyTo& copy, const CopyOptions& options, const Ti
 
 Result execute_statement(const ast::CopyFrom& copy, SessionState& session) {
   const auto options = read_copy_options(copy.path, copy.path_span, copy.options, CopyDirection::FromFile);
+  const auto& path = session.transfer.empty() ? copy.path : session.transfer;
   SqliteTransaction transaction(session.database.connection());
   const auto existing = session.catalog.find(copy.tensor.text);
   with_place(copy.path_span, [&] {
-    const auto staged = options.cells.chosen ? import_cell_list(copy, options, existing, session)
-                                             : import_dense(copy, options, existing, session);
+    const auto staged = options.cells.chosen ? import_cell_list(path, options, existing, session)
+                                             : import_dense(path, options, existing, session);
     session.catalog.publish(staged, existing ? existing->name : copy.tensor.text);
   });
   transaction.commit();
@@ -186,8 +186,9 @@ Result execute_statement(const ast::CopyFrom& copy, SessionState& session) {
 
 Result execute_statement(const ast::CopyTo& copy, SessionState& session) {
   const auto options = read_copy_options(copy.path, copy.path_span, copy.options, CopyDirection::ToFile);
+  const auto& path = session.transfer.empty() ? copy.path : session.transfer;
   if (const auto* sql = std::get_if<ast::Sql>(&copy.source)) {
-    with_place(copy.path_span, [&] { export_rows(copy.path, options, *sql, session); });
+    with_place(copy.path_span, [&] { export_rows(path, options, *sql, session); });
     return status_result("COPY");
   }
   ReadSnapshot snapshot(session.database, static_cast<std::size_t>(session.settings.threads()));
@@ -195,7 +196,7 @@ Result execute_statement(const ast::CopyTo& copy, SessionState& session) {
   const auto tensor = query != nullptr
                           ? query_result(*query, session)
                           : stored_tensor(session.tensor(std::get<ast::Identifier>(copy.source)), snapshot, session);
-  with_place(copy.path_span, [&] { export_tensor(copy, options, tensor, session); });
+  with_place(copy.path_span, [&] { export_tensor(copy, path, options, tensor, session); });
   return status_result("COPY");
 }
 

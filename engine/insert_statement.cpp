@@ -36,6 +36,10 @@ CellValue number_of(const ast::Expression& expression, const NameSource& names) 
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return *integer;
   if (const auto* real = std::get_if<double>(&value)) return *real;
   if (const auto* complex = std::get_if<std::complex<double>>(&value)) return *complex;
+  if (std::holds_alternative<std::monostate>(value)) {
+    throw Error(ErrorKind::NullValue, "a number is wanted here, not NULL", expression.span,
+                "a tensor holds no NULL: give NAN or 0");
+  }
   throw Error(ErrorKind::Value, "a number is wanted here, not text", expression.span, "give a number as parameter");
 }
 

@@ -16,6 +16,8 @@ void append(std::string& key, Number value) {
   key.append(bytes, sizeof value);
 }
 
+void append(std::string& /*key*/, std::monostate /*null*/) {}
+
 void append(std::string& key, std::complex<double> value) {
   append(key, value.real());
   append(key, value.imag());
@@ -37,7 +39,7 @@ void append(std::string& key, const ResultRequest& request) {
     for (const auto parts : *partition) append(key, parts);
 }
 
-// Complex numbers are two constants in an expression, and text is an error: they are bound by value.
+// Complex numbers are two constants in an expression, text and NULL are errors: they are bound by value.
 bool can_wait(const ParameterValue& value) {
   return std::holds_alternative<std::int64_t>(value) || std::holds_alternative<double>(value);
 }

@@ -23,7 +23,9 @@ auto find_prepared(const ast::Identifier& name, SessionState& session) {
               nearest ? "did you mean " + *nearest + "?" : "PREPARE " + name.text + " AS ... makes it");
 }
 
-ParameterValue argument_value(const std::variant<ast::Expression, ast::Literal>& argument, SessionState& session) {
+ParameterValue argument_value(const std::variant<ast::Expression, ast::Literal, ast::Null>& argument,
+                              SessionState& session) {
+  if (std::holds_alternative<ast::Null>(argument)) return std::monostate();
   if (const auto* expression = std::get_if<ast::Expression>(&argument))
     return constant_value(*expression, session.name_source());
   return std::visit([](const auto& value) -> ParameterValue { return value; }, std::get<ast::Literal>(argument).value);

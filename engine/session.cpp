@@ -70,6 +70,18 @@ class TemporaryTensors {
   std::vector<std::string> names_;
 };
 
+// What one COPY reads or writes.
+class Transfer {
+ public:
+  Transfer(SessionState& state, const std::string& file) : state_(state) { state_.transfer = file; }
+  ~Transfer() { state_.transfer.clear(); }
+  Transfer(const Transfer&) = delete;
+  Transfer& operator=(const Transfer&) = delete;
+
+ private:
+  SessionState& state_;
+};
+
 }  // namespace
 
 Result run_statement(const ast::Statement& statement, SessionState& session) {
@@ -107,6 +119,7 @@ Result Session::execute(const PreparedStatement& statement, const StatementInput
     impl_->start();
     const TemporaryTensors tensors(state, inputs.tensors);
     const ParameterValues values(state, inputs.parameters);
+    const Transfer transfer(state, inputs.file);
     return run_statement(*statement.statement, state);
   });
 }
@@ -115,6 +128,17 @@ StatementDescription Session::describe(const PreparedStatement& statement) {
   return guarded([&] {
     impl_->start();
     return describe_statement(statement, impl_->state);
+  });
+}
+
+TensorStrips Session::strips(std::shared_ptr<const TensorRelation> tensor) const {
+  return TensorStrips(std::move(tensor), &impl_->state.cancellation);
+}
+
+std::unique_ptr<RowLoader> Session::load(const LoadTarget& target) {
+  return guarded([&] {
+    impl_->start();
+    return load_rows(target, impl_->state);
   });
 }
 

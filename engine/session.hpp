@@ -14,9 +14,11 @@
 #include "engine/memory_tensor.hpp"
 #include "engine/prepared_statement.hpp"
 #include "engine/result.hpp"
+#include "engine/row_loader.hpp"
 #include "engine/settings.hpp"
 #include "engine/side_schema.hpp"
 #include "engine/sql_function.hpp"
+#include "engine/tensor_strips.hpp"
 
 namespace eindb {
 
@@ -38,10 +40,12 @@ using ProgressCallback = std::function<void(const Progress&)>;
 
 /// What a prepared statement runs with.
 struct StatementInputs {
-  /// Value n is that of parameter $n + 1.
-  std::vector<std::variant<std::int64_t, double, std::complex<double>, std::string>> parameters;
+  /// Value n is that of parameter $n + 1; monostate is NULL, which SQL alone takes.
+  std::vector<std::variant<std::monostate, std::int64_t, double, std::complex<double>, std::string>> parameters;
   /// Attached by name for this one run.
   std::map<std::string, MemoryTensor> tensors;
+  /// Of COPY: the file that is read or written in place of the one that it names. Empty: that one.
+  std::string file;
 };
 
 /// What a statement gives and takes, known before it runs.
@@ -49,6 +53,7 @@ struct StatementDescription {
   std::vector<Column> columns;         ///< empty: it gives no rows
   std::vector<ColumnType> parameters;  ///< of $1, $2, ...; Any where the statement takes whatever is given
   bool reads_only = false;             ///< SQL that leaves the database as it is
+  bool gives_tensor = false;           ///< the columns are its labels and its values
 };
 
 /// One user's connection to one database: runs statements one after another.
@@ -70,6 +75,12 @@ class Session {
   Result execute(const PreparedStatement& statement, const StatementInputs& inputs);
   /// Names are looked up, but nothing runs and nothing changes. Errors as of the statement itself.
   StatementDescription describe(const PreparedStatement& statement);
+  /// The elements of the tensor that the last statement gave. They stop with Error{Cancelled} when that statement is
+  /// to, and must not outlive the session.
+  TensorStrips strips(std::shared_ptr<const TensorRelation> tensor) const;
+
+  /// Begins to take rows; errors as load_rows().
+  std::unique_ptr<RowLoader> load(const LoadTarget& target);
 
   /// True between BEGIN and COMMIT or ROLLBACK.
   bool in_transaction() const;

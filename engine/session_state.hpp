@@ -69,6 +69,7 @@ struct SessionState {
   ProgressCallback progress;
   std::map<std::string, PreparedStatement> prepared;  ///< by name in lower case
   std::vector<ParameterValue> parameters;             ///< of the prepared statement that runs
+  std::string transfer;                               ///< StatementInputs::file of the statement that runs
   PlanCache plans;
   TileCache tiles;
 

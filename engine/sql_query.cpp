@@ -139,7 +139,8 @@ std::optional<std::size_t> parameter_number(std::string_view name) {
 }
 
 void bind_value(SqliteStatement& statement, int n, const ParameterValue& value, std::optional<SourceSpan> place) {
-  if (const auto* integer = std::get_if<std::int64_t>(&value)) statement.bind(n, *integer);
+  if (std::holds_alternative<std::monostate>(value)) statement.bind_null(n);
+  else if (const auto* integer = std::get_if<std::int64_t>(&value)) statement.bind(n, *integer);
   else if (const auto* real = std::get_if<double>(&value)) statement.bind(n, *real);
   else if (const auto* text = std::get_if<std::string>(&value)) statement.bind(n, std::string_view(*text));
   else throw Error(ErrorKind::Type, "SQL knows no complex numbers", place, "give the parts one by one");

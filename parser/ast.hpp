@@ -339,10 +339,12 @@ struct Prepare {
   SourceSpan body_span;
 };
 
-/// EXECUTE name (arguments): constant expressions and, for prepared SQL, strings.
+struct Null {};
+
+/// EXECUTE name (arguments): constant expressions and, for prepared SQL, strings and NULL.
 struct Execute {
   Identifier name;
-  std::vector<std::variant<Expression, Literal>> arguments;
+  std::vector<std::variant<Expression, Literal, Null>> arguments;
 };
 
 struct Deallocate {

@@ -15,8 +15,8 @@
 
 namespace eindb {
 
-/// The value of $1, $2, ...; text has no place in an EINSUM.
-using ParameterValue = std::variant<std::int64_t, double, std::complex<double>, std::string>;
+/// The value of $1, $2, ...; monostate is NULL. That and text have no place in an EINSUM.
+using ParameterValue = std::variant<std::monostate, std::int64_t, double, std::complex<double>, std::string>;
 
 /// What the binder asks the world about names. The functions must outlive the call.
 struct NameSource {

@@ -26,9 +26,14 @@ ScalarPtr constant_of(const ParameterValue& value) {
 }
 
 const ParameterValue& ParameterScope::value(const ast::Parameter& parameter, SourceSpan span) const {
-  if (parameter.number >= 1 && parameter.number <= values_.size()) return values_[parameter.number - 1];
-  throw Error(ErrorKind::Value, "no value is given for " + name_of(parameter), span,
-              "PREPARE the statement and EXECUTE it with values");
+  if (parameter.number < 1 || parameter.number > values_.size()) {
+    throw Error(ErrorKind::Value, "no value is given for " + name_of(parameter), span,
+                "PREPARE the statement and EXECUTE it with values");
+  }
+  const auto& given = values_[parameter.number - 1];
+  if (!std::holds_alternative<std::monostate>(given)) return given;
+  throw Error(ErrorKind::NullValue, name_of(parameter) + " is NULL, but a number is wanted here", span,
+              "a tensor holds no NULL: give NAN or 0");
 }
 
 ScalarPtr ParameterScope::scalar(const ast::Parameter& parameter, SourceSpan span) const {

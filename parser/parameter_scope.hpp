@@ -8,7 +8,7 @@
 
 namespace eindb {
 
-/// The value as a constant of an expression; null if it is text.
+/// The value as a constant of an expression; null if it is text or NULL.
 ScalarPtr constant_of(const ParameterValue& value);
 
 /// The values of $1, $2, ... in one execution of a statement. Refers to `names`, which must outlive it.
@@ -17,12 +17,13 @@ class ParameterScope {
   explicit ParameterScope(const NameSource& names) : values_(names.parameters), deferred_(names.deferred_parameters) {}
 
   /// As a number in an expression: its value, or the parameter itself where that is deferred. Error{Value} if there is
-  /// no value or it is text.
+  /// no value or it is text, Error{NullValue} if it is NULL.
   ScalarPtr scalar(const ast::Parameter& parameter, SourceSpan span) const;
   /// As an index, extent or seed. Error{Value} also if it is no whole number.
   std::int64_t integer(const ast::Parameter& parameter, SourceSpan span) const;
 
  private:
+  /// The value that was given, which is not NULL.
   const ParameterValue& value(const ast::Parameter& parameter, SourceSpan span) const;
 
   const std::vector<ParameterValue>& values_;

@@ -335,9 +335,9 @@ ast::Expression parse_expression(std::string_view text) {
 }
 
 std::size_t count_parameters(std::string_view text) {
+  const auto statement = parse_statement(text);
   // SQL takes X[$1] for a name, and our lexer ends at what only SQL has: either may see what the other does not.
   auto highest = std::max(parameters_of_sql(text), parameters_of_tokens(text));
-  const auto statement = parse_statement(text);
   const auto* sql = std::get_if<ast::Sql>(&statement.node);
   if (const auto* create = std::get_if<ast::CreateTensor>(&statement.node))
     sql = std::get_if<ast::Sql>(&create->source);

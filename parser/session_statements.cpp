@@ -66,8 +66,9 @@ ast::Query parse_explained(TokenStream& tokens) {
   return parse_query(tokens);
 }
 
-std::variant<ast::Expression, ast::Literal> parse_execute_argument(TokenStream& tokens) {
+std::variant<ast::Expression, ast::Literal, ast::Null> parse_execute_argument(TokenStream& tokens) {
   if (tokens.at(Token::Kind::String)) return literal(tokens, "an argument");
+  if (tokens.accept_word("NULL")) return ast::Null{};
   return parse_expression(tokens);
 }
 

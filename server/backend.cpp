@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <new>
 #include <utility>
 
@@ -10,8 +11,11 @@
 #include "common/source_span.hpp"
 #include "engine/rows.hpp"
 #include "engine/script.hpp"
+#include "server/coded_error.hpp"
+#include "server/copy_row_stream.hpp"
 #include "server/dialect_lexer.hpp"
 #include "server/error_response.hpp"
+#include "server/result_rows.hpp"
 #include "server/session_list.hpp"
 #include "server/sqlstate.hpp"
 #include "server/value_format.hpp"
@@ -21,25 +25,12 @@ namespace {
 
 using frontend::Format;
 
-// Written before it is sent on: about what a socket takes at once.
-constexpr std::size_t kMostWritten = std::size_t{128} << 10U;
 constexpr std::string_view kDuplicateStatement = "42P05";
 constexpr std::string_view kUnknownStatement = "26000";
 constexpr std::string_view kUnknownCursor = "34000";
 constexpr std::string_view kFailedTransaction = "25P02";
 constexpr std::string_view kInsufficientPrivilege = "42501";
 constexpr const char* kApplicationName = "application_name";
-
-// An error that has a code of its own.
-class CodedError : public Error {
- public:
-  CodedError(std::string_view sqlstate, ErrorKind kind, std::string message)
-      : Error(kind, std::move(message)), sqlstate_(sqlstate) {}
-  std::string_view sqlstate() const { return sqlstate_; }
-
- private:
-  std::string_view sqlstate_;
-};
 
 std::string first_word(std::string_view text) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
@@ -51,12 +42,21 @@ std::string first_word(std::string_view text) {
 std::string tag_of(const Portal& portal) {
   const auto& result = *portal.result;
   auto word = first_word(portal.statement->text);
+  if (portal.statement->copy) return "COPY " + std::to_string(portal.rows);
   if (word == "INSERT" && result.tensor == nullptr && result.status != "INSERT")
     return "INSERT 0 " + std::to_string(result.rows_changed);
   if (word == "UPDATE" || word == "DELETE") return word + " " + std::to_string(result.rows_changed);
   if (!portal.columns.empty()) return "SELECT " + std::to_string(portal.rows);
   if (result.status != "OK") return result.status;
   return word;
+}
+
+// "COPY 7": 7.
+std::int64_t rows_of_tag(std::string_view tag) {
+  const auto number = tag.substr(tag.rfind(' ') + 1);
+  std::int64_t rows = 0;
+  std::from_chars(number.data(), number.data() + number.size(), rows);
+  return rows;
 }
 
 // Of the commands that give rows, before they run.
@@ -91,15 +91,17 @@ Backend::Next Backend::run(FrameReader& frames, MessageWriter& out) {
     if (phase_ == Phase::LoggingIn) log_in();
     if (phase_ == Phase::Encrypting) phase_ = Phase::First;
     while (phase_ < Phase::Encrypting) {
-      if (out.size() > kMostWritten) return Next::Output;
+      if (out.size() > kPortionBytes) return Next::Output;
       if (stream_) continue_stream();
-      else if (script_) run_script();
+      else if (script_ && copy_in_ == nullptr) run_script();
       else if (const auto frame = frames.next()) receive(*frame);
       else break;
     }
-    if (phase_ == Phase::Session) client_.settle();
+    if (phase_ == Phase::Session && copy_in_ == nullptr) client_.settle();
   } catch (const ProtocolError& error) {
     end(error.sqlstate(), error.what());
+  } catch (const Error& error) {
+    end(sqlstate_of(error), error.message(), error.hint());
   } catch (const std::exception& error) {
     end("XX000", error.what());
   }
@@ -155,6 +157,7 @@ void Backend::begin_session(const Admission& admission) {
   client_.identity.process_id = key_.process;
   client_.identity.registry = &monitor_.server().clients;
   client_.parameters = admission.parameters;
+  for (const auto& [name, value] : admission.settings) set_parameter(name, value);
   monitor_.log_in({.user = admission.user,
                    .database = admission.database,
                    .application_name = client_.parameters.show(kApplicationName),
@@ -188,7 +191,8 @@ void Backend::handle(const Frame& frame) {
   std::string_view text;
   if (const auto* parse = std::get_if<frontend::Parse>(&message)) text = parse->text;
   try {
-    std::visit([&](const auto& kind) { handle(kind); }, message);
+    if (copy_in_ != nullptr) handle_copy(message);
+    else std::visit([&](const auto& kind) { handle(kind); }, message);
   } catch (const Error& error) {
     fail(error, text);
     recover();
@@ -242,11 +246,13 @@ void Backend::handle(const frontend::Bind& bind) {
   auto portal = std::make_shared<Portal>();
   portal->statement = found->second;
   portal->columns = statement.columns;
+  portal->format = statement.format;
   portal->formats = bind.result_formats;
   for (std::size_t n = 0; n < needed; ++n) {
-    if (!bind.values[n]) throw Error(ErrorKind::Unsupported, "parameters cannot be NULL");
+    const auto& value = bind.values[n];
     portal->inputs.parameters.push_back(
-        read_value(*bind.values[n], statement.parameter_types[n], format_of(bind.parameter_formats, n)));
+        value ? read_value(*value, statement.parameter_types[n], format_of(bind.parameter_formats, n))
+              : ParameterInput());
   }
   client_.portals.insert_or_assign(std::string(bind.portal), std::move(portal));
   out_->empty('2');
@@ -265,7 +271,7 @@ void Backend::handle(const frontend::Describe& describe) {
     throw CodedError(kUnknownCursor, ErrorKind::UnknownName,
                      "there is no portal \"" + std::string(describe.name) + "\"");
   auto& portal = *found->second;
-  if (portal.statement->prepared == nullptr && !portal.statement->command) return out_->empty('n');
+  if (portal.statement->empty() || portal.statement->copy) return out_->empty('n');
   if (portal.columns.empty() && !portal.result) describe_portal(portal);
   if (portal.columns.empty()) return out_->empty('n');
   write_row_description(*out_, portal.columns, portal.formats);
@@ -277,12 +283,38 @@ void Backend::handle(const frontend::Execute& execute) {
     throw CodedError(kUnknownCursor, ErrorKind::UnknownName,
                      "there is no portal \"" + std::string(execute.portal) + "\"");
   const auto portal = found->second;
-  if (portal->statement->prepared == nullptr && !portal->statement->command) return out_->empty('I');
+  if (portal->statement->empty()) return out_->empty('I');
   // Statements up to a Sync are one transaction; a single one is that by itself.
   if (!portal->result && !portal->statement->command && frames_->next_type() != 'S') client_.begin_implicit();
   monitor_.begin_statement(portal->statement->text, portal->rows);
-  if (!portal->result) begin_rows(*portal);
-  stream_ = Stream{portal, std::max(0, execute.most_rows)};
+  if (!portal->result) begin(*portal);
+  stream(portal, std::max(0, execute.most_rows));
+}
+
+// Rows go to the client, but where they come from there.
+void Backend::stream(std::shared_ptr<Portal> portal, std::int64_t most) {
+  if (copy_in_ != nullptr) return;
+  if (portal->statement->copy) most = 0;
+  stream_ = Stream{std::move(portal), most};
+}
+
+// Flush and Sync were sent before the client knew that it is to send rows.
+void Backend::handle_copy(const frontend::Message& message) {
+  if (const auto* data = std::get_if<frontend::CopyData>(&message)) {
+    copy_in_->append(data->bytes);
+  } else if (std::holds_alternative<frontend::CopyDone>(message)) {
+    const auto tag = copy_in_->finish();
+    copy_in_.reset();
+    client_.look_at_transaction();
+    out_->begin('C').text(tag).end();
+    monitor_.end_statement(rows_of_tag(tag));
+  } else if (const auto* fail = std::get_if<frontend::CopyFail>(&message)) {
+    throw CodedError("57014", ErrorKind::Cancelled, "COPY from stdin failed: " + std::string(fail->reason));
+  } else if (std::holds_alternative<frontend::Terminate>(message)) {
+    phase_ = Phase::Closing;
+  } else if (!std::holds_alternative<frontend::Sync>(message) && !std::holds_alternative<frontend::Flush>(message)) {
+    throw CodedError("08P01", ErrorKind::Value, "COPY from stdin waits for rows, and another message came");
+  }
 }
 
 void Backend::handle(const frontend::Close& close) {
@@ -334,10 +366,42 @@ std::shared_ptr<ClientStatement> Backend::make_statement(std::string_view text) 
   statement->text = text;
   statement->command = parse_client_command(text);
   if (statement->command || split_statements(text).empty()) return statement;
+  statement->copy = parse_copy_statement(text);
+  if (statement->copy) {
+    const auto& copy = *statement->copy;
+    if (const auto* file = std::get_if<CopyStatement::File>(&copy.format)) statement->copied = copied_file(text, *file);
+    else if (copy.side == CopySide::ToClient) statement->copied = copied_rows(text, copy);
+    return statement;
+  }
   statement->translation = translate_dialect(text);
   in_own_words(*statement,
                [&] { statement->prepared = client_.session().prepare(statement->translation.text_of(text)); });
   return statement;
+}
+
+// Errors have their place in the COPY.
+std::shared_ptr<ClientStatement> Backend::copied_rows(std::string_view text, const CopyStatement& copy) {
+  try {
+    return make_statement(rows_of_copy(text, copy));
+  } catch (const Error& error) {
+    auto place = copy.source;
+    if (error.span() && copy.table.empty())
+      place = {place.begin + error.span()->begin, place.begin + error.span()->end};
+    throw Error(error.kind(), error.message(), place, error.hint());
+  }
+}
+
+// All that stands before the file is where the client wrote it.
+std::shared_ptr<ClientStatement> Backend::copied_file(std::string_view text, const CopyStatement::File& file) {
+  try {
+    auto statement = std::make_shared<ClientStatement>();
+    statement->text = copy_of_file(text, file, "file of the client");
+    statement->prepared = client_.session().prepare(statement->text);
+    return statement;
+  } catch (const Error& error) {
+    const bool before = error.span() && error.span()->end <= file.place.begin;
+    throw Error(error.kind(), error.message(), before ? error.span() : file.options, error.hint());
+  }
 }
 
 // What the client leaves open is what the statement takes.
@@ -361,7 +425,8 @@ void Backend::describe_statement(ClientStatement& statement) {
   out_->begin('t').integer(static_cast<std::int16_t>(statement.parameter_types.size()));
   for (const auto type : statement.parameter_types) out_->integer(static_cast<std::int32_t>(type));
   out_->end();
-  statement.columns = client_columns(description.columns);
+  statement.format = client_.parameters.result_format();
+  statement.columns = described_columns(description, statement.format);
   if (statement.columns.empty()) return out_->empty('n');
   write_row_description(*out_, statement.columns, {});
 }
@@ -381,7 +446,7 @@ void Backend::describe_portal(Portal& portal) {
     begin_rows(portal);
     return;
   }
-  portal.columns = client_columns(description.columns);
+  portal.columns = described_columns(description, portal.format = client_.parameters.result_format());
 }
 
 void Backend::run_script() {
@@ -403,20 +468,13 @@ void Backend::run_script() {
     auto portal = std::make_shared<Portal>();
     portal->statement = make_statement(text);
     if (script.statements.size() > 1 && !portal->statement->command) client_.begin_implicit();
-    begin_rows(*portal);
+    begin(*portal);
     if (!portal->columns.empty()) write_row_description(*out_, portal->columns, {});
-    stream_ = Stream{std::move(portal), 0};
+    stream(std::move(portal), 0);
   } catch (const Error& error) {
-    fail_in_script(error, static_cast<std::size_t>(text.data() - script.text.data()));
+    fail(error, script.text, static_cast<std::size_t>(text.data() - script.text.data()));
     recover();
   }
-}
-
-// An error of the statement that begins at `offset`.
-void Backend::fail_in_script(const Error& error, std::size_t offset) {
-  if (!error.span()) return fail(error, script_->text);  // as it is: it may have a code of its own
-  const SourceSpan span{error.span()->begin + offset, error.span()->end + offset};
-  fail(Error(error.kind(), error.message(), span, error.hint()), script_->text);
 }
 
 void Backend::check_transaction(const ClientStatement& statement) const {
@@ -428,9 +486,31 @@ void Backend::check_transaction(const ClientStatement& statement) const {
                    "the transaction has failed: statements are ignored up to its end");
 }
 
+void Backend::begin(Portal& portal) {
+  check_transaction(*portal.statement);
+  if (portal.statement->copy) begin_copy(portal);
+  else begin_rows(portal);
+}
+
+void Backend::begin_copy(Portal& portal) {
+  const auto& copy = *portal.statement->copy;
+  if (copy.side == CopySide::FromClient) {
+    auto& session = client_.session();
+    if (portal.statement->copied == nullptr) copy_in_ = copy_rows_in(copy, session);
+    else copy_in_ = copy_file_in(portal.statement->copied->prepared, sessions_.transfers.make(), session);
+    copy_in_->begin(*out_);
+    return;
+  }
+  const auto& copied = *portal.statement->copied;
+  if (copied.prepared != nullptr)
+    in_own_words(copied, [&] { portal.result = client_.session().execute(*copied.prepared, {}); });
+  if (!portal.result || portal.result->rows == nullptr)
+    throw Error(ErrorKind::Value, "what is to be copied gives no rows", copy.source, "COPY (SELECT ...) TO STDOUT");
+  portal.stream = std::make_unique<CopyRowStream>(*portal.result, std::get<CopyFormatOptions>(copy.format), *out_);
+}
+
 void Backend::begin_rows(Portal& portal) {
   const auto& statement = *portal.statement;
-  check_transaction(statement);
   if (statement.command) {
     run_command(*statement.command, portal);
   } else {
@@ -438,11 +518,8 @@ void Backend::begin_rows(Portal& portal) {
     client_.look_at_transaction();
   }
   if (portal.result->rows == nullptr) return;
-  portal.next_row.emplace();
-  if (!portal.result->rows->next(*portal.next_row)) portal.next_row.reset();
-  // What was described is what comes.
-  if (portal.columns.empty())
-    portal.columns = client_columns(portal.result->columns, portal.next_row ? &*portal.next_row : nullptr);
+  if (portal.columns.empty()) portal.format = client_.parameters.result_format();
+  portal.stream = open_rows(portal, client_.session());
 }
 
 void Backend::run_command(const ClientCommand& command, Portal& portal) {
@@ -556,27 +633,27 @@ void Backend::continue_stream() {
 
 // False: there is more to write when this has gone.
 bool Backend::write_rows(Portal& portal, std::int64_t most) {
-  for (std::int64_t given = 0; portal.next_row; ++given) {
+  for (std::int64_t given = 0; portal.stream != nullptr && !portal.stream->at_end();) {
     if (most > 0 && given == most) {
       out_->empty('s');
       monitor_.end_statement(portal.rows);
       return true;
     }
-    if (out_->size() > kMostWritten) {
+    if (out_->size() > kPortionBytes || !portal.stream->write(*out_)) {
       if (most > 0) stream_->most = most - given;
       return false;
     }
-    write_row(*out_, *portal.next_row, portal.columns, portal.formats);
+    ++given;
     ++portal.rows;
-    if (!portal.result->rows->next(*portal.next_row)) portal.next_row.reset();
   }
+  if (portal.stream != nullptr) portal.stream->end(*out_);
   complete(portal);
   return true;
 }
 
 void Backend::complete(const Portal& portal) {
   out_->begin('C').text(tag_of(portal)).end();
-  monitor_.end_statement(portal.columns.empty() ? portal.result->rows_changed : portal.rows);
+  monitor_.end_statement(portal.stream == nullptr ? portal.result->rows_changed : portal.rows);
 }
 
 void Backend::ready() {
@@ -587,22 +664,24 @@ void Backend::ready() {
 
 // ---- Errors --------------------------------------------------------------------------------------------------------
 
-void Backend::fail(const Error& error, std::string_view text) {
-  const auto* coded = dynamic_cast<const CodedError*>(&error);
-  const auto sqlstate = coded != nullptr ? coded->sqlstate() : sqlstate_of(error.kind());
-  monitor_.fail(sqlstate, error.message(), text);
-  write_error(*out_, sqlstate, error, text);
+// `offset`: where the statement that the error speaks of begins in the text.
+void Backend::fail(const Error& error, std::string_view text, std::size_t offset) {
+  out_->abandon();
+  monitor_.fail(sqlstate_of(error), error.message(), text);
+  write_error(*out_, error, text, offset);
 }
 
-void Backend::end(std::string_view sqlstate, std::string_view message) {
+void Backend::end(std::string_view sqlstate, std::string_view message, std::string_view hint) {
+  out_->abandon();
   monitor_.abort(sqlstate, message);
-  write_fatal(*out_, sqlstate, message);
+  write_fatal(*out_, sqlstate, message, hint);
   phase_ = Phase::Closing;
 }
 
 // After an error: the rest of a script, or of the messages up to a Sync, is left out.
 void Backend::recover() {
   stream_.reset();
+  copy_in_.reset();
   script_.reset();
   client_.portals.erase("");
   client_.fail();

@@ -14,6 +14,7 @@
 #include "server/client_monitor.hpp"
 #include "server/client_sessions.hpp"
 #include "server/client_state.hpp"
+#include "server/copy_in.hpp"
 #include "server/handshake.hpp"
 #include "server/protocol/frame_reader.hpp"
 #include "server/protocol/frontend_message.hpp"
@@ -103,6 +104,7 @@ class Backend {
   void handle(const frontend::Terminate& /*terminate*/) { phase_ = Phase::Closing; }
   void handle(const frontend::FunctionCall& call);
   void handle(const frontend::Password& password);
+  void handle_copy(const frontend::Message& message);
   // What comes behind the end of a COPY is left over from it.
   void handle(const frontend::CopyData& /*data*/) {}
   void handle(const frontend::CopyDone& /*done*/) {}
@@ -116,8 +118,12 @@ class Backend {
   void describe_statement(ClientStatement& statement);
   void describe_portal(Portal& portal);
   void run_script();
-  void fail_in_script(const Error& error, std::size_t offset);
+  std::shared_ptr<ClientStatement> copied_rows(std::string_view text, const CopyStatement& copy);
+  std::shared_ptr<ClientStatement> copied_file(std::string_view text, const CopyStatement::File& file);
+  void begin(Portal& portal);
   void begin_rows(Portal& portal);
+  void begin_copy(Portal& portal);
+  void stream(std::shared_ptr<Portal> portal, std::int64_t most);
   void run_command(const ClientCommand& command, Portal& portal);
   void check_transaction(const ClientStatement& statement) const;
   bool write_rows(Portal& portal, std::int64_t most);
@@ -129,8 +135,8 @@ class Backend {
   void tell_name();
   void report_parameter(const std::string& name);
   void ready();
-  void fail(const Error& error, std::string_view text);
-  void end(std::string_view sqlstate, std::string_view message);
+  void fail(const Error& error, std::string_view text, std::size_t offset = 0);
+  void end(std::string_view sqlstate, std::string_view message, std::string_view hint = {});
   void recover();
 
   ClientSessions& sessions_;
@@ -145,6 +151,7 @@ class Backend {
   bool at_rest_ = false;
   std::optional<Script> script_;
   std::optional<Stream> stream_;
+  std::unique_ptr<CopyIn> copy_in_;  // while rows come from the client
   std::optional<CancelKey> cancel_requested_;
   // While run() runs:
   FrameReader* frames_ = nullptr;

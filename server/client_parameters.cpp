@@ -14,6 +14,7 @@ namespace {
 
 enum class Takes : std::uint8_t {
   Anything,  // for the client's own use
+  Words,     // some, without regard to case
   One,       // the default alone
   Time,      // milliseconds, or a duration with its unit; 0: none
   Nothing    // it says what the server is
@@ -24,6 +25,7 @@ struct Parameter {
   std::string_view value;  // the default
   Takes takes;
   bool reported;
+  std::array<std::string_view, 3> words = {};
 };
 
 // What drivers ask of a server, or tell it, when they connect.
@@ -45,6 +47,7 @@ constexpr std::array kParameters{
     Parameter{"lock_timeout", "0", Takes::Anything, false},
     Parameter{"max_identifier_length", "63", Takes::Nothing, false},
     Parameter{"password_encryption", "scram-sha-256", Takes::One, false},
+    Parameter{"result_format", "rows", Takes::Words, false, {"rows", "array", "npy"}},
     Parameter{"row_security", "off", Takes::Anything, false},
     Parameter{"search_path", "public", Takes::Anything, false},
     Parameter{"server_encoding", "UTF8", Takes::Nothing, true},
@@ -97,6 +100,17 @@ bool is_utf8(std::string_view value) {
   return name == "utf8" || name == "utf-8" || name == "unicode";
 }
 
+void check_word(const Parameter& parameter, std::string_view value) {
+  std::string known;
+  for (const auto word : parameter.words) {
+    if (word.empty()) break;
+    if (equal_ignoring_case(word, value)) return;
+    known += (known.empty() ? "'" : ", '") + std::string(word) + "'";
+  }
+  throw Error(ErrorKind::Value, std::string(parameter.name) + " cannot be '" + std::string(value) + "'", std::nullopt,
+              "it is one of " + known);
+}
+
 void check(const Parameter& parameter, std::string_view value) {
   const std::string name(parameter.name);
   if (parameter.takes == Takes::Nothing)
@@ -104,6 +118,7 @@ void check(const Parameter& parameter, std::string_view value) {
                 "SHOW " + name + " tells it");
   if (parameter.takes == Takes::Anything || parameter.takes == Takes::Time) return;
   if (equal_ignoring_case(parameter.value, value)) return;
+  if (parameter.takes == Takes::Words) return check_word(parameter, value);
   if (parameter.name == "client_encoding" && is_utf8(value)) return;
   throw Error(ErrorKind::Value, name + " cannot be '" + std::string(value) + "'", std::nullopt,
               name + " is always " + std::string(parameter.value));
@@ -118,6 +133,7 @@ bool ClientParameters::set(std::string_view name, std::string_view value) {
   check(parameter, value);
   if (parameter.takes == Takes::Time) time_of(parameter, idle_) = parse_time(parameter, value);
   if (parameter.takes == Takes::Anything) values_.insert_or_assign(to_lower(name), std::string(value));
+  if (parameter.takes == Takes::Words) values_.insert_or_assign(to_lower(name), to_lower(value));
   return parameter.reported;
 }
 
@@ -142,6 +158,8 @@ std::string ClientParameters::show(std::string_view name) const {
   const auto found = values_.find(to_lower(name));
   return found == values_.end() ? std::string(parameter.value) : found->second;
 }
+
+ResultFormat ClientParameters::result_format() const { return *parse_result_format(show("result_format")); }
 
 std::map<std::string, std::string> ClientParameters::all() const {
   std::map<std::string, std::string> values;

@@ -8,12 +8,13 @@
 #include <vector>
 
 #include "server/client_limits.hpp"
+#include "server/result_format.hpp"
 
 namespace eindb {
 
-/// The parameters that PostgreSQL's clients set and ask for, as client_encoding and DateStyle: those of one client, by
-/// SET, SHOW and the messages of the start. Names have no case. What eindb always does has one value, and is refused
-/// another. How long the client may be idle is set here too. Not thread-safe.
+/// The parameters that PostgreSQL's clients set and ask for, as client_encoding and DateStyle, those that say how the
+/// server answers, and how long the client may be idle: of one client, by SET, SHOW and the messages of the start. Names
+/// have no case. What eindb always does has one value, and is refused another. Not thread-safe.
 class ClientParameters {
  public:
   /// A parameter and its value as it is shown.
@@ -30,6 +31,8 @@ class ClientParameters {
   void reset_all();
   /// The value; the parameter is known.
   std::string show(std::string_view name) const;
+  /// How clients want tensors: that of the name result_format.
+  ResultFormat result_format() const;
   /// All, by name in lower case.
   std::map<std::string, std::string> all() const;
   /// By idle_session_timeout and idle_in_transaction_session_timeout.

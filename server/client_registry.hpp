@@ -79,7 +79,7 @@ class ClientRegistry {
   /// Stops what the target runs, or ends its connection, soon; called from any thread.
   using Stopper = std::function<void(const StopRequest&)>;
 
-  /// Who knows how. Before the first client.
+  /// Who knows how; without, nobody is stopped. Before the first client.
   void use(Stopper stopper) { stopper_ = std::move(stopper); }
 
   std::shared_ptr<RegisteredClient> add(std::int32_t id, const std::string& address);
@@ -96,7 +96,7 @@ class ClientRegistry {
  private:
   std::shared_ptr<RegisteredClient> find(std::int32_t id) const;
 
-  Stopper stopper_;
+  Stopper stopper_ = [](const StopRequest& /*request*/) {};
   mutable std::mutex mutex_;  // guards clients_
   std::map<std::int32_t, std::shared_ptr<RegisteredClient>> clients_;
 };

@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "common/user_role.hpp"
+#include "engine/transfer_directory.hpp"
 #include "server/admission_rules.hpp"
 #include "server/client_limits.hpp"
 #include "server/login_throttle.hpp"
@@ -16,6 +17,7 @@ namespace eindb {
 struct ClientSessions {
   SessionPool read_write;
   SessionPool read_only;
+  TransferDirectory transfers;
   AdmissionRules rules = {};
   ClientLimits limits = {};
   SessionSeats seats{};

@@ -12,22 +12,30 @@
 #include "engine/session.hpp"
 #include "server/client_command.hpp"
 #include "server/client_parameters.hpp"
+#include "server/copy_statement.hpp"
 #include "server/data_type.hpp"
 #include "server/dialect.hpp"
 #include "server/protocol/frontend_message.hpp"
+#include "server/result_format.hpp"
+#include "server/row_stream.hpp"
 #include "server/row_writer.hpp"
 #include "server/session_pool.hpp"
 
 namespace eindb {
 
-/// A statement as Parse left it: the server's own (`command`), or one for the engine.
+/// A statement as Parse left it: the server's own (`command`), a COPY from or to the client, or one for the engine.
 struct ClientStatement {
+  bool empty() const { return !command && !copy && prepared == nullptr; }
+
   std::string text;
   Translation translation;  ///< what the engine is given instead
   std::optional<ClientCommand> command;
-  std::shared_ptr<const PreparedStatement> prepared;  ///< null for a command, and for an empty statement
+  std::optional<CopyStatement> copy;
+  std::shared_ptr<const ClientStatement> copied;      ///< of a copy: what gives the rows, or reads or writes the file
+  std::shared_ptr<const PreparedStatement> prepared;  ///< null for commands and copies, and for an empty statement
   std::vector<DataType> parameter_types;              ///< as the client said them, or as the engine takes them
   std::vector<ClientColumn> columns;                  ///< as Describe said them
+  ResultFormat format = ResultFormat::Rows;           ///< that Describe said them in
 };
 
 /// A statement with its values, and what is left of its rows.
@@ -37,8 +45,9 @@ struct Portal {
   std::vector<frontend::Format> formats;
   std::optional<Result> result;  ///< once it runs
   std::vector<ClientColumn> columns;
-  std::optional<Row> next_row;  ///< the row that comes next, or none is left; valid once it runs
-  std::int64_t rows = 0;        ///< that were given
+  ResultFormat format = ResultFormat::Rows;  ///< of a tensor
+  std::unique_ptr<RowStream> stream;         ///< the rows that are left, once it runs; null: it gives none
+  std::int64_t rows = 0;                     ///< that were given
 };
 
 /// What the server keeps for one client from message to message: parameters, statements, portals, the state of its

@@ -34,12 +34,16 @@ const std::vector<CopyField>* CopyBinaryDecoder::next() {
   } catch (const Error& error) {
     if (line_ == 0) throw CopyError(error, "COPY " + target_.table);
     if (counted_ && places_.size() < target_.columns.size()) throw error_in(places_.size(), error);
-    throw CopyError(error, "COPY " + target_.table + ", line " + std::to_string(line_));
+    throw error_in_row(error);
   }
 }
 
 CopyError CopyBinaryDecoder::error_in(std::size_t column, const Error& cause) const {
   return {cause, "COPY " + target_.table + ", line " + std::to_string(line_) + ", column " + target_.columns[column]};
+}
+
+CopyError CopyBinaryDecoder::error_in_row(const Error& cause) const {
+  return {cause, "COPY " + target_.table + ", line " + std::to_string(line_)};
 }
 
 /// Leaves the row that was given.

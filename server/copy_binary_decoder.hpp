@@ -23,6 +23,7 @@ class CopyBinaryDecoder : public CopyDecoder {
   void finish() override { buffer_.finish(); }
   const std::vector<CopyField>* next() override;
   CopyError error_in(std::size_t column, const Error& cause) const override;
+  CopyError error_in_row(const Error& cause) const override;
 
  private:
   enum class Stage : std::uint8_t { Signature, Flags, ExtensionLength, Extension, Rows, Trailer };

@@ -47,8 +47,9 @@ class CopyDecoder {
   /// that are no UTF-8 and for rows that are too long.
   virtual const std::vector<CopyField>* next() = 0;
 
-  /// `cause` as an error about a field of the row that next() gave last.
+  /// `cause` as an error about a field of the row that next() gave last, or about all of it.
   virtual CopyError error_in(std::size_t column, const Error& cause) const = 0;
+  virtual CopyError error_in_row(const Error& cause) const = 0;
 };
 
 /// Error{UnknownName} for a column of FORCE_NULL or FORCE_NOT_NULL that is not there.

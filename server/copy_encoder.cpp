@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/error.hpp"
+#include "server/bytea_text.hpp"
 #include "server/copy_signature.hpp"
 #include "server/value_format.hpp"
 
@@ -124,11 +125,22 @@ void CopyEncoder::text_row(std::string& out, const Row& row) {
 
 void CopyEncoder::field(std::string& out, const Cell& cell, std::size_t column) {
   if (std::holds_alternative<std::monostate>(cell)) out += options_.null;
+  else if (columns_[column].type == DataType::Bytea) bytes(out, cell, column);
   else if (const auto* value = std::get_if<std::string>(&cell)) text(out, *value, force_quote_[column]);
   else number(out, cell, column);
 }
 
+void CopyEncoder::bytes(std::string& out, const Cell& cell, std::size_t column) {
+  number_.clear();
+  append_text(number_, cell);
+  std::string written;
+  append_bytea(written, number_);
+  text(out, written, force_quote_[column]);
+}
+
 void CopyEncoder::number(std::string& out, const Cell& cell, std::size_t column) {
+  const auto* const truth = columns_[column].type == DataType::Bool ? std::get_if<std::int64_t>(&cell) : nullptr;
+  if (truth != nullptr) return text(out, *truth != 0 ? "t" : "f", force_quote_[column]);
   if (plain_numbers_ && !force_quote_[column]) return append_text(out, cell);
   number_.clear();
   append_text(number_, cell);

@@ -95,4 +95,6 @@ CopyError CopyLineDecoder::error_in(std::size_t column, const Error& cause) cons
                      target_.columns[column] + ": " + (row_[column] ? shown(*row_[column]) : "null input")};
 }
 
+CopyError CopyLineDecoder::error_in_row(const Error& cause) const { return {cause, context()}; }
+
 }  // namespace eindb

@@ -21,6 +21,7 @@ class CopyLineDecoder : public CopyDecoder {
   void finish() override { lines_.finish(); }
   const std::vector<CopyField>* next() override;
   CopyError error_in(std::size_t column, const Error& cause) const override;
+  CopyError error_in_row(const Error& cause) const override;
 
  private:
   bool next_line();

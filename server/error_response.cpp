@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <string>
 
+#include "server/copy_error.hpp"
+#include "server/sqlstate.hpp"
+
 namespace eindb {
 namespace {
 
@@ -15,10 +18,11 @@ MessageWriter& begin(MessageWriter& out, std::string_view severity, std::string_
 
 }  // namespace
 
-void write_error(MessageWriter& out, std::string_view sqlstate, const Error& error, std::string_view text) {
-  begin(out, "ERROR", sqlstate, error.message(), error.hint());
-  if (error.span() && error.span()->begin <= text.size()) {
-    const auto before = text.substr(0, error.span()->begin);
+void write_error(MessageWriter& out, const Error& error, std::string_view text, std::size_t offset) {
+  begin(out, "ERROR", sqlstate_of(error), error.message(), error.hint());
+  if (const auto* copied = dynamic_cast<const CopyError*>(&error)) out.bytes("W").text(copied->context());
+  if (error.span() && error.span()->begin <= text.size() - offset) {
+    const auto before = text.substr(0, offset + error.span()->begin);
     const auto characters = std::count_if(before.begin(), before.end(), [](char c) { return (c & 0xC0) != 0x80; });
     out.bytes("P").text(std::to_string(characters + 1));
   }

@@ -1,12 +1,15 @@
 #include "server/handshake.hpp"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "engine/settings.hpp"
 #include "server/error_response.hpp"
 #include "server/protocol/protocol_error.hpp"
+#include "server/startup_options.hpp"
 
 namespace eindb {
 namespace {
@@ -55,11 +58,7 @@ Handshake::Next Handshake::answer_encryption(bool tls, std::size_t pending, Mess
 }
 
 Handshake::Next Handshake::start(const frontend::Startup& startup, MessageWriter& out) {
-  for (const auto& [name, value] : startup.parameters) {
-    if (name == "user") admission_.user = value;
-    else if (name == "database") admission_.database = value;
-    else if (ClientParameters::knows(name)) admission_.parameters.set(name, value);
-  }
+  for (const auto& [name, value] : startup.parameters) take_parameter(name, value);
   negotiate_version(startup, out);
   if (sessions_.rules.requires_tls && !encrypted_) {
     refusal_reason_ = "no TLS";
@@ -69,6 +68,25 @@ Handshake::Next Handshake::start(const frontend::Startup& startup, MessageWriter
   if (admission_.user.empty()) throw ProtocolError("the user has no name", std::string(kInvalidAuthorization));
   if (admission_.database.empty()) admission_.database = admission_.user;
   return Next::LogIn;
+}
+
+// What drivers want of PostgreSQL alone is left alone, but in options, which a person has written.
+void Handshake::take_parameter(std::string_view name, std::string_view value) {
+  if (name == "user") {
+    admission_.user = value;
+  } else if (name == "database") {
+    admission_.database = value;
+  } else if (name == "options") {
+    for (auto& [option, wanted] : parse_startup_options(value)) {
+      if (ClientParameters::knows(option)) admission_.parameters.set(option, wanted);
+      else admission_.settings.emplace_back(std::move(option), std::move(wanted));
+    }
+  } else if (ClientParameters::knows(name)) {
+    admission_.parameters.set(name, value);
+  } else if (const auto settings = Settings::names();
+             std::find(settings.begin(), settings.end(), name) != settings.end()) {
+    admission_.settings.emplace_back(name, value);
+  }
 }
 
 Handshake::Next Handshake::log_in(MessageWriter& out) {

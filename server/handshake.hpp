@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "common/user_role.hpp"
 #include "engine/login.hpp"
@@ -24,6 +26,7 @@ struct Admission {
   std::string user;
   std::string database;  ///< as the client calls it
   ClientParameters parameters;
+  std::vector<std::pair<std::string, std::string>> settings;  ///< of the engine, by SET; not checked yet
 };
 
 /// The beginning of a connection, up to the session or the refusal of one.
@@ -33,8 +36,9 @@ struct Admission {
 ///           --StartupMessage--> log_in() --> Authentication --the password is right--> admission()
 ///                                   '--the database has no users: nobody is asked--------^
 ///
-/// Messages come from strangers: receive() throws ProtocolError for what is none, and keeps little of them. Only
-/// log_in() reads the database: all else may be called by a thread that must not wait. Not thread-safe.
+/// Messages come from strangers: receive() throws ProtocolError for what is none, Error for parameters that cannot be,
+/// and keeps little of them. Only log_in() reads the database: all else may be called by a thread that must not wait.
+/// Not thread-safe.
 class Handshake {
  public:
   enum class Next : std::uint8_t {
@@ -65,6 +69,7 @@ class Handshake {
  private:
   Next answer_encryption(bool tls, std::size_t pending, MessageWriter& out);
   Next start(const frontend::Startup& startup, MessageWriter& out);
+  void take_parameter(std::string_view name, std::string_view value);
   Next authenticate(const Frame& frame, MessageWriter& out);
   Next refuse(std::string_view reason, std::string_view sqlstate, const std::string& message, MessageWriter& out);
 

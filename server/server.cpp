@@ -119,7 +119,7 @@ class Server::Impl {
   void accept();
   void pause_accepting();
   void welcome(tcp::socket socket);
-  bool make_room();
+  bool drop_silent();
   void forget(std::int32_t process);
   void cancel(const CancelKey& key, const std::string& address);
   void stop_client(const ClientRegistry::StopRequest& request);
@@ -365,6 +365,7 @@ Server::Impl::Impl(ServerOptions options)
           .read_write = {options_.database, options_.session, static_cast<std::size_t>(worker_count(options_.workers))},
           .read_only = {options_.database, reading(options_.session),
                         static_cast<std::size_t>(worker_count(options_.workers))},
+          .transfers = TransferDirectory(options_.database),
           .limits = options_.limits,
           .seats = SessionSeats(options_.max_connections)},
       workers_(static_cast<std::size_t>(worker_count(options_.workers))),
@@ -438,14 +439,14 @@ void Server::Impl::accept() {
   acceptor_.async_accept([this](const error_code& error, tcp::socket socket) {
     if (error == asio::error::operation_aborted) return;
     if (error) return pause_accepting();
-    if (make_room()) welcome(std::move(socket));
+    if (half_open_ < kMostHalfOpen || drop_silent()) welcome(std::move(socket));
     accept();
   });
 }
 
-// There is nothing to accept a connection with: perhaps soon.
+// There is no descriptor, or no memory, for a connection: perhaps soon.
 void Server::Impl::pause_accepting() {
-  make_room();
+  drop_silent();
   accept_timer_.expires_after(kAcceptPause);
   accept_timer_.async_wait([this](const error_code& error) {
     if (!error) accept();
@@ -465,9 +466,9 @@ void Server::Impl::welcome(tcp::socket socket) {
   client->read();
 }
 
-// False: all who have no session yet are at work, or wait for the answer to a wrong password.
-bool Server::Impl::make_room() {
-  if (half_open_ < kMostHalfOpen) return true;
+// Ends the connection that has been silent for longest. False: all who have no session are at work, or wait for the
+// answer to a wrong password.
+bool Server::Impl::drop_silent() {
   const auto silent =
       std::find_if(clients_.begin(), clients_.end(), [](const auto& entry) { return entry.second->is_silent(); });
   if (silent == clients_.end()) return false;

@@ -1,6 +1,14 @@
 #include "server/sqlstate.hpp"
 
+#include "server/coded_error.hpp"
+#include "server/copy_error.hpp"
+
 namespace eindb {
+namespace {
+
+constexpr std::string_view kBadCopyFormat = "22P04";
+
+}  // namespace
 
 std::string_view sqlstate_of(ErrorKind kind) {
   switch (kind) {
@@ -11,6 +19,7 @@ std::string_view sqlstate_of(ErrorKind kind) {
     case ErrorKind::Shape: return "2202E";          // array_subscript_error
     case ErrorKind::Type: return "42804";           // datatype_mismatch
     case ErrorKind::Value: return "22023";          // invalid_parameter_value
+    case ErrorKind::NullValue: return "22004";      // null_value_not_allowed
     case ErrorKind::Unsupported: return "0A000";    // feature_not_supported
     case ErrorKind::Io: return "58030";             // io_error
     case ErrorKind::Corrupt: return "XX001";        // data_corrupted
@@ -22,6 +31,12 @@ std::string_view sqlstate_of(ErrorKind kind) {
     case ErrorKind::Internal: break;
   }
   return "XX000";  // internal_error
+}
+
+std::string_view sqlstate_of(const Error& error) {
+  if (const auto* coded = dynamic_cast<const CodedError*>(&error)) return coded->sqlstate();
+  const bool is_row = error.kind() == ErrorKind::Corrupt && dynamic_cast<const CopyError*>(&error) != nullptr;
+  return is_row ? kBadCopyFormat : sqlstate_of(error.kind());
 }
 
 }  // namespace eindb

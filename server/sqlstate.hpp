@@ -8,5 +8,7 @@ namespace eindb {
 
 /// The SQLSTATE by which clients tell errors of this kind apart.
 std::string_view sqlstate_of(ErrorKind kind);
+/// That of its own, if it has one; otherwise that of its kind.
+std::string_view sqlstate_of(const Error& error);
 
 }  // namespace eindb

@@ -38,12 +38,12 @@ void check_private(const std::string& path) {
   struct stat file {};
   if (::stat(path.c_str(), &file) != 0) check_readable(path, "key");
   if (!S_ISREG(file.st_mode)) throw Error(ErrorKind::Value, "the key '" + path + "' is no file");
-  const bool is_own = file.st_uid == ::geteuid();
-  if (!is_own && file.st_uid != 0)
+  if (file.st_uid != ::geteuid() && file.st_uid != 0)
     throw Error(ErrorKind::Value, "the key '" + path + "' belongs to another user", std::nullopt,
                 "the server's own user, or root, has to own it");
-  const auto others = is_own && file.st_uid != 0 ? S_IRWXG | S_IRWXO : S_IWGRP | S_IXGRP | S_IRWXO;
-  if ((file.st_mode & others) != 0)
+  constexpr mode_t kOthers = S_IRWXG | S_IRWXO;
+  const auto forbidden = file.st_uid == 0 ? kOthers & ~mode_t{S_IRGRP} : kOthers;
+  if ((file.st_mode & forbidden) != 0)
     throw Error(ErrorKind::Value, "the key '" + path + "' can be read by others", std::nullopt, "chmod 600 " + path);
 }
 

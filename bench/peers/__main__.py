@@ -8,7 +8,9 @@ import os
 import sys
 import tempfile
 
-BUILD = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "build")
+BENCH = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BUILD = os.path.join(os.path.dirname(BENCH), "build")
+sys.path.append(os.path.join(BENCH, "outcomes"))
 
 
 def cpu_flags():

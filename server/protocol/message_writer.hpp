@@ -38,7 +38,15 @@ class MessageWriter {
     return *this;
   }
   /// The length is known now.
-  void end() { store_big_endian(buffer_.data() + message_, static_cast<std::int32_t>(buffer_.size() - message_)); }
+  void end() {
+    store_big_endian(buffer_.data() + message_, static_cast<std::int32_t>(buffer_.size() - message_));
+    message_ = 0;
+  }
+  /// Takes back a message that was begun and has no end: an error got in between.
+  void abandon() {
+    if (message_ > 0) buffer_.resize(message_ - 1);
+    message_ = 0;
+  }
   /// A message without a body.
   void empty(char type) { begin(type).end(); }
 
@@ -56,7 +64,7 @@ class MessageWriter {
 
  private:
   std::string buffer_;
-  std::size_t message_ = 0;  // where its length stands
+  std::size_t message_ = 0;  // where the length of the one that is begun stands, behind its type; 0: none is
 };
 
 }  // namespace eindb

@@ -46,6 +46,10 @@ TEST(ApiStatement, ParametersWorkInSqlToo) {
   auto found = select.bind(1, "O'Brien; --").execute();
   ASSERT_TRUE(found.next());
   EXPECT_EQ(found.row().get<int>(0), 1);
+  insert.bind(1, 3).bind(2, nullptr).execute();
+  auto unnamed = db.prepare("SELECT id FROM names WHERE name IS $1").bind(1, nullptr).execute();
+  ASSERT_TRUE(unnamed.next());
+  EXPECT_EQ(unnamed.row().get<int>(0), 3);
 }
 
 TEST(ApiStatement, TensorsAreBoundForOneStatementAlone) {

@@ -35,6 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   try_parse([](std::string_view t) { return eindb::parse_statement(t); }, text);
+  try_parse([](std::string_view t) { return eindb::count_parameters(t); }, text);
   try_parse([](std::string_view t) { return eindb::parse_expression(t); }, text);
   std::size_t end = 0;
   for (const auto& statement : eindb::split_statements(text)) {

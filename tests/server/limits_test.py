@@ -5,6 +5,7 @@
 
 import contextlib
 import os
+import resource
 import signal
 import struct
 import time
@@ -60,6 +61,12 @@ def resident(server):
 
 def descriptors(server):
     return len(os.listdir(f"/proc/{server.process.pid}/fd"))
+
+
+def cpu_seconds(server):
+    with open(f"/proc/{server.process.pid}/stat") as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def connect(server, **more):
@@ -123,6 +130,15 @@ class Times(WithServer):
             connection.execute("SET statement_timeout = 100")
             connection.execute("RESET statement_timeout")
             self.assertEqual(connection.execute("SHOW statement_timeout").fetchone(), ("300",))
+
+    def test_times_that_come_with_the_client(self):
+        with connect(self.server, options="-c statement_timeout=1min -c idle_session_timeout=2h") as connection:
+            self.assertEqual(connection.execute("SHOW statement_timeout").fetchone(), ("60000",))
+            self.assertEqual(connection.execute("SHOW idle_session_timeout").fetchone(), ("2h",))
+        with self.assertRaisesRegex(psycopg.OperationalError, "did you mean statement_timeout"):
+            connect(self.server, options="-c statment_timeout=1")
+        with self.assertRaisesRegex(psycopg.OperationalError, "cannot be 'soon'"):
+            connect(self.server, options="-c statement_timeout=soon")
 
     def test_clients_that_do_not_log_in(self):
         start = time.monotonic()
@@ -246,6 +262,21 @@ class Crowds(WithServer):
         self.assertLess(descriptors(self.server), 1100)
         for client in clients:
             client.close()
+
+    def test_without_descriptors(self):
+        """Connections wait, and nobody turns in circles, until there are some again."""
+        server = Server(TENSORS)
+        with connect(server) as connection:
+            resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (descriptors(server) + 10,) * 2)
+            clients = [server.socket() for _ in range(30)]
+            before = cpu_seconds(server)
+            time.sleep(1)
+            self.assertLess(cpu_seconds(server) - before, 0.3)
+            self.assertEqual(connection.execute("SELECT 1").fetchone(), (1,))
+            for client in clients:
+                client.close()
+            connect(server).close()
+        server.close()
 
     def test_cancelling_needs_no_worker(self):
         server = Server(TENSORS, ("--workers", "2"))

@@ -53,6 +53,7 @@ enum class ErrorCode : std::uint8_t {
   Shape,          ///< extents do not fit, or a size overflows
   Type,           ///< types do not fit
   Value,          ///< a value out of its range
+  NullValue,      ///< NULL where a value is wanted
   Unsupported,    ///< meaningful, but beyond what this version does
   Io,             ///< the operating system refused
   Corrupt,        ///< a file is not what it claims to be
@@ -374,6 +375,8 @@ class EINDB_API Statement {
   Statement& bind(std::size_t number, std::complex<double> value);
   Statement& bind(std::size_t number, std::complex<float> value) { return bind(number, std::complex<double>(value)); }
   Statement& bind(std::size_t number, std::string_view value);
+  /// NULL, which SQL alone takes.
+  Statement& bind(std::size_t number, std::nullptr_t);
 
   /// Makes a tensor in the program's memory visible to this statement, as Connection::attach does, while it executes.
   /// The memory stays where it is, unchanged, as long as execute() runs, and while rows of SQL are read from its

@@ -1,0 +1,78 @@
+"""What every group of measurements is given: both servers, with their clients, on cores of their own."""
+
+import os
+import re
+
+from load import Load
+from servers import Eindb, Postgres
+
+
+class Contestant:
+    """A server and its clients."""
+
+    def __init__(self, server, load):
+        self.server = server
+        self.load = load
+        self._has_clients = False
+
+    @property
+    def name(self):
+        return self.server.name
+
+    def open_clients(self, options):
+        """The connections that wait and those that send statements, once."""
+        if not self._has_clients:
+            self.load.ask(f"active {options.active}")
+            self.load.ask(f"idle {options.idle}")
+            self._has_clients = True
+
+    def close(self):
+        self.load.close()
+        self.server.close()
+
+
+class Contest:
+    """Servers share one core, clients have the others: what a server answers in a second, it does on one core. Where there
+    is but one core, everybody shares it."""
+
+    def __init__(self, options, folder):
+        self.options = options
+        self._folder = folder
+        self._selected = re.compile(options.cases)
+        first, *others = sorted(os.sched_getaffinity(0))
+        self.server_cores, self.client_cores = {first}, set(others) or {first}
+        self._contestants = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._close()
+
+    def selects(self, case):
+        return self._selected.search(case) is not None
+
+    def machine(self):
+        return {"cores": len(os.sched_getaffinity(0)), "server cores": len(self.server_cores)}
+
+    def contestants(self):
+        """Both, in the order of their turns, as they have served since the first group asked."""
+        return self._contestants or self.start_again()
+
+    def start_again(self):
+        """Both without clients, and with nothing kept from those they had."""
+        self._close()
+        options = self.options
+        connections = options.idle + options.active + options.slow + 100
+        for make in (
+            lambda: Eindb(options.build, self._folder, self.server_cores),
+            lambda: Postgres(self._folder, self.server_cores, connections),
+        ):
+            server = make()
+            self._contestants.append(Contestant(server, Load(options.build, server, self.client_cores)))
+        return self._contestants
+
+    def _close(self):
+        for contestant in self._contestants:
+            contestant.close()
+        self._contestants = []

@@ -1,0 +1,153 @@
+"""Short statements: 32 clients that send them one after another, beside a thousand that wait."""
+
+import re
+import statistics
+import subprocess
+import tempfile
+from dataclasses import dataclass
+
+from case import Outcome
+from servers import DATABASE, USER, postgres_programs
+
+LEAST_A_SECOND = 20000
+MOST_P99_MS = 10
+MOST_SLOWDOWN = 2
+
+
+@dataclass
+class Case:
+    """The same question to each server. `{}` and $1 are keys between 1 and 10,000."""
+
+    name: str
+    mode: str
+    eindb: str
+    postgres: str
+    is_simple: bool = True  # no tensor is computed
+
+    def statement(self, server):
+        return getattr(self, server)
+
+
+POINT = "SELECT name FROM t WHERE n = "
+CASES = [
+    Case("SELECT 1, simple", "simple", "SELECT 1", "SELECT 1"),
+    Case("SELECT 1, prepared", "prepared", "SELECT 1", "SELECT 1"),
+    Case("a row by its key, simple", "simple", POINT + "{}", POINT + "{}"),
+    Case("a row by its key, prepared", "prepared", POINT + "$1", POINT + "$1"),
+    Case(
+        "sums of 8 rows, prepared",
+        "prepared",
+        "EINSUM Z[i] = SUM(X[i,j]) * $1",
+        "SELECT i, SUM(val) * $1 FROM x GROUP BY i",
+        is_simple=False,
+    ),
+]
+
+
+def turn(contestant, command):
+    """A run's figures, with the server's use of the processor."""
+    before = contestant.server.cpu_seconds()
+    ran = contestant.load.ask(command)
+    ran["per second"] = ran["statements"] / ran["seconds"]
+    ran["per core"] = ran["answered"] / max(contestant.server.cpu_seconds() - before, 1e-9)
+    return ran
+
+
+def median_of(runs, name):
+    return statistics.median(run[name] for run in runs)
+
+
+def median_ratio(runs, others, name):
+    return statistics.median(run[name] / other[name] for run, other in zip(runs, others))
+
+
+def run(contest):
+    contestants = contest.contestants()
+    for contestant in contestants:
+        contestant.open_clients(contest.options)
+    for case in CASES:
+        if contest.selects(case.name):
+            yield run_case(contest, case)
+
+
+def run_case(contest, case):
+    runs = {contestant.name: [] for contestant in contest.contestants()}
+    for _ in range(contest.options.rounds):
+        for contestant in contest.contestants():
+            command = f"run {contest.options.seconds} {case.mode} {case.statement(contestant.name)}"
+            runs[contestant.name].append(turn(contestant, command))
+    outcome = Outcome("statements", case.name)
+    for name, of_server in runs.items():
+        outcome.seconds[name] = 1 / median_of(of_server, "per second")
+        outcome.notes[f"{name} generator's share of its core"] = round(
+            statistics.median(run["generator cpu"] / run["seconds"] for run in of_server), 2
+        )
+    ours, theirs = runs["eindb"], runs["postgres"]
+    outcome.add("over postgres", median_ratio(ours, theirs, "per second"))
+    outcome.add("a second", median_of(ours, "per second"), at_least=LEAST_A_SECOND if case.is_simple else None)
+    outcome.add("per second of CPU", median_of(ours, "per core"))
+    outcome.add("that over postgres", median_ratio(ours, theirs, "per core"))
+    for name, of_server in runs.items():
+        outcome.add(f"{name} p50 ms", 1e3 * median_of(of_server, "p50"))
+        most = MOST_P99_MS if name == "eindb" and case.is_simple else None
+        outcome.add(f"{name} p99 ms", 1e3 * median_of(of_server, "p99"), at_most=most)
+    return outcome
+
+
+def run_slow(contest):
+    """The same with and without clients that send a byte now and then, in turns."""
+    outcome = Outcome("slow", f"SELECT 1 beside {contest.options.slow} slow clients")
+    if not contest.selects(outcome.name):
+        return
+    command = f"run {contest.options.seconds} simple SELECT 1"
+    runs = {}
+    for contestant in contest.contestants():
+        contestant.open_clients(contest.options)
+    for _ in range(contest.options.rounds):
+        for contestant in contest.contestants():
+            for count in (0, contest.options.slow):
+                contestant.load.ask(f"slow {count}")
+                runs.setdefault((contestant.name, count > 0), []).append(turn(contestant, command))
+            contestant.load.ask("slow 0")
+    for name in ("eindb", "postgres"):
+        beside, alone = runs[name, True], runs[name, False]
+        outcome.seconds[name] = 1 / median_of(beside, "per second")
+        most = MOST_SLOWDOWN if name == "eindb" else None
+        outcome.add(f"{name} p99 over that alone", median_ratio(beside, alone, "p99"), at_most=most)
+        outcome.add(f"{name} p99 ms", 1e3 * median_of(beside, "p99"))
+    yield outcome
+
+
+# ---- pgbench -----------------------------------------------------------------------------------------------------------
+
+SCRIPT = "\\set k random(1, 10000)\nSELECT name FROM t WHERE n = :k;\n"
+
+
+def pgbench(contestant, mode, options):
+    """Statements per second of pgbench's own clients."""
+    with tempfile.NamedTemporaryFile("w", suffix=".sql") as script:
+        script.write(SCRIPT)
+        script.flush()
+        command = [f"{postgres_programs()}/pgbench", "-n", "-M", mode, "-c", str(options.active), "-j", "1"]
+        command += ["-T", str(max(1, round(options.seconds))), "-f", script.name]
+        command += ["-h", "127.0.0.1", "-p", str(contestant.server.port), "-U", USER, DATABASE]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return float(re.search(r"tps = ([\d.]+)", done.stdout)[1])
+
+
+def run_pgbench(contest):
+    """The row by its key once more, by the client that people know."""
+    for mode in ("simple", "extended", "prepared"):
+        outcome = Outcome("pgbench", f"a row by its key, {mode}")
+        if not contest.selects(outcome.name):
+            continue
+        rates = {contestant.name: [] for contestant in contest.contestants()}
+        for _ in range(contest.options.rounds):
+            for contestant in contest.contestants():
+                rates[contestant.name].append(pgbench(contestant, mode, contest.options))
+        for name, of_server in rates.items():
+            outcome.seconds[name] = 1 / statistics.median(of_server)
+        ratios = [ours / theirs for ours, theirs in zip(rates["eindb"], rates["postgres"])]
+        outcome.add("over postgres", statistics.median(ratios))
+        outcome.add("a second", statistics.median(rates["eindb"]))
+        yield outcome

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace eindb {
+
+/// The bytes of a bytea that is written as text: "\x6162", or "ab\\c\012" as before PostgreSQL 9. Error{Value} for
+/// digits that are none and for a backslash that begins nothing.
+std::string read_bytea(std::string_view text);
+
+/// "6162".
+void append_hexadecimal(std::string& out, std::string_view bytes);
+/// "\x6162".
+void append_bytea(std::string& out, std::string_view bytes);
+
+}  // namespace eindb
