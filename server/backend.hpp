@@ -52,8 +52,8 @@ class Backend {
     Close     ///< after what is written the connection ends
   };
 
-  /// `sessions`, and `monitor`, which is told what happens, outlive the backend; `address` is the client's, as
-  /// LoginThrottle counts it.
+  /// `sessions`, and `monitor`, which is told what happens, outlive the backend; `address` is the client's, for
+  /// LoginThrottle.
   Backend(ClientSessions& sessions, CancelKey key, ClientMonitor& monitor, std::string address = {});
 
   /// Works on the messages that are there. Never throws for what a client sends.

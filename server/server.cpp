@@ -26,7 +26,9 @@
 #include "server/backend.hpp"
 #include "server/client_channel.hpp"
 #include "server/client_monitor.hpp"
+#include "server/counted_address.hpp"
 #include "server/error_response.hpp"
+#include "server/half_open_counts.hpp"
 #include "server/operation_pages.hpp"
 #include "server/service_manager.hpp"
 
@@ -44,8 +46,8 @@ constexpr std::size_t kReadBytes = std::size_t{64} << 10U;
 constexpr std::size_t kWriteBytes = std::size_t{256} << 10U;
 // Kept for the next answer; more is given back.
 constexpr std::size_t kKeptBytes = 1024;
-// Connections without a session. When there are more, those who have been silent for longest go.
-constexpr std::size_t kMostHalfOpen = 1000;
+// As many connections may have no session yet as there may be sessions, and so many at least.
+constexpr std::size_t kFewestHalfOpen = 1000;
 constexpr std::chrono::seconds kRefusalDelay{1};
 // Without descriptors, or memory, for another connection.
 constexpr std::chrono::milliseconds kAcceptPause{100};
@@ -72,14 +74,6 @@ std::string text_of(const tcp::endpoint& endpoint) {
   std::ostringstream text;
   text << endpoint;
   return text.str();
-}
-
-// Who has an address of version 6 has a network of 2^64 of them.
-std::string throttled_address(const asio::ip::address& address) {
-  if (!address.is_v6()) return address.to_string();
-  auto bytes = address.to_v6().to_bytes();
-  std::fill(bytes.begin() + bytes.size() / 2, bytes.end(), static_cast<unsigned char>(0));
-  return asio::ip::address_v6(bytes).to_string();
 }
 
 // A connection is a descriptor, and so are the files of a session: as many as the system gives.
@@ -119,7 +113,7 @@ class Server::Impl {
   void accept();
   void pause_accepting();
   void welcome(tcp::socket socket);
-  bool drop_silent();
+  bool drop_silent(const std::string* address = nullptr);
   void forget(std::int32_t process);
   void cancel(const CancelKey& key, const std::string& address);
   void stop_client(const ClientRegistry::StopRequest& request);
@@ -146,7 +140,7 @@ class Server::Impl {
   asio::steady_timer sweep_timer_;
   // Of the thread of run():
   std::map<std::int32_t, std::shared_ptr<Client>> clients_;  // by the process of their keys, which is by age
-  std::size_t half_open_ = 0;                                // of the clients, those without a session
+  HalfOpenCounts half_open_;
   std::int32_t last_process_ = 0;
   std::array<char, kReadBytes> bytes_{};  // that were read last, of whatever client
   std::optional<OperationPages> pages_;   // of the thread of http_
@@ -161,14 +155,17 @@ class Server::Impl::Client : public std::enable_shared_from_this<Client> {
  public:
   Client(Impl& server, tcp::socket socket, const tcp::endpoint& place, CancelKey key)
       : server_(server),
+        address_(counted_address(place.address())),
         channel_(std::move(socket)),
         timer_(server.io_),
         key_(key),
         monitor_(server.monitor_, key.process, text_of(place)),
-        backend_(server.sessions_, key, monitor_, throttled_address(place.address())),
+        backend_(server.sessions_, key, monitor_, address_),
         login_deadline_(after(server.sessions_.limits.login)) {}
 
   const CancelKey& key() const { return key_; }
+  /// As counted_address() has it.
+  const std::string& address() const { return address_; }
   bool in_session() const { return in_session_; }
   /// Whether the server waits for the client to say who it is.
   bool is_silent() const { return !in_session_ && (doing_ == Doing::Reading || doing_ == Doing::Greeting); }
@@ -259,7 +256,7 @@ class Server::Impl::Client : public std::enable_shared_from_this<Client> {
   void answer(Backend::Next next) {
     if (!in_session_ && backend_.in_session()) {
       in_session_ = true;
-      --server_.half_open_;
+      server_.half_open_.remove(address_);
     }
     if (const auto& key = backend_.cancel_requested()) server_.cancel(*key, monitor_.address());
     if (!farewell_.empty() && next != Backend::Next::Close) {
@@ -342,6 +339,7 @@ class Server::Impl::Client : public std::enable_shared_from_this<Client> {
   }
 
   Impl& server_;
+  const std::string address_;
   ClientChannel channel_;
   asio::steady_timer timer_;
   const CancelKey key_;
@@ -372,7 +370,8 @@ Server::Impl::Impl(ServerOptions options)
       acceptor_(io_),
       signals_(io_, SIGTERM, SIGINT),
       accept_timer_(io_),
-      sweep_timer_(io_) {
+      sweep_timer_(io_),
+      half_open_(std::max(kFewestHalfOpen, options_.max_connections)) {
   const auto place = options_.address + ":" + std::to_string(options_.port);
   raise_descriptor_limit();
   use_tls();
@@ -439,7 +438,7 @@ void Server::Impl::accept() {
   acceptor_.async_accept([this](const error_code& error, tcp::socket socket) {
     if (error == asio::error::operation_aborted) return;
     if (error) return pause_accepting();
-    if (half_open_ < kMostHalfOpen || drop_silent()) welcome(std::move(socket));
+    welcome(std::move(socket));
     accept();
   });
 }
@@ -459,18 +458,23 @@ void Server::Impl::welcome(tcp::socket socket) {
   socket.set_option(tcp::no_delay(true), ignored);
   socket.set_option(tcp::socket::keep_alive(true), ignored);
   const auto place = socket.remote_endpoint(ignored);
+  const auto address = counted_address(place.address());
+  if (half_open_.is_full_for(address) && !drop_silent(&address)) return;
+  if (half_open_.is_full() && !drop_silent()) return;
   const CancelKey key{++last_process_, random_secret()};
   auto client = std::make_shared<Client>(*this, std::move(socket), place, key);
   clients_.emplace(key.process, client);
-  ++half_open_;
+  half_open_.add(address);
   client->read();
 }
 
-// Ends the connection that has been silent for longest. False: all who have no session are at work, or wait for the
-// answer to a wrong password.
-bool Server::Impl::drop_silent() {
-  const auto silent =
-      std::find_if(clients_.begin(), clients_.end(), [](const auto& entry) { return entry.second->is_silent(); });
+// Ends the connection that has been silent for longest, of an address if one is given. False: all who have no session
+// are at work, or wait for the answer to a wrong password.
+bool Server::Impl::drop_silent(const std::string* address) {
+  const auto silent = std::find_if(clients_.begin(), clients_.end(), [address](const auto& entry) {
+    const auto& client = *entry.second;
+    return client.is_silent() && (address == nullptr || client.address() == *address);
+  });
   if (silent == clients_.end()) return false;
   std::shared_ptr<Client>(silent->second)->close();
   return true;
@@ -478,7 +482,7 @@ bool Server::Impl::drop_silent() {
 
 void Server::Impl::forget(std::int32_t process) {
   const auto found = clients_.find(process);
-  if (!found->second->in_session()) --half_open_;
+  if (!found->second->in_session()) half_open_.remove(found->second->address());
   clients_.erase(found);
   end_if_alone();
 }

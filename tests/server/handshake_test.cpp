@@ -14,6 +14,8 @@
 
 #include "common/error.hpp"
 #include "security/base64.hpp"
+#include "server/counted_address.hpp"
+#include "server/half_open_counts.hpp"
 #include "server/protocol/protocol_error.hpp"
 #include "server/startup_options.hpp"
 
@@ -61,7 +63,9 @@ class HandshakeTest : public testing::Test {
   }
 
   std::string path_ = testing::TempDir() + "eindb_handshake_" + std::to_string(::getpid()) + ".db";
-  ClientSessions sessions_{.read_write = {path_, {}, 1}, .read_only = {path_, {.read_only = true}, 1}};
+  ClientSessions sessions_{.read_write = {path_, {}, 1},
+                           .read_only = {path_, {.read_only = true}, 1},
+                           .transfers = TransferDirectory(path_)};
   MessageWriter out_;
 };
 
@@ -213,6 +217,29 @@ TEST(LoginThrottle, CountsUsersAndAddresses) {
   EXPECT_TRUE(throttle.allows("b", "x"));
   refusals.clear();
   EXPECT_TRUE(throttle.allows("a", "x"));
+}
+
+TEST(CountedAddress, IsThatOfACustomer) {
+  const auto counted = [](const char* text) { return counted_address(boost::asio::ip::make_address(text)); };
+  EXPECT_EQ(counted("192.0.2.7"), "192.0.2.7");
+  EXPECT_EQ(counted("::ffff:192.0.2.7"), "192.0.2.7");
+  EXPECT_EQ(counted("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::");
+  EXPECT_NE(counted("2001:db8:1:3:3:4:5:6"), counted("2001:db8:1:2:3:4:5:6"));
+}
+
+TEST(HalfOpenCounts, AnAddressHasHalfOfThePlaces) {
+  HalfOpenCounts counts(4);
+  counts.add("a");
+  EXPECT_FALSE(counts.is_full_for("a"));
+  counts.add("a");
+  EXPECT_TRUE(counts.is_full_for("a"));
+  EXPECT_FALSE(counts.is_full_for("b"));
+  counts.add("b");
+  counts.add("c");
+  EXPECT_TRUE(counts.is_full());
+  counts.remove("a");
+  EXPECT_FALSE(counts.is_full());
+  EXPECT_FALSE(counts.is_full_for("a"));
 }
 
 TEST(SessionSeats, AreGivenBack) {
