@@ -1,6 +1,7 @@
 #include "server/client_monitor.hpp"
 
 #include <cmath>
+#include <exception>
 #include <utility>
 
 #include "engine/script.hpp"
@@ -29,16 +30,23 @@ ClientMonitor::ClientMonitor(ServerMonitor& server, std::int32_t id, const std::
 }
 
 ClientMonitor::~ClientMonitor() {
-  if (running_) record(StatementOutcome::Cancelled, rows_before_, kConnectionLost, "the connection has ended");
   server_.clients.remove(id_);
+  try {
+    tell_of_end();
+  } catch (const std::exception&) {  // no memory for a line of the log
+  }
+}
+
+void ClientMonitor::tell_of_end() {
+  if (running_) record(StatementOutcome::Cancelled, rows_before_, kConnectionLost, "the connection has ended");
   // Who looks whether somebody listens, or asks to cancel, is not worth a line.
   const auto level = logged_in_ ? LogLevel::Info : LogLevel::Debug;
   if (!server_.log.writes(level)) return;
-  const auto login = entry_->snapshot().login;
+  const auto user = entry_->snapshot().login.user;
   server_.log.write(level, "connection closed",
                     {{"session", id_},
                      {"address", address_},
-                     {"user", login.user},
+                     {"user", user},
                      {"seconds", rounded(connected_.seconds())},
                      {"received", bytes_received_.value()},
                      {"sent", bytes_sent_.value()}});

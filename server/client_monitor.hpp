@@ -55,6 +55,7 @@ class ClientMonitor {
   const std::string& address() const { return address_; }
 
  private:
+  void tell_of_end();
   void record(StatementOutcome outcome, std::int64_t rows, std::string_view sqlstate, std::string_view message);
   void log_statement(double seconds, std::int64_t rows, std::string_view sqlstate, std::string_view message);
 

@@ -559,7 +559,8 @@ class Sessions(Watched):
         self.assertEqual((state, query, kind), ("idle", "SELECT 'of bob'", "client backend"))
         own = ada.execute("SELECT pid FROM pg_stat_activity WHERE pid = pg_backend_pid()").fetchall()
         self.assertEqual([int(row[0]) for row in own], [ada.info.backend_pid])
-        times = ada.execute("SELECT backend_start <= query_start, state_change <= now() FROM pg_stat_activity").fetchall()
+        ordered = "SELECT backend_start <= query_start, state_change <= now() FROM pg_stat_activity"
+        times = ada.execute(ordered).fetchall()
         self.assertTrue(times)
         self.assertTrue(all(int(value) for row in times for value in row if value is not None))
 
