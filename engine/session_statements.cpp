@@ -62,6 +62,8 @@ void refuse_other_shows(const ast::Identifier& name, SessionState& session) {
   if (nearest_name(name.text, known)) return;
   std::string hint;
   if (session.catalog.find(name.text)) hint = "DESCRIBE " + name.text + " shows a tensor";
+  else if (equal_ignoring_case(name.text, "SESSIONS"))
+    hint = "a server has sessions, which it shows to its clients: eindb serve";
   else if (equal_ignoring_case(name.text, "TABLES"))
     hint = "SHOW TENSORS lists tensors; in the shell, .tables lists both";
   else if (const auto nearest = nearest_name(

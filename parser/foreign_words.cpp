@@ -64,6 +64,7 @@ constexpr std::array kStatements = std::to_array<ForeignWord>({
     {"EXPORT", "write COPY X TO 'x.npy'"},
     {"HELP", "in the shell, .help lists the commands"},
     {"IMPORT", "write COPY X FROM 'x.npy'"},
+    {"KILL", "a server has sessions to kill: eindb serve"},
     {"LIST", "SHOW TENSORS lists the tensors"},
     {"LOAD", "write COPY X FROM 'x.npy'"},
     {"MERGE", "INSERT INTO TENSOR X VALUES (key..., value) sets cells; for tables there is INSERT ... ON CONFLICT"},

@@ -18,6 +18,7 @@
 #include "server/dialect_lexer.hpp"
 #include "server/error_response.hpp"
 #include "server/result_rows.hpp"
+#include "server/session_list.hpp"
 #include "server/sqlstate.hpp"
 #include "server/value_format.hpp"
 
@@ -30,6 +31,8 @@ constexpr std::string_view kDuplicateStatement = "42P05";
 constexpr std::string_view kUnknownStatement = "26000";
 constexpr std::string_view kUnknownCursor = "34000";
 constexpr std::string_view kFailedTransaction = "25P02";
+constexpr std::string_view kInsufficientPrivilege = "42501";
+constexpr const char* kApplicationName = "application_name";
 
 std::string first_word(std::string_view text) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
@@ -58,14 +61,38 @@ std::string setting_literal(const std::string& value) {
   return is_number ? value : quote_string(value);
 }
 
+// "COPY 7": 7.
+std::int64_t rows_of_tag(std::string_view tag) {
+  const auto number = tag.substr(tag.rfind(' ') + 1);
+  std::int64_t rows = 0;
+  std::from_chars(number.data(), number.data() + number.size(), rows);
+  return rows;
+}
+
+// Of the commands that give rows, before they run.
+std::vector<Column> command_columns(const ClientCommand& command) {
+  if (const auto* show = std::get_if<command::Show>(&command)) return {{show->name, ColumnType::Text}};
+  if (std::holds_alternative<command::ShowSessions>(command)) return session_columns();
+  return {};
+}
+
+ClientActivity activity_of(ClientState::Transaction transaction) {
+  switch (transaction) {
+    case ClientState::Transaction::None: return ClientActivity::Idle;
+    case ClientState::Transaction::Open: return ClientActivity::InTransaction;
+    case ClientState::Transaction::Failed: break;
+  }
+  return ClientActivity::InFailedTransaction;
+}
+
 Result shown(const std::string& name, std::string value) {
   return listed_result({{name, ColumnType::Text}}, {{std::move(value)}});
 }
 
 }  // namespace
 
-Backend::Backend(ClientSessions& sessions, CancelKey key, std::string address)
-    : sessions_(sessions), key_(key), handshake_(std::in_place, sessions, std::move(address)) {}
+Backend::Backend(ClientSessions& sessions, CancelKey key, ClientMonitor& monitor, std::string address)
+    : sessions_(sessions), key_(key), monitor_(monitor), handshake_(std::in_place, sessions, std::move(address)) {}
 
 Backend::Next Backend::run(FrameReader& frames, MessageWriter& out) {
   frames_ = &frames;
@@ -114,12 +141,17 @@ void Backend::follow(Handshake::Next next) {
     case Handshake::Next::Input: return;
     case Handshake::Next::Encrypt: phase_ = Phase::Encrypting; return;
     case Handshake::Next::LogIn:
+      monitor_.introduce(handshake_->admitted().user);
       frames_->begin_session();
       phase_ = Phase::LoggingIn;
       return;
     case Handshake::Next::Admit: return begin_session(handshake_->admitted());
-    case Handshake::Next::Refuse: phase_ = Phase::Refused; return;
+    case Handshake::Next::Refuse:
+      monitor_.refuse_login(handshake_->refusal_reason());
+      phase_ = Phase::Refused;
+      return;
     case Handshake::Next::Close:
+      if (!handshake_->refusal_reason().empty()) monitor_.refuse_login(handshake_->refusal_reason());
       cancel_requested_ = handshake_->cancel_requested();
       phase_ = Phase::Closing;
       return;
@@ -134,8 +166,13 @@ void Backend::begin_session(const AdmittedClient& admitted) {
   client_.identity.user = admitted.user;
   client_.identity.database = admitted.database;
   client_.identity.process_id = key_.process;
+  client_.identity.registry = &monitor_.server().clients;
   client_.parameters = admitted.parameters;
   for (const auto& [name, value] : admitted.settings) set_parameter(name, value);
+  monitor_.log_in({.user = admitted.user,
+                   .database = admitted.database,
+                   .application_name = client_.parameters.show(kApplicationName),
+                   .role = admitted.role});
   handshake_.reset();  // and with it what it says
   frames_->limit(sessions_.limits.message_bytes);
   out_->begin('R').integer<std::int32_t>(0).end();  // AuthenticationOk
@@ -260,6 +297,7 @@ void Backend::handle(const frontend::Execute& execute) {
   if (portal->statement->empty()) return out_->empty('I');
   // Statements up to a Sync are one transaction; a single one is that by itself.
   if (!portal->result && !portal->statement->command && frames_->next_type() != 'S') client_.begin_implicit();
+  monitor_.begin_statement(portal->statement->text, portal->rows);
   if (!portal->result) begin(*portal);
   stream(portal, std::max(0, execute.most_rows));
 }
@@ -281,6 +319,7 @@ void Backend::handle_copy(const frontend::Message& message) {
     copy_in_.reset();
     client_.look_at_transaction();
     out_->begin('C').text(tag).end();
+    monitor_.end_statement(rows_of_tag(tag));
   } else if (const auto* fail = std::get_if<frontend::CopyFail>(&message)) {
     throw CodedError("57014", ErrorKind::Cancelled, "COPY from stdin failed: " + std::string(fail->reason));
   } else if (std::holds_alternative<frontend::Terminate>(message)) {
@@ -394,8 +433,7 @@ void Backend::find_parameter_types(ClientStatement& statement, const std::vector
 void Backend::describe_statement(ClientStatement& statement) {
   StatementDescription description;
   if (statement.prepared != nullptr) description = describe(statement);
-  else if (const auto* show = statement.command ? std::get_if<command::Show>(&*statement.command) : nullptr)
-    description.columns = {{show->name, ColumnType::Text}};
+  else if (statement.command) description.columns = command_columns(*statement.command);
   out_->begin('t').integer(static_cast<std::int16_t>(statement.parameter_types.size()));
   for (const auto type : statement.parameter_types) out_->integer(static_cast<std::int32_t>(type));
   out_->end();
@@ -409,15 +447,18 @@ void Backend::describe_statement(ClientStatement& statement) {
 void Backend::describe_portal(Portal& portal) {
   const auto& statement = *portal.statement;
   if (statement.prepared == nullptr) {
-    if (const auto* show = std::get_if<command::Show>(&*statement.command))
-      portal.columns = {{show->name, DataType::Text}};
+    portal.columns = client_columns(command_columns(*statement.command));
     return;
   }
   const auto description = describe(statement);
   const bool computed = std::any_of(description.columns.begin(), description.columns.end(),
                                     [](const Column& column) { return column.type == ColumnType::Any; });
-  if (computed && description.reads_only) begin_rows(portal);
-  else portal.columns = described_columns(description, portal.format = client_.parameters.result_format());
+  if (computed && description.reads_only) {
+    monitor_.begin_statement(statement.text);
+    begin_rows(portal);
+    return;
+  }
+  portal.columns = described_columns(description, portal.format = client_.parameters.result_format());
 }
 
 void Backend::run_script() {
@@ -434,6 +475,7 @@ void Backend::run_script() {
     return ready();
   }
   const auto text = script.statements[script.next++];
+  monitor_.begin_statement(text);
   try {
     auto portal = std::make_shared<Portal>();
     portal->statement = make_statement(text);
@@ -532,11 +574,19 @@ void Backend::run_command(const ClientCommand& command, Portal& portal) {
       target.result =
           known ? shown(show.name, client.parameters.show(show.name)) : client.session().execute("SHOW " + show.name);
     }
+    void operator()(const command::ShowSessions& /*sessions*/) const {
+      target.result = list_sessions(self.monitor_.server().clients, self.key_.process);
+    }
+    void operator()(const command::Kill& kill) const {
+      self.kill(kill);
+      finish("KILL");
+    }
     void operator()(const command::Reset& reset) const {
       if (reset.name) {
         self.set_parameter(*reset.name, std::nullopt);
       } else {
         self.client_.parameters.reset_all();
+        self.tell_name();
         self.client_.session().execute("RESET ALL");
       }
       finish("RESET");
@@ -553,12 +603,25 @@ void Backend::run_command(const ClientCommand& command, Portal& portal) {
     }
     void operator()(const command::Discard&) const {
       self.client_.discard();
+      self.tell_name();
       finish("DISCARD ALL");
     }
     void operator()(const command::Nothing& nothing) const { finish(nothing.tag); }
   };
-  // A command may end portals, this one among them, when it ends a transaction: it has no rows.
+  // A command may end portals, this one among them, when it ends a transaction: those that do have no rows.
   std::visit(Visitor{*this, done, portal}, command);
+}
+
+void Backend::kill(const command::Kill& kill) const {
+  using Outcome = ClientRegistry::StopOutcome;
+  const auto what = kill.connection ? ClientRegistry::What::Connection : ClientRegistry::What::Statement;
+  const auto outcome = monitor_.server().clients.stop(key_.process, kill.session, what);
+  const auto session = "session " + std::to_string(kill.session);
+  if (outcome == Outcome::Unknown)
+    throw Error(ErrorKind::UnknownName, "there is no " + session, std::nullopt, "SHOW SESSIONS lists them");
+  if (outcome == Outcome::Forbidden)
+    throw CodedError(kInsufficientPrivilege, ErrorKind::ReadOnly,
+                     session + " is another user's, and may be stopped by users who may write alone");
 }
 
 // SET name TO value, whatever kind of value it is.
@@ -569,7 +632,11 @@ void Backend::set_parameter(const std::string& name, const std::optional<std::st
   }
   const bool reported = value ? client_.parameters.set(name, *value) : client_.parameters.reset(name);
   if (reported) report_parameter(name);
+  if (equal_ignoring_case(name, kApplicationName)) tell_name();
 }
+
+// What the client calls itself, to whoever looks at the sessions.
+void Backend::tell_name() { monitor_.rename(client_.parameters.show(kApplicationName)); }
 
 void Backend::report_parameter(const std::string& name) {
   for (const auto& [reported, value] : client_.parameters.reported())
@@ -579,8 +646,11 @@ void Backend::report_parameter(const std::string& name) {
 // ---- Rows ----------------------------------------------------------------------------------------------------------
 
 void Backend::continue_stream() {
+  const auto portal = stream_->portal;
+  const auto rows = portal->rows;
   try {
-    if (write_rows(*stream_->portal, stream_->most)) stream_.reset();
+    if (write_rows(*portal, stream_->most)) stream_.reset();
+    monitor_.sent_rows(portal->rows - rows);
   } catch (const Error& error) {
     fail(error, "");
     recover();
@@ -592,6 +662,7 @@ bool Backend::write_rows(Portal& portal, std::int64_t most) {
   for (std::int64_t given = 0; portal.stream != nullptr && !portal.stream->at_end();) {
     if (most > 0 && given == most) {
       out_->empty('s');
+      monitor_.end_statement(portal.rows);
       return true;
     }
     if (out_->size() > kPortionBytes || !portal.stream->write(*out_)) {
@@ -606,10 +677,14 @@ bool Backend::write_rows(Portal& portal, std::int64_t most) {
   return true;
 }
 
-void Backend::complete(const Portal& portal) { out_->begin('C').text(tag_of(portal)).end(); }
+void Backend::complete(const Portal& portal) {
+  out_->begin('C').text(tag_of(portal)).end();
+  monitor_.end_statement(portal.stream == nullptr ? portal.result->rows_changed : portal.rows);
+}
 
 void Backend::ready() {
   at_rest_ = true;
+  monitor_.rest(activity_of(client_.transaction()));
   out_->begin('Z').bytes(std::string(1, static_cast<char>(client_.transaction()))).end();
 }
 
@@ -618,11 +693,13 @@ void Backend::ready() {
 // `offset`: where the statement that the error speaks of begins in the text.
 void Backend::fail(const Error& error, std::string_view text, std::size_t offset) {
   out_->abandon();
+  monitor_.fail(sqlstate_of(error), error.message(), text);
   write_error(*out_, error, text, offset);
 }
 
 void Backend::end(std::string_view sqlstate, std::string_view message, std::string_view hint) {
   out_->abandon();
+  monitor_.abort(sqlstate, message);
   write_fatal(*out_, sqlstate, message, hint);
   phase_ = Phase::Closing;
 }

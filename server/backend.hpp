@@ -11,6 +11,7 @@
 
 #include "common/error.hpp"
 #include "server/cancel_key.hpp"
+#include "server/client_monitor.hpp"
 #include "server/client_sessions.hpp"
 #include "server/client_state.hpp"
 #include "server/copy_in.hpp"
@@ -53,8 +54,9 @@ class Backend {
     Close     ///< after what is written the connection ends
   };
 
-  /// `sessions` outlives the backend; `address` is the client's, for LoginThrottle.
-  Backend(ClientSessions& sessions, CancelKey key, std::string address = {});
+  /// `sessions`, and `monitor`, which is told what happens, outlive the backend; `address` is the client's, for
+  /// LoginThrottle.
+  Backend(ClientSessions& sessions, CancelKey key, ClientMonitor& monitor, std::string address = {});
 
   /// Works on the messages that are there. Never throws for what a client sends.
   Next run(FrameReader& frames, MessageWriter& out);
@@ -120,7 +122,6 @@ class Backend {
   void describe_statement(ClientStatement& statement);
   void describe_portal(Portal& portal);
   void run_script();
-  bool run_in_script(std::string_view text);
   std::shared_ptr<ClientStatement> copied_rows(std::string_view text, const CopyStatement& copy);
   std::shared_ptr<ClientStatement> copied_file(std::string_view text, const CopyStatement::File& file);
   void begin(Portal& portal);
@@ -135,7 +136,9 @@ class Backend {
   void complete(const Portal& portal);
   void continue_stream();
   void check_size(std::string_view statement) const;
+  void kill(const command::Kill& kill) const;
   void set_parameter(const std::string& name, const std::optional<std::string>& value);
+  void tell_name();
   void report_parameter(const std::string& name);
   void ready();
   void fail(const Error& error, std::string_view text, std::size_t offset = 0);
@@ -144,6 +147,7 @@ class Backend {
 
   ClientSessions& sessions_;
   const CancelKey key_;
+  ClientMonitor& monitor_;
   std::optional<Handshake> handshake_;      // until the session begins
   std::optional<SessionSeats::Seat> seat_;  // from then on
   ClientState client_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <system_error>
 #include <vector>
 
 #include "common/letter_case.hpp"
@@ -14,11 +16,13 @@ using command::Begin;
 using command::Commit;
 using command::Deallocate;
 using command::Discard;
+using command::Kill;
 using command::Nothing;
 using command::Reset;
 using command::Rollback;
 using command::Set;
 using command::Show;
+using command::ShowSessions;
 
 // No command that is known here is longer.
 constexpr std::size_t kMostBytes = 512;
@@ -67,6 +71,7 @@ class CommandParser {
     }
     if (takes("discard") && takes("all") && at_end()) return Discard{};
     if (takes("close") && takes("all") && at_end()) return Nothing{"CLOSE CURSOR ALL"};
+    if (takes("kill")) return kill();
     if (takes("listen")) return Nothing{"LISTEN"};
     if (takes("unlisten")) return Nothing{"UNLISTEN"};
     return std::nullopt;
@@ -123,8 +128,20 @@ class CommandParser {
   std::optional<ClientCommand> show() {
     if (takes("transaction") && takes("isolation") && takes("level") && at_end()) return Show{"transaction_isolation"};
     if (takes("time") && takes("zone") && at_end()) return Show{"timezone"};
+    if (tokens_.size() == 2 && takes("sessions")) return ShowSessions{};
     if (tokens_.size() != 2 || !tokens_[1].is_name()) return std::nullopt;
     return Show{value_of(tokens_[1])};
+  }
+
+  std::optional<ClientCommand> kill() {
+    const bool connection = takes("connection");
+    if (!connection) takes("query");
+    if (next_ + 1 != tokens_.size()) return std::nullopt;
+    const auto text = tokens_[next_].text;
+    Kill kill{.connection = connection};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), kill.session);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return kill;
   }
 
   template <class T>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,6 +37,13 @@ struct Deallocate {
 };
 /// DISCARD ALL: the session is as it was in the beginning.
 struct Discard {};
+/// SHOW SESSIONS: who is connected, and what they do.
+struct ShowSessions {};
+/// KILL [QUERY] session: cancels what the session runs; KILL CONNECTION session ends it.
+struct Kill {
+  std::int32_t session = 0;
+  bool connection = false;
+};
 /// What has nothing to do here, and answers with `tag`: CLOSE ALL, LISTEN, UNLISTEN, SET TRANSACTION ...
 struct Nothing {
   std::string tag;
@@ -43,8 +51,9 @@ struct Nothing {
 
 }  // namespace command
 
-using ClientCommand = std::variant<command::Begin, command::Commit, command::Rollback, command::Set, command::Show,
-                                   command::Reset, command::Deallocate, command::Discard, command::Nothing>;
+using ClientCommand =
+    std::variant<command::Begin, command::Commit, command::Rollback, command::Set, command::Show, command::ShowSessions,
+                 command::Kill, command::Reset, command::Deallocate, command::Discard, command::Nothing>;
 
 /// The command that the statement is, without its semicolon; nullopt for all that the engine is to run, also where a
 /// command goes on in a way that is not known here.

@@ -61,6 +61,7 @@ Handshake::Next Handshake::start(const frontend::Startup& startup, MessageWriter
   for (const auto& [name, value] : startup.parameters) take_parameter(name, value);
   negotiate_version(startup, out);
   if (sessions_.rules.requires_tls && !encrypted_) {
+    refusal_reason_ = "no TLS";
     write_fatal(out, kInvalidAuthorization, "nobody is let in without TLS", "connect with sslmode=require");
     return Next::Close;
   }
@@ -111,7 +112,7 @@ Handshake::Next Handshake::authenticate(const Frame& frame, MessageWriter& out) 
   const auto& user = admitted_.user;
   if (!sessions_.throttle.allows(address_, user)) {
     const auto message = "too many wrong passwords have come from your address for user \"" + user + "\"";
-    return refuse(kInvalidAuthorization, message, out);
+    return refuse("too many wrong passwords", kInvalidAuthorization, message, out);
   }
   const auto outcome = authentication_->receive(frame.body, out);
   if (outcome == SaslAuthentication::Outcome::Continues) return Next::Input;
@@ -120,10 +121,13 @@ Handshake::Next Handshake::authenticate(const Frame& frame, MessageWriter& out) 
     return Next::Admit;
   }
   refusal_.emplace(sessions_.throttle, address_, user);
-  return refuse(kWrongPassword, "password authentication failed for user \"" + user + "\"", out);
+  const auto* const reason = login_->known ? "wrong password" : "unknown user";
+  return refuse(reason, kWrongPassword, "password authentication failed for user \"" + user + "\"", out);
 }
 
-Handshake::Next Handshake::refuse(std::string_view sqlstate, const std::string& message, MessageWriter& out) {
+Handshake::Next Handshake::refuse(std::string_view reason, std::string_view sqlstate, const std::string& message,
+                                  MessageWriter& out) {
+  refusal_reason_ = reason;
   write_fatal(out, sqlstate, message);
   return Next::Refuse;
 }

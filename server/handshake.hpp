@@ -60,6 +60,9 @@ class Handshake {
 
   /// After Next::Admit.
   const AdmittedClient& admitted() const { return admitted_; }
+  /// After Next::Refuse and Next::Close, why, for those who run the server: clients are told less. Empty if the client
+  /// is not refused.
+  std::string_view refusal_reason() const { return refusal_reason_; }
   /// What a CancelRequest asked for.
   const std::optional<CancelKey>& cancel_requested() const { return cancel_requested_; }
 
@@ -68,7 +71,7 @@ class Handshake {
   Next start(const frontend::Startup& startup, MessageWriter& out);
   void take_parameter(std::string_view name, std::string_view value);
   Next authenticate(const Frame& frame, MessageWriter& out);
-  Next refuse(std::string_view sqlstate, const std::string& message, MessageWriter& out);
+  Next refuse(std::string_view reason, std::string_view sqlstate, const std::string& message, MessageWriter& out);
 
   ClientSessions& sessions_;
   const std::string address_;
@@ -80,6 +83,7 @@ class Handshake {
   std::optional<Login> login_;
   std::optional<SaslAuthentication> authentication_;  // while it goes on
   std::optional<LoginThrottle::Refusal> refusal_;
+  std::string_view refusal_reason_;
   std::optional<CancelKey> cancel_requested_;
 };
 

@@ -9,12 +9,15 @@
 
 namespace eindb {
 
+class ClientRegistry;
+
 /// What functions such as current_user tell of the client whose statement runs.
 struct ClientIdentity {
   std::string user;
   std::string database;
   std::int32_t process_id = 0;
   std::map<std::string, std::string> settings;  ///< by name in lower case: what SHOW tells, and current_setting
+  const ClientRegistry* registry = nullptr;     ///< of all clients; null: there are no others
 };
 
 /// The database as PostgreSQL's clients look at it: the schema pg_catalog and the functions that go with it, for the

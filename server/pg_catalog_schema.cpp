@@ -145,9 +145,17 @@ CREATE VIEW IF NOT EXISTS pg_catalog.pg_settings AS
     value AS boot_val, value AS reset_val, NULL AS sourcefile, NULL AS sourceline, 0 AS pending_restart
   FROM json_each(pg_settings_json());
 CREATE VIEW IF NOT EXISTS pg_catalog.pg_stat_activity AS
-  SELECT 5 AS datid, current_database() AS datname, pg_backend_pid() AS pid, 10 AS usesysid,
-    current_user() AS usename, '' AS application_name, NULL AS client_addr, NULL AS client_port,
-    NULL AS backend_start, NULL AS query_start, 'active' AS state, '' AS query, 'client backend' AS backend_type;
+  SELECT 5 AS datid, eindb_session_field(value, 'datname') AS datname, eindb_session_field(value, 'pid') AS pid,
+    NULL AS leader_pid, 10 AS usesysid, eindb_session_field(value, 'usename') AS usename,
+    eindb_session_field(value, 'application_name') AS application_name,
+    eindb_session_field(value, 'client_addr') AS client_addr, NULL AS client_hostname,
+    eindb_session_field(value, 'client_port') AS client_port,
+    eindb_session_field(value, 'backend_start') AS backend_start, NULL AS xact_start,
+    eindb_session_field(value, 'query_start') AS query_start,
+    eindb_session_field(value, 'state_change') AS state_change, NULL AS wait_event_type, NULL AS wait_event,
+    eindb_session_field(value, 'state') AS state, NULL AS backend_xid, NULL AS backend_xmin, NULL AS query_id,
+    eindb_session_field(value, 'query') AS query, 'client backend' AS backend_type
+  FROM json_each(eindb_sessions());
 CREATE VIEW IF NOT EXISTS pg_catalog.pg_tables AS
   SELECT n.nspname AS schemaname, c.relname AS tablename, pg_get_userbyid(c.relowner) AS tableowner,
     NULL AS tablespace, c.relhasindex AS hasindexes, c.relhasrules AS hasrules, c.relhastriggers AS hastriggers,

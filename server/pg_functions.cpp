@@ -7,7 +7,6 @@
 #include <charconv>
 #include <chrono>
 #include <cstdlib>
-#include <ctime>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
@@ -17,6 +16,7 @@
 #include "server/array_text.hpp"
 #include "server/declared_type.hpp"
 #include "server/dialect_lexer.hpp"
+#include "server/timestamp.hpp"
 
 namespace eindb {
 namespace {
@@ -366,19 +366,7 @@ SqliteValue to_regproc(Values values) {
   return name;
 }
 
-SqliteValue now(Values) {
-  const auto time = std::chrono::system_clock::now();
-  const auto seconds = std::chrono::system_clock::to_time_t(time);
-  const auto micros =
-      std::chrono::duration_cast<std::chrono::microseconds>(time.time_since_epoch()).count() % 1'000'000;
-  std::tm parts{};
-  gmtime_r(&seconds, &parts);
-  std::array<char, 64> text{};
-  const auto size = std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &parts);
-  auto out = std::string(text.data(), size);
-  const auto digits = std::to_string(micros);
-  return out + "." + std::string(6 - digits.size(), '0') + digits + "+00";
-}
+SqliteValue now(Values) { return timestamp_text(std::chrono::system_clock::now()); }
 
 SqliteValue encoding_name(Values values) {
   constexpr std::int64_t kUtf8 = 6;

@@ -16,6 +16,7 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <utility>
@@ -24,9 +25,12 @@
 #include "security/digest.hpp"
 #include "server/backend.hpp"
 #include "server/client_channel.hpp"
+#include "server/client_monitor.hpp"
 #include "server/counted_address.hpp"
 #include "server/error_response.hpp"
 #include "server/half_open_counts.hpp"
+#include "server/operation_pages.hpp"
+#include "server/service_manager.hpp"
 
 namespace eindb {
 namespace {
@@ -53,6 +57,7 @@ constexpr int kWorkersPerCore = 4;
 constexpr int kFewestWorkers = 16;
 constexpr std::string_view kShutdown = "57P01";
 constexpr std::string_view kShutdownMessage = "the connection ends: the server is being shut down";
+constexpr std::string_view kKillMessage = "the connection ends: somebody has killed it";
 
 std::size_t worker_count(int wanted) {
   const auto cores = static_cast<int>(std::thread::hardware_concurrency());
@@ -63,6 +68,12 @@ std::int32_t random_secret() {
   std::int32_t secret = 0;
   std::memcpy(&secret, random_bytes(sizeof secret).data(), sizeof secret);
   return secret;
+}
+
+std::string text_of(const tcp::endpoint& endpoint) {
+  std::ostringstream text;
+  text << endpoint;
+  return text.str();
 }
 
 // A connection is a descriptor, and so are the files of a session: as many as the system gives.
@@ -84,7 +95,7 @@ class Server::Impl {
  public:
   explicit Impl(ServerOptions options);
   std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
-  bool exposes_clear_text() const { return !sessions_.rules.trusts && !sessions_.rules.requires_tls; }
+  std::uint16_t http_port() const { return http_ ? http_->port() : std::uint16_t{0}; }
   void run();
   void stop() noexcept {
     asio::post(io_, [this] { shut_down(); });
@@ -100,7 +111,10 @@ class Server::Impl {
   void welcome(tcp::socket socket);
   bool drop_silent(const std::string* address = nullptr);
   void forget(std::int32_t process);
-  void cancel(const CancelKey& key);
+  void cancel(const CancelKey& key, const std::string& address);
+  void stop_client(const ClientRegistry::StopRequest& request);
+  void watch();
+  void tell_of_start();
   void check_users(const std::string& place);
   void await_signal();
   void shut_down();
@@ -111,6 +125,7 @@ class Server::Impl {
   void for_each_client(F&& f);
 
   ServerOptions options_;
+  ServerMonitor monitor_;
   SharedResources resources_;
   ClientSessions sessions_;
   std::optional<TlsContext> tls_;
@@ -124,6 +139,8 @@ class Server::Impl {
   HalfOpenCounts half_open_;
   std::int32_t last_process_ = 0;
   std::array<char, kReadBytes> bytes_{};  // that were read last, of whatever client
+  std::optional<OperationPages> pages_;   // of the thread of http_
+  std::optional<HttpEndpoint> http_;
   bool stopping_ = false;
   bool hurrying_ = false;
   Clock::time_point grace_end_ = Clock::time_point::max();
@@ -132,13 +149,14 @@ class Server::Impl {
 // One connection. Its members belong to the thread of run(), but while it is Working.
 class Server::Impl::Client : public std::enable_shared_from_this<Client>, private InterimOutput {
  public:
-  Client(Impl& server, tcp::socket socket, std::string address, CancelKey key)
+  Client(Impl& server, tcp::socket socket, const tcp::endpoint& place, CancelKey key)
       : server_(server),
-        address_(std::move(address)),
+        address_(counted_address(place.address())),
         channel_(std::move(socket)),
         timer_(server.io_),
         key_(key),
-        backend_(server.sessions_, key, address_),
+        monitor_(server.monitor_, key.process, text_of(place)),
+        backend_(server.sessions_, key, monitor_, address_),
         login_deadline_(after(server.sessions_.limits.login)) {
     backend_.tell_progress_by(*this);
   }
@@ -159,11 +177,12 @@ class Server::Impl::Client : public std::enable_shared_from_this<Client>, privat
     else if (doing_ == Doing::Reading && may_leave()) expel(kShutdown, kShutdownMessage);
   }
 
-  /// The server ends now.
-  void hurry() {
+  /// The client goes now, and what it runs is cancelled.
+  void hurry(std::string_view message) {
+    farewell_ = message;
     switch (doing_) {
       case Doing::Working: return cancel();
-      case Doing::Reading: return expel(kShutdown, kShutdownMessage);
+      case Doing::Reading: return expel(kShutdown, message);
       default: return close();
     }
   }
@@ -219,6 +238,7 @@ class Server::Impl::Client : public std::enable_shared_from_this<Client>, privat
 
   void take_bytes() {
     const auto got = channel_.read(server_.bytes_);
+    monitor_.received(got.bytes);
     if (got.bytes > 0) frames_.append({server_.bytes_.data(), got.bytes});
     if (!frames_.ready())
       return wait(Doing::Reading, got.wait == Wait::None ? Wait::Readable : got.wait, &Client::take_bytes);
@@ -236,9 +256,9 @@ class Server::Impl::Client : public std::enable_shared_from_this<Client>, privat
       in_session_ = true;
       server_.half_open_.remove(address_);
     }
-    if (const auto& key = backend_.cancel_requested()) server_.cancel(*key);
-    if (server_.hurrying_ && next != Backend::Next::Close) {
-      write_fatal(out_, kShutdown, kShutdownMessage);
+    if (const auto& key = backend_.cancel_requested()) server_.cancel(*key, monitor_.address());
+    if (!farewell_.empty() && next != Backend::Next::Close) {
+      write_fatal(out_, kShutdown, farewell_);
       next = Backend::Next::Close;
     }
     next_ = next;
@@ -276,6 +296,7 @@ class Server::Impl::Client : public std::enable_shared_from_this<Client>, privat
     const auto rest = std::string_view(out_.buffer()).substr(written_);
     const auto put = channel_.write(rest.substr(0, kWriteBytes));
     written_ += put.bytes;
+    monitor_.sent(put.bytes);
     if (put.bytes > 0) deadline_ = after(server_.sessions_.limits.send);
     if (put.bytes < rest.size())
       return wait(Doing::Writing, put.wait == Wait::None ? Wait::Writable : put.wait, &Client::write);
@@ -330,6 +351,7 @@ class Server::Impl::Client : public std::enable_shared_from_this<Client>, privat
 
   // Of a client that is read.
   void expel(std::string_view sqlstate, std::string_view message) {
+    if (sqlstate != kShutdown) monitor_.abort(sqlstate, message);
     doing_ = Doing::Writing;  // what was waited for is forgotten
     error_code ignored;
     channel_.socket().cancel(ignored);
@@ -349,16 +371,19 @@ class Server::Impl::Client : public std::enable_shared_from_this<Client>, privat
   std::size_t written_ = 0;  // of what is in out_
   std::string interim_;      // what is to be written while a worker works
   std::atomic<bool> interim_gone_ = true;
+  ClientMonitor monitor_;
   Backend backend_;
   Doing doing_ = Doing::Reading;
   Backend::Next next_ = Backend::Next::Input;  // when all is written
   bool in_session_ = false;
+  std::string_view farewell_;  // why the client is to go when what it runs has ended; empty: it may stay
   const Clock::time_point login_deadline_;
   Clock::time_point deadline_ = Clock::time_point::max();  // of Reading or Writing
 };
 
 Server::Impl::Impl(ServerOptions options)
     : options_(std::move(options)),
+      monitor_(options_.log),
       resources_(options_.resources, options_.database, worker_count(options_.workers), options_.read_only),
       sessions_{.read_write = {options_.database, session_options(false), worker_count(options_.workers)},
                 .read_only = {options_.database, session_options(true), worker_count(options_.workers)},
@@ -385,6 +410,7 @@ Server::Impl::Impl(ServerOptions options)
     throw Error(ErrorKind::Io, "cannot listen on " + place + ": " + error.code().message(), std::nullopt,
                 "give another address with --listen ADDRESS:PORT");
   }
+  watch();
 }
 
 void Server::Impl::use_tls() {
@@ -417,8 +443,24 @@ void Server::Impl::run() {
   await_signal();
   sweep();
   accept();
+  tell_of_start();
   io_.run();
   resources_.workers().join();
+  monitor_.log.write(LogLevel::Info, "stopped", {});
+}
+
+void Server::Impl::tell_of_start() {
+  monitor_.log.write(LogLevel::Info, "listening",
+                     {{"address", text_of(acceptor_.local_endpoint())},
+                      {"database", options_.database},
+                      {"workers", static_cast<std::int64_t>(worker_count(options_.workers))},
+                      {"tls", tls_ ? (sessions_.rules.requires_tls ? "required" : "offered") : "none"},
+                      {"http_port", http_port()}});
+  tell_service_manager("READY=1");
+  // What is said in the clear can be read on its way.
+  if (!sessions_.rules.trusts && !sessions_.rules.requires_tls)
+    monitor_.log.write(LogLevel::Warning, "other machines may connect without TLS",
+                       {{"hint", "--tls-required forbids it"}});
 }
 
 void Server::Impl::accept() {
@@ -444,11 +486,12 @@ void Server::Impl::welcome(tcp::socket socket) {
   socket.non_blocking(true, ignored);
   socket.set_option(tcp::no_delay(true), ignored);
   socket.set_option(tcp::socket::keep_alive(true), ignored);
-  const auto address = counted_address(socket.remote_endpoint(ignored).address());
+  const auto place = socket.remote_endpoint(ignored);
+  const auto address = counted_address(place.address());
   if (half_open_.is_full_for(address) && !drop_silent(&address)) return;
   if (half_open_.is_full() && !drop_silent()) return;
   const CancelKey key{++last_process_, random_secret()};
-  auto client = std::make_shared<Client>(*this, std::move(socket), address, key);
+  auto client = std::make_shared<Client>(*this, std::move(socket), place, key);
   clients_.emplace(key.process, client);
   half_open_.add(address);
   client->read();
@@ -474,9 +517,35 @@ void Server::Impl::forget(std::int32_t process) {
 }
 
 // A guess costs what comparing costs, and is answered as the right key is: by nothing.
-void Server::Impl::cancel(const CancelKey& key) {
+void Server::Impl::cancel(const CancelKey& key, const std::string& address) {
   const auto found = clients_.find(key.process);
-  if (found != clients_.end() && found->second->key() == key) found->second->cancel();
+  const bool fits = found != clients_.end() && found->second->key() == key;
+  if (fits) found->second->cancel();
+  monitor_.metrics.cancel_requests.add();
+  // Where it does not fit, the session is gone, or somebody guesses.
+  monitor_.log.write(fits ? LogLevel::Info : LogLevel::Warning, fits ? "cancel" : "cancel refused",
+                     {{"session", key.process}, {"address", address}});
+}
+
+void Server::Impl::stop_client(const ClientRegistry::StopRequest& request) {
+  const auto found = clients_.find(request.target);
+  if (found == clients_.end()) return;
+  const auto client = found->second;
+  const bool connection = request.what == ClientRegistry::What::Connection;
+  monitor_.log.write(LogLevel::Info, connection ? "kill connection" : "kill",
+                     {{"session", request.target}, {"by", request.asking}});
+  if (connection) client->hurry(kKillMessage);
+  else client->cancel();
+}
+
+// How others look at the server, and stop its clients.
+void Server::Impl::watch() {
+  monitor_.clients.use([this](const ClientRegistry::StopRequest& request) {
+    asio::post(io_, [this, request] { stop_client(request); });
+  });
+  if (!options_.http) return;
+  pages_.emplace(OperationPages::Sources{monitor_, sessions_.read_write, sessions_.read_only, options_.database});
+  http_.emplace(*options_.http, [this](std::string_view path) { return pages_->page(path); });
 }
 
 // ---- The end -------------------------------------------------------------------------------------------------------
@@ -492,6 +561,9 @@ void Server::Impl::await_signal() {
 // Called again, it does not wait for statements any more.
 void Server::Impl::shut_down() {
   if (std::exchange(stopping_, true)) return hurry();
+  monitor_.stopping = true;
+  tell_service_manager("STOPPING=1");
+  monitor_.log.write(LogLevel::Info, "shutting down", {{"connections", static_cast<std::int64_t>(clients_.size())}});
   grace_end_ = Clock::now() + options_.shutdown_grace;
   error_code ignored;
   acceptor_.close(ignored);
@@ -510,7 +582,7 @@ void Server::Impl::end_if_alone() {
 
 void Server::Impl::hurry() {
   hurrying_ = true;
-  for_each_client([](Client& client) { client.hurry(); });
+  for_each_client([](Client& client) { client.hurry(kShutdownMessage); });
 }
 
 // Looks at the clocks of all clients: cheaper than a timer for each, which would be set with every message.
@@ -538,7 +610,7 @@ void Server::Impl::for_each_client(F&& f) {
 Server::Server(ServerOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 Server::~Server() = default;
 std::uint16_t Server::port() const { return impl_->port(); }
-bool Server::exposes_clear_text() const { return impl_->exposes_clear_text(); }
+std::uint16_t Server::http_port() const { return impl_->http_port(); }
 void Server::run() { impl_->run(); }
 void Server::stop() noexcept { impl_->stop(); }
 

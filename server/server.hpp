@@ -9,6 +9,8 @@
 
 #include "server/client_limits.hpp"
 #include "server/shared_resources.hpp"
+#include "server/http_endpoint.hpp"
+#include "server/server_log.hpp"
 #include "server/tls_context.hpp"
 
 namespace eindb {
@@ -26,6 +28,8 @@ struct ServerOptions {
   std::chrono::milliseconds statement_timeout{0};  ///< what the setting is by default; 0: none
   std::chrono::milliseconds shutdown_grace = std::chrono::seconds(10);  ///< for statements that run when it ends
   ResourceLimits resources;
+  LogOptions log;
+  std::optional<HttpOptions> http;  ///< /health and /metrics; absent: nowhere
 };
 
 /// A database for clients of the PostgreSQL protocol. One thread waits for all sockets; statements run in others, so
@@ -46,8 +50,8 @@ class Server {
   Server& operator=(const Server&) = delete;
 
   std::uint16_t port() const;
-  /// Whether what clients say can be read on its way: other machines reach the server, and need no TLS.
-  bool exposes_clear_text() const;
+  /// Of HTTP; 0 if there is none.
+  std::uint16_t http_port() const;
   /// Serves until stop(), or a signal SIGTERM or SIGINT. Then clients are told to go, and those whose statements run
   /// have the time of shutdown_grace, or up to a second such request: then they are cancelled. All has ended when it
   /// returns.

@@ -31,4 +31,9 @@ void SessionPool::give_back(std::unique_ptr<PooledSession> session) noexcept {
   if (idle_.size() < kept_) idle_.push_back(std::move(session));
 }
 
+std::size_t SessionPool::idle() const {
+  const std::lock_guard lock(mutex_);
+  return idle_.size();
+}
+
 }  // namespace eindb

@@ -35,6 +35,8 @@ class SessionPool {
   /// A session without state of a client's own (Session::has_state()), or one that failed: that is closed.
   void give_back(std::unique_ptr<PooledSession> session) noexcept;
 
+  /// Sessions that nobody uses at the moment.
+  std::size_t idle() const;
   const Settings& default_settings() const { return default_settings_; }
 
  private:
@@ -42,7 +44,7 @@ class SessionPool {
   const SessionOptions options_;
   const std::size_t kept_;
   const Settings default_settings_;
-  std::mutex mutex_;  // guards idle_
+  mutable std::mutex mutex_;  // guards idle_
   std::vector<std::unique_ptr<PooledSession>> idle_;
 };
 

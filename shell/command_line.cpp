@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
+#include <map>
 
 #include "engine/settings.hpp"
 
@@ -63,9 +64,12 @@ void add_tls(CLI::App& server, ServeCommand& serve) {
   server.add_flag("--tls-required", serve.requires_tls, "let nobody in without TLS");
 }
 
+constexpr int kSeconds = 1000;
+constexpr int kMilliseconds = 1;
+
 /// `unit`: milliseconds of a number that has none.
-void add_time(CLI::App& server, const std::string& name, std::chrono::milliseconds& time, int unit,
-              const std::string& description) {
+CLI::Option* add_time(CLI::App& server, const std::string& name, std::chrono::milliseconds& time, int unit,
+                      const std::string& description) {
   const auto read = [&time, unit, name](const std::string& text) {
     constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
     const bool plain = text.find_first_not_of("0123456789.") == std::string::npos;
@@ -75,7 +79,7 @@ void add_time(CLI::App& server, const std::string& name, std::chrono::millisecon
       throw CLI::ValidationError(name, "'" + text + "' is no time, as 30s, 5min or 1h are");
     time = std::chrono::milliseconds(*parsed * factor);
   };
-  server.add_option_function<std::string>(name, read, description)->type_name("TIME");
+  return server.add_option_function<std::string>(name, read, description)->type_name("TIME");
 }
 
 void add_bytes(CLI::App& server, const std::string& name, std::size_t& bytes, const std::string& description) {
@@ -89,8 +93,6 @@ void add_bytes(CLI::App& server, const std::string& name, std::size_t& bytes, co
 }
 
 void add_limits(CLI::App& server, ServeCommand& serve) {
-  constexpr int kSeconds = 1000;
-  constexpr int kMilliseconds = 1;
   auto& limits = serve.limits;
   server.add_option("--max-connections", serve.max_connections, "clients at a time")
       ->check(CLI::Range(1, 1'000'000))
@@ -113,6 +115,34 @@ std::string quoted(const std::string& text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? "''" : std::string(1, c);
   return out + "'";
+}
+
+/// Of `serve`: what is logged, and where the server may be looked at.
+void add_operation(CLI::App& server, ServeCommand& serve) {
+  static const std::map<std::string, LogFormat> kFormats{{"text", LogFormat::Text}, {"json", LogFormat::Json}};
+  static const std::map<std::string, LogLevel> kLevels{{"debug", LogLevel::Debug},
+                                                       {"info", LogLevel::Info},
+                                                       {"warning", LogLevel::Warning},
+                                                       {"error", LogLevel::Error},
+                                                       {"off", LogLevel::Off}};
+  static const std::map<std::string, StatementLog> kStatements{
+      {"none", StatementLog::None}, {"slow", StatementLog::Slow}, {"all", StatementLog::All}};
+  auto& log = serve.log;
+  server.add_option("--http", serve.http, "ADDRESS:PORT of /health and /metrics; port 0 is one that is free");
+  server.add_flag("--http-allow-remote", serve.http_allow_remote,
+                  "let --http listen where other machines reach it, without a password");
+  server.add_option("--log", log.file, "file that the log is appended to; standard error without");
+  server.add_option("--log-format", log.format, "text or json")->transform(CLI::CheckedTransformer(kFormats));
+  server.add_option("--log-level", log.level, "debug, info, warning, error or off")
+      ->transform(CLI::CheckedTransformer(kLevels));
+  auto* const statements = server.add_option("--log-statements", log.statements, "none, slow or all")
+                               ->transform(CLI::CheckedTransformer(kStatements));
+  const auto wants_slow_ones = [&log, statements](const std::string&) {
+    if (statements->count() == 0) log.statements = StatementLog::Slow;
+  };
+  add_time(server, "--slow-statement", log.slow_statement, kMilliseconds,
+           "from which on a statement is slow, and logged; 1s without")
+      ->each(wants_slow_ones);
 }
 
 }  // namespace
@@ -180,6 +210,7 @@ std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv,
   server->add_option("--workers", serve.workers, "threads that run statements")->check(CLI::Range(1, 1024));
   add_tls(*server, serve);
   add_limits(*server, serve);
+  add_operation(*server, serve);
   app.set_version_flag("--version", "eindb " EINDB_VERSION, "print the version and leave");
   app.set_help_flag("-h,--help", "print this help and leave");
   app.footer("Exit status: 0, or 1 if a statement or an argument was wrong. In the shell .help lists the commands.");

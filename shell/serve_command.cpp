@@ -1,6 +1,7 @@
 #include "shell/serve_command.hpp"
 
 #include <charconv>
+#include <cstdint>
 #include <cstdio>
 #include <optional>
 #include <utility>
@@ -11,20 +12,24 @@
 namespace eindb {
 namespace {
 
+struct Place {
+  std::string address;
+  std::uint16_t port = 0;
+};
+
 // ADDRESS:PORT, with an IPv6 address in brackets.
-ServerOptions listening_on(const std::string& place) {
-  ServerOptions options;
-  const auto colon = place.rfind(':');
-  const auto* const end = place.data() + place.size();
+Place read_place(const std::string& text, const std::string& example) {
+  Place place;
+  const auto colon = text.rfind(':');
+  const auto* const end = text.data() + text.size();
   if (colon != std::string::npos) {
-    const auto [parsed, error] = std::from_chars(place.data() + colon + 1, end, options.port);
-    options.address = place.substr(0, colon);
-    if (options.address.size() > 2 && options.address.front() == '[' && options.address.back() == ']')
-      options.address = options.address.substr(1, options.address.size() - 2);
-    if (error == std::errc() && parsed == end && !options.address.empty()) return options;
+    const auto [parsed, error] = std::from_chars(text.data() + colon + 1, end, place.port);
+    place.address = text.substr(0, colon);
+    if (place.address.size() > 2 && place.address.front() == '[' && place.address.back() == ']')
+      place.address = place.address.substr(1, place.address.size() - 2);
+    if (error == std::errc() && parsed == end && !place.address.empty()) return place;
   }
-  throw Error(ErrorKind::Value, "'" + place + "' is no address to listen on", std::nullopt,
-              "write it as in --listen 127.0.0.1:5433");
+  throw Error(ErrorKind::Value, "'" + text + "' is no address to listen on", std::nullopt, "write it as in " + example);
 }
 
 // TLS takes two files; what else there is to say of it needs them.
@@ -47,12 +52,19 @@ std::int64_t bytes_of(const std::string& size) {
               "write it as in --memory-limit 2GB");
 }
 
-}  // namespace
+std::optional<HttpOptions> http_of(const ServeCommand& command) {
+  if (command.http.empty()) return std::nullopt;
+  auto [address, port] = read_place(command.http, "--http 127.0.0.1:8433");
+  return HttpOptions{std::move(address), port, command.http_allow_remote};
+}
 
-void run_server(const ServeCommand& command, const std::string& database, bool read_only) {
-  auto options = listening_on(command.listen);
+ServerOptions options_of(const ServeCommand& command, const std::string& database, bool read_only) {
+  auto [address, port] = read_place(command.listen, "--listen 127.0.0.1:5433");
+  ServerOptions options;
   options.database = database;
   options.read_only = read_only;
+  options.address = std::move(address);
+  options.port = port;
   options.workers = command.workers;
   options.tls = tls_of(command);
   options.requires_tls = command.requires_tls;
@@ -64,11 +76,17 @@ void run_server(const ServeCommand& command, const std::string& database, bool r
                        .threads = command.threads,
                        .heavy_statements = command.heavy_statements,
                        .files_directory = command.files_directory};
-  Server server(std::move(options));
-  if (server.exposes_clear_text())
-    std::fputs("warning: other machines reach this server, and may connect without TLS: --tls-required forbids it\n",
-               stderr);
+  options.log = command.log;
+  options.http = http_of(command);
+  return options;
+}
+
+}  // namespace
+
+void run_server(const ServeCommand& command, const std::string& database, bool read_only) {
+  Server server(options_of(command, database, read_only));
   std::printf("listening on port %d\n", int{server.port()});
+  if (server.http_port() != 0) std::printf("http on port %d\n", int{server.http_port()});
   std::fflush(stdout);
   server.run();
 }

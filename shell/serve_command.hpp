@@ -8,7 +8,7 @@
 
 namespace eindb {
 
-/// `eindb serve DATABASE [--listen ADDRESS:PORT]`.
+/// `eindb serve DATABASE [--listen ADDRESS:PORT] [--http ADDRESS:PORT] [--log FILE] ...`.
 struct ServeCommand {
   std::string listen = "127.0.0.1:5433";
   int workers = 0;  ///< threads that run statements; 0: by the cores
@@ -22,6 +22,9 @@ struct ServeCommand {
   int threads = 0;           ///< that a statement may use; 0: the cores
   int heavy_statements = 0;  ///< that run at a time; 0: by the cores
   std::string files_directory;
+  std::string http;  ///< where /health and /metrics are; empty: nowhere
+  bool http_allow_remote = false;
+  LogOptions log;
 };
 
 /// Serves clients until a signal asks to stop. Throws Error.

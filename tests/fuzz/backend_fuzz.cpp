@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <iostream>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -25,6 +26,7 @@
 #include <thread>
 
 #include "server/backend.hpp"
+#include "server/client_monitor.hpp"
 #include "server/protocol/big_endian.hpp"
 
 namespace eindb {
@@ -285,7 +287,9 @@ void serve(std::string_view bytes, std::size_t piece) {
                           .transfers = TransferDirectory(":memory:"),
                           .rules = {.trusts = true}};
   fill(sessions.read_write);
-  Backend backend(sessions, {1, 2});
+  static ServerMonitor monitor({.level = LogLevel::Off}, std::cerr);
+  ClientMonitor client(monitor, 1, "127.0.0.1:1");
+  Backend backend(sessions, {1, 2}, client);
   const Watchdog watchdog(backend);
   FrameReader frames;
   Questions questions;

@@ -45,5 +45,21 @@ TEST(ClientCommand, Parameters) {
   EXPECT_TRUE(is<command::Deallocate>("DEALLOCATE PREPARE \"p\""));
 }
 
+TEST(ClientCommand, Sessions) {
+  EXPECT_TRUE(is<command::ShowSessions>("show sessions;"));
+  const auto kill = [](const std::string& text) {
+    const auto command = parse_client_command(text);
+    const auto* parsed = command ? std::get_if<command::Kill>(&*command) : nullptr;
+    if (parsed == nullptr) return std::string("no KILL");
+    return (parsed->connection ? "connection " : "statement ") + std::to_string(parsed->session);
+  };
+  EXPECT_EQ(kill("KILL 12"), "statement 12");
+  EXPECT_EQ(kill("kill query 12;"), "statement 12");
+  EXPECT_EQ(kill("KILL CONNECTION 2147483647"), "connection 2147483647");
+  for (const auto* text : {"KILL", "KILL CONNECTION", "KILL x", "KILL 1 2", "KILL -1", "KILL 2147483648", "KILL 1.5",
+                           "KILL '1'", "SHOW SESSIONS x"})
+    EXPECT_EQ(kill(text), "no KILL") << text;
+}
+
 }  // namespace
 }  // namespace eindb

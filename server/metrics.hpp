@@ -1,0 +1,76 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/statement_kind.hpp"
+
+namespace eindb {
+
+/// Only goes up. Any thread, without a lock.
+class Counter {
+ public:
+  void add(std::int64_t count = 1) noexcept { value_.fetch_add(count, std::memory_order_relaxed); }
+  std::int64_t value() const noexcept { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::int64_t> value_{0};
+};
+
+/// How many durations there were, by how long they were. Any thread, without a lock: what is read while others write
+/// may lack their last ones in one of its numbers.
+class DurationHistogram {
+ public:
+  /// Upper bounds, in seconds; the last bucket has none.
+  static constexpr std::array kBounds{0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
+                                      0.25,   0.5,     1.0,    2.5,   5.0,    10.0,  30.0, 60.0,  300.0};
+
+  void add(double seconds) noexcept;
+  /// Of bucket n alone, not of those below it.
+  std::int64_t count(std::size_t bucket) const { return counts_[bucket].value(); }
+  double sum() const;
+
+ private:
+  std::array<Counter, kBounds.size() + 1> counts_;
+  Counter nanoseconds_;
+};
+
+enum class StatementOutcome : std::uint8_t { Ok, Error, Cancelled };
+inline constexpr std::array<std::string_view, 3> kStatementOutcomeNames{"ok", "error", "cancelled"};
+
+/// Errors by the class of their SQLSTATE, its first two characters: digits and capital letters.
+class ErrorCounters {
+ public:
+  struct Entry {
+    std::string sqlstate_class;
+    std::int64_t count = 0;
+  };
+
+  void add(std::string_view sqlstate) noexcept;
+  /// Of which there were any, in order.
+  std::vector<Entry> entries() const;
+
+ private:
+  static constexpr std::size_t kCharacters = 36;
+  std::array<Counter, kCharacters * kCharacters> counts_;
+};
+
+/// What the server counts while it serves, from its beginning on. Any thread.
+struct Metrics {
+  Counter connections_accepted;
+  Counter logins_refused;
+  Counter cancel_requests;
+  std::array<std::array<Counter, kStatementOutcomeNames.size()>, kStatementKindNames.size()> statements;
+  DurationHistogram statement_seconds;
+  Counter rows_sent;
+  Counter bytes_received;
+  Counter bytes_sent;
+  ErrorCounters errors;
+};
+
+}  // namespace eindb

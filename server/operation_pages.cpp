@@ -1,0 +1,75 @@
+#include "server/operation_pages.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "common/error.hpp"
+#include "engine/memory_use.hpp"
+#include "server/metrics_text.hpp"
+
+namespace eindb {
+namespace {
+
+constexpr unsigned kOk = 200;
+constexpr unsigned kUnavailable = 503;
+constexpr const char* kPlainText = "text/plain; charset=utf-8";
+constexpr const char* kMetricsText = "text/plain; version=0.0.4; charset=utf-8";
+
+std::int64_t database_bytes(const std::string& database) {
+  std::int64_t bytes = 0;
+  for (const char* suffix : {"", "-wal"}) {
+    std::error_code missing;
+    const auto size = std::filesystem::file_size(database + suffix, missing);
+    if (!missing) bytes += static_cast<std::int64_t>(size);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::optional<HttpAnswer> OperationPages::page(std::string_view path) {
+  if (path == "/health") return health();
+  if (path == "/metrics") return metrics();
+  return std::nullopt;
+}
+
+HttpAnswer OperationPages::health() {
+  if (sources_.monitor.stopping) return {kUnavailable, kPlainText, "shutting down\n"};
+  try {
+    ask_database();
+  } catch (const Error&) {
+    session_.reset();  // the next one opens the database anew
+    return {kUnavailable, kPlainText, "the database does not answer\n"};
+  }
+  return {kOk, kPlainText, "ok\n"};
+}
+
+// A page of the file is read.
+void OperationPages::ask_database() {
+  if (session_ == nullptr) session_ = std::make_unique<Session>(sources_.database, SessionOptions{.read_only = true});
+  auto result = session_->execute("SELECT COUNT(*) FROM sqlite_schema");
+  Row row;
+  while (result.rows->next(row)) {
+  }
+}
+
+HttpAnswer OperationPages::metrics() const {
+  const auto clients = sources_.monitor.clients.list();
+  const auto active = std::count_if(clients.begin(), clients.end(), [](const ClientSnapshot& client) {
+    return client.activity == ClientActivity::Active;
+  });
+  const auto memory = memory_use();
+  const ServerGauges gauges{
+      .connections_open = static_cast<std::int64_t>(clients.size()),
+      .connections_active = active,
+      .sessions_idle = static_cast<std::int64_t>(sources_.read_write.idle() + sources_.read_only.idle()),
+      .memory_used_bytes = memory.used_bytes,
+      .memory_kept_bytes = memory.kept_bytes,
+      .memory_limit_bytes = sources_.read_write.default_settings().memory_limit(),
+      .database_bytes = database_bytes(sources_.database),
+      .start_seconds = std::chrono::duration<double>(start_.time_since_epoch()).count(),
+      .uptime_seconds = uptime_.seconds()};
+  return {kOk, kMetricsText, metrics_text(sources_.monitor.metrics, gauges)};
+}
+
+}  // namespace eindb

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/stopwatch.hpp"
+#include "engine/session.hpp"
+#include "server/http_endpoint.hpp"
+#include "server/server_monitor.hpp"
+#include "server/session_pool.hpp"
+
+namespace eindb {
+
+/// What HTTP shows of the server: /health and /metrics. Used by one thread.
+class OperationPages {
+ public:
+  /// Where numbers come from: all outlive the pages.
+  struct Sources {
+    const ServerMonitor& monitor;
+    const SessionPool& read_write;
+    const SessionPool& read_only;
+    std::string database;
+  };
+
+  explicit OperationPages(Sources sources) : sources_(std::move(sources)) {}
+
+  std::optional<HttpAnswer> page(std::string_view path);
+
+ private:
+  HttpAnswer health();
+  HttpAnswer metrics() const;
+  void ask_database();
+
+  const Sources sources_;
+  const Stopwatch uptime_;
+  const std::chrono::system_clock::time_point start_ = std::chrono::system_clock::now();
+  // Not one of the pool: clients may have all of those.
+  std::unique_ptr<Session> session_;
+};
+
+}  // namespace eindb
