@@ -291,6 +291,18 @@ class Waiting(Concurrent):
             thread.join()
 
 
+class Values(Concurrent):
+    options = ("--memory-limit", "128MiB")
+
+    def test_values_larger_than_the_memory_are_refused(self):
+        other = self.connect()
+        for statement in ("SELECT length(hex(zeroblob(200000000)))", "SELECT length(randomblob(200000000))"):
+            with self.assertRaises(errors.OutOfMemory):
+                self.connect().execute(statement)
+            self.assertEqual(other.execute("SELECT 1").fetchone(), (1,))
+        self.assertEqual(other.execute("SELECT length(hex(zeroblob(1000000)))").fetchone(), (2000000,))
+
+
 class Results(Concurrent):
     script = MATRICES
     options = ("--memory-limit", "64MiB", "--heavy", "2")
