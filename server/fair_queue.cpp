@@ -144,11 +144,12 @@ bool FairQueue::try_admit(Waiter& waiter) {
   return true;
 }
 
-// Nobody works on whose end would bring memory: only clients that fetch could.
+// Nobody works on whose end would bring memory: only clients that fetch could, and have not for a while.
 bool FairQueue::is_hopeless(const Waiter& waiter) const {
   const bool is_next =
       urgent_.empty() ? !lines_.empty() && lines_.front().waiters.front() == &waiter : urgent_.front() == &waiter;
-  return is_next && running_ == 0 && heavy_bytes_ + waiter.work.bytes > most_for_one(limits_.memory);
+  if (!is_next || running_ > 0 || heavy_bytes_ + waiter.work.bytes <= most_for_one(limits_.memory)) return false;
+  return Clock::now() - std::max(freed_, waiter.since) > limits_.patience;
 }
 
 void FairQueue::fit_caches() {
@@ -160,6 +161,7 @@ void FairQueue::give_back(bool heavy, bool ran, std::int64_t bytes) noexcept {
   const std::lock_guard lock(mutex_);
   (heavy ? heavy_bytes_ : light_bytes_) -= bytes;
   if (heavy && ran) --running_;
+  freed_ = Clock::now();
   fit_caches();
   admit_next();
 }
