@@ -2,6 +2,7 @@
 
 #include "common/error.hpp"
 #include "storage/files_directory.hpp"
+#include "storage/sqlite_connection.hpp"
 
 namespace eindb {
 
@@ -11,5 +12,7 @@ std::shared_ptr<const FilesDirectory> open_files_directory(const std::string& pa
   throw Error(ErrorKind::Value, "the database lies in " + path + ", where clients could overwrite it", std::nullopt,
               "give a directory of its own with --files-dir");
 }
+
+void limit_sql_memory(std::int64_t bytes) { SqliteConnection::limit_memory_of_all(bytes); }
 
 }  // namespace eindb

@@ -30,7 +30,7 @@ std::shared_ptr<const QueryPlan> PlanCache::find(std::string_view key, const std
 
 void PlanCache::insert(std::string key, CachedPlan plan) {
   Entry entry{std::move(key), std::move(plan)};
-  if (capacity_ == 0 || entry.bytes() > kMaxBytes / 4) return;
+  if (capacity_ == 0 || entry.bytes() > most_bytes_ / 4) return;
   entries_.push_front(std::move(entry));
   bytes_ += entries_.front().bytes();
   const bool is_new = by_key_.emplace(entries_.front().key, entries_.begin()).second;
@@ -45,7 +45,7 @@ void PlanCache::erase(Entries::iterator entry) {
 }
 
 void PlanCache::make_room() {
-  while (entries_.size() > capacity_ || bytes_ > kMaxBytes) {
+  while (entries_.size() > capacity_ || bytes_ > most_bytes_) {
     erase(std::prev(entries_.end()));
     ++counters_.evictions;
   }

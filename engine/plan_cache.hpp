@@ -44,6 +44,8 @@ class PlanCache {
   /// Bytes of all plans together that are kept, whatever their number. A plan of more than a quarter is not kept.
   static constexpr std::size_t kMaxBytes = std::size_t{64} << 20U;
 
+  explicit PlanCache(std::size_t most_bytes = kMaxBytes) : most_bytes_(most_bytes) {}
+
   /// Keeps at most `entries` plans from now on.
   void resize(std::size_t entries);
 
@@ -67,6 +69,7 @@ class PlanCache {
   void erase(Entries::iterator entry);
   void make_room();
 
+  std::size_t most_bytes_;
   std::size_t capacity_ = 0;
   std::size_t bytes_ = 0;
   Entries entries_;                                                 // the most recently used first

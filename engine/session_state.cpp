@@ -1,5 +1,6 @@
 #include "engine/session_state.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "common/error.hpp"
@@ -7,6 +8,17 @@
 #include "parser/parser.hpp"
 
 namespace eindb {
+namespace {
+
+// Of a session's part of the memory that sessions share, inverted.
+constexpr std::int64_t kPlanShare = 16;
+
+std::size_t bytes_for_plans(const ClientPolicy* policy) {
+  if (policy == nullptr) return PlanCache::kMaxBytes;
+  return std::min(PlanCache::kMaxBytes, static_cast<std::size_t>(policy->memory_share / kPlanShare));
+}
+
+}  // namespace
 
 SessionState::SessionState(const std::string& path, const SessionOptions& options)
     : database(path, options.read_only ? DatabaseFile::Access::ReadOnly : DatabaseFile::Access::ReadWrite),
@@ -18,6 +30,7 @@ SessionState::SessionState(const std::string& path, const SessionOptions& option
       settings(initial_settings(options)),
       permissions(options.policy),
       gate(options.gate),
+      plans(bytes_for_plans(options.policy.get())),
       tiles(options.tile_caches) {
   database.connection().watch(&cancellation);
   if (options.policy != nullptr) database.connection().restrict_to_clients();

@@ -23,9 +23,14 @@ constexpr std::chrono::milliseconds kPatience{10};
 /// What is given back when the work ends; in two parts.
 class FairQueue::Leave final : public Admission {
  public:
-  Leave(FairQueue& queue, bool heavy, std::int64_t bytes) : queue_(queue), heavy_(heavy), bytes_(bytes) {}
+  Leave(FairQueue& queue, bool heavy) : queue_(queue), heavy_(heavy) {}
   ~Leave() override { queue_.give_back(heavy_, !has_run_, bytes_); }
 
+  /// The work is admitted: until then there is nothing to give back.
+  void begin(std::int64_t bytes) {
+    bytes_ = bytes;
+    has_run_ = false;
+  }
   std::int64_t bytes() const override { return bytes_; }
   void has_run(std::int64_t held) noexcept override {
     const auto freed = bytes_ - std::min(held, bytes_);
@@ -36,8 +41,8 @@ class FairQueue::Leave final : public Admission {
  private:
   FairQueue& queue_;
   const bool heavy_;
-  std::int64_t bytes_;
-  bool has_run_ = false;
+  std::int64_t bytes_ = 0;
+  bool has_run_ = true;
 };
 
 FairQueue::FairQueue(const Limits& limits, std::shared_ptr<TileCachePool> caches, WorkerThreads& threads)
@@ -50,16 +55,19 @@ std::unique_ptr<Admission> FairQueue::admit(const ClientUser& user, const Work& 
   if (auto light = admit_light(work)) return light;
   auto heavy = work;
   heavy.bytes = std::min(work.bytes, most_for_one(limits_.memory));
+  auto leave = std::make_unique<Leave>(*this, true);
   Waiter waiter{.user = user, .work = heavy, .since = Clock::now()};
   wait(waiter, cancellation);
-  return std::make_unique<Leave>(*this, true, heavy.bytes);
+  leave->begin(heavy.bytes);
+  return leave;
 }
 
 std::unique_ptr<Admission> FairQueue::admit_light(const Work& work) {
   if (work.seconds > limits_.light_seconds || work.bytes > limits_.light_bytes) return nullptr;
+  auto leave = std::make_unique<Leave>(*this, false);
   const std::lock_guard lock(mutex_);
   if (light_bytes_ + work.bytes > limits_.memory / kLightShare) return nullptr;
-  auto leave = std::make_unique<Leave>(*this, false, work.bytes);
+  leave->begin(work.bytes);
   light_bytes_ += work.bytes;
   fit_caches();
   return leave;
@@ -136,11 +144,12 @@ bool FairQueue::try_admit(Waiter& waiter) {
   return true;
 }
 
-// Nobody works on whose end would bring memory: only clients that fetch could.
+// Nobody works on whose end would bring memory: only clients that fetch could, and have not for a while.
 bool FairQueue::is_hopeless(const Waiter& waiter) const {
   const bool is_next =
       urgent_.empty() ? !lines_.empty() && lines_.front().waiters.front() == &waiter : urgent_.front() == &waiter;
-  return is_next && running_ == 0 && heavy_bytes_ + waiter.work.bytes > most_for_one(limits_.memory);
+  if (!is_next || running_ > 0 || heavy_bytes_ + waiter.work.bytes <= most_for_one(limits_.memory)) return false;
+  return Clock::now() - std::max(freed_, waiter.since) > limits_.patience;
 }
 
 void FairQueue::fit_caches() {
@@ -152,6 +161,7 @@ void FairQueue::give_back(bool heavy, bool ran, std::int64_t bytes) noexcept {
   const std::lock_guard lock(mutex_);
   (heavy ? heavy_bytes_ : light_bytes_) -= bytes;
   if (heavy && ran) --running_;
+  freed_ = Clock::now();
   fit_caches();
   admit_next();
 }

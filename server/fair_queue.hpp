@@ -38,6 +38,8 @@ class FairQueue final : public AdmissionGate {
     int heavy;                 ///< heavy statements that run at a time
     double light_seconds;      ///< what takes longer is heavy
     std::int64_t light_bytes;  ///< what may take more is heavy
+    /// How long memory that only clients could free, by fetching results, is waited for.
+    std::chrono::milliseconds patience = std::chrono::seconds(5);
   };
   struct Waiting {
     ClientUser user;
@@ -100,7 +102,8 @@ class FairQueue final : public AdmissionGate {
   std::condition_variable changed_;
   std::list<Line> lines_;  // none is empty; the first one has its turn
   std::deque<Waiter*> urgent_;
-  int running_ = 0;  // heavy
+  int running_ = 0;                              // heavy
+  std::chrono::steady_clock::time_point freed_;  // when something was given back last
   std::int64_t heavy_bytes_ = 0;
   std::int64_t light_bytes_ = 0;
 };

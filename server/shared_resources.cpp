@@ -13,6 +13,9 @@ constexpr std::int64_t kStatementShare = 4;
 /// Whoever waits for a statement does not notice that long, and a core's other work does not either.
 constexpr double kLightSeconds = 0.02;
 constexpr std::int64_t kLeastLightBytes = std::int64_t{2} << 20U;
+/// Of the memory, for SQL; but for pages it takes little as a rule.
+constexpr std::int64_t kSqlShare = 4;
+constexpr std::int64_t kLeastSqlMemory = std::int64_t{64} << 20U;
 constexpr int kFewestHeavy = 2;
 constexpr int kCoresForEachHeavy = 4;
 
@@ -53,7 +56,9 @@ SharedResources::SharedResources(const ResourceLimits& limits, const std::string
       workers_(workers),
       policy_(make_policy(limits, database, workers, read_only)),
       caches_(std::make_shared<TileCachePool>(FairQueue::most_for_caches(memory_of(limits)), memory_of(limits))),
-      queue_(std::make_shared<FairQueue>(queue_limits(limits, *policy_), caches_, workers_)) {}
+      queue_(std::make_shared<FairQueue>(queue_limits(limits, *policy_), caches_, workers_)) {
+  limit_sql_memory(std::max(kLeastSqlMemory, memory_of(limits) / kSqlShare));
+}
 
 SessionOptions SharedResources::session(bool read_only) const {
   return {.read_only = read_only || read_only_, .policy = policy_, .gate = queue_, .tile_caches = caches_};

@@ -19,7 +19,8 @@ struct ResourceLimits {
   std::string files_directory;  ///< of COPY; empty: none
 };
 
-/// What all sessions of a server share: threads, memory, and what clients may not do. Thread-safe.
+/// What all sessions of a server share: threads, memory, and what clients may not do. One in a process, whose SQL keeps
+/// to a part of the memory. Thread-safe.
 class SharedResources {
  public:
   /// `workers`: threads that run statements. `read_only`: nobody changes the database. Error{Value} for too little

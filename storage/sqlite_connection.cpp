@@ -240,6 +240,8 @@ std::uint64_t SqliteConnection::current_data_version() {
   return data_version();
 }
 
+void SqliteConnection::limit_memory_of_all(std::int64_t bytes) { sqlite3_hard_heap_limit64(bytes); }
+
 void SqliteConnection::set_busy_timeout(std::chrono::milliseconds timeout) {
   sqlite3_busy_timeout(handle_, static_cast<int>(timeout.count()));
 }

@@ -103,6 +103,10 @@ class SqliteConnection {
   /// From now on SQL of a person is that of a server's clients, who may do less (storage/sqlite_authorizer.hpp).
   void restrict_to_clients() { for_clients_ = true; }
 
+  /// What SQLite may take for all connections of the process; whoever asks for more gets Error{MemoryLimit}. Any
+  /// thread.
+  static void limit_memory_of_all(std::int64_t bytes);
+
   void set_busy_timeout(std::chrono::milliseconds timeout);
   /// SQL that runs long looks at `cancellation` now and then and stops with its error. Null: nobody asks.
   void watch(const Cancellation* cancellation);

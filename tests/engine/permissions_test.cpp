@@ -118,7 +118,7 @@ class RecordingGate final : public AdmissionGate {
    public:
     Leave(RecordingGate& gate, std::int64_t bytes) : gate_(gate), bytes_(bytes) {}
     std::int64_t bytes() const override { return bytes_; }
-    void has_run(std::int64_t held) noexcept override { gate_.held.push_back(held); }
+    void has_run(std::int64_t kept) noexcept override { gate_.held.push_back(kept); }
 
    private:
     RecordingGate& gate_;

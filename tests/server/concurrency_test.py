@@ -11,6 +11,7 @@ import unittest
 
 import psycopg
 from psycopg import errors
+from psycopg.pq import DiagnosticField, ExecStatus
 
 from served import Server, WithServer
 
@@ -197,9 +198,10 @@ class HeavyStatements(Concurrent):
     def test_users_take_turns(self):
         with Clients(self.server, HEAVY, 12, "greedy") as greedy, Clients(self.server, HEAVY, 1, "modest") as modest:
             time.sleep(5)
+            of_greedy, of_modest = greedy.done, modest.done
         self.assertEqual(greedy.errors + modest.errors, [])
-        print(f"heavy statements done: {greedy.done} of twelve connections of one user, {modest.done} of another's one")
-        self.assertGreaterEqual(modest.done, greedy.done / 6)
+        print(f"heavy statements done: {of_greedy} of twelve connections of one user, {of_modest} of another's one")
+        self.assertGreaterEqual(of_modest, of_greedy / 6)
 
     def test_memory_is_that_of_the_server(self):
         status = f"/proc/{self.server.process.pid}/status"
@@ -291,40 +293,47 @@ class Waiting(Concurrent):
             thread.join()
 
 
+class Values(Concurrent):
+    options = ("--memory-limit", "128MiB")
+
+    def test_values_larger_than_the_memory_are_refused(self):
+        other = self.connect()
+        for statement in ("SELECT length(hex(zeroblob(200000000)))", "SELECT length(randomblob(200000000))"):
+            with self.assertRaises(errors.OutOfMemory):
+                self.connect().execute(statement)
+            self.assertEqual(other.execute("SELECT 1").fetchone(), (1,))
+        self.assertEqual(other.execute("SELECT length(hex(zeroblob(1000000)))").fetchone(), (2000000,))
+
+
 class Results(Concurrent):
     script = MATRICES
     options = ("--memory-limit", "64MiB", "--heavy", "2")
 
+    def begin(self):
+        """A client that has fetched one row of a large result, and what came: the row, or an error."""
+        client = psycopg.connect(**self.server.arguments())
+        self.addCleanup(client.close)
+        client.pgconn.send_query(b"EINSUM Z[i,k] = A[i,k] * 2")
+        client.pgconn.set_single_row_mode()
+        return client, client.pgconn.get_result()
+
     def test_results_that_nobody_fetches_are_not_waited_for(self):
-        """Cursors hold what they have not given: who would wait for them is told so, and goes on when they are closed."""
-        statement = "EINSUM Z[i,k] = A[i,k] * 2"
-        owners = []
-        refused = None
+        """Clients hold what they have not fetched: who would wait for it is told so, and goes on when they leave."""
+        begun = []
         for _ in range(10):
-            owner = psycopg.connect(**self.server.arguments())
-            self.addCleanup(owner.close)
-            owners.append(owner)
-            cursor = owner.cursor()
-            try:
-                cursor.stream(statement)
-                rows = cursor.stream(statement)
-                next(rows)
-                owners.append(rows)
-            except psycopg.Error as error:
-                refused = error
+            client, result = self.begin()
+            if result.status != ExecStatus.SINGLE_TUPLE:
                 break
-        self.assertEqual(refused.sqlstate, "53200")
-        self.assertIn("fetch or close", refused.diag.message_hint)
-        for owner in owners:
-            owner.close()
+            begun.append(client)
+        self.assertEqual(result.error_field(DiagnosticField.SQLSTATE), b"53200")
+        self.assertIn(b"fetch or close", result.error_field(DiagnosticField.MESSAGE_HINT))
+        self.assertGreater(len(begun), 0)
+        for client in begun:
+            client.close()
         deadline = time.monotonic() + 10
-        while time.monotonic() < deadline:
-            try:
-                self.assertEqual(len(self.connect().execute(statement).fetchall()), 1960000)
-                return
-            except errors.OutOfMemory:
-                time.sleep(0.1)
-        self.fail("memory of clients that left has not come back")
+        while self.begin()[1].status != ExecStatus.SINGLE_TUPLE:
+            self.assertLess(time.monotonic(), deadline, "memory of clients that left has not come back")
+            time.sleep(0.1)
 
 
 if __name__ == "__main__":

@@ -32,7 +32,13 @@ class FairQueueTest : public ::testing::Test {
 
   WorkerThreads threads{2};
   std::shared_ptr<TileCachePool> caches = std::make_shared<TileCachePool>(16 * kMiB, 64 * kMiB);
-  FairQueue queue{{.memory = 64 * kMiB, .heavy = 1, .light_seconds = 0.01, .light_bytes = 2 * kMiB}, caches, threads};
+  FairQueue queue{{.memory = 64 * kMiB,
+                   .heavy = 1,
+                   .light_seconds = 0.01,
+                   .light_bytes = 2 * kMiB,
+                   .patience = std::chrono::seconds(1)},
+                  caches,
+                  threads};
   Cancellation cancellation;
 };
 

@@ -148,9 +148,9 @@ class Files(Client):
     def test_nothing_leads_out(self):
         os.symlink(self.outside, os.path.join(self.files, "link.csv"))
         os.symlink(self.folder.name, os.path.join(self.files, "up"))
-        for path in ("../secret.csv", "./../secret.csv", "deep/../../secret.csv", self.outside, "/etc/passwd", "up/secret.csv",
-                     "link.csv", f"{self.files}/../secret.csv", f"{self.files}x/secret.csv", "", "/", ".", "/proc/self/environ",
-                     "/dev/stdin"):  # fmt: skip
+        for path in ("../secret.csv", "./../secret.csv", "deep/../../secret.csv", self.outside, "/etc/passwd",
+                     "up/secret.csv", "link.csv", f"{self.files}/../secret.csv", f"{self.files}x/secret.csv", "", "/",
+                     ".", "/proc/self/environ", "/dev/stdin"):  # fmt: skip
             self.refused(self.ada, f"COPY S FROM '{path}' (FORMAT csv)", "directory of files")
             self.refused(self.ada, f"COPY X TO '{path}' (FORMAT csv)", "directory of files")
         with open(self.outside) as file:
@@ -263,9 +263,9 @@ class Users(Client):
 
     def test_verifiers_are_nobodys(self):
         for connection in (self.root, self.ada):
-            for statement in ("SELECT verifier FROM eindb_users", "SELECT * FROM eindb_secrets", "SELECT data FROM sqlite_dbpage"):
-                with self.assertRaises(psycopg.Error, msg=statement):
-                    connection.execute(statement)
+            for table in ("eindb_users", "eindb_secrets", "sqlite_dbpage"):
+                with self.assertRaises(psycopg.Error, msg=table):
+                    connection.execute(f"SELECT * FROM {table}")
 
     def test_a_change_holds_for_those_who_come_then(self):
         self.root.execute("CREATE USER bob PASSWORD 'b'")

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <future>
+#include <latch>
 
 namespace eindb {
 namespace {
@@ -54,17 +55,18 @@ TEST(WorkerThreads, TasksThatWaitKeepNobodyAway) {
 TEST(WorkerThreads, ThreadsThatWereStartedForThoseThatWaitEnd) {
   WorkerThreads threads(1);
   for (int round = 0; round < 200; ++round) {
-    std::promise<void> gate;
-    std::promise<void> done;
+    std::latch opened(1);
+    std::latch done(2);
     threads.post([&] {
       const WorkerThreads::Waiting waiting(threads);
-      gate.get_future().wait();
+      opened.wait();
+      done.count_down();
     });
     threads.post([&] {
-      gate.set_value();
-      done.set_value();
+      opened.count_down();
+      done.count_down();
     });
-    ASSERT_EQ(done.get_future().wait_for(std::chrono::seconds(20)), std::future_status::ready);
+    done.wait();
   }
   threads.join();
 }

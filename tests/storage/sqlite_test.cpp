@@ -149,6 +149,47 @@ TEST_F(SqliteTest, SqlOfAPersonCannotHarmTheFile) {
   run_user("PRAGMA foreign_keys = ON");
 }
 
+TEST_F(SqliteTest, NobodySeesTheBytesOfTheFile) {
+  db.execute("CREATE TABLE eindb_users(name); INSERT INTO eindb_users VALUES ('ann')");
+  EXPECT_ANY_THROW(run_user("SELECT data FROM sqlite_dbpage"));
+  EXPECT_ANY_THROW(run_user("CREATE VIRTUAL TABLE pages USING sqlite_dbpage"));
+}
+
+TEST_F(SqliteTest, SqlOfClientsDoesLess) {
+  const ScratchDirectory scratch;
+  SqliteConnection file(scratch.file("a.db"), SqliteConnection::Access::Create);
+  file.restrict_to_clients();
+  const auto run = [&](const std::string& sql) { file.prepare_user(sql).statement->run(); };
+  run("CREATE TABLE t(a)");
+  for (const auto& sql :
+       {"VACUUM INTO '" + scratch.file("copy.db") + "'", std::string("PRAGMA foreign_keys = ON"),
+        std::string("PRAGMA wal_checkpoint"), std::string("PRAGMA optimize"), std::string("PRAGMA database_list"),
+        std::string("PRAGMA cache_size"), std::string("SELECT * FROM pragma_database_list"),
+        std::string("CREATE VIRTUAL TABLE v USING dbstat"), std::string("SELECT fts3_tokenizer('simple')")}) {
+    SCOPED_TRACE(sql);
+    EXPECT_ERROR(run(sql), ErrorKind::Permission, "");
+  }
+  EXPECT_EQ(scratch.file_count(), 1U);
+  for (const char* sql : {"VACUUM", "PRAGMA table_info(t)", "PRAGMA page_size", "SELECT * FROM pragma_index_list('t')",
+                          "CREATE VIRTUAL TABLE v USING fts5(a)", "INSERT INTO v VALUES ('x')"}) {
+    SCOPED_TRACE(sql);
+    run(sql);
+  }
+}
+
+TEST_F(SqliteTest, WhoWritesOnAnOldStateIsToBeginAgain) {
+  const ScratchDirectory scratch;
+  SqliteConnection one(scratch.file("a.db"), SqliteConnection::Access::Create);
+  one.execute("PRAGMA journal_mode = WAL; CREATE TABLE t(a); BEGIN");
+  one.query_integer("SELECT COUNT(*) FROM t");
+  SqliteConnection other(scratch.file("a.db"), SqliteConnection::Access::Create);
+  other.execute("INSERT INTO t VALUES (1)");
+  EXPECT_FALSE(one.has_written());
+  EXPECT_ERROR(one.execute("INSERT INTO t VALUES (2)"), ErrorKind::Conflict, "since this transaction began");
+  one.execute("ROLLBACK; BEGIN; INSERT INTO t VALUES (2)");
+  EXPECT_TRUE(one.has_written());
+}
+
 TEST_F(SqliteTest, VacuumMayCopyEindbTables) {
   const ScratchDirectory scratch;
   SqliteConnection file(scratch.file("a.db"), SqliteConnection::Access::Create);
