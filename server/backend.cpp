@@ -31,7 +31,6 @@ constexpr std::string_view kDuplicateStatement = "42P05";
 constexpr std::string_view kUnknownStatement = "26000";
 constexpr std::string_view kUnknownCursor = "34000";
 constexpr std::string_view kFailedTransaction = "25P02";
-constexpr std::string_view kInsufficientPrivilege = "42501";
 constexpr const char* kApplicationName = "application_name";
 
 std::string first_word(std::string_view text) {
@@ -620,8 +619,8 @@ void Backend::kill(const command::Kill& kill) const {
   if (outcome == Outcome::Unknown)
     throw Error(ErrorKind::UnknownName, "there is no " + session, std::nullopt, "SHOW SESSIONS lists them");
   if (outcome == Outcome::Forbidden)
-    throw CodedError(kInsufficientPrivilege, ErrorKind::ReadOnly,
-                     session + " is another user's, and may be stopped by users who may write alone");
+    throw Error(ErrorKind::Permission,
+                session + " is another user's, and may be stopped by users who may write alone");
 }
 
 // SET name TO value, whatever kind of value it is.
