@@ -117,7 +117,7 @@ void Backend::follow(Handshake::Next next) {
       frames_->begin_session();
       phase_ = Phase::LoggingIn;
       return;
-    case Handshake::Next::Admit: return begin_session(handshake_->admission());
+    case Handshake::Next::Admit: return begin_session(handshake_->admitted());
     case Handshake::Next::Refuse: phase_ = Phase::Refused; return;
     case Handshake::Next::Close:
       cancel_requested_ = handshake_->cancel_requested();
@@ -126,16 +126,17 @@ void Backend::follow(Handshake::Next next) {
   }
 }
 
-void Backend::begin_session(const Admission& admission) {
+void Backend::begin_session(const AdmittedClient& admitted) {
   seat_ = sessions_.seats.take();
   if (!seat_) throw ProtocolError("there are as many clients as the server takes", "53300");
-  client_.use(sessions_.of(admission.role));
-  client_.identity.user = admission.user;
-  client_.identity.database = admission.database;
+  client_.use(sessions_.of(admitted.role),
+              {.name = admitted.user, .role = admitted.role, .number = key_.process});
+  client_.identity.user = admitted.user;
+  client_.identity.database = admitted.database;
   client_.identity.process_id = key_.process;
-  client_.parameters = admission.parameters;
-  for (const auto& [name, value] : admission.settings) set_parameter(name, value);
-  handshake_.reset();  // and with it the admission
+  client_.parameters = admitted.parameters;
+  for (const auto& [name, value] : admitted.settings) set_parameter(name, value);
+  handshake_.reset();  // and with it what it says
   frames_->limit(sessions_.limits.message_bytes);
   out_->begin('R').integer<std::int32_t>(0).end();  // AuthenticationOk
   for (const auto& [name, value] : client_.parameters.reported()) out_->begin('S').text(name).text(value).end();

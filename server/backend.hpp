@@ -53,7 +53,7 @@ class Backend {
     Close     ///< after what is written the connection ends
   };
 
-  /// `sessions` outlives the backend; `address` is the client's, as LoginThrottle counts it.
+  /// `sessions` outlives the backend; `address` is the client's, for LoginThrottle.
   Backend(ClientSessions& sessions, CancelKey key, std::string address = {});
 
   /// Works on the messages that are there. Never throws for what a client sends.
@@ -93,7 +93,7 @@ class Backend {
   void receive(const Frame& frame);
   void log_in();
   void follow(Handshake::Next next);
-  void begin_session(const Admission& admission);
+  void begin_session(const AdmittedClient& admitted);
   void handle(const Frame& frame);
   void handle(const frontend::Query& query);
   void handle(const frontend::Parse& parse);

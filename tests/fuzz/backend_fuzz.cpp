@@ -274,12 +274,16 @@ bool run(Backend& backend, FrameReader& frames, Answers& answers) {
     const auto next = backend.run(frames, out);
     answers.append(out.buffer());
     if (next == Backend::Next::Input) return true;
-    if (next != Backend::Next::Output || answers.size() > kMostAnswer) return false;
+    const bool goes_on = next == Backend::Next::Output || next == Backend::Next::LogIn;
+    if (!goes_on || answers.size() > kMostAnswer) return false;
   }
 }
 
 void serve(std::string_view bytes, std::size_t piece) {
-  ClientSessions sessions{{":memory:", {}, 1}, {":memory:", {.read_only = true}, 1}, true};
+  ClientSessions sessions{.read_write = {":memory:", {}, 1},
+                          .read_only = {":memory:", {.read_only = true}, 1},
+                          .transfers = TransferDirectory(":memory:"),
+                          .rules = {.trusts = true}};
   fill(sessions.read_write);
   Backend backend(sessions, {1, 2});
   const Watchdog watchdog(backend);
