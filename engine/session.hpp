@@ -55,7 +55,7 @@ struct StatementInputs {
   /// Attached by name for this one run.
   std::map<std::string, MemoryTensor> tensors;
   /// Of COPY: the file that is read or written in place of the one that it names. Empty: that one.
-  std::string file;
+  std::string file = {};
 };
 
 /// What a statement gives and takes, known before it runs.

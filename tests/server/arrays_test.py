@@ -15,13 +15,13 @@ import psycopg2
 
 from served import WithServer
 
-# By name: the element of index (i, j, k) as eindb and as NumPy have it, the shape, and the cut. With tiles that are absent,
-# values that text must not round, and lines that are shorter or longer than a strip.
+# By name: the element of index (i, j, k) as eindb and as NumPy have it, the shape, and the cut. With tiles that are
+# absent, values that text must not round, and lines that are shorter or longer than a strip.
 TENSORS = {
     "F": ("CAST(i * 0.1 + j / 3 AS FLOAT32)", lambda i, j: (i * 0.1 + j / 3).astype(np.float32), (5, 7), "2, 3"),
     "D": ("i * 0.1 - j / 3", lambda i, j: i * 0.1 - j / 3, (50, 70), "3, 8"),
     "N": ("(i - 2) * 3000000000 + j", lambda i, j: (i - 2) * 3000000000 + j, (4, 3), "4, 1"),
-    "C": ("CAST(COMPLEX(i * 0.1, 0 - j) AS COMPLEX64)", lambda i, j: (i * 0.1 - 1j * j).astype(np.complex64), (5, 7), "2, 3"),
+    "C": ("CAST(COMPLEX(i / 2, -j) AS COMPLEX64)", lambda i, j: (i / 2 - 1j * j).astype("c8"), (5, 7), "2, 3"),
     "Z": ("COMPLEX(i / 3, j + k)", lambda i, j, k: i / 3 + 1j * (j + k), (3, 4, 5), "3, 2, 2"),
     "S": ("2.5", lambda: np.array(2.5), (), ""),
     "L": ("i * 0.5", lambda i: i * 0.5, (300000,), "7"),

@@ -66,7 +66,8 @@ class Notices(WithServer):
         with self.server.socket() as client:
             start = struct.pack("!i", 196608) + b"user\0ada\0\0"
             client.sendall(struct.pack("!i", len(start) + 4) + start)
-            script = f"{STEPS}; SET progress_notices = on; SELECT 'before'; SET statement_timeout = 4000; {LONG}".encode()
+            settings = f"{STEPS}; SET progress_notices = on; SELECT 'before'; SET statement_timeout = 4000"
+            script = f"{settings}; {LONG}".encode()
             client.sendall(b"Q" + struct.pack("!i", len(script) + 5) + script + b"\0")
             # It does not read at once, and nobody waits for it.
             time.sleep(1.5)
