@@ -29,6 +29,7 @@ constexpr std::string_view kDuplicateStatement = "42P05";
 constexpr std::string_view kUnknownStatement = "26000";
 constexpr std::string_view kUnknownCursor = "34000";
 constexpr std::string_view kFailedTransaction = "25P02";
+constexpr std::string_view kSerializationFailure = "40001";
 
 std::string first_word(std::string_view text) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
@@ -47,6 +48,31 @@ std::string tag_of(const Portal& portal) {
   if (!portal.columns.empty()) return "SELECT " + std::to_string(portal.rows);
   if (result.status != "OK") return result.status;
   return word;
+}
+
+// Whether the statement begins like one that writes: a transaction that it opens is to wait for other writers.
+bool writes(const ClientStatement& statement) {
+  if (statement.copy) return statement.copy->side == CopySide::FromClient;
+  static constexpr std::array<std::string_view, 8> kWords{"INSERT", "UPDATE", "DELETE", "REPLACE",
+                                                          "CREATE", "DROP",   "ALTER",  "COPY"};
+  return std::find(kWords.begin(), kWords.end(), first_word(statement.text)) != kWords.end();
+}
+
+// Of a value that cannot be read the statement fails, and the connection goes on.
+ParameterInput read_parameter(std::string_view value, DataType type, Format format) {
+  try {
+    return read_value(value, type, format);
+  } catch (const ProtocolError& error) {
+    throw CodedError(error.sqlstate(), ErrorKind::Value, error.what());
+  }
+}
+
+void check_result_formats(const Portal& portal) {
+  const auto formats = portal.formats.size();
+  const auto columns = portal.columns.size();
+  if (formats > 1 && columns > 0 && formats != columns)
+    throw CodedError("08P01", ErrorKind::Value,
+                     "Bind has " + std::to_string(formats) + " formats for " + std::to_string(columns) + " columns");
 }
 
 Result shown(const std::string& name, std::string value) {
@@ -160,6 +186,7 @@ void Backend::handle(const frontend::Parse& parse) {
     throw CodedError(kDuplicateStatement, ErrorKind::DuplicateName,
                      "prepared statement \"" + std::string(parse.name) + "\" exists already");
   auto statement = make_statement(parse.text);
+  statement->share = client_.statement_quota.take(parse.text.size());
   find_parameter_types(*statement, parse.parameter_types);
   client_.statements.insert_or_assign(std::string(parse.name), std::move(statement));
   out_->empty('1');
@@ -182,10 +209,14 @@ void Backend::handle(const frontend::Bind& bind) {
   portal->statement = found->second;
   portal->columns = statement.columns;
   portal->formats = bind.result_formats;
+  check_result_formats(*portal);
+  std::size_t bytes = 0;
+  for (const auto& value : bind.values) bytes += value ? value->size() : 0;
+  portal->share = client_.portal_quota.take(bytes);
   for (std::size_t n = 0; n < needed; ++n) {
     const auto& value = bind.values[n];
     portal->inputs.parameters.push_back(
-        value ? read_value(*value, statement.parameter_types[n], format_of(bind.parameter_formats, n))
+        value ? read_parameter(*value, statement.parameter_types[n], format_of(bind.parameter_formats, n))
               : ParameterInput());
   }
   client_.portals.insert_or_assign(std::string(bind.portal), std::move(portal));
@@ -208,6 +239,7 @@ void Backend::handle(const frontend::Describe& describe) {
   if (portal.statement->empty() || portal.statement->copy) return out_->empty('n');
   if (portal.columns.empty() && !portal.result) describe_portal(portal);
   if (portal.columns.empty()) return out_->empty('n');
+  check_result_formats(portal);
   write_row_description(*out_, portal.columns, portal.formats);
 }
 
@@ -221,6 +253,7 @@ void Backend::handle(const frontend::Execute& execute) {
   // Statements up to a Sync are one transaction; a single one is that by itself.
   if (!portal->result && !portal->statement->command && frames_->next_type() != 'S') client_.begin_implicit();
   if (!portal->result) begin(*portal);
+  check_result_formats(*portal);
   stream(portal, std::max(0, execute.most_rows));
 }
 
@@ -261,7 +294,7 @@ void Backend::handle(const frontend::Close& close) {
 
 void Backend::handle(const frontend::Sync& /*sync*/) {
   skipping_ = false;
-  client_.end_implicit();
+  end_implicit();
   if (client_.transaction() == ClientState::Transaction::None) client_.portals.clear();
   ready();
 }
@@ -313,8 +346,11 @@ std::shared_ptr<ClientStatement> Backend::make_statement(std::string_view text) 
 
 // Errors have their place in the COPY.
 std::shared_ptr<ClientStatement> Backend::copied_rows(std::string_view text, const CopyStatement& copy) {
+  const auto query = rows_of_copy(text, copy);
+  // Refused here: one within the other they would be read again and again, as deep as the text is long.
+  if (parse_copy_statement(query)) throw Error(ErrorKind::Syntax, "a COPY has no rows to copy", copy.source);
   try {
-    return make_statement(rows_of_copy(text, copy));
+    return make_statement(query);
   } catch (const Error& error) {
     auto place = copy.source;
     if (error.span() && copy.table.empty())
@@ -383,12 +419,7 @@ void Backend::run_script() {
   if (script.next == script.statements.size()) {
     script_.reset();
     in_query_ = false;
-    try {
-      client_.end_implicit();
-    } catch (const Error& error) {
-      fail(error, "");
-      client_.fail();
-    }
+    end_implicit();
     return ready();
   }
   const auto text = script.statements[script.next++];
@@ -402,6 +433,16 @@ void Backend::run_script() {
   } catch (const Error& error) {
     fail(error, script.text, static_cast<std::size_t>(text.data() - script.text.data()));
     recover();
+  }
+}
+
+// The client is ready for more, whether that is committed or not.
+void Backend::end_implicit() {
+  try {
+    client_.end_implicit();
+  } catch (const Error& error) {
+    fail(error, "");
+    client_.fail();
   }
 }
 
@@ -422,6 +463,7 @@ void Backend::begin(Portal& portal) {
 
 void Backend::begin_copy(Portal& portal) {
   const auto& copy = *portal.statement->copy;
+  client_.enter_transaction(writes(*portal.statement));
   if (copy.side == CopySide::FromClient) {
     auto& session = client_.session();
     if (portal.statement->copied == nullptr) copy_in_ = copy_rows_in(copy, session);
@@ -446,6 +488,7 @@ void Backend::begin_rows(Portal& portal) {
   if (statement.command) {
     run_command(*statement.command, portal);
   } else {
+    client_.enter_transaction(writes(statement));
     in_own_words(statement, [&] { portal.result = client_.session().execute(*statement.prepared, portal.inputs); });
     client_.look_at_transaction();
   }
@@ -568,6 +611,10 @@ void Backend::ready() { out_->begin('Z').bytes(std::string(1, static_cast<char>(
 // `offset`: where the statement that the error speaks of begins in the text.
 void Backend::fail(const Error& error, std::string_view text, std::size_t offset) {
   out_->abandon();
+  // A transaction that has seen the database does not wait for another's end: what it saw would be out of date.
+  if (error.kind() == ErrorKind::Busy && client_.in_transaction())
+    return write_error(
+        *out_, CodedError(kSerializationFailure, error.kind(), error.message(), "run it again from BEGIN"), text);
   write_error(*out_, error, text, offset);
 }
 

@@ -274,7 +274,7 @@ bool run(Backend& backend, FrameReader& frames, Answers& answers) {
     const auto next = backend.run(frames, out);
     answers.append(out.buffer());
     if (next == Backend::Next::Input) return true;
-    if (next != Backend::Next::Output || answers.size() > kMostAnswer) return false;
+    if (next == Backend::Next::Refuse || next == Backend::Next::Close || answers.size() > kMostAnswer) return false;
   }
 }
 
