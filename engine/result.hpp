@@ -15,6 +15,8 @@ namespace eindb {
 
 enum class ColumnType : std::uint8_t { Integer, Float32, Float64, Complex64, Complex128, Text, Any };
 
+constexpr bool is_complex(ColumnType type) { return type == ColumnType::Complex64 || type == ColumnType::Complex128; }
+
 struct Column {
   std::string name;
   ColumnType type = ColumnType::Any;

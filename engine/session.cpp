@@ -92,6 +92,12 @@ Result run_statement(const ast::Statement& statement, SessionState& session) {
   return std::visit([&](const auto& node) { return execute_statement(node, session); }, statement.node);
 }
 
+Settings initial_settings(const SessionOptions& options) {
+  Settings settings;
+  settings.set_default_statement_timeout(options.statement_timeout_ms);
+  return settings;
+}
+
 Session::Session(const std::string& database, SessionOptions options)
     : impl_(std::make_unique<Impl>(database, options)) {}
 Session::~Session() = default;
@@ -123,6 +129,10 @@ StatementDescription Session::describe(const PreparedStatement& statement) {
     impl_->start();
     return describe_statement(statement, impl_->state);
   });
+}
+
+TensorStrips Session::strips(std::shared_ptr<const TensorRelation> tensor) const {
+  return TensorStrips(std::move(tensor), &impl_->state.cancellation);
 }
 
 std::unique_ptr<RowLoader> Session::load(const LoadTarget& target) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <complex>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -17,12 +18,17 @@
 #include "engine/settings.hpp"
 #include "engine/side_schema.hpp"
 #include "engine/sql_function.hpp"
+#include "engine/tensor_strips.hpp"
 
 namespace eindb {
 
 struct SessionOptions {
   bool read_only = false;
+  std::int64_t statement_timeout_ms = 0;  ///< what the setting statement_timeout is by default
 };
+
+/// The settings that a session begins with.
+Settings initial_settings(const SessionOptions& options);
 
 /// How far a long statement is; called now and then from the thread that executes it.
 struct Progress {
@@ -47,6 +53,7 @@ struct StatementDescription {
   std::vector<Column> columns;         ///< empty: it gives no rows
   std::vector<ColumnType> parameters;  ///< of $1, $2, ...; Any where the statement takes whatever is given
   bool reads_only = false;             ///< SQL that leaves the database as it is
+  bool gives_tensor = false;           ///< the columns are its labels and its values
 };
 
 /// One user's connection to one database: runs statements one after another.
@@ -68,6 +75,9 @@ class Session {
   Result execute(const PreparedStatement& statement, const StatementInputs& inputs);
   /// Names are looked up, but nothing runs and nothing changes. Errors as of the statement itself.
   StatementDescription describe(const PreparedStatement& statement);
+  /// The elements of the tensor that the last statement gave. They stop with Error{Cancelled} when that statement is
+  /// to, and must not outlive the session.
+  TensorStrips strips(std::shared_ptr<const TensorRelation> tensor) const;
 
   /// Begins to take rows; errors as load_rows().
   std::unique_ptr<RowLoader> load(const LoadTarget& target);

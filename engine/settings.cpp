@@ -6,6 +6,7 @@
 #include <cctype>
 #include <charconv>
 #include <functional>
+#include <limits>
 #include <span>
 #include <thread>
 #include <utility>
@@ -24,7 +25,8 @@ constexpr std::int64_t kMaxThreads = 1024;
 constexpr std::int64_t kMaxParallelism = 65536;
 constexpr std::int64_t kDefaultTileBytes = 1 << 20;
 constexpr std::int64_t kDefaultPlanCacheSize = 256;
-constexpr std::int64_t kTileCacheShare = 4;  // of the memory limit, inverted
+constexpr std::int64_t kMaxTimeoutMs = std::numeric_limits<std::int32_t>::max();  // as PostgreSQL
+constexpr std::int64_t kTileCacheShare = 4;                                       // of the memory limit, inverted
 constexpr std::int64_t kMaxPlanCacheSize = 1'000'000;
 constexpr std::int64_t kMaxTileBytes = std::int64_t{900} << 20U;
 
@@ -203,11 +205,12 @@ std::span<const SettingRow> SettingRow::all() {
       {"statement_timeout", "milliseconds after which a statement is cancelled, 0 for never; '30s' also works",
        [](Settings& s, const Value& v) {
          const auto ms = parse_duration_ms(text_of(v));
-         if (!ms) refuse("statement_timeout", v, "milliseconds, or a duration as in '30s'");
+         if (!ms || *ms > kMaxTimeoutMs)
+           refuse("statement_timeout", v, "milliseconds up to 2147483647, or a duration as in '30s'");
          s.statement_timeout_ms_ = *ms;
        },
        [](const Settings& s) { return std::to_string(s.statement_timeout_ms_); },
-       [](Settings& s) { s.statement_timeout_ms_ = 0; }, false},
+       [](Settings& s) { s.statement_timeout_ms_ = s.default_statement_timeout_ms_; }, false},
       {"strategy",
        "how partition vectors are chosen: 'eindecomp', 'sqrt', 'data(label)', 'sequence', 'attention', 'megatron'",
        [](Settings& s, const Value& v) { s.strategy_ = parse_strategy(text_of(v)); },

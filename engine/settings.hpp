@@ -57,6 +57,8 @@ class Settings {
   std::int64_t tile_bytes() const;
   bool tile_bytes_is_set() const { return tile_bytes_.has_value(); }
   std::int64_t statement_timeout_ms() const { return statement_timeout_ms_; }
+  /// Sets it to what RESET sets it to from now on.
+  void set_default_statement_timeout(std::int64_t ms) { statement_timeout_ms_ = default_statement_timeout_ms_ = ms; }
   const Strategy& strategy() const { return strategy_; }
   const PathOptions& path() const { return path_; }
   const std::set<std::string>& disabled_passes() const { return disabled_passes_; }
@@ -82,6 +84,7 @@ class Settings {
   std::int64_t memory_limit_;
   std::optional<std::int64_t> tile_bytes_;
   std::int64_t statement_timeout_ms_;
+  std::int64_t default_statement_timeout_ms_ = 0;
   Strategy strategy_;
   PathOptions path_;
   std::set<std::string> disabled_passes_;

@@ -41,6 +41,7 @@ StatementDescription describe(const ast::Query& query, SessionState& session, st
     description.parameters.push_back(takes_reals(query, session, integers, n) ? ColumnType::Float64
                                                                               : ColumnType::Integer);
   description.columns = tensor_columns(bound.label_names, bound.graph.vertex(bound.graph.output()).dtype);
+  description.gives_tensor = true;
   return description;
 }
 
@@ -54,7 +55,9 @@ StatementDescription describe(const ast::Sql& sql, SessionState& session, std::s
 
 StatementDescription describe(const ast::Execute& execute, SessionState& session, std::size_t /*parameter_count*/) {
   const auto prepared = prepared_statement(execute.name, session);
-  return {.columns = describe_statement(prepared, session).columns, .parameters = {}};
+  auto description = describe_statement(prepared, session);
+  description.parameters.clear();
+  return description;
 }
 
 StatementDescription describe(const ast::Explain& /*explain*/, SessionState& /*session*/, std::size_t parameter_count) {

@@ -3,6 +3,7 @@
 #include "common/checked_math.hpp"
 #include "storage/formats/csv_writer.hpp"
 #include "storage/formats/hdf5_writer.hpp"
+#include "storage/formats/npy_header.hpp"
 #include "storage/formats/npy_writer.hpp"
 #include "tensor/dense_tensor.hpp"
 
@@ -43,6 +44,8 @@ std::vector<std::int64_t> tile_extents(const TileGrid& grid) {
 }
 
 }  // namespace
+
+std::string npy_header(const TensorRelation& tensor) { return make_npy_header(tensor.dtype, tensor.grid.shape()); }
 
 void export_npy(const std::string& path, const TileProvider& tensor) {
   NpyWriter writer(path, tensor.dtype, tensor.grid.shape());

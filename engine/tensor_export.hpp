@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/result.hpp"
 #include "storage/formats/byte_progress.hpp"
 #include "storage/formats/npz_writer.hpp"
 #include "storage/formats/safetensors_writer.hpp"
@@ -22,6 +23,9 @@ struct TileProvider {
   /// The first tile from `from` on that may hold something; without it every tile may.
   std::function<std::optional<std::int64_t>(std::int64_t from)> next_tile = {};
 };
+
+/// What an NPY file has before the elements in row-major order.
+std::string npy_header(const TensorRelation& tensor);
 
 /// All write to a temporary file beside `path`, which takes its place in the end.
 void export_npy(const std::string& path, const TileProvider& tensor);

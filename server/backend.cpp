@@ -11,8 +11,10 @@
 #include "engine/rows.hpp"
 #include "engine/script.hpp"
 #include "server/coded_error.hpp"
+#include "server/copy_row_stream.hpp"
 #include "server/dialect_lexer.hpp"
 #include "server/error_response.hpp"
+#include "server/result_rows.hpp"
 #include "server/sqlstate.hpp"
 #include "server/value_format.hpp"
 
@@ -21,10 +23,6 @@ namespace {
 
 using frontend::Format;
 
-// Written before it is sent on: about what a socket takes at once.
-constexpr std::size_t kMostWritten = std::size_t{128} << 10U;
-// A message of a session: a value may be 1 GiB, as in PostgreSQL.
-constexpr std::size_t kMostMessageBytes = std::size_t{1} << 30U;
 constexpr std::string_view kDuplicateStatement = "42P05";
 constexpr std::string_view kUnknownStatement = "26000";
 constexpr std::string_view kUnknownCursor = "34000";
@@ -41,7 +39,7 @@ std::string first_word(std::string_view text) {
 std::string tag_of(const Portal& portal) {
   const auto& result = *portal.result;
   auto word = first_word(portal.statement->text);
-  if (portal.copy) return "COPY " + std::to_string(portal.rows);
+  if (portal.statement->copy) return "COPY " + std::to_string(portal.rows);
   if (word == "INSERT" && result.tensor == nullptr && result.status != "INSERT")
     return "INSERT 0 " + std::to_string(result.rows_changed);
   if (word == "UPDATE" || word == "DELETE") return word + " " + std::to_string(result.rows_changed);
@@ -81,13 +79,17 @@ Result shown(const std::string& name, std::string value) {
 
 }  // namespace
 
+Backend::Backend(ClientSessions& sessions, CancelKey key, std::string address)
+    : sessions_(sessions), key_(key), handshake_(std::in_place, sessions, std::move(address)) {}
+
 Backend::Next Backend::run(FrameReader& frames, MessageWriter& out) {
   frames_ = &frames;
   out_ = &out;
   try {
     if (phase_ == Phase::LoggingIn) log_in();
-    while (phase_ < Phase::LoggingIn) {
-      if (out.size() > kMostWritten) return Next::Output;
+    if (phase_ == Phase::Encrypting) phase_ = Phase::First;
+    while (phase_ < Phase::Encrypting) {
+      if (out.size() > kPortionBytes) return Next::Output;
       if (stream_) continue_stream();
       else if (script_ && copy_in_ == nullptr) run_script();
       else if (const auto frame = frames.next()) receive(*frame);
@@ -96,12 +98,13 @@ Backend::Next Backend::run(FrameReader& frames, MessageWriter& out) {
     if (phase_ == Phase::Session && copy_in_ == nullptr) client_.settle();
   } catch (const ProtocolError& error) {
     end(error.sqlstate(), error.what());
-  } catch (const Error& error) {  // before there is a session that could go on
-    end(sqlstate_of(error), error.message());
+  } catch (const Error& error) {
+    end(sqlstate_of(error), error.message(), error.hint());
   } catch (const std::exception& error) {
     end("XX000", error.what());
   }
   switch (phase_) {
+    case Phase::Encrypting: return Next::Encrypt;
     case Phase::LoggingIn: return Next::LogIn;
     case Phase::Refused: return Next::Refuse;
     case Phase::Closing: return Next::Close;
@@ -124,6 +127,7 @@ void Backend::log_in() {
 void Backend::follow(Handshake::Next next) {
   switch (next) {
     case Handshake::Next::Input: return;
+    case Handshake::Next::Encrypt: phase_ = Phase::Encrypting; return;
     case Handshake::Next::LogIn:
       frames_->begin_session();
       phase_ = Phase::LoggingIn;
@@ -138,13 +142,16 @@ void Backend::follow(Handshake::Next next) {
 }
 
 void Backend::begin_session(const Admission& admission) {
+  seat_ = sessions_.seats.take();
+  if (!seat_) throw ProtocolError("there are as many clients as the server takes", "53300");
   client_.use(sessions_.of(admission.role));
   client_.identity.user = admission.user;
   client_.identity.database = admission.database;
   client_.identity.process_id = key_.process;
   client_.parameters = admission.parameters;
+  for (const auto& [name, value] : admission.settings) set_parameter(name, value);
   handshake_.reset();  // and with it the admission
-  frames_->limit(kMostMessageBytes);
+  frames_->limit(sessions_.limits.message_bytes);
   out_->begin('R').integer<std::int32_t>(0).end();  // AuthenticationOk
   for (const auto& [name, value] : client_.parameters.reported()) out_->begin('S').text(name).text(value).end();
   out_->begin('K').integer(key_.process).integer(key_.secret).end();
@@ -152,9 +159,19 @@ void Backend::begin_session(const Admission& admission) {
   ready();
 }
 
+std::optional<Backend::IdleLimit> Backend::idle_limit() const {
+  const bool in_transaction = client_.transaction() != ClientState::Transaction::None;
+  const auto& idle = client_.parameters.idle();
+  const auto time = in_transaction ? idle.in_transaction : idle.session;
+  if (!at_rest_ || time == time.zero()) return std::nullopt;
+  if (in_transaction) return IdleLimit{time, "25P03", "the connection ends: it was idle in a transaction for too long"};
+  return IdleLimit{time, "57P05", "the connection ends: it was idle for too long"};
+}
+
 // ---- Messages ------------------------------------------------------------------------------------------------------
 
 void Backend::handle(const Frame& frame) {
+  at_rest_ = false;
   const auto message = frontend::parse(frame);
   if (skipping_ && !std::holds_alternative<frontend::Sync>(message) &&
       !std::holds_alternative<frontend::Terminate>(message))
@@ -173,8 +190,17 @@ void Backend::handle(const Frame& frame) {
   }
 }
 
+void Backend::check_size(std::string_view statement) const {
+  const auto most = sessions_.limits.statement_bytes;
+  if (statement.size() <= most) return;
+  throw CodedError("54000", ErrorKind::Value,
+                   "a statement of " + std::to_string(statement.size()) + " bytes is longer than the " +
+                       std::to_string(most) + " that may come here");
+}
+
 void Backend::handle(const frontend::Query& query) {
   in_query_ = true;
+  check_size(query.text);
   client_.portals.erase("");
   script_.emplace(Script{.text = std::string(query.text), .statements = {}, .next = 0});
   for (const auto& statement : split_statements(script_->text)) script_->statements.push_back(statement.text);
@@ -182,6 +208,7 @@ void Backend::handle(const frontend::Query& query) {
 }
 
 void Backend::handle(const frontend::Parse& parse) {
+  check_size(parse.text);
   if (!parse.name.empty() && client_.statements.contains(parse.name))
     throw CodedError(kDuplicateStatement, ErrorKind::DuplicateName,
                      "prepared statement \"" + std::string(parse.name) + "\" exists already");
@@ -208,6 +235,7 @@ void Backend::handle(const frontend::Bind& bind) {
   auto portal = std::make_shared<Portal>();
   portal->statement = found->second;
   portal->columns = statement.columns;
+  portal->format = statement.format;
   portal->formats = bind.result_formats;
   check_result_formats(*portal);
   std::size_t bytes = 0;
@@ -260,7 +288,7 @@ void Backend::handle(const frontend::Execute& execute) {
 // Rows go to the client, but where they come from there.
 void Backend::stream(std::shared_ptr<Portal> portal, std::int64_t most) {
   if (copy_in_ != nullptr) return;
-  if (portal->copy) most = 0;
+  if (portal->statement->copy) most = 0;
   stream_ = Stream{std::move(portal), most};
 }
 
@@ -394,7 +422,8 @@ void Backend::describe_statement(ClientStatement& statement) {
   out_->begin('t').integer(static_cast<std::int16_t>(statement.parameter_types.size()));
   for (const auto type : statement.parameter_types) out_->integer(static_cast<std::int32_t>(type));
   out_->end();
-  statement.columns = client_columns(description.columns);
+  statement.format = client_.parameters.result_format();
+  statement.columns = described_columns(description, statement.format);
   if (statement.columns.empty()) return out_->empty('n');
   write_row_description(*out_, statement.columns, {});
 }
@@ -411,7 +440,7 @@ void Backend::describe_portal(Portal& portal) {
   const bool computed = std::any_of(description.columns.begin(), description.columns.end(),
                                     [](const Column& column) { return column.type == ColumnType::Any; });
   if (computed && description.reads_only) begin_rows(portal);
-  else portal.columns = client_columns(description.columns);
+  else portal.columns = described_columns(description, portal.format = client_.parameters.result_format());
 }
 
 void Backend::run_script() {
@@ -476,11 +505,7 @@ void Backend::begin_copy(Portal& portal) {
     in_own_words(copied, [&] { portal.result = client_.session().execute(*copied.prepared, {}); });
   if (!portal.result || portal.result->rows == nullptr)
     throw Error(ErrorKind::Value, "what is to be copied gives no rows", copy.source, "COPY (SELECT ...) TO STDOUT");
-  portal.next_row.emplace();
-  if (!portal.result->rows->next(*portal.next_row)) portal.next_row.reset();
-  portal.copy.emplace(std::get<CopyFormatOptions>(copy.format), portal.result->columns,
-                      portal.next_row ? &*portal.next_row : nullptr);
-  portal.copy->begin(*out_);
+  portal.stream = std::make_unique<CopyRowStream>(*portal.result, std::get<CopyFormatOptions>(copy.format), *out_);
 }
 
 void Backend::begin_rows(Portal& portal) {
@@ -493,11 +518,8 @@ void Backend::begin_rows(Portal& portal) {
     client_.look_at_transaction();
   }
   if (portal.result->rows == nullptr) return;
-  portal.next_row.emplace();
-  if (!portal.result->rows->next(*portal.next_row)) portal.next_row.reset();
-  // What was described is what comes.
-  if (portal.columns.empty())
-    portal.columns = client_columns(portal.result->columns, portal.next_row ? &*portal.next_row : nullptr);
+  if (portal.columns.empty()) portal.format = client_.parameters.result_format();
+  portal.stream = open_rows(portal, client_.session());
 }
 
 void Backend::run_command(const ClientCommand& command, Portal& portal) {
@@ -583,28 +605,29 @@ void Backend::continue_stream() {
 
 // False: there is more to write when this has gone.
 bool Backend::write_rows(Portal& portal, std::int64_t most) {
-  for (std::int64_t given = 0; portal.next_row; ++given) {
+  for (std::int64_t given = 0; portal.stream != nullptr && !portal.stream->at_end();) {
     if (most > 0 && given == most) {
       out_->empty('s');
       return true;
     }
-    if (out_->size() > kMostWritten) {
+    if (out_->size() > kPortionBytes || !portal.stream->write(*out_)) {
       if (most > 0) stream_->most = most - given;
       return false;
     }
-    if (portal.copy) portal.copy->row(*out_, *portal.next_row);
-    else write_row(*out_, *portal.next_row, portal.columns, portal.formats);
+    ++given;
     ++portal.rows;
-    if (!portal.result->rows->next(*portal.next_row)) portal.next_row.reset();
   }
-  if (portal.copy) portal.copy->end(*out_);
+  if (portal.stream != nullptr) portal.stream->end(*out_);
   complete(portal);
   return true;
 }
 
 void Backend::complete(const Portal& portal) { out_->begin('C').text(tag_of(portal)).end(); }
 
-void Backend::ready() { out_->begin('Z').bytes(std::string(1, static_cast<char>(client_.transaction()))).end(); }
+void Backend::ready() {
+  at_rest_ = true;
+  out_->begin('Z').bytes(std::string(1, static_cast<char>(client_.transaction()))).end();
+}
 
 // ---- Errors --------------------------------------------------------------------------------------------------------
 
@@ -618,9 +641,9 @@ void Backend::fail(const Error& error, std::string_view text, std::size_t offset
   write_error(*out_, error, text, offset);
 }
 
-void Backend::end(std::string_view sqlstate, std::string_view message) {
+void Backend::end(std::string_view sqlstate, std::string_view message, std::string_view hint) {
   out_->abandon();
-  write_fatal(*out_, sqlstate, message);
+  write_fatal(*out_, sqlstate, message, hint);
   phase_ = Phase::Closing;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -34,28 +35,43 @@ namespace eindb {
 /// Used by one thread at a time, but for cancel().
 class Backend {
  public:
-  enum class Next : std::uint8_t {
-    Input,   ///< all that can be done is done
-    Output,  ///< there is more to write when what is written has gone
-    LogIn,   ///< run() is to be called again, by a thread that may block
-    Refuse,  ///< as Close, but not at once: who tries passwords is to wait
-    Close    ///< after what is written the connection ends
+  /// The end of a client that does nothing for too long.
+  struct IdleLimit {
+    std::chrono::milliseconds time;
+    std::string_view sqlstate;
+    std::string_view message;
   };
 
-  Backend(ClientSessions& sessions, CancelKey key) : sessions_(sessions), key_(key), handshake_(sessions) {}
+  enum class Next : std::uint8_t {
+    Input,    ///< all that can be done is done
+    Output,   ///< there is more to write when what is written has gone
+    Encrypt,  ///< TLS begins after what is written, and then run() is called again
+    LogIn,    ///< run() is to be called again, by a thread that may block
+    Refuse,   ///< as Close, but not at once: who tries passwords is to wait
+    Close     ///< after what is written the connection ends
+  };
+
+  /// `sessions` outlives the backend; `address` is the client's, as LoginThrottle counts it.
+  Backend(ClientSessions& sessions, CancelKey key, std::string address = {});
 
   /// Works on the messages that are there. Never throws for what a client sends.
   Next run(FrameReader& frames, MessageWriter& out);
   /// Stops the statement that runs, if one does. Any thread.
   void cancel() noexcept { client_.cancel(); }
   /// Whether run() may take long.
-  bool blocks() const { return phase_ != Phase::First; }
+  bool blocks() const { return phase_ != Phase::First && phase_ != Phase::Encrypting; }
+  /// Whether the client was let in.
+  bool in_session() const { return seat_.has_value(); }
+  /// Whether nothing of the client's is under way: it has its ReadyForQuery, and nothing has come since.
+  bool at_rest() const { return at_rest_; }
+  /// How long a client that is at rest may be so; nullopt: as long as it likes.
+  std::optional<IdleLimit> idle_limit() const;
   /// What a CancelRequest asked for, instead of a session.
   const std::optional<CancelKey>& cancel_requested() const { return cancel_requested_; }
 
  private:
-  // In First and Authentication there is a handshake_. Nothing is received from LoggingIn on.
-  enum class Phase : std::uint8_t { First, Authentication, Session, LoggingIn, Refused, Closing };
+  // In First and Authentication there is a handshake_. Nothing is received from Encrypting on.
+  enum class Phase : std::uint8_t { First, Authentication, Session, Encrypting, LoggingIn, Refused, Closing };
 
   // A script of Query, of which statements are still to run.
   struct Script {
@@ -113,20 +129,23 @@ class Backend {
   bool write_rows(Portal& portal, std::int64_t most);
   void complete(const Portal& portal);
   void continue_stream();
+  void check_size(std::string_view statement) const;
   void set_parameter(const std::string& name, const std::optional<std::string>& value);
   void report_parameter(const std::string& name);
   void ready();
   void fail(const Error& error, std::string_view text, std::size_t offset = 0);
-  void end(std::string_view sqlstate, std::string_view message);
+  void end(std::string_view sqlstate, std::string_view message, std::string_view hint = {});
   void recover();
 
   ClientSessions& sessions_;
   const CancelKey key_;
-  std::optional<Handshake> handshake_;  // until the session begins
+  std::optional<Handshake> handshake_;      // until the session begins
+  std::optional<SessionSeats::Seat> seat_;  // from then on
   ClientState client_;
   Phase phase_ = Phase::First;
   bool in_query_ = false;  // of the simple kind: ReadyForQuery follows without a Sync
   bool skipping_ = false;  // messages, up to Sync
+  bool at_rest_ = false;
   std::optional<Script> script_;
   std::optional<Stream> stream_;
   std::unique_ptr<CopyIn> copy_in_;  // while rows come from the client

@@ -1,11 +1,11 @@
 #include "server/bytea_text.hpp"
 
+#include <array>
+
 #include "common/error.hpp"
 
 namespace eindb {
 namespace {
-
-constexpr std::string_view kDigits = "0123456789abcdef";
 
 [[noreturn]] void fail(const std::string& what) {
   throw Error(ErrorKind::Value, what, std::nullopt, "bytes are written as hexadecimal digits behind \\x");
@@ -61,12 +61,26 @@ std::string read_bytea(std::string_view text) {
   return text.starts_with("\\x") ? read_hexadecimal(text.substr(2)) : read_escaped(text);
 }
 
+void append_hexadecimal(std::string& out, std::string_view bytes) {
+  static constexpr auto kDigits = [] {
+    constexpr std::string_view kHexadecimal = "0123456789abcdef";
+    std::array<std::array<char, 2>, 256> digits{};
+    for (std::size_t byte = 0; byte < digits.size(); ++byte)
+      digits[byte] = {kHexadecimal[byte >> 4U], kHexadecimal[byte & 15U]};
+    return digits;
+  }();
+  auto at = out.size();
+  out.resize(at + 2 * bytes.size());
+  for (const auto byte : bytes) {
+    const auto& digits = kDigits[static_cast<unsigned char>(byte)];
+    out[at++] = digits[0];
+    out[at++] = digits[1];
+  }
+}
+
 void append_bytea(std::string& out, std::string_view bytes) {
   out += "\\x";
-  for (const auto byte : bytes) {
-    out += kDigits[static_cast<unsigned char>(byte) >> 4U];
-    out += kDigits[static_cast<unsigned char>(byte) & 15U];
-  }
+  append_hexadecimal(out, bytes);
 }
 
 }  // namespace eindb

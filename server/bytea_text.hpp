@@ -9,6 +9,8 @@ namespace eindb {
 /// digits that are none and for a backslash that begins nothing.
 std::string read_bytea(std::string_view text);
 
+/// "6162".
+void append_hexadecimal(std::string& out, std::string_view bytes);
 /// "\x6162".
 void append_bytea(std::string& out, std::string_view bytes);
 

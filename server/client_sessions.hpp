@@ -1,17 +1,27 @@
 #pragma once
 
+#include <cstddef>
+
 #include "common/user_role.hpp"
 #include "engine/transfer_directory.hpp"
+#include "server/admission_rules.hpp"
+#include "server/client_limits.hpp"
+#include "server/login_throttle.hpp"
 #include "server/session_pool.hpp"
+#include "server/session_seats.hpp"
 
 namespace eindb {
 
-/// Where clients' sessions come from, by what they may do, and whether a database without users lets anybody in.
+/// What all clients of a server share: where their sessions come from, by what they may do, and by which rules they are
+/// let in. The rules do not change while there are clients.
 struct ClientSessions {
   SessionPool read_write;
   SessionPool read_only;
   TransferDirectory transfers;
-  bool trusts = false;
+  AdmissionRules rules = {};
+  ClientLimits limits = {};
+  SessionSeats seats{};
+  LoginThrottle throttle{};
 
   SessionPool& of(UserRole role) { return role == UserRole::ReadWrite ? read_write : read_only; }
 };

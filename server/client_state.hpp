@@ -13,11 +13,12 @@
 #include "server/client_command.hpp"
 #include "server/client_parameters.hpp"
 #include "server/client_quota.hpp"
-#include "server/copy_out.hpp"
 #include "server/copy_statement.hpp"
 #include "server/data_type.hpp"
 #include "server/dialect.hpp"
 #include "server/protocol/frontend_message.hpp"
+#include "server/result_format.hpp"
+#include "server/row_stream.hpp"
 #include "server/row_writer.hpp"
 #include "server/session_pool.hpp"
 
@@ -35,6 +36,7 @@ struct ClientStatement {
   std::shared_ptr<const PreparedStatement> prepared;  ///< null for commands and copies, and for an empty statement
   std::vector<DataType> parameter_types;              ///< as the client said them, or as the engine takes them
   std::vector<ClientColumn> columns;                  ///< as Describe said them
+  ResultFormat format = ResultFormat::Rows;           ///< that Describe said them in
   ClientQuota::Share share;                           ///< if it is kept
 };
 
@@ -45,9 +47,9 @@ struct Portal {
   std::vector<frontend::Format> formats;
   std::optional<Result> result;  ///< once it runs
   std::vector<ClientColumn> columns;
-  std::optional<Row> next_row;  ///< the row that comes next, or none is left; valid once it runs
-  std::int64_t rows = 0;        ///< that were given
-  std::optional<CopyOut> copy;  ///< how they are written, if not as rows
+  ResultFormat format = ResultFormat::Rows;  ///< of a tensor
+  std::unique_ptr<RowStream> stream;         ///< the rows that are left, once it runs; null: it gives none
+  std::int64_t rows = 0;                     ///< that were given
   ClientQuota::Share share;
 };
 

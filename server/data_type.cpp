@@ -17,7 +17,7 @@ constexpr std::array kTypes{
     DataTypeInfo{Int2, "int2", 2, Int2Array},
     DataTypeInfo{Int4, "int4", 4, Int4Array},
     DataTypeInfo{Text, "text", -1, TextArray},
-    DataTypeInfo{Oid, "oid", 4, Unspecified},
+    DataTypeInfo{Oid, "oid", 4, OidArray},
     DataTypeInfo{Json, "json", -1, Unspecified},
     DataTypeInfo{Float4, "float4", 4, Float4Array},
     DataTypeInfo{Float8, "float8", 8, Float8Array},
@@ -29,6 +29,7 @@ constexpr std::array kTypes{
     DataTypeInfo{Int8Array, "_int8", -1, Unspecified},
     DataTypeInfo{Float4Array, "_float4", -1, Unspecified},
     DataTypeInfo{Float8Array, "_float8", -1, Unspecified},
+    DataTypeInfo{OidArray, "_oid", -1, Unspecified},
     DataTypeInfo{BpChar, "bpchar", -1, Unspecified},
     DataTypeInfo{Varchar, "varchar", -1, Unspecified},
     DataTypeInfo{Numeric, "numeric", -1, Unspecified},
@@ -40,6 +41,11 @@ const DataTypeInfo* find_data_type(DataType type) {
   const auto* const found =
       std::find_if(kTypes.begin(), kTypes.end(), [&](const DataTypeInfo& info) { return info.type == type; });
   return found == kTypes.end() ? nullptr : found;
+}
+
+bool is_array(DataType type) {
+  return type != Unspecified &&
+         std::any_of(kTypes.begin(), kTypes.end(), [&](const DataTypeInfo& info) { return info.array == type; });
 }
 
 DataType data_type(ColumnType type) {

@@ -30,6 +30,7 @@ enum class DataType : std::int32_t {
   Int8Array = 1016,
   Float4Array = 1021,
   Float8Array = 1022,
+  OidArray = 1028,
   BpChar = 1042,
   Varchar = 1043,
   Numeric = 1700,
@@ -46,6 +47,9 @@ struct DataTypeInfo {
 /// Null for a type that is not known here.
 const DataTypeInfo* find_data_type(DataType type);
 inline const DataTypeInfo* find_data_type(std::int32_t oid) { return find_data_type(static_cast<DataType>(oid)); }
+
+/// Whether values are lists of others.
+bool is_array(DataType type);
 
 /// What a column of results is for a client; Any as Text. Complex numbers are two columns of the parts' type.
 DataType data_type(ColumnType type);

@@ -1,12 +1,15 @@
 #include "server/handshake.hpp"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "engine/settings.hpp"
 #include "server/error_response.hpp"
 #include "server/protocol/protocol_error.hpp"
+#include "server/startup_options.hpp"
 
 namespace eindb {
 namespace {
@@ -27,6 +30,11 @@ void negotiate_version(const frontend::Startup& startup, MessageWriter& out) {
 
 }  // namespace
 
+Handshake::Handshake(ClientSessions& sessions, std::string address)
+    : sessions_(sessions), address_(std::move(address)) {
+  admission_.parameters = ClientParameters(sessions.limits.idle);
+}
+
 Handshake::Next Handshake::receive(const Frame& frame, std::size_t pending, MessageWriter& out) {
   if (authentication_) return authenticate(frame, out);
   const auto first = frontend::parse_first(frame);
@@ -35,26 +43,49 @@ Handshake::Next Handshake::receive(const Frame& frame, std::size_t pending, Mess
     cancel_requested_ = CancelKey{cancel->process, cancel->secret};
     return Next::Close;
   }
-  return refuse_encryption(pending, out);
+  return answer_encryption(std::holds_alternative<frontend::SslRequest>(first), pending, out);
 }
 
-// One byte, and the client goes on in the clear or leaves. What it sent before the answer might be somebody else's.
-Handshake::Next Handshake::refuse_encryption(std::size_t pending, MessageWriter& out) {
+// One byte, and the client begins TLS, or goes on in the clear, or leaves. What it sent before the answer might be
+// somebody else's, who is in between.
+Handshake::Next Handshake::answer_encryption(bool tls, std::size_t pending, MessageWriter& out) {
+  auto& asked = tls ? asked_for_tls_ : asked_for_gss_;
+  if (encrypted_ || std::exchange(asked, true)) throw ProtocolError("the client asks for encryption again");
   if (pending > 0) throw ProtocolError("a request for encryption has something behind it");
-  out.bytes("N");
-  return Next::Input;
+  encrypted_ = tls && sessions_.rules.offers_tls;
+  out.bytes(encrypted_ ? "S" : "N");
+  return encrypted_ ? Next::Encrypt : Next::Input;
 }
 
 Handshake::Next Handshake::start(const frontend::Startup& startup, MessageWriter& out) {
-  for (const auto& [name, value] : startup.parameters) {
-    if (name == "user") admission_.user = value;
-    else if (name == "database") admission_.database = value;
-    else if (ClientParameters::knows(name)) admission_.parameters.set(name, value);
-  }
+  for (const auto& [name, value] : startup.parameters) take_parameter(name, value);
   negotiate_version(startup, out);
+  if (sessions_.rules.requires_tls && !encrypted_) {
+    write_fatal(out, kInvalidAuthorization, "nobody is let in without TLS", "connect with sslmode=require");
+    return Next::Close;
+  }
   if (admission_.user.empty()) throw ProtocolError("the user has no name", std::string(kInvalidAuthorization));
   if (admission_.database.empty()) admission_.database = admission_.user;
   return Next::LogIn;
+}
+
+// What drivers want of PostgreSQL alone is left alone, but in options, which a person has written.
+void Handshake::take_parameter(std::string_view name, std::string_view value) {
+  if (name == "user") {
+    admission_.user = value;
+  } else if (name == "database") {
+    admission_.database = value;
+  } else if (name == "options") {
+    for (auto& [option, wanted] : parse_startup_options(value)) {
+      if (ClientParameters::knows(option)) admission_.parameters.set(option, wanted);
+      else admission_.settings.emplace_back(std::move(option), std::move(wanted));
+    }
+  } else if (ClientParameters::knows(name)) {
+    admission_.parameters.set(name, value);
+  } else if (const auto settings = Settings::names();
+             std::find(settings.begin(), settings.end(), name) != settings.end()) {
+    admission_.settings.emplace_back(name, value);
+  }
 }
 
 Handshake::Next Handshake::log_in(MessageWriter& out) {
@@ -63,13 +94,13 @@ Handshake::Next Handshake::log_in(MessageWriter& out) {
   if (has_users) login_ = session->session.find_login(admission_.user);
   sessions_.read_write.give_back(std::move(session));
   if (!has_users) {
-    if (!sessions_.trusts)
+    if (!sessions_.rules.trusts)
       throw ProtocolError("the database has no users: nobody but on this machine is let in",
                           std::string(kInvalidAuthorization));
     admission_.role = UserRole::ReadWrite;
     return Next::Admit;
   }
-  authentication_.emplace(ScramExchange(login_->verifier));
+  authentication_.emplace(ScramExchange(login_->verifier), encrypted_ ? sessions_.rules.certificate_hash : "");
   authentication_->offer(out);
   return Next::Input;
 }
@@ -77,13 +108,23 @@ Handshake::Next Handshake::log_in(MessageWriter& out) {
 Handshake::Next Handshake::authenticate(const Frame& frame, MessageWriter& out) {
   if (frame.type == 'X') return Next::Close;
   if (frame.type != 'p') throw ProtocolError("a password is asked for");
+  const auto& user = admission_.user;
+  if (!sessions_.throttle.allows(address_, user)) {
+    const auto message = "too many wrong passwords have come from your address for user \"" + user + "\"";
+    return refuse(kInvalidAuthorization, message, out);
+  }
   const auto outcome = authentication_->receive(frame.body, out);
   if (outcome == SaslAuthentication::Outcome::Continues) return Next::Input;
   if (outcome == SaslAuthentication::Outcome::Succeeded && login_->known) {
     admission_.role = login_->role;
     return Next::Admit;
   }
-  write_fatal(out, kWrongPassword, "password authentication failed for user \"" + admission_.user + "\"");
+  refusal_.emplace(sessions_.throttle, address_, user);
+  return refuse(kWrongPassword, "password authentication failed for user \"" + user + "\"", out);
+}
+
+Handshake::Next Handshake::refuse(std::string_view sqlstate, const std::string& message, MessageWriter& out) {
+  write_fatal(out, sqlstate, message);
   return Next::Refuse;
 }
 

@@ -10,8 +10,6 @@ namespace {
 
 using frontend::Format;
 
-bool is_complex(ColumnType type) { return type == ColumnType::Complex64 || type == ColumnType::Complex128; }
-
 DataType type_of_value(const Cell& cell) {
   struct TypeOf {
     DataType operator()(std::monostate) const { return DataType::Text; }

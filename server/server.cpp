@@ -1,8 +1,9 @@
 #include "server/server.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <array>
-#include <boost/asio/buffer.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -10,17 +11,20 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
-#include <boost/asio/write.hpp>
 #include <chrono>
 #include <csignal>
+#include <cstring>
+#include <limits>
 #include <map>
-#include <random>
 #include <string>
 #include <thread>
 #include <utility>
 
 #include "common/error.hpp"
+#include "security/digest.hpp"
 #include "server/backend.hpp"
+#include "server/client_channel.hpp"
+#include "server/error_response.hpp"
 
 namespace eindb {
 namespace {
@@ -28,18 +32,61 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
+using Clock = std::chrono::steady_clock;
+using Wait = ClientChannel::Wait;
 
-// What one client may bring before the others have their turn.
+// What one client may bring before the others have their turn, and what it may be brought.
 constexpr std::size_t kReadBytes = std::size_t{64} << 10U;
+constexpr std::size_t kWriteBytes = std::size_t{256} << 10U;
 // Kept for the next answer; more is given back.
 constexpr std::size_t kKeptBytes = 1024;
+// Connections without a session. When there are more, those who have been silent for longest go.
+constexpr std::size_t kMostHalfOpen = 1000;
 constexpr std::chrono::seconds kRefusalDelay{1};
+// Without descriptors, or memory, for another connection.
+constexpr std::chrono::milliseconds kAcceptPause{100};
+// How exactly the times of clients are kept.
+constexpr std::chrono::milliseconds kSweepEvery{200};
 constexpr int kWorkersPerCore = 4;
 constexpr int kFewestWorkers = 16;
+constexpr std::string_view kShutdown = "57P01";
+constexpr std::string_view kShutdownMessage = "the connection ends: the server is being shut down";
 
 int worker_count(int wanted) {
   if (wanted > 0) return wanted;
   return std::max(kFewestWorkers, kWorkersPerCore * static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+std::int32_t random_secret() {
+  std::int32_t secret = 0;
+  std::memcpy(&secret, random_bytes(sizeof secret).data(), sizeof secret);
+  return secret;
+}
+
+// Who has an address of version 6 has a network of 2^64 of them.
+std::string throttled_address(const asio::ip::address& address) {
+  if (!address.is_v6()) return address.to_string();
+  auto bytes = address.to_v6().to_bytes();
+  std::fill(bytes.begin() + bytes.size() / 2, bytes.end(), static_cast<unsigned char>(0));
+  return asio::ip::address_v6(bytes).to_string();
+}
+
+// A connection is a descriptor, and so are the files of a session: as many as the system gives.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+SessionOptions reading(SessionOptions options) {
+  options.read_only = true;
+  return options;
+}
+
+// Zero is no limit.
+Clock::time_point after(std::chrono::milliseconds time) {
+  return time == time.zero() ? Clock::time_point::max() : Clock::now() + time;
 }
 
 }  // namespace
@@ -48,6 +95,7 @@ class Server::Impl {
  public:
   explicit Impl(ServerOptions options);
   std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
+  bool exposes_clear_text() const { return !sessions_.rules.trusts && !sessions_.rules.requires_tls; }
   void run();
   void stop() noexcept {
     asio::post(io_, [this] { shut_down(); });
@@ -56,134 +104,256 @@ class Server::Impl {
  private:
   class Client;
 
+  void use_tls();
   void accept();
-  void forget(std::int32_t process) { clients_.erase(process); }
+  void pause_accepting();
+  void welcome(tcp::socket socket);
+  bool drop_silent();
+  void forget(std::int32_t process);
   void cancel(const CancelKey& key);
   void check_users(const std::string& place);
+  void await_signal();
   void shut_down();
+  void hurry();
+  void end_if_alone();
+  void sweep();
+  template <class F>
+  void for_each_client(F&& f);
 
   ServerOptions options_;
   ClientSessions sessions_;
+  std::optional<TlsContext> tls_;
   asio::io_context io_{1};
   asio::thread_pool workers_;
   tcp::acceptor acceptor_;
   asio::signal_set signals_;
-  std::map<std::int32_t, std::shared_ptr<Client>> clients_;  // by the process of their keys; of the thread of run()
-  std::random_device random_;
+  asio::steady_timer accept_timer_;
+  asio::steady_timer sweep_timer_;
+  // Of the thread of run():
+  std::map<std::int32_t, std::shared_ptr<Client>> clients_;  // by the process of their keys, which is by age
+  std::size_t half_open_ = 0;                                // of the clients, those without a session
   std::int32_t last_process_ = 0;
   std::array<char, kReadBytes> bytes_{};  // that were read last, of whatever client
+  bool stopping_ = false;
+  bool hurrying_ = false;
+  Clock::time_point grace_end_ = Clock::time_point::max();
 };
 
-// One connection. Its members belong to the thread of run(), but while a worker has the backend.
+// One connection. Its members belong to the thread of run(), but while it is Working.
 class Server::Impl::Client : public std::enable_shared_from_this<Client> {
  public:
-  Client(Impl& server, tcp::socket socket, CancelKey key)
-      : server_(server), socket_(std::move(socket)), timer_(server.io_), key_(key), backend_(server.sessions_, key) {}
+  Client(Impl& server, tcp::socket socket, const std::string& address, CancelKey key)
+      : server_(server),
+        channel_(std::move(socket)),
+        timer_(server.io_),
+        key_(key),
+        backend_(server.sessions_, key, address),
+        login_deadline_(after(server.sessions_.limits.login)) {}
 
   const CancelKey& key() const { return key_; }
+  bool in_session() const { return in_session_; }
+  /// Whether the server waits for the client to say who it is.
+  bool is_silent() const { return !in_session_ && (doing_ == Doing::Reading || doing_ == Doing::Greeting); }
   void cancel() noexcept { backend_.cancel(); }
 
-  void read() {
-    socket_.async_wait(tcp::socket::wait_read, [self = shared_from_this()](const error_code& error) {
-      if (error) self->close();
-      else self->take_bytes();
-    });
+  void read() { wait(Doing::Reading, Wait::Readable, &Client::take_bytes); }
+
+  /// The server ends: a client whose statement runs goes when that is done.
+  void leave() {
+    if (doing_ == Doing::Greeting || doing_ == Doing::Refusing) close();
+    else if (doing_ == Doing::Reading && may_leave()) expel(kShutdown, kShutdownMessage);
   }
 
-  // Of a client whose statement runs the end comes with the answer.
-  void leave() {
-    leaving_ = true;
-    if (running_) backend_.cancel();
-    else close();
+  /// The server ends now.
+  void hurry() {
+    switch (doing_) {
+      case Doing::Working: return cancel();
+      case Doing::Reading: return expel(kShutdown, kShutdownMessage);
+      default: return close();
+    }
+  }
+
+  /// Ends the client if its time is over.
+  void check_time(Clock::time_point now) {
+    if (doing_ == Doing::Working || doing_ == Doing::Refusing) return;
+    const bool late = !in_session_ && now >= login_deadline_;
+    if (!late && now < deadline_) return;
+    if (doing_ != Doing::Reading) return close();
+    if (late) return expel("57014", "the connection ends: it took too long to log in");
+    if (const auto limit = backend_.idle_limit()) expel(limit->sqlstate, limit->message);
+  }
+
+  void close() {
+    if (std::exchange(doing_, Doing::Nothing) == Doing::Nothing) return;
+    channel_.close();
+    timer_.cancel();
+    server_.forget(key_.process);
   }
 
  private:
-  void take_bytes() {
-    error_code error;
-    const auto count = socket_.read_some(asio::buffer(server_.bytes_), error);
-    if (error == asio::error::would_block) return read();
-    if (error) return close();
-    frames_.append({server_.bytes_.data(), count});
-    if (!frames_.ready()) return read();
-    if (backend_.blocks()) return work();
-    answer(backend_.run(frames_, out_));
-  }
+  enum class Doing : std::uint8_t {
+    Reading,   // waits for messages
+    Working,   // a worker has the client
+    Greeting,  // waits for the client's part in the beginning of TLS
+    Writing,   // waits for the client to take what was written
+    Refusing,  // waits before it says that a password was wrong
+    Nothing    // has ended
+  };
 
-  void work() {
-    running_ = true;
-    // The server goes on until the worker is back.
-    asio::post(server_.workers_, [self = shared_from_this(), guard = asio::make_work_guard(server_.io_)] {
-      const auto next = self->backend_.run(self->frames_, self->out_);
-      asio::post(self->server_.io_, [self, next] {
-        self->running_ = false;
-        self->answer(next);
-      });
+  // Goes on with `next` when the socket is ready, unless something else has ended the waiting.
+  void wait(Doing doing, Wait what, void (Client::*next)()) {
+    if (what == Wait::Never) return close();
+    doing_ = doing;
+    const auto readiness = what == Wait::Readable ? tcp::socket::wait_read : tcp::socket::wait_write;
+    channel_.socket().async_wait(readiness, [self = shared_from_this(), doing, next](const error_code& error) {
+      if (self->doing_ != doing) return;
+      if (error) self->close();
+      else (self.get()->*next)();
     });
   }
 
+  // Runs `f` in a worker, and then `done` with what it gave in the thread of run(), which goes on until then.
+  template <class F, class Done>
+  void work(F f, Done done) {
+    doing_ = Doing::Working;
+    asio::post(server_.workers_, [self = shared_from_this(), guard = asio::make_work_guard(server_.io_), f, done] {
+      const auto result = f(*self);
+      asio::post(self->server_.io_, [self, result, done] { done(*self, result); });
+    });
+  }
+
+  void take_bytes() {
+    const auto got = channel_.read(server_.bytes_);
+    if (got.bytes > 0) frames_.append({server_.bytes_.data(), got.bytes});
+    if (!frames_.ready())
+      return wait(Doing::Reading, got.wait == Wait::None ? Wait::Readable : got.wait, &Client::take_bytes);
+    if (backend_.blocks()) run_backend();
+    else answer(backend_.run(frames_, out_));
+  }
+
+  void run_backend() {
+    work([](Client& self) { return self.backend_.run(self.frames_, self.out_); },
+         [](Client& self, Backend::Next next) { self.answer(next); });
+  }
+
   void answer(Backend::Next next) {
-    if (leaving_) return close();
+    if (!in_session_ && backend_.in_session()) {
+      in_session_ = true;
+      --server_.half_open_;
+    }
     if (const auto& key = backend_.cancel_requested()) server_.cancel(*key);
-    if (out_.size() == 0) return go_on(next);
+    if (server_.hurrying_ && next != Backend::Next::Close) {
+      write_fatal(out_, kShutdown, kShutdownMessage);
+      next = Backend::Next::Close;
+    }
+    next_ = next;
     if (next == Backend::Next::Refuse) return refuse();
-    write(next);
+    deadline_ = after(server_.sessions_.limits.send);
+    write();
   }
 
-  void write(Backend::Next next) {
-    asio::async_write(socket_, asio::buffer(out_.buffer()),
-                      [self = shared_from_this(), next](const error_code& error, std::size_t /*bytes*/) {
-                        if (error) return self->close();
-                        auto& written = self->out_.buffer();
-                        written.clear();
-                        if (written.capacity() > kKeptBytes && next != Backend::Next::Output)
-                          std::string().swap(written);
-                        self->go_on(next);
-                      });
+  void write() {
+    const auto rest = std::string_view(out_.buffer()).substr(written_);
+    const auto put = channel_.write(rest.substr(0, kWriteBytes));
+    written_ += put.bytes;
+    if (put.bytes > 0) deadline_ = after(server_.sessions_.limits.send);
+    if (put.bytes < rest.size())
+      return wait(Doing::Writing, put.wait == Wait::None ? Wait::Writable : put.wait, &Client::write);
+    forget_written();
+    go_on();
   }
 
-  void go_on(Backend::Next next) {
-    if (leaving_ || next == Backend::Next::Close) return close();
-    if (next == Backend::Next::Output || next == Backend::Next::LogIn) work();
-    else read();
+  void forget_written() {
+    auto& buffer = out_.buffer();
+    buffer.clear();
+    written_ = 0;
+    if (buffer.capacity() > kKeptBytes && next_ != Backend::Next::Output) std::string().swap(buffer);
+  }
+
+  void go_on() {
+    switch (next_) {
+      case Backend::Next::Input: break;
+      case Backend::Next::Encrypt: channel_.begin_tls(*server_.tls_); return greet();
+      case Backend::Next::Output:
+      case Backend::Next::LogIn: return run_backend();
+      default: return close();
+    }
+    if (server_.stopping_ && may_leave()) return expel(kShutdown, kShutdownMessage);
+    const auto limit = backend_.idle_limit();
+    deadline_ = limit ? after(limit->time) : Clock::time_point::max();
+    read();
+  }
+
+  // Keys take their time.
+  void greet() {
+    work([](Client& self) { return self.channel_.greet(); },
+         [](Client& self, Wait what) {
+           if (what != Wait::None) return self.wait(Doing::Greeting, what, &Client::greet);
+           self.next_ = Backend::Next::Input;
+           self.go_on();
+         });
   }
 
   // Who tries passwords tries one a second on each connection.
   void refuse() {
+    doing_ = Doing::Refusing;
     timer_.expires_after(kRefusalDelay);
-    timer_.async_wait([self = shared_from_this()](const error_code&) { self->write(Backend::Next::Close); });
+    timer_.async_wait([self = shared_from_this()](const error_code&) {
+      if (self->doing_ != Doing::Refusing) return;
+      self->next_ = Backend::Next::Close;
+      self->deadline_ = after(self->server_.sessions_.limits.send);
+      self->write();
+    });
   }
 
-  void close() {
+  bool may_leave() const { return !in_session_ || backend_.at_rest(); }
+
+  // Of a client that is read.
+  void expel(std::string_view sqlstate, std::string_view message) {
+    doing_ = Doing::Writing;  // what was waited for is forgotten
     error_code ignored;
-    socket_.shutdown(tcp::socket::shutdown_both, ignored);
-    socket_.close(ignored);
-    server_.forget(key_.process);
+    channel_.socket().cancel(ignored);
+    write_fatal(out_, sqlstate, message);
+    next_ = Backend::Next::Close;
+    deadline_ = after(server_.sessions_.limits.send);
+    write();
   }
 
   Impl& server_;
-  tcp::socket socket_;
+  ClientChannel channel_;
   asio::steady_timer timer_;
   const CancelKey key_;
   FrameReader frames_;
   MessageWriter out_;
+  std::size_t written_ = 0;  // of what is in out_
   Backend backend_;
-  bool running_ = false;
-  bool leaving_ = false;
+  Doing doing_ = Doing::Reading;
+  Backend::Next next_ = Backend::Next::Input;  // when all is written
+  bool in_session_ = false;
+  const Clock::time_point login_deadline_;
+  Clock::time_point deadline_ = Clock::time_point::max();  // of Reading or Writing
 };
 
 Server::Impl::Impl(ServerOptions options)
     : options_(std::move(options)),
-      sessions_{{options_.database, options_.session, static_cast<std::size_t>(worker_count(options_.workers))},
-                {options_.database, {.read_only = true}, static_cast<std::size_t>(worker_count(options_.workers))},
-                TransferDirectory(options_.database),
-                false},
+      sessions_{
+          .read_write = {options_.database, options_.session, static_cast<std::size_t>(worker_count(options_.workers))},
+          .read_only = {options_.database, reading(options_.session),
+                        static_cast<std::size_t>(worker_count(options_.workers))},
+          .transfers = TransferDirectory(options_.database),
+          .limits = options_.limits,
+          .seats = SessionSeats(options_.max_connections)},
       workers_(static_cast<std::size_t>(worker_count(options_.workers))),
       acceptor_(io_),
-      signals_(io_, SIGTERM, SIGINT) {
+      signals_(io_, SIGTERM, SIGINT),
+      accept_timer_(io_),
+      sweep_timer_(io_) {
   const auto place = options_.address + ":" + std::to_string(options_.port);
+  raise_descriptor_limit();
+  use_tls();
   try {
     const tcp::endpoint endpoint(asio::ip::make_address(options_.address), options_.port);
-    sessions_.trusts = endpoint.address().is_loopback();
+    sessions_.rules.trusts = endpoint.address().is_loopback();
     check_users(place);
     acceptor_.open(endpoint.protocol());
     acceptor_.set_option(tcp::acceptor::reuse_address(true));
@@ -195,10 +365,20 @@ Server::Impl::Impl(ServerOptions options)
   }
 }
 
+void Server::Impl::use_tls() {
+  if (!options_.tls) return;
+  tls_.emplace(*options_.tls);
+  auto& rules = sessions_.rules;
+  rules.offers_tls = true;
+  // In the clear nobody can show a certificate.
+  rules.requires_tls = options_.requires_tls || !options_.tls->authority.empty();
+  rules.certificate_hash = tls_->certificate_hash();
+}
+
 // A database that cannot be opened, or would be open to everybody, fails now rather than for the first client.
 void Server::Impl::check_users(const std::string& place) {
   auto session = sessions_.read_write.take();
-  if (!sessions_.trusts && !session->session.has_users()) {
+  if (!sessions_.rules.trusts && !session->session.has_users()) {
     throw Error(ErrorKind::Value, "the database has no users, and " + place + " can be reached from other machines",
                 std::nullopt, "CREATE USER name PASSWORD '...' first, or listen on 127.0.0.1");
   }
@@ -206,9 +386,8 @@ void Server::Impl::check_users(const std::string& place) {
 }
 
 void Server::Impl::run() {
-  signals_.async_wait([this](const error_code& error, int /*signal*/) {
-    if (!error) shut_down();
-  });
+  await_signal();
+  sweep();
   accept();
   io_.run();
   workers_.join();
@@ -217,35 +396,117 @@ void Server::Impl::run() {
 void Server::Impl::accept() {
   acceptor_.async_accept([this](const error_code& error, tcp::socket socket) {
     if (error == asio::error::operation_aborted) return;
-    if (!error) {
-      error_code ignored;
-      socket.non_blocking(true, ignored);
-      socket.set_option(tcp::no_delay(true), ignored);
-      const CancelKey key{++last_process_, static_cast<std::int32_t>(random_())};
-      auto client = std::make_shared<Client>(*this, std::move(socket), key);
-      clients_.emplace(key.process, client);
-      client->read();
-    }
+    if (error) return pause_accepting();
+    if (half_open_ < kMostHalfOpen || drop_silent()) welcome(std::move(socket));
     accept();
   });
 }
 
+// There is no descriptor, or no memory, for a connection: perhaps soon.
+void Server::Impl::pause_accepting() {
+  drop_silent();
+  accept_timer_.expires_after(kAcceptPause);
+  accept_timer_.async_wait([this](const error_code& error) {
+    if (!error) accept();
+  });
+}
+
+void Server::Impl::welcome(tcp::socket socket) {
+  error_code ignored;
+  socket.non_blocking(true, ignored);
+  socket.set_option(tcp::no_delay(true), ignored);
+  socket.set_option(tcp::socket::keep_alive(true), ignored);
+  const auto address = throttled_address(socket.remote_endpoint(ignored).address());
+  const CancelKey key{++last_process_, random_secret()};
+  auto client = std::make_shared<Client>(*this, std::move(socket), address, key);
+  clients_.emplace(key.process, client);
+  ++half_open_;
+  client->read();
+}
+
+// Ends the connection that has been silent for longest. False: all who have no session are at work, or wait for the
+// answer to a wrong password.
+bool Server::Impl::drop_silent() {
+  const auto silent =
+      std::find_if(clients_.begin(), clients_.end(), [](const auto& entry) { return entry.second->is_silent(); });
+  if (silent == clients_.end()) return false;
+  std::shared_ptr<Client>(silent->second)->close();
+  return true;
+}
+
+void Server::Impl::forget(std::int32_t process) {
+  const auto found = clients_.find(process);
+  if (!found->second->in_session()) --half_open_;
+  clients_.erase(found);
+  end_if_alone();
+}
+
+// A guess costs what comparing costs, and is answered as the right key is: by nothing.
 void Server::Impl::cancel(const CancelKey& key) {
   const auto found = clients_.find(key.process);
   if (found != clients_.end() && found->second->key() == key) found->second->cancel();
 }
 
+// ---- The end -------------------------------------------------------------------------------------------------------
+
+void Server::Impl::await_signal() {
+  signals_.async_wait([this](const error_code& error, int /*signal*/) {
+    if (error) return;
+    await_signal();
+    shut_down();
+  });
+}
+
+// Called again, it does not wait for statements any more.
 void Server::Impl::shut_down() {
+  if (std::exchange(stopping_, true)) return hurry();
+  grace_end_ = Clock::now() + options_.shutdown_grace;
   error_code ignored;
   acceptor_.close(ignored);
+  accept_timer_.cancel();
+  for_each_client([](Client& client) { client.leave(); });
+  end_if_alone();
+}
+
+// Nothing is waited for any more.
+void Server::Impl::end_if_alone() {
+  if (!stopping_ || !clients_.empty()) return;
+  error_code ignored;
   signals_.cancel(ignored);
-  const auto clients = clients_;  // those that leave are forgotten
-  for (const auto& [process, client] : clients) client->leave();
+  sweep_timer_.cancel();
+}
+
+void Server::Impl::hurry() {
+  hurrying_ = true;
+  for_each_client([](Client& client) { client.hurry(); });
+}
+
+// Looks at the clocks of all clients: cheaper than a timer for each, which would be set with every message.
+void Server::Impl::sweep() {
+  const auto now = Clock::now();
+  // A statement that begins after one that was cancelled is cancelled the next time.
+  if (now >= grace_end_ || hurrying_) hurry();
+  for_each_client([now](Client& client) { client.check_time(now); });
+  if (stopping_ && clients_.empty()) return;
+  sweep_timer_.expires_after(kSweepEvery);
+  sweep_timer_.async_wait([this](const error_code& error) {
+    if (!error) sweep();
+  });
+}
+
+// Those that leave are forgotten meanwhile.
+template <class F>
+void Server::Impl::for_each_client(F&& f) {
+  for (auto here = clients_.begin(); here != clients_.end();) {
+    const auto client = (here++)->second;
+    f(*client);
+  }
 }
 
 Server::Server(ServerOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 Server::~Server() = default;
 std::uint16_t Server::port() const { return impl_->port(); }
+bool Server::exposes_clear_text() const { return impl_->exposes_clear_text(); }
 void Server::run() { impl_->run(); }
 void Server::stop() noexcept { impl_->stop(); }
 

@@ -5,7 +5,7 @@
 namespace eindb {
 
 SessionPool::SessionPool(std::string database, SessionOptions options, std::size_t kept)
-    : database_(std::move(database)), options_(options), kept_(kept) {
+    : database_(std::move(database)), options_(options), kept_(kept), default_settings_(initial_settings(options)) {
   idle_.reserve(kept);
 }
 

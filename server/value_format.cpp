@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "common/error.hpp"
+#include "server/array_parameter.hpp"
 #include "server/bytea_text.hpp"
 #include "server/protocol/body_reader.hpp"
 
@@ -20,49 +21,44 @@ constexpr int kLeastFixed = -4;
 constexpr int kMostFixed32 = 6;
 constexpr int kMostFixed64 = 15;
 
+char* put(char* to, std::string_view text) { return std::copy(text.begin(), text.end(), to); }
+
+// The exponent of "e-05" without its letter.
+int read_exponent(std::string_view text) {
+  int exponent = 0;
+  for (const auto digit : text.substr(1)) exponent = 10 * exponent + (digit - '0');
+  return text[0] == '-' ? -exponent : exponent;
+}
+
+// "ddd" with the point behind `whole` digits of it: "0.00ddd", "d.dd", "ddd000".
+char* put_fixed(char* to, std::string_view digits, int whole) {
+  const auto size = static_cast<int>(digits.size());
+  if (whole <= 0) return put(std::fill_n(put(to, "0."), -whole, '0'), digits);
+  if (size <= whole) return std::fill_n(put(to, digits), whole - size, '0');
+  const auto point = static_cast<std::size_t>(whole);
+  return put(put(put(to, digits.substr(0, point)), "."), digits.substr(point));
+}
+
 // "-d.ddde-xx" of std::to_chars, whose digits are the fewest, in the form of %g.
 template <class T>
-void append_shortest(std::string& out, T value) {
-  std::array<char, 40> text;  // NOLINT(cppcoreguidelines-pro-type-member-init): to_chars fills it
-  auto* const end = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::scientific).ptr;
-  const std::string_view all(text.data(), static_cast<std::size_t>(end - text.data()));
-  const auto e = all.find('e');
-  int exponent = 0;
-  const auto sign_and_digits = all.substr(e + 1);
-  std::from_chars(sign_and_digits.data() + (sign_and_digits[0] == '+' ? 1 : 0), end, exponent);
-  if (exponent < kLeastFixed || exponent >= (sizeof(T) == 4 ? kMostFixed32 : kMostFixed64)) {
-    out += all;
-    return;
-  }
-  auto mantissa = all.substr(0, e);
-  if (mantissa[0] == '-') {
-    out += '-';
-    mantissa.remove_prefix(1);
-  }
-  std::string digits(1, mantissa[0]);
-  if (mantissa.size() > 2) digits += mantissa.substr(2);
-  if (exponent < 0) {
-    out += "0.";
-    out.append(static_cast<std::size_t>(-exponent - 1), '0');
-    out += digits;
-    return;
-  }
-  const auto whole = static_cast<std::size_t>(exponent) + 1;
-  out += std::string_view(digits).substr(0, whole);
-  if (digits.size() < whole) out.append(whole - digits.size(), '0');
-  else if (digits.size() > whole) out.append(".").append(digits, whole);
+char* put_shortest(char* to, T value) {
+  char* const end = std::to_chars(to, to + kMostNumberText, value, std::chars_format::scientific).ptr;
+  if (*to == '-') ++to;
+  const std::string_view all(to, static_cast<std::size_t>(end - to));
+  const auto e = all.rfind('e');
+  const int exponent = read_exponent(all.substr(e + 1));
+  if (exponent < kLeastFixed || exponent >= (sizeof(T) == 4 ? kMostFixed32 : kMostFixed64)) return end;
+  std::array<char, kMostNumberText> digits;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
+  digits[0] = to[0];
+  const auto* const digits_end = e > 1 ? std::copy(to + 2, to + e, digits.data() + 1) : digits.data() + 1;
+  return put_fixed(to, {digits.data(), static_cast<std::size_t>(digits_end - digits.data())}, exponent + 1);
 }
 
 template <class T>
-void append_real(std::string& out, T value) {
-  if (std::isnan(value)) out += "NaN";
-  else if (std::isinf(value)) out += value < 0 ? "-Infinity" : "Infinity";
-  else append_shortest(out, value);
-}
-
-void append_integer(std::string& out, std::int64_t value) {
-  std::array<char, 24> text;  // NOLINT(cppcoreguidelines-pro-type-member-init): to_chars fills it
-  out.append(text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr);
+char* put_real(char* to, T value) {
+  if (std::isnan(value)) return put(to, "NaN");
+  if (std::isinf(value)) return put(to, value < 0 ? "-Infinity" : "Infinity");
+  return put_shortest(to, value);
 }
 
 std::optional<double> number_of(const Cell& cell) {
@@ -97,7 +93,7 @@ std::size_t integer_bytes(DataType type) {
   return 0;
 }
 
-void append_hexadecimal(std::string& out, const Cell& cell) {
+void append_bytea_text(std::string& out, const Cell& cell) {
   std::string bytes;
   append_text(bytes, cell);
   append_bytea(out, bytes);
@@ -188,6 +184,7 @@ ParameterInput read_binary(std::string_view value, DataType type) {
     default: break;
   }
   if (is_text(type)) return std::string(value);
+  if (is_array(type)) return read_binary_array(value, type);
   const auto* const info = find_data_type(type);
   throw Error(ErrorKind::Unsupported,
               "binary parameters of type " +
@@ -198,11 +195,12 @@ ParameterInput read_binary(std::string_view value, DataType type) {
 
 }  // namespace
 
-void append_sql_number(std::string& out, double value) { append_real(out, value); }
-void append_sql_number(std::string& out, float value) { append_real(out, value); }
+char* put_sql_number(char* to, std::int64_t value) { return std::to_chars(to, to + kMostNumberText, value).ptr; }
+char* put_sql_number(char* to, double value) { return put_real(to, value); }
+char* put_sql_number(char* to, float value) { return put_real(to, value); }
 
 void append_text(std::string& out, const Cell& cell) {
-  if (const auto* integer = std::get_if<std::int64_t>(&cell)) append_integer(out, *integer);
+  if (const auto* integer = std::get_if<std::int64_t>(&cell)) append_sql_number(out, *integer);
   else if (const auto* single = std::get_if<float>(&cell)) append_sql_number(out, *single);
   else if (const auto* real = std::get_if<double>(&cell)) append_sql_number(out, *real);
   else if (const auto* text = std::get_if<std::string>(&cell)) out += *text;
@@ -216,7 +214,7 @@ void write_value(MessageWriter& out, const Cell& cell, DataType type, Format for
   const auto begin = out.begin_value();
   const auto* const truth = type == DataType::Bool ? std::get_if<std::int64_t>(&cell) : nullptr;
   if (format == Format::Text && truth != nullptr) out.buffer() += *truth != 0 ? 't' : 'f';
-  else if (format == Format::Text && type == DataType::Bytea) append_hexadecimal(out.buffer(), cell);
+  else if (format == Format::Text && type == DataType::Bytea) append_bytea_text(out.buffer(), cell);
   else if (format == Format::Text) append_text(out.buffer(), cell);
   else append_binary(out.buffer(), cell, type);
   out.end_value(begin);

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,10 +16,19 @@
 
 namespace eindb {
 
-/// A number as PostgreSQL prints it: the fewest digits that read back as the same value, in the form of %g, "Infinity",
-/// "-Infinity" and "NaN".
-void append_sql_number(std::string& out, double value);
-void append_sql_number(std::string& out, float value);
+/// Room that put_sql_number() needs.
+inline constexpr std::size_t kMostNumberText = 32;
+
+/// Writes a number to `to` as PostgreSQL prints it: the fewest digits that read back as the same value, in the form of
+/// %g, "Infinity", "-Infinity" and "NaN". Returns its end.
+char* put_sql_number(char* to, std::int64_t value);
+char* put_sql_number(char* to, double value);
+char* put_sql_number(char* to, float value);
+template <class T>
+void append_sql_number(std::string& out, T value) {
+  std::array<char, kMostNumberText> text;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
+  out.append(text.data(), put_sql_number(text.data(), value));
+}
 /// A number, or a text as it is; nothing for NULL, and for complex numbers, whose parts are written one by one.
 void append_text(std::string& out, const Cell& cell);
 

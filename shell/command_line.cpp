@@ -3,7 +3,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <cstdint>
 #include <iterator>
+#include <limits>
+
+#include "engine/settings.hpp"
 
 namespace eindb {
 namespace {
@@ -22,6 +27,9 @@ std::vector<std::string> with_double_dashes(int argc, const char* const* argv) {
   }
   return arguments;
 }
+
+constexpr std::int64_t kFewestBytes = 1024;
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 30U;  // what PostgreSQL takes
 
 std::string mode_list() {
   std::string list;
@@ -46,6 +54,59 @@ std::vector<CommandLine::Job> jobs_in_order(const CLI::App& app, const CLI::Opti
     if (option == files) jobs.push_back({.is_file = true, .text = files->results().at(next_file++)});
   }
   return jobs;
+}
+
+void add_tls(CLI::App& server, ServeCommand& serve) {
+  server.add_option("--tls-cert", serve.tls.certificate, "certificate in PEM form, for clients that ask for TLS");
+  server.add_option("--tls-key", serve.tls.key, "its key, which nobody else can read");
+  server.add_option("--tls-ca", serve.tls.authority, "clients must show a certificate that this one has signed");
+  server.add_flag("--tls-required", serve.requires_tls, "let nobody in without TLS");
+}
+
+/// `unit`: milliseconds of a number that has none.
+void add_time(CLI::App& server, const std::string& name, std::chrono::milliseconds& time, int unit,
+              const std::string& description) {
+  const auto read = [&time, unit, name](const std::string& text) {
+    constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+    const bool plain = text.find_first_not_of("0123456789.") == std::string::npos;
+    const auto parsed = parse_duration_ms(text);
+    const auto factor = plain ? unit : 1;
+    if (!parsed || *parsed > kMost / factor)
+      throw CLI::ValidationError(name, "'" + text + "' is no time, as 30s, 5min or 1h are");
+    time = std::chrono::milliseconds(*parsed * factor);
+  };
+  server.add_option_function<std::string>(name, read, description)->type_name("TIME");
+}
+
+void add_bytes(CLI::App& server, const std::string& name, std::size_t& bytes, const std::string& description) {
+  const auto read = [&bytes, name](const std::string& text) {
+    const auto parsed = parse_byte_size(text);
+    if (!parsed || *parsed < kFewestBytes || *parsed > kMostBytes)
+      throw CLI::ValidationError(name, "'" + text + "' is no size from 1KiB to 1GiB, as 16MiB is");
+    bytes = static_cast<std::size_t>(*parsed);
+  };
+  server.add_option_function<std::string>(name, read, description)->type_name("SIZE");
+}
+
+void add_limits(CLI::App& server, ServeCommand& serve) {
+  constexpr int kSeconds = 1000;
+  constexpr int kMilliseconds = 1;
+  auto& limits = serve.limits;
+  server.add_option("--max-connections", serve.max_connections, "clients at a time")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  add_bytes(server, "--max-message-bytes", limits.message_bytes, "of one message, and so of one value; 1GiB without");
+  add_bytes(server, "--max-statement-bytes", limits.statement_bytes, "of a statement's text; 16MiB without");
+  add_time(server, "--login-timeout", limits.login, kSeconds, "until a client is logged in; 60s without");
+  add_time(server, "--send-timeout", limits.send, kSeconds, "while a client takes no answer; 5min without");
+  add_time(server, "--idle-timeout", limits.idle.session, kMilliseconds,
+           "between statements, unless the client sets idle_session_timeout; never without");
+  add_time(server, "--idle-in-transaction-timeout", limits.idle.in_transaction, kMilliseconds,
+           "the same in a transaction: idle_in_transaction_session_timeout; never without");
+  add_time(server, "--statement-timeout", serve.statement_timeout, kMilliseconds,
+           "of each statement, unless the client sets statement_timeout; never without");
+  add_time(server, "--shutdown-grace", serve.shutdown_grace, kSeconds,
+           "for statements that run when the server is to end; 10s without");
 }
 
 std::string quoted(const std::string& text) {
@@ -106,6 +167,8 @@ std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv,
   server->add_option("DATABASE", line.database, "file of the database, made if it is not there")->required();
   server->add_option("--listen", serve.listen, "ADDRESS:PORT; port 0 is one that is free")->capture_default_str();
   server->add_option("--workers", serve.workers, "threads that run statements")->check(CLI::Range(1, 1024));
+  add_tls(*server, serve);
+  add_limits(*server, serve);
   app.set_version_flag("--version", "eindb " EINDB_VERSION, "print the version and leave");
   app.set_help_flag("-h,--help", "print this help and leave");
   app.footer("Exit status: 0, or 1 if a statement or an argument was wrong. In the shell .help lists the commands.");

@@ -2,9 +2,10 @@
 
 #include <charconv>
 #include <cstdio>
+#include <optional>
+#include <utility>
 
 #include "common/error.hpp"
-#include "server/server.hpp"
 
 namespace eindb {
 namespace {
@@ -25,14 +26,36 @@ ServerOptions listening_on(const std::string& place) {
               "write it as in --listen 127.0.0.1:5433");
 }
 
+// TLS takes two files; what else there is to say of it needs them.
+std::optional<TlsOptions> tls_of(const ServeCommand& command) {
+  const auto& tls = command.tls;
+  if (tls.certificate.empty() != tls.key.empty())
+    throw Error(ErrorKind::Value, "TLS takes a certificate and its key", std::nullopt,
+                "give --tls-cert FILE and --tls-key FILE");
+  if (!tls.certificate.empty()) return tls;
+  if (command.requires_tls || !tls.authority.empty())
+    throw Error(ErrorKind::Value, "there is no certificate for TLS", std::nullopt,
+                "give --tls-cert FILE and --tls-key FILE too");
+  return std::nullopt;
+}
+
 }  // namespace
 
 void run_server(const ServeCommand& command, const std::string& database, SessionOptions session) {
   auto options = listening_on(command.listen);
   options.database = database;
   options.session = session;
+  options.session.statement_timeout_ms = command.statement_timeout.count();
   options.workers = command.workers;
+  options.tls = tls_of(command);
+  options.requires_tls = command.requires_tls;
+  options.max_connections = command.max_connections;
+  options.limits = command.limits;
+  options.shutdown_grace = command.shutdown_grace;
   Server server(std::move(options));
+  if (server.exposes_clear_text())
+    std::fputs("warning: other machines reach this server, and may connect without TLS: --tls-required forbids it\n",
+               stderr);
   std::printf("listening on port %d\n", int{server.port()});
   std::fflush(stdout);
   server.run();

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <string>
 
 #include "engine/session.hpp"
+#include "server/server.hpp"
 
 namespace eindb {
 
@@ -10,6 +13,12 @@ namespace eindb {
 struct ServeCommand {
   std::string listen = "127.0.0.1:5433";
   int workers = 0;  ///< threads that run statements; 0: by the cores
+  TlsOptions tls;   ///< without a certificate: none
+  bool requires_tls = false;
+  std::size_t max_connections = ServerOptions{}.max_connections;
+  ClientLimits limits;
+  std::chrono::milliseconds statement_timeout{0};
+  std::chrono::milliseconds shutdown_grace = ServerOptions{}.shutdown_grace;
 };
 
 /// Serves clients until a signal asks to stop. Throws Error.

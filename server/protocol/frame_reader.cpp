@@ -1,5 +1,6 @@
 #include "server/protocol/frame_reader.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "server/protocol/big_endian.hpp"
@@ -11,12 +12,20 @@ namespace {
 constexpr std::size_t kLengthBytes = 4;
 // More than this is given back when nothing is pending.
 constexpr std::size_t kKeptBytes = 1024;
+// Describe, Execute, Close, Sync, Flush, Terminate, CopyDone, CopyFail.
+constexpr std::string_view kSmallTypes = "DECSHXcf";
 
 }  // namespace
 
 void FrameReader::append(std::string_view bytes) {
   drop_read();
   buffer_.append(bytes);
+}
+
+// Of the message that begins here.
+std::size_t FrameReader::limit_here() const {
+  const bool small = typed_ && kSmallTypes.find(buffer_[begin_]) != std::string_view::npos;
+  return small ? std::min(limit_, kMostStartupBytes) : limit_;
 }
 
 // The type, where there is one, and the length.
@@ -32,7 +41,7 @@ bool FrameReader::ready() const {
   const auto said = length();
   if (said < static_cast<std::int32_t>(kLengthBytes)) return true;
   const auto body = static_cast<std::size_t>(said) - kLengthBytes;
-  return body > limit_ || pending() - head_bytes() >= body;
+  return body > limit_here() || pending() - head_bytes() >= body;
 }
 
 std::optional<Frame> FrameReader::next() {
@@ -44,9 +53,9 @@ std::optional<Frame> FrameReader::next() {
   if (said < static_cast<std::int32_t>(kLengthBytes))
     throw ProtocolError("a message cannot be " + std::to_string(said) + " bytes long");
   const auto body = static_cast<std::size_t>(said) - kLengthBytes;
-  if (body > limit_) {
-    throw ProtocolError("a message of " + std::to_string(body) + " bytes is longer than the " + std::to_string(limit_) +
-                            " that may come here",
+  if (body > limit_here()) {
+    throw ProtocolError("a message of " + std::to_string(body) + " bytes is longer than the " +
+                            std::to_string(limit_here()) + " that may come here",
                         "54000");
   }
   const auto here = std::string_view(buffer_).substr(begin_);

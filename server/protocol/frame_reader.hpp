@@ -26,7 +26,8 @@ class FrameReader {
   /// Of the first messages: names and options.
   static constexpr std::size_t kMostStartupBytes = 10000;
 
-  /// Bytes that a message may have from now on; larger ones are refused. Lower before a client is known.
+  /// Bytes that a message may have from now on; larger ones are refused. Lower before a client is known. Messages that
+  /// hold nothing but a name, or nothing, have kMostStartupBytes at most.
   void limit(std::size_t bytes) { limit_ = bytes; }
   /// From now on messages have types.
   void begin_session() { typed_ = true; }
@@ -46,6 +47,7 @@ class FrameReader {
   void clear();
 
  private:
+  std::size_t limit_here() const;
   std::size_t head_bytes() const;
   std::int32_t length() const;
   void drop_read();

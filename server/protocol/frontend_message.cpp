@@ -118,7 +118,8 @@ Message parse(const Frame& frame) {
 
 Format format_of(const std::vector<Format>& formats, std::size_t n) {
   if (formats.empty()) return Format::Text;
-  return formats[formats.size() == 1 ? 0 : n];
+  if (formats.size() == 1) return formats[0];
+  return n < formats.size() ? formats[n] : Format::Text;
 }
 
 }  // namespace eindb::frontend

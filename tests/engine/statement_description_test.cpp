@@ -56,6 +56,8 @@ TEST_F(StatementDescriptionTest, NothingRuns) {
   describe("CREATE TENSOR Y AS EINSUM Y[j] = SUM(X[i,j])");
   EXPECT_TRUE(describe("SELECT COUNT(*) FROM t").reads_only);
   EXPECT_FALSE(describe("DELETE FROM t").reads_only);
+  EXPECT_TRUE(describe("EINSUM Z[j] = SUM(X[i,j])").gives_tensor);
+  EXPECT_FALSE(describe("SELECT i, j, val FROM X").gives_tensor);
   Row row;
   auto count = session_.execute("SELECT COUNT(*) FROM t");
   ASSERT_TRUE(count.rows->next(row));

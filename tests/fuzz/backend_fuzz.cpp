@@ -1,5 +1,6 @@
 // Any bytes as those of a client of the whole server but its sockets: messages are cut, statements run, answers are
-// written. Answers are messages, no error is internal, and nobody is told "ready" who did not ask.
+// written. Answers are messages, no error is internal, and who asks whether the server is ready is told so, nobody
+// else.
 //
 // The low bit of the first byte says whether the rest is a connection from its first byte on, or messages of a session:
 // each of them a type, a body, and a byte 1E, so that lengths are right whatever is changed. The other bits say in what
@@ -105,11 +106,14 @@ class Questions {
     }
   }
   std::size_t most_ready() const { return most_ready_; }
+  /// Each Sync is answered, whatever came before it; but in a COPY, which takes no notice of it.
+  std::size_t least_ready() const { return least_ready_; }
 
  private:
   void receive(const Frame& frame) {
     if (in_session_) {
       if (frame.type == 'Q' || frame.type == 'S' || frame.type == 'F') ++most_ready_;
+      if (frame.type == 'S') ++least_ready_;
     } else if (std::holds_alternative<frontend::Startup>(frontend::parse_first(frame))) {
       in_session_ = true;
       frames_.begin_session();
@@ -122,6 +126,7 @@ class Questions {
   bool in_session_ = false;
   bool over_ = false;
   std::size_t most_ready_ = 0;
+  std::size_t least_ready_ = 0;
 };
 
 // ---- What goes out
@@ -279,14 +284,19 @@ bool run(Backend& backend, FrameReader& frames, Answers& answers) {
 }
 
 void serve(std::string_view bytes, std::size_t piece) {
-  ClientSessions sessions{{":memory:", {}, 1}, {":memory:", {.read_only = true}, 1}, true};
+  const bool copies = to_upper_letters(bytes).find("COPY") != std::string::npos;
+  ClientSessions sessions{.read_write = {":memory:", {}, 1},
+                          .read_only = {":memory:", {.read_only = true}, 1},
+                          .transfers = TransferDirectory(":memory:"),
+                          .rules = {.trusts = true}};
   fill(sessions.read_write);
   Backend backend(sessions, {1, 2});
   const Watchdog watchdog(backend);
   FrameReader frames;
   Questions questions;
   Answers answers;
-  for (bool goes_on = true; goes_on && !bytes.empty() && !watchdog.is_over();) {
+  bool goes_on = true;
+  while (goes_on && !bytes.empty() && !watchdog.is_over()) {
     const auto next = bytes.substr(0, piece);
     bytes.remove_prefix(next.size());
     questions.append(next);
@@ -294,6 +304,7 @@ void serve(std::string_view bytes, std::size_t piece) {
     goes_on = run(backend, frames, answers);
   }
   expect(answers.ready() <= questions.most_ready(), "nobody is told \"ready\" who did not ask");
+  if (goes_on && !copies) expect(answers.ready() >= questions.least_ready(), "each Sync is answered");
 }
 
 }  // namespace

@@ -80,5 +80,33 @@ TEST(FrameReader, AFirstMessageIsShort) {
   EXPECT_THROW(reader.next(), ProtocolError);
 }
 
+TEST(FrameReader, IsReadyWhenAllOfAMessageIsThere) {
+  auto reader = in_session();
+  const auto bytes = message('Q', "SELECT 1");
+  for (const char byte : bytes) {
+    EXPECT_FALSE(reader.ready());
+    reader.append({&byte, 1});
+  }
+  EXPECT_TRUE(reader.ready());
+  EXPECT_TRUE(reader.next());
+  EXPECT_FALSE(reader.ready());
+  reader.append(message('Q', std::string(FrameReader::kMostStartupBytes + 1, 'x')).substr(0, 5));
+  EXPECT_TRUE(reader.ready()) << "to refuse it";
+  EXPECT_THROW(reader.next(), ProtocolError);
+}
+
+TEST(FrameReader, MessagesWithoutValuesAreSmall) {
+  for (const char type : {'Q', 'P', 'B', 'd', 'S', 'X', 'c'}) {
+    auto reader = in_session();
+    reader.limit(1 << 20);
+    reader.append(message(type, std::string(FrameReader::kMostStartupBytes + 1, 'x')));
+    if (type == 'S' || type == 'X' || type == 'c') {
+      EXPECT_THROW(reader.next(), ProtocolError) << type;
+    } else {
+      EXPECT_TRUE(reader.next()) << type;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace eindb

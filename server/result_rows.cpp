@@ -1,0 +1,55 @@
+#include "server/result_rows.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/error.hpp"
+#include "server/cell_row_stream.hpp"
+#include "server/tensor_array_stream.hpp"
+#include "server/tensor_row_stream.hpp"
+
+namespace eindb {
+namespace {
+
+bool same_types(const std::vector<ClientColumn>& a, const std::vector<ClientColumn>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const ClientColumn& x, const ClientColumn& y) { return x.type == y.type; });
+}
+
+[[noreturn]] void fail_columns() {
+  throw Error(ErrorKind::Unsupported, "the statement has other columns now than when it was described", std::nullopt,
+              "prepare it again");
+}
+
+std::unique_ptr<RowStream> open_array(Portal& portal, Session& session) {
+  const auto& result = *portal.result;
+  auto columns = whole_tensor_columns(portal.format, result.columns.back().type);
+  if (portal.columns.empty()) portal.columns = std::move(columns);
+  else if (!same_types(columns, portal.columns)) fail_columns();
+  return std::make_unique<TensorArrayStream>(session.strips(result.tensor), portal.format, portal.formats);
+}
+
+}  // namespace
+
+std::vector<ClientColumn> described_columns(const StatementDescription& description, ResultFormat format) {
+  if (description.gives_tensor && format != ResultFormat::Rows)
+    return whole_tensor_columns(format, description.columns.back().type);
+  return client_columns(description.columns);
+}
+
+std::unique_ptr<RowStream> open_rows(Portal& portal, Session& session) {
+  const auto& result = *portal.result;
+  if (result.tensor != nullptr && portal.format != ResultFormat::Rows) return open_array(portal, session);
+  auto columns = client_columns(result.columns);
+  if (result.tensor != nullptr && (portal.columns.empty() || same_types(columns, portal.columns))) {
+    portal.columns = std::move(columns);
+    return tensor_row_stream(session.strips(result.tensor), portal.formats);
+  }
+  // Values of other types than were described are converted, as far as they can be.
+  if (!portal.columns.empty() && columns.size() != portal.columns.size()) fail_columns();
+  auto stream = std::make_unique<CellRowStream>(*result.rows, portal.columns, portal.formats);
+  if (portal.columns.empty()) portal.columns = client_columns(result.columns, stream->next());
+  return stream;
+}
+
+}  // namespace eindb

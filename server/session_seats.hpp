@@ -1,0 +1,47 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <utility>
+
+namespace eindb {
+
+/// As many sessions as there may be at a time. Thread-safe; outlives its seats.
+class SessionSeats {
+ public:
+  /// Given back when it ends.
+  class Seat {
+   public:
+    explicit Seat(SessionSeats& seats) : seats_(&seats) {}
+    Seat(Seat&& other) noexcept : seats_(std::exchange(other.seats_, nullptr)) {}
+    Seat& operator=(Seat&& other) noexcept {
+      std::swap(seats_, other.seats_);
+      return *this;
+    }
+    ~Seat() {
+      if (seats_ != nullptr) seats_->taken_.fetch_sub(1, std::memory_order_relaxed);
+    }
+
+   private:
+    SessionSeats* seats_;
+  };
+
+  explicit SessionSeats(std::size_t most = std::numeric_limits<std::size_t>::max()) : most_(most) {}
+
+  /// nullopt: all are taken.
+  std::optional<Seat> take() {
+    auto taken = taken_.load(std::memory_order_relaxed);
+    do {
+      if (taken >= most_) return std::nullopt;
+    } while (!taken_.compare_exchange_weak(taken, taken + 1, std::memory_order_relaxed));
+    return Seat(*this);
+  }
+
+ private:
+  const std::size_t most_;
+  std::atomic<std::size_t> taken_{0};
+};
+
+}  // namespace eindb

@@ -1,0 +1,364 @@
+"""What the server takes from clients, and what it does not: sizes, times, numbers of them, and its own end.
+
+    limits_test.py EINDB
+"""
+
+import contextlib
+import os
+import resource
+import signal
+import struct
+import time
+import unittest
+
+import psycopg
+
+from served import TENSORS, Server, WithServer
+
+ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT COUNT(*) FROM c"
+USERS = TENSORS + "CREATE USER ada PASSWORD 'secret'; CREATE USER eve PASSWORD 'secret';"
+
+
+def startup(user="ada"):
+    body = struct.pack("!i", 196608) + b"user\0" + user.encode() + b"\0\0"
+    return struct.pack("!i", len(body) + 4) + body
+
+
+def message(kind, body):
+    return kind + struct.pack("!i", len(body) + 4) + body
+
+
+def read_until(client, end):
+    received = b""
+    while not received.endswith(end):
+        chunk = client.recv(65536)
+        if not chunk:
+            break
+        received += chunk
+    return received
+
+
+def read_all(client):
+    received = b""
+    with contextlib.suppress(ConnectionResetError, TimeoutError):
+        while chunk := client.recv(65536):
+            received += chunk
+    return received
+
+
+def log_in(server):
+    """A client without a password, byte by byte."""
+    client = server.socket()
+    client.sendall(startup())
+    read_until(client, b"Z\0\0\0\5I")
+    return client
+
+
+def resident(server):
+    with open(f"/proc/{server.process.pid}/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def descriptors(server):
+    return len(os.listdir(f"/proc/{server.process.pid}/fd"))
+
+
+def cpu_seconds(server):
+    with open(f"/proc/{server.process.pid}/stat") as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def connect(server, **more):
+    return psycopg.connect(**server.arguments(**more), autocommit=True)
+
+
+class Sizes(WithServer):
+    options = ("--max-message-bytes", "100000", "--max-statement-bytes", "2KiB")
+
+    def test_a_statement_that_is_too_long(self):
+        with connect(self.server) as connection:
+            for prepare in (None, True):
+                with self.assertRaises(psycopg.errors.ProgramLimitExceeded):
+                    connection.execute("SELECT '" + "x" * 2048 + "'", prepare=prepare)
+                self.assertEqual(connection.execute("SELECT 1").fetchone(), (1,))
+
+    def test_a_message_that_is_too_long(self):
+        with connect(self.server) as connection:
+            self.assertEqual(connection.execute("SELECT length(%s)", ("x" * 90000,)).fetchone(), (90000,))
+            with self.assertRaises(psycopg.OperationalError):
+                connection.execute("SELECT length(%s)", ("x" * 110000,))
+        # Refused by its length, of which nothing has to come.
+        with log_in(self.server) as client:
+            client.sendall(b"B" + struct.pack("!i", 200_000))
+            self.assertIn(b"C54000", read_all(client))
+
+    def test_small_messages_are_small(self):
+        for kind in b"DECSHXcf":
+            with log_in(self.server) as client:
+                client.sendall(bytes([kind]) + struct.pack("!i", 50_000))
+                self.assertIn(b"C54000", read_all(client))
+
+    def test_lengths_that_are_none(self):
+        for length in (-1, 0, 3, -(2**31)):
+            with log_in(self.server) as client:
+                client.sendall(b"Q" + struct.pack("!i", length))
+                self.assertIn(b"C08P01", read_all(client))
+            with self.server.socket() as client:
+                client.sendall(struct.pack("!i", length) + startup()[4:])
+                self.assertIn(b"C08P01", read_all(client))
+
+    def test_halves_take_the_memory_of_halves(self):
+        before = resident(self.server)
+        clients = [log_in(self.server) for _ in range(100)]
+        for client in clients:
+            client.sendall(b"Q" + struct.pack("!i", 99_000) + b"SELECT")
+        self.assertEqual(self.server.psql("-c", "SELECT 1").stdout, "1\n")
+        self.assertLess(resident(self.server) - before, 5_000_000)
+        for client in clients:
+            client.close()
+
+
+class Times(WithServer):
+    options = ("--login-timeout", "700ms", "--idle-timeout", "700ms", "--idle-in-transaction-timeout", "300",
+               "--statement-timeout", "300ms", "--send-timeout", "700ms")  # fmt: skip
+
+    def test_statements(self):
+        with connect(self.server) as connection:
+            with self.assertRaises(psycopg.errors.QueryCanceled):
+                connection.execute(ENDLESS)
+            connection.execute("SET statement_timeout = 100")
+            connection.execute("RESET statement_timeout")
+            self.assertEqual(connection.execute("SHOW statement_timeout").fetchone(), ("300",))
+
+    def test_times_that_come_with_the_client(self):
+        with connect(self.server, options="-c statement_timeout=1min -c idle_session_timeout=2h") as connection:
+            self.assertEqual(connection.execute("SHOW statement_timeout").fetchone(), ("60000",))
+            self.assertEqual(connection.execute("SHOW idle_session_timeout").fetchone(), ("2h",))
+        with self.assertRaisesRegex(psycopg.OperationalError, "did you mean statement_timeout"):
+            connect(self.server, options="-c statment_timeout=1")
+        with self.assertRaisesRegex(psycopg.OperationalError, "cannot be 'soon'"):
+            connect(self.server, options="-c statement_timeout=soon")
+
+    def test_clients_that_do_not_log_in(self):
+        start = time.monotonic()
+        clients = [self.server.socket() for _ in range(3)]
+        clients[1].sendall(startup()[:9])
+        clients[2].sendall(startup("a" * 100)[:60])
+        for client in clients:
+            self.assertIn(b"C57014", read_all(client))
+            client.close()
+        self.assertGreater(time.monotonic() - start, 0.6)
+        self.assertLess(time.monotonic() - start, 5)
+
+    def test_idle_clients(self):
+        for statements, code, at_least in (([], "57P05", 0.6), (["BEGIN"], "25P03", 0.2)):
+            start = time.monotonic()
+            with log_in(self.server) as client:
+                for statement in statements:
+                    client.sendall(message(b"Q", statement.encode() + b"\0"))
+                self.assertIn(b"C" + code.encode(), read_all(client))
+            self.assertGreater(time.monotonic() - start, at_least)
+
+    def test_times_of_ones_own(self):
+        connection = connect(self.server)
+        connection.execute("SET idle_session_timeout = '1h'")
+        self.assertEqual(connection.execute("SHOW idle_session_timeout").fetchone(), ("1h",))
+        self.assertEqual(connection.execute("SHOW idle_in_transaction_session_timeout").fetchone(), ("300ms",))
+        with self.assertRaises(psycopg.errors.InvalidParameterValue):
+            connection.execute("SET idle_session_timeout = 'soon'")
+        time.sleep(1.2)
+        self.assertEqual(connection.execute("SELECT 1").fetchone(), (1,))
+        connection.close()
+
+    def test_a_client_that_reads_nothing(self):
+        with log_in(self.server) as client:
+            client.sendall(message(b"Q", b"EINSUM Z[i 3000, j 3000] = i\0"))
+            self.assertEqual(self.server.psql("-c", "SELECT 1").stdout, "1\n")
+            time.sleep(1.5)
+            received = read_all(client)
+        self.assertLess(len(received), 50_000_000)
+
+
+class Numbers(unittest.TestCase):
+    def test_more_clients_than_there_may_be(self):
+        server = Server(USERS, ("--max-connections", "3"))
+        clients = [connect(server, password="secret") for _ in range(3)]
+        with self.assertRaisesRegex(psycopg.OperationalError, "as many clients"):
+            connect(server, password="secret")
+        with self.assertRaisesRegex(psycopg.OperationalError, "password authentication failed"):
+            connect(server, password="wrong")
+        # Those that are not let in take no place.
+        silent = [server.socket() for _ in range(10)]
+        clients.pop().close()
+        end = time.monotonic() + 10
+        while True:
+            try:
+                clients.append(connect(server, password="secret"))
+                break
+            except psycopg.OperationalError:
+                self.assertLess(time.monotonic(), end)
+        for client in clients + silent:
+            client.close()
+        server.close()
+
+
+class Crowds(WithServer):
+    script = USERS
+
+    def scram_start(self, user):
+        """A client that waits with its proof for a password."""
+        client = self.server.socket()
+        client.sendall(startup(user))
+        read_until(client, b"\0\0")
+        first = b"n,,n=,r=abcdefgh"
+        client.sendall(message(b"p", b"SCRAM-SHA-256\0" + struct.pack("!i", len(first)) + first))
+        return client, client.recv(4096)[9:]
+
+    def wrong_proof(self, challenge):
+        nonce = challenge.split(b",")[0]
+        return message(b"p", b"c=biws," + nonce + b",p=" + b"A" * 43 + b"=")
+
+    def test_wrong_passwords_by_the_hundred(self):
+        tries = [self.scram_start("ada") for _ in range(100)]
+        start = time.monotonic()
+        for client, challenge in tries:
+            client.sendall(self.wrong_proof(challenge))
+        # Others are let in meanwhile, from the same address.
+        connect(self.server, user="eve", password="secret").close()
+        self.assertLess(time.monotonic() - start, 0.9)
+        answers = [read_all(client) for client, _ in tries]
+        self.assertGreater(time.monotonic() - start, 0.9)
+        wrong = sum(b"C28P01" in answer for answer in answers)
+        unseen = sum(b"C28000" in answer for answer in answers)
+        self.assertEqual(wrong + unseen, 100)
+        self.assertLess(wrong, 40)
+        for client, _ in tries:
+            client.close()
+        connect(self.server, password="secret").close()
+
+    def test_bytes_that_come_one_at_a_time(self):
+        before = descriptors(self.server)
+        clients = [self.server.socket() for _ in range(200)]
+        for byte in startup()[:-1]:
+            for client in clients:
+                client.sendall(bytes([byte]))
+        start = time.monotonic()
+        with connect(self.server, password="secret") as connection:
+            for n in range(200):
+                self.assertEqual(connection.execute("SELECT %s + 1", (n,)).fetchone(), (n + 1,))
+        self.assertLess(time.monotonic() - start, 3)
+        for client in clients:
+            client.close()
+        end = time.monotonic() + 10
+        while descriptors(self.server) > before + 8 and time.monotonic() < end:  # sessions are kept
+            time.sleep(0.05)
+        self.assertLessEqual(descriptors(self.server), before + 8)
+
+    def test_the_silent_give_place(self):
+        clients = [self.server.socket() for _ in range(1100)]
+        connect(self.server, password="secret").close()
+        self.assertEqual(clients[0].recv(10), b"")
+        self.assertLess(descriptors(self.server), 1100)
+        for client in clients:
+            client.close()
+
+    def test_without_descriptors(self):
+        """Connections wait, and nobody turns in circles, until there are some again."""
+        server = Server(TENSORS)
+        with connect(server) as connection:
+            resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (descriptors(server) + 10,) * 2)
+            clients = [server.socket() for _ in range(30)]
+            before = cpu_seconds(server)
+            time.sleep(1)
+            self.assertLess(cpu_seconds(server) - before, 0.3)
+            self.assertEqual(connection.execute("SELECT 1").fetchone(), (1,))
+            for client in clients:
+                client.close()
+            connect(server).close()
+        server.close()
+
+    def test_cancelling_needs_no_worker(self):
+        server = Server(TENSORS, ("--workers", "2"))
+        connections = [connect(server) for _ in range(2)]
+        for connection in connections:
+            connection.pgconn.send_query(ENDLESS.encode())
+        time.sleep(0.3)
+        for connection in connections:
+            connection.cancel()
+            self.assertIn(b"cancel", connection.pgconn.get_result().error_message)
+            connection.close()
+        server.close()
+
+
+class End(unittest.TestCase):
+    def serve(self, *options):
+        self.server = Server(TENSORS, options)
+        self.addCleanup(self.server.folder.cleanup)
+        self.addCleanup(self.server.process.stdout.close)
+        self.addCleanup(self.server.process.wait)
+        self.addCleanup(self.server.process.kill)
+        return self.server
+
+    def finish(self):
+        """Waits for the end, and says how long that took."""
+        start = time.monotonic()
+        self.assertEqual(self.server.process.wait(20), 0)
+        return time.monotonic() - start
+
+    def test_idle_clients_are_told(self):
+        server = self.serve()
+        with log_in(server) as idle, log_in(server) as busy, server.socket() as silent:
+            busy.sendall(message(b"Q", b"BEGIN; INSERT INTO t VALUES ('lost', 1)\0"))
+            read_until(busy, b"Z\0\0\0\5T")
+            silent.sendall(b"\0\0")
+            time.sleep(0.1)
+            server.process.send_signal(signal.SIGTERM)
+            for client in (idle, busy, silent):
+                self.assertIn(b"C57P01", read_all(client))
+        self.assertLess(self.finish(), 2)
+        self.assertEqual(sorted(os.listdir(server.folder.name)), ["s.db"])  # all of the log is in it
+
+    def run_at_the_end(self, statement, *signals):
+        with contextlib.closing(connect(self.server)) as connection:
+            connection.pgconn.send_query(statement.encode())
+            time.sleep(0.3)
+            for sent in signals:
+                self.server.process.send_signal(sent)
+                time.sleep(0.2)
+            with self.assertRaises(ConnectionRefusedError):
+                self.server.socket()
+            return connection.pgconn.get_result()
+
+    def test_statements_that_run_may_end(self):
+        self.serve()
+        slow = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 3000000) SELECT COUNT(*) FROM c"
+        result = self.run_at_the_end(slow, signal.SIGTERM)
+        self.assertEqual(result.get_value(0, 0), b"3000000")
+        self.finish()
+
+    def test_statements_that_take_too_long_are_cancelled(self):
+        self.serve("--shutdown-grace", "500ms")
+        start = time.monotonic()
+        result = self.run_at_the_end(ENDLESS, signal.SIGTERM)
+        self.assertIn(b"cancel", result.error_message)
+        self.assertGreater(time.monotonic() - start, 0.7)
+        self.assertLess(self.finish(), 2)
+
+    def test_a_second_signal_cancels_at_once(self):
+        self.serve("--shutdown-grace", "1h")
+        result = self.run_at_the_end(ENDLESS, signal.SIGTERM, signal.SIGINT)
+        self.assertIn(b"cancel", result.error_message)
+        self.assertLess(self.finish(), 2)
+
+    def test_who_does_not_read_does_not_keep_it(self):
+        server = self.serve("--shutdown-grace", "300ms")
+        with log_in(server) as client:
+            client.sendall(message(b"Q", b"EINSUM Z[i 3000, j 3000] = i\0"))
+            time.sleep(0.3)
+            server.process.send_signal(signal.SIGTERM)
+            self.assertLess(self.finish(), 3)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)
