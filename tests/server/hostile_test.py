@@ -12,6 +12,7 @@ import unittest
 
 from served import WithServer
 
+ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT COUNT(*) FROM c"
 MEBIBYTE = 1 << 20
 
 
@@ -342,6 +343,14 @@ class Many(Hostile):
         self.assertLess(self.resident() - before, 64 * MEBIBYTE)
         for client in clients:
             client.socket.close()
+
+    def test_clients_that_leave_while_their_statements_run(self):
+        """More of them than there are threads: these come back."""
+        for _ in range(40):
+            client = self.client()
+            client.send(query(ENDLESS), query("SELECT 1"))
+            client.socket.close()
+        self.check_goes_on(self.client())
 
     def test_a_client_has_so_many_statements_and_portals(self):
         """Each of them is memory that the server keeps for as long as the client likes."""
