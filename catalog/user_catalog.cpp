@@ -22,12 +22,10 @@ bool UserCatalog::has_table(const char* table, std::initializer_list<const char*
 bool UserCatalog::has_users() { return has_table("eindb_users", {"name", "verifier", "role"}); }
 
 StoredUser UserCatalog::user_of(const SqliteStatement& row) const {
-  StoredUser user{.name = row.text(0), .verifier = row.text(1)};
-  const auto role = row.text(2);
-  if (role == describe(UserRole::ReadOnly)) user.role = UserRole::ReadOnly;
-  else if (role != describe(UserRole::ReadWrite))
+  const auto role = parse_user_role(row.text(2));
+  if (!role)
     throw Error(ErrorKind::Corrupt, connection_.name() + ": a user has a role that is none", std::nullopt, kHint);
-  return user;
+  return {.name = row.text(0), .verifier = row.text(1), .role = *role};
 }
 
 bool UserCatalog::empty() {

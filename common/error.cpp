@@ -19,8 +19,10 @@ std::string_view describe(ErrorKind kind) {
     case ErrorKind::Corrupt: return "corrupt data";
     case ErrorKind::ReadOnly: return "read-only";
     case ErrorKind::Busy: return "busy";
+    case ErrorKind::Conflict: return "conflict";
     case ErrorKind::Cancelled: return "cancelled";
     case ErrorKind::MemoryLimit: return "memory limit";
+    case ErrorKind::Permission: return "not permitted";
     case ErrorKind::Sql: return "SQL error";
     case ErrorKind::Internal: return "internal error";
   }

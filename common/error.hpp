@@ -25,8 +25,10 @@ enum class ErrorKind {
   Corrupt,        ///< bytes from outside that are not what they claim to be
   ReadOnly,       ///< a write to something that cannot be written
   Busy,           ///< locked by someone else
+  Conflict,       ///< a transaction on a state that is no longer the last one: run it again
   Cancelled,      ///< stopped by the user or by a timeout
   MemoryLimit,    ///< does not fit the memory limit
+  Permission,     ///< not for this user, or for no client of a server
   Sql,            ///< SQLite refused an ordinary SQL statement
   Internal,       ///< a broken invariant: a bug in eindb
 };

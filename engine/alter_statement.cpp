@@ -46,13 +46,15 @@ class RecentTiles {
   std::deque<std::int64_t> order_;
 };
 
+std::int64_t kept_bytes(const SessionState& session) { return session.settings.memory_limit() / 4; }
+
 void repartition_tensor(const TensorInfo& tensor, const ast::PartitionClause& partition, SessionState& session) {
   const auto grid = with_place(partition.span, [&] { return TileGrid(tensor.grid.shape(), partition.parts); });
   if (grid == tensor.grid) return;
   ReadSnapshot snapshot(session.database, 1);
   const auto staged = session.catalog.stage(tensor.dtype, tensor.labels, grid);
   {
-    RecentTiles tiles(snapshot, tensor.store(), session.settings.memory_limit() / 4);
+    RecentTiles tiles(snapshot, tensor.store(), kept_bytes(session));
     TileWriter writer(session.database.connection(), staged.store());
     std::int64_t pieces = 0;
     for (std::int64_t id = 0; id < grid.tile_count(); ++id) {
@@ -68,6 +70,8 @@ void repartition_tensor(const TensorInfo& tensor, const ast::PartitionClause& pa
 }  // namespace
 
 Result execute_statement(const ast::AlterTensor& alter, SessionState& session) {
+  const bool moves_tiles = std::holds_alternative<ast::PartitionClause>(alter.change);
+  const auto admission = moves_tiles ? session.admit(kept_bytes(session)) : nullptr;
   SqliteTransaction transaction(session.database.connection());
   const auto tensor = session.tensor(alter.name);
   if (const auto* name = std::get_if<ast::Identifier>(&alter.change)) rename_tensor(tensor, *name, session);

@@ -110,7 +110,7 @@ CellListStyle style_of(const CopyOptions& options, const TileProvider& tensor) {
 
 }  // namespace
 
-void export_cells(const std::string& path, const CopyOptions& options, const TileProvider& tensor, std::int64_t memory,
+void export_cells(const FilePath& path, const CopyOptions& options, const TileProvider& tensor, std::int64_t memory,
                   const Cancellation& cancellation) {
   check_holds(options, tensor);
   dispatch(tensor.dtype, [&](auto type) {

@@ -6,6 +6,7 @@
 #include "engine/copy_options.hpp"
 #include "engine/tensor_export.hpp"
 #include "storage/external_sorter.hpp"
+#include "storage/file_path.hpp"
 
 namespace eindb {
 
@@ -13,7 +14,7 @@ namespace eindb {
 /// Matrix Market. The cells of one part of the first dimension are sorted in `memory` bytes, through a file if need be.
 /// Tiles that are not stored cost nothing. Matrix Market states the number of cells first: tiles are read twice.
 /// Error{Unsupported} for what a format cannot hold: complex numbers in .tns, other than one or two dimensions in .mtx.
-void export_cells(const std::string& path, const CopyOptions& options, const TileProvider& tensor, std::int64_t memory,
+void export_cells(const FilePath& path, const CopyOptions& options, const TileProvider& tensor, std::int64_t memory,
                   const Cancellation& cancellation);
 
 }  // namespace eindb

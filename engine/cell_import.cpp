@@ -35,7 +35,7 @@ class ColumnCells final : public CellSource {
   Shape shape_;
 };
 
-std::unique_ptr<CellSource> open_matrix_market(const std::string& path, const std::optional<TensorInfo>& existing) {
+std::unique_ptr<CellSource> open_matrix_market(const FilePath& path, const std::optional<TensorInfo>& existing) {
   auto matrix = std::make_unique<MatrixMarketReader>(path);
   const bool as_vector = existing && existing->grid.rank() == 1 && matrix->shape()[1] == 1;
   if (as_vector) return std::make_unique<ColumnCells>(std::move(matrix));
@@ -51,13 +51,13 @@ std::unique_ptr<CellSource> open_matrix_market(const std::string& path, const st
 
 }  // namespace
 
-std::unique_ptr<CellSource> open_cell_list(const std::string& path, const CopyOptions& options,
+std::unique_ptr<CellSource> open_cell_list(const FilePath& path, const CopyOptions& options,
                                            const std::optional<TensorInfo>& existing, const SessionState& session) {
   if (existing && options.cells.shape && *options.cells.shape != existing->shape())
     shapes_differ("the option", *options.cells.shape, *existing);
   if (options.format == FileFormat::Mtx) {
     auto matrix = open_matrix_market(path, existing);
-    if (existing && matrix->shape() != existing->shape()) shapes_differ(path, matrix->shape(), *existing);
+    if (existing && matrix->shape() != existing->shape()) shapes_differ(path.text(), matrix->shape(), *existing);
     return matrix;
   }
   const auto list = options.format == FileFormat::Tns ? frostt_options()

@@ -8,12 +8,13 @@
 #include "engine/copy_options.hpp"
 #include "engine/session_state.hpp"
 #include "storage/cell_source.hpp"
+#include "storage/file_path.hpp"
 
 namespace eindb {
 
 /// Opens a file that is a list of cells. Its shape and type are those of `existing`, the tensor to be filled, or of the
 /// options, or of the file. Error{Shape} if these contradict each other.
-std::unique_ptr<CellSource> open_cell_list(const std::string& path, const CopyOptions& options,
+std::unique_ptr<CellSource> open_cell_list(const FilePath& path, const CopyOptions& options,
                                            const std::optional<TensorInfo>& existing, const SessionState& session);
 
 /// Fills a new, empty tensor inside the caller's transaction, within the session's memory_limit. See CellLoader.

@@ -78,7 +78,7 @@ ByteProgress byte_progress(const SessionState& session, std::string_view stage) 
   };
 }
 
-std::unique_ptr<BlockSource> open_file(const std::string& path, const CopyOptions& options,
+std::unique_ptr<BlockSource> open_file(const FilePath& path, const CopyOptions& options,
                                        const std::optional<TensorInfo>& existing, const SessionState& session) {
   switch (options.format) {
     case FileFormat::Npy: return open_npy(path);
@@ -93,17 +93,17 @@ std::unique_ptr<BlockSource> open_file(const std::string& path, const CopyOption
   return open_csv(path, options.csv, existing && existing->grid.rank() == 1, session.cancellation);
 }
 
-TensorInfo import_dense(const std::string& path, const CopyOptions& options, const std::optional<TensorInfo>& existing,
+TensorInfo import_dense(const FilePath& path, const CopyOptions& options, const std::optional<TensorInfo>& existing,
                         SessionState& session) {
   const auto file = open_file(path, options, existing, session);
-  if (existing) check_fits(*existing, *file, path);
+  if (existing) check_fits(*existing, *file, path.text());
   auto staged = stage(existing, file->dtype(), file->shape(), default_labels(file->shape().rank()), session);
   import_tiles(*file, staged, session);
   return staged;
 }
 
-TensorInfo import_cell_list(const std::string& path, const CopyOptions& options,
-                            const std::optional<TensorInfo>& existing, SessionState& session) {
+TensorInfo import_cell_list(const FilePath& path, const CopyOptions& options, const std::optional<TensorInfo>& existing,
+                            SessionState& session) {
   const auto cells = open_cell_list(path, options, existing, session);
   auto staged = stage(existing, cells->dtype(), cells->shape(), labels_of(*cells), session);
   load_cells(*cells, staged, session);
@@ -141,7 +141,7 @@ std::string array_name(const ast::CopyTo& copy, const CopyOptions& options) {
   return definition != nullptr ? definition->name.text : "value";
 }
 
-void export_as_csv(const std::string& path, const CsvOptions& options, const TileProvider& tensor) {
+void export_as_csv(const FilePath& path, const CsvOptions& options, const TileProvider& tensor) {
   std::vector<std::string> header;
   if (options.header == CsvHeader::Present) {
     const auto columns = tensor.grid.rank() == 2 ? tensor.grid.shape()[1] : 1;
@@ -150,12 +150,15 @@ void export_as_csv(const std::string& path, const CsvOptions& options, const Til
   export_csv(path, tensor, header, options.delimiter);
 }
 
-void export_tensor(const ast::CopyTo& copy, const std::string& path, const CopyOptions& options,
-                   const TileProvider& tensor, const SessionState& session) {
+void export_tensor(const ast::CopyTo& copy, const FilePath& path, const CopyOptions& options,
+                   const TileProvider& tensor, SessionState& session) {
   const auto& array = options.array;
   const auto name = array_name(copy, options);
-  if (options.cells.chosen)
-    return export_cells(path, options, tensor, session.settings.memory_limit() / 4, session.cancellation);
+  if (options.cells.chosen) {
+    const auto memory = session.settings.memory_limit() / 4;
+    const auto admission = session.admit(memory);
+    return export_cells(path, options, tensor, memory, session.cancellation);
+  }
   switch (options.format) {
     case FileFormat::Npy: return export_npy(path, tensor);
     case FileFormat::Npz: return export_npz(path, tensor, name, array.compression, byte_progress(session, "finish"));
@@ -172,7 +175,8 @@ void export_tensor(const ast::CopyTo& copy, const std::string& path, const CopyO
 
 Result execute_statement(const ast::CopyFrom& copy, SessionState& session) {
   const auto options = read_copy_options(copy.path, copy.path_span, copy.options, CopyDirection::FromFile);
-  const auto& path = session.transfer.empty() ? copy.path : session.transfer;
+  const auto path = with_place(copy.path_span, [&] { return session.file_to_read(copy.path); });
+  const auto admission = session.admit(session.settings.memory_limit());
   SqliteTransaction transaction(session.database.connection());
   const auto existing = session.catalog.find(copy.tensor.text);
   with_place(copy.path_span, [&] {
@@ -186,7 +190,7 @@ Result execute_statement(const ast::CopyFrom& copy, SessionState& session) {
 
 Result execute_statement(const ast::CopyTo& copy, SessionState& session) {
   const auto options = read_copy_options(copy.path, copy.path_span, copy.options, CopyDirection::ToFile);
-  const auto& path = session.transfer.empty() ? copy.path : session.transfer;
+  const auto path = with_place(copy.path_span, [&] { return session.file_to_write(copy.path); });
   if (const auto* sql = std::get_if<ast::Sql>(&copy.source)) {
     with_place(copy.path_span, [&] { export_rows(path, options, *sql, session); });
     return status_result("COPY");

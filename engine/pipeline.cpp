@@ -8,8 +8,11 @@
 #include "common/error.hpp"
 #include "engine/plan_key.hpp"
 #include "engine/plan_lookups.hpp"
+#include "engine/query_admission.hpp"
 #include "engine/tile_endpoints.hpp"
 #include "executor/executor.hpp"
+#include "optimizer/partitions/calibrated_model.hpp"
+#include "optimizer/partitions/prediction.hpp"
 #include "storage/scratch_file.hpp"
 
 namespace eindb {
@@ -100,6 +103,11 @@ std::vector<InputTensor> scanned_tensors(const PhysicalPlan& plan) {
   return tensors;
 }
 
+double predicted_seconds(const OptimizedPlan& plan, const SessionState& session) {
+  const CalibratedModel model(session.machine(), session.settings.threads());
+  return predict(plan.graph, plan.physical, model).seconds;
+}
+
 // The stages themselves.
 QueryPlan make_plan(const ast::Query& query, const NameSource& names, const SessionState& session,
                     const ResultRequest& request) {
@@ -123,7 +131,8 @@ QueryPlan make_plan(const ast::Query& query, const NameSource& names, const Sess
   if (session.settings.calibrated()) use_machine(options, session, request);
   OptimizedPlan plan = optimize(bound.graph, options);
   const bool order_given = gives_order(query, bound);
-  return {std::move(bound), std::move(plan), order_given, names.deferred_parameters};
+  const auto seconds = session.gate == nullptr ? 0 : predicted_seconds(plan, session);
+  return {std::move(bound), std::move(plan), order_given, names.deferred_parameters, seconds};
 }
 
 std::shared_ptr<const QueryPlan> plan_and_keep(const ast::Query& query, SessionState& session,
@@ -166,8 +175,9 @@ PlannedQuery plan_query(const ast::Query& query, SessionState& session, const Re
 ExecutionProfile run_query(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot, TileSink& sink) {
   const auto& settings = session.settings;
   check_memory(planned.plan, settings.memory_limit());
-  const auto memory =
-      MemoryBudget::create(settings.memory_for_tiles(), session.database.scratch_directory(), settings.memory_limit());
+  // Waits for the query's turn, where sessions share the machine.
+  const auto admission = QueryAdmission::enter(planned, session);
+  const auto memory = QueryAdmission::budget(admission, session);
   const TileCache::Statement cached(session.tiles, memory, session.database.connection().current_data_version(),
                                     settings.tile_cache_size());
   StoredTiles stored(snapshot, session.catalog, scanned_tensors(planned.plan.physical), session.tiles);
@@ -181,8 +191,11 @@ ExecutionProfile run_query(const PlannedQuery& planned, SessionState& session, R
                            }};
   sink.begin(memory);
   // Physical plan -> tasks on tiles -> tiles of the result.
-  if (planned.shared->parameters.empty()) return execute(planned.plan.physical, context, sink);
-  return execute(with_values(planned.plan.physical, session.parameters), context, sink);
+  const bool has_parameters = !planned.shared->parameters.empty();
+  auto profile = has_parameters ? execute(with_values(planned.plan.physical, session.parameters), context, sink)
+                                : execute(planned.plan.physical, context, sink);
+  admission->has_run(*memory);
+  return profile;
 }
 
 std::shared_ptr<BufferedTiles> evaluate(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot) {

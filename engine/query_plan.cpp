@@ -58,7 +58,7 @@ std::size_t bytes_of(const PhysicalNode& node) {
 }  // namespace
 
 std::size_t approximate_bytes(const QueryPlan& plan) {
-  const auto& [query, optimized, order_given, parameters] = plan;
+  const auto& [query, optimized, order_given, parameters, predicted_seconds] = plan;
   auto bytes = sizeof plan + bytes_of(query.graph) + bytes_of(optimized.graph) + bytes_of(optimized.physical.labels) +
                bytes_of(optimized.physical.nodes) + bytes_of(optimized.labelling.vertices);
   for (const auto& vertex : optimized.labelling.vertices) bytes += bytes_of(vertex.partition);

@@ -14,6 +14,7 @@ struct QueryPlan {
   OptimizedPlan plan;
   bool order_given = false;          ///< by USING PATH with pairs or 'left', or by nested subscripts
   std::set<std::size_t> parameters;  ///< numbers of those whose values are put in when it runs
+  double predicted_seconds = 0;      ///< on this machine, where somebody is asked before queries run
 };
 
 /// What a plan takes in memory, to within a factor of two or so.

@@ -1,6 +1,7 @@
 #include "engine/session.hpp"
 
 #include <new>
+#include <optional>
 #include <set>
 
 #include "common/error.hpp"
@@ -18,7 +19,7 @@ namespace eindb {
 
 class Session::Impl {
  public:
-  Impl(const std::string& database, SessionOptions options) : state(database, options) {}
+  Impl(const std::string& database, SessionOptions options) : state(database, std::move(options)) {}
 
   /// Before each statement: requests to cancel the one before are forgotten.
   void start() { state.cancellation.reset(std::chrono::milliseconds(state.settings.statement_timeout_ms())); }
@@ -86,20 +87,22 @@ class Transfer {
 
 Result run_statement(const ast::Statement& statement, SessionState& session) {
   session.attached.check_targets(statement);
-  session.database.limit_memory(session.settings.memory_limit(), session.settings.threads());
-  // To the statement's end: what is exported is read back from the scratch file after the last kernel has run.
-  const TileMemory::Limit resident(session.settings.memory_for_tiles());
+  session.limit_database_memory();
+  // To the statement's end: what is exported is read back from the scratch file after the last kernel has run. Where
+  // sessions share their memory all have one limit (QueryAdmission).
+  std::optional<TileMemory::Limit> resident;
+  if (session.gate == nullptr) resident.emplace(session.settings.memory_for_tiles());
   return std::visit([&](const auto& node) { return execute_statement(node, session); }, statement.node);
 }
 
 Settings initial_settings(const SessionOptions& options) {
-  Settings settings;
+  Settings settings(options.policy == nullptr ? Settings::of_machine() : options.policy->settings);
   settings.set_default_statement_timeout(options.statement_timeout_ms);
   return settings;
 }
 
 Session::Session(const std::string& database, SessionOptions options)
-    : impl_(std::make_unique<Impl>(database, options)) {}
+    : impl_(std::make_unique<Impl>(database, std::move(options))) {}
 Session::~Session() = default;
 
 Result Session::execute(std::string_view statement) {
@@ -141,6 +144,8 @@ std::unique_ptr<RowLoader> Session::load(const LoadTarget& target) {
     return load_rows(target, impl_->state);
   });
 }
+
+void Session::act_for(ClientUser user) { impl_->state.permissions.act_for(std::move(user)); }
 
 bool Session::in_transaction() const { return impl_->state.database.connection().in_transaction(); }
 

@@ -10,6 +10,8 @@
 #include <variant>
 #include <vector>
 
+#include "engine/admission.hpp"
+#include "engine/client_policy.hpp"
 #include "engine/login.hpp"
 #include "engine/memory_tensor.hpp"
 #include "engine/prepared_statement.hpp"
@@ -22,9 +24,17 @@
 
 namespace eindb {
 
+class TileCachePool;
+
 struct SessionOptions {
   bool read_only = false;
   std::int64_t statement_timeout_ms = 0;  ///< what the setting statement_timeout is by default
+  /// Of a server, whose clients the statements are: without, whoever opens the file may do everything.
+  std::shared_ptr<const ClientPolicy> policy = nullptr;
+  /// Asked before a query runs, or a file is read or written; null: everything begins at once.
+  std::shared_ptr<AdmissionGate> gate = nullptr;
+  /// Shared by sessions that keep tiles in the same memory; null: each has what its settings say.
+  std::shared_ptr<TileCachePool> tile_caches = nullptr;
 };
 
 /// The settings that a session begins with.
@@ -81,6 +91,9 @@ class Session {
 
   /// Begins to take rows; errors as load_rows().
   std::unique_ptr<RowLoader> load(const LoadTarget& target);
+
+  /// For whom the next statements run, where there is a policy.
+  void act_for(ClientUser user);
 
   /// True between BEGIN and COMMIT or ROLLBACK.
   bool in_transaction() const;

@@ -1,20 +1,38 @@
 #include "engine/session_state.hpp"
 
+#include <limits>
+
 #include "common/error.hpp"
 #include "engine/machine_file.hpp"
 #include "parser/parser.hpp"
 
 namespace eindb {
 
-SessionState::SessionState(const std::string& path, SessionOptions options)
+SessionState::SessionState(const std::string& path, const SessionOptions& options)
     : database(path, options.read_only ? DatabaseFile::Access::ReadOnly : DatabaseFile::Access::ReadWrite),
       catalog(database.connection()),
       macros(database.connection()),
       users(database.connection()),
       tensor_tables(database.connection(), catalog),
       attached(database.connection(), catalog, tensor_tables),
-      settings(initial_settings(options)) {
+      settings(initial_settings(options)),
+      permissions(options.policy),
+      gate(options.gate),
+      tiles(options.tile_caches) {
   database.connection().watch(&cancellation);
+  if (options.policy != nullptr) database.connection().restrict_to_clients();
+}
+
+std::unique_ptr<Admission> SessionState::admit(std::int64_t bytes) {
+  if (gate == nullptr) return nullptr;
+  const Work work{.seconds = std::numeric_limits<double>::infinity(), .bytes = bytes, .urgent = database.has_written()};
+  return gate->admit(permissions.user(), work, cancellation);
+}
+
+void SessionState::limit_database_memory() {
+  const auto* policy = permissions.policy();
+  const auto limit = settings.memory_limit();
+  database.limit_memory(limit, settings.threads(), policy == nullptr ? limit : policy->memory_share);
 }
 
 const MachineFigures& SessionState::machine() const {
@@ -53,6 +71,14 @@ Scheduler& SessionState::scheduler() {
 
 void SessionState::report(std::string_view stage, std::int64_t done, std::int64_t total) const {
   if (progress && settings.progress()) progress(Progress{.stage = stage, .done = done, .total = total});
+}
+
+FilePath SessionState::file_to_read(const std::string& path) const {
+  return transfer.empty() ? permissions.file_to_read(path) : FilePath(transfer);
+}
+
+FilePath SessionState::file_to_write(const std::string& path) const {
+  return transfer.empty() ? permissions.file_to_write(path) : FilePath(transfer);
 }
 
 TensorInfo SessionState::tensor(const ast::Identifier& name) {

@@ -15,6 +15,7 @@
 #include "common/cancellation.hpp"
 #include "engine/attached_tensors.hpp"
 #include "engine/login.hpp"
+#include "engine/permissions.hpp"
 #include "engine/plan_cache.hpp"
 #include "engine/prepared_statement.hpp"
 #include "engine/session.hpp"
@@ -32,7 +33,7 @@ namespace eindb {
 /// What the statements of one session share. Owned by the Session; used by one thread at a time, but for
 /// `cancellation`.
 struct SessionState {
-  SessionState(const std::string& path, SessionOptions options);
+  SessionState(const std::string& path, const SessionOptions& options);
 
   /// The scheduler for the current number of threads.
   Scheduler& scheduler();
@@ -45,11 +46,19 @@ struct SessionState {
   /// The tensor as a plan sees it, attached or of the catalog; nullopt if there is none.
   std::optional<InputTensor> find_tensor(const std::string& name);
   NameSource name_source();
+  /// The file that a COPY names, as far as it may, or the one that it is given in its place.
+  FilePath file_to_read(const std::string& path) const;
+  FilePath file_to_write(const std::string& path) const;
   /// The user's macro, parsed; null if there is none. Error{Corrupt} if the database has something else in its place.
   MacroPtr macro(const std::string& name);
   MacroPtr parsed(const StoredMacro& stored);
   /// The user of that name, or a decoy. Error{Corrupt} if the database has something else in its place.
   Login login(std::string_view name);
+  /// Waits until others leave `bytes` of memory and the cores to a statement that nobody has planned; null where nobody
+  /// is asked. Errors as AdmissionGate::admit.
+  std::unique_ptr<Admission> admit(std::int64_t bytes);
+  /// What connections to the database may take, by the settings and by what all sessions share.
+  void limit_database_memory();
   /// This machine's figures: of the setting machine_file, else those that `eindb calibrate` left, else built-in ones.
   /// A file that changed is read again. Error as read_machine_file.
   const MachineFigures& machine() const;
@@ -65,6 +74,8 @@ struct SessionState {
   SideSchemas side_schemas;
   std::uint64_t query_tables = 0;  ///< tables made so far for results of queries inside SQL
   Settings settings;
+  Permissions permissions;
+  std::shared_ptr<AdmissionGate> gate;  ///< null: nobody is asked
   Cancellation cancellation;
   ProgressCallback progress;
   std::map<std::string, PreparedStatement> prepared;  ///< by name in lower case

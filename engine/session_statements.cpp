@@ -86,7 +86,10 @@ Result plan_cache_counters(const PlanCache& plans) {
 Result execute_statement(const ast::Empty&, SessionState&) { return {}; }
 
 Result execute_statement(const ast::Set& set, SessionState& session) {
-  with_place(set.name.span, [&] { return session.settings.show(set.name.text); });  // an unknown name is marked itself
+  with_place(set.name.span, [&] {
+    session.settings.show(set.name.text);  // an unknown name is marked itself
+    session.permissions.check_setting(set.name.text);
+  });
   with_place(set.value.span, [&] { session.settings.set(set.name.text, set.value.value); });
   return status_result("SET");
 }

@@ -167,10 +167,14 @@ std::span<const SettingRow> SettingRow::all() {
        [](Settings& s, const Value& v) {
          const auto bytes = parse_byte_size(text_of(v));
          if (!bytes || *bytes < 1 << 20) refuse("memory_limit", v, "a size of at least 1 MiB, as in '2GB'");
+         if (*bytes > s.bounds_.most_memory_limit) {
+           refuse("memory_limit", v,
+                  "at most " + std::to_string(s.bounds_.most_memory_limit) + " bytes here: others share the memory");
+         }
          s.memory_limit_ = *bytes;
        },
        [](const Settings& s) { return std::to_string(s.memory_limit_); },
-       [](Settings& s) { s.memory_limit_ = default_memory_limit(); }},
+       [](Settings& s) { s.memory_limit_ = s.bounds_.memory_limit; }},
       {"parallelism", "kernel calls per operation that EinDecomp aims at, a power of two",
        [](Settings& s, const Value& v) {
          const auto p = integer_in("parallelism", v, 1, kMaxParallelism);
@@ -216,9 +220,11 @@ std::span<const SettingRow> SettingRow::all() {
        [](Settings& s, const Value& v) { s.strategy_ = parse_strategy(text_of(v)); },
        [](const Settings& s) { return s.strategy_.to_string(); }, [](Settings& s) { s.strategy_ = {}; }},
       {"threads", "threads that work on tiles",
-       [](Settings& s, const Value& v) { s.threads_ = static_cast<int>(integer_in("threads", v, 1, kMaxThreads)); },
+       [](Settings& s, const Value& v) {
+         s.threads_ = static_cast<int>(integer_in("threads", v, 1, s.bounds_.most_threads));
+       },
        [](const Settings& s) { return std::to_string(s.threads_); },
-       [](Settings& s) { s.threads_ = available_threads(); }},
+       [](Settings& s) { s.threads_ = s.bounds_.threads; }},
       {"tile_bytes", "size of the tiles that tensors are stored in when no PARTITION is given",
        [](Settings& s, const Value& v) {
          const auto bytes = parse_byte_size(text_of(v));
@@ -250,7 +256,14 @@ const SettingRow& SettingRow::find(const std::string& name) {
               nearest ? "did you mean " + *nearest + "?" : "SHOW ALL lists the settings");
 }
 
-Settings::Settings() { reset_all(); }
+Settings::Bounds Settings::of_machine() {
+  return {.memory_limit = default_memory_limit(),
+          .most_memory_limit = std::numeric_limits<std::int64_t>::max(),
+          .threads = available_threads(),
+          .most_threads = static_cast<int>(kMaxThreads)};
+}
+
+Settings::Settings(const Bounds& bounds) : bounds_(bounds) { reset_all(); }
 
 void Settings::set(const std::string& name, const Value& value) {
   SettingRow::find(name).set(*this, value);

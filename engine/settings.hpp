@@ -23,7 +23,17 @@ class Settings {
     std::string description;
   };
 
-  Settings();
+  /// What a session begins with and may not exceed.
+  struct Bounds {
+    std::int64_t memory_limit;       ///< to begin with
+    std::int64_t most_memory_limit;  ///< at most
+    int threads;                     ///< to begin with
+    int most_threads;                ///< at most
+  };
+  /// For whoever has the machine to themselves: four fifths of its memory, all of its cores, and no end.
+  static Bounds of_machine();
+
+  explicit Settings(const Bounds& bounds = of_machine());
 
   /// Error{UnknownName} with the nearest name; Error{Value} that says what the setting takes.
   void set(const std::string& name, const Value& value);
@@ -72,12 +82,15 @@ class Settings {
   const std::string& plan_fingerprint() const { return plan_fingerprint_; }
   bool slicing() const { return slicing_; }
 
+  /// The part of memory_limit, inverted, that is not for tiles and kernels.
+  static constexpr std::int64_t kShareOfOthers = 8;
+
  private:
   friend struct SettingRow;
-  static constexpr std::int64_t kShareOfOthers = 8;
 
   void update_fingerprint();
 
+  Bounds bounds_;
   int threads_;
   std::int64_t workers_;
   std::optional<std::int64_t> parallelism_;

@@ -78,7 +78,7 @@ void append_json_row(std::string& out, const SqliteStatement& row, const std::ve
 
 }  // namespace
 
-void export_rows(const std::string& path, const CopyOptions& options, const ast::Sql& sql, SessionState& session) {
+void export_rows(const FilePath& path, const CopyOptions& options, const ast::Sql& sql, SessionState& session) {
   const bool json = options.format == FileFormat::JsonLines;
   const bool delimited = options.format == FileFormat::Csv || options.format == FileFormat::Tsv;
   if (!json && (!delimited || options.cells.chosen)) {

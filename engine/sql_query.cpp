@@ -161,6 +161,13 @@ ColumnType type_of(std::string_view declared) {
 
 // ---- Queries in parentheses ----------------------------------------------------------------------------------------
 
+// Where sessions share their memory, this one's part.
+std::int64_t memory_of(const SessionState& session) {
+  const auto* policy = session.permissions.policy();
+  const auto limit = session.settings.memory_limit();
+  return policy == nullptr ? limit : std::min(limit, policy->memory_share);
+}
+
 std::vector<std::string> table_names(std::size_t count, SessionState& session) {
   std::vector<std::string> names;
   for (std::size_t n = 0; n < count; ++n)
@@ -249,7 +256,7 @@ std::vector<Column> PreparedSql::columns() const {
 
 PreparedSql prepare_sql(const ast::Sql& sql, SessionState& session, SqlUse use) {
   session.tensor_tables.refresh();
-  session.tensor_tables.keep(std::min(kKeptBytes, session.settings.memory_limit() / kMemoryShare));
+  session.tensor_tables.keep(std::min(kKeptBytes, memory_of(session) / kMemoryShare));
   check_schema_targets(sql, session);
 
   const auto names = table_names(sql.queries.size(), session);

@@ -47,27 +47,27 @@ std::vector<std::int64_t> tile_extents(const TileGrid& grid) {
 
 std::string npy_header(const TensorRelation& tensor) { return make_npy_header(tensor.dtype, tensor.grid.shape()); }
 
-void export_npy(const std::string& path, const TileProvider& tensor) {
+void export_npy(const FilePath& path, const TileProvider& tensor) {
   NpyWriter writer(path, tensor.dtype, tensor.grid.shape());
   write_tiles(writer, tensor);
   writer.commit();
 }
 
-void export_npz(const std::string& path, const TileProvider& tensor, const std::string& member, Compression compression,
+void export_npz(const FilePath& path, const TileProvider& tensor, const std::string& member, Compression compression,
                 const ByteProgress& progress) {
   NpzWriter writer(path, member, tensor.dtype, tensor.grid.shape(), compression);
   write_tiles(writer, tensor);
   writer.commit(progress);
 }
 
-void export_safetensors(const std::string& path, const TileProvider& tensor, const std::string& name,
+void export_safetensors(const FilePath& path, const TileProvider& tensor, const std::string& name,
                         std::optional<SafetensorsType> type) {
   SafetensorsWriter writer(path, name, tensor.dtype, tensor.grid.shape(), type);
   write_tiles(writer, tensor);
   writer.commit();
 }
 
-void export_hdf5(const std::string& path, const TileProvider& tensor, const std::string& dataset, bool chunked,
+void export_hdf5(const FilePath& path, const TileProvider& tensor, const std::string& dataset, bool chunked,
                  Compression compression) {
   Hdf5Layout layout;
   layout.deflate = compression == Compression::Deflate;
@@ -77,7 +77,7 @@ void export_hdf5(const std::string& path, const TileProvider& tensor, const std:
   writer.commit();
 }
 
-void export_csv(const std::string& path, const TileProvider& tensor, const std::vector<std::string>& header,
+void export_csv(const FilePath& path, const TileProvider& tensor, const std::vector<std::string>& header,
                 char delimiter) {
   CsvWriter writer(path, tensor.dtype, tensor.grid.shape(), header, delimiter);
   const auto bands = tensor.grid.rank() > 0 ? tensor.grid.partition()[0] : 1;

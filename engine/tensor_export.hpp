@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/result.hpp"
+#include "storage/file_path.hpp"
 #include "storage/formats/byte_progress.hpp"
 #include "storage/formats/npz_writer.hpp"
 #include "storage/formats/safetensors_writer.hpp"
@@ -28,18 +29,18 @@ struct TileProvider {
 std::string npy_header(const TensorRelation& tensor);
 
 /// All write to a temporary file beside `path`, which takes its place in the end.
-void export_npy(const std::string& path, const TileProvider& tensor);
+void export_npy(const FilePath& path, const TileProvider& tensor);
 /// `progress` hears of the pass that checksums or deflates all values in the end.
-void export_npz(const std::string& path, const TileProvider& tensor, const std::string& member, Compression compression,
+void export_npz(const FilePath& path, const TileProvider& tensor, const std::string& member, Compression compression,
                 const ByteProgress& progress);
 /// `type`: what real numbers are rounded to, or none.
-void export_safetensors(const std::string& path, const TileProvider& tensor, const std::string& name,
+void export_safetensors(const FilePath& path, const TileProvider& tensor, const std::string& name,
                         std::optional<SafetensorsType> type);
 /// Compressed data sets are chunked, by tiles or parts of them.
-void export_hdf5(const std::string& path, const TileProvider& tensor, const std::string& dataset, bool chunked,
+void export_hdf5(const FilePath& path, const TileProvider& tensor, const std::string& dataset, bool chunked,
                  Compression compression);
 /// Up to two dimensions; takes the memory of one band of tiles. `header`: names of the columns, or none.
-void export_csv(const std::string& path, const TileProvider& tensor, const std::vector<std::string>& header,
+void export_csv(const FilePath& path, const TileProvider& tensor, const std::vector<std::string>& header,
                 char delimiter);
 
 }  // namespace eindb

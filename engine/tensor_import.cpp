@@ -28,7 +28,7 @@ class ReaderBlocks final : public BlockSource {
 
 class CsvBlocks final : public BlockSource {
  public:
-  CsvBlocks(const std::string& path, CsvOptions options, bool as_vector, const Cancellation& cancellation)
+  CsvBlocks(const FilePath& path, CsvOptions options, bool as_vector, const Cancellation& cancellation)
       : reader_(path, options, &cancellation),
         shape_(as_vector && reader_.columns() == 1 ? Shape({reader_.rows()}) : reader_.shape()) {}
 
@@ -60,25 +60,22 @@ class CsvBlocks final : public BlockSource {
 
 }  // namespace
 
-std::unique_ptr<BlockSource> open_npy(const std::string& path) {
-  return std::make_unique<ReaderBlocks<NpyReader>>(path);
-}
+std::unique_ptr<BlockSource> open_npy(const FilePath& path) { return std::make_unique<ReaderBlocks<NpyReader>>(path); }
 
-std::unique_ptr<BlockSource> open_npz(const std::string& path, const std::string& member,
-                                      const ByteProgress& progress) {
+std::unique_ptr<BlockSource> open_npz(const FilePath& path, const std::string& member, const ByteProgress& progress) {
   return std::make_unique<ReaderBlocks<NpzReader>>(path, member, progress);
 }
 
-std::unique_ptr<BlockSource> open_safetensors(const std::string& path, const std::string& tensor) {
+std::unique_ptr<BlockSource> open_safetensors(const FilePath& path, const std::string& tensor) {
   return std::make_unique<ReaderBlocks<SafetensorsReader>>(path, tensor);
 }
 
-std::unique_ptr<BlockSource> open_hdf5(const std::string& path, const std::string& dataset, std::int64_t memory_limit,
+std::unique_ptr<BlockSource> open_hdf5(const FilePath& path, const std::string& dataset, std::int64_t memory_limit,
                                        const Cancellation& cancellation) {
   return std::make_unique<ReaderBlocks<Hdf5Reader>>(path, dataset, memory_limit, &cancellation);
 }
 
-std::unique_ptr<BlockSource> open_csv(const std::string& path, CsvOptions options, bool as_vector,
+std::unique_ptr<BlockSource> open_csv(const FilePath& path, CsvOptions options, bool as_vector,
                                       const Cancellation& cancellation) {
   return std::make_unique<CsvBlocks>(path, options, as_vector, cancellation);
 }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "common/cancellation.hpp"
+#include "storage/file_path.hpp"
 #include "storage/formats/byte_progress.hpp"
 #include "storage/formats/csv_reader.hpp"
 #include "tensor/tile.hpp"
@@ -21,15 +22,15 @@ class BlockSource {
   virtual Tile read_block(const std::vector<std::int64_t>& begin, const Shape& extents) = 0;
 };
 
-std::unique_ptr<BlockSource> open_npy(const std::string& path);
+std::unique_ptr<BlockSource> open_npy(const FilePath& path);
 /// The array `member`, or if that is empty the only one; so for the next two. `progress` hears of the pass over the
 /// member before the first block.
-std::unique_ptr<BlockSource> open_npz(const std::string& path, const std::string& member, const ByteProgress& progress);
-std::unique_ptr<BlockSource> open_safetensors(const std::string& path, const std::string& tensor);
-std::unique_ptr<BlockSource> open_hdf5(const std::string& path, const std::string& dataset, std::int64_t memory_limit,
+std::unique_ptr<BlockSource> open_npz(const FilePath& path, const std::string& member, const ByteProgress& progress);
+std::unique_ptr<BlockSource> open_safetensors(const FilePath& path, const std::string& tensor);
+std::unique_ptr<BlockSource> open_hdf5(const FilePath& path, const std::string& dataset, std::int64_t memory_limit,
                                        const Cancellation& cancellation);
 /// A matrix; with `as_vector`, a file of one column is a vector.
-std::unique_ptr<BlockSource> open_csv(const std::string& path, CsvOptions options, bool as_vector,
+std::unique_ptr<BlockSource> open_csv(const FilePath& path, CsvOptions options, bool as_vector,
                                       const Cancellation& cancellation);
 
 }  // namespace eindb

@@ -96,6 +96,8 @@ Result description(const std::vector<std::string>& labels, const TileGrid& grid,
 }  // namespace
 
 Result execute_statement(const ast::CreateTensor& create, SessionState& session) {
+  const bool sorts_rows = std::holds_alternative<ast::Sql>(create.source);
+  const auto admission = sorts_rows ? session.admit(session.settings.memory_limit()) : nullptr;
   SqliteTransaction transaction(session.database.connection());
   if (const auto existing = session.catalog.find(create.name.text)) {
     if (create.if_not_exists) return status_result("CREATE TENSOR");

@@ -23,8 +23,17 @@ TileCache::Statement::Statement(TileCache& cache, std::shared_ptr<MemoryBudget> 
 
 TileCache::Statement::~Statement() { cache_.end(capacity_); }
 
+TileCache::TileCache(std::shared_ptr<TileCachePool> pool) : pool_(std::move(pool)) {
+  if (pool_ != nullptr) in_pool_ = pool_->join(*this);
+}
+
+TileCache::~TileCache() {
+  if (pool_ != nullptr) pool_->leave(in_pool_);
+}
+
 void TileCache::begin(std::shared_ptr<MemoryBudget> memory, std::uint64_t version) {
   CHECK(memory_ == nullptr, "a session runs one statement at a time");
+  if (pool_ != nullptr) pool_->begin_use(in_pool_);
   if (std::exchange(version_, version) != version) forget();
   memory_ = std::move(memory);
   memory_->set_keeper(this);
@@ -38,9 +47,14 @@ void TileCache::end(std::int64_t capacity) noexcept {
   {
     const std::lock_guard lock(mutex_);
     for (auto& tensor : tensors_) end_use(tensor);
+  }
+  if (pool_ != nullptr) capacity = pool_->grant(in_pool_, std::min<std::int64_t>(idle_, capacity));
+  {
+    const std::lock_guard lock(mutex_);
     remove(idle_ - capacity, gone);
   }
   memory_.reset();
+  if (pool_ != nullptr) pool_->end_use(in_pool_);
 }
 
 void TileCache::forget() noexcept {
@@ -150,6 +164,12 @@ std::int64_t TileCache::evict(std::int64_t bytes) {
   Entries gone;  // freed after the lock
   const std::lock_guard lock(mutex_);
   return remove(std::max(bytes, memory_->limit() / kShareAtATime), gone);
+}
+
+std::int64_t TileCache::drop(std::int64_t bytes) {
+  Entries gone;  // freed after the lock
+  const std::lock_guard lock(mutex_);
+  return remove(bytes, gone);
 }
 
 }  // namespace eindb

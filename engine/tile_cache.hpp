@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/tile_cache_pool.hpp"
 #include "executor/memory_budget.hpp"
 
 namespace eindb {
@@ -24,9 +25,16 @@ namespace eindb {
 /// asked for last longest; between statements only up to a capacity. Then its bytes are idle: they count in the limit
 /// of the next statement as well, and go before anything else does.
 ///
-/// Owned by the session, which runs one statement at a time; read() and evict() from any of its threads.
+/// Owned by the session, which runs one statement at a time; read() and evict() from any of its threads. Where several
+/// sessions share their memory, a TileCachePool says how much each keeps between statements, and takes some back.
 class TileCache final : public TileKeeper {
  public:
+  /// Null: the cache is the only one.
+  explicit TileCache(std::shared_ptr<TileCachePool> pool = nullptr);
+  ~TileCache() override;
+  TileCache(const TileCache&) = delete;
+  TileCache& operator=(const TileCache&) = delete;
+
   /// What is asked for during a statement; the cache keeps none of it afterwards beyond `capacity` bytes.
   class Statement {
    public:
@@ -41,6 +49,8 @@ class TileCache final : public TileKeeper {
     std::int64_t capacity_;
   };
 
+  /// Null: the cache is the only one.
+  TileCachePool* pool() const { return pool_.get(); }
   /// A name for the tensor in this state of the database.
   std::uint32_t number_of(const std::string& tensor);
 
@@ -53,6 +63,8 @@ class TileCache final : public TileKeeper {
 
   std::int64_t idle_bytes() const override { return idle_.load(std::memory_order_relaxed); }
   std::int64_t evict(std::int64_t bytes) override;
+  /// The same between statements, and no more than `bytes` by much. For the pool: any thread.
+  std::int64_t drop(std::int64_t bytes);
   /// Tiles that were not found here, so far.
   std::int64_t misses() const { return misses_.load(std::memory_order_relaxed); }
 
@@ -90,7 +102,9 @@ class TileCache final : public TileKeeper {
   void end_use(Tensor& tensor) noexcept;
   TilePtr bring(Entries::iterator entry, std::int64_t bytes, const std::function<TilePtr()>& read);
 
-  std::mutex mutex_;  // guards what follows, but for the counters
+  const std::shared_ptr<TileCachePool> pool_;
+  TileCachePool::Members::iterator in_pool_;  // where there is one
+  std::mutex mutex_;                          // guards what follows, but for the counters
   std::condition_variable came_;
   Entries entries_;  // the one asked for last first
   std::unordered_map<Key, Entries::iterator, Hash> by_key_;

@@ -56,9 +56,26 @@ void store(const StoredUser& user, SessionState& session) {
   session.users.put(user);
 }
 
+/// Who is READ ONLY has a session that cannot write anything: the one thing that is theirs goes another way.
+void write_own_password(const std::string& verifier, SessionState& session) {
+  if (session.database.connection().in_transaction()) {
+    throw Error(ErrorKind::Unsupported, "a user who is READ ONLY changes the password outside of transactions",
+                std::nullopt, "COMMIT first");
+  }
+  DatabaseFile database(session.database.path());
+  SqliteTransaction transaction(database.connection());
+  UserCatalog users(database.connection());
+  auto user = users.find(session.permissions.user().name);
+  if (!user) throw Error(ErrorKind::UnknownName, "the user was dropped");
+  user->verifier = verifier;
+  users.put(*user);
+  transaction.commit();
+}
+
 }  // namespace
 
 Result execute_statement(const ast::CreateUser& create, SessionState& session) {
+  with_place(create.name.span, [&] { session.permissions.check_creates_users(); });
   check_name(create.name);
   auto verifier = verifier_text(create.password);  // before the transaction: others can write meanwhile
   SqliteTransaction transaction(session.database.connection());
@@ -72,8 +89,13 @@ Result execute_statement(const ast::CreateUser& create, SessionState& session) {
 }
 
 Result execute_statement(const ast::AlterUser& alter, SessionState& session) {
+  with_place(alter.name.span, [&] { session.permissions.check_alters(alter); });
   std::string verifier;
   if (alter.password) verifier = verifier_text(*alter.password);
+  if (session.database.is_read_only() && session.permissions.may_write_password()) {
+    write_own_password(verifier, session);
+    return status_result("ALTER USER");
+  }
   SqliteTransaction transaction(session.database.connection());
   auto user = find_user(alter.name, session);
   if (alter.password) user.verifier = std::move(verifier);
@@ -86,6 +108,8 @@ Result execute_statement(const ast::AlterUser& alter, SessionState& session) {
 Result execute_statement(const ast::DropUser& drop, SessionState& session) {
   SqliteTransaction transaction(session.database.connection());
   if (!drop.if_exists) find_user(drop.name, session);
+  const bool is_last = session.users.find(drop.name.text) && session.users.list().size() == 1;
+  with_place(drop.name.span, [&] { session.permissions.check_drops_user(is_last); });
   session.users.drop(drop.name.text);
   transaction.commit();
   return status_result("DROP USER");

@@ -85,6 +85,8 @@ void MemoryBudget::make_room(std::int64_t bytes) {
               std::nullopt, "raise it with SET memory_limit = '...'");
 }
 
+std::int64_t MemoryBudget::written_bytes() const { return buffer_->written_bytes(); }
+
 bool MemoryBudget::wait_for_others() {
   const bool others_go_on = ++waiting_ < tasks_ || buffer_->is_evicting();
   if (others_go_on) {

@@ -51,6 +51,11 @@ class MemoryBudget : public std::enable_shared_from_this<MemoryBudget> {
   /// The same for a tile that counts already.
   TilePtr track(CountedTile tile);
 
+  /// Bytes of tiles that were put aside in a file for want of room.
+  std::int64_t written_bytes() const;
+  /// Keeps whatever it is as long as anything counts here: somebody else's share of memory, say.
+  void keep(std::shared_ptr<void> share) { kept_ = std::move(share); }
+
   /// Where tiles that are not needed now can go.
   TileBuffer& buffer() { return *buffer_; }
   /// Also counts what a keeper keeps, and evicts it first. Null: nobody keeps any. While no task runs.
@@ -100,6 +105,7 @@ class MemoryBudget : public std::enable_shared_from_this<MemoryBudget> {
   /// False if nobody is left who could.
   bool wait_for_others();
 
+  std::shared_ptr<void> kept_;  // destroyed last
   const std::int64_t limit_;
   const std::int64_t memory_limit_;  // the setting, for messages
   std::atomic<std::int64_t> used_{0};

@@ -372,14 +372,14 @@ struct Password {
   SourceSpan word_span;
 };
 
-/// CREATE USER ann [WITH] PASSWORD '...' [READ ONLY | READ WRITE].
+/// CREATE USER ann [WITH] PASSWORD '...' [READ ONLY | READ WRITE | ADMIN].
 struct CreateUser {
   Identifier name;
   Password password;
   UserRole role = UserRole::ReadWrite;
 };
 
-/// ALTER USER ann [WITH] [PASSWORD '...'] [READ ONLY | READ WRITE]: at least one of the two.
+/// ALTER USER ann [WITH] [PASSWORD '...'] [READ ONLY | READ WRITE | ADMIN]: at least one of the two.
 struct AlterUser {
   Identifier name;
   std::optional<Password> password;

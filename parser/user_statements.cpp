@@ -13,6 +13,7 @@ struct UserOptions {
 };
 
 UserRole parse_role(TokenStream& tokens) {
+  if (tokens.accept_word("ADMIN")) return UserRole::Admin;
   tokens.take();
   const bool writes = tokens.expect_one_of({"ONLY", "WRITE"}, "ONLY or WRITE after READ") == 1;
   return writes ? UserRole::ReadWrite : UserRole::ReadOnly;
@@ -29,7 +30,7 @@ UserOptions parse_options(TokenStream& tokens) {
   tokens.accept_word("WITH");
   for (;;) {
     if (!options.password && tokens.at_word("PASSWORD")) options.password = parse_password(tokens);
-    else if (!options.role && tokens.at_word("READ")) options.role = parse_role(tokens);
+    else if (!options.role && (tokens.at_word("READ") || tokens.at_word("ADMIN"))) options.role = parse_role(tokens);
     else return options;
   }
 }
@@ -62,7 +63,7 @@ Node alter_user(TokenStream& tokens) {
   user.name = parse_name(tokens);
   auto options = parse_options(tokens);
   if (!options.password && !options.role)
-    tokens.fail_expected("PASSWORD '...', READ ONLY or READ WRITE after the name of the user");
+    tokens.fail_expected("PASSWORD '...', READ ONLY, READ WRITE or ADMIN after the name of the user");
   user.password = std::move(options.password);
   user.role = options.role;
   return user;

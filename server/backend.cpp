@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cmath>
 #include <new>
+#include <system_error>
 #include <utility>
 
 #include "common/error.hpp"
@@ -73,6 +76,14 @@ void check_result_formats(const Portal& portal) {
                      "Bind has " + std::to_string(formats) + " formats for " + std::to_string(columns) + " columns");
 }
 
+// A command's value has lost its quotes, if it had any: numbers go without.
+std::string setting_literal(const std::string& value) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  const bool is_number = error == std::errc() && end == value.data() + value.size() && std::isfinite(number);
+  return is_number ? value : quote_string(value);
+}
+
 Result shown(const std::string& name, std::string value) {
   return listed_result({{name, ColumnType::Text}}, {{std::move(value)}});
 }
@@ -132,7 +143,7 @@ void Backend::follow(Handshake::Next next) {
       frames_->begin_session();
       phase_ = Phase::LoggingIn;
       return;
-    case Handshake::Next::Admit: return begin_session(handshake_->admission());
+    case Handshake::Next::Admit: return begin_session(handshake_->admitted());
     case Handshake::Next::Refuse: phase_ = Phase::Refused; return;
     case Handshake::Next::Close:
       cancel_requested_ = handshake_->cancel_requested();
@@ -141,16 +152,16 @@ void Backend::follow(Handshake::Next next) {
   }
 }
 
-void Backend::begin_session(const Admission& admission) {
+void Backend::begin_session(const AdmittedClient& admitted) {
   seat_ = sessions_.seats.take();
   if (!seat_) throw ProtocolError("there are as many clients as the server takes", "53300");
-  client_.use(sessions_.of(admission.role));
-  client_.identity.user = admission.user;
-  client_.identity.database = admission.database;
+  client_.use(sessions_.of(admitted.role), {.name = admitted.user, .role = admitted.role, .number = key_.process});
+  client_.identity.user = admitted.user;
+  client_.identity.database = admitted.database;
   client_.identity.process_id = key_.process;
-  client_.parameters = admission.parameters;
-  for (const auto& [name, value] : admission.settings) set_parameter(name, value);
-  handshake_.reset();  // and with it the admission
+  client_.parameters = admitted.parameters;
+  for (const auto& [name, value] : admitted.settings) set_parameter(name, value);
+  handshake_.reset();  // and with it what it says
   frames_->limit(sessions_.limits.message_bytes);
   out_->begin('R').integer<std::int32_t>(0).end();  // AuthenticationOk
   for (const auto& [name, value] : client_.parameters.reported()) out_->begin('S').text(name).text(value).end();
@@ -297,6 +308,7 @@ void Backend::handle_copy(const frontend::Message& message) {
   if (const auto* data = std::get_if<frontend::CopyData>(&message)) {
     copy_in_->append(data->bytes);
   } else if (std::holds_alternative<frontend::CopyDone>(message)) {
+    const auto notices = tell_progress();
     const auto tag = copy_in_->finish();
     copy_in_.reset();
     client_.look_at_transaction();
@@ -501,11 +513,25 @@ void Backend::begin_copy(Portal& portal) {
     return;
   }
   const auto& copied = *portal.statement->copied;
-  if (copied.prepared != nullptr)
-    in_own_words(copied, [&] { portal.result = client_.session().execute(*copied.prepared, {}); });
+  if (copied.prepared != nullptr) portal.result = execute(copied, {});
   if (!portal.result || portal.result->rows == nullptr)
     throw Error(ErrorKind::Value, "what is to be copied gives no rows", copy.source, "COPY (SELECT ...) TO STDOUT");
   portal.stream = std::make_unique<CopyRowStream>(*portal.result, std::get<CopyFormatOptions>(copy.format), *out_);
+}
+
+// How far a long statement is, as long as what this gives lives; null if the client does not want to know.
+std::unique_ptr<ProgressNotices> Backend::tell_progress() {
+  if (interim_ == nullptr || !client_.parameters.progress_notices()) return nullptr;
+  return std::make_unique<ProgressNotices>(client_.session(), *interim_, *out_);
+}
+
+Result Backend::execute(const ClientStatement& statement, const StatementInputs& inputs) {
+  Result result;
+  in_own_words(statement, [&] {
+    const auto notices = tell_progress();
+    result = client_.session().execute(*statement.prepared, inputs);
+  });
+  return result;
 }
 
 void Backend::begin_rows(Portal& portal) {
@@ -514,7 +540,7 @@ void Backend::begin_rows(Portal& portal) {
     run_command(*statement.command, portal);
   } else {
     client_.enter_transaction(writes(statement));
-    in_own_words(statement, [&] { portal.result = client_.session().execute(*statement.prepared, portal.inputs); });
+    portal.result = execute(statement, portal.inputs);
     client_.look_at_transaction();
   }
   if (portal.result->rows == nullptr) return;
@@ -580,7 +606,7 @@ void Backend::run_command(const ClientCommand& command, Portal& portal) {
 // SET name TO value, whatever kind of value it is.
 void Backend::set_parameter(const std::string& name, const std::optional<std::string>& value) {
   if (!ClientParameters::knows(name)) {
-    client_.session().execute(value ? "SET " + name + " = " + quote_string(*value) : "RESET " + name);
+    client_.session().execute(value ? "SET " + name + " = " + setting_literal(*value) : "RESET " + name);
     return;
   }
   const bool reported = value ? client_.parameters.set(name, *value) : client_.parameters.reset(name);

@@ -15,6 +15,8 @@
 #include "server/client_state.hpp"
 #include "server/copy_in.hpp"
 #include "server/handshake.hpp"
+#include "server/interim_output.hpp"
+#include "server/progress_notices.hpp"
 #include "server/protocol/frame_reader.hpp"
 #include "server/protocol/frontend_message.hpp"
 #include "server/protocol/message_writer.hpp"
@@ -51,11 +53,13 @@ class Backend {
     Close     ///< after what is written the connection ends
   };
 
-  /// `sessions` outlives the backend; `address` is the client's, as LoginThrottle counts it.
+  /// `sessions` outlives the backend; `address` is the client's, for LoginThrottle.
   Backend(ClientSessions& sessions, CancelKey key, std::string address = {});
 
   /// Works on the messages that are there. Never throws for what a client sends.
   Next run(FrameReader& frames, MessageWriter& out);
+  /// Tells the client of long statements' progress by `output`, if it asks for that. `output` outlives the backend.
+  void tell_progress_by(InterimOutput& output) { interim_ = &output; }
   /// Stops the statement that runs, if one does. Any thread.
   void cancel() noexcept { client_.cancel(); }
   /// Whether run() may take long.
@@ -89,7 +93,7 @@ class Backend {
   void receive(const Frame& frame);
   void log_in();
   void follow(Handshake::Next next);
-  void begin_session(const Admission& admission);
+  void begin_session(const AdmittedClient& admitted);
   void handle(const Frame& frame);
   void handle(const frontend::Query& query);
   void handle(const frontend::Parse& parse);
@@ -120,6 +124,8 @@ class Backend {
   std::shared_ptr<ClientStatement> copied_rows(std::string_view text, const CopyStatement& copy);
   std::shared_ptr<ClientStatement> copied_file(std::string_view text, const CopyStatement::File& file);
   void begin(Portal& portal);
+  std::unique_ptr<ProgressNotices> tell_progress();
+  Result execute(const ClientStatement& statement, const StatementInputs& inputs);
   void begin_rows(Portal& portal);
   void begin_copy(Portal& portal);
   void stream(std::shared_ptr<Portal> portal, std::int64_t most);
@@ -150,6 +156,7 @@ class Backend {
   std::optional<Stream> stream_;
   std::unique_ptr<CopyIn> copy_in_;  // while rows come from the client
   std::optional<CancelKey> cancel_requested_;
+  InterimOutput* interim_ = nullptr;
   // While run() runs:
   FrameReader* frames_ = nullptr;
   MessageWriter* out_ = nullptr;

@@ -47,6 +47,7 @@ constexpr std::array kParameters{
     Parameter{"lock_timeout", "0", Takes::Anything, false},
     Parameter{"max_identifier_length", "63", Takes::Nothing, false},
     Parameter{"password_encryption", "scram-sha-256", Takes::One, false},
+    Parameter{"progress_notices", "off", Takes::Words, false, {"on", "off"}},
     Parameter{"result_format", "rows", Takes::Words, false, {"rows", "array", "npy"}},
     Parameter{"row_security", "off", Takes::Anything, false},
     Parameter{"search_path", "public", Takes::Anything, false},
@@ -160,6 +161,8 @@ std::string ClientParameters::show(std::string_view name) const {
 }
 
 ResultFormat ClientParameters::result_format() const { return *parse_result_format(show("result_format")); }
+
+bool ClientParameters::progress_notices() const { return show("progress_notices") == "on"; }
 
 std::map<std::string, std::string> ClientParameters::all() const {
   std::map<std::string, std::string> values;

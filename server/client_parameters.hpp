@@ -13,8 +13,8 @@
 namespace eindb {
 
 /// The parameters that PostgreSQL's clients set and ask for, as client_encoding and DateStyle, those that say how the
-/// server answers, and how long the client may be idle: of one client, by SET, SHOW and the messages of the start. Names
-/// have no case. What eindb always does has one value, and is refused another. Not thread-safe.
+/// server answers, and how long the client may be idle: of one client, by SET, SHOW and the messages of the start.
+/// Names have no case. What eindb always does has one value, and is refused another. Not thread-safe.
 class ClientParameters {
  public:
   /// A parameter and its value as it is shown.
@@ -33,6 +33,8 @@ class ClientParameters {
   std::string show(std::string_view name) const;
   /// How clients want tensors: that of the name result_format.
   ResultFormat result_format() const;
+  /// Whether clients want to be told how far long statements are.
+  bool progress_notices() const;
   /// All, by name in lower case.
   std::map<std::string, std::string> all() const;
   /// By idle_session_timeout and idle_in_transaction_session_timeout.

@@ -23,7 +23,7 @@ struct ClientSessions {
   SessionSeats seats{};
   LoginThrottle throttle{};
 
-  SessionPool& of(UserRole role) { return role == UserRole::ReadWrite ? read_write : read_only; }
+  SessionPool& of(UserRole role) { return role == UserRole::ReadOnly ? read_only : read_write; }
 };
 
 }  // namespace eindb

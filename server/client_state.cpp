@@ -31,11 +31,15 @@ ClientState::~ClientState() {
   session_.reset();  // with whatever transaction is open: it is undone
 }
 
-void ClientState::use(SessionPool& pool) { pool_ = &pool; }
+void ClientState::use(SessionPool& pool, ClientUser user) {
+  pool_ = &pool;
+  user_ = std::move(user);
+}
 
 Session& ClientState::session() {
   if (session_ != nullptr) return session_->session;
   session_ = pool_->take();
+  session_->session.act_for(user_);
   session_->session.set_settings(settings_ ? *settings_ : pool_->default_settings());
   const std::lock_guard lock(running_mutex_);
   running_ = &session_->session;

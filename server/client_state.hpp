@@ -69,7 +69,7 @@ class ClientState {
   ClientState& operator=(const ClientState&) = delete;
 
   /// Where sessions come from, once it is known who the client is. Before anything else.
-  void use(SessionPool& pool);
+  void use(SessionPool& pool, ClientUser user);
   /// The session that statements run in, with the client's settings. Throws Error if there is none to be had.
   Session& session();
   /// Before a statement that may name tables of pg_catalog, or functions that go with it.
@@ -114,6 +114,7 @@ class ClientState {
   void leave_transaction(const char* statement);
 
   SessionPool* pool_ = nullptr;
+  ClientUser user_;
   std::optional<Settings> settings_;  // while there is no session; absent: those of a new one
   std::unique_ptr<PooledSession> session_;
   std::mutex running_mutex_;    // guards running_

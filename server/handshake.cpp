@@ -32,7 +32,7 @@ void negotiate_version(const frontend::Startup& startup, MessageWriter& out) {
 
 Handshake::Handshake(ClientSessions& sessions, std::string address)
     : sessions_(sessions), address_(std::move(address)) {
-  admission_.parameters = ClientParameters(sessions.limits.idle);
+  admitted_.parameters = ClientParameters(sessions.limits.idle);
 }
 
 Handshake::Next Handshake::receive(const Frame& frame, std::size_t pending, MessageWriter& out) {
@@ -64,40 +64,40 @@ Handshake::Next Handshake::start(const frontend::Startup& startup, MessageWriter
     write_fatal(out, kInvalidAuthorization, "nobody is let in without TLS", "connect with sslmode=require");
     return Next::Close;
   }
-  if (admission_.user.empty()) throw ProtocolError("the user has no name", std::string(kInvalidAuthorization));
-  if (admission_.database.empty()) admission_.database = admission_.user;
+  if (admitted_.user.empty()) throw ProtocolError("the user has no name", std::string(kInvalidAuthorization));
+  if (admitted_.database.empty()) admitted_.database = admitted_.user;
   return Next::LogIn;
 }
 
 // What drivers want of PostgreSQL alone is left alone, but in options, which a person has written.
 void Handshake::take_parameter(std::string_view name, std::string_view value) {
   if (name == "user") {
-    admission_.user = value;
+    admitted_.user = value;
   } else if (name == "database") {
-    admission_.database = value;
+    admitted_.database = value;
   } else if (name == "options") {
     for (auto& [option, wanted] : parse_startup_options(value)) {
-      if (ClientParameters::knows(option)) admission_.parameters.set(option, wanted);
-      else admission_.settings.emplace_back(std::move(option), std::move(wanted));
+      if (ClientParameters::knows(option)) admitted_.parameters.set(option, wanted);
+      else admitted_.settings.emplace_back(std::move(option), std::move(wanted));
     }
   } else if (ClientParameters::knows(name)) {
-    admission_.parameters.set(name, value);
+    admitted_.parameters.set(name, value);
   } else if (const auto settings = Settings::names();
              std::find(settings.begin(), settings.end(), name) != settings.end()) {
-    admission_.settings.emplace_back(name, value);
+    admitted_.settings.emplace_back(name, value);
   }
 }
 
 Handshake::Next Handshake::log_in(MessageWriter& out) {
   auto session = sessions_.read_write.take();
   const bool has_users = session->session.has_users();
-  if (has_users) login_ = session->session.find_login(admission_.user);
+  if (has_users) login_ = session->session.find_login(admitted_.user);
   sessions_.read_write.give_back(std::move(session));
   if (!has_users) {
     if (!sessions_.rules.trusts)
       throw ProtocolError("the database has no users: nobody but on this machine is let in",
                           std::string(kInvalidAuthorization));
-    admission_.role = UserRole::ReadWrite;
+    admitted_.role = UserRole::Admin;  // where nobody has a password there is nobody to be kept from anything
     return Next::Admit;
   }
   authentication_.emplace(ScramExchange(login_->verifier), encrypted_ ? sessions_.rules.certificate_hash : "");
@@ -108,7 +108,7 @@ Handshake::Next Handshake::log_in(MessageWriter& out) {
 Handshake::Next Handshake::authenticate(const Frame& frame, MessageWriter& out) {
   if (frame.type == 'X') return Next::Close;
   if (frame.type != 'p') throw ProtocolError("a password is asked for");
-  const auto& user = admission_.user;
+  const auto& user = admitted_.user;
   if (!sessions_.throttle.allows(address_, user)) {
     const auto message = "too many wrong passwords have come from your address for user \"" + user + "\"";
     return refuse(kInvalidAuthorization, message, out);
@@ -116,7 +116,7 @@ Handshake::Next Handshake::authenticate(const Frame& frame, MessageWriter& out) 
   const auto outcome = authentication_->receive(frame.body, out);
   if (outcome == SaslAuthentication::Outcome::Continues) return Next::Input;
   if (outcome == SaslAuthentication::Outcome::Succeeded && login_->known) {
-    admission_.role = login_->role;
+    admitted_.role = login_->role;
     return Next::Admit;
   }
   refusal_.emplace(sessions_.throttle, address_, user);

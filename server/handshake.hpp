@@ -21,7 +21,7 @@
 namespace eindb {
 
 /// Who a client is, and what it said of itself.
-struct Admission {
+struct AdmittedClient {
   UserRole role = UserRole::ReadOnly;
   std::string user;
   std::string database;  ///< as the client calls it
@@ -33,7 +33,7 @@ struct Admission {
 ///
 ///     First --SSLRequest, GSSENCRequest: one byte--> First, encrypted from now on or not
 ///           --CancelRequest------------------------> over
-///           --StartupMessage--> log_in() --> Authentication --the password is right--> admission()
+///           --StartupMessage--> log_in() --> Authentication --the password is right--> admitted()
 ///                                   '--the database has no users: nobody is asked--------^
 ///
 /// Messages come from strangers: receive() throws ProtocolError for what is none, Error for parameters that cannot be,
@@ -45,7 +45,7 @@ class Handshake {
     Input,    ///< another message is to come
     Encrypt,  ///< TLS begins after what is written: what is received next has come through it
     LogIn,    ///< log_in() is to be called; messages have types from now on
-    Admit,    ///< as admission() says
+    Admit,    ///< as admitted() says
     Refuse,   ///< the connection ends after what is written, but not at once: who tries passwords is to wait
     Close     ///< the connection ends after what is written
   };
@@ -59,7 +59,7 @@ class Handshake {
   Next log_in(MessageWriter& out);
 
   /// After Next::Admit.
-  const Admission& admission() const { return admission_; }
+  const AdmittedClient& admitted() const { return admitted_; }
   /// What a CancelRequest asked for.
   const std::optional<CancelKey>& cancel_requested() const { return cancel_requested_; }
 
@@ -76,7 +76,7 @@ class Handshake {
   // A client asks once for each.
   bool asked_for_tls_ = false;
   bool asked_for_gss_ = false;
-  Admission admission_;
+  AdmittedClient admitted_;
   std::optional<Login> login_;
   std::optional<SaslAuthentication> authentication_;  // while it goes on
   std::optional<LoginThrottle::Refusal> refusal_;

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/thread_pool.hpp>
 #include <chrono>
 #include <csignal>
 #include <cstring>
@@ -24,7 +24,9 @@
 #include "security/digest.hpp"
 #include "server/backend.hpp"
 #include "server/client_channel.hpp"
+#include "server/counted_address.hpp"
 #include "server/error_response.hpp"
+#include "server/half_open_counts.hpp"
 
 namespace eindb {
 namespace {
@@ -40,8 +42,8 @@ constexpr std::size_t kReadBytes = std::size_t{64} << 10U;
 constexpr std::size_t kWriteBytes = std::size_t{256} << 10U;
 // Kept for the next answer; more is given back.
 constexpr std::size_t kKeptBytes = 1024;
-// Connections without a session. When there are more, those who have been silent for longest go.
-constexpr std::size_t kMostHalfOpen = 1000;
+// As many connections may have no session yet as there may be sessions, and so many at least.
+constexpr std::size_t kFewestHalfOpen = 1000;
 constexpr std::chrono::seconds kRefusalDelay{1};
 // Without descriptors, or memory, for another connection.
 constexpr std::chrono::milliseconds kAcceptPause{100};
@@ -52,9 +54,9 @@ constexpr int kFewestWorkers = 16;
 constexpr std::string_view kShutdown = "57P01";
 constexpr std::string_view kShutdownMessage = "the connection ends: the server is being shut down";
 
-int worker_count(int wanted) {
-  if (wanted > 0) return wanted;
-  return std::max(kFewestWorkers, kWorkersPerCore * static_cast<int>(std::thread::hardware_concurrency()));
+std::size_t worker_count(int wanted) {
+  const auto cores = static_cast<int>(std::thread::hardware_concurrency());
+  return static_cast<std::size_t>(wanted > 0 ? wanted : std::max(kFewestWorkers, kWorkersPerCore * cores));
 }
 
 std::int32_t random_secret() {
@@ -63,25 +65,12 @@ std::int32_t random_secret() {
   return secret;
 }
 
-// Who has an address of version 6 has a network of 2^64 of them.
-std::string throttled_address(const asio::ip::address& address) {
-  if (!address.is_v6()) return address.to_string();
-  auto bytes = address.to_v6().to_bytes();
-  std::fill(bytes.begin() + bytes.size() / 2, bytes.end(), static_cast<unsigned char>(0));
-  return asio::ip::address_v6(bytes).to_string();
-}
-
 // A connection is a descriptor, and so are the files of a session: as many as the system gives.
 void raise_descriptor_limit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = limit.rlim_max;
   ::setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-SessionOptions reading(SessionOptions options) {
-  options.read_only = true;
-  return options;
 }
 
 // Zero is no limit.
@@ -104,11 +93,12 @@ class Server::Impl {
  private:
   class Client;
 
+  SessionOptions session_options(bool read_only) const;
   void use_tls();
   void accept();
   void pause_accepting();
   void welcome(tcp::socket socket);
-  bool drop_silent();
+  bool drop_silent(const std::string* address = nullptr);
   void forget(std::int32_t process);
   void cancel(const CancelKey& key);
   void check_users(const std::string& place);
@@ -121,17 +111,17 @@ class Server::Impl {
   void for_each_client(F&& f);
 
   ServerOptions options_;
+  SharedResources resources_;
   ClientSessions sessions_;
   std::optional<TlsContext> tls_;
   asio::io_context io_{1};
-  asio::thread_pool workers_;
   tcp::acceptor acceptor_;
   asio::signal_set signals_;
   asio::steady_timer accept_timer_;
   asio::steady_timer sweep_timer_;
   // Of the thread of run():
   std::map<std::int32_t, std::shared_ptr<Client>> clients_;  // by the process of their keys, which is by age
-  std::size_t half_open_ = 0;                                // of the clients, those without a session
+  HalfOpenCounts half_open_;
   std::int32_t last_process_ = 0;
   std::array<char, kReadBytes> bytes_{};  // that were read last, of whatever client
   bool stopping_ = false;
@@ -140,17 +130,22 @@ class Server::Impl {
 };
 
 // One connection. Its members belong to the thread of run(), but while it is Working.
-class Server::Impl::Client : public std::enable_shared_from_this<Client> {
+class Server::Impl::Client : public std::enable_shared_from_this<Client>, private InterimOutput {
  public:
-  Client(Impl& server, tcp::socket socket, const std::string& address, CancelKey key)
+  Client(Impl& server, tcp::socket socket, std::string address, CancelKey key)
       : server_(server),
+        address_(std::move(address)),
         channel_(std::move(socket)),
         timer_(server.io_),
         key_(key),
-        backend_(server.sessions_, key, address),
-        login_deadline_(after(server.sessions_.limits.login)) {}
+        backend_(server.sessions_, key, address_),
+        login_deadline_(after(server.sessions_.limits.login)) {
+    backend_.tell_progress_by(*this);
+  }
 
   const CancelKey& key() const { return key_; }
+  /// As counted_address() has it.
+  const std::string& address() const { return address_; }
   bool in_session() const { return in_session_; }
   /// Whether the server waits for the client to say who it is.
   bool is_silent() const { return !in_session_ && (doing_ == Doing::Reading || doing_ == Doing::Greeting); }
@@ -217,7 +212,7 @@ class Server::Impl::Client : public std::enable_shared_from_this<Client> {
   template <class F, class Done>
   void work(F f, Done done) {
     doing_ = Doing::Working;
-    asio::post(server_.workers_, [self = shared_from_this(), guard = asio::make_work_guard(server_.io_), f, done] {
+    server_.resources_.workers().post([self = shared_from_this(), guard = asio::make_work_guard(server_.io_), f, done] {
       const auto result = f(*self);
       asio::post(self->server_.io_, [self, result, done] { done(*self, result); });
     });
@@ -240,7 +235,7 @@ class Server::Impl::Client : public std::enable_shared_from_this<Client> {
   void answer(Backend::Next next) {
     if (!in_session_ && backend_.in_session()) {
       in_session_ = true;
-      --server_.half_open_;
+      server_.half_open_.remove(address_);
     }
     if (const auto& key = backend_.cancel_requested()) server_.cancel(*key);
     if (server_.hurrying_ && next != Backend::Next::Close) {
@@ -248,9 +243,34 @@ class Server::Impl::Client : public std::enable_shared_from_this<Client> {
       next = Backend::Next::Close;
     }
     next_ = next;
+    out_.buffer().insert(0, std::exchange(interim_, {}));
+    interim_gone_ = true;
     if (next == Backend::Next::Refuse) return refuse();
     deadline_ = after(server_.sessions_.limits.send);
     write();
+  }
+
+  // What a worker's statement tells meanwhile. It is written as far as the socket takes it: the rest is tried again
+  // when there is more, and goes before the answer.
+  bool is_ready() override {
+    if (!interim_gone_) send_interim({});
+    return interim_gone_;
+  }
+  void send(MessageWriter& out) override {
+    interim_gone_ = false;
+    send_interim(std::exchange(out.buffer(), {}));
+  }
+
+  void send_interim(std::string bytes) {
+    asio::post(server_.io_, [self = shared_from_this(), more = std::move(bytes)] {
+      if (self->doing_ != Doing::Working) return;
+      auto& interim = self->interim_;
+      interim += more;
+      const auto put = self->channel_.write(interim);
+      interim.erase(0, put.bytes);
+      if (put.wait == Wait::Never) self->cancel();
+      self->interim_gone_ = interim.empty();
+    });
   }
 
   void write() {
@@ -321,12 +341,15 @@ class Server::Impl::Client : public std::enable_shared_from_this<Client> {
   }
 
   Impl& server_;
+  const std::string address_;
   ClientChannel channel_;
   asio::steady_timer timer_;
   const CancelKey key_;
   FrameReader frames_;
   MessageWriter out_;
   std::size_t written_ = 0;  // of what is in out_
+  std::string interim_;      // what is to be written while a worker works
+  std::atomic<bool> interim_gone_ = true;
   Backend backend_;
   Doing doing_ = Doing::Reading;
   Backend::Next next_ = Backend::Next::Input;  // when all is written
@@ -337,18 +360,17 @@ class Server::Impl::Client : public std::enable_shared_from_this<Client> {
 
 Server::Impl::Impl(ServerOptions options)
     : options_(std::move(options)),
-      sessions_{
-          .read_write = {options_.database, options_.session, static_cast<std::size_t>(worker_count(options_.workers))},
-          .read_only = {options_.database, reading(options_.session),
-                        static_cast<std::size_t>(worker_count(options_.workers))},
-          .transfers = TransferDirectory(options_.database),
-          .limits = options_.limits,
-          .seats = SessionSeats(options_.max_connections)},
-      workers_(static_cast<std::size_t>(worker_count(options_.workers))),
+      resources_(options_.resources, options_.database, worker_count(options_.workers), options_.read_only),
+      sessions_{.read_write = {options_.database, session_options(false), worker_count(options_.workers)},
+                .read_only = {options_.database, session_options(true), worker_count(options_.workers)},
+                .transfers = TransferDirectory(options_.database),
+                .limits = options_.limits,
+                .seats = SessionSeats(options_.max_connections)},
       acceptor_(io_),
       signals_(io_, SIGTERM, SIGINT),
       accept_timer_(io_),
-      sweep_timer_(io_) {
+      sweep_timer_(io_),
+      half_open_(std::max(kFewestHalfOpen, options_.max_connections)) {
   const auto place = options_.address + ":" + std::to_string(options_.port);
   raise_descriptor_limit();
   use_tls();
@@ -386,19 +408,25 @@ void Server::Impl::check_users(const std::string& place) {
   sessions_.read_write.give_back(std::move(session));
 }
 
+SessionOptions Server::Impl::session_options(bool read_only) const {
+  auto options = resources_.session(read_only);
+  options.statement_timeout_ms = options_.statement_timeout.count();
+  return options;
+}
+
 void Server::Impl::run() {
   await_signal();
   sweep();
   accept();
   io_.run();
-  workers_.join();
+  resources_.workers().join();
 }
 
 void Server::Impl::accept() {
   acceptor_.async_accept([this](const error_code& error, tcp::socket socket) {
     if (error == asio::error::operation_aborted) return;
     if (error) return pause_accepting();
-    if (half_open_ < kMostHalfOpen || drop_silent()) welcome(std::move(socket));
+    welcome(std::move(socket));
     accept();
   });
 }
@@ -417,19 +445,23 @@ void Server::Impl::welcome(tcp::socket socket) {
   socket.non_blocking(true, ignored);
   socket.set_option(tcp::no_delay(true), ignored);
   socket.set_option(tcp::socket::keep_alive(true), ignored);
-  const auto address = throttled_address(socket.remote_endpoint(ignored).address());
+  const auto address = counted_address(socket.remote_endpoint(ignored).address());
+  if (half_open_.is_full_for(address) && !drop_silent(&address)) return;
+  if (half_open_.is_full() && !drop_silent()) return;
   const CancelKey key{++last_process_, random_secret()};
   auto client = std::make_shared<Client>(*this, std::move(socket), address, key);
   clients_.emplace(key.process, client);
-  ++half_open_;
+  half_open_.add(address);
   client->read();
 }
 
-// Ends the connection that has been silent for longest. False: all who have no session are at work, or wait for the
-// answer to a wrong password.
-bool Server::Impl::drop_silent() {
-  const auto silent =
-      std::find_if(clients_.begin(), clients_.end(), [](const auto& entry) { return entry.second->is_silent(); });
+// Ends the connection that has been silent for longest, of an address if one is given. False: all who have no session
+// are at work, or wait for the answer to a wrong password.
+bool Server::Impl::drop_silent(const std::string* address) {
+  const auto silent = std::find_if(clients_.begin(), clients_.end(), [address](const auto& entry) {
+    const auto& client = *entry.second;
+    return client.is_silent() && (address == nullptr || client.address() == *address);
+  });
   if (silent == clients_.end()) return false;
   std::shared_ptr<Client>(silent->second)->close();
   return true;
@@ -437,7 +469,7 @@ bool Server::Impl::drop_silent() {
 
 void Server::Impl::forget(std::int32_t process) {
   const auto found = clients_.find(process);
-  if (!found->second->in_session()) --half_open_;
+  if (!found->second->in_session()) half_open_.remove(found->second->address());
   clients_.erase(found);
   end_if_alone();
 }

@@ -7,15 +7,15 @@
 #include <optional>
 #include <string>
 
-#include "engine/session.hpp"
 #include "server/client_limits.hpp"
+#include "server/shared_resources.hpp"
 #include "server/tls_context.hpp"
 
 namespace eindb {
 
 struct ServerOptions {
   std::string database;
-  SessionOptions session;
+  bool read_only = false;             ///< nobody changes the database
   std::string address = "127.0.0.1";  ///< of one interface, as a number
   std::uint16_t port = 5433;          ///< 0: one that is free
   int workers = 0;                    ///< threads that run statements; 0: four for each core, at least 16
@@ -23,7 +23,9 @@ struct ServerOptions {
   bool requires_tls = false;
   std::size_t max_connections = 2000;  ///< sessions at a time
   ClientLimits limits;
+  std::chrono::milliseconds statement_timeout{0};  ///< what the setting is by default; 0: none
   std::chrono::milliseconds shutdown_grace = std::chrono::seconds(10);  ///< for statements that run when it ends
+  ResourceLimits resources;
 };
 
 /// A database for clients of the PostgreSQL protocol. One thread waits for all sockets; statements run in others, so

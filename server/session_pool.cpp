@@ -5,7 +5,10 @@
 namespace eindb {
 
 SessionPool::SessionPool(std::string database, SessionOptions options, std::size_t kept)
-    : database_(std::move(database)), options_(options), kept_(kept), default_settings_(initial_settings(options)) {
+    : database_(std::move(database)),
+      options_(std::move(options)),
+      kept_(kept),
+      default_settings_(initial_settings(options_)) {
   idle_.reserve(kept);
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/session.hpp"
@@ -14,7 +15,8 @@ namespace eindb {
 
 /// A session, and the database as PostgreSQL's clients look at it.
 struct PooledSession {
-  PooledSession(const std::string& database, SessionOptions options) : session(database, options), catalog(session) {}
+  PooledSession(const std::string& database, SessionOptions options)
+      : session(database, std::move(options)), catalog(session) {}
 
   Session session;
   PgCatalog catalog;

@@ -25,8 +25,10 @@ std::string_view sqlstate_of(ErrorKind kind) {
     case ErrorKind::Corrupt: return "XX001";        // data_corrupted
     case ErrorKind::ReadOnly: return "25006";       // read_only_sql_transaction
     case ErrorKind::Busy: return "55P03";           // lock_not_available
+    case ErrorKind::Conflict: return "40001";       // serialization_failure
     case ErrorKind::Cancelled: return "57014";      // query_canceled
     case ErrorKind::MemoryLimit: return "53200";    // out_of_memory
+    case ErrorKind::Permission: return "42501";   // insufficient_privilege
     case ErrorKind::Sql: return "42000";            // syntax_error_or_access_rule_violation
     case ErrorKind::Internal: break;
   }

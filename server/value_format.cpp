@@ -87,10 +87,14 @@ bool is_text(DataType type) {
 
 // Bytes of an integer of the type; 0: it is none.
 std::size_t integer_bytes(DataType type) {
-  using enum DataType;
-  if (type == Bool || type == Int2 || type == Int4 || type == Oid || type == Int8)
-    return static_cast<std::size_t>(find_data_type(type)->size);
-  return 0;
+  switch (type) {
+    case DataType::Bool: return 1;
+    case DataType::Int2: return 2;
+    case DataType::Int4:
+    case DataType::Oid: return 4;
+    case DataType::Int8: return 8;
+    default: return 0;
+  }
 }
 
 void append_bytea_text(std::string& out, const Cell& cell) {

@@ -119,6 +119,7 @@ std::string quoted(const std::string& text) {
 
 std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv, int& status) {
   CommandLine line;
+  ServeCommand serve;
   CLI::App app("A database for tensors. Without -c or -f, statements are read from standard input.", "eindb");
   std::vector<std::string> commands;
   std::vector<std::string> files;
@@ -147,12 +148,19 @@ std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv,
   app.add_flag_callback(
       "--bail", [&] { line.settings.bail = true; }, "end a script at its first error (the default)");
   app.add_option_function<int>(
-      "--threads", [&](int n) { line.session_statements.push_back("SET threads = " + std::to_string(n)); },
+      "--threads",
+      [&](int n) {
+        line.session_statements.push_back("SET threads = " + std::to_string(n));
+        serve.threads = n;
+      },
       "threads that work on tiles");
   app.add_option_function<std::string>(
       "--memory-limit",
-      [&](const std::string& size) { line.session_statements.push_back("SET memory_limit = " + quoted(size)); },
-      "memory that a statement may take, as in 2GB");
+      [&](const std::string& size) {
+        line.session_statements.push_back("SET memory_limit = " + quoted(size));
+        serve.memory_limit = size;
+      },
+      "memory that a statement may take, or with serve all of them together, as in 2GB");
   CalibrateCommand calibrate;
   auto* calibration = app.add_subcommand(
       "calibrate", "measure this machine for SET cost_model = 'calibrated', print and keep the figures");
@@ -161,11 +169,14 @@ std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv,
   calibration->add_option("--seconds", calibrate.seconds, "about how long to measure")
       ->check(CLI::Range(0.0, 600.0))
       ->capture_default_str();
-  ServeCommand serve;
   auto* server = app.add_subcommand("serve", "serve the database to clients of the PostgreSQL protocol");
   server->fallthrough();
   server->add_option("DATABASE", line.database, "file of the database, made if it is not there")->required();
   server->add_option("--listen", serve.listen, "ADDRESS:PORT; port 0 is one that is free")->capture_default_str();
+  server->add_option("--files-dir", serve.files_directory,
+                     "directory of the files that clients may COPY; without, none");
+  server->add_option("--heavy", serve.heavy_statements, "long statements that run at a time")
+      ->check(CLI::Range(1, 1024));
   server->add_option("--workers", serve.workers, "threads that run statements")->check(CLI::Range(1, 1024));
   add_tls(*server, serve);
   add_limits(*server, serve);

@@ -43,7 +43,7 @@ bool run_interactively(Shell& shell, Session& session, const CommandLine& line) 
 /// The exit status.
 int run(const CommandLine& line) {
   if (line.serve) {
-    run_server(*line.serve, line.database, line.session);
+    run_server(*line.serve, line.database, line.session.read_only);
     return 0;
   }
   const bool interactive = line.jobs.empty() && isatty(STDIN_FILENO) != 0;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/error.hpp"
+#include "engine/settings.hpp"
 
 namespace eindb {
 namespace {
@@ -39,19 +40,30 @@ std::optional<TlsOptions> tls_of(const ServeCommand& command) {
   return std::nullopt;
 }
 
+std::int64_t bytes_of(const std::string& size) {
+  if (size.empty()) return 0;
+  if (const auto bytes = parse_byte_size(size); bytes && *bytes > 0) return *bytes;
+  throw Error(ErrorKind::Value, "'" + size + "' is no size of memory", std::nullopt,
+              "write it as in --memory-limit 2GB");
+}
+
 }  // namespace
 
-void run_server(const ServeCommand& command, const std::string& database, SessionOptions session) {
+void run_server(const ServeCommand& command, const std::string& database, bool read_only) {
   auto options = listening_on(command.listen);
   options.database = database;
-  options.session = session;
-  options.session.statement_timeout_ms = command.statement_timeout.count();
+  options.read_only = read_only;
   options.workers = command.workers;
   options.tls = tls_of(command);
   options.requires_tls = command.requires_tls;
   options.max_connections = command.max_connections;
   options.limits = command.limits;
+  options.statement_timeout = command.statement_timeout;
   options.shutdown_grace = command.shutdown_grace;
+  options.resources = {.memory = bytes_of(command.memory_limit),
+                       .threads = command.threads,
+                       .heavy_statements = command.heavy_statements,
+                       .files_directory = command.files_directory};
   Server server(std::move(options));
   if (server.exposes_clear_text())
     std::fputs("warning: other machines reach this server, and may connect without TLS: --tls-required forbids it\n",

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <string>
 
-#include "engine/session.hpp"
 #include "server/server.hpp"
 
 namespace eindb {
@@ -19,9 +18,13 @@ struct ServeCommand {
   ClientLimits limits;
   std::chrono::milliseconds statement_timeout{0};
   std::chrono::milliseconds shutdown_grace = ServerOptions{}.shutdown_grace;
+  std::string memory_limit;  ///< of all clients, as in "2GB"; empty: by the machine
+  int threads = 0;           ///< that a statement may use; 0: the cores
+  int heavy_statements = 0;  ///< that run at a time; 0: by the cores
+  std::string files_directory;
 };
 
 /// Serves clients until a signal asks to stop. Throws Error.
-void run_server(const ServeCommand& command, const std::string& database, SessionOptions session);
+void run_server(const ServeCommand& command, const std::string& database, bool read_only);
 
 }  // namespace eindb

@@ -162,13 +162,13 @@ void DatabaseFile::configure_memory(SqliteConnection& connection, std::int64_t c
 }
 
 // A file of which only a part could be mapped is read by pread, which takes up to twice as long.
-void DatabaseFile::limit_memory(std::int64_t bytes, int readers) {
+void DatabaseFile::limit_memory(std::int64_t bytes, int readers, std::int64_t own_bytes) {
   if (in_memory_) return;
   std::error_code error;
   const auto size = fs::file_size(path_, error);
   const bool fits = !error && size <= static_cast<std::uintmax_t>(bytes / kMappedShare / (readers + 1));
   const auto mapped = fits ? kMappedBytes : 0;
-  const auto cache = std::clamp(bytes / kCacheShare / 1024, kSmallestCacheKiB, kCacheKiB);
+  const auto cache = std::clamp(own_bytes / kCacheShare / 1024, kSmallestCacheKiB, kCacheKiB);
   if (mapped == mapped_bytes_ && cache == cache_kib_) return;
   mapped_bytes_ = mapped;
   cache_kib_ = cache;

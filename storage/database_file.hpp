@@ -36,6 +36,8 @@ class DatabaseFile {
   bool is_in_memory() const { return in_memory_; }
   bool is_read_only() const { return read_only_; }
   SqliteConnection& connection() { return *connection_; }
+  /// As SqliteConnection::has_written().
+  bool has_written() const { return connection_->has_written(); }
 
   /// Whether further connections can read while this one writes: a file with a write-ahead log.
   bool has_parallel_readers() const { return write_ahead_log_; }
@@ -44,8 +46,9 @@ class DatabaseFile {
   void give_back(std::unique_ptr<SqliteConnection> reader);
 
   /// What connections may take of the process's resident memory, in all about an eighth of `bytes`: pages that wait to
-  /// be written, and pages of the file that `readers` beside connection() have mapped. Not while readers are lent.
-  void limit_memory(std::int64_t bytes, int readers);
+  /// be written, and pages of the file that `readers` beside connection() have mapped, which the whole process shares;
+  /// the former by `own_bytes` where others have a part in the limit. Not while readers are lent.
+  void limit_memory(std::int64_t bytes, int readers, std::int64_t own_bytes);
 
   /// Stops the SQL that runs on connection(). Any thread, also a signal handler.
   void interrupt() noexcept { connection_->interrupt(); }

@@ -18,9 +18,11 @@ namespace {
 
 }  // namespace
 
-InputFile::InputFile(std::string path)
-    // A pipe without a writer would block; it is refused below.
-    : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+InputFile::InputFile(const FilePath& path) : path_(path.text()) {
+  const auto place = path.place();
+  // A pipe without a writer would block; it is refused below.
+  const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | (place.is_confined() ? O_NOFOLLOW : 0);
+  descriptor_ = ::openat(place.directory(), place.name.c_str(), flags);
   if (descriptor_ < 0) cannot_read(path_, std::strerror(errno));
   measure();
 }
@@ -39,6 +41,8 @@ void InputFile::measure() {
 }
 
 InputFile::~InputFile() { ::close(descriptor_); }
+
+std::string InputFile::path_of_descriptor() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
 
 std::size_t InputFile::read_some(std::int64_t offset, std::span<std::byte> target) const {
   std::size_t done = 0;

@@ -24,12 +24,11 @@ namespace fs = std::filesystem;
 }
 
 /// Makes the rename itself durable. Some file systems cannot; then it is as durable as they are.
-void sync_directory(const std::string& file) {
-  const auto directory = fs::path(file).parent_path();
-  const int descriptor = ::open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return;
-  ::fsync(descriptor);
-  ::close(descriptor);
+void sync_directory(const FilePath::Place& file) {
+  const auto parent = fs::path(file.name).parent_path();
+  const FileDescriptor directory(
+      ::openat(file.directory(), parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (directory) ::fsync(directory.get());
 }
 
 /// Gives a file that replaces another the other's permissions, where the system lets us.
@@ -45,23 +44,29 @@ bool names_descriptor(const std::string& path) {
 
 }  // namespace
 
-OutputFile::OutputFile(std::string path) : path_(std::move(path)), target_(path_) {
+OutputFile::OutputFile(const FilePath& path) : path_(path.text()), target_(path.place()) {
   struct stat status {};
-  const bool exists = ::stat(path_.c_str(), &status) == 0;
+  const bool confined = target_.is_confined();
+  const bool exists =
+      ::fstatat(target_.directory(), target_.name.c_str(), &status, confined ? AT_SYMLINK_NOFOLLOW : 0) == 0;
   if (exists && S_ISDIR(status.st_mode)) cannot_write(path_, "it is a directory");
+  if (exists && confined && !S_ISREG(status.st_mode)) {
+    throw Error(ErrorKind::Permission, "cannot write " + path_ + ": it is no regular file", std::nullopt,
+                "give another name");
+  }
   if (exists && (!S_ISREG(status.st_mode) || names_descriptor(path_))) {
     open_directly();
     return;
   }
   std::error_code error;
-  if (const auto resolved = fs::canonical(path_, error); !error) target_ = resolved.string();
+  if (const auto resolved = fs::canonical(path_, error); !confined && !error) target_.name = resolved.string();
   open_temporary();
   if (exists) keep_mode(descriptor_, status.st_mode);
 }
 
 OutputFile::~OutputFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  if (!temporary_.empty()) ::unlinkat(target_.directory(), temporary_.c_str(), 0);
 }
 
 void OutputFile::open_directly() {
@@ -71,14 +76,16 @@ void OutputFile::open_directly() {
 
 void OutputFile::open_temporary() {
   for (int n = 0;; ++n) {
-    auto name = target_ + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(n);
-    descriptor_ = ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    auto name = target_.name + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(n);
+    descriptor_ = ::openat(target_.directory(), name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor_ < 0 && errno == EEXIST) continue;
     if (descriptor_ < 0) fail();
     temporary_ = std::move(name);
     return;
   }
 }
+
+std::string OutputFile::path_of_descriptor() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
 
 void OutputFile::fail() const { cannot_write(path_, std::strerror(errno)); }
 
@@ -127,7 +134,7 @@ void OutputFile::commit() {
   if (!temporary_.empty() && ::fsync(descriptor_) != 0) fail();
   if (::close(std::exchange(descriptor_, -1)) != 0) fail();
   if (temporary_.empty()) return;
-  if (std::rename(temporary_.c_str(), target_.c_str()) != 0) fail();
+  if (::renameat(target_.directory(), temporary_.c_str(), target_.directory(), target_.name.c_str()) != 0) fail();
   temporary_.clear();
   sync_directory(target_);
 }

@@ -5,6 +5,8 @@
 #include <span>
 #include <string>
 
+#include "storage/file_path.hpp"
+
 namespace eindb {
 
 /// A file that appears whole or not at all: bytes go to a temporary file beside the target, commit() renames it.
@@ -12,8 +14,9 @@ namespace eindb {
 /// Threads: write_at from any once the file is built; the rest one at a time.
 class OutputFile {
  public:
-  /// Error{Io} that names the path: no such directory, a directory, no permission.
-  explicit OutputFile(std::string path);
+  /// Error{Io} that names the path: no such directory, a directory, no permission. Error{Permission} as
+  /// FilePath::place, and for a confined path to anything but a regular file.
+  explicit OutputFile(const FilePath& path);
   /// Removes the temporary file unless commit() returned.
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
@@ -30,7 +33,7 @@ class OutputFile {
   /// On file systems that do not know, `offset` itself.
   std::int64_t next_written(std::int64_t offset) const;
   /// Where the bytes go until commit(), for a library that writes by path: it may fill this file, not replace it.
-  const std::string& temporary_path() const { return temporary_; }
+  std::string path_of_descriptor() const;
   /// Sets the length; what was not written reads as zeros and takes no space.
   void resize(std::int64_t size);
   /// The target has the new contents, also after a crash of the machine.
@@ -42,8 +45,8 @@ class OutputFile {
   [[noreturn]] void fail() const;
 
   std::string path_;
-  std::string target_;     // path_ with symbolic links followed
-  std::string temporary_;  // empty for a target written directly
+  FilePath::Place target_;  // with symbolic links followed
+  std::string temporary_;   // beside the target; empty for one that is written directly
   int descriptor_ = -1;
 };
 

@@ -37,9 +37,36 @@ constexpr std::array<std::string_view, 23> kPragmasWithArgument{"analysis_limit"
                                                                 "table_xinfo",
                                                                 "wal_checkpoint"};
 
-bool is_harmless_pragma(const char* name) {
-  return std::any_of(kPragmasWithArgument.begin(), kPragmasWithArgument.end(),
-                     [&](std::string_view known) { return sqlite3_stricmp(name, std::string(known).c_str()) == 0; });
+/// Pragmas of clients only tell: what they set would stay in the session, which others get next, and `database_list`
+/// names the server's files.
+constexpr std::array<std::string_view, 24> kPragmasOfClients{
+    "application_id",   "collation_list", "compile_options", "data_version", "encoding",   "foreign_key_check",
+    "foreign_key_list", "freelist_count", "function_list",   "index_info",   "index_list", "index_xinfo",
+    "integrity_check",  "journal_mode",   "max_page_count",  "module_list",  "page_count", "page_size",
+    "pragma_list",      "quick_check",    "schema_version",  "table_info",   "table_list", "table_xinfo"};
+
+/// Of those, which take an argument that sets nothing.
+constexpr std::array<std::string_view, 9> kArgumentsOfClients{
+    "foreign_key_check", "foreign_key_list", "index_info", "index_list", "index_xinfo",
+    "integrity_check",   "quick_check",      "table_info", "table_xinfo"};
+
+/// Kinds of virtual tables that keep their contents in tables of the database. Others look elsewhere: at the bytes of
+/// the file, at what the connection runs.
+constexpr std::array<std::string_view, 8> kModulesOfClients{"fts3",      "fts4",  "fts4aux",   "fts5",
+                                                            "fts5vocab", "rtree", "rtree_i32", "geopoly"};
+
+/// Functions that take code or addresses from their arguments.
+constexpr std::array<std::string_view, 2> kFunctionsOfNobody{"load_extension", "fts3_tokenizer"};
+
+template <std::size_t n>
+bool is_one_of(const std::array<std::string_view, n>& names, const char* name) {
+  return name != nullptr && std::any_of(names.begin(), names.end(), [&](std::string_view known) {
+           return sqlite3_stricmp(name, std::string(known).c_str()) == 0;
+         });
+}
+
+bool is_pragma_of_clients(const char* name, const char* argument) {
+  return is_one_of(kPragmasOfClients, name) && (argument == nullptr || is_one_of(kArgumentsOfClients, name));
 }
 
 bool writes(int action) { return action == SQLITE_INSERT || action == SQLITE_UPDATE || action == SQLITE_DELETE; }
@@ -79,6 +106,11 @@ bool is_secret(const char* table) {
          sqlite3_stricmp(table, "sqlite_dbpage") == 0;
 }
 
+/// Whether tables of the module `name` would show what is_secret() hides; `for_clients`: or anything that is no table.
+bool shows_bytes(const char* name, bool for_clients) {
+  return for_clients ? !is_one_of(kModulesOfClients, name) : is_secret(name);
+}
+
 }  // namespace
 
 bool is_reserved_name(const char* name) { return name != nullptr && sqlite3_strnicmp(name, "eindb_", 6) == 0; }
@@ -111,25 +143,39 @@ int SqliteAuthorizer::decide_for_user(SqliteConnection& connection, int action, 
   }
   // Also at the time of step: a statement is compiled again there, and the tables of extensions compile their own.
   if (action == SQLITE_READ && is_secret(first) && !connection.vacuums_)
-    return deny(connection, "what passwords are checked against cannot be read", "SHOW USERS lists the users");
+    return forbid(connection, "what passwords are checked against cannot be read", "SHOW USERS lists the users");
   const bool compiles = connection.origin_ == SqliteConnection::Origin::UserPrepare;
   if (compiles && (action == SQLITE_DETACH || changes_attached(action, first, database)))
     return deny(connection, "the schemas beside the database's own are read-only", "");
   if (action == SQLITE_ALTER_TABLE) connection.altered_table_ = true;
   if (action == SQLITE_SAVEPOINT && first != nullptr && std::strcmp(first, "ROLLBACK") == 0) ++connection.rollbacks_;
 
-  // ATTACH is compiled in prepare; at the time of step it comes from VACUUM alone, which copies every table.
-  if (action == SQLITE_ATTACH && connection.origin_ == SqliteConnection::Origin::UserStep) connection.vacuums_ = true;
   if (action == SQLITE_ATTACH && compiles)
-    return deny(connection, "ATTACH is not allowed: a session works on one database", "open the other file by itself");
-  if (action == SQLITE_PRAGMA && second != nullptr && !is_harmless_pragma(first))
-    return deny(connection, "this pragma could harm the database and cannot be set", "");
-  if (action == SQLITE_FUNCTION && second != nullptr && sqlite3_stricmp(second, "load_extension") == 0)
-    return deny(connection, "extensions cannot be loaded", "");
+    return forbid(connection, "ATTACH is not allowed: a session works on one database",
+                  "open the other file by itself");
+  // At the time of step ATTACH comes from VACUUM alone, which copies every table: INTO a file, or one without a name.
+  if (action == SQLITE_ATTACH && connection.for_clients_ && first != nullptr && *first != '\0')
+    return forbid(connection, "VACUUM INTO would write a file of the server", "COPY writes tensors and rows");
+  if (action == SQLITE_ATTACH && connection.origin_ == SqliteConnection::Origin::UserStep) connection.vacuums_ = true;
+  if (action == SQLITE_PRAGMA && second != nullptr && !is_one_of(kPragmasWithArgument, first))
+    return forbid(connection, "this pragma could harm the database and cannot be set", "");
+  if (action == SQLITE_PRAGMA && connection.for_clients_ && !is_pragma_of_clients(first, second))
+    return forbid(connection, "this pragma is not for clients of a server", "PRAGMA table_info and the like are");
+  if (action == SQLITE_CREATE_VTABLE && shows_bytes(second, connection.for_clients_))
+    return forbid(connection, "virtual tables of this kind are not allowed", "use fts5, fts4 or rtree");
+  if (action == SQLITE_FUNCTION && is_one_of(kFunctionsOfNobody, second))
+    return forbid(connection, "extensions cannot be loaded", "");
   return SQLITE_OK;
 }
 
+int SqliteAuthorizer::forbid(SqliteConnection& connection, const char* reason, const char* hint) {
+  deny(connection, reason, hint);
+  connection.denial_kind_ = ErrorKind::Permission;
+  return SQLITE_DENY;
+}
+
 int SqliteAuthorizer::deny(SqliteConnection& connection, const char* reason, const char* hint) {
+  connection.denial_kind_ = ErrorKind::ReadOnly;
   connection.denial_ = reason;
   connection.denial_hint_ = hint;
   return SQLITE_DENY;

@@ -12,6 +12,10 @@ class SqliteConnection;
 ///  - attach other files (VACUUM INTO may write one), or change or detach a schema that eindb attached;
 ///  - load extensions;
 ///  - give a pragma a value, save for a list of harmless ones.
+/// SQL of a server's clients (SqliteConnection::restrict_to_clients) may not either
+///  - write a file by VACUUM INTO;
+///  - use pragmas that do anything but tell, nor those that tell of the server's files;
+///  - make virtual tables but those that keep their contents in the database.
 /// eindb's own SQL may do all this, but no trigger may write in its name: a database file from
 /// elsewhere can hold any.
 class SqliteAuthorizer {
@@ -25,6 +29,8 @@ class SqliteAuthorizer {
   static int decide_for_eindb(SqliteConnection& connection, int action, const char* trigger);
   static int decide_for_user(SqliteConnection& connection, int action, const char* first, const char* second,
                              const char* database);
+  /// What nobody may, or this one: Error{Permission}; deny() is Error{ReadOnly}.
+  static int forbid(SqliteConnection& connection, const char* reason, const char* hint);
   static int deny(SqliteConnection& connection, const char* reason, const char* hint);
 };
 

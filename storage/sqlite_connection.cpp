@@ -43,6 +43,7 @@ int open_flags(SqliteConnection::Access access) {
 }
 
 ErrorKind kind_of(int code) {
+  if (code == SQLITE_BUSY_SNAPSHOT) return ErrorKind::Conflict;
   switch (code & 0xFF) {
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT: return ErrorKind::Corrupt;
@@ -62,6 +63,7 @@ ErrorKind kind_of(int code) {
 
 std::string hint_for(ErrorKind kind) {
   if (kind == ErrorKind::Busy) return "another connection writes to this database; try again when it is done";
+  if (kind == ErrorKind::Conflict) return "ROLLBACK, and run the transaction again";
   if (kind == ErrorKind::ReadOnly) return "open a file that you may write, or a copy of it";
   return "";
 }
@@ -200,6 +202,8 @@ bool SqliteConnection::is_active() const {
   return in_transaction() || sqlite3_txn_state(handle_, "main") != SQLITE_TXN_NONE;
 }
 
+bool SqliteConnection::has_written() const { return sqlite3_txn_state(handle_, "main") == SQLITE_TXN_WRITE; }
+
 SqliteConnection::ChangePoint SqliteConnection::change_point() {
   return {sqlite3_total_changes64(handle_), query_integer("PRAGMA main.schema_version")};
 }
@@ -263,7 +267,11 @@ void SqliteConnection::fail(int code, std::optional<std::string_view> user_sql) 
   }
   // SQLite has several codes for what its authorizer denied.
   if (const auto denial = std::exchange(denial_, {}); !denial.empty())
-    throw Error(ErrorKind::ReadOnly, denial, std::nullopt, denial_hint_);
+    throw Error(denial_kind_, denial, std::nullopt, denial_hint_);
+  if (kind == ErrorKind::Conflict) {
+    throw Error(kind, "another connection has changed the database since this transaction began to read", std::nullopt,
+                hint_for(kind));
+  }
   if ((code & 0xFF) == SQLITE_NOTADB) throw Error(kind, name_ + " is not a database");
   if (user_sql) {
     throw Error(kind, sqlite3_errmsg(handle_), token_at(*user_sql, sqlite3_error_offset(handle_)), hint_for(kind));

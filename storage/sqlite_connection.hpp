@@ -76,6 +76,8 @@ class SqliteConnection {
 
   /// True between BEGIN or SAVEPOINT and the matching end.
   bool in_transaction() const;
+  /// True while a write transaction is open, which keeps others from writing.
+  bool has_written() const;
   /// True while a read or a write transaction is open, also the implicit one of a running SELECT.
   bool is_active() const;
   /// True inside a SqliteTransaction that has changed nothing yet: what it sees is what is committed.
@@ -97,6 +99,9 @@ class SqliteConnection {
   /// The same as data_version(), also where no transaction has read yet: then it looks at the file. Inside a
   /// transaction the state that it tells of is held from here on.
   std::uint64_t current_data_version();
+
+  /// From now on SQL of a person is that of a server's clients, who may do less (storage/sqlite_authorizer.hpp).
+  void restrict_to_clients() { for_clients_ = true; }
 
   void set_busy_timeout(std::chrono::milliseconds timeout);
   /// SQL that runs long looks at `cancellation` now and then and stops with its error. Null: nobody asks.
@@ -142,7 +147,9 @@ class SqliteConnection {
   Origin origin_ = Origin::Eindb;
   bool altered_table_ = false;  // by the statement that is compiled now
   bool vacuums_ = false;        // the statement that runs now
-  std::string denial_;          // why the authorizer said no, for the message
+  bool for_clients_ = false;
+  ErrorKind denial_kind_ = ErrorKind::ReadOnly;
+  std::string denial_;  // why the authorizer said no, for the message
   std::string denial_hint_;
   std::uint32_t rollbacks_ = 0;
   std::optional<ChangePoint> clean_point_;  // of the outermost SqliteTransaction

@@ -33,7 +33,7 @@ std::string matrix_market_head(DType type, std::int64_t rows, std::int64_t colum
          std::to_string(rows) + " " + std::to_string(columns) + " " + std::to_string(entries) + "\n";
 }
 
-CellListWriter::CellListWriter(const std::string& path, CellListStyle style)
+CellListWriter::CellListWriter(const FilePath& path, CellListStyle style)
     : file_(path), style_(std::move(style)), buffer_(style_.head) {}
 
 void CellListWriter::flush() {

@@ -32,7 +32,7 @@ void append_csv_field(std::string& out, std::string_view text, char delimiter);
 /// comes. Not thread-safe.
 class CellListWriter {
  public:
-  CellListWriter(const std::string& path, CellListStyle style);
+  CellListWriter(const FilePath& path, CellListStyle style);
 
   template <class T>
   void add(std::span<const std::int64_t> key, const T& value) {

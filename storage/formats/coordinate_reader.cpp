@@ -35,7 +35,7 @@ CoordinateOptions frostt_options() {
   return {.delimiter = '\0', .header = CsvHeader::Absent, .comment = '#', .base = 1};
 }
 
-CoordinateReader::CoordinateReader(const std::string& path, CoordinateOptions options, std::optional<Shape> shape,
+CoordinateReader::CoordinateReader(const FilePath& path, CoordinateOptions options, std::optional<Shape> shape,
                                    std::optional<DType> dtype, const Cancellation& cancellation)
     : file_(path), lines_(file_), options_(options), shape_(std::move(shape)), dtype_(dtype) {
   if (shape_) rank_ = shape_->rank();

@@ -30,7 +30,7 @@ class CoordinateReader final : public CellSource {
  public:
   /// Error{Corrupt} with file and line: lines of different length, fields that are no numbers; Error{Value} for keys
   /// below the base and for a file without lines whose shape nobody gives; Error{Shape} for a shape beyond 64 bits.
-  CoordinateReader(const std::string& path, CoordinateOptions options, std::optional<Shape> shape,
+  CoordinateReader(const FilePath& path, CoordinateOptions options, std::optional<Shape> shape,
                    std::optional<DType> dtype, const Cancellation& cancellation);
 
   DType dtype() const override { return *dtype_; }

@@ -40,7 +40,7 @@ FirstRow read_first_row(CsvScanner& scanner) {
 
 }  // namespace
 
-CsvReader::CsvReader(const std::string& path, CsvOptions options, const Cancellation* cancellation)
+CsvReader::CsvReader(const FilePath& path, CsvOptions options, const Cancellation* cancellation)
     : file_(path), options_(options), cancellation_(cancellation) {
   const auto first = read_first_row(bands_.emplace(file_, options_.delimiter));
   const bool has_header = options_.header == CsvHeader::Present ||

@@ -29,7 +29,7 @@ class CsvReader {
  public:
   /// Error{Corrupt} with file, line and what was found: rows of different length, a field that is no number, no rows.
   /// `cancellation`, if given, is looked at now and then; it must outlive the reader.
-  explicit CsvReader(const std::string& path, CsvOptions options = {}, const Cancellation* cancellation = nullptr);
+  explicit CsvReader(const FilePath& path, CsvOptions options = {}, const Cancellation* cancellation = nullptr);
 
   std::int64_t rows() const { return rows_; }
   std::int64_t columns() const { return columns_; }

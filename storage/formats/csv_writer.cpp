@@ -14,7 +14,7 @@ constexpr std::size_t kFlushBytes = 1 << 20;
 
 }  // namespace
 
-CsvWriter::CsvWriter(const std::string& path, DType dtype, const Shape& shape, const std::vector<std::string>& header,
+CsvWriter::CsvWriter(const FilePath& path, DType dtype, const Shape& shape, const std::vector<std::string>& header,
                      char delimiter)
     : file_(path),
       dtype_(dtype),

@@ -16,7 +16,7 @@ class CsvWriter {
  public:
   /// `header` names the columns, or is empty for none. Error{Unsupported} for complex numbers and for more than two
   /// dimensions.
-  CsvWriter(const std::string& path, DType dtype, const Shape& shape, const std::vector<std::string>& header = {},
+  CsvWriter(const FilePath& path, DType dtype, const Shape& shape, const std::vector<std::string>& header = {},
             char delimiter = ',');
 
   /// The next rows: a tile of the file's type and rank, with all columns. The bands together have the file's shape.

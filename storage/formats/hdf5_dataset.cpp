@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <filesystem>
 #include <limits>
 
 #include "common/check.hpp"
@@ -98,8 +97,7 @@ std::string without_slash(const std::string& name) {
 
 }  // namespace
 
-Hdf5Dataset::Hdf5Dataset(std::string path, const std::string& name, std::int64_t largest_chunk)
-    : path_(std::move(path)) {
+Hdf5Dataset::Hdf5Dataset(const InputFile& file, const std::string& name, std::int64_t largest_chunk) : input_(file) {
   const std::scoped_lock lock(hdf5_mutex());
   prepare_hdf5();
   try {
@@ -123,13 +121,15 @@ void Hdf5Dataset::close() {
 }
 
 Error Hdf5Dataset::fault(const std::string& what) const {
-  return hdf5_error(ErrorKind::Corrupt, path_ + (name_.empty() ? "" : ": data set " + quoted_name(name_)) + " " + what);
+  return hdf5_error(ErrorKind::Corrupt,
+                    input_.path() + (name_.empty() ? "" : ": data set " + quoted_name(name_)) + " " + what);
 }
 
 void Hdf5Dataset::fail(const std::string& what) const { throw fault(what); }
 
 void Hdf5Dataset::refuse(const std::string& what, const std::string& hint) const {
-  throw Error(ErrorKind::Unsupported, path_ + ": data set " + quoted_name(name_) + " " + what, std::nullopt, hint);
+  throw Error(ErrorKind::Unsupported, input_.path() + ": data set " + quoted_name(name_) + " " + what, std::nullopt,
+              hint);
 }
 
 void Hdf5Dataset::open_file() {
@@ -144,7 +144,7 @@ void Hdf5Dataset::open_file() {
     cache.initial_size = std::min(cache.initial_size, kMetadataCache);
     CHECK(H5Pset_mdc_config(access.get(), &cache) >= 0, "a smaller cache of metadata is a valid one");
   }
-  file_ = Hdf5Handle(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose);
+  file_ = Hdf5Handle(H5Fopen(input_.path_of_descriptor().c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose);
   if (!file_) fail("is no valid HDF5 file");
 }
 
@@ -159,7 +159,7 @@ void Hdf5Dataset::open_dataset(const std::string& wanted, std::int64_t largest_c
   name_ = wanted;
   if (wanted.empty()) {
     const auto names = dataset_names();
-    name_ = names[choose_array(path_, names, wanted, "DATASET")];
+    name_ = names[choose_array(input_.path(), names, wanted, "DATASET")];
   }
   const Hdf5Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
   H5Pset_elink_cb(access.get(), refuse_external_link, nullptr);
@@ -167,7 +167,7 @@ void Hdf5Dataset::open_dataset(const std::string& wanted, std::int64_t largest_c
   dataset_ = open();
   if (!dataset_) {
     const auto reason = fault("cannot be opened");
-    choose_array(path_, dataset_names(), name_, "DATASET");  // if it is not there, says which are
+    choose_array(input_.path(), dataset_names(), name_, "DATASET");  // if it is not there, says which are
     throw Error(reason);
   }
   check_storage();
@@ -277,8 +277,7 @@ void Hdf5Dataset::check_size() const {
   std::int64_t bytes = 0;
   if (__builtin_mul_overflow(shape_.element_count(), widest, &bytes))
     fail("has the shape " + shape_.to_string() + ", which overflows");
-  std::error_code ignored;
-  const auto file_size = static_cast<std::int64_t>(std::filesystem::file_size(path_, ignored));
+  const auto file_size = input_.size();
   if (bytes > kAlwaysAllowed && bytes / kLargestRatio > file_size) {
     fail("claims " + std::to_string(bytes) + " bytes of values, in a file of " + std::to_string(file_size));
   }
@@ -292,8 +291,8 @@ Tile Hdf5Dataset::read_block(const std::vector<std::int64_t>& begin, const Shape
   const auto* values = is_unsigned_ ? tile.data<std::int64_t>() : nullptr;
   if (values != nullptr && std::any_of(values, values + extents.element_count(), [](auto v) { return v < 0; })) {
     throw Error(ErrorKind::Value,
-                path_ + ": data set " + quoted_name(name_) + " holds an unsigned integer beyond INT64", std::nullopt,
-                "save it as 64-bit floats");
+                input_.path() + ": data set " + quoted_name(name_) + " holds an unsigned integer beyond INT64",
+                std::nullopt, "save it as 64-bit floats");
   }
   return tile;
 }

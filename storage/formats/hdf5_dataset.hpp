@@ -6,6 +6,7 @@
 
 #include "storage/formats/block_reader.hpp"
 #include "storage/formats/hdf5_library.hpp"
+#include "storage/input_file.hpp"
 #include "tensor/tile.hpp"
 
 namespace eindb {
@@ -17,11 +18,11 @@ namespace eindb {
 class Hdf5Dataset final : public BlockReader {
  public:
   /// The data set `name`, a path from the root group with or without its slash, or if that is empty the only one.
-  /// Chunks may have `largest_chunk` bytes, which are held in memory as a whole.
+  /// Chunks may have `largest_chunk` bytes, which are held in memory as a whole. `file` outlives this.
   /// Error{Corrupt} for a damaged file; Error{UnknownName} for a name that is not there; Error{Unsupported} for other
   /// elements, for filters that libhdf5 does not have built in, and for values that lie in other files: external
   /// links and files, virtual data sets.
-  Hdf5Dataset(std::string path, const std::string& name, std::int64_t largest_chunk);
+  Hdf5Dataset(const InputFile& file, const std::string& name, std::int64_t largest_chunk);
   ~Hdf5Dataset() override;
 
   DType dtype() const override { return dtype_; }
@@ -51,7 +52,7 @@ class Hdf5Dataset final : public BlockReader {
   [[noreturn]] void fail(const std::string& what) const;
   [[noreturn]] void refuse(const std::string& what, const std::string& hint) const;
 
-  std::string path_;
+  const InputFile& input_;
   std::string name_;
   Hdf5Handle file_;
   Hdf5Handle dataset_;

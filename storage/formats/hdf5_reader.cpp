@@ -6,11 +6,11 @@
 
 namespace eindb {
 
-Hdf5Reader::Hdf5Reader(const std::string& path, const std::string& name, std::int64_t memory_limit,
+Hdf5Reader::Hdf5Reader(const FilePath& path, const std::string& name, std::int64_t memory_limit,
                        const Cancellation* cancellation)
     : file_(path),
       reader_(
-          path, hdf5_mutex(), [&] { return std::make_unique<Hdf5Dataset>(path, name, memory_limit / 4); },
+          file_.path(), hdf5_mutex(), [&] { return std::make_unique<Hdf5Dataset>(file_, name, memory_limit / 4); },
           cancellation) {}
 
 }  // namespace eindb

@@ -14,7 +14,7 @@ class Hdf5Reader {
  public:
   /// The data set `name`, or if that is empty the only one; see Hdf5Dataset for what can be read. Chunks may have a
   /// quarter of `memory_limit` bytes. Error{Io} for a path that cannot be read.
-  Hdf5Reader(const std::string& path, const std::string& name, std::int64_t memory_limit,
+  Hdf5Reader(const FilePath& path, const std::string& name, std::int64_t memory_limit,
              const Cancellation* cancellation = nullptr);
 
   DType dtype() const { return reader_.dtype(); }

@@ -58,10 +58,10 @@ struct Hdf5Writer::Handles {
   Hdf5Handle memory_type;
 };
 
-Hdf5Writer::Hdf5Writer(const std::string& path, const std::string& name, DType dtype, Shape shape,
+Hdf5Writer::Hdf5Writer(const FilePath& path, const std::string& name, DType dtype, Shape shape,
                        const Hdf5Layout& layout)
     : output_(path), dtype_(dtype), shape_(std::move(shape)) {
-  require_regular_file(output_.is_seekable(), path, "HDF5");
+  require_regular_file(output_.is_seekable(), output_.path(), "HDF5");
   check_name(name);
   if (shape_.rank() > H5S_MAX_RANK) {
     throw Error(ErrorKind::Unsupported,
@@ -93,7 +93,7 @@ void Hdf5Writer::create(const std::string& name, const Hdf5Layout& layout) {
   H5Pset_fapl_sec2(access.get());
   H5Pset_file_locking(access.get(), false, true);  // nobody else knows the name
   handles_->file =
-      Hdf5Handle(H5Fcreate(output_.temporary_path().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), H5Fclose);
+      Hdf5Handle(H5Fcreate(output_.path_of_descriptor().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), H5Fclose);
   if (!handles_->file) fail();
 
   const Hdf5Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);

@@ -25,7 +25,7 @@ class Hdf5Writer {
  public:
   /// `name` is a path from the root group; groups on the way are made. Error{Value} for a path that names nothing,
   /// Error{Unsupported} for more than 32 dimensions, Error{Io} if the file cannot be made, or is a pipe or a device.
-  Hdf5Writer(const std::string& path, const std::string& name, DType dtype, Shape shape, const Hdf5Layout& layout = {});
+  Hdf5Writer(const FilePath& path, const std::string& name, DType dtype, Shape shape, const Hdf5Layout& layout = {});
   ~Hdf5Writer();
   Hdf5Writer(const Hdf5Writer&) = delete;
   Hdf5Writer& operator=(const Hdf5Writer&) = delete;

@@ -63,7 +63,7 @@ std::int64_t triangle_cells(std::int64_t n) {
 
 }  // namespace
 
-MatrixMarketReader::MatrixMarketReader(const std::string& path) : file_(path), lines_(file_) {
+MatrixMarketReader::MatrixMarketReader(const FilePath& path) : file_(path), lines_(file_) {
   read_banner();
   read_size();
 }

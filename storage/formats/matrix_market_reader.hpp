@@ -15,7 +15,7 @@ namespace eindb {
 class MatrixMarketReader final : public CellSource {
  public:
   /// Reads the head. Error{Corrupt} with file and line for what is no Matrix Market file, or contradicts itself.
-  explicit MatrixMarketReader(const std::string& path);
+  explicit MatrixMarketReader(const FilePath& path);
 
   /// FLOAT64 for real and pattern, INT64, COMPLEX128.
   DType dtype() const override;

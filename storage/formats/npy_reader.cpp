@@ -4,7 +4,7 @@
 
 namespace eindb {
 
-NpyReader::NpyReader(const std::string& path) : file_(path), header_(read_npy_header(file_)) {}
+NpyReader::NpyReader(const FilePath& path) : file_(path), header_(read_npy_header(file_)) {}
 
 Tile NpyReader::read_block(const std::vector<std::int64_t>& begin, const Shape& extents) const {
   return read_dense_block(file_, header_, begin, extents);

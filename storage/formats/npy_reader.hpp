@@ -13,7 +13,7 @@ namespace eindb {
 class NpyReader {
  public:
   /// Opens the file and verifies its header; see read_npy_header.
-  explicit NpyReader(const std::string& path);
+  explicit NpyReader(const FilePath& path);
 
   /// What the elements become.
   DType dtype() const { return header_.element.dtype(); }

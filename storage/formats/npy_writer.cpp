@@ -9,9 +9,9 @@
 
 namespace eindb {
 
-NpyWriter::NpyWriter(const std::string& path, DType dtype, Shape shape)
+NpyWriter::NpyWriter(const FilePath& path, DType dtype, Shape shape)
     : file_(path), dtype_(dtype), shape_(std::move(shape)) {
-  require_regular_file(file_.is_seekable(), path, "NPY");
+  require_regular_file(file_.is_seekable(), file_.path(), "NPY");
   const auto header = make_npy_header(dtype_, shape_);
   data_offset_ = static_cast<std::int64_t>(header.size());
   const auto bytes = checked_multiply(shape_.element_count(), static_cast<std::int64_t>(size_of(dtype_)));

@@ -14,7 +14,7 @@ namespace eindb {
 class NpyWriter {
  public:
   /// Error{Io} if the file cannot be made, or is a pipe or a device.
-  NpyWriter(const std::string& path, DType dtype, Shape shape);
+  NpyWriter(const FilePath& path, DType dtype, Shape shape);
 
   /// Puts `block`, whose type is the file's, at `begin`. Blocks come in any order and must not overlap.
   void write_block(const std::vector<std::int64_t>& begin, const Tile& block);

@@ -40,7 +40,7 @@ bool is_zero(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-NpzReader::NpzReader(const std::string& path, const std::string& member, ByteProgress progress)
+NpzReader::NpzReader(const FilePath& path, const std::string& member, ByteProgress progress)
     : file_(path), entry_(choose_member(file_, member)), progress_(std::move(progress)) {
   read_header();
 }

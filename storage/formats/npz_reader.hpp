@@ -19,7 +19,7 @@ class NpzReader {
   /// The array is `member`, with or without ".npy", or if that is empty the only one. Throws what read_zip_directory,
   /// choose_array and read_npy_header throw; Error{Corrupt} if the member is longer than its array. `progress`, if
   /// given, is told about the first block's pass.
-  NpzReader(const std::string& path, const std::string& member, ByteProgress progress = {});
+  NpzReader(const FilePath& path, const std::string& member, ByteProgress progress = {});
 
   DType dtype() const { return array_.element.dtype(); }
   const Shape& shape() const { return array_.shape; }

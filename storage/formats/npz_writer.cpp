@@ -90,10 +90,9 @@ class Deflater {
 
 }  // namespace
 
-NpzWriter::NpzWriter(const std::string& path, const std::string& member, DType dtype, Shape shape,
-                     Compression compression)
+NpzWriter::NpzWriter(const FilePath& path, const std::string& member, DType dtype, Shape shape, Compression compression)
     : file_(path), name_(member_name(member)), dtype_(dtype), shape_(std::move(shape)), compression_(compression) {
-  require_regular_file(file_.is_seekable(), path, "NPZ");
+  require_regular_file(file_.is_seekable(), file_.path(), "NPZ");
   const auto header = make_npy_header(dtype_, shape_);
   npy_header_ = static_cast<std::int64_t>(header.size());
   const auto values = checked_multiply(shape_.element_count(), static_cast<std::int64_t>(size_of(dtype_)));

@@ -24,7 +24,7 @@ class NpzWriter {
  public:
   /// `member` is the array's name, with or without ".npy". Error{Io} if the file cannot be made, or is a pipe or a
   /// device; Error{Value} for a name that no archive can hold.
-  NpzWriter(const std::string& path, const std::string& member, DType dtype, Shape shape,
+  NpzWriter(const FilePath& path, const std::string& member, DType dtype, Shape shape,
             Compression compression = Compression::None);
 
   /// Puts `block`, whose type is the file's, at `begin`. Blocks come in any order and must not overlap.

@@ -21,7 +21,7 @@ NpyHeader choose_tensor(const InputFile& file, const std::string& wanted) {
 
 }  // namespace
 
-SafetensorsReader::SafetensorsReader(const std::string& path, const std::string& name)
+SafetensorsReader::SafetensorsReader(const FilePath& path, const std::string& name)
     : file_(path), array_(choose_tensor(file_, name)) {}
 
 Tile SafetensorsReader::read_block(const std::vector<std::int64_t>& begin, const Shape& extents) const {

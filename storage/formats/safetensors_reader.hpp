@@ -13,7 +13,7 @@ class SafetensorsReader {
  public:
   /// The tensor `name`, or if that is empty the only one. Throws what read_safetensors_header and choose_array throw;
   /// Error{Unsupported} for a tensor of 8-bit floats or smaller.
-  SafetensorsReader(const std::string& path, const std::string& name);
+  SafetensorsReader(const FilePath& path, const std::string& name);
 
   DType dtype() const { return array_.element.dtype(); }
   const Shape& shape() const { return array_.shape; }

@@ -98,10 +98,10 @@ std::optional<SafetensorsType> parse_safetensors_type(std::string_view name) {
   return std::nullopt;
 }
 
-SafetensorsWriter::SafetensorsWriter(const std::string& path, const std::string& name, DType dtype, Shape shape,
+SafetensorsWriter::SafetensorsWriter(const FilePath& path, const std::string& name, DType dtype, Shape shape,
                                      std::optional<SafetensorsType> stored)
     : file_(path), dtype_(dtype), shape_(std::move(shape)), stored_(stored_type(dtype, stored)) {
-  require_regular_file(file_.is_seekable(), path, "safetensors");
+  require_regular_file(file_.is_seekable(), file_.path(), "safetensors");
   const auto bytes = checked_multiply(shape_.element_count(), static_cast<std::int64_t>(size_of(stored_)));
   const auto header = make_header(name, stored_, shape_, bytes);
   data_offset_ = static_cast<std::int64_t>(header.size());

@@ -27,7 +27,7 @@ class SafetensorsWriter {
   /// Without `stored` the elements keep their type; with it, real numbers are rounded to the nearest of that type, ties
   /// to even. Error{Unsupported} for complex numbers, and for INT64 with a `stored` of floats; Error{Value} for a name
   /// that the format keeps for itself; Error{Io} if the file cannot be made, or is a pipe or a device.
-  SafetensorsWriter(const std::string& path, const std::string& name, DType dtype, Shape shape,
+  SafetensorsWriter(const FilePath& path, const std::string& name, DType dtype, Shape shape,
                     std::optional<SafetensorsType> stored = std::nullopt);
 
   /// Puts `block`, whose type is the tensor's, at `begin`. Blocks come in any order and must not overlap.

@@ -19,8 +19,9 @@ std::shared_ptr<const TensorRelation> counted(const Shape& shape, const Partitio
   for (std::int64_t n = 0; n < shape.element_count(); ++n) dense.mutable_data<std::int64_t>()[n] = n;
   const TileGrid grid(shape, partition);
   const auto tiles = split(dense, grid);
-  auto buffered = std::make_shared<BufferedTiles>(MemoryBudget::create(std::int64_t{1} << 30U), grid.tile_count(),
-                                                  [tiles](std::int64_t id) { return tiles[id]; });
+  auto buffered =
+      std::make_shared<BufferedTiles>(MemoryBudget::create(std::int64_t{1} << 30U), grid.tile_count(),
+                                      [tiles](std::int64_t id) { return tiles[static_cast<std::size_t>(id)]; });
   return std::make_shared<const TensorRelation>(TensorRelation{"X", {}, DType::Int64, grid, std::move(buffered)});
 }
 

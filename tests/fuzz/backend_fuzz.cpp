@@ -279,7 +279,8 @@ bool run(Backend& backend, FrameReader& frames, Answers& answers) {
     const auto next = backend.run(frames, out);
     answers.append(out.buffer());
     if (next == Backend::Next::Input) return true;
-    if (next == Backend::Next::Refuse || next == Backend::Next::Close || answers.size() > kMostAnswer) return false;
+    const bool goes_on = next == Backend::Next::Output || next == Backend::Next::LogIn;
+    if (!goes_on || answers.size() > kMostAnswer) return false;
   }
 }
 

@@ -195,7 +195,10 @@ std::string dump_node(const DropMacro& node) {
   return (node.if_exists ? "(drop-macro-if-exists " : "(drop-macro ") + text_of(node.name) + ")";
 }
 std::string dump_password(const Password& password) { return " '" + password.text + "'"; }
-std::string dump_role(UserRole role) { return role == UserRole::ReadOnly ? " read-only" : " read-write"; }
+std::string dump_role(UserRole role) {
+  if (role == UserRole::Admin) return " admin";
+  return role == UserRole::ReadOnly ? " read-only" : " read-write";
+}
 std::string dump_node(const CreateUser& node) {
   return "(user " + text_of(node.name) + dump_password(node.password) + dump_role(node.role) + ")";
 }

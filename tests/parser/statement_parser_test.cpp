@@ -64,6 +64,8 @@ TEST(StatementParser, Users) {
       {"CREATE USER ann PASSWORD 'it''s'", "(user ann 'it's' read-write)"},
       {"create user \"Ann B\" with password 'x' read only;", "(user \"Ann B\" 'x' read-only)"},
       {"CREATE USER ann READ WRITE PASSWORD 'x'", "(user ann 'x' read-write)"},
+      {"CREATE USER root PASSWORD 'x' ADMIN", "(user root 'x' admin)"},
+      {"ALTER USER admin ADMIN", "(alter-user admin admin)"},
       {"CREATE USER password PASSWORD 'x'", "(user password 'x' read-write)"},
       {"ALTER USER ann PASSWORD 'x'", "(alter-user ann 'x')"},
       {"ALTER USER ann WITH PASSWORD 'x' READ ONLY", "(alter-user ann 'x' read-only)"},

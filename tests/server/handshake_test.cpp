@@ -14,6 +14,8 @@
 
 #include "common/error.hpp"
 #include "security/base64.hpp"
+#include "server/counted_address.hpp"
+#include "server/half_open_counts.hpp"
 #include "server/protocol/protocol_error.hpp"
 #include "server/startup_options.hpp"
 
@@ -38,10 +40,18 @@ std::string startup(std::string_view parameters, std::int32_t version = 3 << 16)
   return integers({version}) + std::string(parameters) + '\0';
 }
 
+// Of one test; gone with it.
+struct Folder {
+  Folder() { std::filesystem::create_directory(path); }
+  ~Folder() { std::filesystem::remove_all(path); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  const std::string path = testing::TempDir() + "eindb_handshake_" + std::to_string(::getpid());
+};
+
 class HandshakeTest : public testing::Test {
  protected:
-  ~HandshakeTest() override { std::filesystem::remove(path_); }
-
   Next first(Handshake& handshake, const std::string& body, std::size_t pending = 0) {
     return handshake.receive({'\0', body}, pending, out_);
   }
@@ -60,8 +70,11 @@ class HandshakeTest : public testing::Test {
     return password(handshake, "c=biws," + nonce + ",p=" + base64_encode(std::string(32, 'x')));
   }
 
-  std::string path_ = testing::TempDir() + "eindb_handshake_" + std::to_string(::getpid()) + ".db";
-  ClientSessions sessions_{.read_write = {path_, {}, 1}, .read_only = {path_, {.read_only = true}, 1}};
+  const Folder folder_;
+  const std::string path_ = folder_.path + "/test.db";
+  ClientSessions sessions_{.read_write = {path_, {}, 1},
+                           .read_only = {path_, {.read_only = true}, 1},
+                           .transfers = TransferDirectory(path_)};
   MessageWriter out_;
 };
 
@@ -70,9 +83,9 @@ TEST_F(HandshakeTest, WithoutUsersWhoIsOnThisMachineIsLetIn) {
   Handshake handshake(sessions_, "::1");
   EXPECT_EQ(first(handshake, startup("user\0ada\0DateStyle\0ISO\0jit\0off\0"sv)), Next::LogIn);
   EXPECT_EQ(handshake.log_in(out_), Next::Admit);
-  EXPECT_EQ(handshake.admission().user, "ada");
-  EXPECT_EQ(handshake.admission().database, "ada");
-  EXPECT_EQ(handshake.admission().role, UserRole::ReadWrite);
+  EXPECT_EQ(handshake.admitted().user, "ada");
+  EXPECT_EQ(handshake.admitted().database, "ada");
+  EXPECT_EQ(handshake.admitted().role, UserRole::Admin);
   EXPECT_EQ(sent(), "");
 }
 
@@ -183,8 +196,8 @@ TEST_F(HandshakeTest, SettingsOfTheStart) {
   first(handshake,
         startup("user\0ada\0threads\0002\0nonsense\0x\0options\0-c idle_session_timeout=5s --tile-bytes=1\0"sv));
   using Settings = std::vector<std::pair<std::string, std::string>>;
-  EXPECT_EQ(handshake.admission().settings, (Settings{{"threads", "2"}, {"tile_bytes", "1"}}));
-  EXPECT_EQ(handshake.admission().parameters.idle().session, 5s);
+  EXPECT_EQ(handshake.admitted().settings, (Settings{{"threads", "2"}, {"tile_bytes", "1"}}));
+  EXPECT_EQ(handshake.admitted().parameters.idle().session, 5s);
   Handshake other(sessions_, "");
   EXPECT_THROW(first(other, startup("user\0ada\0client_encoding\0LATIN1\0"sv)), Error);
 }
@@ -215,14 +228,36 @@ TEST(LoginThrottle, CountsUsersAndAddresses) {
   EXPECT_TRUE(throttle.allows("a", "x"));
 }
 
+TEST(CountedAddress, IsThatOfACustomer) {
+  const auto counted = [](const char* text) { return counted_address(boost::asio::ip::make_address(text)); };
+  EXPECT_EQ(counted("192.0.2.7"), "192.0.2.7");
+  EXPECT_EQ(counted("::ffff:192.0.2.7"), "192.0.2.7");
+  EXPECT_EQ(counted("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::");
+  EXPECT_NE(counted("2001:db8:1:3:3:4:5:6"), counted("2001:db8:1:2:3:4:5:6"));
+}
+
+TEST(HalfOpenCounts, AnAddressHasHalfOfThePlaces) {
+  HalfOpenCounts counts(4);
+  counts.add("a");
+  EXPECT_FALSE(counts.is_full_for("a"));
+  counts.add("a");
+  EXPECT_TRUE(counts.is_full_for("a"));
+  EXPECT_FALSE(counts.is_full_for("b"));
+  counts.add("b");
+  counts.add("c");
+  EXPECT_TRUE(counts.is_full());
+  counts.remove("a");
+  EXPECT_FALSE(counts.is_full());
+  EXPECT_FALSE(counts.is_full_for("a"));
+}
+
 TEST(SessionSeats, AreGivenBack) {
   SessionSeats seats(2);
   auto first = seats.take();
   auto second = seats.take();
   EXPECT_TRUE(first && second);
   EXPECT_FALSE(seats.take());
-  auto moved = std::move(second);
-  second.reset();
+  auto moved = std::exchange(second, std::nullopt);
   EXPECT_FALSE(seats.take());
   moved.reset();
   EXPECT_TRUE(seats.take());

@@ -186,7 +186,7 @@ TEST(TensorStreamFailures, TooLongForARow) {
   for (const auto result_format : {ResultFormat::Array, ResultFormat::Npy}) {
     for (const auto format : kFormats) {
       try {
-        TensorArrayStream(TensorStrips(vast), result_format, {format});
+        const TensorArrayStream stream(TensorStrips(vast), result_format, {format});
         FAIL();
       } catch (const Error& error) {
         EXPECT_EQ(error.kind(), ErrorKind::Unsupported);

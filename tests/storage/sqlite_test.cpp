@@ -93,7 +93,7 @@ TEST_F(SqliteTest, SqlOfAPersonCannotReadSecrets) {
         "DELETE FROM t WHERE a IN (SELECT verifier FROM eindb_users)",
         "UPDATE t SET a = u.verifier FROM eindb_users AS u"}) {
     SCOPED_TRACE(sql);
-    EXPECT_ERROR(run_user(sql), ErrorKind::ReadOnly, "cannot be read");
+    EXPECT_ERROR(run_user(sql), ErrorKind::Permission, "cannot be read");
   }
   EXPECT_EQ(db.query_text("SELECT verifier FROM eindb_users"), "secret") << "eindb itself can";
 }
@@ -101,10 +101,10 @@ TEST_F(SqliteTest, SqlOfAPersonCannotReadSecrets) {
 TEST_F(SqliteTest, NothingOfAPersonReadsSecretsForThem) {
   db.execute("CREATE TABLE eindb_users(name PRIMARY KEY, verifier); INSERT INTO eindb_users VALUES ('ann', 'secret')");
   run_user("CREATE VIEW v AS SELECT verifier FROM eindb_users");
-  EXPECT_ERROR(run_user("SELECT * FROM v"), ErrorKind::ReadOnly, "cannot be read");
+  EXPECT_ERROR(run_user("SELECT * FROM v"), ErrorKind::Permission, "cannot be read");
   run_user("CREATE TABLE t(a)");
   run_user("CREATE TRIGGER r AFTER INSERT ON t BEGIN UPDATE t SET a = (SELECT verifier FROM eindb_users); END");
-  EXPECT_ERROR(run_user("INSERT INTO t VALUES (1)"), ErrorKind::ReadOnly, "cannot be read");
+  EXPECT_ERROR(run_user("INSERT INTO t VALUES (1)"), ErrorKind::Permission, "cannot be read");
   // A table of an extension compiles SQL of its own when it is used.
   run_user("CREATE VIRTUAL TABLE f USING fts5(verifier, content='eindb_users')");
   EXPECT_ANY_THROW(run_user("INSERT INTO f(f) VALUES ('rebuild')"));
@@ -112,7 +112,7 @@ TEST_F(SqliteTest, NothingOfAPersonReadsSecretsForThem) {
   // Whether a reference holds would tell what is there.
   run_user("PRAGMA foreign_keys = ON");
   run_user("CREATE TABLE child(name REFERENCES eindb_users(name))");
-  EXPECT_ERROR(run_user("INSERT INTO child VALUES ('bob')"), ErrorKind::ReadOnly, "cannot be read");
+  EXPECT_ERROR(run_user("INSERT INTO child VALUES ('bob')"), ErrorKind::Permission, "cannot be read");
 }
 
 TEST_F(SqliteTest, AStatementThatIsCompiledAgainCannotReadSecrets) {
@@ -122,7 +122,7 @@ TEST_F(SqliteTest, AStatementThatIsCompiledAgainCannotReadSecrets) {
   auto select = reader.prepare_user("SELECT * FROM v");
   SqliteConnection other(scratch.file("a.db"), SqliteConnection::Access::Create);
   other.execute("DROP VIEW v; CREATE VIEW v AS SELECT verifier FROM eindb_users");
-  EXPECT_ERROR(select.statement->step(), ErrorKind::ReadOnly, "cannot be read");
+  EXPECT_ERROR(select.statement->step(), ErrorKind::Permission, "cannot be read");
 }
 
 TEST_F(SqliteTest, NoTriggerReachesEindbTables) {
@@ -140,10 +140,10 @@ TEST_F(SqliteTest, SqlOfAPersonCannotHarmTheFile) {
   for (const char* sql : {"PRAGMA writable_schema = 1", "PRAGMA journal_mode = OFF", "PRAGMA user_version = 9",
                           "PRAGMA query_only = 1", "PRAGMA mmap_size(0)"}) {
     SCOPED_TRACE(sql);
-    EXPECT_ERROR(run_user(sql), ErrorKind::ReadOnly, "pragma");
+    EXPECT_ERROR(run_user(sql), ErrorKind::Permission, "pragma");
   }
-  EXPECT_ERROR(run_user("ATTACH '/tmp/x.db' AS x"), ErrorKind::ReadOnly, "ATTACH");
-  EXPECT_ERROR(run_user("SELECT load_extension('x')"), ErrorKind::ReadOnly, "extensions");
+  EXPECT_ERROR(run_user("ATTACH '/tmp/x.db' AS x"), ErrorKind::Permission, "ATTACH");
+  EXPECT_ERROR(run_user("SELECT load_extension('x')"), ErrorKind::Permission, "extensions");
   run_user("PRAGMA table_info(sqlite_schema)");
   run_user("PRAGMA journal_mode");
   run_user("PRAGMA foreign_keys = ON");
@@ -161,7 +161,7 @@ TEST_F(SqliteTest, VacuumMayCopyEindbTables) {
   SqliteConnection copy(scratch.file("copy.db"), SqliteConnection::Access::ReadOnly);
   EXPECT_EQ(copy.query_integer("SELECT a FROM eindb_t"), 7);
   EXPECT_EQ(copy.query_integer("SELECT a FROM eindb_users"), 8);
-  EXPECT_ERROR(file.prepare_user("SELECT a FROM eindb_users"), ErrorKind::ReadOnly, "cannot be read");
+  EXPECT_ERROR(file.prepare_user("SELECT a FROM eindb_users"), ErrorKind::Permission, "cannot be read");
 }
 
 TEST_F(SqliteTest, ATransactionWithoutCommitIsUndone) {

@@ -59,8 +59,10 @@ enum class ErrorCode : std::uint8_t {
   Corrupt,        ///< a file is not what it claims to be
   ReadOnly,       ///< a write to something that cannot be written
   Busy,           ///< locked by another connection
+  Conflict,       ///< another connection changed what the transaction has read: run it again
   Cancelled,      ///< stopped by cancel() or by statement_timeout
   MemoryLimit,    ///< does not fit the setting memory_limit
+  Permission,     ///< not for this user
   Sql,            ///< SQLite refused an ordinary SQL statement
   Internal,       ///< a bug in eindb
 };

@@ -1,0 +1,15 @@
+#include "engine/client_policy.hpp"
+
+#include "common/error.hpp"
+#include "storage/files_directory.hpp"
+
+namespace eindb {
+
+std::shared_ptr<const FilesDirectory> open_files_directory(const std::string& path, const std::string& database) {
+  auto directory = std::make_shared<const FilesDirectory>(path);
+  if (!directory->contains(database)) return directory;
+  throw Error(ErrorKind::Value, "the database lies in " + path + ", where clients could overwrite it", std::nullopt,
+              "give a directory of its own with --files-dir");
+}
+
+}  // namespace eindb

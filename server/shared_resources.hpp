@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "engine/session.hpp"
+#include "server/fair_queue.hpp"
+#include "server/worker_threads.hpp"
+
+namespace eindb {
+
+/// How much of the machine a server has for all of its clients, and which of its files.
+struct ResourceLimits {
+  std::int64_t memory = 0;      ///< bytes; 0: four fifths of the machine's
+  int threads = 0;              ///< that a statement may use; 0: the cores
+  int heavy_statements = 0;     ///< that run at a time; 0: one for four cores, at least two
+  std::string files_directory;  ///< of COPY; empty: none
+};
+
+/// What all sessions of a server share: threads, memory, and what clients may not do. Thread-safe.
+class SharedResources {
+ public:
+  /// `workers`: threads that run statements. `read_only`: nobody changes the database. Error{Value} for too little
+  /// memory; as open_files_directory.
+  SharedResources(const ResourceLimits& limits, const std::string& database, std::size_t workers, bool read_only);
+
+  WorkerThreads& workers() { return workers_; }
+  const FairQueue& queue() const { return *queue_; }
+  /// For sessions of clients; of a server that is read-only all are.
+  SessionOptions session(bool read_only) const;
+
+ private:
+  const bool read_only_;
+  WorkerThreads workers_;
+  std::shared_ptr<const ClientPolicy> policy_;
+  std::shared_ptr<TileCachePool> caches_;
+  std::shared_ptr<FairQueue> queue_;
+};
+
+}  // namespace eindb

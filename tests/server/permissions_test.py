@@ -1,0 +1,311 @@
+"""What clients of the server may not do, with files, with SQL and with users, tried with psycopg 3.
+
+    permissions_test.py EINDB
+"""
+
+import os
+import subprocess
+import tempfile
+import threading
+import unittest
+
+import psycopg
+from psycopg import errors
+
+from served import EINDB, TENSORS, Server, WithServer
+
+USERS = (
+    TENSORS
+    + """
+CREATE USER root PASSWORD 'r' ADMIN;
+CREATE USER ada PASSWORD 'a';
+CREATE USER guest PASSWORD 'g' READ ONLY;
+"""
+)
+
+
+class Client(WithServer):
+    """Statements of one client at a time."""
+
+    def connect(self, **more):
+        connection = psycopg.connect(**self.server.arguments(**more), autocommit=True)
+        self.addCleanup(connection.close)
+        return connection
+
+    def refused(self, connection, statement, *words, error=errors.InsufficientPrivilege):
+        with self.assertRaises(error, msg=statement) as caught:
+            connection.execute(statement)
+        for word in words:
+            self.assertIn(word, str(caught.exception), statement)
+        return caught.exception.diag
+
+
+class Sql(Client):
+    def test_nothing_leads_to_files(self):
+        connection = self.connect()
+        folder = self.server.folder.name
+        for statement in (
+            f"ATTACH '{folder}/other.db' AS other",
+            f"VACUUM INTO '{folder}/copy.db'",
+            f"VACUUM main INTO '{folder}/copy.db'",
+            "SELECT load_extension('x')",
+            "SELECT fts3_tokenizer('simple', x'00')",
+            f"COPY X TO '{folder}/x.npy'",
+            f"COPY X FROM '{folder}/x.npy'",
+            "COPY X TO '/dev/stdout' (FORMAT csv)",
+            f"COPY (SELECT * FROM t) TO '{folder}/t.csv'",
+            "COPY (EINSUM Z[i] = SUM(X[i,j])) TO 'z.csv'",
+            f"SET machine_file = '{folder}/m.json'",
+            "PRAGMA database_list",
+        ):
+            self.refused(connection, statement)
+        self.assertEqual(sorted(os.listdir(folder)), ["s.db", "s.db-shm", "s.db-wal"])
+        diag = self.refused(connection, "COPY X TO 'x.npy'", "no files for clients")
+        self.assertEqual((diag.sqlstate, diag.statement_position), ("42501", "11"))
+        self.assertIn("STDOUT", diag.message_hint)
+
+    def test_pragmas_tell_and_set_nothing(self):
+        connection = self.connect()
+        for pragma in ("writable_schema = 1", "journal_mode = OFF", "synchronous = 0", "foreign_keys = 1",
+                       "case_sensitive_like = 1", "cache_size = 1000000", "wal_checkpoint", "optimize", "shrink_memory",
+                       "temp_store_directory = '/'", "trusted_schema = 1", "incremental_vacuum", "mmap_size"):  # fmt: skip
+            self.refused(connection, f"PRAGMA {pragma}", "pragma")
+        self.refused(connection, "SELECT * FROM pragma_database_list", "pragma")
+        self.assertEqual(connection.execute("PRAGMA page_size").fetchone(), (65536,))
+        self.assertEqual([row[1] for row in connection.execute("PRAGMA table_info(t)")], ["name", "n"])
+        self.assertEqual([row[1] for row in connection.execute("SELECT * FROM pragma_table_info('X')")][-1], "val")
+
+    def test_virtual_tables_are_of_the_database(self):
+        connection = self.connect()
+        for module in ("sqlite_dbpage", "dbstat", "sqlite_stmt", "bytecode"):
+            self.refused(connection, f"CREATE VIRTUAL TABLE v USING {module}", "virtual tables of this kind")
+        connection.execute("CREATE VIRTUAL TABLE words USING fts5(word)")
+        connection.execute("INSERT INTO words VALUES ('needle')")
+        self.assertEqual(connection.execute("SELECT word FROM words('needle')").fetchall(), [("needle",)])
+        connection.execute("DROP TABLE words")
+
+    def test_what_is_eindbs_own_stays(self):
+        connection = self.connect()
+        for statement in (
+            "UPDATE sqlite_schema SET sql = ''",
+            "DELETE FROM eindb_tensors",
+            "CREATE TABLE eindb_mine (a)",
+            "INSERT INTO temp.eindb_x SELECT 1",
+        ):
+            with self.assertRaises(psycopg.Error, msg=statement):
+                connection.execute(statement)
+        self.assertEqual(connection.execute("SELECT COUNT(*) FROM X").fetchone(), (12,))
+
+    def test_settings_have_the_servers_bounds(self):
+        connection = self.connect()
+        with self.assertRaisesRegex(errors.InvalidParameterValue, "others share the memory"):
+            connection.execute("SET memory_limit = '100TB'")
+        with self.assertRaises(errors.InvalidParameterValue):
+            connection.execute("SET threads = 1000")
+        before = connection.execute("SHOW memory_limit").fetchone()
+        connection.execute("SET memory_limit = '64MiB'")
+        connection.execute("RESET memory_limit")
+        self.assertEqual(connection.execute("SHOW memory_limit").fetchone(), before)
+
+
+class Files(Client):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.files = os.path.join(cls.folder.name, "files")
+        os.mkdir(cls.files)
+        cls.outside = os.path.join(cls.folder.name, "secret.csv")
+        with open(cls.outside, "w") as file:
+            file.write("1,2\n3,4\n")
+        cls.server = Server(USERS, ("--files-dir", cls.files))
+
+    @classmethod
+    def tearDownClass(cls):
+        super().tearDownClass()
+        cls.folder.cleanup()
+
+    def setUp(self):
+        self.ada = self.connect(user="ada", password="a")
+
+    def test_every_format_goes_there_and_back(self):
+        os.makedirs(os.path.join(self.files, "deep", "er"), exist_ok=True)
+        for name in ("x.npy", "x.npz", "x.safetensors", "x.h5", "x.csv", "deep/er/x.npy", f"{self.files}/abs.npy"):
+            self.ada.execute(f"COPY X TO '{name}'")
+            self.assertTrue(os.path.exists(os.path.join(self.files, name)), name)
+            self.ada.execute(f"COPY back FROM '{name}'")
+            difference = self.ada.execute("EINSUM d = SUM(ABS(X[i,j] - back[i,j]))").fetchone()
+            self.assertEqual(difference, (0.0,), name)
+            self.ada.execute("DROP TENSOR back")
+        for name in ("x.mtx", "x.tns"):
+            self.ada.execute(f"COPY X TO '{name}'")
+            self.ada.execute(f"COPY back FROM '{name}'")
+            self.ada.execute("DROP TENSOR back")
+        self.ada.execute("COPY (SELECT * FROM t) TO 't.jsonl'")
+        with open(os.path.join(self.files, "t.jsonl")) as file:
+            self.assertEqual(len(file.readlines()), 2)
+        self.assertFalse([name for name in os.listdir(self.files) if ".tmp-" in name])
+
+    def test_nothing_leads_out(self):
+        os.symlink(self.outside, os.path.join(self.files, "link.csv"))
+        os.symlink(self.folder.name, os.path.join(self.files, "up"))
+        for path in ("../secret.csv", "./../secret.csv", "deep/../../secret.csv", self.outside, "/etc/passwd", "up/secret.csv",
+                     "link.csv", f"{self.files}/../secret.csv", f"{self.files}x/secret.csv", "", "/", ".", "/proc/self/environ",
+                     "/dev/stdin"):  # fmt: skip
+            self.refused(self.ada, f"COPY S FROM '{path}' (FORMAT csv)", "directory of files")
+            self.refused(self.ada, f"COPY X TO '{path}' (FORMAT csv)", "directory of files")
+        with open(self.outside) as file:
+            self.assertEqual(file.read(), "1,2\n3,4\n")
+
+    def test_what_is_no_file_is_neither_read_nor_written(self):
+        os.mkfifo(os.path.join(self.files, "pipe.csv"))
+        os.makedirs(os.path.join(self.files, "dir.csv"), exist_ok=True)
+        for name in ("pipe.csv", "dir.csv"):
+            with self.assertRaises(psycopg.Error):
+                self.ada.execute(f"COPY S FROM '{name}'")
+            with self.assertRaises(psycopg.Error):
+                self.ada.execute(f"COPY X TO '{name}'")
+        self.assertIn("pipe.csv", os.listdir(self.files))
+
+    def test_a_swap_while_it_runs_does_not_help(self):
+        """A directory that is a link every other moment: what is read is the file inside, or nothing."""
+        real, link, name = (os.path.join(self.files, part) for part in ("real", "away", "swap"))
+        elsewhere = os.path.join(self.folder.name, "elsewhere")
+        for folder, text in ((real, "1\n"), (elsewhere, "666\n")):
+            os.mkdir(folder)
+            with open(os.path.join(folder, "v.csv"), "w") as file:
+                file.write(text)
+        os.symlink(elsewhere, link)
+        ends = threading.Event()
+
+        def swap():
+            while not ends.is_set():
+                os.rename(real, name)
+                os.rename(name, real)
+                os.rename(link, name)
+                os.rename(name, link)
+
+        thread = threading.Thread(target=swap)
+        thread.start()
+        found = set()
+        try:
+            for _ in range(300):
+                try:
+                    self.ada.execute("COPY S FROM 'swap/v.csv'")
+                    found.add(self.ada.execute("SELECT val FROM S").fetchone()[0])
+                    self.ada.execute("COPY S TO 'swap/out.csv'")
+                except psycopg.Error as error:
+                    found.add(error.sqlstate)
+        finally:
+            ends.set()
+            thread.join()
+        self.assertLessEqual(found, {1.0, "42501", "58030"})
+        self.assertIn("42501", found)
+        self.assertEqual(os.listdir(elsewhere), ["v.csv"])
+
+    def test_users_who_only_read_have_no_files(self):
+        guest = self.connect(user="guest", password="g")
+        self.refused(guest, "COPY X TO 'guest.npy'", "READ ONLY")
+
+    def test_the_database_is_not_among_them(self):
+        command = [EINDB, "serve", self.server.database, "--listen", "127.0.0.1:0", "--files-dir"]
+        ran = subprocess.run([*command, os.path.dirname(self.server.database)], capture_output=True, text=True)
+        self.assertEqual(ran.returncode, 1)
+        self.assertIn("the database lies in", ran.stderr)
+        ran = subprocess.run([*command, "/nowhere"], capture_output=True, text=True)
+        self.assertIn("cannot use /nowhere", ran.stderr)
+
+
+class Users(Client):
+    script = USERS
+
+    def setUp(self):
+        self.root = self.connect(user="root", password="r")
+        self.ada = self.connect(user="ada", password="a")
+
+    def test_only_admins_manage_users(self):
+        guest = self.connect(user="guest", password="g")
+        for connection in (self.ada, guest):
+            for statement in (
+                "CREATE USER eve PASSWORD 'e'",
+                "CREATE USER eve PASSWORD 'e' ADMIN",
+                "ALTER USER ada ADMIN",
+                "ALTER USER guest READ WRITE",
+                "ALTER USER root PASSWORD 'x'",
+                "DROP USER guest",
+                "DROP USER IF EXISTS nobody",
+            ):
+                self.refused(connection, statement, "ADMIN")
+        self.root.execute("CREATE USER eve PASSWORD 'e' READ ONLY")
+        self.root.execute("ALTER USER eve READ WRITE")
+        self.root.execute("DROP USER eve")
+        self.assertEqual(
+            self.ada.execute("SHOW USERS").fetchall(),
+            [("root", "admin"), ("ada", "read write"), ("guest", "read only")],
+        )
+
+    def test_everybody_changes_their_own_password(self):
+        for name, password in (("ada", "a"), ("guest", "g")):
+            connection = self.connect(user=name, password=password)
+            connection.execute(f"ALTER USER {name.upper()} PASSWORD 'new'")
+            with self.assertRaises(psycopg.OperationalError):
+                self.connect(user=name, password=password)
+            self.connect(user=name, password="new").execute("SELECT 1")
+            connection.execute(f"ALTER USER {name} PASSWORD '{password}'")
+
+    def test_who_only_reads_changes_nothing(self):
+        guest = self.connect(user="guest", password="g")
+        for statement in ("CREATE TABLE g (a)", "CREATE TENSOR G (i 2)", "DROP TENSOR X", "DELETE FROM t", "VACUUM"):
+            with self.assertRaises(psycopg.Error, msg=statement):
+                guest.execute(statement)
+        guest.execute("CREATE TEMP TABLE mine (a)")
+        guest.execute("INSERT INTO mine VALUES (1)")
+        self.assertEqual(guest.execute("SELECT * FROM mine").fetchone(), (1,))
+
+    def test_verifiers_are_nobodys(self):
+        for connection in (self.root, self.ada):
+            for statement in ("SELECT verifier FROM eindb_users", "SELECT * FROM eindb_secrets", "SELECT data FROM sqlite_dbpage"):
+                with self.assertRaises(psycopg.Error, msg=statement):
+                    connection.execute(statement)
+
+    def test_a_change_holds_for_those_who_come_then(self):
+        self.root.execute("CREATE USER bob PASSWORD 'b'")
+        bob = self.connect(user="bob", password="b")
+        self.root.execute("ALTER USER bob READ ONLY")
+        bob.execute("CREATE TABLE of_bob (a)")
+        with self.assertRaises(psycopg.Error):
+            self.connect(user="bob", password="b").execute("DROP TABLE of_bob")
+        self.root.execute("DROP USER bob")
+        bob.execute("DROP TABLE of_bob")
+        with self.assertRaises(psycopg.OperationalError):
+            self.connect(user="bob", password="b")
+
+    def test_the_last_user_stays(self):
+        server = Server("CREATE USER root PASSWORD 'r' ADMIN;")
+        self.addCleanup(server.close)
+        with psycopg.connect(**server.arguments(user="root", password="r"), autocommit=True) as connection:
+            self.refused(connection, "DROP USER root", "open to all")
+
+
+class WithoutUsers(Client):
+    def test_whoever_is_let_in_makes_the_first_user(self):
+        first = self.connect()
+        first.execute("CREATE USER root PASSWORD 'r' ADMIN")
+        with self.assertRaises(psycopg.OperationalError):
+            self.connect()
+        self.connect(user="root", password="r").execute("CREATE USER ada PASSWORD 'a'")
+
+
+class ReadOnlyServer(Client):
+    script = USERS
+    options = ("--readonly",)
+
+    def test_nobody_changes_anything(self):
+        root = self.connect(user="root", password="r")
+        for statement in ("CREATE USER eve PASSWORD 'e'", "ALTER USER root PASSWORD 'x'", "CREATE TABLE g (a)"):
+            with self.assertRaises(psycopg.Error, msg=statement):
+                root.execute(statement)
+        self.connect(user="root", password="r")
+
+
+if __name__ == "__main__":
+    unittest.main()
