@@ -52,6 +52,31 @@ std::string tag_of(const Portal& portal) {
   return word;
 }
 
+// Whether the statement begins like one that writes: a transaction that it opens is to wait for other writers.
+bool writes(const ClientStatement& statement) {
+  if (statement.copy) return statement.copy->side == CopySide::FromClient;
+  static constexpr std::array<std::string_view, 8> kWords{"INSERT", "UPDATE", "DELETE", "REPLACE",
+                                                          "CREATE", "DROP",   "ALTER",  "COPY"};
+  return std::find(kWords.begin(), kWords.end(), first_word(statement.text)) != kWords.end();
+}
+
+// Of a value that cannot be read the statement fails, and the connection goes on.
+ParameterInput read_parameter(std::string_view value, DataType type, Format format) {
+  try {
+    return read_value(value, type, format);
+  } catch (const ProtocolError& error) {
+    throw CodedError(error.sqlstate(), ErrorKind::Value, error.what());
+  }
+}
+
+void check_result_formats(const Portal& portal) {
+  const auto formats = portal.formats.size();
+  const auto columns = portal.columns.size();
+  if (formats > 1 && columns > 0 && formats != columns)
+    throw CodedError("08P01", ErrorKind::Value,
+                     "Bind has " + std::to_string(formats) + " formats for " + std::to_string(columns) + " columns");
+}
+
 // A command's value has lost its quotes, if it had any: numbers go without.
 std::string setting_literal(const std::string& value) {
   double number = 0;
@@ -160,8 +185,7 @@ void Backend::follow(Handshake::Next next) {
 void Backend::begin_session(const AdmittedClient& admitted) {
   seat_ = sessions_.seats.take();
   if (!seat_) throw ProtocolError("there are as many clients as the server takes", "53300");
-  client_.use(sessions_.of(admitted.role),
-              {.name = admitted.user, .role = admitted.role, .number = key_.process});
+  client_.use(sessions_.of(admitted.role), {.name = admitted.user, .role = admitted.role, .number = key_.process});
   client_.identity.user = admitted.user;
   client_.identity.database = admitted.database;
   client_.identity.process_id = key_.process;
@@ -235,6 +259,7 @@ void Backend::handle(const frontend::Parse& parse) {
     throw CodedError(kDuplicateStatement, ErrorKind::DuplicateName,
                      "prepared statement \"" + std::string(parse.name) + "\" exists already");
   auto statement = make_statement(parse.text);
+  statement->share = client_.statement_quota.take(parse.text.size());
   find_parameter_types(*statement, parse.parameter_types);
   client_.statements.insert_or_assign(std::string(parse.name), std::move(statement));
   out_->empty('1');
@@ -258,10 +283,14 @@ void Backend::handle(const frontend::Bind& bind) {
   portal->columns = statement.columns;
   portal->format = statement.format;
   portal->formats = bind.result_formats;
+  check_result_formats(*portal);
+  std::size_t bytes = 0;
+  for (const auto& value : bind.values) bytes += value ? value->size() : 0;
+  portal->share = client_.portal_quota.take(bytes);
   for (std::size_t n = 0; n < needed; ++n) {
     const auto& value = bind.values[n];
     portal->inputs.parameters.push_back(
-        value ? read_value(*value, statement.parameter_types[n], format_of(bind.parameter_formats, n))
+        value ? read_parameter(*value, statement.parameter_types[n], format_of(bind.parameter_formats, n))
               : ParameterInput());
   }
   client_.portals.insert_or_assign(std::string(bind.portal), std::move(portal));
@@ -284,6 +313,7 @@ void Backend::handle(const frontend::Describe& describe) {
   if (portal.statement->empty() || portal.statement->copy) return out_->empty('n');
   if (portal.columns.empty() && !portal.result) describe_portal(portal);
   if (portal.columns.empty()) return out_->empty('n');
+  check_result_formats(portal);
   write_row_description(*out_, portal.columns, portal.formats);
 }
 
@@ -298,6 +328,7 @@ void Backend::handle(const frontend::Execute& execute) {
   if (!portal->result && !portal->statement->command && frames_->next_type() != 'S') client_.begin_implicit();
   monitor_.begin_statement(portal->statement->text, portal->rows);
   if (!portal->result) begin(*portal);
+  check_result_formats(*portal);
   stream(portal, std::max(0, execute.most_rows));
 }
 
@@ -340,7 +371,7 @@ void Backend::handle(const frontend::Close& close) {
 
 void Backend::handle(const frontend::Sync& /*sync*/) {
   skipping_ = false;
-  client_.end_implicit();
+  end_implicit();
   if (client_.transaction() == ClientState::Transaction::None) client_.portals.clear();
   ready();
 }
@@ -392,8 +423,11 @@ std::shared_ptr<ClientStatement> Backend::make_statement(std::string_view text) 
 
 // Errors have their place in the COPY.
 std::shared_ptr<ClientStatement> Backend::copied_rows(std::string_view text, const CopyStatement& copy) {
+  const auto query = rows_of_copy(text, copy);
+  // Refused here: one within the other they would be read again and again, as deep as the text is long.
+  if (parse_copy_statement(query)) throw Error(ErrorKind::Syntax, "a COPY has no rows to copy", copy.source);
   try {
-    return make_statement(rows_of_copy(text, copy));
+    return make_statement(query);
   } catch (const Error& error) {
     auto place = copy.source;
     if (error.span() && copy.table.empty())
@@ -465,12 +499,7 @@ void Backend::run_script() {
   if (script.next == script.statements.size()) {
     script_.reset();
     in_query_ = false;
-    try {
-      client_.end_implicit();
-    } catch (const Error& error) {
-      fail(error, "");
-      client_.fail();
-    }
+    end_implicit();
     return ready();
   }
   const auto text = script.statements[script.next++];
@@ -485,6 +514,16 @@ void Backend::run_script() {
   } catch (const Error& error) {
     fail(error, script.text, static_cast<std::size_t>(text.data() - script.text.data()));
     recover();
+  }
+}
+
+// The client is ready for more, whether that is committed or not.
+void Backend::end_implicit() {
+  try {
+    client_.end_implicit();
+  } catch (const Error& error) {
+    fail(error, "");
+    client_.fail();
   }
 }
 
@@ -505,6 +544,7 @@ void Backend::begin(Portal& portal) {
 
 void Backend::begin_copy(Portal& portal) {
   const auto& copy = *portal.statement->copy;
+  client_.enter_transaction(writes(*portal.statement));
   if (copy.side == CopySide::FromClient) {
     auto& session = client_.session();
     if (portal.statement->copied == nullptr) copy_in_ = copy_rows_in(copy, session);
@@ -539,6 +579,7 @@ void Backend::begin_rows(Portal& portal) {
   if (statement.command) {
     run_command(*statement.command, portal);
   } else {
+    client_.enter_transaction(writes(statement));
     portal.result = execute(statement, portal.inputs);
     client_.look_at_transaction();
   }

@@ -131,6 +131,7 @@ class Backend {
   void begin_copy(Portal& portal);
   void stream(std::shared_ptr<Portal> portal, std::int64_t most);
   void run_command(const ClientCommand& command, Portal& portal);
+  void end_implicit();
   void check_transaction(const ClientStatement& statement) const;
   bool write_rows(Portal& portal, std::int64_t most);
   void complete(const Portal& portal);

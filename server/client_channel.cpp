@@ -3,6 +3,7 @@
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <poll.h>
 
 #include <boost/asio/buffer.hpp>
 #include <utility>
@@ -129,6 +130,12 @@ ClientChannel::Progress ClientChannel::write(std::string_view bytes) {
     }
   }
   return progress;
+}
+
+// Also where bytes that it sent before are still to be read.
+bool ClientChannel::has_left() noexcept {
+  pollfd asked{.fd = socket_.native_handle(), .events = POLLRDHUP, .revents = 0};
+  return ::poll(&asked, 1, 0) > 0;
 }
 
 void ClientChannel::close() noexcept {

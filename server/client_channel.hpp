@@ -49,6 +49,8 @@ class ClientChannel {
   Progress read(std::span<char> to);
   /// As many as go now.
   Progress write(std::string_view bytes);
+  /// Whether the client has closed its side: nobody waits for an answer any more. Any thread.
+  bool has_left() noexcept;
   /// Says goodbye, if it can be said at once.
   void close() noexcept;
 

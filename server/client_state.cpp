@@ -5,6 +5,21 @@
 #include "common/error.hpp"
 
 namespace eindb {
+namespace {
+
+// More than any driver keeps, and little enough for a thousand clients.
+constexpr std::size_t kMostStatements = 10000;
+constexpr std::size_t kMostStatementBytes = std::size_t{128} << 20U;
+constexpr std::size_t kMostPortals = 10000;
+// One value may be 1 GiB.
+constexpr std::size_t kMostPortalBytes = std::size_t{1} << 30U;
+
+}  // namespace
+
+ClientState::ClientState()
+    : statement_quota("prepared statements", "DEALLOCATE those that are not needed", kMostStatements,
+                      kMostStatementBytes),
+      portal_quota("portals", "close those that are not needed", kMostPortals, kMostPortalBytes) {}
 
 ClientState::~ClientState() {
   portals.clear();
@@ -54,15 +69,20 @@ void ClientState::cancel() noexcept {
 }
 
 void ClientState::begin() {
-  if (!implicit_) session().execute("BEGIN");
+  if (transaction_ != Transaction::None)
+    throw Error(ErrorKind::Value, "a transaction is open already", std::nullopt, "COMMIT or ROLLBACK it first");
   implicit_ = false;
   transaction_ = Transaction::Open;
 }
 
 void ClientState::begin_implicit() {
-  if (transaction_ != Transaction::None || implicit_) return;
-  session().execute("BEGIN");
-  implicit_ = true;
+  if (transaction_ == Transaction::None) implicit_ = true;
+}
+
+void ClientState::enter_transaction(bool writes) {
+  if (entered_ || (transaction_ == Transaction::None && !implicit_)) return;
+  session().execute(writes ? "BEGIN IMMEDIATE" : "BEGIN");
+  entered_ = true;
 }
 
 bool ClientState::commit() {
@@ -84,15 +104,23 @@ void ClientState::fail() {
 
 void ClientState::look_at_transaction() {
   if (implicit_ || transaction_ == Transaction::Failed || session_ == nullptr) return;
-  transaction_ = session_->session.in_transaction() ? Transaction::Open : Transaction::None;
+  entered_ = session_->session.in_transaction();
+  transaction_ = entered_ ? Transaction::Open : Transaction::None;
 }
 
 // Rows that are still to come hold a transaction open.
 void ClientState::leave_transaction(const char* statement) {
   portals.clear();
   implicit_ = false;
+  entered_ = false;
   transaction_ = Transaction::None;
-  if (session_ != nullptr && session_->session.in_transaction()) session_->session.execute(statement);
+  if (session_ == nullptr || !session_->session.in_transaction()) return;
+  try {
+    session_->session.execute(statement);
+  } catch (const Error&) {  // what cannot be committed is undone
+    if (session_->session.in_transaction()) session_->session.execute("ROLLBACK");
+    throw;
+  }
 }
 
 void ClientState::discard() {

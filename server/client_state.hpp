@@ -12,6 +12,7 @@
 #include "engine/session.hpp"
 #include "server/client_command.hpp"
 #include "server/client_parameters.hpp"
+#include "server/client_quota.hpp"
 #include "server/copy_statement.hpp"
 #include "server/data_type.hpp"
 #include "server/dialect.hpp"
@@ -36,6 +37,7 @@ struct ClientStatement {
   std::vector<DataType> parameter_types;              ///< as the client said them, or as the engine takes them
   std::vector<ClientColumn> columns;                  ///< as Describe said them
   ResultFormat format = ResultFormat::Rows;           ///< that Describe said them in
+  ClientQuota::Share share;                           ///< if it is kept
 };
 
 /// A statement with its values, and what is left of its rows.
@@ -48,6 +50,7 @@ struct Portal {
   ResultFormat format = ResultFormat::Rows;  ///< of a tensor
   std::unique_ptr<RowStream> stream;         ///< the rows that are left, once it runs; null: it gives none
   std::int64_t rows = 0;                     ///< that were given
+  ClientQuota::Share share;
 };
 
 /// What the server keeps for one client from message to message: parameters, statements, portals, the state of its
@@ -60,7 +63,7 @@ class ClientState {
  public:
   enum class Transaction : char { None = 'I', Open = 'T', Failed = 'E' };
 
-  ClientState() = default;
+  ClientState();
   ~ClientState();
   ClientState(const ClientState&) = delete;
   ClientState& operator=(const ClientState&) = delete;
@@ -77,10 +80,16 @@ class ClientState {
   void cancel() noexcept;
 
   Transaction transaction() const { return transaction_; }
-  /// BEGIN; an implicit transaction, which a Sync ends, becomes the client's.
+  /// Whether one is open in the database, the client's or an implicit one.
+  bool in_transaction() const { return entered_; }
+  /// BEGIN; an implicit transaction, which a Sync ends, becomes the client's. The database knows of it from its first
+  /// statement on.
   void begin();
   /// One for all statements up to the next Sync, unless one is open.
   void begin_implicit();
+  /// Before a statement of the transaction, if one is open. The first one tells what it is: one that writes waits for
+  /// other writers now, while it has seen nothing yet; later it could only fail where another has written in between.
+  void enter_transaction(bool writes);
   /// COMMIT of the client; of a failed transaction ROLLBACK, and false then.
   bool commit();
   void rollback();
@@ -94,6 +103,8 @@ class ClientState {
   /// DISCARD ALL.
   void discard();
 
+  ClientQuota statement_quota;
+  ClientQuota portal_quota;
   ClientIdentity identity;  ///< but for its settings, which are the parameters
   ClientParameters parameters;
   std::map<std::string, std::shared_ptr<ClientStatement>, std::less<>> statements;
@@ -110,6 +121,7 @@ class ClientState {
   Session* running_ = nullptr;  // that of session_, for cancel()
   Transaction transaction_ = Transaction::None;
   bool implicit_ = false;
+  bool entered_ = false;  // the database knows of it
 };
 
 }  // namespace eindb

@@ -187,8 +187,9 @@ class Server::Impl::Client : public std::enable_shared_from_this<Client>, privat
     }
   }
 
-  /// Ends the client if its time is over.
+  /// Ends the client if its time is over, and a statement that nobody waits for.
   void check_time(Clock::time_point now) {
+    if (doing_ == Doing::Working && channel_.has_left()) cancel();
     if (doing_ == Doing::Working || doing_ == Doing::Refusing) return;
     const bool late = !in_session_ && now >= login_deadline_;
     if (!late && now < deadline_) return;

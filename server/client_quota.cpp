@@ -1,0 +1,43 @@
+#include "server/client_quota.hpp"
+
+#include <string>
+#include <utility>
+
+#include "server/coded_error.hpp"
+
+namespace eindb {
+namespace {
+
+constexpr std::string_view kLimitExceeded = "53400";
+
+}  // namespace
+
+ClientQuota::Share::Share(Share&& other) noexcept
+    : quota_(std::exchange(other.quota_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+
+ClientQuota::Share& ClientQuota::Share::operator=(Share&& other) noexcept {
+  std::swap(quota_, other.quota_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+void ClientQuota::Share::give_back() noexcept {
+  if (quota_ == nullptr) return;
+  --quota_->count_;
+  quota_->bytes_ -= bytes_;
+}
+
+ClientQuota::Share ClientQuota::take(std::size_t bytes) {
+  const auto refuse = [&](const std::string& limit) {
+    throw CodedError(kLimitExceeded, ErrorKind::MemoryLimit, "a connection keeps at most " + limit,
+                     std::string(remedy_));
+  };
+  const std::string things(things_);
+  if (count_ >= most_) refuse(std::to_string(most_) + " " + things);
+  if (bytes > most_bytes_ - bytes_) refuse(std::to_string(most_bytes_) + " bytes of " + things);
+  ++count_;
+  bytes_ += bytes;
+  return {this, bytes};
+}
+
+}  // namespace eindb

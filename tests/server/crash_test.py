@@ -1,0 +1,232 @@
+"""The server is killed while it writes, at random moments; then it opens again at once, with the old state or the new.
+
+    crash_test.py EINDB
+
+EINDB_KILLS is how many times in all (10). Moments are random with a fixed seed, from before a statement begins to after
+it has ended; what a client was told is done must be there.
+"""
+
+import os
+import random
+import signal
+import sqlite3
+import statistics
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+import numpy as np
+import psycopg
+
+from served import EINDB
+
+KILLS = int(os.environ.get("EINDB_KILLS", "10"))
+# From the start of the program to the first answer of a statement. A machine that does other work, too, may stop it for
+# a while, but not half of the times.
+MOST_OPENING_SECONDS = 1.0
+ROWS = 100000
+# Values are whole numbers, so that their sums are the same in whatever order.
+SCRIPT = """
+CREATE TENSOR Old FLOAT64 AS EINSUM Old[i 1200, j 1000] = i * 1000 + j;
+CREATE TABLE notes (n INTEGER, name TEXT);
+INSERT INTO notes VALUES (1, 'a'), (2, 'b');
+"""
+
+
+class Database:
+    """A database in a folder of its own, and a server that can be killed; scratch files go to a folder beside it."""
+
+    def __init__(self):
+        self._folder = tempfile.TemporaryDirectory()
+        self.path = self._folder.name
+        self.scratch = os.path.join(self.path, "scratch")
+        self.files = os.path.join(self.path, "files")
+        self.data = os.path.join(self.path, "data")
+        for folder in (self.scratch, self.files, self.data):
+            os.mkdir(folder)
+        self.database = os.path.join(self.data, "s.db")
+        subprocess.run([EINDB, self.database], input=SCRIPT, text=True, check=True, stdout=subprocess.DEVNULL)
+        help_text = subprocess.run([EINDB, "serve", "--help"], capture_output=True, text=True, check=True).stdout
+        self._options = ["--files-dir", self.files] if "--files-dir" in help_text else []
+        self._process = None
+        self._port = 0
+
+    def start(self):
+        command = [EINDB, "serve", self.database, "--listen", "127.0.0.1:0", *self._options]
+        environment = {**os.environ, "TMPDIR": self.scratch}
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+        self._port = int(self._process.stdout.readline().split()[-1])
+
+    def connect(self):
+        return psycopg.connect(host="127.0.0.1", port=self._port, user="ada", dbname="s", autocommit=True)
+
+    def end(self, with_signal):
+        self._process.send_signal(with_signal)
+        status = self._process.wait(20)
+        self._process.stdout.close()
+        return status
+
+    def remove(self):
+        if self._process and self._process.poll() is None:
+            self.end(signal.SIGKILL)
+        self._folder.cleanup()
+
+
+class Write:
+    """Something that changes the database. `run(connection)` does it, `undo` is a statement; `state` one that tells
+    whether it is done: no rows, or one."""
+
+    undo = "DROP TENSOR New"
+    state = "SELECT COUNT(*) FROM eindb_tensors WHERE name = 'New'"
+    content = "EINSUM s[] = SUM(New[i,j])"
+
+    def __init__(self, database):
+        self.database = database
+
+    def run(self, connection):
+        raise NotImplementedError
+
+
+class CreateTensor(Write):
+    # Tiles of the result are written while others are computed; those in the middle go through a scratch file.
+    def run(self, connection):
+        connection.execute("SET memory_limit = '4MiB'")
+        connection.execute("CREATE TENSOR New AS EINSUM New[i,k] = Old[i,k] + SUM(Old[i,j]) - Old[i,0] * 2")
+
+
+class CopyFile(Write):
+    def __init__(self, database):
+        super().__init__(database)
+        self._path = os.path.join(database.files, "new.npy")
+        np.save(self._path, np.arange(2e6).reshape(2000, 1000))
+
+    def run(self, connection):
+        connection.execute(f"COPY New FROM '{self._path}'")
+
+
+class CopyRows(Write):
+    undo = "DELETE FROM notes WHERE n >= 100"
+    state = "SELECT COUNT(*) > 0 FROM notes WHERE n >= 100"
+    content = "SELECT COUNT(*) FROM notes WHERE n >= 100"
+    rows = "".join(f"{n}\tname {n}\n" for n in range(100, 100 + ROWS))
+
+    def run(self, connection):
+        with connection.cursor().copy("COPY notes FROM STDIN") as copy:
+            copy.write(self.rows)
+
+
+class CopyTensor(CopyFile):
+    """The file of CopyFile, sent by the client."""
+
+    def run(self, connection):
+        with open(self._path, "rb") as file, connection.cursor().copy("COPY New FROM STDIN (FORMAT npy)") as copy:
+            while data := file.read(1 << 16):
+                copy.write(data)
+
+
+class Killed(unittest.TestCase):
+    def setUp(self):
+        self.database = Database()
+        self.addCleanup(self.database.remove)
+        self.opening_seconds = []
+
+    def rows(self, statement):
+        with self.database.connect() as connection:
+            return connection.execute(statement).fetchall()
+
+    def is_done(self, write):
+        return bool(self.rows(write.state)[0][0])
+
+    def kill_while(self, write, seconds):
+        """Runs `write`, kills the server that long after its beginning; whether the client was told that it is done."""
+        connection = self.database.connect()
+        killer = threading.Timer(seconds, self.database.end, (signal.SIGKILL,))
+        killer.start()
+        told = False
+        try:
+            write.run(connection)
+            told = True
+        except psycopg.OperationalError:
+            pass
+        killer.join()
+        connection.close()
+        return told
+
+    def start_again(self):
+        begin = time.monotonic()
+        self.database.start()
+        self.assertEqual(self.rows("SELECT name FROM notes WHERE n = 2"), [("b",)])
+        self.opening_seconds.append(time.monotonic() - begin)
+
+    def measure(self, write):
+        """Seconds that it takes, and what is there before and afterwards. Skips the test where this server cannot do it."""
+        self.database.start()
+        old = self.rows("EINSUM s[] = SUM(Old[i,j])")
+        seconds = []
+        for _ in range(3):
+            begin = time.monotonic()
+            try:
+                with self.database.connect() as connection:
+                    write.run(connection)
+            except (psycopg.errors.SyntaxError, psycopg.errors.FeatureNotSupported, psycopg.errors.UndefinedObject) as error:
+                self.skipTest(str(error))
+            seconds.append(time.monotonic() - begin)
+            new = self.rows(write.content)
+            self.change(write.undo)
+        return min(seconds), old, new
+
+    def change(self, statement):
+        with self.database.connect() as connection:
+            connection.execute(statement)
+
+    def check_file(self):
+        """Nobody has the database open: it is one whole file, and nothing else is left."""
+        self.assertEqual(os.listdir(self.database.data), ["s.db"])
+        connection = sqlite3.connect(self.database.database)
+        self.assertEqual(connection.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
+        names = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+        tensors = {name for (name,) in connection.execute("SELECT name FROM eindb_tensors")}
+        connection.close()
+        tiles = {name.removeprefix("eindb_tiles_") for name in names if name.startswith("eindb_tiles_")}
+        self.assertEqual(tiles, tensors)
+        return tensors
+
+    def check(self, make_write, kills, seed):
+        write = make_write(self.database)
+        seconds, old, new = self.measure(write)
+        rng = random.Random(seed)
+        done = 0
+        for _ in range(kills):
+            told = self.kill_while(write, rng.uniform(0.0, 1.2 * seconds))
+            self.assertEqual(os.listdir(self.database.scratch), [])
+            self.start_again()
+            self.assertEqual(self.rows("EINSUM s[] = SUM(Old[i,j])"), old)
+            is_done = self.is_done(write)
+            self.assertTrue(is_done or not told, "what a client was told is done is gone")
+            if is_done:
+                done += 1
+                self.assertEqual(self.rows(write.content), new)
+                self.change(write.undo)
+            self.assertEqual(self.database.end(signal.SIGTERM), 0)
+            self.assertEqual(self.check_file(), {"Old"})
+            self.database.start()
+        self.assertLess(statistics.median(self.opening_seconds), MOST_OPENING_SECONDS)
+        print(f"{make_write.__name__}: {done} of {kills} done; open again in at most {max(self.opening_seconds):.3f} s")
+
+    def test_create_tensor(self):
+        self.check(CreateTensor, KILLS - 3 * (KILLS // 4), 1)
+
+    def test_copy_of_a_file(self):
+        self.check(CopyFile, KILLS // 4, 2)
+
+    def test_copy_of_rows(self):
+        self.check(CopyRows, KILLS // 4, 3)
+
+    def test_copy_of_a_tensor(self):
+        self.check(CopyTensor, KILLS // 4, 4)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)
