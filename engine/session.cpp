@@ -105,10 +105,10 @@ Result Session::execute(const PreparedStatement& statement, const StatementInput
   });
 }
 
-StatementDescription Session::describe(const PreparedStatement& statement) {
+StatementDescription Session::describe(const PreparedStatement& statement, std::span<const ColumnType> parameters) {
   return guarded([&] {
     impl_->start();
-    return describe_statement(statement, impl_->state);
+    return describe_statement(statement, parameters, impl_->state);
   });
 }
 
@@ -133,7 +133,11 @@ void Session::detach(const std::string& name) {
 }
 
 void Session::add_function(SqlFunction function) {
-  guarded([&] { impl_->state.database.connection().add_function(std::move(function)); });
+  guarded([&] {
+    auto& state = impl_->state;
+    state.sql_names.add_function(function.name, function.result);
+    state.database.connection().add_function(std::move(function));
+  });
 }
 
 void Session::show(const SideSchema& schema) {

@@ -12,7 +12,8 @@ SessionState::SessionState(const std::string& path, SessionOptions options)
       macros(database.connection()),
       users(database.connection()),
       tensor_tables(database.connection(), catalog),
-      attached(database.connection(), catalog, tensor_tables) {
+      attached(database.connection(), catalog, tensor_tables),
+      sql_names(database.connection()) {
   database.connection().watch(&cancellation);
 }
 

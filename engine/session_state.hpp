@@ -14,12 +14,14 @@
 #include "catalog/user_catalog.hpp"
 #include "common/cancellation.hpp"
 #include "engine/attached_tensors.hpp"
+#include "engine/compiled_sql.hpp"
 #include "engine/login.hpp"
 #include "engine/plan_cache.hpp"
 #include "engine/prepared_statement.hpp"
 #include "engine/session.hpp"
 #include "engine/settings.hpp"
 #include "engine/side_schema.hpp"
+#include "engine/sql_names.hpp"
 #include "engine/tile_cache.hpp"
 #include "executor/scheduler.hpp"
 #include "optimizer/partitions/machine_figures.hpp"
@@ -63,6 +65,8 @@ struct SessionState {
   TensorTables tensor_tables;
   AttachedTensors attached;
   SideSchemas side_schemas;
+  KnownNames sql_names;
+  CompiledStatements compiled;
   std::uint64_t query_tables = 0;  ///< tables made so far for results of queries inside SQL
   Settings settings;
   Cancellation cancellation;

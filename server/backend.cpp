@@ -300,8 +300,10 @@ void Backend::in_own_words(const ClientStatement& statement, F&& f) {
 }
 
 StatementDescription Backend::describe(const ClientStatement& statement) {
+  std::vector<ColumnType> parameters;
+  for (const auto type : statement.parameter_types) parameters.push_back(column_type(type));
   StatementDescription description;
-  in_own_words(statement, [&] { description = client_.session().describe(*statement.prepared); });
+  in_own_words(statement, [&] { description = client_.session().describe(*statement.prepared, parameters); });
   return description;
 }
 
@@ -343,19 +345,13 @@ void Backend::describe_statement(ClientStatement& statement) {
   write_row_description(*out_, statement.columns, {});
 }
 
-// Of a column that is computed the first row tells the type: what only reads may as well begin here.
 void Backend::describe_portal(Portal& portal) {
   const auto& statement = *portal.statement;
-  if (statement.prepared == nullptr) {
-    if (const auto* show = std::get_if<command::Show>(&*statement.command))
-      portal.columns = {{show->name, DataType::Text}};
-    return;
+  if (statement.prepared != nullptr) {
+    portal.columns = client_columns(describe(statement).columns);
+  } else if (const auto* show = std::get_if<command::Show>(&*statement.command)) {
+    portal.columns = {{show->name, DataType::Text}};
   }
-  const auto description = describe(statement);
-  const bool computed = std::any_of(description.columns.begin(), description.columns.end(),
-                                    [](const Column& column) { return column.type == ColumnType::Any; });
-  if (computed && description.reads_only) begin_rows(portal);
-  else portal.columns = client_columns(description.columns);
 }
 
 void Backend::run_script() {
@@ -410,8 +406,10 @@ void Backend::begin_rows(Portal& portal) {
   portal.next_row.emplace();
   if (!portal.result->rows->next(*portal.next_row)) portal.next_row.reset();
   // What was described is what comes.
-  if (portal.columns.empty())
-    portal.columns = client_columns(portal.result->columns, portal.next_row ? &*portal.next_row : nullptr);
+  auto columns = client_columns(portal.result->columns);
+  if (portal.columns.empty()) portal.columns = std::move(columns);
+  else if (portal.columns.size() != columns.size())
+    throw CodedError("0A000", ErrorKind::Unsupported, "the statement's columns are others than were described");
 }
 
 void Backend::run_command(const ClientCommand& command, Portal& portal) {

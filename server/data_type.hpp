@@ -49,5 +49,7 @@ inline const DataTypeInfo* find_data_type(std::int32_t oid) { return find_data_t
 
 /// What a column of results is for a client; Any as Text. Complex numbers are two columns of the parts' type.
 DataType data_type(ColumnType type);
+/// What a parameter of the type is for the engine; Any for one that is left open.
+ColumnType column_type(DataType type);
 
 }  // namespace eindb

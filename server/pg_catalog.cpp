@@ -24,7 +24,6 @@ void PgCatalog::show(const ClientIdentity& client) {
   *client_ = client;
   if (!has_functions_) {
     for (auto& function : pg_functions(client_)) session_.add_function(std::move(function));
-    for (auto& function : pg_catalog_queries()) session_.add_function(std::move(function));
     has_functions_ = true;
   }
   session_.show(pg_catalog_schema());

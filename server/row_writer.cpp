@@ -12,19 +12,6 @@ using frontend::Format;
 
 bool is_complex(ColumnType type) { return type == ColumnType::Complex64 || type == ColumnType::Complex128; }
 
-DataType type_of_value(const Cell& cell) {
-  struct TypeOf {
-    DataType operator()(std::monostate) const { return DataType::Text; }
-    DataType operator()(std::int64_t) const { return DataType::Int8; }
-    DataType operator()(float) const { return DataType::Float4; }
-    DataType operator()(double) const { return DataType::Float8; }
-    DataType operator()(std::complex<float>) const { return DataType::Float4; }
-    DataType operator()(std::complex<double>) const { return DataType::Float8; }
-    DataType operator()(const std::string&) const { return DataType::Text; }
-  };
-  return std::visit(TypeOf{}, cell);
-}
-
 // Writes one value, or the two parts of a complex number.
 class RowFields {
  public:
@@ -52,18 +39,15 @@ class RowFields {
 
 }  // namespace
 
-std::vector<ClientColumn> client_columns(const std::vector<Column>& columns, const Row* first) {
+std::vector<ClientColumn> client_columns(const std::vector<Column>& columns) {
   std::vector<ClientColumn> seen;
-  for (std::size_t n = 0; n < columns.size(); ++n) {
-    const auto& [name, type, declared] = columns[n];
-    if (!declared.empty()) {
-      seen.push_back({name, declared_data_type(declared)});
-    } else if (is_complex(type)) {
-      seen.push_back({name + "_re", data_type(type)});
-      seen.push_back({name + "_im", data_type(type)});
+  for (const auto& column : columns) {
+    const auto type = column_data_type(column);
+    if (is_complex(column.type)) {
+      seen.push_back({column.name + "_re", type});
+      seen.push_back({column.name + "_im", type});
     } else {
-      const bool by_value = type == ColumnType::Any && first != nullptr;
-      seen.push_back({name, by_value ? type_of_value((*first)[n]) : data_type(type)});
+      seen.push_back({column.name, type});
     }
   }
   return seen;

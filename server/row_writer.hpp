@@ -16,9 +16,8 @@ struct ClientColumn {
   DataType type = DataType::Text;
 };
 
-/// The columns that clients see of a result with these. A column that says nothing of its values (ColumnType::Any)
-/// takes its type from `first`, the first row, if there is one.
-std::vector<ClientColumn> client_columns(const std::vector<Column>& columns, const Row* first = nullptr);
+/// The columns that clients see of a result with these. One that says nothing of its values (ColumnType::Any) is text.
+std::vector<ClientColumn> client_columns(const std::vector<Column>& columns);
 
 /// RowDescription. Formats as Bind gives them: none, one for all, or one for each column.
 void write_row_description(MessageWriter& out, const std::vector<ClientColumn>& columns,

@@ -9,7 +9,6 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/thread_pool.hpp>
 #include <boost/asio/write.hpp>
 #include <chrono>
 #include <csignal>
@@ -21,6 +20,7 @@
 
 #include "common/error.hpp"
 #include "server/backend.hpp"
+#include "server/worker_pool.hpp"
 
 namespace eindb {
 namespace {
@@ -65,7 +65,7 @@ class Server::Impl {
   ServerOptions options_;
   ClientSessions sessions_;
   asio::io_context io_{1};
-  asio::thread_pool workers_;
+  WorkerPool workers_;
   tcp::acceptor acceptor_;
   asio::signal_set signals_;
   std::map<std::int32_t, std::shared_ptr<Client>> clients_;  // by the process of their keys; of the thread of run()
@@ -110,7 +110,7 @@ class Server::Impl::Client : public std::enable_shared_from_this<Client> {
   void work() {
     running_ = true;
     // The server goes on until the worker is back.
-    asio::post(server_.workers_, [self = shared_from_this(), guard = asio::make_work_guard(server_.io_)] {
+    server_.workers_.post([self = shared_from_this(), guard = asio::make_work_guard(server_.io_)] {
       const auto next = self->backend_.run(self->frames_, self->out_);
       asio::post(self->server_.io_, [self, next] {
         self->running_ = false;
