@@ -250,7 +250,8 @@ std::vector<Column> PreparedSql::columns() {
   return types({}).columns;
 }
 
-// Where tables say what all columns hold, and nobody asks for more, nothing is to be inferred.
+// Where tables say what all columns hold, and nobody asks for more, nothing is to be inferred. Of rows from several
+// SELECTs SQLite tells what the first one's tables say.
 const CompiledSql::KnownTypes& PreparedSql::types(const std::vector<ValueType>& given) {
   if (compiled_->types && compiled_->types->given == given) return *compiled_->types;
   auto& statement = compiled_->statement;
@@ -261,12 +262,17 @@ const CompiledSql::KnownTypes& PreparedSql::types(const std::vector<ValueType>& 
     open = open || declared.empty();
     known.columns.push_back({column_name(n), declared_column_type(declared), std::move(declared)});
   }
-  if (open) {
+  const bool compound = joins_rows(text_.text);
+  if (open || compound) {
     auto inferred = infer_types(text_.text, session_->sql_names.names(), given);
     known.parameters = std::move(inferred.parameters);
-    const bool fits = inferred.columns.size() == known.columns.size();
-    for (std::size_t n = 0; fits && n < known.columns.size(); ++n)
-      if (known.columns[n].declared_type.empty()) known.columns[n].type = column_type(inferred.columns[n]);
+    inferred.columns.resize(known.columns.size(), ValueType::Unknown);
+    for (std::size_t n = 0; n < known.columns.size(); ++n) {
+      auto& column = known.columns[n];
+      const auto type = column_type(inferred.columns[n]);
+      if (compound && column.type != type) column.declared_type.clear();
+      if (column.declared_type.empty()) column.type = type;
+    }
   }
   compiled_->types = std::move(known);
   return *compiled_->types;

@@ -217,7 +217,7 @@ void Backend::handle(const frontend::Bind& bind) {
                          std::to_string(bind.values.size()) + " are given");
   auto portal = std::make_shared<Portal>();
   portal->statement = found->second;
-  portal->columns = statement.columns;
+  if (statement.columns) portal->columns = *statement.columns;
   portal->formats = bind.result_formats;
   for (std::size_t n = 0; n < needed; ++n) {
     const auto& value = bind.values[n];
@@ -243,7 +243,7 @@ void Backend::handle(const frontend::Describe& describe) {
                      "there is no portal \"" + std::string(describe.name) + "\"");
   auto& portal = *found->second;
   if (portal.statement->prepared == nullptr && !portal.statement->command) return out_->empty('n');
-  if (portal.columns.empty() && !portal.result) describe_portal(portal);
+  if (portal.columns.empty() && !portal.result) portal.columns = described_columns(*portal.statement);
   if (portal.columns.empty()) return out_->empty('n');
   write_row_description(*out_, portal.columns, portal.formats);
 }
@@ -330,28 +330,25 @@ void Backend::find_parameter_types(ClientStatement& statement, const std::vector
   const auto description = describe(statement);
   for (std::size_t n = 0; n < types.size(); ++n)
     if (types[n] == DataType::Unspecified) types[n] = data_type(description.parameters[n]);
+  statement.columns = client_columns(description.columns);
+}
+
+const std::vector<ClientColumn>& Backend::described_columns(ClientStatement& statement) {
+  if (statement.columns) return *statement.columns;
+  const auto* show = statement.command ? std::get_if<command::Show>(&*statement.command) : nullptr;
+  if (statement.prepared != nullptr) statement.columns = client_columns(describe(statement).columns);
+  else if (show != nullptr) statement.columns.emplace({ClientColumn{show->name, DataType::Text}});
+  else statement.columns.emplace();
+  return *statement.columns;
 }
 
 void Backend::describe_statement(ClientStatement& statement) {
-  StatementDescription description;
-  if (statement.prepared != nullptr) description = describe(statement);
-  else if (const auto* show = statement.command ? std::get_if<command::Show>(&*statement.command) : nullptr)
-    description.columns = {{show->name, ColumnType::Text}};
+  const auto& columns = described_columns(statement);
   out_->begin('t').integer(static_cast<std::int16_t>(statement.parameter_types.size()));
   for (const auto type : statement.parameter_types) out_->integer(static_cast<std::int32_t>(type));
   out_->end();
-  statement.columns = client_columns(description.columns);
-  if (statement.columns.empty()) return out_->empty('n');
-  write_row_description(*out_, statement.columns, {});
-}
-
-void Backend::describe_portal(Portal& portal) {
-  const auto& statement = *portal.statement;
-  if (statement.prepared != nullptr) {
-    portal.columns = client_columns(describe(statement).columns);
-  } else if (const auto* show = std::get_if<command::Show>(&*statement.command)) {
-    portal.columns = {{show->name, DataType::Text}};
-  }
+  if (columns.empty()) return out_->empty('n');
+  write_row_description(*out_, columns, {});
 }
 
 void Backend::run_script() {
@@ -409,7 +406,7 @@ void Backend::begin_rows(Portal& portal) {
   auto columns = client_columns(portal.result->columns);
   if (portal.columns.empty()) portal.columns = std::move(columns);
   else if (portal.columns.size() != columns.size())
-    throw CodedError("0A000", ErrorKind::Unsupported, "the statement's columns are others than were described");
+    throw CodedError("0A000", ErrorKind::Unsupported, "cached plan must not change result type");
 }
 
 void Backend::run_command(const ClientCommand& command, Portal& portal) {

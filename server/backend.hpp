@@ -106,7 +106,7 @@ class Backend {
   StatementDescription describe(const ClientStatement& statement);
   void find_parameter_types(ClientStatement& statement, const std::vector<std::int32_t>& said);
   void describe_statement(ClientStatement& statement);
-  void describe_portal(Portal& portal);
+  const std::vector<ClientColumn>& described_columns(ClientStatement& statement);
   void run_script();
   bool run_in_script(std::string_view text);
   void begin_rows(Portal& portal);

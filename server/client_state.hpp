@@ -27,12 +27,13 @@ struct ClientStatement {
   std::optional<ClientCommand> command;
   std::shared_ptr<const PreparedStatement> prepared;  ///< null for a command, and for an empty statement
   std::vector<DataType> parameter_types;              ///< as the client said them, or as the engine takes them
-  std::vector<ClientColumn> columns;                  ///< as Describe said them
+  /// Once they are described they stay so, whatever becomes of the tables: clients keep what they were told.
+  std::optional<std::vector<ClientColumn>> columns;
 };
 
 /// A statement with its values, and what is left of its rows.
 struct Portal {
-  std::shared_ptr<const ClientStatement> statement;
+  std::shared_ptr<ClientStatement> statement;
   StatementInputs inputs;
   std::vector<frontend::Format> formats;
   std::optional<Result> result;  ///< once it runs

@@ -71,10 +71,16 @@ void write_row_description(MessageWriter& out, const std::vector<ClientColumn>& 
 
 void write_row(MessageWriter& out, const Row& row, const std::vector<ClientColumn>& columns,
                const std::vector<Format>& formats) {
-  out.begin('D').integer(static_cast<std::int16_t>(columns.size()));
-  RowFields fields(out, columns, formats);
-  for (const auto& cell : row) fields.write(cell);
-  out.end();
+  const auto begin = out.size();
+  try {
+    out.begin('D').integer(static_cast<std::int16_t>(columns.size()));
+    RowFields fields(out, columns, formats);
+    for (const auto& cell : row) fields.write(cell);
+    out.end();
+  } catch (...) {
+    out.buffer().resize(begin);  // no half of a message
+    throw;
+  }
 }
 
 }  // namespace eindb

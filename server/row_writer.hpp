@@ -23,7 +23,7 @@ std::vector<ClientColumn> client_columns(const std::vector<Column>& columns);
 void write_row_description(MessageWriter& out, const std::vector<ClientColumn>& columns,
                            const std::vector<frontend::Format>& formats);
 
-/// DataRow. Error{Type} where a value is none of its column's type.
+/// DataRow. Error{Type} where a value is none of its column's type; nothing is written then.
 void write_row(MessageWriter& out, const Row& row, const std::vector<ClientColumn>& columns,
                const std::vector<frontend::Format>& formats);
 

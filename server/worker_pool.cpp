@@ -24,13 +24,11 @@ WorkerPool::WorkerPool(std::size_t threads) : workers_(threads) {
 WorkerPool::~WorkerPool() { join(); }
 
 void WorkerPool::post(Task task) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   tasks_.push_back(std::move(task));
-  wake_if_needed();
-}
-
-void WorkerPool::wake_if_needed() {
-  if (idle_ > 0 && needs_another()) work_.notify_one();
+  const bool wake = needs_another();
+  lock.unlock();  // so that the thread finds it free
+  if (wake) work_.notify_one();
 }
 
 void WorkerPool::join() {
@@ -45,6 +43,7 @@ void WorkerPool::join() {
 
 // Without a watch nobody would notice that a task runs long.
 bool WorkerPool::needs_another() const {
+  if (idle_ == 0) return false;
   if (awake_ == 0 || !has_watch_) return true;
   const auto wait = typical_ * static_cast<std::int64_t>(tasks_.size()) / static_cast<std::int64_t>(awake_);
   return wait > kPatience;
@@ -63,8 +62,9 @@ void WorkerPool::run_one(std::unique_lock<std::mutex>& lock, Worker& self) {
   auto task = std::move(tasks_.front());
   tasks_.pop_front();
   self = {.busy = true, .long_run = false, .since = looks_};
-  if (!tasks_.empty()) wake_if_needed();  // the watch may have been this thread
+  const bool wake = !tasks_.empty() && needs_another();  // this thread may have been the watch
   lock.unlock();
+  if (wake) work_.notify_one();
   const auto begin = Clock::now();
   task();
   task = nullptr;  // what it holds may end here

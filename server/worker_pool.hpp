@@ -50,7 +50,6 @@ class WorkerPool {
   bool watch(std::unique_lock<std::mutex>& lock);
   void look();
   bool needs_another() const;
-  void wake_if_needed();
 
   std::mutex mutex_;  // guards all below but the threads
   std::condition_variable work_;
