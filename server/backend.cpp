@@ -336,10 +336,12 @@ void Backend::find_parameter_types(ClientStatement& statement, const std::vector
 const std::vector<ClientColumn>& Backend::described_columns(ClientStatement& statement) {
   if (statement.columns) return *statement.columns;
   const auto* show = statement.command ? std::get_if<command::Show>(&*statement.command) : nullptr;
-  if (statement.prepared != nullptr) statement.columns = client_columns(describe(statement).columns);
-  else if (show != nullptr) statement.columns.emplace({ClientColumn{show->name, DataType::Text}});
-  else statement.columns.emplace();
-  return *statement.columns;
+  StatementDescription description;
+  if (statement.prepared != nullptr) description = describe(statement);
+  else if (show != nullptr && ClientParameters::knows(show->name))
+    description.columns = {{show->name, ColumnType::Text}};
+  else if (show != nullptr) description = client_.session().describe(*client_.session().prepare("SHOW " + show->name));
+  return statement.columns.emplace(client_columns(description.columns));
 }
 
 void Backend::describe_statement(ClientStatement& statement) {

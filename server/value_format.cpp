@@ -9,6 +9,7 @@
 
 #include "common/error.hpp"
 #include "server/bytea_text.hpp"
+#include "server/copy_text.hpp"
 #include "server/protocol/body_reader.hpp"
 
 namespace eindb {
@@ -124,6 +125,22 @@ double real_of(const Cell& cell, DataType type) {
   return *number;
 }
 
+bool is_utf8(std::string_view text) {
+  try {
+    check_copy_text(text);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// As a value of type text. Bytes that are none, a blob's in a column of no type, are shown as a bytea is.
+void append_characters(std::string& out, const Cell& cell) {
+  const auto* text = std::get_if<std::string>(&cell);
+  if (text == nullptr || is_utf8(*text)) append_text(out, cell);
+  else append_bytea(out, *text);
+}
+
 void append_as_text(std::string& out, const Cell& cell, DataType type) {
   if (type == DataType::Bool) {
     out += integer_of(cell, type) != 0 ? 't' : 'f';
@@ -133,14 +150,17 @@ void append_as_text(std::string& out, const Cell& cell, DataType type) {
     append_bytea(out, bytes);
   } else if (integer_bytes(type) > 0) {
     append_integer(out, integer_of(cell, type));
-  } else {
-    if (type == DataType::Float4 || type == DataType::Float8) real_of(cell, type);  // it must be one
+  } else if (type == DataType::Float4 || type == DataType::Float8) {
+    real_of(cell, type);  // it must be one
     append_text(out, cell);
+  } else {
+    append_characters(out, cell);
   }
 }
 
 void append_binary(std::string& out, const Cell& cell, DataType type) {
-  if (is_text(type) || type == DataType::Bytea || type == DataType::Char) return append_text(out, cell);
+  if (is_text(type)) return append_characters(out, cell);
+  if (type == DataType::Bytea || type == DataType::Char) return append_text(out, cell);
   if (const auto size = integer_bytes(type); size > 0) {
     const auto bits = integer_of(cell, type);
     char bytes[sizeof bits];

@@ -30,6 +30,8 @@ class SqlTyper {
   struct Value {
     ValueType type = ValueType::Unknown;
     std::size_t parameter = 0;  // 0: none
+
+    bool is_open() const { return parameter != 0 && type == ValueType::Unknown; }
   };
   /// Queries of a WITH, by name in lower case.
   using WithQueries = std::map<std::string, std::vector<TypedColumn>>;
@@ -43,6 +45,7 @@ class SqlTyper {
 
   // ---- Expressions -------------------------------------------------------------------------------------------------
   Value expression(const NameScope& scope);
+  void condition(const NameScope& scope);
   Value conjunction(const NameScope& scope);
   Value negation(const NameScope& scope);
   Value equality(const NameScope& scope);

@@ -39,7 +39,7 @@ void SqlTyper::relate(const Value& left, const Value& right) {
 void SqlTyper::relate_all(const std::vector<Value>& values) {
   auto type = Null;
   for (const auto& value : values)
-    if (value.parameter == 0 || value.type != Unknown) type = common_type(type, value.type);
+    if (!value.is_open()) type = common_type(type, value.type);
   for (const auto& value : values) settle(value, type);
 }
 
@@ -56,16 +56,20 @@ SqlTyper::Value SqlTyper::expression(const NameScope& scope) {
   const Nesting nesting(*this);
   auto left = conjunction(scope);
   while (reader_.accept_word("OR")) {
-    conjunction(scope);
+    settle(left, Boolean);
+    settle(conjunction(scope), Boolean);
     left = truth();
   }
   return left;
 }
 
+void SqlTyper::condition(const NameScope& scope) { settle(expression(scope), Boolean); }
+
 SqlTyper::Value SqlTyper::conjunction(const NameScope& scope) {
   auto left = negation(scope);
   while (reader_.accept_word("AND")) {
-    negation(scope);
+    settle(left, Boolean);
+    settle(negation(scope), Boolean);
     left = truth();
   }
   return left;
@@ -75,7 +79,7 @@ SqlTyper::Value SqlTyper::negation(const NameScope& scope) {
   if (!reader_.at_word("NOT") || reader_.at_word("EXISTS", 1)) return equality(scope);
   const Nesting nesting(*this);
   reader_.take();
-  negation(scope);
+  settle(negation(scope), Boolean);
   return truth();
 }
 
@@ -318,7 +322,7 @@ void SqlTyper::skip_call_tail(const NameScope& scope) {
     reader_.take();
     reader_.take();
     reader_.expect_word("WHERE");
-    expression(scope);
+    condition(scope);
     reader_.expect_operator(")");
   }
   if (!reader_.accept_word("OVER")) return;
@@ -334,6 +338,7 @@ SqlTyper::Value SqlTyper::case_of(const NameScope& scope) {
   while (reader_.accept_word("WHEN")) {
     const auto condition = expression(scope);
     if (has_base) tested.push_back(condition);
+    else settle(condition, Boolean);
     reader_.expect_word("THEN");
     results.push_back(expression(scope));
   }

@@ -73,20 +73,24 @@ Columns SqlTyper::query_core(const NameScope* outer, const Columns* targets) {
 Columns SqlTyper::values(const NameScope* outer, const Columns* targets) {
   const NameScope scope(outer);
   Columns columns;
+  std::vector<std::pair<std::size_t, Value>> open;  // parameters, and the columns that they stand in
   bool first = true;
   do {
     reader_.expect_operator("(");
     const auto row = list(scope);
     reader_.expect_operator(")");
-    if (first) columns.resize(row.size(), {"", ValueType::Null});
+    for (std::size_t n = 0; first && n < row.size(); ++n)
+      columns.push_back({"column" + std::to_string(n + 1), ValueType::Null});
+    first = false;
     if (columns.size() != row.size()) throw UnknownSql();
     for (std::size_t n = 0; n < row.size(); ++n) {
-      if (first) columns[n].name = "column" + std::to_string(n + 1);
-      columns[n].type = common_type(columns[n].type, row[n].type);
       if (targets != nullptr && n < targets->size()) settle(row[n], (*targets)[n].type);
+      if (row[n].is_open()) open.emplace_back(n, row[n]);
+      else columns[n].type = common_type(columns[n].type, row[n].type);
     }
-    first = false;
   } while (reader_.accept_operator(","));
+  for (const auto& [n, value] : open) settle(value, columns[n].type);
+  for (const auto& [n, value] : open) columns[n].type = ValueType::Unknown;
   return columns;
 }
 
@@ -103,7 +107,7 @@ Columns SqlTyper::select(const NameScope* outer, const Columns* targets) {
     reader_.expect_word("BY");
     list(scope);
   }
-  if (reader_.accept_word("HAVING")) expression(scope);
+  if (reader_.accept_word("HAVING")) condition(scope);
   while (reader_.accept_word("WINDOW") || reader_.accept_operator(",")) {
     reader_.expect_name();
     reader_.expect_word("AS");
@@ -288,7 +292,7 @@ bool SqlTyper::join(NameScope& scope) {
   source(scope);
   if (natural) scope.join_last_naturally();
   if (reader_.accept_word("ON")) {
-    expression(scope);
+    condition(scope);
   } else if (reader_.accept_word("USING")) {
     for (const auto& name : names_in_parentheses()) scope.join_last(name);
   }

@@ -113,7 +113,7 @@ Columns SqlTyper::remove() {
 }
 
 void SqlTyper::optional_where(const NameScope& scope) {
-  if (reader_.accept_word("WHERE")) expression(scope);
+  if (reader_.accept_word("WHERE")) condition(scope);
 }
 
 Columns SqlTyper::returning(const NameScope& scope) {

@@ -48,7 +48,8 @@ TEST(SqlTypes, Literals) {
 TEST(SqlTypes, Columns) {
   EXPECT_EQ(rows("SELECT * FROM t"), "text int real number bool blob ?");
   EXPECT_EQ(rows("SELECT t.*, u.n FROM t, u"), "text int real number bool blob ? int");
-  EXPECT_EQ(rows("SELECT a.n, \"x\", [name], main.t.n, rowid FROM t AS a JOIN t ON a.n = t.n"), "int real text int int");
+  EXPECT_EQ(rows("SELECT a.n, \"x\", [name], main.t.n, rowid FROM t AS a JOIN t ON a.n = t.n"),
+            "int real text int int");
   EXPECT_EQ(rows("SELECT * FROM u JOIN t USING (n)"), "int text text real number bool blob ?");
   EXPECT_EQ(rows("SELECT * FROM u NATURAL LEFT JOIN (SELECT n, x FROM t) s"), "int text real");
   EXPECT_EQ(rows("SELECT nope FROM t"), "?");
@@ -74,9 +75,10 @@ TEST(SqlTypes, Operators) {
 }
 
 TEST(SqlTypes, Functions) {
-  EXPECT_EQ(rows("SELECT COUNT(*), COUNT(DISTINCT n), SUM(n), SUM(x), SUM(price), SUM(any), AVG(n), TOTAL(n), MIN(name),"
-                 " MAX(x) FROM t"),
-            "int int int real number number real real text real");
+  EXPECT_EQ(
+      rows("SELECT COUNT(*), COUNT(DISTINCT n), SUM(n), SUM(x), SUM(price), SUM(any), AVG(n), TOTAL(n), MIN(name),"
+           " MAX(x) FROM t"),
+      "int int int real number number real real text real");
   EXPECT_EQ(rows("SELECT length(name), abs(n), abs(x), round(n), coalesce(NULL, n), ifnull(n, 1.5), nullif(name, ''),"
                  " upper(name), substr(bytes, 1), substr(any, 1), max(n, x), iif(n, 1, 2) FROM t"),
             "int int real real int number text text blob ? number int");
@@ -91,10 +93,12 @@ TEST(SqlTypes, Queries) {
   EXPECT_EQ(rows("SELECT name FROM t UNION SELECT n FROM u"), "?");
   EXPECT_EQ(rows("SELECT s.total + 1, m FROM (SELECT COUNT(*) AS total, MAX(name) m FROM t GROUP BY n HAVING n > 1) s"),
             "int text");
-  EXPECT_EQ(rows("WITH c(a, b) AS (SELECT n, x FROM t), d AS (SELECT a * 2 AS a2, b FROM c) SELECT a2, b, c.a FROM c, d"),
-            "int real int");
-  EXPECT_EQ(rows("WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 9) SELECT x, COUNT(*) FROM c"),
-            "int int");
+  EXPECT_EQ(
+      rows("WITH c(a, b) AS (SELECT n, x FROM t), d AS (SELECT a * 2 AS a2, b FROM c) SELECT a2, b, c.a FROM c, d"),
+      "int real int");
+  EXPECT_EQ(
+      rows("WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 9) SELECT x, COUNT(*) FROM c"),
+      "int int");
   EXPECT_EQ(rows("WITH RECURSIVE c(x) AS (VALUES (1) UNION ALL SELECT x / 2.0 FROM c) SELECT x FROM c"), "number");
   EXPECT_EQ(rows("WITH RECURSIVE c AS (SELECT 1 AS a, 'x' AS b UNION ALL SELECT a + 1, a FROM c) SELECT a, b FROM c"),
             "int ?");
@@ -129,6 +133,8 @@ TEST(SqlTypes, ParametersTakeTheTypeOfWhatStandsBesideThem) {
             "int real text int int");
   EXPECT_EQ(parameters("SELECT CAST($1 AS INTEGER), $2 || 'a', $3", 3), "int text ?");
   EXPECT_EQ(parameters("SELECT * FROM t WHERE $1 = $2 AND n = $2", 2), "int int");
+  EXPECT_EQ(parameters("VALUES ($1, 2), (3, $2), ($3, NULL)", 3), "int int int");
+  EXPECT_EQ(parameters("SELECT CASE WHEN $1 THEN n END FROM t WHERE $2 AND NOT $3", 3), "bool bool bool");
   EXPECT_EQ(parameters("SELECT * FROM t WHERE any = $1"), "?");
 }
 

@@ -78,6 +78,7 @@ class Columns(WithServer):
             self.assertEqual(await connection.fetchval("SELECT n + $1 FROM t WHERE name = $2", 5, "b"), 7)
             self.assertEqual(await connection.fetch("SELECT n FROM t UNION SELECT val FROM X WHERE i = 0 AND j = $1", 1),
                              [(0.5,), (1.0,), (2.0,)])  # fmt: skip
+            self.assertEqual([row["tensor"] for row in await connection.fetch("SHOW TENSORS")], ["C", "X"])
             row = await connection.fetchrow("SELECT * FROM loose LIMIT $1", 1)
             self.assertEqual(tuple(row), (1, 1.5, True, b"\x00\xff", 2.25))
             await connection.execute("INSERT INTO loose VALUES ($1, $2, $3, $4, $5)", 2, 2.5, False, b"\x01", 0.5)

@@ -76,6 +76,9 @@ TEST(ValueFormat, Values) {
 TEST(ValueFormat, ValuesKeepToTheirType) {
   EXPECT_EQ(written(2.0, DataType::Int8, Format::Text), "\0\0\0\1"s + "2");
   EXPECT_EQ(written(2.0, DataType::Int4, Format::Binary), "\0\0\0\4\0\0\0\2"s);
+  EXPECT_EQ(written("\xff\x01"s, DataType::Text, Format::Text), "\0\0\0\6\\xff01"s) << "a client reads UTF-8";
+  EXPECT_EQ(written("\xff"s, DataType::Text, Format::Binary), "\0\0\0\4\\xff"s);
+  EXPECT_EQ(written("\xc3\xa9"s, DataType::Text, Format::Text), "\0\0\0\2\xc3\xa9"s);
   EXPECT_EQ(written(0.0, DataType::Bool, Format::Text), "\0\0\0\1"s + "f");
   EXPECT_EQ(written(std::int64_t{7}, DataType::Bool, Format::Binary), "\0\0\0\1\1"s);
   for (const auto format : {Format::Text, Format::Binary}) {
