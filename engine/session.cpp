@@ -116,8 +116,11 @@ bool Session::in_transaction() const { return impl_->state.database.connection()
 
 bool Session::has_state() {
   auto& state = impl_->state;
-  return in_transaction() || !state.prepared.empty() || !state.attached.names().empty() ||
-         state.database.connection().query_integer("SELECT COUNT(*) FROM temp.sqlite_schema") > 0;
+  if (in_transaction()) return true;  // which may bring temporary tables back
+  if (state.may_have_temporary) {
+    state.may_have_temporary = state.database.connection().query_integer("SELECT COUNT(*) FROM temp.sqlite_schema") > 0;
+  }
+  return state.may_have_temporary || !state.prepared.empty() || !state.attached.empty();
 }
 
 const Settings& Session::settings() const { return impl_->state.settings; }

@@ -67,7 +67,8 @@ struct SessionState {
   SideSchemas side_schemas;
   KnownNames sql_names;
   CompiledStatements compiled;
-  std::uint64_t query_tables = 0;  ///< tables made so far for results of queries inside SQL
+  std::uint64_t query_tables = 0;   ///< tables made so far for results of queries inside SQL
+  bool may_have_temporary = false;  ///< temporary tables: SQL ran that may have made some
   Settings settings;
   Cancellation cancellation;
   ProgressCallback progress;

@@ -293,6 +293,7 @@ StatementDescription PreparedSql::describe(std::span<const ColumnType> parameter
 void PreparedSql::make(const ast::Sql& sql, SqlUse use) {
   check_schema_targets(sql, *session_);
   const bool keep = sql.queries.empty() && may_be_kept(sql.text);
+  if (!keep) session_->may_have_temporary = true;
   if (!keep && sql.queries.empty()) {
     session_->compiled.clear();
     session_->sql_names.clear();

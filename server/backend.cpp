@@ -405,9 +405,9 @@ void Backend::begin_rows(Portal& portal) {
   portal.next_row.emplace();
   if (!portal.result->rows->next(*portal.next_row)) portal.next_row.reset();
   // What was described is what comes.
-  auto columns = client_columns(portal.result->columns);
-  if (portal.columns.empty()) portal.columns = std::move(columns);
-  else if (portal.columns.size() != columns.size())
+  const auto& columns = portal.result->columns;
+  if (portal.columns.empty()) portal.columns = client_columns(columns);
+  else if (portal.columns.size() != client_column_count(columns))
     throw CodedError("0A000", ErrorKind::Unsupported, "cached plan must not change result type");
 }
 

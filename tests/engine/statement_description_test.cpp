@@ -100,6 +100,13 @@ TEST_F(StatementDescriptionTest, WhatASessionHolds) {
   EXPECT_FALSE(session_.has_state());
   session_.execute("CREATE TEMP TABLE own (x)");
   EXPECT_TRUE(session_.has_state());
+  session_.execute("BEGIN");
+  session_.execute("DROP TABLE own");
+  EXPECT_TRUE(session_.has_state());
+  session_.execute("ROLLBACK");
+  EXPECT_TRUE(session_.has_state());
+  session_.execute("DROP TABLE own");
+  EXPECT_FALSE(session_.has_state());
 }
 
 }  // namespace
