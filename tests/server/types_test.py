@@ -32,8 +32,8 @@ class Null(WithServer):
     def test_psycopg3(self):
         with psycopg.connect(**self.server.arguments()) as connection:
             for binary in (False, True):
-                row = connection.execute("SELECT COALESCE(%s, 'none'), %s::int8", (None, None), binary=binary).fetchone()
-                self.assertEqual(row, ("none", None))
+                found = connection.execute("SELECT COALESCE(%s, 'none'), %s::int8", (None, None), binary=binary)
+                self.assertEqual(found.fetchone(), ("none", None))
             with self.assertRaises(psycopg.errors.NullValueNotAllowed):
                 connection.execute("EINSUM Z[i] = SUM(X[i,j]) * %s", (None,))
 
@@ -76,8 +76,8 @@ class Columns(WithServer):
                 self.check(await connection.fetchval(f"SELECT {expression} FROM t"), value, expression)
             self.assertEqual(await connection.fetchval("SELECT COUNT(*) FROM t WHERE n > $1", 1), 1)
             self.assertEqual(await connection.fetchval("SELECT n + $1 FROM t WHERE name = $2", 5, "b"), 7)
-            self.assertEqual(await connection.fetch("SELECT n FROM t UNION SELECT val FROM X WHERE i = 0 AND j = $1", 1),
-                             [(0.5,), (1.0,), (2.0,)])  # fmt: skip
+            rows = await connection.fetch("SELECT n FROM t UNION SELECT val FROM X WHERE i = 0 AND j = $1", 1)
+            self.assertEqual(rows, [(0.5,), (1.0,), (2.0,)])
             self.assertEqual([row["tensor"] for row in await connection.fetch("SHOW TENSORS")], ["C", "X"])
             row = await connection.fetchrow("SELECT * FROM loose LIMIT $1", 1)
             self.assertEqual(tuple(row), (1, 1.5, True, b"\x00\xff", 2.25))
@@ -115,7 +115,8 @@ class Columns(WithServer):
                         cursor.execute(query)
                         cursor.fetchall()
                     connection.rollback()
-                self.assertEqual(connection.execute("SELECT CAST(n AS TEXT) FROM odd").fetchall(), [("1",), ("no number",)])
+                found = connection.execute("SELECT CAST(n AS TEXT) FROM odd")
+                self.assertEqual(found.fetchall(), [("1",), ("no number",)])
 
     def test_unknown_types_are_text_whatever_comes(self):
         with psycopg.connect(**self.server.arguments()) as connection:
