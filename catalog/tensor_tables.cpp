@@ -17,7 +17,9 @@ bool same_tensor(const TensorInfo& a, const TensorInfo& b) {
 
 void TensorTables::refresh() {
   const auto version = catalog_.version();
-  if (std::exchange(version_, version) != version) tables_.clear();
+  if (std::exchange(version_, version) == version) return;
+  tables_.clear();
+  ++generation_;
 }
 
 bool TensorTables::show(std::string_view name) {

@@ -31,6 +31,8 @@ class TensorTables {
   /// Forgets all tables if the catalog has changed since they were shown, by whomever. A change that another program
   /// makes after this is found when a scan begins: Error{Busy}, unless the tensor is the same as before.
   void refresh();
+  /// Another number whenever tables were forgotten: statements that were compiled before may read what is gone.
+  std::uint64_t generation() const { return generation_; }
   /// Makes the tensor visible. False if there is no such tensor, or if it is visible already.
   bool show(std::string_view name);
   /// Whether SQLite itself has a table of this name, in lower case: a table function, or eindb's at the first call.
@@ -42,7 +44,8 @@ class TensorTables {
   SqliteConnection& connection_;
   Catalog& catalog_;
   std::int64_t kept_bytes_ = 0;
-  std::uint64_t version_ = 0;                     // of the catalog when the tables were shown
+  std::uint64_t version_ = 0;  // of the catalog when the tables were shown
+  std::uint64_t generation_ = 0;
   std::map<std::string, VisibleTable> tables_;    // by name in lower case
   std::optional<std::set<std::string>> modules_;  // those of SQLite itself
 };

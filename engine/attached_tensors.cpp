@@ -193,6 +193,7 @@ void AttachedTensors::attach(const std::string& name, MemoryTensor tensor, std::
                                    .grid = made->grid(),
                                    .tiles = std::make_shared<AttachedReader>(made)});
   entries_.emplace(to_lower(name), Entry{std::move(made), std::move(table)});
+  ++generation_;
 }
 
 void AttachedTensors::check_free(const std::string& name) {
@@ -209,6 +210,7 @@ void AttachedTensors::detach(std::string_view name) {
   const auto found = entries_.find(to_lower(name));
   if (found != entries_.end()) {
     entries_.erase(found);
+    ++generation_;
     return;
   }
   const auto nearest = nearest_name(name, names());

@@ -65,6 +65,8 @@ class AttachedTensors {
   const AttachedTensor* find(std::string_view name) const;
   std::vector<std::string> names() const;
   bool empty() const { return entries_.empty(); }
+  /// Another number whenever what is attached has changed.
+  std::uint64_t generation() const { return generation_; }
 
   /// Throws Error if the statement would make, change or drop a tensor of an attached name, or wants of one what only
   /// stored tensors have.
@@ -82,6 +84,7 @@ class AttachedTensors {
   Catalog& catalog_;
   TensorTables& tables_;
   std::map<std::string, Entry, std::less<>> entries_;  // by name in lower case
+  std::uint64_t generation_ = 0;
 };
 
 /// The tiles of attached tensors, and all others from a second source. Thread-safe as that.

@@ -28,6 +28,10 @@ void append(std::string& key, const std::string& text) {
   key += text;
 }
 
+void append(std::string& key, const std::vector<std::byte>& bytes) {
+  append(key, std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+}
+
 void append(std::string& key, const ResultRequest& request) {
   const auto& [dtype, stored, partition, compare_strategies, for_workers] = request;
   key += dtype ? static_cast<char>(*dtype) : '\xFF';

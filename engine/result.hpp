@@ -13,7 +13,8 @@
 
 namespace eindb {
 
-enum class ColumnType : std::uint8_t { Integer, Float32, Float64, Complex64, Complex128, Text, Any };
+/// Any: values of SQL whose type is not known before they are there. Booleans are integers, blobs are texts.
+enum class ColumnType : std::uint8_t { Integer, Float32, Float64, Complex64, Complex128, Text, Boolean, Blob, Any };
 
 constexpr bool is_complex(ColumnType type) { return type == ColumnType::Complex64 || type == ColumnType::Complex128; }
 

@@ -127,10 +127,10 @@ Result Session::execute(const PreparedStatement& statement, const StatementInput
   });
 }
 
-StatementDescription Session::describe(const PreparedStatement& statement) {
+StatementDescription Session::describe(const PreparedStatement& statement, std::span<const ColumnType> parameters) {
   return guarded([&] {
     impl_->start();
-    return describe_statement(statement, impl_->state);
+    return describe_statement(statement, parameters, impl_->state);
   });
 }
 
@@ -151,8 +151,11 @@ bool Session::in_transaction() const { return impl_->state.database.connection()
 
 bool Session::has_state() {
   auto& state = impl_->state;
-  return in_transaction() || !state.prepared.empty() || !state.attached.names().empty() ||
-         state.database.connection().query_integer("SELECT COUNT(*) FROM temp.sqlite_schema") > 0;
+  if (in_transaction()) return true;  // which may bring temporary tables back
+  if (state.may_have_temporary) {
+    state.may_have_temporary = state.database.connection().query_integer("SELECT COUNT(*) FROM temp.sqlite_schema") > 0;
+  }
+  return state.may_have_temporary || !state.prepared.empty() || !state.attached.empty();
 }
 
 const Settings& Session::settings() const { return impl_->state.settings; }
@@ -168,7 +171,11 @@ void Session::detach(const std::string& name) {
 }
 
 void Session::add_function(SqlFunction function) {
-  guarded([&] { impl_->state.database.connection().add_function(std::move(function)); });
+  guarded([&] {
+    auto& state = impl_->state;
+    state.sql_names.add_function(function.name, function.result);
+    state.database.connection().add_function(std::move(function));
+  });
 }
 
 void Session::show(const SideSchema& schema) {

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -50,8 +52,10 @@ using ProgressCallback = std::function<void(const Progress&)>;
 
 /// What a prepared statement runs with.
 struct StatementInputs {
-  /// Value n is that of parameter $n + 1; monostate is NULL, which SQL alone takes.
-  std::vector<std::variant<std::monostate, std::int64_t, double, std::complex<double>, std::string>> parameters;
+  /// Value n is that of parameter $n + 1; monostate is NULL, which SQL alone takes, as text and bytes.
+  std::vector<
+      std::variant<std::monostate, std::int64_t, double, std::complex<double>, std::string, std::vector<std::byte>>>
+      parameters;
   /// Attached by name for this one run.
   std::map<std::string, MemoryTensor> tensors;
   /// Of COPY: the file that is read or written in place of the one that it names. Empty: that one.
@@ -61,7 +65,7 @@ struct StatementInputs {
 /// What a statement gives and takes, known before it runs.
 struct StatementDescription {
   std::vector<Column> columns;         ///< empty: it gives no rows
-  std::vector<ColumnType> parameters;  ///< of $1, $2, ...; Any where the statement takes whatever is given
+  std::vector<ColumnType> parameters;  ///< of $1, $2, ...; Any where the statement says nothing of them
   bool reads_only = false;             ///< SQL that leaves the database as it is
   bool gives_tensor = false;           ///< the columns are its labels and its values
 };
@@ -83,8 +87,9 @@ class Session {
   /// Reads a statement once, to be run often; names are looked up when it runs. Errors have spans into its text.
   std::shared_ptr<const PreparedStatement> prepare(std::string_view statement);
   Result execute(const PreparedStatement& statement, const StatementInputs& inputs);
-  /// Names are looked up, but nothing runs and nothing changes. Errors as of the statement itself.
-  StatementDescription describe(const PreparedStatement& statement);
+  /// Names are looked up, but nothing runs and nothing changes. Errors as of the statement itself. `parameters`: the
+  /// types of $1, $2, ... as far as they are known; Any, or none, where they are not.
+  StatementDescription describe(const PreparedStatement& statement, std::span<const ColumnType> parameters = {});
   /// The elements of the tensor that the last statement gave. They stop with Error{Cancelled} when that statement is
   /// to, and must not outlive the session.
   TensorStrips strips(std::shared_ptr<const TensorRelation> tensor) const;

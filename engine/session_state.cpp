@@ -27,6 +27,7 @@ SessionState::SessionState(const std::string& path, const SessionOptions& option
       users(database.connection()),
       tensor_tables(database.connection(), catalog),
       attached(database.connection(), catalog, tensor_tables),
+      sql_names(database.connection()),
       settings(initial_settings(options)),
       permissions(options.policy),
       gate(options.gate),

@@ -14,6 +14,7 @@
 #include "catalog/user_catalog.hpp"
 #include "common/cancellation.hpp"
 #include "engine/attached_tensors.hpp"
+#include "engine/compiled_sql.hpp"
 #include "engine/login.hpp"
 #include "engine/permissions.hpp"
 #include "engine/plan_cache.hpp"
@@ -21,6 +22,7 @@
 #include "engine/session.hpp"
 #include "engine/settings.hpp"
 #include "engine/side_schema.hpp"
+#include "engine/sql_names.hpp"
 #include "engine/tile_cache.hpp"
 #include "executor/scheduler.hpp"
 #include "optimizer/partitions/machine_figures.hpp"
@@ -72,7 +74,10 @@ struct SessionState {
   TensorTables tensor_tables;
   AttachedTensors attached;
   SideSchemas side_schemas;
-  std::uint64_t query_tables = 0;  ///< tables made so far for results of queries inside SQL
+  KnownNames sql_names;
+  CompiledStatements compiled;
+  std::uint64_t query_tables = 0;   ///< tables made so far for results of queries inside SQL
+  bool may_have_temporary = false;  ///< temporary tables: SQL ran that may have made some
   Settings settings;
   Permissions permissions;
   std::shared_ptr<AdmissionGate> gate;  ///< null: nobody is asked

@@ -35,7 +35,7 @@ SqlCells::SqlCells(PreparedSql rows, DType dtype, Shape shape)
 }
 
 void SqlCells::fail(int column, const std::string& what) const {
-  throw Error(ErrorKind::Value, place(row_) + ": " + rows_.column(column).name + " is " + what, std::nullopt,
+  throw Error(ErrorKind::Value, place(row_) + ": " + rows_.column_name(column) + " is " + what, std::nullopt,
               static_cast<std::size_t>(column) < shape_.rank() ? "a key is made of integers" : "a value is a number");
 }
 

@@ -1,13 +1,13 @@
 #include "engine/sql_query.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 #include <utility>
 
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
+#include "engine/column_types.hpp"
 #include "engine/pipeline.hpp"
 #include "engine/sql_hints.hpp"
 #include "parser/token.hpp"
@@ -129,34 +129,20 @@ void check_schema_targets(const ast::Sql& sql, SessionState& session) {
 
 // ---- Parameters ----------------------------------------------------------------------------------------------------
 
-/// 3 for "$3".
-std::optional<std::size_t> parameter_number(std::string_view name) {
-  std::size_t number = 0;
-  if (!name.starts_with('$')) return std::nullopt;
-  const auto [end, error] = std::from_chars(name.data() + 1, name.data() + name.size(), number);
-  if (error != std::errc() || end != name.data() + name.size() || number == 0) return std::nullopt;
-  return number;
-}
-
-void bind_value(SqliteStatement& statement, int n, const ParameterValue& value, std::optional<SourceSpan> place) {
+void bind_value(SqliteStatement& statement, int n, const ParameterValue& value) {
   if (std::holds_alternative<std::monostate>(value)) statement.bind_null(n);
   else if (const auto* integer = std::get_if<std::int64_t>(&value)) statement.bind(n, *integer);
   else if (const auto* real = std::get_if<double>(&value)) statement.bind(n, *real);
   else if (const auto* text = std::get_if<std::string>(&value)) statement.bind(n, std::string_view(*text));
-  else throw Error(ErrorKind::Type, "SQL knows no complex numbers", place, "give the parts one by one");
+  else if (const auto* bytes = std::get_if<std::vector<std::byte>>(&value)) statement.bind_value(n, *bytes);
 }
 
-// ---- Columns -------------------------------------------------------------------------------------------------------
+// ---- What is compiled already ---------------------------------------------------------------------------------------
 
-/// By the rules that SQLite has for affinities.
-ColumnType type_of(std::string_view declared) {
-  const auto has = [upper = to_upper(declared)](std::string_view word) {
-    return upper.find(word) != std::string::npos;
-  };
-  if (has("INT")) return ColumnType::Integer;
-  if (has("CHAR") || has("CLOB") || has("TEXT")) return ColumnType::Text;
-  if (has("REAL") || has("FLOA") || has("DOUB")) return ColumnType::Float64;
-  return ColumnType::Any;
+// Statements that read tensors hold the tables of those; what names stand for may be another thing, too.
+void forget_compiled_if_changed(SessionState& session) {
+  const CompiledStatements::Version version{session.tensor_tables.generation(), session.attached.generation()};
+  if (session.compiled.bring_to(version)) session.sql_names.clear();
 }
 
 // ---- Queries in parentheses ----------------------------------------------------------------------------------------
@@ -196,13 +182,17 @@ void PreparedSql::show_query(const ast::Query& query, const std::string& name, b
                                        [tiles = std::move(tiles)](std::int64_t id) { return tiles->get(id); })});
 }
 
-void PreparedSql::compile() {
+void PreparedSql::compile(bool keep) {
   auto& tensors = session_->tensor_tables;
   show_for_pragmas(text_.text, tensors);
   // One round for each tensor that becomes visible.
   for (;;) {
     try {
-      statement_ = session_->database.connection().prepare_user(text_.text).statement;
+      auto made = session_->database.connection().prepare_user(text_.text).statement;
+      if (!made) return;
+      auto compiled = compiled_sql(text_.text, std::move(*made));
+      compiled_ =
+          keep ? session_->compiled.lend(std::move(compiled)) : CompiledStatements::lend_once(std::move(compiled));
       return;
     } catch (const Error& error) {
       if (!show_missing(error, tensors)) throw explained(error, text_, *session_);
@@ -210,24 +200,40 @@ void PreparedSql::compile() {
   }
 }
 
+std::optional<SourceSpan> PreparedSql::place_of_parameter(int number) const {
+  const auto place = find_name(text_.text, compiled_->statement.parameter_name(number));
+  return place ? std::optional(text_.in_statement(*place)) : std::nullopt;
+}
+
 void PreparedSql::bind_parameters() {
-  for (int n = 1; has_statement() && n <= statement_->parameter_count(); ++n) {
-    const auto name = statement_->parameter_name(n);
-    auto place = find_name(text_.text, name);
-    if (place) place = text_.in_statement(*place);
-    const auto number = parameter_number(name);
-    if (!number) throw Error(ErrorKind::Syntax, "unknown parameter " + name, place, "parameters are written $1");
+  const auto count = has_statement() ? compiled_->parameters.size() : 0;
+  for (std::size_t n = 0; n < count; ++n) {
+    const int position = static_cast<int>(n) + 1;
+    const auto number = compiled_->parameters[n];
+    const auto name = [&] { return compiled_->statement.parameter_name(position); };
+    if (!number) {
+      throw Error(ErrorKind::Syntax, "unknown parameter " + name(), place_of_parameter(position),
+                  "parameters are written $1");
+    }
     if (*number > session_->parameters.size()) {
-      throw Error(ErrorKind::Value, "no value is given for parameter " + name, place,
+      throw Error(ErrorKind::Value, "no value is given for parameter " + name(), place_of_parameter(position),
                   "PREPARE the statement and EXECUTE it with values");
     }
-    bind_value(*statement_, n, session_->parameters[*number - 1], place);
+    const auto& value = session_->parameters[*number - 1];
+    if (std::holds_alternative<std::complex<double>>(value))
+      throw Error(ErrorKind::Type, "SQL knows no complex numbers", place_of_parameter(position),
+                  "give the parts one by one");
+    bind_value(compiled_->statement, position, value);
   }
 }
 
 bool PreparedSql::step() {
   try {
-    const bool row = statement_->step();
+    const auto columns = compiled_->statement.column_count();
+    const bool row = compiled_->statement.step();
+    // SQLite compiles it again if another program changed the schema meanwhile.
+    if (compiled_->statement.column_count() != columns)
+      throw Error(ErrorKind::Busy, "the schema was changed while the statement began", std::nullopt, "run it again");
     snapshot_.reset();  // a statement with rows to come keeps the state by itself
     return row;
   } catch (const Error& error) {
@@ -237,42 +243,93 @@ bool PreparedSql::step() {
 
 void PreparedSql::commit() {
   if (transaction_ == nullptr) return;
-  statement_->reset();
+  compiled_->statement.reset();
   transaction_->commit();
   transaction_.reset();
 }
 
-Column PreparedSql::column(int number) const {
-  auto declared = statement_->declared_type(number);
-  const auto type = type_of(declared);
-  return {text_.restored(statement_->column_name(number)), type, std::move(declared)};
+std::string PreparedSql::column_name(int number) const {
+  return text_.restored(compiled_->statement.column_name(number));
 }
 
-std::vector<Column> PreparedSql::columns() const {
-  std::vector<Column> columns;
-  for (int n = 0; has_statement() && n < statement_->column_count(); ++n) columns.push_back(column(n));
-  return columns;
+std::vector<Column> PreparedSql::columns() {
+  if (!has_statement() || compiled_->statement.column_count() == 0) return {};
+  return types({}).columns;
+}
+
+// Where tables say what all columns hold, and nobody asks for more, nothing is to be inferred. Of rows from several
+// SELECTs SQLite tells what the first one's tables say.
+const CompiledSql::KnownTypes& PreparedSql::types(const std::vector<ValueType>& given) {
+  if (compiled_->types && compiled_->types->given == given) return *compiled_->types;
+  auto& statement = compiled_->statement;
+  CompiledSql::KnownTypes known{.given = given, .parameters = given, .columns = {}};
+  bool open = std::find(given.begin(), given.end(), ValueType::Unknown) != given.end();
+  for (int n = 0; n < statement.column_count(); ++n) {
+    auto declared = statement.declared_type(n);
+    open = open || declared.empty();
+    known.columns.push_back({column_name(n), declared_column_type(declared), std::move(declared)});
+  }
+  const bool compound = joins_rows(text_.text);
+  if (open || compound) {
+    auto inferred = infer_types(text_.text, session_->sql_names.names(), given);
+    known.parameters = std::move(inferred.parameters);
+    inferred.columns.resize(known.columns.size(), ValueType::Unknown);
+    for (std::size_t n = 0; n < known.columns.size(); ++n) {
+      auto& column = known.columns[n];
+      const auto type = column_type(inferred.columns[n]);
+      if (compound && column.type != type) column.declared_type.clear();
+      if (column.declared_type.empty()) column.type = type;
+    }
+  }
+  compiled_->types = std::move(known);
+  return *compiled_->types;
+}
+
+StatementDescription PreparedSql::describe(std::span<const ColumnType> parameters) {
+  StatementDescription description;
+  if (!has_statement()) return description;
+  std::vector<ValueType> given;
+  for (const auto type : parameters) given.push_back(value_type(type));
+  const auto& known = types(given);
+  description.columns = known.columns;
+  for (const auto type : known.parameters) description.parameters.push_back(column_type(type));
+  description.reads_only = compiled_->statement.is_read_only();
+  return description;
+}
+
+void PreparedSql::make(const ast::Sql& sql, SqlUse use) {
+  check_schema_targets(sql, *session_);
+  const bool keep = sql.queries.empty() && may_be_kept(sql.text);
+  if (!keep) session_->may_have_temporary = true;
+  if (!keep && sql.queries.empty()) {
+    session_->compiled.clear();
+    session_->sql_names.clear();
+  }
+  const auto names = table_names(sql.queries.size(), *session_);
+  text_ = rewrite_queries(sql, names);
+  if (!sql.queries.empty()) show_queries(sql, names, use);
+  compile(keep);
+}
+
+void PreparedSql::show_queries(const ast::Sql& sql, const std::vector<std::string>& names, SqlUse use) {
+  const auto effect = effect_of(sql.text);
+  if (effect.stores_text) {
+    throw Error(ErrorKind::Unsupported, "a view or trigger cannot hold an EINSUM: it would outlive the result",
+                sql.queries.front().span, "CREATE TENSOR ... AS EINSUM ... first, and name the tensor");
+  }
+  const bool runs = use == SqlUse::Run;
+  open(effect.writes && runs);
+  for (std::size_t n = 0; n < names.size(); ++n) show_query(sql.queries[n].query, names[n], runs && !effect.explains);
 }
 
 PreparedSql prepare_sql(const ast::Sql& sql, SessionState& session, SqlUse use) {
   session.tensor_tables.refresh();
   session.tensor_tables.keep(std::min(kKeptBytes, memory_of(session) / kMemoryShare));
-  check_schema_targets(sql, session);
-
-  const auto names = table_names(sql.queries.size(), session);
-  PreparedSql prepared(rewrite_queries(sql, names), session);
-  if (!sql.queries.empty()) {
-    const auto effect = effect_of(sql.text);
-    if (effect.stores_text) {
-      throw Error(ErrorKind::Unsupported, "a view or trigger cannot hold an EINSUM: it would outlive the result",
-                  sql.queries.front().span, "CREATE TENSOR ... AS EINSUM ... first, and name the tensor");
-    }
-    const bool runs = use == SqlUse::Run;
-    prepared.open(effect.writes && runs);
-    for (std::size_t n = 0; n < names.size(); ++n)
-      prepared.show_query(sql.queries[n].query, names[n], runs && !effect.explains);
-  }
-  prepared.compile();
+  forget_compiled_if_changed(session);
+  PreparedSql prepared(session);
+  if (sql.queries.empty()) prepared.compiled_ = session.compiled.take(sql.text);
+  if (prepared.has_statement()) prepared.text_ = rewrite_queries(sql, {});
+  else prepared.make(sql, use);
   if (use == SqlUse::Run) prepared.bind_parameters();
   return prepared;
 }

@@ -3,9 +3,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "engine/compiled_sql.hpp"
 #include "engine/session_state.hpp"
 #include "engine/sql_text.hpp"
 #include "parser/ast.hpp"
@@ -27,13 +29,15 @@ enum class SqlUse : std::uint8_t {
 class PreparedSql {
  public:
   /// False if the text was of spaces and comments.
-  bool has_statement() const { return statement_.has_value(); }
-  /// For columns, parameters and values. Rows come through step().
-  SqliteStatement& statement() { return *statement_; }
-  /// As the user wrote the expression behind the column, and what the table says of its values: Any where the column
-  /// is of no table, or of one that says nothing.
-  Column column(int number) const;
-  std::vector<Column> columns() const;
+  bool has_statement() const { return compiled_ != nullptr; }
+  /// For values. Rows come through step().
+  SqliteStatement& statement() { return compiled_->statement; }
+  /// As the user wrote the expression behind the column.
+  std::string column_name(int number) const;
+  /// With the types that tables declare, or that follow from the text: Any where neither says more.
+  std::vector<Column> columns();
+  /// The same with what is known of the parameters, and what follows for those that are Any.
+  StatementDescription describe(std::span<const ColumnType> parameters);
 
   /// True while there is a row. Errors have spans into the user's statement.
   bool step();
@@ -45,11 +49,15 @@ class PreparedSql {
 
  private:
   friend PreparedSql prepare_sql(const ast::Sql& sql, SessionState& session, SqlUse use);
-  PreparedSql(RewrittenSql text, SessionState& session) : text_(std::move(text)), session_(&session) {}
+  explicit PreparedSql(SessionState& session) : session_(&session) {}
+  void make(const ast::Sql& sql, SqlUse use);
   void open(bool writes);
+  void show_queries(const ast::Sql& sql, const std::vector<std::string>& names, SqlUse use);
   void show_query(const ast::Query& query, const std::string& name, bool run);
-  void compile();
+  void compile(bool keep);
   void bind_parameters();
+  std::optional<SourceSpan> place_of_parameter(int number) const;
+  const CompiledSql::KnownTypes& types(const std::vector<ValueType>& given);
 
   RewrittenSql text_;
   SessionState* session_;
@@ -57,13 +65,13 @@ class PreparedSql {
   std::unique_ptr<SqliteTransaction> transaction_;  // of a statement with queries that writes
   std::unique_ptr<ReadSnapshot> snapshot_;          // until the first step: queries and statement see one state
   std::vector<VisibleTable> tables_;
-  std::optional<SqliteStatement> statement_;
+  CompiledStatements::Lent compiled_;
 };
 
-/// Compiles SQL in which tensors are tables, and the queries in parentheses as well; parameters get the values of
-/// session.parameters. Runs these queries, in the
-/// transaction that is open, or else in one of the statement's own, so that queries and statement see one state of the
-/// database. Throws Error with spans into the user's statement.
+/// Compiles SQL in which tensors are tables, and the queries in parentheses as well, or takes it from what the session
+/// has compiled; parameters get the values of session.parameters. Runs these queries, in the transaction that is open,
+/// or else in one of the statement's own, so that queries and statement see one state of the database. Throws Error
+/// with spans into the user's statement.
 PreparedSql prepare_sql(const ast::Sql& sql, SessionState& session, SqlUse use = SqlUse::Run);
 
 }  // namespace eindb

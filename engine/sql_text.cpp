@@ -206,6 +206,14 @@ SqlEffect effect_of(std::string_view sql) {
   return effect;
 }
 
+bool joins_rows(std::string_view sql) {
+  constexpr std::array<std::string_view, 3> kJoins{"UNION", "INTERSECT", "EXCEPT"};
+  SqlScanner scanner(sql);
+  for (auto token = scanner.next(); token.kind != SqlToken::Kind::End; token = scanner.next())
+    if (is_one_of(token, kJoins)) return true;
+  return false;
+}
+
 std::vector<SchemaTarget> schema_targets(std::string_view sql) {
   std::vector<SchemaTarget> targets;
   auto scanner = behind_explain(sql);

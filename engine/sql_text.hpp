@@ -46,6 +46,9 @@ struct SqlEffect {
 };
 SqlEffect effect_of(std::string_view sql);
 
+/// Whether UNION, INTERSECT or EXCEPT stands anywhere in the SQL.
+bool joins_rows(std::string_view sql);
+
 /// A table or view that a statement makes, changes or drops, or puts an index or a trigger on.
 struct SchemaTarget {
   enum class Use : std::uint8_t { Create, Drop, Alter, Index, Trigger };

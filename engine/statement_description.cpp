@@ -4,6 +4,7 @@
 
 #include "common/error.hpp"
 #include "engine/parameter_values.hpp"
+#include "engine/query_key.hpp"
 #include "engine/rows.hpp"
 #include "engine/sql_query.hpp"
 #include "engine/statements.hpp"
@@ -11,6 +12,9 @@
 
 namespace eindb {
 namespace {
+
+// Types of $1, $2, ...
+using Parameters = std::vector<ColumnType>;
 
 // In the place of values that are not known yet: an index and an extent as well as a number.
 constexpr std::int64_t kSomeInteger = 1;
@@ -33,35 +37,54 @@ bool takes_reals(const ast::Query& query, SessionState& session, std::vector<Par
   }
 }
 
-StatementDescription describe(const ast::Query& query, SessionState& session, std::size_t parameter_count) {
-  const std::vector<ParameterValue> integers(parameter_count, kSomeInteger);
-  const auto bound = bind(query, session, integers);
-  StatementDescription description;
-  for (std::size_t n = 0; n < parameter_count; ++n)
-    description.parameters.push_back(takes_reals(query, session, integers, n) ? ColumnType::Float64
-                                                                              : ColumnType::Integer);
+// What a query's parameters may be: numbers, whatever the client says. Those of others are left as they are.
+void describe_parameters(const ast::Query& query, SessionState& session, Parameters& types) {
+  const std::vector<ParameterValue> integers(types.size(), kSomeInteger);
+  for (const auto& [number, shapes_plan] : key_of(query).parameters)
+    if (number >= 1 && number <= types.size())
+      types[number - 1] = takes_reals(query, session, integers, number - 1) ? ColumnType::Float64 : ColumnType::Integer;
+}
+
+StatementDescription describe(const ast::Query& query, SessionState& session, const Parameters& given) {
+  StatementDescription description{.columns = {}, .parameters = given};
+  const auto bound = bind(query, session, std::vector<ParameterValue>(given.size(), kSomeInteger));
+  describe_parameters(query, session, description.parameters);
   description.columns = tensor_columns(bound.label_names, bound.graph.vertex(bound.graph.output()).dtype);
   description.gives_tensor = true;
   return description;
 }
 
-StatementDescription describe(const ast::Sql& sql, SessionState& session, std::size_t parameter_count) {
-  const ParameterValues some(session, std::vector<ParameterValue>(parameter_count, kSomeInteger));
-  auto prepared = prepare_sql(sql, session, SqlUse::Describe);
-  return {.columns = prepared.columns(),
-          .parameters = std::vector(parameter_count, ColumnType::Any),
-          .reads_only = prepared.has_statement() && prepared.statement().is_read_only()};
+StatementDescription describe(const ast::Sql& sql, SessionState& session, const Parameters& given) {
+  auto known = given;
+  for (const auto& inside : sql.queries) describe_parameters(inside.query, session, known);
+  const ParameterValues some(session, std::vector<ParameterValue>(given.size(), kSomeInteger));
+  auto description = prepare_sql(sql, session, SqlUse::Describe).describe(known);
+  description.parameters.resize(given.size(), ColumnType::Any);
+  return description;
 }
 
-StatementDescription describe(const ast::Execute& execute, SessionState& session, std::size_t /*parameter_count*/) {
+StatementDescription describe(const ast::Execute& execute, SessionState& session, const Parameters& /*given*/) {
   const auto prepared = prepared_statement(execute.name, session);
-  auto description = describe_statement(prepared, session);
+  auto description = describe_statement(prepared, {}, session);
   description.parameters.clear();
   return description;
 }
 
-StatementDescription describe(const ast::Explain& /*explain*/, SessionState& /*session*/, std::size_t parameter_count) {
-  return {.columns = {{"plan", ColumnType::Text}}, .parameters = std::vector(parameter_count, ColumnType::Float64)};
+StatementDescription describe(const ast::Explain& explain, SessionState& session, const Parameters& given) {
+  StatementDescription description{.columns = {{"plan", ColumnType::Text}}, .parameters = given};
+  describe_parameters(explain.query, session, description.parameters);
+  return description;
+}
+
+StatementDescription describe(const ast::CreateTensor& create, SessionState& session, const Parameters& given) {
+  StatementDescription description{.columns = {}, .parameters = given};
+  if (const auto* query = std::get_if<ast::Query>(&create.source))
+    describe_parameters(*query, session, description.parameters);
+  return description;
+}
+
+StatementDescription describe(const ast::InsertInto& /*insert*/, SessionState& /*session*/, const Parameters& given) {
+  return {.columns = {}, .parameters = std::vector(given.size(), ColumnType::Float64)};
 }
 
 template <class Statement>
@@ -69,20 +92,22 @@ concept TellsOfSession = std::is_same_v<Statement, ast::ShowTensors> || std::is_
     std::is_same_v<Statement, ast::Describe> || std::is_same_v<Statement, ast::Show>;
 
 StatementDescription describe(const TellsOfSession auto& statement, SessionState& session,
-                              std::size_t /*parameter_count*/) {
+                              const Parameters& /*given*/) {
   return {.columns = execute_statement(statement, session).columns, .parameters = {}};
 }
 
 // Statements without rows.
-StatementDescription describe(const auto& /*statement*/, SessionState& /*session*/, std::size_t parameter_count) {
-  return {.columns = {}, .parameters = std::vector(parameter_count, ColumnType::Any)};
+StatementDescription describe(const auto& /*statement*/, SessionState& /*session*/, const Parameters& given) {
+  return {.columns = {}, .parameters = given};
 }
 
 }  // namespace
 
-StatementDescription describe_statement(const PreparedStatement& statement, SessionState& session) {
-  return std::visit([&](const auto& node) { return describe(node, session, statement.parameter_count); },
-                    statement.statement->node);
+StatementDescription describe_statement(const PreparedStatement& statement, std::span<const ColumnType> parameters,
+                                        SessionState& session) {
+  Parameters given(parameters.begin(), parameters.end());
+  given.resize(statement.parameter_count, ColumnType::Any);
+  return std::visit([&](const auto& node) { return describe(node, session, given); }, statement.statement->node);
 }
 
 }  // namespace eindb

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -15,8 +16,9 @@
 
 namespace eindb {
 
-/// The value of $1, $2, ...; monostate is NULL. That and text have no place in an EINSUM.
-using ParameterValue = std::variant<std::monostate, std::int64_t, double, std::complex<double>, std::string>;
+/// The value of $1, $2, ...; monostate is NULL. That, text and bytes have no place in an EINSUM.
+using ParameterValue =
+    std::variant<std::monostate, std::int64_t, double, std::complex<double>, std::string, std::vector<std::byte>>;
 
 /// What the binder asks the world about names. The functions must outlive the call.
 struct NameSource {

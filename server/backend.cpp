@@ -93,13 +93,6 @@ std::int64_t rows_of_tag(std::string_view tag) {
   return rows;
 }
 
-// Of the commands that give rows, before they run.
-std::vector<Column> command_columns(const ClientCommand& command) {
-  if (const auto* show = std::get_if<command::Show>(&command)) return {{show->name, ColumnType::Text}};
-  if (std::holds_alternative<command::ShowSessions>(command)) return session_columns();
-  return {};
-}
-
 ClientActivity activity_of(ClientState::Transaction transaction) {
   switch (transaction) {
     case ClientState::Transaction::None: return ClientActivity::Idle;
@@ -280,7 +273,7 @@ void Backend::handle(const frontend::Bind& bind) {
                          std::to_string(bind.values.size()) + " are given");
   auto portal = std::make_shared<Portal>();
   portal->statement = found->second;
-  portal->columns = statement.columns;
+  if (statement.columns) portal->columns = *statement.columns;
   portal->format = statement.format;
   portal->formats = bind.result_formats;
   check_result_formats(*portal);
@@ -311,7 +304,10 @@ void Backend::handle(const frontend::Describe& describe) {
                      "there is no portal \"" + std::string(describe.name) + "\"");
   auto& portal = *found->second;
   if (portal.statement->empty() || portal.statement->copy) return out_->empty('n');
-  if (portal.columns.empty() && !portal.result) describe_portal(portal);
+  if (portal.columns.empty() && !portal.result) {
+    portal.columns = columns_of(*portal.statement);
+    portal.format = portal.statement->format;
+  }
   if (portal.columns.empty()) return out_->empty('n');
   check_result_formats(portal);
   write_row_description(*out_, portal.columns, portal.formats);
@@ -398,8 +394,10 @@ void Backend::in_own_words(const ClientStatement& statement, F&& f) {
 }
 
 StatementDescription Backend::describe(const ClientStatement& statement) {
+  std::vector<ColumnType> parameters;
+  for (const auto type : statement.parameter_types) parameters.push_back(column_type(type));
   StatementDescription description;
-  in_own_words(statement, [&] { description = client_.session().describe(*statement.prepared); });
+  in_own_words(statement, [&] { description = client_.session().describe(*statement.prepared, parameters); });
   return description;
 }
 
@@ -461,37 +459,40 @@ void Backend::find_parameter_types(ClientStatement& statement, const std::vector
   const auto description = describe(statement);
   for (std::size_t n = 0; n < types.size(); ++n)
     if (types[n] == DataType::Unspecified) types[n] = data_type(description.parameters[n]);
+  keep_columns(statement, description);
 }
 
-void Backend::describe_statement(ClientStatement& statement) {
+const std::vector<ClientColumn>& Backend::columns_of(ClientStatement& statement) {
+  if (statement.columns) return *statement.columns;
   StatementDescription description;
   if (statement.prepared != nullptr) description = describe(statement);
   else if (statement.command) description.columns = command_columns(*statement.command);
+  return keep_columns(statement, description);
+}
+
+// Of the commands that give rows, before they run.
+std::vector<Column> Backend::command_columns(const ClientCommand& command) {
+  if (std::holds_alternative<command::ShowSessions>(command)) return session_columns();
+  const auto* show = std::get_if<command::Show>(&command);
+  if (show == nullptr) return {};
+  if (ClientParameters::knows(show->name)) return {{show->name, ColumnType::Text}};
+  auto& session = client_.session();
+  return session.describe(*session.prepare("SHOW " + show->name)).columns;
+}
+
+const std::vector<ClientColumn>& Backend::keep_columns(ClientStatement& statement,
+                                                       const StatementDescription& description) {
+  statement.format = client_.parameters.result_format();
+  return statement.columns.emplace(described_columns(description, statement.format));
+}
+
+void Backend::describe_statement(ClientStatement& statement) {
+  const auto& columns = columns_of(statement);
   out_->begin('t').integer(static_cast<std::int16_t>(statement.parameter_types.size()));
   for (const auto type : statement.parameter_types) out_->integer(static_cast<std::int32_t>(type));
   out_->end();
-  statement.format = client_.parameters.result_format();
-  statement.columns = described_columns(description, statement.format);
-  if (statement.columns.empty()) return out_->empty('n');
-  write_row_description(*out_, statement.columns, {});
-}
-
-// Of a column that is computed the first row tells the type: what only reads may as well begin here.
-void Backend::describe_portal(Portal& portal) {
-  const auto& statement = *portal.statement;
-  if (statement.prepared == nullptr) {
-    portal.columns = client_columns(command_columns(*statement.command));
-    return;
-  }
-  const auto description = describe(statement);
-  const bool computed = std::any_of(description.columns.begin(), description.columns.end(),
-                                    [](const Column& column) { return column.type == ColumnType::Any; });
-  if (computed && description.reads_only) {
-    monitor_.begin_statement(statement.text);
-    begin_rows(portal);
-    return;
-  }
-  portal.columns = described_columns(description, portal.format = client_.parameters.result_format());
+  if (columns.empty()) return out_->empty('n');
+  write_row_description(*out_, columns, {});
 }
 
 void Backend::run_script() {

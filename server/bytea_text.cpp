@@ -1,5 +1,6 @@
 #include "server/bytea_text.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "common/error.hpp"
@@ -56,6 +57,12 @@ std::string read_escaped(std::string_view text) {
 }
 
 }  // namespace
+
+std::vector<std::byte> bytes_of(std::string_view text) {
+  std::vector<std::byte> bytes(text.size());
+  std::transform(text.begin(), text.end(), bytes.begin(), [](char c) { return static_cast<std::byte>(c); });
+  return bytes;
+}
 
 std::string read_bytea(std::string_view text) {
   return text.starts_with("\\x") ? read_hexadecimal(text.substr(2)) : read_escaped(text);

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace eindb {
 
@@ -13,5 +15,7 @@ std::string read_bytea(std::string_view text);
 void append_hexadecimal(std::string& out, std::string_view bytes);
 /// "\x6162".
 void append_bytea(std::string& out, std::string_view bytes);
+
+std::vector<std::byte> bytes_of(std::string_view text);
 
 }  // namespace eindb

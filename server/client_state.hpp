@@ -35,14 +35,15 @@ struct ClientStatement {
   std::shared_ptr<const ClientStatement> copied;      ///< of a copy: what gives the rows, or reads or writes the file
   std::shared_ptr<const PreparedStatement> prepared;  ///< null for commands and copies, and for an empty statement
   std::vector<DataType> parameter_types;              ///< as the client said them, or as the engine takes them
-  std::vector<ClientColumn> columns;                  ///< as Describe said them
-  ResultFormat format = ResultFormat::Rows;           ///< that Describe said them in
-  ClientQuota::Share share;                           ///< if it is kept
+  /// Once they are described they stay so, whatever becomes of the tables: clients keep what they were told.
+  std::optional<std::vector<ClientColumn>> columns;
+  ResultFormat format = ResultFormat::Rows;  ///< that they were described in
+  ClientQuota::Share share;                  ///< if it is kept
 };
 
 /// A statement with its values, and what is left of its rows.
 struct Portal {
-  std::shared_ptr<const ClientStatement> statement;
+  std::shared_ptr<ClientStatement> statement;
   StatementInputs inputs;
   std::vector<frontend::Format> formats;
   std::optional<Result> result;  ///< once it runs

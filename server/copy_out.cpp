@@ -15,9 +15,9 @@ bool is_complex(const Column& column) {
   return column.type == ColumnType::Complex64 || column.type == ColumnType::Complex128;
 }
 
-std::vector<CopyColumn> copy_columns(const std::vector<Column>& columns, const Row* first) {
+std::vector<CopyColumn> copy_columns(const std::vector<Column>& columns) {
   using Part = CopyColumn::Part;
-  const auto seen = client_columns(columns, first);
+  const auto seen = client_columns(columns);
   std::vector<CopyColumn> out;
   const auto add = [&](Part part) { out.push_back({seen[out.size()].name, seen[out.size()].type, part}); };
   for (const auto& column : columns) {
@@ -41,11 +41,11 @@ std::string rows_of_copy(std::string_view statement, const CopyStatement& copy) 
   return "SELECT " + (columns.empty() ? "*" : columns) + " FROM " + source;
 }
 
-CopyOut::CopyOut(const CopyFormatOptions& options, const std::vector<Column>& columns, const Row* first)
+CopyOut::CopyOut(const CopyFormatOptions& options, const std::vector<Column>& columns)
     : format_(options.format),
       has_header_(options.header != CopyHeader::Absent),
       columns_(client_columns(columns).size()),
-      encoder_(options, copy_columns(columns, first)) {}
+      encoder_(options, copy_columns(columns)) {}
 
 void CopyOut::begin(MessageWriter& out) {
   const std::int16_t format = format_ == CopyFormat::Binary ? 1 : 0;

@@ -16,8 +16,8 @@ std::string rows_of_copy(std::string_view statement, const CopyStatement& copy);
 /// Rows as the messages of COPY ... TO STDOUT: begin(), each row, end(). Not thread-safe.
 class CopyOut {
  public:
-  /// Columns whose type nobody knows take that of the first row, if there is one. Errors as CopyEncoder's.
-  CopyOut(const CopyFormatOptions& options, const std::vector<Column>& columns, const Row* first);
+  /// Errors as CopyEncoder's.
+  CopyOut(const CopyFormatOptions& options, const std::vector<Column>& columns);
 
   /// CopyOutResponse, and the header.
   void begin(MessageWriter& out);

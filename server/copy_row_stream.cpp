@@ -5,7 +5,7 @@ namespace eindb {
 CopyRowStream::CopyRowStream(const Result& result, const CopyFormatOptions& options, MessageWriter& out)
     : rows_(*result.rows), next_(std::in_place) {
   advance();
-  copy_.emplace(options, result.columns, next_ ? &*next_ : nullptr);
+  copy_.emplace(options, result.columns);
   copy_->begin(out);
 }
 

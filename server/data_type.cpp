@@ -55,10 +55,29 @@ DataType data_type(ColumnType type) {
     case ColumnType::Complex64: return Float4;
     case ColumnType::Float64:
     case ColumnType::Complex128: return Float8;
+    case ColumnType::Boolean: return Bool;
+    case ColumnType::Blob: return Bytea;
     case ColumnType::Text:
     case ColumnType::Any: break;
   }
   return Text;
+}
+
+ColumnType column_type(DataType type) {
+  switch (type) {
+    case Bool: return ColumnType::Boolean;
+    case Int2:
+    case Int4:
+    case Int8:
+    case Oid: return ColumnType::Integer;
+    case Float4:
+    case Float8:
+    case Numeric: return ColumnType::Float64;
+    case Bytea: return ColumnType::Blob;
+    case Unspecified:
+    case Unknown: return ColumnType::Any;
+    default: return ColumnType::Text;
+  }
 }
 
 }  // namespace eindb

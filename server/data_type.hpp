@@ -53,5 +53,7 @@ bool is_array(DataType type);
 
 /// What a column of results is for a client; Any as Text. Complex numbers are two columns of the parts' type.
 DataType data_type(ColumnType type);
+/// What a parameter of the type is for the engine; Any for one that is left open.
+ColumnType column_type(DataType type);
 
 }  // namespace eindb

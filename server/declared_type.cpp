@@ -1,38 +1,34 @@
 #include "server/declared_type.hpp"
 
+#include <algorithm>
 #include <array>
-#include <string>
 
 #include "common/letter_case.hpp"
+#include "engine/column_types.hpp"
 
 namespace eindb {
 namespace {
 
-using enum DataType;
-
-struct Rule {
-  std::string_view word;
+struct CatalogType {
+  std::string_view name;
   DataType type;
 };
 
-constexpr std::array kWhole{
-    Rule{"bool", Bool}, Rule{"boolean", Bool}, Rule{"oid", Oid}, Rule{"name text", Name}, Rule{"pgchar", Char},
-};
-/// The first that is part of the name counts.
-constexpr std::array kParts{
-    Rule{"int", Int8},    Rule{"char", Text},   Rule{"clob", Text},   Rule{"text", Text},   Rule{"blob", Bytea},
-    Rule{"bytea", Bytea}, Rule{"real", Float8}, Rule{"floa", Float8}, Rule{"doub", Float8},
-};
+/// Types that only tables of pg_catalog have.
+constexpr std::array kCatalogTypes{CatalogType{"oid", DataType::Oid}, CatalogType{"name text", DataType::Name},
+                                   CatalogType{"pgchar", DataType::Char}};
 
 }  // namespace
 
 DataType declared_data_type(std::string_view declared) {
-  const auto name = to_lower(declared);
-  for (const auto& [word, type] : kWhole)
-    if (name == word) return type;
-  for (const auto& [word, type] : kParts)
-    if (name.find(word) != std::string::npos) return type;
-  return Text;
+  const auto* const found = std::find_if(kCatalogTypes.begin(), kCatalogTypes.end(), [&](const CatalogType& known) {
+    return equal_ignoring_case(known.name, declared);
+  });
+  return found == kCatalogTypes.end() ? data_type(declared_column_type(declared)) : found->type;
+}
+
+DataType column_data_type(const Column& column) {
+  return column.declared_type.empty() ? data_type(column.type) : declared_data_type(column.declared_type);
 }
 
 }  // namespace eindb

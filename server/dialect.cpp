@@ -81,17 +81,6 @@ bool is_sql(const DialectToken& first, const DialectToken& second) {
   return is_one_of(first, kVerbs) && !second.is_word("TENSOR") && !second.is_word("MACRO");
 }
 
-Translation replaced(std::string text, std::size_t end) {
-  return {.text = std::move(text), .uses_catalog = false, .segments = {{0, 0, end, false}}, .parameter_types = {}};
-}
-
-/// BEGIN ISOLATION LEVEL SERIALIZABLE READ ONLY and its like: every transaction of eindb is serializable.
-Translation translate_begin(std::string_view statement, const DialectToken& second) {
-  constexpr std::array<std::string_view, 5> kOurs{"DEFERRED", "EXCLUSIVE", "IMMEDIATE", "TRANSACTION", "WORK"};
-  if (second.is(Kind::End) || second.is_symbol(';') || is_one_of(second, kOurs)) return {};
-  return replaced("BEGIN", statement.size());
-}
-
 /// TRUNCATE [TABLE] x
 Translation translate_truncate(std::string_view statement, const DialectToken& first, const DialectToken& second) {
   const auto behind = second.is_word("TABLE") ? second.end() : first.end();
@@ -102,14 +91,6 @@ Translation translate_truncate(std::string_view statement, const DialectToken& f
           .uses_catalog = false,
           .segments = {{0, first.begin, behind, false}, {begin, behind, statement.size(), true}},
           .parameter_types = {}};
-}
-
-Translation translate_other(std::string_view statement, const DialectToken& first, const DialectToken& second) {
-  if (first.is_word("BEGIN")) return translate_begin(statement, second);
-  if (first.is_word("START") && second.is_word("TRANSACTION")) return replaced("BEGIN", statement.size());
-  if (first.is_word("ABORT")) return replaced("ROLLBACK", statement.size());
-  if (first.is_word("TRUNCATE")) return translate_truncate(statement, first, second);
-  return {};
 }
 
 }  // namespace
@@ -132,7 +113,8 @@ Translation translate_dialect(std::string_view statement) {
   DialectLexer lexer(statement);
   const auto first = lexer.next();
   const auto second = lexer.next();
-  if (!is_sql(first, second)) return translate_other(statement, first, second);
+  if (first.is_word("TRUNCATE")) return translate_truncate(statement, first, second);
+  if (!is_sql(first, second)) return {};
   auto token = second;
   const bool inserts = first.is_word("INSERT");  // whose VALUES are SQLite's too
   while (!token.is(Kind::End) && !token.is(Kind::Unterminated)) {

@@ -4,7 +4,6 @@
 
 #include "server/pg_catalog_schema.hpp"
 #include "server/pg_functions.hpp"
-#include "server/pg_session_functions.hpp"
 
 namespace eindb {
 namespace {
@@ -25,8 +24,6 @@ void PgCatalog::show(const ClientIdentity& client) {
   *client_ = client;
   if (!has_functions_) {
     for (auto& function : pg_functions(client_)) session_.add_function(std::move(function));
-    for (auto& function : pg_session_functions(client_)) session_.add_function(std::move(function));
-    for (auto& function : pg_catalog_queries()) session_.add_function(std::move(function));
     has_functions_ = true;
   }
   session_.show(pg_catalog_schema());

@@ -7,6 +7,7 @@ namespace {
 struct QueryFunction {
   const char* name;
   int arguments;
+  const char* result;  // its type, as in a CREATE TABLE; empty: it differs
   const char* sql;
 };
 
@@ -64,45 +65,48 @@ constexpr const char* kColumns =
     " WHERE hidden <> 1";
 
 constexpr QueryFunction kQueries[] = {
-    {"eindb_columns", 1, kColumns},
-    {"eindb_dimensions", 0, kDimensions},
-    {"eindb_macros", 0, kMacros},
-    {"eindb_tensors", 0, kTensors},
-    {"format_type", 2, kFormatType},
-    {"pg_get_constraintdef", 1, kConstraintDefinition},
-    {"pg_get_constraintdef", 2, kConstraintDefinition},
-    {"pg_get_function_arguments", 1, "SELECT arguments FROM pg_catalog.pg_proc WHERE oid = ?1"},
-    {"pg_get_function_identity_arguments", 1, "SELECT arguments FROM pg_catalog.pg_proc WHERE oid = ?1"},
-    {"pg_get_function_result", 1, "SELECT 'float8' FROM pg_catalog.pg_proc WHERE oid = ?1"},
-    {"pg_get_functiondef", 1, kFunctionDefinition},
-    {"pg_get_indexdef", 1, "SELECT definition FROM pg_catalog.pg_index WHERE indexrelid = ?1"},
-    {"pg_get_indexdef", 3, kIndexDefinition},
-    {"pg_get_triggerdef", 1, kTriggerDefinition},
-    {"pg_get_triggerdef", 2, kTriggerDefinition},
-    {"pg_get_userbyid", 1, kUserName},
-    {"pg_get_viewdef", 1, kViewDefinition},
-    {"pg_get_viewdef", 2, kViewDefinition},
-    {"pg_indexes_size", 1, "SELECT 0"},
-    {"pg_database_size", 1, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"},
-    {"pg_relation_size", 1, kSize},
-    {"pg_relation_size", 2, kSize},
-    {"pg_table_size", 1, kSize},
-    {"pg_total_relation_size", 1, kSize},
-    {"regclass", 1, kClass},
-    {"regnamespace", 1, kNamespace},
-    {"regrole", 1, kRole},
-    {"regtype", 1, kType},
-    {"to_regclass", 1, kClass},
-    {"to_regtype", 1, kType},
+    {"eindb_columns", 1, "TEXT", kColumns},
+    {"eindb_dimensions", 0, "TEXT", kDimensions},
+    {"eindb_macros", 0, "TEXT", kMacros},
+    {"eindb_tensors", 0, "TEXT", kTensors},
+    {"format_type", 2, "TEXT", kFormatType},
+    {"pg_get_constraintdef", 1, "TEXT", kConstraintDefinition},
+    {"pg_get_constraintdef", 2, "TEXT", kConstraintDefinition},
+    {"pg_get_function_arguments", 1, "TEXT", "SELECT arguments FROM pg_catalog.pg_proc WHERE oid = ?1"},
+    {"pg_get_function_identity_arguments", 1, "TEXT", "SELECT arguments FROM pg_catalog.pg_proc WHERE oid = ?1"},
+    {"pg_get_function_result", 1, "TEXT", "SELECT 'float8' FROM pg_catalog.pg_proc WHERE oid = ?1"},
+    {"pg_get_functiondef", 1, "TEXT", kFunctionDefinition},
+    {"pg_get_indexdef", 1, "TEXT", "SELECT definition FROM pg_catalog.pg_index WHERE indexrelid = ?1"},
+    {"pg_get_indexdef", 3, "TEXT", kIndexDefinition},
+    {"pg_get_triggerdef", 1, "TEXT", kTriggerDefinition},
+    {"pg_get_triggerdef", 2, "TEXT", kTriggerDefinition},
+    {"pg_get_userbyid", 1, "TEXT", kUserName},
+    {"pg_get_viewdef", 1, "TEXT", kViewDefinition},
+    {"pg_get_viewdef", 2, "TEXT", kViewDefinition},
+    {"pg_indexes_size", 1, "INTEGER", "SELECT 0"},
+    {"pg_database_size", 1, "INTEGER", "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"},
+    {"pg_relation_size", 1, "INTEGER", kSize},
+    {"pg_relation_size", 2, "INTEGER", kSize},
+    {"pg_table_size", 1, "INTEGER", kSize},
+    {"pg_total_relation_size", 1, "INTEGER", kSize},
+    {"regclass", 1, "", kClass},
+    {"regnamespace", 1, "", kNamespace},
+    {"regrole", 1, "", kRole},
+    {"regtype", 1, "", kType},
+    {"to_regclass", 1, "", kClass},
+    {"to_regtype", 1, "", kType},
 };
 
 }  // namespace
 
 std::vector<SqlFunction> pg_catalog_queries() {
   std::vector<SqlFunction> functions;
-  for (const auto& [name, arguments, sql] : kQueries)
-    functions.push_back(
-        {.name = name, .arguments = arguments, .body = SqlFunction::Query{sql}, .deterministic = false});
+  for (const auto& [name, arguments, result, sql] : kQueries)
+    functions.push_back({.name = name,
+                         .arguments = arguments,
+                         .body = SqlFunction::Query{sql},
+                         .deterministic = false,
+                         .result = result});
   return functions;
 }
 

@@ -17,8 +17,7 @@ bool same_types(const std::vector<ClientColumn>& a, const std::vector<ClientColu
 }
 
 [[noreturn]] void fail_columns() {
-  throw Error(ErrorKind::Unsupported, "the statement has other columns now than when it was described", std::nullopt,
-              "prepare it again");
+  throw Error(ErrorKind::Unsupported, "cached plan must not change result type", std::nullopt, "prepare it again");
 }
 
 std::unique_ptr<RowStream> open_array(Portal& portal, Session& session) {
@@ -48,7 +47,7 @@ std::unique_ptr<RowStream> open_rows(Portal& portal, Session& session) {
   // Values of other types than were described are converted, as far as they can be.
   if (!portal.columns.empty() && columns.size() != portal.columns.size()) fail_columns();
   auto stream = std::make_unique<CellRowStream>(*result.rows, portal.columns, portal.formats);
-  if (portal.columns.empty()) portal.columns = client_columns(result.columns, stream->next());
+  if (portal.columns.empty()) portal.columns = client_columns(result.columns);
   return stream;
 }
 

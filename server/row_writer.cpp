@@ -1,5 +1,6 @@
 #include "server/row_writer.hpp"
 
+#include <algorithm>
 #include <complex>
 
 #include "server/declared_type.hpp"
@@ -10,18 +11,6 @@ namespace {
 
 using frontend::Format;
 
-DataType type_of_value(const Cell& cell) {
-  struct TypeOf {
-    DataType operator()(std::monostate) const { return DataType::Text; }
-    DataType operator()(std::int64_t) const { return DataType::Int8; }
-    DataType operator()(float) const { return DataType::Float4; }
-    DataType operator()(double) const { return DataType::Float8; }
-    DataType operator()(std::complex<float>) const { return DataType::Float4; }
-    DataType operator()(std::complex<double>) const { return DataType::Float8; }
-    DataType operator()(const std::string&) const { return DataType::Text; }
-  };
-  return std::visit(TypeOf{}, cell);
-}
 
 // Writes one value, or the two parts of a complex number.
 class RowFields {
@@ -50,21 +39,24 @@ class RowFields {
 
 }  // namespace
 
-std::vector<ClientColumn> client_columns(const std::vector<Column>& columns, const Row* first) {
+std::vector<ClientColumn> client_columns(const std::vector<Column>& columns) {
   std::vector<ClientColumn> seen;
-  for (std::size_t n = 0; n < columns.size(); ++n) {
-    const auto& [name, type, declared] = columns[n];
-    if (!declared.empty()) {
-      seen.push_back({name, declared_data_type(declared)});
-    } else if (is_complex(type)) {
-      seen.push_back({name + "_re", data_type(type)});
-      seen.push_back({name + "_im", data_type(type)});
+  for (const auto& column : columns) {
+    const auto type = column_data_type(column);
+    if (is_complex(column.type)) {
+      seen.push_back({column.name + "_re", type});
+      seen.push_back({column.name + "_im", type});
     } else {
-      const bool by_value = type == ColumnType::Any && first != nullptr;
-      seen.push_back({name, by_value ? type_of_value((*first)[n]) : data_type(type)});
+      seen.push_back({column.name, type});
     }
   }
   return seen;
+}
+
+std::size_t client_column_count(const std::vector<Column>& columns) {
+  const auto complex =
+      std::count_if(columns.begin(), columns.end(), [](const Column& column) { return is_complex(column.type); });
+  return columns.size() + static_cast<std::size_t>(complex);
 }
 
 void write_row_description(MessageWriter& out, const std::vector<ClientColumn>& columns,
@@ -85,10 +77,16 @@ void write_row_description(MessageWriter& out, const std::vector<ClientColumn>& 
 
 void write_row(MessageWriter& out, const Row& row, const std::vector<ClientColumn>& columns,
                const std::vector<Format>& formats) {
-  out.begin('D').integer(static_cast<std::int16_t>(columns.size()));
-  RowFields fields(out, columns, formats);
-  for (const auto& cell : row) fields.write(cell);
-  out.end();
+  const auto begin = out.size();
+  try {
+    out.begin('D').integer(static_cast<std::int16_t>(columns.size()));
+    RowFields fields(out, columns, formats);
+    for (const auto& cell : row) fields.write(cell);
+    out.end();
+  } catch (...) {
+    out.buffer().resize(begin);  // no half of a message
+    throw;
+  }
 }
 
 }  // namespace eindb

@@ -16,15 +16,17 @@ struct ClientColumn {
   DataType type = DataType::Text;
 };
 
-/// The columns that clients see of a result with these. A column that says nothing of its values (ColumnType::Any)
-/// takes its type from `first`, the first row, if there is one.
-std::vector<ClientColumn> client_columns(const std::vector<Column>& columns, const Row* first = nullptr);
+/// The columns that clients see of a result with these. One that says nothing of its values (ColumnType::Any) is text.
+std::vector<ClientColumn> client_columns(const std::vector<Column>& columns);
+
+/// How many those are.
+std::size_t client_column_count(const std::vector<Column>& columns);
 
 /// RowDescription. Formats as Bind gives them: none, one for all, or one for each column.
 void write_row_description(MessageWriter& out, const std::vector<ClientColumn>& columns,
                            const std::vector<frontend::Format>& formats);
 
-/// DataRow. Error{Type} where a value is none of its column's type.
+/// DataRow. Error{Type} where a value is none of its column's type; nothing is written then.
 void write_row(MessageWriter& out, const Row& row, const std::vector<ClientColumn>& columns,
                const std::vector<frontend::Format>& formats);
 

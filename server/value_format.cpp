@@ -5,10 +5,12 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "common/error.hpp"
 #include "server/array_parameter.hpp"
 #include "server/bytea_text.hpp"
+#include "server/copy_text.hpp"
 #include "server/protocol/body_reader.hpp"
 
 namespace eindb {
@@ -75,7 +77,7 @@ std::optional<double> number_of(const Cell& cell) {
   if (text.size() > kMostShown) text = text.substr(0, kMostShown) + "...";
   throw Error(ErrorKind::Type,
               "the value '" + text + "' is no " + std::string(find_data_type(type)->name) +
-                  ", which its column is of by its first row",
+                  ", which the client was told of its column",
               std::nullopt, "CAST the column to one type");
 }
 
@@ -97,27 +99,78 @@ std::size_t integer_bytes(DataType type) {
   }
 }
 
-void append_bytea_text(std::string& out, const Cell& cell) {
-  std::string bytes;
-  append_text(bytes, cell);
-  append_bytea(out, bytes);
+// The least and the most that an integer of so many bytes holds; object ids have no sign.
+bool fits(std::int64_t value, DataType type) {
+  if (type == DataType::Oid) return value >= 0 && value <= std::numeric_limits<std::uint32_t>::max();
+  const auto bits = 8 * integer_bytes(type) - 1;
+  return type == DataType::Int8 || (value >= -(std::int64_t{1} << bits) && value < (std::int64_t{1} << bits));
+}
+
+// As an integer of the type; a number without a fraction is one.
+std::int64_t integer_of(const Cell& cell, DataType type) {
+  constexpr double kBeyond = 9223372036854775808.0;
+  const auto* integer = std::get_if<std::int64_t>(&cell);
+  std::optional<std::int64_t> value;
+  if (integer != nullptr) value = *integer;
+  else if (const auto real = number_of(cell); real && *real == std::floor(*real) && std::abs(*real) < kBeyond)
+    value = static_cast<std::int64_t>(*real);
+  if (value && type == DataType::Bool) return *value != 0 ? 1 : 0;
+  if (!value || !fits(*value, type)) fail_value(cell, type);
+  return *value;
+}
+
+double real_of(const Cell& cell, DataType type) {
+  const auto number = number_of(cell);
+  if (!number) fail_value(cell, type);
+  return *number;
+}
+
+bool is_utf8(std::string_view text) {
+  try {
+    check_copy_text(text);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// As a value of type text. Bytes that are none, a blob's in a column of no type, are shown as a bytea is.
+void append_characters(std::string& out, const Cell& cell) {
+  const auto* text = std::get_if<std::string>(&cell);
+  if (text == nullptr || is_utf8(*text)) append_text(out, cell);
+  else append_bytea(out, *text);
+}
+
+void append_as_text(std::string& out, const Cell& cell, DataType type) {
+  if (type == DataType::Bool) {
+    out += integer_of(cell, type) != 0 ? 't' : 'f';
+  } else if (type == DataType::Bytea) {
+    std::string bytes;
+    append_text(bytes, cell);
+    append_bytea(out, bytes);
+  } else if (integer_bytes(type) > 0) {
+    append_sql_number(out, integer_of(cell, type));
+  } else if (type == DataType::Float4 || type == DataType::Float8) {
+    real_of(cell, type);  // it must be one
+    append_text(out, cell);
+  } else {
+    append_characters(out, cell);
+  }
 }
 
 void append_binary(std::string& out, const Cell& cell, DataType type) {
-  if (is_text(type) || type == DataType::Bytea || type == DataType::Char) return append_text(out, cell);
+  if (is_text(type)) return append_characters(out, cell);
+  if (type == DataType::Bytea || type == DataType::Char) return append_text(out, cell);
   if (const auto size = integer_bytes(type); size > 0) {
-    const auto* integer = std::get_if<std::int64_t>(&cell);
-    if (integer == nullptr) fail_value(cell, type);
-    const auto bits = type == DataType::Bool ? std::int64_t{*integer != 0} : *integer;
+    const auto bits = integer_of(cell, type);
     char bytes[sizeof bits];
     store_big_endian(bytes, bits);
     out.append(bytes + sizeof bits - size, size);
     return;
   }
-  const auto number = number_of(cell);
-  if (!number) fail_value(cell, type);
-  if (type == DataType::Float4) append_big_endian(out, std::bit_cast<std::int32_t>(static_cast<float>(*number)));
-  else append_big_endian(out, std::bit_cast<std::int64_t>(*number));
+  const auto number = real_of(cell, type);
+  if (type == DataType::Float4) append_big_endian(out, std::bit_cast<std::int32_t>(static_cast<float>(number)));
+  else append_big_endian(out, std::bit_cast<std::int64_t>(number));
 }
 
 template <class T>
@@ -162,6 +215,7 @@ ParameterInput read_text(std::string_view text, DataType type) {
       if (std::find(kFalse.begin(), kFalse.end(), word) != kFalse.end()) return std::int64_t{0};
       fail_text(text, type);
     }
+    case Bytea: return bytes_of(read_bytea(text));
     default: break;
   }
   return std::string(text);
@@ -185,6 +239,7 @@ ParameterInput read_binary(std::string_view value, DataType type) {
     case Int8: return fixed<std::int64_t>(value);
     case Float4: return double{std::bit_cast<float>(fixed<std::uint32_t>(value))};
     case Float8: return std::bit_cast<double>(fixed<std::uint64_t>(value));
+    case Bytea: return bytes_of(value);
     default: break;
   }
   if (is_text(type)) return std::string(value);
@@ -216,10 +271,7 @@ void write_value(MessageWriter& out, const Cell& cell, DataType type, Format for
     return;
   }
   const auto begin = out.begin_value();
-  const auto* const truth = type == DataType::Bool ? std::get_if<std::int64_t>(&cell) : nullptr;
-  if (format == Format::Text && truth != nullptr) out.buffer() += *truth != 0 ? 't' : 'f';
-  else if (format == Format::Text && type == DataType::Bytea) append_bytea_text(out.buffer(), cell);
-  else if (format == Format::Text) append_text(out.buffer(), cell);
+  if (format == Format::Text) append_as_text(out.buffer(), cell, type);
   else append_binary(out.buffer(), cell, type);
   out.end_value(begin);
 }

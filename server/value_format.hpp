@@ -33,8 +33,9 @@ void append_sql_number(std::string& out, T value) {
 void append_text(std::string& out, const Cell& cell);
 
 /// Writes a value of a row, behind its length, for a client that takes the column as `type` in `format`. Integers are
-/// also taken for numbers, and any number for text. Error{Type} where the value is none of the type: rows of SQLite's
-/// own tables may have values of any type in any column.
+/// also taken for numbers, numbers without a fraction for integers, and anything for text, where bytes that
+/// are no UTF-8 come as \x6869. Error{Type} where the value
+/// is none of the type: rows of SQLite's own tables may have values of any type in any column.
 void write_value(MessageWriter& out, const Cell& cell, DataType type, frontend::Format format);
 /// One part of a complex number.
 void write_value(MessageWriter& out, double value, DataType type, frontend::Format format);

@@ -15,7 +15,7 @@ std::string escaped(const std::string& text) {
   return out;
 }
 
-bool aligns_right(ColumnType type) { return type != ColumnType::Text && type != ColumnType::Any; }
+bool aligns_right(ColumnType type) { return type < ColumnType::Text || type == ColumnType::Boolean; }
 
 }  // namespace
 

@@ -23,6 +23,7 @@ struct SqlFunction {
   int arguments = -1;  ///< -1: any number
   std::variant<Body, Query> body;
   bool deterministic = false;  ///< equal arguments give equal results, at any time
+  std::string result = {};     ///< the type of what it gives, as in a CREATE TABLE; empty: it differs
 };
 
 }  // namespace eindb

@@ -98,6 +98,12 @@ void SqliteStatement::run() {
 
 void SqliteStatement::reset() { sqlite3_reset(statement_); }
 
+void SqliteStatement::clear_bindings() { sqlite3_clear_bindings(statement_); }
+
+std::size_t SqliteStatement::memory_used() const {
+  return static_cast<std::size_t>(sqlite3_stmt_status(statement_, SQLITE_STMTSTATUS_MEMUSED, 0));
+}
+
 int SqliteStatement::column_count() const { return sqlite3_column_count(statement_); }
 
 std::string SqliteStatement::column_name(int column) const {

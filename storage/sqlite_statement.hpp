@@ -45,6 +45,10 @@ class SqliteStatement {
   /// Steps to the end and resets.
   void run();
   void reset();
+  /// All parameters are NULL again.
+  void clear_bindings();
+  /// Bytes that SQLite holds for it.
+  std::size_t memory_used() const;
 
   int column_count() const;
   std::string column_name(int column) const;

@@ -24,7 +24,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from served import EINDB, TENSORS, Server, WithServer
 
 ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT COUNT(*) FROM c"
-USERS = "CREATE USER ada PASSWORD 'one' READ WRITE; CREATE USER bob PASSWORD 'two' READ ONLY;"
+USERS = "CREATE USER ada PASSWORD 'one' ADMIN; CREATE USER bob PASSWORD 'two' READ ONLY;"
 
 
 class WatchedServer(Server):

@@ -72,12 +72,37 @@ TEST(ValueFormat, Values) {
   EXPECT_THROW(written(1.5, DataType::Int8, Format::Binary), Error);
 }
 
+// The client was told a type: what is none of it would be misread, in text no less than in binary.
+TEST(ValueFormat, ValuesKeepToTheirType) {
+  EXPECT_EQ(written(2.0, DataType::Int8, Format::Text), "\0\0\0\1"s + "2");
+  EXPECT_EQ(written(2.0, DataType::Int4, Format::Binary), "\0\0\0\4\0\0\0\2"s);
+  EXPECT_EQ(written("\xff\x01"s, DataType::Text, Format::Text), "\0\0\0\6\\xff01"s) << "a client reads UTF-8";
+  EXPECT_EQ(written("\xff"s, DataType::Text, Format::Binary), "\0\0\0\4\\xff"s);
+  EXPECT_EQ(written("\xc3\xa9"s, DataType::Text, Format::Text), "\0\0\0\2\xc3\xa9"s);
+  EXPECT_EQ(written(0.0, DataType::Bool, Format::Text), "\0\0\0\1"s + "f");
+  EXPECT_EQ(written(std::int64_t{7}, DataType::Bool, Format::Binary), "\0\0\0\1\1"s);
+  for (const auto format : {Format::Text, Format::Binary}) {
+    for (const auto type : {DataType::Bool, DataType::Int8, DataType::Float8, DataType::Oid})
+      EXPECT_THROW(written("abc"s, type, format), Error);
+    EXPECT_THROW(written(9.3e18, DataType::Int8, format), Error);
+    EXPECT_THROW(written(0.5, DataType::Int8, format), Error);
+    EXPECT_THROW(written(std::nan(""), DataType::Int8, format), Error);
+    EXPECT_THROW(written(std::int64_t{1} << 31, DataType::Int4, format), Error);
+    EXPECT_THROW(written(std::int64_t{32768}, DataType::Int2, format), Error);
+    EXPECT_THROW(written(std::int64_t{-1}, DataType::Oid, format), Error);
+    EXPECT_NO_THROW(written(std::int64_t{-32768}, DataType::Int2, format));
+    EXPECT_NO_THROW(written(1.5, DataType::Text, format));
+  }
+}
+
 TEST(ValueFormat, Parameters) {
   const auto text = [](std::string_view value, DataType type) { return read_value(value, type, Format::Text); };
   EXPECT_EQ(text(" 12 ", DataType::Int4), ParameterInput(std::int64_t{12}));
   EXPECT_EQ(text("1e3", DataType::Float8), ParameterInput(1000.0));
   EXPECT_EQ(text("t", DataType::Bool), ParameterInput(std::int64_t{1}));
   EXPECT_EQ(text("12", DataType::Unspecified), ParameterInput("12"s));
+  EXPECT_EQ(text("\\x00ff", DataType::Bytea), ParameterInput(std::vector{std::byte{0}, std::byte{255}}));
+  EXPECT_THROW(text("\\x0", DataType::Bytea), Error);
   EXPECT_THROW(text("12x", DataType::Int8), Error);
   EXPECT_THROW(text("", DataType::Float8), Error);
   EXPECT_THROW(text("maybe", DataType::Bool), Error);
@@ -90,6 +115,7 @@ TEST(ValueFormat, Parameters) {
   EXPECT_EQ(binary("\x3f\xf8\0\0\0\0\0\0"s, DataType::Float8), ParameterInput(1.5));
   EXPECT_EQ(binary("\1"s, DataType::Bool), ParameterInput(std::int64_t{1}));
   EXPECT_EQ(binary("ab"s, DataType::Text), ParameterInput("ab"s));
+  EXPECT_EQ(binary("\0"s, DataType::Bytea), ParameterInput(std::vector{std::byte{0}}));
   EXPECT_THROW(binary("\0\0\1"s, DataType::Int4), ProtocolError);
   EXPECT_THROW(binary("x"s, DataType::Numeric), Error);
 }

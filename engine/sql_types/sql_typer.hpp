@@ -1,0 +1,139 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/sql_types/lexeme_reader.hpp"
+#include "engine/sql_types/name_scope.hpp"
+#include "engine/sql_types/sql_types.hpp"
+
+namespace eindb {
+
+/// One reading of a statement from left to right: types of expressions come out, and those of parameters as they stand
+/// beside something of a known type. What is told of parameters helps the next reading.
+///
+/// Expressions are in sql_typer_expressions.cpp, by SQLite's precedence; queries in sql_typer_queries.cpp; statements
+/// in sql_types.cpp. Throws UnknownSql where the text is beyond it.
+class SqlTyper {
+ public:
+  SqlTyper(const std::vector<SqlLexeme>& lexemes, const SqlNames& names, std::vector<ValueType>& parameters)
+      : reader_(lexemes), names_(names), parameters_(parameters) {}
+
+  /// The columns of the rows that the statement gives.
+  std::vector<TypedColumn> statement();
+
+ private:
+  /// Of an expression. A parameter that stands alone takes the type of what it is compared with.
+  struct Value {
+    ValueType type = ValueType::Unknown;
+    std::size_t parameter = 0;  // 0: none
+
+    bool is_open() const { return parameter != 0 && type == ValueType::Unknown; }
+  };
+  /// Queries of a WITH, by name in lower case.
+  using WithQueries = std::map<std::string, std::vector<TypedColumn>>;
+  /// One whose rows may come from itself: its first SELECT tells the columns for the others.
+  struct Recursion {
+    std::string key;
+    std::vector<std::string> names;
+  };
+
+  class Nesting;
+
+  // ---- Expressions -------------------------------------------------------------------------------------------------
+  Value expression(const NameScope& scope);
+  void condition(const NameScope& scope);
+  Value conjunction(const NameScope& scope);
+  Value negation(const NameScope& scope);
+  Value equality(const NameScope& scope);
+  bool equality_tail(Value& left, const NameScope& scope);
+  Value comparison(const NameScope& scope);
+  Value bits(const NameScope& scope);
+  Value sum(const NameScope& scope);
+  Value product(const NameScope& scope);
+  Value concatenation(const NameScope& scope);
+  Value unary(const NameScope& scope);
+  Value primary(const NameScope& scope);
+  Value word(const NameScope& scope);
+  Value column_or_call(const NameScope& scope);
+  Value call(const std::string& function, const NameScope& scope);
+  void skip_call_tail(const NameScope& scope);
+  Value parentheses(const NameScope& scope);
+  Value case_of(const NameScope& scope);
+  Value cast(const NameScope& scope);
+  Value parameter();
+  void in_list(Value& left, const NameScope& scope);
+  std::vector<Value> list(const NameScope& scope);
+  Value arithmetic(Value left, Value right);
+  /// They stand for the same kind of thing: a parameter among them is of the other's type.
+  void relate(const Value& left, const Value& right);
+  void relate_all(const std::vector<Value>& values);
+  void settle(const Value& value, ValueType type);
+  Value truth() const { return {ValueType::Boolean}; }
+
+  // ---- Queries -----------------------------------------------------------------------------------------------------
+  /// SELECT or VALUES with all that may follow, behind a WITH if there is one. `targets`: of INSERT, which parameters
+  /// that stand alone take their types from.
+  std::vector<TypedColumn> query(const NameScope* outer, const std::vector<TypedColumn>* targets = nullptr);
+  std::vector<TypedColumn> query_core(const NameScope* outer, const std::vector<TypedColumn>* targets);
+  std::vector<TypedColumn> select(const NameScope* outer, const std::vector<TypedColumn>* targets);
+  std::vector<TypedColumn> values(const NameScope* outer, const std::vector<TypedColumn>* targets);
+  void compound_tail(const NameScope* outer);
+  void with(const NameScope* outer);
+  void with_query(const NameScope* outer);
+  bool mentions(std::size_t begin, const std::string& name) const;
+  std::vector<TypedColumn> result_columns(const NameScope& scope, const std::vector<TypedColumn>* targets);
+  void result_column(std::vector<TypedColumn>& columns, const NameScope& scope,
+                     const std::vector<TypedColumn>* targets);
+  std::optional<std::vector<TypedColumn>> star(const NameScope& scope);
+  std::string result_name(std::size_t begin);
+  std::size_t find_from() const;
+  void sources(NameScope& scope);
+  void source(NameScope& scope);
+  NamedSource table(const NameScope& scope);
+  bool join(NameScope& scope);
+  std::optional<std::vector<TypedColumn>> columns_of(const std::string& schema, const std::string& name) const;
+  std::vector<std::string> names_in_parentheses();
+  std::string result_alias();
+  std::string table_alias();
+
+  // ---- Statements --------------------------------------------------------------------------------------------------
+  std::vector<TypedColumn> insert();
+  std::vector<TypedColumn> update();
+  std::vector<TypedColumn> remove();
+  std::vector<TypedColumn> create_view();
+  NamedSource target();
+  void assignments(const NameScope& scope, const std::vector<TypedColumn>& columns);
+  void conflict_clauses(const NameScope& scope, const std::vector<TypedColumn>& columns);
+  std::vector<TypedColumn> returning(const NameScope& scope);
+  void optional_where(const NameScope& scope);
+
+  LexemeReader reader_;
+  const SqlNames& names_;
+  std::vector<ValueType>& parameters_;
+  WithQueries with_queries_;
+  std::optional<Recursion> recursion_;  // of the query that begins now
+  int depth_ = 0;
+};
+
+/// One level of parentheses and the like: the stack is not the client's to fill.
+class SqlTyper::Nesting {
+ public:
+  explicit Nesting(SqlTyper& typer) : depth_(typer.depth_) {
+    if (++depth_ <= kDeepest) return;
+    --depth_;
+    throw UnknownSql();
+  }
+  ~Nesting() { --depth_; }
+  Nesting(const Nesting&) = delete;
+  Nesting& operator=(const Nesting&) = delete;
+
+ private:
+  static constexpr int kDeepest = 100;
+  int& depth_;
+};
+
+}  // namespace eindb

@@ -1,0 +1,368 @@
+#include <array>
+
+#include "engine/sql_types/function_types.hpp"
+#include "engine/sql_types/sql_typer.hpp"
+
+namespace eindb {
+namespace {
+
+using Kind = SqlLexeme::Kind;
+using enum ValueType;
+
+bool is_keyword_of_clause(const SqlLexeme& lexeme) {
+  constexpr std::array<std::string_view, 18> kWords{"FROM",  "WHERE", "GROUP",     "HAVING", "WINDOW", "ORDER",
+                                                    "LIMIT", "UNION", "INTERSECT", "EXCEPT", "SELECT", "RETURNING",
+                                                    "WHEN",  "THEN",  "ELSE",      "END",    "ON",     "SET"};
+  return std::any_of(kWords.begin(), kWords.end(), [&](std::string_view word) { return lexeme.is_word(word); });
+}
+
+}  // namespace
+
+// ---- Parameters ----------------------------------------------------------------------------------------------------
+
+SqlTyper::Value SqlTyper::parameter() {
+  const auto number = reader_.take().parameter;
+  return {number <= parameters_.size() ? parameters_[number - 1] : Unknown, number};
+}
+
+void SqlTyper::settle(const Value& value, ValueType type) {
+  if (value.parameter == 0 || value.parameter > parameters_.size() || type == Null) return;
+  auto& known = parameters_[value.parameter - 1];
+  if (known == Unknown) known = type == Number ? Real : type;
+}
+
+void SqlTyper::relate(const Value& left, const Value& right) {
+  settle(left, right.type);
+  settle(right, left.type);
+}
+
+void SqlTyper::relate_all(const std::vector<Value>& values) {
+  auto type = Null;
+  for (const auto& value : values)
+    if (!value.is_open()) type = common_type(type, value.type);
+  for (const auto& value : values) settle(value, type);
+}
+
+SqlTyper::Value SqlTyper::arithmetic(Value left, Value right) {
+  const auto of_number = [](ValueType type) { return type == Boolean ? Integer : type == Text ? Unknown : type; };
+  settle(left, of_number(right.type));
+  settle(right, of_number(left.type));
+  return {arithmetic_type(left.type, right.type)};
+}
+
+// ---- From OR to the tightest ---------------------------------------------------------------------------------------
+
+SqlTyper::Value SqlTyper::expression(const NameScope& scope) {
+  const Nesting nesting(*this);
+  auto left = conjunction(scope);
+  while (reader_.accept_word("OR")) {
+    settle(left, Boolean);
+    settle(conjunction(scope), Boolean);
+    left = truth();
+  }
+  return left;
+}
+
+void SqlTyper::condition(const NameScope& scope) { settle(expression(scope), Boolean); }
+
+SqlTyper::Value SqlTyper::conjunction(const NameScope& scope) {
+  auto left = negation(scope);
+  while (reader_.accept_word("AND")) {
+    settle(left, Boolean);
+    settle(negation(scope), Boolean);
+    left = truth();
+  }
+  return left;
+}
+
+SqlTyper::Value SqlTyper::negation(const NameScope& scope) {
+  if (!reader_.at_word("NOT") || reader_.at_word("EXISTS", 1)) return equality(scope);
+  const Nesting nesting(*this);
+  reader_.take();
+  settle(negation(scope), Boolean);
+  return truth();
+}
+
+SqlTyper::Value SqlTyper::equality(const NameScope& scope) {
+  auto left = comparison(scope);
+  while (equality_tail(left, scope)) left = truth();
+  return left;
+}
+
+// = <> IS IN LIKE BETWEEN and their like; false where none of them stands.
+bool SqlTyper::equality_tail(Value& left, const NameScope& scope) {
+  for (const auto* op : {"=", "==", "<>", "!="}) {
+    if (!reader_.accept_operator(op)) continue;
+    relate(left, comparison(scope));
+    return true;
+  }
+  if (reader_.accept_word("IS")) {
+    reader_.accept_word("NOT");
+    if (reader_.accept_word("DISTINCT")) reader_.expect_word("FROM");
+    relate(left, comparison(scope));
+    return true;
+  }
+  if (reader_.accept_word("ISNULL") || reader_.accept_word("NOTNULL")) return true;
+  if (reader_.at_word("NOT") && reader_.at_word("NULL", 1)) {
+    reader_.take();
+    reader_.take();
+    return true;
+  }
+  const std::size_t ahead = reader_.at_word("NOT") ? 1 : 0;
+  const auto takes = [&](std::string_view word) {
+    if (!reader_.at_word(word, ahead)) return false;
+    for (std::size_t n = 0; n <= ahead; ++n) reader_.take();
+    return true;
+  };
+  if (takes("BETWEEN")) {
+    relate(left, comparison(scope));
+    reader_.expect_word("AND");
+    relate(left, comparison(scope));
+    return true;
+  }
+  if (takes("IN")) {
+    in_list(left, scope);
+    return true;
+  }
+  for (const auto* word : {"LIKE", "GLOB", "REGEXP", "MATCH"}) {
+    if (!takes(word)) continue;
+    settle(left, Text);
+    settle(comparison(scope), Text);
+    if (reader_.accept_word("ESCAPE")) comparison(scope);
+    return true;
+  }
+  return false;
+}
+
+// IN (1, 2), IN (SELECT ...), IN table
+void SqlTyper::in_list(Value& left, const NameScope& scope) {
+  if (!reader_.accept_operator("(")) {
+    reader_.expect_name();
+    if (reader_.accept_operator(".")) reader_.expect_name();
+    if (reader_.accept_operator("(")) reader_.skip_parentheses();
+    return;
+  }
+  if (reader_.at_any({"SELECT", "VALUES", "WITH"})) {
+    const auto columns = query(&scope);
+    if (columns.size() == 1) settle(left, columns.front().type);
+  } else if (!reader_.at_operator(")")) {
+    auto values = list(scope);
+    values.push_back(left);
+    relate_all(values);
+  }
+  reader_.expect_operator(")");
+}
+
+SqlTyper::Value SqlTyper::comparison(const NameScope& scope) {
+  auto left = bits(scope);
+  while (reader_.at_operator("<") || reader_.at_operator("<=") || reader_.at_operator(">") ||
+         reader_.at_operator(">=")) {
+    reader_.take();
+    relate(left, bits(scope));
+    left = truth();
+  }
+  return left;
+}
+
+SqlTyper::Value SqlTyper::bits(const NameScope& scope) {
+  auto left = sum(scope);
+  while (reader_.at_operator("&") || reader_.at_operator("|") || reader_.at_operator("<<") ||
+         reader_.at_operator(">>")) {
+    reader_.take();
+    settle(left, Integer);
+    settle(sum(scope), Integer);
+    left = {Integer};
+  }
+  return left;
+}
+
+SqlTyper::Value SqlTyper::sum(const NameScope& scope) {
+  auto left = product(scope);
+  while (reader_.at_operator("+") || reader_.at_operator("-")) {
+    reader_.take();
+    left = arithmetic(left, product(scope));
+  }
+  return left;
+}
+
+SqlTyper::Value SqlTyper::product(const NameScope& scope) {
+  auto left = concatenation(scope);
+  while (reader_.at_operator("*") || reader_.at_operator("/") || reader_.at_operator("%")) {
+    reader_.take();
+    left = arithmetic(left, concatenation(scope));
+  }
+  return left;
+}
+
+SqlTyper::Value SqlTyper::concatenation(const NameScope& scope) {
+  auto left = unary(scope);
+  for (;;) {
+    if (reader_.accept_operator("||")) {
+      settle(left, Text);
+      settle(unary(scope), Text);
+      left = {Text};
+    } else if (reader_.accept_operator("->")) {
+      unary(scope);
+      left = {Text};
+    } else if (reader_.accept_operator("->>")) {
+      unary(scope);
+      left = {Unknown};
+    } else if (reader_.accept_word("COLLATE")) {
+      reader_.expect_name();
+    } else {
+      return left;
+    }
+  }
+}
+
+SqlTyper::Value SqlTyper::unary(const NameScope& scope) {
+  const Nesting nesting(*this);
+  if (reader_.accept_operator("+")) return unary(scope);
+  if (reader_.accept_operator("-")) return arithmetic({Integer}, unary(scope));
+  if (!reader_.accept_operator("~")) return primary(scope);
+  settle(unary(scope), Integer);
+  return {Integer};
+}
+
+SqlTyper::Value SqlTyper::primary(const NameScope& scope) {
+  const auto& lexeme = reader_.peek();
+  switch (lexeme.kind) {
+    case Kind::Integer: return reader_.take(), Value{Integer};
+    case Kind::Real: return reader_.take(), Value{Real};
+    case Kind::String: return reader_.take(), Value{Text};
+    case Kind::Blob: return reader_.take(), Value{Blob};
+    case Kind::Parameter: return parameter();
+    case Kind::Word: return word(scope);
+    case Kind::Name: return column_or_call(scope);
+    default: break;
+  }
+  reader_.expect_operator("(");
+  return parentheses(scope);
+}
+
+// ( expression ), ( query ), and rows of several values, of which nothing is known.
+SqlTyper::Value SqlTyper::parentheses(const NameScope& scope) {
+  Value value;
+  if (reader_.at_any({"SELECT", "VALUES", "WITH"})) {
+    const auto columns = query(&scope);
+    if (columns.size() == 1) value.type = columns.front().type;
+  } else {
+    const auto values = list(scope);
+    if (values.size() == 1) value = values.front();
+  }
+  reader_.expect_operator(")");
+  return value;
+}
+
+std::vector<SqlTyper::Value> SqlTyper::list(const NameScope& scope) {
+  std::vector<Value> values;
+  do {
+    values.push_back(expression(scope));
+  } while (reader_.accept_operator(","));
+  return values;
+}
+
+// ---- Words ---------------------------------------------------------------------------------------------------------
+
+SqlTyper::Value SqlTyper::word(const NameScope& scope) {
+  const bool plain = !reader_.at_operator(".", 1) && !reader_.at_operator("(", 1);
+  if (plain && reader_.accept_word("NULL")) return {Null};
+  if (plain && reader_.at_any({"CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP"}))
+    return reader_.take(), Value{Text};
+  if (reader_.accept_word("CASE")) return case_of(scope);
+  if (reader_.at_word("CAST") && reader_.at_operator("(", 1)) return cast(scope);
+  if (reader_.at_any({"EXISTS", "NOT"})) {
+    reader_.accept_word("NOT");
+    reader_.expect_word("EXISTS");
+    reader_.expect_operator("(");
+    query(&scope);
+    reader_.expect_operator(")");
+    return truth();
+  }
+  if (is_keyword_of_clause(reader_.peek())) throw UnknownSql();
+  return column_or_call(scope);
+}
+
+SqlTyper::Value SqlTyper::column_or_call(const NameScope& scope) {
+  const bool quoted = reader_.peek().is(Kind::Name);
+  auto name = reader_.expect_name();
+  if (reader_.accept_operator("(")) return call(name, scope);
+  if (!reader_.accept_operator(".")) {
+    const auto type = scope.find("", name);
+    const bool truth_word = equal_ignoring_case(name, "TRUE") || equal_ignoring_case(name, "FALSE");
+    return type == Unknown && truth_word && !quoted ? truth() : Value{type};
+  }
+  auto column = reader_.expect_name();
+  if (!reader_.accept_operator(".")) return {scope.find(name, column)};
+  name = std::exchange(column, reader_.expect_name());  // behind a schema
+  return {scope.find(name, column)};
+}
+
+SqlTyper::Value SqlTyper::call(const std::string& function, const NameScope& scope) {
+  std::vector<Value> arguments;
+  reader_.accept_word("DISTINCT");
+  if (!reader_.accept_operator("*") && !reader_.at_operator(")")) arguments = list(scope);
+  if (reader_.at_word("ORDER")) throw UnknownSql();  // none of SQLite's yet
+  reader_.expect_operator(")");
+  skip_call_tail(scope);
+  const bool alike = equal_ignoring_case(function, "coalesce") || equal_ignoring_case(function, "ifnull") ||
+                     equal_ignoring_case(function, "nullif") || equal_ignoring_case(function, "max") ||
+                     equal_ignoring_case(function, "min");
+  if (alike) relate_all(arguments);
+  std::vector<ValueType> types;
+  for (const auto& argument : arguments) types.push_back(argument.type);
+  const auto own = names_.function(function);
+  if (own != Unknown) return {own};
+  return {function_type(function, types).value_or(Unknown)};
+}
+
+// FILTER (WHERE ...) OVER (...)
+void SqlTyper::skip_call_tail(const NameScope& scope) {
+  if (reader_.at_word("FILTER") && reader_.at_operator("(", 1)) {
+    reader_.take();
+    reader_.take();
+    reader_.expect_word("WHERE");
+    condition(scope);
+    reader_.expect_operator(")");
+  }
+  if (!reader_.accept_word("OVER")) return;
+  if (reader_.accept_operator("(")) reader_.skip_parentheses();
+  else reader_.expect_name();
+}
+
+SqlTyper::Value SqlTyper::case_of(const NameScope& scope) {
+  std::vector<Value> tested;
+  std::vector<Value> results;
+  const bool has_base = !reader_.at_word("WHEN");
+  if (has_base) tested.push_back(expression(scope));
+  while (reader_.accept_word("WHEN")) {
+    const auto condition = expression(scope);
+    if (has_base) tested.push_back(condition);
+    else settle(condition, Boolean);
+    reader_.expect_word("THEN");
+    results.push_back(expression(scope));
+  }
+  if (reader_.accept_word("ELSE")) results.push_back(expression(scope));
+  reader_.expect_word("END");
+  relate_all(tested);
+  relate_all(results);
+  auto type = Null;
+  for (const auto& result : results) type = common_type(type, result.type);
+  return {type};
+}
+
+SqlTyper::Value SqlTyper::cast(const NameScope& scope) {
+  reader_.take();
+  reader_.take();
+  const auto value = expression(scope);
+  reader_.expect_word("AS");
+  std::string name;
+  while (reader_.peek().is(Kind::Word) || reader_.peek().is(Kind::Name)) name += reader_.take().text;
+  if (reader_.accept_operator("(")) reader_.skip_parentheses();
+  reader_.expect_operator(")");
+  const auto type = cast_type(name);
+  settle(value, type);
+  return {type};
+}
+
+}  // namespace eindb

@@ -1,0 +1,352 @@
+#include <algorithm>
+#include <array>
+
+#include "common/letter_case.hpp"
+#include "engine/sql_types/sql_typer.hpp"
+
+namespace eindb {
+namespace {
+
+using Kind = SqlLexeme::Kind;
+using Columns = std::vector<TypedColumn>;
+
+/// Words that follow a result column, and so are not its name.
+constexpr std::array<std::string_view, 11> kFollowsColumn{"FROM",  "WHERE", "GROUP",     "HAVING", "WINDOW", "ORDER",
+                                                          "LIMIT", "UNION", "INTERSECT", "EXCEPT", "ON"};
+/// Words that follow a table.
+constexpr std::array<std::string_view, 22> kFollowsTable{
+    "WHERE", "GROUP", "HAVING", "WINDOW", "ORDER", "LIMIT", "UNION", "INTERSECT", "EXCEPT",    "NATURAL", "LEFT",
+    "RIGHT", "FULL",  "INNER",  "CROSS",  "OUTER", "JOIN",  "ON",    "USING",     "RETURNING", "SET",     "NOT"};
+/// Words that begin what a SELECT may have instead of a FROM, or behind it.
+constexpr std::array<std::string_view, 9> kBehindFrom{"WHERE", "GROUP", "HAVING",    "WINDOW", "ORDER",
+                                                      "LIMIT", "UNION", "INTERSECT", "EXCEPT"};
+
+template <std::size_t N>
+bool is_one_of(const SqlLexeme& lexeme, const std::array<std::string_view, N>& words) {
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return lexeme.is_word(word); });
+}
+
+Columns renamed(Columns columns, const std::vector<std::string>& names) {
+  if (names.empty()) return columns;
+  if (names.size() != columns.size()) throw UnknownSql();
+  for (std::size_t n = 0; n < names.size(); ++n) columns[n].name = names[n];
+  return columns;
+}
+
+void widen(Columns& columns, const Columns& more) {
+  if (columns.size() != more.size()) throw UnknownSql();
+  for (std::size_t n = 0; n < columns.size(); ++n) columns[n].type = common_type(columns[n].type, more[n].type);
+}
+
+bool same_types(const Columns& a, const Columns& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const TypedColumn& x, const TypedColumn& y) { return x.type == y.type; });
+}
+
+}  // namespace
+
+// ---- Whole queries -------------------------------------------------------------------------------------------------
+
+Columns SqlTyper::query(const NameScope* outer, const Columns* targets) {
+  const Nesting nesting(*this);
+  const auto recursion = std::exchange(recursion_, std::nullopt);
+  const auto visible = with_queries_;
+  if (reader_.at_word("WITH")) with(outer);
+  auto columns = query_core(outer, targets);
+  if (recursion) with_queries_[recursion->key] = renamed(columns, recursion->names);
+  while (reader_.at_any({"UNION", "INTERSECT", "EXCEPT"})) {
+    reader_.take();
+    reader_.accept_word("ALL");
+    widen(columns, query_core(outer, targets));
+  }
+  compound_tail(outer);
+  with_queries_ = visible;
+  return columns;
+}
+
+Columns SqlTyper::query_core(const NameScope* outer, const Columns* targets) {
+  if (reader_.accept_word("VALUES")) return values(outer, targets);
+  reader_.expect_word("SELECT");
+  return select(outer, targets);
+}
+
+Columns SqlTyper::values(const NameScope* outer, const Columns* targets) {
+  const NameScope scope(outer);
+  Columns columns;
+  std::vector<std::pair<std::size_t, Value>> open;  // parameters, and the columns that they stand in
+  bool first = true;
+  do {
+    reader_.expect_operator("(");
+    const auto row = list(scope);
+    reader_.expect_operator(")");
+    for (std::size_t n = 0; first && n < row.size(); ++n)
+      columns.push_back({"column" + std::to_string(n + 1), ValueType::Null});
+    first = false;
+    if (columns.size() != row.size()) throw UnknownSql();
+    for (std::size_t n = 0; n < row.size(); ++n) {
+      if (targets != nullptr && n < targets->size()) settle(row[n], (*targets)[n].type);
+      if (row[n].is_open()) open.emplace_back(n, row[n]);
+      else columns[n].type = common_type(columns[n].type, row[n].type);
+    }
+  } while (reader_.accept_operator(","));
+  for (const auto& [n, value] : open) settle(value, columns[n].type);
+  for (const auto& [n, value] : open) columns[n].type = ValueType::Unknown;
+  return columns;
+}
+
+// The sources tell what the names before them are: they are read first.
+Columns SqlTyper::select(const NameScope* outer, const Columns* targets) {
+  if (!reader_.accept_word("DISTINCT")) reader_.accept_word("ALL");
+  const auto begin = reader_.at();
+  const auto behind = find_from();
+  NameScope scope(outer);
+  reader_.go_to(behind);
+  if (reader_.accept_word("FROM")) sources(scope);
+  optional_where(scope);
+  if (reader_.accept_word("GROUP")) {
+    reader_.expect_word("BY");
+    list(scope);
+  }
+  if (reader_.accept_word("HAVING")) condition(scope);
+  while (reader_.accept_word("WINDOW") || reader_.accept_operator(",")) {
+    reader_.expect_name();
+    reader_.expect_word("AS");
+    reader_.expect_operator("(");
+    reader_.skip_parentheses();
+  }
+  const auto end = reader_.at();
+  reader_.go_to(begin);
+  auto columns = result_columns(scope, targets);
+  if (reader_.at() != behind) throw UnknownSql();
+  reader_.go_to(end);
+  return columns;
+}
+
+// Where the result columns end: at FROM, but not that of IS DISTINCT FROM.
+std::size_t SqlTyper::find_from() const {
+  int depth = 0;
+  for (std::size_t ahead = 0;; ++ahead) {
+    const auto& lexeme = reader_.peek(ahead);
+    if (lexeme.is(Kind::End)) return reader_.at() + ahead;
+    if (lexeme.is_operator("(")) ++depth;
+    if (lexeme.is_operator(")") && --depth < 0) return reader_.at() + ahead;
+    if (depth > 0) continue;
+    if (lexeme.is_operator(";") || is_one_of(lexeme, kBehindFrom)) return reader_.at() + ahead;
+    const bool compares = ahead > 0 && reader_.at_word("DISTINCT", ahead - 1);
+    if (lexeme.is_word("FROM") && !compares) return reader_.at() + ahead;
+  }
+}
+
+void SqlTyper::compound_tail(const NameScope* outer) {
+  NameScope scope(outer);
+  scope.add({.name = "", .columns = {}, .known = false});
+  if (reader_.accept_word("ORDER")) {
+    reader_.expect_word("BY");
+    do {
+      expression(scope);
+      if (!reader_.accept_word("ASC")) reader_.accept_word("DESC");
+      if (reader_.accept_word("NULLS")) reader_.expect_name();
+    } while (reader_.accept_operator(","));
+  }
+  if (!reader_.accept_word("LIMIT")) return;
+  settle(expression(scope), ValueType::Integer);
+  if (reader_.accept_word("OFFSET") || reader_.accept_operator(",")) settle(expression(scope), ValueType::Integer);
+}
+
+// ---- WITH ----------------------------------------------------------------------------------------------------------
+
+void SqlTyper::with(const NameScope* outer) {
+  reader_.expect_word("WITH");
+  reader_.accept_word("RECURSIVE");
+  do {
+    with_query(outer);
+  } while (reader_.accept_operator(","));
+}
+
+// A query that reads its own rows is read until its types do not change any more.
+void SqlTyper::with_query(const NameScope* outer) {
+  const auto name = reader_.expect_name();
+  const auto names = reader_.at_operator("(") ? names_in_parentheses() : std::vector<std::string>();
+  reader_.expect_word("AS");
+  reader_.accept_word("NOT");
+  reader_.accept_word("MATERIALIZED");
+  reader_.expect_operator("(");
+  const auto begin = reader_.at();
+  const auto key = to_lower(name);
+  const bool recursive = mentions(begin, name);
+  if (recursive) recursion_ = Recursion{key, names};
+  auto columns = renamed(query(outer), names);
+  for (bool stable = !recursive; !stable;) {
+    with_queries_[key] = columns;
+    reader_.go_to(begin);
+    auto more = columns;
+    widen(more, query(outer));
+    stable = same_types(more, columns);
+    columns = std::move(more);
+  }
+  reader_.expect_operator(")");
+  with_queries_[key] = std::move(columns);
+}
+
+bool SqlTyper::mentions(std::size_t begin, const std::string& name) const {
+  int depth = 1;
+  for (auto ahead = begin - reader_.at();; ++ahead) {
+    const auto& lexeme = reader_.peek(ahead);
+    if (lexeme.is(Kind::End)) return false;
+    if (lexeme.is_operator("(")) ++depth;
+    if (lexeme.is_operator(")") && --depth == 0) return false;
+    if ((lexeme.is(Kind::Word) || lexeme.is(Kind::Name)) && equal_ignoring_case(lexeme.text, name)) return true;
+  }
+}
+
+std::vector<std::string> SqlTyper::names_in_parentheses() {
+  std::vector<std::string> names;
+  reader_.expect_operator("(");
+  do {
+    names.push_back(reader_.expect_name());
+  } while (reader_.accept_operator(","));
+  reader_.expect_operator(")");
+  return names;
+}
+
+// ---- Result columns ------------------------------------------------------------------------------------------------
+
+Columns SqlTyper::result_columns(const NameScope& scope, const Columns* targets) {
+  Columns columns;
+  do {
+    result_column(columns, scope, targets);
+  } while (reader_.accept_operator(","));
+  return columns;
+}
+
+void SqlTyper::result_column(Columns& columns, const NameScope& scope, const Columns* targets) {
+  if (const auto all = star(scope)) {
+    columns.insert(columns.end(), all->begin(), all->end());
+    return;
+  }
+  const auto begin = reader_.at();
+  const auto value = expression(scope);
+  if (targets != nullptr && columns.size() < targets->size()) settle(value, (*targets)[columns.size()].type);
+  auto name = result_name(begin);
+  if (auto alias = result_alias(); !alias.empty()) name = std::move(alias);
+  columns.push_back({std::move(name), value.type});
+}
+
+// * or t.*; nullopt where something else stands.
+std::optional<Columns> SqlTyper::star(const NameScope& scope) {
+  std::string source;
+  if (!reader_.at_operator("*")) {
+    const std::size_t star = reader_.at_operator(".", 3) ? 4 : 2;
+    if (!reader_.at_operator(".", 1) || !reader_.at_operator("*", star)) return std::nullopt;
+    for (std::size_t n = 0; n < star; n += 2) {
+      source = reader_.expect_name();
+      reader_.take();
+    }
+  }
+  reader_.take();
+  auto columns = scope.all(source);
+  if (!columns) throw UnknownSql();
+  return columns;
+}
+
+// Of a column without AS: that of the column that it shows.
+std::string SqlTyper::result_name(std::size_t begin) {
+  const auto end = reader_.at();
+  reader_.go_to(begin);
+  bool is_column = true;
+  std::string name;
+  while (reader_.at() < end) {
+    const auto& lexeme = reader_.take();
+    if (lexeme.is(Kind::Word) || lexeme.is(Kind::Name)) name = lexeme.text;
+    else if (!lexeme.is_operator(".")) is_column = false;
+  }
+  return is_column ? name : "";
+}
+
+std::string SqlTyper::result_alias() {
+  if (reader_.accept_word("AS")) return reader_.expect_name();
+  const auto& lexeme = reader_.peek();
+  if (lexeme.is(Kind::Name) || lexeme.is(Kind::String)) return reader_.expect_name();
+  if (lexeme.is(Kind::Word) && !is_one_of(lexeme, kFollowsColumn)) return reader_.expect_name();
+  return {};
+}
+
+// ---- Sources -------------------------------------------------------------------------------------------------------
+
+void SqlTyper::sources(NameScope& scope) {
+  const Nesting nesting(*this);
+  source(scope);
+  while (join(scope)) {
+  }
+}
+
+// Another source behind a comma or JOIN; false if there is none.
+bool SqlTyper::join(NameScope& scope) {
+  if (reader_.accept_operator(",")) {
+    source(scope);
+    return true;
+  }
+  const bool natural = reader_.accept_word("NATURAL");
+  while (reader_.at_any({"LEFT", "RIGHT", "FULL", "INNER", "CROSS", "OUTER"})) reader_.take();
+  if (!reader_.accept_word("JOIN")) return false;
+  source(scope);
+  if (natural) scope.join_last_naturally();
+  if (reader_.accept_word("ON")) {
+    condition(scope);
+  } else if (reader_.accept_word("USING")) {
+    for (const auto& name : names_in_parentheses()) scope.join_last(name);
+  }
+  return true;
+}
+
+void SqlTyper::source(NameScope& scope) {
+  if (!reader_.accept_operator("(")) return scope.add(table(scope));
+  if (reader_.at_any({"SELECT", "VALUES", "WITH"})) {
+    auto columns = query(scope.outer());
+    reader_.expect_operator(")");
+    return scope.add({.name = table_alias(), .columns = std::move(columns), .known = true, .rowids = false});
+  }
+  sources(scope);
+  reader_.expect_operator(")");
+  if (!table_alias().empty()) throw UnknownSql();
+}
+
+NamedSource SqlTyper::table(const NameScope& scope) {
+  std::string schema;
+  auto name = reader_.expect_name();
+  if (reader_.accept_operator(".")) schema = std::exchange(name, reader_.expect_name());
+  if (reader_.accept_operator("(") && !reader_.accept_operator(")")) {
+    list(scope);
+    reader_.expect_operator(")");
+  }
+  auto columns = columns_of(schema, name);
+  const bool known = columns.has_value();
+  auto alias = table_alias();
+  if (reader_.accept_word("INDEXED")) {
+    reader_.expect_word("BY");
+    reader_.expect_name();
+  } else if (reader_.at_word("NOT") && reader_.at_word("INDEXED", 1)) {
+    reader_.take();
+    reader_.take();
+  }
+  return {.name = alias.empty() ? name : std::move(alias),
+          .columns = columns ? std::move(*columns) : Columns(),
+          .known = known};
+}
+
+std::optional<Columns> SqlTyper::columns_of(const std::string& schema, const std::string& name) const {
+  if (schema.empty())
+    if (const auto found = with_queries_.find(to_lower(name)); found != with_queries_.end()) return found->second;
+  return names_.columns(schema, name);
+}
+
+std::string SqlTyper::table_alias() {
+  if (reader_.accept_word("AS")) return reader_.expect_name();
+  const auto& lexeme = reader_.peek();
+  if (lexeme.is(Kind::Name) || lexeme.is(Kind::String)) return reader_.expect_name();
+  if (!lexeme.is(Kind::Word) || is_one_of(lexeme, kFollowsTable)) return {};
+  const bool indexed = lexeme.is_word("INDEXED") && reader_.at_word("BY", 1);
+  return indexed ? std::string() : reader_.expect_name();
+}
+
+}  // namespace eindb

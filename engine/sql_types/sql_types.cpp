@@ -1,0 +1,162 @@
+#include "engine/sql_types/sql_types.hpp"
+
+#include <algorithm>
+
+#include "common/letter_case.hpp"
+#include "engine/sql_types/sql_typer.hpp"
+
+namespace eindb {
+namespace {
+
+using Columns = std::vector<TypedColumn>;
+
+/// Statements that are longer hold data rather than questions.
+constexpr std::size_t kLongestText = std::size_t{256} << 10U;
+/// What one reading finds out about parameters helps the next one: $1 = $2 AND $2 = n.
+constexpr int kMostReadings = 4;
+
+ValueType type_of(const Columns& columns, const std::string& name) {
+  for (const auto& column : columns)
+    if (equal_ignoring_case(column.name, name)) return column.type;
+  return ValueType::Unknown;
+}
+
+}  // namespace
+
+Columns SqlTyper::statement() {
+  if (reader_.at_word("WITH")) with(nullptr);
+  Columns columns;
+  if (reader_.at_any({"SELECT", "VALUES"})) columns = query(nullptr);
+  else if (reader_.accept_word("INSERT") || reader_.accept_word("REPLACE")) columns = insert();
+  else if (reader_.accept_word("UPDATE")) columns = update();
+  else if (reader_.accept_word("DELETE")) columns = remove();
+  else if (reader_.accept_word("CREATE")) columns = create_view();
+  else throw UnknownSql();
+  if (!reader_.at_end()) throw UnknownSql();
+  return columns;
+}
+
+// The table that a statement changes.
+NamedSource SqlTyper::target() {
+  std::string schema;
+  auto name = reader_.expect_name();
+  if (reader_.accept_operator(".")) schema = std::exchange(name, reader_.expect_name());
+  auto columns = names_.columns(schema, name);
+  if (reader_.accept_word("AS")) name = reader_.expect_name();
+  const bool known = columns.has_value();
+  return {.name = std::move(name), .columns = known ? std::move(*columns) : Columns(), .known = known};
+}
+
+Columns SqlTyper::insert() {
+  if (reader_.accept_word("OR")) reader_.expect_name();
+  reader_.expect_word("INTO");
+  const auto changed = target();
+  auto targets = changed.columns;
+  if (reader_.at_operator("(")) {
+    targets.clear();
+    for (const auto& name : names_in_parentheses()) targets.push_back({name, type_of(changed.columns, name)});
+  }
+  if (reader_.accept_word("DEFAULT")) reader_.expect_word("VALUES");
+  else query(nullptr, &targets);
+  NameScope scope(nullptr);
+  scope.add(changed);
+  conflict_clauses(scope, changed.columns);
+  return returning(scope);
+}
+
+// ON CONFLICT (key) DO UPDATE SET n = excluded.n
+void SqlTyper::conflict_clauses(const NameScope& scope, const Columns& columns) {
+  NameScope with_excluded(&scope);
+  with_excluded.add({.name = "excluded", .columns = columns});
+  while (reader_.accept_word("ON")) {
+    reader_.expect_word("CONFLICT");
+    if (reader_.accept_operator("(")) reader_.skip_parentheses();
+    optional_where(scope);
+    reader_.expect_word("DO");
+    if (reader_.accept_word("NOTHING")) continue;
+    reader_.expect_word("UPDATE");
+    reader_.expect_word("SET");
+    assignments(with_excluded, columns);
+    optional_where(with_excluded);
+  }
+}
+
+Columns SqlTyper::update() {
+  if (reader_.accept_word("OR")) reader_.expect_name();
+  const auto changed = target();
+  NameScope scope(nullptr);
+  scope.add(changed);
+  reader_.expect_word("SET");
+  assignments(scope, changed.columns);
+  NameScope with_more(nullptr);
+  with_more.add(changed);
+  if (reader_.accept_word("FROM")) sources(with_more);
+  optional_where(with_more);
+  return returning(scope);
+}
+
+void SqlTyper::assignments(const NameScope& scope, const Columns& columns) {
+  do {
+    const bool several = reader_.at_operator("(");
+    const auto type = several ? (names_in_parentheses(), ValueType::Unknown) : type_of(columns, reader_.expect_name());
+    reader_.expect_operator("=");
+    settle(expression(scope), type);
+  } while (reader_.accept_operator(","));
+}
+
+Columns SqlTyper::remove() {
+  reader_.expect_word("FROM");
+  NameScope scope(nullptr);
+  scope.add(target());
+  optional_where(scope);
+  return returning(scope);
+}
+
+void SqlTyper::optional_where(const NameScope& scope) {
+  if (reader_.accept_word("WHERE")) condition(scope);
+}
+
+Columns SqlTyper::returning(const NameScope& scope) {
+  if (!reader_.accept_word("RETURNING")) return {};
+  return result_columns(scope, nullptr);
+}
+
+// CREATE VIEW v (a, b) AS SELECT ...: the rows that the view has.
+Columns SqlTyper::create_view() {
+  if (!reader_.accept_word("TEMP")) reader_.accept_word("TEMPORARY");
+  reader_.expect_word("VIEW");
+  if (reader_.accept_word("IF")) {
+    reader_.expect_word("NOT");
+    reader_.expect_word("EXISTS");
+  }
+  reader_.expect_name();
+  if (reader_.accept_operator(".")) reader_.expect_name();
+  const auto names = reader_.at_operator("(") ? names_in_parentheses() : std::vector<std::string>();
+  reader_.expect_word("AS");
+  auto columns = query(nullptr);
+  if (!names.empty() && names.size() != columns.size()) throw UnknownSql();
+  for (std::size_t n = 0; n < names.size(); ++n) columns[n].name = names[n];
+  return columns;
+}
+
+SqlTypes infer_types(std::string_view sql, const SqlNames& names, std::vector<ValueType> parameters) {
+  SqlTypes types{.columns = {}, .parameters = std::move(parameters)};
+  if (sql.size() > kLongestText) return types;
+  const auto lexemes = sql_lexemes(sql);
+  if (!lexemes) return types;
+  try {
+    auto before = types.parameters;
+    for (int reading = 0; reading < kMostReadings; ++reading) {
+      const auto columns = SqlTyper(*lexemes, names, types.parameters).statement();
+      types.columns.clear();
+      for (const auto& column : columns) types.columns.push_back(column.type);
+      if (types.parameters == before) break;
+      before = types.parameters;
+    }
+  } catch (const UnknownSql&) {
+    types.columns.clear();
+  }
+  return types;
+}
+
+}  // namespace eindb

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/sql_function.hpp"
+
+namespace eindb {
+
+/// What functions of pg_functions.hpp take.
+using PgValues = std::span<const SqliteValue>;
+
+/// A function without state.
+struct PgFunction {
+  const char* name;
+  int arguments;       ///< -1: any number
+  const char* result;  ///< the type of what it gives, as in a CREATE TABLE; empty: it differs
+  SqliteValue (*body)(PgValues);
+};
+
+inline bool is_null(const SqliteValue& value) { return std::holds_alternative<std::monostate>(value); }
+bool any_null(PgValues values);
+inline SqliteValue integer_value(std::int64_t value) { return value; }
+inline SqliteValue truth_value(bool value) { return std::int64_t{value ? 1 : 0}; }
+
+/// As SQLite would cast it; bytes are taken for characters.
+std::string text_of(const SqliteValue& value);
+std::int64_t integer_of(const SqliteValue& value);
+
+/// Functions of which equal arguments give equal results, or not.
+std::vector<SqlFunction> sql_functions(std::span<const PgFunction> functions, bool deterministic);
+
+}  // namespace eindb

@@ -1,0 +1,83 @@
+// Protects the threads of the server: all that is posted runs, and what is long keeps nothing short waiting.
+#include "server/worker_pool.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+#include <vector>
+
+namespace eindb {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(WorkerPool, RunsAllInTheOrderOfPosts) {
+  std::vector<int> seen;
+  {
+    WorkerPool pool(1);
+    for (int n = 0; n < 1000; ++n) pool.post([&seen, n] { seen.push_back(n); });
+    pool.join();
+  }
+  ASSERT_EQ(seen.size(), 1000U);
+  for (int n = 0; n < 1000; ++n) EXPECT_EQ(seen[static_cast<std::size_t>(n)], n);
+}
+
+TEST(WorkerPool, ManyPostersAndManyThreads) {
+  std::atomic<int> count{0};
+  WorkerPool pool(8);
+  std::vector<std::thread> posters;
+  for (int p = 0; p < 4; ++p) {
+    posters.emplace_back([&] {
+      for (int n = 0; n < 5000; ++n) pool.post([&] { ++count; });
+    });
+  }
+  for (auto& poster : posters) poster.join();
+  pool.join();
+  EXPECT_EQ(count, 20000);
+}
+
+// As many that never end by themselves as leave one thread, again and again: the short one between them is run.
+TEST(WorkerPool, WhatRunsLongKeepsNothingWaiting) {
+  constexpr std::size_t kThreads = 4;
+  WorkerPool pool(kThreads);
+  std::promise<void> end;
+  const auto ended = end.get_future().share();
+  for (std::size_t n = 0; n + 1 < kThreads; ++n) {
+    std::promise<void> began;
+    pool.post([&began, ended] {
+      began.set_value();
+      ended.wait();
+    });
+    ASSERT_EQ(began.get_future().wait_for(10s), std::future_status::ready);
+    std::promise<void> ran;
+    pool.post([&ran] { ran.set_value(); });
+    ASSERT_EQ(ran.get_future().wait_for(10s), std::future_status::ready);
+  }
+  end.set_value();
+  pool.join();
+}
+
+// Short ones have made the pool sure that one thread is enough; then several long ones come at once.
+TEST(WorkerPool, LongOnesAfterManyShortOnesRunSideBySide) {
+  WorkerPool pool(4);
+  std::atomic<int> short_ones{0};
+  for (int n = 0; n < 2000; ++n) pool.post([&] { ++short_ones; });
+  std::promise<void> end;
+  const auto ended = end.get_future().share();
+  std::atomic<int> running{0};
+  std::promise<void> all;
+  for (int n = 0; n < 4; ++n) {
+    pool.post([&, ended] {
+      if (++running == 4) all.set_value();
+      ended.wait();
+    });
+  }
+  EXPECT_EQ(all.get_future().wait_for(10s), std::future_status::ready);
+  end.set_value();
+  pool.join();
+  EXPECT_EQ(short_ones, 2000);
+}
+
+}  // namespace
+}  // namespace eindb
