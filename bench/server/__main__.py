@@ -6,6 +6,7 @@ Usage: script/bench server [GROUP...] [--quick] [--rounds N] [--seconds S] [--ca
 import argparse
 import os
 import resource
+import signal
 import sys
 import tempfile
 
@@ -90,6 +91,7 @@ def main():
         return report_groups(options.report, groups)
     if not postgres_programs():
         sys.exit("script/bench server: there is no PostgreSQL. script/bootstrap --bench installs it")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # servers and their folders go, too
     allow_descriptors(options.idle + options.active + options.slow + 500)
     run_groups(options, groups)
 
