@@ -661,8 +661,7 @@ void Backend::kill(const command::Kill& kill) const {
   if (outcome == Outcome::Unknown)
     throw Error(ErrorKind::UnknownName, "there is no " + session, std::nullopt, "SHOW SESSIONS lists them");
   if (outcome == Outcome::Forbidden)
-    throw Error(ErrorKind::Permission,
-                session + " is another user's, and may be stopped by users who may write alone");
+    throw Error(ErrorKind::Permission, session + " is another user's, and may be stopped by users who may write alone");
 }
 
 // SET name TO value, whatever kind of value it is.

@@ -45,7 +45,7 @@ class FairQueue::Leave final : public Admission {
   bool has_run_ = true;
 };
 
-FairQueue::FairQueue(const Limits& limits, std::shared_ptr<TileCachePool> caches, WorkerThreads& threads)
+FairQueue::FairQueue(const Limits& limits, std::shared_ptr<TileCachePool> caches, WorkerPool& threads)
     : limits_(limits), caches_(std::move(caches)), threads_(threads) {}
 
 FairQueue::~FairQueue() = default;
@@ -79,7 +79,7 @@ void FairQueue::wait(Waiter& waiter, const Cancellation& cancellation) {
   admit_next();
   if (waiter.admitted) return;
   lock.unlock();
-  const WorkerThreads::Waiting waits(threads_);
+  const WorkerPool::Waiting waits(threads_);
   lock.lock();
   try {
     while (!waiter.admitted) {

@@ -12,7 +12,7 @@
 
 #include "engine/admission.hpp"
 #include "engine/tile_cache_pool.hpp"
-#include "server/worker_threads.hpp"
+#include "server/worker_pool.hpp"
 
 namespace eindb {
 
@@ -54,7 +54,7 @@ class FairQueue final : public AdmissionGate {
   };
 
   /// `threads`: those that call admit().
-  FairQueue(const Limits& limits, std::shared_ptr<TileCachePool> caches, WorkerThreads& threads);
+  FairQueue(const Limits& limits, std::shared_ptr<TileCachePool> caches, WorkerPool& threads);
   ~FairQueue() override;
 
   std::unique_ptr<Admission> admit(const ClientUser& user, const Work& work, const Cancellation& cancellation) override;
@@ -97,7 +97,7 @@ class FairQueue final : public AdmissionGate {
 
   const Limits limits_;
   const std::shared_ptr<TileCachePool> caches_;
-  WorkerThreads& threads_;
+  WorkerPool& threads_;
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
   std::list<Line> lines_;  // none is empty; the first one has its turn

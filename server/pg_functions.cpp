@@ -9,8 +9,8 @@ namespace eindb {
 
 std::vector<SqlFunction> pg_functions(const std::shared_ptr<const ClientIdentity>& client) {
   std::vector<SqlFunction> functions;
-  for (auto&& part : {pg_array_functions(), pg_text_functions(), pg_system_functions(client), pg_session_functions(client),
-                       pg_catalog_queries()})
+  for (auto&& part : {pg_array_functions(), pg_text_functions(), pg_system_functions(client),
+                      pg_session_functions(client), pg_catalog_queries()})
     functions.insert(functions.end(), part.begin(), part.end());
   return functions;
 }

@@ -22,7 +22,7 @@ SqliteValue stop(const ClientIdentity& client, const SqliteValue& session, Clien
   const auto outcome = client.registry->stop(client.process_id, static_cast<std::int32_t>(*number), what);
   if (outcome == ClientRegistry::StopOutcome::Forbidden)
     throw Error(ErrorKind::Permission, "session " + std::to_string(*number) +
-                                         " is another user's, and may be stopped by users who may write alone");
+                                           " is another user's, and may be stopped by users who may write alone");
   return std::int64_t{outcome == ClientRegistry::StopOutcome::Asked ? 1 : 0};
 }
 

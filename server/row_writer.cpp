@@ -11,7 +11,6 @@ namespace {
 
 using frontend::Format;
 
-
 // Writes one value, or the two parts of a complex number.
 class RowFields {
  public:

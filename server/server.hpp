@@ -8,9 +8,9 @@
 #include <string>
 
 #include "server/client_limits.hpp"
-#include "server/shared_resources.hpp"
 #include "server/http_endpoint.hpp"
 #include "server/server_log.hpp"
+#include "server/shared_resources.hpp"
 #include "server/tls_context.hpp"
 
 namespace eindb {
@@ -25,7 +25,7 @@ struct ServerOptions {
   bool requires_tls = false;
   std::size_t max_connections = 2000;  ///< sessions at a time
   ClientLimits limits;
-  std::chrono::milliseconds statement_timeout{0};  ///< what the setting is by default; 0: none
+  std::chrono::milliseconds statement_timeout{0};                       ///< what the setting is by default; 0: none
   std::chrono::milliseconds shutdown_grace = std::chrono::seconds(10);  ///< for statements that run when it ends
   ResourceLimits resources;
   LogOptions log;

@@ -7,7 +7,7 @@
 
 #include "engine/session.hpp"
 #include "server/fair_queue.hpp"
-#include "server/worker_threads.hpp"
+#include "server/worker_pool.hpp"
 
 namespace eindb {
 
@@ -27,14 +27,14 @@ class SharedResources {
   /// memory; as open_files_directory.
   SharedResources(const ResourceLimits& limits, const std::string& database, std::size_t workers, bool read_only);
 
-  WorkerThreads& workers() { return workers_; }
+  WorkerPool& workers() { return workers_; }
   const FairQueue& queue() const { return *queue_; }
   /// For sessions of clients; of a server that is read-only all are.
   SessionOptions session(bool read_only) const;
 
  private:
   const bool read_only_;
-  WorkerThreads workers_;
+  WorkerPool workers_;
   std::shared_ptr<const ClientPolicy> policy_;
   std::shared_ptr<TileCachePool> caches_;
   std::shared_ptr<FairQueue> queue_;

@@ -15,10 +15,11 @@ constexpr int kShare = 8;
 
 }  // namespace
 
-WorkerPool::WorkerPool(std::size_t threads) : workers_(threads) {
-  awake_ = threads;
-  threads_.reserve(threads);
-  for (auto& worker : workers_) threads_.emplace_back([this, &worker] { run(worker); });
+thread_local WorkerPool::Worker* WorkerPool::current_ = nullptr;
+
+WorkerPool::WorkerPool(std::size_t threads) : count_(threads) {
+  const std::lock_guard lock(mutex_);
+  for (std::size_t n = 0; n < threads; ++n) start_worker();
 }
 
 WorkerPool::~WorkerPool() { join(); }
@@ -32,13 +33,25 @@ void WorkerPool::post(Task task) {
 }
 
 void WorkerPool::join() {
-  {
-    const std::lock_guard lock(mutex_);
-    ends_ = true;
-    work_.notify_all();
+  std::unique_lock lock(mutex_);
+  ends_ = true;
+  work_.notify_all();
+  ended_.wait(lock, [this] { return workers_.empty(); });
+  for (auto& worker : done_) worker.thread.join();
+  done_.clear();
+}
+
+void WorkerPool::start_worker() {
+  for (auto& worker : done_) worker.thread.join();
+  done_.clear();
+  const auto self = workers_.emplace(workers_.end());
+  try {
+    self->thread = std::thread([this, self] { run(self); });
+    ++awake_;
+  } catch (...) {
+    workers_.erase(self);
+    if (workers_.empty()) throw;  // the others will come to what there is
   }
-  for (auto& thread : threads_)
-    if (thread.joinable()) thread.join();
 }
 
 // Without a watch nobody would notice that a task runs long.
@@ -49,19 +62,27 @@ bool WorkerPool::needs_another() const {
   return wait > kPatience;
 }
 
-void WorkerPool::run(Worker& self) {
+// One is too many that stood in for one that waited and does not any more.
+void WorkerPool::run(Workers::iterator self) {
+  current_ = &*self;
   std::unique_lock lock(mutex_);
-  for (;;) {
-    if (!tasks_.empty()) run_one(lock, self);
-    else if (ends_) return;
+  while (!one_too_many()) {
+    if (!tasks_.empty()) run_one(lock, *self);
+    else if (ends_) break;
     else rest(lock);
   }
+  --awake_;
+  done_.splice(done_.end(), workers_, self);
+  if (!tasks_.empty()) work_.notify_one();
+  ended_.notify_all();
 }
 
 void WorkerPool::run_one(std::unique_lock<std::mutex>& lock, Worker& self) {
   auto task = std::move(tasks_.front());
   tasks_.pop_front();
-  self = {.busy = true, .long_run = false, .since = looks_};
+  self.busy = true;
+  self.long_run = false;
+  self.since = looks_;
   const bool wake = !tasks_.empty() && needs_another();  // this thread may have been the watch
   lock.unlock();
   if (wake) work_.notify_one();
@@ -78,7 +99,7 @@ void WorkerPool::run_one(std::unique_lock<std::mutex>& lock, Worker& self) {
 void WorkerPool::rest(std::unique_lock<std::mutex>& lock) {
   --awake_;
   ++idle_;
-  if (has_watch_ || !watch(lock)) work_.wait(lock, [this] { return ends_ || !tasks_.empty(); });
+  if (has_watch_ || !watch(lock)) work_.wait(lock, [this] { return ends_ || one_too_many() || !tasks_.empty(); });
   --idle_;
   ++awake_;
 }
@@ -87,7 +108,7 @@ void WorkerPool::rest(std::unique_lock<std::mutex>& lock) {
 bool WorkerPool::watch(std::unique_lock<std::mutex>& lock) {
   has_watch_ = true;
   bool called = false;
-  while (!called && awake_ > 0 && !ends_) {
+  while (!called && awake_ > 0 && !ends_ && !one_too_many()) {
     called = work_.wait_for(lock, kLook) == std::cv_status::no_timeout;
     look();
     called = called || (!tasks_.empty() && needs_another());
@@ -104,6 +125,19 @@ void WorkerPool::look() {
     worker.long_run = true;
     --awake_;
   }
+}
+
+WorkerPool::Waiting::Waiting(WorkerPool& pool) : pool_(pool) {
+  const std::lock_guard lock(pool_.mutex_);
+  if (current_ != nullptr && !std::exchange(current_->long_run, true)) --pool_.awake_;
+  ++pool_.waiting_;
+  pool_.start_worker();
+}
+
+WorkerPool::Waiting::~Waiting() {
+  const std::lock_guard lock(pool_.mutex_);
+  --pool_.waiting_;
+  pool_.work_.notify_all();
 }
 
 }  // namespace eindb

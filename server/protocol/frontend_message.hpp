@@ -86,8 +86,8 @@ using Message = std::variant<Password, Query, Parse, Bind, Describe, Close, Exec
 /// A message of the session. Throws ProtocolError for a type that is none, and for a body that is not of its type.
 Message parse(const Frame& frame);
 
-/// The format of value `n`: `formats` has none, and all is text; one, which is that of all; or one for each. Values that
-/// a client forgot are text.
+/// The format of value `n`: `formats` has none, and all is text; one, which is that of all; or one for each. Values
+/// that a client forgot are text.
 Format format_of(const std::vector<Format>& formats, std::size_t n);
 
 }  // namespace eindb::frontend

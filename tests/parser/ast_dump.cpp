@@ -20,6 +20,7 @@ std::string text_of(std::size_t value) { return std::to_string(value); }
 std::string text_of(std::int64_t value) { return std::to_string(value); }
 std::string text_of(double value) { return real_text(value); }
 std::string text_of(const std::string& value) { return "'" + value + "'"; }
+std::string text_of(const Null& /*null*/) { return "NULL"; }
 std::string text_of(const Expression& expression) { return dump(expression); }
 std::string text_of(const Literal& literal);
 template <class... Types>

@@ -281,7 +281,7 @@ class Waiting(Concurrent):
         self.assertEqual(self.connect().execute(HEAVY).rowcount, 1)
 
     def test_the_server_ends_while_statements_wait(self):
-        server = Server(MATRICES, self.options)
+        server = Server(MATRICES, [*self.options, "--shutdown-grace", "1s"])
         found = []
         connections = [psycopg.connect(**server.arguments(), autocommit=True) for _ in range(4)]
         threads = [self.start(connection, ENDLESS, found) for connection in connections]

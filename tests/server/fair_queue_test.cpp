@@ -30,7 +30,7 @@ class FairQueueTest : public ::testing::Test {
     while (queue.counts().waiting != count) std::this_thread::yield();
   }
 
-  WorkerThreads threads{2};
+  WorkerPool threads{2};
   std::shared_ptr<TileCachePool> caches = std::make_shared<TileCachePool>(16 * kMiB, 64 * kMiB);
   FairQueue queue{{.memory = 64 * kMiB,
                    .heavy = 1,

@@ -71,7 +71,7 @@ class Sql(Client):
                        "temp_store_directory = '/'", "trusted_schema = 1", "incremental_vacuum", "mmap_size"):  # fmt: skip
             self.refused(connection, f"PRAGMA {pragma}", "pragma")
         self.refused(connection, "SELECT * FROM pragma_database_list", "pragma")
-        self.assertEqual(connection.execute("PRAGMA page_size").fetchone(), (65536,))
+        self.assertEqual(connection.execute("PRAGMA page_size").fetchone(), ("65536",))
         self.assertEqual([row[1] for row in connection.execute("PRAGMA table_info(t)")], ["name", "n"])
         self.assertEqual([row[1] for row in connection.execute("SELECT * FROM pragma_table_info('X')")][-1], "val")
 
@@ -257,7 +257,7 @@ class Users(Client):
         for statement in ("CREATE TABLE g (a)", "CREATE TENSOR G (i 2)", "DROP TENSOR X", "DELETE FROM t", "VACUUM"):
             with self.assertRaises(psycopg.Error, msg=statement):
                 guest.execute(statement)
-        guest.execute("CREATE TEMP TABLE mine (a)")
+        guest.execute("CREATE TEMP TABLE mine (a INTEGER)")
         guest.execute("INSERT INTO mine VALUES (1)")
         self.assertEqual(guest.execute("SELECT * FROM mine").fetchone(), (1,))
 

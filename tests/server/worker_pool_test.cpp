@@ -5,6 +5,8 @@
 
 #include <atomic>
 #include <future>
+#include <latch>
+#include <thread>
 #include <vector>
 
 namespace eindb {
@@ -77,6 +79,66 @@ TEST(WorkerPool, LongOnesAfterManyShortOnesRunSideBySide) {
   end.set_value();
   pool.join();
   EXPECT_EQ(short_ones, 2000);
+}
+
+TEST(WorkerPool, RunsAllTasksOnAsManyThreadsAsItHas) {
+  std::atomic<int> done{0};
+  std::atomic<int> running{0};
+  std::atomic<int> most{0};
+  WorkerPool threads(3);
+  for (int n = 0; n < 100; ++n) {
+    threads.post([&] {
+      const int now = ++running;
+      for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      --running;
+      ++done;
+    });
+  }
+  threads.join();
+  EXPECT_EQ(done, 100);
+  EXPECT_LE(most, 3);
+}
+
+TEST(WorkerPool, TasksThatWaitKeepNobodyAway) {
+  std::promise<void> gate;
+  const auto opened = gate.get_future().share();
+  std::atomic<int> waited{0};
+  std::promise<void> other;
+  WorkerPool threads(2);
+  for (int n = 0; n < 20; ++n) {
+    threads.post([&] {
+      const WorkerPool::Waiting waiting(threads);
+      opened.wait();
+      ++waited;
+    });
+  }
+  threads.post([&] { other.set_value(); });
+  EXPECT_EQ(other.get_future().wait_for(std::chrono::seconds(20)), std::future_status::ready);
+  EXPECT_EQ(waited, 0);
+  gate.set_value();
+  threads.join();
+  EXPECT_EQ(waited, 20);
+}
+
+TEST(WorkerPool, ThreadsThatWereStartedForThoseThatWaitEnd) {
+  WorkerPool threads(1);
+  for (int round = 0; round < 200; ++round) {
+    std::latch opened(1);
+    std::latch done(2);
+    threads.post([&] {
+      const WorkerPool::Waiting waiting(threads);
+      opened.wait();
+      done.count_down();
+    });
+    threads.post([&] {
+      opened.count_down();
+      done.count_down();
+    });
+    done.wait();
+  }
+  threads.join();
 }
 
 }  // namespace
