@@ -14,6 +14,8 @@
 #include "engine/rows.hpp"
 #include "engine/script.hpp"
 #include "server/coded_error.hpp"
+#include "server/copy_file.hpp"
+#include "server/copy_file_stream.hpp"
 #include "server/copy_row_stream.hpp"
 #include "server/dialect_lexer.hpp"
 #include "server/error_response.hpp"
@@ -554,6 +556,14 @@ void Backend::begin_copy(Portal& portal) {
     return;
   }
   const auto& copied = *portal.statement->copied;
+  if (std::holds_alternative<CopyStatement::File>(copy.format)) {
+    const auto notices = tell_progress();
+    auto file = sessions_.transfers.make();
+    run_file_copy(*copied.prepared, *file, client_.session());
+    portal.result = status_result("COPY");
+    portal.stream = std::make_unique<CopyFileStream>(std::move(file), *out_);
+    return;
+  }
   if (copied.prepared != nullptr) portal.result = execute(copied, {});
   if (!portal.result || portal.result->rows == nullptr)
     throw Error(ErrorKind::Value, "what is to be copied gives no rows", copy.source, "COPY (SELECT ...) TO STDOUT");

@@ -2,8 +2,12 @@
 
 #include "engine/session.hpp"
 #include "engine/transfer_directory.hpp"
+#include "server/protocol/message_writer.hpp"
 
 namespace eindb {
+
+/// CopyInResponse ('G') or CopyOutResponse ('H') for a file: one column of bytes.
+void write_file_response(MessageWriter& out, char type);
 
 /// Runs `copy`, a COPY of the client's file, which is here for the time being. Throws Error without a place, in which
 /// the file has no name.

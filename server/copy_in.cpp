@@ -145,10 +145,7 @@ class FileIn final : public CopyIn {
   FileIn(std::shared_ptr<const PreparedStatement> copy, std::unique_ptr<TransferFile> file, Session& session)
       : copy_(std::move(copy)), file_(std::move(file)), session_(session) {}
 
-  void begin(MessageWriter& out) const override {
-    constexpr auto kFormat = static_cast<std::int16_t>(Format::Binary);
-    out.begin('G').integer(static_cast<std::int8_t>(kFormat)).integer<std::int16_t>(1).integer(kFormat).end();
-  }
+  void begin(MessageWriter& out) const override { write_file_response(out, 'G'); }
 
   void append(std::string_view bytes) override { file_->append(bytes); }
 

@@ -206,11 +206,27 @@ class Files(Copy):
         self.assertEqual(cursor.execute("SELECT val FROM N WHERE i = 1 AND j = 1").fetchone(), (602,))
         cursor.execute("DROP TENSOR N")
 
+    def test_to_the_client(self):
+        cursor = self.connect().cursor()
+        tensor = numpy.arange(600000, dtype=numpy.float32).reshape(2000, 300)
+        self.load(cursor, "COPY N FROM STDIN (FORMAT npy)", self.file(tensor))
+        numpy.testing.assert_array_equal(numpy.load(io.BytesIO(self.copied(cursor, "COPY N TO STDOUT (FORMAT npy)"))), tensor)
+        bytes_ = self.copied(cursor, "COPY (EINSUM Z[i] = SUM(X[i,j])) TO STDOUT (FORMAT npz)")
+        self.assertEqual(cursor.rowcount, 1)
+        numpy.testing.assert_array_equal(numpy.load(io.BytesIO(bytes_))["Z"], [1.5, 6])
+        self.assertIn(b"HDF", self.copied(cursor, "COPY X TO STDOUT (FORMAT hdf5)")[:8])
+        with self.assertRaisesRegex(psycopg.Error, "no tensor"):
+            self.copied(cursor, "COPY nothing TO STDOUT (FORMAT npy)")
+        path = os.path.join(self.server.folder.name, "x.npy")
+        self.assertEqual(self.server.psql("-c", f"\\copy X to '{path}' with (format npy)").stdout, "COPY 1\n")
+        self.assertEqual(numpy.load(path).shape, (2, 3))
+        cursor.execute("DROP TENSOR N")
+
     def test_what_is_no_such_file(self):
         cursor = self.connect().cursor()
         for statement, bytes_, message in (
-            ("COPY N FROM STDIN (FORMAT npy)", b"no file", "what the client sent is no valid NPY"),
-            ("COPY N FROM STDIN (FORMAT npy)", b"", "what the client sent"),
+            ("COPY N FROM STDIN (FORMAT npy)", b"no file", "the client's file is no valid NPY"),
+            ("COPY N FROM STDIN (FORMAT npy)", b"", "the client's file"),
             ("COPY X FROM STDIN (FORMAT npy)", self.file(numpy.zeros((3, 3))), "shape"),
             ("COPY N (i) FROM STDIN (FORMAT npy)", b"", "columns"),
         ):

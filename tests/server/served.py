@@ -24,7 +24,7 @@ class Server:
         self.folder = tempfile.TemporaryDirectory()
         self.database = os.path.join(self.folder.name, "s.db")
         subprocess.run([EINDB, self.database], input=script, text=True, check=True, stdout=subprocess.DEVNULL)
-        command = [EINDB, "serve", self.database, "--listen", "127.0.0.1:0", *options]
+        command = [EINDB, "serve", self.database, "--listen", "127.0.0.1:0", "--log-level", "warning", *options]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         self.port = int(self.process.stdout.readline().split()[-1])
 
