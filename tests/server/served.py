@@ -24,7 +24,9 @@ class Server:
         self.folder = tempfile.TemporaryDirectory()
         self.database = os.path.join(self.folder.name, "s.db")
         subprocess.run([EINDB, self.database], input=script, text=True, check=True, stdout=subprocess.DEVNULL)
-        command = [EINDB, "serve", self.database, "--listen", "127.0.0.1:0", "--log-level", "warning", *options]
+        command = [EINDB, "serve", self.database, "--listen", "127.0.0.1:0", *options]
+        if not any(option.startswith("--log") for option in options):
+            command += ["--log-level", "warning"]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         self.port = int(self.process.stdout.readline().split()[-1])
 
