@@ -23,7 +23,7 @@ class TransferDirectoryTest : public testing::Test {
     auto name = (fs::temp_directory_path() / "transfer-test-XXXXXX").string();
     folder_ = ::mkdtemp(name.data());
   }
-  ~TransferDirectoryTest() override { fs::remove_all(folder_); }
+  void TearDown() override { fs::remove_all(folder_); }
 
   std::size_t entries() const {
     return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
