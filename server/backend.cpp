@@ -483,7 +483,7 @@ std::vector<Column> Backend::command_columns(const ClientCommand& command) {
 }
 
 const std::vector<ClientColumn>& Backend::keep_columns(ClientStatement& statement,
-                                                       const StatementDescription& description) {
+                                                       const StatementDescription& description) const {
   statement.format = client_.parameters.result_format();
   return statement.columns.emplace(described_columns(description, statement.format));
 }

@@ -121,7 +121,8 @@ class Backend {
   void find_parameter_types(ClientStatement& statement, const std::vector<std::int32_t>& said);
   void describe_statement(ClientStatement& statement);
   const std::vector<ClientColumn>& columns_of(ClientStatement& statement);
-  const std::vector<ClientColumn>& keep_columns(ClientStatement& statement, const StatementDescription& description);
+  const std::vector<ClientColumn>& keep_columns(ClientStatement& statement,
+                                                const StatementDescription& description) const;
   std::vector<Column> command_columns(const ClientCommand& command);
   void run_script();
   std::shared_ptr<ClientStatement> copied_rows(std::string_view text, const CopyStatement& copy);

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "common/error.hpp"
+#include "server/coded_error.hpp"
 
 namespace eindb {
 
@@ -12,12 +14,18 @@ namespace eindb {
 class CopyError : public Error {
  public:
   CopyError(const Error& cause, std::string context)
-      : Error(cause.kind(), cause.message(), std::nullopt, cause.hint()), context_(std::move(context)) {}
+      : Error(cause.kind(), cause.message(), std::nullopt, cause.hint()), context_(std::move(context)) {
+    if (const auto* coded = dynamic_cast<const CodedError*>(&cause)) sqlstate_ = coded->sqlstate();
+    else if (cause.kind() == ErrorKind::Corrupt) sqlstate_ = "22P04";
+  }
 
   const std::string& context() const { return context_; }
+  /// Empty: that of the kind.
+  std::string_view sqlstate() const { return sqlstate_; }
 
  private:
   std::string context_;
+  std::string_view sqlstate_;
 };
 
 }  // namespace eindb

@@ -4,11 +4,6 @@
 #include "server/copy_error.hpp"
 
 namespace eindb {
-namespace {
-
-constexpr std::string_view kBadCopyFormat = "22P04";
-
-}  // namespace
 
 std::string_view sqlstate_of(ErrorKind kind) {
   switch (kind) {
@@ -37,8 +32,8 @@ std::string_view sqlstate_of(ErrorKind kind) {
 
 std::string_view sqlstate_of(const Error& error) {
   if (const auto* coded = dynamic_cast<const CodedError*>(&error)) return coded->sqlstate();
-  const bool is_row = error.kind() == ErrorKind::Corrupt && dynamic_cast<const CopyError*>(&error) != nullptr;
-  return is_row ? kBadCopyFormat : sqlstate_of(error.kind());
+  const auto* copied = dynamic_cast<const CopyError*>(&error);
+  return copied != nullptr && !copied->sqlstate().empty() ? copied->sqlstate() : sqlstate_of(error.kind());
 }
 
 }  // namespace eindb

@@ -10,6 +10,7 @@
 #include "common/error.hpp"
 #include "server/array_parameter.hpp"
 #include "server/bytea_text.hpp"
+#include "server/coded_error.hpp"
 #include "server/copy_text.hpp"
 #include "server/protocol/body_reader.hpp"
 
@@ -189,8 +190,8 @@ std::string_view trimmed(std::string_view text) {
 }
 
 [[noreturn]] void fail_text(std::string_view text, DataType type) {
-  throw Error(ErrorKind::Value,
-              "the parameter '" + std::string(text) + "' is no " + std::string(find_data_type(type)->name));
+  throw CodedError("22P02", ErrorKind::Value,
+                   "the value '" + std::string(text) + "' is no " + std::string(find_data_type(type)->name));
 }
 
 ParameterInput read_text(std::string_view text, DataType type) {

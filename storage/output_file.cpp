@@ -44,7 +44,7 @@ bool names_descriptor(const std::string& path) {
 
 }  // namespace
 
-OutputFile::OutputFile(const FilePath& path) : path_(path.text()), target_(path.place()) {
+OutputFile::OutputFile(const FilePath& path, Naming naming) : path_(path.text()), target_(path.place()) {
   struct stat status {};
   const bool confined = target_.is_confined();
   const bool exists =
@@ -60,7 +60,7 @@ OutputFile::OutputFile(const FilePath& path) : path_(path.text()), target_(path.
   }
   std::error_code error;
   if (const auto resolved = fs::canonical(path_, error); !confined && !error) target_.name = resolved.string();
-  open_temporary();
+  open_temporary(naming);
   if (exists) keep_mode(descriptor_, status.st_mode);
 }
 
@@ -74,14 +74,41 @@ void OutputFile::open_directly() {
   if (descriptor_ < 0) fail();
 }
 
-void OutputFile::open_temporary() {
+void OutputFile::open_temporary(Naming naming) {
+  if (naming == Naming::Late && open_nameless()) return;
+  for (int n = 0; descriptor_ < 0; ++n) {
+    temporary_ = temporary_name(n);
+    descriptor_ = ::openat(target_.directory(), temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor_ < 0 && errno != EEXIST) {
+      temporary_.clear();
+      fail();
+    }
+  }
+}
+
+std::string OutputFile::temporary_name(int n) const {
+  return target_.name + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(n);
+}
+
+bool OutputFile::open_nameless() {
+  const auto parent = fs::path(target_.name).parent_path();
+  descriptor_ =
+      ::openat(target_.directory(), parent.empty() ? "." : parent.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+  nameless_ = descriptor_ >= 0;
+  return nameless_;
+}
+
+// What has a name may take another's; only then is it in the directory for a moment.
+void OutputFile::name_temporary() {
+  const auto path = path_of_descriptor();
   for (int n = 0;; ++n) {
-    auto name = target_.name + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(n);
-    descriptor_ = ::openat(target_.directory(), name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor_ < 0 && errno == EEXIST) continue;
-    if (descriptor_ < 0) fail();
-    temporary_ = std::move(name);
-    return;
+    auto name = temporary_name(n);
+    if (::linkat(AT_FDCWD, path.c_str(), target_.directory(), name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+      temporary_ = std::move(name);
+      nameless_ = false;
+      return;
+    }
+    if (errno != EEXIST) fail();
   }
 }
 
@@ -131,7 +158,8 @@ void OutputFile::resize(std::int64_t size) {
 
 void OutputFile::commit() {
   CHECK(descriptor_ >= 0, "a file is committed once");
-  if (!temporary_.empty() && ::fsync(descriptor_) != 0) fail();
+  if (is_seekable() && ::fsync(descriptor_) != 0) fail();
+  if (nameless_) name_temporary();
   if (::close(std::exchange(descriptor_, -1)) != 0) fail();
   if (temporary_.empty()) return;
   if (::renameat(target_.directory(), temporary_.c_str(), target_.directory(), target_.name.c_str()) != 0) fail();

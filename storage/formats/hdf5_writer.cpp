@@ -60,7 +60,7 @@ struct Hdf5Writer::Handles {
 
 Hdf5Writer::Hdf5Writer(const FilePath& path, const std::string& name, DType dtype, Shape shape,
                        const Hdf5Layout& layout)
-    : output_(path), dtype_(dtype), shape_(std::move(shape)) {
+    : output_(path, OutputFile::Naming::Early), dtype_(dtype), shape_(std::move(shape)) {
   require_regular_file(output_.is_seekable(), output_.path(), "HDF5");
   check_name(name);
   if (shape_.rank() > H5S_MAX_RANK) {

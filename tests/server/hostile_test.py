@@ -254,7 +254,7 @@ class Order(Hostile):
             (bind(statement="s"), "08P01"),
             (bind(statement="s", values=[b"1", b"2"]), "08P01"),
             (bind(statement="s", values=[b"1"], formats=[1]), "22P03"),
-            (bind(statement="s", values=[b"one"]), "22023"),
+            (bind(statement="s", values=[b"one"]), "22P02"),
         ):
             self.assertEqual(client.ask(sent, SYNC), [code, "Z"])
         self.check_goes_on(client)
