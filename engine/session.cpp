@@ -19,7 +19,7 @@ namespace eindb {
 
 class Session::Impl {
  public:
-  Impl(const std::string& database, SessionOptions options) : state(database, std::move(options)) {}
+  Impl(const std::string& database, const SessionOptions& options) : state(database, options) {}
 
   /// Before each statement: requests to cancel the one before are forgotten.
   void start() { state.cancellation.reset(std::chrono::milliseconds(state.settings.statement_timeout_ms())); }
@@ -101,8 +101,8 @@ Settings initial_settings(const SessionOptions& options) {
   return settings;
 }
 
-Session::Session(const std::string& database, SessionOptions options)
-    : impl_(std::make_unique<Impl>(database, std::move(options))) {}
+Session::Session(const std::string& database, const SessionOptions& options)
+    : impl_(std::make_unique<Impl>(database, options)) {}
 Session::~Session() = default;
 
 Result Session::execute(std::string_view statement) {

@@ -76,7 +76,7 @@ struct StatementDescription {
 class Session {
  public:
   /// Opens or creates the database file; ":memory:" is a database of its own that ends with the session.
-  explicit Session(const std::string& database, SessionOptions options = {});
+  explicit Session(const std::string& database, const SessionOptions& options = {});
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;

@@ -15,8 +15,8 @@ namespace eindb {
 
 /// A session, and the database as PostgreSQL's clients look at it.
 struct PooledSession {
-  PooledSession(const std::string& database, SessionOptions options)
-      : session(database, std::move(options)), catalog(session) {}
+  PooledSession(const std::string& database, const SessionOptions& options)
+      : session(database, options), catalog(session) {}
 
   Session session;
   PgCatalog catalog;
