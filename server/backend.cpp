@@ -31,6 +31,8 @@ using frontend::Format;
 
 constexpr std::string_view kDuplicateStatement = "42P05";
 constexpr std::string_view kUnknownStatement = "26000";
+// As many as Bind can count.
+constexpr std::size_t kMostParameters = 65535;
 constexpr std::string_view kUnknownCursor = "34000";
 constexpr std::string_view kFailedTransaction = "25P02";
 constexpr const char* kApplicationName = "application_name";
@@ -452,6 +454,9 @@ std::shared_ptr<ClientStatement> Backend::copied_file(std::string_view text, con
 // What the client leaves open is what the statement takes.
 void Backend::find_parameter_types(ClientStatement& statement, const std::vector<std::int32_t>& said) {
   if (statement.prepared == nullptr || statement.prepared->parameter_count == 0) return;
+  if (statement.prepared->parameter_count > kMostParameters)
+    throw CodedError("54023", ErrorKind::Value,
+                     "a statement has at most " + std::to_string(kMostParameters) + " parameters");
   auto& types = statement.parameter_types;
   for (const auto type : said) types.push_back(static_cast<DataType>(type));
   types.resize(statement.prepared->parameter_count, DataType::Unspecified);

@@ -243,8 +243,9 @@ void DialectRewriter::note_parameter(Index operand, Index cast, DataType type) {
   const bool alone = operand + 1 == cast && token(operand).is(Kind::Parameter);
   constexpr std::size_t kMostDigits = 6;
   const auto digits = token(operand).text.substr(alone ? 1 : 0);
-  if (alone && digits.size() <= kMostDigits && type != DataType::Unspecified)
-    parameter_types_.push_back({std::stoul(std::string(digits)), type});
+  if (!alone || digits.size() > kMostDigits || type == DataType::Unspecified) return;
+  // $0 is none, and the engine says so.
+  if (const auto number = std::stoul(std::string(digits)); number > 0) parameter_types_.push_back({number, type});
 }
 
 /// x = ANY (ARRAY[a, b])  ->  x IN (a, b)

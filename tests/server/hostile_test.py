@@ -247,6 +247,13 @@ class Order(Hostile):
         self.assertEqual(client.ask(bind("p", "s"), bind("p", "s"), SYNC), ["2", "42P03", "Z"])
         self.assertEqual(client.ask(bind("", "s"), execute(), SYNC), ["2", "D", "C", "Z"])
 
+    def test_there_is_no_parameter_zero(self):
+        client = self.client()
+        for text in ("SELECT $0::bool", "SELECT $1::int8, $0::bool", "SELECT $18446744073709551615", "SELECT $65536"):
+            found = client.ask(parse("", text), bind(values=[b"1"]), describe(b"P"), execute(), SYNC)
+            self.assertNotEqual(found[-2:], ["C", "Z"], text)
+        self.check_goes_on(client)
+
     def test_numbers_and_formats_of_values(self):
         client = self.client()
         client.ask(parse("s", "SELECT $1 + 1", [20]), SYNC)
