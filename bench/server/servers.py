@@ -95,7 +95,7 @@ class Eindb(Server):
         database = os.path.join(folder, "bench.db")
         if not os.path.exists(database):
             subprocess.run([program, database], input=self.SCRIPT, text=True, check=True, stdout=subprocess.DEVNULL)
-        command = [program, "serve", database, "--listen", "127.0.0.1:0"]
+        command = [program, "serve", database, "--listen", "127.0.0.1:0", "--log-level", "warning"]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=pinned(cores))
         self.port = int(self.process.stdout.readline().split()[-1])
 
