@@ -11,13 +11,12 @@ namespace eindb {
 /// An error with a SQLSTATE of its own, rather than that of its kind.
 class CodedError : public Error {
  public:
-  /// `sqlstate` is a literal.
   CodedError(std::string_view sqlstate, ErrorKind kind, std::string message, std::string hint = {})
       : Error(kind, std::move(message), std::nullopt, std::move(hint)), sqlstate_(sqlstate) {}
-  std::string_view sqlstate() const { return sqlstate_; }
+  const std::string& sqlstate() const { return sqlstate_; }
 
  private:
-  std::string_view sqlstate_;
+  std::string sqlstate_;
 };
 
 }  // namespace eindb

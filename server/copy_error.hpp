@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "common/error.hpp"
@@ -21,11 +20,11 @@ class CopyError : public Error {
 
   const std::string& context() const { return context_; }
   /// Empty: that of the kind.
-  std::string_view sqlstate() const { return sqlstate_; }
+  const std::string& sqlstate() const { return sqlstate_; }
 
  private:
   std::string context_;
-  std::string_view sqlstate_;
+  std::string sqlstate_;
 };
 
 }  // namespace eindb
