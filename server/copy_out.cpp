@@ -11,17 +11,13 @@ std::string quoted_name(std::string_view name) {
   return out + '"';
 }
 
-bool is_complex(const Column& column) {
-  return column.type == ColumnType::Complex64 || column.type == ColumnType::Complex128;
-}
-
 std::vector<CopyColumn> copy_columns(const std::vector<Column>& columns) {
   using Part = CopyColumn::Part;
   const auto seen = client_columns(columns);
   std::vector<CopyColumn> out;
   const auto add = [&](Part part) { out.push_back({seen[out.size()].name, seen[out.size()].type, part}); };
   for (const auto& column : columns) {
-    if (is_complex(column)) {
+    if (is_complex(column.type)) {
       add(Part::Real);
       add(Part::Imaginary);
     } else {

@@ -3,14 +3,13 @@
 namespace eindb {
 
 CopyRowStream::CopyRowStream(const Result& result, const CopyFormatOptions& options, MessageWriter& out)
-    : rows_(*result.rows), next_(std::in_place) {
+    : rows_(*result.rows), next_(std::in_place), copy_(options, result.columns) {
   advance();
-  copy_.emplace(options, result.columns);
-  copy_->begin(out);
+  copy_.begin(out);
 }
 
 bool CopyRowStream::write(MessageWriter& out) {
-  copy_->row(out, *next_);
+  copy_.row(out, *next_);
   advance();
   return true;
 }

@@ -17,14 +17,14 @@ class CopyRowStream final : public RowStream {
 
   bool at_end() const override { return !next_; }
   bool write(MessageWriter& out) override;
-  void end(MessageWriter& out) override { copy_->end(out); }
+  void end(MessageWriter& out) override { copy_.end(out); }
 
  private:
   void advance();
 
   RowSource& rows_;
   std::optional<Row> next_;
-  std::optional<CopyOut> copy_;  // once the first row is known
+  CopyOut copy_;
 };
 
 }  // namespace eindb

@@ -86,17 +86,8 @@ class WatchedServer(Server):
             return answer
 
 
-class Watched(unittest.TestCase):
-    script = TENSORS
-    options = ()
-
-    @classmethod
-    def setUpClass(cls):
-        cls.server = WatchedServer(cls.script, cls.options)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.server.close()
+class Watched(WithServer):
+    server_class = WatchedServer
 
     def connect(self, **arguments):
         connection = psycopg.connect(**self.server.arguments(**arguments), autocommit=True)

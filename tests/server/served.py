@@ -51,12 +51,13 @@ class Server:
 
 
 class WithServer(unittest.TestCase):
+    server_class = Server
     script = TENSORS
     options = ()
 
     @classmethod
     def setUpClass(cls):
-        cls.server = Server(cls.script, cls.options)
+        cls.server = cls.server_class(cls.script, cls.options)
 
     @classmethod
     def tearDownClass(cls):
