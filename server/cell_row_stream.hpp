@@ -15,9 +15,6 @@ class CellRowStream final : public RowStream {
   CellRowStream(RowSource& rows, const std::vector<ClientColumn>& columns,
                 const std::vector<frontend::Format>& formats);
 
-  /// The row that comes next, null at the end.
-  const Row* next() const { return next_ ? &*next_ : nullptr; }
-
   bool at_end() const override { return !next_; }
   bool write(MessageWriter& out) override;
 
