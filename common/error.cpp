@@ -22,6 +22,7 @@ std::string_view describe(ErrorKind kind) {
     case ErrorKind::Conflict: return "conflict";
     case ErrorKind::Cancelled: return "cancelled";
     case ErrorKind::MemoryLimit: return "memory limit";
+    case ErrorKind::WorkerLost: return "worker lost";
     case ErrorKind::Permission: return "not permitted";
     case ErrorKind::Sql: return "SQL error";
     case ErrorKind::Internal: return "internal error";

@@ -28,6 +28,7 @@ enum class ErrorKind {
   Conflict,       ///< a transaction on a state that is no longer the last one: run it again
   Cancelled,      ///< stopped by the user or by a timeout
   MemoryLimit,    ///< does not fit the memory limit
+  WorkerLost,     ///< a node of the cluster does not answer, or left
   Permission,     ///< not for this user, or for no client of a server
   Sql,            ///< SQLite refused an ordinary SQL statement
   Internal,       ///< a broken invariant: a bug in eindb

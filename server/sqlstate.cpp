@@ -23,6 +23,7 @@ std::string_view sqlstate_of(ErrorKind kind) {
     case ErrorKind::Conflict: return "40001";       // serialization_failure
     case ErrorKind::Cancelled: return "57014";      // query_canceled
     case ErrorKind::MemoryLimit: return "53200";    // out_of_memory
+    case ErrorKind::WorkerLost: return "58000";     // system_error
     case ErrorKind::Permission: return "42501";     // insufficient_privilege
     case ErrorKind::Sql: return "42000";            // syntax_error_or_access_rule_violation
     case ErrorKind::Internal: break;

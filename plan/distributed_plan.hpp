@@ -1,0 +1,84 @@
+#pragma once
+
+#include <variant>
+#include <vector>
+
+#include "plan/physical_plan.hpp"
+#include "plan/tile_holders.hpp"
+
+namespace eindb {
+
+/// The relation that a step of a distributed plan gives: the number of the step.
+using StepId = StrongId<struct DistributedStepTag>;
+
+/// A stored tensor, or a selection from one, where it lies.
+struct ScanStep {
+  InputTensor tensor;
+  std::size_t holders = 0;  ///< of the stored tensor's tiles: which of the statement's TileHolders
+};
+
+/// Moves a relation to where the step's result is placed, cut anew on the way: every tile of the result is put together
+/// of what it overlaps. A rank takes nothing from others that it holds itself.
+struct RedistributeStep {
+  StepId input;
+};
+
+/// The kernel calls of one vertex, or of a fused chain, each rank those of its block of the label space; no rank needs
+/// another. The inputs are there in the tiles that the calls read: operand n is cut by
+/// join.partition.project(join.einsum.inputs[n]) and every rank holds the tiles that its block overlaps.
+///
+/// If an aggregated label is cut between ranks, what a rank has is a partial result: not finished (no epilogue), in
+/// the join's compute_dtype, all zero where it has no tile; a ReduceStep follows.
+///
+/// Example: Z[i,k] = SUM(X[i,j] * Y[j,k]) with blocks [i:2 j:2 k:1] on four ranks: at = (0,0,0), (1,0,0), (0,1,0),
+/// (1,1,0); Z is in two blocks, of which ranks 0 and 2 have partial results of the first.
+struct ComputeStep {
+  std::vector<StepId> inputs;
+  JoinNode join;     ///< its own `inputs` are empty
+  Partition blocks;  ///< into how many parts ranks cut each of join.partition.labels; divides join.partition.parts
+  std::vector<std::optional<TileKey>> at;  ///< of each rank: its block of the label space; nullopt: it computes nothing
+
+  /// Whether a label that is aggregated is cut between ranks.
+  bool is_partial() const;
+};
+
+/// Combines the partial results of a ComputeStep, for every tile those of all blocks along the aggregated labels in
+/// the order of the blocks, and finishes them; a tile goes to where the step's result is placed. Ranks with the same
+/// block have the same, of which one counts.
+struct ReduceStep {
+  StepId input;
+};
+
+/// One step, and the relation that it gives: the tiles of a grid, placed in blocks or by the statement's TileHolders of
+/// that number.
+struct DistributedStep {
+  std::variant<ScanStep, RedistributeStep, ComputeStep, ReduceStep> op;
+  VertexId vertex;  ///< that the step works for
+  DType dtype = DType::Float64;
+  TileGrid grid;
+  std::variant<BlockPlacement, std::size_t> placement;
+  double bytes = 0;       ///< that ranks receive altogether, if no tile is all zero
+  double most_bytes = 0;  ///< that one rank receives at most
+};
+
+/// What the ranks of a cluster do for one statement: all run the same steps in the same order, each on what it holds.
+/// The last step's relation is the result; each rank hands the tiles that it holds of it to its sink.
+///
+/// The contract between optimizer/ and executor/, as PhysicalPlan is for one process. Immutable once built.
+/// Invariants (plan/validator): steps read earlier ones; placements name `ranks` ranks; blocks divide grids.
+struct DistributedPlan {
+  std::size_t ranks = 1;
+  Rank coordinator = 0;  ///< the rank of the session; it may compute, too
+  LabelTable labels;
+  std::vector<DistributedStep> steps;
+  std::size_t holder_lists = 0;  ///< how many TileHolders the statement gives
+
+  const DistributedStep& step(StepId id) const { return steps[id.index()]; }
+};
+
+/// Inputs of a step, in operand order.
+std::vector<StepId> inputs_of(const DistributedStep& step);
+/// "scan", "redistribute", "compute" or "reduce".
+std::string operator_name(const DistributedStep& step);
+
+}  // namespace eindb
