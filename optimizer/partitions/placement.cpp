@@ -117,7 +117,8 @@ class Placer {
       const auto chain = chains_.find(VertexId(v));
       if (vertex.is_input()) out_.vertices[v].result = stored_type(vertex.stored->grid, mesh_axes_);
       else if (chain != chains_.end()) place_unit(VertexId(v), chain->second);
-      else if (!is_inside_chain(VertexId(v))) place_unit(VertexId(v), unit_of(vertex, labelling_.vertices[v].partition));
+      else if (!is_inside_chain(VertexId(v)))
+        place_unit(VertexId(v), unit_of(vertex, labelling_.vertices[v].partition));
     }
     for (const auto& vertex : out_.vertices) {
       out_.received += vertex.received;
@@ -146,6 +147,7 @@ class Placer {
 
   void place_unit(VertexId id, const Unit& unit) {
     auto& out = out_.vertices[id.index()];
+    out.labels = unit.partition.labels;
     out.calls = best_calls(unit);
     out.result = scattered(id, unit, out.calls);
     const auto cost = cost_of(unit, out.calls, &out.result);
@@ -153,6 +155,7 @@ class Placer {
     out.most_received = cost.most;
     for (const auto inside : unit.inside) {
       auto& within = out_.vertices[inside.index()];
+      within.labels = out.labels;
       within.calls = out.calls;
       within.result = projected(unit.partition.labels, out.calls, graph_.vertex(inside).einsum.output);
     }
@@ -219,9 +222,8 @@ class Placer {
   Axes unused_axes(const LabelAxes& used) const {
     Axes unused;
     for (int axis = 0; axis < mesh_axes_; ++axis)
-      if (std::none_of(used.begin(), used.end(), [&](const Axes& axes) {
-            return std::find(axes.begin(), axes.end(), axis) != axes.end();
-          }))
+      if (std::none_of(used.begin(), used.end(),
+                       [&](const Axes& axes) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }))
         unused.push_back(axis);
     return unused;
   }

@@ -26,8 +26,8 @@ struct MeshType {
 
 /// Where one vertex is computed and what it takes to bring its tiles there.
 struct VertexPlacement {
-  /// Of the vertex's kernel calls, over the labels of its partition vector; empty for inputs.
-  MeshType calls;
+  Labels labels;   ///< of the partition vector of the vertex, or of the chain that it belongs to; empty for inputs
+  MeshType calls;  ///< of the kernel calls, over these labels
   /// Of the result. Where summed labels are cut partial results are reduced and scattered: their axes cut the result,
   /// as far as it can be.
   MeshType result;
