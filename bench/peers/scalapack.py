@@ -25,16 +25,19 @@ def build(folder):
 class ScalapackChain:
     """The chain of one size, waiting for its turns."""
 
-    def __init__(self, program, processes, dtype, sizes, block):
+    def __init__(self, program, processes, dtype, sizes, block, rows=None):
         names = {"float32": "fp32", "float64": "fp64"}
         command = ["mpirun", "-n", str(processes), "--allow-run-as-root", "--oversubscribe", "--mca", "btl", "self,vader"]
         command += [program, names[dtype], *map(str, sizes), str(block)]
+        if rows:
+            command.append(str(rows))
         environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment
         )
         if self._process.stdout.readline().strip() != "ready":
             raise RuntimeError("ScaLAPACK did not start: " + " ".join(command))
+        self.block = block
         self.description = f"pXgemm, block {block}"
 
     def seconds(self):
