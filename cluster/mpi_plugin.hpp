@@ -14,10 +14,11 @@ namespace eindb {
 
 /// How MPI is used. Nothing but speed and memory depends on it; tests make the sizes small.
 struct MpiTuning {
-  std::size_t chunk_bytes = std::size_t{8} << 20U;     ///< of a block in one call of MPI, whose counts end at 2^31
-  std::size_t packed_bytes = std::size_t{256} << 10U;  ///< of small messages of a stream, per peer and round
-  std::size_t direct_bytes = std::size_t{32} << 10U;   ///< a payload from here on is sent from where it lies
-  bool one_thread_at_a_time = false;                   ///< as where MPI allows no more than MPI_THREAD_SERIALIZED
+  std::size_t chunk_bytes = 8U << 20U;      ///< of a block in one call of MPI, whose counts end at 2^31
+  std::size_t reduced_bytes = 512U << 10U;  ///< the same in a reduce-scatter, which works in caches
+  std::size_t packed_bytes = 512U << 10U;   ///< of small messages of a stream, per peer and round
+  std::size_t direct_bytes = 128U << 10U;   ///< a payload from here on is sent from where it lies
+  bool one_thread_at_a_time = false;        ///< as where MPI allows no more than MPI_THREAD_SERIALIZED
 };
 
 /// The processes that mpirun started together, from one of them: MPI is initialised while this lives. Made once in a

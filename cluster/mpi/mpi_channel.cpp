@@ -10,7 +10,6 @@ namespace eindb::mpi {
 
 namespace {
 
-constexpr int kTag = 0;
 constexpr std::uint64_t kClosed = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40U;  ///< of a message; more is no size but a mistake
 constexpr std::size_t kMostWaiting = std::size_t{16} << 20U;

@@ -4,7 +4,6 @@
 #include <numeric>
 #include <string>
 
-#include "cluster/mpi/stream_rounds.hpp"
 #include "common/check.hpp"
 #include "common/stopwatch.hpp"
 
@@ -53,9 +52,9 @@ std::uint64_t MpiExchange::agree(const Group& group, Operation operation, std::u
 }
 
 /// Of a block, at once. Blocks are cut between units: elements of what is in them.
-std::size_t MpiExchange::chunk_of(const Group& group, std::size_t unit) const {
+std::size_t MpiExchange::chunk_of(const Group& group, std::size_t unit, std::size_t bytes) const {
   constexpr std::size_t kMostAtOnce = std::size_t{1} << 30U;  // MPI counts in int, also the sum over members
-  const std::size_t most = std::min(transport_.host.tuning.chunk_bytes, kMostAtOnce / group.size());
+  const std::size_t most = std::min(bytes, kMostAtOnce / group.size());
   return std::max(most / unit, std::size_t{1}) * unit;
 }
 
@@ -75,7 +74,7 @@ void MpiExchange::in_rounds(const Group& group, Operation operation, std::size_t
 void MpiExchange::all_gather(const Group& group, std::span<const std::byte> mine, std::span<std::byte> all) {
   CHECK(all.size() == mine.size() * group.size(), "an all-gather has room for the block of each member");
   const bool in_place = mine.data() == all.data() + position_in(group, rank()) * mine.size();
-  in_rounds(group, Operation::AllGather, mine.size(), chunk_of(group, 1),
+  in_rounds(group, Operation::AllGather, mine.size(), chunk_of(group, 1, transport_.host.tuning.chunk_bytes),
             [&](MPI_Comm comm, std::size_t offset, std::size_t bytes) {
               const auto inside = transport_.gate.enter();
               const BlockType block(bytes, mine.size());
@@ -97,7 +96,7 @@ void MpiExchange::exchange_blocks(MPI_Comm comm, std::span<const std::byte> out,
 void MpiExchange::all_to_all(const Group& group, std::span<const std::byte> out, std::span<std::byte> in) {
   CHECK(out.size() == in.size() && out.size() % group.size() == 0, "an all-to-all has a block for each member");
   const std::size_t block = out.size() / group.size();
-  in_rounds(group, Operation::AllToAll, block, chunk_of(group, 1),
+  in_rounds(group, Operation::AllToAll, block, chunk_of(group, 1, transport_.host.tuning.chunk_bytes),
             [&](MPI_Comm comm, std::size_t offset, std::size_t bytes) {
               exchange_blocks(comm, out, block, offset, bytes, in.data() + offset, block);
             });
@@ -106,8 +105,9 @@ void MpiExchange::all_to_all(const Group& group, std::span<const std::byte> out,
 void MpiExchange::reduce_scatter(const Group& group, Aggregate aggregate, DType type, std::span<const std::byte> in,
                                  std::span<std::byte> mine) {
   CHECK(in.size() == mine.size() * group.size(), "a reduce-scatter has a block for each member");
-  const std::size_t chunk = chunk_of(group, size_of(type));
-  std::vector<std::byte> parts(std::min(chunk, mine.size()) * group.size());
+  const std::size_t chunk = chunk_of(group, size_of(type), transport_.host.tuning.reduced_bytes);
+  auto& parts = transport_.parts;
+  parts.resize(std::max(parts.size(), std::min(chunk, mine.size()) * group.size()));
   in_rounds(group, Operation::ReduceScatter, mine.size(), chunk,
             [&](MPI_Comm comm, std::size_t offset, std::size_t bytes) {
               exchange_blocks(comm, in, mine.size(), offset, bytes, parts.data(), bytes);
@@ -155,8 +155,9 @@ void MpiExchange::barrier(const Group& group) {
 }
 
 void MpiExchange::all_to_all(OutgoingStreams& out, IncomingStreams& in) {
-  StreamRounds rounds({transport_.gate, transport_.communicators.world(), transport_.host.tuning, rank(), size()}, out,
-                      in);
+  StreamRounds rounds(
+      {transport_.gate, transport_.communicators.world(), transport_.host.tuning, transport_.parcels, rank(), size()},
+      out, in);
   try {
     while (true) {
       rounds.prepare();

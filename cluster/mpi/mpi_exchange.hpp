@@ -5,6 +5,7 @@
 
 #include "cluster/mpi/agreement.hpp"
 #include "cluster/mpi/communicators.hpp"
+#include "cluster/mpi/stream_rounds.hpp"
 #include "cluster/mpi_plugin.hpp"
 #include "executor/exchange.hpp"
 
@@ -16,6 +17,8 @@ struct Transport {
   Agreement& agreement;
   Communicators& communicators;
   MpiPluginHost host;
+  ParcelMemory parcels = {};          ///< of the exchange that there is
+  std::vector<std::byte> parts = {};  ///< likewise: what is to be reduced
 };
 
 /// The Exchange of a statement over MPI's collectives. Each runs in rounds of at most a chunk per block; the members
@@ -49,7 +52,7 @@ class MpiExchange final : public Exchange {
   using Round = std::function<void(MPI_Comm comm, std::size_t offset, std::size_t bytes)>;
 
   std::uint64_t agree(const Group& group, Operation operation, std::uint64_t detail, std::uint64_t value = 0);
-  std::size_t chunk_of(const Group& group, std::size_t unit) const;
+  std::size_t chunk_of(const Group& group, std::size_t unit, std::size_t bytes) const;
   void in_rounds(const Group& group, Operation operation, std::size_t block, std::size_t chunk, const Round& round);
   void exchange_blocks(MPI_Comm comm, std::span<const std::byte> out, std::size_t block, std::size_t offset,
                        std::size_t bytes, std::byte* into, std::size_t stride);

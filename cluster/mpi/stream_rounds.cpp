@@ -49,10 +49,13 @@ StreamRounds::StreamRounds(const Place& place, OutgoingStreams& out, IncomingStr
                          sizeof(Head) + sizeof(Frame) + Exchange::kMaxHeader + place.tuning.direct_bytes)),
       outgoing_(place.size),
       incoming_(place.size) {
+  auto& memory = place_.memory;
+  memory.outgoing.resize(place_.size);
+  memory.incoming.resize(place_.size);
   for (std::size_t peer = 0; peer < place_.size; ++peer) {
     if (!is_peer(peer)) continue;
-    outgoing_[peer].parcel.reserve(capacity_);
-    incoming_[peer].parcel.resize(capacity_);
+    memory.outgoing[peer].reserve(capacity_);
+    memory.incoming[peer].resize(capacity_);
   }
 }
 
@@ -72,35 +75,37 @@ void StreamRounds::prepare() {
 }
 
 bool StreamRounds::has_more() const {
-  return std::ranges::any_of(outgoing_,
-                             [](const Outgoing& to) { return to.parcel.size() > sizeof(Head) || to.chunk > 0; });
+  return std::ranges::any_of(place_.memory.outgoing, [](const auto& parcel) { return parcel.size() > sizeof(Head); }) ||
+         std::ranges::any_of(outgoing_, [](const Outgoing& to) { return to.chunk > 0; });
 }
 
 void StreamRounds::pack(Rank peer) {
   auto& to = outgoing_[peer];
-  to.parcel.resize(sizeof(Head));
+  auto& parcel = place_.memory.outgoing[peer];
+  parcel.resize(sizeof(Head));
   while (to.rest.empty() && !to.ended) {
     if (!to.next) to.next = out_.next(peer);
     if (!to.next) to.ended = true;
-    else if (append(to, *to.next)) to.next.reset();
+    else if (append(peer, *to.next)) to.next.reset();
     else break;
   }
   to.chunk = std::min({to.rest.size(), place_.tuning.chunk_bytes, kMostAtOnce});
   const Head head = to.chunk;
-  std::memcpy(to.parcel.data(), &head, sizeof head);
+  std::memcpy(parcel.data(), &head, sizeof head);
 }
 
 /// False if there is no room for it.
-bool StreamRounds::append(Outgoing& to, const OutgoingMessage& message) {
+bool StreamRounds::append(Rank peer, const OutgoingMessage& message) {
+  auto& parcel = place_.memory.outgoing[peer];
   CHECK(message.header.size() <= Exchange::kMaxHeader, "headers of messages are small");
   const bool large = message.payload.size() >= place_.tuning.direct_bytes && !message.payload.empty();
   const auto packed = large ? std::span<const std::byte>() : message.payload;
-  if (to.parcel.size() + sizeof(Frame) + message.header.size() + packed.size() > capacity_) return false;
+  if (parcel.size() + sizeof(Frame) + message.header.size() + packed.size() > capacity_) return false;
   const Frame frame{message.header.size(), message.payload.size()};
-  append_bytes(to.parcel, bytes_of(frame));
-  append_bytes(to.parcel, message.header);
-  append_bytes(to.parcel, packed);
-  if (large) to.rest = message.payload;
+  append_bytes(parcel, bytes_of(frame));
+  append_bytes(parcel, message.header);
+  append_bytes(parcel, packed);
+  if (large) outgoing_[peer].rest = message.payload;
   counters_.bytes_sent += static_cast<std::int64_t>(message.header.size() + packed.size());
   ++counters_.messages_sent;
   return true;
@@ -122,11 +127,12 @@ void StreamRounds::start(std::span<MPI_Request> requests) {
   for (int peer = 0; peer < size; ++peer) {
     const auto at = static_cast<std::size_t>(peer);
     if (!is_peer(at)) continue;
-    check(MPI_Irecv(incoming_[at].parcel.data(), static_cast<int>(capacity_), MPI_BYTE, peer, kParcelTag, place_.comm,
-                    &requests[at]),
+    check(MPI_Irecv(place_.memory.incoming[at].data(), static_cast<int>(capacity_), MPI_BYTE, peer, kParcelTag,
+                    place_.comm, &requests[at]),
           "MPI_Irecv");
     const auto& to = outgoing_[at];
-    check(MPI_Isend(to.parcel.data(), static_cast<int>(to.parcel.size()), MPI_BYTE, peer, kParcelTag, place_.comm,
+    const auto& parcel = place_.memory.outgoing[at];
+    check(MPI_Isend(parcel.data(), static_cast<int>(parcel.size()), MPI_BYTE, peer, kParcelTag, place_.comm,
                     &requests[place_.size + at]),
           "MPI_Isend");
     if (to.chunk > 0)
@@ -162,7 +168,7 @@ void StreamRounds::take_parcels(std::span<MPI_Request> requests) {
 
 void StreamRounds::unpack(Rank peer, std::size_t size, MPI_Request& request) {
   auto& from = incoming_[peer];
-  const auto parcel = std::span(std::as_const(from.parcel)).first(size);
+  const auto parcel = std::span(std::as_const(place_.memory.incoming[peer])).first(size);
   if (parcel.size() < sizeof(Head) || read<Head>(parcel) > kMostAtOnce) throw_corrupt(peer);
   from.chunk = read<Head>(parcel);
   unless_failed([&] { deliver(peer, parcel.subspan(sizeof(Head))); });

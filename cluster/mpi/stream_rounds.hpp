@@ -10,6 +10,12 @@
 
 namespace eindb::mpi {
 
+/// Memory for parcels, which streams take one after the other: by peer.
+struct ParcelMemory {
+  std::vector<std::vector<std::byte>> outgoing;
+  std::vector<std::vector<std::byte>> incoming;
+};
+
 /// Personalised streams between all ranks, in rounds that all take part in, each prepared, agreed upon and exchanged.
 /// In a round a pair of ranks moves one parcel each way, and after it, straight from where it lies to where it goes, a
 /// chunk of at most one large payload:
@@ -25,6 +31,7 @@ class StreamRounds {
     ThreadGate& gate;
     MPI_Comm comm = MPI_COMM_NULL;
     MpiTuning tuning;
+    ParcelMemory& memory;
     Rank rank = 0;
     std::size_t size = 1;
   };
@@ -43,14 +50,12 @@ class StreamRounds {
 
  private:
   struct Outgoing {
-    std::vector<std::byte> parcel;
     std::optional<OutgoingMessage> next;  ///< taken from the stream; did not fit the last parcel
     std::span<const std::byte> rest;      ///< of the large payload that is being sent
     std::size_t chunk = 0;                ///< of it, in this round
     bool ended = false;
   };
   struct Incoming {
-    std::vector<std::byte> parcel;
     std::span<std::byte> rest;       ///< of the large payload that is being received
     std::size_t chunk = 0;           ///< of it, in this round
     std::vector<std::byte> dropped;  ///< takes the chunk instead, once a stream has failed
@@ -58,7 +63,7 @@ class StreamRounds {
 
   bool is_peer(std::size_t rank) const { return rank != place_.rank; }
   void pack(Rank peer);
-  bool append(Outgoing& to, const OutgoingMessage& message);
+  bool append(Rank peer, const OutgoingMessage& message);
   void start(std::span<MPI_Request> requests);
   void take_parcels(std::span<MPI_Request> requests);
   void unpack(Rank peer, std::size_t size, MPI_Request& request);
