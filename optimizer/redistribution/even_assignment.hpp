@@ -16,7 +16,7 @@ struct Wishes {
 /// allow: a maximum matching by augmenting paths (Kuhn's algorithm with capacities). Those without allowed choices, and those
 /// that lose, get what is left. `choices` divides the number of wishes. Deterministic.
 ///
-/// Example: wishes {0,1}, {0}, {}, {1} and two choices: 1, 0, 0, 1.
+/// Example: wishes {0,1}, {1}, {}, {1} and two choices: 0, 1, 0, 1.
 std::vector<std::size_t> assign_evenly(const std::vector<Wishes>& wishes, std::size_t choices);
 
 /// One of a group's exchange: comes from one place and goes to one, both below the group's size.

@@ -49,22 +49,44 @@ std::vector<Box> boxes_before(const std::vector<Box>& after, const Partition& pa
   return out;
 }
 
+// From where on a path has nothing but allgathers.
+std::size_t final_gathers(const WeakPath& path) {
+  auto t = path.size() - 1;
+  while (t > 0 && operation_between(path[t - 1], path[t]) == WeakOperation::AllGather) --t;
+  return t;
+}
+
+double permutation_cost(const Shape& shape, const Partition& parts, const CollectiveLatency& latency) {
+  return static_cast<double>(local_size(shape, parts)) + latency.of(2);
+}
+
+// The boxes of blocks that ranks want, all the ranks that hold any, at each point of a path.
+std::vector<std::vector<Box>> wanted_boxes(const WeakPath& path, const BlockPlacement& target) {
+  std::vector<std::vector<Box>> wanted(path.size());
+  for (const auto& key : target.at) {
+    if (!key) continue;
+    auto& box = wanted.back().emplace_back();
+    for (const auto part : *key) box.push_back({part, part + 1});
+  }
+  for (auto t = path.size() - 1; t-- > 0;) wanted[t] = boxes_before(wanted[t + 1], path[t], path[t + 1]);
+  return wanted;
+}
+
 class Lowering {
  public:
   Lowering(const Shape& shape, const BlockPlacement& source, const BlockPlacement& target, const WeakPath& path,
            const CollectiveLatency& latency)
-      : shape_(shape), path_(path), latency_(latency), ranks_in_all_(source.at.size()) {
+      : shape_(shape), path_(path), latency_(latency), ranks_in_all_(source.at.size()), wanted_(wanted_boxes(path, target)) {
     for (std::size_t rank = 0; rank < ranks_in_all_; ++rank)
       if (source.at[rank]) ranks_.push_back(static_cast<Rank>(rank));
     for (const auto rank : ranks_) keys_.push_back(*source.at[rank]);
-    find_wanted(target);
     plan_.shape = shape;
     plan_.source = source;
   }
 
   RedistributionPlan run() {
     const auto last = path_.size() - 1;
-    const auto gathers = final_gathers();
+    const auto gathers = final_gathers(path_);
     for (std::size_t t = 0; t <= last; ++t) {
       if (t == gathers) permute(t);
       if (t < last) step(t);
@@ -75,23 +97,6 @@ class Lowering {
  private:
   // Ranks, as places in ranks_, that may exchange blocks among themselves in a step.
   using Cluster = std::vector<std::size_t>;
-
-  void find_wanted(const BlockPlacement& target) {
-    wanted_.resize(path_.size());
-    for (const auto rank : ranks_) {
-      Box box;
-      for (const auto part : *target.at[rank]) box.push_back({part, part + 1});
-      wanted_.back().push_back(std::move(box));
-    }
-    for (auto t = path_.size() - 1; t-- > 0;) wanted_[t] = boxes_before(wanted_[t + 1], path_[t], path_[t + 1]);
-  }
-
-  // From where on the path has nothing but allgathers.
-  std::size_t final_gathers() const {
-    auto t = path_.size() - 1;
-    while (t > 0 && operation_between(path_[t - 1], path_[t]) == WeakOperation::AllGather) --t;
-    return t;
-  }
 
   void step(std::size_t t) {
     switch (*operation_between(path_[t], path_[t + 1])) {
@@ -219,7 +224,7 @@ class Lowering {
     std::vector<TileKey> keys;
     for (const auto r : from) keys.push_back(keys_[r]);
     for (std::size_t n = 0; n < misplaced.size(); ++n) keys_[misplaced[n]] = std::move(keys[n]);
-    add(std::move(collective), path_[t], static_cast<double>(local_size(shape_, path_[t])) + latency_.of(2));
+    add(std::move(collective), path_[t], permutation_cost(shape_, path_[t], latency_));
   }
 
   // For each misplaced rank another whose block it takes. Of the blocks of one box as many are misplaced as are wanted:
@@ -271,9 +276,9 @@ class Lowering {
   const WeakPath& path_;
   const CollectiveLatency& latency_;
   const std::size_t ranks_in_all_;
+  const std::vector<std::vector<Box>> wanted_;  // at each point of the path, by each rank
   std::vector<Rank> ranks_;              // that hold blocks
   std::vector<TileKey> keys_;            // of their blocks
-  std::vector<std::vector<Box>> wanted_;  // at each point of the path, by each rank
   RedistributionPlan plan_;
 };
 
@@ -299,6 +304,17 @@ RedistributionPlan lower(const Shape& shape, const BlockPlacement& source, const
                          const WeakPath& path, const CollectiveLatency& latency) {
   CHECK(path.front() == source.parts && path.back() == target.parts, "a path leads from the source to the target");
   return Lowering(shape, source, target, path, latency).run();
+}
+
+double least_cost(const Shape& shape, const BlockPlacement& source, const BlockPlacement& target, const WeakPath& path,
+                  const CollectiveLatency& latency) {
+  double cost = 0;
+  for (std::size_t t = 0; t + 1 < path.size(); ++t) cost += operation_cost(shape, path[t], path[t + 1], latency);
+  const auto wanted = wanted_boxes(path, target).front();
+  auto box = wanted.begin();
+  for (const auto& key : source.at)
+    if (key && !has(*box++, *key)) return cost + permutation_cost(shape, path[final_gathers(path)], latency);
+  return cost;
 }
 
 }  // namespace eindb

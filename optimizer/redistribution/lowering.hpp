@@ -24,4 +24,8 @@ bool is_collective(const BlockPlacement& source, const BlockPlacement& target);
 RedistributionPlan lower(const Shape& shape, const BlockPlacement& source, const BlockPlacement& target,
                          const WeakPath& path, const CollectiveLatency& latency);
 
+/// What that plan costs at least: a permutation counts where ranks do not begin with blocks that they want.
+double least_cost(const Shape& shape, const BlockPlacement& source, const BlockPlacement& target, const WeakPath& path,
+                  const CollectiveLatency& latency);
+
 }  // namespace eindb

@@ -1,17 +1,20 @@
 #include "optimizer/redistribution/redistribution_planner.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <set>
 
 #include "common/check.hpp"
 #include "common/error.hpp"
 #include "optimizer/redistribution/lowering.hpp"
-#include "optimizer/redistribution/weak_path.hpp"
+#include "optimizer/redistribution/weak_path_search.hpp"
 
 namespace eindb {
 namespace {
 
-// Shortest paths that are made concrete, to find one that needs no permutation.
-constexpr std::size_t kMostPaths = 16;
+// Paths that are looked at, and the most promising of them that are made concrete.
+constexpr std::size_t kMostPaths = 64;
+constexpr std::size_t kMostLowered = 16;
 
 std::int64_t holders(const BlockPlacement& placement) {
   return std::count_if(placement.at.begin(), placement.at.end(), [](const auto& key) { return key.has_value(); });
@@ -21,18 +24,42 @@ bool is_cheaper(const RedistributionPlan& a, const std::optional<RedistributionP
   return !b || a.cost() < b->cost();
 }
 
+// A path with neighbouring operations merged, and what it costs at least with its permutation.
+struct Candidate {
+  WeakPath path;
+  double cost = 0;
+};
+
+// Paths in the order of what they cost at least. A path that is dearer than another may be the cheaper in the end, because
+// it needs no permutation, or permutes smaller blocks.
+std::vector<Candidate> candidates(const WeakProblem& problem, const BlockPlacement& source,
+                                  const BlockPlacement& target) {
+  std::vector<Candidate> out;
+  std::set<WeakPath> seen;
+  WeakPathSearch search(problem);
+  for (std::size_t n = 0; n < kMostPaths; ++n) {
+    const auto path = search.next();
+    if (!path) break;
+    auto short_path = merged(problem.shape, path->types, problem.latency);
+    if (!seen.insert(short_path).second) continue;
+    const auto cost = least_cost(problem.shape, source, target, short_path, problem.latency);
+    out.push_back({std::move(short_path), cost});
+  }
+  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.cost < b.cost; });
+  return out;
+}
+
 std::optional<RedistributionPlan> cheapest_path(const Shape& shape, const BlockPlacement& source,
                                                 const BlockPlacement& target, std::int64_t memory,
                                                 const CollectiveLatency& latency) {
-  const WeakProblem problem{shape, holders(source), source.parts, target.parts, memory, latency};
+  const auto permutation = static_cast<double>(local_size(shape, target.parts)) + latency.of(2);
+  const WeakProblem problem{shape, holders(source), source.parts, target.parts, memory, permutation, latency};
   std::optional<RedistributionPlan> best;
-  std::vector<WeakPath> seen;
-  for (const auto& path : shortest_weak_paths(problem, kMostPaths).paths) {
-    auto short_path = merged(shape, path, latency);
-    if (std::find(seen.begin(), seen.end(), short_path) != seen.end()) continue;
-    auto plan = lower(shape, source, target, short_path, latency);
+  std::size_t lowered = 0;
+  for (const auto& [path, least] : candidates(problem, source, target)) {
+    if (lowered++ == kMostLowered || (best && best->cost() <= least)) break;
+    auto plan = lower(shape, source, target, path, latency);
     if (is_cheaper(plan, best)) best = std::move(plan);
-    seen.push_back(std::move(short_path));
   }
   return best;
 }

@@ -27,12 +27,8 @@ struct WeakProblem {
   Partition source;
   Partition target;
   std::int64_t memory = 0;  ///< elements: only types of at most this local size are visited
+  double slack = 0;         ///< how much dearer than the shortest paths others may be
   CollectiveLatency latency;
-};
-
-struct WeakPaths {
-  double cost = 0;
-  std::vector<WeakPath> paths;  ///< from source to target
 };
 
 /// Elements of the largest block of a weak type.
@@ -45,10 +41,6 @@ std::int64_t group_size(const Partition& before, const Partition& after);
 /// Cost of such an operation.
 double operation_cost(const Shape& shape, const Partition& before, const Partition& after,
                       const CollectiveLatency& latency);
-
-/// The cheapest paths from source to target (section 7.2), among these those of the fewest steps: at most `most` of
-/// them. None if memory allows of none, which happens for uneven extents only, or if too many types had to be visited.
-WeakPaths shortest_weak_paths(const WeakProblem& problem, std::size_t most);
 
 /// Neighbouring steps of one kind made one where that costs less: what several allgathers bring one can bring, and so
 /// for alltoalls that do not pass factors on (section 8, on problem P4).
