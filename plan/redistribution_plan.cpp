@@ -73,19 +73,6 @@ class Describer {
   const Mesh mesh_;
 };
 
-std::int64_t elements(const std::vector<PartRange>& box) {
-  std::int64_t count = 1;
-  for (const auto& range : box) count *= range.size;
-  return count;
-}
-
-std::int64_t common_elements(const std::vector<PartRange>& a, const std::vector<PartRange>& b) {
-  std::int64_t count = 1;
-  for (std::size_t d = 0; d < a.size(); ++d)
-    count *= std::max<std::int64_t>(0, std::min(a[d].end(), b[d].end()) - std::max(a[d].begin, b[d].begin));
-  return count;
-}
-
 }  // namespace
 
 double RedistributionPlan::cost() const {
@@ -105,37 +92,23 @@ std::string collective_name(const RedistributionStep& step) {
   return kNames[step.collective.index()];
 }
 
-std::vector<PartRange> block_range(const Shape& shape, const BlockPlacement& placement, std::size_t rank) {
-  const auto& key = *placement.at[rank];
-  std::vector<PartRange> box;
-  for (std::size_t d = 0; d < shape.rank(); ++d) box.push_back(part_range(shape[d], placement.parts[d], key[d]));
-  return box;
-}
-
-std::int64_t largest_block(const Shape& shape, const BlockPlacement& placement) {
-  std::int64_t most = 0;
-  for (std::size_t rank = 0; rank < placement.at.size(); ++rank)
-    if (placement.at[rank]) most = std::max(most, elements(block_range(shape, placement, rank)));
-  return most;
-}
-
-Traffic traffic(const Shape& shape, const BlockPlacement& before, const BlockPlacement& after) {
-  Traffic out;
+MovedElements moved_elements(const Shape& shape, const BlockPlacement& before, const BlockPlacement& after) {
+  MovedElements out;
   for (std::size_t rank = 0; rank < after.at.size(); ++rank) {
     if (!after.at[rank]) continue;
-    const auto wanted = block_range(shape, after, rank);
-    auto lacking = elements(wanted);
-    if (before.at[rank]) lacking -= common_elements(wanted, block_range(shape, before, rank));
+    const auto wanted = block_box(shape, after, rank);
+    auto lacking = element_count(wanted);
+    if (before.at[rank]) lacking -= element_count(common_box(wanted, block_box(shape, before, rank)));
     out.received += lacking;
     out.most_received = std::max(out.most_received, lacking);
   }
   return out;
 }
 
-Traffic traffic(const RedistributionPlan& plan) {
-  Traffic out;
+MovedElements moved_elements(const RedistributionPlan& plan) {
+  MovedElements out;
   for (std::size_t n = 0; n < plan.steps.size(); ++n) {
-    const auto step = traffic(plan.shape, plan.before(n), plan.steps[n].result);
+    const auto step = moved_elements(plan.shape, plan.before(n), plan.steps[n].result);
     out.received += step.received;
     out.most_received += step.most_received;
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "plan/distributed_type.hpp"
+#include "plan/index_box.hpp"
 #include "plan/tile_holders.hpp"
 #include "tensor/shape.hpp"
 
@@ -68,20 +69,15 @@ struct RedistributionPlan {
 /// "dynslice", "allgather", "alltoall", "allpermute" or "direct exchange".
 std::string collective_name(const RedistributionStep& step);
 
-/// The block of `rank` as ranges of indices, one per dimension. It must hold one.
-std::vector<PartRange> block_range(const Shape& shape, const BlockPlacement& placement, std::size_t rank);
-/// Elements of the largest block.
-std::int64_t largest_block(const Shape& shape, const BlockPlacement& placement);
-
 /// Elements that ranks receive in going from one placement to another, if none takes what it holds: so do all
 /// collectives of a plan, but for padding of uneven blocks.
-struct Traffic {
+struct MovedElements {
   std::int64_t received = 0;       ///< by all ranks
   std::int64_t most_received = 0;  ///< by one rank
 };
-Traffic traffic(const Shape& shape, const BlockPlacement& before, const BlockPlacement& after);
+MovedElements moved_elements(const Shape& shape, const BlockPlacement& before, const BlockPlacement& after);
 /// Summed over the steps.
-Traffic traffic(const RedistributionPlan& plan);
+MovedElements moved_elements(const RedistributionPlan& plan);
 
 /// One line per step for EXPLAIN: what moves, the type after it over mesh.factored(), the cost. Where no type over the
 /// mesh says how blocks lie, the local sizes stand with the number of parts: [3{/4}12, 12].

@@ -80,7 +80,7 @@ class SenderChoice {
     RankGroup out;
     if (!target.at[rank]) return out;
     const TileGrid grid(shape_, source_.parts);
-    const auto wanted = block_range(shape_, target, rank);
+    const auto wanted = block_box(shape_, target, rank);
     TileKey first;
     std::vector<std::int64_t> counts;
     for (std::size_t d = 0; d < wanted.size(); ++d) {
@@ -162,7 +162,7 @@ RedistributionPlan exchange_directly(const Shape& shape, const BlockPlacement& s
     exchange.senders.push_back(choice.senders_to(rank, target));
     most_senders = std::max(most_senders, exchange.senders.back().size());
   }
-  auto cost = static_cast<double>(traffic(shape, source, target).most_received);
+  auto cost = static_cast<double>(moved_elements(shape, source, target).most_received);
   if (most_senders > 0) cost += latency.of(static_cast<std::int64_t>(most_senders) + 1);
   return {shape, source, {{std::move(exchange), target, cost}}};
 }

@@ -35,7 +35,7 @@ class Cells {
     for (const auto& list : cuts) cuts_.emplace_back(list.begin(), list.end());
   }
 
-  CellBox box(const std::vector<PartRange>& block) const {
+  CellBox box(const IndexBox& block) const {
     CellBox out;
     for (std::size_t d = 0; d < block.size(); ++d) out.push_back({place(d, block[d].begin), place(d, block[d].end())});
     return out;
@@ -143,7 +143,7 @@ class Simulation {
 
  private:
   CellBox block(const BlockPlacement& placement, std::size_t rank) const {
-    return cells_.box(block_range(plan_.shape, placement, rank));
+    return cells_.box(block_box(plan_.shape, placement, rank));
   }
 
   void run(const DynSlice&, const BlockPlacement& after) {

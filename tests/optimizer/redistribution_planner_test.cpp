@@ -39,8 +39,8 @@ void expect_right(const RedistributionProblem& p, const RedistributionPlan& plan
   ASSERT_NO_THROW(simulated = simulate(plan)) << name;
   EXPECT_LE(simulated.peak, memory) << name;
   EXPECT_EQ(simulated.peak, plan.peak()) << name;
-  EXPECT_EQ(simulated.received, traffic(plan).received) << name;
-  EXPECT_EQ(simulated.most_received, traffic(plan).most_received) << name;
+  EXPECT_EQ(simulated.received, moved_elements(plan).received) << name;
+  EXPECT_EQ(simulated.most_received, moved_elements(plan).most_received) << name;
 }
 
 // REDISTRIBUTION.md and the paper's examples 4.9 and 7.1.
@@ -128,7 +128,7 @@ TEST(RedistributionPlanner, RandomProblemsAreSolvedWithinMemory) {
       expect_right(p, *fallback, p.source.global_shape().element_count());
       const auto direct = exchange_directly(p.source.global_shape(), plan.source, plan.target());
       expect_right(p, direct, bound(p));
-      EXPECT_LE(traffic(direct).received, traffic(plan).received);
+      EXPECT_LE(moved_elements(direct).received, moved_elements(plan).received);
     }
   }
 }
