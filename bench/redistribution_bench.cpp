@@ -154,18 +154,16 @@ void run_problems(double megabytes) {
   auto exchanges = in_process_exchanges(8);
   std::vector<ContestRound> rounds;
   CollectiveLatency latency;
+  const auto contest = [&](Exchange& exchange) {
+    const auto measured = bench::measured_latency(exchange);
+    auto out = bench::run_contest(problems, measured, exchange);
+    if (exchange.rank() != 0) return;
+    latency = measured;
+    rounds = std::move(out);
+  };
   {
     std::vector<std::jthread> ranks;
-    for (auto& exchange : exchanges) {
-      ranks.emplace_back([&, rank = exchange.get()] {
-        // Each rank measures for itself; the plan is the same for all.
-        const auto measured = bench::measured_latency(*rank);
-        if (rank->rank() == 0) latency = measured;
-        rank->barrier({0, 1, 2, 3, 4, 5, 6, 7});
-        auto out = bench::run_contest(problems, latency, *rank);
-        if (rank->rank() == 0) rounds = std::move(out);
-      });
-    }
+    for (auto& exchange : exchanges) ranks.emplace_back([&contest, &exchange] { contest(*exchange); });
   }
   Ratios bytes;
   Ratios seconds;

@@ -23,7 +23,7 @@ struct ContestRound {
 };
 
 /// What a collective costs on this exchange beside its elements, in elements of FLOAT32: measured by allgathers of next to
-/// nothing and of megabytes among two ranks and among all.
+/// nothing and of megabytes among two ranks and among all. Every rank calls it, and gets the same.
 CollectiveLatency measured_latency(Exchange& exchange);
 
 /// Runs problems over the mesh of the exchange's ranks; every rank calls it with the same arguments, whatever the exchange:

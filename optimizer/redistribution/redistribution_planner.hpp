@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "optimizer/redistribution/collective_costs.hpp"
+#include "optimizer/redistribution/collective_latency.hpp"
 #include "plan/redistribution_plan.hpp"
 
 namespace eindb {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "optimizer/redistribution/collective_costs.hpp"
+#include "optimizer/redistribution/collective_latency.hpp"
 #include "tensor/partition.hpp"
 #include "tensor/shape.hpp"
 
