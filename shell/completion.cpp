@@ -18,7 +18,7 @@ constexpr std::array kWords = {
     "JOIN",   "LEAST",     "LIMIT",      "LOG",        "LOG1P",     "LOG2",    "LOGSUMEXP", "MACRO",    "MACROS",
     "MAX",    "MEAN",      "MIN",        "NAN",        "NOT",       "NULL",    "OFFSET",    "ONLY",     "OR",
     "ORDER",  "PARTITION", "PASSWORD",   "PATH",       "PI",        "POW",     "PREPARE",   "PROD",     "RANDN",
-    "RANDOM", "READ",      "REAL",       "RELU",       "RENAME",    "REPLACE", "RESET",     "ROLLBACK", "ROUND",
+    "RANDOM", "READ",      "REAL",       "RELU",       "RENAME",    "REPLACE", "REPLICAS", "RESET",     "ROLLBACK", "ROUND",
     "SELECT", "SET",       "SHOW",       "SIGMOID",    "SIGN",      "SIN",     "SINH",      "SQRT",     "SUM",
     "TABLE",  "TAN",       "TANH",       "TENSOR",     "TENSORS",   "TEXT",    "THEN",      "TO",       "TRANSACTION",
     "UNION",  "UPDATE",    "USER",       "USERS",      "USING",     "VALUES",  "VIEW",      "WHEN",     "WHERE",
