@@ -71,8 +71,8 @@ class Connection {
   void finish_frame();
 
  private:
-  static constexpr std::size_t kMostStaged = std::size_t{32} << 10U;
-  static constexpr std::size_t kSmallPayload = std::size_t{4} << 10U;
+  static constexpr std::size_t kMostStaged = std::size_t{64} << 10U;
+  static constexpr std::size_t kSmallPayload = std::size_t{16} << 10U;
   static constexpr std::size_t kReadAhead = std::size_t{16} << 10U;
 
   SocketProgress read(std::span<std::byte> to);
