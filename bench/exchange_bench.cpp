@@ -57,7 +57,8 @@ double seconds_of(Exchanges& exchanges, const std::function<void(Exchange&)>& ru
 }
 
 void measure_streams(const char* name, Exchanges& exchanges, std::size_t bytes) {
-  for (const std::size_t size : {std::size_t{256}, std::size_t{16} << 10U, std::size_t{1} << 20U, std::size_t{16} << 20U})
+  for (const std::size_t size :
+       {std::size_t{256}, std::size_t{16} << 10U, std::size_t{1} << 20U, std::size_t{16} << 20U})
     for (const bool both : {false, true}) {
       const auto count = std::min(std::max(bytes / size, std::size_t{1}), std::size_t{200'000});
       const auto seconds = seconds_of(exchanges, [&](Exchange& exchange) {

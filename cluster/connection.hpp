@@ -14,9 +14,9 @@
 
 namespace eindb {
 
-/// A connection between two nodes: bytes as long as the handshake goes on, frames from then on. Nothing here waits: what
-/// the socket cannot do now is told, for the caller to wait until it can. Payloads are sent from where they lie and
-/// received to where they belong; what is small is gathered, so that many frames go in one call of the system.
+/// A connection between two nodes: bytes as long as the handshake goes on, frames from then on. Nothing here waits:
+/// what the socket cannot do now is told, for the caller to wait until it can. Payloads are sent from where they lie
+/// and received to where they belong; what is small is gathered, so that many frames go in one call of the system.
 ///
 /// Throws Error{WorkerLost} where the connection has ended or is broken, Error{Corrupt} where what came is no frame of
 /// this connection; it is of no use then. Used by one thread at a time.

@@ -110,7 +110,8 @@ TEST(Handshake, AnotherVersionIsToldBothVersions) {
 
 // With TLS, a proof is of use on its own connection alone.
 TEST(Handshake, ProofIsBoundToTheChannel) {
-  Pair pair{.connecting = {Side::Connects, kSecret, {}, "certificate"}, .accepting = {Side::Accepts, kSecret, {}, "other"}};
+  Pair pair{.connecting = {Side::Connects, kSecret, {}, "certificate"},
+            .accepting = {Side::Accepts, kSecret, {}, "other"}};
   run(pair);
   ASSERT_TRUE(pair.accepting_error);
   EXPECT_EQ(pair.accepting_error->kind(), ErrorKind::Permission);
@@ -177,7 +178,8 @@ TEST(Handshake, LengthBeyondAnyMessageIsRefusedAtOnce) {
 }
 
 TEST(Handshake, NamesAreMadePrintable) {
-  Pair pair{.connecting = {Side::Connects, kSecret, {.node = "a\nb\x1b[31m"}}, .accepting = {Side::Accepts, kSecret, {}}};
+  Pair pair{.connecting = {Side::Connects, kSecret, {.node = "a\nb\x1b[31m"}},
+            .accepting = {Side::Accepts, kSecret, {}}};
   run(pair);
   EXPECT_EQ(pair.accepting.peer().node, "a?b?[31m");
 }

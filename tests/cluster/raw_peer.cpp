@@ -47,6 +47,7 @@ bool RawPeer::is_closed() {
 }
 
 std::string RawPeer::read(std::size_t count) {
+  if (count == 0) return "";
   std::string bytes(count, '\0');
   const auto received = ::recv(socket_.number(), bytes.data(), count, MSG_WAITALL);
   bytes.resize(static_cast<std::size_t>(std::max<ssize_t>(received, 0)));

@@ -395,9 +395,8 @@ TEST(Statements, RankThatDoesNotComeIsNamedAndTheOthersAreTold) {
     std::vector<std::jthread> threads;
     for (Rank rank = 0; rank < 2; ++rank)
       threads.emplace_back([&, rank] {
-        errors[rank] = error_of([&] {
-          nodes.node(rank).open_exchange({.statement = 9, .rank = rank, .addresses = nodes.addresses()});
-        });
+        errors[rank] = error_of(
+            [&] { nodes.node(rank).open_exchange({.statement = 9, .rank = rank, .addresses = nodes.addresses()}); });
       });
   }
   for (const auto& error : errors) {

@@ -20,8 +20,9 @@ namespace {
 
 /// A certificate of its own authority, with its key, as files.
 TlsOptions make_certificate(const ScratchDirectory& scratch, const std::string& name) {
-  const TlsOptions options{
-      .certificate = scratch.file(name + ".crt"), .key = scratch.file(name + ".key"), .authority = scratch.file(name + ".crt")};
+  const TlsOptions options{.certificate = scratch.file(name + ".crt"),
+                           .key = scratch.file(name + ".key"),
+                           .authority = scratch.file(name + ".crt")};
   const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key(EVP_EC_gen("P-256"), &EVP_PKEY_free);
   const std::unique_ptr<X509, decltype(&X509_free)> certificate(X509_new(), &X509_free);
   X509_set_version(certificate.get(), X509_VERSION_3);
@@ -30,7 +31,8 @@ TlsOptions make_certificate(const ScratchDirectory& scratch, const std::string& 
   X509_gmtime_adj(X509_getm_notAfter(certificate.get()), 3600);
   X509_set_pubkey(certificate.get(), key.get());
   auto* subject = X509_get_subject_name(certificate.get());
-  X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>(name.c_str()), -1, -1, 0);
+  X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>(name.c_str()), -1, -1,
+                             0);
   X509_set_issuer_name(certificate.get(), subject);
   X509_sign(certificate.get(), key.get(), EVP_sha256());
 
