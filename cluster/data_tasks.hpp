@@ -6,7 +6,7 @@
 #include <string>
 
 #include "cluster/connection_task.hpp"
-#include "plan/tile_holders.hpp"
+#include "tensor/tile_holders.hpp"
 
 namespace eindb {
 
