@@ -2,8 +2,8 @@
 //
 // Usage: mpirun -n P scalapack_chain fp32|fp64 M K1 N K2 K3 BLOCK [ROWS [STEP]], for A: M x K1, B: K1 x N, C: M x K2,
 // D: K2 x K3, E: K3 x N, on a grid of ROWS x P / ROWS processes, as square as possible by default. Products go in steps
-// of STEP along what they sum over, by default BLOCK. The first result is held against matrix-vector products; a wrong one
-// ends the program. Each line on standard input is a repetition, which is answered by its seconds (of the slowest
+// of STEP along what they sum over, by default BLOCK. The first result is held against matrix-vector products; a wrong
+// one ends the program. Each line on standard input is a repetition, which is answered by its seconds (of the slowest
 // process); the first answer is "ready". In between the processes sleep: those of Open MPI would wait in a busy loop,
 // on the cores that another contestant is measured on.
 
