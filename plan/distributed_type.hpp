@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,6 +50,8 @@ class DistributedType {
   Partition parts() const;
   /// Which block each rank of the mesh holds: the base offset map of the type.
   BlockPlacement placement() const;
+  /// The same among `total` ranks of which rank n of the mesh is ranks[n]; others hold nothing.
+  BlockPlacement placement(std::span<const Rank> ranks, std::size_t total) const;
 
   /// The same placement over mesh().factored().
   DistributedType factored() const;
@@ -63,7 +66,8 @@ class DistributedType {
   std::vector<DistributedDimension> dimensions_;
 };
 
-/// The type over `mesh` that places blocks so, if there is one: ranks may hold blocks in an order that no axes give.
+/// The type over `mesh` that places blocks so, if there is one: ranks may hold blocks in an order that no axes give. Of
+/// the ranks those that hold blocks are the mesh's, in their order.
 std::optional<DistributedType> type_of(const BlockPlacement& placement, const Shape& shape, const Mesh& mesh);
 
 }  // namespace eindb
