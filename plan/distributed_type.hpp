@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "plan/mesh.hpp"
-#include "plan/tile_holders.hpp"
+#include "tensor/tile_holders.hpp"
 
 namespace eindb {
 

@@ -7,7 +7,7 @@
 
 #include "plan/distributed_type.hpp"
 #include "plan/index_box.hpp"
-#include "plan/tile_holders.hpp"
+#include "tensor/tile_holders.hpp"
 #include "tensor/shape.hpp"
 
 namespace eindb {

@@ -273,6 +273,30 @@ void check_loop(const PhysicalPlan& plan, const SliceLoop& loop) {
       check(!loop.contains(input) || input == loop.result, "nothing but its result is read outside of a loop");
 }
 
+// Scans, one join, its group-by if it has one, and the sink.
+bool is_single_join(const PhysicalPlan& plan) {
+  std::size_t n = 0;
+  while (std::holds_alternative<ScanNode>(plan.nodes[n].op)) ++n;
+  if (!std::holds_alternative<JoinNode>(plan.nodes[n++].op)) return false;
+  if (std::holds_alternative<GroupByNode>(plan.nodes[n].op)) ++n;
+  return n + 1 == plan.nodes.size();
+}
+
+void check_window(const PhysicalPlan& plan) {
+  const Checker check("the plan's window");
+  check(plan.loops.empty() && is_single_join(plan), "only a plan of a single join has a window");
+  const auto join = std::find_if(plan.nodes.begin(), plan.nodes.end(),
+                                 [](const auto& node) { return std::holds_alternative<JoinNode>(node.op); });
+  const auto& partition = std::get<JoinNode>(join->op).partition;
+  Labels labels;
+  for (const auto& [label, parts, part] : plan.window) {
+    check(contains(partition.labels, label) && !contains(labels, label), "a window has labels of the join, each once");
+    check(parts >= 1 && part >= 0 && part < parts, "a window is a part of a label's range");
+    check(partition.of(label) % parts == 0, "tiles lie in the window or outside of it");
+    labels.push_back(label);
+  }
+}
+
 void check_readers(const PhysicalPlan& plan) {
   std::vector<std::vector<NodeId>> readers(plan.nodes.size());
   for (std::size_t n = 0; n < plan.nodes.size(); ++n)
@@ -310,6 +334,7 @@ void validate(const PhysicalPlan& plan) {
     std::visit(NodeChecker{plan, node, check}, node.op);
   }
   for (const auto& loop : plan.loops) check_loop(plan, loop);
+  if (!plan.window.empty()) check_window(plan);
   check_readers(plan);
 }
 

@@ -20,7 +20,7 @@ void validate(const EinGraph& graph, std::size_t max_arity = std::numeric_limits
 /// Checks every invariant of a physical plan (plan/physical_plan.hpp), as above:
 /// inputs come before readers; the one sink is last, and every other node is read; a scan has the grid of its tensor;
 /// a repartition changes the partition and nothing else; the inputs of a join are cut as its partition vector says,
-/// and so is its result; a GroupByNode follows a join exactly if an aggregated label is cut.
+/// and so is its result; a GroupByNode follows a join exactly if an aggregated label is cut; a window cuts no tile.
 void validate(const PhysicalPlan& plan);
 
 }  // namespace eindb

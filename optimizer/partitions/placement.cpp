@@ -2,147 +2,354 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <numeric>
+#include <utility>
 
 #include "optimizer/partitions/viable.hpp"
+#include "tensor/tile_placement.hpp"
 
 namespace eindb {
 namespace {
 
 using Axes = std::vector<int>;
-
-double overlap(const PartRange& a, const PartRange& b) {
-  return static_cast<double>(std::max<std::int64_t>(0, std::min(a.end(), b.end()) - std::max(a.begin, b.begin)));
-}
+// Of each label of a partition vector the axes that cut it, the major one first.
+using LabelAxes = std::vector<Axes>;
 
 int log2_of(std::int64_t power) { return std::bit_width(static_cast<std::uint64_t>(power)) - 1; }
 
+int cuts_of(std::int64_t parts) { return log2_of(floor_power_of_two(parts)); }
+
+std::size_t place_of(const Labels& labels, Label label) {
+  return static_cast<std::size_t>(std::find(labels.begin(), labels.end(), label) - labels.begin());
+}
+
 // The places of one dimension that a worker holds.
-PartRange held(std::int64_t extent, const Axes& axes, std::int64_t worker) {
+PartRange held(std::int64_t extent, const Axes& axes, std::size_t worker) {
   std::int64_t place = 0;
-  for (const auto axis : axes) place = 2 * place + ((worker >> axis) & 1);
+  for (const auto axis : axes) place = 2 * place + static_cast<std::int64_t>((worker >> axis) & 1U);
   return part_range(extent, std::int64_t{1} << axes.size(), place);
+}
+
+bool holds_anything(const MeshType& type, std::size_t worker) {
+  return std::all_of(type.first_only.begin(), type.first_only.end(),
+                     [&](int axis) { return ((worker >> axis) & 1U) == 0; });
+}
+
+// Elements of a worker's part of `wanted` that it does not hold.
+double missing(const MeshType& wanted, const MeshType& source, std::size_t worker) {
+  if (!holds_anything(wanted, worker)) return 0;
+  double needed = 1;
+  double there = holds_anything(source, worker) ? 1 : 0;
+  for (std::size_t d = 0; d < wanted.extents.size(); ++d) {
+    const auto need = held(wanted.extents[d], wanted.axes[d], worker);
+    const auto have = held(wanted.extents[d], source.axes[d], worker);
+    needed *= static_cast<double>(need.size);
+    there *= static_cast<double>(
+        std::max<std::int64_t>(0, std::min(need.end(), have.end()) - std::max(need.begin, have.begin)));
+  }
+  return needed - there;
+}
+
+double elements_held(const MeshType& type, std::size_t worker) {
+  if (!holds_anything(type, worker)) return 0;
+  double elements = 1;
+  for (std::size_t d = 0; d < type.extents.size(); ++d)
+    elements *= static_cast<double>(held(type.extents[d], type.axes[d], worker).size);
+  return elements;
+}
+
+// What is placed as one: a vertex, or all of a chain.
+struct Unit {
+  struct Input {
+    VertexId vertex;
+    Labels labels;
+  };
+  std::vector<Input> inputs;
+  Labels output;
+  Labels aggregated;
+  LabelPartition partition;
+  std::vector<VertexId> inside;  // of a chain, but for its result
+};
+
+Unit unit_of(const Vertex& vertex, const LabelPartition& partition) {
+  Unit unit{{}, vertex.einsum.output, vertex.einsum.aggregated, partition, {}};
+  for (std::size_t n = 0; n < vertex.inputs.size(); ++n)
+    unit.inputs.push_back({vertex.inputs[n], vertex.einsum.inputs[n]});
+  return unit;
+}
+
+Unit unit_of(const EinGraph& graph, const FusedChain& chain, const LabelPartition& partition) {
+  Unit unit{{}, graph.vertex(chain.result).einsum.output, {}, partition, {}};
+  for (const auto label : partition.labels)
+    if (!contains(unit.output, label)) unit.aggregated.push_back(label);
+  for (const auto id : chain.body) {
+    const auto& vertex = graph.vertex(id);
+    for (std::size_t n = 0; n < vertex.inputs.size(); ++n)
+      if (!std::binary_search(chain.body.begin(), chain.body.end(), vertex.inputs[n]))
+        unit.inputs.push_back({vertex.inputs[n], vertex.einsum.inputs[n]});
+    if (id != chain.result) unit.inside.push_back(id);
+  }
+  return unit;
 }
 
 class Placer {
  public:
   Placer(const EinGraph& graph, const Labelling& labelling, int mesh_axes)
-      : graph_(graph), labelling_(labelling), mesh_axes_(mesh_axes) {}
+      : graph_(graph),
+        labelling_(labelling),
+        mesh_axes_(mesh_axes),
+        workers_(std::size_t{1} << mesh_axes),
+        readers_(graph.size()) {
+    std::vector<LabelPartition> partitions;
+    for (const auto& vertex : labelling.vertices) partitions.push_back(vertex.partition);
+    for (const auto& chain : graph.chains())
+      if (auto partition = partition_of_chain(graph, chain, partitions))
+        chains_.emplace(chain.result, unit_of(graph, chain, *partition));
+    for (std::size_t v = 0; v < graph.size(); ++v)
+      for (const auto input : graph.vertex(VertexId(v)).inputs) readers_[input.index()].emplace_back(v);
+  }
 
   Placement run() {
     out_.mesh_axes = mesh_axes_;
+    out_.vertices.resize(graph_.size());
     for (std::size_t v = 0; v < graph_.size(); ++v) {
       const auto& vertex = graph_.vertex(VertexId(v));
-      out_.vertices.push_back(vertex.is_input() ? stored(vertex) : computed(vertex, labelling_.vertices[v].partition));
-      out_.received += out_.vertices.back().received;
-      out_.most_received += out_.vertices.back().most_received;
+      const auto chain = chains_.find(VertexId(v));
+      if (vertex.is_input()) out_.vertices[v].result = stored_type(vertex.stored->grid, mesh_axes_);
+      else if (chain != chains_.end()) place_unit(VertexId(v), chain->second);
+      else if (!is_inside_chain(VertexId(v)))
+        place_unit(VertexId(v), unit_of(vertex, labelling_.vertices[v].partition));
+    }
+    for (const auto& vertex : out_.vertices) {
+      out_.received += vertex.received;
+      out_.most_received += vertex.most_received;
     }
     return std::move(out_);
   }
 
  private:
+  // Beyond these many axes not all ways to give them out are tried.
+  static constexpr int kFewAxes = 4;
+  static constexpr int kMostWays = 1 << 12;
+
+  struct Cost {
+    double received = 0;
+    double most = 0;
+  };
+
   const MeshType& type_of(VertexId v) const { return out_.vertices[v.index()].result; }
 
-  VertexPlacement stored(const Vertex& vertex) const {
-    VertexPlacement out;
-    out.result.extents = vertex.bound.extents();
-    out.result.axes.resize(out.result.extents.size());
-    int next = 0;
-    const auto cut = [&](std::size_t d, int times) {
-      auto& axes = out.result.axes[d];
-      while (next < mesh_axes_ && static_cast<int>(axes.size()) < times) axes.push_back(next++);
-    };
-    const auto& parts = vertex.stored->grid.partition();
-    for (std::size_t d = 0; d < parts.size(); ++d) cut(d, std::countr_zero(static_cast<std::uint64_t>(parts[d])));
-    for (std::size_t d = 0; d < parts.size(); ++d) cut(d, log2_of(floor_power_of_two(out.result.extents[d])));
+  bool is_inside_chain(VertexId id) const {
+    return std::any_of(chains_.begin(), chains_.end(), [&](const auto& entry) {
+      return std::binary_search(entry.second.inside.begin(), entry.second.inside.end(), id);
+    });
+  }
+
+  void place_unit(VertexId id, const Unit& unit) {
+    auto& out = out_.vertices[id.index()];
+    out.labels = unit.partition.labels;
+    out.calls = best_calls(unit);
+    out.result = scattered(id, unit, out.calls);
+    const auto cost = cost_of(unit, out.calls, &out.result);
+    out.received = cost.received;
+    out.most_received = cost.most;
+    for (const auto inside : unit.inside) {
+      auto& within = out_.vertices[inside.index()];
+      within.labels = out.labels;
+      within.calls = out.calls;
+      within.result = projected(unit.partition.labels, out.calls, graph_.vertex(inside).einsum.output);
+    }
+  }
+
+  // The calls' cuts, along the given labels alone.
+  MeshType projected(const Labels& all, const MeshType& calls, const Labels& labels) const {
+    MeshType out;
+    for (const auto label : labels) {
+      out.extents.push_back(graph_.labels().extent(label));
+      out.axes.push_back(calls.axes[place_of(all, label)]);
+    }
+    out.first_only = calls.first_only;
     return out;
   }
 
-  VertexPlacement computed(const Vertex& vertex, const LabelPartition& partition) const {
-    const auto axes = axes_of_labels(vertex, partition);
-    const auto axes_of = [&](const Labels& labels) {
-      std::vector<Axes> out;
-      for (const auto label : labels) out.push_back(axes[place_of(partition, label)]);
-      return out;
-    };
-    VertexPlacement out;
-    out.result = {vertex.bound.extents(), axes_of(vertex.einsum.output)};
-    const double combined = elements_combined(out.result, axes_of(vertex.einsum.aggregated));
+  // What workers receive for the calls of a unit so placed and, if it is given, for its result.
+  Cost cost_of(const Unit& unit, const MeshType& calls, const MeshType* result) const {
     std::vector<MeshType> wanted;
-    for (std::size_t n = 0; n < vertex.inputs.size(); ++n)
-      wanted.push_back({graph_.vertex(vertex.inputs[n]).bound.extents(), axes_of(vertex.einsum.inputs[n])});
-    for (std::int64_t worker = 0; worker < std::int64_t{1} << mesh_axes_; ++worker) {
-      double received = combined;
-      for (std::size_t n = 0; n < wanted.size(); ++n) received += missing(wanted[n], type_of(vertex.inputs[n]), worker);
-      out.received += received;
-      out.most_received = std::max(out.most_received, received);
+    for (const auto& input : unit.inputs) wanted.push_back(projected(unit.partition.labels, calls, input.labels));
+    double partial = 1;
+    for (const auto label : unit.aggregated)
+      partial *= static_cast<double>(std::int64_t{1} << calls.axes[place_of(unit.partition.labels, label)].size());
+    const auto own = projected(unit.partition.labels, calls, unit.output);
+    Cost cost;
+    for (std::size_t worker = 0; worker < workers_; ++worker) {
+      double received = 0;
+      for (std::size_t n = 0; n < wanted.size(); ++n)
+        received += missing(wanted[n], type_of(unit.inputs[n].vertex), worker);
+      // Of every cell as many partial results as there are; one of them is its own, if it has computed the cell.
+      if (result != nullptr && partial > 1)
+        received += partial * missing(*result, own, worker) +
+                    (partial - 1) * (elements_held(*result, worker) - missing(*result, own, worker));
+      cost.received += received;
+      cost.most = std::max(cost.most, received);
     }
-    return out;
+    return cost;
   }
 
-  static std::size_t place_of(const LabelPartition& partition, Label label) {
-    const auto found = std::find(partition.labels.begin(), partition.labels.end(), label);
-    return static_cast<std::size_t>(found - partition.labels.begin());
+  MeshType best_calls(const Unit& unit) const {
+    auto best = calls_of(unit, axes_along_inputs(unit));
+    auto cost = cost_of(unit, best, nullptr);
+    const auto consider = [&](MeshType calls) {
+      const auto other = cost_of(unit, calls, nullptr);
+      if (std::pair(other.received, other.most) >= std::pair(cost.received, cost.most)) return;
+      best = std::move(calls);
+      cost = other;
+    };
+    if (mesh_axes_ <= kFewAxes)
+      for (auto& axes : all_ways(unit)) consider(calls_of(unit, std::move(axes)));
+    auto fewer = best;
+    fewer.first_only = unused_axes(best.axes);
+    if (!fewer.first_only.empty()) consider(std::move(fewer));
+    return best;
   }
 
-  // Elements of a worker's part of `wanted` that it does not hold.
-  static double missing(const MeshType& wanted, const MeshType& held_type, std::int64_t worker) {
-    double needed = 1;
-    double there = 1;
-    for (std::size_t d = 0; d < wanted.extents.size(); ++d) {
-      const auto need = held(wanted.extents[d], wanted.axes[d], worker);
-      needed *= static_cast<double>(need.size);
-      there *= overlap(need, held(wanted.extents[d], held_type.axes[d], worker));
+  MeshType calls_of(const Unit& unit, LabelAxes axes) const {
+    MeshType calls;
+    for (const auto label : unit.partition.labels) calls.extents.push_back(graph_.labels().extent(label));
+    calls.axes = std::move(axes);
+    return calls;
+  }
+
+  Axes unused_axes(const LabelAxes& used) const {
+    Axes unused;
+    for (int axis = 0; axis < mesh_axes_; ++axis)
+      if (std::none_of(used.begin(), used.end(),
+                       [&](const Axes& axes) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }))
+        unused.push_back(axis);
+    return unused;
+  }
+
+  // All ways to give axes to cuts of labels, as far as there are both; too many: none.
+  std::vector<LabelAxes> all_ways(const Unit& unit) const {
+    std::vector<LabelAxes> ways;
+    LabelAxes axes(unit.partition.labels.size());
+    std::vector<bool> used(static_cast<std::size_t>(mesh_axes_), false);
+    int cuts = 0;
+    for (const auto parts : unit.partition.parts) cuts += cuts_of(parts);
+    if (!add_ways(unit, 0, std::min(cuts, mesh_axes_), used, axes, ways)) ways.clear();
+    return ways;
+  }
+
+  // Labels in their order, of each some axes in any order.
+  bool add_ways(const Unit& unit, std::size_t label, int left, std::vector<bool>& used, LabelAxes& axes,
+                std::vector<LabelAxes>& ways) const {
+    if (left == 0) {
+      ways.push_back(axes);
+      return ways.size() <= kMostWays;
     }
-    return needed - there;
+    if (label == axes.size()) return true;
+    if (!add_ways(unit, label + 1, left, used, axes, ways)) return false;
+    if (static_cast<int>(axes[label].size()) == cuts_of(unit.partition.parts[label])) return true;
+    for (int axis = 0; axis < mesh_axes_; ++axis) {
+      const auto n = static_cast<std::size_t>(axis);
+      if (used[n]) continue;
+      used[n] = true;
+      axes[label].push_back(axis);
+      const bool go_on = add_ways(unit, label, left - 1, used, axes, ways);
+      axes[label].pop_back();
+      used[n] = false;
+      if (!go_on) return false;
+    }
+    return true;
   }
 
-  // What each worker receives in an all-reduce over the axes that cut summed labels.
-  static double elements_combined(const MeshType& result, const std::vector<Axes>& aggregated) {
-    double workers = 1;
-    for (const auto& axes : aggregated) workers *= static_cast<double>(std::int64_t{1} << axes.size());
-    double tile = 1;
-    for (std::size_t d = 0; d < result.extents.size(); ++d)
-      tile *= static_cast<double>(largest_part(result.extents[d], std::int64_t{1} << result.axes[d].size()));
-    return 2 * (workers - 1) / workers * tile;
-  }
-
-  std::vector<Axes> axes_of_labels(const Vertex& vertex, const LabelPartition& partition) const {
-    std::vector<Axes> axes(partition.labels.size());
+  LabelAxes axes_along_inputs(const Unit& unit) const {
+    const auto& all = unit.partition.labels;
+    LabelAxes axes(all.size());
     std::vector<bool> used(static_cast<std::size_t>(mesh_axes_), false);
     const auto give = [&](std::size_t label, int axis) {
       if (used[static_cast<std::size_t>(axis)]) return false;
-      if (static_cast<int>(axes[label].size()) >= log2_of(floor_power_of_two(partition.parts[label]))) return false;
+      if (static_cast<int>(axes[label].size()) >= cuts_of(unit.partition.parts[label])) return false;
       used[static_cast<std::size_t>(axis)] = true;
       axes[label].push_back(axis);
       return true;
     };
-    for (const auto n : largest_first(vertex)) {
-      const auto& labels = vertex.einsum.inputs[n];
+    for (const auto n : largest_first(unit)) {
+      const auto& labels = unit.inputs[n].labels;
       for (std::size_t d = 0; d < labels.size(); ++d)
-        for (const auto axis : type_of(vertex.inputs[n]).axes[d])
-          if (!give(place_of(partition, labels[d]), axis)) break;
+        for (const auto axis : type_of(unit.inputs[n].vertex).axes[d])
+          if (!give(place_of(all, labels[d]), axis)) break;
     }
-    Labels order = vertex.einsum.output;
-    append_distinct(order, partition.labels);
+    Labels order = unit.output;
+    append_distinct(order, all);
     for (const auto label : order)
-      for (int axis = 0; axis < mesh_axes_; ++axis) give(place_of(partition, label), axis);
+      for (int axis = 0; axis < mesh_axes_; ++axis) give(place_of(all, label), axis);
     return axes;
   }
 
-  std::vector<std::size_t> largest_first(const Vertex& vertex) const {
-    std::vector<std::size_t> order(vertex.inputs.size());
+  std::vector<std::size_t> largest_first(const Unit& unit) const {
+    std::vector<std::size_t> order(unit.inputs.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    const auto elements = [&](std::size_t n) { return graph_.vertex(vertex.inputs[n]).bound.element_count(); };
+    const auto elements = [&](std::size_t n) { return graph_.vertex(unit.inputs[n].vertex).bound.element_count(); };
     std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return elements(a) > elements(b); });
     return order;
+  }
+
+  // Where the result lies when the partial results along summed labels are combined: the axes of those cut it too, a
+  // dimension that readers want cut before others, then the largest part. An axis that finds none to cut has the
+  // result at its first place alone.
+  MeshType scattered(VertexId id, const Unit& unit, const MeshType& calls) const {
+    auto out = projected(unit.partition.labels, calls, unit.output);
+    for (const auto label : unit.aggregated) {
+      for (const auto axis : calls.axes[place_of(unit.partition.labels, label)]) {
+        if (const auto d = dimension_to_cut(id, out)) out.axes[*d].push_back(axis);
+        else out.first_only.push_back(axis);
+      }
+    }
+    return out;
+  }
+
+  std::optional<std::size_t> dimension_to_cut(VertexId id, const MeshType& type) const {
+    const auto wanted = cuts_wanted(id, type.extents.size());
+    std::optional<std::size_t> best;
+    std::pair<bool, double> best_rank;
+    for (std::size_t d = 0; d < type.extents.size(); ++d) {
+      const auto parts = std::int64_t{1} << type.axes[d].size();
+      if (type.extents[d] < 2 * parts) continue;
+      const std::pair rank(static_cast<int>(type.axes[d].size()) < wanted[d],
+                           static_cast<double>(type.extents[d]) / static_cast<double>(parts));
+      if (best && rank <= best_rank) continue;
+      best = d;
+      best_rank = rank;
+    }
+    return best;
+  }
+
+  // How often its readers cut each dimension of a vertex's result, at most.
+  std::vector<int> cuts_wanted(VertexId id, std::size_t rank) const {
+    std::vector<int> cuts(rank, 0);
+    for (const auto reader : readers_[id.index()]) {
+      const auto& vertex = graph_.vertex(reader);
+      const auto& partition = labelling_.vertices[reader.index()].partition;
+      for (std::size_t n = 0; n < vertex.inputs.size(); ++n) {
+        if (vertex.inputs[n] != id) continue;
+        for (std::size_t d = 0; d < rank; ++d)
+          cuts[d] = std::max(cuts[d], cuts_of(partition.of(vertex.einsum.inputs[n][d])));
+      }
+    }
+    return cuts;
   }
 
   const EinGraph& graph_;
   const Labelling& labelling_;
   const int mesh_axes_;
+  const std::size_t workers_;
+  std::map<VertexId, Unit> chains_;
+  std::vector<std::vector<VertexId>> readers_;
   Placement out_;
 };
+
+std::string name_of_axis(int axis) { return "x" + std::to_string(axis); }
 
 }  // namespace
 
@@ -153,14 +360,47 @@ std::string MeshType::to_string() const {
     if (axes[d].empty()) continue;
     std::string names;
     for (auto axis = axes[d].rbegin(); axis != axes[d].rend(); ++axis)
-      names += (names.empty() ? "x" : ",x") + std::to_string(*axis);
+      names += (names.empty() ? "" : ",") + name_of_axis(*axis);
     out += "{" + names + "}" + std::to_string(extents[d]);
   }
-  return "[" + out + "]";
+  out = "[" + out + "]";
+  for (std::size_t n = 0; n < first_only.size(); ++n)
+    out += (n == 0 ? " at " : ",") + name_of_axis(first_only[n]) + "=0";
+  return out;
+}
+
+BlockPlacement MeshType::blocks(int mesh_axes, std::size_t ranks) const {
+  BlockPlacement out;
+  for (const auto& cut : axes) out.parts.push_back(std::int64_t{1} << cut.size());
+  out.at.resize(ranks);
+  for (std::size_t rank = 0; rank < std::min(ranks, std::size_t{1} << mesh_axes); ++rank) {
+    if (!holds_anything(*this, rank)) continue;
+    TileKey key;
+    for (const auto& cut : axes) {
+      std::int64_t place = 0;
+      for (const auto axis : cut) place = 2 * place + static_cast<std::int64_t>((rank >> axis) & 1U);
+      key.push_back(place);
+    }
+    out.at[rank] = std::move(key);
+  }
+  return out;
+}
+
+MeshType stored_type(const TileGrid& grid, int mesh_axes) {
+  MeshType out;
+  out.extents = grid.shape().extents();
+  out.axes = axes_between_tiles(grid.partition(), mesh_axes);
+  int next = 0;
+  for (const auto& axes : out.axes) next += static_cast<int>(axes.size());
+  for (std::size_t d = 0; d < out.extents.size(); ++d) {
+    const auto times = log2_of(floor_power_of_two(out.extents[d]));
+    while (next < mesh_axes && static_cast<int>(out.axes[d].size()) < times) out.axes[d].push_back(next++);
+  }
+  return out;
 }
 
 Placement place(const EinGraph& graph, const Labelling& labelling, std::int64_t workers) {
-  return Placer(graph, labelling, log2_of(floor_power_of_two(workers))).run();
+  return Placer(graph, labelling, cuts_of(workers)).run();
 }
 
 }  // namespace eindb

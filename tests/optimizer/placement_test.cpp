@@ -47,17 +47,65 @@ TEST(Placement, CountsWhatEachWorkerLacks) {
   EXPECT_EQ(p.vertices[3].most_received, 12);
 }
 
-TEST(Placement, SummedLabelsAreReducedToAll) {
-  const auto p = Chain().placed({1, 4, 1}, {1, 1}, 4);
-  EXPECT_EQ(p.vertices[2].result.to_string(), "[8, 8]");
-  // X[i,j]: 8 x 2 wanted, 2 x 2 there; Y lies as it is wanted; the all-reduce of 64 elements over 4.
-  EXPECT_EQ(p.vertices[2].received, 4 * 12 + 4 * 2 * 0.75 * 64);
+TEST(Placement, PartialResultsAreReducedAndScattered) {
+  const auto p = Chain().placed({1, 4, 1}, {4, 1}, 4);
+  // Cut as the reader wants it, not as one of the two dimensions would be first.
+  EXPECT_EQ(p.vertices[2].result.to_string(), "[2{x1,x0}8, 8]");
+  // X[i,j]: 8 x 2 wanted, 2 x 2 there; Y lies as it is wanted; of 2 x 8 of the result three partial results of others.
+  EXPECT_EQ(p.vertices[2].received, 4 * 12 + 4 * 3 * 16);
   EXPECT_EQ(p.vertices[3].received, 0);
+}
+
+TEST(Placement, OneCallGoesToOneWorkerUnlessAllHaveWhatItReads) {
+  const auto p = Chain().placed({1, 4, 1}, {1, 1}, 4);
+  EXPECT_EQ(p.vertices[3].calls.to_string(), "[8, 8] at x0=0,x1=0");
+  EXPECT_EQ(p.vertices[3].received, 48);
+  Chain scalar;
+  const auto s = scalar.contraction("S", {{scalar.z, {scalar.i, scalar.k}}}, {});
+  const auto t = scalar.vertex("T", {{s, {}}}, {}, testing::call(ScalarOp::Multiply, {testing::op(0), testing::op(0)}));
+  const auto q = place(scalar.graph,
+                       evaluate(scalar.graph,
+                                {{},
+                                 {},
+                                 {{scalar.i, scalar.j, scalar.k}, {4, 1, 1}},
+                                 {{scalar.i, scalar.k}, {4, 1}},
+                                 {{scalar.i, scalar.k}, {4, 1}},
+                                 {{}, {}}},
+                                {4, false, std::nullopt}),
+                       4);
+  // A number cannot be scattered: the first worker has it, and goes on with it.
+  EXPECT_EQ(q.vertices[s.index()].result.to_string(), "[] at x0=0,x1=0");
+  EXPECT_EQ(q.vertices[s.index()].received, 3);
+  EXPECT_EQ(q.vertices[t.index()].calls.to_string(), "[] at x0=0,x1=0");
+}
+
+// X in columns, Y in rows, wanted by calls cut in i and k: whichever axis cuts i, half of what X needs is there, and
+// the same of Y.
+TEST(Placement, AxesAreGivenOutSoThatWorkersReceiveTheLeast) {
+  GraphBuilder b;
+  const auto i = b.label("i", 8);
+  const auto j = b.label("j", 8);
+  const auto x = b.input("X", {8, 8}, {2, 2});
+  const auto t = b.vertex("T", {{x, {j, i}}}, {i, j}, testing::op(0));
+  const auto p = place(b.graph, evaluate(b.graph, {{}, {{i, j}, {2, 2}}}, {4, false, std::nullopt}), 4);
+  EXPECT_EQ(p.vertices[t.index()].calls.to_string(), "[4{x1}8, 4{x0}8]");
+  EXPECT_EQ(p.received, 0);
+}
+
+TEST(Placement, BlocksAreThoseOfTheType) {
+  const MeshType type{{8, 6}, {{1}, {0}}, {2}};
+  const auto blocks = type.blocks(3, 9);
+  EXPECT_EQ(blocks.parts, (Partition{2, 2}));
+  EXPECT_EQ(blocks.at[0], (TileKey{0, 0}));
+  EXPECT_EQ(blocks.at[1], (TileKey{0, 1}));
+  EXPECT_EQ(blocks.at[2], (TileKey{1, 0}));
+  EXPECT_EQ(blocks.at[4], std::nullopt);
+  EXPECT_EQ(blocks.at[8], std::nullopt);
 }
 
 TEST(Placement, MoreCallsThanWorkersAndFewer) {
   EXPECT_EQ(Chain().placed({4, 1, 2}, {8, 1}, 2).vertices[2].result.to_string(), "[4{x0}8, 8]");
-  EXPECT_EQ(Chain().placed({2, 1, 1}, {2, 1}, 16).vertices[3].result.to_string(), "[4{x0}8, 8]");
+  EXPECT_EQ(Chain().placed({2, 1, 1}, {2, 1}, 16).vertices[3].result.to_string(), "[4{x0}8, 8] at x1=0,x2=0,x3=0");
   EXPECT_EQ(Chain().placed({2, 1, 1}, {2, 1}, 3).mesh_axes, 1);
   EXPECT_EQ(Chain().placed({2, 1, 1}, {2, 1}, 1).received, 0);
 }

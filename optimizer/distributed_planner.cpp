@@ -1,0 +1,288 @@
+#include "optimizer/distributed_planner.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "common/check.hpp"
+#include "optimizer/fused_join.hpp"
+#include "optimizer/rewrites/dead_vertices.hpp"
+
+namespace eindb {
+namespace {
+
+std::size_t place_of(const Labels& labels, Label label) {
+  const auto place = static_cast<std::size_t>(std::find(labels.begin(), labels.end(), label) - labels.begin());
+  CHECK(place < labels.size(), "a unit's labels are those of its partition vector");
+  return place;
+}
+
+// The blocks of a label space along the given labels.
+BlockPlacement projected(const BlockPlacement& space, const Labels& all, const Labels& labels) {
+  BlockPlacement out;
+  std::vector<std::size_t> places;
+  for (const auto label : labels) places.push_back(place_of(all, label));
+  for (const auto place : places) out.parts.push_back(space.parts[place]);
+  for (const auto& at : space.at) {
+    auto& key = out.at.emplace_back();
+    if (!at) continue;
+    key.emplace();
+    for (const auto place : places) key->push_back((*at)[place]);
+  }
+  return out;
+}
+
+// Whether block `part` of `parts` lies in block `other` of `others`; both numbers of parts are powers of two.
+bool lies_in(std::int64_t part, std::int64_t parts, std::int64_t other, std::int64_t others) {
+  return parts >= others && part / (parts / others) == other;
+}
+
+// Whether every rank holds what it wants.
+bool covers(const BlockPlacement& there, const BlockPlacement& wanted) {
+  for (std::size_t rank = 0; rank < wanted.at.size(); ++rank) {
+    if (!wanted.at[rank]) continue;
+    if (!there.at[rank]) return false;
+    for (std::size_t d = 0; d < wanted.parts.size(); ++d)
+      if (!lies_in((*wanted.at[rank])[d], wanted.parts[d], (*there.at[rank])[d], there.parts[d])) return false;
+  }
+  return true;
+}
+
+std::int64_t product_of(const Partition& parts) {
+  return std::accumulate(parts.begin(), parts.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+// How finely a rank works within its block: the partition vector of one unit, a multiple of its blocks.
+class Refinement {
+ public:
+  Refinement(const LabelTable& labels, const JoinNode& join, const ClusterShape& cluster, Partition blocks)
+      : labels_(labels), join_(join), cluster_(cluster), blocks_(std::move(blocks)), parts_(blocks_) {}
+
+  // At least that many parts, as far as the extent allows.
+  void raise(Label label, std::int64_t parts) {
+    auto& known = parts_[place(label)];
+    if (parts > known && parts <= labels_.extent(label)) known = parts;
+  }
+
+  // The cut of an operand that is there, so that its tiles are read as they are.
+  void adopt(const Labels& labels, const Partition& parts) {
+    constexpr std::int64_t kMostCalls = 64;
+    for (std::size_t d = 0; d < labels.size(); ++d) {
+      const auto known = parts_[place(labels[d])];
+      const bool is_power = (parts[d] & (parts[d] - 1)) == 0;
+      if (!is_power || parts[d] <= known || !may_cut(labels[d])) continue;
+      if (calls() / known * parts[d] <= kMostCalls * cluster_.calls_per_rank) raise(labels[d], parts[d]);
+    }
+  }
+
+  // Calls for all threads, as long as they are worth one.
+  void split_calls() {
+    while (calls() < cluster_.calls_per_rank && points_per_call() >= 2 * kFewestPoints) {
+      auto label = largest(join_.einsum.output);
+      if (!label) label = largest(join_.einsum.aggregated);
+      if (!label) return;
+      parts_[place(*label)] *= 2;
+    }
+  }
+
+  void split_tiles(const Labels& labels, DType type) {
+    while (tile_bytes(labels, type) > cluster_.most_tile_bytes) {
+      const auto label = largest(labels);
+      if (!label) return;
+      parts_[place(*label)] *= 2;
+    }
+  }
+
+  Partition take() { return std::move(parts_); }
+
+ private:
+  static constexpr double kFewestPoints = 1 << 16;  // of the label space, for a call of its own
+
+  std::size_t place(Label label) const { return place_of(join_.partition.labels, label); }
+
+  // Chains are cut along their rows alone.
+  bool may_cut(Label label) const { return join_.steps.empty() || contains(join_.rows, label); }
+
+  double size_along(Label label) const {
+    return static_cast<double>(labels_.extent(label)) / static_cast<double>(parts_[place(label)]);
+  }
+
+  std::optional<Label> largest(const Labels& labels) const {
+    std::optional<Label> best;
+    for (const auto label : labels)
+      if (may_cut(label) && size_along(label) >= 2 && (!best || size_along(label) > size_along(*best))) best = label;
+    return best;
+  }
+
+  std::int64_t calls() const { return product_of(parts_) / product_of(blocks_); }
+
+  double points_per_call() const {
+    double points = 1;
+    for (const auto label : join_.partition.labels) points *= size_along(label);
+    return points;
+  }
+
+  double tile_bytes(const Labels& labels, DType type) const {
+    auto bytes = static_cast<double>(size_of(type));
+    for (const auto label : labels) bytes *= size_along(label);
+    return bytes;
+  }
+
+  const LabelTable& labels_;
+  const JoinNode& join_;
+  const ClusterShape& cluster_;
+  Partition blocks_;
+  Partition parts_;
+};
+
+class Planner {
+ public:
+  Planner(const EinGraph& graph, const Labelling& labelling, const Placement& placement, const ClusterShape& cluster)
+      : graph_(graph), labelling_(labelling), placement_(placement), cluster_(cluster), result_(graph.size()) {
+    plan_.ranks = cluster.ranks;
+    plan_.coordinator = cluster.coordinator;
+    plan_.labels = graph.labels();
+    std::vector<LabelPartition> partitions;
+    for (const auto& vertex : labelling.vertices) partitions.push_back(vertex.partition);
+    for (const auto& chain : graph.chains()) {
+      if (const auto partition = partition_of_chain(graph, chain, partitions)) {
+        inside_chains_.insert(chain.body.begin(), chain.body.end());
+        chains_.emplace(chain.result, fused_join(graph, chain, *partition));
+      }
+    }
+  }
+
+  DistributedPlan run(const DistributedResult& result) {
+    const auto needed = reached_by_output(graph_);
+    for (std::size_t v = 0; v < graph_.size(); ++v) {
+      const VertexId id(v);
+      const auto chain = chains_.find(id);
+      if (!needed[v] || (chain == chains_.end() && inside_chains_.contains(id))) continue;
+      if (graph_.vertex(id).is_input()) result_[v] = scan(id);
+      else result_[v] = compute(id, chain != chains_.end() ? chain->second : join_of(id));
+    }
+    deliver(result);
+    return std::move(plan_);
+  }
+
+ private:
+  StepId add(DistributedStep step) {
+    plan_.steps.push_back(std::move(step));
+    return StepId(plan_.steps.size() - 1);
+  }
+
+  JoinNode join_of(VertexId id) const {
+    const auto& vertex = graph_.vertex(id);
+    JoinNode join{{}, vertex.einsum, labelling_.vertices[id.index()].partition, vertex.compute_dtype};
+    for (const auto input : vertex.inputs) join.inputs.emplace_back(input.index());
+    return join;
+  }
+
+  StepId scan(VertexId id) {
+    const auto& tensor = *graph_.vertex(id).stored;
+    const auto [list, is_new] = holder_lists_.try_emplace(tensor.name, plan_.holder_lists);
+    if (is_new) ++plan_.holder_lists;
+    return add({ScanStep{tensor, list->second}, id, tensor.dtype, tensor.grid, list->second});
+  }
+
+  // The relation in the tiles of `grid`, at least where `wanted` has them.
+  StepId bring(StepId source, const TileGrid& grid, const BlockPlacement& wanted) {
+    const auto& there = plan_.step(source);
+    const auto* blocks = std::get_if<BlockPlacement>(&there.placement);
+    if (there.grid == grid && blocks != nullptr && covers(*blocks, wanted)) return source;
+    for (const auto brought : moved_[source])
+      if (plan_.step(brought).grid == grid && covers(std::get<BlockPlacement>(plan_.step(brought).placement), wanted))
+        return brought;
+    const auto step = add({RedistributeStep{source}, there.vertex, there.dtype, grid, wanted});
+    moved_[source].push_back(step);
+    return step;
+  }
+
+  StepId compute(VertexId id, JoinNode join) {
+    const auto& vertex = graph_.vertex(id);
+    const auto& placed = placement_.vertices[id.index()];
+    const auto blocks = blocks_of_calls(id, join);
+    join.partition.parts = refined(id, join, blocks);
+    ComputeStep step{{}, {}, blocks.parts, blocks.at};
+    for (std::size_t n = 0; n < join.inputs.size(); ++n) {
+      const auto& labels = join.einsum.inputs[n];
+      const auto source = result_[join.inputs[n].index()];
+      const TileGrid grid(plan_.step(source).grid.shape(), join.partition.project(labels));
+      step.inputs.push_back(bring(source, grid, projected(blocks, join.partition.labels, labels)));
+    }
+    join.inputs.clear();
+    const TileGrid grid(vertex.bound, join.partition.project(join.einsum.output));
+    const auto of_result = projected(blocks, join.partition.labels, join.einsum.output);
+    step.join = std::move(join);
+    const bool partial = step.is_partial();
+    const auto type = partial ? step.join.compute_dtype : vertex.dtype;
+    const auto computed = add({std::move(step), id, type, grid, of_result});
+    if (!partial) return computed;
+    return add(
+        {ReduceStep{computed}, id, vertex.dtype, grid, placed.result.blocks(placement_.mesh_axes, cluster_.ranks)});
+  }
+
+  // Those of the placement, whose labels may stand in another order.
+  BlockPlacement blocks_of_calls(VertexId id, const JoinNode& join) const {
+    const auto& placed = placement_.vertices[id.index()];
+    return projected(placed.calls.blocks(placement_.mesh_axes, cluster_.ranks), placed.labels, join.partition.labels);
+  }
+
+  Partition refined(VertexId id, const JoinNode& join, const BlockPlacement& blocks) const {
+    Refinement refinement(graph_.labels(), join, cluster_, blocks.parts);
+    const auto& scattered = placement_.vertices[id.index()].result;
+    for (std::size_t d = 0; d < join.einsum.output.size(); ++d)
+      refinement.raise(join.einsum.output[d], std::int64_t{1} << scattered.axes[d].size());
+    std::vector<std::size_t> order(join.inputs.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto source = [&](std::size_t n) -> const DistributedStep& {
+      return plan_.step(result_[join.inputs[n].index()]);
+    };
+    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) {
+      return source(a).grid.shape().element_count() > source(b).grid.shape().element_count();
+    });
+    for (const auto n : order) refinement.adopt(join.einsum.inputs[n], source(n).grid.partition());
+    refinement.split_calls();
+    for (std::size_t n = 0; n < join.inputs.size(); ++n) refinement.split_tiles(join.einsum.inputs[n], source(n).dtype);
+    refinement.split_tiles(join.einsum.output, join.compute_dtype);
+    return refinement.take();
+  }
+
+  void deliver(const DistributedResult& result) {
+    const auto last = result_[graph_.output().index()];
+    const auto there = plan_.step(last);
+    DistributedStep step{RedistributeStep{last}, graph_.output(), there.dtype, result.grid, plan_.holder_lists};
+    if (result.stored) {
+      ++plan_.holder_lists;
+    } else {
+      BlockPlacement whole{Partition(result.grid.rank(), 1), {}};
+      whole.at.resize(cluster_.ranks);
+      whole.at[cluster_.coordinator] = TileKey(result.grid.rank(), 0);
+      step.placement = std::move(whole);
+    }
+    add(std::move(step));
+  }
+
+  const EinGraph& graph_;
+  const Labelling& labelling_;
+  const Placement& placement_;
+  const ClusterShape& cluster_;
+  DistributedPlan plan_;
+  std::vector<StepId> result_;  // of each vertex
+  std::map<VertexId, JoinNode> chains_;
+  std::set<VertexId> inside_chains_;
+  std::map<std::string, std::size_t> holder_lists_;
+  std::map<StepId, std::vector<StepId>> moved_;
+};
+
+}  // namespace
+
+DistributedPlan plan_distributed(const EinGraph& graph, const Labelling& labelling, const Placement& placement,
+                                 const ClusterShape& cluster, const DistributedResult& result) {
+  return Planner(graph, labelling, placement, cluster).run(result);
+}
+
+}  // namespace eindb

@@ -1,0 +1,137 @@
+#include "optimizer/distributed_planner.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "optimizer/partitions/strategy.hpp"
+#include "tests/optimizer/graph_builder.hpp"
+#include "tests/optimizer/random_graph.hpp"
+
+namespace eindb {
+namespace {
+
+using testing::GraphBuilder;
+using testing::RandomGraph;
+
+DistributedPlan planned(const EinGraph& graph, std::int64_t workers, bool stored = false) {
+  const auto computing = std::int64_t{1} << (workers >= 8 ? 3 : workers >= 4 ? 2 : workers >= 2 ? 1 : 0);
+  const auto labelling = label(graph, {}, {computing, false, std::nullopt});
+  const ClusterShape cluster{static_cast<std::size_t>(workers) + 1, static_cast<Rank>(workers), workers, 4, 1 << 20};
+  const auto& output = graph.vertex(graph.output());
+  return plan_distributed(graph, labelling, place(graph, labelling, workers), cluster,
+                          {TileGrid(output.bound, Partition(output.bound.rank(), 1)), stored});
+}
+
+std::string outline(const DistributedPlan& plan) {
+  std::string out;
+  for (std::size_t n = 0; n < plan.steps.size(); ++n) {
+    out += (n == 0 ? "" : ", ") + operator_name(plan.steps[n]);
+    for (const auto input : inputs_of(plan.steps[n])) out += " " + std::to_string(input.index());
+  }
+  return out;
+}
+
+bool holds_tile(const DistributedStep& step, std::size_t rank, const TileKey& tile) {
+  const auto& blocks = std::get<BlockPlacement>(step.placement);
+  if (!blocks.at[rank]) return false;
+  for (std::size_t d = 0; d < tile.size(); ++d)
+    if (tile[d] / (step.grid.partition()[d] / blocks.parts[d]) != (*blocks.at[rank])[d]) return false;
+  return true;
+}
+
+void expect_sound(const DistributedPlan& plan) {
+  for (std::size_t n = 0; n < plan.steps.size(); ++n) {
+    const auto& step = plan.steps[n];
+    for (const auto input : inputs_of(step)) ASSERT_LT(input.index(), n);
+    if (const auto* blocks = std::get_if<BlockPlacement>(&step.placement)) {
+      ASSERT_EQ(blocks->at.size(), plan.ranks);
+      for (std::size_t d = 0; d < blocks->parts.size(); ++d)
+        EXPECT_EQ(step.grid.partition()[d] % blocks->parts[d], 0) << "step " << n;
+    }
+    const auto* compute = std::get_if<ComputeStep>(&step.op);
+    if (compute == nullptr) continue;
+    const auto& join = compute->join;
+    const auto& labels = join.partition.labels;
+    for (std::size_t i = 0; i < compute->inputs.size(); ++i) {
+      const auto& input = plan.step(compute->inputs[i]);
+      EXPECT_EQ(input.grid.partition(), join.partition.project(join.einsum.inputs[i]));
+      for (std::size_t rank = 0; rank < plan.ranks; ++rank) {
+        if (!compute->at[rank]) continue;
+        // The first tile and the last that the block reads.
+        for (const std::int64_t last : {0, 1}) {
+          TileKey tile;
+          for (const auto label : join.einsum.inputs[i]) {
+            const auto l = static_cast<std::size_t>(std::find(labels.begin(), labels.end(), label) - labels.begin());
+            const auto per_block = join.partition.parts[l] / compute->blocks[l];
+            tile.push_back((*compute->at[rank])[l] * per_block + last * (per_block - 1));
+          }
+          EXPECT_TRUE(holds_tile(input, rank, tile)) << "step " << n << ", operand " << i << ", rank " << rank;
+        }
+      }
+    }
+    // Every block of the label space is somebody's.
+    std::vector<TileKey> blocks;
+    for (const auto& at : compute->at)
+      if (at) blocks.push_back(*at);
+    std::sort(blocks.begin(), blocks.end());
+    blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
+    EXPECT_EQ(blocks.size(), static_cast<std::size_t>(LabelPartition{labels, compute->blocks}.kernel_calls()));
+    if (compute->is_partial()) {
+      ASSERT_LT(n + 1, plan.steps.size());
+      EXPECT_TRUE(std::holds_alternative<ReduceStep>(plan.steps[n + 1].op));
+    }
+  }
+}
+
+TEST(DistributedPlanner, WhatIsThereInTheRightTilesIsNotMoved) {
+  GraphBuilder b;
+  const auto i = b.label("i", 64);
+  const auto j = b.label("j", 64);
+  const auto k = b.label("k", 64);
+  const auto x = b.input("X", {64, 64}, {4, 1});
+  const auto y = b.input("Y", {64, 64}, {1, 1});
+  const auto z = b.contraction("Z", {{x, {i, j}}, {y, {j, k}}}, {i, k});
+  b.vertex("Q", {{z, {i, k}}}, {i, k}, testing::call(ScalarOp::Exp, {testing::op(0)}));
+  const auto plan = planned(b.graph, 4);
+  expect_sound(plan);
+  // X is where a stored tensor's holders say; Q reads Z where it was computed; the coordinator gets the result.
+  EXPECT_EQ(outline(plan), "scan, scan, redistribute 0, redistribute 1, compute 2 3, compute 4, redistribute 5");
+  EXPECT_EQ(plan.holder_lists, 2U);
+  const auto& last = std::get<BlockPlacement>(plan.steps.back().placement);
+  for (std::size_t rank = 0; rank < plan.ranks; ++rank) EXPECT_EQ(last.at[rank].has_value(), rank == 4);
+  EXPECT_EQ(planned(b.graph, 4, true).holder_lists, 3U);
+}
+
+TEST(DistributedPlanner, PartialResultsAreReduced) {
+  GraphBuilder b;
+  const auto i = b.label("i", 2);
+  const auto j = b.label("j", 4096);
+  const auto x = b.input("X", {2, 4096}, {1, 4});
+  b.contraction("Z", {{x, {i, j}}}, {i});
+  const auto plan = planned(b.graph, 4);
+  expect_sound(plan);
+  EXPECT_EQ(outline(plan), "scan, redistribute 0, compute 1, reduce 2, redistribute 3");
+  EXPECT_EQ(plan.steps[2].grid.partition(), (Partition{2}));
+}
+
+TEST(DistributedPlanner, RandomGraphsGiveSoundPlans) {
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    RandomGraph random(seed);
+    std::vector<VertexId> vertices;
+    for (std::size_t n = 0; n < 2 + random.pick(2); ++n) vertices.push_back(random.input());
+    for (std::size_t n = 0; n < 1 + random.pick(4); ++n) {
+      std::vector<VertexId> inputs{vertices[random.pick(vertices.size())]};
+      if (random.pick(3) > 0) inputs.push_back(vertices[random.pick(vertices.size())]);
+      vertices.push_back(random.vertex(inputs));
+    }
+    const auto workers = static_cast<std::int64_t>(1 + random.pick(9));
+    SCOPED_TRACE("seed " + std::to_string(seed) + ", workers " + std::to_string(workers));
+    expect_sound(planned(random.builder.graph, workers, random.pick(2) == 0));
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace eindb
