@@ -70,8 +70,9 @@ WorkerNumber ShardLog::number_of(const ShardWorker& worker) {
   select->bind(1, number(worker.data));
   if (select->step() && select->text(1) == worker.address) return worker_number(select->integer(0));
   connection_
-      .prepare("INSERT INTO main.eindb_workers (data_id, address) VALUES (?, ?)"
-               " ON CONFLICT (data_id) DO UPDATE SET address = excluded.address")
+      .prepare(
+          "INSERT INTO main.eindb_workers (data_id, address) VALUES (?, ?)"
+          " ON CONFLICT (data_id) DO UPDATE SET address = excluded.address")
       .bind(1, number(worker.data))
       .bind(2, worker.address)
       .run();
@@ -137,14 +138,16 @@ std::vector<UnsettledCommit> ShardLog::unsettled() {
 
 void ShardLog::acknowledge(ShardTransaction transaction, const ShardWorker& worker) {
   connection_
-      .prepare("DELETE FROM main.eindb_shard_participants WHERE txn = ? AND worker_id ="
-               " (SELECT worker_id FROM main.eindb_workers WHERE data_id = ?)")
+      .prepare(
+          "DELETE FROM main.eindb_shard_participants WHERE txn = ? AND worker_id ="
+          " (SELECT worker_id FROM main.eindb_workers WHERE data_id = ?)")
       .bind(1, number(transaction))
       .bind(2, number(worker.data))
       .run();
   connection_
-      .prepare("DELETE FROM main.eindb_shard_transactions WHERE txn = ?1 AND NOT EXISTS"
-               " (SELECT 1 FROM main.eindb_shard_participants WHERE txn = ?1)")
+      .prepare(
+          "DELETE FROM main.eindb_shard_transactions WHERE txn = ?1 AND NOT EXISTS"
+          " (SELECT 1 FROM main.eindb_shard_participants WHERE txn = ?1)")
       .bind(1, number(transaction))
       .run();
 }
@@ -179,7 +182,8 @@ void ShardLog::forget(const ShardGarbage& dropped) {
   auto remove = connection_.prepare(
       "DELETE FROM main.eindb_shard_garbage WHERE content_id = ? AND worker_id ="
       " (SELECT worker_id FROM main.eindb_workers WHERE data_id = ?)");
-  for (const auto content : dropped.contents) remove.bind(1, number(content)).bind(2, number(dropped.worker.data)).run();
+  for (const auto content : dropped.contents)
+    remove.bind(1, number(content)).bind(2, number(dropped.worker.data)).run();
 }
 
 }  // namespace eindb

@@ -77,9 +77,7 @@ class ShardedContentsTest : public ::testing::Test {
       if (value(store, id) != value(store, 0)) return -1;
     return value(store, 0);
   }
-  std::int64_t rows(const std::string& table) {
-    return db().query_integer("SELECT COUNT(*) FROM " + table);
-  }
+  std::int64_t rows(const std::string& table) { return db().query_integer("SELECT COUNT(*) FROM " + table); }
   void expect_nothing_pending() {
     EXPECT_EQ(rows("eindb_shard_transactions"), 0);
     EXPECT_EQ(rows("eindb_shard_participants"), 0);
