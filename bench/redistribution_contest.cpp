@@ -73,13 +73,13 @@ double gather_seconds(Exchange& exchange, const Exchange::Group& group, std::siz
 }  // namespace
 
 CollectiveLatency measured_latency(Exchange& exchange) {
-  constexpr std::size_t kBytes = std::size_t{4} << 20U;
+  constexpr std::size_t kElements = std::size_t{1} << 20U;
   const auto ranks = static_cast<double>(exchange.size());
   CHECK(ranks > 2, "latency is measured among two ranks and among more");
   const auto two = gather_seconds(exchange, {0, 1}, 8);
   const auto all = gather_seconds(exchange, everyone(exchange), 8);
-  const auto large = gather_seconds(exchange, everyone(exchange), kBytes);
-  const auto elements_per_second = ranks * static_cast<double>(kBytes / 4) / std::max(1e-9, large - all);
+  const auto large = gather_seconds(exchange, everyone(exchange), kElements * sizeof(float));
+  const auto elements_per_second = ranks * static_cast<double>(kElements) / std::max(1e-9, large - all);
   const auto per_peer = std::max(0.0, (all - two) / (ranks - 2));
   return {std::max(0.0, two - per_peer) * elements_per_second, per_peer * elements_per_second};
 }

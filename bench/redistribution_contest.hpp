@@ -22,12 +22,12 @@ struct ContestRound {
   RunFigures quickest;  ///< by elements and latency, with memory for the fallback
 };
 
-/// What a collective costs on this exchange beside its elements, in elements of FLOAT32: measured by allgathers of next to
-/// nothing and of megabytes among two ranks and among all. Every rank calls it, and gets the same.
+/// What a collective costs on this exchange beside its elements, in elements of FLOAT32: measured by allgathers of next
+/// to nothing and of megabytes among two ranks and among all. Every rank calls it, and gets the same.
 CollectiveLatency measured_latency(Exchange& exchange);
 
-/// Runs problems over the mesh of the exchange's ranks; every rank calls it with the same arguments, whatever the exchange:
-/// threads of a process, processes over TCP or MPI.
+/// Runs problems over the mesh of the exchange's ranks; every rank calls it with the same arguments, whatever the
+/// exchange: threads of a process, processes over TCP or MPI.
 std::vector<ContestRound> run_contest(const std::vector<testing::RedistributionProblem>& problems,
                                       const CollectiveLatency& latency, Exchange& exchange);
 

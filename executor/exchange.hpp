@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "plan/tile_holders.hpp"
+#include "tensor/tile_holders.hpp"
 #include "tensor/dtype.hpp"
 #include "tensor/einsum.hpp"
 

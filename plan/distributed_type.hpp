@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "plan/mesh.hpp"
-#include "plan/tile_holders.hpp"
+#include "tensor/tile_holders.hpp"
 
 namespace eindb {
 
@@ -33,8 +33,8 @@ class DistributedType {
   /// Throws Error{Shape} or Error{Value} if an invariant does not hold.
   DistributedType(Mesh mesh, std::vector<DistributedDimension> dimensions);
   /// Reads "[3{x}12, 2{y}12]"; a dimension that nothing cuts is its extent, or "12{}12". Throws Error{Syntax} or, with
-  /// the place in the text, Error{UnknownName} for an axis that is not in the mesh and Error{Shape} for sizes that do not
-  /// agree.
+  /// the place in the text, Error{UnknownName} for an axis that is not in the mesh and Error{Shape} for sizes that do
+  /// not agree.
   static DistributedType parse(std::string_view text, const Mesh& mesh);
 
   const Mesh& mesh() const { return mesh_; }

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "plan/tile_holders.hpp"
+#include "tensor/tile_holders.hpp"
 #include "tensor/shape.hpp"
 
 namespace eindb {

@@ -7,7 +7,7 @@
 
 #include "plan/distributed_type.hpp"
 #include "plan/index_box.hpp"
-#include "plan/tile_holders.hpp"
+#include "tensor/tile_holders.hpp"
 #include "tensor/shape.hpp"
 
 namespace eindb {
@@ -49,9 +49,10 @@ struct RedistributionStep {
   double cost = 0;  ///< elements per rank, and latency where the planner was told of it
 };
 
-/// Moves a dense tensor from one placement in blocks to another of the same ranks, by collectives that all ranks run in the
-/// same order. The contract between optimizer/redistribution, which makes it, and executor/redistribution_run. Ranks
-/// that hold no block at the beginning and at the end take no part; only a DirectExchange may begin or end a part.
+/// Moves a dense tensor from one placement in blocks to another of the same ranks, by collectives that all ranks run in
+/// the same order. The contract between optimizer/redistribution, which makes it, and executor/redistribution_run.
+/// Ranks that hold no block at the beginning and at the end take no part; only a DirectExchange may begin or end a
+/// part.
 struct RedistributionPlan {
   Shape shape;
   BlockPlacement source;

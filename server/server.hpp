@@ -11,7 +11,7 @@
 #include "server/http_endpoint.hpp"
 #include "server/server_log.hpp"
 #include "server/shared_resources.hpp"
-#include "server/tls_context.hpp"
+#include "security/tls_context.hpp"
 
 namespace eindb {
 

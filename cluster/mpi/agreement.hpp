@@ -11,7 +11,7 @@
 #include "cluster/mpi/mpi_support.hpp"
 #include "cluster/mpi/outbox.hpp"
 #include "common/error.hpp"
-#include "plan/tile_holders.hpp"
+#include "tensor/tile_holders.hpp"
 
 namespace eindb::mpi {
 

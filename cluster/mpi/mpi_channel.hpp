@@ -6,7 +6,7 @@
 
 #include "cluster/channel.hpp"
 #include "cluster/mpi/outbox.hpp"
-#include "plan/tile_holders.hpp"
+#include "tensor/tile_holders.hpp"
 
 namespace eindb::mpi {
 

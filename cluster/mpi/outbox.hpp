@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cluster/mpi/mpi_support.hpp"
-#include "plan/tile_holders.hpp"
+#include "tensor/tile_holders.hpp"
 
 namespace eindb::mpi {
 
