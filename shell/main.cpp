@@ -42,6 +42,10 @@ bool run_interactively(Shell& shell, Session& session, const CommandLine& line) 
 
 /// The exit status.
 int run(const CommandLine& line) {
+  if (line.worker) {
+    run_worker(*line.worker);
+    return 0;
+  }
   if (line.serve) {
     run_server(*line.serve, line.database, line.session.read_only);
     return 0;

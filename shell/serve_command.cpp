@@ -65,7 +65,7 @@ ServerOptions options_of(const ServeCommand& command, const std::string& databas
   options.read_only = read_only;
   options.address = std::move(address);
   options.port = port;
-  options.workers = command.workers;
+  options.workers = command.statement_threads;
   options.tls = tls_of(command);
   options.requires_tls = command.requires_tls;
   options.max_connections = command.max_connections;

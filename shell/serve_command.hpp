@@ -11,7 +11,7 @@ namespace eindb {
 /// `eindb serve DATABASE [--listen ADDRESS:PORT] [--http ADDRESS:PORT] [--log FILE] ...`.
 struct ServeCommand {
   std::string listen = "127.0.0.1:5433";
-  int workers = 0;  ///< threads that run statements; 0: by the cores
+  int statement_threads = 0;  ///< that run statements; 0: by the cores
   TlsOptions tls;   ///< without a certificate: none
   bool requires_tls = false;
   std::size_t max_connections = ServerOptions{}.max_connections;
