@@ -99,6 +99,7 @@ control::Hello CoordinatorSession::greet() {
     if (hello.heartbeat < kShortestHeartbeat || hello.heartbeat > kLongestHeartbeat)
       throw Error(ErrorKind::Value, "a heartbeat of " + std::to_string(hello.heartbeat.count()) + " ms makes no sense",
                   std::nullopt, "use one between 1ms and 1h");
+    if (node_.is_draining()) throw Error(ErrorKind::Busy, "it is being drained, and about to leave");
     if (hello.database != 0) node_.shards.claim(hello.database);
     const auto& options = node_.options;
     greeted_->send(encode(control::Welcome{kControlVersion, options.program, node_.shards.id(),
@@ -208,7 +209,11 @@ void CoordinatorSession::take(control::Run run) {
   };
   const std::lock_guard lock(mutex_);
   if (statements_.contains(number)) throw Error(ErrorKind::Corrupt, "the coordinator runs a statement twice");
-  statements_.emplace(number, std::make_unique<StatementRun>(node_, std::move(run), on_done));
+  try {
+    statements_.emplace(number, std::make_unique<StatementRun>(node_, std::move(run), on_done));
+  } catch (const Error&) {  // it is being drained
+    send(control::Done{number, RemoteError::of(std::current_exception())});
+  }
 }
 
 void CoordinatorSession::take(const control::Stop& stop) {

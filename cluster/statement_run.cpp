@@ -22,7 +22,9 @@ class NoSink final : public TileSink {
 }  // namespace
 
 StatementRun::StatementRun(WorkerNode& node, control::Run run, OnDone on_done)
-    : node_(node), run_(std::move(run)), on_done_(std::move(on_done)), thread_([this] { this->run(); }) {}
+    : node_(node), statement_(node), run_(std::move(run)), on_done_(std::move(on_done)), thread_([this] {
+        this->run();
+      }) {}
 
 void StatementRun::stop(const Error& why) noexcept {
   const std::lock_guard lock(mutex_);
@@ -46,6 +48,7 @@ void StatementRun::run() noexcept {
     done.outcome = reason_of(std::current_exception());
   }
   on_done_(std::move(done));
+  statement_.reset();
 }
 
 // Whoever was told to stop fails with whatever it happens to be at.
@@ -63,15 +66,14 @@ PlacedPlan StatementRun::decode() const {
 }
 
 RankReport StatementRun::execute() {
-  WorkerNode::Statement statement(node_);
   const auto placed = decode();
   const auto exchange =
       node_.exchanges.open({run_.statement, run_.rank, placed.plan.coordinator, run_.addresses}, cancellation_);
   use(exchange.get());
   try {
-    auto report = execute(placed, statement, *exchange);
+    auto report = execute(placed, *exchange);
     use(nullptr);
-    statement.count_bytes_of(exchange->counters());
+    statement_->count_bytes_of(exchange->counters());
     return report;
   } catch (...) {
     exchange->abort(std::current_exception());  // the other ranks end, too
@@ -80,11 +82,11 @@ RankReport StatementRun::execute() {
   }
 }
 
-RankReport StatementRun::execute(const PlacedPlan& placed, WorkerNode::Statement& statement, Exchange& exchange) {
+RankReport StatementRun::execute(const PlacedPlan& placed, Exchange& exchange) {
   auto share = node_.memory.take(run_.memory_limit);
   const auto budget = MemoryBudget::create(share->bytes(), node_.options.scratch_directory);
   budget->keep(std::move(share));
-  statement.count_memory_of(budget);
+  statement_->count_memory_of(budget);
   const auto threads = run_.threads == 0 ? node_.options.threads : std::min(run_.threads, node_.options.threads);
   Scheduler scheduler(static_cast<int>(threads));
   WorkerTiles source(node_.shards, placed, run_.rank, run_.contents);

@@ -22,10 +22,10 @@ namespace eindb {
 /// Thread-safe.
 class StatementRun {
  public:
-  /// Told once, by the statement's thread, which has nothing more to do then.
+  /// Told once, by the statement's thread, at its end.
   using OnDone = std::function<void(control::Done)>;
 
-  /// Begins. `node` outlives it.
+  /// Begins. `node` outlives it. Error{Busy} if the worker takes no statements.
   StatementRun(WorkerNode& node, control::Run run, OnDone on_done);
   /// Waits until it has ended; stop() makes that soon.
   ~StatementRun() { thread_.join(); }
@@ -39,11 +39,12 @@ class StatementRun {
   void run() noexcept;
   PlacedPlan decode() const;
   RankReport execute();
-  RankReport execute(const PlacedPlan& placed, WorkerNode::Statement& statement, Exchange& exchange);
+  RankReport execute(const PlacedPlan& placed, Exchange& exchange);
   RemoteError reason_of(const std::exception_ptr& error) const;
   void use(Exchange* exchange) noexcept;
 
   WorkerNode& node_;
+  std::optional<WorkerNode::Statement> statement_;  // until all has been said
   const control::Run run_;
   const OnDone on_done_;
   Cancellation cancellation_;
