@@ -20,11 +20,12 @@ constexpr std::size_t kMostMessage = 380;
 constexpr std::size_t kMostHint = kMostFrameHead - kTextOffset - kMostMessage;
 
 // The numbers are part of the protocol: never reuse one.
-constexpr std::array kKinds{ErrorKind::Syntax,    ErrorKind::UnknownName, ErrorKind::DuplicateName, ErrorKind::Label,
-                            ErrorKind::Shape,     ErrorKind::Type,        ErrorKind::Value,         ErrorKind::NullValue,
-                            ErrorKind::Unsupported, ErrorKind::Io,        ErrorKind::Corrupt,       ErrorKind::ReadOnly,
-                            ErrorKind::Busy,      ErrorKind::Conflict,    ErrorKind::Cancelled,     ErrorKind::MemoryLimit,
-                            ErrorKind::WorkerLost, ErrorKind::Permission, ErrorKind::Sql,           ErrorKind::Internal};
+constexpr std::array kKinds{
+    ErrorKind::Syntax,      ErrorKind::UnknownName, ErrorKind::DuplicateName, ErrorKind::Label,
+    ErrorKind::Shape,       ErrorKind::Type,        ErrorKind::Value,         ErrorKind::NullValue,
+    ErrorKind::Unsupported, ErrorKind::Io,          ErrorKind::Corrupt,       ErrorKind::ReadOnly,
+    ErrorKind::Busy,        ErrorKind::Conflict,    ErrorKind::Cancelled,     ErrorKind::MemoryLimit,
+    ErrorKind::WorkerLost,  ErrorKind::Permission,  ErrorKind::Sql,           ErrorKind::Internal};
 
 std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/error.hpp"
-#include "plan/tile_holders.hpp"
+#include "tensor/tile_holders.hpp"
 
 namespace eindb {
 

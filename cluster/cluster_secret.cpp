@@ -8,8 +8,8 @@
 namespace eindb {
 namespace {
 
-// All nodes have to arrive at the same key without having talked: the salt is the same everywhere, and only keeps tables
-// made for other programs from being of use.
+// All nodes have to arrive at the same key without having talked: the salt is the same everywhere, and only keeps
+// tables made for other programs from being of use.
 constexpr std::string_view kSalt = "eindb cluster secret";
 constexpr int kIterations = 20'000;
 
@@ -25,8 +25,9 @@ ClusterSecret ClusterSecret::from_file(const std::string& path) {
   if (!std::getline(file, line) && !file.eof()) throw Error(ErrorKind::Io, "cannot read the secret '" + path + "'");
   if (!line.empty() && line.back() == '\r') line.pop_back();
   if (line.size() < kFewestBytes)
-    throw Error(ErrorKind::Value, "the secret '" + path + "' is too short", std::nullopt,
-                "its first line has " + std::to_string(kFewestBytes) + " bytes at least: openssl rand -hex 32 > " + path);
+    throw Error(
+        ErrorKind::Value, "the secret '" + path + "' is too short", std::nullopt,
+        "its first line has " + std::to_string(kFewestBytes) + " bytes at least: openssl rand -hex 32 > " + path);
   ClusterSecret secret(line);
   wipe(line);
   return secret;

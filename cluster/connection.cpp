@@ -26,8 +26,7 @@ bool would_block(int error) { return error == EAGAIN || error == EWOULDBLOCK || 
 
 }  // namespace
 
-Connection::Connection(FileDescriptor socket, std::string peer)
-    : socket_(std::move(socket)), peer_(std::move(peer)) {}
+Connection::Connection(FileDescriptor socket, std::string peer) : socket_(std::move(socket)), peer_(std::move(peer)) {}
 
 void Connection::fail(const std::string& what) const {
   throw Error(ErrorKind::WorkerLost, "the connection to " + peer_ + " " + what);

@@ -14,9 +14,9 @@
 
 namespace eindb {
 
-/// A connection between two nodes: bytes as long as the handshake goes on, frames from then on. Nothing here waits: what
-/// the socket cannot do now is told, for the caller to wait until it can. Payloads are sent from where they lie and
-/// received to where they belong; what is small is gathered, so that many frames go in one call of the system.
+/// A connection between two nodes: bytes as long as the handshake goes on, frames from then on. Nothing here waits:
+/// what the socket cannot do now is told, for the caller to wait until it can. Payloads are sent from where they lie
+/// and received to where they belong; what is small is gathered, so that many frames go in one call of the system.
 ///
 /// Throws Error{WorkerLost} where the connection has ended or is broken, Error{Corrupt} where what came is no frame of
 /// this connection; it is of no use then. Used by one thread at a time.
@@ -71,8 +71,8 @@ class Connection {
   void finish_frame();
 
  private:
-  static constexpr std::size_t kMostStaged = std::size_t{32} << 10U;
-  static constexpr std::size_t kSmallPayload = std::size_t{4} << 10U;
+  static constexpr std::size_t kMostStaged = std::size_t{64} << 10U;
+  static constexpr std::size_t kSmallPayload = std::size_t{16} << 10U;
   static constexpr std::size_t kReadAhead = std::size_t{16} << 10U;
 
   SocketProgress read(std::span<std::byte> to);

@@ -9,7 +9,10 @@ namespace asio = boost::asio;
 using boost::system::error_code;
 
 ConnectionTask::ConnectionTask(NodeTasks& tasks, std::unique_ptr<Connection> connection)
-    : tasks_(tasks), connection_(std::move(connection)), waiter_(std::in_place, tasks.io, connection_->socket()), timer_(std::in_place, tasks.io) {}
+    : tasks_(tasks),
+      connection_(std::move(connection)),
+      waiter_(std::in_place, tasks.io, connection_->socket()),
+      timer_(std::in_place, tasks.io) {}
 
 void ConnectionTask::start() {
   tasks_.alive.insert(shared_from_this());

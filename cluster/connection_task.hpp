@@ -17,15 +17,16 @@ namespace eindb {
 
 class ConnectionTask;
 
-/// What the thread of a node works on. All of it, but log, belongs to that thread; the tasks are alive until they are over.
+/// What the thread of a node works on. All of it, but log, belongs to that thread; the tasks are alive until they are
+/// over.
 struct NodeTasks {
   boost::asio::io_context io{1};
   std::set<std::shared_ptr<ConnectionTask>> alive;
   std::function<void(std::string_view)> log;  ///< any thread
 };
 
-/// Something that goes on with a connection whenever its socket is ready. All is called in the thread of the node. Made by
-/// start_task(); over when it has given the connection away or has closed it.
+/// Something that goes on with a connection whenever its socket is ready. All is called in the thread of the node. Made
+/// by start_task(); over when it has given the connection away or has closed it.
 class ConnectionTask : public std::enable_shared_from_this<ConnectionTask> {
  public:
   ConnectionTask(NodeTasks& tasks, std::unique_ptr<Connection> connection);

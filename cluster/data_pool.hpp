@@ -39,8 +39,8 @@ class StatementConnections {
   const Rank self_;
 };
 
-/// A node's data connections that are in no statement: those that it may bind, those that others may bind, and those that
-/// others have bound to a statement that this node has not begun yet. Of the node's thread.
+/// A node's data connections that are in no statement: those that it may bind, those that others may bind, and those
+/// that others have bound to a statement that this node has not begun yet. Of the node's thread.
 class DataPool {
  public:
   explicit DataPool(NodeTasks& tasks) : tasks_(tasks) {}

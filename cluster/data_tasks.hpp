@@ -6,7 +6,7 @@
 #include <string>
 
 #include "cluster/connection_task.hpp"
-#include "plan/tile_holders.hpp"
+#include "tensor/tile_holders.hpp"
 
 namespace eindb {
 
@@ -23,8 +23,7 @@ class IdleTask : public ConnectionTask {
  public:
   /// `released`: the statement whose end is awaited; nullopt: none.
   using Bound = std::function<void(std::unique_ptr<Connection>, const DataBinding&)>;
-  IdleTask(NodeTasks& tasks, std::unique_ptr<Connection> connection, std::optional<std::uint64_t> released,
-           Bound bound)
+  IdleTask(NodeTasks& tasks, std::unique_ptr<Connection> connection, std::optional<std::uint64_t> released, Bound bound)
       : ConnectionTask(tasks, std::move(connection)), released_(released), bound_(std::move(bound)) {}
 
   /// Whether this side may bind it.

@@ -36,7 +36,9 @@ struct FrameHeader {
 
 inline constexpr std::size_t kFrameHeaderBytes = 64;
 inline constexpr std::size_t kMostFrameHead = 512;
-inline constexpr std::size_t kMostFramePayload = std::size_t{1} << 20U;
+/// What is made a checksum of is still in the cache when it is sent, and when it was received: a quarter faster than 1
+/// MiB.
+inline constexpr std::size_t kMostFramePayload = std::size_t{256} << 10U;
 
 using FrameHeaderBytes = std::array<std::byte, kFrameHeaderBytes>;
 

@@ -39,7 +39,8 @@ std::string_view text_of(std::span<const std::byte> bytes) {
 // Names and reasons stand in logs and in front of users.
 std::string printable(std::string_view text) {
   std::string result(text);
-  std::replace_if(result.begin(), result.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  std::replace_if(
+      result.begin(), result.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
   return result;
 }
 

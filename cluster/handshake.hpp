@@ -92,7 +92,7 @@ class Handshake {
   const std::uint16_t version_;
   Stage stage_;
   std::size_t needed_ = kHeadBytes;
-  std::string received_;    // of the message that is being received
+  std::string received_;  // of the message that is being received
   std::string output_;
   std::string transcript_;  // Hello and Challenge
   Introduction peer_;

@@ -16,8 +16,8 @@ struct NodeCredentials {
   const TlsContext* tls = nullptr;  ///< of the side that it is for; null: without TLS
 };
 
-/// The beginning of a connection: TLS, if the node has it, and the handshake. Whoever does not know the secret is told so
-/// after a second, so that guessing takes its time; whoever is silent is not waited for long.
+/// The beginning of a connection: TLS, if the node has it, and the handshake. Whoever does not know the secret is told
+/// so after a second, so that guessing takes its time; whoever is silent is not waited for long.
 class HandshakeTask : public ConnectionTask {
  public:
   using Done = std::function<void(std::unique_ptr<Connection>, const Introduction& peer)>;

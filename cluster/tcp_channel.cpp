@@ -1,9 +1,8 @@
 #include "cluster/tcp_channel.hpp"
 
 #include <algorithm>
-#include <utility>
-
 #include <boost/asio/post.hpp>
+#include <utility>
 
 namespace eindb {
 
@@ -11,7 +10,8 @@ namespace eindb {
 
 void ChannelTask::send(std::span<const std::byte> message) {
   if (message.size() > kMostMessage)
-    throw Error(ErrorKind::Value, "a message of " + std::to_string(message.size()) + " bytes is too large for a channel");
+    throw Error(ErrorKind::Value,
+                "a message of " + std::to_string(message.size()) + " bytes is too large for a channel");
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return end_ || outbox_.empty() || outbox_bytes_ + message.size() <= kMostWaiting; });
   if (end_) throw Error(*end_);

@@ -58,8 +58,8 @@ class ChannelTask : public ConnectionTask {
   std::optional<Error> end_;
 };
 
-/// A Channel over a connection that was authenticated. Its messages are sent and received by the node's thread; after the
-/// node it is closed.
+/// A Channel over a connection that was authenticated. Its messages are sent and received by the node's thread; after
+/// the node it is closed.
 class TcpChannel : public Channel {
  public:
   TcpChannel(std::shared_ptr<ChannelTask> task, std::string peer) : task_(std::move(task)), peer_(std::move(peer)) {}

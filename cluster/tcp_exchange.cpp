@@ -37,8 +37,7 @@ FrameKind kind_of(const Traffic& traffic) { return traffic.is_streamed ? FrameKi
 TcpExchange::TcpExchange(StatementRanks ranks, std::vector<std::unique_ptr<Connection>> connections,
                          std::weak_ptr<DataConnections> home)
     : ranks_(std::move(ranks)), home_(std::move(home)), links_(connections.size()), wake_(make_event()) {
-  for (std::size_t peer = 0; peer < connections.size(); ++peer)
-    links_[peer].connection = std::move(connections[peer]);
+  for (std::size_t peer = 0; peer < connections.size(); ++peer) links_[peer].connection = std::move(connections[peer]);
 }
 
 TcpExchange::~TcpExchange() {

@@ -29,10 +29,10 @@ class DataConnections {
   virtual void log(std::string_view line) = 0;
 };
 
-/// One rank's part in a statement over TCP: a connection to each other rank. All of them are served by the thread that runs
-/// an operation, whichever is ready next, so that no bytes wait for a thread to wake: what is to be sent goes from where
-/// it lies to the socket, and what comes goes from the socket to where it belongs. What the sockets hold is all that is
-/// buffered: a rank that does not receive is not sent to, while the others go on.
+/// One rank's part in a statement over TCP: a connection to each other rank. All of them are served by the thread that
+/// runs an operation, whichever is ready next, so that no bytes wait for a thread to wake: what is to be sent goes from
+/// where it lies to the socket, and what comes goes from the socket to where it belongs. What the sockets hold is all
+/// that is buffered: a rank that does not receive is not sent to, while the others go on.
 ///
 /// While an operation runs, all connections are listened to, also those that it does not use: any rank may tell of a
 /// failure. A connection that ends where nothing is wanted of it says nothing: its rank may be done with the statement.
@@ -103,9 +103,9 @@ class TcpExchange : public CollectiveExchange {
 
   const StatementRanks ranks_;
   const std::weak_ptr<DataConnections> home_;
-  std::vector<Link> links_;        // by rank
-  const FileDescriptor wake_;      // readable when the operation is interrupted
-  std::optional<AbortCause> told_;    // by another rank
+  std::vector<Link> links_;         // by rank
+  const FileDescriptor wake_;       // readable when the operation is interrupted
+  std::optional<AbortCause> told_;  // by another rank
   std::atomic<bool> interrupted_{false};
 
   std::mutex mutex_;  // guards what follows, and links_ while no operation runs

@@ -94,11 +94,11 @@ class TcpNode::Impl : public DataConnections, public std::enable_shared_from_thi
                    const std::shared_ptr<StatementConnections>& connections, Failed failed);
   void shut_down();
 
-  const TcpNodeOptions options_;                   // any thread
-  std::optional<TlsContext> server_tls_;           // any thread
-  std::optional<TlsContext> client_tls_;           // any thread
+  const TcpNodeOptions options_;          // any thread
+  std::optional<TlsContext> server_tls_;  // any thread
+  std::optional<TlsContext> client_tls_;  // any thread
   NodeTasks tasks_;
-  std::uint16_t port_ = 0;                         // any thread
+  std::uint16_t port_ = 0;  // any thread
   asio::executor_work_guard<asio::io_context::executor_type> work_{tasks_.io.get_executor()};
   tcp::acceptor acceptor_{tasks_.io};
   asio::steady_timer accept_timer_{tasks_.io};
@@ -221,15 +221,16 @@ void TcpNode::Impl::connect_to(const std::string& address, const Endpoints& endp
     error_code ignored;
     if (!error) socket->close(ignored);
   });
-  asio::async_connect(*socket, endpoints,
-                      [=, this, done = std::move(done), failed = std::move(failed)](const error_code& error, const auto&) {
-                        timer->cancel();
-                        if (is_stopping_) return failed(Error(ErrorKind::WorkerLost, "this node ends"));
-                        if (!error) return introduce(std::move(*socket), address, purpose, done, failed);
-                        const bool late = error == asio::error::operation_aborted;
-                        failed(Error(ErrorKind::WorkerLost, "cannot connect to '" + address + "': " +
-                                                                (late ? "no answer" : error.message())));
-                      });
+  asio::async_connect(
+      *socket, endpoints,
+      [=, this, done = std::move(done), failed = std::move(failed)](const error_code& error, const auto&) {
+        timer->cancel();
+        if (is_stopping_) return failed(Error(ErrorKind::WorkerLost, "this node ends"));
+        if (!error) return introduce(std::move(*socket), address, purpose, done, failed);
+        const bool late = error == asio::error::operation_aborted;
+        failed(Error(ErrorKind::WorkerLost,
+                     "cannot connect to '" + address + "': " + (late ? "no answer" : error.message())));
+      });
 }
 
 void TcpNode::Impl::introduce(tcp::socket socket, const std::string& address, ConnectionPurpose purpose, Connected done,
@@ -320,8 +321,7 @@ void TcpNode::Impl::ask_to_bind(std::unique_ptr<Connection> connection, const Da
                                 const std::shared_ptr<StatementConnections>& connections, Failed failed) {
   start_task<BindTask>(
       tasks_, std::move(connection), binding, options_.handshake_time,
-      [=](std::unique_ptr<Connection> bound) { connections->arrive(binding.to, std::move(bound)); },
-      std::move(failed));
+      [=](std::unique_ptr<Connection> bound) { connections->arrive(binding.to, std::move(bound)); }, std::move(failed));
 }
 
 void TcpNode::Impl::give_back(std::unique_ptr<Connection> connection, const StatementRanks& ranks, Rank peer) {

@@ -17,8 +17,9 @@
 namespace eindb {
 
 struct TcpNodeOptions {
-  std::string name;                   ///< for messages and logs of others: "coordinator", "10.0.0.3:7700"
-  std::optional<std::string> listen = std::nullopt;  ///< HOST:PORT, port 0: one that is free; absent: nobody connects to this node
+  std::string name;  ///< for messages and logs of others: "coordinator", "10.0.0.3:7700"
+  std::optional<std::string> listen =
+      std::nullopt;  ///< HOST:PORT, port 0: one that is free; absent: nobody connects to this node
   ClusterSecret secret = {};
   /// The node's certificate, its key, and the authority that has signed the certificates of all nodes, and of nobody
   /// else: whoever has such a certificate is a node, whatever its name. Absent: connections are in the clear.
@@ -27,8 +28,8 @@ struct TcpNodeOptions {
   std::function<void(std::string_view)> log = [](std::string_view) {};
   /// A node has opened a channel to this one, `name` as it says. Called by the node's own thread: must not wait.
   std::function<void(std::unique_ptr<Channel>, const std::string& name)> on_channel = nullptr;
-  std::chrono::milliseconds handshake_time{5000};   ///< for all of one, on both sides
-  std::chrono::milliseconds connect_time{10'000};   ///< for a channel, or for all connections of a statement
+  std::chrono::milliseconds handshake_time{5000};  ///< for all of one, on both sides
+  std::chrono::milliseconds connect_time{10'000};  ///< for a channel, or for all connections of a statement
 };
 
 /// The ranks of one statement, as each of them sees it.
@@ -39,13 +40,13 @@ struct StatementRanks {
   std::vector<std::string> addresses;
 };
 
-/// A process of a cluster: listens for other nodes, connects to them, and keeps connections between statements, so that a
-/// statement begins without handshakes. One thread of its own does that; the exchanges of statements run in their
+/// A process of a cluster: listens for other nodes, connects to them, and keeps connections between statements, so that
+/// a statement begins without handshakes. One thread of its own does that; the exchanges of statements run in their
 /// callers' threads.
 ///
-/// Who connects proves to know the cluster's secret, and has it proved (cluster/handshake.hpp); before, it can do nothing
-/// but wait, and not for long. Frames that were altered, repeated or made by others close the connection with a line in
-/// the log, and concern nobody else. Thread-safe.
+/// Who connects proves to know the cluster's secret, and has it proved (cluster/handshake.hpp); before, it can do
+/// nothing but wait, and not for long. Frames that were altered, repeated or made by others close the connection with a
+/// line in the log, and concern nobody else. Thread-safe.
 class TcpNode {
  public:
   /// Listens. Error{Permission} if that is beyond this machine and there is neither a secret nor an authority for

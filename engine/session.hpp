@@ -26,6 +26,7 @@
 
 namespace eindb {
 
+class ShardAccess;
 class TileCachePool;
 
 struct SessionOptions {
@@ -37,6 +38,8 @@ struct SessionOptions {
   std::shared_ptr<AdmissionGate> gate = nullptr;
   /// Shared by sessions that keep tiles in the same memory; null: each has what its settings say.
   std::shared_ptr<TileCachePool> tile_caches = nullptr;
+  /// The workers where tensors that are made lie sharded; null: in the database's own file. Of one database alone.
+  std::shared_ptr<ShardAccess> shards = nullptr;
 };
 
 /// The settings that a session begins with.

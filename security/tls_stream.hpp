@@ -24,8 +24,9 @@ struct SocketProgress {
   Wait wait = Wait::None;  ///< what for, before there are more
 };
 
-/// TLS over a socket of somebody else's. Nothing here waits, nor raises SIGPIPE, whether the socket blocks or not. TLS reads
-/// and writes the socket itself, rather than buffers in between: one that waits holds none. Used by one thread at a time.
+/// TLS over a socket of somebody else's. Nothing here waits, nor raises SIGPIPE, whether the socket blocks or not. TLS
+/// reads and writes the socket itself, rather than buffers in between: one that waits holds none. Used by one thread at
+/// a time.
 class TlsStream {
  public:
   using Wait = SocketProgress::Wait;

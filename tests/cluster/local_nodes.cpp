@@ -55,8 +55,8 @@ std::vector<std::unique_ptr<Exchange>> LocalNodes::open() {
     std::vector<std::jthread> threads;
     for (std::size_t n = 0; n < size(); ++n)
       threads.emplace_back([&, n] {
-        exchanges[n] = nodes_[n]->open_exchange(
-            {.statement = statement_, .rank = static_cast<Rank>(n), .addresses = addresses()});
+        exchanges[n] =
+            nodes_[n]->open_exchange({.statement = statement_, .rank = static_cast<Rank>(n), .addresses = addresses()});
       });
   }
   return exchanges;
