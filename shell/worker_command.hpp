@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "security/tls_context.hpp"
+#include "cluster/tcp_node.hpp"
 #include "server/server_log.hpp"
 
 namespace eindb {
