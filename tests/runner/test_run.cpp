@@ -192,16 +192,31 @@ void TestRun::open(const std::string& database) {
   database_ = database;
   SessionOptions session;
   if (options_.shards > 0) session.shards = shards_of(database);
+  if (options_.workers > 0) {
+    start_cluster(database);
+    session.cluster = {std::shared_ptr<void>(), &cluster_->cluster()};
+  }
   session_ = std::make_unique<Session>(database, session);
+  if (cluster_ != nullptr) cluster_->wait_for_workers();
   for (const auto& prelude : options_.preludes) session_->execute(prelude);
 }
 
-std::shared_ptr<ShardAccess> TestRun::shards_of(const std::string& database) {
+// Workers of a file keep what they have when it is opened again.
+std::filesystem::path TestRun::folder_of_workers(const std::string& database) {
   const bool in_memory = database == ":memory:";
   const auto name = in_memory ? "memory-" + std::to_string(++memory_databases_) : "file";
-  const auto directory = folder_.path() / ("workers-of-" + name);
-  std::filesystem::create_directory(directory);
-  return std::make_shared<LocalShards>(directory.string(), options_.shards);
+  auto folder = folder_.path() / ("workers-of-" + name);
+  std::filesystem::create_directory(folder);
+  return folder;
+}
+
+std::shared_ptr<ShardAccess> TestRun::shards_of(const std::string& database) {
+  return std::make_shared<LocalShards>(folder_of_workers(database).string(), options_.shards);
+}
+
+void TestRun::start_cluster(const std::string& database) {
+  cluster_.reset();
+  cluster_ = std::make_unique<LocalCluster>(folder_of_workers(database), options_.workers);
 }
 
 std::string TestRun::substituted(std::string sql) const {

@@ -10,6 +10,7 @@
 #include "common/error.hpp"
 #include "engine/session.hpp"
 #include "storage/shard_access.hpp"
+#include "tests/runner/local_cluster.hpp"
 #include "tests/runner/query_result.hpp"
 #include "tests/runner/test_script.hpp"
 
@@ -19,6 +20,7 @@ struct RunOptions {
   std::set<std::string> modes = {"eindb"};  ///< names that onlyif and skipif know
   std::vector<std::string> preludes;        ///< statements that run after each opening of a database
   std::size_t shards = 0;                   ///< workers in this process, at which tensors lie sharded
+  std::size_t workers = 0;                  ///< of a cluster that runs queries; in this process, over TCP
   bool generate = false;                    ///< write what came out into the file as what is expected
 };
 
@@ -61,6 +63,8 @@ class TestRun {
   void open(const std::string& database);
   /// The workers of a database: the same each time that it is opened.
   std::shared_ptr<ShardAccess> shards_of(const std::string& database);
+  void start_cluster(const std::string& database);
+  std::filesystem::path folder_of_workers(const std::string& database);
   std::string substituted(std::string sql) const;
   void fail(const Record& record, const std::string& sql, const std::string& what);
 
@@ -75,6 +79,7 @@ class TestRun {
   TemporaryFolder folder_;
   std::string database_;
   int memory_databases_ = 0;  // opened so far, each with workers of its own
+  std::unique_ptr<LocalCluster> cluster_;
   std::unique_ptr<Session> session_;
   std::map<std::string, QueryResult> labelled_;  // the first result of each label
   std::vector<Edit> edits_;                      // in order of lines
