@@ -387,9 +387,10 @@ class Decoder {
 
   void check_holders(const std::vector<TileHolders>& holders) const {
     for (const auto& step : plan_.steps) {
-      if (const auto* placed = std::get_if<std::size_t>(&step.placement))
+      const auto* scan = std::get_if<ScanStep>(&step.op);
+      if (const auto* placed = std::get_if<std::size_t>(&step.placement); placed != nullptr && scan == nullptr)
         require(holders[*placed].tile_count() == step.grid.tile_count(), "a relation has holders of all its tiles");
-      if (const auto* scan = std::get_if<ScanStep>(&step.op))
+      if (scan != nullptr)
         require(holders[scan->holders].tile_count() == stored_grid(scan->tensor).tile_count(),
                 "a stored tensor has holders of all its tiles");
     }

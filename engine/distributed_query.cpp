@@ -127,6 +127,7 @@ class DistributedQuery::Attempt {
     ClusterStatement statement{plan_, holders_, {}, contents_, std::move(result), 0, 0};
     for (const auto& worker : workers_) statement.workers.push_back(worker.data);
     auto profile = describe();
+    if (auto* contents = session_.database.connection().shards()) contents->make_readable();
     profile.reports = session_.cluster->run(
         statement, session_.cancellation, [&](Exchange& exchange, const Cancellation& cancellation) {
           ExecutionContext own{context.scheduler, cancellation, context.memory, context.source, context.progress};

@@ -67,6 +67,9 @@ class ShardedContents {
   void discard(const TileReference& reference);
   void discard_all(const std::string& table);
 
+  /// Workers that run statements find there what the open transaction has written so far.
+  void make_readable() { before_commit(); }
+
   // What SQLite does with the connection's transactions. The first two must not use the connection.
   void before_commit();
   void after_rollback() noexcept;
