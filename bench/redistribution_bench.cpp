@@ -1,6 +1,7 @@
-// Redistributions: plans for random problems of section 8 of the array redistribution paper, against "allgather everything,
-// then dynslice". First what is planned, proved by the simulator: deterministic figures, but for the times. Then a few
-// problems are run on eight ranks that are threads of this process.
+// Redistributions: plans for random problems of section 8 of the array redistribution paper, against "allgather
+// everything, then dynslice", taken as one allgather of all dimensions. First what is planned, proved by the simulator:
+// deterministic figures, but for the times. Then a few problems are run on eight ranks that are threads of this process.
+//
 // Usage: redistribution [PROBLEMS [MEGABYTES]]: of each mesh, 1000 if not given; of the tensors that are run, 16.
 // Exit status 1 if a deterministic target does not hold.
 
@@ -20,10 +21,14 @@
 
 namespace {
 
-using namespace eindb;
-using bench::ContestRound;
-using testing::RandomRedistributions;
-using testing::RedistributionProblem;
+using eindb::CollectiveLatency;
+using eindb::DirectExchange;
+using eindb::Exchange;
+using eindb::Mesh;
+using eindb::RedistributionPlan;
+using eindb::bench::ContestRound;
+using eindb::testing::RandomRedistributions;
+using eindb::testing::RedistributionProblem;
 
 constexpr double kMostPlanningSeconds = 0.010;
 
@@ -71,7 +76,7 @@ struct PlanningFigures {
 bool is_proved(const RedistributionPlan& plan, const RedistributionProblem& problem, std::int64_t memory) {
   try {
     return simulate(plan).peak <= memory && plan.target() == problem.target.placement();
-  } catch (const Error& error) {
+  } catch (const eindb::Error& error) {
     std::printf("%s -> %s: %s\n", problem.source.to_string().c_str(), problem.target.to_string().c_str(),
                 error.message().c_str());
     return false;
@@ -151,12 +156,12 @@ void run_problems(double megabytes) {
     auto problem = random.next(megabytes * 1e6);
     if (plan_redistribution(problem.source, problem.target).cost() > 0) problems.push_back(std::move(problem));
   }
-  auto exchanges = in_process_exchanges(8);
+  auto exchanges = eindb::in_process_exchanges(8);
   std::vector<ContestRound> rounds;
   CollectiveLatency latency;
   const auto contest = [&](Exchange& exchange) {
-    const auto measured = bench::measured_latency(exchange);
-    auto out = bench::run_contest(problems, measured, exchange);
+    const auto measured = eindb::bench::measured_latency(exchange);
+    auto out = eindb::bench::run_contest(problems, measured, exchange);
     if (exchange.rank() != 0) return;
     latency = measured;
     rounds = std::move(out);
@@ -173,10 +178,10 @@ void run_problems(double megabytes) {
     seconds.add(round.fallback.seconds / round.plan.seconds);
     quickest.add(round.fallback.seconds / round.quickest.seconds);
   }
-  std::printf("run on 8 threads, %d problems of %.0f MB; latency %.0f elements and %.0f per peer\n", kProblems, megabytes,
-              latency.per_collective, latency.per_peer);
-  std::printf("  fallback over plan: bytes %.2f (target 3.0: %s), time %.2f\n", bytes.mean(), verdict(bytes.mean() >= 3),
-              seconds.mean());
+  std::printf("run on 8 threads, %d problems of %.0f MB; latency %.0f elements and %.0f per peer\n", kProblems,
+              megabytes, latency.per_collective, latency.per_peer);
+  std::printf("  fallback over plan: bytes %.2f (target 3.0: %s), time %.2f\n", bytes.mean(),
+              verdict(bytes.mean() >= 3), seconds.mean());
   std::printf("  fallback over plan by latency: time %.2f, at least %.2f\n", quickest.mean(), quickest.least);
 }
 

@@ -56,14 +56,16 @@ class Strips {
 
 // What one peer sends or gets, and how far that is. Used by one thread at a time.
 struct Stream {
+  Stream(const IndexBox& piece, DType dtype)
+      : strips(piece, static_cast<std::int64_t>(kMessageBytes / size_of(dtype))) {}
+
   Strips strips;
-  std::vector<std::byte> buffer = {};  // of a strip that does not lie together
+  std::vector<std::byte> buffer;  // of a strip that does not lie together
 };
 
 std::vector<std::optional<Stream>> streams_of(const std::vector<PeerPiece>& pieces, std::size_t ranks, DType dtype) {
   std::vector<std::optional<Stream>> streams(ranks);
-  for (const auto& piece : pieces)
-    streams[piece.peer].emplace(Strips(piece.box, static_cast<std::int64_t>(kMessageBytes / size_of(dtype))));
+  for (const auto& piece : pieces) streams[piece.peer].emplace(piece.box, dtype);
   return streams;
 }
 
@@ -125,7 +127,9 @@ class PiecesIn : public IncomingStreams {
   }
 
  private:
-  std::size_t bytes(const IndexBox& box) const { return static_cast<std::size_t>(element_count(box)) * size_of(dtype_); }
+  std::size_t bytes(const IndexBox& box) const {
+    return static_cast<std::size_t>(element_count(box)) * size_of(dtype_);
+  }
 
   [[noreturn]] static void refuse(Rank peer, const char* what) {
     throw Error(ErrorKind::Corrupt, "rank " + std::to_string(peer) + " " + what + " in a redistribution");

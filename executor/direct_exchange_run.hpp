@@ -13,9 +13,9 @@ struct PeerPiece {
   IndexBox box;
 };
 
-/// Sends pieces of `source` to peers, and receives others into `target`, each peer at most one either way. Pieces travel in
-/// messages of a few megabytes, from where they lie if they lie together. Ends when all of them are there; Error{Corrupt}
-/// if a peer sends other bytes than those of its piece.
+/// Sends pieces of `source` to peers, and receives others into `target`, each peer at most one either way. Pieces
+/// travel in messages of a few megabytes, from where they lie if they lie together. Ends when all of them are there;
+/// Error{Corrupt} if a peer sends other bytes than those of its piece.
 void exchange_pieces(const BoxSource& source, const std::vector<PeerPiece>& to_send, const BoxTarget& target,
                      const std::vector<PeerPiece>& to_receive, DType dtype, Exchange& exchange);
 

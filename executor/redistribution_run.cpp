@@ -17,8 +17,13 @@ bool has_member(const RankGroup& group, Rank rank) {
 class StepRun {
  public:
   StepRun(const RedistributionPlan& plan, std::size_t step, DType dtype, std::optional<Tile> block, Exchange& exchange)
-      : shape_(plan.shape), before_(plan.before(step)), after_(plan.steps[step].result), dtype_(dtype),
-        exchange_(exchange), rank_(exchange.rank()), block_(std::move(block)) {
+      : shape_(plan.shape),
+        before_(plan.before(step)),
+        after_(plan.steps[step].result),
+        dtype_(dtype),
+        exchange_(exchange),
+        rank_(exchange.rank()),
+        block_(std::move(block)) {
     CHECK(block_.has_value() == before_.at[rank_].has_value(), "a rank has the block that the plan says it holds");
     if (block_) old_box_ = block_box(shape_, before_, rank_);
     if (after_.at[rank_]) new_box_ = block_box(shape_, after_, rank_);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/check.hpp"
 #include "common/checked_math.hpp"
 #include "common/error.hpp"
 #include "plan/type_text_reader.hpp"
@@ -69,6 +70,39 @@ std::vector<std::size_t> unit_ranks(const Mesh& mesh) {
   return ranks;
 }
 
+std::vector<TileKey> keys_of_holders(const BlockPlacement& placement) {
+  std::vector<TileKey> keys;
+  for (const auto& key : placement.at)
+    if (key) keys.push_back(*key);
+  return keys;
+}
+
+// The axis with the shortest stride is the minor one.
+std::vector<DistributedDimension> dimensions_cut(const Shape& shape, std::vector<std::vector<AxisStride>>& cuts) {
+  std::vector<DistributedDimension> dimensions;
+  for (std::size_t d = 0; d < shape.rank(); ++d) {
+    std::sort(cuts[d].begin(), cuts[d].end(), [](const auto& a, const auto& b) { return a.stride < b.stride; });
+    dimensions.push_back({shape[d], {}});
+    for (const auto& cut : cuts[d]) dimensions.back().axes.push_back(cut.axis);
+  }
+  return dimensions;
+}
+
+// Whether axes, each used once at most, cut dimensions into so many parts.
+bool are_parts(const std::vector<DistributedDimension>& dimensions, const Mesh& mesh, const Partition& parts) {
+  std::vector<bool> used(mesh.axes().size(), false);
+  for (std::size_t d = 0; d < dimensions.size(); ++d) {
+    std::int64_t count = 1;
+    for (const auto axis : dimensions[d].axes) {
+      if (used[axis]) return false;
+      used[axis] = true;
+      count *= mesh[axis].size;
+    }
+    if (count != parts[d]) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 DistributedType::DistributedType(Mesh mesh, std::vector<DistributedDimension> dimensions)
@@ -134,6 +168,14 @@ BlockPlacement DistributedType::placement() const {
   return out;
 }
 
+BlockPlacement DistributedType::placement(std::span<const Rank> ranks, std::size_t total) const {
+  auto on_mesh = placement();
+  CHECK(ranks.size() == on_mesh.at.size(), "every rank of a mesh is one of the cluster's");
+  BlockPlacement out{std::move(on_mesh.parts), std::vector<std::optional<TileKey>>(total)};
+  for (std::size_t n = 0; n < ranks.size(); ++n) out.at[ranks[n]] = std::move(on_mesh.at[n]);
+  return out;
+}
+
 DistributedType DistributedType::factored() const {
   auto mesh = mesh_.factored();
   std::vector<std::size_t> first;  // of each axis of mesh_: the first of those that it became
@@ -166,35 +208,17 @@ std::string DistributedType::to_string() const {
 }
 
 std::optional<DistributedType> type_of(const BlockPlacement& placement, const Shape& shape, const Mesh& mesh) {
-  if (placement.at.size() != static_cast<std::size_t>(mesh.rank_count())) return std::nullopt;
-  const auto units = unit_ranks(mesh);
+  const auto keys = keys_of_holders(placement);
+  if (keys.size() != static_cast<std::size_t>(mesh.rank_count())) return std::nullopt;
   std::vector<std::vector<AxisStride>> cuts(shape.rank());
-  for (std::size_t axis = 0; axis < units.size(); ++axis) {
-    const auto& key = placement.at[units[axis]];
-    if (!key) return std::nullopt;
+  const auto units = unit_ranks(mesh);
+  for (std::size_t axis = 0; axis < units.size(); ++axis)
     for (std::size_t d = 0; d < shape.rank(); ++d)
-      if ((*key)[d] != 0) cuts[d].push_back({axis, (*key)[d]});
-  }
-  std::vector<DistributedDimension> dimensions;
-  std::vector<bool> used(units.size(), false);
-  for (std::size_t d = 0; d < shape.rank(); ++d) {
-    std::sort(cuts[d].begin(), cuts[d].end(), [](const auto& a, const auto& b) { return a.stride < b.stride; });
-    dimensions.push_back({shape[d], {}});
-    for (const auto& cut : cuts[d]) {
-      if (used[cut.axis]) return std::nullopt;
-      used[cut.axis] = true;
-      dimensions.back().axes.push_back(cut.axis);
-    }
-  }
-  const auto fits = [&](std::size_t d) {
-    std::int64_t parts = 1;
-    for (const auto& cut : cuts[d]) parts *= mesh[cut.axis].size;
-    return parts == placement.parts[d];
-  };
-  for (std::size_t d = 0; d < shape.rank(); ++d)
-    if (!fits(d)) return std::nullopt;
+      if (const auto stride = keys[units[axis]][d]; stride != 0) cuts[d].push_back({axis, stride});
+  auto dimensions = dimensions_cut(shape, cuts);
+  if (!are_parts(dimensions, mesh, placement.parts)) return std::nullopt;
   DistributedType type(mesh, std::move(dimensions));
-  return type.placement() == placement ? std::optional(std::move(type)) : std::nullopt;
+  return keys_of_holders(type.placement()) == keys ? std::optional(std::move(type)) : std::nullopt;
 }
 
 }  // namespace eindb

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,8 +33,8 @@ class DistributedType {
   /// Throws Error{Shape} or Error{Value} if an invariant does not hold.
   DistributedType(Mesh mesh, std::vector<DistributedDimension> dimensions);
   /// Reads "[3{x}12, 2{y}12]"; a dimension that nothing cuts is its extent, or "12{}12". Throws Error{Syntax} or, with
-  /// the place in the text, Error{UnknownName} for an axis that is not in the mesh and Error{Shape} for sizes that do not
-  /// agree.
+  /// the place in the text, Error{UnknownName} for an axis that is not in the mesh and Error{Shape} for sizes that do
+  /// not agree.
   static DistributedType parse(std::string_view text, const Mesh& mesh);
 
   const Mesh& mesh() const { return mesh_; }
@@ -49,6 +50,8 @@ class DistributedType {
   Partition parts() const;
   /// Which block each rank of the mesh holds: the base offset map of the type.
   BlockPlacement placement() const;
+  /// The same among `total` ranks of which rank n of the mesh is ranks[n]; others hold nothing.
+  BlockPlacement placement(std::span<const Rank> ranks, std::size_t total) const;
 
   /// The same placement over mesh().factored().
   DistributedType factored() const;
@@ -63,7 +66,8 @@ class DistributedType {
   std::vector<DistributedDimension> dimensions_;
 };
 
-/// The type over `mesh` that places blocks so, if there is one: ranks may hold blocks in an order that no axes give.
+/// The type over `mesh` that places blocks so, if there is one: ranks may hold blocks in an order that no axes give. Of
+/// the ranks those that hold blocks are the mesh's, in their order.
 std::optional<DistributedType> type_of(const BlockPlacement& placement, const Shape& shape, const Mesh& mesh);
 
 }  // namespace eindb

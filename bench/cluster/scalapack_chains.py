@@ -1,7 +1,7 @@
-"""ScaLAPACK's pdgemm on the matrix chains (A x B) + (C x (D x E)), the opponent of eindb over MPI: its best block size
-and grid for each chain and number of processes, with one thread of OpenBLAS per process.
+"""ScaLAPACK's pdgemm on the matrix chains (A x B) + (C x (D x E)), the opponent of eindb over MPI: its best block size,
+step and grid for each chain and number of processes, with one thread of OpenBLAS per process.
 
-Usage: /usr/bin/python3 bench/cluster/scalapack_chains.py [--sizes S,...] [--ranks P,...] [--rounds N] [--blocks B,...]
+Usage: /usr/bin/python3 bench/cluster/scalapack_chains.py [--sizes S,...] [--ranks P,...] [--shapes NAME,...]
 
 Prints a JSON object per chain: seconds is the median over the rounds. Needs `script/bootstrap --bench`.
 """
@@ -32,28 +32,32 @@ def flops(sizes):
     return 2.0 * (m * k1 * n + k2 * k3 * n + m * k2 * n)
 
 
-def median_seconds(program, ranks, sizes, block, rows, rounds):
-    chain = ScalapackChain(program, ranks, "float64", sizes, block, rows)
-    try:
-        return statistics.median(chain.seconds() for _ in range(rounds))
-    finally:
-        chain.close()
+class Trials:
+    """One chain on so many processes."""
 
+    def __init__(self, program, ranks, sizes, rounds):
+        self.program, self.ranks, self.sizes, self.rounds = program, ranks, sizes, rounds
 
-def divisors(number):
-    return [n for n in range(1, number + 1) if number % n == 0]
+    def median_seconds(self, way, rounds):
+        """`way` is block, rows of the grid, step."""
+        chain = ScalapackChain(self.program, self.ranks, "float64", self.sizes, *way)
+        try:
+            return statistics.median(chain.seconds() for _ in range(rounds))
+        finally:
+            chain.close()
 
+    def fastest(self, ways):
+        """The best of them, of which one round tells enough where it takes long."""
+        rounds = 1 if flops(self.sizes) > 1e11 else 3
+        return min(ways, key=lambda way: self.median_seconds(way, rounds))
 
-def fastest(program, ranks, sizes, blocks, rounds):
-    """(seconds, block, rows of the grid): all are tried, of which one round is enough where it takes long."""
-    trials = 1 if flops(sizes) > 1e11 else 3
-    tried = [
-        (median_seconds(program, ranks, sizes, block, rows, trials), block, rows)
-        for rows in divisors(ranks)
-        for block in blocks
-    ]
-    _, block, rows = min(tried)
-    return median_seconds(program, ranks, sizes, block, rows, rounds), block, rows
+    def run(self, blocks, steps):
+        """(seconds, way): first the best block and step on the squarest grid, then the best grid with those."""
+        grids = [rows for rows in range(1, self.ranks + 1) if self.ranks % rows == 0]
+        squarest = max(rows for rows in grids if rows * rows <= self.ranks)
+        block, _, step = self.fastest([(block, squarest, step) for block in blocks for step in steps])
+        way = self.fastest([(block, rows, step) for rows in grids])
+        return self.median_seconds(way, self.rounds), way
 
 
 def numbers(text):
@@ -64,7 +68,8 @@ def arguments():
     parser = argparse.ArgumentParser(description="Measures ScaLAPACK on matrix chains in fp64.")
     parser.add_argument("--sizes", type=numbers, default=[1000, 2000, 4000], help="s of the chains (1000,2000,4000)")
     parser.add_argument("--ranks", type=numbers, default=[4], help="numbers of processes (4)")
-    parser.add_argument("--blocks", type=numbers, default=[64, 128, 192, 256], help="of the distribution, to choose from")
+    parser.add_argument("--blocks", type=numbers, default=[128, 256, 512], help="of the distribution, to choose from")
+    parser.add_argument("--steps", type=numbers, default=[128, 256], help="of products, to choose from")
     parser.add_argument("--shapes", type=lambda text: text.split(","), default=list(SHAPES), help="uniform,skewed")
     parser.add_argument("--rounds", type=int, default=5, help="whose median is taken (5)")
     parser.add_argument("--build", default=os.path.join(os.path.dirname(BENCH), "build"), metavar="FOLDER")
@@ -81,9 +86,11 @@ def main():
         for scale in options.sizes:
             sizes = sizes_of(shape, scale)
             for ranks in options.ranks:
-                seconds, block, rows = fastest(program, ranks, sizes, options.blocks, options.rounds)
-                outcome = {"shape": shape, "s": scale, "ranks": ranks, "seconds": seconds, "block": block}
-                outcome |= {"grid": [rows, ranks // rows], "gflops": flops(sizes) / seconds / 1e9}
+                seconds, way = Trials(program, ranks, sizes, options.rounds).run(options.blocks, options.steps)
+                block, rows, step = way
+                outcome = {"shape": shape, "s": scale, "ranks": ranks, "seconds": seconds}
+                outcome |= {"gflops": flops(sizes) / seconds / 1e9}
+                outcome |= {"block": block, "step": step, "grid": [rows, ranks // rows]}
                 print(json.dumps(outcome), flush=True)
 
 

@@ -32,21 +32,20 @@ def waiting(processes):
 class ScalapackChain:
     """The chain of one size, waiting for its turns."""
 
-    def __init__(self, program, processes, dtype, sizes, block, rows=None):
+    def __init__(self, program, processes, dtype, sizes, block, rows=None, step=None):
         names = {"float32": "fp32", "float64": "fp64"}
         command = ["mpirun", "-n", str(processes), "--allow-run-as-root", "--oversubscribe", *waiting(processes)]
         # Within a machine; copies through shared memory are faster than those by way of the kernel.
         command += ["--mca", "btl", "self,vader", "--mca", "btl_vader_single_copy_mechanism", "none"]
         command += [program, names[dtype], *map(str, sizes), str(block)]
         if rows:
-            command.append(str(rows))
+            command += [str(rows), str(step or block)]
         environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment
         )
         if self._process.stdout.readline().strip() != "ready":
             raise RuntimeError("ScaLAPACK did not start: " + " ".join(command))
-        self.block = block
         self.description = f"pXgemm, block {block}"
 
     def seconds(self):

@@ -6,15 +6,15 @@
 
 namespace eindb {
 
-/// What one of many may be given: choices, the dearest first.
+/// Which choices one of many may be given, in the order in which they are tried.
 struct Wishes {
   std::vector<std::size_t> allowed;
-  std::size_t preferred = 0;  ///< taken if it is allowed, or if nothing is, and there is room
+  std::size_t preferred = 0;  ///< tried first if it is allowed, and given first if nothing else can be
 };
 
 /// Gives each of `wishes` one of `choices`, every choice equally often, so that as many as possible get one that they
-/// allow: a maximum matching by augmenting paths (Kuhn's algorithm with capacities). Those without allowed choices, and those
-/// that lose, get what is left. `choices` divides the number of wishes. Deterministic.
+/// allow: a maximum matching by augmenting paths (Kuhn's algorithm with capacities). Those without allowed choices, and
+/// those that lose, get what is left. `choices` divides the number of wishes. Deterministic.
 ///
 /// Example: wishes {0,1}, {1}, {}, {1} and two choices: 0, 1, 0, 1.
 std::vector<std::size_t> assign_evenly(const std::vector<Wishes>& wishes, std::size_t choices);
@@ -25,8 +25,8 @@ struct Move {
   std::size_t to = 0;
 };
 
-/// Splits moves into groups in each of which every place is left once and reached once: groups of indices into `moves`, in the
-/// order of `to`. As many moves leave each place as reach it, so that there always is such a split (Birkhoff).
+/// Splits moves into groups in each of which every place is left once and reached once: groups of indices into `moves`,
+/// in the order of `to`. As many moves leave each place as reach it, so that there always is such a split (Birkhoff).
 std::vector<std::vector<std::size_t>> split_into_bijections(const std::vector<Move>& moves, std::size_t places);
 
 }  // namespace eindb

@@ -76,7 +76,11 @@ class Lowering {
  public:
   Lowering(const Shape& shape, const BlockPlacement& source, const BlockPlacement& target, const WeakPath& path,
            const CollectiveLatency& latency)
-      : shape_(shape), path_(path), latency_(latency), ranks_in_all_(source.at.size()), wanted_(wanted_boxes(path, target)) {
+      : shape_(shape),
+        path_(path),
+        latency_(latency),
+        ranks_in_all_(source.at.size()),
+        wanted_(wanted_boxes(path, target)) {
     for (std::size_t rank = 0; rank < ranks_in_all_; ++rank)
       if (source.at[rank]) ranks_.push_back(static_cast<Rank>(rank));
     for (const auto rank : ranks_) keys_.push_back(*source.at[rank]);
@@ -162,17 +166,18 @@ class Lowering {
     return out;
   }
 
-  // Cuts the blocks of a cluster's ranks by `won`, gives each rank a piece, as wanted at point t, and returns which. Who
-  // may have any keeps its digit of an earlier cut, or ranks in a row have the same.
+  // Cuts the blocks of a cluster's ranks by `won`, gives each rank a piece, as wanted at point t, and returns which.
+  // Who may have any keeps its digit of an earlier cut, or ranks in a row have the same.
   std::vector<std::size_t> cut(std::size_t t, const Cluster& cluster, const Partition& won,
                                const std::vector<std::size_t>& digits) {
     const auto pieces = static_cast<std::size_t>(checked_product(won));
     std::vector<Wishes> wishes;
     for (std::size_t n = 0; n < cluster.size(); ++n) {
       const auto r = cluster[n];
-      wishes.push_back({wanted_pieces(wanted_[t][r], keys_[r], won), digits.empty() ? n * pieces / cluster.size() : digits[r]});
+      wishes.push_back(
+          {wanted_pieces(wanted_[t][r], keys_[r], won), digits.empty() ? n * pieces / cluster.size() : digits[r]});
     }
-    const auto given = assign_evenly(wishes, pieces);
+    auto given = assign_evenly(wishes, pieces);
     for (std::size_t n = 0; n < cluster.size(); ++n) append_digits(keys_[cluster[n]], given[n], won);
     return given;
   }
@@ -277,8 +282,8 @@ class Lowering {
   const CollectiveLatency& latency_;
   const std::size_t ranks_in_all_;
   const std::vector<std::vector<Box>> wanted_;  // at each point of the path, by each rank
-  std::vector<Rank> ranks_;              // that hold blocks
-  std::vector<TileKey> keys_;            // of their blocks
+  std::vector<Rank> ranks_;                     // that hold blocks
+  std::vector<TileKey> keys_;                   // of their blocks
   RedistributionPlan plan_;
 };
 

@@ -30,8 +30,8 @@ struct Candidate {
   double cost = 0;
 };
 
-// Paths in the order of what they cost at least. A path that is dearer than another may be the cheaper in the end, because
-// it needs no permutation, or permutes smaller blocks.
+// Paths in the order of what they cost at least. A path that is dearer than another may be the cheaper in the end,
+// because it needs no permutation, or permutes smaller blocks.
 std::vector<Candidate> candidates(const WeakProblem& problem, const BlockPlacement& source,
                                   const BlockPlacement& target) {
   std::vector<Candidate> out;
@@ -102,8 +102,8 @@ class SenderChoice {
 
   Rank take(const std::vector<Rank>& holders, std::int64_t elements) {
     CHECK(!holders.empty(), "every block that is wanted has a holder");
-    const auto least = *std::min_element(holders.begin(), holders.end(),
-                                         [&](Rank a, Rank b) { return sent_[a] < sent_[b]; });
+    const auto least =
+        *std::min_element(holders.begin(), holders.end(), [&](Rank a, Rank b) { return sent_[a] < sent_[b]; });
     sent_[least] += elements;
     return least;
   }

@@ -47,8 +47,7 @@ std::int64_t run_and_check(const RedistributionPlan& plan, const std::string& na
   std::int64_t received = 0;
   run_ranks(exchanges, [&](Exchange& exchange) {
     const auto rank = exchange.rank();
-    const auto result =
-        run_redistribution(plan, DType::Int64, block_of(plan.shape, plan.source, rank), exchange);
+    const auto result = run_redistribution(plan, DType::Int64, block_of(plan.shape, plan.source, rank), exchange);
     const auto expected = block_of(plan.shape, plan.target(), rank);
     const std::lock_guard lock(mutex);
     EXPECT_TRUE(equal(result, expected)) << "rank " << rank << " of " << name;
@@ -74,7 +73,8 @@ TEST(RedistributionRun, RandomPlansBringEveryElementToItsPlace) {
       const auto name = p.source.to_string() + " -> " + p.target.to_string();
       const auto plan = plan_redistribution(p.source, p.target);
       const auto received = run_and_check(plan, name);
-      if (is_even(plan)) EXPECT_EQ(received, 8 * moved_elements(plan).received) << name;
+      EXPECT_GE(received, 8 * moved_elements(plan).received) << name;
+      EXPECT_TRUE(received == 8 * moved_elements(plan).received || !is_even(plan)) << name;
       const auto direct = exchange_directly(plan.shape, plan.source, plan.target());
       EXPECT_EQ(run_and_check(direct, name), 8 * moved_elements(direct).received) << name;
       run_and_check(*gather_then_slice(plan.shape, plan.source, plan.target()), name);

@@ -16,9 +16,9 @@ struct RedistributionProblem {
   DistributedType target;
 };
 
-/// Problems as section 8 of the array redistribution paper draws them: tensors of one to six dimensions and 64 to 800 MB in
-/// FLOAT32, over a mesh of a few axes, each of which replicates or cuts one dimension, all as likely as each other.
-/// Extents are multiples of what the types cut them into.
+/// Problems as section 8 of the array redistribution paper draws them: tensors of one to six dimensions and 64 to 800
+/// MB in FLOAT32, over a mesh of a few axes, each of which replicates or cuts one dimension, all as likely as each
+/// other. Extents are multiples of what the types cut them into.
 class RandomRedistributions {
  public:
   RandomRedistributions(Mesh mesh, std::uint64_t seed) : mesh_(std::move(mesh)), random_(seed) {}

@@ -179,10 +179,9 @@ TEST(RedistributionPlanner, AThousandRanks) {
 // With latency and memory for it the fallback is never beaten by less, section 8's P1 to P3 among others.
 TEST(RedistributionPlanner, IsNeverDearerThanTheFallback) {
   RandomRedistributions random(Mesh::parse("{a:2, b:2, c:2}"), 14);
-  auto problems = std::vector{
-      problem("{a:2, b:2, c:2}", "[360, 184{c}368, 320]", "[90{c,a}360, 368, 160{b}320]"),
-      problem("{a:2, b:2, c:2}", "[80, 40{c}80, 72, 64]", "[40{b}80, 80, 36{c}72, 64]"),
-      problem("{a:2, b:2, c:2}", "[296, 360, 156{c}312]", "[74{b,c}296, 180{a}360, 312]")};
+  auto problems = std::vector{problem("{a:2, b:2, c:2}", "[360, 184{c}368, 320]", "[90{c,a}360, 368, 160{b}320]"),
+                              problem("{a:2, b:2, c:2}", "[80, 40{c}80, 72, 64]", "[40{b}80, 80, 36{c}72, 64]"),
+                              problem("{a:2, b:2, c:2}", "[296, 360, 156{c}312]", "[74{b,c}296, 180{a}360, 312]")};
   for (int round = 0; round < 100; ++round) problems.push_back(random.next());
   int fallbacks = 0;
   for (const auto& p : problems) {
@@ -271,8 +270,10 @@ TEST(RedistributionValidator, FindsWhatIsWrong) {
   add([](auto& plan) { plan.source.parts = {9}; });
   add([](auto& plan) { plan.source.parts = {0}; });
   add([](auto& plan) { plan.steps[0].result.at.pop_back(); });
-  add([](auto& plan) { std::swap(std::get<AllGather>(plan.steps[0].collective).groups[0][0],
-                                 std::get<AllGather>(plan.steps[0].collective).groups[0][1]); });
+  add([](auto& plan) {
+    std::swap(std::get<AllGather>(plan.steps[0].collective).groups[0][0],
+              std::get<AllGather>(plan.steps[0].collective).groups[0][1]);
+  });
   add([](auto& plan) { plan.steps[0].collective = AllPermute{{0, 1, 2, 9}}; });
   add([](auto& plan) { plan.steps[0].collective = DirectExchange{{{9}, {}, {}, {}}}; });
   for (std::size_t n = 0; n < plans.size(); ++n) EXPECT_THROW(validate(plans[n]), Error) << "plan " << n;

@@ -1,11 +1,10 @@
-#include "optimizer/redistribution/weak_path_search.hpp"
-
 #include <gtest/gtest.h>
 
 #include <limits>
 #include <map>
 #include <random>
 
+#include "optimizer/redistribution/weak_path_search.hpp"
 #include "plan/mesh.hpp"
 
 namespace eindb {

@@ -72,6 +72,14 @@ TEST(DistributedType, IsFoundFromAPlacement) {
   }
 }
 
+TEST(DistributedType, TheMeshMayBeSomeRanksOfACluster) {
+  const auto type = DistributedType::parse("[1{a}2, 5]", Mesh::parse("{a:2}"));
+  const auto placement = type.placement(std::vector<Rank>{3, 1}, 4);
+  EXPECT_EQ(placement.at, (std::vector<std::optional<TileKey>>{{}, TileKey{1, 0}, {}, TileKey{0, 0}}));
+  EXPECT_EQ(type_of(type.placement(std::vector<Rank>{1, 3}, 4), type.global_shape(), type.mesh()), type);
+  EXPECT_EQ(type_of(placement, type.global_shape(), type.mesh()), std::nullopt);
+}
+
 TEST(DistributedType, AxesDoNotSayEveryPlacement) {
   const auto type = DistributedType::parse("[3{x}12, 12]", kMesh);
   auto placement = type.placement();

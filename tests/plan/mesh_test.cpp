@@ -45,8 +45,8 @@ TEST(Mesh, FactorsNumberTheSameRanks) {
   const auto factored = mesh.factored();
   EXPECT_EQ(factored.to_string(), "{x.0:2, x.1:2, x.2:3, y:3}");
   for (std::int64_t rank = 0; rank < mesh.rank_count(); ++rank) {
-    EXPECT_EQ(mesh.coordinate(rank, 0), factored.coordinate(rank, 0) + 2 * factored.coordinate(rank, 1) +
-                                            4 * factored.coordinate(rank, 2));
+    EXPECT_EQ(mesh.coordinate(rank, 0),
+              factored.coordinate(rank, 0) + 2 * factored.coordinate(rank, 1) + 4 * factored.coordinate(rank, 2));
     EXPECT_EQ(mesh.coordinate(rank, 1), factored.coordinate(rank, 3));
   }
 }
