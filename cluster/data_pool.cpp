@@ -109,7 +109,7 @@ void DataPool::expect(std::uint64_t statement, Rank rank, std::shared_ptr<Statem
 }
 
 void DataPool::refuse(std::uint64_t statement, Rank rank) {
-  refused_.push_back({statement, rank});
+  refused_.emplace_back(statement, rank);
   if (refused_.size() > kMostRefused) refused_.pop_front();
 }
 

@@ -49,7 +49,7 @@ TcpExchange::~TcpExchange() {
 void TcpExchange::release() noexcept {
   const auto home = home_.lock();
   if (!home) return;
-  for (Rank peer = 0; peer < links_.size(); ++peer) {
+  for (Rank peer = 0; peer < static_cast<Rank>(links_.size()); ++peer) {
     auto& link = links_[peer];
     if (link.connection == nullptr || link.broken) continue;
     try {
@@ -92,7 +92,7 @@ void TcpExchange::begin(const Traffic& traffic) {
 void TcpExchange::run(const Traffic& traffic) {
   while (true) {
     bool moved = false;
-    for (Rank peer = 0; peer < links_.size(); ++peer) {
+    for (Rank peer = 0; peer < static_cast<Rank>(links_.size()); ++peer) {
       if (links_[peer].connection == nullptr) continue;
       moved |= send(traffic, peer);
       moved |= receive(traffic, peer);

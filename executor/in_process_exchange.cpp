@@ -231,7 +231,7 @@ void InProcessExchange::check_present(Rank peer) const {
 // After a failure: nobody begins to copy what this rank has laid, and who has begun soon ends.
 void InProcessExchange::withdraw(Lock& lock) {
   hub_->changed[rank_].wait(lock, [&] {
-    for (Rank to = 0; to < size(); ++to)
+    for (Rank to = 0; to < static_cast<Rank>(size()); ++to)
       if (hub_->slot(rank_, to).state == Slot::State::Taken) return false;
     return true;
   });
@@ -242,7 +242,8 @@ void InProcessExchange::withdraw(Lock& lock) {
 std::vector<std::unique_ptr<Exchange>> in_process_exchanges(std::size_t size) {
   const auto hub = std::make_shared<Hub>(size);
   std::vector<std::unique_ptr<Exchange>> exchanges;
-  for (Rank rank = 0; rank < size; ++rank) exchanges.push_back(std::make_unique<InProcessExchange>(hub, rank));
+  for (Rank rank = 0; rank < static_cast<Rank>(size); ++rank)
+    exchanges.push_back(std::make_unique<InProcessExchange>(hub, rank));
   return exchanges;
 }
 

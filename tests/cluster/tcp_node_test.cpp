@@ -335,7 +335,7 @@ TEST_F(ChannelTest, WhatCameBeforeTheEndIsReceived) {
 
 void expect_barrier(std::vector<std::unique_ptr<Exchange>>& exchanges) {
   Exchange::Group group(exchanges.size());
-  for (Rank n = 0; n < group.size(); ++n) group[n] = n;
+  for (Rank n = 0; n < static_cast<Rank>(group.size()); ++n) group[n] = n;
   run_ranks(exchanges, [&](Exchange& exchange) { exchange.barrier(group); });
 }
 

@@ -20,10 +20,11 @@ namespace {
 
 /// A certificate of its own authority, with its key, as files.
 TlsOptions make_certificate(const ScratchDirectory& scratch, const std::string& name) {
-  const TlsOptions options{.certificate = scratch.file(name + ".crt"),
-                           .key = scratch.file(name + ".key"),
-                           .authority = scratch.file(name + ".crt")};
-  const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key(EVP_EC_gen("P-256"), &EVP_PKEY_free);
+  TlsOptions options{.certificate = scratch.file(name + ".crt"),
+                     .key = scratch.file(name + ".key"),
+                     .authority = scratch.file(name + ".crt")};
+  const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key(EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "P-256"),
+                                                                &EVP_PKEY_free);
   const std::unique_ptr<X509, decltype(&X509_free)> certificate(X509_new(), &X509_free);
   X509_set_version(certificate.get(), X509_VERSION_3);
   ASN1_INTEGER_set(X509_get_serialNumber(certificate.get()), 1);

@@ -108,7 +108,7 @@ class Receiver : public IncomingStreams {
   }
 
   void expect_all() const {
-    for (Rank peer = 0; peer < streams_.size(); ++peer) {
+    for (Rank peer = 0; peer < static_cast<Rank>(streams_.size()); ++peer) {
       EXPECT_FALSE(streams_[peer].is_open);
       EXPECT_EQ(streams_[peer].received, peer == self_ ? 0 : sizes_of_(peer, self_).size()) << "from " << peer;
     }
@@ -359,7 +359,7 @@ void check_counters(Exchange& exchange) {
                                      std::accumulate(headers.begin(), headers.end(), std::size_t{0}));
   };
   run_streams(exchange, random_sizes);
-  for (Rank peer = 0; peer < exchange.size(); ++peer) {
+  for (Rank peer = 0; peer < static_cast<Rank>(exchange.size()); ++peer) {
     if (peer == self) continue;
     expected.bytes_sent += add(self, peer, random_sizes);
     expected.bytes_received += add(peer, self, random_sizes);
