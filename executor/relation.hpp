@@ -7,10 +7,10 @@
 
 #include "executor/tile_buffer.hpp"
 #include "executor/tile_exchange.hpp"
-#include "executor/tile_window.hpp"
 #include "plan/ein_graph.hpp"
 #include "tensor/annihilation.hpp"
 #include "tensor/partition.hpp"
+#include "tensor/tile_window.hpp"
 
 namespace eindb {
 

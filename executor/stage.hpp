@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "executor/tile_window.hpp"
 #include "tensor/partition.hpp"
+#include "tensor/tile_window.hpp"
 
 namespace eindb {
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "executor/tile_exchange.hpp"
@@ -15,12 +16,14 @@
 
 namespace eindb::testing {
 
-/// A tensor of small whole numbers, so that sums in any order are equal. Some of its tiles are absent.
-inline DenseTensor random_tensor(std::mt19937& random, const TileGrid& grid, DType type, double absent) {
+/// A tensor of small whole numbers, so that sums in any order are equal. Some of its tiles are zeros.
+inline DenseTensor random_tensor(std::mt19937& random, const TileGrid& grid, DType type, double absent,
+                                 std::pair<int, int> values = {-3, 3}) {
   auto dense = Tile::zeros(type, grid.shape());
   dispatch(type, [&]<class T>(std::type_identity<T>) {
     for (std::int64_t n = 0; n < dense.shape().element_count(); ++n)
-      dense.mutable_data<T>()[n] = static_cast<T>(static_cast<double>(random() % 7) - 3);
+      dense.mutable_data<T>()[n] =
+          static_cast<T>(static_cast<double>(std::uniform_int_distribution<>(values.first, values.second)(random)));
   });
   auto tiles = split(dense, grid);
   for (auto& tile : tiles)
@@ -28,7 +31,7 @@ inline DenseTensor random_tensor(std::mt19937& random, const TileGrid& grid, DTy
   return assemble(tiles, grid, type);
 }
 
-/// Stored tensors of a test; tiles of zeros are absent. `only` restricts what may be read, as a rank's file does.
+/// Stored tensors of a test; tiles of zeros are absent.
 class StoredTensors : public TileSource {
  public:
   void add(const std::string& name, DenseTensor dense, const TileGrid& grid) {
@@ -45,6 +48,9 @@ class StoredTensors : public TileSource {
     return split(dense_.at(tensor), grid).at(static_cast<std::size_t>(tile_id));
   }
   const DenseTensor& dense(const std::string& name) const { return dense_.at(name); }
+  bool is_absent(const std::string& name, std::int64_t tile_id) const {
+    return tiles_.at(name).at(static_cast<std::size_t>(tile_id)) == nullptr;
+  }
 
  private:
   std::map<std::string, std::vector<TilePtr>> tiles_;
