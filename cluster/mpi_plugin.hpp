@@ -34,9 +34,10 @@ class MpiWorld {
 
   /// To another rank; once for each.
   virtual std::unique_ptr<Channel> channel(Rank peer) = 0;
-  /// For a statement: the same number at all ranks, greater than those before it. One at a time. Destroyed by an
-  /// exception, it is aborted; destroyed otherwise while others still want something of this rank, their operations end
-  /// with Error{WorkerLost}. After either the world is as good as new.
+  /// For a statement: the same number at all ranks, greater than those before it. One at a time, in whatever thread;
+  /// other statements wait for their turn. Destroyed by an exception, it is aborted; destroyed otherwise while others
+  /// still want something of this rank, their operations end with Error{WorkerLost}. After either the world is as good
+  /// as new.
   virtual std::unique_ptr<Exchange> exchange(std::uint64_t statement) = 0;
 };
 

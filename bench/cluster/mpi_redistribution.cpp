@@ -60,18 +60,18 @@ void print_worst(const std::vector<testing::RedistributionProblem>& problems, co
 }  // namespace eindb::bench
 
 int main(int argc, char** argv) {
-  using namespace eindb::bench;
   const double megabytes = argc > 1 ? std::atof(argv[1]) : 64;
-  const auto problems = problems_of(megabytes, argc > 2 ? static_cast<std::size_t>(std::atoi(argv[2])) : 40);
-  MpiRanks ranks;
+  const auto problems =
+      eindb::bench::problems_of(megabytes, argc > 2 ? static_cast<std::size_t>(std::atoi(argv[2])) : 40);
+  eindb::bench::MpiRanks ranks;
   ranks.run([&](eindb::Exchange& exchange) {
-    const auto latency = measured_latency(exchange);
-    const auto rounds = run_contest(problems, latency, exchange);
+    const auto latency = eindb::bench::measured_latency(exchange);
+    const auto rounds = eindb::bench::run_contest(problems, latency, exchange);
     if (exchange.rank() != 0) return;
     std::printf("%zu ranks, %zu problems of %.0f MB; latency %.0f elements and %.0f per peer\n", ranks.size(),
                 problems.size(), megabytes, latency.per_collective, latency.per_peer);
-    print(rounds);
-    print_worst(problems, rounds);
+    eindb::bench::print(rounds);
+    eindb::bench::print_worst(problems, rounds);
   });
   return 0;
 }

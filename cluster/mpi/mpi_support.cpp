@@ -18,13 +18,13 @@ void check(int code, std::string_view call) {
 }
 
 void Patience::pause() {
-  constexpr std::int64_t kYields = 2000;
+  constexpr std::int64_t kYields = 200;
   constexpr std::chrono::microseconds kLongest{1000};
   ++looks_;
   if (looks_ <= kYields) {
     std::this_thread::yield();
   } else {
-    std::this_thread::sleep_for(std::min(kLongest, std::chrono::microseconds{20} * (1 + (looks_ - kYields) / 16)));
+    std::this_thread::sleep_for(std::min(kLongest, std::chrono::microseconds{20} * (1 + (looks_ - kYields) / 64)));
   }
 }
 

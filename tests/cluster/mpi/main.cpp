@@ -19,8 +19,8 @@ MpiWorld*& world_of_tests() {
 /// rounds.
 int main(int argc, char** argv) {
   const bool serialized = argc > 1 && std::string_view(argv[1]) == "--serialized";
-  const auto world = eindb::load_mpi_world({.chunk_bytes = 300'000,
-                                            .reduced_bytes = 40'000,
+  const auto world = eindb::load_mpi_world({.chunk_bytes = 700'000,
+                                            .reduced_bytes = 200'000,
                                             .packed_bytes = 20'000,
                                             .direct_bytes = 5'000,
                                             .one_thread_at_a_time = serialized});

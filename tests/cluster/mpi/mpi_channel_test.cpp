@@ -41,7 +41,7 @@ void expect_messages(Channel& channel, Rank from, std::size_t count) {
 // Messages of all sizes come whole and in order, also when several threads send and receive, and many more than may
 // wait are on their way; a closed channel says so after them, at both ends.
 TEST(MpiChannel, CarriesWholeMessagesInOrderUntilItIsClosed) {
-  constexpr std::size_t kMessages = 100;
+  constexpr std::size_t kMessages = 80;
   const auto self = world_of_tests()->rank();
   auto channels = open_channels();
   std::vector<std::jthread> threads;
