@@ -8,6 +8,8 @@
 #include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
 #include "storage/database_file.hpp"
+#include "storage/shard_log.hpp"
+#include "storage/stored_references.hpp"
 #include "storage/tile_codec.hpp"
 
 namespace eindb {
@@ -84,7 +86,10 @@ void Catalog::require_tables() {
   CHECK(connection_.in_transaction(), "the catalog changes inside a transaction");
   if (exists()) return;
   connection_.execute(kCreateTables);
-  connection_.prepare("INSERT OR REPLACE INTO main.eindb_settings VALUES ('schema_version', ?)")
+  connection_
+      .prepare(
+          "INSERT INTO main.eindb_settings VALUES ('schema_version', ?)"
+          " ON CONFLICT (name) DO UPDATE SET value = MAX(value, excluded.value)")
       .bind(1, kSchemaVersion)
       .run();
 }
@@ -126,6 +131,7 @@ TensorInfo Catalog::read(std::int64_t id, std::string name, const std::string& d
   if (!connection_.has_table(TileStore::table_of(name), {"tile_id", "tile"}))
     corrupt(name, "its table of tiles is missing");
 
+  const auto replicas = read_replicas(id, name);
   std::vector<std::string> labels;
   std::vector<std::int64_t> extents;
   Partition parts;
@@ -138,7 +144,19 @@ TensorInfo Catalog::read(std::int64_t id, std::string name, const std::string& d
           .name = std::move(name),
           .dtype = *dtype,
           .labels = std::move(labels),
-          .grid = TileGrid(Shape(std::move(extents)), std::move(parts))};
+          .grid = TileGrid(Shape(std::move(extents)), std::move(parts)),
+          .replicas = replicas};
+}
+
+int Catalog::read_replicas(std::int64_t tensor_id, const std::string& name) {
+  if (!connection_.has_table("eindb_shardings", {"tensor_id", "replicas"})) return 0;
+  auto select = connection_.prepare("SELECT replicas FROM main.eindb_shardings WHERE tensor_id = ?");
+  select.bind(1, tensor_id);
+  if (!select.step()) return 0;
+  const auto replicas = select.integer(0);
+  if (replicas < 1 || replicas > static_cast<std::int64_t>(TileReference::kMaxWorkers))
+    corrupt(name, "it has " + std::to_string(replicas) + " copies at workers");
+  return static_cast<int>(replicas);
 }
 
 TensorInfo Catalog::get(std::string_view name) {
@@ -166,6 +184,14 @@ std::vector<TensorSummary> Catalog::list() {
 }
 
 TensorSummary Catalog::summarize(const TensorInfo& info) {
+  if (info.is_sharded()) {
+    TensorSummary out{.info = info};
+    for (const auto& [tile_id, reference] : read_references(connection_, info.store())) {
+      ++out.stored_tiles;
+      out.stored_bytes += static_cast<std::int64_t>(reference.bytes);
+    }
+    return out;
+  }
   // LENGTH of a blob looks at the row's head only.
   auto select = connection_.prepare("SELECT COUNT(*), COALESCE(SUM(LENGTH(tile)), 0) FROM main." +
                                     quote_identifier(TileStore::table_of(info.name)));
@@ -215,14 +241,14 @@ void Catalog::check_free(const std::string& name, std::optional<std::int64_t> ex
 }
 
 TensorInfo Catalog::create(const std::string& name, DType dtype, const std::vector<std::string>& labels,
-                           const TileGrid& grid) {
+                           const TileGrid& grid, int replicas) {
   require_tables();
   check_free(name, std::nullopt);
-  return insert(name, dtype, labels, grid);
+  return insert(name, dtype, labels, grid, replicas);
 }
 
 TensorInfo Catalog::insert(const std::string& name, DType dtype, const std::vector<std::string>& labels,
-                           const TileGrid& grid) {
+                           const TileGrid& grid, int replicas) {
   CHECK(labels.size() == grid.rank(), "a tensor has one label per dimension");
   for (const auto& label : labels) check_label_name(label);
   check_storable(grid.shape(), dtype);
@@ -230,12 +256,25 @@ TensorInfo Catalog::insert(const std::string& name, DType dtype, const std::vect
       .bind(1, name)
       .bind(2, name_of(dtype))
       .run();
-  TensorInfo info{.id = connection_.last_insert_rowid(), .name = name, .dtype = dtype, .labels = labels, .grid = grid};
+  TensorInfo info{.id = connection_.last_insert_rowid(),
+                  .name = name,
+                  .dtype = dtype,
+                  .labels = labels,
+                  .grid = grid,
+                  .replicas = replicas};
+  if (info.is_sharded()) insert_sharding(info);
   auto row = connection_.prepare("INSERT INTO main.eindb_dimensions VALUES (?, ?, ?, ?, ?)");
   for (std::size_t d = 0; d < labels.size(); ++d)
     row.bind(1, info.id).bind(2, d).bind(3, labels[d]).bind(4, grid.shape()[d]).bind(5, grid.partition()[d]).run();
   info.store().create(connection_);
   return info;
+}
+
+void Catalog::insert_sharding(const TensorInfo& info) {
+  ShardLog(connection_).create();
+  connection_.execute(
+      "CREATE TABLE IF NOT EXISTS main.eindb_shardings (tensor_id INTEGER PRIMARY KEY, replicas INTEGER NOT NULL)");
+  connection_.prepare("INSERT INTO main.eindb_shardings VALUES (?, ?)").bind(1, info.id).bind(2, info.replicas).run();
 }
 
 void Catalog::drop(std::string_view name) {
@@ -246,6 +285,8 @@ void Catalog::drop(std::string_view name) {
 void Catalog::remove(const TensorInfo& info) {
   connection_.prepare("DELETE FROM main.eindb_tensors WHERE tensor_id = ?").bind(1, info.id).run();
   connection_.prepare("DELETE FROM main.eindb_dimensions WHERE tensor_id = ?").bind(1, info.id).run();
+  if (info.is_sharded())
+    connection_.prepare("DELETE FROM main.eindb_shardings WHERE tensor_id = ?").bind(1, info.id).run();
   info.store().drop(connection_);
 }
 
@@ -265,10 +306,10 @@ void Catalog::move(const TensorInfo& info, const std::string& new_name) {
   info.store().rename(connection_, new_name);
 }
 
-TensorInfo Catalog::stage(DType dtype, const std::vector<std::string>& labels, const TileGrid& grid) {
+TensorInfo Catalog::stage(DType dtype, const std::vector<std::string>& labels, const TileGrid& grid, int replicas) {
   require_tables();
   const auto next = connection_.query_integer("SELECT COALESCE(MAX(tensor_id), 0) + 1 FROM main.eindb_tensors");
-  return insert(kStagedPrefix + std::to_string(next), dtype, labels, grid);
+  return insert(kStagedPrefix + std::to_string(next), dtype, labels, grid, replicas);
 }
 
 TensorInfo Catalog::publish(const TensorInfo& staged, const std::string& name) {

@@ -16,6 +16,7 @@ namespace eindb {
 ///
 ///     eindb_tensors(tensor_id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE UNIQUE, dtype TEXT)
 ///     eindb_dimensions(tensor_id, position, label, extent, parts)
+///     eindb_shardings(tensor_id INTEGER PRIMARY KEY, replicas)      of those whose tiles lie at workers
 ///     eindb_settings(name, value)
 ///
 /// Names of tensors match without regard to the case of ASCII letters and keep the case they were given; labels are
@@ -40,15 +41,16 @@ class Catalog {
   /// is looked for; never reads a tile. 1 for a tensor of one tile.
   double present(const TensorInfo& info);
 
-  /// Makes a tensor of zeros. Error{DuplicateName} if a tensor, table or view has the name.
-  TensorInfo create(const std::string& name, DType dtype, const std::vector<std::string>& labels, const TileGrid& grid);
+  /// Makes a tensor of zeros; `replicas` as TensorInfo's. Error{DuplicateName} if a tensor, table or view has the name.
+  TensorInfo create(const std::string& name, DType dtype, const std::vector<std::string>& labels, const TileGrid& grid,
+                    int replicas = 0);
   void drop(std::string_view name);
   /// Throws what create() would of the name.
   void require_free(const std::string& name) { check_free(name, std::nullopt); }
   void rename(std::string_view name, const std::string& new_name);
 
   /// A tensor under a name of eindb's own, to be filled while the old one of the final name is still read.
-  TensorInfo stage(DType dtype, const std::vector<std::string>& labels, const TileGrid& grid);
+  TensorInfo stage(DType dtype, const std::vector<std::string>& labels, const TileGrid& grid, int replicas);
   /// Gives a staged tensor its name, in place of the tensor that had it, if any.
   TensorInfo publish(const TensorInfo& staged, const std::string& name);
 
@@ -67,7 +69,10 @@ class Catalog {
   std::optional<TensorInfo> look_up(std::string_view name);
   bool exists();
   void require_tables();
-  TensorInfo insert(const std::string& name, DType dtype, const std::vector<std::string>& labels, const TileGrid& grid);
+  TensorInfo insert(const std::string& name, DType dtype, const std::vector<std::string>& labels, const TileGrid& grid,
+                    int replicas);
+  void insert_sharding(const TensorInfo& info);
+  int read_replicas(std::int64_t tensor_id, const std::string& name);
   TensorInfo read(std::int64_t id, std::string name, const std::string& dtype);
   void remove(const TensorInfo& info);
   void move(const TensorInfo& info, const std::string& new_name);

@@ -18,12 +18,14 @@ struct TensorInfo {
   DType dtype = DType::Float64;
   std::vector<std::string> labels;  ///< one per dimension
   TileGrid grid;
+  int replicas = 0;  ///< copies of each tile at workers; 0: its tiles lie in the database's own file
 
+  bool is_sharded() const { return replicas > 0; }
   const Shape& shape() const { return grid.shape(); }
   /// Bytes of all elements, zeros included.
   std::int64_t dense_bytes() const { return shape().element_count() * static_cast<std::int64_t>(size_of(dtype)); }
   /// Where its tiles lie.
-  TileStore store() const { return {name, labels, dtype, grid}; }
+  TileStore store() const { return {name, labels, dtype, grid, replicas}; }
 };
 
 /// A tensor and what it takes on disk.

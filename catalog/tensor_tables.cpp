@@ -10,7 +10,8 @@ namespace {
 
 /// As SQLite compares names: without regard to the case of ASCII letters.
 bool same_tensor(const TensorInfo& a, const TensorInfo& b) {
-  return a.id == b.id && a.name == b.name && a.dtype == b.dtype && a.labels == b.labels && a.grid == b.grid;
+  return a.id == b.id && a.name == b.name && a.dtype == b.dtype && a.labels == b.labels && a.grid == b.grid &&
+         a.replicas == b.replicas;
 }
 
 }  // namespace

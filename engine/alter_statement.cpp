@@ -11,10 +11,6 @@
 namespace eindb {
 namespace {
 
-void rename_tensor(const TensorInfo& tensor, const ast::Identifier& new_name, SessionState& session) {
-  with_place(new_name.span, [&] { session.catalog.rename(tensor.name, new_name.text); });
-}
-
 // Tiles of the old partition that were read last, up to a number of bytes: those of the new one overlap them again.
 class RecentTiles {
  public:
@@ -48,11 +44,10 @@ class RecentTiles {
 
 std::int64_t kept_bytes(const SessionState& session) { return session.settings.memory_limit() / 4; }
 
-void repartition_tensor(const TensorInfo& tensor, const ast::PartitionClause& partition, SessionState& session) {
-  const auto grid = with_place(partition.span, [&] { return TileGrid(tensor.grid.shape(), partition.parts); });
-  if (grid == tensor.grid) return;
+// The same values in tiles of another grid, or at other places.
+void move_tiles(const TensorInfo& tensor, const TileGrid& grid, int replicas, SessionState& session) {
   ReadSnapshot snapshot(session.database, 1);
-  const auto staged = session.catalog.stage(tensor.dtype, tensor.labels, grid);
+  const auto staged = session.catalog.stage(tensor.dtype, tensor.labels, grid, replicas);
   {
     RecentTiles tiles(snapshot, tensor.store(), kept_bytes(session));
     TileWriter writer(session.database.connection(), staged.store());
@@ -67,15 +62,29 @@ void repartition_tensor(const TensorInfo& tensor, const ast::PartitionClause& pa
   session.catalog.publish(staged, tensor.name);
 }
 
+void change_tensor(const TensorInfo& tensor, const ast::Identifier& new_name, SessionState& session) {
+  with_place(new_name.span, [&] { session.catalog.rename(tensor.name, new_name.text); });
+}
+
+void change_tensor(const TensorInfo& tensor, const ast::PartitionClause& partition, SessionState& session) {
+  const auto grid = with_place(partition.span, [&] { return TileGrid(tensor.grid.shape(), partition.parts); });
+  if (grid != tensor.grid) move_tiles(tensor, grid, tensor.replicas, session);
+}
+
+void change_tensor(const TensorInfo& tensor, const ast::ReplicasClause& replicas, SessionState& session) {
+  const auto copies = session.replicas(replicas);
+  // Also with as many copies as before: they come to lie at the workers that are there now.
+  if (copies > 0 || tensor.is_sharded()) move_tiles(tensor, tensor.grid, copies, session);
+}
+
 }  // namespace
 
 Result execute_statement(const ast::AlterTensor& alter, SessionState& session) {
-  const bool moves_tiles = std::holds_alternative<ast::PartitionClause>(alter.change);
+  const bool moves_tiles = !std::holds_alternative<ast::Identifier>(alter.change);
   const auto admission = moves_tiles ? session.admit(kept_bytes(session)) : nullptr;
   SqliteTransaction transaction(session.database.connection());
   const auto tensor = session.tensor(alter.name);
-  if (const auto* name = std::get_if<ast::Identifier>(&alter.change)) rename_tensor(tensor, *name, session);
-  else repartition_tensor(tensor, std::get<ast::PartitionClause>(alter.change), session);
+  std::visit([&](const auto& change) { change_tensor(tensor, change, session); }, alter.change);
   transaction.commit();
   return status_result("ALTER TENSOR");
 }

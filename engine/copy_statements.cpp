@@ -52,9 +52,9 @@ void check_fits(const TensorInfo& tensor, const BlockSource& file, const std::st
 // An empty tensor under a name of eindb's own: like the one that it will replace, or of what the file brings.
 TensorInfo stage(const std::optional<TensorInfo>& existing, DType dtype, const Shape& shape,
                  const std::vector<std::string>& labels, SessionState& session) {
-  if (existing) return session.catalog.stage(existing->dtype, existing->labels, existing->grid);
+  if (existing) return session.catalog.stage(existing->dtype, existing->labels, existing->grid, existing->replicas);
   const auto partition = default_partition(shape, dtype, session.settings.tile_bytes());
-  return session.catalog.stage(dtype, labels, TileGrid(shape, partition));
+  return session.catalog.stage(dtype, labels, TileGrid(shape, partition), session.replicas({}));
 }
 
 // Fills a new, empty tensor tile by tile.

@@ -78,7 +78,7 @@ class TensorLoader final : public RowLoader {
       : session_(session),
         name_(existing.name),
         transaction_(session.database.connection()),
-        staged_(session.catalog.stage(existing.dtype, existing.labels, existing.grid)),
+        staged_(session.catalog.stage(existing.dtype, existing.labels, existing.grid, existing.replicas)),
         cells_(std::in_place, session.database.connection(), staged_.store(), session.cancellation,
                CellLoaderOptions{.memory = session.settings.memory_limit(),
                                  .spill_directory = session.database.scratch_directory(),

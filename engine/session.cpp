@@ -92,7 +92,9 @@ Result run_statement(const ast::Statement& statement, SessionState& session) {
   // sessions share their memory all have one limit (QueryAdmission).
   std::optional<TileMemory::Limit> resident;
   if (session.gate == nullptr) resident.emplace(session.settings.memory_for_tiles());
-  return std::visit([&](const auto& node) { return execute_statement(node, session); }, statement.node);
+  auto result = std::visit([&](const auto& node) { return execute_statement(node, session); }, statement.node);
+  session.database.settle_shards();
+  return result;
 }
 
 Settings initial_settings(const SessionOptions& options) {

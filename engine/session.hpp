@@ -26,6 +26,8 @@
 
 namespace eindb {
 
+class Cluster;
+class ShardAccess;
 class TileCachePool;
 
 struct SessionOptions {
@@ -37,6 +39,10 @@ struct SessionOptions {
   std::shared_ptr<AdmissionGate> gate = nullptr;
   /// Shared by sessions that keep tiles in the same memory; null: each has what its settings say.
   std::shared_ptr<TileCachePool> tile_caches = nullptr;
+  /// The workers where tensors that are made lie sharded; null: in the database's own file. Of one database alone.
+  std::shared_ptr<ShardAccess> shards = nullptr;
+  /// The cluster whose workers those are, in place of `shards`; of one database alone.
+  std::shared_ptr<Cluster> cluster = nullptr;
 };
 
 /// The settings that a session begins with.

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <limits>
 
+#include "cluster/database_cluster.hpp"
 #include "common/error.hpp"
 #include "engine/machine_file.hpp"
 #include "parser/parser.hpp"
+#include "storage/sharded_contents.hpp"
 
 namespace eindb {
 namespace {
@@ -35,6 +37,30 @@ SessionState::SessionState(const std::string& path, const SessionOptions& option
       tiles(options.tile_caches) {
   database.connection().watch(&cancellation);
   if (options.policy != nullptr) database.connection().restrict_to_clients();
+  if (options.shards != nullptr) database.use_shards(options.shards);
+  if (options.cluster != nullptr) {
+    database.use_shards(options.cluster->shards());
+    begin_cluster(*options.cluster, database);
+  }
+}
+
+int SessionState::replicas(const std::optional<ast::ReplicasClause>& clause) {
+  auto* contents = database.connection().shards();
+  const auto workers = contents == nullptr ? 0 : static_cast<std::int64_t>(contents->access().workers().size());
+  if (!clause) return contents == nullptr ? 0 : 1;
+  if (contents == nullptr && clause->count > 1) {
+    throw Error(ErrorKind::Unsupported, "copies of tiles are kept at workers, and this session has none", clause->span,
+                "give the workers: --workers HOST:PORT,...");
+  }
+  if (contents == nullptr) return 0;
+  const auto most = std::min(workers, static_cast<std::int64_t>(TileReference::kMaxWorkers));
+  if (clause->count > most) {
+    throw Error(ErrorKind::Value,
+                std::to_string(clause->count) + " copies of each tile need as many workers, and " +
+                    std::to_string(workers) + (workers == 1 ? " is there" : " are there"),
+                clause->span, most > 0 ? "at most REPLICAS " + std::to_string(most) : "");
+  }
+  return static_cast<int>(clause->count);
 }
 
 std::unique_ptr<Admission> SessionState::admit(std::int64_t bytes) {

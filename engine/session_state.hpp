@@ -48,6 +48,9 @@ struct SessionState {
   /// The tensor as a plan sees it, attached or of the catalog; nullopt if there is none.
   std::optional<InputTensor> find_tensor(const std::string& name);
   NameSource name_source();
+  /// TensorInfo::replicas of a tensor that is made now. Error{Unsupported} or Error{Value} where the session has not
+  /// enough workers for the clause.
+  int replicas(const std::optional<ast::ReplicasClause>& clause);
   /// The file that a COPY names, as far as it may, or the one that it is given in its place.
   FilePath file_to_read(const std::string& path) const;
   FilePath file_to_write(const std::string& path) const;

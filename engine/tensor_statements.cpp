@@ -59,7 +59,8 @@ TensorInfo create_empty(const ast::CreateTensor& create, SessionState& session) 
   const auto type = type_of(create.type).value_or(DType::Float64);
   auto [labels, shape] = declared(*create.dimensions, create.name.span);
   const auto partition = partition_of(create).value_or(default_partition(shape, type, session.settings.tile_bytes()));
-  return session.catalog.create(create.name.text, type, labels, grid_of(shape, partition, create));
+  return session.catalog.create(create.name.text, type, labels, grid_of(shape, partition, create),
+                                session.replicas(create.replicas));
 }
 
 void create_from_rows(const ast::CreateTensor& create, const ast::Sql& sql, SessionState& session) {
@@ -74,18 +75,21 @@ void create_from_rows(const ast::CreateTensor& create, const ast::Sql& sql, Sess
 void create_from_query(const ast::CreateTensor& create, const ast::Query& query, SessionState& session) {
   ReadSnapshot snapshot(session.database, static_cast<std::size_t>(session.settings.threads()));
   const ResultRequest request{.dtype = type_of(create.type), .stored = true, .partition = partition_of(create)};
+  const auto replicas = session.replicas(create.replicas);
   const auto planned = plan_query(query, session, request);
   const auto tensor = session.catalog.create(create.name.text, planned.output().dtype, planned.query.label_names,
-                                             planned.result_grid());
+                                             planned.result_grid(), replicas);
   StoringSink sink(session.database.connection(), tensor.store());
   run_query(planned, session, snapshot, sink);
 }
 
-Result description(const std::vector<std::string>& labels, const TileGrid& grid, DType dtype) {
+// Copies are told where there are any beside the first: one copy at workers is as good as one in the file.
+Result description(const std::vector<std::string>& labels, const TileGrid& grid, DType dtype, std::int64_t replicas) {
   std::vector<Row> rows;
   for (std::size_t d = 0; d < labels.size(); ++d)
     rows.push_back({labels[d], std::string("label"), grid.shape()[d], grid.partition()[d]});
   rows.push_back({std::string("val"), std::string(name_of(dtype)), Cell{}, Cell{}});
+  if (replicas > 1) rows.push_back({std::string("replicas"), std::string("placement"), replicas, Cell{}});
   return listed_result({{"column", ColumnType::Text},
                         {"type", ColumnType::Text},
                         {"extent", ColumnType::Integer},
@@ -129,7 +133,7 @@ Result execute_statement(const ast::ShowTensors&, SessionState& session) {
     for (std::size_t d = 0; d < tensor.labels.size(); ++d)
       dimensions += (d == 0 ? "" : ", ") + tensor.labels[d] + " " + std::to_string(tensor.shape()[d]);
     rows.push_back({tensor.name, std::string(name_of(tensor.dtype)), dimensions, bracketed(tensor.grid.partition()),
-                    tensor.grid.tile_count(), stored_tiles, stored_bytes});
+                    tensor.grid.tile_count(), stored_tiles, stored_bytes, static_cast<std::int64_t>(tensor.replicas)});
   }
   return listed_result({{"tensor", ColumnType::Text},
                         {"type", ColumnType::Text},
@@ -137,15 +141,16 @@ Result execute_statement(const ast::ShowTensors&, SessionState& session) {
                         {"partition", ColumnType::Text},
                         {"tiles", ColumnType::Integer},
                         {"stored_tiles", ColumnType::Integer},
-                        {"stored_bytes", ColumnType::Integer}},
+                        {"stored_bytes", ColumnType::Integer},
+                        {"replicas", ColumnType::Integer}},
                        std::move(rows));
 }
 
 Result execute_statement(const ast::Describe& describe, SessionState& session) {
   if (const auto* attached = session.attached.find(describe.name.text))
-    return description(attached->labels(), attached->grid(), attached->dtype());
+    return description(attached->labels(), attached->grid(), attached->dtype(), 0);
   const auto tensor = session.tensor(describe.name);
-  return description(tensor.labels, tensor.grid, tensor.dtype);
+  return description(tensor.labels, tensor.grid, tensor.dtype, tensor.replicas);
 }
 
 }  // namespace eindb

@@ -246,13 +246,20 @@ struct PartitionClause {
   SourceSpan span;
 };
 
-/// CREATE TENSOR [IF NOT EXISTS] X (i 1000, ...) [FLOAT64] [PARTITION (...)] [AS query | AS SELECT ...].
+/// REPLICAS 2: copies of each tile, at least 1.
+struct ReplicasClause {
+  std::int64_t count = 1;
+  SourceSpan span;
+};
+
+/// CREATE TENSOR [IF NOT EXISTS] X (i 1000, ...) [FLOAT64] [PARTITION (...)] [REPLICAS n] [AS query | AS SELECT ...].
 struct CreateTensor {
   Identifier name;
   bool if_not_exists = false;
   std::optional<std::vector<Dimension>> dimensions;  ///< present unless the source is a Query
   std::optional<Identifier> type;
   std::optional<PartitionClause> partition;
+  std::optional<ReplicasClause> replicas;
   std::variant<std::monostate, Query, Sql> source;
 };
 
@@ -261,10 +268,10 @@ struct DropTensor {
   bool if_exists = false;
 };
 
-/// ALTER TENSOR X RENAME TO Y | PARTITION (8, 8).
+/// ALTER TENSOR X RENAME TO Y | PARTITION (8, 8) | REPLICAS 2.
 struct AlterTensor {
   Identifier name;
-  std::variant<Identifier, PartitionClause> change;
+  std::variant<Identifier, PartitionClause, ReplicasClause> change;
 };
 
 struct ShowTensors {};
@@ -393,13 +400,21 @@ struct DropUser {
 
 struct ShowUsers {};
 
+struct ShowWorkers {};
+
+/// DRAIN WORKER '10.0.0.3:7700': let it finish what runs, and leave.
+struct DrainWorker {
+  std::string address;
+  SourceSpan span;
+};
+
 /// Nothing but space and comments.
 struct Empty {};
 
 struct Statement {
   std::variant<Empty, CreateTensor, DropTensor, AlterTensor, ShowTensors, ShowMacros, Describe, CopyFrom, CopyTo,
                InsertInto, Query, Explain, Set, Show, Reset, Begin, Commit, Rollback, Prepare, Execute, Deallocate,
-               CreateMacro, DropMacro, CreateUser, AlterUser, DropUser, ShowUsers, Sql>
+               CreateMacro, DropMacro, CreateUser, AlterUser, DropUser, ShowUsers, ShowWorkers, DrainWorker, Sql>
       node;
   SourceSpan span;  ///< without the semicolon
 };

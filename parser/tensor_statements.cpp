@@ -73,20 +73,31 @@ ast::PartitionClause parse_partition(TokenStream& tokens) {
   return clause;
 }
 
-/// [type] [PARTITION (...)], in either order.
-void parse_type_and_partition(TokenStream& tokens, ast::CreateTensor& create) {
+ast::ReplicasClause parse_replicas(TokenStream& tokens) {
+  ast::ReplicasClause clause;
+  const auto begin = tokens.begin();
+  tokens.take();
+  clause.count = parse_whole(tokens, "a number of copies", 1);
+  clause.span = tokens.span_from(begin);
+  return clause;
+}
+
+/// [type] [PARTITION (...)] [REPLICAS n], in any order.
+void parse_type_and_clauses(TokenStream& tokens, ast::CreateTensor& create) {
   while (tokens.at_name() && !tokens.at_word("AS")) {
     if (at_query(tokens) || tokens.at_word("SELECT")) tokens.fail_expected("AS before the query");
     if (tokens.at_word("PARTITION") && !create.partition) {
       create.partition = parse_partition(tokens);
-    } else if (!tokens.at_word("PARTITION") && !create.type) {
+    } else if (tokens.at_word("REPLICAS") && !create.replicas) {
+      create.replicas = parse_replicas(tokens);
+    } else if (!tokens.at_word("PARTITION") && !tokens.at_word("REPLICAS") && !create.type) {
       create.type = tokens.expect_name("a type");
       if (tokens.at_symbol("("))
         fail("expected a type, PARTITION or AS, found '" + create.type->text + "'", create.type->span,
-             nearest_word_hint(create.type->text, {"PARTITION"}));
+             nearest_word_hint(create.type->text, {"PARTITION", "REPLICAS"}));
     } else {
       tokens.fail_expected("AS or the end of the statement",
-                           nearest_word_hint(tokens.peek().text, {"PARTITION", "AS"}));
+                           nearest_word_hint(tokens.peek().text, {"PARTITION", "REPLICAS", "AS"}));
     }
   }
 }
@@ -152,7 +163,7 @@ Node create_tensor(TokenStream& tokens) {
   const auto begin = tokens.begin();
   if (tokens.accept_symbol("(")) create.dimensions = parse_dimensions(tokens, create.name.text);
   const auto dimensions = tokens.span_from(begin);
-  parse_type_and_partition(tokens, create);
+  parse_type_and_clauses(tokens, create);
   if (tokens.accept_word("AS")) create.source = parse_create_source(tokens);
   check_create(tokens, create, dimensions);
   return create;
@@ -174,10 +185,12 @@ Node alter_tensor(TokenStream& tokens) {
   alter.name = tokens.expect_name("the name of the tensor");
   if (tokens.at_word("PARTITION")) {
     alter.change = parse_partition(tokens);
+  } else if (tokens.at_word("REPLICAS")) {
+    alter.change = parse_replicas(tokens);
   } else {
     if (!tokens.at_word("RENAME"))
-      tokens.fail_expected("RENAME TO or PARTITION after " + alter.name.text,
-                           nearest_word_hint(tokens.peek().text, {"RENAME", "PARTITION"}));
+      tokens.fail_expected("RENAME TO, PARTITION or REPLICAS after " + alter.name.text,
+                           nearest_word_hint(tokens.peek().text, {"RENAME", "PARTITION", "REPLICAS"}));
     tokens.take();
     tokens.expect_word("TO", "after RENAME");
     alter.change = tokens.expect_name("the new name of the tensor");

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "plan/physical_plan.hpp"
-#include "plan/tile_holders.hpp"
+#include "tensor/tile_holders.hpp"
 
 namespace eindb {
 

@@ -311,14 +311,20 @@ bool DotCommands::schema(const Arguments& arguments) {
   return true;
 }
 
-/// From the rows of DESCRIBE: (label, "label", extent, parts) per dimension, then ("val", type, NULL, NULL).
+/// From the rows of DESCRIBE: (label, "label", extent, parts) per dimension, then ("val", type, NULL, NULL), and where
+/// tiles have copies ("replicas", "placement", copies, NULL).
 std::string DotCommands::tensor_schema(const std::string& name) {
   std::string dimensions;
   std::string partition;
   std::string type;
+  std::string replicas;
   for (const auto& row : shell_.query("DESCRIBE " + quoted(name, '"'))) {
     if (std::holds_alternative<std::monostate>(row.at(2))) {
       type = cell_text(row.at(1));
+      continue;
+    }
+    if (cell_text(row.at(1)) == "placement") {
+      replicas = " REPLICAS " + cell_text(row.at(2));
       continue;
     }
     const std::string comma = dimensions.empty() ? "" : ", ";
@@ -326,7 +332,7 @@ std::string DotCommands::tensor_schema(const std::string& name) {
     partition += comma + cell_text(row.at(3));
   }
   if (!partition.empty()) partition = " PARTITION (" + partition + ")";
-  return "CREATE TENSOR " + identifier(name) + " (" + dimensions + ") " + type + partition + ";\n";
+  return "CREATE TENSOR " + identifier(name) + " (" + dimensions + ") " + type + partition + replicas + ";\n";
 }
 
 }  // namespace eindb

@@ -12,6 +12,8 @@
 #include <string_view>
 
 #include "storage/scratch_file.hpp"
+#include "storage/shard_log.hpp"
+#include "storage/sharded_contents.hpp"
 
 namespace eindb {
 namespace {
@@ -223,11 +225,25 @@ void DatabaseFile::verify_versions() {
     auto query = connection_->prepare("SELECT value FROM main.eindb_settings WHERE name = 'schema_version'");
     if (query.step()) version = std::max(version, query.integer(0));
   }
-  if (version <= kSchemaVersion) return;
+  if (version <= kShardedSchemaVersion) return;
   throw Error(ErrorKind::Unsupported,
               "cannot open " + path_ + ": a later eindb made it (schema version " + std::to_string(version) +
-                  ", this one knows " + std::to_string(kSchemaVersion) + ")",
+                  ", this one knows " + std::to_string(kShardedSchemaVersion) + ")",
               std::nullopt, "install a later eindb");
+}
+
+void DatabaseFile::use_shards(std::shared_ptr<ShardAccess> access) {
+  if (!read_only_) {
+    ShardLog(*connection_).create();
+    access->numbers().reserve(*connection_);
+  }
+  shards_ = std::move(access);
+  connection_->use_shards(shards_);
+  if (!read_only_) connection_->shards()->settle();
+}
+
+void DatabaseFile::settle_shards() {
+  if (shards_ != nullptr && connection_->shards()->is_unsettled()) connection_->shards()->settle();
 }
 
 std::string DatabaseFile::scratch_directory() const {
@@ -248,6 +264,7 @@ std::unique_ptr<SqliteConnection> DatabaseFile::borrow_reader() {
   auto reader = std::make_unique<SqliteConnection>(path_, SqliteConnection::Access::ReadOnly);
   configure(*reader);
   configure_memory(*reader, kReaderCacheKiB);
+  if (shards_ != nullptr) reader->use_shards(shards_);
   return reader;
 }
 

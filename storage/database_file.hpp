@@ -6,12 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "storage/shard_access.hpp"
 #include "storage/sqlite_connection.hpp"
 
 namespace eindb {
 
-/// The form of eindb's own tables that this version writes. A file of a later one is refused.
+/// The form of eindb's own tables that this version writes.
 inline constexpr std::int64_t kSchemaVersion = 1;
+/// The form of files that know workers (storage/shard_log.hpp), which others do not need. Later ones are refused.
+inline constexpr std::int64_t kShardedSchemaVersion = 2;
 
 /// An open database: one connection that writes, and connections for tasks that read tiles at the same time.
 ///
@@ -41,6 +44,15 @@ class DatabaseFile {
 
   /// Whether further connections can read while this one writes: a file with a write-ahead log.
   bool has_parallel_readers() const { return write_ahead_log_; }
+  /// Sharded tensors lie at the workers that `access` reaches; before anything else is done with the database. Makes
+  /// the tables for that, where the file can be written, and goes on with what was committed but not told to workers.
+  void use_shards(std::shared_ptr<ShardAccess> access);
+  /// Whether use_shards() was called: tensors that are made from now on can be sharded.
+  bool has_shards() const { return shards_ != nullptr; }
+  /// Between statements: tells workers what was committed, and drops what nobody reads any more. Costs nothing where
+  /// there is nothing to do.
+  void settle_shards();
+
   /// A connection that only reads, for one thread; give it back when done, with no transaction open.
   std::unique_ptr<SqliteConnection> borrow_reader();
   void give_back(std::unique_ptr<SqliteConnection> reader);
@@ -68,6 +80,7 @@ class DatabaseFile {
   bool write_ahead_log_ = false;
   std::int64_t mapped_bytes_;
   std::int64_t cache_kib_;
+  std::shared_ptr<ShardAccess> shards_;
   std::unique_ptr<SqliteConnection> connection_;
   std::mutex readers_mutex_;                                     // guards idle_readers_
   std::vector<std::unique_ptr<SqliteConnection>> idle_readers_;  // closed before connection_, which checkpoints

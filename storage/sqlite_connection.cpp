@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "common/check.hpp"
+#include "storage/sharded_contents.hpp"
 #include "storage/sqlite_authorizer.hpp"
 
 namespace eindb {
@@ -92,8 +93,6 @@ int on_progress(void* cancellation) noexcept {
   }
 }
 
-void on_rollback(void* rollbacks) noexcept { ++*static_cast<std::uint32_t*>(rollbacks); }
-
 /// Pages of the cache are taken as they are needed. By default a connection that reads its first page takes room for 20
 /// at once, 1.3 MB of ours, which no memory limit knows of. Without effect where the program has used SQLite before.
 void take_pages_singly() {
@@ -115,7 +114,8 @@ SqliteConnection::SqliteConnection(const std::string& location, Access access) :
     // the file by means of SQL.
     sqlite3_db_config(handle_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     sqlite3_db_config(handle_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
-    sqlite3_rollback_hook(handle_, &on_rollback, &rollbacks_);
+    sqlite3_rollback_hook(handle_, &on_rollback, this);
+    sqlite3_commit_hook(handle_, &on_commit, this);
     SqliteAuthorizer::install(*this);
   } catch (...) {
     close();
@@ -133,6 +133,7 @@ void SqliteConnection::close() noexcept {
 void SqliteConnection::execute(const std::string& sql) {
   const OriginScope scope(*this, Origin::Eindb);
   const int code = sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr);
+  notice_commit();
   if (code != SQLITE_OK) fail(code);
 }
 
@@ -242,7 +243,42 @@ std::uint64_t SqliteConnection::current_data_version() {
 
 void SqliteConnection::limit_memory_of_all(std::int64_t bytes) { sqlite3_hard_heap_limit64(bytes); }
 
+int SqliteConnection::on_commit(void* connection) noexcept {
+  auto& self = *static_cast<SqliteConnection*>(connection);
+  if (self.shards_ == nullptr) return 0;
+  try {
+    self.shards_->before_commit();
+    return 0;
+  } catch (...) {
+    self.keep_failure(std::current_exception());
+    return 1;  // a rollback instead
+  }
+}
+
+void SqliteConnection::on_rollback(void* connection) noexcept {
+  auto& self = *static_cast<SqliteConnection*>(connection);
+  ++self.rollbacks_;
+  if (self.shards_ != nullptr) self.shards_->after_rollback();
+}
+
+void SqliteConnection::notice_commit() noexcept {
+  if (shards_ != nullptr) shards_->notice_commit();
+}
+
+void SqliteConnection::use_shards(std::shared_ptr<ShardAccess> access) {
+  shards_ = std::make_unique<ShardedContents>(*this, std::move(access));
+}
+
+// A checkpoint moves all frames of the log into the file only if no reader needs an older page of it.
+bool SqliteConnection::all_read_the_last_commit() {
+  int frames = -1;
+  int moved = -1;
+  const int code = sqlite3_wal_checkpoint_v2(handle_, "main", SQLITE_CHECKPOINT_PASSIVE, &frames, &moved);
+  return code == SQLITE_OK && frames == moved;
+}
+
 void SqliteConnection::set_busy_timeout(std::chrono::milliseconds timeout) {
+  busy_timeout_ = timeout;
   sqlite3_busy_timeout(handle_, static_cast<int>(timeout.count()));
 }
 

@@ -5,6 +5,7 @@
 #include <exception>
 #include <initializer_list>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -20,6 +21,9 @@
 struct sqlite3;
 
 namespace eindb {
+
+class ShardAccess;
+class ShardedContents;
 
 /// One statement of a user's text and where the next one begins.
 struct UserStatement {
@@ -58,6 +62,8 @@ class SqliteConnection {
   SqliteStatement prepare(std::string_view sql);
   /// Runs one statement of eindb's own without parameters or rows, BEGIN or COMMIT say, and keeps it compiled.
   void execute_kept(std::string_view sql);
+  /// eindb's own statement, kept compiled: whoever uses it resets it.
+  SqliteStatement& kept(std::string_view sql);
   /// The first column of the only row of eindb's own query, which is kept compiled: a constant.
   std::int64_t query_integer(std::string_view sql);
   std::string query_text(std::string_view sql);
@@ -107,7 +113,17 @@ class SqliteConnection {
   /// thread.
   static void limit_memory_of_all(std::int64_t bytes);
 
+  /// Sharded tensors are read by way of `access` from now on, and what is written to them is part of this connection's
+  /// transactions.
+  void use_shards(std::shared_ptr<ShardAccess> access);
+  /// Null: use_shards() was not called.
+  ShardedContents* shards() { return shards_.get(); }
+  /// Whether no connection, of whatever process, reads a state older than the last commit, as far as can be told
+  /// without waiting. Outside any transaction; moves what is in the write-ahead log into the file.
+  bool all_read_the_last_commit();
+
   void set_busy_timeout(std::chrono::milliseconds timeout);
+  std::chrono::milliseconds busy_timeout() const { return busy_timeout_; }
   /// SQL that runs long looks at `cancellation` now and then and stops with its error. Null: nobody asks.
   void watch(const Cancellation* cancellation);
   /// Throws Error{Cancelled} if SQL should stop: for callbacks that work long between two instructions.
@@ -142,7 +158,10 @@ class SqliteConnection {
     friend bool operator==(const ChangePoint&, const ChangePoint&) = default;
   };
   ChangePoint change_point();
-  SqliteStatement& kept(std::string_view sql);
+  static int on_commit(void* connection) noexcept;
+  static void on_rollback(void* connection) noexcept;
+  /// After a call that may have run a COMMIT.
+  void notice_commit() noexcept;
   void close() noexcept;
 
   std::string name_;
@@ -160,6 +179,8 @@ class SqliteConnection {
   const Cancellation* cancellation_ = nullptr;
   std::exception_ptr callback_failure_;
   std::map<std::string, SqliteStatement, std::less<>> kept_;  // compiled, reset
+  std::chrono::milliseconds busy_timeout_{0};
+  std::unique_ptr<ShardedContents> shards_;  // SQLite calls it until it is closed
 };
 
 /// Sets the origin for the time of one call into SQLite.

@@ -81,6 +81,7 @@ bool SqliteStatement::step() {
   const SqliteConnection::OriginScope scope(*connection_, origin);
   const int code = sqlite3_step(statement_);
   if (code == SQLITE_ROW) return true;
+  connection_->notice_commit();
   if (code == SQLITE_DONE) return false;
   try {
     connection_->fail(code);

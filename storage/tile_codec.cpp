@@ -123,7 +123,16 @@ TileHeader::TileHeader(const Tile& tile) : size_(header_size(tile.shape().rank()
   put(out, 7, kRawCodec);
   put(out, 8, static_cast<std::uint16_t>(shape.rank()));
   for (std::size_t d = 0; d < shape.rank(); ++d) put(out, header_size(d), shape[d]);
-  put(out, kChecksumOffset, checksum(out, tile.bytes()));
+  put(out, kChecksumOffset, eindb::checksum(out, tile.bytes()));
+}
+
+std::uint64_t TileHeader::checksum() const { return get<std::uint64_t>(bytes(), kChecksumOffset); }
+
+std::uint64_t encoded_checksum(const ByteSource& source) {
+  if (source.size() < kFixedSize) return 0;
+  std::array<std::byte, sizeof(std::uint64_t)> field{};
+  source.read(kChecksumOffset, field);
+  return get<std::uint64_t>(field, 0);
 }
 
 std::size_t encoded_size(const Tile& tile) { return header_size(tile.shape().rank()) + tile.byte_size(); }

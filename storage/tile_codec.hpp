@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,7 @@ class TileHeader {
   /// Fills in all fields and the checksum over them and the values. Error{Unsupported} beyond kMaxStoredRank.
   explicit TileHeader(const Tile& tile);
   std::span<const std::byte> bytes() const { return {bytes_.data(), size_}; }
+  std::uint64_t checksum() const;
 
  private:
   std::array<std::byte, 24 + 8 * kMaxStoredRank> bytes_{};
@@ -49,6 +51,9 @@ class TileHeader {
 std::size_t encoded_size(const Tile& tile);
 /// Header and values in one buffer.
 std::vector<std::byte> encode_tile(const Tile& tile);
+
+/// The checksum in the header of an encoded tile; 0 if it is too short to have one.
+std::uint64_t encoded_checksum(const ByteSource& source);
 
 /// The tile of `type` and `shape` in `source`; its values are read straight into the tile's memory.
 /// Every field and the checksum are verified, sizes before memory is taken. What does not fit is Error{Corrupt};

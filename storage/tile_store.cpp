@@ -2,9 +2,11 @@
 
 #include <array>
 #include <set>
+#include <utility>
 
 #include "common/check.hpp"
 #include "common/letter_case.hpp"
+#include "storage/shard_log.hpp"
 #include "storage/sqlite_blob.hpp"
 #include "storage/tile_codec.hpp"
 
@@ -18,10 +20,18 @@ constexpr std::array<std::string_view, 2> kOwnColumns{"tile_id", "tile"};
 
 std::string qualified(const std::string& table) { return "main." + quote_identifier(table); }
 
-std::string insert_sql(const std::string& table, std::size_t rank) {
+std::string insert_sql(const std::string& table, std::size_t rank, bool sharded) {
   std::string sql = "INSERT OR REPLACE INTO " + qualified(table) + " VALUES (?";
   for (std::size_t d = 0; d < rank; ++d) sql += ", ?";
-  return sql + ", zeroblob(?))";
+  return sql + (sharded ? ", ?)" : ", zeroblob(?))");
+}
+
+/// What reads and writes the tiles of sharded tensors.
+ShardedContents& contents_of(const TileStore& store, SqliteConnection& connection) {
+  if (auto* contents = connection.shards()) return *contents;
+  throw Error(ErrorKind::Unsupported,
+              "tensor " + store.tensor() + " is sharded: its tiles lie at workers, and this session has none",
+              std::nullopt, "give the workers: --workers HOST:PORT,...");
 }
 
 constexpr const char* kBetweenNames = "eindb_renamed";
@@ -65,12 +75,14 @@ std::vector<std::string> column_names(const std::vector<std::string>& labels,
   return out;
 }
 
-TileStore::TileStore(std::string tensor, const std::vector<std::string>& labels, DType dtype, TileGrid grid)
+TileStore::TileStore(std::string tensor, const std::vector<std::string>& labels, DType dtype, TileGrid grid,
+                     int replicas)
     : tensor_(std::move(tensor)),
       table_(table_of(tensor_)),
       columns_(column_names(labels, kOwnColumns)),
       dtype_(dtype),
-      grid_(std::move(grid)) {
+      grid_(std::move(grid)),
+      replicas_(replicas) {
   CHECK(labels.size() == grid_.rank(), "a tensor has one label per dimension");
   if (grid_.rank() > kMaxStoredRank) {
     throw Error(ErrorKind::Unsupported, "a tensor of " + std::to_string(grid_.rank()) + " dimensions cannot be stored",
@@ -86,7 +98,16 @@ void TileStore::create(SqliteConnection& connection) const {
   connection.execute(sql + ", tile BLOB)");
 }
 
-void TileStore::drop(SqliteConnection& connection) const { connection.execute("DROP TABLE " + qualified(table_)); }
+void TileStore::drop(SqliteConnection& connection) const {
+  if (is_sharded()) discard_all(connection);
+  connection.execute("DROP TABLE " + qualified(table_));
+}
+
+// Also without workers: who has them later drops what is garbage.
+void TileStore::discard_all(SqliteConnection& connection) const {
+  if (auto* contents = connection.shards()) contents->discard_all(table_);
+  else ShardLog(connection).discard_all(table_);
+}
 
 void TileStore::rename(SqliteConnection& connection, const std::string& new_tensor) const {
   const LegacyRename scope(connection);
@@ -104,28 +125,55 @@ std::string TileStore::describe(std::int64_t tile_id) const {
 }
 
 TilePtr TileStore::read(SqliteConnection& connection, std::int64_t tile_id) const {
+  auto found = find(connection, tile_id);
+  if (auto* tile = std::get_if<TilePtr>(&found)) return std::move(*tile);
   const auto shape = grid_.tile_shape(grid_.key_of(tile_id));
+  return contents_of(*this, connection).fetch(std::get<LocatedContent>(found), dtype_, shape, describe(tile_id));
+}
+
+std::variant<TilePtr, LocatedContent> TileStore::find(SqliteConnection& connection, std::int64_t tile_id) const {
   const std::lock_guard lock(connection.mutex());
   if (const auto blob = SqliteBlob::open(connection, table_, "tile", tile_id, SqliteBlob::Access::Read))
-    return std::make_shared<const Tile>(decode_tile(*blob, dtype_, shape, describe(tile_id)));
+    return value_of(*blob, connection, tile_id);
   // Either there is no such row, or its value is no blob: a query tells which.
   auto select = connection.prepare("SELECT tile FROM " + qualified(table_) + " WHERE tile_id = ?");
   select.bind(1, tile_id);
   if (!select.step()) return nullptr;
-  return std::make_shared<const Tile>(decode_tile(MemorySource(select.blob(0)), dtype_, shape, describe(tile_id)));
+  return value_of(MemorySource(select.blob(0)), connection, tile_id);
+}
+
+std::variant<TilePtr, LocatedContent> TileStore::value_of(const ByteSource& row, SqliteConnection& connection,
+                                                          std::int64_t tile_id) const {
+  if (const auto reference = reference_bytes(row))
+    return contents_of(*this, connection).locate(decode_reference(*reference, describe(tile_id)));
+  const auto shape = grid_.tile_shape(grid_.key_of(tile_id));
+  return std::make_shared<const Tile>(decode_tile(row, dtype_, shape, describe(tile_id)));
 }
 
 TileWriter::TileWriter(SqliteConnection& connection, const TileStore& store)
     : connection_(connection),
       store_(store),
-      insert_(connection.prepare(insert_sql(store.table_, store.grid_.rank()))),
+      contents_(store.is_sharded() ? &contents_of(store, connection) : nullptr),
+      insert_(connection.prepare(insert_sql(store.table_, store.grid_.rank(), store.is_sharded()))),
       remove_(connection.prepare("DELETE FROM " + qualified(store.table_) + " WHERE tile_id = ?")) {
   CHECK(connection.in_transaction(), "tiles are written inside a transaction");
+  if (contents_ == nullptr) return;
+  select_ = connection.prepare("SELECT tile FROM " + qualified(store.table_) + " WHERE tile_id = ?");
+  workers_ = contents_->access().workers();
+  const auto replicas = static_cast<std::size_t>(store.replicas_);
+  if (workers_.size() < replicas) {
+    throw Error(ErrorKind::WorkerLost,
+                "tensor " + store.tensor_ + " keeps " + std::to_string(replicas) + " copies of each tile, and " +
+                    std::to_string(workers_.size()) +
+                    (workers_.size() == 1 ? " worker is there" : " workers are there"),
+                std::nullopt, "start the others, or keep fewer: ALTER TENSOR ... REPLICAS");
+  }
+  placement_.emplace(store.grid_, workers_.size(), replicas);
 }
 
 void TileWriter::write(std::int64_t tile_id, const Tile& tile) {
-  const auto key = store_.grid_.key_of(tile_id);
-  CHECK(tile.dtype() == store_.dtype_ && tile.shape() == store_.grid_.tile_shape(key), "a tile fits its place");
+  CHECK(tile.dtype() == store_.dtype_ && tile.shape() == store_.grid_.tile_shape(store_.grid_.key_of(tile_id)),
+        "a tile fits its place");
   if (encoded_size(tile) > kMaxTileBytes) {
     throw Error(
         ErrorKind::Unsupported,
@@ -133,22 +181,76 @@ void TileWriter::write(std::int64_t tile_id, const Tile& tile) {
         std::nullopt, "cut the tensor into more parts: PARTITION (...)");
   }
   if (tile.is_all_zero()) return remove(tile_id);
-
   const TileHeader header(tile);
+  if (contents_ == nullptr) insert(tile_id, header, tile);
+  else send(tile_id, header, tile);
+}
+
+// The row is made of zeros and filled in place: no buffer of header and values together is needed.
+void TileWriter::insert(std::int64_t tile_id, const TileHeader& header, const Tile& tile) {
   const std::lock_guard lock(connection_.mutex());
-  insert_.bind(1, tile_id);
-  for (std::size_t d = 0; d < key.size(); ++d) insert_.bind(static_cast<int>(d) + 2, key[d]);
-  insert_.bind(static_cast<int>(key.size()) + 2, static_cast<std::int64_t>(encoded_size(tile)));
-  insert_.run();
-  // The row is made of zeros and filled in place: no buffer of header and values together is needed.
+  bind_key(insert_, tile_id);
+  insert_.bind(static_cast<int>(store_.grid_.rank()) + 2, static_cast<std::int64_t>(encoded_size(tile))).run();
   auto blob = SqliteBlob::open(connection_, store_.table_, "tile", tile_id, SqliteBlob::Access::Write);
   CHECK(blob.has_value(), "a row just written can be opened");
   blob->write(0, header.bytes());
   blob->write(header.bytes().size(), tile.bytes());
 }
 
+// The row comes first: from then on this connection alone writes, and what it sends is known to its transaction.
+void TileWriter::send(std::int64_t tile_id, const TileHeader& header, const Tile& tile) {
+  const auto holders = holders_of(tile_id);
+  ContentId content{};
+  {
+    const std::lock_guard lock(connection_.mutex());
+    content = contents_->announce(1, holders);
+    insert_reference(tile_id, {.content = content,
+                               .bytes = encoded_size(tile),
+                               .checksum = header.checksum(),
+                               .workers = contents_->numbers_of(holders)});
+  }
+  contents_->send({.content = content, .tensor = store_.tensor_, .header = header.bytes(), .values = tile.bytes()},
+                  holders);
+}
+
+void TileWriter::refer(std::int64_t tile_id, const PutContent& put) {
+  CHECK(contents_ != nullptr, "references stand in rows of sharded tensors");
+  const std::lock_guard lock(connection_.mutex());
+  contents_->count_sent(put.workers);
+  insert_reference(tile_id, {.content = put.content,
+                             .bytes = put.bytes,
+                             .checksum = put.checksum,
+                             .workers = contents_->numbers_of(put.workers)});
+}
+
+void TileWriter::insert_reference(std::int64_t tile_id, const TileReference& reference) {
+  discard(tile_id);
+  const auto bytes = encode_reference(reference);
+  bind_key(insert_, tile_id);
+  insert_.bind(static_cast<int>(store_.grid_.rank()) + 2, std::span<const std::byte>(bytes)).run();
+}
+
+void TileWriter::bind_key(SqliteStatement& row, std::int64_t tile_id) const {
+  const auto key = store_.grid_.key_of(tile_id);
+  row.bind(1, tile_id);
+  for (std::size_t d = 0; d < key.size(); ++d) row.bind(static_cast<int>(d) + 2, key[d]);
+}
+
+std::vector<ShardWorker> TileWriter::holders_of(std::int64_t tile_id) const {
+  std::vector<ShardWorker> holders;
+  for (const auto place : placement_->of(tile_id)) holders.push_back(workers_[place]);
+  return holders;
+}
+
+void TileWriter::discard(std::int64_t tile_id) {
+  select_->bind(1, tile_id);
+  if (select_->step()) contents_->discard(decode_reference(select_->blob(0), store_.describe(tile_id)));
+  select_->reset();
+}
+
 void TileWriter::remove(std::int64_t tile_id) {
   const std::lock_guard lock(connection_.mutex());
+  if (contents_ != nullptr) discard(tile_id);
   remove_.bind(1, tile_id).run();
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "optimizer/partitions/viable.hpp"
+#include "tensor/tile_placement.hpp"
 
 namespace eindb {
 namespace {
@@ -388,14 +389,13 @@ BlockPlacement MeshType::blocks(int mesh_axes, std::size_t ranks) const {
 MeshType stored_type(const TileGrid& grid, int mesh_axes) {
   MeshType out;
   out.extents = grid.shape().extents();
-  out.axes.resize(out.extents.size());
+  out.axes = axes_between_tiles(grid.partition(), mesh_axes);
   int next = 0;
-  const auto cut = [&](std::size_t d, int times) {
+  for (const auto& axes : out.axes) next += static_cast<int>(axes.size());
+  for (std::size_t d = 0; d < out.extents.size(); ++d) {
+    const auto times = log2_of(floor_power_of_two(out.extents[d]));
     while (next < mesh_axes && static_cast<int>(out.axes[d].size()) < times) out.axes[d].push_back(next++);
-  };
-  const auto& parts = grid.partition();
-  for (std::size_t d = 0; d < parts.size(); ++d) cut(d, std::countr_zero(static_cast<std::uint64_t>(parts[d])));
-  for (std::size_t d = 0; d < parts.size(); ++d) cut(d, log2_of(floor_power_of_two(out.extents[d])));
+  }
   return out;
 }
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "optimizer/partitions/labelling.hpp"
-#include "plan/tile_holders.hpp"
+#include "tensor/tile_holders.hpp"
 
 namespace eindb {
 

@@ -190,7 +190,7 @@ TEST_F(CatalogTest, TheVersionChangesWithTheSchema) {
 TEST_F(CatalogTest, PublishReplacesATensor) {
   create("A");
   change([&] {
-    const auto staged = catalog.stage(DType::Int64, {"k"}, TileGrid(Shape({5}), {5}));
+    const auto staged = catalog.stage(DType::Int64, {"k"}, TileGrid(Shape({5}), {5}), 0);
     EXPECT_EQ(catalog.names(), Names{"A"});  // seen by nobody
     auto one = Tile::zeros(DType::Int64, Shape({1}));
     one.mutable_data<std::int64_t>()[0] = 7;

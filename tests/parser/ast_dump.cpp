@@ -134,6 +134,8 @@ std::string dump_options(const std::vector<Option>& options) {
 
 std::string dump_partition(const PartitionClause& clause) { return " partition (" + joined(clause.parts, ",") + ")"; }
 
+std::string dump_replicas(const ReplicasClause& clause) { return " replicas " + std::to_string(clause.count); }
+
 std::string or_all(const std::optional<Identifier>& name) { return name ? text_of(*name) : "ALL"; }
 
 std::string dump_node(const Empty&) { return "(empty)"; }
@@ -142,15 +144,18 @@ std::string dump_node(const CreateTensor& node) {
   if (node.dimensions) out += "(" + joined(*node.dimensions, ",") + ")";
   if (node.type) out += " " + text_of(*node.type);
   if (node.partition) out += dump_partition(*node.partition);
+  if (node.replicas) out += dump_replicas(*node.replicas);
   return out + dump_source_of(node.source) + ")";
 }
 std::string dump_node(const DropTensor& node) {
   return (node.if_exists ? "(drop-if-exists " : "(drop ") + text_of(node.name) + ")";
 }
 std::string dump_node(const AlterTensor& node) {
-  const auto* const name = std::get_if<Identifier>(&node.change);
-  return "(alter " + text_of(node.name) +
-         (name != nullptr ? " rename " + text_of(*name) : dump_partition(std::get<PartitionClause>(node.change))) + ")";
+  std::string change;
+  if (const auto* name = std::get_if<Identifier>(&node.change)) change = " rename " + text_of(*name);
+  else if (const auto* replicas = std::get_if<ReplicasClause>(&node.change)) change = dump_replicas(*replicas);
+  else change = dump_partition(std::get<PartitionClause>(node.change));
+  return "(alter " + text_of(node.name) + change + ")";
 }
 std::string dump_node(const ShowTensors&) { return "(show-tensors)"; }
 std::string dump_node(const ShowMacros&) { return "(show-macros)"; }
@@ -211,6 +216,8 @@ std::string dump_node(const DropUser& node) {
   return (node.if_exists ? "(drop-user-if-exists " : "(drop-user ") + text_of(node.name) + ")";
 }
 std::string dump_node(const ShowUsers&) { return "(show-users)"; }
+std::string dump_node(const ShowWorkers&) { return "(show-workers)"; }
+std::string dump_node(const DrainWorker& node) { return "(drain-worker '" + node.address + "')"; }
 std::string dump_node(const Sql& node) { return dump_sql(node); }
 
 }  // namespace

@@ -30,6 +30,10 @@ TEST(StatementParser, Tensors) {
       {"CREATE TENSOR X (i 1000, j 2000);", "(create X(i 1000,j 2000))"},
       {"create tensor if not exists X (i 10) float32 partition (4)",
        "(create-if-not-exists X(i 10) float32 partition (4))"},
+      {"CREATE TENSOR X (i 10) REPLICAS 2 FLOAT32", "(create X(i 10) FLOAT32 replicas 2)"},
+      {"CREATE TENSOR replicas REPLICAS 3 AS EINSUM B[i] = X[i]",
+       "(create replicas replicas 3 as (query B[i] = X[i]))"},
+      {"ALTER TENSOR X REPLICAS 2", "(alter X replicas 2)"},
       {"CREATE TENSOR X (i 10) PARTITION (4) FLOAT32", "(create X(i 10) FLOAT32 partition (4))"},
       {"CREATE TENSOR s ()", "(create s())"},
       {"CREATE TENSOR none (i 0)", "(create none(i 0))"},
@@ -73,6 +77,8 @@ TEST(StatementParser, Users) {
       {"DROP USER ann", "(drop-user ann)"},
       {"DROP USER IF EXISTS \"ann\"", "(drop-user-if-exists \"ann\")"},
       {"SHOW USERS", "(show-users)"},
+      {"show workers;", "(show-workers)"},
+      {"DRAIN WORKER '10.0.0.3:7700'", "(drain-worker '10.0.0.3:7700')"},
   });
 }
 

@@ -1,4 +1,4 @@
-// eindb_sqllogictest [--mode NAME] [--prelude SQL] [--generate] FILE|FOLDER...
+// eindb_sqllogictest [--mode NAME] [--prelude SQL] [--shards N] [--generate] FILE|FOLDER...
 //
 // Runs scripts of the sqllogictest format against eindb, in this process. See tests/README.md for the format.
 
@@ -69,6 +69,7 @@ int main(int argc, char** argv) {
   CLI::App app("Runs sqllogictest scripts against eindb", "eindb_sqllogictest");
   app.add_option("--mode", modes, "a name that onlyif and skipif shall know")->take_all()->allow_extra_args(false);
   app.add_option("--prelude", options.preludes, "a statement to run after each opening")->allow_extra_args(false);
+  app.add_option("--shards", options.shards, "workers at which tensors lie sharded, in this process");
   app.add_flag("--generate", options.generate, "rewrite the expected results of queries");
   app.add_option("files", arguments, "scripts, or folders of them")->required();
   CLI11_PARSE(app, argc, argv);

@@ -7,6 +7,8 @@
 #include <regex>
 #include <stdexcept>
 
+#include "tests/storage/local_shards.hpp"
+
 namespace eindb::runner {
 namespace {
 
@@ -188,8 +190,18 @@ void TestRun::execute(const Record& record, const Reopen& /*directive*/) {
 void TestRun::open(const std::string& database) {
   session_.reset();  // closed before it is opened again
   database_ = database;
-  session_ = std::make_unique<Session>(database);
+  SessionOptions session;
+  if (options_.shards > 0) session.shards = shards_of(database);
+  session_ = std::make_unique<Session>(database, session);
   for (const auto& prelude : options_.preludes) session_->execute(prelude);
+}
+
+std::shared_ptr<ShardAccess> TestRun::shards_of(const std::string& database) {
+  const bool in_memory = database == ":memory:";
+  const auto name = in_memory ? "memory-" + std::to_string(++memory_databases_) : "file";
+  const auto directory = folder_.path() / ("workers-of-" + name);
+  std::filesystem::create_directory(directory);
+  return std::make_shared<LocalShards>(directory.string(), options_.shards);
 }
 
 std::string TestRun::substituted(std::string sql) const {

@@ -9,6 +9,7 @@
 
 #include "common/error.hpp"
 #include "engine/session.hpp"
+#include "storage/shard_access.hpp"
 #include "tests/runner/query_result.hpp"
 #include "tests/runner/test_script.hpp"
 
@@ -17,6 +18,7 @@ namespace eindb::runner {
 struct RunOptions {
   std::set<std::string> modes = {"eindb"};  ///< names that onlyif and skipif know
   std::vector<std::string> preludes;        ///< statements that run after each opening of a database
+  std::size_t shards = 0;                   ///< workers in this process, at which tensors lie sharded
   bool generate = false;                    ///< write what came out into the file as what is expected
 };
 
@@ -57,6 +59,8 @@ class TestRun {
   void replace_expected(const QueryCase& query, const QueryResult& actual);
   void write_back();
   void open(const std::string& database);
+  /// The workers of a database: the same each time that it is opened.
+  std::shared_ptr<ShardAccess> shards_of(const std::string& database);
   std::string substituted(std::string sql) const;
   void fail(const Record& record, const std::string& sql, const std::string& what);
 
@@ -70,6 +74,7 @@ class TestRun {
   RunOptions options_;
   TemporaryFolder folder_;
   std::string database_;
+  int memory_databases_ = 0;  // opened so far, each with workers of its own
   std::unique_ptr<Session> session_;
   std::map<std::string, QueryResult> labelled_;  // the first result of each label
   std::vector<Edit> edits_;                      // in order of lines

@@ -84,9 +84,9 @@ TEST_F(DatabaseFileTest, ALaterSchemaVersionIsRefused) {
   const auto foreign = scratch.file("foreign.db");
   {
     SqliteConnection other(foreign, SqliteConnection::Access::Create);
-    other.execute("CREATE TABLE eindb_settings(name, value); INSERT INTO eindb_settings VALUES ('schema_version', 2)");
+    other.execute("CREATE TABLE eindb_settings(name, value); INSERT INTO eindb_settings VALUES ('schema_version', 3)");
   }
-  EXPECT_ERROR(DatabaseFile{foreign}, ErrorKind::Unsupported, "schema version 2");
+  EXPECT_ERROR(DatabaseFile{foreign}, ErrorKind::Unsupported, "schema version 3");
 }
 
 TEST_F(DatabaseFileTest, PathsThatCannotBeAreExplained) {

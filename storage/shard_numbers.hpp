@@ -1,0 +1,54 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <mutex>
+
+namespace eindb {
+
+class SqliteConnection;
+
+/// A content of sharded tensors: an encoded tile that lies at workers. It never changes, and no other has its number,
+/// ever.
+enum class ContentId : std::int64_t {};
+/// A change to contents that happens at all workers or at none. No other has its number, ever.
+enum class ShardTransaction : std::int64_t {};
+/// A worker's data directory, by the number that it was given when it was made.
+enum class DataId : std::int64_t {};
+
+template <class Id>
+constexpr std::int64_t number(Id id) {
+  return static_cast<std::int64_t>(id);
+}
+
+/// Contents that were numbered one after the other, the last included.
+struct ContentRange {
+  ContentId first{};
+  ContentId last{};
+
+  friend bool operator==(const ContentRange&, const ContentRange&) = default;
+};
+
+/// Gives numbers that no process has given before, nor will: a block of 2^32 belongs to whoever has counted the
+/// database's blocks up. Transactions that are rolled back waste theirs. Thread-safe.
+class ShardNumbers {
+ public:
+  /// Makes numbers available, where there are none yet, by a commit of its own: outside any transaction.
+  void reserve(SqliteConnection& connection);
+
+  /// The first of `count` contents in a row.
+  ContentId contents(std::int64_t count) { return ContentId{take(count)}; }
+  ShardTransaction transaction() { return ShardTransaction{take(1)}; }
+
+ private:
+  std::int64_t take(std::int64_t count);
+
+  std::mutex mutex_;  // guards both
+  std::int64_t next_ = 0;
+  std::int64_t end_ = 0;
+};
+
+/// A number for something that must not be mistaken for another: random, positive.
+std::int64_t random_identity();
+
+}  // namespace eindb

@@ -1,0 +1,203 @@
+#include "storage/sharded_contents.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "common/check.hpp"
+#include "storage/sqlite_transaction.hpp"
+
+namespace eindb {
+namespace {
+
+/// For the time of what can wait: nobody is waited for.
+class ImpatientScope {
+ public:
+  explicit ImpatientScope(SqliteConnection& connection) : connection_(connection), saved_(connection.busy_timeout()) {
+    connection_.set_busy_timeout(std::chrono::milliseconds(0));
+  }
+  ~ImpatientScope() { connection_.set_busy_timeout(saved_); }
+  ImpatientScope(const ImpatientScope&) = delete;
+  ImpatientScope& operator=(const ImpatientScope&) = delete;
+
+ private:
+  SqliteConnection& connection_;
+  std::chrono::milliseconds saved_;
+};
+
+[[noreturn]] void damaged(std::string_view tile, const ShardWorker& worker, const char* what) {
+  throw Error(ErrorKind::Corrupt, std::string(tile) + " is damaged: worker " + worker.address + " has " + what);
+}
+
+std::string joined(const std::vector<std::string>& reasons) {
+  std::string out;
+  for (const auto& reason : reasons) out += (out.empty() ? "" : "; ") + reason;
+  return out;
+}
+
+}  // namespace
+
+ShardedContents::ShardedContents(SqliteConnection& connection, std::shared_ptr<ShardAccess> access)
+    : connection_(connection), access_(std::move(access)), log_(connection) {}
+
+LocatedContent ShardedContents::locate(TileReference reference) {
+  LocatedContent out;
+  for (const auto worker : reference.workers) out.workers.push_back(log_.worker(worker));
+  out.reference = std::move(reference);
+  return out;
+}
+
+TilePtr ShardedContents::fetch_from(const ShardWorker& worker, const TileReference& reference, DType dtype,
+                                    const Shape& shape, std::string_view tile) {
+  const auto source = access_->fetch(worker, reference.content);
+  if (source == nullptr) damaged(tile, worker, "no such content");
+  if (source->size() != reference.bytes || encoded_checksum(*source) != reference.checksum)
+    damaged(tile, worker, "another content than was written");
+  return std::make_shared<const Tile>(decode_tile(*source, dtype, shape, tile));
+}
+
+TilePtr ShardedContents::fetch(const LocatedContent& content, DType dtype, const Shape& shape, std::string_view tile) {
+  std::vector<std::string> reasons;
+  for (const auto& worker : content.workers) {
+    try {
+      return fetch_from(worker, content.reference, dtype, shape, tile);
+    } catch (const Error& error) {
+      const bool another_may_do = error.kind() == ErrorKind::WorkerLost || error.kind() == ErrorKind::Corrupt;
+      if (!another_may_do || (content.workers.size() == 1 && error.kind() == ErrorKind::Corrupt)) throw;
+      reasons.push_back(worker.address + ": " + error.message());
+    }
+  }
+  throw Error(ErrorKind::WorkerLost, "no worker has " + std::string(tile) + " (" + joined(reasons) + ")", std::nullopt,
+              "start the worker on its data directory again; CREATE TENSOR ... REPLICAS 2 keeps copies");
+}
+
+ShardTransaction ShardedContents::transaction() {
+  CHECK(connection_.in_transaction(), "contents are written inside a transaction");
+  const std::lock_guard lock(mutex_);
+  if (!running_) running_.emplace(Running{.id = access_->numbers().transaction(), .participants = {}});
+  running_->prepared = false;
+  return running_->id;
+}
+
+std::vector<WorkerNumber> ShardedContents::numbers_of(std::span<const ShardWorker> workers) {
+  std::vector<WorkerNumber> numbers;
+  for (const auto& worker : workers) numbers.push_back(log_.number_of(worker));
+  return numbers;
+}
+
+ContentId ShardedContents::announce(std::int64_t count, std::span<const ShardWorker> workers) {
+  CHECK(count > 0 && !workers.empty(), "contents lie somewhere");
+  const auto id = transaction();
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& worker : workers) running_->participants.try_emplace(worker.data, ShardParticipant{worker, 0});
+  }
+  const auto first = access_->numbers().contents(count);
+  log_.keep(id, {first, ContentId{number(first) + count - 1}}, numbers_of(workers));
+  return first;
+}
+
+void ShardedContents::send(const OutgoingContent& content, std::span<const ShardWorker> workers) {
+  ShardTransaction id{};
+  {
+    const std::lock_guard lock(mutex_);
+    CHECK(running_.has_value(), "contents are sent after they were announced");
+    id = running_->id;
+  }
+  for (const auto& worker : workers) access_->put(worker, id, content);
+  count_sent(workers);
+}
+
+void ShardedContents::count_sent(std::span<const ShardWorker> workers) {
+  const std::lock_guard lock(mutex_);
+  CHECK(running_.has_value(), "contents are sent after they were announced");
+  for (const auto& worker : workers) ++running_->participants.at(worker.data).contents;
+}
+
+void ShardedContents::discard(const TileReference& reference) {
+  log_.discard(reference);
+  unsettled_ = true;
+}
+
+void ShardedContents::discard_all(const std::string& table) {
+  log_.discard_all(table);
+  unsettled_ = true;
+}
+
+void ShardedContents::before_commit() {
+  std::vector<ShardParticipant> participants;
+  ShardTransaction id{};
+  {
+    const std::lock_guard lock(mutex_);
+    if (!running_) return;
+    id = running_->id;
+    for (const auto& [data, participant] : running_->participants)
+      if (participant.contents > 0) participants.push_back(participant);
+  }
+  access_->prepare(id, participants);
+  const std::lock_guard lock(mutex_);
+  running_->prepared = true;
+}
+
+void ShardedContents::after_rollback() noexcept {
+  std::optional<Running> aborted;
+  {
+    const std::lock_guard lock(mutex_);
+    aborted = std::exchange(running_, std::nullopt);
+  }
+  if (!aborted) return;
+  for (const auto& [data, participant] : aborted->participants) access_->abort(participant.worker, aborted->id);
+}
+
+void ShardedContents::notice_commit() noexcept {
+  const std::lock_guard lock(mutex_);
+  if (!running_ || !running_->prepared || connection_.in_transaction()) return;
+  committed_.push_back(*std::exchange(running_, std::nullopt));
+  unsettled_ = true;
+}
+
+void ShardedContents::settle() {
+  if (connection_.is_active() || connection_.is_read_only()) return;
+  const ImpatientScope scope(connection_);
+  try {
+    unsettled_ = !tell_and_drop();
+  } catch (const Error&) {  // somebody else writes, or the user has had enough: the log is as it was
+    unsettled_ = true;
+  }
+}
+
+std::vector<UnsettledCommit> ShardedContents::commits_to_tell() {
+  auto commits = log_.unsettled();
+  const std::lock_guard lock(mutex_);
+  for (const auto& committed : std::exchange(committed_, {})) {
+    for (const auto& [data, participant] : committed.participants) {
+      UnsettledCommit commit{committed.id, participant.worker};
+      if (std::find(commits.begin(), commits.end(), commit) == commits.end()) commits.push_back(std::move(commit));
+    }
+  }
+  return commits;
+}
+
+// Whether there is no garbage left that must wait for readers. A worker that is away comes back some day: then the
+// coordinator settles again.
+bool ShardedContents::tell_and_drop() {
+  std::vector<UnsettledCommit> told;
+  for (auto& commit : commits_to_tell())
+    if (access_->commit(commit.worker, commit.transaction, log_.kept(commit.transaction)))
+      told.push_back(std::move(commit));
+  std::vector<ShardGarbage> dropped;
+  auto garbage = log_.garbage();
+  const bool can_drop = garbage.empty() || connection_.all_read_the_last_commit();
+  if (can_drop) {
+    for (auto& of_worker : garbage)
+      if (access_->drop(of_worker.worker, of_worker.contents)) dropped.push_back(std::move(of_worker));
+  }
+  if (told.empty() && dropped.empty()) return can_drop;
+  SqliteTransaction transaction(connection_);
+  for (const auto& commit : told) log_.acknowledge(commit.transaction, commit.worker);
+  for (const auto& of_worker : dropped) log_.forget(of_worker);
+  transaction.commit();
+  return can_drop;
+}
+
+}  // namespace eindb

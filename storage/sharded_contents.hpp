@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "storage/shard_access.hpp"
+#include "storage/shard_log.hpp"
+#include "storage/tile_reference.hpp"
+#include "tensor/dtype.hpp"
+#include "tensor/tile.hpp"
+
+namespace eindb {
+
+/// Where a content lies, by name.
+struct LocatedContent {
+  TileReference reference;
+  std::vector<ShardWorker> workers;  ///< in the order of the reference
+};
+
+/// The contents of sharded tensors for one connection to the coordinator's file: it reads what rows refer to, and what
+/// it writes is part of the connection's transactions, by two-phase commit:
+///
+///     announce()       rows, and the log of the transaction, in the coordinator's file
+///     send()           contents to the workers, under the transaction's number
+///     before_commit()  all workers prepare, or the commit becomes a rollback
+///     (SQLite commits: that is the decision, for rows and log are there from now on)
+///     settle()         workers are told and acknowledge, the log forgets; garbage is dropped
+///
+/// A rollback aborts it at the workers. A savepoint that is rolled back takes rows and log with it; workers drop what
+/// is not in the log when they are told of the commit. A crash before the decision leaves contents that the coordinator
+/// knows nothing of, which means abort; one after it leaves the log, with which settle() goes on.
+///
+/// Garbage is what rows referred to; it was written down in the transaction that took the reference away, and is
+/// dropped once no connection, of whatever process, reads a state before that.
+///
+/// Threads: locate() and announce() as the connection, under its mutex if tasks share it; fetch() and send() from any;
+/// the rest from the connection's thread.
+class ShardedContents {
+ public:
+  ShardedContents(SqliteConnection& connection, std::shared_ptr<ShardAccess> access);
+
+  ShardAccess& access() { return *access_; }
+
+  LocatedContent locate(TileReference reference);
+  /// The tile, from the first worker that has it undamaged. Else Error{WorkerLost} names tile and workers; `tile` as
+  /// decode_tile's context.
+  TilePtr fetch(const LocatedContent& content, DType dtype, const Shape& shape, std::string_view tile);
+
+  /// The transaction of contents that goes with the connection's open one.
+  ShardTransaction transaction();
+  /// Numbers for `count` contents of that transaction which may come to lie at these workers.
+  ContentId announce(std::int64_t count, std::span<const ShardWorker> workers);
+  /// One copy at each of the workers.
+  void send(const OutgoingContent& content, std::span<const ShardWorker> workers);
+  /// The workers have put an announced content themselves.
+  void count_sent(std::span<const ShardWorker> workers);
+  /// The rows of these workers.
+  std::vector<WorkerNumber> numbers_of(std::span<const ShardWorker> workers);
+  /// Nothing refers to the content any more, once the connection's transaction is committed.
+  void discard(const TileReference& reference);
+  void discard_all(const std::string& table);
+
+  // What SQLite does with the connection's transactions. The first two must not use the connection.
+  void before_commit();
+  void after_rollback() noexcept;
+  /// After a statement that may have been a commit.
+  void notice_commit() noexcept;
+
+  /// Whether settle() has something to do, as far as this connection knows.
+  bool is_unsettled() const { return unsettled_; }
+  /// Between transactions: tells workers what was committed, by whomever, and drops garbage that nobody can read.
+  /// Throws nothing: what cannot be done now (a worker is away, somebody writes or reads an old state) stays for later.
+  void settle();
+
+ private:
+  struct Running {
+    ShardTransaction id{};
+    std::map<DataId, ShardParticipant> participants;
+    bool prepared = false;
+  };
+
+  /// What workers are to be told of, by the log and by what this connection has committed.
+  std::vector<UnsettledCommit> commits_to_tell();
+  bool tell_and_drop();
+  TilePtr fetch_from(const ShardWorker& worker, const TileReference& reference, DType dtype, const Shape& shape,
+                     std::string_view tile);
+
+  SqliteConnection& connection_;
+  std::shared_ptr<ShardAccess> access_;
+  ShardLog log_;
+  std::mutex mutex_;  // guards the next two
+  std::optional<Running> running_;
+  /// Committed since settle(), with participants of which a savepoint's rollback may have left nothing in the log.
+  std::vector<Running> committed_;
+  bool unsettled_ = false;
+};
+
+}  // namespace eindb

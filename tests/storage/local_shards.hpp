@@ -1,0 +1,118 @@
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/error.hpp"
+#include "storage/database_file.hpp"
+#include "storage/shard_access.hpp"
+#include "storage/shard_file.hpp"
+#include "storage/shard_log.hpp"
+
+namespace eindb {
+
+/// Workers in this process: shard files in directories worker-0, worker-1, ... of their own. Workers can be taken away,
+/// and the whole can be stopped at any step of what it does, as if the coordinator's process had been killed there.
+class LocalShards final : public ShardAccess {
+ public:
+  /// The directory is there.
+  LocalShards(const std::string& directory, std::size_t workers) {
+    for (std::size_t n = 0; n < workers; ++n)
+      files_.push_back(std::make_unique<ShardFile>(directory + "/worker-" + std::to_string(n)));
+  }
+
+  std::vector<ShardWorker> workers() override {
+    std::vector<ShardWorker> out;
+    for (std::size_t n = 0; n < files_.size(); ++n)
+      if (!lost_.contains(n)) out.push_back({files_[n]->id(), "worker-" + std::to_string(n)});
+    return out;
+  }
+
+  std::unique_ptr<ByteSource> fetch(const ShardWorker& worker, ContentId content) override {
+    return file(worker).open(content);
+  }
+
+  void put(const ShardWorker& worker, ShardTransaction transaction, const OutgoingContent& content) override {
+    step([&] { file(worker).put(transaction, std::span(&content, 1)); });
+  }
+
+  void prepare(ShardTransaction transaction, std::span<const ShardParticipant> participants) override {
+    for (const auto& [worker, contents] : participants) step([&] { file(worker).prepare(transaction, contents); });
+  }
+
+  bool commit(const ShardWorker& worker, ShardTransaction transaction,
+              std::span<const ContentRange> kept) noexcept override {
+    return attempt([&] { file(worker).commit(transaction, kept); });
+  }
+
+  void abort(const ShardWorker& worker, ShardTransaction transaction) noexcept override {
+    attempt([&] { file(worker).abort(transaction); });
+  }
+
+  bool drop(const ShardWorker& worker, std::span<const ContentId> contents) noexcept override {
+    return attempt([&] { file(worker).drop(contents); });
+  }
+
+  ShardFile& worker(std::size_t n) { return *files_[n]; }
+  std::int64_t contents() {
+    std::int64_t all = 0;
+    for (const auto& file : files_) all += file->usage().contents;
+    return all;
+  }
+
+  void lose(std::size_t worker) { lost_.insert(worker); }
+  void find_again(std::size_t worker) { lost_.erase(worker); }
+
+  /// Stops everything before step n, counted from 0: two to each call to a worker, one before and one after it is done.
+  void stop_at(int n) { steps_left_ = n; }
+  bool has_stopped() const { return steps_left_ < 0; }
+
+  /// What workers do that come back: they ask for the decision of what they have prepared.
+  void resolve(DatabaseFile& database) {
+    ShardLog log(database.connection());
+    for (const auto& file : files_) {
+      for (const auto transaction : file->undecided()) {
+        const auto decision = log.decision(transaction);
+        if (decision.committed) file->commit(transaction, decision.kept);
+        else file->abort(transaction);
+      }
+    }
+  }
+
+ private:
+  ShardFile& file(const ShardWorker& worker) {
+    for (std::size_t n = 0; n < files_.size(); ++n)
+      if (files_[n]->id() == worker.data && !lost_.contains(n)) return *files_[n];
+    throw Error(ErrorKind::WorkerLost, "worker " + worker.address + " does not answer");
+  }
+
+  void count_down() {
+    if (steps_left_ < 0 || steps_left_-- == 0) throw Error(ErrorKind::WorkerLost, "the coordinator is gone");
+  }
+
+  template <class Action>
+  void step(Action&& action) {
+    count_down();
+    std::forward<Action>(action)();
+    count_down();
+  }
+
+  template <class Action>
+  bool attempt(Action&& action) noexcept {
+    try {
+      step(std::forward<Action>(action));
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  }
+
+  std::vector<std::unique_ptr<ShardFile>> files_;
+  std::set<std::size_t> lost_;
+  int steps_left_ = 1 << 30;
+};
+
+}  // namespace eindb

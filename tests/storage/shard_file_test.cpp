@@ -1,0 +1,177 @@
+// A worker's file: transactions that end well, badly and not at all, and what is left after a crash.
+
+#include "storage/shard_file.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <optional>
+#include <random>
+#include <thread>
+
+#include "tests/storage/random_tile.hpp"
+#include "tests/storage/scratch_directory.hpp"
+
+namespace eindb {
+namespace {
+
+constexpr ShardTransaction kFirst{1};
+constexpr ShardTransaction kSecond{2};
+
+class ShardFileTest : public ::testing::Test {
+ protected:
+  void put(ShardTransaction transaction, std::int64_t content) {
+    const TileHeader header(tile);
+    const OutgoingContent one{ContentId{content}, "A", header.bytes(), tile.bytes()};
+    file->put(transaction, std::span(&one, 1));
+  }
+  void put_all(ShardTransaction transaction, std::initializer_list<std::int64_t> contents) {
+    for (const auto content : contents) put(transaction, content);
+  }
+  std::vector<std::int64_t> present() {
+    std::vector<std::int64_t> out;
+    for (std::int64_t n = 0; n < 100; ++n)
+      if (file->open(ContentId{n}) != nullptr) out.push_back(n);
+    return out;
+  }
+  void reopen() {
+    file.reset();
+    file.emplace(directory);
+  }
+
+  using Contents = std::vector<std::int64_t>;
+  ScratchDirectory scratch;
+  std::string directory = scratch.file("data");
+  std::mt19937_64 random{5};
+  Tile tile = random_tile(random, DType::Float64, Shape({3, 5}));
+  std::optional<ShardFile> file{std::in_place, directory};
+};
+
+TEST_F(ShardFileTest, WhatIsPutIsReadAtOnceAndKeptByACommit) {
+  put_all(kFirst, {10, 11});
+  const auto read = file->read(ContentId{10}, DType::Float64, Shape({3, 5}), "it");
+  ASSERT_NE(read, nullptr);
+  EXPECT_TRUE(std::equal(read->bytes().begin(), read->bytes().end(), tile.bytes().begin()));
+  EXPECT_EQ(file->read(ContentId{12}, DType::Float64, Shape({3, 5}), "it"), nullptr);
+  file->prepare(kFirst, 2);
+  EXPECT_EQ(file->undecided(), std::vector{kFirst});
+  file->commit(kFirst, std::vector{ContentRange{ContentId{10}, ContentId{11}}});
+  EXPECT_TRUE(file->undecided().empty());
+  file->abort(kFirst);  // comes too late
+  reopen();
+  EXPECT_EQ(present(), (Contents{10, 11}));
+  EXPECT_EQ(file->usage().contents, 2);
+  EXPECT_EQ(file->usage().bytes, static_cast<std::int64_t>(2 * encoded_size(tile)));
+}
+
+TEST_F(ShardFileTest, ACommitDropsWhatASavepointTookBack) {
+  put_all(kFirst, {10, 11, 12, 14, 15, 17});
+  put(kSecond, 13);
+  file->prepare(kFirst, 6);
+  file->commit(kFirst,
+               std::vector{ContentRange{ContentId{5}, ContentId{10}}, ContentRange{ContentId{12}, ContentId{14}},
+                           ContentRange{ContentId{30}, ContentId{40}}});
+  EXPECT_EQ(present(), (Contents{10, 12, 13, 14}));
+}
+
+TEST_F(ShardFileTest, ACrashForgetsWhatWasNotPrepared) {
+  put(kFirst, 10);
+  put(kSecond, 20);
+  file->prepare(kFirst, 1);
+  reopen();
+  EXPECT_EQ(present(), Contents{10});
+  EXPECT_EQ(file->undecided(), std::vector{kFirst});
+  file->abort(kFirst);
+  EXPECT_EQ(present(), Contents{});
+}
+
+TEST_F(ShardFileTest, AWorkerThatForgotDoesNotPrepare) {
+  put_all(kFirst, {10, 11});
+  reopen();
+  EXPECT_ERROR(file->prepare(kFirst, 2), ErrorKind::WorkerLost, "0 of the 2");
+  put(kFirst, 12);
+  EXPECT_ERROR(file->prepare(kFirst, 3), ErrorKind::WorkerLost, "1 of the 3");
+  file->prepare(kFirst, 1);
+}
+
+TEST_F(ShardFileTest, MoreMayComeAfterPrepare) {
+  put(kFirst, 10);
+  file->prepare(kFirst, 1);
+  put(kFirst, 11);
+  EXPECT_TRUE(file->undecided().empty());
+  file->prepare(kFirst, 2);
+  EXPECT_EQ(file->undecided(), std::vector{kFirst});
+}
+
+TEST_F(ShardFileTest, NumbersAreTakenOnceAndDropsMayComeAgain) {
+  put(kFirst, 10);
+  EXPECT_ERROR(put(kSecond, 10), ErrorKind::Corrupt, "already");
+  EXPECT_EQ(file->undecided().size(), 0U);
+  for (int n = 0; n < 2; ++n) file->drop(std::vector{ContentId{10}, ContentId{11}});
+  EXPECT_EQ(present(), Contents{});
+}
+
+TEST_F(ShardFileTest, BelongsToOneDatabaseAndOneWorker) {
+  const auto id = file->id();
+  file->claim(77);
+  EXPECT_ERROR(ShardFile second(directory), ErrorKind::Busy, "another worker");
+  reopen();
+  EXPECT_EQ(file->id(), id);
+  file->claim(77);
+  EXPECT_ERROR(file->claim(78), ErrorKind::Value, "another database");
+  EXPECT_NE(ShardFile(scratch.file("other")).id(), id);
+  EXPECT_ERROR(ShardFile(scratch.file("no/such")), ErrorKind::Io, "no/such");
+}
+
+TEST_F(ShardFileTest, ReadsGoOnBesideWrites) {
+  put_all(kFirst, {1, 2, 3});
+  std::vector<std::jthread> readers;
+  std::atomic<int> read = 0;
+  for (int n = 0; n < 3; ++n) {
+    readers.emplace_back([&] {
+      for (int i = 0; i < 50; ++i)
+        if (file->read(ContentId{1 + i % 3}, DType::Float64, Shape({3, 5}), "it") != nullptr) ++read;
+    });
+  }
+  for (std::int64_t n = 0; n < 50; ++n) put(kSecond, 50 + n);
+  readers.clear();
+  EXPECT_EQ(read, 150);
+}
+
+// A process that dies at any moment leaves a file that opens, with all of what it said it had prepared.
+TEST_F(ShardFileTest, AKilledProcessLeavesWhatItPrepared) {
+  file.reset();
+  for (int round = 0; round < 5; ++round) {
+    std::array<int, 2> pipe{};
+    ASSERT_EQ(::pipe(pipe.data()), 0);
+    const auto child = ::fork();
+    if (child == 0) {
+      file.emplace(directory);
+      for (std::int64_t n = 1;; ++n) {
+        put(ShardTransaction{100 * round + n}, 1000 * round + n);
+        file->prepare(ShardTransaction{100 * round + n}, 1);
+        if (::write(pipe[1], &n, sizeof n) != sizeof n) ::_exit(1);
+      }
+    }
+    ::close(pipe[1]);
+    std::int64_t prepared = 0;
+    while (prepared < 3 + round)
+      ASSERT_EQ(::read(pipe[0], &prepared, sizeof prepared), static_cast<ssize_t>(sizeof prepared));
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    ::close(pipe[0]);
+    file.emplace(directory);
+    EXPECT_GE(static_cast<std::int64_t>(file->undecided().size()), prepared);
+    EXPECT_EQ(static_cast<std::int64_t>(file->undecided().size()), file->usage().contents);
+    for (const auto transaction : file->undecided()) file->abort(transaction);
+    EXPECT_EQ(file->usage().contents, 0);
+    file.reset();
+  }
+}
+
+}  // namespace
+}  // namespace eindb

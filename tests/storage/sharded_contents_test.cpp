@@ -1,0 +1,408 @@
+// Sharded tensors below the engine: tiles at workers are part of the transactions of the coordinator's file, whatever
+// stops half-way, and nothing stays behind.
+
+#include "storage/sharded_contents.hpp"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "storage/read_snapshot.hpp"
+#include "storage/sqlite_transaction.hpp"
+#include "storage/stored_references.hpp"
+#include "storage/tile_codec.hpp"
+#include "storage/tile_store.hpp"
+#include "tests/storage/local_shards.hpp"
+#include "tests/storage/scratch_directory.hpp"
+
+namespace eindb {
+namespace {
+
+constexpr std::int64_t kTiles = 8;
+
+TileStore store_of(const std::string& name, int replicas = 1) {
+  return {name, {"i"}, DType::Int64, TileGrid(Shape({2 * kTiles}), {kTiles}), replicas};
+}
+
+Tile tile_of(std::int64_t value) {
+  auto tile = Tile::zeros(DType::Int64, Shape({2}));
+  tile.mutable_data<std::int64_t>()[0] = value;
+  return tile;
+}
+
+class ShardedContentsTest : public ::testing::Test {
+ protected:
+  void SetUp() override { start(); }
+
+  void start(std::size_t workers = 3) {
+    shards = std::make_shared<LocalShards>(scratch.file(""), workers);
+    database.emplace(scratch.file("a.db"));
+    database->use_shards(shards);
+  }
+  /// The coordinator comes back, then the workers ask it.
+  void restart() {
+    database.reset();
+    shards.reset();
+    start();
+    shards->resolve(*database);
+    database->connection().shards()->settle();
+  }
+
+  SqliteConnection& db() { return database->connection(); }
+
+  void write(const TileStore& store, std::int64_t value, std::int64_t tiles = kTiles) {
+    TileWriter writer(db(), store);
+    for (std::int64_t id = 0; id < tiles; ++id) writer.write(id, tile_of(value));
+  }
+  void make(const TileStore& store, std::int64_t value) {
+    SqliteTransaction transaction(db());
+    store.create(db());
+    write(store, value);
+    transaction.commit();
+    database->settle_shards();
+  }
+  void change(const TileStore& store, std::int64_t value, std::int64_t tiles = kTiles) {
+    SqliteTransaction transaction(db());
+    write(store, value, tiles);
+    transaction.commit();
+    database->settle_shards();
+  }
+  std::int64_t value(const TileStore& store, std::int64_t id) {
+    const auto tile = store.read(db(), id);
+    return tile == nullptr ? 0 : *tile->data<std::int64_t>();
+  }
+  /// That of all tiles; -1 if they differ.
+  std::int64_t value(const TileStore& store) {
+    for (std::int64_t id = 1; id < kTiles; ++id)
+      if (value(store, id) != value(store, 0)) return -1;
+    return value(store, 0);
+  }
+  std::int64_t rows(const std::string& table) { return db().query_integer("SELECT COUNT(*) FROM " + table); }
+  void expect_nothing_pending() {
+    EXPECT_EQ(rows("eindb_shard_transactions"), 0);
+    EXPECT_EQ(rows("eindb_shard_participants"), 0);
+    EXPECT_EQ(rows("eindb_shard_garbage"), 0);
+    for (std::size_t n = 0; n < 3; ++n) EXPECT_TRUE(shards->worker(n).undecided().empty());
+  }
+
+  ScratchDirectory scratch;
+  std::shared_ptr<LocalShards> shards;
+  std::optional<DatabaseFile> database;
+  TileStore a = store_of("A");
+};
+
+TEST_F(ShardedContentsTest, TilesLieAtWorkersAndReferencesInTheFile) {
+  make(a, 7);
+  EXPECT_EQ(value(a), 7);
+  EXPECT_EQ(shards->contents(), kTiles);
+  EXPECT_EQ(shards->worker(0).usage().contents, kTiles / 2);  // a mesh of two of the three
+  EXPECT_LT(db().query_integer("SELECT MAX(LENGTH(tile)) FROM eindb_tiles_A"), 100);
+  expect_nothing_pending();
+  restart();
+  EXPECT_EQ(value(a), 7);
+}
+
+TEST_F(ShardedContentsTest, WithoutWorkersAnErrorSaysWhatIsMissing) {
+  make(a, 7);
+  database.emplace(scratch.file("a.db"));
+  const auto error = error_of([&] { a.read(db(), 0); });
+  EXPECT_EQ(error.kind(), ErrorKind::Unsupported);
+  EXPECT_NE(error.hint().find("--workers"), std::string::npos);
+  SqliteTransaction transaction(db());
+  EXPECT_ERROR(TileWriter(db(), a), ErrorKind::Unsupported, "tensor A is sharded");
+  a.drop(db());  // garbage for whoever has workers
+  transaction.commit();
+  restart();
+  EXPECT_EQ(shards->contents(), 0);
+  expect_nothing_pending();
+}
+
+TEST_F(ShardedContentsTest, WhatIsReplacedIsDropped) {
+  make(a, 1);
+  change(a, 2, 3);
+  EXPECT_EQ(value(a, 0), 2);
+  EXPECT_EQ(value(a, 3), 1);
+  EXPECT_EQ(shards->contents(), kTiles);
+  change(a, 0, 3);  // all zero: no content at all
+  EXPECT_EQ(shards->contents(), kTiles - 3);
+  SqliteTransaction transaction(db());
+  a.drop(db());
+  transaction.commit();
+  database->settle_shards();
+  EXPECT_EQ(shards->contents(), 0);
+  expect_nothing_pending();
+}
+
+TEST_F(ShardedContentsTest, ARollbackLeavesTheOldState) {
+  make(a, 1);
+  {
+    SqliteTransaction undone(db());
+    write(a, 2);
+    EXPECT_EQ(value(a), 2);  // a transaction sees its own
+  }
+  EXPECT_EQ(value(a), 1);
+  EXPECT_EQ(shards->contents(), kTiles);
+  change(a, 3);
+  EXPECT_EQ(value(a), 3);
+  expect_nothing_pending();
+}
+
+TEST_F(ShardedContentsTest, SavepointsTakeBackTheirPart) {
+  make(a, 1);
+  SqliteTransaction transaction(db());
+  write(a, 2, 2);
+  {
+    SqliteTransaction undone(db());
+    write(a, 3);
+  }
+  EXPECT_EQ(value(a, 0), 2);
+  EXPECT_EQ(value(a, 2), 1);
+  write(a, 4, 1);
+  transaction.commit();
+  database->settle_shards();
+  EXPECT_EQ(value(a, 0), 4);
+  EXPECT_EQ(value(a, 1), 2);
+  EXPECT_EQ(value(a, 2), 1);
+  EXPECT_EQ(shards->contents(), kTiles);
+  expect_nothing_pending();
+}
+
+TEST_F(ShardedContentsTest, ATransactionOfWhichASavepointLeftNothingEnds) {
+  make(a, 1);
+  SqliteTransaction transaction(db());
+  {
+    SqliteTransaction undone(db());
+    write(a, 3);
+  }
+  db().execute("CREATE TABLE t (x)");
+  transaction.commit();
+  database->settle_shards();
+  EXPECT_EQ(value(a), 1);
+  EXPECT_EQ(shards->contents(), kTiles);
+  expect_nothing_pending();
+}
+
+// Whoever commits, by whatever statement: SQLite's own savepoints end transactions, too.
+TEST_F(ShardedContentsTest, AnySqlThatCommitsCommitsTheWorkers) {
+  make(a, 1);
+  db().execute("SAVEPOINT s");
+  write(a, 2);
+  db().execute("RELEASE s");
+  db().execute("BEGIN");
+  write(a, 3, 1);
+  db().execute("END");
+  database->settle_shards();
+  restart();
+  EXPECT_EQ(value(a, 0), 3);
+  EXPECT_EQ(value(a, 1), 2);
+  EXPECT_EQ(shards->contents(), kTiles);
+  expect_nothing_pending();
+}
+
+TEST_F(ShardedContentsTest, ASnapshotKeepsWhatItReads) {
+  make(a, 1);
+  DatabaseFile other(scratch.file("a.db"));
+  other.use_shards(shards);
+  {
+    ReadSnapshot snapshot(other, 2);
+    EXPECT_EQ(*snapshot.read(a, 0)->data<std::int64_t>(), 1);
+    change(a, 2);
+    EXPECT_EQ(value(a), 2);
+    EXPECT_EQ(*snapshot.read(a, 5)->data<std::int64_t>(), 1);
+    EXPECT_EQ(shards->contents(), 2 * kTiles);
+    EXPECT_TRUE(db().shards()->is_unsettled());
+  }
+  database->settle_shards();
+  EXPECT_EQ(shards->contents(), kTiles);
+  EXPECT_EQ(value(a), 2);
+  expect_nothing_pending();
+}
+
+TEST_F(ShardedContentsTest, CopiesAreReadWhereTheFirstIsLostOrDamaged) {
+  const auto b = store_of("B", 2);
+  make(b, 5);
+  EXPECT_EQ(shards->contents(), 2 * kTiles);
+  for (std::size_t lost = 0; lost < 3; ++lost) {
+    shards->lose(lost);
+    EXPECT_EQ(value(b), 5);
+    shards->find_again(lost);
+  }
+  // Worker 0 alone forgets its contents.
+  std::vector<ContentId> all;
+  for (const auto& [tile, reference] : read_references(db(), b)) all.push_back(reference.content);
+  shards->worker(0).drop(all);
+  EXPECT_EQ(value(b), 5);
+  shards->lose(0);
+  shards->lose(1);
+  const auto error = error_of([&] { value(b); });
+  EXPECT_EQ(error.kind(), ErrorKind::WorkerLost);
+  EXPECT_NE(error.message().find(" of tensor B (worker-"), std::string::npos) << error.message();
+  SqliteTransaction transaction(db());
+  EXPECT_ERROR(TileWriter(db(), b), ErrorKind::WorkerLost, "keeps 2 copies");
+}
+
+TEST_F(ShardedContentsTest, AWorkerThatIsAwayIsToldLater) {
+  make(a, 1);
+  {
+    SqliteTransaction transaction(db());
+    write(a, 2);
+    transaction.commit();
+  }
+  shards->lose(1);
+  database->settle_shards();
+  EXPECT_EQ(rows("eindb_shard_participants"), 1);
+  EXPECT_GT(rows("eindb_shard_garbage"), 0);
+  shards->find_again(1);
+  db().shards()->settle();
+  EXPECT_EQ(value(a), 2);
+  EXPECT_EQ(shards->contents(), kTiles);
+  expect_nothing_pending();
+}
+
+TEST_F(ShardedContentsTest, ALostWorkerMakesTheCommitARollback) {
+  make(a, 1);
+  SqliteTransaction transaction(db());
+  write(a, 2);
+  shards->lose(1);
+  EXPECT_ERROR(transaction.commit(), ErrorKind::WorkerLost, "worker-1");
+  EXPECT_FALSE(db().in_transaction());
+  shards->find_again(1);
+  EXPECT_EQ(value(a), 1);
+}
+
+// Two-phase commit stopped at every step of it, then started again.
+TEST_F(ShardedContentsTest, StoppedAnywhereThereIsTheOldStateOrTheNew) {
+  const auto b = store_of("B", 2);
+  make(b, 1);
+  std::int64_t now = 1;
+  int old_states = 0;
+  int new_states = 0;
+  for (int step = 0;; ++step) {
+    shards->stop_at(step);
+    try {
+      SqliteTransaction transaction(db());
+      write(b, now + 1);
+      {
+        SqliteTransaction undone(db());
+        write(b, -7, 1);
+      }
+      transaction.commit();
+      database->settle_shards();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::WorkerLost);
+    }
+    const bool stopped = shards->has_stopped();
+    restart();
+    const auto found = value(b);
+    ASSERT_TRUE(found == now || found == now + 1) << step;
+    ++(found == now ? old_states : new_states);
+    now = found;
+    ASSERT_EQ(shards->contents(), 2 * kTiles) << step;
+    expect_nothing_pending();
+    if (!stopped) break;
+  }
+  EXPECT_GT(old_states, 2 * 2 * kTiles);
+  EXPECT_GT(new_states, 6);
+}
+
+TEST_F(ShardedContentsTest, NumbersAreNotGivenTwice) {
+  make(a, 1);
+  const auto largest = [&] {
+    std::int64_t out = 0;
+    for (const auto& [tile, reference] : read_references(db(), a)) out = std::max(out, number(reference.content));
+    return out;
+  };
+  auto before = largest();
+  for (int round = 0; round < 3; ++round) {
+    {
+      SqliteTransaction undone(db());
+      write(a, 9);
+      before = std::max(before, largest());
+    }
+    restart();
+    change(a, round + 2);
+    EXPECT_GT(largest(), before);
+    before = largest();
+  }
+}
+
+TEST_F(ShardedContentsTest, WorkersPutResultsThemselves) {
+  SqliteTransaction transaction(db());
+  a.create(db());
+  const auto workers = shards->workers();
+  auto& contents = *db().shards();
+  {
+    TileWriter writer(db(), a);
+    const auto first = contents.announce(kTiles, workers);
+    for (std::int64_t id = 0; id < kTiles; id += 2) {
+      const auto tile = tile_of(id + 1);
+      const TileHeader header(tile);
+      const ContentId content{number(first) + id};
+      const auto worker = static_cast<std::size_t>(id) % 3;
+      const OutgoingContent put{content, "A", header.bytes(), tile.bytes()};
+      shards->worker(worker).put(contents.transaction(), std::span(&put, 1));
+      writer.refer(id, {content, encoded_size(tile), header.checksum(), {workers[worker]}});
+    }
+  }
+  transaction.commit();
+  database->settle_shards();
+  restart();
+  for (std::int64_t id = 0; id < kTiles; ++id) EXPECT_EQ(value(a, id), id % 2 == 0 ? id + 1 : 0);
+  EXPECT_EQ(shards->contents(), kTiles / 2);
+  expect_nothing_pending();
+}
+
+TEST_F(ShardedContentsTest, HoldersAreThoseOfTheReferences) {
+  const auto b = store_of("B", 2);
+  make(b, 1);
+  {
+    SqliteTransaction transaction(db());
+    TileWriter(db(), b).write(3, tile_of(0));
+    transaction.commit();
+  }
+  const auto references = read_references(db(), b);
+  const auto known = ShardLog(db()).workers();
+  const auto rank_of = [&](WorkerNumber worker) -> std::optional<Rank> {
+    const auto address = known.at(worker).address;
+    if (address == "worker-2") return std::nullopt;
+    return static_cast<Rank>(address.back() - '0');
+  };
+  const auto holders = holders_of(db(), b, references, rank_of);
+  ASSERT_EQ(holders.tile_count(), kTiles);
+  EXPECT_EQ(std::vector<Rank>(holders.of(0).begin(), holders.of(0).end()), (std::vector<Rank>{0, 1}));
+  EXPECT_TRUE(holders.of(3).empty());
+  EXPECT_EQ(std::vector<Rank>(holders.of(7).begin(), holders.of(7).end()), (std::vector<Rank>{1}));
+  const auto nobody = [](WorkerNumber) -> std::optional<Rank> { return std::nullopt; };
+  EXPECT_ERROR(holders_of(db(), b, references, nobody), ErrorKind::WorkerLost, "tile [0] of tensor B lies at worker-0");
+
+  TileStore own("C", {"i"}, DType::Int64, a.grid());
+  SqliteTransaction transaction(db());
+  own.create(db());
+  TileWriter(db(), own).write(2, tile_of(4));
+  const auto of_own = holders_of_own(db(), own, 9);
+  EXPECT_EQ(of_own.tile_count(), kTiles);
+  EXPECT_EQ(of_own.ranks, std::vector<Rank>{9});
+  EXPECT_EQ(of_own.of(2)[0], 9);
+}
+
+TEST_F(ShardedContentsTest, DamagedTablesAreToldAsSuch) {
+  make(a, 1);
+  shards.reset();
+  db().execute("DELETE FROM eindb_workers");
+  EXPECT_ERROR(value(a, 2), ErrorKind::Corrupt, "no worker number");
+  db().execute("UPDATE eindb_shard_settings SET value = 1 << 40 WHERE name = 'blocks'");
+  database.reset();
+  EXPECT_ERROR(start(), ErrorKind::Corrupt, "no proper blocks");
+  db().execute("DELETE FROM eindb_shard_settings");
+  EXPECT_ERROR(ShardLog(db()).database_identity(), ErrorKind::Corrupt, "no proper identity");
+}
+
+TEST_F(ShardedContentsTest, ADamagedReferenceIsToldAsATileIs) {
+  make(a, 1);
+  db().execute("UPDATE eindb_tiles_A SET tile = CAST(SUBSTR(tile, 1, 39) || X'00' AS BLOB) WHERE tile_id = 2");
+  EXPECT_ERROR(value(a, 2), ErrorKind::Corrupt, "tile [2] of tensor A is damaged");
+  EXPECT_ERROR(read_references(db(), a), ErrorKind::Corrupt, "tensor A is damaged");
+}
+
+}  // namespace
+}  // namespace eindb

@@ -1,0 +1,79 @@
+// Where new tiles go: on meshes, in runs, with copies.
+
+#include "tensor/tile_placement.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+namespace eindb {
+namespace {
+
+TileGrid grid_of(const Partition& parts) {
+  std::vector<std::int64_t> extents;
+  for (const auto n : parts) extents.push_back(8 * n + 1);
+  return {Shape(std::move(extents)), parts};
+}
+
+std::vector<Rank> first_holders(const Partition& parts, std::size_t workers) {
+  const TilePlacement placement(grid_of(parts), workers, 1);
+  std::vector<Rank> out;
+  for (std::int64_t tile = 0; tile < placement.grid().tile_count(); ++tile) out.push_back(placement.of(tile)[0]);
+  return out;
+}
+
+TEST(TilePlacementTest, MeshesCutTheFirstDimensionsFirst) {
+  EXPECT_EQ(axes_between_tiles({4, 2}, 3), (std::vector<std::vector<int>>{{0, 1}, {2}}));
+  EXPECT_EQ(axes_between_tiles({4, 2}, 1), (std::vector<std::vector<int>>{{0}, {}}));
+  EXPECT_EQ(axes_between_tiles({6, 1, 2}, 5), (std::vector<std::vector<int>>{{0}, {}, {1}}));
+  EXPECT_EQ(first_holders({2, 2}, 4), (std::vector<Rank>{0, 2, 1, 3}));
+  EXPECT_EQ(first_holders({4, 2}, 2), (std::vector<Rank>{0, 0, 0, 0, 1, 1, 1, 1}));
+  EXPECT_EQ(first_holders({4}, 4), (std::vector<Rank>{0, 2, 1, 3}));
+}
+
+TEST(TilePlacementTest, AMeshTakesAPowerOfTwoOfTheWorkers) {
+  EXPECT_EQ(first_holders({4}, 3), (std::vector<Rank>{0, 0, 1, 1}));
+  EXPECT_EQ(first_holders({2}, 8), (std::vector<Rank>{0, 1}));
+  EXPECT_EQ(first_holders({}, 8), (std::vector<Rank>{0}));
+}
+
+TEST(TilePlacementTest, OtherGridsLieInRuns) {
+  EXPECT_EQ(first_holders({3, 2}, 4), (std::vector<Rank>{0, 1, 1, 2, 3, 3}));
+  EXPECT_EQ(first_holders({7}, 3), (std::vector<Rank>{0, 0, 1, 1, 2, 2, 2}));
+  EXPECT_EQ(first_holders({3}, 5), (std::vector<Rank>{0, 1, 3}));
+}
+
+TEST(TilePlacementTest, WorkersHaveAboutTheSame) {
+  for (const Partition& parts : {Partition{8, 4}, Partition{3, 5, 2}, Partition{64}, Partition{31}}) {
+    for (const std::size_t workers : {1, 2, 4, 8}) {
+      std::vector<int> held(workers, 0);
+      for (const auto holder : first_holders(parts, workers)) ++held[holder];
+      const auto [least, most] = std::minmax_element(held.begin(), held.end());
+      EXPECT_LE(*most - *least, 1) << workers;
+    }
+  }
+}
+
+TEST(TilePlacementTest, CopiesAreAtTheNextWorkers) {
+  const TilePlacement placement(grid_of({4}), 4, 3);
+  EXPECT_EQ(placement.of(3), (std::vector<Rank>{3, 0, 1}));
+  for (std::int64_t tile = 0; tile < 4; ++tile) {
+    const auto holders = placement.of(tile);
+    EXPECT_EQ(std::set<Rank>(holders.begin(), holders.end()).size(), 3U);
+  }
+  EXPECT_EQ(TilePlacement(grid_of({4}), 2, 3).of(0).size(), 2U);
+}
+
+TEST(TilePlacementTest, AllSaysTheSameAsEach) {
+  const TilePlacement placement(grid_of({3, 4}), 5, 2);
+  const auto all = placement.all();
+  ASSERT_EQ(all.tile_count(), 12);
+  for (std::int64_t tile = 0; tile < 12; ++tile) {
+    const auto holders = placement.of(tile);
+    EXPECT_TRUE(std::equal(holders.begin(), holders.end(), all.of(tile).begin(), all.of(tile).end()));
+  }
+}
+
+}  // namespace
+}  // namespace eindb
