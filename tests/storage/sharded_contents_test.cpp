@@ -385,6 +385,18 @@ TEST_F(ShardedContentsTest, HoldersAreThoseOfTheReferences) {
   EXPECT_EQ(of_own.of(2)[0], 9);
 }
 
+TEST_F(ShardedContentsTest, DamagedTablesAreToldAsSuch) {
+  make(a, 1);
+  shards.reset();
+  db().execute("DELETE FROM eindb_workers");
+  EXPECT_ERROR(value(a, 2), ErrorKind::Corrupt, "no worker number");
+  db().execute("UPDATE eindb_shard_settings SET value = 1 << 40 WHERE name = 'blocks'");
+  database.reset();
+  EXPECT_ERROR(start(), ErrorKind::Corrupt, "no proper blocks");
+  db().execute("DELETE FROM eindb_shard_settings");
+  EXPECT_ERROR(ShardLog(db()).database_identity(), ErrorKind::Corrupt, "no proper identity");
+}
+
 TEST_F(ShardedContentsTest, ADamagedReferenceIsToldAsATileIs) {
   make(a, 1);
   db().execute("UPDATE eindb_tiles_A SET tile = CAST(SUBSTR(tile, 1, 39) || X'00' AS BLOB) WHERE tile_id = 2");
