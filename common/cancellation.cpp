@@ -11,6 +11,7 @@ void Cancellation::reset(std::chrono::milliseconds timeout) noexcept {
 }
 
 void Cancellation::check() const {
+  if (whole_ != nullptr) whole_->check();
   if (requested_.load(std::memory_order_relaxed)) throw Error(ErrorKind::Cancelled, "the statement was cancelled");
   const auto deadline = deadline_.load(std::memory_order_relaxed);
   if (deadline != 0 && Clock::now().time_since_epoch().count() > deadline)

@@ -12,6 +12,10 @@ class Cancellation {
  public:
   using Clock = std::chrono::steady_clock;
 
+  Cancellation() = default;
+  /// Of a part of what `whole` is for, which outlives it: the part stops when the whole does, too.
+  explicit Cancellation(const Cancellation* whole) noexcept : whole_(whole) {}
+
   void request() noexcept { requested_.store(true, std::memory_order_relaxed); }
   /// Forgets requests; `timeout` of zero means none.
   void reset(std::chrono::milliseconds timeout) noexcept;
@@ -21,6 +25,7 @@ class Cancellation {
  private:
   std::atomic<bool> requested_{false};
   std::atomic<Clock::rep> deadline_{0};  // since the clock's epoch; 0: none
+  const Cancellation* whole_ = nullptr;
 };
 
 /// While it lives, poll_cancellation() in the same thread looks at `cancellation`. Scopes nest.

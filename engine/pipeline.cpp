@@ -122,6 +122,7 @@ QueryPlan make_plan(const ast::Query& query, const NameSource& names, const Sess
     session.report("contraction order", done, total);
   };
   if (!bound.path_optimizer.empty()) options.path.optimizer = parse_path_optimizer(bound.path_optimizer);
+  if (request.for_workers) options.workers = session.settings.workers();
   options.strategy = session.settings.strategy();
   options.disabled_passes = session.settings.disabled_passes();
   options.compare_strategies = request.compare_strategies;

@@ -26,6 +26,7 @@
 
 namespace eindb {
 
+class Cluster;
 class ShardAccess;
 class TileCachePool;
 
@@ -40,6 +41,8 @@ struct SessionOptions {
   std::shared_ptr<TileCachePool> tile_caches = nullptr;
   /// The workers where tensors that are made lie sharded; null: in the database's own file. Of one database alone.
   std::shared_ptr<ShardAccess> shards = nullptr;
+  /// The cluster whose workers those are, in place of `shards`; of one database alone.
+  std::shared_ptr<Cluster> cluster = nullptr;
 };
 
 /// The settings that a session begins with.

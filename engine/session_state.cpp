@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "cluster/database_cluster.hpp"
 #include "common/error.hpp"
 #include "engine/machine_file.hpp"
 #include "parser/parser.hpp"
@@ -37,6 +38,10 @@ SessionState::SessionState(const std::string& path, const SessionOptions& option
   database.connection().watch(&cancellation);
   if (options.policy != nullptr) database.connection().restrict_to_clients();
   if (options.shards != nullptr) database.use_shards(options.shards);
+  if (options.cluster != nullptr) {
+    database.use_shards(options.cluster->shards());
+    begin_cluster(*options.cluster, database);
+  }
 }
 
 int SessionState::replicas(const std::optional<ast::ReplicasClause>& clause) {

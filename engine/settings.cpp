@@ -243,7 +243,7 @@ std::span<const SettingRow> SettingRow::all() {
        [](Settings& s) { s.tile_cache_size_.reset(); }, false},
       {"workers", "workers that plans are made for and EXPLAIN places them on; 0 for this process alone",
        [](Settings& s, const Value& v) { s.workers_ = integer_in("workers", v, 0, kMaxParallelism); },
-       [](const Settings& s) { return std::to_string(s.workers_); }, [](Settings& s) { s.workers_ = 0; }},
+       [](const Settings& s) { return std::to_string(s.workers()); }, [](Settings& s) { s.workers_.reset(); }},
   };
   return kRows;
 }
@@ -307,9 +307,14 @@ std::int64_t Settings::tile_cache_size() const {
   return std::min(tile_cache_size_.value_or(memory_limit_ / kTileCacheShare), memory_limit_);
 }
 
+void Settings::set_default_workers(std::int64_t workers) {
+  default_workers_ = workers;
+  update_fingerprint();
+}
+
 std::int64_t Settings::parallelism() const {
   if (parallelism_) return *parallelism_;
-  const auto wanted = workers_ > 0 ? workers_ : 4 * static_cast<std::int64_t>(threads_);
+  const auto wanted = workers() > 0 ? workers() : 4 * static_cast<std::int64_t>(threads_);
   std::int64_t p = 1;
   while (p < wanted) p *= 2;
   return p;

@@ -46,14 +46,14 @@ class Settings {
 
   int threads() const { return threads_; }
   /// Workers that plans are made for; 0: this process alone.
-  std::int64_t workers() const { return workers_; }
+  std::int64_t workers() const { return workers_.value_or(default_workers_); }
   /// The p of EinDecomp: as set, or the first power of two that gives every worker a kernel call and, without workers,
   /// every thread four.
   std::int64_t parallelism() const;
   bool parallelism_is_set() const { return parallelism_.has_value(); }
   /// Whether plans are made for the least seconds (the cost model `calibrated`) rather than elements moved: as set, or
   /// if they are for this process alone.
-  bool calibrated() const { return calibrated_.value_or(workers_ == 0); }
+  bool calibrated() const { return calibrated_.value_or(workers() == 0); }
   /// Whether seconds were asked for, rather than taken by default.
   bool calibrated_is_set() const { return calibrated_.value_or(false); }
   /// The file of the machine's figures; empty: where `eindb calibrate` leaves them.
@@ -69,6 +69,8 @@ class Settings {
   std::int64_t statement_timeout_ms() const { return statement_timeout_ms_; }
   /// Sets it to what RESET sets it to from now on.
   void set_default_statement_timeout(std::int64_t ms) { statement_timeout_ms_ = default_statement_timeout_ms_ = ms; }
+  /// Those of a session's cluster, which it uses unless it is told otherwise.
+  void set_default_workers(std::int64_t workers);
   const Strategy& strategy() const { return strategy_; }
   const PathOptions& path() const { return path_; }
   const std::set<std::string>& disabled_passes() const { return disabled_passes_; }
@@ -92,7 +94,8 @@ class Settings {
 
   Bounds bounds_;
   int threads_;
-  std::int64_t workers_;
+  std::optional<std::int64_t> workers_;
+  std::int64_t default_workers_ = 0;
   std::optional<std::int64_t> parallelism_;
   std::int64_t memory_limit_;
   std::optional<std::int64_t> tile_bytes_;

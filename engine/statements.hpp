@@ -60,5 +60,7 @@ Result execute_statement(const ast::CreateUser& create, SessionState& session);
 Result execute_statement(const ast::AlterUser& alter, SessionState& session);
 Result execute_statement(const ast::DropUser& drop, SessionState& session);
 Result execute_statement(const ast::ShowUsers& show, SessionState& session);
+Result execute_statement(const ast::ShowWorkers& show, SessionState& session);
+Result execute_statement(const ast::DrainWorker& drain, SessionState& session);
 
 }  // namespace eindb

@@ -19,8 +19,9 @@ struct OutgoingMessage {
   std::span<const std::byte> payload;
 };
 
-/// What a rank sends in an all_to_all. Called by threads of the exchange: for different peers at the same time, for one
-/// peer by one thread at a time.
+/// What a rank sends in an all_to_all. Called by the thread that runs the operation or by threads of the exchange: for
+/// different peers maybe at the same time, for one peer by one thread at a time. No call waits for another rank, which
+/// may wait for this one.
 class OutgoingStreams {
  public:
   virtual ~OutgoingStreams() = default;
@@ -53,9 +54,12 @@ struct ExchangeCounters {
 /// rank has sent and received what belongs to it.
 ///
 /// One thread calls operations, one at a time; abort() and counters() may be called from any. An operation throws
-/// Error{Cancelled} when the statement's Cancellation asks for it, what abort() was given, or Error{WorkerLost} naming
-/// the rank; the exchange is of no use then, and other ranks notice. Nothing waits forever for a rank that
-/// is gone.
+/// Error{Cancelled} when the Cancellation of the thread's innermost CancellationScope asks for it, what abort() was
+/// given, what a stream threw, or Error{WorkerLost} naming the rank that is gone. The exchange is of no use then, and
+/// the operations of all other ranks end, too: with an error of the same kind, whose message names the rank where it
+/// began. Nothing waits forever for a rank that is gone.
+///
+/// Blocks of one operation do not overlap, unless it says so, and are aligned for their elements.
 class Exchange {
  public:
   static constexpr std::size_t kMaxHeader = 512;
@@ -70,11 +74,12 @@ class Exchange {
   virtual void all_to_all(OutgoingStreams& out, IncomingStreams& in) = 0;
 
   /// Of equal blocks, one per member in the group's order: `mine` is this rank's, `all` has size(group) times its size.
+  /// `mine` may lie in `all` at its place.
   virtual void all_gather(const Group& group, std::span<const std::byte> mine, std::span<std::byte> all) = 0;
   /// Block n of `out` goes to member n, block n of `in` comes from it.
   virtual void all_to_all(const Group& group, std::span<const std::byte> out, std::span<std::byte> in) = 0;
   /// `in` has one block per member; `mine` is the aggregate over all members of this rank's block, in the group's order
-  /// up to reassociation.
+  /// up to reassociation, and the same each time. MIN and MAX of complex numbers compare real parts, as everywhere.
   virtual void reduce_scatter(const Group& group, Aggregate aggregate, DType type, std::span<const std::byte> in,
                               std::span<std::byte> mine) = 0;
   /// A bijection of ranks: `out` goes to rank `to`, `in` comes from rank `from`.

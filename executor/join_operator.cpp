@@ -3,27 +3,11 @@
 #include <algorithm>
 
 #include "common/check.hpp"
-#include "common/checked_math.hpp"
 #include "executor/kernels/tile_operations.hpp"
 #include "executor/sliced_result.hpp"
 
 namespace eindb {
 namespace {
-
-constexpr std::int64_t kEpilogueElements = 8192;  // a strip that fits the fast caches
-
-// The epilogue as an EinSum over a strip of the aggregated tile.
-std::optional<Kernel> epilogue_of(const JoinNode& join) {
-  if (join.einsum.epilogue == nullptr) return std::nullopt;
-  LabelTable labels;
-  const Labels strip{labels.add("element", kEpilogueElements)};
-  const EinSum einsum{.inputs = {strip},
-                      .output = strip,
-                      .aggregated = {},
-                      .expression = join.einsum.epilogue,
-                      .aggregate = Aggregate::None};
-  return Kernel(einsum, labels, {join.compute_dtype}, join.compute_dtype, join.compute_dtype);
-}
 
 // Whether some absent operand, or all of them, can make a call needless, others being harmless.
 bool can_be_needless(const JoinNode& join) {
@@ -36,12 +20,6 @@ bool can_be_needless(const JoinNode& join) {
     if (changes_nothing(join.einsum, facts, join.compute_dtype)) return true;
   }
   return false;
-}
-
-bool keeps_zero(const JoinNode& join) {
-  const OperandFacts aggregated{.zero = true};
-  return join.einsum.epilogue == nullptr ||
-         zero_of(*join.einsum.epilogue, std::span(&aggregated, 1), join.compute_dtype) == Zero::Plus;
 }
 
 // The kernel of a join with steps. Nothing but its rows is cut, so that each of its calls is the only one of its group.
@@ -63,9 +41,8 @@ JoinOperator::JoinOperator(const JoinNode& join, const LabelTable& labels, const
       kernel_(join.einsum, labels, input_types, join.compute_dtype, result_type),
       extents_(labels.extents(join.partition.labels)),
       may_skip_(can_be_needless(join)),
-      zero_stays_zero_(keeps_zero(join)),
       fused_(fused_kernel_of(join, labels, input_types)),
-      epilogue_(epilogue_of(join)) {
+      epilogue_(join.einsum, join.compute_dtype) {
   CHECK(join.partition.labels == join.einsum.labels(), "a partition vector lists the labels in the EinSum's order");
   const auto axis_of = [&](Label label) {
     const auto& output = join.einsum.output;
@@ -125,7 +102,7 @@ std::optional<std::int64_t> JoinOperator::call(const Inputs& inputs, std::span<c
   if (first) {
     std::vector<std::int64_t> extents;
     for (std::size_t d = 0; d < grid_.rank(); ++d) extents.push_back(grid_.range(d, key[d]).size);
-    partial.emplace(accumulator_of(Shape(std::move(extents)), memory));
+    partial.emplace(counted_tile(memory, join_.compute_dtype, Shape(std::move(extents))));
   }
   find_ranges(key, buffers.ranges);
   if (fused_) fused_->run(buffers.operands, buffers.ranges, partial->tile);
@@ -147,16 +124,10 @@ TilePtr JoinOperator::finish(Partial aggregated, std::int64_t tile_id,
   return finished(std::move(*partial), result_type_, *memory);
 }
 
-CountedTile JoinOperator::accumulator_of(Shape shape, const std::shared_ptr<MemoryBudget>& memory) const {
-  const auto bytes = checked_multiply(shape.element_count(), static_cast<std::int64_t>(size_of(join_.compute_dtype)));
-  MemoryReservation reservation(memory, bytes);
-  return {std::move(reservation), Tile::uninitialized(join_.compute_dtype, std::move(shape))};
-}
-
 JoinOperator::Partial JoinOperator::nothing_aggregated(std::int64_t tile_id,
                                                        const std::shared_ptr<MemoryBudget>& memory) const {
-  if (zero_stays_zero_) return std::nullopt;
-  auto zeros = accumulator_of(grid_.tile_shape(grid_.key_of(tile_id)), memory);
+  if (epilogue_.keeps_zero()) return std::nullopt;
+  auto zeros = counted_tile(memory, join_.compute_dtype, grid_.tile_shape(grid_.key_of(tile_id)));
   const auto bytes = zeros.tile.mutable_bytes();
   std::fill(bytes.begin(), bytes.end(), std::byte{0});
   return zeros;
@@ -191,22 +162,6 @@ bool JoinOperator::is_needless(const Inputs& inputs, const std::vector<std::int6
     if (!some_absent || !changes_nothing(join_.einsum, facts, join_.compute_dtype)) return false;
   }
   return true;
-}
-
-// Strip by strip, so that a tile needs no other one of its size.
-void JoinOperator::apply_epilogue(Tile& tile) const {
-  if (!epilogue_) return;
-  const auto count = tile.shape().element_count();
-  const auto element_size = static_cast<std::int64_t>(size_of(tile.dtype()));
-  for (std::int64_t begin = 0; begin < count; begin += kEpilogueElements) {
-    const PartRange range{0, std::min(kEpilogueElements, count - begin)};
-    auto* values = tile.mutable_bytes().data() + begin * element_size;
-    const auto aggregated = Tile::borrow(tile.dtype(), Shape({range.size}), values);
-    auto strip = Tile::uninitialized(tile.dtype(), Shape({range.size}));
-    const Tile* operand = aggregated.get();
-    epilogue_->run(std::span(&operand, 1), std::span(&range, 1), strip, true);
-    std::copy(strip.bytes().begin(), strip.bytes().end(), values);
-  }
 }
 
 }  // namespace eindb

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "executor/epilogue.hpp"
 #include "executor/kernels/fused_kernel.hpp"
 #include "executor/kernels/kernel.hpp"
 #include "executor/relation.hpp"
@@ -53,7 +54,7 @@ class JoinOperator {
   TilePtr finish(Partial aggregated, std::int64_t tile_id, const std::shared_ptr<MemoryBudget>& memory) const;
   /// Gives a tile of the aggregated values its final ones, in the type they were computed in; without an epilogue they
   /// are that already.
-  void apply_epilogue(Tile& tile) const;
+  void apply_epilogue(Tile& tile) const { epilogue_.apply(tile); }
   /// The aggregated values of a group without any kernel call, which are zero: nothing if the final ones are, too.
   Partial nothing_aggregated(std::int64_t tile_id, const std::shared_ptr<MemoryBudget>& memory) const;
 
@@ -66,7 +67,6 @@ class JoinOperator {
 
   std::int64_t find_workspace_bytes() const;
   void take_workspace(const std::shared_ptr<MemoryBudget>& memory, Buffers& buffers) const;
-  CountedTile accumulator_of(Shape shape, const std::shared_ptr<MemoryBudget>& memory) const;
   void find_ranges(std::span<const std::int64_t> key, std::vector<PartRange>& ranges) const;
   void find_tiles(std::span<const std::int64_t> key, std::vector<std::int64_t>& tiles) const;
   bool is_needless(const Inputs& inputs, const std::vector<std::int64_t>& tiles) const;
@@ -79,10 +79,9 @@ class JoinOperator {
   std::vector<std::int64_t> extents_;       // per label of the partition
   std::vector<OperandPlaces> operands_;
   bool may_skip_ = false;             // if absent tiles can make a call needless
-  bool zero_stays_zero_ = true;       // of the epilogue
   std::optional<FusedKernel> fused_;  // of a join with steps, in place of the kernel
   std::int64_t workspace_bytes_ = 0;
-  std::optional<Kernel> epilogue_;  // of an EinSum that has one: of a strip of an aggregated tile
+  Epilogue epilogue_;
 };
 
 }  // namespace eindb

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "common/check.hpp"
+#include "common/checked_math.hpp"
 #include "common/error.hpp"
 #include "executor/tile_buffer.hpp"
 
@@ -112,6 +113,12 @@ TilePtr MemoryBudget::track(CountedTile counted) {
   auto tracked = std::make_shared<TrackedTile>(std::move(counted.tile), shared_from_this());
   counted.reservation.hand_over();
   return {tracked, &tracked->tile};
+}
+
+CountedTile counted_tile(const std::shared_ptr<MemoryBudget>& memory, DType type, Shape shape) {
+  const auto bytes = checked_multiply(shape.element_count(), static_cast<std::int64_t>(size_of(type)));
+  MemoryReservation reservation(memory, bytes);
+  return {std::move(reservation), Tile::uninitialized(type, std::move(shape))};
 }
 
 }  // namespace eindb

@@ -159,4 +159,7 @@ struct CountedTile {
   Tile tile;
 };
 
+/// One whose elements are not initialised. Room first: throws as MemoryBudget::reserve.
+CountedTile counted_tile(const std::shared_ptr<MemoryBudget>& memory, DType type, Shape shape);
+
 }  // namespace eindb

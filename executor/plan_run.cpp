@@ -126,11 +126,12 @@ void PlanRun::begin_stage(const Stage& stage, const TileKey& slice) {
   const auto number = static_cast<std::size_t>(&stage - graph_.stages().data());
   auto& run = stages_[number];
   run.stage = &stage;
-  run.begin.assign(stage.axes.size(), 0);
+  run.begin.clear();
   TileWindow window;
   for (std::size_t a = 0; a < stage.axes.size(); ++a) {
     const auto& axis = stage.axes[a];
-    if (axis.sliced >= 0) run.begin[a] = slice[static_cast<std::size_t>(axis.sliced)] * axis.calls;
+    run.begin.push_back(axis.begin);
+    if (axis.sliced >= 0) run.begin[a] += slice[static_cast<std::size_t>(axis.sliced)] * axis.calls;
     if (a >= stage.rank) continue;
     window.begin.push_back(run.begin[a]);
     window.size.push_back(axis.tasks);
@@ -167,8 +168,8 @@ void PlanRun::begin_stage(const Stage& stage, const TileKey& slice) {
 
 void PlanRun::begin_sink(std::size_t source) {
   sink_node_ = source;
-  if (nodes_[source].is_made_here)
-    tile_is_there_.assign(static_cast<std::size_t>(plan_.nodes[source].grid.tile_count()), false);
+  tiles_to_write_ = nodes_[source].relation->tile_count();
+  if (nodes_[source].is_made_here) tile_is_there_.assign(static_cast<std::size_t>(tiles_to_write_), false);
 }
 
 // What a loop finds in the beginning it needs until its last slice.
@@ -245,7 +246,7 @@ void PlanRun::collect_profile() {
   for (std::size_t n = 0; n < nodes_.size(); ++n)
     if (nodes_[n].stored_reads != nullptr) profile_.nodes[n].tiles_in = *nodes_[n].stored_reads;
   auto& sink = profile_.nodes.back();
-  sink.tiles_in = sink.tiles_out = plan_.nodes.back().grid.tile_count();
+  sink.tiles_in = sink.tiles_out = tiles_to_write_;
 }
 
 // What is known beforehand, and the calls and operands of a group's join, which are its own.
@@ -263,8 +264,15 @@ void PlanRun::complete_profile(const Stage& stage, std::int64_t slices) {
   of_join.skipped_calls = std::exchange(result.skipped_calls, 0);
   of_join.elements = std::exchange(result.elements, 0);
   // Of all slices together: all calls of a group but one.
-  const auto calls_per_group = checked_product(join->partition.project(join->einsum.aggregated));
-  result.elements = (calls_per_group - 1) * plan_.nodes[stage.node].grid.shape().element_count();
+  std::int64_t calls_per_group = 1;
+  for (const auto label : join->einsum.aggregated)
+    calls_per_group *= join->partition.of(label) / plan_.window_of(label).parts;
+  std::int64_t elements = 1;
+  for (const auto label : join->einsum.output) {
+    const auto window = plan_.window_of(label);
+    elements *= part_range(plan_.labels.extent(label), window.parts, window.part).size;
+  }
+  result.elements = (calls_per_group - 1) * elements;
 }
 
 }  // namespace eindb

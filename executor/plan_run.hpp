@@ -191,7 +191,8 @@ class PlanRun {
   std::exception_ptr error_;
   // The sink; only the caller's thread writes to it.
   std::optional<std::size_t> sink_node_;  // set in the region that has it
-  std::int64_t next_tile_ = 0;
+  std::int64_t next_tile_ = 0;            // of those that the sink's relation has
+  std::int64_t tiles_to_write_ = 0;
   std::vector<char> tile_is_there_;  // empty: all are
 };
 

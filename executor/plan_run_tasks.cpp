@@ -232,7 +232,7 @@ void PlanRun::set_tile(Worker& worker, StageRun& run, std::int64_t tile_id, Tile
   for (const auto* link : nodes_[node].waiting) count_arrival(worker, *link);
   if (sink_node_ != node) return;
   const std::lock_guard lock(mutex_);
-  tile_is_there_[static_cast<std::size_t>(tile_id)] = 1;
+  tile_is_there_[static_cast<std::size_t>(nodes_[node].relation->number_of(tile_id))] = 1;
 }
 
 void PlanRun::count_arrival(Worker& worker, const Link& link) {

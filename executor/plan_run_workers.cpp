@@ -63,11 +63,11 @@ Workspace::Bound PlanRun::bound_of_workspace() const {
 bool PlanRun::is_done(bool is_caller) const {
   if (error_) return true;
   if (tasks_left_ > 0) return false;
-  return !is_caller || !sink_node_ || next_tile_ == plan_.nodes.back().grid.tile_count();
+  return !is_caller || !sink_node_ || next_tile_ == tiles_to_write_;
 }
 
 bool PlanRun::can_write() const {
-  if (!sink_node_ || next_tile_ == plan_.nodes.back().grid.tile_count()) return false;
+  if (!sink_node_ || next_tile_ == tiles_to_write_) return false;
   return tile_is_there_.empty() || tile_is_there_[static_cast<std::size_t>(next_tile_)] != 0;
 }
 
@@ -75,11 +75,12 @@ void PlanRun::write_next_tile() {
   const MemoryBudget::Task scope(*context_.memory);
   context_.cancellation.check();
   const auto start = Clock::now();
-  auto tile = nodes_[*sink_node_].relation->tile(next_tile_);
-  release(*sink_node_, next_tile_);
+  const auto tile_id = nodes_[*sink_node_].relation->tile_id_of(next_tile_);
+  auto tile = nodes_[*sink_node_].relation->tile(tile_id);
+  release(*sink_node_, tile_id);
   auto& profile = workers_[0].nodes.back();
   if (tile != nullptr) profile.bytes += static_cast<std::int64_t>(tile->byte_size());
-  sink_.write(next_tile_, std::move(tile));
+  sink_.write(tile_id, std::move(tile));
   ++next_tile_;
   profile.seconds += std::chrono::duration<double>(Clock::now() - start).count();
 }

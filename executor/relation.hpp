@@ -7,10 +7,10 @@
 
 #include "executor/tile_buffer.hpp"
 #include "executor/tile_exchange.hpp"
-#include "executor/tile_window.hpp"
 #include "plan/ein_graph.hpp"
 #include "tensor/annihilation.hpp"
 #include "tensor/partition.hpp"
+#include "tensor/tile_window.hpp"
 
 namespace eindb {
 
@@ -21,7 +21,7 @@ class Relation {
  public:
   /// All tiles zero, until others are put.
   Relation(DType type, TileGrid grid, std::shared_ptr<MemoryBudget> memory);
-  /// A slice of a relation: the tiles of a window of its grid. Nobody puts or reads another one.
+  /// A part of a relation: the tiles of a window of its grid. Nobody puts or reads another one.
   Relation(DType type, TileGrid grid, TileWindow window, std::shared_ptr<MemoryBudget> memory);
   /// Tiles of a stored tensor or of a selection from one, read on demand and kept, by the source or here; those of an
   /// attached one are read each time.
@@ -62,10 +62,13 @@ class Relation {
   /// Goes on counting where another reading of the same tensor ended.
   void count_reads_in(std::shared_ptr<Counter> counter) { tiles_read_ = std::move(counter); }
 
-  /// The number of the tile's place: among those that the relation has.
+  /// How many tiles the relation has: those of its window.
+  std::int64_t tile_count() const { return window_ ? window_->tile_count() : grid_.tile_count(); }
+  /// The number of the tile's place: among those that the relation has, in order of tile_id.
   std::int64_t number_of(std::int64_t tile_id) const {
     return window_ ? window_->number_of(grid_.key_of(tile_id)) : tile_id;
   }
+  std::int64_t tile_id_of(std::int64_t number) const { return window_ ? grid_.id_of(window_->key_of(number)) : number; }
 
  private:
   /// Whether the tiles lie with the source, which gives them whenever they are asked for.

@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "executor/tile_window.hpp"
 #include "tensor/partition.hpp"
+#include "tensor/tile_window.hpp"
 
 namespace eindb {
 
@@ -40,6 +40,7 @@ struct Axis {
   std::int64_t calls = 1;  ///< in one slice: parts of the join
   bool aggregated = false;
   std::ptrdiff_t sliced = -1;  ///< which of its loop's labels this is; -1: none
+  std::int64_t begin = 0;      ///< of the plan's window, in parts of the join
 };
 
 /// That a stage reads the tiles of a relation, as operand `operand`.

@@ -86,9 +86,11 @@ void TaskGraph::add_join(std::size_t node, std::size_t join_node, const SliceLoo
     parts.push_back(
         join.partition.parts[static_cast<std::size_t>(std::find(all.begin(), all.end(), labels[a]) - all.begin())]);
     const auto slice = sliced(loop, labels[a]);
-    const auto calls = parts_in_slice(loop, slice, parts.back());
+    const auto window = plan_.window_of(labels[a]);
+    const auto in_window = parts.back() / window.parts;
+    const auto calls = parts_in_slice(loop, slice, in_window);
     const bool aggregated = a >= stage.rank;
-    stage.axes.push_back({aggregated ? 1 : calls, calls, aggregated, slice});
+    stage.axes.push_back({aggregated ? 1 : calls, calls, aggregated, slice, window.part * in_window});
     if (aggregated) stage.calls_per_tile = checked_multiply(stage.calls_per_tile, calls);
   }
   for (std::size_t n = 0; n < join.inputs.size(); ++n) {
@@ -119,7 +121,8 @@ void TaskGraph::add_join(std::size_t node, std::size_t join_node, const SliceLoo
   }
   stage.cost = 1;
   for (std::size_t a = 0; a < labels.size(); ++a) {
-    stage.cost *= static_cast<double>(plan_.labels.extent(labels[a]));
+    const auto window = plan_.window_of(labels[a]);
+    stage.cost *= static_cast<double>(part_range(plan_.labels.extent(labels[a]), window.parts, window.part).size);
     if (stage.axes[a].sliced >= 0)
       stage.cost /= static_cast<double>(loop->labels[static_cast<std::size_t>(stage.axes[a].sliced)].parts);
   }

@@ -9,6 +9,7 @@
 #include "optimizer/flops.hpp"
 #include "optimizer/partitions/calibrated_model.hpp"
 #include "optimizer/partitions/density.hpp"
+#include "optimizer/partitions/worker_choice.hpp"
 #include "optimizer/physical_planner.hpp"
 #include "optimizer/plan_memory.hpp"
 #include "plan/validator.hpp"
@@ -36,6 +37,7 @@ DecompositionOptions aims_of(const OptimizerOptions& options) {
 
 // Partition vectors by the model asked for. What `calibrated` chooses beside them becomes the options'.
 Labelling choose_partitions(OptimizedPlan& plan, OptimizerOptions& options) {
+  if (options.workers > 0) return label_for_workers(plan.graph, options.strategy, aims_of(options), options.workers);
   if (!options.machine) return label(plan.graph, options.strategy, aims_of(options));
   auto choice = choose_calibrated(plan.graph, options.strategy, aims_of(options), *options.machine);
   options.parallelism = choice.parallelism;

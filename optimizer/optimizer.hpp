@@ -30,6 +30,7 @@ struct OptimizerOptions {
   /// Set: costs are seconds by the model `calibrated`, which may choose p and the result's tiles; otherwise elements
   /// moved, by `transfers`.
   std::optional<MachineOptions> machine = {};
+  std::int64_t workers = 0;  ///< set: vectors by which so many workers receive the least from each other
 };
 
 /// What ordering the contractions did for a graph.

@@ -400,13 +400,21 @@ struct DropUser {
 
 struct ShowUsers {};
 
+struct ShowWorkers {};
+
+/// DRAIN WORKER '10.0.0.3:7700': let it finish what runs, and leave.
+struct DrainWorker {
+  std::string address;
+  SourceSpan span;
+};
+
 /// Nothing but space and comments.
 struct Empty {};
 
 struct Statement {
   std::variant<Empty, CreateTensor, DropTensor, AlterTensor, ShowTensors, ShowMacros, Describe, CopyFrom, CopyTo,
                InsertInto, Query, Explain, Set, Show, Reset, Begin, Commit, Rollback, Prepare, Execute, Deallocate,
-               CreateMacro, DropMacro, CreateUser, AlterUser, DropUser, ShowUsers, Sql>
+               CreateMacro, DropMacro, CreateUser, AlterUser, DropUser, ShowUsers, ShowWorkers, DrainWorker, Sql>
       node;
   SourceSpan span;  ///< without the semicolon
 };

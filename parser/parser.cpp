@@ -66,6 +66,7 @@ struct OwnStatement {
 constexpr std::array kOwnStatements = {
     OwnStatement{"EINSUM", query},
     OwnStatement{"SHOW", statement_parsers::show},
+    OwnStatement{"DRAIN", statement_parsers::drain},
     OwnStatement{"DESCRIBE", statement_parsers::describe},
     OwnStatement{"DESC", statement_parsers::describe},
     OwnStatement{"COPY", statement_parsers::copy},

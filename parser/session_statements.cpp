@@ -143,7 +143,18 @@ Node show(TokenStream& tokens) {
   if (tokens.accept_word("TENSORS")) return ast::ShowTensors{};
   if (tokens.accept_word("MACROS")) return ast::ShowMacros{};
   if (tokens.accept_word("USERS")) return ast::ShowUsers{};
-  return ast::Show{name_or_all(tokens, "TENSORS, MACROS, USERS, ALL or the name of a setting")};
+  if (tokens.accept_word("WORKERS")) return ast::ShowWorkers{};
+  return ast::Show{name_or_all(tokens, "TENSORS, MACROS, USERS, WORKERS, ALL or the name of a setting")};
+}
+
+Node drain(TokenStream& tokens) {
+  ast::DrainWorker drain;
+  tokens.take();
+  tokens.expect_word("WORKER", "after DRAIN");
+  const auto begin = tokens.begin();
+  drain.address = tokens.expect_string("the address of a worker after WORKER", "as SHOW WORKERS has it, in quotes");
+  drain.span = tokens.span_from(begin);
+  return drain;
 }
 
 Node reset(TokenStream& tokens) {

@@ -21,6 +21,7 @@ Node insert_into_tensor(TokenStream& tokens);
 Node explain(TokenStream& tokens);
 Node set(TokenStream& tokens);
 Node show(TokenStream& tokens);
+Node drain(TokenStream& tokens);
 Node reset(TokenStream& tokens);
 Node begin(TokenStream& tokens);
 Node commit(TokenStream& tokens);

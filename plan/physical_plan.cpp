@@ -29,6 +29,11 @@ const SliceLoop* PhysicalPlan::loop_of(NodeId id) const {
   return loop == loops.end() ? nullptr : &*loop;
 }
 
+WindowLabel PhysicalPlan::window_of(Label label) const {
+  const auto known = std::find_if(window.begin(), window.end(), [&](const auto& w) { return w.label == label; });
+  return known == window.end() ? WindowLabel{label} : *known;
+}
+
 std::vector<NodeId> inputs_of(const PhysicalNode& node) { return std::visit(InputsOf{}, node.op); }
 std::string operator_name(const PhysicalNode& node) { return std::visit(NameOf{}, node.op); }
 

@@ -77,16 +77,30 @@ struct SliceLoop {
   bool contains(NodeId id) const { return begin <= id && id <= result; }
 };
 
+/// Part `part` of `parts` of a label's range.
+struct WindowLabel {
+  Label label;
+  std::int64_t parts = 1;
+  std::int64_t part = 0;
+
+  friend bool operator==(const WindowLabel&, const WindowLabel&) = default;
+};
+
 /// The physical plan: nodes in an order in which every input comes before its readers; the last one is the sink.
 /// The contract between optimizer/ and executor/. Immutable once built.
 struct PhysicalPlan {
   LabelTable labels;
   std::vector<PhysicalNode> nodes;
   std::vector<SliceLoop> loops = {};  ///< disjoint, in the order of nodes
+  /// All that is computed of the space of labels; empty: the whole. Grids are of the whole all the same, and the sink
+  /// gets the tiles that lie in the window. Only a plan of scans, one join with its group-by, and the sink has one.
+  std::vector<WindowLabel> window = {};
 
   /// The loop that runs the node, or null.
   const SliceLoop* loop_of(NodeId id) const;
   const PhysicalNode& node(NodeId id) const { return nodes[id.index()]; }
+  /// What is computed of the label: part 0 of 1 unless the window says otherwise.
+  WindowLabel window_of(Label label) const;
 };
 
 /// Inputs of a node, in operand order.

@@ -4,72 +4,10 @@
 #include <string>
 
 #include "common/check.hpp"
+#include "plan/einsum_checks.hpp"
 
 namespace eindb {
 namespace {
-
-// Ascending and without repetition, so that large label lists compare in linear time.
-Labels sorted_set(Labels labels) {
-  std::sort(labels.begin(), labels.end());
-  labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
-  return labels;
-}
-
-Labels all_labels_read(const EinSum& einsum) {
-  Labels out = index_labels_of(*einsum.expression);
-  for (const auto& input : einsum.inputs) out.insert(out.end(), input.begin(), input.end());
-  return sorted_set(std::move(out));
-}
-
-// Throws with the invariant in words and the place where it does not hold.
-class Checker {
- public:
-  explicit Checker(std::string place) : place_(std::move(place)) {}
-  void operator()(bool holds, const char* invariant) const { CHECK(holds, place_ + ": " + invariant); }
-
- private:
-  std::string place_;
-};
-
-void check_einsum(const EinSum& einsum, const LabelTable& table, const Checker& check) {
-  check(einsum.expression != nullptr, "an EinSum has an expression");
-  const auto operands = operands_of(*einsum.expression);
-  check(operands.empty() || operands.back() < einsum.inputs.size(), "an expression reads only operands that exist");
-
-  const auto read = all_labels_read(einsum);
-  const auto head = sorted_set(einsum.output);
-  const auto aggregated = sorted_set(einsum.aggregated);
-  for (const auto& set : {read, head, aggregated})
-    check(set.empty() || set.back().index() < table.size(), "every label is in the label table");
-  check(head.size() == einsum.output.size(), "no label is repeated in the output");
-  check(aggregated.size() == einsum.aggregated.size(), "no label is aggregated twice");
-
-  Labels known;
-  std::set_union(head.begin(), head.end(), aggregated.begin(), aggregated.end(), std::back_inserter(known));
-  check(known.size() == head.size() + aggregated.size(), "no label is both in the output and aggregated");
-  check(std::includes(known.begin(), known.end(), read.begin(), read.end()),
-        "every label is in the output or aggregated");
-  check(aggregated.empty() == (einsum.aggregate == Aggregate::None),
-        "labels are aggregated exactly if there is an aggregate");
-  if (einsum.epilogue == nullptr) return;
-  check(einsum.aggregate != Aggregate::None, "only an aggregated value has an epilogue");
-  check(operands_of(*einsum.epilogue) == std::vector<std::size_t>{0} && index_labels_of(*einsum.epilogue).empty(),
-        "an epilogue is a function of the aggregated value alone");
-}
-
-void check_types(const EinSum& einsum, const std::vector<DType>& operands, DType compute, DType result,
-                 const Checker& check) {
-  const auto needed = compute_type_of(*einsum.expression, operands);
-  check(promote(compute, needed) == compute, "the compute type holds every intermediate value");
-  auto natural = type_of(*einsum.expression, operands).dtype;
-  if (einsum.epilogue != nullptr) {
-    const DType value[] = {is_complex(natural) ? compute : real_of(compute)};
-    check(promote(compute, compute_type_of(*einsum.epilogue, value)) == compute,
-          "the compute type holds every intermediate value of the epilogue");
-    natural = type_of(*einsum.epilogue, value).dtype;
-  }
-  check(is_complex(result) || !is_complex(natural), "a complex result has a complex type");
-}
 
 void check_input(const Vertex& vertex, const Checker& check) {
   check(vertex.inputs.empty() && vertex.einsum.inputs.empty(), "an input of the computation reads nothing");
@@ -186,6 +124,7 @@ struct NodeChecker {
   }
 
   void operator()(const JoinNode& join) const {
+    check_einsum(join.einsum, plan.labels, check);
     check_partition(join);
     check(join.inputs.size() == join.einsum.inputs.size(), "a join has labels for every input");
     std::vector<DType> types;
@@ -194,7 +133,6 @@ struct NodeChecker {
             "the inputs of a join are cut as its partition vector says");
       types.push_back(plan.node(join.inputs[n]).dtype);
     }
-    check_einsum(join.einsum, plan.labels, check);
     if (!join.steps.empty()) check_steps(join);
     check(node.grid == grid_of(join, join.einsum.output), "the result of a join is cut as its partition vector says");
     if (join.steps.empty()) check_types(join.einsum, types, join.compute_dtype, node.dtype, check);
@@ -222,6 +160,8 @@ struct NodeChecker {
     for (std::size_t s = 0; s < join.steps.size(); ++s) {
       const auto& step = join.steps[s];
       check_einsum(step.einsum, plan.labels, check);
+      for (const auto label : step.einsum.labels())
+        check(contains(join.partition.labels, label), "every label of a step is one of the chain");
       check(step.einsum.epilogue == nullptr, "epilogues are steps of their own");
       check(step.inputs.size() == step.einsum.inputs.size(), "a step has labels for every input");
       for (const auto row : join.rows) check(contains(step.einsum.output, row), "every step of a chain has its rows");
@@ -273,6 +213,30 @@ void check_loop(const PhysicalPlan& plan, const SliceLoop& loop) {
       check(!loop.contains(input) || input == loop.result, "nothing but its result is read outside of a loop");
 }
 
+// Scans, one join, its group-by if it has one, and the sink.
+bool is_single_join(const PhysicalPlan& plan) {
+  std::size_t n = 0;
+  while (std::holds_alternative<ScanNode>(plan.nodes[n].op)) ++n;
+  if (!std::holds_alternative<JoinNode>(plan.nodes[n++].op)) return false;
+  if (std::holds_alternative<GroupByNode>(plan.nodes[n].op)) ++n;
+  return n + 1 == plan.nodes.size();
+}
+
+void check_window(const PhysicalPlan& plan) {
+  const Checker check("the plan's window");
+  check(plan.loops.empty() && is_single_join(plan), "only a plan of a single join has a window");
+  const auto join = std::find_if(plan.nodes.begin(), plan.nodes.end(),
+                                 [](const auto& node) { return std::holds_alternative<JoinNode>(node.op); });
+  const auto& partition = std::get<JoinNode>(join->op).partition;
+  Labels labels;
+  for (const auto& [label, parts, part] : plan.window) {
+    check(contains(partition.labels, label) && !contains(labels, label), "a window has labels of the join, each once");
+    check(parts >= 1 && part >= 0 && part < parts, "a window is a part of a label's range");
+    check(partition.of(label) % parts == 0, "tiles lie in the window or outside of it");
+    labels.push_back(label);
+  }
+}
+
 void check_readers(const PhysicalPlan& plan) {
   std::vector<std::vector<NodeId>> readers(plan.nodes.size());
   for (std::size_t n = 0; n < plan.nodes.size(); ++n)
@@ -310,6 +274,7 @@ void validate(const PhysicalPlan& plan) {
     std::visit(NodeChecker{plan, node, check}, node.op);
   }
   for (const auto& loop : plan.loops) check_loop(plan, loop);
+  if (!plan.window.empty()) check_window(plan);
   check_readers(plan);
 }
 

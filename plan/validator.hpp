@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <limits>
+#include <span>
 
+#include "plan/distributed_plan.hpp"
 #include "plan/ein_graph.hpp"
 #include "plan/physical_plan.hpp"
 
@@ -20,7 +22,21 @@ void validate(const EinGraph& graph, std::size_t max_arity = std::numeric_limits
 /// Checks every invariant of a physical plan (plan/physical_plan.hpp), as above:
 /// inputs come before readers; the one sink is last, and every other node is read; a scan has the grid of its tensor;
 /// a repartition changes the partition and nothing else; the inputs of a join are cut as its partition vector says,
-/// and so is its result; a GroupByNode follows a join exactly if an aggregated label is cut.
+/// and so is its result; a GroupByNode follows a join exactly if an aggregated label is cut; a window cuts no tile.
 void validate(const PhysicalPlan& plan);
+
+/// Checks every invariant of a distributed plan (plan/distributed_plan.hpp), as above. A worker's plans come from
+/// outside: whatever numbers are in the plan, and if only its grids and expressions are values that could be made, this
+/// throws or executing it does not go wrong.
+///
+/// Steps read earlier ones, and all but the last are read; placements name `ranks` ranks, and blocks divide grids; what
+/// is computed, redistributed or the result is so in all blocks (of what is brought for kernel calls, some may be read
+/// by none: those beside a diagonal); partial results are read by ReduceSteps alone, and these read nothing else; the
+/// window of a ComputeStep at each rank is a valid physical plan (plan/local_plan), whose inputs lie in blocks in which
+/// it is.
+void validate(const DistributedPlan& plan);
+/// The same with the statement's holder lists: each has an entry for every tile of the grids that it is used for, of
+/// ranks in ascending order; a tile of a result has at least one.
+void validate(const DistributedPlan& plan, std::span<const TileHolders> lists);
 
 }  // namespace eindb

@@ -2,34 +2,21 @@
 
 #include <boost/asio/ip/tcp.hpp>
 #include <cstddef>
-#include <cstdint>
-#include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
-#include "server/tls_context.hpp"
-
-struct ssl_st;  // OpenSSL's SSL
+#include "security/tls_stream.hpp"
 
 namespace eindb {
 
 /// A client's socket, in the clear or with TLS. Nothing here waits: what the socket cannot do now is told, for the
-/// caller to wait until it can.
-///
-/// TLS reads and writes the socket itself, rather than buffers in between (asio::ssl::stream has 68 KB of them for each
-/// connection): one that waits holds none. Used by one thread at a time.
+/// caller to wait until it can. One that waits holds no buffers (asio::ssl::stream has 68 KB of them for each
+/// connection). Used by one thread at a time.
 class ClientChannel {
  public:
-  enum class Wait : std::uint8_t {
-    None,
-    Readable,  ///< until the socket can be read
-    Writable,  ///< or written
-    Never      ///< the connection has ended, or what came is no TLS
-  };
-  struct Progress {
-    std::size_t bytes = 0;   ///< that were read or written
-    Wait wait = Wait::None;  ///< what for, before there are more
-  };
+  using Wait = SocketProgress::Wait;
+  using Progress = SocketProgress;
 
   /// `socket` does not block.
   explicit ClientChannel(boost::asio::ip::tcp::socket socket) : socket_(std::move(socket)) {}
@@ -55,15 +42,8 @@ class ClientChannel {
   void close() noexcept;
 
  private:
-  struct Free {
-    void operator()(ssl_st* tls) const;
-  };
-
-  Wait wait_after(int result);
-
   boost::asio::ip::tcp::socket socket_;
-  std::unique_ptr<ssl_st, Free> tls_;  // null in the clear; uses socket_
-  bool may_say_goodbye_ = false;       // TLS has begun, and has not failed
+  std::optional<TlsStream> tls_;  // absent in the clear; uses socket_
 };
 
 }  // namespace eindb

@@ -437,6 +437,7 @@ void Server::Impl::check_users(const std::string& place) {
 SessionOptions Server::Impl::session_options(bool read_only) const {
   auto options = resources_.session(read_only);
   options.statement_timeout_ms = options_.statement_timeout.count();
+  options.cluster = options_.cluster;
   return options;
 }
 

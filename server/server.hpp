@@ -7,13 +7,15 @@
 #include <optional>
 #include <string>
 
+#include "security/tls_context.hpp"
 #include "server/client_limits.hpp"
 #include "server/http_endpoint.hpp"
 #include "server/server_log.hpp"
 #include "server/shared_resources.hpp"
-#include "server/tls_context.hpp"
 
 namespace eindb {
+
+class Cluster;
 
 struct ServerOptions {
   std::string database;
@@ -29,7 +31,8 @@ struct ServerOptions {
   std::chrono::milliseconds shutdown_grace = std::chrono::seconds(10);  ///< for statements that run when it ends
   ResourceLimits resources;
   LogOptions log;
-  std::optional<HttpOptions> http;  ///< /health and /metrics; absent: nowhere
+  std::optional<HttpOptions> http;   ///< /health and /metrics; absent: nowhere
+  std::shared_ptr<Cluster> cluster;  ///< of the database; null: none
 };
 
 /// A database for clients of the PostgreSQL protocol. One thread waits for all sockets; statements run in others, so

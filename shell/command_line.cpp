@@ -117,24 +117,29 @@ std::string quoted(const std::string& text) {
   return out + "'";
 }
 
-/// Of `serve`: what is logged, and where the server may be looked at.
-void add_operation(CLI::App& server, ServeCommand& serve) {
+/// Of what goes on for long: its log.
+void add_log(CLI::App& program, LogOptions& log) {
   static const std::map<std::string, LogFormat> kFormats{{"text", LogFormat::Text}, {"json", LogFormat::Json}};
   static const std::map<std::string, LogLevel> kLevels{{"debug", LogLevel::Debug},
                                                        {"info", LogLevel::Info},
                                                        {"warning", LogLevel::Warning},
                                                        {"error", LogLevel::Error},
                                                        {"off", LogLevel::Off}};
+  program.add_option("--log", log.file, "file that the log is appended to; standard error without");
+  program.add_option("--log-format", log.format, "text or json")->transform(CLI::CheckedTransformer(kFormats));
+  program.add_option("--log-level", log.level, "debug, info, warning, error or off")
+      ->transform(CLI::CheckedTransformer(kLevels));
+}
+
+/// Of `serve`: what is logged, and where the server may be looked at.
+void add_operation(CLI::App& server, ServeCommand& serve) {
   static const std::map<std::string, StatementLog> kStatements{
       {"none", StatementLog::None}, {"slow", StatementLog::Slow}, {"all", StatementLog::All}};
   auto& log = serve.log;
   server.add_option("--http", serve.http, "ADDRESS:PORT of /health and /metrics; port 0 is one that is free");
   server.add_flag("--http-allow-remote", serve.http_allow_remote,
                   "let --http listen where other machines reach it, without a password");
-  server.add_option("--log", log.file, "file that the log is appended to; standard error without");
-  server.add_option("--log-format", log.format, "text or json")->transform(CLI::CheckedTransformer(kFormats));
-  server.add_option("--log-level", log.level, "debug, info, warning, error or off")
-      ->transform(CLI::CheckedTransformer(kLevels));
+  add_log(server, log);
   auto* const statements = server.add_option("--log-statements", log.statements, "none, slow or all")
                                ->transform(CLI::CheckedTransformer(kStatements));
   const auto wants_slow_ones = [&log, statements](const std::string&) {
@@ -145,11 +150,39 @@ void add_operation(CLI::App& server, ServeCommand& serve) {
       ->each(wants_slow_ones);
 }
 
+/// Of the shell and of `serve`.
+void add_cluster(CLI::App& app, ClusterCommand& cluster) {
+  app.add_option("--workers", cluster.workers, "the workers of the database's cluster: HOST:PORT,HOST:PORT,...");
+  app.add_option("--secret-file", cluster.secret_file,
+                 "file whose first line all nodes of the cluster know; nobody else can read it");
+  add_time(app, "--heartbeat", cluster.heartbeat, kSeconds,
+           "how often nodes of the cluster say that they are there; one that misses three is lost; 1s without");
+  app.add_option("--cluster-tls-cert", cluster.tls.certificate, "certificate in PEM form, for workers");
+  app.add_option("--cluster-tls-key", cluster.tls.key, "its key, which nobody else can read");
+  app.add_option("--cluster-tls-ca", cluster.tls.authority, "who has signed the certificates of all nodes");
+}
+
+CLI::App* add_worker(CLI::App& app, WorkerCommand& worker) {
+  auto* program = app.add_subcommand("worker", "keep tiles of a cluster's tensors, and compute with them");
+  program->fallthrough();
+  program
+      ->add_option("--listen", worker.listen,
+                   "HOST:PORT where coordinators and other workers reach it; port 0 is one that is free")
+      ->capture_default_str();
+  program->add_option("--data", worker.data, "directory of its tiles, made if it is not there")->required();
+  program->add_option("--tls-cert", worker.tls.certificate, "certificate in PEM form");
+  program->add_option("--tls-key", worker.tls.key, "its key, which nobody else can read");
+  program->add_option("--tls-ca", worker.tls.authority, "who has signed the certificates of all nodes");
+  add_log(*program, worker.log);
+  return program;
+}
+
 }  // namespace
 
 std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv, int& status) {
   CommandLine line;
   ServeCommand serve;
+  WorkerCommand worker;
   CLI::App app("A database for tensors. Without -c or -f, statements are read from standard input.", "eindb");
   std::vector<std::string> commands;
   std::vector<std::string> files;
@@ -182,6 +215,7 @@ std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv,
       [&](int n) {
         line.session_statements.push_back("SET threads = " + std::to_string(n));
         serve.threads = n;
+        worker.threads = n;
       },
       "threads that work on tiles");
   app.add_option_function<std::string>(
@@ -189,8 +223,10 @@ std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv,
       [&](const std::string& size) {
         line.session_statements.push_back("SET memory_limit = " + quoted(size));
         serve.memory_limit = size;
+        worker.memory_limit = size;
       },
-      "memory that a statement may take, or with serve all of them together, as in 2GB");
+      "memory that a statement may take, or with serve and worker all of them together, as in 2GB");
+  add_cluster(app, line.cluster);
   CalibrateCommand calibrate;
   auto* calibration = app.add_subcommand(
       "calibrate", "measure this machine for SET cost_model = 'calibrated', print and keep the figures");
@@ -207,10 +243,12 @@ std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv,
                      "directory of the files that clients may COPY; without, none");
   server->add_option("--heavy", serve.heavy_statements, "long statements that run at a time")
       ->check(CLI::Range(1, 1024));
-  server->add_option("--workers", serve.workers, "threads that run statements")->check(CLI::Range(1, 1024));
+  server->add_option("--statement-threads", serve.statement_threads, "threads that run statements")
+      ->check(CLI::Range(1, 1024));
   add_tls(*server, serve);
   add_limits(*server, serve);
   add_operation(*server, serve);
+  const auto* const worker_program = add_worker(app, worker);
   app.set_version_flag("--version", "eindb " EINDB_VERSION, "print the version and leave");
   app.set_help_flag("-h,--help", "print this help and leave");
   app.footer("Exit status: 0, or 1 if a statement or an argument was wrong. In the shell .help lists the commands.");
@@ -225,6 +263,8 @@ std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv,
   }
   if (calibration->parsed()) line.calibrate = calibrate;
   if (server->parsed()) line.serve = serve;
+  worker.secret_file = line.cluster.secret_file;
+  if (worker_program->parsed()) line.worker = worker;
   line.jobs = jobs_in_order(app, command_option, file_option);
   return line;
 }

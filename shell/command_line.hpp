@@ -5,8 +5,10 @@
 #include <vector>
 
 #include "shell/calibrate_command.hpp"
+#include "shell/cluster_command.hpp"
 #include "shell/serve_command.hpp"
 #include "shell/shell.hpp"
+#include "shell/worker_command.hpp"
 
 namespace eindb {
 
@@ -24,9 +26,12 @@ struct CommandLine {
   SessionOptions session;
   std::vector<std::string> session_statements;  ///< SET statements of --threads and --memory-limit
 
+  ClusterCommand cluster;
+
   // Instead of everything else:
   std::optional<CalibrateCommand> calibrate;
   std::optional<ServeCommand> serve;
+  std::optional<WorkerCommand> worker;
 
   /// Parses the arguments. nullopt if the program is done: help or version were printed, or a mistake was reported;
   /// then `status` is its exit status.

@@ -6,7 +6,9 @@
 #include <csignal>
 #include <cstdio>
 #include <iostream>
+#include <optional>
 
+#include "shell/cluster_command.hpp"
 #include "shell/command_line.hpp"
 #include "shell/dot_commands.hpp"
 #include "shell/interrupts.hpp"
@@ -42,13 +44,22 @@ bool run_interactively(Shell& shell, Session& session, const CommandLine& line) 
 
 /// The exit status.
 int run(const CommandLine& line) {
+  if (line.worker) {
+    run_worker(*line.worker);
+    return 0;
+  }
   if (line.serve) {
-    run_server(*line.serve, line.database, line.session.read_only);
+    run_server(*line.serve, line.cluster, line.database, line.session.read_only);
     return 0;
   }
   const bool interactive = line.jobs.empty() && isatty(STDIN_FILENO) != 0;
   Interrupts::install(interactive);
-  Session session(line.database, line.session);
+  std::optional<CommandCluster> workers;
+  auto options = line.session;
+  if (!line.cluster.workers.empty())
+    options.cluster = workers.emplace(line.cluster, LogOptions{.level = LogLevel::Warning}).cluster();
+  Session session(line.database, options);
+  if (workers) workers->wait_for_workers();
   for (const auto& statement : line.session_statements) session.execute(statement);
   Shell shell(session, line.settings);
   if (line.calibrate) {

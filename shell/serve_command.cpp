@@ -65,7 +65,7 @@ ServerOptions options_of(const ServeCommand& command, const std::string& databas
   options.read_only = read_only;
   options.address = std::move(address);
   options.port = port;
-  options.workers = command.workers;
+  options.workers = command.statement_threads;
   options.tls = tls_of(command);
   options.requires_tls = command.requires_tls;
   options.max_connections = command.max_connections;
@@ -83,8 +83,12 @@ ServerOptions options_of(const ServeCommand& command, const std::string& databas
 
 }  // namespace
 
-void run_server(const ServeCommand& command, const std::string& database, bool read_only) {
-  Server server(options_of(command, database, read_only));
+void run_server(const ServeCommand& command, const ClusterCommand& cluster, const std::string& database,
+                bool read_only) {
+  auto options = options_of(command, database, read_only);
+  std::optional<CommandCluster> workers;
+  if (!cluster.workers.empty()) options.cluster = workers.emplace(cluster, command.log).cluster();
+  Server server(std::move(options));
   std::printf("listening on port %d\n", int{server.port()});
   if (server.http_port() != 0) std::printf("http on port %d\n", int{server.http_port()});
   std::fflush(stdout);

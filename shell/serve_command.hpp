@@ -5,14 +5,15 @@
 #include <string>
 
 #include "server/server.hpp"
+#include "shell/cluster_command.hpp"
 
 namespace eindb {
 
 /// `eindb serve DATABASE [--listen ADDRESS:PORT] [--http ADDRESS:PORT] [--log FILE] ...`.
 struct ServeCommand {
   std::string listen = "127.0.0.1:5433";
-  int workers = 0;  ///< threads that run statements; 0: by the cores
-  TlsOptions tls;   ///< without a certificate: none
+  int statement_threads = 0;  ///< that run statements; 0: by the cores
+  TlsOptions tls;             ///< without a certificate: none
   bool requires_tls = false;
   std::size_t max_connections = ServerOptions{}.max_connections;
   ClientLimits limits;
@@ -27,7 +28,8 @@ struct ServeCommand {
   LogOptions log;
 };
 
-/// Serves clients until a signal asks to stop. Throws Error.
-void run_server(const ServeCommand& command, const std::string& database, bool read_only);
+/// Serves clients until a signal asks to stop, with the workers that `cluster` names. Throws Error.
+void run_server(const ServeCommand& command, const ClusterCommand& cluster, const std::string& database,
+                bool read_only);
 
 }  // namespace eindb

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "tensor/dense_tensor.hpp"
+#include "tensor/tile_overlap.hpp"
 
 namespace eindb {
 namespace {
@@ -26,26 +26,6 @@ Overlap overlapping_parts(const TileGrid& source, const Index& begin, const Shap
     overlap.count.push_back(part_of(extent, parts, begin[d] + shape[d] - 1) - first + 1);
   }
   return overlap;
-}
-
-// Copies the intersection of a source tile and the target tile; both given by where they begin in the tensor.
-void copy_intersection(Tile& target, const Index& target_begin, const Tile& source, const Index& source_begin) {
-  const auto target_strides = target.shape().row_major_strides();
-  const auto source_strides = source.shape().row_major_strides();
-  Index extents(target_begin.size());
-  std::int64_t target_offset = 0;
-  std::int64_t source_offset = 0;
-  for (std::size_t d = 0; d < extents.size(); ++d) {
-    const auto low = std::max(target_begin[d], source_begin[d]);
-    const auto high = std::min(target_begin[d] + target.shape()[d], source_begin[d] + source.shape()[d]);
-    extents[d] = high - low;
-    target_offset += (low - target_begin[d]) * target_strides[d];
-    source_offset += (low - source_begin[d]) * source_strides[d];
-  }
-  const auto size = size_of(source.dtype());
-  const auto bytes = static_cast<std::int64_t>(size);
-  copy_block(target.mutable_bytes().data() + target_offset * bytes, target_strides,
-             source.bytes().data() + source_offset * bytes, source_strides, extents, size);
 }
 
 }  // namespace
@@ -71,7 +51,7 @@ std::optional<Tile> gather_tile(const TileGrid& source, DType type,
   if (pieces.empty()) return std::nullopt;
   const auto all_present = static_cast<std::int64_t>(pieces.size()) == Shape(overlap.count).element_count();
   auto tile = all_present ? Tile::uninitialized(type, shape) : Tile::zeros(type, shape);
-  for (const auto& [source_key, piece] : pieces) copy_intersection(tile, begin, *piece, source.tile_begin(source_key));
+  for (const auto& [source_key, piece] : pieces) TileOverlap(source, source_key, target, key).copy(*piece, tile);
   return tile;
 }
 

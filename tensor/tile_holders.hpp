@@ -22,8 +22,8 @@ struct BlockPlacement {
   friend bool operator==(const BlockPlacement&, const BlockPlacement&) = default;
 };
 
-/// Which ranks hold each tile of a grid: those of tile t are ranks[begin[t]] to ranks[begin[t + 1] - 1]. Of a stored
-/// tensor a tile without ranks is all zero.
+/// Which ranks hold each tile of a grid: those of tile t are ranks[begin[t]] to ranks[begin[t + 1] - 1], in ascending
+/// order. Of a stored tensor a tile without ranks is all zero; a tile of a result has at least one.
 struct TileHolders {
   std::vector<std::uint32_t> begin = {0};
   std::vector<Rank> ranks;

@@ -12,20 +12,7 @@ BENCH = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.join(os.path.dirname(BENCH), "build")
 sys.path.append(os.path.join(BENCH, "outcomes"))
 
-
-def cpu_flags():
-    with open("/proc/cpuinfo") as file:
-        return next((line.split() for line in file if line.startswith("flags")), [])
-
-
-def prepare_environment(threads):
-    """Before NumPy is loaded: OpenBLAS does not know every processor, and falls back to kernels of the first x86-64."""
-    flags = cpu_flags()
-    if "avx512vl" in flags:
-        os.environ.setdefault("OPENBLAS_CORETYPE", "SKYLAKEX")
-    elif "avx2" in flags:
-        os.environ.setdefault("OPENBLAS_CORETYPE", "HASWELL")
-    os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = str(threads)
+from openblas import prepare_environment  # noqa: E402
 
 
 def arguments():

@@ -22,13 +22,24 @@ def build(folder):
     return program if subprocess.run(command, capture_output=True).returncode == 0 else None
 
 
+def waiting(processes):
+    """How processes share cores: each has its own, or whoever waits lets others run."""
+    if processes <= len(os.sched_getaffinity(0)):
+        return ["--bind-to", "core"]
+    return ["--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"]
+
+
 class ScalapackChain:
     """The chain of one size, waiting for its turns."""
 
-    def __init__(self, program, processes, dtype, sizes, block):
+    def __init__(self, program, processes, dtype, sizes, block, rows=None, step=None):
         names = {"float32": "fp32", "float64": "fp64"}
-        command = ["mpirun", "-n", str(processes), "--allow-run-as-root", "--oversubscribe", "--mca", "btl", "self,vader"]
+        command = ["mpirun", "-n", str(processes), "--allow-run-as-root", "--oversubscribe", *waiting(processes)]
+        # Within a machine; copies through shared memory are faster than those by way of the kernel.
+        command += ["--mca", "btl", "self,vader", "--mca", "btl_vader_single_copy_mechanism", "none"]
         command += [program, names[dtype], *map(str, sizes), str(block)]
+        if rows:
+            command += [str(rows), str(step or block)]
         environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment

@@ -1,9 +1,11 @@
 // (A x B) + (C x (D x E)) by ScaLAPACK: one process per core, matrices in block-cyclic distribution.
 //
-// Usage: mpirun -n P scalapack_chain fp32|fp64 M K1 N K2 K3 BLOCK, for A: M x K1, B: K1 x N, C: M x K2, D: K2 x K3,
-// E: K3 x N. Each line on standard input is a repetition, which is answered by its seconds (of the slowest process);
-// the first answer is "ready". In between the processes sleep: those of Open MPI would wait in a busy loop, on the
-// cores that another contestant is measured on.
+// Usage: mpirun -n P scalapack_chain fp32|fp64 M K1 N K2 K3 BLOCK [ROWS [STEP]], for A: M x K1, B: K1 x N, C: M x K2,
+// D: K2 x K3, E: K3 x N, on a grid of ROWS x P / ROWS processes, as square as possible by default. Products go in steps
+// of STEP along what they sum over, by default BLOCK. The first result is held against matrix-vector products; a wrong
+// one ends the program. Each line on standard input is a repetition, which is answered by its seconds (of the slowest
+// process); the first answer is "ready". In between the processes sleep: those of Open MPI would wait in a busy loop,
+// on the cores that another contestant is measured on.
 
 #include <mpi.h>
 #include <unistd.h>
@@ -14,6 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -34,15 +37,30 @@ void pdgemm_(const char* ta, const char* tb, const int* m, const int* n, const i
 
 namespace {
 
+int logical_block = 0;
+
+}  // namespace
+
+/// What PBLAS asks for the width of its steps. The library's own says 32, and is there to be replaced: on a sum that is
+/// long beside the result that takes twice the time.
+extern "C" int pilaenv_(const int* /*context*/, const char* /*type*/);
+int pilaenv_(const int* /*context*/, const char* /*type*/) { return logical_block; }
+
+namespace {
+
 struct Grid {
   int context = 0, rows = 0, columns = 0, row = 0, column = 0;
 };
 
-/// As square as the number of processes allows.
-Grid make_grid(int processes) {
+int rows_of_squarest_grid(int processes) {
+  int rows = static_cast<int>(std::sqrt(processes));
+  while (processes % rows != 0) --rows;
+  return rows;
+}
+
+Grid make_grid(int processes, int rows) {
   Grid grid;
-  grid.rows = static_cast<int>(std::sqrt(processes));
-  while (processes % grid.rows != 0) --grid.rows;
+  grid.rows = rows;
   grid.columns = processes / grid.rows;
   Cblacs_get(-1, 0, &grid.context);
   Cblacs_gridinit(&grid.context, "Row", grid.rows, grid.columns);
@@ -107,6 +125,30 @@ bool next_repetition(int rank, int processes) {
   return go != 0;
 }
 
+/// Z v = A (B v) + C (D (E v)) for a vector v. All elements are at least 0, so that no sum is much smaller than its
+/// terms: each is off by as many roundings as it has terms.
+template <typename T>
+void check_result(const Grid& grid, int block, const std::array<const Matrix<T>*, 5>& inputs, const Matrix<T>& z) {
+  const auto& [a, b, c, d, e] = inputs;
+  const auto times = [&](const Matrix<T>& matrix, const Matrix<T>& vector) {
+    Matrix<T> product(grid, matrix.rows, 1, block);
+    gemm(matrix, vector, 0, product);
+    return product;
+  };
+  const Matrix<T> v(grid, z.columns, 1, block);
+  const auto actual = times(z, v);
+  auto expected = times(*a, times(*b, v));
+  gemm(*c, times(*d, times(*e, v)), 1, expected);
+  const double terms = static_cast<double>(z.columns) + a->columns + c->columns + d->columns + e->rows;
+  const double tolerance = 4 * terms * static_cast<double>(std::numeric_limits<T>::epsilon());
+  for (std::size_t n = 0; n < actual.values.size(); ++n) {
+    const double difference = std::abs(static_cast<double>(actual.values[n]) - static_cast<double>(expected.values[n]));
+    if (difference <= tolerance * static_cast<double>(expected.values[n])) continue;
+    std::fputs("scalapack_chain: the result is wrong\n", stderr);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+}
+
 template <typename T>
 void serve(const Grid& grid, int rank, int processes, const std::array<int, 6>& sizes) {
   const auto [m, k1, n, k2, k3, block] = sizes;
@@ -117,15 +159,20 @@ void serve(const Grid& grid, int rank, int processes, const std::array<int, 6>& 
   const Matrix<T> e(grid, k3, n, block);
   Matrix<T> de(grid, k2, n, block);
   Matrix<T> z(grid, m, n, block);
+  const auto chain = [&] {
+    gemm(a, b, 0, z);
+    gemm(d, e, 0, de);
+    gemm(c, de, 1, z);
+  };
+  chain();
+  check_result(grid, block, {&a, &b, &c, &d, &e}, z);
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0) std::puts("ready");
   std::fflush(stdout);
   while (next_repetition(rank, processes)) {
     MPI_Barrier(MPI_COMM_WORLD);
     const double start = MPI_Wtime();
-    gemm(a, b, 0, z);
-    gemm(d, e, 0, de);
-    gemm(c, de, 1, z);
+    chain();
     double seconds = MPI_Wtime() - start;
     MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     if (rank == 0) std::printf("%.9g\n", seconds);
@@ -141,10 +188,11 @@ int main(int argc, char** argv) {
   int processes = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &processes);
-  if (argc != 8) return 2;
+  if (argc < 8 || argc > 10) return 2;
+  logical_block = std::atoi(argv[argc == 10 ? 9 : 7]);
   std::array<int, 6> sizes{};
   for (std::size_t n = 0; n < sizes.size(); ++n) sizes[n] = std::atoi(argv[n + 2]);
-  const Grid grid = make_grid(processes);
+  const Grid grid = make_grid(processes, argc > 8 ? std::atoi(argv[8]) : rows_of_squarest_grid(processes));
   if (std::strcmp(argv[1], "fp32") == 0) {
     serve<float>(grid, rank, processes, sizes);
   } else {

@@ -18,11 +18,15 @@ Tile identity_tile(Aggregate aggregate, DType type, Shape shape) {
 }
 
 void combine(Aggregate aggregate, Tile& into, const Tile& from) {
-  CHECK(aggregate != Aggregate::None, "only aggregated results are combined");
   CHECK(into.dtype() == from.dtype() && into.shape() == from.shape(), "partial results have one type and shape");
-  preferred_level_table()
-      .of(into.dtype())
-      .combine[slot_of(aggregate)](into.mutable_bytes().data(), from.bytes().data(), into.shape().element_count());
+  combine(aggregate, into.dtype(), into.mutable_bytes(), from.bytes());
+}
+
+void combine(Aggregate aggregate, DType type, std::span<std::byte> into, std::span<const std::byte> from) {
+  CHECK(aggregate != Aggregate::None, "only aggregated results are combined");
+  CHECK(into.size() == from.size() && into.size() % size_of(type) == 0, "partial results have as many elements");
+  const auto count = static_cast<std::int64_t>(into.size() / size_of(type));
+  preferred_level_table().of(type).combine[slot_of(aggregate)](into.data(), from.data(), count);
 }
 
 Tile convert(const Tile& tile, DType type) {

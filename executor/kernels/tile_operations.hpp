@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstddef>
+#include <span>
+
 #include "tensor/einsum.hpp"
 #include "tensor/tile.hpp"
 
@@ -10,6 +13,8 @@ Tile identity_tile(Aggregate aggregate, DType type, Shape shape);
 
 /// into = aggregate(into, from), element by element: merges partial results of equal type and shape.
 void combine(Aggregate aggregate, Tile& into, const Tile& from);
+/// The same for elements as they lie in memory, of equal size.
+void combine(Aggregate aggregate, DType type, std::span<std::byte> into, std::span<const std::byte> from);
 
 /// The same elements in another type; complex to real takes the real part, real to INT64 drops the fraction.
 Tile convert(const Tile& tile, DType type);

@@ -216,6 +216,8 @@ std::string dump_node(const DropUser& node) {
   return (node.if_exists ? "(drop-user-if-exists " : "(drop-user ") + text_of(node.name) + ")";
 }
 std::string dump_node(const ShowUsers&) { return "(show-users)"; }
+std::string dump_node(const ShowWorkers&) { return "(show-workers)"; }
+std::string dump_node(const DrainWorker& node) { return "(drain-worker '" + node.address + "')"; }
 std::string dump_node(const Sql& node) { return dump_sql(node); }
 
 }  // namespace

@@ -77,6 +77,8 @@ TEST(StatementParser, Users) {
       {"DROP USER ann", "(drop-user ann)"},
       {"DROP USER IF EXISTS \"ann\"", "(drop-user-if-exists \"ann\")"},
       {"SHOW USERS", "(show-users)"},
+      {"show workers;", "(show-workers)"},
+      {"DRAIN WORKER '10.0.0.3:7700'", "(drain-worker '10.0.0.3:7700')"},
   });
 }
 

@@ -215,7 +215,11 @@ TEST(SyntaxError, Session) {
   expect_all({
       {"SET threads 4", 1, 13, "expected '=' after threads, found '4'"},
       {"SET threads =", 1, 14, "expected the value of threads, found the end of the statement"},
-      {"SHOW", 1, 5, "expected TENSORS, MACROS, USERS, ALL or the name of a setting, found the end of the statement"},
+      {"DRAIN WORKER x", 1, 14, "expected the address of a worker after WORKER, found 'x'",
+       "as SHOW WORKERS has it, in quotes"},
+      {"DRAIN 'x'", 1, 7, "expected WORKER after DRAIN, found the string 'x'"},
+      {"SHOW", 1, 5,
+       "expected TENSORS, MACROS, USERS, WORKERS, ALL or the name of a setting, found the end of the statement"},
       {"BEGIN TRANSACTON", 1, 7, "expected the end of the statement, found 'TRANSACTON'"},
       {"PREPARE p AS", 1, 13, "expected a statement to prepare, found the end of the statement"},
       {"PREPARE p AS PREPARE q AS SELECT 1", 1, 14, "expected a statement to prepare, found 'PREPARE'"},

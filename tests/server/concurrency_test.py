@@ -183,7 +183,7 @@ class Clients:
 
 class HeavyStatements(Concurrent):
     script = MATRICES
-    options = ("--memory-limit", "512MiB", "--workers", "4", "--heavy", "2")
+    options = ("--memory-limit", "512MiB", "--statement-threads", "4", "--heavy", "2")
 
     def test_small_statements_do_not_wait_for_heavy_ones(self):
         with Clients(self.server, "SELECT 1", 8, "small") as alone:
@@ -219,7 +219,7 @@ class HeavyStatements(Concurrent):
 
 class Waiting(Concurrent):
     script = MATRICES
-    options = ("--memory-limit", "256MiB", "--workers", "2", "--heavy", "1")
+    options = ("--memory-limit", "256MiB", "--statement-threads", "2", "--heavy", "1")
 
     def setUp(self):
         self.running = self.connect()

@@ -281,7 +281,7 @@ class Crowds(WithServer):
         server.close()
 
     def test_cancelling_needs_no_worker(self):
-        server = Server(TENSORS, ("--workers", "2"))
+        server = Server(TENSORS, ("--statement-threads", "2"))
         connections = [connect(server) for _ in range(2)]
         for connection in connections:
             connection.pgconn.send_query(ENDLESS.encode())

@@ -183,7 +183,7 @@ class Http(Watched):
         )
 
     def test_pages_answer_while_all_workers_are_busy(self):
-        server = WatchedServer(options=("--workers", "1"))
+        server = WatchedServer(options=("--statement-threads", "1"))
         try:
             connection = psycopg.connect(**server.arguments(), autocommit=True)
             thread = threading.Thread(target=lambda: self.assertRaises(psycopg.Error, connection.execute, ENDLESS))

@@ -1,4 +1,4 @@
-#include "executor/tile_window.hpp"
+#include "tensor/tile_window.hpp"
 
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
@@ -19,7 +19,7 @@ TileKey TileWindow::key_of(std::int64_t number) const {
 std::int64_t TileWindow::number_of(const TileKey& key) const {
   std::int64_t number = 0;
   for (std::size_t d = 0; d < size.size(); ++d) {
-    CHECK(key[d] >= begin[d] && key[d] < begin[d] + size[d], "a slice reads tiles of its own");
+    CHECK(key[d] >= begin[d] && key[d] < begin[d] + size[d], "a window has tiles of its own");
     number = number * size[d] + key[d] - begin[d];
   }
   return number;

@@ -1,17 +1,14 @@
-#include "server/tls_context.hpp"
+#include "security/tls_context.hpp"
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstdio>
 #include <system_error>
 
 #include "common/check.hpp"
 #include "common/error.hpp"
 #include "security/certificate_hash.hpp"
+#include "security/private_file.hpp"
 
 namespace eindb {
 namespace {
@@ -27,26 +24,6 @@ std::string last_reason() {
   return reason == nullptr ? "error " + std::to_string(code) : reason;
 }
 
-void check_readable(const std::string& path, const char* what) {
-  if (::access(path.c_str(), R_OK) == 0) return;
-  throw Error(ErrorKind::Io,
-              std::string("cannot read the ") + what + " '" + path + "': " + std::system_category().message(errno));
-}
-
-// As PostgreSQL: of the user that the server runs as, and for that user alone; or root's, and for a group at most.
-void check_private(const std::string& path) {
-  struct stat file {};
-  if (::stat(path.c_str(), &file) != 0) check_readable(path, "key");
-  if (!S_ISREG(file.st_mode)) throw Error(ErrorKind::Value, "the key '" + path + "' is no file");
-  if (file.st_uid != ::geteuid() && file.st_uid != 0)
-    throw Error(ErrorKind::Value, "the key '" + path + "' belongs to another user", std::nullopt,
-                "the server's own user, or root, has to own it");
-  constexpr mode_t kOthers = S_IRWXG | S_IRWXO;
-  const auto forbidden = file.st_uid == 0 ? kOthers & ~mode_t{S_IRGRP} : kOthers;
-  if ((file.st_mode & forbidden) != 0)
-    throw Error(ErrorKind::Value, "the key '" + path + "' can be read by others", std::nullopt, "chmod 600 " + path);
-}
-
 // A key with a passphrase is refused, instead of asked for at a terminal.
 int no_passphrase(char* /*buffer*/, int /*size*/, int /*writes*/, void* /*unused*/) { return 0; }
 
@@ -54,7 +31,8 @@ int no_passphrase(char* /*buffer*/, int /*size*/, int /*writes*/, void* /*unused
 
 void TlsContext::Free::operator()(ssl_ctx_st* context) const { SSL_CTX_free(context); }
 
-TlsContext::TlsContext(const TlsOptions& options) : context_(SSL_CTX_new(TLS_server_method())) {
+TlsContext::TlsContext(const TlsOptions& options, TlsSide side)
+    : context_(SSL_CTX_new(side == TlsSide::Server ? TLS_server_method() : TLS_client_method())) {
   CHECK(context_ != nullptr, "OpenSSL makes a context");
   auto* context = context_.get();
   SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
@@ -68,19 +46,18 @@ TlsContext::TlsContext(const TlsOptions& options) : context_(SSL_CTX_new(TLS_ser
   SSL_CTX_set_default_passwd_cb(context, no_passphrase);
   use_certificate(options.certificate);
   use_key(options.key);
-  if (!options.authority.empty()) require_client_certificates(options.authority);
+  if (!options.authority.empty()) require_certificates(options.authority);
 }
 
 void TlsContext::use_certificate(const std::string& path) {
-  check_readable(path, "certificate");
+  check_readable_file(path, "certificate");
   if (SSL_CTX_use_certificate_chain_file(context_.get(), path.c_str()) != 1)
     throw Error(ErrorKind::Value, "'" + path + "' is no certificate in PEM form: " + last_reason());
   certificate_hash_ = eindb::certificate_hash(*SSL_CTX_get0_certificate(context_.get()));
 }
 
 void TlsContext::use_key(const std::string& path) {
-  check_private(path);
-  check_readable(path, "key");
+  check_private_file(path, "key");
   if (SSL_CTX_use_PrivateKey_file(context_.get(), path.c_str(), SSL_FILETYPE_PEM) == 1) return;
   if (ERR_GET_REASON(ERR_peek_last_error()) == X509_R_KEY_VALUES_MISMATCH) {
     ERR_clear_error();
@@ -90,8 +67,8 @@ void TlsContext::use_key(const std::string& path) {
               "a key with a passphrase is written without it by: openssl pkey -in " + path + " -out FILE");
 }
 
-void TlsContext::require_client_certificates(const std::string& path) {
-  check_readable(path, "authority's certificate");
+void TlsContext::require_certificates(const std::string& path) {
+  check_readable_file(path, "authority's certificate");
   auto* names = SSL_load_client_CA_file(path.c_str());
   if (names == nullptr || SSL_CTX_load_verify_file(context_.get(), path.c_str()) != 1) {
     sk_X509_NAME_pop_free(names, X509_NAME_free);

@@ -11,6 +11,8 @@ struct TileWindow {
   TileKey size;
 
   static TileWindow whole(const Partition& parts) { return {TileKey(parts.size(), 0), parts}; }
+  /// No tile, of a grid with dimensions.
+  static TileWindow none(std::size_t rank) { return {TileKey(rank, 0), TileKey(rank, 0)}; }
 
   std::int64_t tile_count() const;
   TileKey key_of(std::int64_t number) const;

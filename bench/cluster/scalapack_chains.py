@@ -1,0 +1,98 @@
+"""ScaLAPACK's pdgemm on the matrix chains (A x B) + (C x (D x E)), the opponent of eindb over MPI: its best block size,
+step and grid for each chain and number of processes, with one thread of OpenBLAS per process.
+
+Usage: /usr/bin/python3 bench/cluster/scalapack_chains.py [--sizes S,...] [--ranks P,...] [--shapes NAME,...]
+
+Prints a JSON object per chain: seconds is the median over the rounds. Needs `script/bootstrap --bench`.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import sys
+
+BENCH = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path += [os.path.join(BENCH, "outcomes"), os.path.join(BENCH, "peers")]
+
+from openblas import prepare_environment  # noqa: E402
+from scalapack import ScalapackChain, build  # noqa: E402
+
+SHAPES = ("uniform", "skewed")
+
+
+def sizes_of(shape, scale):
+    """M, K1, N, K2, K3: A is M x K1, B is K1 x N, C is M x K2, D is K2 x K3, E is K3 x N."""
+    tenth = scale // 10
+    return (scale,) * 5 if shape == "uniform" else (scale, tenth, scale, tenth, 10 * scale)
+
+
+def flops(sizes):
+    m, k1, n, k2, k3 = sizes
+    return 2.0 * (m * k1 * n + k2 * k3 * n + m * k2 * n)
+
+
+class Trials:
+    """One chain on so many processes."""
+
+    def __init__(self, program, ranks, sizes, rounds):
+        self.program, self.ranks, self.sizes, self.rounds = program, ranks, sizes, rounds
+
+    def median_seconds(self, way, rounds):
+        """`way` is block, rows of the grid, step."""
+        chain = ScalapackChain(self.program, self.ranks, "float64", self.sizes, *way)
+        try:
+            return statistics.median(chain.seconds() for _ in range(rounds))
+        finally:
+            chain.close()
+
+    def fastest(self, ways):
+        """The best of them, of which one round tells enough where it takes long."""
+        rounds = 1 if flops(self.sizes) > 1e11 else 3
+        return min(ways, key=lambda way: self.median_seconds(way, rounds))
+
+    def run(self, blocks, steps):
+        """(seconds, way): first the best block and step on the squarest grid, then the best grid with those."""
+        grids = [rows for rows in range(1, self.ranks + 1) if self.ranks % rows == 0]
+        squarest = max(rows for rows in grids if rows * rows <= self.ranks)
+        block, _, step = self.fastest([(block, squarest, step) for block in blocks for step in steps])
+        way = self.fastest([(block, rows, step) for rows in grids])
+        return self.median_seconds(way, self.rounds), way
+
+
+def numbers(text):
+    return [int(number) for number in text.split(",")]
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description="Measures ScaLAPACK on matrix chains in fp64.")
+    parser.add_argument("--sizes", type=numbers, default=[1000, 2000, 4000], help="s of the chains (1000,2000,4000)")
+    parser.add_argument("--ranks", type=numbers, default=[4], help="numbers of processes (4)")
+    parser.add_argument("--blocks", type=numbers, default=[128, 256, 512], help="of the distribution, to choose from")
+    parser.add_argument("--steps", type=numbers, default=[128, 256], help="of products, to choose from")
+    parser.add_argument("--shapes", type=lambda text: text.split(","), default=list(SHAPES), help="uniform,skewed")
+    parser.add_argument("--rounds", type=int, default=5, help="whose median is taken (5)")
+    parser.add_argument("--build", default=os.path.join(os.path.dirname(BENCH), "build"), metavar="FOLDER")
+    return parser.parse_args()
+
+
+def main():
+    options = arguments()
+    prepare_environment(1)
+    program = build(options.build)
+    if not program:
+        sys.exit("ScaLAPACK is absent: script/bootstrap --bench installs it")
+    for shape in options.shapes:
+        for scale in options.sizes:
+            sizes = sizes_of(shape, scale)
+            for ranks in options.ranks:
+                seconds, way = Trials(program, ranks, sizes, options.rounds).run(options.blocks, options.steps)
+                block, rows, step = way
+                outcome = {"shape": shape, "s": scale, "ranks": ranks, "seconds": seconds}
+                outcome |= {"gflops": flops(sizes) / seconds / 1e9}
+                outcome |= {"block": block, "step": step, "grid": [rows, ranks // rows]}
+                print(json.dumps(outcome), flush=True)
+
+
+if __name__ == "__main__":
+    main()

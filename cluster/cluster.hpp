@@ -1,0 +1,129 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cluster/connector.hpp"
+#include "cluster/control_message.hpp"
+#include "cluster/exchange_factory.hpp"
+#include "cluster/node_log.hpp"
+#include "common/cancellation.hpp"
+#include "executor/exchange.hpp"
+#include "plan/distributed_plan.hpp"
+#include "storage/shard_access.hpp"
+#include "storage/shard_log.hpp"
+
+namespace eindb {
+
+enum class WorkerState : std::uint8_t {
+  Joining,   ///< never reached yet
+  Up,        ///< runs statements
+  Draining,  ///< finishes what runs and takes nothing new; contents can still be read
+  Lost,      ///< cannot be reached, or is not the one that it was; tried again all the time
+};
+/// "joining", ...
+std::string_view name_of(WorkerState state);
+
+/// A worker as the coordinator knows it: a row of SHOW WORKERS.
+struct WorkerStatus {
+  std::string address;  ///< as in --workers
+  WorkerState state = WorkerState::Joining;
+  std::string reason;                  ///< why it is not up
+  std::chrono::milliseconds since{0};  ///< it is in this state for so long
+  // What it said when it joined last:
+  DataId data{};        ///< 0: it never did
+  std::string program;  ///< its version
+  std::uint32_t threads = 0;
+  std::int64_t memory_limit = 0;
+  // And with its last heartbeat:
+  WorkerLoad load;
+  std::chrono::milliseconds heartbeat_age{0};
+};
+
+struct ClusterOptions {
+  std::vector<std::string> workers;  ///< addresses, in the order of ranks
+  std::chrono::milliseconds heartbeat = std::chrono::seconds(1);
+};
+
+/// What became of a transaction that a worker has prepared and knows no end of: ShardLog::decision() on a connection
+/// that has no transaction. Called by threads of the cluster, one at a time. Throws what keeps it from knowing.
+using ShardDecider = std::function<ShardDecision(ShardTransaction)>;
+
+/// The database whose tensors lie at the workers.
+struct ClusterDatabase {
+  std::int64_t identity = 0;  ///< ShardLog::database_identity(): workers that belong to another refuse; 0: none yet
+  std::vector<ShardWorker> known;  ///< the data directories that were seen before, and where
+  ShardDecider decider;            ///< empty: workers that have missed the end of a transaction go on waiting for it
+};
+
+/// A statement to be run by a cluster. What is referred to outlives the run.
+struct ClusterStatement {
+  const DistributedPlan& plan;
+  std::span<const TileHolders> holders;
+  /// Who the ranks are, in their order without the coordinator's.
+  std::vector<DataId> workers;
+  /// Of each list of holders the contents of its tiles, tile by tile; of tiles without holders any. Empty lists are of
+  /// tensors that no worker holds.
+  std::vector<std::vector<ContentId>> contents;
+  std::optional<ResultContents> result;  ///< absent: workers store nothing
+  std::uint32_t threads = 0;             ///< at a worker; 0: as many as it has
+  std::int64_t memory_limit = 0;         ///< at a worker; 0: what it has to give
+};
+
+/// The coordinator's own part in a statement, in the caller's thread; the Cancellation asks it to stop when the
+/// statement's does, and when it has failed elsewhere.
+using OwnPart = std::function<DistributedProfile(Exchange&, const Cancellation&)>;
+
+/// The coordinator's side of a cluster: finds the workers, watches them, runs statements on them, and reaches what they
+/// store. One for a database and process, shared by its sessions. Thread-safe.
+///
+/// A worker that does not answer for kMissedHeartbeats is lost: statements that it took part in end with
+/// Error{WorkerLost}, which names it, at all ranks. It is tried again until it comes back, which it can only with the
+/// data directory that it had.
+class Cluster {
+ public:
+  /// Connector, exchanges and log outlive it. Error{Value} if an address stands there twice.
+  Cluster(ClusterOptions options, Connector& connector, ExchangeFactory& exchanges, NodeLog& log);
+  /// No statement runs any more.
+  ~Cluster();
+  Cluster(const Cluster&) = delete;
+  Cluster& operator=(const Cluster&) = delete;
+
+  /// Begins to connect, and keeps workers connected from now on. Once; later calls do nothing.
+  void begin(ClusterDatabase database);
+
+  /// In the order of the options.
+  std::vector<WorkerStatus> workers() const;
+  /// After begin(): waits until all workers have joined, or failed to, at most so long; gives workers().
+  std::vector<WorkerStatus> wait_for_workers(std::chrono::milliseconds at_most);
+
+  /// Runs the statement: workers their ranks, and the caller's thread that of the coordinator, by `own_part`, which
+  /// gives its profile. Gives the reports of all ranks; `stored` of those that hold tiles of a result to be stored.
+  ///
+  /// Throws what failed first, when all ranks have ended or were told to: Error{WorkerLost} that names the worker,
+  /// Error{Cancelled} if `cancellation` asks for it, Error{Busy} of a worker that is being drained. Nothing was
+  /// committed then; the transaction of `result` is the caller's to abort.
+  std::vector<RankReport> run(const ClusterStatement& statement, const Cancellation& cancellation,
+                              const OwnPart& own_part);
+
+  /// The contents of sharded tensors at the workers; what the sessions' ShardedContents get.
+  std::shared_ptr<ShardAccess> shards();
+
+  /// Asks a worker to finish what runs and leave. Error{UnknownName} if there is none at this address,
+  /// Error{WorkerLost} if it cannot be reached.
+  void drain(std::string_view address);
+
+ private:
+  class Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace eindb

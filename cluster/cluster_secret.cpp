@@ -1,0 +1,36 @@
+#include "cluster/cluster_secret.hpp"
+
+#include <fstream>
+
+#include "common/error.hpp"
+#include "security/private_file.hpp"
+
+namespace eindb {
+namespace {
+
+// All nodes have to arrive at the same key without having talked: the salt is the same everywhere, and only keeps
+// tables made for other programs from being of use.
+constexpr std::string_view kSalt = "eindb cluster secret";
+constexpr int kIterations = 20'000;
+
+}  // namespace
+
+ClusterSecret::ClusterSecret(std::string_view text)
+    : is_given_(!text.empty()), key_(pbkdf2_sha256(text, kSalt, kIterations)) {}
+
+ClusterSecret ClusterSecret::from_file(const std::string& path) {
+  check_private_file(path, "secret");
+  std::ifstream file(path);
+  std::string line;
+  if (!std::getline(file, line) && !file.eof()) throw Error(ErrorKind::Io, "cannot read the secret '" + path + "'");
+  if (!line.empty() && line.back() == '\r') line.pop_back();
+  if (line.size() < kFewestBytes)
+    throw Error(
+        ErrorKind::Value, "the secret '" + path + "' is too short", std::nullopt,
+        "its first line has " + std::to_string(kFewestBytes) + " bytes at least: openssl rand -hex 32 > " + path);
+  ClusterSecret secret(line);
+  wipe(line);
+  return secret;
+}
+
+}  // namespace eindb

@@ -1,0 +1,109 @@
+#include "cluster/control_link.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "cluster/control_message.hpp"
+
+namespace eindb {
+namespace {
+
+std::string in_seconds(std::chrono::milliseconds time) {
+  const auto tenths = (time.count() + 50) / 100;
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
+}
+
+}  // namespace
+
+ControlLink::ControlLink(std::unique_ptr<Channel> channel, std::chrono::milliseconds heartbeat, ControlLinkUser& user)
+    : channel_(std::move(channel)), heartbeat_(heartbeat), user_(user) {}
+
+ControlLink::~ControlLink() {
+  close(Error(ErrorKind::WorkerLost, "the connection was closed"));
+  if (listener_.joinable()) listener_.join();
+  if (signs_.joinable()) signs_.join();
+}
+
+void ControlLink::start() {
+  {
+    const std::lock_guard lock(mutex_);
+    heard_ = Clock::now();
+  }
+  listener_ = std::thread([this] { listen(); });
+  signs_ = std::thread([this] { give_signs_of_life(); });
+}
+
+void ControlLink::send(std::span<const std::byte> message) { channel_->send(message); }
+
+void ControlLink::close(const Error& why) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!why_) why_ = why;
+    closed_ = true;
+  }
+  closing_.notify_all();
+  channel_->close();
+}
+
+std::chrono::milliseconds ControlLink::silence() const {
+  const std::lock_guard lock(mutex_);
+  return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - heard_);
+}
+
+void ControlLink::give_signs_of_life() noexcept {
+  try {
+    std::unique_lock lock(mutex_);
+    while (!closed_) {
+      lock.unlock();
+      channel_->send(user_.sign_of_life());
+      lock.lock();
+      closing_.wait_for(lock, heartbeat_, [this] { return closed_; });
+    }
+  } catch (...) {
+    // The listener finds out the same, and says why.
+    channel_->close();
+  }
+}
+
+void ControlLink::listen() noexcept {
+  Error why(ErrorKind::WorkerLost, "the connection was closed");
+  try {
+    listen_until_error();
+  } catch (const Error& error) {
+    why = reason_of(error);
+  } catch (const std::exception& error) {
+    why = Error(ErrorKind::Internal, error.what());
+  }
+  close(why);
+  user_.end(why);
+}
+
+void ControlLink::listen_until_error() {
+  const auto patience = kMissedHeartbeats * heartbeat_;
+  while (true) {
+    const auto message = channel_->receive(std::max(heartbeat_ / 2, std::chrono::milliseconds(1)));
+    if (message) {
+      {
+        const std::lock_guard lock(mutex_);
+        heard_ = Clock::now();
+      }
+      user_.receive(*message);
+    } else if (silence() >= patience) {
+      // Nothing waits to be received: it is the peer that was silent, and not this side that was slow to listen.
+      throw Error(ErrorKind::WorkerLost, "nothing was heard of it for " + in_seconds(silence()));
+    }
+  }
+}
+
+// Whoever closed the channel here knows why better than the channel does.
+Error ControlLink::reason_of(const Error& error) const {
+  const std::lock_guard lock(mutex_);
+  return why_.value_or(error);
+}
+
+std::vector<std::byte> receive_first(Channel& channel, std::chrono::milliseconds timeout) {
+  if (auto message = channel.receive(timeout)) return std::move(*message);
+  throw Error(ErrorKind::WorkerLost, "it does not answer");
+}
+
+}  // namespace eindb

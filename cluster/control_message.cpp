@@ -1,0 +1,94 @@
+// A message is the number of its kind in ToWorker or ToCoordinator, a byte, and then its fields in the order of
+// fields(), as ByteWriter writes them: see message_fields.hpp.
+#include "cluster/control_message.hpp"
+
+#include "cluster/message_fields.hpp"
+
+namespace eindb {
+
+template <>
+struct FieldsOf<NodeProfile> {
+  static auto tie(auto& p) {
+    return std::tie(p.seconds, p.kernel_calls, p.skipped_calls, p.tiles_in, p.tiles_out, p.bytes, p.elements);
+  }
+};
+template <>
+struct FieldsOf<StepProfile> {
+  static auto tie(auto& p) {
+    return std::tie(p.seconds, p.seconds_waiting, p.bytes_sent, p.bytes_received, p.messages_sent, p.messages_received,
+                    p.tiles, p.bytes, p.compute);
+  }
+};
+template <>
+struct FieldsOf<DistributedProfile> {
+  static auto tie(auto& p) { return std::tie(p.steps, p.seconds, p.peak_bytes, p.workspace_bytes); }
+};
+
+namespace {
+
+template <class Message>
+std::vector<std::byte> encode_message(const Message& message) {
+  ByteWriter out;
+  FieldWriter(out).put(message);
+  return out.take();
+}
+
+template <class Message>
+Message decode_message(std::span<const std::byte> bytes) {
+  ByteReader in(bytes);
+  Message message;
+  FieldReader(in).get(message);
+  in.end();
+  return message;
+}
+
+void check_version(std::uint32_t version, const char* peer) {
+  if (version == kControlVersion) return;
+  throw Error(ErrorKind::Unsupported,
+              std::string(peer) + " speaks version " + std::to_string(version) +
+                  " of the cluster's protocol, this one " + std::to_string(kControlVersion),
+              std::nullopt, "install the same version of eindb on all nodes");
+}
+
+// Of the first message of a side, behind the number of its kind.
+std::uint32_t version_in(std::span<const std::byte> bytes) {
+  ByteReader in(bytes);
+  ByteReader::require(in.byte() == 0, "a node does not begin as nodes of a cluster do");
+  std::uint32_t version = 0;
+  FieldReader(in).get(version);
+  return version;
+}
+
+}  // namespace
+
+RemoteError RemoteError::of(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const Error& known) {
+    return {known.kind(), known.message(), known.hint()};
+  } catch (const std::bad_alloc&) {
+    return {ErrorKind::MemoryLimit, "the machine has no memory left", ""};
+  } catch (const std::exception& other) {
+    return {ErrorKind::Internal, other.what(), ""};
+  }
+}
+
+std::vector<std::byte> encode(const ToWorker& message) { return encode_message(message); }
+std::vector<std::byte> encode(const ToCoordinator& message) { return encode_message(message); }
+ToWorker decode_to_worker(std::span<const std::byte> bytes) { return decode_message<ToWorker>(bytes); }
+ToCoordinator decode_to_coordinator(std::span<const std::byte> bytes) { return decode_message<ToCoordinator>(bytes); }
+
+control::Hello decode_hello(std::span<const std::byte> bytes) {
+  check_version(version_in(bytes), "the coordinator");
+  return std::get<control::Hello>(decode_to_worker(bytes));
+}
+
+control::Welcome decode_welcome(std::span<const std::byte> bytes) {
+  constexpr std::byte kRefusal{1};
+  if (!bytes.empty() && bytes.front() == kRefusal)
+    throw std::get<control::Refusal>(decode_to_coordinator(bytes)).error.error();
+  check_version(version_in(bytes), "the worker");
+  return std::get<control::Welcome>(decode_to_coordinator(bytes));
+}
+
+}  // namespace eindb

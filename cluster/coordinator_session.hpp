@@ -1,0 +1,95 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "cluster/channel.hpp"
+#include "cluster/control_link.hpp"
+#include "cluster/control_message.hpp"
+#include "cluster/statement_run.hpp"
+#include "cluster/worker_node.hpp"
+
+namespace eindb {
+
+/// A worker's end of the channel to one coordinator: greets it, runs the statements that it sends, serves the contents
+/// that it asks for. Statements run beside each other; contents are served in the order of requests, by one thread.
+/// When the channel ends, so do its statements, and what it put without preparing it is gone.
+///
+///     greet --> (statements | contents)* --> the link ends --> statements end --> has_ended()
+class CoordinatorSession final : private ControlLinkUser {
+ public:
+  /// Begins at once, in a thread of its own. `node` outlives it.
+  CoordinatorSession(WorkerNode& node, std::unique_ptr<Channel> channel);
+  ~CoordinatorSession() override;
+  CoordinatorSession(const CoordinatorSession&) = delete;
+  CoordinatorSession& operator=(const CoordinatorSession&) = delete;
+
+  /// Tells the coordinator that the worker ends, and ends the session.
+  void leave(const std::string& reason) noexcept;
+  /// Ends the session, and what runs in it.
+  void close_channel() noexcept;
+  bool has_ended() const { return has_ended_; }
+
+ private:
+  using Task = std::function<void()>;
+
+  // ControlLinkUser
+  std::vector<std::byte> sign_of_life() override;
+  void receive(std::span<const std::byte> message) override;
+  void end(const Error& why) noexcept override;
+
+  void run() noexcept;
+  control::Hello greet();
+  void serve_until_end();
+  void forget_unprepared() noexcept;
+  void count_contents() noexcept;
+  void post(Task task);
+  void send(const ToCoordinator& message) noexcept;
+  void log(NodeLog::Level level, std::string_view event, std::string_view detail) noexcept;
+
+  void take(const control::Hello& hello);
+  void take(const control::Heartbeat&) {}
+  void take(control::Run run);
+  void take(const control::Stop& stop);
+  void take(const control::Drain&) { node_.drain(); }
+  void take(control::Put put);
+  void take(const control::Fetch& fetch);
+  void take(const control::Prepare& prepare);
+  void take(const control::Commit& commit);
+  void take(const control::Abort& abort);
+  void take(const control::Drop& drop);
+  void take(const control::AskUndecided& ask);
+  template <class F>
+  void answer(std::uint64_t request, F f);
+
+  WorkerNode& node_;
+  const std::string peer_;
+  // Of the thread of run():
+  std::unique_ptr<Channel> greeted_;  // until the link has it
+  std::map<ShardTransaction, Error> failed_puts_;
+  std::set<ShardTransaction> unprepared_;
+
+  std::mutex mutex_;  // guards what follows, up to has_ended_
+  std::condition_variable changed_;
+  Channel* channel_;  // null when it is gone
+  std::unique_ptr<ControlLink> link_;
+  std::deque<Task> tasks_;
+  std::size_t waiting_bytes_ = 0;  // of contents that were received and are not stored yet
+  std::map<std::uint64_t, std::unique_ptr<StatementRun>> statements_;
+  bool link_ended_ = false;
+  std::atomic<bool> has_ended_{false};
+  std::thread thread_;  // last: begins when all else is there
+};
+
+}  // namespace eindb

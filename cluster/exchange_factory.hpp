@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/cancellation.hpp"
+#include "executor/exchange.hpp"
+
+namespace eindb {
+
+/// Who takes part in a statement, as one of its ranks sees it.
+struct ExchangeRequest {
+  std::uint64_t statement = 0;  ///< no other has the number; greater than those before it of the same coordinator
+  Rank rank = 0;                ///< of this process
+  Rank coordinator = 0;         ///< the rank of the session
+  std::vector<std::string> addresses;  ///< of each rank, as its factory gave it; empty: it reaches out to all others
+};
+
+/// How a process takes part in the exchanges of statements: over TCP, MPI, or within one process. Thread-safe.
+class ExchangeFactory {
+ public:
+  virtual ~ExchangeFactory() = default;
+  /// Where other ranks reach the exchanges of this process; empty: where its control is reached, or nowhere.
+  virtual std::string address() const = 0;
+  /// This rank's exchange; others may come later. `cancellation` outlives it. Error{WorkerLost} if a rank cannot be
+  /// reached, or does not come in time.
+  virtual std::unique_ptr<Exchange> open(const ExchangeRequest& request, const Cancellation& cancellation) = 0;
+  /// Whether a process can be in but one exchange at a time: statements of a coordinator then take turns.
+  virtual bool is_exclusive() const { return false; }
+};
+
+}  // namespace eindb

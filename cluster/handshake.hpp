@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "cluster/cluster_secret.hpp"
+#include "cluster/frame.hpp"
+#include "security/digest.hpp"
+
+namespace eindb {
+
+/// What a connection is for.
+enum class ConnectionPurpose : std::uint8_t {
+  Control = 1,  ///< a Channel
+  Data = 2      ///< tiles of one statement after the other
+};
+
+/// How a node introduces itself.
+struct Introduction {
+  static constexpr std::size_t kMostName = 128;
+
+  ConnectionPurpose purpose = ConnectionPurpose::Control;  ///< as the side that connects has it
+  std::string node;                                        ///< for messages and logs: "10.0.0.3:7700", "coordinator"
+};
+
+/// Those of the two directions of a connection, which no other connection has.
+struct ConnectionKeys {
+  Digest sending;
+  Digest receiving;
+};
+
+/// The beginning of a connection: both sides say which version they speak, and prove to each other that they know the
+/// cluster's secret, without telling it, as SCRAM does. The side that connects proves it first: strangers who connect
+/// get nothing to guess from.
+///
+///     connects: Hello      nonce, purpose, name       accepts: Challenge  nonce, name
+///               Proof      HMAC(secret, "connects", both messages)
+///                                                              Accept     HMAC(secret, "accepts", both messages)
+///                                                       or at any time:   Refusal  reason
+///
+/// Bytes in, bytes out, no socket; holds kMostMessage bytes of a stranger's at most. Not thread-safe.
+class Handshake {
+ public:
+  enum class Side : std::uint8_t { Connects, Accepts };
+  static constexpr std::size_t kHeadBytes = 12;
+  static constexpr std::size_t kMostMessage = 512;
+
+  /// `channel_binding`: of the TLS connection, the same at both sides; empty without TLS. `version` is another one in
+  /// tests only.
+  Handshake(Side side, const ClusterSecret& secret, Introduction self, std::string channel_binding = {},
+            std::uint16_t version = kClusterProtocolVersion);
+
+  /// How many bytes are to be received next; 0: none, the handshake is done.
+  std::size_t wanted() const { return stage_ == Stage::Done ? 0 : needed_ - received_.size(); }
+  /// Up to wanted() of them. Throws, and the connection ends when what take_output() gives is sent: Error{Unsupported}
+  /// for another version, Error{Permission} if the other side does not know the secret (or says so of this one),
+  /// Error{Corrupt} for what is no message of a handshake.
+  void receive(std::span<const std::byte> bytes);
+  /// What is to be sent.
+  std::string take_output();
+
+  bool is_done() const { return stage_ == Stage::Done; }
+  /// Of the other side, when it is done.
+  const Introduction& peer() const { return peer_; }
+  ConnectionKeys keys() const;
+
+ private:
+  enum class Stage : std::uint8_t { Hello, Challenge, Proof, Accept, Done, Failed };  // the message to come
+  enum class Type : std::uint8_t { Hello = 1, Challenge = 2, Proof = 3, Accept = 4, Refusal = 5 };
+  enum class Reason : std::uint8_t { Version = 1, Secret = 2, Malformed = 3 };
+
+  void read_head();
+  void read_message();
+  void check_version(std::uint16_t version);
+  void expect(Type expected, Type type);
+  void read_introduction(std::span<const std::byte> body, bool has_purpose);
+  void read_proof(std::span<const std::byte> body, std::string_view label);
+  [[noreturn]] void read_refusal(std::span<const std::byte> body) const;
+  [[noreturn]] void refuse(Reason reason, const std::string& text);
+  std::string message(Type type, std::string_view body) const;
+  void send(Type type, const std::string& body);
+  Digest proof(std::string_view label) const;
+  std::string own_introduction() const;
+
+  const Side side_;
+  const Digest secret_;
+  const Introduction self_;
+  const std::string channel_binding_;
+  const std::uint16_t version_;
+  Stage stage_;
+  std::size_t needed_ = kHeadBytes;
+  std::string received_;  // of the message that is being received
+  std::string output_;
+  std::string transcript_;  // Hello and Challenge
+  Introduction peer_;
+};
+
+}  // namespace eindb

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+namespace eindb {
+
+/// The memory of a process, in shares of the statements that run at the same time. Nobody waits for a share: statements
+/// that wait for each other's at two workers would wait forever. Thread-safe.
+class MemoryShares {
+ public:
+  /// What a statement can do something with.
+  static constexpr std::int64_t kLeast = std::int64_t{4} << 20U;
+
+  explicit MemoryShares(std::int64_t limit) : limit_(limit) {}
+
+  /// Given back when it is destroyed; the shares outlive it.
+  class Share {
+   public:
+    Share(MemoryShares& of, std::int64_t bytes) : of_(of), bytes_(bytes) {}
+    ~Share() { of_.give_back(bytes_); }
+    Share(const Share&) = delete;
+    Share& operator=(const Share&) = delete;
+    std::int64_t bytes() const { return bytes_; }
+
+   private:
+    MemoryShares& of_;
+    const std::int64_t bytes_;
+  };
+
+  /// At most `wanted` bytes, as far as there are any; 0: half of what is left, so that something is left for others.
+  /// Error{MemoryLimit} if that is less than kLeast, and less than what was wanted.
+  std::shared_ptr<Share> take(std::int64_t wanted);
+  std::int64_t limit() const { return limit_; }
+
+ private:
+  void give_back(std::int64_t bytes) noexcept;
+
+  const std::int64_t limit_;
+  std::mutex mutex_;
+  std::int64_t taken_ = 0;  // guarded by mutex_
+};
+
+}  // namespace eindb

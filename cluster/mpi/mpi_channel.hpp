@@ -1,0 +1,47 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+
+#include "cluster/channel.hpp"
+#include "cluster/mpi/outbox.hpp"
+#include "tensor/tile_holders.hpp"
+
+namespace eindb::mpi {
+
+/// Control messages to another rank. A message travels in pieces of at most a chunk, the first of which begins with the
+/// size of the whole (u64); a size that no message has says that the channel is closed.
+class MpiChannel final : public Channel {
+ public:
+  /// In `comm` nothing but channels send. All of them outlive this.
+  MpiChannel(MPI_Comm comm, ThreadGate& gate, Outbox& outbox, Rank peer, std::size_t chunk_bytes);
+  ~MpiChannel() override;
+  MpiChannel(const MpiChannel&) = delete;
+  MpiChannel& operator=(const MpiChannel&) = delete;
+
+  void send(std::span<const std::byte> message) override;
+  std::optional<std::vector<std::byte>> receive(std::chrono::milliseconds timeout) override;
+  void close() noexcept override;
+  std::string peer() const override { return "rank " + std::to_string(peer_); }
+
+ private:
+  [[noreturn]] void throw_closed() const;
+  void wait_for_room();
+  bool add_piece(std::span<const std::byte> piece);
+
+  const MPI_Comm comm_;
+  ThreadGate& gate_;
+  const Rank peer_;
+  const std::size_t chunk_;
+  std::atomic<bool> closed_{false};
+
+  std::mutex sending_;  // guards outbox_, and the order of pieces
+  Outbox& outbox_;
+
+  // Of the thread that receives.
+  std::vector<std::byte> message_;
+  std::uint64_t missing_ = 0;  ///< bytes until message_ is complete
+};
+
+}  // namespace eindb::mpi

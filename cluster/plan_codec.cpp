@@ -1,0 +1,416 @@
+// The format, with the fields of ByteWriter; [x] is a list of x behind its length, x? a flag and then maybe an x.
+//
+//   plan        version:byte ranks coordinator labels:[name extent] holder_lists [step] [holders]
+//   step        op:byte (scan | redistribute | compute | reduce) vertex dtype:byte grid placement bytes:real most:real
+//   scan        tensor holders
+//   compute     [input] einsum [label parts] compute_dtype:byte [chain step] [row] blocks ranks_at
+//   chain step  vertex [input] einsum compute_dtype:byte
+//   redistribute, reduce: input
+//   placement   0 blocks ranks_at | 1 holders
+//   ranks_at    [key?], a key having as many parts as `blocks` and they no length of their own
+//   tensor      name dtype:byte grid selection? attached present:real
+//   selection   grid, index? of each dimension
+//   grid        [extent], parts of each dimension
+//   einsum      [[label]] [label]:output [label]:aggregated aggregate:byte expression epilogue?
+//   expression  kind:byte and: an integer | a real | an operand | a label | seed [label] | parameter is_integer |
+//               op:byte [expression]
+//   holders     [[rank]]
+#include "cluster/plan_codec.hpp"
+
+#include <limits>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "cluster/byte_reader.hpp"
+#include "cluster/byte_writer.hpp"
+#include "common/check.hpp"
+#include "common/error.hpp"
+
+namespace eindb {
+namespace {
+
+using Kind = ScalarExpression::Kind;
+using BlocksAt = std::vector<std::optional<TileKey>>;
+
+constexpr std::uint8_t kVersion = 1;
+constexpr std::uint64_t kMostRanks = std::uint64_t{std::numeric_limits<Rank>::max()} + 1;
+constexpr std::uint64_t kMostVertices = std::numeric_limits<std::uint32_t>::max();
+
+enum class Operation : std::uint8_t { Scan, Redistribute, Compute, Reduce };
+enum class Placing : std::uint8_t { Blocks, Holders };
+
+// The grid whose tiles a list of holders of a scan is for: of all that is stored.
+const TileGrid& stored_grid(const InputTensor& tensor) {
+  return tensor.selection ? tensor.selection->stored : tensor.grid;
+}
+
+// ---- To bytes ------------------------------------------------------------------------------------------------------
+
+class Encoder {
+ public:
+  std::vector<std::byte> encode(const DistributedPlan& plan, std::span<const TileHolders> holders) {
+    CHECK(holders.size() == plan.holder_lists, "a statement gives as many lists of holders as its plan names");
+    out_.byte(kVersion);
+    out_.number(plan.ranks);
+    out_.number(plan.coordinator);
+    out_.number(plan.labels.size());
+    for (std::size_t n = 0; n < plan.labels.size(); ++n) {
+      out_.text(plan.labels.name(Label(n)));
+      out_.size(plan.labels.extent(Label(n)));
+    }
+    out_.number(plan.holder_lists);
+    out_.list(plan.steps, [this](const DistributedStep& step) { put(step); });
+    for (const auto& list : holders) put(list);
+    return out_.take();
+  }
+
+  void operator()(const ScanStep& scan) {
+    put(scan.tensor);
+    out_.number(scan.holders);
+  }
+  void operator()(const RedistributeStep& moved) { out_.number(moved.input.index()); }
+  void operator()(const ReduceStep& reduced) { out_.number(reduced.input.index()); }
+  void operator()(const ComputeStep& compute) {
+    out_.list(compute.inputs, [this](StepId id) { out_.number(id.index()); });
+    put(compute.join);
+    put(compute.blocks, compute.at);
+  }
+  void operator()(const BlockPlacement& placement) { put(placement.parts, placement.at); }
+  void operator()(std::size_t holders) { out_.number(holders); }
+
+ private:
+  void put(const DistributedStep& step) {
+    out_.byte(static_cast<std::uint8_t>(step.op.index()));
+    std::visit(*this, step.op);
+    out_.number(step.vertex.index());
+    out_.choice(step.dtype);
+    put(step.grid);
+    out_.byte(static_cast<std::uint8_t>(step.placement.index()));
+    std::visit(*this, step.placement);
+    out_.real(step.bytes);
+    out_.real(step.most_bytes);
+  }
+
+  void put(const JoinNode& join) {
+    CHECK(join.inputs.empty(), "the join of a step has no inputs of its own");
+    CHECK(join.partition.labels.size() == join.partition.parts.size(), "a partition vector has parts for every label");
+    put(join.einsum);
+    put(join.partition.labels);
+    for (const auto parts : join.partition.parts) out_.size(parts);
+    out_.choice(join.compute_dtype);
+    out_.list(join.steps, [this](const JoinStep& step) { put(step); });
+    put(join.rows);
+  }
+
+  void put(const JoinStep& step) {
+    out_.number(step.vertex.index());
+    out_.list(step.inputs, [this](std::size_t input) { out_.number(input); });
+    put(step.einsum);
+    out_.choice(step.compute_dtype);
+  }
+
+  void put(const Partition& blocks, const BlocksAt& at) {
+    out_.list(blocks, [this](std::int64_t parts) { out_.size(parts); });
+    out_.list(at, [&](const std::optional<TileKey>& key) {
+      out_.optional(key, [&](const TileKey& block) {
+        CHECK(block.size() == blocks.size(), "a block has as many coordinates as its grid has dimensions");
+        for (const auto part : block) out_.size(part);
+      });
+    });
+  }
+
+  void put(const InputTensor& tensor) {
+    out_.text(tensor.name);
+    out_.choice(tensor.dtype);
+    put(tensor.grid);
+    out_.optional(tensor.selection, [this](const Selection& selection) { put(selection); });
+    out_.flag(tensor.attached);
+    out_.real(tensor.present);
+  }
+
+  void put(const Selection& selection) {
+    CHECK(selection.at.size() == selection.stored.rank(), "a selection has one entry per dimension");
+    put(selection.stored);
+    for (const auto& index : selection.at) out_.optional(index, [this](std::int64_t i) { out_.size(i); });
+  }
+
+  void put(const TileGrid& grid) {
+    out_.list(grid.shape().extents(), [this](std::int64_t extent) { out_.size(extent); });
+    for (const auto parts : grid.partition()) out_.size(parts);
+  }
+
+  void put(const Labels& labels) {
+    out_.list(labels, [this](Label label) { out_.number(label.index()); });
+  }
+
+  void put(const EinSum& einsum) {
+    CHECK(einsum.expression != nullptr, "an EinSum has an expression");
+    out_.list(einsum.inputs, [this](const Labels& labels) { put(labels); });
+    put(einsum.output);
+    put(einsum.aggregated);
+    out_.choice(einsum.aggregate);
+    put(*einsum.expression, kMaxEncodedDepth);
+    out_.flag(einsum.epilogue != nullptr);
+    if (einsum.epilogue != nullptr) put(*einsum.epilogue, kMaxEncodedDepth);
+  }
+
+  void put(const ScalarExpression& e, int depth) {
+    if (depth == 0)
+      throw Error(ErrorKind::Unsupported, "an expression nests too deeply to be sent to the workers", std::nullopt,
+                  "store a part of it as a tensor of its own");
+    out_.choice(e.kind());
+    switch (e.kind()) {
+      case Kind::Integer: return out_.integer(e.integer_value());
+      case Kind::Real: return out_.real(e.real_value());
+      case Kind::Operand: return out_.number(e.operand());
+      case Kind::LabelIndex: return out_.number(e.label().index());
+      case Kind::Uniform:
+      case Kind::Normal: out_.number(e.seed()); return put(e.cell());
+      case Kind::Parameter: out_.number(e.parameter()); return out_.flag(e.parameter_type() == DType::Int64);
+      case Kind::Call: break;
+    }
+    out_.choice(e.op());
+    out_.list(e.arguments(), [&](const ScalarPtr& argument) { put(*argument, depth - 1); });
+  }
+
+  void put(const TileHolders& holders) {
+    out_.size(holders.tile_count());
+    for (std::int64_t tile = 0; tile < holders.tile_count(); ++tile)
+      out_.list(holders.of(tile), [this](Rank rank) { out_.number(rank); });
+  }
+
+  ByteWriter out_;
+};
+
+// ---- From bytes ----------------------------------------------------------------------------------------------------
+
+void require(bool holds, const char* what) { ByteReader::require(holds, what); }
+
+class Decoder {
+ public:
+  explicit Decoder(std::span<const std::byte> bytes) : in_(bytes) {}
+
+  PlacedPlan decode() {
+    require(in_.byte() == kVersion, "the plan is written in a format of another version");
+    plan_.ranks = in_.number(kMostRanks);
+    plan_.coordinator = rank();
+    for (auto left = in_.count(); left > 0; --left) {
+      auto name = in_.text();
+      plan_.labels.add(std::move(name), in_.size());
+    }
+    plan_.holder_lists = in_.count();
+    for (auto left = in_.count(); left > 0; --left) plan_.steps.push_back(step());
+    PlacedPlan placed;
+    for (std::size_t n = 0; n < plan_.holder_lists; ++n) placed.holders.push_back(tile_holders());
+    in_.end();
+    check_holders(placed.holders);
+    placed.plan = std::move(plan_);
+    return placed;
+  }
+
+ private:
+  Rank rank() { return static_cast<Rank>(in_.index(plan_.ranks)); }
+  VertexId vertex() { return VertexId(in_.number(kMostVertices)); }
+  StepId earlier_step() { return StepId(in_.index(plan_.steps.size())); }
+  std::size_t holder_list() { return in_.index(plan_.holder_lists); }
+
+  DType dtype() {
+    const auto type = dtype_from_code(in_.byte());
+    require(type.has_value(), "the plan has elements of a type that this version does not know");
+    return *type;
+  }
+
+  DistributedStep step() {
+    DistributedStep step;
+    step.op = operation();
+    step.vertex = vertex();
+    step.dtype = dtype();
+    step.grid = grid();
+    if (in_.choice(Placing::Holders) == Placing::Holders) {
+      step.placement = holder_list();
+    } else {
+      BlockPlacement blocks;
+      std::tie(blocks.parts, blocks.at) = blocks_at();
+      step.placement = std::move(blocks);
+    }
+    step.bytes = in_.real();
+    step.most_bytes = in_.real();
+    return step;
+  }
+
+  decltype(DistributedStep::op) operation() {
+    switch (in_.choice(Operation::Reduce)) {
+      case Operation::Scan: return scan();
+      case Operation::Redistribute: return RedistributeStep{earlier_step()};
+      case Operation::Compute: return compute();
+      case Operation::Reduce: break;
+    }
+    return ReduceStep{earlier_step()};
+  }
+
+  ScanStep scan() {
+    ScanStep scan;
+    scan.tensor = tensor();
+    scan.holders = holder_list();
+    return scan;
+  }
+
+  ComputeStep compute() {
+    ComputeStep compute;
+    compute.inputs = in_.list([this] { return earlier_step(); });
+    compute.join = join();
+    std::tie(compute.blocks, compute.at) = blocks_at();
+    return compute;
+  }
+
+  JoinNode join() {
+    JoinNode join;
+    join.einsum = einsum();
+    join.partition.labels = labels();
+    for (std::size_t n = 0; n < join.partition.labels.size(); ++n) join.partition.parts.push_back(in_.size());
+    join.compute_dtype = dtype();
+    join.steps = in_.list([this] { return join_step(); });
+    join.rows = labels();
+    return join;
+  }
+
+  JoinStep join_step() {
+    JoinStep step;
+    step.vertex = vertex();
+    step.inputs = in_.list([this]() -> std::size_t { return in_.number(); });
+    step.einsum = einsum();
+    step.compute_dtype = dtype();
+    return step;
+  }
+
+  std::pair<Partition, BlocksAt> blocks_at() {
+    auto blocks = in_.list([this] { return in_.size(); });
+    auto at = in_.list([&] {
+      return in_.optional([&] {
+        TileKey key;
+        for (std::size_t d = 0; d < blocks.size(); ++d) key.push_back(in_.size());
+        return key;
+      });
+    });
+    return {std::move(blocks), std::move(at)};
+  }
+
+  InputTensor tensor() {
+    InputTensor tensor;
+    tensor.name = in_.text();
+    tensor.dtype = dtype();
+    tensor.grid = grid();
+    tensor.selection = in_.optional([this] { return selection(); });
+    tensor.attached = in_.flag();
+    tensor.present = in_.real();
+    return tensor;
+  }
+
+  Selection selection() {
+    Selection selection;
+    selection.stored = grid();
+    for (const auto extent : selection.stored.shape().extents()) {
+      selection.at.push_back(in_.optional([this] { return in_.size(); }));
+      require(!selection.at.back() || *selection.at.back() < extent, "a selection of a plan is beyond its tensor");
+    }
+    return selection;
+  }
+
+  TileGrid grid() {
+    auto extents = in_.list([this] { return in_.size(); });
+    Partition parts;
+    for (std::size_t d = 0; d < extents.size(); ++d) parts.push_back(in_.size());
+    return {Shape(std::move(extents)), std::move(parts)};
+  }
+
+  Label label() { return Label(in_.index(plan_.labels.size())); }
+  Labels labels() {
+    return in_.list([this] { return label(); });
+  }
+
+  EinSum einsum() {
+    EinSum einsum;
+    einsum.inputs = in_.list([this] { return labels(); });
+    einsum.output = labels();
+    einsum.aggregated = labels();
+    einsum.aggregate = in_.choice(Aggregate::Max);
+    einsum.expression = expression(kMaxEncodedDepth);
+    if (in_.flag()) einsum.epilogue = expression(kMaxEncodedDepth);
+    return einsum;
+  }
+
+  ScalarPtr expression(int depth) {
+    require(depth > 0, "an expression of a plan nests too deeply");
+    const auto kind = in_.choice(Kind::Call);
+    switch (kind) {
+      case Kind::Integer: return ScalarExpression::integer(in_.integer());
+      case Kind::Real: return ScalarExpression::real(in_.real());
+      case Kind::Operand: return ScalarExpression::operand(in_.number());
+      case Kind::LabelIndex: return ScalarExpression::label_index(label());
+      case Kind::Uniform:
+      case Kind::Normal: {
+        const auto seed = in_.number();
+        return ScalarExpression::random(kind, seed, labels());
+      }
+      case Kind::Parameter: {
+        const auto number = in_.number();
+        return ScalarExpression::parameter(number, in_.flag() ? DType::Int64 : DType::Float64);
+      }
+      case Kind::Call: break;
+    }
+    return call(depth);
+  }
+
+  ScalarPtr call(int depth) {
+    const auto op = in_.choice(ScalarOp::Case);
+    auto arguments = in_.list([&] { return expression(depth - 1); });
+    const auto& info = info_of(op);
+    const auto fewest = static_cast<std::size_t>(info.min_arguments);
+    require(arguments.size() >= fewest && (info.max_arguments < 0 || arguments.size() == fewest),
+            "an operation of a plan has a wrong number of arguments");
+    require(op != ScalarOp::Case || arguments.size() % 2 == 1, "a CASE of a plan has no ELSE");
+    const bool flattens = op == ScalarOp::Add || op == ScalarOp::Multiply;
+    require(!flattens || !arguments.front()->is_call(op), "an operation of a plan is not written as one");
+    return ScalarExpression::call(op, std::move(arguments));
+  }
+
+  TileHolders tile_holders() {
+    TileHolders holders;
+    for (auto left = in_.count(); left > 0; --left) {
+      for (auto ranks = in_.count(); ranks > 0; --ranks) holders.ranks.push_back(rank());
+      require(holders.ranks.size() <= std::numeric_limits<std::uint32_t>::max(), "a list of holders is too long");
+      holders.begin.push_back(static_cast<std::uint32_t>(holders.ranks.size()));
+    }
+    return holders;
+  }
+
+  void check_holders(const std::vector<TileHolders>& holders) const {
+    for (const auto& step : plan_.steps) {
+      if (const auto* placed = std::get_if<std::size_t>(&step.placement))
+        require(holders[*placed].tile_count() == step.grid.tile_count(), "a relation has holders of all its tiles");
+      if (const auto* scan = std::get_if<ScanStep>(&step.op))
+        require(holders[scan->holders].tile_count() == stored_grid(scan->tensor).tile_count(),
+                "a stored tensor has holders of all its tiles");
+    }
+  }
+
+  ByteReader in_;
+  DistributedPlan plan_;
+};
+
+}  // namespace
+
+std::vector<std::byte> encode_plan(const DistributedPlan& plan, std::span<const TileHolders> holders) {
+  return Encoder().encode(plan, holders);
+}
+
+PlacedPlan decode_plan(std::span<const std::byte> bytes) {
+  try {
+    return Decoder(bytes).decode();
+  } catch (const Error& error) {  // of shapes and grids, too
+    throw Error(ErrorKind::Corrupt, "the plan of a statement is damaged: " + error.message());
+  }
+}
+
+}  // namespace eindb

@@ -1,0 +1,140 @@
+#include "cluster/remote_shards.hpp"
+
+#include <limits>
+#include <string>
+
+#include "common/error.hpp"
+
+namespace eindb {
+namespace {
+
+// Larger contents make a message of their own. Heartbeats go between messages.
+constexpr std::size_t kBatchBytes = std::size_t{1} << 20U;
+
+class FetchedContent final : public ByteSource {
+ public:
+  explicit FetchedContent(std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {}
+  std::size_t size() const override { return bytes_.size(); }
+  void read(std::size_t offset, std::span<std::byte> target) const override {
+    MemorySource(bytes_).read(offset, target);
+  }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+std::vector<std::byte> joined(std::span<const std::byte> header, std::span<const std::byte> values) {
+  std::vector<std::byte> bytes;
+  bytes.reserve(header.size() + values.size());
+  bytes.insert(bytes.end(), header.begin(), header.end());
+  bytes.insert(bytes.end(), values.begin(), values.end());
+  return bytes;
+}
+
+}  // namespace
+
+std::vector<ShardWorker> RemoteShards::workers() {
+  std::vector<ShardWorker> up;
+  for (const auto& connection : connections_)
+    if (const auto status = connection->status(); status.state == WorkerState::Up)
+      up.push_back({status.data, status.address});
+  return up;
+}
+
+WorkerConnection& RemoteShards::connection_to(const ShardWorker& worker) const {
+  for (const auto& connection : connections_)
+    if (connection->data() == worker.data) return *connection;
+  throw Error(ErrorKind::WorkerLost, "worker " + worker.address + " is not there", std::nullopt,
+              "start it with its data directory, and name it in --workers");
+}
+
+std::unique_ptr<ByteSource> RemoteShards::fetch(const ShardWorker& worker, ContentId content) {
+  auto& connection = connection_to(worker);
+  flush(connection, worker.data);
+  auto answer = connection.ask<control::Content>([content](std::uint64_t request) {
+    return control::Fetch{request, content};
+  });
+  if (!answer.bytes) return nullptr;
+  return std::make_unique<FetchedContent>(std::move(*answer.bytes));
+}
+
+void RemoteShards::put(const ShardWorker& worker, ShardTransaction transaction, const OutgoingContent& content) {
+  auto& connection = connection_to(worker);
+  control::Put full{transaction, {}};
+  {
+    const std::lock_guard lock(mutex_);
+    auto& batch = batches_[{worker.data, transaction}];
+    batch.bytes += content.header.size() + content.values.size();
+    batch.contents.push_back({content.content, std::string(content.tensor), joined(content.header, content.values)});
+    if (batch.bytes < kBatchBytes) return;
+    full.contents = std::exchange(batch, {}).contents;
+  }
+  connection.send(full);
+}
+
+void RemoteShards::flush(WorkerConnection& connection, DataId data) {
+  std::vector<control::Put> waiting;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto first = batches_.lower_bound({data, ShardTransaction{std::numeric_limits<std::int64_t>::min()}});
+    auto last = first;
+    for (; last != batches_.end() && last->first.first == data; ++last)
+      if (!last->second.contents.empty())
+        waiting.push_back({last->first.second, std::exchange(last->second, {}).contents});
+  }
+  for (const auto& put : waiting) connection.send(put);
+}
+
+void RemoteShards::forget_batch(DataId data, ShardTransaction transaction) {
+  const std::lock_guard lock(mutex_);
+  batches_.erase({data, transaction});
+}
+
+void RemoteShards::prepare(ShardTransaction transaction, std::span<const ShardParticipant> participants) {
+  std::vector<WorkerConnection::Request> requests;  // to all first: each waits for its disk
+  for (const auto& [worker, contents] : participants) {
+    auto& connection = connection_to(worker);
+    flush(connection, worker.data);
+    forget_batch(worker.data, transaction);
+    requests.push_back(connection.request([&](std::uint64_t request) {
+      return control::Prepare{request, transaction, contents};
+    }));
+  }
+  for (auto& request : requests) request.get<control::Acknowledged>();
+}
+
+bool RemoteShards::commit(const ShardWorker& worker, ShardTransaction transaction,
+                          std::span<const ContentRange> kept) noexcept {
+  try {
+    std::vector<control::KeptRange> ranges;
+    for (const auto& range : kept) ranges.push_back({range.first, range.last});
+    connection_to(worker).ask<control::Acknowledged>([&](std::uint64_t request) {
+      return control::Commit{request, transaction, ranges};
+    });
+    return true;
+  } catch (const std::exception&) {
+    return false;  // whoever asked tries again later
+  }
+}
+
+void RemoteShards::abort(const ShardWorker& worker, ShardTransaction transaction) noexcept {
+  try {
+    forget_batch(worker.data, transaction);
+    connection_to(worker).send(control::Abort{transaction});
+  } catch (const std::exception&) {
+    // Presumed by the worker as well.
+  }
+}
+
+bool RemoteShards::drop(const ShardWorker& worker, std::span<const ContentId> contents) noexcept {
+  try {
+    connection_to(worker).ask<control::Acknowledged>([&](std::uint64_t request) {
+      return control::Drop{request, {contents.begin(), contents.end()}};
+    });
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+}  // namespace eindb

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "cluster/worker_connection.hpp"
+#include "storage/shard_access.hpp"
+
+namespace eindb {
+
+/// The contents at the workers of a cluster, over their connections. Small contents travel together; before anything is
+/// asked of a worker it has got what was put there. Thread-safe.
+class RemoteShards final : public ShardAccess {
+ public:
+  using Connections = std::vector<std::unique_ptr<WorkerConnection>>;
+
+  /// `connections` outlive it.
+  explicit RemoteShards(const Connections& connections) : connections_(connections) {}
+
+  std::vector<ShardWorker> workers() override;
+  std::unique_ptr<ByteSource> fetch(const ShardWorker& worker, ContentId content) override;
+  void put(const ShardWorker& worker, ShardTransaction transaction, const OutgoingContent& content) override;
+  void prepare(ShardTransaction transaction, std::span<const ShardParticipant> participants) override;
+  bool commit(const ShardWorker& worker, ShardTransaction transaction,
+              std::span<const ContentRange> kept) noexcept override;
+  void abort(const ShardWorker& worker, ShardTransaction transaction) noexcept override;
+  bool drop(const ShardWorker& worker, std::span<const ContentId> contents) noexcept override;
+
+  /// The connection to that data directory. Error{WorkerLost} if no worker with it was ever seen.
+  WorkerConnection& connection_to(const ShardWorker& worker) const;
+
+ private:
+  struct Batch {
+    std::vector<control::NewContent> contents;
+    std::size_t bytes = 0;
+  };
+  using BatchKey = std::pair<DataId, ShardTransaction>;
+
+  void flush(WorkerConnection& connection, DataId data);
+  void forget_batch(DataId data, ShardTransaction transaction);
+
+  const Connections& connections_;
+  std::mutex mutex_;  // guards batches_
+  std::map<BatchKey, Batch> batches_;
+};
+
+}  // namespace eindb

@@ -1,0 +1,104 @@
+#include "cluster/statement_run.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "cluster/worker_tiles.hpp"
+#include "executor/distributed_run.hpp"
+#include "executor/memory_budget.hpp"
+#include "executor/scheduler.hpp"
+#include "plan/validator.hpp"
+
+namespace eindb {
+namespace {
+
+// Of a result that nobody stores here: it is the coordinator that has it.
+class NoSink final : public TileSink {
+ public:
+  void write(std::int64_t, TilePtr) override {}
+};
+
+}  // namespace
+
+StatementRun::StatementRun(WorkerNode& node, control::Run run, OnDone on_done)
+    : node_(node), statement_(node), run_(std::move(run)), on_done_(std::move(on_done)), thread_([this] {
+        this->run();
+      }) {}
+
+void StatementRun::stop(const Error& why) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (!stopped_) stopped_ = why;
+  cancellation_.request();
+  if (exchange_ != nullptr) exchange_->abort(std::make_exception_ptr(*stopped_));
+}
+
+void StatementRun::use(Exchange* exchange) noexcept {
+  const std::lock_guard lock(mutex_);
+  exchange_ = exchange;
+  if (exchange_ != nullptr && stopped_) exchange_->abort(std::make_exception_ptr(*stopped_));
+}
+
+void StatementRun::run() noexcept {
+  control::Done done{run_.statement, {}};
+  try {
+    const CancellationScope scope(cancellation_);
+    done.outcome = execute();
+  } catch (...) {
+    done.outcome = reason_of(std::current_exception());
+  }
+  on_done_(std::move(done));
+  statement_.reset();
+}
+
+// Whoever was told to stop fails with whatever it happens to be at.
+RemoteError StatementRun::reason_of(const std::exception_ptr& error) const {
+  const std::lock_guard lock(mutex_);
+  return RemoteError::of(stopped_ ? std::make_exception_ptr(*stopped_) : error);
+}
+
+PlacedPlan StatementRun::decode() const {
+  auto placed = decode_plan(run_.plan);
+  validate(placed.plan, placed.holders);
+  if (run_.addresses.size() != placed.plan.ranks || run_.rank >= placed.plan.ranks)
+    throw Error(ErrorKind::Corrupt, "a statement has an address for each of its ranks");
+  return placed;
+}
+
+RankReport StatementRun::execute() {
+  const auto placed = decode();
+  const auto exchange =
+      node_.exchanges.open({run_.statement, run_.rank, placed.plan.coordinator, run_.addresses}, cancellation_);
+  use(exchange.get());
+  try {
+    auto report = execute(placed, *exchange);
+    use(nullptr);
+    statement_->count_bytes_of(exchange->counters());
+    return report;
+  } catch (...) {
+    exchange->abort(std::current_exception());  // the other ranks end, too
+    use(nullptr);
+    throw;
+  }
+}
+
+RankReport StatementRun::execute(const PlacedPlan& placed, Exchange& exchange) {
+  auto share = node_.memory.take(run_.memory_limit);
+  const auto budget = MemoryBudget::create(share->bytes(), node_.options.scratch_directory);
+  budget->keep(std::move(share));
+  statement_->count_memory_of(budget);
+  const auto threads = run_.threads == 0 ? node_.options.threads : std::min(run_.threads, node_.options.threads);
+  Scheduler scheduler(static_cast<int>(threads));
+  WorkerTiles source(node_.shards, placed, run_.rank, run_.contents);
+  ExecutionContext context{scheduler, cancellation_, budget, source, {}};
+  if (!run_.result) {
+    NoSink sink;
+    return {eindb::execute(placed.plan, placed.holders, exchange, context, sink), {}};
+  }
+  WorkerSink sink(node_.shards, *run_.result);
+  auto profile = eindb::execute(placed.plan, placed.holders, exchange, context, sink);
+  node_.note_change();
+  return {std::move(profile), sink.finish()};
+}
+
+}  // namespace eindb

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <vector>
+
+#include "cluster/control_message.hpp"
+#include "common/cancellation.hpp"
+#include "common/error.hpp"
+#include "executor/exchange.hpp"
+
+namespace eindb {
+
+/// What a coordinator knows of the ranks of a statement while it runs: who has ended, how, and what failed. The first
+/// failure ends the coordinator's own part, by its exchange. Thread-safe.
+class StatementWatch {
+ public:
+  /// `cancellation` of the statement outlives it.
+  StatementWatch(std::size_t ranks, const Cancellation& cancellation)
+      : cancellation_(&cancellation), ended_(ranks), reports_(ranks) {}
+
+  /// Asks the coordinator's part to stop: when the statement is to, or has failed.
+  const Cancellation& cancellation() const { return cancellation_; }
+
+  /// The exchange to be aborted by a failure, until use(nullptr).
+  void use(Exchange* exchange) noexcept;
+  void ended(Rank rank, RankReport report);
+  /// The rank has ended with an error.
+  void failed(Rank rank, const Error& error);
+  /// The coordinator's own part has. If something had failed before, that is why.
+  void failed_here(Rank rank, const Error& error);
+  /// Nothing will be heard of the rank again.
+  void lost(Rank rank, const Error& error);
+
+  bool has_failed() const;
+  bool has_ended(Rank rank) const;
+  /// Waits until all ranks have ended, or one has failed. Throws Error{Cancelled} if the statement is to end.
+  void wait();
+  /// After a failure: waits for the others, which were told to stop, at most so long.
+  void wait_for_rest(std::chrono::milliseconds at_most);
+
+  /// What failed; null if nothing did. A lost worker is the reason of whatever else there is; and what a rank says
+  /// of itself comes before what others say of it, which is that it is lost.
+  std::exception_ptr failure() const;
+  std::vector<RankReport> reports() &&;
+
+ private:
+  enum class Cause : std::uint8_t { Lost, Failed, FailedByOther, FailedBefore };
+  struct Failure {
+    Cause cause;
+    Error error;
+  };
+
+  bool all_have_ended() const;
+  void fail(Rank rank, Failure failure);
+
+  Cancellation cancellation_;
+  mutable std::mutex mutex_;  // guards all that follows
+  std::condition_variable changed_;
+  Exchange* exchange_ = nullptr;
+  std::vector<bool> ended_;
+  std::vector<RankReport> reports_;
+  std::vector<Failure> failures_;  // in the order in which they were known
+};
+
+}  // namespace eindb

@@ -1,0 +1,32 @@
+#include "cluster/tcp_cluster.hpp"
+
+#include <algorithm>
+
+namespace eindb {
+namespace {
+
+// A worker that is not there is not waited for much longer than one that was lost.
+constexpr std::chrono::milliseconds kShortestConnectTime{2000};
+
+TcpNodeOptions node_options(const TcpClusterOptions& options, NodeLog& log) {
+  TcpNodeOptions node;
+  node.name = "coordinator";
+  node.secret = secret_of(options.secret_file);
+  node.tls = options.tls;
+  node.log = [&log](std::string_view line) { log.write(NodeLog::Level::Warning, "connection", "", line); };
+  node.connect_time = std::max(kShortestConnectTime, kMissedHeartbeats * options.heartbeat);
+  return node;
+}
+
+}  // namespace
+
+ClusterSecret secret_of(const std::string& file) {
+  return file.empty() ? ClusterSecret() : ClusterSecret::from_file(file);
+}
+
+TcpCluster::TcpCluster(const TcpClusterOptions& options, NodeLog& log)
+    : node_(node_options(options, log)),
+      transport_(node_),
+      cluster_({.workers = options.workers, .heartbeat = options.heartbeat}, transport_, transport_, log) {}
+
+}  // namespace eindb

@@ -1,0 +1,363 @@
+#include "cluster/tcp_exchange.hpp"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "cluster/abort_head.hpp"
+#include "common/cancellation.hpp"
+#include "common/check.hpp"
+#include "common/stopwatch.hpp"
+#include "executor/rank_error.hpp"
+
+namespace eindb {
+namespace {
+
+using Wait = Connection::Wait;
+
+// How often a rank that waits looks whether its statement was cancelled.
+constexpr std::chrono::milliseconds kCancellationPoll{20};
+// What goes on with one connection before the others have their turn.
+constexpr int kFramesAtATime = 4;
+
+int make_event() {
+  const int event = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (event < 0) throw Error(ErrorKind::Io, "the operating system has no more descriptors");
+  return event;
+}
+
+FrameKind kind_of(const Traffic& traffic) { return traffic.is_streamed ? FrameKind::Piece : FrameKind::Block; }
+
+[[noreturn]] void fail_frame(const char* what) { throw Error(ErrorKind::Corrupt, std::string("a frame ") + what); }
+
+}  // namespace
+
+TcpExchange::TcpExchange(StatementRanks ranks, std::vector<std::unique_ptr<Connection>> connections,
+                         std::weak_ptr<DataConnections> home)
+    : ranks_(std::move(ranks)), home_(std::move(home)), links_(connections.size()), wake_(make_event()) {
+  for (std::size_t peer = 0; peer < connections.size(); ++peer) links_[peer].connection = std::move(connections[peer]);
+}
+
+TcpExchange::~TcpExchange() {
+  const std::lock_guard lock(mutex_);
+  if (!failure_) release();
+}
+
+// A connection that cannot take even this much now is closed.
+void TcpExchange::release() noexcept {
+  const auto home = home_.lock();
+  if (!home) return;
+  for (Rank peer = 0; peer < links_.size(); ++peer) {
+    auto& link = links_[peer];
+    if (link.connection == nullptr || link.broken) continue;
+    try {
+      link.connection->stage({.kind = FrameKind::Release, .stream = ranks_.statement});
+      if (link.connection->flush() != Wait::None) continue;
+      home->give_back(std::move(link.connection), ranks_, peer);
+    } catch (const std::exception&) {  // it has ended
+    }
+  }
+}
+
+std::string TcpExchange::name_of(Rank rank) const {
+  const auto& address = ranks_.addresses[rank];
+  return address.empty() ? "the coordinator" : "worker " + address;
+}
+
+// ---- The operation -------------------------------------------------------------------------------------------------
+
+void TcpExchange::transfer(const Traffic& traffic) {
+  try {
+    begin(traffic);
+    run(traffic);
+  } catch (...) {
+    fail(std::current_exception());
+  }
+  const std::lock_guard lock(mutex_);
+  operates_ = false;
+  if (failure_) say_farewell(as_told(failure_));  // it came too late for this operation
+}
+
+void TcpExchange::begin(const Traffic& traffic) {
+  const std::lock_guard lock(mutex_);
+  if (failure_) std::rethrow_exception(failure_);
+  operates_ = true;
+  for (auto& link : links_) link.is_readable = link.is_writable = true;
+  for (const auto peer : traffic.to) links_[peer].sends = true;
+  for (const auto peer : traffic.from) links_[peer].receives = true;
+}
+
+void TcpExchange::run(const Traffic& traffic) {
+  while (true) {
+    bool moved = false;
+    for (Rank peer = 0; peer < links_.size(); ++peer) {
+      if (links_[peer].connection == nullptr) continue;
+      moved |= send(traffic, peer);
+      moved |= receive(traffic, peer);
+      check_broken(peer);
+    }
+    check_interrupted();
+    if (is_done()) return;
+    if (!moved) wait();
+  }
+}
+
+bool TcpExchange::is_done() const {
+  return std::all_of(links_.begin(), links_.end(), [](const Link& link) {
+    return link.connection == nullptr || (!link.sends && !link.receives && link.connection->is_flushed());
+  });
+}
+
+void TcpExchange::check_interrupted() {
+  if (!interrupted_) return;
+  const std::lock_guard lock(mutex_);
+  std::rethrow_exception(failure_);
+}
+
+void TcpExchange::wait() {
+  std::vector<pollfd> asked{{.fd = wake_.number(), .events = POLLIN, .revents = 0}};
+  std::vector<Link*> links;
+  for (auto& link : links_) {
+    if (link.connection == nullptr || link.broken) continue;
+    const bool listens = link.receives || link.connection->frame() == nullptr;
+    const auto events = (link.connection->is_flushed() ? 0 : POLLOUT) | (listens ? POLLIN : 0);
+    if (events == 0) continue;
+    asked.push_back({.fd = link.connection->socket(), .events = static_cast<short>(events), .revents = 0});
+    links.push_back(&link);
+  }
+  const Stopwatch stopwatch;
+  ::poll(asked.data(), asked.size(), static_cast<int>(kCancellationPoll.count()));
+  count_waiting(stopwatch.seconds());
+  for (std::size_t n = 0; n < links.size(); ++n) {
+    const auto events = asked[n + 1].revents;
+    if ((events & (POLLIN | POLLHUP | POLLERR)) != 0) links[n]->is_readable = true;
+    if ((events & (POLLOUT | POLLHUP | POLLERR)) != 0) links[n]->is_writable = true;
+  }
+  poll_cancellation();
+}
+
+// ---- Connections that fail -----------------------------------------------------------------------------------------
+
+/// What has gone wrong with the connection is kept: another rank may have told before why.
+template <class F>
+Wait TcpExchange::on_connection(Rank peer, F f) {
+  try {
+    return f();
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::Corrupt)
+      if (const auto home = home_.lock())
+        home->log("connection to " + links_[peer].connection->peer() + " closed: " + error.message());
+    links_[peer].broken = Error(ErrorKind::WorkerLost, name_of(peer) + " is lost: " + error.message());
+    return Wait::Never;
+  }
+}
+
+void TcpExchange::check_broken(Rank peer) const {
+  const auto& link = links_[peer];
+  if (link.broken && (link.sends || link.receives || !link.connection->is_flushed())) throw Error(*link.broken);
+}
+
+// ---- Sending -------------------------------------------------------------------------------------------------------
+
+/// Whether there was something to do.
+bool TcpExchange::send(const Traffic& traffic, Rank peer) {
+  auto& link = links_[peer];
+  auto& connection = *link.connection;
+  if (!link.is_writable || link.broken || link.unwritable) return false;
+  bool moved = false;
+  for (int frames = 0; frames < kFramesAtATime; ++frames) {
+    while (link.sends && connection.can_stage()) stage_next(traffic, peer);
+    if (connection.is_flushed()) return moved;
+    moved = true;
+    if (flush(peer) == Wait::None) continue;
+    link.is_writable = false;
+    return moved;
+  }
+  return true;
+}
+
+/// A rank that takes nothing any more may have told why before it went: it is listened to until its connection ends.
+Wait TcpExchange::flush(Rank peer) {
+  auto& link = links_[peer];
+  const auto wait = on_connection(peer, [&] { return link.connection->flush(); });
+  if (link.broken) {
+    link.unwritable = std::exchange(link.broken, std::nullopt);
+    link.is_readable = true;
+  }
+  return wait;
+}
+
+void TcpExchange::stage_next(const Traffic& traffic, Rank peer) {
+  auto& link = links_[peer];
+  std::span<const std::byte> head;
+  if (!link.sends_message && !begin_message(traffic, peer, head)) return;
+  const auto piece = link.unstaged.first(std::min(link.unstaged.size(), kMostFramePayload));
+  link.unstaged = link.unstaged.subspan(piece.size());
+  link.connection->stage({.kind = kind_of(traffic), .stream = ranks_.statement, .total = link.sent_total}, head, piece);
+  link.sends_message = !link.unstaged.empty();
+  if (!link.sends_message && !traffic.is_streamed) link.sends = false;
+}
+
+/// False if there is none: the stream ends.
+bool TcpExchange::begin_message(const Traffic& traffic, Rank peer, std::span<const std::byte>& head) {
+  auto& link = links_[peer];
+  const auto message = traffic.out.next(peer);
+  if (!message) {
+    link.connection->stage({.kind = FrameKind::End, .stream = ranks_.statement});
+    link.sends = false;
+    return false;
+  }
+  CHECK(message->header.size() <= kMaxHeader, "the header of a message is small");
+  count_sent(*message);
+  head = message->header;
+  link.unstaged = message->payload;
+  link.sent_total = message->payload.size();
+  return true;
+}
+
+// ---- Receiving -----------------------------------------------------------------------------------------------------
+
+/// Whether there was something to do. A frame that belongs to a later operation stays where it is.
+bool TcpExchange::receive(const Traffic& traffic, Rank peer) {
+  auto& link = links_[peer];
+  bool moved = false;
+  for (int frames = 0; frames < kFramesAtATime && link.is_readable && !link.broken; ++frames) {
+    if (!fetch_frame(peer) || !link.receives || !receive_frame(traffic, peer)) break;
+    moved = true;
+  }
+  // Nothing more will come that says why it does not take what it is sent.
+  if (link.unwritable && !moved && !link.broken) link.broken = link.unwritable;
+  return moved;
+}
+
+/// Whether there is one.
+bool TcpExchange::fetch_frame(Rank peer) {
+  auto& link = links_[peer];
+  if (link.connection->frame() != nullptr) return true;
+  const auto wait = on_connection(peer, [&] { return link.connection->fetch_frame(); });
+  link.is_readable = wait == Wait::None;
+  if (link.is_readable && link.connection->frame()->kind == FrameKind::Abort) read_abort(peer);
+  return link.is_readable;
+}
+
+/// Whether all of it was there.
+bool TcpExchange::receive_frame(const Traffic& traffic, Rank peer) {
+  auto& link = links_[peer];
+  auto& connection = *link.connection;
+  if (!link.receives_piece) {
+    if (on_connection(peer, [&] { return check_frame(traffic, link); }) != Wait::None) return false;
+    if (connection.frame()->kind == FrameKind::End) {
+      connection.finish_frame();
+      link.receives = false;
+      return true;
+    }
+    begin_piece(traffic, peer);
+  }
+  const auto to = link.target.subspan(link.received, connection.frame()->payload_size);
+  const auto wait = on_connection(peer, [&] { return connection.fetch_payload(to); });
+  link.is_readable = wait == Wait::None;
+  if (!link.is_readable) return false;
+  end_piece(traffic, peer);
+  return true;
+}
+
+/// That the frame is the next one of the operation.
+Wait TcpExchange::check_frame(const Traffic& traffic, const Link& link) const {
+  const auto& frame = *link.connection->frame();
+  if (frame.stream != ranks_.statement) fail_frame("belongs to another statement");
+  if (frame.kind == FrameKind::Release) throw Error(ErrorKind::WorkerLost, "it has ended its part in the statement");
+  const bool ends = frame.kind == FrameKind::End && traffic.is_streamed && !link.receives_message && frame.total == 0;
+  if (frame.kind != kind_of(traffic) && !ends) fail_frame("belongs to another operation");
+  const auto left = link.receives_message ? link.target.size() - link.received : frame.total;
+  const bool goes_on = !link.receives_message || (frame.total == link.target.size() && frame.head_size == 0);
+  if (!goes_on || frame.payload_size > left || (frame.payload_size == 0 && frame.total != 0))
+    fail_frame("is no piece of its message");
+  return Wait::None;
+}
+
+void TcpExchange::begin_piece(const Traffic& traffic, Rank peer) {
+  auto& link = links_[peer];
+  const auto& connection = *link.connection;
+  link.receives_piece = true;
+  if (link.receives_message) return;
+  const auto total = static_cast<std::size_t>(connection.frame()->total);
+  link.header_bytes = connection.head().size();
+  link.target = traffic.in.begin(peer, connection.head(), total);
+  CHECK(link.target.size() == total, "a stream has room for the message that it was told of");
+  link.received = 0;
+  link.receives_message = true;
+}
+
+void TcpExchange::end_piece(const Traffic& traffic, Rank peer) {
+  auto& link = links_[peer];
+  link.received += link.connection->frame()->payload_size;
+  link.connection->finish_frame();
+  link.receives_piece = false;
+  if (link.received < link.target.size()) return;
+  link.receives_message = false;
+  if (!traffic.is_streamed) link.receives = false;
+  count_received(link.header_bytes, link.target.size());
+  traffic.in.end(peer);
+}
+
+// ---- Failures ------------------------------------------------------------------------------------------------------
+
+/// Another rank has failed, and tells where it began.
+void TcpExchange::read_abort(Rank peer) {
+  auto& link = links_[peer];
+  auto failure = read_abort_head(link.connection->head());
+  if (!failure || failure->origin >= size()) {
+    link.broken = Error(ErrorKind::WorkerLost, name_of(peer) + " has failed and does not say why");
+    throw Error(*link.broken);
+  }
+  told_ = std::move(failure);
+  throw error_of_rank(name_of(told_->origin), std::make_exception_ptr(told_->error));
+}
+
+// The first failure counts. All other ranks are told of it, also those that may know.
+void TcpExchange::fail(std::exception_ptr error) {
+  const std::lock_guard lock(mutex_);
+  operates_ = false;
+  const bool is_first = !failure_;
+  if (is_first) failure_ = std::move(error);
+  say_farewell(is_first && told_ ? *told_ : as_told(failure_));
+  std::rethrow_exception(failure_);
+}
+
+void TcpExchange::abort(std::exception_ptr error) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (failure_) return;
+  failure_ = std::move(error);
+  interrupted_ = true;
+  if (operates_) ::eventfd_write(wake_.number(), 1);
+  else say_farewell(as_told(failure_));
+}
+
+AbortCause TcpExchange::as_told(const std::exception_ptr& error) const {
+  try {
+    std::rethrow_exception(error);
+  } catch (const Error& e) {
+    return {rank(), e};
+  } catch (const std::exception& e) {
+    return {rank(), Error(ErrorKind::Internal, e.what())};
+  }
+}
+
+// With the mutex. Nobody waits here for those who do not take it: what is not sent yet is sent by the node.
+void TcpExchange::say_farewell(const AbortCause& cause) noexcept {
+  const auto home = home_.lock();
+  const auto head = write_abort_head(cause);
+  for (auto& link : links_) {
+    if (link.connection == nullptr || link.broken || link.unwritable || !home) {
+      link.connection.reset();
+      continue;
+    }
+    link.connection->keep_payload();
+    link.connection->stage({.kind = FrameKind::Abort, .stream = ranks_.statement}, head);
+    home->say_farewell(std::move(link.connection));
+  }
+}
+
+}  // namespace eindb

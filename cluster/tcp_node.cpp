@@ -1,0 +1,357 @@
+#include "cluster/tcp_node.hpp"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+
+#include <algorithm>
+#include <boost/asio/connect.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <deque>
+#include <future>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "cluster/address.hpp"
+#include "cluster/data_pool.hpp"
+#include "cluster/handshake_task.hpp"
+#include "cluster/tcp_channel.hpp"
+#include "cluster/tcp_exchange.hpp"
+#include "common/cancellation.hpp"
+#include "common/check.hpp"
+
+namespace eindb {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using boost::system::error_code;
+using Endpoints = std::vector<tcp::endpoint>;
+
+// Connections that have not proved that they may be here; of more, the oldest goes.
+constexpr std::size_t kMostHalfOpen = 256;
+// Without descriptors, or memory, for another connection.
+constexpr std::chrono::milliseconds kAcceptPause{100};
+constexpr std::chrono::milliseconds kCancellationPoll{20};
+// A machine that vanishes is noticed where nothing is sent to it.
+constexpr int kKeepAliveSeconds = 10;
+constexpr int kKeepAliveProbes = 3;
+
+FileDescriptor take_socket(tcp::socket socket) {
+  error_code ignored;
+  socket.set_option(tcp::no_delay(true), ignored);
+  socket.set_option(asio::socket_base::keep_alive(true), ignored);
+  const int number = socket.native_handle();
+  ::setsockopt(number, IPPROTO_TCP, TCP_KEEPIDLE, &kKeepAliveSeconds, sizeof kKeepAliveSeconds);
+  ::setsockopt(number, IPPROTO_TCP, TCP_KEEPINTVL, &kKeepAliveSeconds, sizeof kKeepAliveSeconds);
+  ::setsockopt(number, IPPROTO_TCP, TCP_KEEPCNT, &kKeepAliveProbes, sizeof kKeepAliveProbes);
+  return FileDescriptor(socket.release());
+}
+
+}  // namespace
+
+/// Members without a note belong to the node's thread.
+class TcpNode::Impl : public DataConnections, public std::enable_shared_from_this<TcpNode::Impl> {
+ public:
+  explicit Impl(TcpNodeOptions options);
+  void start();
+  void stop();
+  std::uint16_t port() const { return port_; }
+
+  // Any thread:
+  std::unique_ptr<Channel> connect(const std::string& address);
+  std::unique_ptr<Exchange> open_exchange(const StatementRanks& ranks);
+  std::size_t idle_connections();
+  void give_back(std::unique_ptr<Connection> connection, const StatementRanks& ranks, Rank peer) override;
+  void say_farewell(std::unique_ptr<Connection> connection) override;
+  void log(std::string_view line) override { options_.log(line); }
+
+ private:
+  using Connected = std::function<void(std::unique_ptr<Connection>)>;
+  using Failed = std::function<void(const Error&)>;
+
+  Endpoints allowed_endpoints(const std::string& address, const char* what) const;
+  void listen(const std::string& address);
+  void accept();
+  void pause_accepting();
+  void welcome(tcp::socket socket);
+  void admit(std::unique_ptr<Connection> connection, const Introduction& peer);
+  std::unique_ptr<Channel> make_channel(std::unique_ptr<Connection> connection);
+
+  void connect_to(const std::string& address, const Endpoints& endpoints, ConnectionPurpose purpose, Connected done,
+                  Failed failed);
+  void introduce(tcp::socket socket, const std::string& address, ConnectionPurpose purpose, Connected done,
+                 Failed failed);
+  void bind(const std::string& address, const Endpoints& endpoints, const DataBinding& binding,
+            const std::shared_ptr<StatementConnections>& connections);
+  void bind_new(const std::string& address, const Endpoints& endpoints, const DataBinding& binding,
+                const std::shared_ptr<StatementConnections>& connections);
+  void ask_to_bind(std::unique_ptr<Connection> connection, const DataBinding& binding,
+                   const std::shared_ptr<StatementConnections>& connections, Failed failed);
+  void shut_down();
+
+  const TcpNodeOptions options_;          // any thread
+  std::optional<TlsContext> server_tls_;  // any thread
+  std::optional<TlsContext> client_tls_;  // any thread
+  NodeTasks tasks_;
+  std::uint16_t port_ = 0;  // any thread
+  asio::executor_work_guard<asio::io_context::executor_type> work_{tasks_.io.get_executor()};
+  tcp::acceptor acceptor_{tasks_.io};
+  asio::steady_timer accept_timer_{tasks_.io};
+  std::deque<std::weak_ptr<HandshakeTask>> half_open_;
+  std::vector<std::weak_ptr<tcp::socket>> connecting_;
+  DataPool pool_{tasks_};
+  bool is_stopping_ = false;
+  std::thread thread_;
+};
+
+TcpNode::Impl::Impl(TcpNodeOptions options) : options_(std::move(options)) {
+  tasks_.log = options_.log;
+  if (options_.tls) {
+    server_tls_.emplace(*options_.tls, TlsSide::Server);
+    client_tls_.emplace(*options_.tls, TlsSide::Client);
+  }
+  if (options_.listen) listen(*options_.listen);
+}
+
+void TcpNode::Impl::start() {
+  if (acceptor_.is_open()) accept();
+  thread_ = std::thread([this] { tasks_.io.run(); });
+}
+
+void TcpNode::Impl::stop() {
+  asio::post(tasks_.io, [this] { shut_down(); });
+  thread_.join();
+}
+
+void TcpNode::Impl::shut_down() {
+  is_stopping_ = true;
+  error_code ignored;
+  acceptor_.close(ignored);
+  accept_timer_.cancel();
+  for (const auto& connecting : connecting_)
+    if (const auto socket = connecting.lock()) socket->close(ignored);
+  while (!tasks_.alive.empty()) (*tasks_.alive.begin())->shut_down();
+  work_.reset();
+}
+
+/// Where everybody may come from, nodes have to be told apart from others.
+Endpoints TcpNode::Impl::allowed_endpoints(const std::string& address, const char* what) const {
+  auto endpoints = resolve_address(address);
+  const bool has_authority = options_.tls && !options_.tls->authority.empty();
+  if (options_.secret.is_given() || has_authority || is_loopback(endpoints)) return endpoints;
+  throw Error(ErrorKind::Permission,
+              std::string("without a secret a node does not ") + what + " '" + address + "', beyond this machine",
+              std::nullopt, "--secret-file FILE, the same at all nodes");
+}
+
+// ---- Nodes that connect to this one --------------------------------------------------------------------------------
+
+void TcpNode::Impl::listen(const std::string& address) {
+  const auto endpoint = allowed_endpoints(address, "listen on").front();
+  error_code error;
+  acceptor_.open(endpoint.protocol(), error);
+  if (!error) acceptor_.set_option(asio::socket_base::reuse_address(true), error);
+  if (!error) acceptor_.bind(endpoint, error);
+  if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
+  if (error) throw Error(ErrorKind::Io, "cannot listen on '" + address + "': " + error.message());
+  port_ = acceptor_.local_endpoint().port();
+}
+
+void TcpNode::Impl::accept() {
+  acceptor_.async_accept([this](const error_code& error, tcp::socket socket) {
+    if (is_stopping_) return;
+    if (error && error != asio::error::connection_aborted) return pause_accepting();
+    if (!error) welcome(std::move(socket));
+    accept();
+  });
+}
+
+void TcpNode::Impl::pause_accepting() {
+  accept_timer_.expires_after(kAcceptPause);
+  accept_timer_.async_wait([this](const error_code& error) {
+    if (!error && !is_stopping_) accept();
+  });
+}
+
+void TcpNode::Impl::welcome(tcp::socket socket) {
+  error_code error;
+  const auto place = socket.remote_endpoint(error);
+  if (error) return;  // it has gone
+  std::erase_if(half_open_, [](const auto& task) { return task.expired(); });
+  if (half_open_.size() >= kMostHalfOpen) {
+    if (const auto oldest = half_open_.front().lock()) oldest->shut_down();
+    half_open_.pop_front();
+  }
+  const auto from = text_of(place);
+  half_open_.push_back(start_task<HandshakeTask>(
+      tasks_, std::make_unique<Connection>(take_socket(std::move(socket)), from), Handshake::Side::Accepts,
+      NodeCredentials{options_.secret, server_tls_ ? &*server_tls_ : nullptr}, Introduction{.node = options_.name},
+      options_.handshake_time,
+      [this](std::unique_ptr<Connection> connection, const Introduction& peer) { admit(std::move(connection), peer); },
+      [this, from](const Error& e) { log("connection from " + from + " refused: " + e.message()); }));
+}
+
+void TcpNode::Impl::admit(std::unique_ptr<Connection> connection, const Introduction& peer) {
+  connection->rename_peer(peer.node + " (" + connection->peer() + ")");
+  if (peer.purpose == ConnectionPurpose::Data) return pool_.put_foreign(std::move(connection), std::nullopt);
+  if (!options_.on_channel) return log("connection from " + connection->peer() + " closed: no channels here");
+  options_.on_channel(make_channel(std::move(connection)), peer.node);
+}
+
+std::unique_ptr<Channel> TcpNode::Impl::make_channel(std::unique_ptr<Connection> connection) {
+  const auto peer = connection->peer();
+  return std::make_unique<TcpChannel>(start_task<ChannelTask>(tasks_, std::move(connection)), peer);
+}
+
+// ---- Nodes that this one connects to -------------------------------------------------------------------------------
+
+void TcpNode::Impl::connect_to(const std::string& address, const Endpoints& endpoints, ConnectionPurpose purpose,
+                               Connected done, Failed failed) {
+  if (is_stopping_) return failed(Error(ErrorKind::WorkerLost, "this node ends"));
+  const auto socket = std::make_shared<tcp::socket>(tasks_.io);
+  std::erase_if(connecting_, [](const auto& other) { return other.expired(); });
+  connecting_.push_back(socket);
+  const auto timer = std::make_shared<asio::steady_timer>(tasks_.io, options_.handshake_time);
+  timer->async_wait([socket](const error_code& error) {
+    error_code ignored;
+    if (!error) socket->close(ignored);
+  });
+  asio::async_connect(
+      *socket, endpoints,
+      [=, this, done = std::move(done), failed = std::move(failed)](const error_code& error, const auto&) {
+        timer->cancel();
+        if (is_stopping_) return failed(Error(ErrorKind::WorkerLost, "this node ends"));
+        if (!error) return introduce(std::move(*socket), address, purpose, done, failed);
+        const bool late = error == asio::error::operation_aborted;
+        failed(Error(ErrorKind::WorkerLost,
+                     "cannot connect to '" + address + "': " + (late ? "no answer" : error.message())));
+      });
+}
+
+void TcpNode::Impl::introduce(tcp::socket socket, const std::string& address, ConnectionPurpose purpose, Connected done,
+                              Failed failed) {
+  start_task<HandshakeTask>(
+      tasks_, std::make_unique<Connection>(take_socket(std::move(socket)), address), Handshake::Side::Connects,
+      NodeCredentials{options_.secret, client_tls_ ? &*client_tls_ : nullptr},
+      Introduction{.purpose = purpose, .node = options_.name}, options_.handshake_time,
+      [done = std::move(done)](std::unique_ptr<Connection> connection, const Introduction&) {
+        done(std::move(connection));
+      },
+      [this, address, failed = std::move(failed)](const Error& error) {
+        log("connection to " + address + " failed: " + error.message());
+        failed(Error(error.kind(), "'" + address + "': " + error.message(), std::nullopt, error.hint()));
+      });
+}
+
+std::unique_ptr<Channel> TcpNode::Impl::connect(const std::string& address) {
+  const auto endpoints = allowed_endpoints(address, "connect to");
+  const auto result = std::make_shared<std::promise<std::unique_ptr<Channel>>>();
+  auto channel = result->get_future();
+  asio::post(tasks_.io, [=, this] {
+    connect_to(
+        address, endpoints, ConnectionPurpose::Control,
+        [=, this](std::unique_ptr<Connection> connection) { result->set_value(make_channel(std::move(connection))); },
+        [=](const Error& error) { result->set_exception(std::make_exception_ptr(error)); });
+  });
+  const auto end = std::chrono::steady_clock::now() + options_.connect_time;
+  while (channel.wait_for(kCancellationPoll) != std::future_status::ready) {
+    poll_cancellation();
+    if (std::chrono::steady_clock::now() >= end)
+      throw Error(ErrorKind::WorkerLost, "cannot connect to '" + address + "': no answer");
+  }
+  return channel.get();
+}
+
+// ---- Statements ----------------------------------------------------------------------------------------------------
+
+std::unique_ptr<Exchange> TcpNode::Impl::open_exchange(const StatementRanks& ranks) {
+  CHECK(ranks.rank < ranks.addresses.size(), "a node is one of the statement's ranks");
+  const auto connections = std::make_shared<StatementConnections>(ranks.addresses.size(), ranks.rank);
+  std::vector<Endpoints> lower;
+  for (Rank peer = 0; peer < ranks.rank; ++peer)
+    lower.push_back(allowed_endpoints(ranks.addresses[peer], "connect to"));
+  asio::post(tasks_.io, [this, ranks, connections, lower] {
+    pool_.expect(ranks.statement, ranks.rank, connections);
+    for (Rank peer = 0; peer < ranks.rank; ++peer)
+      bind(ranks.addresses[peer], lower[peer], {.statement = ranks.statement, .from = ranks.rank, .to = peer},
+           connections);
+  });
+  std::exception_ptr failure;
+  try {
+    connections->wait(options_.connect_time, ranks.addresses);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  asio::post(tasks_.io, [this, ranks, failed = failure != nullptr] {
+    pool_.forget(ranks.statement, ranks.rank);
+    if (failed) pool_.refuse(ranks.statement, ranks.rank);
+  });
+  auto exchange = std::make_unique<TcpExchange>(ranks, connections->take(), weak_from_this());
+  if (!failure) return exchange;
+  exchange->abort(failure);  // those who have come are told
+  std::rethrow_exception(failure);
+}
+
+void TcpNode::Impl::bind(const std::string& address, const Endpoints& endpoints, const DataBinding& binding,
+                         const std::shared_ptr<StatementConnections>& connections) {
+  auto kept = pool_.take_own(address);
+  if (kept == nullptr) return bind_new(address, endpoints, binding, connections);
+  // The other node may have ended in between, and be there again.
+  ask_to_bind(std::move(kept), binding, connections,
+              [=, this](const Error&) { bind_new(address, endpoints, binding, connections); });
+}
+
+void TcpNode::Impl::bind_new(const std::string& address, const Endpoints& endpoints, const DataBinding& binding,
+                             const std::shared_ptr<StatementConnections>& connections) {
+  const Failed failed = [=](const Error& error) { connections->fail(error); };
+  connect_to(
+      address, endpoints, ConnectionPurpose::Data,
+      [=, this](std::unique_ptr<Connection> connection) {
+        ask_to_bind(std::move(connection), binding, connections, failed);
+      },
+      failed);
+}
+
+void TcpNode::Impl::ask_to_bind(std::unique_ptr<Connection> connection, const DataBinding& binding,
+                                const std::shared_ptr<StatementConnections>& connections, Failed failed) {
+  start_task<BindTask>(
+      tasks_, std::move(connection), binding, options_.handshake_time,
+      [=](std::unique_ptr<Connection> bound) { connections->arrive(binding.to, std::move(bound)); }, std::move(failed));
+}
+
+void TcpNode::Impl::give_back(std::unique_ptr<Connection> connection, const StatementRanks& ranks, Rank peer) {
+  const auto own = peer < ranks.rank ? std::optional(ranks.addresses[peer]) : std::nullopt;
+  asio::post(tasks_.io, [this, own, statement = ranks.statement, kept = std::move(connection)]() mutable {
+    if (is_stopping_) return;
+    if (own) pool_.put_own(std::move(kept), *own, statement);
+    else pool_.put_foreign(std::move(kept), statement);
+  });
+}
+
+void TcpNode::Impl::say_farewell(std::unique_ptr<Connection> connection) {
+  asio::post(tasks_.io, [this, leaving = std::move(connection)]() mutable {
+    if (!is_stopping_) start_task<FarewellTask>(tasks_, std::move(leaving));
+  });
+}
+
+std::size_t TcpNode::Impl::idle_connections() {
+  std::promise<std::size_t> count;
+  asio::post(tasks_.io, [&] { count.set_value(pool_.idle_count()); });
+  return count.get_future().get();
+}
+
+// ---- TcpNode -------------------------------------------------------------------------------------------------------
+
+TcpNode::TcpNode(TcpNodeOptions options) : impl_(std::make_shared<Impl>(std::move(options))) { impl_->start(); }
+TcpNode::~TcpNode() { impl_->stop(); }
+std::uint16_t TcpNode::port() const { return impl_->port(); }
+std::unique_ptr<Channel> TcpNode::connect(const std::string& address) { return impl_->connect(address); }
+std::unique_ptr<Exchange> TcpNode::open_exchange(const StatementRanks& ranks) { return impl_->open_exchange(ranks); }
+std::size_t TcpNode::idle_connections() { return impl_->idle_connections(); }
+
+}  // namespace eindb

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "cluster/connector.hpp"
+#include "cluster/exchange_factory.hpp"
+#include "cluster/tcp_node.hpp"
+
+namespace eindb {
+
+/// Control channels and exchanges of a process over TCP, all by way of its node. Thread-safe.
+class TcpTransport final : public Connector, public ExchangeFactory {
+ public:
+  /// `node` outlives it.
+  explicit TcpTransport(TcpNode& node) : node_(node) {}
+
+  /// In the time of TcpNodeOptions::connect_time.
+  std::unique_ptr<Channel> connect(const std::string& address, std::chrono::milliseconds /*timeout*/) override {
+    return node_.connect(address);
+  }
+  /// Exchanges come in where control does.
+  std::string address() const override { return {}; }
+  std::unique_ptr<Exchange> open(const ExchangeRequest& request, const Cancellation& cancellation) override {
+    const CancellationScope scope(cancellation);
+    return node_.open_exchange({request.statement, request.rank, request.addresses});
+  }
+
+ private:
+  TcpNode& node_;
+};
+
+}  // namespace eindb

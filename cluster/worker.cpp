@@ -1,0 +1,32 @@
+#include "cluster/worker.hpp"
+
+#include <utility>
+
+namespace eindb {
+
+Worker::Worker(WorkerOptions options, ShardFile& shards, ExchangeFactory& exchanges, NodeLog& log)
+    : node_(std::move(options), shards, exchanges, log) {}
+
+void Worker::serve(std::unique_ptr<Channel> channel) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(sessions_, [](const auto& session) { return session->has_ended(); });
+  sessions_.push_back(std::make_unique<CoordinatorSession>(node_, std::move(channel)));
+}
+
+void Worker::end_statements() noexcept {
+  const std::lock_guard lock(mutex_);
+  for (const auto& session : sessions_) session->close_channel();
+}
+
+void Worker::wait_until_left() {
+  node_.wait_until_drained();
+  std::vector<std::unique_ptr<CoordinatorSession>> leaving;
+  {
+    const std::lock_guard lock(mutex_);
+    leaving = std::move(sessions_);
+    sessions_.clear();
+  }
+  for (const auto& session : leaving) session->leave("it was drained");
+}
+
+}  // namespace eindb

@@ -1,0 +1,70 @@
+#include "cluster/worker_node.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/error.hpp"
+
+namespace eindb {
+
+WorkerNode::Statement::Statement(WorkerNode& node) : node_(node) {
+  const std::lock_guard lock(node_.mutex_);
+  if (node_.draining_)
+    throw Error(ErrorKind::Busy, "the worker is being drained and takes no statements", std::nullopt,
+                "run the statement again: it is then planned without that worker");
+  node_.statements_.push_back(this);
+}
+
+WorkerNode::Statement::~Statement() {
+  {
+    const std::lock_guard lock(node_.mutex_);
+    std::erase(node_.statements_, this);
+  }
+  node_.drained_.notify_all();
+}
+
+void WorkerNode::Statement::count_memory_of(std::shared_ptr<const MemoryBudget> budget) {
+  const std::lock_guard lock(node_.mutex_);
+  budget_ = std::move(budget);
+}
+
+void WorkerNode::Statement::count_bytes_of(const ExchangeCounters& counters) {
+  node_.bytes_sent_ += counters.bytes_sent;
+  node_.bytes_received_ += counters.bytes_received;
+}
+
+WorkerLoad WorkerNode::load() const {
+  WorkerLoad load;
+  load.tiles_stored = contents_stored_;
+  load.bytes_stored = bytes_stored_;
+  load.bytes_sent = bytes_sent_;
+  load.bytes_received = bytes_received_;
+  load.draining = draining_;
+  const std::lock_guard lock(mutex_);
+  load.statements = static_cast<std::uint32_t>(statements_.size());
+  for (const auto* statement : statements_)
+    if (statement->budget_ != nullptr) load.memory_used += statement->budget_->used();
+  return load;
+}
+
+void WorkerNode::count_contents() {
+  if (!contents_changed_.exchange(false)) return;
+  const auto usage = shards.usage();
+  contents_stored_ = usage.contents;
+  bytes_stored_ = usage.bytes;
+}
+
+void WorkerNode::drain() noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    draining_ = true;
+  }
+  drained_.notify_all();
+}
+
+void WorkerNode::wait_until_drained() {
+  std::unique_lock lock(mutex_);
+  drained_.wait(lock, [this] { return draining_ && statements_.empty(); });
+}
+
+}  // namespace eindb

@@ -1,0 +1,83 @@
+#include "cluster/worker_tiles.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/error.hpp"
+#include "tensor/shape.hpp"
+
+namespace eindb {
+namespace {
+
+constexpr std::size_t kBatchBytes = std::size_t{4} << 20U;
+
+const TileGrid& stored_grid(const InputTensor& tensor) {
+  return tensor.selection ? tensor.selection->stored : tensor.grid;
+}
+
+// Of the tiles that the rank holds, in ascending order, to their contents.
+std::map<std::int64_t, ContentId> contents_of(const TileHolders& holders, Rank rank,
+                                              const std::vector<ContentId>& contents) {
+  std::map<std::int64_t, ContentId> by_tile;
+  auto next = contents.begin();
+  for (std::int64_t tile = 0; tile < holders.tile_count() && next != contents.end(); ++tile) {
+    const auto ranks = holders.of(tile);
+    if (std::find(ranks.begin(), ranks.end(), rank) != ranks.end()) by_tile.emplace_hint(by_tile.end(), tile, *next++);
+  }
+  if (next != contents.end()) throw Error(ErrorKind::Corrupt, "a statement has contents of more tiles than there are");
+  return by_tile;
+}
+
+}  // namespace
+
+WorkerTiles::WorkerTiles(ShardFile& shards, const PlacedPlan& placed, Rank rank,
+                         const std::vector<std::vector<ContentId>>& contents)
+    : shards_(shards) {
+  if (contents.size() != placed.holders.size())
+    throw Error(ErrorKind::Corrupt, "a statement has contents for each of its lists of holders");
+  for (const auto& step : placed.plan.steps) {
+    const auto* scan = std::get_if<ScanStep>(&step.op);
+    if (scan == nullptr) continue;
+    const auto& tensor = scan->tensor;
+    tensors_[tensor.name] = {tensor.dtype, stored_grid(tensor),
+                             contents_of(placed.holders[scan->holders], rank, contents[scan->holders])};
+  }
+}
+
+TilePtr WorkerTiles::read(const std::string& name, std::int64_t tile_id) {
+  const auto& tensor = tensors_.at(name);
+  const auto key = tensor.grid.key_of(tile_id);
+  const auto text = "tile " + bracketed(key) + " of tensor " + name;
+  const auto content = tensor.contents.find(tile_id);
+  auto tile = content == tensor.contents.end()
+                  ? nullptr
+                  : shards_.read(content->second, tensor.dtype, tensor.grid.tile_shape(key), text);
+  if (tile == nullptr) throw Error(ErrorKind::Corrupt, text + " is not in the worker's data directory");
+  return tile;
+}
+
+void WorkerSink::write(std::int64_t tile_id, TilePtr tile) {
+  if (tile == nullptr) return;
+  const ContentId content{number(result_.first) + tile_id};
+  const auto& waiting = waiting_.emplace_back(Waiting{content, TileHeader(*tile), std::move(tile)});
+  const auto bytes = encoded_size(*waiting.tile);
+  stored_.push_back({tile_id, bytes, waiting.header.checksum()});
+  waiting_bytes_ += bytes;
+  if (waiting_bytes_ >= kBatchBytes) flush();
+}
+
+std::vector<StoredTile> WorkerSink::finish() {
+  flush();
+  return std::move(stored_);
+}
+
+void WorkerSink::flush() {
+  std::vector<OutgoingContent> contents;
+  for (const auto& [content, header, tile] : waiting_)
+    contents.push_back({content, result_.tensor, header.bytes(), tile->bytes()});
+  if (!contents.empty()) shards_.put(result_.transaction, contents);
+  waiting_.clear();
+  waiting_bytes_ = 0;
+}
+
+}  // namespace eindb

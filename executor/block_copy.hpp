@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "plan/index_box.hpp"
+#include "tensor/dtype.hpp"
+
+namespace eindb {
+
+/// A box of a tensor's elements in memory, row-major and without gaps.
+template <class Byte>
+struct BoxMemory {
+  const IndexBox& box;
+  std::span<Byte> bytes;  ///< at least those of the box
+};
+using BoxSource = BoxMemory<const std::byte>;
+using BoxTarget = BoxMemory<std::byte>;
+
+/// Copies `part`, which lies in both boxes, from one to the other.
+void copy_part(const BoxTarget& target, const BoxSource& source, const IndexBox& part, DType dtype);
+
+/// Whether the elements of `part` lie one after the other in `box`, in the same order.
+bool is_contiguous(const IndexBox& box, const IndexBox& part);
+/// Where the first element of `part` lies in `box`, in elements.
+std::int64_t offset_in(const IndexBox& box, const IndexBox& part);
+
+}  // namespace eindb

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <atomic>
+#include <span>
+
+#include "executor/exchange.hpp"
+
+namespace eindb {
+
+/// What one operation moves between this rank and others.
+struct Traffic {
+  std::span<const Rank> to;    ///< each at most once, and not this rank
+  std::span<const Rank> from;  ///< likewise
+  OutgoingStreams& out;
+  IncomingStreams& in;
+  /// Each stream has any number of messages, and its end is told. Otherwise it is one message without a header, and
+  /// `out` is asked once.
+  bool is_streamed = true;
+};
+
+/// An exchange whose every operation is made of messages between pairs of ranks: an implementation moves messages, and
+/// has the rest from here. Every block travels once, straight from its rank to where it is wanted, to all peers at the
+/// same time: what a rank sends and receives is the least possible for each operation, in one round; a barrier takes
+/// log2(ranks) rounds.
+class CollectiveExchange : public Exchange {
+ public:
+  void all_to_all(OutgoingStreams& out, IncomingStreams& in) final;
+  void all_gather(const Group& group, std::span<const std::byte> mine, std::span<std::byte> all) final;
+  void all_to_all(const Group& group, std::span<const std::byte> out, std::span<std::byte> in) final;
+  /// Folds in exactly the group's order, a piece of the block at a time: takes kReduceBytes of memory.
+  void reduce_scatter(const Group& group, Aggregate aggregate, DType type, std::span<const std::byte> in,
+                      std::span<std::byte> mine) final;
+  void permute(Rank to, Rank from, std::span<const std::byte> out, std::span<std::byte> in) final;
+  void barrier(const Group& group) final;
+  ExchangeCounters counters() const final;
+
+ protected:
+  static constexpr std::size_t kReduceBytes = std::size_t{4} << 20U;
+
+  /// Ends when all of it was received, and all bytes to be sent are no longer needed. Errors as Exchange says.
+  virtual void transfer(const Traffic& traffic) = 0;
+
+  void count_sent(const OutgoingMessage& message);
+  void count_received(std::size_t header_bytes, std::size_t payload_bytes);
+  void count_waiting(double seconds);
+
+ private:
+  struct Sending {
+    Rank to = 0;
+    std::span<const std::byte> block;
+  };
+  struct Receiving {
+    Rank from = 0;
+    std::span<std::byte> block;
+  };
+  class BlocksOut;
+  class BlocksIn;
+
+  std::size_t position_in(const Group& group) const;
+  void move_blocks(std::span<const Sending> sendings, std::span<const Receiving> receivings);
+
+  std::atomic<std::int64_t> bytes_sent_{0};
+  std::atomic<std::int64_t> bytes_received_{0};
+  std::atomic<std::int64_t> messages_sent_{0};
+  std::atomic<double> seconds_waiting_{0};
+};
+
+}  // namespace eindb

@@ -1,0 +1,153 @@
+#include "executor/direct_exchange_run.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "common/error.hpp"
+
+namespace eindb {
+namespace {
+
+constexpr std::size_t kMessageBytes = std::size_t{4} << 20U;
+
+// Cuts a box into strips of whole rows of its inner dimensions, one after the other, of at most `elements` each where
+// rows are no longer.
+class Strips {
+ public:
+  Strips(IndexBox box, std::int64_t elements) : box_(std::move(box)), left_(element_count(box_) > 0) {
+    std::int64_t row = 1;
+    for (cut_ = box_.size(); cut_ > 0 && row * box_[cut_ - 1].size <= elements; --cut_) row *= box_[cut_ - 1].size;
+    strip_ = box_;
+    if (cut_ == 0) return;
+    rows_ = std::max<std::int64_t>(1, elements / row);
+    for (std::size_t d = 0; d + 1 < cut_; ++d) strip_[d].size = 1;
+    strip_[cut_ - 1].size = std::min(rows_, box_[cut_ - 1].size);
+  }
+
+  bool is_done() const { return !left_; }
+  const IndexBox& strip() const { return strip_; }
+
+  void advance() {
+    if (cut_ == 0) {
+      left_ = false;
+      return;
+    }
+    auto d = cut_ - 1;
+    strip_[d].begin = strip_[d].end();
+    while (strip_[d].begin == box_[d].end()) {
+      strip_[d].begin = box_[d].begin;
+      if (d == 0) {
+        left_ = false;
+        return;
+      }
+      ++strip_[--d].begin;
+    }
+    strip_[cut_ - 1].size = std::min(rows_, box_[cut_ - 1].end() - strip_[cut_ - 1].begin);
+  }
+
+ private:
+  IndexBox box_;
+  IndexBox strip_;
+  std::size_t cut_ = 0;  // dimensions in which strips are cut; the last of them in more than single indices
+  std::int64_t rows_ = 1;
+  bool left_;
+};
+
+// What one peer sends or gets, and how far that is. Used by one thread at a time.
+struct Stream {
+  Stream(const IndexBox& piece, DType dtype)
+      : strips(piece, static_cast<std::int64_t>(kMessageBytes / size_of(dtype))) {}
+
+  Strips strips;
+  std::vector<std::byte> buffer;  // of a strip that does not lie together
+};
+
+std::vector<std::optional<Stream>> streams_of(const std::vector<PeerPiece>& pieces, std::size_t ranks, DType dtype) {
+  std::vector<std::optional<Stream>> streams(ranks);
+  for (const auto& piece : pieces) streams[piece.peer].emplace(piece.box, dtype);
+  return streams;
+}
+
+class PiecesOut : public OutgoingStreams {
+ public:
+  PiecesOut(const BoxSource& source, const std::vector<PeerPiece>& pieces, std::size_t ranks, DType dtype)
+      : source_(source), dtype_(dtype), streams_(streams_of(pieces, ranks, dtype)) {}
+
+  std::optional<OutgoingMessage> next(Rank peer) override {
+    auto& stream = streams_[peer];
+    if (!stream || stream->strips.is_done()) return std::nullopt;
+    const auto payload = bytes_of(*stream);
+    stream->strips.advance();
+    return OutgoingMessage{{}, payload};
+  }
+
+ private:
+  std::span<const std::byte> bytes_of(Stream& stream) const {
+    const auto& strip = stream.strips.strip();
+    const auto size = static_cast<std::size_t>(element_count(strip)) * size_of(dtype_);
+    if (is_contiguous(source_.box, strip))
+      return source_.bytes.subspan(static_cast<std::size_t>(offset_in(source_.box, strip)) * size_of(dtype_), size);
+    stream.buffer.resize(size);
+    copy_part({strip, stream.buffer}, source_, strip, dtype_);
+    return stream.buffer;
+  }
+
+  const BoxSource& source_;
+  const DType dtype_;
+  std::vector<std::optional<Stream>> streams_;  // by peer
+};
+
+class PiecesIn : public IncomingStreams {
+ public:
+  PiecesIn(const BoxTarget& target, const std::vector<PeerPiece>& pieces, std::size_t ranks, DType dtype)
+      : target_(target), dtype_(dtype), streams_(streams_of(pieces, ranks, dtype)) {}
+
+  std::span<std::byte> begin(Rank peer, std::span<const std::byte> header, std::size_t size) override {
+    auto& stream = streams_[peer];
+    if (!stream || stream->strips.is_done() || !header.empty() || size != bytes(stream->strips.strip()))
+      refuse(peer, "sent what no piece of its has");
+    const auto& strip = stream->strips.strip();
+    if (is_contiguous(target_.box, strip))
+      return target_.bytes.subspan(static_cast<std::size_t>(offset_in(target_.box, strip)) * size_of(dtype_), size);
+    stream->buffer.resize(size);
+    return stream->buffer;
+  }
+
+  void end(Rank peer) override {
+    auto& stream = *streams_[peer];
+    const auto& strip = stream.strips.strip();
+    if (!is_contiguous(target_.box, strip)) copy_part(target_, {strip, stream.buffer}, strip, dtype_);
+    stream.strips.advance();
+  }
+
+  void check_complete() const {
+    for (std::size_t peer = 0; peer < streams_.size(); ++peer)
+      if (streams_[peer] && !streams_[peer]->strips.is_done()) refuse(static_cast<Rank>(peer), "sent too little");
+  }
+
+ private:
+  std::size_t bytes(const IndexBox& box) const {
+    return static_cast<std::size_t>(element_count(box)) * size_of(dtype_);
+  }
+
+  [[noreturn]] static void refuse(Rank peer, const char* what) {
+    throw Error(ErrorKind::Corrupt, "rank " + std::to_string(peer) + " " + what + " in a redistribution");
+  }
+
+  const BoxTarget& target_;
+  const DType dtype_;
+  std::vector<std::optional<Stream>> streams_;  // by peer
+};
+
+}  // namespace
+
+void exchange_pieces(const BoxSource& source, const std::vector<PeerPiece>& to_send, const BoxTarget& target,
+                     const std::vector<PeerPiece>& to_receive, DType dtype, Exchange& exchange) {
+  PiecesOut out(source, to_send, exchange.size(), dtype);
+  PiecesIn in(target, to_receive, exchange.size(), dtype);
+  exchange.all_to_all(out, in);
+  in.check_complete();
+}
+
+}  // namespace eindb

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "executor/execution_profile.hpp"
+
+namespace eindb {
+
+/// What one rank did in one step of a distributed plan.
+struct StepProfile {
+  double seconds = 0;
+  double seconds_waiting = 0;       ///< for other ranks; part of `seconds`
+  std::int64_t bytes_sent = 0;      ///< payloads and headers, as Exchange counts
+  std::int64_t bytes_received = 0;  ///< likewise
+  std::int64_t messages_sent = 0;
+  std::int64_t messages_received = 0;
+  std::int64_t tiles = 0;  ///< of the step's result that the rank holds, absent ones, too
+  std::int64_t bytes = 0;  ///< of those that are not absent
+  NodeProfile compute;     ///< of a compute step: its join and group-by together
+};
+
+/// What one rank did in a distributed plan, step by step.
+struct DistributedProfile {
+  std::vector<StepProfile> steps;
+  double seconds = 0;
+  std::int64_t peak_bytes = 0;       ///< of tiles, and for kernels
+  std::int64_t workspace_bytes = 0;  ///< the part of it that was for kernels, at most
+};
+
+}  // namespace eindb

@@ -1,0 +1,243 @@
+#include "executor/distributed_run.hpp"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "common/check.hpp"
+#include "common/error.hpp"
+#include "common/stopwatch.hpp"
+#include "executor/plan_run.hpp"
+#include "executor/tile_assembly.hpp"
+#include "executor/tile_reduction.hpp"
+#include "plan/local_plan.hpp"
+#include "plan/tile_moves.hpp"
+
+namespace eindb {
+namespace {
+
+// What a step has made is used after all that the plan of a ComputeStep makes.
+constexpr std::int64_t kAfterLocalPlan = 1 << 16;
+
+/// Relations of earlier steps as the stored tensors of a local plan.
+class RelationSource final : public TileSource {
+ public:
+  void add(StepId step, std::shared_ptr<Relation> relation) {
+    relations_.emplace(std::to_string(step.index()), std::move(relation));
+  }
+  TilePtr read(const std::string& tensor, std::int64_t tile_id) override {
+    return relations_.at(tensor)->tile(tile_id);
+  }
+  bool keeps_tiles() const override { return true; }
+
+ private:
+  std::map<std::string, std::shared_ptr<Relation>> relations_;
+};
+
+class RelationSink final : public TileSink {
+ public:
+  explicit RelationSink(Relation& relation) : relation_(relation) {}
+  void write(std::int64_t tile_id, TilePtr tile) override { relation_.put(tile_id, std::move(tile)); }
+
+ private:
+  Relation& relation_;
+};
+
+// The profile of a local plan but for its scans and its sink.
+NodeProfile of_join(const ExecutionProfile& profile, std::size_t scans) {
+  auto all = profile.nodes[scans];
+  if (scans + 2 == profile.nodes.size()) return all;
+  const auto& group_by = profile.nodes[scans + 1];
+  all.seconds += group_by.seconds;
+  all.tiles_out = group_by.tiles_out;
+  all.bytes = group_by.bytes;
+  all.elements += group_by.elements;
+  return all;
+}
+
+std::vector<StepId> last_readers(const DistributedPlan& plan) {
+  std::vector<StepId> readers(plan.steps.size());
+  for (std::size_t n = 0; n < plan.steps.size(); ++n)
+    for (const auto input : inputs_of(plan.steps[n])) readers[input.index()] = StepId(n);
+  return readers;
+}
+
+}  // namespace
+
+DistributedProfile execute(const DistributedPlan& plan, std::span<const TileHolders> lists, Exchange& exchange,
+                           ExecutionContext& context, TileSink& sink) {
+  try {
+    return DistributedRun(plan, lists, exchange, context, sink).run();
+  } catch (...) {
+    exchange.abort(std::current_exception());
+    throw;
+  }
+}
+
+DistributedRun::DistributedRun(const DistributedPlan& plan, std::span<const TileHolders> lists, Exchange& exchange,
+                               ExecutionContext& context, TileSink& sink)
+    : plan_(plan),
+      lists_(lists),
+      exchange_(exchange),
+      context_(context),
+      sink_(sink),
+      rank_(exchange.rank()),
+      last_reader_(last_readers(plan)),
+      results_(plan.steps.size()) {
+  CHECK(plan.ranks == exchange.size() && lists.size() == plan.holder_lists,
+        "a distributed plan runs on as many ranks, and with as many lists, as it was made for");
+  profile_.steps.resize(plan.steps.size());
+}
+
+DistributedProfile DistributedRun::run() {
+  const Stopwatch stopwatch;
+  const CancellationScope scope(context_.cancellation);
+  for (std::size_t n = 0; n < plan_.steps.size(); ++n) {
+    run_step(StepId(n));
+    let_go_after(StepId(n));
+  }
+  write_result();
+  profile_.seconds = stopwatch.seconds();
+  profile_.peak_bytes = context_.memory->peak();
+  return std::move(profile_);
+}
+
+void DistributedRun::run_step(StepId id) {
+  context_.cancellation.check();
+  report_progress(id, 0);
+  const Stopwatch stopwatch;
+  result(id).layout.emplace(plan_, id, lists_);
+  std::visit([&](const auto& op) { make(id, op); }, plan_.step(id).op);
+  auto& done = profile(id);
+  if (const auto& relation = result(id).relation) done.bytes = relation->bytes();
+  done.seconds = stopwatch.seconds();
+}
+
+void DistributedRun::make(StepId id, const ScanStep& scan) {
+  profile(id).tiles = static_cast<std::int64_t>(result(id).layout->tiles_of(rank_).size());
+  if (profile(id).tiles > 0)
+    result(id).relation = std::make_shared<Relation>(scan.tensor, context_.source, context_.memory);
+}
+
+void DistributedRun::make(StepId id, const RedistributeStep& redistribute) {
+  auto& source = result(redistribute.input);
+  const TileMoves moves(*source.layout, *result(id).layout);
+  const NeededPieces needed(moves, rank_);
+  begin_relation(id);
+  TileAssembly assembly(needed, source.relation.get(), last_reader_[redistribute.input.index()] == id,
+                        *result(id).relation, context_.memory);
+  move_pieces(id, needed, source.relation.get(), plan_.step(redistribute.input).dtype, assembly);
+}
+
+void DistributedRun::make(StepId id, const ReduceStep& reduce) {
+  auto& source = result(reduce.input);
+  const auto& computed = plan_.step(reduce.input);
+  const TileMoves moves(*source.layout, *result(id).layout);
+  const NeededPieces needed(moves, rank_);
+  begin_relation(id);
+  TileReduction reduction(std::get<ComputeStep>(computed.op).join, needed, source.relation.get(), *result(id).relation,
+                          context_.memory);
+  move_pieces(id, needed, source.relation.get(), computed.dtype, reduction);
+}
+
+void DistributedRun::make(StepId id, const ComputeStep& compute) {
+  if (!compute.at[rank_]) return;
+  begin_relation(id);
+  const auto local = local_plan(plan_, id, rank_);
+  RelationSource source;
+  for (const auto input : compute.inputs) source.add(input, result(input).relation);
+  ExecutionContext context{.scheduler = context_.scheduler,
+                           .cancellation = context_.cancellation,
+                           .memory = context_.memory,
+                           .source = source,
+                           .progress = {}};
+  if (context_.progress)
+    context.progress = [&](std::string_view, std::int64_t done, std::int64_t total) {
+      report_progress(id, static_cast<double>(done) / static_cast<double>(total));
+    };
+  RelationSink sink(*result(id).relation);
+  const auto done = PlanRun(local, context, sink).run();
+  profile(id).compute = of_join(done, compute.inputs.size());
+  profile_.workspace_bytes = std::max(profile_.workspace_bytes, done.workspace_bytes);
+}
+
+// For the tiles that this rank is to hold.
+void DistributedRun::begin_relation(StepId id) {
+  const auto& step = plan_.step(id);
+  auto& made = result(id);
+  const auto window = made.layout->is_in_blocks()
+                          ? made.layout->window(rank_).value_or(TileWindow::none(step.grid.rank()))
+                          : TileWindow::whole(step.grid.partition());
+  made.relation = std::make_shared<Relation>(step.dtype, step.grid, window, context_.memory);
+  made.relation->set_next_use(kAfterLocalPlan + static_cast<std::int64_t>(last_reader_[id.index()].index()));
+  profile(id).tiles = static_cast<std::int64_t>(made.layout->tiles_of(rank_).size());
+}
+
+void DistributedRun::move_pieces(StepId id, const NeededPieces& needed, Relation* source, DType type,
+                                 PieceTaker& taker) {
+  const auto before = exchange_.counters();
+  {
+    OutgoingPieces outgoing(id, needed.moves(), rank_, source, context_.memory, context_.cancellation);
+    IncomingPieces incoming(id, needed, type, context_.memory, context_.cancellation, taker);
+    exchange_.all_to_all(outgoing, incoming);
+    profile(id).messages_received = incoming.count();
+  }
+  const auto after = exchange_.counters();
+  auto& done = profile(id);
+  done.seconds_waiting = after.seconds_waiting - before.seconds_waiting;
+  done.bytes_sent = after.bytes_sent - before.bytes_sent;
+  done.bytes_received = after.bytes_received - before.bytes_received;
+  done.messages_sent = after.messages_sent - before.messages_sent;
+  finish_tiles(needed.target_count(), taker);
+}
+
+// Those that find no room beside others are made one by one in the end.
+void DistributedRun::finish_tiles(std::size_t count, PieceTaker& taker) {
+  std::mutex mutex;  // guards `left`
+  std::vector<std::size_t> left;
+  const auto finish = [&](std::size_t target) {
+    const MemoryBudget::Task scope(*context_.memory);
+    context_.cancellation.check();
+    taker.finish(target);
+  };
+  context_.scheduler.for_each(static_cast<std::int64_t>(count), [&](std::int64_t n) {
+    const auto target = static_cast<std::size_t>(n);
+    try {
+      finish(target);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::MemoryLimit) throw;
+      const std::lock_guard lock(mutex);
+      left.push_back(target);
+    }
+  });
+  std::for_each(left.begin(), left.end(), finish);
+}
+
+void DistributedRun::let_go_after(StepId id) {
+  for (const auto input : inputs_of(plan_.step(id)))
+    if (last_reader_[input.index()] == id) result(input) = {};
+}
+
+void DistributedRun::write_result() {
+  const auto& last = results_.back();
+  if (last.relation == nullptr) return;
+  for (const auto tile_id : last.layout->tiles_of(rank_)) {
+    const MemoryBudget::Task scope(*context_.memory);
+    context_.cancellation.check();
+    auto tile = last.relation->tile(tile_id);
+    last.relation->release(tile_id);
+    sink_.write(tile_id, std::move(tile));
+  }
+}
+
+void DistributedRun::report_progress(StepId id, double share) {
+  if (!context_.progress) return;
+  constexpr std::int64_t kTotal = 1000;
+  const auto done = (static_cast<double>(id.index()) + share) / static_cast<double>(plan_.steps.size());
+  context_.progress(operator_name(plan_.step(id)), static_cast<std::int64_t>(done * static_cast<double>(kTotal)),
+                    kTotal);
+}
+
+}  // namespace eindb

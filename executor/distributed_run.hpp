@@ -1,0 +1,77 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "executor/distributed_profile.hpp"
+#include "executor/exchange.hpp"
+#include "executor/execution_context.hpp"
+#include "executor/needed_pieces.hpp"
+#include "executor/piece_streams.hpp"
+#include "executor/relation.hpp"
+#include "plan/distributed_plan.hpp"
+#include "plan/tile_layout.hpp"
+
+namespace eindb {
+
+/// One rank's part of a distributed plan: all ranks of `exchange` call this with the same plan and lists, which
+/// validate() accepts (plan/validator). context.source has the tiles of stored tensors that lists say this rank holds;
+/// the sink gets those of the result that it holds, in order of tile_id, from the caller's thread.
+///
+/// Throws what this rank or the exchange throws first. Whatever it is, the exchange has been aborted with it, so that
+/// the other ranks end, too; the sink has then seen a part of the tiles.
+DistributedProfile execute(const DistributedPlan& plan, std::span<const TileHolders> lists, Exchange& exchange,
+                           ExecutionContext& context, TileSink& sink);
+
+/// One execution of a distributed plan at one rank. A step's relation, the tiles that this rank holds of it, is made
+/// by the step and let go after the last that reads it:
+///
+///     scan           read from the source when they are asked for
+///     compute        by a PlanRun over the rank's window (plan/local_plan), which reads relations of earlier steps
+///     redistribute   by a TileAssembly   \  of pieces of tiles that are here (NeededPieces), and of those that come
+///     reduce         by a TileReduction  /  (IncomingPieces) while others get theirs (OutgoingPieces)
+///
+/// First all pieces travel, then tiles are made of them by the scheduler's threads, as far as that has not been done
+/// when the last piece of a tile arrived. run() is called once, and does everything in its thread but what threads of
+/// the scheduler and of the exchange do.
+class DistributedRun {
+ public:
+  DistributedRun(const DistributedPlan& plan, std::span<const TileHolders> lists, Exchange& exchange,
+                 ExecutionContext& context, TileSink& sink);
+  DistributedProfile run();
+
+ private:
+  // What this rank holds of a step's result, while it is needed.
+  struct Result {
+    std::optional<TileLayout> layout;
+    std::shared_ptr<Relation> relation;  // null: nothing
+  };
+
+  void run_step(StepId id);
+  void make(StepId id, const ScanStep& scan);
+  void make(StepId id, const RedistributeStep& redistribute);
+  void make(StepId id, const ComputeStep& compute);
+  void make(StepId id, const ReduceStep& reduce);
+  void move_pieces(StepId id, const NeededPieces& needed, Relation* source, DType type, PieceTaker& taker);
+  void finish_tiles(std::size_t count, PieceTaker& taker);
+  void begin_relation(StepId id);
+  void let_go_after(StepId id);
+  void write_result();
+  void report_progress(StepId id, double share);
+  Result& result(StepId id) { return results_[id.index()]; }
+  StepProfile& profile(StepId id) { return profile_.steps[id.index()]; }
+
+  const DistributedPlan& plan_;
+  std::span<const TileHolders> lists_;
+  Exchange& exchange_;
+  ExecutionContext& context_;
+  TileSink& sink_;
+  const Rank rank_;
+  std::vector<StepId> last_reader_;  // of each step; the last step's is none
+  std::vector<Result> results_;      // of each step
+  DistributedProfile profile_;
+};
+
+}  // namespace eindb

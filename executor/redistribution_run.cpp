@@ -1,0 +1,183 @@
+#include "executor/redistribution_run.hpp"
+
+#include <algorithm>
+
+#include "common/check.hpp"
+#include "executor/block_copy.hpp"
+#include "executor/direct_exchange_run.hpp"
+
+namespace eindb {
+namespace {
+
+bool has_member(const RankGroup& group, Rank rank) {
+  return std::find(group.begin(), group.end(), rank) != group.end();
+}
+
+// One step of a plan on one rank.
+class StepRun {
+ public:
+  StepRun(const RedistributionPlan& plan, std::size_t step, DType dtype, std::optional<Tile> block, Exchange& exchange)
+      : shape_(plan.shape),
+        before_(plan.before(step)),
+        after_(plan.steps[step].result),
+        dtype_(dtype),
+        exchange_(exchange),
+        rank_(exchange.rank()),
+        block_(std::move(block)) {
+    CHECK(block_.has_value() == before_.at[rank_].has_value(), "a rank has the block that the plan says it holds");
+    if (block_) old_box_ = block_box(shape_, before_, rank_);
+    if (after_.at[rank_]) new_box_ = block_box(shape_, after_, rank_);
+    CHECK(!block_ || block_->shape() == shape_of(old_box_), "a rank's block has the extents that the plan says");
+  }
+
+  std::optional<Tile> run(const DynSlice&) {
+    if (!block_) return std::nullopt;
+    auto out = new_tile();
+    copy_part(target(out), source(), new_box_, dtype_);
+    return out;
+  }
+
+  // Pieces are whole blocks, and arrive in the order of their places in the new one.
+  std::optional<Tile> run(const AllGather& collective) {
+    if (!block_) return std::nullopt;
+    const auto& group = group_of(collective.groups);
+    auto out = new_tile();
+    const auto mine = packed({old_box_}, old_box_, block_->bytes());
+    const auto boxes = boxes_of(group, before_);
+    receive(out, boxes, [&](std::span<std::byte> all) { exchange_.all_gather(group, mine.bytes, all); });
+    return out;
+  }
+
+  // For each member what my old block has of its new one; from each what its old block has of my new one.
+  std::optional<Tile> run(const AllToAll& collective) {
+    if (!block_) return std::nullopt;
+    const auto& group = group_of(collective.groups);
+    auto out = new_tile();
+    auto outgoing = boxes_of(group, after_);
+    for (auto& box : outgoing) box = common_box(box, old_box_);
+    auto incoming = boxes_of(group, before_);
+    for (auto& box : incoming) box = common_box(box, new_box_);
+    const auto pieces = packed(outgoing, old_box_, block_->bytes());
+    receive(out, incoming, [&](std::span<std::byte> in) { exchange_.all_to_all(group, pieces.bytes, in); });
+    return out;
+  }
+
+  // Who keeps its block takes part with none.
+  std::optional<Tile> run(const AllPermute& collective) {
+    const auto from = collective.from[rank_];
+    const auto found = std::find(collective.from.begin(), collective.from.end(), rank_);
+    const auto to = static_cast<Rank>(found - collective.from.begin());
+    if (from == rank_) {
+      exchange_.permute(to, from, {}, {});
+      return std::move(block_);
+    }
+    auto out = new_tile();
+    exchange_.permute(to, from, block_->bytes(), out.mutable_bytes());
+    return out;
+  }
+
+  std::optional<Tile> run(const DirectExchange& collective) {
+    std::optional<Tile> out;
+    if (after_.at[rank_]) out = new_tile();
+    if (block_ && out) copy_part(target(*out), source(), common_box(old_box_, new_box_), dtype_);
+    std::vector<PeerPiece> to_send;
+    for (std::size_t peer = 0; peer < collective.senders.size(); ++peer)
+      if (has_member(collective.senders[peer], rank_))
+        to_send.push_back({static_cast<Rank>(peer), common_box(old_box_, block_box(shape_, after_, peer))});
+    std::vector<PeerPiece> to_receive;
+    for (const auto peer : collective.senders[rank_])
+      to_receive.push_back({peer, common_box(block_box(shape_, before_, peer), new_box_)});
+    exchange_pieces(source(), to_send, {new_box_, out ? out->mutable_bytes() : std::span<std::byte>{}}, to_receive,
+                    dtype_, exchange_);
+    return out;
+  }
+
+ private:
+  // Pieces of equal size, one per member: where they lie in a block, or in memory of their own.
+  struct Pieces {
+    std::span<const std::byte> bytes;
+    std::unique_ptr<std::byte[]> packed = nullptr;
+  };
+
+  Tile new_tile() const { return Tile::uninitialized(dtype_, shape_of(new_box_)); }
+  BoxSource source() const { return {old_box_, block_ ? block_->bytes() : std::span<const std::byte>{}}; }
+  BoxTarget target(Tile& tile) const { return {new_box_, tile.mutable_bytes()}; }
+
+  const RankGroup& group_of(const std::vector<RankGroup>& groups) const {
+    const auto found =
+        std::find_if(groups.begin(), groups.end(), [&](const auto& group) { return has_member(group, rank_); });
+    CHECK(found != groups.end(), "every rank with a block is in a group");
+    return *found;
+  }
+
+  std::vector<IndexBox> boxes_of(const RankGroup& group, const BlockPlacement& placement) const {
+    std::vector<IndexBox> boxes;
+    for (const auto rank : group) boxes.push_back(block_box(shape_, placement, rank));
+    return boxes;
+  }
+
+  // Bytes of the largest piece, to which all are padded. Of two grids one divides the other in each dimension.
+  std::size_t slot_bytes() const {
+    std::int64_t elements = 1;
+    for (std::size_t d = 0; d < shape_.rank(); ++d)
+      elements *= largest_part(shape_[d], std::max(before_.parts[d], after_.parts[d]));
+    return static_cast<std::size_t>(elements) * size_of(dtype_);
+  }
+
+  // Whether each piece lies in the block as it travels: without gaps, one after the other, none padded.
+  bool lie_in_slots(const std::vector<IndexBox>& pieces, const IndexBox& box) const {
+    const auto slot = slot_bytes() / size_of(dtype_);
+    for (std::size_t n = 0; n < pieces.size(); ++n) {
+      if (static_cast<std::size_t>(element_count(pieces[n])) != slot || !is_contiguous(box, pieces[n]) ||
+          static_cast<std::size_t>(offset_in(box, pieces[n])) != n * slot)
+        return false;
+    }
+    return true;
+  }
+
+  Pieces packed(const std::vector<IndexBox>& pieces, const IndexBox& box, std::span<const std::byte> bytes) const {
+    if (lie_in_slots(pieces, box)) return {bytes};
+    const auto slot = slot_bytes();
+    auto memory = std::make_unique_for_overwrite<std::byte[]>(pieces.size() * slot);
+    for (std::size_t n = 0; n < pieces.size(); ++n) {
+      const auto piece = std::span(memory.get() + n * slot, slot);
+      copy_part({pieces[n], piece}, {box, bytes}, pieces[n], dtype_);
+      const auto used = static_cast<std::size_t>(element_count(pieces[n])) * size_of(dtype_);
+      std::fill(piece.begin() + static_cast<std::ptrdiff_t>(used), piece.end(), std::byte{0});
+    }
+    return {{memory.get(), pieces.size() * slot}, std::move(memory)};
+  }
+
+  template <class F>
+  void receive(Tile& tile, const std::vector<IndexBox>& pieces, const F& exchange) const {
+    if (lie_in_slots(pieces, new_box_)) return exchange(tile.mutable_bytes());
+    const auto slot = slot_bytes();
+    const auto memory = std::make_unique_for_overwrite<std::byte[]>(pieces.size() * slot);
+    exchange(std::span(memory.get(), pieces.size() * slot));
+    for (std::size_t n = 0; n < pieces.size(); ++n)
+      copy_part(target(tile), {pieces[n], {memory.get() + n * slot, slot}}, pieces[n], dtype_);
+  }
+
+  const Shape& shape_;
+  const BlockPlacement& before_;
+  const BlockPlacement& after_;
+  const DType dtype_;
+  Exchange& exchange_;
+  const Rank rank_;
+  std::optional<Tile> block_;
+  IndexBox old_box_;
+  IndexBox new_box_;
+};
+
+}  // namespace
+
+std::optional<Tile> run_redistribution(const RedistributionPlan& plan, DType dtype, std::optional<Tile> block,
+                                       Exchange& exchange) {
+  for (std::size_t n = 0; n < plan.steps.size(); ++n) {
+    StepRun step(plan, n, dtype, std::move(block), exchange);
+    block = std::visit([&](const auto& collective) { return step.run(collective); }, plan.steps[n].collective);
+  }
+  return block;
+}
+
+}  // namespace eindb

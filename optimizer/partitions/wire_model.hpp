@@ -1,0 +1,32 @@
+#pragma once
+
+#include "optimizer/partitions/cost_model.hpp"
+
+namespace eindb {
+
+/// What workers receive from each other, in elements, if each makes one kernel call per vertex and the mesh's axes are
+/// given out as well as can be: where the model `transfers` counts all that is brought to a call, this counts what is
+/// not there yet. With p workers, n_c elements in a consumer's tile and n_int of them in the one tile of its producer
+/// that lies at the same worker:
+///
+///     repartition  p (n_c - n_int)
+///     aggregation  (p / n_agg) (n_agg - 1) n_Z, a reduce-scatter
+///
+/// A join costs next to nothing, the elements that it reads over a factor by which memory is faster than a network: of
+/// vectors that move the same, those that read less.
+/// Example: 8 x 8 from [4,1] to [1,4] on 4 workers costs 4 (16 - 4) = 48, to [8,1] or [4,2] nothing.
+class WireModel final : public CostModel {
+ public:
+  explicit WireModel(std::int64_t workers) : workers_(static_cast<double>(workers)) {}
+
+  std::string_view name() const override { return "wire"; }
+  double join(const VertexShape& shape, const Partition& d) const override;
+  double aggregation(const VertexShape& shape, const Partition& d) const override;
+  double repartition(const Partition& producer, const Partition& consumer, const std::vector<std::int64_t>& extents,
+                     std::size_t element_bytes) const override;
+
+ private:
+  double workers_;
+};
+
+}  // namespace eindb

@@ -1,0 +1,170 @@
+#include "optimizer/redistribution/redistribution_planner.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "common/check.hpp"
+#include "common/error.hpp"
+#include "optimizer/redistribution/lowering.hpp"
+#include "optimizer/redistribution/weak_path_search.hpp"
+
+namespace eindb {
+namespace {
+
+// Paths that are looked at, and the most promising of them that are made concrete.
+constexpr std::size_t kMostPaths = 64;
+constexpr std::size_t kMostLowered = 16;
+
+std::int64_t holders(const BlockPlacement& placement) {
+  return std::count_if(placement.at.begin(), placement.at.end(), [](const auto& key) { return key.has_value(); });
+}
+
+bool is_cheaper(const RedistributionPlan& a, const std::optional<RedistributionPlan>& b) {
+  return !b || a.cost() < b->cost();
+}
+
+// A path with neighbouring operations merged, and what it costs at least with its permutation.
+struct Candidate {
+  WeakPath path;
+  double cost = 0;
+};
+
+// Paths in the order of what they cost at least. A path that is dearer than another may be the cheaper in the end,
+// because it needs no permutation, or permutes smaller blocks.
+std::vector<Candidate> candidates(const WeakProblem& problem, const BlockPlacement& source,
+                                  const BlockPlacement& target) {
+  std::vector<Candidate> out;
+  std::set<WeakPath> seen;
+  WeakPathSearch search(problem);
+  for (std::size_t n = 0; n < kMostPaths; ++n) {
+    const auto path = search.next();
+    if (!path) break;
+    auto short_path = merged(problem.shape, path->types, problem.latency);
+    if (!seen.insert(short_path).second) continue;
+    const auto cost = least_cost(problem.shape, source, target, short_path, problem.latency);
+    out.push_back({std::move(short_path), cost});
+  }
+  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.cost < b.cost; });
+  return out;
+}
+
+std::optional<RedistributionPlan> cheapest_path(const Shape& shape, const BlockPlacement& source,
+                                                const BlockPlacement& target, std::int64_t memory,
+                                                const CollectiveLatency& latency) {
+  const auto permutation = static_cast<double>(local_size(shape, target.parts)) + latency.of(2);
+  const WeakProblem problem{shape, holders(source), source.parts, target.parts, memory, permutation, latency};
+  std::optional<RedistributionPlan> best;
+  std::size_t lowered = 0;
+  for (const auto& [path, least] : candidates(problem, source, target)) {
+    if (lowered++ == kMostLowered || (best && best->cost() <= least)) break;
+    auto plan = lower(shape, source, target, path, latency);
+    if (is_cheaper(plan, best)) best = std::move(plan);
+  }
+  return best;
+}
+
+// Of the holders of blocks that others want, the one that has sent the least.
+class SenderChoice {
+ public:
+  SenderChoice(const Shape& shape, const BlockPlacement& source) : shape_(shape), source_(source) {
+    sent_.assign(source.at.size(), 0);
+    const TileGrid grid(shape, source.parts);
+    holders_.resize(static_cast<std::size_t>(grid.tile_count()));
+    for (std::size_t rank = 0; rank < source.at.size(); ++rank)
+      if (source.at[rank]) holders_[id(grid, *source.at[rank])].push_back(static_cast<Rank>(rank));
+  }
+
+  // Those from whom `rank` takes what it lacks of its block of `target`.
+  RankGroup senders_to(std::size_t rank, const BlockPlacement& target) {
+    RankGroup out;
+    if (!target.at[rank]) return out;
+    const TileGrid grid(shape_, source_.parts);
+    const auto wanted = block_box(shape_, target, rank);
+    TileKey first;
+    std::vector<std::int64_t> counts;
+    for (std::size_t d = 0; d < wanted.size(); ++d) {
+      if (wanted[d].size == 0) return out;
+      first.push_back(part_of(shape_[d], source_.parts[d], wanted[d].begin));
+      counts.push_back(part_of(shape_[d], source_.parts[d], wanted[d].end() - 1) - first.back() + 1);
+    }
+    std::vector<std::int64_t> step(counts.size(), 0);
+    do {
+      auto key = first;
+      for (std::size_t d = 0; d < key.size(); ++d) key[d] += step[d];
+      if (source_.at[rank] != key) out.push_back(take(holders_[id(grid, key)], grid.tile_shape(key).element_count()));
+    } while (next_index(step, counts));
+    return out;
+  }
+
+ private:
+  static std::size_t id(const TileGrid& grid, const TileKey& key) { return static_cast<std::size_t>(grid.id_of(key)); }
+
+  Rank take(const std::vector<Rank>& holders, std::int64_t elements) {
+    CHECK(!holders.empty(), "every block that is wanted has a holder");
+    const auto least =
+        *std::min_element(holders.begin(), holders.end(), [&](Rank a, Rank b) { return sent_[a] < sent_[b]; });
+    sent_[least] += elements;
+    return least;
+  }
+
+  const Shape& shape_;
+  const BlockPlacement& source_;
+  std::vector<std::int64_t> sent_;
+  std::vector<std::vector<Rank>> holders_;  // of each block
+};
+
+}  // namespace
+
+RedistributionPlan plan_redistribution(const Shape& shape, const BlockPlacement& source, const BlockPlacement& target,
+                                       const RedistributionOptions& options) {
+  if (source == target) return {shape, source, {}};
+  if (!is_collective(source, target)) return exchange_directly(shape, source, target, options.latency);
+  const auto memory = std::max({largest_block(shape, source), largest_block(shape, target), options.memory});
+  auto best = cheapest_path(shape, source, target, memory, options.latency);
+  if (shape.element_count() <= memory) {
+    auto fallback = gather_then_slice(shape, source, target, options.latency);
+    if (is_cheaper(*fallback, best)) best = std::move(fallback);
+  }
+  return best ? std::move(*best) : exchange_directly(shape, source, target, options.latency);
+}
+
+RedistributionPlan plan_redistribution(const DistributedType& source, const DistributedType& target,
+                                       const RedistributionOptions& options) {
+  const auto shape = source.global_shape();
+  if (!(shape == target.global_shape())) {
+    throw Error(ErrorKind::Shape, "no redistribution leads from " + source.to_string() + " to " + target.to_string() +
+                                      ": these are tensors of different shapes");
+  }
+  if (!(source.mesh() == target.mesh())) {
+    throw Error(ErrorKind::Value, "a redistribution stays on its mesh: " + source.mesh().to_string() + " is not " +
+                                      target.mesh().to_string());
+  }
+  return plan_redistribution(shape, source.placement(), target.placement(), options);
+}
+
+std::optional<RedistributionPlan> gather_then_slice(const Shape& shape, const BlockPlacement& source,
+                                                    const BlockPlacement& target, const CollectiveLatency& latency) {
+  if (!is_collective(source, target)) return std::nullopt;
+  const Partition whole(shape.rank(), 1);
+  WeakPath path{source.parts};
+  if (path.back() != whole) path.push_back(whole);
+  if (path.back() != target.parts) path.push_back(target.parts);
+  return lower(shape, source, target, path, latency);
+}
+
+RedistributionPlan exchange_directly(const Shape& shape, const BlockPlacement& source, const BlockPlacement& target,
+                                     const CollectiveLatency& latency) {
+  SenderChoice choice(shape, source);
+  DirectExchange exchange;
+  std::size_t most_senders = 0;
+  for (std::size_t rank = 0; rank < target.at.size(); ++rank) {
+    exchange.senders.push_back(choice.senders_to(rank, target));
+    most_senders = std::max(most_senders, exchange.senders.back().size());
+  }
+  auto cost = static_cast<double>(moved_elements(shape, source, target).most_received);
+  if (most_senders > 0) cost += latency.of(static_cast<std::int64_t>(most_senders) + 1);
+  return {shape, source, {{std::move(exchange), target, cost}}};
+}
+
+}  // namespace eindb

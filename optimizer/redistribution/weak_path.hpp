@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "optimizer/redistribution/collective_latency.hpp"
+#include "tensor/partition.hpp"
+#include "tensor/shape.hpp"
+
+namespace eindb {
+
+/// A weak type (array redistribution, section 5) is a type up to a permutation of ranks: the number of parts of each
+/// dimension. Their product divides the number of ranks; as many ranks as the quotient hold the same block.
+///
+/// Dimensions are cut, gathered and exchanged by any group of prime factors:
+///   dynslice(i)       parts[i] times n, n dividing the quotient; costs nothing
+///   allgather(i)      parts[i] by n; costs the local size after
+///   alltoall(i -> j)  parts[i] by n, parts[j] times n; costs the local size
+enum class WeakOperation : std::uint8_t { DynSlice, AllGather, AllToAll };
+
+using WeakPath = std::vector<Partition>;
+
+struct WeakProblem {
+  Shape shape;
+  std::int64_t ranks = 1;
+  Partition source;
+  Partition target;
+  std::int64_t memory = 0;  ///< elements: only types of at most this local size are visited
+  double slack = 0;         ///< how much dearer than the shortest paths others may be
+  CollectiveLatency latency;
+};
+
+/// Elements of the largest block of a weak type.
+std::int64_t local_size(const Shape& shape, const Partition& parts);
+/// The operation that leads from one type to another, which need not be a single one of the paper's: dimensions lose
+/// factors (allgather), get some (dynslice), or both, as many of these as of those (alltoall). nullopt: none does.
+std::optional<WeakOperation> operation_between(const Partition& before, const Partition& after);
+/// The product of the factors that dimensions lose: the members of a group.
+std::int64_t group_size(const Partition& before, const Partition& after);
+/// Cost of such an operation.
+double operation_cost(const Shape& shape, const Partition& before, const Partition& after,
+                      const CollectiveLatency& latency);
+
+/// Neighbouring steps of one kind made one where that costs less: what several allgathers bring one can bring, and so
+/// for alltoalls that do not pass factors on (section 8, on problem P4).
+WeakPath merged(const Shape& shape, const WeakPath& path, const CollectiveLatency& latency);
+
+}  // namespace eindb

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "optimizer/redistribution/weak_path.hpp"
+
+namespace eindb {
+
+/// A path and what its operations cost, permutations apart.
+struct CostedPath {
+  WeakPath types;  ///< from source to target
+  double cost = 0;
+};
+
+/// The cheapest paths of a problem, one after the other (array redistribution, section 7.2): Dijkstra's algorithm over
+/// weak types gives the cost of reaching each, and paths are put together backwards, the most promising first.
+///
+/// The paths are in normal form: dynslices, then alltoalls, then allgathers, of which there is always one of least cost
+/// (lemma 6.5; for even extents). So a type is cut further only while it is a refinement of the source, and
+/// gathered only to refinements of the target.
+class WeakPathSearch {
+ public:
+  explicit WeakPathSearch(const WeakProblem& problem);
+  ~WeakPathSearch();
+  WeakPathSearch(const WeakPathSearch&) = delete;
+  WeakPathSearch& operator=(const WeakPathSearch&) = delete;
+
+  /// The next path in the order of cost, then of steps. nullopt if there is no other within the slack, if memory allows
+  /// of none, which happens for uneven extents only, or if too many types had to be visited.
+  std::optional<CostedPath> next();
+
+ private:
+  class Graph;
+  std::unique_ptr<Graph> graph_;
+};
+
+}  // namespace eindb

@@ -1,0 +1,223 @@
+// Distributed plans; the others: validator.cpp.
+#include <algorithm>
+#include <string>
+
+#include "common/checked_math.hpp"
+#include "plan/einsum_checks.hpp"
+#include "plan/local_plan.hpp"
+#include "plan/validator.hpp"
+#include "tensor/tile_window.hpp"
+
+namespace eindb {
+namespace {
+
+bool is_within(const TileKey& key, const Partition& parts) {
+  if (key.size() != parts.size()) return false;
+  for (std::size_t d = 0; d < key.size(); ++d)
+    if (key[d] < 0 || key[d] >= parts[d]) return false;
+  return true;
+}
+
+// Whether part `part` of `parts` lies in part `other` of `others`, of whatever extent.
+bool lies_in(std::int64_t part, std::int64_t parts, std::int64_t other, std::int64_t others) {
+  const auto scaled = [](std::int64_t a, std::int64_t b) { return static_cast<__int128>(a) * b; };
+  return scaled(other, parts) <= scaled(part, others) && scaled(part + 1, others) <= scaled(other + 1, parts);
+}
+
+// Blocks that ranks have of what is cut into `fine` parts.
+void check_blocks(const Partition& blocks, const std::vector<std::optional<TileKey>>& at, const Partition& fine,
+                  std::size_t ranks, const Checker& check) {
+  check(blocks.size() == fine.size(), "blocks have as many dimensions as what they are of");
+  for (std::size_t d = 0; d < blocks.size(); ++d)
+    check(blocks[d] >= 1 && fine[d] % blocks[d] == 0, "tiles lie in one block each");
+  check(at.size() == ranks, "a placement in blocks has an entry for every rank");
+  for (const auto& key : at) check(!key || is_within(*key, blocks), "a rank's block is one of the blocks");
+}
+
+// Whether all blocks, of valid ones, lie at some rank.
+bool is_everywhere(const Partition& blocks, const std::vector<std::optional<TileKey>>& at) {
+  const auto count = try_product(blocks);
+  if (!count || *count > static_cast<std::int64_t>(at.size())) return false;
+  const auto all = TileWindow::whole(blocks);
+  std::vector<bool> known(static_cast<std::size_t>(*count), false);
+  for (const auto& key : at)
+    if (key) known[static_cast<std::size_t>(all.number_of(*key))] = true;
+  return std::find(known.begin(), known.end(), false) == known.end();
+}
+
+bool is_everywhere(const DistributedStep& step) {
+  const auto* blocks = std::get_if<BlockPlacement>(&step.placement);
+  return blocks == nullptr || is_everywhere(blocks->parts, blocks->at);
+}
+
+// One overload per step: what must hold between it and its inputs.
+struct StepChecker {
+  const DistributedPlan& plan;
+  StepId id;
+  const Checker& check;
+
+  const DistributedStep& step() const { return plan.step(id); }
+
+  void operator()(const ScanStep& scan) const {
+    const auto& tensor = scan.tensor;
+    check(step().grid == tensor.grid, "a scan has the grid of its tensor");
+    check(step().dtype == tensor.dtype, "a scan has the type of its tensor");
+    const auto* list = std::get_if<std::size_t>(&step().placement);
+    check(list != nullptr && *list == scan.holders, "a scan is placed as its tensor is");
+    if (tensor.selection) check_selection(*tensor.selection);
+  }
+
+  void operator()(const RedistributeStep& redistribute) const {
+    const auto& input = plan.step(redistribute.input);
+    check(!is_partial(input), "partial results are read by reduce steps alone");
+    check(is_everywhere(input), "what is redistributed lies somewhere");
+    check(step().grid.shape() == input.grid.shape() && step().dtype == input.dtype,
+          "a redistribution keeps shape and type");
+  }
+
+  void operator()(const ComputeStep& compute) const {
+    const auto& join = compute.join;
+    check(join.inputs.empty() && compute.inputs.size() == join.einsum.inputs.size(),
+          "a compute step has labels for every input");
+    check_einsum(join.einsum, plan.labels, check);
+    check(join.partition.labels == join.einsum.labels() && join.partition.parts.size() == join.partition.labels.size(),
+          "a partition vector has one entry for each label of its vertex");
+    check_blocks(compute.blocks, compute.at, join.partition.parts, plan.ranks, check);
+    check(is_everywhere(compute.blocks, compute.at), "every block is computed");
+    check_result(compute);
+    const auto first =
+        std::find_if(compute.at.begin(), compute.at.end(), [](const auto& at) { return at.has_value(); });
+    validate(local_plan(plan, id, static_cast<Rank>(first - compute.at.begin())));
+    for (std::size_t n = 0; n < compute.inputs.size(); ++n) check_input(compute, n);
+  }
+
+  void operator()(const ReduceStep& reduce) const {
+    const auto& input = plan.step(reduce.input);
+    check(is_partial(input), "a reduce step reads partial results");
+    check(step().grid == input.grid, "a reduce step keeps the grid");
+    const auto& compute = std::get<ComputeStep>(input.op);
+    std::vector<DType> types;
+    for (const auto operand : compute.inputs) types.push_back(plan.step(operand).dtype);
+    check_types(compute.join.einsum, types, compute.join.compute_dtype, step().dtype, check);
+  }
+
+  void check_placement() const {
+    if (const auto* blocks = std::get_if<BlockPlacement>(&step().placement))
+      check_blocks(blocks->parts, blocks->at, step().grid.partition(), plan.ranks, check);
+    else check(std::get<std::size_t>(step().placement) < plan.holder_lists, "a holder list is one of the statement's");
+  }
+
+ private:
+  static bool is_partial(const DistributedStep& step) {
+    const auto* compute = std::get_if<ComputeStep>(&step.op);
+    return compute != nullptr && compute->is_partial();
+  }
+
+  void check_selection(const Selection& selection) const {
+    check(selection.at.size() == selection.stored.rank(), "a selection has an entry for every dimension");
+    for (std::size_t d = 0; d < selection.at.size(); ++d)
+      check(!selection.at[d] || (*selection.at[d] >= 0 && *selection.at[d] < selection.stored.shape()[d]),
+            "a dimension is held at one of its indices");
+    check(selection.grid() == step().grid, "the grid of a selection is that of its free dimensions");
+  }
+
+  void check_result(const ComputeStep& compute) const {
+    const auto& labels = compute.join.partition.labels;
+    const auto project = [&](const std::vector<std::int64_t>& of_labels) {
+      return LabelPartition{labels, of_labels}.project(compute.join.einsum.output);
+    };
+    BlockPlacement computed{project(compute.blocks), {}};
+    for (const auto& at : compute.at) computed.at.push_back(at ? std::optional(project(*at)) : std::nullopt);
+    const auto* placed = std::get_if<BlockPlacement>(&step().placement);
+    check(placed != nullptr && *placed == computed, "a computed result lies where it is computed");
+    check(!compute.is_partial() || step().dtype == compute.join.compute_dtype,
+          "partial results are of the type that is computed in");
+  }
+
+  void check_input(const ComputeStep& compute, std::size_t n) const {
+    const auto& input = plan.step(compute.inputs[n]);
+    check(!is_partial(input), "partial results are read by reduce steps alone");
+    const auto* placed = std::get_if<BlockPlacement>(&input.placement);
+    check(placed != nullptr, "the inputs of a compute step lie in blocks");
+    const auto& join = compute.join;
+    const auto blocks = LabelPartition{join.partition.labels, compute.blocks}.project(join.einsum.inputs[n]);
+    for (std::size_t rank = 0; rank < plan.ranks; ++rank) {
+      if (!compute.at[rank]) continue;
+      const auto wanted = LabelPartition{join.partition.labels, *compute.at[rank]}.project(join.einsum.inputs[n]);
+      check(placed->at[rank].has_value(), "a rank that computes has its inputs");
+      for (std::size_t d = 0; d < wanted.size(); ++d)
+        check(lies_in(wanted[d], blocks[d], (*placed->at[rank])[d], placed->parts[d]),
+              "a rank has the tiles that its block reads");
+    }
+  }
+};
+
+std::string place_of(const DistributedPlan& plan, std::size_t step) {
+  return "step " + std::to_string(step) + " (" + operator_name(plan.steps[step]) + ")";
+}
+
+void check_readers(const DistributedPlan& plan) {
+  std::vector<bool> is_read(plan.steps.size(), false);
+  for (const auto& step : plan.steps)
+    for (const auto input : inputs_of(step)) is_read[input.index()] = true;
+  for (std::size_t n = 0; n + 1 < plan.steps.size(); ++n)
+    Checker(place_of(plan, n))(is_read[n], "every step but the last is read");
+  const auto* last = std::get_if<ComputeStep>(&plan.steps.back().op);
+  CHECK(last == nullptr || !last->is_partial(), "the result of a distributed plan is final");
+  CHECK(is_everywhere(plan.steps.back()), "the result of a distributed plan lies somewhere");
+}
+
+const TileGrid& listed_grid(const DistributedStep& step) {
+  const auto* scan = std::get_if<ScanStep>(&step.op);
+  return scan != nullptr && scan->tensor.selection ? scan->tensor.selection->stored : step.grid;
+}
+
+void check_list(const TileHolders& list, std::size_t ranks, const Checker& check) {
+  check(!list.begin.empty() && list.begin.front() == 0 && list.begin.back() == list.ranks.size() &&
+            std::is_sorted(list.begin.begin(), list.begin.end()),
+        "a holder list says where the ranks of each tile begin");
+  for (std::int64_t tile = 0; tile < list.tile_count(); ++tile) {
+    const auto holders = list.of(tile);
+    check(std::adjacent_find(holders.begin(), holders.end(), std::greater_equal<>()) == holders.end(),
+          "the holders of a tile are in ascending order");
+    check(holders.empty() || holders.back() < ranks, "the holders of a tile are ranks of the statement");
+  }
+}
+
+}  // namespace
+
+void validate(const DistributedPlan& plan) {
+  CHECK(plan.ranks >= 1 && plan.ranks <= std::numeric_limits<Rank>::max(), "a statement has ranks");
+  CHECK(plan.coordinator < plan.ranks, "the coordinator is one of the ranks");
+  CHECK(!plan.steps.empty(), "a distributed plan has steps");
+  for (std::size_t n = 0; n < plan.labels.size(); ++n)
+    CHECK(plan.labels.extent(Label(n)) >= 0, "an extent is not negative");
+  for (std::size_t n = 0; n < plan.steps.size(); ++n) {
+    const auto& step = plan.steps[n];
+    const Checker check(place_of(plan, n));
+    for (const auto input : inputs_of(step)) check(input.index() < n, "inputs come before their readers");
+    const StepChecker checker{plan, StepId(n), check};
+    checker.check_placement();
+    std::visit(checker, step.op);
+  }
+  check_readers(plan);
+}
+
+void validate(const DistributedPlan& plan, std::span<const TileHolders> lists) {
+  validate(plan);
+  CHECK(lists.size() == plan.holder_lists, "a statement gives as many holder lists as its plan says");
+  for (std::size_t n = 0; n < lists.size(); ++n)
+    check_list(lists[n], plan.ranks, Checker("holder list " + std::to_string(n)));
+  for (std::size_t n = 0; n < plan.steps.size(); ++n) {
+    const auto& step = plan.steps[n];
+    const auto* list = std::get_if<std::size_t>(&step.placement);
+    if (list == nullptr) continue;
+    const Checker check(place_of(plan, n));
+    check(lists[*list].tile_count() == listed_grid(step).tile_count(), "a holder list has an entry for every tile");
+    if (std::holds_alternative<ScanStep>(step.op)) continue;
+    for (std::int64_t tile = 0; tile < lists[*list].tile_count(); ++tile)
+      check(!lists[*list].of(tile).empty(), "a tile of a result has a holder");
+  }
+}
+
+}  // namespace eindb

@@ -1,0 +1,64 @@
+#include "plan/einsum_checks.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace eindb {
+namespace {
+
+// Ascending and without repetition, so that large label lists compare in linear time.
+Labels sorted_set(Labels labels) {
+  std::sort(labels.begin(), labels.end());
+  labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
+  return labels;
+}
+
+Labels all_labels_read(const EinSum& einsum) {
+  Labels out = index_labels_of(*einsum.expression);
+  for (const auto& input : einsum.inputs) out.insert(out.end(), input.begin(), input.end());
+  return sorted_set(std::move(out));
+}
+
+}  // namespace
+
+void check_einsum(const EinSum& einsum, const LabelTable& table, const Checker& check) {
+  check(einsum.expression != nullptr, "an EinSum has an expression");
+  const auto operands = operands_of(*einsum.expression);
+  check(operands.empty() || operands.back() < einsum.inputs.size(), "an expression reads only operands that exist");
+
+  const auto read = all_labels_read(einsum);
+  const auto head = sorted_set(einsum.output);
+  const auto aggregated = sorted_set(einsum.aggregated);
+  for (const auto& set : {read, head, aggregated})
+    check(set.empty() || set.back().index() < table.size(), "every label is in the label table");
+  check(head.size() == einsum.output.size(), "no label is repeated in the output");
+  check(aggregated.size() == einsum.aggregated.size(), "no label is aggregated twice");
+
+  Labels known;
+  std::set_union(head.begin(), head.end(), aggregated.begin(), aggregated.end(), std::back_inserter(known));
+  check(known.size() == head.size() + aggregated.size(), "no label is both in the output and aggregated");
+  check(std::includes(known.begin(), known.end(), read.begin(), read.end()),
+        "every label is in the output or aggregated");
+  check(aggregated.empty() == (einsum.aggregate == Aggregate::None),
+        "labels are aggregated exactly if there is an aggregate");
+  if (einsum.epilogue == nullptr) return;
+  check(einsum.aggregate != Aggregate::None, "only an aggregated value has an epilogue");
+  check(operands_of(*einsum.epilogue) == std::vector<std::size_t>{0} && index_labels_of(*einsum.epilogue).empty(),
+        "an epilogue is a function of the aggregated value alone");
+}
+
+void check_types(const EinSum& einsum, const std::vector<DType>& operands, DType compute, DType result,
+                 const Checker& check) {
+  const auto needed = compute_type_of(*einsum.expression, operands);
+  check(promote(compute, needed) == compute, "the compute type holds every intermediate value");
+  auto natural = type_of(*einsum.expression, operands).dtype;
+  if (einsum.epilogue != nullptr) {
+    const DType value[] = {is_complex(natural) ? compute : real_of(compute)};
+    check(promote(compute, compute_type_of(*einsum.epilogue, value)) == compute,
+          "the compute type holds every intermediate value of the epilogue");
+    natural = type_of(*einsum.epilogue, value).dtype;
+  }
+  check(is_complex(result) || !is_complex(natural), "a complex result has a complex type");
+}
+
+}  // namespace eindb

@@ -1,0 +1,42 @@
+#include "plan/index_box.hpp"
+
+#include <algorithm>
+
+namespace eindb {
+
+std::int64_t element_count(const IndexBox& box) {
+  std::int64_t count = 1;
+  for (const auto& range : box) count *= range.size;
+  return count;
+}
+
+IndexBox common_box(const IndexBox& a, const IndexBox& b) {
+  IndexBox out;
+  for (std::size_t d = 0; d < a.size(); ++d) {
+    const auto begin = std::max(a[d].begin, b[d].begin);
+    out.push_back({begin, std::max<std::int64_t>(0, std::min(a[d].end(), b[d].end()) - begin)});
+  }
+  return out;
+}
+
+Shape shape_of(const IndexBox& box) {
+  std::vector<std::int64_t> extents;
+  for (const auto& range : box) extents.push_back(range.size);
+  return Shape(std::move(extents));
+}
+
+IndexBox block_box(const Shape& shape, const BlockPlacement& placement, std::size_t rank) {
+  const auto& key = *placement.at[rank];
+  IndexBox box;
+  for (std::size_t d = 0; d < shape.rank(); ++d) box.push_back(part_range(shape[d], placement.parts[d], key[d]));
+  return box;
+}
+
+std::int64_t largest_block(const Shape& shape, const BlockPlacement& placement) {
+  std::int64_t most = 0;
+  for (std::size_t rank = 0; rank < placement.at.size(); ++rank)
+    if (placement.at[rank]) most = std::max(most, element_count(block_box(shape, placement, rank)));
+  return most;
+}
+
+}  // namespace eindb

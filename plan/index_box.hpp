@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tensor/tile_holders.hpp"
+#include "tensor/shape.hpp"
+
+namespace eindb {
+
+/// A range of indices along each dimension: a block of a tensor, or what two blocks have in common.
+using IndexBox = std::vector<PartRange>;
+
+/// Elements in it; 1 for rank 0.
+std::int64_t element_count(const IndexBox& box);
+/// What two boxes of one tensor have in common, empty ranges where nothing.
+IndexBox common_box(const IndexBox& a, const IndexBox& b);
+/// The extents of a box.
+Shape shape_of(const IndexBox& box);
+/// The block that `rank` holds. It must hold one.
+IndexBox block_box(const Shape& shape, const BlockPlacement& placement, std::size_t rank);
+/// Elements of the largest block that any rank holds.
+std::int64_t largest_block(const Shape& shape, const BlockPlacement& placement);
+
+}  // namespace eindb

@@ -1,0 +1,112 @@
+#include "plan/tile_layout.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "common/checked_math.hpp"
+
+namespace eindb {
+namespace {
+
+// The entries of `key`, one per label of `all`, that are of `wanted`.
+TileKey project(const TileKey& key, const Labels& all, const Labels& wanted) {
+  return LabelPartition{all, key}.project(wanted);
+}
+
+// Lists by number: `number_of[r]` is where rank r belongs, or -1.
+TileHolders lists_of(std::size_t count, const std::vector<std::int64_t>& number_of) {
+  TileHolders lists;
+  lists.begin.assign(count + 1, 0);
+  for (const auto number : number_of)
+    if (number >= 0) ++lists.begin[static_cast<std::size_t>(number) + 1];
+  std::partial_sum(lists.begin.begin(), lists.begin.end(), lists.begin.begin());
+  lists.ranks.resize(lists.begin.back());
+  auto next = lists.begin;
+  for (std::size_t rank = 0; rank < number_of.size(); ++rank)
+    if (number_of[rank] >= 0) lists.ranks[next[static_cast<std::size_t>(number_of[rank])]++] = static_cast<Rank>(rank);
+  return lists;
+}
+
+}  // namespace
+
+TileLayout::TileLayout(const DistributedPlan& plan, StepId step, std::span<const TileHolders> lists)
+    : grid_(plan.step(step).grid), windows_(plan.ranks) {
+  const auto& made = plan.step(step);
+  if (const auto* blocks = std::get_if<BlockPlacement>(&made.placement)) {
+    const auto* compute = std::get_if<ComputeStep>(&made.op);
+    if (compute != nullptr && compute->is_partial()) place_partial(*compute);
+    place_in_blocks(*blocks);
+    return;
+  }
+  lists_ = &lists[std::get<std::size_t>(made.placement)];
+  const auto* scan = std::get_if<ScanStep>(&made.op);
+  if (scan != nullptr && scan->tensor.selection) place_selection(*scan->tensor.selection, *lists_);
+}
+
+void TileLayout::place_partial(const ComputeStep& compute) {
+  const auto& labels = compute.join.partition.labels;
+  const auto& aggregated = compute.join.einsum.aggregated;
+  const auto parts = project(compute.blocks, labels, aggregated);
+  layers_ = checked_product(parts);
+  const auto all = TileWindow::whole(parts);
+  for (const auto& at : compute.at) layer_of_.push_back(at ? all.number_of(project(*at, labels, aggregated)) : 0);
+}
+
+void TileLayout::place_in_blocks(const BlockPlacement& placement) {
+  parts_ = placement.parts;
+  for (std::size_t d = 0; d < parts_.size(); ++d) per_block_.push_back(grid_.partition()[d] / parts_[d]);
+  for (std::size_t rank = 0; rank < windows_.size(); ++rank) {
+    if (!placement.at[rank]) continue;
+    auto begin = *placement.at[rank];
+    for (std::size_t d = 0; d < begin.size(); ++d) begin[d] *= per_block_[d];
+    windows_[rank] = TileWindow{std::move(begin), per_block_};
+  }
+  list_holders(placement);
+}
+
+void TileLayout::list_holders(const BlockPlacement& placement) {
+  const auto blocks = TileWindow::whole(parts_);
+  std::vector<std::int64_t> number_of(windows_.size(), -1);
+  for (std::size_t rank = 0; rank < windows_.size(); ++rank)
+    if (placement.at[rank])
+      number_of[rank] = layer_of(static_cast<Rank>(rank)) * blocks.tile_count() + blocks.number_of(*placement.at[rank]);
+  own_ = lists_of(static_cast<std::size_t>(checked_multiply(layers_, blocks.tile_count())), number_of);
+}
+
+void TileLayout::place_selection(const Selection& selection, const TileHolders& stored) {
+  own_ = {};
+  for (std::int64_t id = 0; id < grid_.tile_count(); ++id) {
+    const auto ranks = stored.of(selection.stored_tile(grid_.key_of(id)));
+    own_.ranks.insert(own_.ranks.end(), ranks.begin(), ranks.end());
+    own_.begin.push_back(static_cast<std::uint32_t>(own_.ranks.size()));
+  }
+  is_selection_ = true;
+}
+
+std::span<const Rank> TileLayout::holders(const TileKey& key, std::int64_t layer) const {
+  if (lists_ != nullptr) return tile_lists().of(grid_.id_of(key));
+  auto block = layer;
+  for (std::size_t d = 0; d < parts_.size(); ++d) block = block * parts_[d] + key[d] / per_block_[d];
+  return own_.of(block);
+}
+
+bool TileLayout::holds(Rank rank, const TileKey& key, std::int64_t layer) const {
+  const auto ranks = holders(key, layer);
+  return std::binary_search(ranks.begin(), ranks.end(), rank);
+}
+
+std::vector<std::int64_t> TileLayout::tiles_of(Rank rank) const {
+  std::vector<std::int64_t> tiles;
+  if (lists_ != nullptr) {
+    for (std::int64_t id = 0; id < grid_.tile_count(); ++id) {
+      const auto ranks = tile_lists().of(id);
+      if (std::binary_search(ranks.begin(), ranks.end(), rank)) tiles.push_back(id);
+    }
+  } else if (const auto& window = windows_[rank]) {
+    tiles.reserve(static_cast<std::size_t>(window->tile_count()));
+    for (std::int64_t n = 0; n < window->tile_count(); ++n) tiles.push_back(grid_.id_of(window->key_of(n)));
+  }
+  return tiles;
+}
+
+}  // namespace eindb

@@ -1,0 +1,112 @@
+#include "plan/tile_moves.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "common/check.hpp"
+
+namespace eindb {
+namespace {
+
+/// A box of a tensor's indices.
+using Box = std::vector<PartRange>;
+
+Box box_of(const TileGrid& grid, const TileWindow& tiles) {
+  Box box;
+  for (std::size_t d = 0; d < grid.rank(); ++d) {
+    const auto begin = grid.range(d, tiles.begin[d]).begin;
+    box.push_back({begin, grid.range(d, tiles.begin[d] + tiles.size[d] - 1).end() - begin});
+  }
+  return box;
+}
+
+double elements_of(const Box& box) {
+  double count = 1;
+  for (const auto& range : box) count *= static_cast<double>(range.size);
+  return count;
+}
+
+double common_elements(const Box& a, const Box& b) {
+  double count = 1;
+  for (std::size_t d = 0; d < a.size(); ++d)
+    count *= static_cast<double>(
+        std::max<std::int64_t>(0, std::min(a[d].end(), b[d].end()) - std::max(a[d].begin, b[d].begin)));
+  return count;
+}
+
+// Between blocks: all layers of the rank's new block but what it holds of it.
+double elements_received(const TileLayout& from, const TileLayout& to, Rank rank) {
+  if (!to.window(rank)) return 0;
+  const auto wanted = box_of(to.grid(), *to.window(rank));
+  auto elements = elements_of(wanted) * static_cast<double>(from.layers());
+  if (const auto& held = from.window(rank)) elements -= common_elements(wanted, box_of(from.grid(), *held));
+  return elements;
+}
+
+double elements_received(const TileMoves& moves, Rank rank) {
+  double elements = 0;
+  moves.for_each_needed(rank, [&](const TilePiece& piece, std::optional<Rank> giver) {
+    if (giver && *giver != rank) elements += static_cast<double>(moves.overlap(piece).shape().element_count());
+  });
+  return elements;
+}
+
+}  // namespace
+
+TileMoves::TileMoves(const TileLayout& from, const TileLayout& to)
+    : from_(from), to_(to), sources_(overlaps(to.grid(), from.grid())), targets_(overlaps(from.grid(), to.grid())) {
+  CHECK(from.grid().shape() == to.grid().shape(), "tiles move between grids of one shape");
+}
+
+TileMoves::PartsOverlapped TileMoves::overlaps(const TileGrid& grid, const TileGrid& other) {
+  PartsOverlapped out(grid.rank());
+  for (std::size_t d = 0; d < grid.rank(); ++d) {
+    for (std::int64_t part = 0; part < grid.partition()[d]; ++part) {
+      const auto range = grid.range(d, part);
+      auto& overlapped = out[d].emplace_back();
+      if (range.size == 0) continue;
+      const auto extent = other.shape()[d];
+      const auto parts = other.partition()[d];
+      overlapped.first = part_of(extent, parts, range.begin);
+      overlapped.count = part_of(extent, parts, range.end() - 1) - overlapped.first + 1;
+    }
+  }
+  return out;
+}
+
+TileWindow TileMoves::overlapped(const TileKey& key, const PartsOverlapped& parts) {
+  TileWindow box;
+  for (std::size_t d = 0; d < key.size(); ++d) {
+    const auto& range = parts[d][static_cast<std::size_t>(key[d])];
+    box.begin.push_back(range.first);
+    box.size.push_back(range.count);
+  }
+  return box;
+}
+
+std::optional<Rank> TileMoves::giver(const TileKey& source, std::int64_t layer, Rank receiver) const {
+  const auto holders = from_.holders(source, layer);
+  if (holders.empty()) return std::nullopt;
+  if (std::binary_search(holders.begin(), holders.end(), receiver)) return receiver;
+  const auto turn = std::accumulate(source.begin(), source.end(), layer + receiver);
+  return holders[static_cast<std::size_t>(turn) % holders.size()];
+}
+
+std::vector<double> bytes_received(const DistributedPlan& plan, StepId step, std::span<const TileHolders> lists) {
+  const auto& made = plan.step(step);
+  std::vector<double> bytes(plan.ranks, 0);
+  if (!std::holds_alternative<RedistributeStep>(made.op) && !std::holds_alternative<ReduceStep>(made.op)) return bytes;
+  const auto input = inputs_of(made).front();
+  const TileLayout from(plan, input, lists);
+  const TileLayout to(plan, step, lists);
+  const TileMoves moves(from, to);
+  const auto size = static_cast<double>(size_of(plan.step(input).dtype));
+  for (std::size_t r = 0; r < plan.ranks; ++r) {
+    const auto rank = static_cast<Rank>(r);
+    const bool blocks = from.is_in_blocks() && to.is_in_blocks();
+    bytes[r] = size * (blocks ? elements_received(from, to, rank) : elements_received(moves, rank));
+  }
+  return bytes;
+}
+
+}  // namespace eindb

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "plan/distributed_plan.hpp"
+#include "plan/tile_layout.hpp"
+#include "tensor/tile_overlap.hpp"
+
+namespace eindb {
+
+/// What a tile of a step's input and a tile of its result have in common, as far as it is of one layer (TileLayout).
+/// In the order in which they travel from one rank to another.
+struct TilePiece {
+  std::int64_t target = 0;
+  std::int64_t layer = 0;
+  std::int64_t source = 0;
+
+  friend auto operator<=>(const TilePiece&, const TilePiece&) = default;
+};
+
+/// Which pieces ranks give each other in a RedistributeStep or a ReduceStep: all ranks find the same, and each in the
+/// time that its own pieces take. Whoever holds the source of a piece that it needs takes it from itself.
+///
+/// Among several holders of a source tile in a layer, the one that gives it to rank r is number (k + layer + r) mod
+/// their count, in ascending order, where k is the sum of the tile's key: neighbouring tiles, in whatever direction,
+/// come from one holder after the other, and one tile goes to its receivers from all of them.
+/// Example: tiles (0,0), (0,1), (1,0) lie at ranks 0 and 4; rank 1 takes them from ranks 4, 0, 0.
+///
+/// Immutable, thread-safe; the layouts outlive it.
+class TileMoves {
+ public:
+  TileMoves(const TileLayout& from, const TileLayout& to);
+
+  const TileLayout& from() const { return from_; }
+  const TileLayout& to() const { return to_; }
+  /// Who gives the receiver a piece of the source tile; nullopt: it is all zero, and nobody has it.
+  std::optional<Rank> giver(const TileKey& source, std::int64_t layer, Rank receiver) const;
+
+  /// Calls f(piece, giver) for all pieces of tiles that the rank is to hold, in their order.
+  template <class F>
+  void for_each_needed(Rank rank, F&& f) const {
+    for (const auto target : to_.tiles_of(rank)) {
+      const auto box = sources_of(to_.grid().key_of(target));
+      for (std::int64_t layer = 0; layer < from_.layers(); ++layer)
+        for (std::int64_t n = 0; n < box.tile_count(); ++n) {
+          const auto key = box.key_of(n);
+          f(TilePiece{target, layer, from_.grid().id_of(key)}, giver(key, layer, rank));
+        }
+    }
+  }
+
+  /// Calls f(piece, receiver) for all pieces that the rank gives to others; those of one source tile follow each other.
+  template <class F>
+  void for_each_given(Rank rank, F&& f) const {
+    const auto layer = from_.layer_of(rank);
+    for (const auto source : from_.tiles_of(rank)) {
+      const auto key = from_.grid().key_of(source);
+      const auto box = targets_of(key);
+      for (std::int64_t n = 0; n < box.tile_count(); ++n) {
+        const auto target = box.key_of(n);
+        for (const auto receiver : to_.holders(target, 0))
+          if (receiver != rank && giver(key, layer, receiver) == rank)
+            f(TilePiece{to_.grid().id_of(target), layer, source}, receiver);
+      }
+    }
+  }
+
+  /// The tiles of the other grid that a tile overlaps; none if it has no elements.
+  TileWindow sources_of(const TileKey& target) const { return overlapped(target, sources_); }
+  TileWindow targets_of(const TileKey& source) const { return overlapped(source, targets_); }
+  TileOverlap overlap(const TilePiece& piece) const {
+    const auto& from = from_.grid();
+    const auto& to = to_.grid();
+    return {from, from.key_of(piece.source), to, to.key_of(piece.target)};
+  }
+
+ private:
+  struct Parts {
+    std::int64_t first = 0;
+    std::int64_t count = 0;
+  };
+  using PartsOverlapped = std::vector<std::vector<Parts>>;  // of each part, per dimension
+
+  static PartsOverlapped overlaps(const TileGrid& grid, const TileGrid& other);
+  static TileWindow overlapped(const TileKey& key, const PartsOverlapped& parts);
+
+  const TileLayout& from_;
+  const TileLayout& to_;
+  PartsOverlapped sources_;
+  PartsOverlapped targets_;
+};
+
+/// The bytes of pieces that each rank receives from others in a RedistributeStep or ReduceStep of a valid plan, if all
+/// tiles are there that have holders: what Exchange counts but for headers, to the byte. Others receive nothing.
+/// Cost: where both sides are in blocks, of the ranks; else of the pieces.
+std::vector<double> bytes_received(const DistributedPlan& plan, StepId step, std::span<const TileHolders> lists);
+
+}  // namespace eindb

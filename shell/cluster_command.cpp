@@ -1,0 +1,52 @@
+#include "shell/cluster_command.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/error.hpp"
+
+namespace eindb {
+namespace {
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> items;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const auto end = std::min(list.find(',', begin), list.size());
+    items.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return items;
+}
+
+std::vector<std::string> workers_of(const ClusterCommand& command) {
+  auto workers = split(command.workers);
+  for (const auto& worker : workers)
+    if (const auto colon = worker.rfind(':'); colon == std::string::npos || colon == 0 || colon + 1 == worker.size())
+      throw Error(ErrorKind::Value, "'" + worker + "' is no address of a worker", std::nullopt,
+                  "write them as in --workers 10.0.0.1:7700,10.0.0.2:7700");
+  return workers;
+}
+
+std::optional<TlsOptions> tls_of(const ClusterCommand& command) {
+  const auto& tls = command.tls;
+  if (tls.certificate.empty() && tls.key.empty() && tls.authority.empty()) return std::nullopt;
+  if (!tls.certificate.empty() && !tls.key.empty() && !tls.authority.empty()) return tls;
+  throw Error(ErrorKind::Value, "TLS between nodes takes a certificate, its key and the authority that signs them all",
+              std::nullopt, "give --cluster-tls-cert FILE, --cluster-tls-key FILE and --cluster-tls-ca FILE");
+}
+
+}  // namespace
+
+CommandCluster::CommandCluster(const ClusterCommand& command, const LogOptions& log)
+    : log_(log),
+      node_log_(log_),
+      tcp_({workers_of(command), command.secret_file, tls_of(command), command.heartbeat}, node_log_) {}
+
+void CommandCluster::wait_for_workers() {
+  constexpr std::chrono::seconds kPatience{3};
+  tcp_.cluster().wait_for_workers(kPatience);
+}
+
+}  // namespace eindb

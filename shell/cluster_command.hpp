@@ -1,0 +1,39 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "cluster/tcp_cluster.hpp"
+#include "server/server_log.hpp"
+#include "shell/server_node_log.hpp"
+
+namespace eindb {
+
+/// `--workers HOST:PORT,... --secret-file FILE --heartbeat TIME --cluster-tls-cert FILE ...`: the workers of a
+/// database.
+struct ClusterCommand {
+  std::string workers;      ///< separated by commas; empty: none
+  std::string secret_file;  ///< empty: none
+  TlsOptions tls;           ///< without a certificate: in the clear
+  std::chrono::milliseconds heartbeat = std::chrono::seconds(1);
+};
+
+/// The cluster of a program's sessions, with its log.
+class CommandCluster {
+ public:
+  /// `command` names workers. Throws Error.
+  CommandCluster(const ClusterCommand& command, const LogOptions& log);
+
+  /// After the first session of the database: until workers are there that can be reached soon.
+  void wait_for_workers();
+  /// For SessionOptions; this outlives it.
+  std::shared_ptr<Cluster> cluster() { return {std::shared_ptr<void>(), &tcp_.cluster()}; }
+
+ private:
+  ServerLog log_;
+  ServerNodeLog node_log_;
+  TcpCluster tcp_;
+};
+
+}  // namespace eindb

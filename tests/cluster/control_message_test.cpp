@@ -1,0 +1,122 @@
+// Control messages arrive as they were sent; nodes of other versions and bytes that are no messages are refused.
+#include "cluster/control_message.hpp"
+
+#include <gtest/gtest.h>
+
+namespace eindb {
+namespace {
+
+using std::chrono::milliseconds;
+
+std::vector<ToWorker> messages_to_worker() {
+  const control::Run run{7,
+                         1,
+                         {"10.0.0.1:7700", "10.0.0.2:7700", ""},
+                         {std::byte{1}, std::byte{2}},
+                         3,
+                         std::int64_t{5} << 30U,
+                         {{ContentId{1000}, ContentId{1001}, ContentId{7}}, {}},
+                         ResultContents{"Z", ShardTransaction{12}, ContentId{1 << 20}}};
+  return {control::Hello{kControlVersion, 99, milliseconds(1000)},
+          control::Heartbeat{},
+          run,
+          control::Stop{7, {ErrorKind::Cancelled, "the statement was cancelled", ""}},
+          control::Drain{},
+          control::Put{ShardTransaction{1}, {{ContentId{5}, "A", {std::byte{9}}}, {ContentId{6}, "A", {}}}},
+          control::Fetch{1, ContentId{-5}},
+          control::Prepare{2, ShardTransaction{1}, 40},
+          control::Commit{3, ShardTransaction{1}, {{ContentId{5}, ContentId{6}}}},
+          control::Abort{ShardTransaction{1}},
+          control::Drop{4, {ContentId{5}, ContentId{6}, ContentId{100}}},
+          control::AskUndecided{5}};
+}
+
+RankReport report() {
+  StepProfile step{0.5, 0.25, 1, 2, 3, 4, 5, 6, NodeProfile{1.5, 7, 8, 9, 10, 11, 12}};
+  return {DistributedProfile{{step, {}}, 2.5, 100, 50}, {StoredTile{3, 4, 0xFFFFFFFFFFFFFFFF}}};
+}
+
+std::vector<ToCoordinator> messages_to_coordinator() {
+  return {control::Welcome{kControlVersion, "0.1.0", DataId{77}, "10.0.0.1:7700", 8, 1 << 30},
+          control::Refusal{{ErrorKind::Value, "no", "yes"}},
+          control::Pulse{WorkerLoad{true, 2, 3, 4, 5, 6, 7}},
+          control::Done{7, report()},
+          control::Done{8, RemoteError{ErrorKind::MemoryLimit, "too much", "less"}},
+          control::Leave{"it was drained"},
+          control::Reply{1, RemoteError{ErrorKind::Io, "the disk is full", ""}},
+          control::Reply{2, control::Acknowledged{}},
+          control::Reply{3, control::Content{std::vector<std::byte>{std::byte{3}}}},
+          control::Reply{4, control::Content{}},
+          control::Reply{5, control::Undecided{{ShardTransaction{3}, ShardTransaction{9}}}}};
+}
+
+template <class F>
+ErrorKind kind_of_failure(F f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.kind();
+  }
+  ADD_FAILURE() << "nothing failed";
+  return ErrorKind::Internal;
+}
+
+TEST(ControlMessage, MessagesToWorkersArriveAsTheyWereSent) {
+  const auto messages = messages_to_worker();
+  EXPECT_EQ(messages.size(), std::variant_size_v<ToWorker>) << "every kind is tested";
+  for (const auto& message : messages) EXPECT_EQ(decode_to_worker(encode(message)), message) << message.index();
+}
+
+TEST(ControlMessage, MessagesToCoordinatorsArriveAsTheyWereSent) {
+  for (const auto& message : messages_to_coordinator()) {
+    const auto bytes = encode(message);
+    const auto got = decode_to_coordinator(bytes);
+    EXPECT_EQ(got.index(), message.index());
+    EXPECT_EQ(encode(got), bytes) << message.index();
+  }
+  const auto done = std::get<control::Done>(decode_to_coordinator(encode(control::Done{7, report()})));
+  const auto& got = std::get<RankReport>(done.outcome);
+  EXPECT_EQ(got.stored, report().stored);
+  ASSERT_EQ(got.profile.steps.size(), 2U);
+  EXPECT_EQ(got.profile.steps[0].messages_received, 4);
+  EXPECT_EQ(got.profile.steps[0].compute.elements, 12);
+  EXPECT_EQ(got.profile.workspace_bytes, 50);
+}
+
+TEST(ControlMessage, EveryPrefixIsRefused) {
+  for (const auto& message : messages_to_worker()) {
+    const auto bytes = encode(message);
+    for (std::size_t size = 0; size < bytes.size(); ++size)
+      EXPECT_EQ(kind_of_failure([&] { decode_to_worker(std::span(bytes).first(size)); }), ErrorKind::Corrupt);
+  }
+  for (const auto& message : messages_to_coordinator()) {
+    const auto bytes = encode(message);
+    for (std::size_t size = 0; size < bytes.size(); ++size)
+      EXPECT_EQ(kind_of_failure([&] { decode_to_coordinator(std::span(bytes).first(size)); }), ErrorKind::Corrupt);
+  }
+}
+
+TEST(ControlMessage, OtherVersionsAreToldApartFromNonsense) {
+  auto hello = encode(ToWorker(control::Hello{kControlVersion + 1, 0, milliseconds(1000)}));
+  hello.push_back(std::byte{1});  // a field of the future
+  EXPECT_EQ(kind_of_failure([&] { decode_hello(hello); }), ErrorKind::Unsupported);
+  const auto welcome = encode(ToCoordinator(control::Welcome{kControlVersion + 1, "9", DataId{1}, "", 1, 1}));
+  EXPECT_EQ(kind_of_failure([&] { decode_welcome(welcome); }), ErrorKind::Unsupported);
+  const auto nonsense = std::as_bytes(std::span("GET / HTTP/1.1\r\n"));
+  EXPECT_EQ(kind_of_failure([&] { decode_hello(nonsense); }), ErrorKind::Corrupt);
+  EXPECT_EQ(kind_of_failure([&] { decode_welcome(nonsense); }), ErrorKind::Corrupt);
+}
+
+TEST(ControlMessage, ARefusalIsThrown) {
+  const auto refusal = encode(ToCoordinator(control::Refusal{{ErrorKind::Value, "another database", "a hint"}}));
+  try {
+    decode_welcome(refusal);
+    FAIL() << "it was taken for a welcome";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.message(), "another database");
+    EXPECT_EQ(error.hint(), "a hint");
+  }
+}
+
+}  // namespace
+}  // namespace eindb

@@ -1,0 +1,142 @@
+"""Workers are killed, stopped, or cut off at random moments of a statement: it ends with the right result or with an
+error that names the worker and, where its data is gone, the tensor. Never wrong, never hung.
+
+    kill_test.py EINDB
+
+EINDB_KILLS is how many times in all (12). Moments are random with a fixed seed, from before a statement begins to after
+it has ended.
+"""
+
+import os
+import random
+import signal
+import threading
+import time
+import unittest
+
+import psycopg
+
+from nodes import HEARTBEAT_MS, Cluster
+
+KILLS = int(os.environ.get("EINDB_KILLS", "12"))
+WORKERS = 4
+N = 700
+# A worker is given up after three heartbeats; the statement runs again then. Other work on the machine takes its time.
+MOST_EXTRA_SECONDS = 3 * HEARTBEAT_MS / 1000 + 5
+
+# Values are small whole numbers, so that sums are the same in whatever order.
+SCRIPT = f"""
+CREATE TENSOR Kept FLOAT64 REPLICAS 2 AS EINSUM Kept[i {N}, j {N}] = (i * 7 + j * 3) % 5;
+CREATE TENSOR Single FLOAT64 AS EINSUM Single[i {N}, j {N}] = (i * 7 + j * 3) % 5;
+"""
+QUERY = """
+WITH P[i,k] = SUM({0}[i,j] * {0}[j,k]), Q[i,k] = SUM(P[i,j] * {0}[j,k])
+EINSUM Z[] = SUM(Q[i,j] * {0}[j,i])
+"""
+WRITE = """
+CREATE TENSOR Made REPLICAS 2 AS WITH P[i,k] = SUM({0}[i,j] * {0}[j,k])
+EINSUM Made[i,k] = SUM(P[i,j] * {0}[j,k])
+"""
+MADE = "EINSUM Z[] = SUM(Made[i,j] * Kept[j,i])"
+
+
+class Kills(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = Cluster(WORKERS, behind_proxies=True)
+        cls.connection = cls.cluster.connect()
+        for statement in SCRIPT.strip().split(";\n"):
+            cls.connection.execute(statement)
+        start = time.monotonic()
+        cls.expected = cls.value(QUERY.format("Kept"))
+        cls.seconds = time.monotonic() - start
+        if cls.value(QUERY.format("Single")) != cls.expected:
+            raise AssertionError("both tensors have the same values")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.connection.close()
+        cls.cluster.close()
+
+    @classmethod
+    def value(cls, query):
+        return cls.connection.execute(query).fetchone()[-1]
+
+    def states(self):
+        cursor = self.connection.execute("SHOW WORKERS")
+        names = [column.name for column in cursor.description]
+        return {row[names.index("address")]: row[names.index("state")] for row in cursor.fetchall()}
+
+    def harm(self, worker, how):
+        if how == "kill":
+            worker.signal(signal.SIGKILL)
+        elif how == "stop":
+            worker.signal(signal.SIGSTOP)
+        else:
+            worker.proxy.cut()
+
+    def heal(self, worker, how):
+        if how == "kill":
+            worker.process.wait(20)
+            worker.process.stdout.close()
+            worker.start()
+        elif how == "stop":
+            worker.signal(signal.SIGCONT)
+        else:
+            worker.proxy.mend()
+        end = time.monotonic() + 20
+        while set(self.states().values()) != {"up"}:
+            self.assertLess(time.monotonic(), end, f"a worker does not come back: {self.states()}")
+            time.sleep(0.02)
+
+    def run_harmed(self, worker, how, statement, delay):
+        """The statement's rows, or its error; and how long it took from the harm on."""
+        timer = threading.Timer(delay, self.harm, (worker, how))
+        timer.start()
+        try:
+            rows = self.connection.execute(statement)
+            outcome = rows.fetchone()[-1] if rows.description else None
+        except psycopg.Error as error:
+            outcome = error
+        ended = time.monotonic()
+        timer.join()
+        return outcome, ended
+
+    def check(self, number, moments):
+        how = ("kill", "stop", "cut")[number % 3]
+        tensor = ("Kept", "Single")[number // 3 % 2]
+        writes = number // 6 % 2 == 1
+        worker = moments.choice(self.cluster.workers)
+        statement = (WRITE if writes else QUERY).format(tensor)
+        delay = moments.uniform(0, 1.3 * self.seconds)
+        with self.subTest(number=number, how=how, tensor=tensor, writes=writes, delay=round(delay, 3)):
+            start = time.monotonic()
+            outcome, ended = self.run_harmed(worker, how, statement, delay)
+            limit = delay + 3 * self.seconds + MOST_EXTRA_SECONDS
+            self.assertLess(ended - start, limit, "it takes too long")
+            if isinstance(outcome, psycopg.Error):
+                # What has two replicas is not lost with one worker.
+                self.assertEqual(tensor, "Single", outcome)
+                self.assertEqual(outcome.sqlstate, "58000", outcome)
+                self.assertIn(worker.address, str(outcome))
+                self.assertIn("Single", str(outcome))
+            elif not writes:
+                self.assertEqual(outcome, self.expected)
+            self.heal(worker, how)
+            if writes:
+                exists = self.connection.execute("SHOW TENSORS").fetchall()
+                made = any(row[0] == "Made" for row in exists)
+                self.assertEqual(made, not isinstance(outcome, psycopg.Error), "all or nothing")
+                if made:
+                    self.assertEqual(self.value(MADE), self.expected)
+                    self.connection.execute("DROP TENSOR Made")
+            self.assertEqual(self.value(QUERY.format("Single")), self.expected)
+
+    def test_right_or_named(self):
+        moments = random.Random(7)
+        for number in range(KILLS):
+            self.check(number, moments)
+
+
+if __name__ == "__main__":
+    unittest.main()

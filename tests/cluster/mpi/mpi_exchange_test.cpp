@@ -1,0 +1,107 @@
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+#include <numeric>
+
+#include "common/error.hpp"
+#include "tests/cluster/mpi/world_of_tests.hpp"
+#include "tests/executor/exchange_checks.hpp"
+
+namespace eindb {
+namespace {
+
+/// The next statement's. Tests run in the same order at all ranks.
+std::unique_ptr<Exchange> next_exchange() {
+  static std::uint64_t statement = 0;
+  return world_of_tests()->exchange(++statement);
+}
+
+Exchange::Group everyone() {
+  Exchange::Group group(world_of_tests()->size());
+  std::iota(group.begin(), group.end(), Rank{0});
+  return group;
+}
+
+class MpiExchangeTest : public testing::TestWithParam<ExchangeCheck> {};
+
+TEST_P(MpiExchangeTest, DoesWhatExchangesDo) { GetParam().run(*next_exchange()); }
+
+INSTANTIATE_TEST_SUITE_P(All, MpiExchangeTest, testing::ValuesIn(exchange_checks().begin(), exchange_checks().end()),
+                         [](const auto& test) { return test.param.name; });
+
+/// The kind of the Error that `f` throws.
+template <class F>
+ErrorKind kind_of_error(F f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.kind();
+  }
+  ADD_FAILURE() << "no error";
+  return ErrorKind::Internal;
+}
+
+// Statements fail and succeed in turns, at another rank each time, while the others are in collectives of groups that
+// the failing rank does not belong to: nobody is left in one, and what a statement left behind does not disturb the
+// next.
+TEST(MpiExchange, FailureOfOneRankEndsTheStatementOfAllAndNoneAfterIt) {
+  const auto size = world_of_tests()->size();
+  if (size < 3) GTEST_SKIP() << "needs a rank apart from a group of two";
+  for (std::size_t round = 0; round < 60; ++round) {
+    const auto failing = static_cast<Rank>(round % size);
+    auto group = everyone();
+    std::erase(group, failing);
+    {
+      const auto exchange = next_exchange();
+      const auto kind = kind_of_error([&] {
+        if (exchange->rank() == failing) {
+          exchange->abort(std::make_exception_ptr(Error(ErrorKind::Shape, "no")));
+          exchange->barrier(everyone());
+        }
+        std::vector<std::byte> mine(1000 * (round % 3));
+        std::vector<std::byte> all(mine.size() * group.size());
+        while (true) exchange->all_gather(group, mine, all);
+      });
+      EXPECT_EQ(kind, ErrorKind::Shape);
+    }
+    const auto exchange = next_exchange();
+    exchange->barrier(everyone());
+  }
+}
+
+// A rank that ends its statement while others still want something of it is not waited for, whether it leads or not.
+TEST(MpiExchange, RankThatHasLeftIsNotWaitedFor) {
+  if (world_of_tests()->size() == 1) GTEST_SKIP() << "needs another rank";
+  for (std::size_t left = 0; left < world_of_tests()->size(); ++left) {
+    const auto exchange = next_exchange();
+    if (exchange->rank() == left) continue;
+    EXPECT_EQ(kind_of_error([&] { exchange->barrier(everyone()); }), ErrorKind::WorkerLost);
+  }
+}
+
+// An exception on its way through a rank's statement reaches the others, though nobody calls abort().
+TEST(MpiExchange, DestroyedByAnExceptionItIsAborted) {
+  if (world_of_tests()->size() == 1) GTEST_SKIP() << "needs another rank";
+  const auto run = [] {
+    const auto exchange = next_exchange();
+    if (exchange->rank() == 1) throw Error(ErrorKind::MemoryLimit, "full");
+    exchange->barrier(everyone());
+  };
+  EXPECT_EQ(kind_of_error(run), world_of_tests()->rank() == 1 ? ErrorKind::MemoryLimit : ErrorKind::WorkerLost);
+}
+
+// Ranks that do not do the same would give each other nonsense, or wait forever.
+TEST(MpiExchange, DifferentOperationsAreAnError) {
+  if (world_of_tests()->size() == 1) GTEST_SKIP() << "needs another rank";
+  const auto exchange = next_exchange();
+  const auto run = [&] {
+    std::vector<std::byte> mine(exchange->rank() == 1 ? 8 : 16);
+    std::vector<std::byte> all(mine.size() * exchange->size());
+    exchange->all_gather(everyone(), mine, all);
+  };
+  EXPECT_EQ(kind_of_error(run), ErrorKind::Internal);
+}
+
+}  // namespace
+}  // namespace eindb

@@ -1,0 +1,175 @@
+"""A cluster to test: `eindb worker` processes and an `eindb serve` that uses them, all on loopback.
+
+The program is the first argument of the tests' command.
+"""
+
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+
+import psycopg
+
+EINDB = sys.argv.pop(1)
+HEARTBEAT_MS = 200
+
+
+def ready_port(process, seconds=20):
+    """The port that a program says it listens on, at the end of its first line."""
+    if not select.select([process.stdout], [], [], seconds)[0]:
+        raise TimeoutError("the program does not say that it listens")
+    return int(process.stdout.readline().rsplit(":", 1)[-1].split()[-1])
+
+
+class Proxy:
+    """Stands between a worker and everyone else, so that its network can be cut without its knowledge."""
+
+    def __init__(self, port):
+        self._target = port
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+        self._lock = threading.Lock()
+        self._pairs = []
+        self._is_cut = False
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self):
+        while True:
+            try:
+                client, _ = self._listener.accept()
+            except OSError:
+                return
+            try:
+                worker = socket.create_connection(("127.0.0.1", self._target), timeout=5)
+            except OSError:
+                client.close()
+                continue
+            for end in (client, worker):
+                end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                end.settimeout(None)
+            with self._lock:
+                self._pairs.append((client, worker))
+            for source, target in ((client, worker), (worker, client)):
+                threading.Thread(target=self._forward, args=(source, target), daemon=True).start()
+
+    def _forward(self, source, target):
+        try:
+            while data := source.recv(1 << 18):
+                while self._is_cut:  # nothing comes through, and nobody is told
+                    threading.Event().wait(0.01)
+                target.sendall(data)
+            target.shutdown(socket.SHUT_WR)
+        except OSError:
+            for end in (source, target):
+                end.close()
+
+    def cut(self):
+        self._is_cut = True
+
+    def mend(self):
+        """What hung is closed, as it is when a route comes back after a while."""
+        with self._lock:
+            pairs, self._pairs = self._pairs, []
+        for pair in pairs:
+            for end in pair:
+                try:
+                    end.shutdown(socket.SHUT_RDWR)
+                except OSError:
+                    pass
+        self._is_cut = False
+
+    def close(self):
+        self.mend()
+        self._listener.close()
+
+
+class Worker:
+    """`eindb worker` with a data directory of its own; it can be started again on the same port."""
+
+    def __init__(self, folder, behind_proxy=False, options=()):
+        self.folder = folder
+        self._options = options
+        self._port = 0
+        self.process = None
+        self.proxy = None
+        self.start()
+        if behind_proxy:
+            self.proxy = Proxy(self._port)
+
+    @property
+    def address(self):
+        return f"127.0.0.1:{self.proxy.port if self.proxy else self._port}"
+
+    def start(self):
+        command = [EINDB, "worker", "--listen", f"127.0.0.1:{self._port}", "--data", self.folder, *self._options]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self._port = ready_port(self.process)
+
+    def signal(self, number):
+        self.process.send_signal(number)
+
+    def end(self, number=signal.SIGTERM):
+        if self.process.poll() is None:
+            self.signal(signal.SIGCONT)
+            self.signal(number)
+        try:
+            return self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise
+        finally:
+            self.process.stdout.close()
+
+    def close(self):
+        if self.process.poll() is None:
+            self.end(signal.SIGKILL)
+        if self.proxy:
+            self.proxy.close()
+
+
+class Cluster:
+    """So many workers, and a server with a database that uses them."""
+
+    def __init__(self, workers, behind_proxies=False, options=(), worker_options=()):
+        self._folder = tempfile.TemporaryDirectory()
+        self.workers = []
+        self.server = None
+        self._options = options
+        try:
+            for n in range(workers):
+                folder = os.path.join(self._folder.name, f"w{n}")
+                self.workers.append(Worker(folder, behind_proxies, worker_options))
+            self.start_server()
+        except BaseException:
+            self.close()
+            raise
+
+    def start_server(self):
+        addresses = ",".join(worker.address for worker in self.workers)
+        command = [EINDB, "serve", os.path.join(self._folder.name, "s.db"), "--listen", "127.0.0.1:0",
+                   "--workers", addresses, "--heartbeat", f"{HEARTBEAT_MS}ms", "--log-level", "error",
+                   *self._options]  # fmt: skip
+        self.server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        self.port = ready_port(self.server)
+
+    def end_server(self, number=signal.SIGTERM):
+        self.server.send_signal(number)
+        status = self.server.wait(20)
+        self.server.stdout.close()
+        self.server = None
+        return status
+
+    def connect(self):
+        return psycopg.connect(host="127.0.0.1", port=self.port, user="ada", dbname="s", autocommit=True)
+
+    def close(self):
+        for worker in self.workers:
+            worker.close()
+        if self.server:
+            self.end_server(signal.SIGKILL)
+        self._folder.cleanup()

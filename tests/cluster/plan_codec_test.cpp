@@ -1,0 +1,182 @@
+// Plans arrive as they were sent, and bytes that are no plan are refused without harm.
+#include "cluster/plan_codec.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+
+#include "common/error.hpp"
+#include "tests/cluster/random_plan.hpp"
+
+namespace eindb {
+namespace {
+
+bool same(double a, double b) { return std::memcmp(&a, &b, sizeof a) == 0; }
+bool same(const ScalarPtr& a, const ScalarPtr& b) {
+  return (a == nullptr) == (b == nullptr) && (a == nullptr || equal(*a, *b));
+}
+bool same(const EinSum& a, const EinSum& b) {
+  return a.inputs == b.inputs && a.output == b.output && a.aggregated == b.aggregated && a.aggregate == b.aggregate &&
+         same(a.expression, b.expression) && same(a.epilogue, b.epilogue);
+}
+bool same(const JoinStep& a, const JoinStep& b) {
+  return a.vertex == b.vertex && a.inputs == b.inputs && same(a.einsum, b.einsum) && a.compute_dtype == b.compute_dtype;
+}
+bool same(const JoinNode& a, const JoinNode& b) {
+  return a.inputs == b.inputs && same(a.einsum, b.einsum) && a.partition == b.partition &&
+         a.compute_dtype == b.compute_dtype && a.rows == b.rows &&
+         std::equal(a.steps.begin(), a.steps.end(), b.steps.begin(), b.steps.end(),
+                    [](const auto& x, const auto& y) { return same(x, y); });
+}
+bool same(const ScanStep& a, const ScanStep& b) { return a.tensor == b.tensor && a.holders == b.holders; }
+bool same(const RedistributeStep& a, const RedistributeStep& b) { return a.input == b.input; }
+bool same(const ReduceStep& a, const ReduceStep& b) { return a.input == b.input; }
+bool same(const ComputeStep& a, const ComputeStep& b) {
+  return a.inputs == b.inputs && same(a.join, b.join) && a.blocks == b.blocks && a.at == b.at;
+}
+bool same(const DistributedStep& a, const DistributedStep& b) {
+  const auto same_op = [&](const auto& op) {
+    const auto* other = std::get_if<std::decay_t<decltype(op)>>(&b.op);
+    return other != nullptr && same(op, *other);
+  };
+  return std::visit(same_op, a.op) && a.vertex == b.vertex && a.dtype == b.dtype && a.grid == b.grid &&
+         a.placement == b.placement && same(a.bytes, b.bytes) && same(a.most_bytes, b.most_bytes);
+}
+
+std::vector<std::byte> encode(const PlacedPlan& placed) { return encode_plan(placed.plan, placed.holders); }
+
+bool is_refused(std::span<const std::byte> bytes) {
+  try {
+    decode_plan(bytes);
+    return false;
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::Corrupt);
+    return true;
+  }
+}
+
+TEST(PlanCodec, PlansArriveAsTheyWereSent) {
+  std::mt19937_64 random(1);
+  for (int n = 0; n < 300; ++n) {
+    const auto sent = random_plan(random);
+    const auto got = decode_plan(encode(sent));
+    EXPECT_EQ(got.plan.ranks, sent.plan.ranks);
+    EXPECT_EQ(got.plan.coordinator, sent.plan.coordinator);
+    EXPECT_EQ(got.plan.holder_lists, sent.plan.holder_lists);
+    EXPECT_EQ(got.holders, sent.holders);
+    ASSERT_EQ(got.plan.labels.size(), sent.plan.labels.size());
+    for (std::size_t l = 0; l < sent.plan.labels.size(); ++l) {
+      EXPECT_EQ(got.plan.labels.name(Label(l)), sent.plan.labels.name(Label(l)));
+      EXPECT_EQ(got.plan.labels.extent(Label(l)), sent.plan.labels.extent(Label(l)));
+    }
+    ASSERT_EQ(got.plan.steps.size(), sent.plan.steps.size());
+    for (std::size_t s = 0; s < sent.plan.steps.size(); ++s)
+      EXPECT_TRUE(same(got.plan.steps[s], sent.plan.steps[s])) << "plan " << n << ", step " << s;
+  }
+}
+
+TEST(PlanCodec, EveryPrefixIsRefused) {
+  std::mt19937_64 random(2);
+  for (int n = 0; n < 20; ++n) {
+    const auto bytes = encode(random_plan(random));
+    for (std::size_t size = 0; size < bytes.size(); ++size) EXPECT_TRUE(is_refused(std::span(bytes).first(size)));
+  }
+}
+
+TEST(PlanCodec, WhatIsBehindThePlanIsRefused) {
+  std::mt19937_64 random(3);
+  auto bytes = encode(random_plan(random));
+  bytes.push_back(std::byte{0});
+  EXPECT_TRUE(is_refused(bytes));
+}
+
+// A changed byte is refused, or gives another plan that has exactly these bytes.
+TEST(PlanCodec, ChangedBytesAreRefusedOrMeanSomethingElse) {
+  std::mt19937_64 random(4);
+  int refused = 0;
+  for (int n = 0; n < 40; ++n) {
+    const auto sent = encode(random_plan(random));
+    for (std::size_t at = 0; at < sent.size(); ++at) {
+      auto bytes = sent;
+      bytes[at] ^= static_cast<std::byte>(std::uniform_int_distribution<int>(1, 255)(random));
+      if (is_refused(bytes)) ++refused;
+      else EXPECT_EQ(encode(decode_plan(bytes)), bytes) << "plan " << n << ", byte " << at;
+    }
+  }
+  EXPECT_GT(refused, 0);
+}
+
+TEST(PlanCodec, NumbersHaveOneForm) {
+  std::mt19937_64 random(5);
+  PlacedPlan placed;
+  placed.plan.ranks = 3;
+  auto bytes = encode(placed);
+  ASSERT_EQ(bytes[1], std::byte{3});
+  bytes[1] = std::byte{0x83};
+  bytes.insert(bytes.begin() + 2, std::byte{0});  // 3 in two groups
+  EXPECT_TRUE(is_refused(bytes));
+}
+
+// A message of a few bytes that speaks of 2^60 labels, steps or tiles takes no memory for them.
+TEST(PlanCodec, CountsAreNotBelieved) {
+  const std::vector<std::byte> huge(8, std::byte{0xFF});
+  for (std::size_t at = 3; at < 6; ++at) {
+    auto bytes = encode(PlacedPlan{});
+    bytes.erase(bytes.begin() + static_cast<std::ptrdiff_t>(at));
+    bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(at), huge.begin(), huge.end());
+    bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(at + huge.size()), std::byte{0x0F});
+    EXPECT_TRUE(is_refused(bytes)) << at;
+  }
+}
+
+ScalarPtr nested(int depth) {
+  auto e = ScalarExpression::operand(0);
+  for (int n = 1; n < depth; ++n) e = ScalarExpression::call(ScalarOp::Exp, {e});
+  return e;
+}
+
+PlacedPlan with_expression(ScalarPtr expression) {
+  PlacedPlan placed;
+  ComputeStep compute;
+  compute.join.einsum.expression = std::move(expression);
+  placed.plan.steps.push_back({compute, VertexId(0), DType::Float64, {}, BlockPlacement{}, 0, 0});
+  return placed;
+}
+
+TEST(PlanCodec, ExpressionsNestOnlySoDeep) {
+  const auto deepest = encode(with_expression(nested(kMaxEncodedDepth)));
+  EXPECT_EQ(encode(decode_plan(deepest)), deepest);
+  try {
+    encode(with_expression(nested(kMaxEncodedDepth + 1)));
+    FAIL() << "it was encoded";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::Unsupported);
+    EXPECT_FALSE(error.hint().empty());
+  }
+  // One EXP more than what may be: kind, operation, count.
+  auto bytes = deepest;
+  const std::array exp{std::byte{7}, static_cast<std::byte>(ScalarOp::Exp), std::byte{1}};
+  const auto first = std::search(bytes.begin(), bytes.end(), exp.begin(), exp.end());
+  ASSERT_NE(first, bytes.end());
+  bytes.insert(first, exp.begin(), exp.end());
+  EXPECT_TRUE(is_refused(bytes));
+}
+
+// Lists of holders that are too short would be read beyond their end.
+TEST(PlanCodec, HoldersFitTheirGrids) {
+  PlacedPlan placed;
+  placed.plan.holder_lists = 1;
+  const TileGrid grid(Shape({4, 4}), {2, 2});
+  placed.plan.steps.push_back(
+      {ScanStep{InputTensor{"X", DType::Float64, grid}, 0}, VertexId(0), DType::Float64, grid, std::size_t{0}, 0, 0});
+  placed.holders = {TileHolders{{0, 1, 2, 3, 3}, {0, 0, 0}}};
+  EXPECT_EQ(decode_plan(encode(placed)).holders, placed.holders);
+  placed.holders = {TileHolders{{0, 1, 2, 3}, {0, 0, 0}}};
+  EXPECT_TRUE(is_refused(encode(placed)));
+  placed.holders = {TileHolders{{0, 1, 2, 3, 3}, {0, 7, 0}}};  // there is no rank 7
+  EXPECT_TRUE(is_refused(encode(placed)));
+}
+
+}  // namespace
+}  // namespace eindb

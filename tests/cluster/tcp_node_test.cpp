@@ -1,0 +1,471 @@
+// Nodes among themselves, and nodes among strangers: whoever sends what no node sends is shown the door, with a line in
+// the log, and everyone else goes on.
+
+#include "cluster/tcp_node.hpp"
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <deque>
+#include <fstream>
+#include <thread>
+
+#include "common/error.hpp"
+#include "tests/cluster/local_nodes.hpp"
+#include "tests/cluster/raw_peer.hpp"
+#include "tests/executor/rank_threads.hpp"
+#include "tests/storage/scratch_directory.hpp"
+
+namespace eindb {
+namespace {
+
+using namespace std::chrono_literals;
+using Bytes = std::vector<std::byte>;
+
+constexpr const char* kSecretText = "a secret of the cluster";
+const ClusterSecret kSecret = ClusterSecret::of(kSecretText);
+
+std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
+
+std::string text_of(const std::optional<Bytes>& bytes) {
+  return bytes ? std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size()) : "nothing";
+}
+
+template <class F>
+Error error_of(F f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error;
+  }
+  ADD_FAILURE() << "no error";
+  return {ErrorKind::Internal, ""};
+}
+
+/// A node that keeps the channels that others open to it.
+class Listener {
+ public:
+  explicit Listener(TcpNodeOptions options = local_options(kSecretText)) {
+    options.log = [this](std::string_view line) { log.add(line); };
+    options.handshake_time = 300ms;
+    options.on_channel = [this](std::unique_ptr<Channel> channel, const std::string& /*name*/) {
+      const std::lock_guard lock(mutex_);
+      channels_.push_back(std::move(channel));
+      changed_.notify_all();
+    };
+    node.emplace(std::move(options));
+  }
+
+  std::unique_ptr<Channel> next_channel() {
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait_for(lock, 5s, [&] { return !channels_.empty(); })) return nullptr;
+    auto channel = std::move(channels_.front());
+    channels_.pop_front();
+    return channel;
+  }
+
+  /// That it does for others what it always did.
+  void expect_to_go_on() {
+    TcpNode other(local_options(kSecretText));
+    const auto ours = other.connect(address_of(*node));
+    const auto theirs = next_channel();
+    ASSERT_NE(theirs, nullptr);
+    ours->send(bytes_of("hello"));
+    EXPECT_EQ(text_of(theirs->receive(5s)), "hello");
+  }
+
+  LoggedLines log;
+
+ private:
+  std::mutex mutex_;  // guards channels_
+  std::condition_variable changed_;
+  std::deque<std::unique_ptr<Channel>> channels_;
+
+ public:
+  std::optional<TcpNode> node;  // ends first
+};
+
+// ---- Who may be a node ---------------------------------------------------------------------------------------------
+
+TEST(TcpNode, AnotherSecretIsRefusedAfterAWhile) {
+  Listener listener;
+  TcpNode stranger(local_options("another secret"));
+  const auto begin = std::chrono::steady_clock::now();
+  const auto error = error_of([&] { stranger.connect(address_of(*listener.node)); });
+  EXPECT_EQ(error.kind(), ErrorKind::Permission);
+  EXPECT_NE(error.message().find("the nodes do not have the same secret"), std::string::npos);
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, 900ms) << "guessing has to take its time";
+  EXPECT_TRUE(listener.log.has("refused: the nodes do not have the same secret"));
+  listener.expect_to_go_on();
+}
+
+TEST(TcpNode, WithoutASecretItStaysOnThisMachine) {
+  auto options = local_options();
+  options.listen = "0.0.0.0:0";
+  const auto listening = error_of([&] { TcpNode node(options); });
+  EXPECT_EQ(listening.kind(), ErrorKind::Permission);
+  EXPECT_NE(listening.hint().find("--secret-file"), std::string::npos);
+  TcpNode node(local_options());
+  EXPECT_EQ(error_of([&] { node.connect("192.0.2.1:7700"); }).kind(), ErrorKind::Permission);
+  EXPECT_EQ(error_of([&] { node.connect("nowhere"); }).kind(), ErrorKind::Value);
+}
+
+TEST(TcpNode, NobodyAnswersIsAnErrorThatNamesTheAddress) {
+  std::string address;
+  {
+    TcpNode gone(local_options());
+    address = address_of(gone);
+  }
+  TcpNode node(local_options());
+  const auto error = error_of([&] { node.connect(address); });
+  EXPECT_EQ(error.kind(), ErrorKind::WorkerLost);
+  EXPECT_NE(error.message().find(address), std::string::npos) << error.message();
+}
+
+TEST(ClusterSecret, IsTheFirstLineOfAPrivateFile) {
+  const ScratchDirectory scratch;
+  const auto path = scratch.file("secret");
+  write_file(path, std::string(kSecretText) + "\nwhat follows is no part of it\n");
+  namespace fs = std::filesystem;
+  fs::permissions(path, fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_EQ(ClusterSecret::from_file(path).key().bytes, kSecret.key().bytes);
+  EXPECT_TRUE(ClusterSecret::from_file(path).is_given());
+  fs::permissions(path, fs::perms::others_read, fs::perm_options::add);
+  EXPECT_EQ(error_of([&] { ClusterSecret::from_file(path); }).kind(), ErrorKind::Value);
+  const auto empty = scratch.file("short");
+  write_file(empty, "short\n");
+  fs::permissions(empty, fs::perms::owner_read);
+  EXPECT_NE(error_of([&] { ClusterSecret::from_file(empty); }).message().find("too short"), std::string::npos);
+  EXPECT_EQ(error_of([&] { ClusterSecret::from_file(scratch.file("none")); }).kind(), ErrorKind::Io);
+}
+
+// ---- Strangers -----------------------------------------------------------------------------------------------------
+
+TEST(TcpNode, StrangersAreClosedAndLogged) {
+  Listener listener;
+  const std::string huge("EINH\1\0\1\0\xFF\xFF\xFF\x7F", 12);
+  for (const auto& bytes : {std::string("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), huge, std::string(5000, '\0')}) {
+    RawPeer stranger(listener.node->port());
+    stranger.send(bytes);
+    EXPECT_TRUE(stranger.is_closed());
+  }
+  EXPECT_TRUE(listener.log.has("refused: the other side is no node of a cluster"));
+  EXPECT_TRUE(listener.log.has("refused: a message of the handshake is malformed"));
+  listener.expect_to_go_on();
+}
+
+TEST(TcpNode, SilenceIsNotWaitedForLong) {
+  Listener listener;
+  RawPeer silent(listener.node->port());
+  RawPeer half(listener.node->port());
+  half.send(std::string("EINH\1\0", 6));
+  EXPECT_TRUE(silent.is_closed());
+  EXPECT_TRUE(half.is_closed());
+  EXPECT_TRUE(listener.log.has("said nothing for too long"));
+  listener.expect_to_go_on();
+}
+
+TEST(TcpNode, AnotherVersionIsToldWhy) {
+  Listener listener;
+  RawPeer other(listener.node->port());
+  Handshake newer(Handshake::Side::Connects, kSecret, {}, "", 2);
+  other.send(newer.take_output());
+  EXPECT_TRUE(other.is_closed());
+  EXPECT_TRUE(listener.log.has("one node speaks version 1 of the cluster's protocol, the other version 2"));
+}
+
+TEST(TcpNode, ManySilentStrangersKeepNobodyOut) {
+  auto options = local_options(kSecretText);
+  Listener listener(options);
+  std::vector<std::unique_ptr<RawPeer>> strangers;
+  for (int n = 0; n < 300; ++n) strangers.push_back(std::make_unique<RawPeer>(listener.node->port()));
+  listener.expect_to_go_on();
+}
+
+// ---- Frames --------------------------------------------------------------------------------------------------------
+
+constexpr FrameHeader kMessage{.kind = FrameKind::Message, .total = 5};
+
+/// A peer that has shaken hands, and the node's channel to it.
+struct RawChannel {
+  explicit RawChannel(Listener& listener, std::size_t piece = 1000) : peer(listener.node->port()) {
+    peer.authenticate(kSecret, ConnectionPurpose::Control, piece);
+    channel = listener.next_channel();
+  }
+
+  void expect_closed(Listener& listener, const std::string& why) {
+    EXPECT_TRUE(peer.is_closed());
+    EXPECT_TRUE(listener.log.has(why)) << why;
+    EXPECT_EQ(error_of([&] { channel->receive(5s); }).kind(), ErrorKind::WorkerLost);
+  }
+
+  RawPeer peer;
+  std::unique_ptr<Channel> channel;
+};
+
+TEST(TcpNode, FramesMayComeByteByByte) {
+  Listener listener;
+  RawChannel raw(listener, 1);
+  ASSERT_NE(raw.channel, nullptr);
+  EXPECT_TRUE(raw.peer.send_bytewise(raw.peer.frame(kMessage, {}, "hello")));
+  EXPECT_EQ(text_of(raw.channel->receive(5s)), "hello");
+}
+
+TEST(TcpNode, RepeatedFrameClosesTheConnection) {
+  Listener listener;
+  RawChannel raw(listener);
+  const auto frame = raw.peer.frame(kMessage, {}, "hello");
+  raw.peer.send(frame + frame);
+  EXPECT_EQ(text_of(raw.channel->receive(5s)), "hello");
+  raw.expect_closed(listener, "closed: a frame is not the next one");
+  listener.expect_to_go_on();
+}
+
+TEST(TcpNode, FrameOfAnotherConnectionClosesIt) {
+  Listener listener;
+  RawChannel one(listener);
+  RawChannel other(listener);
+  other.peer.send(one.peer.frame(kMessage, {}, "hello"));
+  other.expect_closed(listener, "closed: a frame has a wrong authentication code");
+  listener.expect_to_go_on();
+}
+
+// One bit of each field of the header, and one of the payload.
+TEST(TcpNode, AlteredFrameClosesTheConnection) {
+  Listener listener;
+  for (const std::size_t at : {0, 4, 6, 7, 8, 16, 24, 32, 36, 40, 48, 64, 68}) {
+    RawChannel raw(listener);
+    auto frame = raw.peer.frame(kMessage, {}, "hello");
+    frame[at] = static_cast<char>(frame[at] ^ 1);
+    // A head of one byte is waited for: it is not that of this frame.
+    raw.peer.send(frame);
+    raw.expect_closed(listener, "closed: a frame ");
+  }
+  listener.expect_to_go_on();
+}
+
+TEST(TcpNode, FrameThatEndsInTheMiddleIsNoMessage) {
+  Listener listener;
+  std::unique_ptr<Channel> channel;
+  {
+    RawChannel raw(listener);
+    raw.peer.send(raw.peer.frame(kMessage, {}, "hello").substr(0, 66));
+    channel = std::move(raw.channel);
+  }
+  EXPECT_EQ(error_of([&] { channel->receive(5s); }).kind(), ErrorKind::WorkerLost);
+  listener.expect_to_go_on();
+}
+
+// Somebody who is a node, but sends nonsense.
+TEST(TcpNode, MessageBeyondAnyLimitTakesNoMemory) {
+  Listener listener;
+  RawChannel raw(listener);
+  raw.peer.send(raw.peer.frame({.kind = FrameKind::Message, .total = std::uint64_t{1} << 40U}, {}, "hello"));
+  raw.expect_closed(listener, "closed: a frame is no piece of a message");
+}
+
+TEST(TcpNode, DataBetweenStatementsClosesTheConnection) {
+  Listener listener;
+  RawPeer raw(listener.node->port());
+  raw.authenticate(kSecret, ConnectionPurpose::Data);
+  raw.send(raw.frame({.kind = FrameKind::Piece, .stream = 1, .total = 5}, {}, "hello"));
+  EXPECT_TRUE(raw.is_closed());
+  EXPECT_TRUE(listener.log.has("closed: a frame does not bind the connection to a statement"));
+  listener.expect_to_go_on();
+}
+
+// ---- Channels ------------------------------------------------------------------------------------------------------
+
+class ChannelTest : public testing::Test {
+ protected:
+  ChannelTest() : other_(std::in_place, local_options(kSecretText)) {
+    ours_ = other_->connect(address_of(*listener_.node));
+    theirs_ = listener_.next_channel();
+  }
+
+  Listener listener_;
+  std::optional<TcpNode> other_;
+  std::unique_ptr<Channel> ours_;
+  std::unique_ptr<Channel> theirs_;
+};
+
+TEST_F(ChannelTest, MessagesComeWholeAndInOrder) {
+  const std::vector<std::size_t> sizes{0, 1, 100, 300'000, 0, 5'000'000, 262'144, 17};
+  std::jthread sending([&] {
+    for (std::size_t n = 0; n < sizes.size(); ++n) ours_->send(Bytes(sizes[n], static_cast<std::byte>(n)));
+  });
+  for (std::size_t n = 0; n < sizes.size(); ++n)
+    EXPECT_TRUE(theirs_->receive(5s) == Bytes(sizes[n], static_cast<std::byte>(n))) << n;
+  theirs_->send(bytes_of("and back"));
+  EXPECT_EQ(text_of(ours_->receive(5s)), "and back");
+  EXPECT_EQ(ours_->receive(1ms), std::nullopt);
+}
+
+TEST_F(ChannelTest, SenderWaitsForReceiver) {
+  std::atomic<int> sent{0};
+  std::jthread sending([&] {
+    for (; sent < 30; ++sent) ours_->send(Bytes(4'000'000, std::byte{1}));
+  });
+  std::this_thread::sleep_for(300ms);
+  EXPECT_LT(sent, 30) << "120 MB are more than may wait";
+  for (int n = 0; n < 30; ++n) ASSERT_TRUE(theirs_->receive(5s).has_value()) << n;
+}
+
+TEST_F(ChannelTest, CloseWakesBothSides) {
+  std::jthread closing([&] {
+    std::this_thread::sleep_for(20ms);
+    ours_->close();
+  });
+  EXPECT_EQ(error_of([&] { theirs_->receive(5s); }).kind(), ErrorKind::WorkerLost);
+  EXPECT_EQ(error_of([&] { ours_->receive(5s); }).message(), "the channel was closed");
+  EXPECT_THROW(ours_->send(bytes_of("late")), Error);
+}
+
+TEST_F(ChannelTest, WhatCameBeforeTheEndIsReceived) {
+  ours_->send(bytes_of("last words"));
+  EXPECT_EQ(text_of(theirs_->receive(5s)), "last words");
+  ours_->send(bytes_of("more"));
+  while (!theirs_->receive(0ms)) std::this_thread::sleep_for(1ms);
+  other_.reset();
+  EXPECT_EQ(error_of([&] { theirs_->receive(5s); }).kind(), ErrorKind::WorkerLost);
+  EXPECT_THROW(ours_->receive(5s), Error) << "the channel ends with its node";
+}
+
+// ---- Statements ----------------------------------------------------------------------------------------------------
+
+void expect_barrier(std::vector<std::unique_ptr<Exchange>>& exchanges) {
+  Exchange::Group group(exchanges.size());
+  for (Rank n = 0; n < group.size(); ++n) group[n] = n;
+  run_ranks(exchanges, [&](Exchange& exchange) { exchange.barrier(group); });
+}
+
+/// Waits until a node has that many connections that wait for a statement.
+bool gets_idle(TcpNode& node, std::size_t count) {
+  for (int n = 0; n < 500 && node.idle_connections() != count; ++n) std::this_thread::sleep_for(10ms);
+  return node.idle_connections() == count;
+}
+
+TEST(Statements, ConnectionsAreKeptForTheNext) {
+  LocalNodes nodes(3, local_options(kSecretText));
+  for (int n = 0; n < 3; ++n) {
+    auto exchanges = nodes.open();
+    expect_barrier(exchanges);
+    exchanges.clear();
+    for (std::size_t rank = 0; rank < 3; ++rank) EXPECT_TRUE(gets_idle(nodes.node(rank), 2)) << n;
+  }
+}
+
+TEST(Statements, ManyAtATimeDoNotMeet) {
+  LocalNodes nodes(3, local_options(kSecretText));
+  auto first = nodes.open();
+  auto second = nodes.open();
+  expect_barrier(second);
+  expect_barrier(first);
+  second.clear();
+  expect_barrier(first);
+}
+
+TEST(Statements, ConnectionsOfAFailedOneAreNotKept) {
+  LocalNodes nodes(2, local_options(kSecretText));
+  auto exchanges = nodes.open();
+  exchanges[0]->abort(std::make_exception_ptr(Error(ErrorKind::Cancelled, "enough")));
+  EXPECT_EQ(error_of([&] { exchanges[1]->barrier({0, 1}); }).kind(), ErrorKind::Cancelled);
+  exchanges.clear();
+  EXPECT_TRUE(gets_idle(nodes.node(0), 0));
+  EXPECT_TRUE(gets_idle(nodes.node(1), 0));
+  exchanges = nodes.open();
+  expect_barrier(exchanges);
+}
+
+TEST(Statements, RankThatLeavesIsNamed) {
+  LocalNodes nodes(2, local_options(kSecretText));
+  auto exchanges = nodes.open();
+  exchanges[0].reset();
+  const auto error = error_of([&] { exchanges[1]->barrier({0, 1}); });
+  EXPECT_EQ(error.kind(), ErrorKind::WorkerLost);
+  EXPECT_NE(error.message().find("worker " + nodes.addresses()[0] + " is lost"), std::string::npos) << error.message();
+}
+
+TEST(Statements, RankThatDoesNotComeIsNamedAndTheOthersAreTold) {
+  auto options = local_options(kSecretText);
+  options.connect_time = 300ms;
+  LocalNodes nodes(3, options);
+  std::vector<Error> errors(2, Error(ErrorKind::Internal, ""));
+  {
+    std::vector<std::jthread> threads;
+    for (Rank rank = 0; rank < 2; ++rank)
+      threads.emplace_back([&, rank] {
+        errors[rank] = error_of(
+            [&] { nodes.node(rank).open_exchange({.statement = 9, .rank = rank, .addresses = nodes.addresses()}); });
+      });
+  }
+  for (const auto& error : errors) {
+    EXPECT_EQ(error.kind(), ErrorKind::WorkerLost);
+    EXPECT_EQ(error.message(), "the coordinator has not come to the statement in time");
+  }
+}
+
+/// As a worker that was stopped: its sockets are open, but nobody reads.
+TEST(Statements, AbortGetsThroughWhereNobodyReads) {
+  class Endless : public OutgoingStreams, public IncomingStreams {
+   public:
+    std::optional<OutgoingMessage> next(Rank /*peer*/) override { return OutgoingMessage{{}, payload_}; }
+    std::span<std::byte> begin(Rank /*peer*/, std::span<const std::byte> /*header*/, std::size_t size) override {
+      return std::span(payload_).first(size);
+    }
+    void end(Rank /*peer*/) override {}
+
+   private:
+    Bytes payload_ = Bytes(4'000'000);
+  };
+  LocalNodes nodes(2, local_options(kSecretText));
+  auto exchanges = nodes.open();
+  std::jthread aborting([&] {
+    std::this_thread::sleep_for(100ms);
+    exchanges[0]->abort(std::make_exception_ptr(Error(ErrorKind::WorkerLost, "worker 1 is silent")));
+  });
+  Endless endless;
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(error_of([&] { exchanges[0]->all_to_all(endless, endless); }).message(), "worker 1 is silent");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 1s);
+}
+
+/// A node, and somebody by hand who is rank 1 of a statement with it.
+TEST(Statements, AlteredTileEndsTheStatementAndIsLogged) {
+  LoggedLines log;
+  TcpNode node(local_options(kSecretText, &log));
+  RawPeer raw(node.port());
+  raw.authenticate(kSecret, ConnectionPurpose::Data);
+  raw.send(raw.frame({.kind = FrameKind::Bind, .stream = 5}, std::string("\1\0\0\0", 4)));
+  EXPECT_EQ(raw.receive_frame().kind, FrameKind::Bound);
+  const auto exchange = node.open_exchange({.statement = 5, .rank = 0, .addresses = {address_of(node), ""}});
+  auto frame = raw.frame({.kind = FrameKind::Block, .stream = 5, .total = 5}, {}, "hello");
+  frame.back() = '!';
+  raw.send(frame);
+  Bytes in(5);
+  const auto error = error_of([&] { exchange->permute(1, 1, Bytes(5), in); });
+  EXPECT_EQ(error.kind(), ErrorKind::WorkerLost);
+  EXPECT_EQ(error.message(), "the coordinator is lost: a frame has a wrong checksum");
+  EXPECT_TRUE(log.has("closed: a frame has a wrong checksum"));
+}
+
+// Frames of one operation, where another one runs, are an error, and no data.
+TEST(Statements, FramesOfAnotherOperationOrStatementEndIt) {
+  for (const auto& header : {FrameHeader{.kind = FrameKind::Piece, .stream = 5, .total = 5},
+                             FrameHeader{.kind = FrameKind::Block, .stream = 6, .total = 5},
+                             FrameHeader{.kind = FrameKind::Block, .stream = 5, .total = 50},
+                             FrameHeader{.kind = FrameKind::Bind, .stream = 5, .total = 5}}) {
+    TcpNode node(local_options(kSecretText));
+    RawPeer raw(node.port());
+    raw.authenticate(kSecret, ConnectionPurpose::Data);
+    raw.send(raw.frame({.kind = FrameKind::Bind, .stream = 5}, std::string("\1\0\0\0", 4)));
+    const auto exchange = node.open_exchange({.statement = 5, .rank = 0, .addresses = {address_of(node), ""}});
+    raw.send(raw.frame(header, {}, "hello"));
+    Bytes in(5);
+    EXPECT_THROW(exchange->permute(1, 1, Bytes(5), in), Error);
+    EXPECT_EQ(in, Bytes(5));
+  }
+}
+
+}  // namespace
+}  // namespace eindb

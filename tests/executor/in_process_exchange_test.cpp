@@ -1,0 +1,43 @@
+#include "executor/in_process_exchange.hpp"
+
+#include <gtest/gtest.h>
+
+#include "common/error.hpp"
+#include "tests/executor/exchange_checks.hpp"
+#include "tests/executor/rank_threads.hpp"
+
+namespace eindb {
+namespace {
+
+using Parameters = std::tuple<ExchangeCheck, std::size_t>;
+
+class InProcessExchangeTest : public testing::TestWithParam<Parameters> {};
+
+TEST_P(InProcessExchangeTest, DoesWhatExchangesDo) {
+  const auto& [check, ranks] = GetParam();
+  auto exchanges = in_process_exchanges(ranks);
+  run_ranks(exchanges, check.run);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, InProcessExchangeTest,
+                         testing::Combine(testing::ValuesIn(exchange_checks().begin(), exchange_checks().end()),
+                                          testing::Values(1, 2, 3, 5)),
+                         [](const auto& test) {
+                           return std::get<0>(test.param).name + std::to_string(std::get<1>(test.param));
+                         });
+
+// A rank that ends its statement while others still want something of it is not waited for.
+TEST(InProcessExchange, RankThatHasLeftIsNotWaitedFor) {
+  auto exchanges = in_process_exchanges(2);
+  exchanges[1].reset();
+  try {
+    exchanges[0]->barrier({0, 1});
+    FAIL() << "the other rank has left";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::WorkerLost);
+    EXPECT_EQ(error.message(), "rank 1 has left");
+  }
+}
+
+}  // namespace
+}  // namespace eindb

@@ -1,0 +1,103 @@
+#!/usr/bin/python3
+"""worker_test.py EINDB SCRIPT: `eindb worker` and script/cluster as programs: how they start, refuse and end."""
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+SCRIPT = os.path.abspath(sys.argv.pop()) if len(sys.argv) > 2 else None
+EINDB = os.path.abspath(sys.argv.pop()) if len(sys.argv) > 1 else None
+
+
+class WorkerTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def start(self, *arguments):
+        worker = subprocess.Popen([EINDB, "worker", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  text=True, cwd=self.folder)
+        self.addCleanup(worker.communicate)
+        self.addCleanup(worker.kill)
+        return worker
+
+    def start_listening(self, *arguments):
+        worker = self.start("--listen", "127.0.0.1:0", *arguments)
+        line = worker.stdout.readline()
+        self.assertRegex(line, r"^listening on port \d+$")
+        return worker
+
+    def assert_refused(self, words, *arguments):
+        worker = self.start(*arguments)
+        _, said = worker.communicate(timeout=60)
+        self.assertEqual(worker.returncode, 1, said)
+        for word in words:
+            self.assertIn(word, said)
+
+    def test_signals_end_it(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            worker = self.start_listening("--data", "data")
+            worker.send_signal(number)
+            self.assertEqual(worker.wait(timeout=60), 0)
+
+    def test_a_directory_has_one_worker(self):
+        self.start_listening("--data", "data")
+        self.assert_refused(["data"], "--listen", "127.0.0.1:0", "--data", "data")
+
+    def test_mistakes_are_explained(self):
+        self.assert_refused(["--data"], "--listen", "127.0.0.1:0")
+        self.assert_refused(["secret"], "--listen", "0.0.0.0:0", "--data", "data")
+        self.assert_refused(["no size of memory", "--memory-limit 2GB"], "--listen", "127.0.0.1:0", "--data", "data",
+                            "--memory-limit", "much")
+        self.assert_refused(["--tls-ca"], "--listen", "127.0.0.1:0", "--data", "data", "--tls-cert", "a.pem")
+
+    def test_a_secret_is_a_file_of_ones_own(self):
+        secret = self.folder / "secret"
+        secret.write_text("a secret of many letters\n")
+        secret.chmod(0o644)
+        self.assert_refused(["secret"], "--listen", "127.0.0.1:0", "--data", "data", "--secret-file", "secret")
+        secret.chmod(0o600)
+        self.start_listening("--data", "data", "--secret-file", "secret")
+
+
+class ClusterScriptTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def addresses(self, stop):
+        cluster = subprocess.Popen([SCRIPT, "2", "data"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   cwd=self.folder, env=dict(os.environ, EINDB=EINDB))
+        self.addCleanup(cluster.communicate)
+        self.addCleanup(cluster.kill)
+        for line in cluster.stdout:
+            if found := re.search(r"--workers (\S+)", line):
+                break
+        cluster.send_signal(stop)
+        cluster.communicate(timeout=60)
+        return found[1].split(",")
+
+    def test_workers_start_and_stop_and_have_their_ports_again(self):
+        first = self.addresses(signal.SIGINT)
+        self.assertEqual(len(set(first)), 2)
+        self.assertEqual(self.addresses(signal.SIGTERM), first)
+        for worker in ("worker1", "worker2"):
+            # Nobody has the directory any more.
+            done = subprocess.run([EINDB, "worker", "--listen", "127.0.0.1:0", "--data", self.folder / "data" / worker,
+                                   "--memory-limit", "much"], capture_output=True, text=True, timeout=60)
+            self.assertIn("no size of memory", done.stderr)
+
+    def test_how_it_is_used(self):
+        done = subprocess.run([SCRIPT, "none"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("usage", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
