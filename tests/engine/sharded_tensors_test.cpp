@@ -214,7 +214,7 @@ TEST_F(ShardedTensorsTest, AStatementHappensWhollyOrNotAtAll) {
       if (state() != before) break;  // the rest is the telling of it
       ++old_states;
     }
-    EXPECT_GT(old_states, statement.starts_with("DROP") ? -1 : 4) << statement;
+    EXPECT_GT(old_states, statement.starts_with("DROP") ? -1 : 3) << statement;
   }
   EXPECT_EQ(state(), "B[1]1=44.000000 ");
 }

@@ -11,6 +11,7 @@
 #include "storage/shard_access.hpp"
 #include "storage/shard_file.hpp"
 #include "storage/shard_log.hpp"
+#include "storage/sharded_contents.hpp"
 
 namespace eindb {
 
