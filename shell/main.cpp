@@ -56,8 +56,11 @@ int run(const CommandLine& line) {
   Interrupts::install(interactive);
   std::optional<CommandCluster> workers;
   auto options = line.session;
-  if (!line.cluster.workers.empty())
-    options.cluster = workers.emplace(line.cluster, LogOptions{.level = LogLevel::Warning}).cluster();
+  if (!line.cluster.workers.empty()) {
+    LogOptions log;
+    log.level = LogLevel::Warning;  // who joins does not matter to a person who types
+    options.cluster = workers.emplace(line.cluster, log).cluster();
+  }
   Session session(line.database, options);
   if (workers) workers->wait_for_workers();
   for (const auto& statement : line.session_statements) session.execute(statement);
