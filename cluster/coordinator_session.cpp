@@ -52,15 +52,15 @@ CoordinatorSession::~CoordinatorSession() {
 void CoordinatorSession::leave(const std::string& reason) noexcept {
   std::unique_lock lock(mutex_);
   if (link_ == nullptr || link_ended_) return;
-  auto& link = *link_;
+  const auto link = link_;  // which the session's thread may let go of meanwhile
   lock.unlock();
   try {
-    link.send(encode(control::Leave{reason}));
+    link->send(encode(control::Leave{reason}));
   } catch (const std::exception&) {  // gone, which is what was wanted
   }
   lock.lock();
   // What is sent last may be lost where both sides close: the coordinator does when it has heard.
-  changed_.wait_for(lock, kMissedHeartbeats * link.heartbeat(), [this] { return link_ended_; });
+  changed_.wait_for(lock, kMissedHeartbeats * link->heartbeat(), [this] { return link_ended_; });
   lock.unlock();
   close_channel();
 }
@@ -74,7 +74,7 @@ void CoordinatorSession::run() noexcept {
     ControlLinkUser& user = *this;
     {
       const std::lock_guard lock(mutex_);
-      link_ = std::make_unique<ControlLink>(std::move(greeted_), hello.heartbeat, user);
+      link_ = std::make_shared<ControlLink>(std::move(greeted_), hello.heartbeat, user);
     }
     link_->start();
     serve_until_end();
@@ -82,7 +82,7 @@ void CoordinatorSession::run() noexcept {
   } catch (const std::exception& error) {
     log(NodeLog::Level::Warning, "coordinator refused", error.what());
   }
-  std::unique_ptr<ControlLink> ended;
+  std::shared_ptr<ControlLink> ended;
   {
     const std::lock_guard lock(mutex_);
     channel_ = nullptr;

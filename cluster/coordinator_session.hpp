@@ -83,7 +83,7 @@ class CoordinatorSession final : private ControlLinkUser {
   std::mutex mutex_;  // guards what follows, up to has_ended_
   std::condition_variable changed_;
   Channel* channel_;  // null when it is gone
-  std::unique_ptr<ControlLink> link_;
+  std::shared_ptr<ControlLink> link_;
   std::deque<Task> tasks_;
   std::size_t waiting_bytes_ = 0;  // of contents that were received and are not stored yet
   std::map<std::uint64_t, std::unique_ptr<StatementRun>> statements_;

@@ -58,7 +58,7 @@ int run(const CommandLine& line) {
   auto options = line.session;
   if (!line.cluster.workers.empty()) {
     LogOptions log;
-    log.level = LogLevel::Warning;
+    log.level = LogLevel::Warning;  // who joins does not matter to a person who types
     options.cluster = workers.emplace(line.cluster, log).cluster();
   }
   Session session(line.database, options);
