@@ -12,14 +12,14 @@ namespace eindb::bench {
 /// What running a plan once took: the same figures at all ranks.
 struct RunFigures {
   double bytes = 0;    ///< that ranks received, all together
-  double seconds = 0;  ///< until the last rank had its block: the median of several runs
+  double seconds = 0;  ///< until the last rank had its block: the median of seven runs
 };
 
 /// One problem, run in three ways.
 struct ContestRound {
   RunFigures fallback;  ///< allgather everything, then dynslice
   RunFigures plan;      ///< by elements, within the memory of source and target
-  RunFigures quickest;  ///< by elements and latency, with memory for the fallback
+  RunFigures quickest;  ///< by elements and latency, with memory for the fallback; may be the fallback itself
 };
 
 /// What a collective costs on this exchange beside its elements, in elements of FLOAT32: measured by allgathers of next

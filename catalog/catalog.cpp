@@ -87,8 +87,9 @@ void Catalog::require_tables() {
   if (exists()) return;
   connection_.execute(kCreateTables);
   connection_
-      .prepare("INSERT INTO main.eindb_settings VALUES ('schema_version', ?)"
-               " ON CONFLICT (name) DO UPDATE SET value = MAX(value, excluded.value)")
+      .prepare(
+          "INSERT INTO main.eindb_settings VALUES ('schema_version', ?)"
+          " ON CONFLICT (name) DO UPDATE SET value = MAX(value, excluded.value)")
       .bind(1, kSchemaVersion)
       .run();
 }

@@ -20,6 +20,7 @@ void ConnectionTask::start() {
 }
 
 void ConnectionTask::shut_down() {
+  const auto self = shared_from_this();
   if (!is_over()) end(Error(ErrorKind::WorkerLost, "the connection to " + connection_->peer() + " was closed"));
 }
 

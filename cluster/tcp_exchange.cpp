@@ -77,6 +77,7 @@ void TcpExchange::transfer(const Traffic& traffic) {
   }
   const std::lock_guard lock(mutex_);
   operates_ = false;
+  if (failure_) say_farewell(as_told(failure_));  // it came too late for this operation
 }
 
 void TcpExchange::begin(const Traffic& traffic) {

@@ -46,7 +46,6 @@ std::int64_t kept_bytes(const SessionState& session) { return session.settings.m
 
 // The same values in tiles of another grid, or at other places.
 void move_tiles(const TensorInfo& tensor, const TileGrid& grid, int replicas, SessionState& session) {
-  if (grid == tensor.grid && replicas == tensor.replicas) return;
   ReadSnapshot snapshot(session.database, 1);
   const auto staged = session.catalog.stage(tensor.dtype, tensor.labels, grid, replicas);
   {
@@ -69,11 +68,13 @@ void change_tensor(const TensorInfo& tensor, const ast::Identifier& new_name, Se
 
 void change_tensor(const TensorInfo& tensor, const ast::PartitionClause& partition, SessionState& session) {
   const auto grid = with_place(partition.span, [&] { return TileGrid(tensor.grid.shape(), partition.parts); });
-  move_tiles(tensor, grid, tensor.replicas, session);
+  if (grid != tensor.grid) move_tiles(tensor, grid, tensor.replicas, session);
 }
 
 void change_tensor(const TensorInfo& tensor, const ast::ReplicasClause& replicas, SessionState& session) {
-  move_tiles(tensor, tensor.grid, session.replicas(replicas), session);
+  const auto copies = session.replicas(replicas);
+  // Also with as many copies as before: they come to lie at the workers that are there now.
+  if (copies > 0 || tensor.is_sharded()) move_tiles(tensor, tensor.grid, copies, session);
 }
 
 }  // namespace

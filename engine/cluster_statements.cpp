@@ -3,14 +3,64 @@
 #include "engine/statements.hpp"
 
 namespace eindb {
+namespace {
 
-Result execute_statement(const ast::ShowWorkers&, SessionState&) {
-  return listed_result({{"address", ColumnType::Text}, {"state", ColumnType::Text}}, {});
+double seconds(std::chrono::milliseconds time) { return std::chrono::duration<double>(time).count(); }
+
+// What a worker said of itself; NULL of one that never did.
+Row row_of(const WorkerStatus& worker) {
+  Row row{worker.address, std::string(name_of(worker.state)), worker.reason.empty() ? Cell{} : Cell{worker.reason},
+          seconds(worker.since)};
+  if (worker.data == DataId{}) {
+    row.resize(row.size() + 10);
+    return row;
+  }
+  const auto& load = worker.load;
+  const Row said{worker.program,
+                 static_cast<std::int64_t>(worker.threads),
+                 worker.memory_limit,
+                 load.memory_used,
+                 load.tiles_stored,
+                 load.bytes_stored,
+                 static_cast<std::int64_t>(load.statements),
+                 load.bytes_sent,
+                 load.bytes_received,
+                 seconds(worker.heartbeat_age)};
+  row.insert(row.end(), said.begin(), said.end());
+  return row;
 }
 
-Result execute_statement(const ast::DrainWorker& drain, SessionState&) {
-  throw Error(ErrorKind::UnknownName, "this session has no worker " + drain.address, drain.span,
-              "start eindb with --workers");
+}  // namespace
+
+Result execute_statement(const ast::ShowWorkers&, SessionState& session) {
+  std::vector<Row> rows;
+  if (session.cluster != nullptr)
+    for (const auto& worker : session.cluster->workers()) rows.push_back(row_of(worker));
+  return listed_result({{"address", ColumnType::Text},
+                        {"state", ColumnType::Text},
+                        {"reason", ColumnType::Text},
+                        {"seconds_in_state", ColumnType::Float64},
+                        {"version", ColumnType::Text},
+                        {"threads", ColumnType::Integer},
+                        {"memory_limit", ColumnType::Integer},
+                        {"memory_used", ColumnType::Integer},
+                        {"tiles", ColumnType::Integer},
+                        {"bytes_stored", ColumnType::Integer},
+                        {"statements", ColumnType::Integer},
+                        {"bytes_sent", ColumnType::Integer},
+                        {"bytes_received", ColumnType::Integer},
+                        {"heartbeat_age", ColumnType::Float64}},
+                       std::move(rows));
+}
+
+Result execute_statement(const ast::DrainWorker& drain, SessionState& session) {
+  if (session.cluster == nullptr) {
+    throw Error(ErrorKind::UnknownName, "this session has no worker " + drain.address, drain.span,
+                "start eindb with --workers");
+  }
+  session.permissions.check_drains_workers();
+  with_place(drain.span, [&] { session.cluster->drain(drain.address); });
+  return status_result("DRAIN WORKER");
 }
 
 }  // namespace eindb

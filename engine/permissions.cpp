@@ -40,6 +40,11 @@ void Permissions::check_creates_users() const {
   if (!is_admin()) only_admins();
 }
 
+void Permissions::check_drains_workers() const {
+  if (!is_admin())
+    refuse("only users with the role ADMIN drain workers", "an ADMIN can, or whoever opens the file in the shell");
+}
+
 void Permissions::check_alters(const ast::AlterUser& alter) const {
   const bool own_password = equal_ignoring_case(alter.name.text, user_.name) && !alter.role;
   if (!is_admin() && !own_password) only_admins();

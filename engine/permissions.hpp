@@ -30,6 +30,7 @@ class Permissions {
   void check_setting(const std::string& name) const;
 
   void check_creates_users() const;
+  void check_drains_workers() const;
   /// Also where it is their own password that somebody changes.
   void check_alters(const ast::AlterUser& alter) const;
   /// `is_last`: without the user nobody would need a password any more.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/error.hpp"
+#include "engine/distributed_query.hpp"
 #include "engine/plan_key.hpp"
 #include "engine/plan_lookups.hpp"
 #include "engine/query_admission.hpp"
@@ -25,9 +26,10 @@ std::optional<Partition> wanted_partition(const BoundQuery& query, const Session
   return default_partition(output.bound, output.dtype, session.settings.tile_bytes());
 }
 
-// Every worker has a limit of its own. Nothing is sliced for 0.
-std::int64_t memory_to_plan_with(const Settings& settings, bool for_workers) {
-  if (!settings.slicing()) return 0;
+// Every worker has a limit of its own. Nothing is sliced for 0, as it is where workers have scratch files of their own.
+std::int64_t memory_to_plan_with(const SessionState& session, bool for_workers) {
+  const auto& settings = session.settings;
+  if (!settings.slicing() || runs_on_cluster(session)) return 0;
   const auto shares = for_workers ? std::max<std::int64_t>(1, settings.workers()) : 1;
   const auto limit = static_cast<double>(settings.memory_for_tiles()) * static_cast<double>(shares);
   return static_cast<std::int64_t>(std::min(limit, 9e18));
@@ -126,7 +128,7 @@ QueryPlan make_plan(const ast::Query& query, const NameSource& names, const Sess
   options.strategy = session.settings.strategy();
   options.disabled_passes = session.settings.disabled_passes();
   options.compare_strategies = request.compare_strategies;
-  options.memory_limit = memory_to_plan_with(session.settings, request.for_workers);
+  options.memory_limit = memory_to_plan_with(session, request.for_workers);
   options.spills = !request.for_workers;
   options.output_partition = wanted_partition(bound, session, request);
   if (session.settings.calibrated()) use_machine(options, session, request);
@@ -153,7 +155,8 @@ std::string_view name_of(PlanSource source) {
   return kNames[static_cast<std::size_t>(source)];
 }
 
-PlannedQuery plan_query(const ast::Query& query, SessionState& session, const ResultRequest& request) {
+PlannedQuery plan_query(const ast::Query& query, SessionState& session, ResultRequest request) {
+  request.for_workers = request.for_workers || runs_on_cluster(session);
   const auto start = std::chrono::steady_clock::now();
   const auto capacity = session.settings.plan_cache_size();
   const auto version = session.database.connection().current_data_version();
@@ -173,30 +176,77 @@ PlannedQuery plan_query(const ast::Query& query, SessionState& session, const Re
   return {std::move(plan), source, elapsed.count()};
 }
 
-ExecutionProfile run_query(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot, TileSink& sink) {
-  const auto& settings = session.settings;
-  check_memory(planned.plan, settings.memory_limit());
-  // Waits for the query's turn, where sessions share the machine.
-  const auto admission = QueryAdmission::enter(planned, session);
-  const auto memory = QueryAdmission::budget(admission, session);
-  const TileCache::Statement cached(session.tiles, memory, session.database.connection().current_data_version(),
-                                    settings.tile_cache_size());
-  StoredTiles stored(snapshot, session.catalog, scanned_tensors(planned.plan.physical), session.tiles);
-  AttachedTiles source(session.attached, stored);
-  ExecutionContext context{.scheduler = session.scheduler(),
-                           .cancellation = session.cancellation,
-                           .memory = memory,
-                           .source = source,
-                           .progress = [&](std::string_view stage, std::int64_t done, std::int64_t total) {
-                             session.report(stage, done, total);
-                           }};
-  sink.begin(memory);
-  // Physical plan -> tasks on tiles -> tiles of the result.
-  const bool has_parameters = !planned.shared->parameters.empty();
-  auto profile = has_parameters ? execute(with_values(planned.plan.physical, session.parameters), context, sink)
-                                : execute(planned.plan.physical, context, sink);
-  admission->has_run(*memory);
+bool runs_on_cluster(const SessionState& session) {
+  return session.cluster != nullptr && session.settings.workers() > 0;
+}
+
+namespace {
+
+// What a query runs with, while it runs.
+class QueryRun {
+ public:
+  QueryRun(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot)
+      // Waits for the query's turn, where sessions share the machine.
+      : admission_(QueryAdmission::enter(planned, session)),
+        memory_(QueryAdmission::budget(admission_, session)),
+        cached_(session.tiles, memory_, session.database.connection().current_data_version(),
+                session.settings.tile_cache_size()),
+        stored_(snapshot, session.catalog, scanned_tensors(planned.plan.physical), session.tiles),
+        source_(session.attached, stored_),
+        context_{.scheduler = session.scheduler(),
+                 .cancellation = session.cancellation,
+                 .memory = memory_,
+                 .source = source_,
+                 .progress = [&session](std::string_view stage, std::int64_t done, std::int64_t total) {
+                   session.report(stage, done, total);
+                 }} {}
+  QueryRun(const QueryRun&) = delete;
+  QueryRun& operator=(const QueryRun&) = delete;
+
+  ExecutionContext& context() { return context_; }
+  /// The result is there.
+  void end() { admission_->has_run(*memory_); }
+
+ private:
+  std::shared_ptr<QueryAdmission> admission_;
+  std::shared_ptr<MemoryBudget> memory_;
+  TileCache::Statement cached_;
+  StoredTiles stored_;
+  AttachedTiles source_;
+  ExecutionContext context_;
+};
+
+}  // namespace
+
+QueryProfile run_query(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot, TileSink& sink) {
+  check_memory(planned.plan, session.settings.memory_limit());
+  QueryRun run(planned, session, snapshot);
+  sink.begin(run.context().memory);
+  QueryProfile profile;
+  if (runs_on_cluster(session)) {
+    // Rewritten EinGraph and partition vectors -> placement -> steps of all ranks -> tiles of the result.
+    auto ranks = DistributedQuery(planned, session).collect(run.context(), sink);
+    profile.cluster = std::make_shared<const ClusterProfile>(std::move(ranks));
+  } else {
+    // Physical plan -> tasks on tiles -> tiles of the result.
+    const auto& plan = planned.plan.physical;
+    profile.local = planned.shared->parameters.empty()
+                        ? execute(plan, run.context(), sink)
+                        : execute(with_values(plan, session.parameters), run.context(), sink);
+  }
+  run.end();
   return profile;
+}
+
+void store_query(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot, const TensorInfo& tensor) {
+  if (runs_on_cluster(session) && tensor.is_sharded()) {
+    QueryRun run(planned, session, snapshot);
+    DistributedQuery(planned, session).store(run.context(), tensor);
+    run.end();
+    return;
+  }
+  StoringSink sink(session.database.connection(), tensor.store());
+  run_query(planned, session, snapshot, sink);
 }
 
 std::shared_ptr<BufferedTiles> evaluate(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot) {

@@ -19,13 +19,15 @@
 
 namespace eindb {
 
+struct ClusterProfile;  // engine/distributed_query.hpp
+
 /// What a query's result is wanted as.
 struct ResultRequest {
   std::optional<DType> dtype = {};          ///< another element type than the query gives
   bool stored = false;                      ///< cut as stored tensors are
   std::optional<Partition> partition = {};  ///< cut exactly so
   bool compare_strategies = false;          ///< with the plan's cost under every strategy
-  bool for_workers = false;                 ///< not to be run here: every worker has the memory limit to itself
+  bool for_workers = false;                 ///< to be run by workers, which have the memory limit each to itself
 };
 
 /// How a statement came to its plan.
@@ -60,10 +62,21 @@ struct PlannedQuery {
 
 /// The stages of a query, up to the plan, which comes from the session's cache if it was made before. A snapshot of the
 /// database is held, where there can be one. Throws Error with spans into the statement.
-PlannedQuery plan_query(const ast::Query& query, SessionState& session, const ResultRequest& request = {});
+PlannedQuery plan_query(const ast::Query& query, SessionState& session, ResultRequest request = {});
 
-/// Runs a plan on the tiles of `snapshot` into `sink`.
-ExecutionProfile run_query(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot, TileSink& sink);
+/// Whether the session's queries run on its cluster: there is one, and SET workers = 0 did not say otherwise.
+bool runs_on_cluster(const SessionState& session);
+
+/// What was done for a query: here, or by the ranks of the session's cluster.
+struct QueryProfile {
+  ExecutionProfile local;
+  std::shared_ptr<const ClusterProfile> cluster = nullptr;  ///< null: by this process alone
+};
+
+/// Runs a plan on the tiles of `snapshot` into `sink`; on the session's cluster, if there is one.
+QueryProfile run_query(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot, TileSink& sink);
+/// The same with the tiles of a tensor of the catalog as the sink, which has none yet, inside the open transaction.
+void store_query(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot, const TensorInfo& tensor);
 
 /// The same with the result's tiles for whoever asks for them.
 std::shared_ptr<BufferedTiles> evaluate(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot);

@@ -55,6 +55,16 @@ std::size_t bytes_of(const PhysicalNode& node) {
   return bytes;
 }
 
+void give_values(JoinNode& join, const std::vector<ParameterValue>& values) {
+  const auto value = [&](std::size_t number) {
+    CHECK(number < values.size(), "a plan runs with a value for each parameter");
+    return constant_of(values[number]);
+  };
+  for (auto& step : join.steps) step.einsum.expression = substitute_parameters(step.einsum.expression, value);
+  join.einsum.expression = substitute_parameters(join.einsum.expression, value);
+  if (join.einsum.epilogue != nullptr) join.einsum.epilogue = substitute_parameters(join.einsum.epilogue, value);
+}
+
 }  // namespace
 
 std::size_t approximate_bytes(const QueryPlan& plan) {
@@ -66,20 +76,16 @@ std::size_t approximate_bytes(const QueryPlan& plan) {
   return bytes;
 }
 
-PhysicalPlan with_values(const PhysicalPlan& plan, const std::vector<ParameterValue>& values) {
-  auto given = plan;
-  for (auto& node : given.nodes) {
-    auto* join = std::get_if<JoinNode>(&node.op);
-    if (join == nullptr) continue;
-    const auto value = [&](std::size_t number) {
-      CHECK(number < values.size(), "a plan runs with a value for each parameter");
-      return constant_of(values[number]);
-    };
-    for (auto& step : join->steps) step.einsum.expression = substitute_parameters(step.einsum.expression, value);
-    join->einsum.expression = substitute_parameters(join->einsum.expression, value);
-    if (join->einsum.epilogue != nullptr) join->einsum.epilogue = substitute_parameters(join->einsum.epilogue, value);
-  }
-  return given;
+PhysicalPlan with_values(PhysicalPlan plan, const std::vector<ParameterValue>& values) {
+  for (auto& node : plan.nodes)
+    if (auto* join = std::get_if<JoinNode>(&node.op)) give_values(*join, values);
+  return plan;
+}
+
+DistributedPlan with_values(DistributedPlan plan, const std::vector<ParameterValue>& values) {
+  for (auto& step : plan.steps)
+    if (auto* compute = std::get_if<ComputeStep>(&step.op)) give_values(compute->join, values);
+  return plan;
 }
 
 }  // namespace eindb

@@ -5,6 +5,7 @@
 
 #include "optimizer/optimizer.hpp"
 #include "parser/binder.hpp"
+#include "plan/distributed_plan.hpp"
 
 namespace eindb {
 
@@ -20,7 +21,8 @@ struct QueryPlan {
 /// What a plan takes in memory, to within a factor of two or so.
 std::size_t approximate_bytes(const QueryPlan& plan);
 
-/// The physical plan with constants in place of its parameters; value n is that of parameter $n + 1.
-PhysicalPlan with_values(const PhysicalPlan& plan, const std::vector<ParameterValue>& values);
+/// The plan with constants in place of its parameters; value n is that of parameter $n + 1.
+PhysicalPlan with_values(PhysicalPlan plan, const std::vector<ParameterValue>& values);
+DistributedPlan with_values(DistributedPlan plan, const std::vector<ParameterValue>& values);
 
 }  // namespace eindb

@@ -35,12 +35,12 @@ Result execute_statement(const ast::Explain& explain, SessionState& session) {
   const auto planned = plan_query(
       explain.query, session,
       {.compare_strategies = explain.compare, .for_workers = !explain.analyze && session.settings.workers() > 0});
-  std::optional<ExecutionProfile> profile;
+  std::optional<QueryProfile> profile;
   if (explain.analyze) {
     DiscardingSink sink;
     profile = run_query(planned, session, snapshot, sink);
   }
-  const auto* measured = profile ? &*profile : nullptr;
+  const auto* measured = profile ? &profile->local : nullptr;
   switch (explain.format) {
     case ast::ExplainFormat::Json: return explanation(explain_json(planned, session, measured), true);
     case ast::ExplainFormat::Dot: return explanation(explain_dot(planned, session, measured), false);

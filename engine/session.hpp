@@ -41,7 +41,7 @@ struct SessionOptions {
   std::shared_ptr<TileCachePool> tile_caches = nullptr;
   /// The workers where tensors that are made lie sharded; null: in the database's own file. Of one database alone.
   std::shared_ptr<ShardAccess> shards = nullptr;
-  /// The cluster whose workers those are, in place of `shards`; of one database alone.
+  /// Whose workers run the session's queries, and have its shards; null: none. Of one database alone.
   std::shared_ptr<Cluster> cluster = nullptr;
 };
 

@@ -23,7 +23,8 @@ std::size_t bytes_for_plans(const ClientPolicy* policy) {
 }  // namespace
 
 SessionState::SessionState(const std::string& path, const SessionOptions& options)
-    : database(path, options.read_only ? DatabaseFile::Access::ReadOnly : DatabaseFile::Access::ReadWrite),
+    : cluster(options.cluster),
+      database(path, options.read_only ? DatabaseFile::Access::ReadOnly : DatabaseFile::Access::ReadWrite),
       catalog(database.connection()),
       macros(database.connection()),
       users(database.connection()),
@@ -38,10 +39,10 @@ SessionState::SessionState(const std::string& path, const SessionOptions& option
   database.connection().watch(&cancellation);
   if (options.policy != nullptr) database.connection().restrict_to_clients();
   if (options.shards != nullptr) database.use_shards(options.shards);
-  if (options.cluster != nullptr) {
-    database.use_shards(options.cluster->shards());
-    begin_cluster(*options.cluster, database);
-  }
+  if (cluster == nullptr) return;
+  database.use_shards(cluster->shards());
+  begin_cluster(*cluster, database);
+  settings.set_default_workers(static_cast<std::int64_t>(cluster->workers().size()));
 }
 
 int SessionState::replicas(const std::optional<ast::ReplicasClause>& clause) {

@@ -12,6 +12,7 @@
 #include "catalog/macro_catalog.hpp"
 #include "catalog/tensor_tables.hpp"
 #include "catalog/user_catalog.hpp"
+#include "cluster/cluster.hpp"
 #include "common/cancellation.hpp"
 #include "engine/attached_tensors.hpp"
 #include "engine/compiled_sql.hpp"
@@ -70,6 +71,7 @@ struct SessionState {
   /// Another number whenever machine() has other figures.
   std::uint64_t machine_version() const;
 
+  const std::shared_ptr<Cluster> cluster;  ///< null: queries run here
   DatabaseFile database;
   Catalog catalog;
   MacroCatalog macros;

@@ -79,8 +79,7 @@ void create_from_query(const ast::CreateTensor& create, const ast::Query& query,
   const auto planned = plan_query(query, session, request);
   const auto tensor = session.catalog.create(create.name.text, planned.output().dtype, planned.query.label_names,
                                              planned.result_grid(), replicas);
-  StoringSink sink(session.database.connection(), tensor.store());
-  run_query(planned, session, snapshot, sink);
+  store_query(planned, session, snapshot, tensor);
 }
 
 // Copies are told where there are any beside the first: one copy at workers is as good as one in the file.

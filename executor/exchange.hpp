@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "tensor/tile_holders.hpp"
 #include "tensor/dtype.hpp"
 #include "tensor/einsum.hpp"
+#include "tensor/tile_holders.hpp"
 
 namespace eindb {
 

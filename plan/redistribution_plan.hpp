@@ -7,8 +7,8 @@
 
 #include "plan/distributed_type.hpp"
 #include "plan/index_box.hpp"
-#include "tensor/tile_holders.hpp"
 #include "tensor/shape.hpp"
+#include "tensor/tile_holders.hpp"
 
 namespace eindb {
 
@@ -16,30 +16,40 @@ namespace eindb {
 using RankGroup = std::vector<Rank>;
 
 /// Every rank cuts its new block out of the old one; nothing is sent.
-struct DynSlice {};
+struct DynSlice {
+  friend bool operator==(const DynSlice&, const DynSlice&) = default;
+};
 
 /// The members of a group put their blocks together, and each holds the whole; members stand in the row-major order of
 /// their blocks.
 struct AllGather {
   std::vector<RankGroup> groups;
+
+  friend bool operator==(const AllGather&, const AllGather&) = default;
 };
 
 /// The members of a group hold together what they held before, cut along other dimensions: each has a piece for each.
 /// Members stand in the row-major order of their new blocks.
 struct AllToAll {
   std::vector<RankGroup> groups;
+
+  friend bool operator==(const AllToAll&, const AllToAll&) = default;
 };
 
 /// Whole blocks change places: rank r takes the block of from[r], maybe its own. Ranks without a block stand for
 /// themselves.
 struct AllPermute {
   std::vector<Rank> from;
+
+  friend bool operator==(const AllPermute&, const AllPermute&) = default;
 };
 
 /// Each rank takes what it lacks of its new block from the ranks that senders[r] names: each sends what its old block
 /// and the new one have in common. Nothing comes twice, and nothing that rank r holds already.
 struct DirectExchange {
   std::vector<RankGroup> senders;
+
+  friend bool operator==(const DirectExchange&, const DirectExchange&) = default;
 };
 
 /// A step and where blocks lie after it.
@@ -47,6 +57,8 @@ struct RedistributionStep {
   std::variant<DynSlice, AllGather, AllToAll, AllPermute, DirectExchange> collective;
   BlockPlacement result;
   double cost = 0;  ///< elements per rank, and latency where the planner was told of it
+
+  friend bool operator==(const RedistributionStep&, const RedistributionStep&) = default;
 };
 
 /// Moves a dense tensor from one placement in blocks to another of the same ranks, by collectives that all ranks run in
@@ -65,6 +77,8 @@ struct RedistributionPlan {
   double cost() const;
   /// Elements of the largest block that any rank holds at any time.
   std::int64_t peak() const;
+
+  friend bool operator==(const RedistributionPlan&, const RedistributionPlan&) = default;
 };
 
 /// "dynslice", "allgather", "alltoall", "allpermute" or "direct exchange".

@@ -44,8 +44,8 @@ class DatabaseFile {
 
   /// Whether further connections can read while this one writes: a file with a write-ahead log.
   bool has_parallel_readers() const { return write_ahead_log_; }
-  /// Sharded tensors lie at the workers that `access` reaches; before anything else is done with the database. Makes the
-  /// tables for that, where the file can be written, and goes on with what was committed but not told to workers.
+  /// Sharded tensors lie at the workers that `access` reaches; before anything else is done with the database. Makes
+  /// the tables for that, where the file can be written, and goes on with what was committed but not told to workers.
   void use_shards(std::shared_ptr<ShardAccess> access);
   /// Whether use_shards() was called: tensors that are made from now on can be sharded.
   bool has_shards() const { return shards_ != nullptr; }

@@ -67,8 +67,7 @@ class ShardFile::OpenContent final : public ByteSource {
   std::optional<SqliteBlob> blob_;
 };
 
-ShardFile::ShardFile(const std::string& directory)
-    : lock_(lock_directory(directory)), file_(directory + "/shard.db") {
+ShardFile::ShardFile(const std::string& directory) : lock_(lock_directory(directory)), file_(directory + "/shard.db") {
   make_tables();
   abort_unprepared();
 }
@@ -94,7 +93,8 @@ void ShardFile::claim(std::int64_t database) {
               "give the worker a new directory: --data DIR");
 }
 
-// A commit in WAL mode that does not wait for the disk is atomic, too; the next one that waits makes all before durable.
+// A commit in WAL mode that does not wait for the disk is atomic, too; the next one that waits makes all before
+// durable.
 void ShardFile::change(Durability durability, const std::function<void(SqliteConnection&)>& action) {
   const std::lock_guard lock(mutex_);
   auto& connection = file_.connection();
@@ -153,8 +153,7 @@ void ShardFile::abort(ShardTransaction transaction) {
   change(Durability::Lazy, [&](SqliteConnection& connection) { remove(connection, transaction, {}); });
 }
 
-void ShardFile::remove(SqliteConnection& connection, ShardTransaction transaction,
-                       std::span<const ContentRange> kept) {
+void ShardFile::remove(SqliteConnection& connection, ShardTransaction transaction, std::span<const ContentRange> kept) {
   auto open = connection.prepare("SELECT first, last FROM main.eindb_open_transactions WHERE txn = ?");
   open.bind(1, number(transaction));
   if (!open.step()) return;

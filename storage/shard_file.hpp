@@ -19,9 +19,10 @@ namespace eindb {
 
 /// What a worker keeps of sharded tensors, in its data directory: one SQLite file
 ///
-///     eindb_contents(content_id INTEGER PRIMARY KEY, txn, tensor, tile BLOB)   encoded tiles; a transaction's lie together
-///     eindb_open_transactions(txn INTEGER PRIMARY KEY, prepared, first, last)  until the coordinator's word is known
-///     eindb_shard(name, value)                                                 identity of the directory, its database
+///     eindb_contents(content_id INTEGER PRIMARY KEY, txn, tensor, tile BLOB)   encoded tiles; a transaction's lie
+///     together eindb_open_transactions(txn INTEGER PRIMARY KEY, prepared, first, last)  until the coordinator's word
+///     is known eindb_shard(name, value)                                                 identity of the directory, its
+///     database
 ///
 /// and a lock, so that no two workers have it. A content belongs to the tensor once its transaction is not open any
 /// more. A transaction that was not prepared when the process or the machine stopped has never been: its contents are

@@ -1,5 +1,8 @@
 #include "storage/shard_log.hpp"
 
+#include <cstdint>
+#include <string>
+
 #include "common/check.hpp"
 #include "storage/database_file.hpp"
 #include "storage/sqlite_transaction.hpp"
@@ -19,6 +22,9 @@ constexpr const char* kCreateTables =
     "CREATE TABLE IF NOT EXISTS main.eindb_shard_settings (name TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS main.eindb_settings (name TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID;";
 
+/// Of ShardNumbers: as many blocks as 63 bits have room for.
+constexpr std::int64_t kLastBlock = (std::int64_t{1} << 31U) - 1;
+
 /// A statement that is kept compiled; left reset, however its user leaves.
 class Kept {
  public:
@@ -33,6 +39,15 @@ class Kept {
 };
 
 std::int64_t number(WorkerNumber worker) { return static_cast<std::int64_t>(worker); }
+
+/// A positive number up to `most`.
+std::int64_t setting(SqliteConnection& connection, std::string_view name, std::int64_t most) {
+  auto select = connection.prepare("SELECT value FROM main.eindb_shard_settings WHERE name = ?");
+  select.bind(1, name);
+  if (select.step() && select.integer(0) > 0 && select.integer(0) <= most) return select.integer(0);
+  throw Error(ErrorKind::Corrupt, connection.name() + ": eindb_shard_settings has no proper " + std::string(name),
+              std::nullopt, "restore the database from a copy");
+}
 
 WorkerNumber worker_number(std::int64_t id) {
   if (id < 0 || id > UINT32_MAX) throw Error(ErrorKind::Corrupt, "eindb_workers has an improper number");
@@ -56,13 +71,11 @@ void ShardLog::create() {
   transaction.commit();
 }
 
-std::int64_t ShardLog::database_identity() {
-  return connection_.query_integer("SELECT value FROM main.eindb_shard_settings WHERE name = 'identity'");
-}
+std::int64_t ShardLog::database_identity() { return setting(connection_, "identity", INT64_MAX); }
 
 std::int64_t ShardLog::next_block() {
   connection_.execute("UPDATE main.eindb_shard_settings SET value = value + 1 WHERE name = 'blocks'");
-  return connection_.query_integer("SELECT value FROM main.eindb_shard_settings WHERE name = 'blocks'");
+  return setting(connection_, "blocks", kLastBlock);
 }
 
 WorkerNumber ShardLog::number_of(const ShardWorker& worker) {
@@ -70,8 +83,9 @@ WorkerNumber ShardLog::number_of(const ShardWorker& worker) {
   select->bind(1, number(worker.data));
   if (select->step() && select->text(1) == worker.address) return worker_number(select->integer(0));
   connection_
-      .prepare("INSERT INTO main.eindb_workers (data_id, address) VALUES (?, ?)"
-               " ON CONFLICT (data_id) DO UPDATE SET address = excluded.address")
+      .prepare(
+          "INSERT INTO main.eindb_workers (data_id, address) VALUES (?, ?)"
+          " ON CONFLICT (data_id) DO UPDATE SET address = excluded.address")
       .bind(1, number(worker.data))
       .bind(2, worker.address)
       .run();
@@ -113,8 +127,9 @@ void ShardLog::keep(ShardTransaction transaction, ContentRange contents, std::sp
 ShardDecision ShardLog::decision(ShardTransaction transaction) {
   // Whoever changes sharded tensors holds the file's only write lock from the first content to the commit.
   const SqliteTransaction nobody_else(connection_);
-  auto ranges = kept(transaction);
-  return {.committed = !ranges.empty(), .kept = std::move(ranges)};
+  ShardDecision decision{.committed = false, .kept = kept(transaction)};
+  decision.committed = !decision.kept.empty();
+  return decision;
 }
 
 std::vector<ContentRange> ShardLog::kept(ShardTransaction transaction) {
@@ -137,14 +152,16 @@ std::vector<UnsettledCommit> ShardLog::unsettled() {
 
 void ShardLog::acknowledge(ShardTransaction transaction, const ShardWorker& worker) {
   connection_
-      .prepare("DELETE FROM main.eindb_shard_participants WHERE txn = ? AND worker_id ="
-               " (SELECT worker_id FROM main.eindb_workers WHERE data_id = ?)")
+      .prepare(
+          "DELETE FROM main.eindb_shard_participants WHERE txn = ? AND worker_id ="
+          " (SELECT worker_id FROM main.eindb_workers WHERE data_id = ?)")
       .bind(1, number(transaction))
       .bind(2, number(worker.data))
       .run();
   connection_
-      .prepare("DELETE FROM main.eindb_shard_transactions WHERE txn = ?1 AND NOT EXISTS"
-               " (SELECT 1 FROM main.eindb_shard_participants WHERE txn = ?1)")
+      .prepare(
+          "DELETE FROM main.eindb_shard_transactions WHERE txn = ?1 AND NOT EXISTS"
+          " (SELECT 1 FROM main.eindb_shard_participants WHERE txn = ?1)")
       .bind(1, number(transaction))
       .run();
 }
@@ -179,7 +196,8 @@ void ShardLog::forget(const ShardGarbage& dropped) {
   auto remove = connection_.prepare(
       "DELETE FROM main.eindb_shard_garbage WHERE content_id = ? AND worker_id ="
       " (SELECT worker_id FROM main.eindb_workers WHERE data_id = ?)");
-  for (const auto content : dropped.contents) remove.bind(1, number(content)).bind(2, number(dropped.worker.data)).run();
+  for (const auto content : dropped.contents)
+    remove.bind(1, number(content)).bind(2, number(dropped.worker.data)).run();
 }
 
 }  // namespace eindb

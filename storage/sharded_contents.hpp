@@ -33,8 +33,8 @@ struct LocatedContent {
 ///     (SQLite commits: that is the decision, for rows and log are there from now on)
 ///     settle()         workers are told and acknowledge, the log forgets; garbage is dropped
 ///
-/// A rollback aborts it at the workers. A savepoint that is rolled back takes rows and log with it; workers drop what is
-/// not in the log when they are told of the commit. A crash before the decision leaves contents that the coordinator
+/// A rollback aborts it at the workers. A savepoint that is rolled back takes rows and log with it; workers drop what
+/// is not in the log when they are told of the commit. A crash before the decision leaves contents that the coordinator
 /// knows nothing of, which means abort; one after it leaves the log, with which settle() goes on.
 ///
 /// Garbage is what rows referred to; it was written down in the transaction that took the reference away, and is
@@ -75,8 +75,8 @@ class ShardedContents {
 
   /// Whether settle() has something to do, as far as this connection knows.
   bool is_unsettled() const { return unsettled_; }
-  /// Between transactions: tells workers what was committed, by whomever, and drops garbage that nobody can read. What
-  /// cannot be done now, because a worker is away, somebody else writes or an old state is read, stays for later.
+  /// Between transactions: tells workers what was committed, by whomever, and drops garbage that nobody can read.
+  /// Throws nothing: what cannot be done now (a worker is away, somebody writes or reads an old state) stays for later.
   void settle();
 
  private:

@@ -118,8 +118,8 @@ class SqliteConnection {
   void use_shards(std::shared_ptr<ShardAccess> access);
   /// Null: use_shards() was not called.
   ShardedContents* shards() { return shards_.get(); }
-  /// Whether no connection, of whatever process, reads a state older than the last commit, as far as can be told without
-  /// waiting. Outside any transaction; moves what is in the write-ahead log into the file.
+  /// Whether no connection, of whatever process, reads a state older than the last commit, as far as can be told
+  /// without waiting. Outside any transaction; moves what is in the write-ahead log into the file.
   bool all_read_the_last_commit();
 
   void set_busy_timeout(std::chrono::milliseconds timeout);

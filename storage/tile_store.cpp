@@ -163,9 +163,10 @@ TileWriter::TileWriter(SqliteConnection& connection, const TileStore& store)
   const auto replicas = static_cast<std::size_t>(store.replicas_);
   if (workers_.size() < replicas) {
     throw Error(ErrorKind::WorkerLost,
-                "tensor " + store.tensor_ + " keeps " + std::to_string(replicas) + " copies of each tile, but " +
-                    std::to_string(workers_.size()) + " workers are there",
-                std::nullopt, "start more workers, or make tensors with fewer REPLICAS");
+                "tensor " + store.tensor_ + " keeps " + std::to_string(replicas) + " copies of each tile, and " +
+                    std::to_string(workers_.size()) +
+                    (workers_.size() == 1 ? " worker is there" : " workers are there"),
+                std::nullopt, "start the others, or keep fewer: ALTER TENSOR ... REPLICAS");
   }
   placement_.emplace(store.grid_, workers_.size(), replicas);
 }

@@ -25,7 +25,8 @@ namespace eindb {
 /// Error{Unsupported}. A value: it holds no connection; each call takes the one to work on.
 class TileStore {
  public:
-  /// `replicas`: copies of each tile at workers; 0: the tensor is not sharded. Error{Unsupported} beyond kMaxStoredRank.
+  /// `replicas`: copies of each tile at workers; 0: the tensor is not sharded. Error{Unsupported} beyond
+  /// kMaxStoredRank.
   TileStore(std::string tensor, const std::vector<std::string>& labels, DType dtype, TileGrid grid, int replicas = 0);
 
   const std::string& tensor() const { return tensor_; }

@@ -37,7 +37,8 @@ TilePlacement::TilePlacement(TileGrid grid, std::size_t workers, std::size_t rep
 }
 
 std::size_t TilePlacement::first_holder(std::int64_t tile_id) const {
-  if (!on_mesh_) return static_cast<std::size_t>(part_of(grid_.tile_count(), static_cast<std::int64_t>(workers_), tile_id));
+  if (!on_mesh_)
+    return static_cast<std::size_t>(part_of(grid_.tile_count(), static_cast<std::int64_t>(workers_), tile_id));
   const auto key = grid_.key_of(tile_id);
   std::size_t worker = 0;
   for (std::size_t d = 0; d < key.size(); ++d) {

@@ -7,6 +7,8 @@
 #include <regex>
 #include <stdexcept>
 
+#include "tests/storage/local_shards.hpp"
+
 namespace eindb::runner {
 namespace {
 

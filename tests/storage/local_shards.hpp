@@ -40,8 +40,7 @@ class LocalShards final : public ShardAccess {
   }
 
   void prepare(ShardTransaction transaction, std::span<const ShardParticipant> participants) override {
-    for (const auto& [worker, contents] : participants)
-      step([&] { file(worker).prepare(transaction, contents); });
+    for (const auto& [worker, contents] : participants) step([&] { file(worker).prepare(transaction, contents); });
   }
 
   bool commit(const ShardWorker& worker, ShardTransaction transaction,

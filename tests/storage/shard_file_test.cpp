@@ -72,8 +72,9 @@ TEST_F(ShardFileTest, ACommitDropsWhatASavepointTookBack) {
   put_all(kFirst, {10, 11, 12, 14, 15, 17});
   put(kSecond, 13);
   file->prepare(kFirst, 6);
-  file->commit(kFirst, std::vector{ContentRange{ContentId{5}, ContentId{10}}, ContentRange{ContentId{12}, ContentId{14}},
-                                   ContentRange{ContentId{30}, ContentId{40}}});
+  file->commit(kFirst,
+               std::vector{ContentRange{ContentId{5}, ContentId{10}}, ContentRange{ContentId{12}, ContentId{14}},
+                           ContentRange{ContentId{30}, ContentId{40}}});
   EXPECT_EQ(present(), (Contents{10, 12, 13, 14}));
 }
 
@@ -158,7 +159,8 @@ TEST_F(ShardFileTest, AKilledProcessLeavesWhatItPrepared) {
     }
     ::close(pipe[1]);
     std::int64_t prepared = 0;
-    while (prepared < 3 + round) ASSERT_EQ(::read(pipe[0], &prepared, sizeof prepared), static_cast<ssize_t>(sizeof prepared));
+    while (prepared < 3 + round)
+      ASSERT_EQ(::read(pipe[0], &prepared, sizeof prepared), static_cast<ssize_t>(sizeof prepared));
     ::kill(child, SIGKILL);
     ::waitpid(child, nullptr, 0);
     ::close(pipe[0]);

@@ -77,9 +77,7 @@ class ShardedContentsTest : public ::testing::Test {
       if (value(store, id) != value(store, 0)) return -1;
     return value(store, 0);
   }
-  std::int64_t rows(const std::string& table) {
-    return db().query_integer("SELECT COUNT(*) FROM " + table);
-  }
+  std::int64_t rows(const std::string& table) { return db().query_integer("SELECT COUNT(*) FROM " + table); }
   void expect_nothing_pending() {
     EXPECT_EQ(rows("eindb_shard_transactions"), 0);
     EXPECT_EQ(rows("eindb_shard_participants"), 0);
@@ -385,6 +383,18 @@ TEST_F(ShardedContentsTest, HoldersAreThoseOfTheReferences) {
   EXPECT_EQ(of_own.tile_count(), kTiles);
   EXPECT_EQ(of_own.ranks, std::vector<Rank>{9});
   EXPECT_EQ(of_own.of(2)[0], 9);
+}
+
+TEST_F(ShardedContentsTest, DamagedTablesAreToldAsSuch) {
+  make(a, 1);
+  shards.reset();
+  db().execute("DELETE FROM eindb_workers");
+  EXPECT_ERROR(value(a, 2), ErrorKind::Corrupt, "no worker number");
+  db().execute("UPDATE eindb_shard_settings SET value = 1 << 40 WHERE name = 'blocks'");
+  database.reset();
+  EXPECT_ERROR(start(), ErrorKind::Corrupt, "no proper blocks");
+  db().execute("DELETE FROM eindb_shard_settings");
+  EXPECT_ERROR(ShardLog(db()).database_identity(), ErrorKind::Corrupt, "no proper identity");
 }
 
 TEST_F(ShardedContentsTest, ADamagedReferenceIsToldAsATileIs) {

@@ -1,0 +1,276 @@
+#include "engine/distributed_query.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "common/check.hpp"
+#include "common/error.hpp"
+#include "engine/tile_endpoints.hpp"
+#include "executor/distributed_run.hpp"
+#include "optimizer/distributed_planner.hpp"
+#include "optimizer/partitions/placement.hpp"
+#include "optimizer/partitions/worker_choice.hpp"
+#include "plan/tile_moves.hpp"
+#include "storage/shard_log.hpp"
+#include "storage/sharded_contents.hpp"
+#include "storage/sqlite_transaction.hpp"
+#include "storage/stored_references.hpp"
+#include "storage/tile_store.hpp"
+#include "tensor/tile_placement.hpp"
+
+namespace eindb {
+namespace {
+
+constexpr std::int64_t kCallsPerThread = 4;
+// Workers that come back while a statement runs, and are lost again.
+constexpr std::size_t kMostReturns = 2;
+
+std::string state_of(const WorkerStatus& worker) {
+  return worker.address + " is " + std::string(name_of(worker.state)) +
+         (worker.reason.empty() ? "" : " (" + worker.reason + ")");
+}
+
+// Those that run statements, at most `most`.
+std::vector<WorkerStatus> workers_up(const Cluster& cluster, std::int64_t most) {
+  std::vector<WorkerStatus> up;
+  std::string states;
+  for (auto& worker : cluster.workers()) {
+    states += (states.empty() ? "" : ", ") + state_of(worker);
+    if (worker.state == WorkerState::Up && static_cast<std::int64_t>(up.size()) < most) up.push_back(std::move(worker));
+  }
+  if (up.empty())
+    throw Error(ErrorKind::WorkerLost, "no worker of the cluster is up: " + states, std::nullopt,
+                "SHOW WORKERS tells more; after SET workers = 0 statements run here");
+  return up;
+}
+
+std::int64_t ceil_power_of_two(std::size_t value) { return static_cast<std::int64_t>(std::bit_ceil(value)); }
+
+// Partition vectors for so many workers: those of the plan, if it was made for as many.
+Labelling labelling_for(const PlannedQuery& planned, const SessionState& session, std::size_t workers) {
+  const auto parallelism =
+      session.settings.parallelism_is_set() ? planned.plan.parallelism : ceil_power_of_two(workers);
+  if (planned.plan.parallelism == parallelism) return planned.plan.labelling;
+  return label_for_workers(planned.plan.graph, session.settings.strategy(), {parallelism, false, std::nullopt},
+                           static_cast<std::int64_t>(workers));
+}
+
+}  // namespace
+
+// A plan for workers, and where what it reads lies.
+class DistributedQuery::Attempt {
+ public:
+  Attempt(const PlannedQuery& planned, SessionState& session, bool stored)
+      : planned_(planned),
+        session_(session),
+        workers_(workers_up(*session.cluster, session.settings.workers())),
+        plan_(make_plan(stored)) {
+    find_inputs();
+  }
+
+  const DistributedPlan& plan() const { return plan_; }
+  const std::vector<TileHolders>& holders() const { return holders_; }
+  std::size_t worker_count() const { return workers_.size(); }
+
+  // Where workers store the tiles of the result: where they are made, as far as that is in its tiles; copies at the
+  // workers that follow.
+  void place_result(const TensorInfo& tensor) {
+    const TilePlacement fallback(tensor.grid, workers_.size(), static_cast<std::size_t>(tensor.replicas));
+    const auto& made = plan_.step(inputs_of(plan_.steps.back()).front());
+    const auto* blocks = std::get_if<BlockPlacement>(&made.placement);
+    TileHolders holders;
+    for (std::int64_t tile = 0; tile < tensor.grid.tile_count(); ++tile) {
+      auto ranks = fallback.of(tile);
+      if (const auto maker = blocks == nullptr ? std::nullopt : maker_of(*blocks, tensor.grid, tile))
+        for (std::size_t n = 0; n < ranks.size(); ++n) ranks[n] = static_cast<Rank>((*maker + n) % workers_.size());
+      std::sort(ranks.begin(), ranks.end());
+      holders.ranks.insert(holders.ranks.end(), ranks.begin(), ranks.end());
+      holders.begin.push_back(static_cast<std::uint32_t>(holders.ranks.size()));
+    }
+    holders_.push_back(std::move(holders));
+    contents_.emplace_back();
+  }
+
+  std::vector<ShardWorker> shard_workers() const {
+    std::vector<ShardWorker> out;
+    for (const auto& worker : workers_) out.push_back({worker.data, worker.address});
+    return out;
+  }
+
+  // Rows for what workers have stored, as they report.
+  void write_references(SqliteConnection& connection, const TensorInfo& tensor, ContentId first,
+                        const std::vector<RankReport>& reports) const {
+    std::map<std::int64_t, PutContent> put;
+    for (std::size_t rank = 0; rank < workers_.size(); ++rank) {
+      for (const auto& [tile, bytes, checksum] : reports[rank].stored) {
+        auto& content = put[tile];
+        if (!content.workers.empty() && content.checksum != checksum)
+          throw Error(ErrorKind::Corrupt, "workers disagree about a tile of " + tensor.name);
+        content.content = ContentId{number(first) + tile};
+        content.bytes = bytes;
+        content.checksum = checksum;
+        content.workers.push_back({workers_[rank].data, workers_[rank].address});
+      }
+    }
+    TileWriter writer(connection, tensor.store());
+    for (const auto& [tile, content] : put) {
+      if (tile >= tensor.grid.tile_count() || content.workers.size() != holders_.back().of(tile).size())
+        throw Error(ErrorKind::Corrupt, "workers report other tiles of " + tensor.name + " than they were to store");
+      writer.refer(tile, content);
+    }
+  }
+
+  ClusterProfile run(ExecutionContext& context, TileSink& sink, std::optional<ResultContents> result) {
+    ClusterStatement statement{plan_, holders_, {}, contents_, std::move(result), 0, 0};
+    for (const auto& worker : workers_) statement.workers.push_back(worker.data);
+    auto profile = describe();
+    profile.reports = session_.cluster->run(
+        statement, session_.cancellation, [&](Exchange& exchange, const Cancellation& cancellation) {
+          ExecutionContext own{context.scheduler, cancellation, context.memory, context.source, context.progress};
+          return execute(plan_, holders_, exchange, own, sink);
+        });
+    return profile;
+  }
+
+  ClusterProfile describe() const {
+    ClusterProfile profile{plan_, {}, {}, {}};
+    for (const auto& worker : workers_) profile.ranks.push_back(worker.address);
+    profile.ranks.emplace_back("coordinator");
+    for (std::size_t n = 0; n < plan_.steps.size(); ++n)
+      profile.predicted_bytes.push_back(bytes_received(plan_, StepId(n), holders_));
+    return profile;
+  }
+
+ private:
+  DistributedPlan make_plan(bool stored) const {
+    const auto workers = static_cast<std::int64_t>(workers_.size());
+    const auto labelling = labelling_for(planned_, session_, workers_.size());
+    std::uint32_t threads = 1;
+    for (const auto& worker : workers_) threads = std::max(threads, worker.threads);
+    const ClusterShape shape{.ranks = workers_.size() + 1,
+                             .coordinator = static_cast<Rank>(workers_.size()),
+                             .computing = workers,
+                             .calls_per_rank = kCallsPerThread * threads};
+    auto plan = plan_distributed(planned_.plan.graph, labelling, place(planned_.plan.graph, labelling, workers), shape,
+                                 {planned_.result_grid(), stored});
+    return planned_.shared->parameters.empty() ? plan : with_values(std::move(plan), session_.parameters);
+  }
+
+  void find_inputs() {
+    holders_.resize(plan_.holder_lists);
+    contents_.resize(plan_.holder_lists);
+    std::set<std::size_t> found;
+    for (const auto& step : plan_.steps)
+      if (const auto* scan = std::get_if<ScanStep>(&step.op); scan != nullptr && found.insert(scan->holders).second)
+        find_input(scan->tensor, scan->holders);
+    // The list of the result is yet to come.
+    if (std::holds_alternative<std::size_t>(plan_.steps.back().placement) &&
+        !std::holds_alternative<ScanStep>(plan_.steps.back().op)) {
+      holders_.pop_back();
+      contents_.pop_back();
+    }
+  }
+
+  void find_input(const InputTensor& tensor, std::size_t list) {
+    const auto coordinator = plan_.coordinator;
+    auto& connection = session_.database.connection();
+    if (tensor.attached) {
+      const auto& grid = tensor.selection ? tensor.selection->stored : tensor.grid;
+      holders_[list] = all_at(coordinator, grid.tile_count());
+      return;
+    }
+    const auto info = session_.catalog.get(tensor.name);
+    if (!info.is_sharded()) {
+      holders_[list] = holders_of_own(connection, info.store(), coordinator);
+      return;
+    }
+    const auto references = read_references(connection, info.store());
+    const auto ranks = ranks_of_workers(connection);
+    holders_[list] = holders_of(connection, info.store(), references, [&](WorkerNumber worker) -> std::optional<Rank> {
+      const auto known = ranks.find(worker);
+      return known == ranks.end() ? std::nullopt : std::optional(known->second);
+    });
+    auto& contents = contents_[list];
+    contents.resize(static_cast<std::size_t>(info.grid.tile_count()));
+    for (const auto& [tile, reference] : references) contents[static_cast<std::size_t>(tile)] = reference.content;
+  }
+
+  static TileHolders all_at(Rank rank, std::int64_t tiles) {
+    TileHolders holders;
+    holders.ranks.assign(static_cast<std::size_t>(tiles), rank);
+    for (std::int64_t n = 1; n <= tiles; ++n) holders.begin.push_back(static_cast<std::uint32_t>(n));
+    return holders;
+  }
+
+  std::map<WorkerNumber, Rank> ranks_of_workers(SqliteConnection& connection) const {
+    std::map<DataId, Rank> by_data;
+    for (std::size_t n = 0; n < workers_.size(); ++n) by_data[workers_[n].data] = static_cast<Rank>(n);
+    std::map<WorkerNumber, Rank> ranks;
+    for (const auto& [number, worker] : ShardLog(connection).workers())
+      if (const auto known = by_data.find(worker.data); known != by_data.end()) ranks[number] = known->second;
+    return ranks;
+  }
+
+  // The first worker that has the block which the tile lies in; nullopt if tiles do not lie in blocks.
+  std::optional<Rank> maker_of(const BlockPlacement& blocks, const TileGrid& grid, std::int64_t tile) const {
+    auto block = grid.key_of(tile);
+    for (std::size_t d = 0; d < block.size(); ++d) {
+      const auto parts = grid.partition()[d];
+      if (parts % blocks.parts[d] != 0) return std::nullopt;
+      block[d] /= parts / blocks.parts[d];
+    }
+    for (std::size_t rank = 0; rank < workers_.size(); ++rank)
+      if (blocks.at[rank] == block) return static_cast<Rank>(rank);
+    return std::nullopt;
+  }
+
+  const PlannedQuery& planned_;
+  SessionState& session_;
+  std::vector<WorkerStatus> workers_;  // that are up, by rank
+  DistributedPlan plan_;
+  std::vector<TileHolders> holders_;
+  std::vector<std::vector<ContentId>> contents_;
+};
+
+template <class Run>
+ClusterProfile DistributedQuery::until_it_succeeds(bool stored, Run run) {
+  for (std::size_t lost = 0;; ++lost) {
+    std::optional<Attempt> attempt;
+    attempt.emplace(planned_, session_, stored);
+    try {
+      return run(*attempt);
+    } catch (const Error& error) {
+      // With each worker that is lost there are fewer; one that comes and goes all the time is no reason to go on.
+      if (error.kind() != ErrorKind::WorkerLost || lost + 1 >= attempt->worker_count() + kMostReturns) throw;
+      session_.report("workers that remain", 0, 0);
+    }
+  }
+}
+
+ClusterProfile DistributedQuery::collect(ExecutionContext& context, TileSink& sink) {
+  return until_it_succeeds(false, [&](Attempt& attempt) { return attempt.run(context, sink, std::nullopt); });
+}
+
+ClusterProfile DistributedQuery::store(ExecutionContext& context, const TensorInfo& tensor) {
+  auto& connection = session_.database.connection();
+  auto* contents = connection.shards();
+  CHECK(contents != nullptr, "a sharded tensor is made where there are workers");
+  return until_it_succeeds(true, [&](Attempt& attempt) {
+    attempt.place_result(tensor);
+    const auto workers = attempt.shard_workers();
+    SqliteTransaction undone_unless_all_is_there(connection);  // a savepoint
+    const auto first = contents->announce(tensor.grid.tile_count(), workers);
+    DiscardingSink sink;
+    auto profile = attempt.run(context, sink, ResultContents{tensor.name, contents->transaction(), first});
+    attempt.write_references(connection, tensor, first, profile.reports);
+    undone_unless_all_is_there.commit();
+    return profile;
+  });
+}
+
+ClusterProfile DistributedQuery::explain() { return Attempt(planned_, session_, false).describe(); }
+
+}  // namespace eindb

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cluster/cluster.hpp"
+#include "engine/pipeline.hpp"
+#include "executor/execution_context.hpp"
+#include "plan/distributed_plan.hpp"
+
+namespace eindb {
+
+/// What the ranks of a cluster did for a query, or would do.
+struct ClusterProfile {
+  DistributedPlan plan;
+  std::vector<std::string> ranks;                    ///< addresses of workers; "coordinator"
+  std::vector<std::vector<double>> predicted_bytes;  ///< that each rank receives in each step
+  std::vector<RankReport> reports;                   ///< of each rank; empty: it did not run
+};
+
+/// A query on the session's cluster: planned for the workers that are up, and again for those that remain if one is
+/// lost meanwhile, as long as others have what it had. Used once, by the session's thread.
+///
+///     who is up -> partition vectors for so many -> placement -> DistributedPlan -> where stored tiles lie -> run
+///         ^                                                                                               |
+///         '------------------------------- Error{WorkerLost} ---------------------------------------------'
+class DistributedQuery {
+ public:
+  /// All that is referred to outlives it.
+  DistributedQuery(const PlannedQuery& planned, SessionState& session) : planned_(planned), session_(session) {}
+
+  /// Hands the result to the sink, when all of it is there. Error{WorkerLost} names workers, and the tensor of which
+  /// tiles are with none of those that are up.
+  ClusterProfile collect(ExecutionContext& context, TileSink& sink);
+  /// Has workers store the result as tiles of a sharded tensor of the catalog, which has none yet, inside the open
+  /// transaction. Errors as collect().
+  ClusterProfile store(ExecutionContext& context, const TensorInfo& tensor);
+  /// The plan for the workers that are up, with its transfers.
+  ClusterProfile explain();
+
+ private:
+  class Attempt;
+
+  template <class Run>
+  ClusterProfile until_it_succeeds(bool stored, Run run);
+
+  const PlannedQuery& planned_;
+  SessionState& session_;
+};
+
+}  // namespace eindb
