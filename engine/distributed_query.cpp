@@ -33,6 +33,13 @@ std::string state_of(const WorkerStatus& worker) {
          (worker.reason.empty() ? "" : " (" + worker.reason + ")");
 }
 
+// As if they were there.
+std::vector<WorkerStatus> imagined_workers(std::int64_t count) {
+  std::vector<WorkerStatus> workers(static_cast<std::size_t>(count));
+  for (std::size_t n = 0; n < workers.size(); ++n) workers[n].address = "worker " + std::to_string(n);
+  return workers;
+}
+
 // Those that run statements, at most `most`.
 std::vector<WorkerStatus> workers_up(const Cluster& cluster, std::int64_t most) {
   std::vector<WorkerStatus> up;
@@ -66,7 +73,8 @@ class DistributedQuery::Attempt {
   Attempt(const PlannedQuery& planned, SessionState& session, bool stored)
       : planned_(planned),
         session_(session),
-        workers_(workers_up(*session.cluster, session.settings.workers())),
+        workers_(session.cluster == nullptr ? imagined_workers(session.settings.workers())
+                                            : workers_up(*session.cluster, session.settings.workers())),
         plan_(make_plan(stored)) {
     find_inputs();
   }
@@ -184,6 +192,10 @@ class DistributedQuery::Attempt {
       return;
     }
     const auto info = session_.catalog.get(tensor.name);
+    if (session_.cluster == nullptr) {
+      holders_[list] = TilePlacement(info.grid, workers_.size(), 1).all();
+      return;
+    }
     if (!info.is_sharded()) {
       holders_[list] = holders_of_own(connection, info.store(), coordinator);
       return;

@@ -37,8 +37,10 @@ class DistributedQuery {
   /// Has workers store the result as tiles of a sharded tensor of the catalog, which has none yet, inside the open
   /// transaction. Errors as collect().
   ClusterProfile store(ExecutionContext& context, const TensorInfo& tensor);
-  /// The plan for the workers that are up, with its transfers.
+  /// The plan for the workers that are up, with its transfers; without a cluster for as many as SET workers says, with
+  /// stored tensors sharded over them. EXPLAIN shows it for this many at most.
   ClusterProfile explain();
+  static constexpr std::int64_t kMostExplained = 64;
 
  private:
   class Attempt;

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "engine/plan_description.hpp"
+#include "engine/cluster_description.hpp"
 
 namespace eindb {
 namespace {
@@ -191,8 +191,8 @@ std::string dot_label(const Json& op, const Json& plan) {
 
 }  // namespace
 
-std::string explain_dot(const PlannedQuery& planned, const SessionState& session, const ExecutionProfile* profile) {
-  const auto plan = describe_plan(planned, session, profile);
+std::string explain_dot(const PlannedQuery& planned, const SessionState& session, const Measured& measured) {
+  const auto plan = describe_plan(planned, session, measured);
   std::string out = "digraph plan {\n  rankdir=BT;\n  node [shape=box, fontname=\"monospace\", fontsize=10];\n";
   for (const auto& op : plan["operators"]) {
     const auto name = "n" + std::to_string(op["id"].get<std::size_t>());
@@ -203,12 +203,13 @@ std::string explain_dot(const PlannedQuery& planned, const SessionState& session
   return out + "}";
 }
 
-std::string explain_json(const PlannedQuery& planned, const SessionState& session, const ExecutionProfile* profile) {
-  return describe_plan(planned, session, profile).dump(2);
+std::string explain_json(const PlannedQuery& planned, const SessionState& session, const Measured& measured) {
+  return describe_plan(planned, session, measured).dump(2);
 }
 
-std::string explain_text(const PlannedQuery& planned, const SessionState& session, const ExecutionProfile* profile) {
-  const auto plan = describe_plan(planned, session, profile);
+std::string explain_text(const PlannedQuery& planned, const SessionState& session, const Measured& measured) {
+  const auto plan = describe_plan(planned, session, measured);
+  const auto* profile = measured.here;
   const bool calibrated = plan["cost_model"] == "calibrated";
   std::string out = "EinGraph (strategy " + plan["strategy"].get<std::string>() + ", parallelism " +
                     std::to_string(plan["parallelism"].get<std::int64_t>()) + ", total cost " +
@@ -220,10 +221,12 @@ std::string explain_text(const PlannedQuery& planned, const SessionState& sessio
   out += path_text(plan["path"]) + slices_text(plan["path"]) + memory_text(plan);
   if (plan.contains("strategies")) out += strategies_text(plan["strategies"]);
   if (plan.contains("workers")) out += placement_text(plan);
+  if (plan.contains("steps")) out += cluster_text(plan);
   out += "Operators\n";
   for (const auto& op : plan["operators"]) out += operator_text(op);
   out += "Planned in " + milliseconds(plan["planning_seconds"].get<double>());
   if (planned.source == PlanSource::Cached) out += " (from the plan cache)";
+  if (plan.contains("ranks")) out += ", executed in " + milliseconds(plan["execution_seconds"].get<double>());
   if (profile != nullptr) {
     out += ", executed in " + milliseconds(profile->seconds) + " (predicted " +
            milliseconds(plan["predicted_seconds"].get<double>()) + "), moved " +

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "engine/cluster_description.hpp"
 #include "optimizer/partitions/placement.hpp"
 #include "optimizer/partitions/prediction.hpp"
 
@@ -245,7 +246,8 @@ void describe_placement(const PlannedQuery& planned, std::int64_t workers, Json&
 
 }  // namespace
 
-Json describe_plan(const PlannedQuery& planned, const SessionState& session, const ExecutionProfile* profile) {
+Json describe_plan(const PlannedQuery& planned, const SessionState& session, const Measured& measured) {
+  const auto* profile = measured.here;
   const auto prediction = prediction_of(planned, session);
   Json vertices = Json::array();
   Json inputs = Json::array();
@@ -288,6 +290,7 @@ Json describe_plan(const PlannedQuery& planned, const SessionState& session, con
   }
   if (!planned.plan.strategies.empty()) out["strategies"] = describe_strategies(planned.plan.strategies);
   if (const auto workers = session.settings.workers(); workers > 0) describe_placement(planned, workers, out);
+  if (measured.cluster != nullptr) describe_cluster(planned, *measured.cluster, out);
   if (profile != nullptr) {
     std::int64_t elements = 0;
     for (const auto& node : profile->nodes) elements += node.elements;

@@ -6,6 +6,12 @@
 
 namespace eindb {
 
+/// What is known of a query's execution; all may be null.
+struct Measured {
+  const ExecutionProfile* here = nullptr;   ///< it ran in this process
+  const ClusterProfile* cluster = nullptr;  ///< it ran on the session's workers, or would
+};
+
 /// What a query's plan is, and with a profile what its execution did, in ordered pairs of key and value: that which
 /// EXPLAIN writes, whatever the form.
 ///
@@ -31,6 +37,6 @@ namespace eindb {
 /// strategies, each with strategy, total_cost, ratio (to EinDecomp's), cost_join, cost_agg, cost_repart, fewest_calls,
 /// most_calls; or with strategy and not_applicable.
 nlohmann::ordered_json describe_plan(const PlannedQuery& planned, const SessionState& session,
-                                     const ExecutionProfile* profile);
+                                     const Measured& measured);
 
 }  // namespace eindb

@@ -1,4 +1,5 @@
 #include "common/error.hpp"
+#include "engine/distributed_query.hpp"
 #include "engine/explain.hpp"
 #include "engine/pipeline.hpp"
 #include "engine/rows.hpp"
@@ -40,7 +41,12 @@ Result execute_statement(const ast::Explain& explain, SessionState& session) {
     DiscardingSink sink;
     profile = run_query(planned, session, snapshot, sink);
   }
-  const auto* measured = profile ? &profile->local : nullptr;
+  Measured measured;
+  std::optional<ClusterProfile> steps;
+  if (profile && profile->cluster != nullptr) measured.cluster = profile->cluster.get();
+  else if (profile) measured.here = &profile->local;
+  else if (session.settings.workers() > 0 && session.settings.workers() <= DistributedQuery::kMostExplained)
+    measured.cluster = &steps.emplace(DistributedQuery(planned, session).explain());
   switch (explain.format) {
     case ast::ExplainFormat::Json: return explanation(explain_json(planned, session, measured), true);
     case ast::ExplainFormat::Dot: return explanation(explain_dot(planned, session, measured), false);
