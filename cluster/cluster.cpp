@@ -1,7 +1,6 @@
 #include "cluster/cluster.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -58,6 +57,7 @@ class Cluster::Impl {
   ShardAccess& shards() { return shards_; }
   void begin(ClusterDatabase database);
   void drain(std::string_view address) const;
+  bool coordinator_computes() const { return coordinator_computes_; }
 
  private:
   class Run;
@@ -70,7 +70,7 @@ class Cluster::Impl {
   const ClusterContext context_;
   ExchangeFactory& exchanges_;
   NodeLog& log_;
-  std::atomic<std::uint64_t> next_statement_ = static_cast<std::uint64_t>(random_identity());
+  const bool coordinator_computes_;
   std::timed_mutex turn_;  // of the statement that may have an exchange, where only one may
   std::mutex admission_;   // guards the two that follow
   bool has_begun_ = false;
@@ -89,7 +89,7 @@ class Cluster::Impl::Run {
   Run(Impl& cluster, const ClusterStatement& statement, const Cancellation& cancellation)
       : cluster_(cluster),
         statement_(statement),
-        number_(cluster.next_statement_++),
+        number_(cluster.exchanges_.number_statement()),
         own_rank_(statement.plan.coordinator),
         watch_(statement.plan.ranks, cancellation) {
     CHECK(statement.workers.size() + 1 == statement.plan.ranks, "a worker for every rank but the coordinator's");
@@ -220,7 +220,8 @@ Cluster::Impl::Impl(ClusterOptions options, Connector& connector, ExchangeFactor
                [this](const std::string& address, DataId data) { admit(address, data); },
                [this](WorkerConnection& worker) { return catch_up(worker); }},
       exchanges_(exchanges),
-      log_(log) {
+      log_(log),
+      coordinator_computes_(options.coordinator_computes) {
   check_addresses(options.workers);
   for (auto& address : options.workers)
     connections_.push_back(std::make_unique<WorkerConnection>(context_, std::move(address)));
@@ -304,6 +305,7 @@ std::vector<RankReport> Cluster::run(const ClusterStatement& statement, const Ca
 }
 std::shared_ptr<ShardAccess> Cluster::shards() { return {impl_, &impl_->shards()}; }
 void Cluster::begin(ClusterDatabase database) { impl_->begin(std::move(database)); }
+bool Cluster::coordinator_computes() const { return impl_->coordinator_computes(); }
 void Cluster::drain(std::string_view address) { impl_->drain(address); }
 
 }  // namespace eindb

@@ -51,6 +51,9 @@ struct WorkerStatus {
 struct ClusterOptions {
   std::vector<std::string> workers;  ///< addresses, in the order of ranks
   std::chrono::milliseconds heartbeat = std::chrono::seconds(1);
+  /// Its process is a rank that computes as workers do, and all of them take part in every statement: see
+  /// Cluster::coordinator_computes.
+  bool coordinator_computes = false;
 };
 
 /// What became of a transaction that a worker has prepared and knows no end of: ShardLog::decision() on a connection
@@ -100,6 +103,9 @@ class Cluster {
   /// Begins to connect, and keeps workers connected from now on. Once; later calls do nothing.
   void begin(ClusterDatabase database);
 
+  /// Whether the coordinator's rank, which is the last, computes as those of the workers do; statements then need all
+  /// workers.
+  bool coordinator_computes() const;
   /// In the order of the options.
   std::vector<WorkerStatus> workers() const;
   /// After begin(): waits until all workers have joined, or failed to, at most so long; gives workers().

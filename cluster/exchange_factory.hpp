@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -7,6 +8,7 @@
 
 #include "common/cancellation.hpp"
 #include "executor/exchange.hpp"
+#include "storage/shard_numbers.hpp"
 
 namespace eindb {
 
@@ -29,6 +31,11 @@ class ExchangeFactory {
   virtual std::unique_ptr<Exchange> open(const ExchangeRequest& request, const Cancellation& cancellation) = 0;
   /// Whether a process can be in but one exchange at a time: statements of a coordinator then take turns.
   virtual bool is_exclusive() const { return false; }
+  /// For a statement that this process coordinates: see ExchangeRequest::statement.
+  std::uint64_t number_statement() { return next_statement_++; }
+
+ private:
+  std::atomic<std::uint64_t> next_statement_ = static_cast<std::uint64_t>(random_identity());
 };
 
 }  // namespace eindb

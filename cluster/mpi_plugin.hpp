@@ -29,6 +29,8 @@ class MpiWorld {
   virtual ~MpiWorld() = default;
   virtual Rank rank() const = 0;
   virtual std::size_t size() const = 0;
+  /// How many of them share this machine, this one included.
+  virtual std::size_t ranks_here() const = 0;
   /// "Open MPI v4.1.4, rank 0 of 4, MPI_THREAD_MULTIPLE"
   virtual std::string description() const = 0;
 

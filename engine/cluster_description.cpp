@@ -24,17 +24,22 @@ double most(const std::vector<double>& of_ranks) {
 }
 
 // The mesh of twos that placements are types over, as if all of it were there.
-Mesh mesh_of(const DistributedPlan& plan) {
-  return Mesh::of_twos(static_cast<int>(std::bit_width(std::max<std::size_t>(plan.ranks - 1, 1)) - 1));
+Mesh mesh_of(const ClusterProfile& profile) {
+  return Mesh::of_twos(static_cast<int>(std::bit_width(std::max<std::size_t>(profile.computing, 1)) - 1));
 }
 
-std::string placement_text(const DistributedStep& step, const DistributedPlan& plan) {
+bool is_at_coordinator(const BlockPlacement& blocks, const DistributedPlan& plan) {
+  return blocks.at[plan.coordinator] &&
+         std::count_if(blocks.at.begin(), blocks.at.end(), [](const auto& at) { return at.has_value(); }) == 1;
+}
+
+std::string placement_text(const DistributedStep& step, const ClusterProfile& profile) {
   const auto* blocks = std::get_if<BlockPlacement>(&step.placement);
   if (blocks == nullptr) return "stored";
   const auto holders =
       std::count_if(blocks->at.begin(), blocks->at.end(), [](const auto& at) { return at.has_value(); });
-  if (holders == 1 && blocks->at[plan.coordinator]) return "coordinator";
-  const auto mesh = mesh_of(plan);
+  if (is_at_coordinator(*blocks, profile.plan)) return "coordinator";
+  const auto mesh = mesh_of(profile);
   auto on_mesh = *blocks;
   on_mesh.at.resize(static_cast<std::size_t>(mesh.rank_count()));
   if (const auto type = type_of(on_mesh, step.grid.shape(), mesh)) return type->to_string();
@@ -44,15 +49,15 @@ std::string placement_text(const DistributedStep& step, const DistributedPlan& p
 }
 
 // What collectives alone would take where all that moves is blocks of workers.
-void describe_collectives(const DistributedPlan& plan, const DistributedStep& step, Json& out) {
+void describe_collectives(const ClusterProfile& profile, const DistributedStep& step, Json& out) {
   const auto* moved = std::get_if<RedistributeStep>(&step.op);
   if (moved == nullptr) return;
-  const auto* from = std::get_if<BlockPlacement>(&plan.step(moved->input).placement);
+  const auto* from = std::get_if<BlockPlacement>(&profile.plan.step(moved->input).placement);
   const auto* to = std::get_if<BlockPlacement>(&step.placement);
-  if (from == nullptr || to == nullptr || to->at[plan.coordinator]) return;
+  if (from == nullptr || to == nullptr || is_at_coordinator(*to, profile.plan)) return;
   const auto collectives = plan_redistribution(step.grid.shape(), *from, *to);
   if (collectives.steps.empty()) return;
-  out["collectives"] = describe(collectives, mesh_of(plan));
+  out["collectives"] = describe(collectives, mesh_of(profile));
   out["collective_elements"] = number(collectives.cost());
   out["elements_by_busiest"] = moved_elements(step.grid.shape(), *from, *to).most_received;
 }
@@ -66,10 +71,10 @@ Json describe_step(const PlannedQuery& planned, const ClusterProfile& profile, s
            {"vertex", planned.plan.graph.vertex(step.vertex).name},
            {"inputs", inputs},
            {"grid", step.grid.partition()},
-           {"placement", placement_text(step, profile.plan)},
+           {"placement", placement_text(step, profile)},
            {"bytes", number(total(profile.predicted_bytes[n]))},
            {"bytes_by_busiest", number(most(profile.predicted_bytes[n]))}};
-  describe_collectives(profile.plan, step, out);
+  describe_collectives(profile, step, out);
   if (profile.reports.empty()) return out;
   std::int64_t bytes = 0;
   double seconds = 0;
@@ -108,7 +113,7 @@ void describe_ranks(const ClusterProfile& profile, Json& plan) {
     const auto sum = sum_of(report);
     seconds = std::max(seconds, report.profile.seconds);
     bytes += sum.bytes_received;
-    if (rank != profile.plan.coordinator) computing.push_back(sum.compute.seconds);
+    if (rank < profile.computing) computing.push_back(sum.compute.seconds);
     ranks.push_back({{"rank", rank},
                      {"worker", profile.ranks[rank]},
                      {"seconds", report.profile.seconds},

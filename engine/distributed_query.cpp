@@ -40,6 +40,16 @@ std::vector<WorkerStatus> imagined_workers(std::int64_t count) {
   return workers;
 }
 
+// All of them, where the coordinator is one rank among them.
+std::vector<WorkerStatus> all_workers_up(const Cluster& cluster) {
+  auto workers = cluster.workers();
+  for (const auto& worker : workers)
+    if (worker.state != WorkerState::Up)
+      throw Error(ErrorKind::WorkerLost, "statements need all ranks, and " + state_of(worker), std::nullopt,
+                  "SHOW WORKERS tells more; after SET workers = 0 statements run here");
+  return workers;
+}
+
 // Those that run statements, at most `most`.
 std::vector<WorkerStatus> workers_up(const Cluster& cluster, std::int64_t most) {
   std::vector<WorkerStatus> up;
@@ -54,15 +64,28 @@ std::vector<WorkerStatus> workers_up(const Cluster& cluster, std::int64_t most) 
   return up;
 }
 
+std::vector<WorkerStatus> workers_of(const SessionState& session) {
+  const auto wanted = session.settings.workers();
+  if (session.cluster == nullptr) return imagined_workers(wanted);
+  if (session.cluster->coordinator_computes()) return all_workers_up(*session.cluster);
+  return workers_up(*session.cluster, wanted);
+}
+
+// How many ranks may compute.
+std::size_t computing_ranks(const SessionState& session, std::size_t workers) {
+  if (session.cluster == nullptr || !session.cluster->coordinator_computes()) return workers;
+  return std::min(workers + 1, static_cast<std::size_t>(session.settings.workers()));
+}
+
 std::int64_t ceil_power_of_two(std::size_t value) { return static_cast<std::int64_t>(std::bit_ceil(value)); }
 
-// Partition vectors for so many workers: those of the plan, if it was made for as many.
-Labelling labelling_for(const PlannedQuery& planned, const SessionState& session, std::size_t workers) {
+// Partition vectors for so many ranks that compute: those of the plan, if it was made for as many.
+Labelling labelling_for(const PlannedQuery& planned, const SessionState& session, std::size_t computing) {
   const auto parallelism =
-      session.settings.parallelism_is_set() ? planned.plan.parallelism : ceil_power_of_two(workers);
+      session.settings.parallelism_is_set() ? planned.plan.parallelism : ceil_power_of_two(computing);
   if (planned.plan.parallelism == parallelism) return planned.plan.labelling;
   return label_for_workers(planned.plan.graph, session.settings.strategy(), {parallelism, false, std::nullopt},
-                           static_cast<std::int64_t>(workers));
+                           static_cast<std::int64_t>(computing));
 }
 
 }  // namespace
@@ -73,8 +96,8 @@ class DistributedQuery::Attempt {
   Attempt(const PlannedQuery& planned, SessionState& session, bool stored)
       : planned_(planned),
         session_(session),
-        workers_(session.cluster == nullptr ? imagined_workers(session.settings.workers())
-                                            : workers_up(*session.cluster, session.settings.workers())),
+        workers_(workers_of(session)),
+        computing_(computing_ranks(session, workers_.size())),
         plan_(make_plan(stored)) {
     find_inputs();
   }
@@ -83,8 +106,8 @@ class DistributedQuery::Attempt {
   const std::vector<TileHolders>& holders() const { return holders_; }
   std::size_t worker_count() const { return workers_.size(); }
 
-  // Where workers store the tiles of the result: where they are made, as far as that is in its tiles; copies at the
-  // workers that follow.
+  // Where workers store the tiles of the result: where they are made, as far as that is in its tiles and at a worker;
+  // copies at the workers that follow.
   void place_result(const TensorInfo& tensor) {
     const TilePlacement fallback(tensor.grid, workers_.size(), static_cast<std::size_t>(tensor.replicas));
     const auto& made = plan_.step(inputs_of(plan_.steps.back()).front());
@@ -145,7 +168,7 @@ class DistributedQuery::Attempt {
   }
 
   ClusterProfile describe() const {
-    ClusterProfile profile{plan_, {}, {}, {}};
+    ClusterProfile profile{plan_, computing_, {}, {}, {}};
     for (const auto& worker : workers_) profile.ranks.push_back(worker.address);
     profile.ranks.emplace_back("coordinator");
     for (std::size_t n = 0; n < plan_.steps.size(); ++n)
@@ -155,17 +178,17 @@ class DistributedQuery::Attempt {
 
  private:
   DistributedPlan make_plan(bool stored) const {
-    const auto workers = static_cast<std::int64_t>(workers_.size());
-    const auto labelling = labelling_for(planned_, session_, workers_.size());
+    const auto computing = static_cast<std::int64_t>(computing_);
+    const auto labelling = labelling_for(planned_, session_, computing_);
     std::uint32_t threads = 1;
     for (const auto& worker : workers_) threads = std::max(threads, worker.threads);
     const ClusterShape shape{.ranks = workers_.size() + 1,
                              .coordinator = static_cast<Rank>(workers_.size()),
-                             .computing = workers,
+                             .computing = computing,
                              .calls_per_rank = kCallsPerThread * threads,
                              .by_collectives = session_.settings.redistributes_by_collectives()};
-    auto plan = plan_distributed(planned_.plan.graph, labelling, place(planned_.plan.graph, labelling, workers), shape,
-                                 {planned_.result_grid(), stored});
+    auto plan = plan_distributed(planned_.plan.graph, labelling, place(planned_.plan.graph, labelling, computing),
+                                 shape, {planned_.result_grid(), stored});
     return planned_.shared->parameters.empty() ? plan : with_values(std::move(plan), session_.parameters);
   }
 
@@ -244,6 +267,7 @@ class DistributedQuery::Attempt {
   const PlannedQuery& planned_;
   SessionState& session_;
   std::vector<WorkerStatus> workers_;  // that are up, by rank
+  std::size_t computing_;              // ranks that may compute, from 0 on
   DistributedPlan plan_;
   std::vector<TileHolders> holders_;
   std::vector<std::vector<ContentId>> contents_;

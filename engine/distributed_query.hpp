@@ -15,6 +15,7 @@ namespace eindb {
 /// What the ranks of a cluster did for a query, or would do.
 struct ClusterProfile {
   DistributedPlan plan;
+  std::size_t computing = 0;                         ///< the ranks from 0 on that may compute
   std::vector<std::string> ranks;                    ///< addresses of workers; "coordinator"
   std::vector<std::vector<double>> predicted_bytes;  ///< that each rank receives in each step
   std::vector<RankReport> reports;                   ///< of each rank; empty: it did not run

@@ -44,9 +44,4 @@ CommandCluster::CommandCluster(const ClusterCommand& command, const LogOptions& 
       node_log_(log_),
       tcp_({workers_of(command), command.secret_file, tls_of(command), command.heartbeat}, node_log_) {}
 
-void CommandCluster::wait_for_workers() {
-  constexpr std::chrono::seconds kPatience{3};
-  tcp_.cluster().wait_for_workers(kPatience);
-}
-
 }  // namespace eindb

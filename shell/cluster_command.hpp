@@ -25,8 +25,6 @@ class CommandCluster {
   /// `command` names workers. Throws Error.
   CommandCluster(const ClusterCommand& command, const LogOptions& log);
 
-  /// After the first session of the database: until workers are there that can be reached soon.
-  void wait_for_workers();
   /// For SessionOptions; this outlives it.
   std::shared_ptr<Cluster> cluster() { return {std::shared_ptr<void>(), &tcp_.cluster()}; }
 

@@ -150,9 +150,10 @@ void add_operation(CLI::App& server, ServeCommand& serve) {
       ->each(wants_slow_ones);
 }
 
-/// Of the shell and of `serve`.
-void add_cluster(CLI::App& app, ClusterCommand& cluster) {
-  app.add_option("--workers", cluster.workers, "the workers of the database's cluster: HOST:PORT,HOST:PORT,...");
+/// Of the shell and of `serve`: what stands for workers.
+CLI::Option* add_cluster(CLI::App& app, ClusterCommand& cluster) {
+  auto* const workers =
+      app.add_option("--workers", cluster.workers, "the workers of the database's cluster: HOST:PORT,HOST:PORT,...");
   app.add_option("--secret-file", cluster.secret_file,
                  "file whose first line all nodes of the cluster know; nobody else can read it");
   add_time(app, "--heartbeat", cluster.heartbeat, kSeconds,
@@ -160,6 +161,17 @@ void add_cluster(CLI::App& app, ClusterCommand& cluster) {
   app.add_option("--cluster-tls-cert", cluster.tls.certificate, "certificate in PEM form, for workers");
   app.add_option("--cluster-tls-key", cluster.tls.key, "its key, which nobody else can read");
   app.add_option("--cluster-tls-ca", cluster.tls.authority, "who has signed the certificates of all nodes");
+  return workers;
+}
+
+/// Of the shell alone: gives the flag.
+CLI::Option* add_mpi(CLI::App& app, MpiCommand& mpi, CLI::Option* workers) {
+  auto* const flag = app.add_flag("--mpi")->description(
+      "run in all processes that mpirun has started: rank 0 is the shell, the others its workers");
+  flag->excludes(workers);
+  app.add_option("--data", mpi.data, "with --mpi, folder of the workers' directories; DATABASE.workers without")
+      ->needs(flag);
+  return flag;
 }
 
 CLI::App* add_worker(CLI::App& app, WorkerCommand& worker) {
@@ -183,6 +195,7 @@ std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv,
   CommandLine line;
   ServeCommand serve;
   WorkerCommand worker;
+  MpiCommand mpi;
   CLI::App app("A database for tensors. Without -c or -f, statements are read from standard input.", "eindb");
   std::vector<std::string> commands;
   std::vector<std::string> files;
@@ -216,6 +229,7 @@ std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv,
         line.session_statements.push_back("SET threads = " + std::to_string(n));
         serve.threads = n;
         worker.threads = n;
+        mpi.threads = n;
       },
       "threads that work on tiles");
   app.add_option_function<std::string>(
@@ -224,9 +238,11 @@ std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv,
         line.session_statements.push_back("SET memory_limit = " + quoted(size));
         serve.memory_limit = size;
         worker.memory_limit = size;
+        mpi.memory_limit = size;
       },
       "memory that a statement may take, or with serve and worker all of them together, as in 2GB");
-  add_cluster(app, line.cluster);
+  auto* const workers = add_cluster(app, line.cluster);
+  auto* const mpi_flag = add_mpi(app, mpi, workers);
   CalibrateCommand calibrate;
   auto* calibration = app.add_subcommand(
       "calibrate", "measure this machine for SET cost_model = 'calibrated', print and keep the figures");
@@ -248,7 +264,8 @@ std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv,
   add_tls(*server, serve);
   add_limits(*server, serve);
   add_operation(*server, serve);
-  const auto* const worker_program = add_worker(app, worker);
+  auto* const worker_program = add_worker(app, worker);
+  for (auto* const program : {calibration, server, worker_program}) program->excludes(mpi_flag);
   app.set_version_flag("--version", "eindb " EINDB_VERSION, "print the version and leave");
   app.set_help_flag("-h,--help", "print this help and leave");
   app.footer("Exit status: 0, or 1 if a statement or an argument was wrong. In the shell .help lists the commands.");
@@ -265,6 +282,7 @@ std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv,
   if (server->parsed()) line.serve = serve;
   worker.secret_file = line.cluster.secret_file;
   if (worker_program->parsed()) line.worker = worker;
+  if (mpi_flag->count() > 0) line.mpi = mpi;
   line.jobs = jobs_in_order(app, command_option, file_option);
   return line;
 }

@@ -6,6 +6,7 @@
 
 #include "shell/calibrate_command.hpp"
 #include "shell/cluster_command.hpp"
+#include "shell/mpi_command.hpp"
 #include "shell/serve_command.hpp"
 #include "shell/shell.hpp"
 #include "shell/worker_command.hpp"
@@ -27,6 +28,7 @@ struct CommandLine {
   std::vector<std::string> session_statements;  ///< SET statements of --threads and --memory-limit
 
   ClusterCommand cluster;
+  std::optional<MpiCommand> mpi;
 
   // Instead of everything else:
   std::optional<CalibrateCommand> calibrate;

@@ -2,11 +2,15 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <clocale>
 #include <csignal>
 #include <cstdio>
 #include <iostream>
+#include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "shell/cluster_command.hpp"
 #include "shell/command_line.hpp"
@@ -42,27 +46,15 @@ bool run_interactively(Shell& shell, Session& session, const CommandLine& line) 
   return true;  // the person saw what failed
 }
 
-/// The exit status.
-int run(const CommandLine& line) {
-  if (line.worker) {
-    run_worker(*line.worker);
-    return 0;
-  }
-  if (line.serve) {
-    run_server(*line.serve, line.cluster, line.database, line.session.read_only);
-    return 0;
-  }
+/// The shell, with the workers of a cluster, if there is one. The exit status.
+int run_shell(const CommandLine& line, std::shared_ptr<Cluster> cluster) {
+  constexpr std::chrono::seconds kPatience{3};
   const bool interactive = line.jobs.empty() && isatty(STDIN_FILENO) != 0;
   Interrupts::install(interactive);
-  std::optional<CommandCluster> workers;
   auto options = line.session;
-  if (!line.cluster.workers.empty()) {
-    LogOptions log;
-    log.level = LogLevel::Warning;  // who joins does not matter to a person who types
-    options.cluster = workers.emplace(line.cluster, log).cluster();
-  }
+  options.cluster = std::move(cluster);
   Session session(line.database, options);
-  if (workers) workers->wait_for_workers();
+  if (options.cluster != nullptr) options.cluster->wait_for_workers(kPatience);
   for (const auto& statement : line.session_statements) session.execute(statement);
   Shell shell(session, line.settings);
   if (line.calibrate) {
@@ -79,6 +71,33 @@ int run(const CommandLine& line) {
     ok = shell.run(lines);
   }
   return shell.exit_status().value_or(ok ? 0 : 1);
+}
+
+int run_shell_in_mpi(CommandLine line) {
+  const auto shell = [&line](const MpiSetting& setting) {
+    // First: SET threads of --threads follows.
+    line.session_statements.insert(line.session_statements.begin(), "SET threads = " + std::to_string(setting.threads));
+    return run_shell(line, setting.cluster);
+  };
+  return run_in_mpi(*line.mpi, line.database, shell);
+}
+
+/// The exit status.
+int run(const CommandLine& line) {
+  if (line.mpi) return run_shell_in_mpi(line);
+  if (line.worker) {
+    run_worker(*line.worker);
+    return 0;
+  }
+  if (line.serve) {
+    run_server(*line.serve, line.cluster, line.database, line.session.read_only);
+    return 0;
+  }
+  if (line.cluster.workers.empty()) return run_shell(line, nullptr);
+  LogOptions log;
+  log.level = LogLevel::Warning;  // who joins does not matter to a person who types
+  CommandCluster workers(line.cluster, log);
+  return run_shell(line, workers.cluster());
 }
 
 /// As the many programs that a pipe's end ends: but only after the session has been closed in order.

@@ -28,21 +28,11 @@ std::optional<TlsOptions> tls_of(const WorkerCommand& command) {
               std::nullopt, "give --tls-cert FILE, --tls-key FILE and --tls-ca FILE");
 }
 
-// Four fifths of the machine's, as a server takes.
-std::int64_t memory_of(const std::string& size) {
-  if (!size.empty()) {
-    if (const auto bytes = parse_byte_size(size); bytes && *bytes >= MemoryShares::kLeast) return *bytes;
-    throw Error(ErrorKind::Value, "'" + size + "' is no size of memory from 4MiB on", std::nullopt,
-                "write it as in --memory-limit 2GB");
-  }
-  return std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE) / 5 * 4;
-}
-
 WorkerOptions options_of(const WorkerCommand& command) {
   const auto cores = std::max(1U, std::thread::hardware_concurrency());
   return {.program = EINDB_VERSION,
           .threads = command.threads > 0 ? static_cast<std::uint32_t>(command.threads) : cores,
-          .memory_limit = memory_of(command.memory_limit),
+          .memory_limit = worker_memory(command.memory_limit),
           .scratch_directory = command.data};
 }
 
@@ -85,6 +75,15 @@ class SignalsToWorker {
 };
 
 }  // namespace
+
+std::int64_t worker_memory(const std::string& size) {
+  if (!size.empty()) {
+    if (const auto bytes = parse_byte_size(size); bytes && *bytes >= MemoryShares::kLeast) return *bytes;
+    throw Error(ErrorKind::Value, "'" + size + "' is no size of memory from 4MiB on", std::nullopt,
+                "write it as in --memory-limit 2GB");
+  }
+  return std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE) / 5 * 4;
+}
 
 void run_worker(const WorkerCommand& command) {
   SignalsToWorker signals;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "cluster/tcp_node.hpp"
@@ -17,6 +18,10 @@ struct WorkerCommand {
   int threads = 0;           ///< that a statement may use; 0: the cores
   LogOptions log;
 };
+
+/// Bytes of "2GB"; empty: four fifths of the machine's, as a server takes. Error{Value} if it is no size, or too small
+/// for a worker.
+std::int64_t worker_memory(const std::string& size);
 
 /// Serves coordinators until a signal, or one of them, asks to leave: then statements that run are finished, or ended
 /// by a second signal. Throws Error.

@@ -55,10 +55,20 @@ class Session {
   int provided_ = MPI_THREAD_SINGLE;
 };
 
+std::size_t count_ranks_here() {
+  MPI_Comm here = MPI_COMM_NULL;
+  check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here), "MPI_Comm_split_type");
+  const Communicator owner(here);
+  int size = 0;
+  check(MPI_Comm_size(here, &size), "MPI_Comm_size");
+  return static_cast<std::size_t>(size);
+}
+
 class OpenMpiWorld final : public MpiWorld {
  public:
   explicit OpenMpiWorld(const MpiPluginHost& host)
       : session_(host.tuning.one_thread_at_a_time ? MPI_THREAD_SERIALIZED : MPI_THREAD_MULTIPLE),
+        ranks_here_(count_ranks_here()),
         gate_(session_.provided()),
         agreement_(gate_, outboxes_.emplace_back(), host.poll_cancellation),
         communicators_(gate_),
@@ -69,6 +79,7 @@ class OpenMpiWorld final : public MpiWorld {
 
   Rank rank() const override { return agreement_.rank(); }
   std::size_t size() const override { return agreement_.size(); }
+  std::size_t ranks_here() const override { return ranks_here_; }
   std::string description() const override {
     return Session::library() + ", rank " + std::to_string(rank()) + " of " + std::to_string(size()) + ", " +
            (session_.provided() == MPI_THREAD_MULTIPLE ? "MPI_THREAD_MULTIPLE" : "MPI_THREAD_SERIALIZED");
@@ -98,6 +109,7 @@ class OpenMpiWorld final : public MpiWorld {
   // In the order in which they depend on each other.
   std::list<Outbox> outboxes_;
   Session session_;
+  const std::size_t ranks_here_;
   ThreadGate gate_;
   Agreement agreement_;
   Communicators communicators_;

@@ -5,23 +5,8 @@
 
 #include "cluster/tcp_node.hpp"
 #include "cluster/tcp_transport.hpp"
-#include "common/error.hpp"
 
 namespace eindb::runner {
-namespace {
-
-constexpr std::int64_t kMemory = std::int64_t{256} << 20U;
-constexpr std::chrono::seconds kPatience{10};
-
-WorkerOptions worker_options() {
-  WorkerOptions options;
-  options.program = "test";
-  options.threads = 1;
-  options.memory_limit = kMemory;
-  return options;
-}
-
-}  // namespace
 
 // In the order of construction: what comes later uses what came before.
 struct LocalCluster::Node {
@@ -56,10 +41,5 @@ LocalCluster::LocalCluster(const std::filesystem::path& folder, std::size_t work
 }
 
 LocalCluster::~LocalCluster() = default;
-
-void LocalCluster::wait_for_workers() {
-  for (const auto& worker : cluster().wait_for_workers(kPatience))
-    if (worker.state != WorkerState::Up) throw Error(ErrorKind::WorkerLost, "a worker of a test: " + worker.reason);
-}
 
 }  // namespace eindb::runner

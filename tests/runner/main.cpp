@@ -1,12 +1,14 @@
-// eindb_sqllogictest [--mode NAME] [--prelude SQL] [--shards N] [--workers N] [--generate] FILE|FOLDER...
+// eindb_sqllogictest [--mode NAME] [--prelude SQL] [--shards N] [--workers N | --mpi] [--generate] FILE|FOLDER...
 //
 // Runs scripts of the sqllogictest format against eindb, in this process. See tests/README.md for the format.
+// Under mpirun with --mpi rank 0 runs them, with the other ranks as workers.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
 
+#include "cluster/mpi_worker.hpp"
 #include "tests/runner/test_run.hpp"
 
 namespace eindb::runner {
@@ -59,6 +61,18 @@ int run_all(const std::vector<std::string>& arguments, const RunOptions& options
   return counts.failures == 0 && !files.empty() ? 0 : 1;
 }
 
+int run_in_mpi(const std::vector<std::string>& arguments, RunOptions options) {
+  const auto world = load_mpi_world();
+  MpiTransport transport(*world);
+  if (transport.is_coordinator()) {
+    options.mpi = &transport;
+    return run_all(arguments, options);
+  }
+  SilentLog log;
+  run_mpi_worker(transport, worker_options(), log);
+  return 0;
+}
+
 }  // namespace
 }  // namespace eindb::runner
 
@@ -69,11 +83,14 @@ int main(int argc, char** argv) {
   CLI::App app("Runs sqllogictest scripts against eindb", "eindb_sqllogictest");
   app.add_option("--mode", modes, "a name that onlyif and skipif shall know")->take_all()->allow_extra_args(false);
   app.add_option("--prelude", options.preludes, "a statement to run after each opening")->allow_extra_args(false);
-  app.add_option("--workers", options.workers, "workers of a cluster that runs queries, in this process, over TCP");
+  auto* const workers =
+      app.add_option("--workers", options.workers, "workers of a cluster that runs queries, in this process, over TCP");
+  bool mpi = false;
+  app.add_flag("--mpi", mpi, "the other ranks of the job are such workers")->excludes(workers);
   app.add_option("--shards", options.shards, "workers at which tensors lie sharded, in this process");
   app.add_flag("--generate", options.generate, "rewrite the expected results of queries");
   app.add_option("files", arguments, "scripts, or folders of them")->required();
   CLI11_PARSE(app, argc, argv);
   options.modes.insert(modes.begin(), modes.end());
-  return eindb::runner::run_all(arguments, options);
+  return mpi ? eindb::runner::run_in_mpi(arguments, options) : eindb::runner::run_all(arguments, options);
 }

@@ -7,6 +7,8 @@
 #include <regex>
 #include <stdexcept>
 
+#include "tests/runner/local_cluster.hpp"
+#include "tests/runner/mpi_script_cluster.hpp"
 #include "tests/storage/local_shards.hpp"
 
 namespace eindb::runner {
@@ -192,7 +194,7 @@ void TestRun::open(const std::string& database) {
   database_ = database;
   SessionOptions session;
   if (options_.shards > 0) session.shards = shards_of(database);
-  if (options_.workers > 0) {
+  if (options_.workers > 0 || options_.mpi != nullptr) {
     start_cluster(database);
     session.cluster = {std::shared_ptr<void>(), &cluster_->cluster()};
   }
@@ -216,7 +218,9 @@ std::shared_ptr<ShardAccess> TestRun::shards_of(const std::string& database) {
 
 void TestRun::start_cluster(const std::string& database) {
   cluster_.reset();
-  cluster_ = std::make_unique<LocalCluster>(folder_of_workers(database), options_.workers);
+  const auto folder = folder_of_workers(database);
+  if (options_.mpi != nullptr) cluster_ = std::make_unique<MpiScriptCluster>(*options_.mpi, folder);
+  else cluster_ = std::make_unique<LocalCluster>(folder, options_.workers);
 }
 
 std::string TestRun::substituted(std::string sql) const {

@@ -7,11 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "cluster/mpi_transport.hpp"
 #include "common/error.hpp"
 #include "engine/session.hpp"
 #include "storage/shard_access.hpp"
-#include "tests/runner/local_cluster.hpp"
 #include "tests/runner/query_result.hpp"
+#include "tests/runner/script_cluster.hpp"
 #include "tests/runner/test_script.hpp"
 
 namespace eindb::runner {
@@ -21,6 +22,7 @@ struct RunOptions {
   std::vector<std::string> preludes;        ///< statements that run after each opening of a database
   std::size_t shards = 0;                   ///< workers in this process, at which tensors lie sharded
   std::size_t workers = 0;                  ///< of a cluster that runs queries; in this process, over TCP
+  MpiTransport* mpi = nullptr;              ///< of the job whose other ranks are the workers instead, in rank 0
   bool generate = false;                    ///< write what came out into the file as what is expected
 };
 
@@ -79,7 +81,7 @@ class TestRun {
   TemporaryFolder folder_;
   std::string database_;
   int memory_databases_ = 0;  // opened so far, each with workers of its own
-  std::unique_ptr<LocalCluster> cluster_;
+  std::unique_ptr<ScriptCluster> cluster_;
   std::unique_ptr<Session> session_;
   std::map<std::string, QueryResult> labelled_;  // the first result of each label
   std::vector<Edit> edits_;                      // in order of lines

@@ -1,0 +1,141 @@
+#include "cluster/call_line.hpp"
+
+#include <gtest/gtest.h>
+
+#include <future>
+#include <thread>
+
+#include "common/error.hpp"
+#include "tests/cluster/memory_network.hpp"
+
+namespace eindb {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
+
+std::string text_of(const std::optional<std::vector<std::byte>>& message) {
+  if (!message) return "(nothing)";
+  std::string text;
+  for (const auto byte : *message) text += static_cast<char>(byte);
+  return text;
+}
+
+// Two lines that are connected, of a caller and of who answers.
+struct Lines {
+  Lines() {
+    std::unique_ptr<Channel> other;
+    network.listen("answering", [&](std::unique_ptr<Channel> channel) { other = std::move(channel); });
+    caller = std::make_unique<CallLine>(network.connect("answering", 1s));
+    answering = std::make_unique<CallLine>(std::move(other));
+  }
+
+  MemoryNetwork network;
+  std::unique_ptr<CallLine> caller;
+  std::unique_ptr<CallLine> answering;
+};
+
+TEST(CallLine, CarriesWhatIsSaidBothWays) {
+  Lines lines;
+  const auto calling = lines.caller->call("a database");
+  const auto call = lines.answering->answer();
+  ASSERT_TRUE(call.has_value());
+  EXPECT_EQ(call->subject, "a database");
+  calling->send(bytes_of("hello"));
+  calling->send({});
+  call->channel->send(bytes_of("welcome"));
+  EXPECT_EQ(text_of(call->channel->receive(1s)), "hello");
+  EXPECT_EQ(text_of(call->channel->receive(1s)), "");
+  EXPECT_EQ(text_of(calling->receive(1s)), "welcome");
+  EXPECT_FALSE(calling->receive(1ms).has_value());
+}
+
+TEST(CallLine, CloseEndsTheCallAtBothSidesAfterWhatWasSaid) {
+  Lines lines;
+  const auto calling = lines.caller->call("");
+  const auto call = lines.answering->answer();
+  calling->send(bytes_of("the last words"));
+  calling->close();
+  EXPECT_THROW(calling->send({}), Error);
+  EXPECT_THROW(static_cast<void>(calling->receive(1s)), Error);
+  EXPECT_EQ(text_of(call->channel->receive(1s)), "the last words");
+  EXPECT_THROW(static_cast<void>(call->channel->receive(10s)), Error);
+  EXPECT_THROW(call->channel->send({}), Error);
+}
+
+TEST(CallLine, CloseWakesWhoWaits) {
+  Lines lines;
+  const auto calling = lines.caller->call("");
+  auto waiting = std::async(std::launch::async, [&] { static_cast<void>(calling->receive(60s)); });
+  std::this_thread::sleep_for(5ms);
+  calling->close();
+  ASSERT_EQ(waiting.wait_for(10s), std::future_status::ready);
+  EXPECT_THROW(waiting.get(), Error);
+}
+
+// What is left of a call that has ended reaches nobody: not who answers the next one, and not who makes it.
+TEST(CallLine, CallsDoNotHearOfEachOther) {
+  Lines lines;
+  auto first = lines.caller->call("first");
+  auto first_answer = lines.answering->answer();
+  first->send(bytes_of("too late to be heard"));
+  first_answer->channel->send(bytes_of("so is this"));
+  first.reset();
+  const auto second = lines.caller->call("second");
+  second->send(bytes_of("of the second"));
+  EXPECT_EQ(text_of(first_answer->channel->receive(1s)), "too late to be heard");
+  EXPECT_THROW(static_cast<void>(first_answer->channel->receive(1s)), Error);
+  first_answer.reset();
+  const auto answer = lines.answering->answer();
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_EQ(answer->subject, "second");
+  EXPECT_EQ(text_of(answer->channel->receive(1s)), "of the second");
+  answer->channel->send(bytes_of("to the second"));
+  EXPECT_EQ(text_of(second->receive(1s)), "to the second");
+}
+
+// Who did not answer a call in time answers the one that follows.
+TEST(CallLine, CallsThatHaveEndedAreAnsweredInTheirOrder) {
+  Lines lines;
+  lines.caller->call("first")->send(bytes_of("is anybody there?"));
+  const auto second = lines.caller->call("second");
+  auto answer = lines.answering->answer();
+  EXPECT_EQ(answer->subject, "first");
+  EXPECT_EQ(text_of(answer->channel->receive(1s)), "is anybody there?");
+  EXPECT_THROW(static_cast<void>(answer->channel->receive(1s)), Error);
+  answer.reset();
+  EXPECT_EQ(lines.answering->answer()->subject, "second");
+}
+
+TEST(CallLine, HangingUpEndsCalls) {
+  Lines lines;
+  lines.caller->call("");
+  lines.caller->hang_up();
+  {
+    const auto call = lines.answering->answer();
+    ASSERT_TRUE(call.has_value());
+    EXPECT_THROW(static_cast<void>(call->channel->receive(1s)), Error);
+  }
+  EXPECT_FALSE(lines.answering->answer().has_value());
+}
+
+TEST(CallLine, RefusesWhatIsNoMessageOfACall) {
+  for (const std::string& message : {std::string(), std::string(8, '\0'), std::string(8, '\0') + '\4'}) {
+    MemoryNetwork network;
+    std::unique_ptr<Channel> other;
+    network.listen("answering", [&](std::unique_ptr<Channel> channel) { other = std::move(channel); });
+    const auto raw = network.connect("answering", 1s);
+    CallLine line(std::move(other));
+    raw->send(bytes_of(message));
+    try {
+      line.answer();
+      FAIL() << "a message of " << message.size() << " bytes";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::Corrupt);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace eindb

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <filesystem>
+
+#include "cluster/mpi_transport.hpp"
+#include "tests/runner/script_cluster.hpp"
+
+namespace eindb::runner {
+
+/// The other ranks of a job as workers, which keep what they have when the cluster is made again on the same folder.
+/// One at a time.
+class MpiScriptCluster final : public ScriptCluster {
+ public:
+  /// `transport` is that of rank 0.
+  MpiScriptCluster(MpiTransport& transport, const std::filesystem::path& folder)
+      : cluster_(transport.cluster_options(), transport, transport, log_) {
+    transport.set_subject(folder.string());
+  }
+
+  Cluster& cluster() override { return cluster_; }
+
+ private:
+  SilentLog log_;
+  Cluster cluster_;
+};
+
+}  // namespace eindb::runner
