@@ -17,9 +17,10 @@ BUILD = os.path.join(os.path.dirname(BENCH), "build")
 sys.path += [os.path.join(BENCH, "outcomes"), os.path.join(BENCH, "peers")]
 
 import report  # noqa: E402
+import scalapack_contest  # noqa: E402
 import traffic  # noqa: E402
 
-GROUPS = {"bytes": traffic.run}
+GROUPS = {"bytes": traffic.run, "scalapack": scalapack_contest.run}
 # Those whose figures are the same on every machine.
 DETERMINISTIC = {"bytes"}
 
