@@ -106,6 +106,7 @@ StepProfile sum_of(const RankReport& report) {
 void describe_ranks(const ClusterProfile& profile, Json& plan) {
   Json ranks = Json::array();
   double seconds = 0;
+  double before_delivery = 0;
   std::int64_t bytes = 0;
   std::vector<double> computing;
   for (std::size_t rank = 0; rank < profile.reports.size(); ++rank) {
@@ -113,7 +114,10 @@ void describe_ranks(const ClusterProfile& profile, Json& plan) {
     const auto sum = sum_of(report);
     seconds = std::max(seconds, report.profile.seconds);
     bytes += sum.bytes_received;
-    if (rank < profile.computing) computing.push_back(sum.compute.seconds);
+    if (rank < profile.computing) {
+      computing.push_back(sum.compute.seconds);
+      before_delivery = std::max(before_delivery, report.profile.seconds - report.profile.steps.back().seconds);
+    }
     ranks.push_back({{"rank", rank},
                      {"worker", profile.ranks[rank]},
                      {"seconds", report.profile.seconds},
@@ -124,6 +128,7 @@ void describe_ranks(const ClusterProfile& profile, Json& plan) {
   }
   const auto mean = total(computing) / static_cast<double>(std::max<std::size_t>(computing.size(), 1));
   plan["execution_seconds"] = seconds;
+  plan["seconds_before_delivery"] = before_delivery;
   plan["actual_bytes_received"] = bytes;
   plan["skew"] = mean > 0 ? most(computing) / mean : 1;
   plan["ranks"] = std::move(ranks);

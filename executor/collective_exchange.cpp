@@ -80,9 +80,14 @@ std::size_t CollectiveExchange::position_in(const Group& group) const {
 
 // Each rank begins with the one behind it, so that not all send to the same.
 void CollectiveExchange::all_to_all(OutgoingStreams& out, IncomingStreams& in) {
-  Group others;
-  for (std::size_t n = 1; n < size(); ++n) others.push_back(static_cast<Rank>((rank() + n) % size()));
-  transfer({.to = others, .from = others, .out = out, .in = in});
+  Group to;
+  Group from;
+  for (std::size_t n = 1; n < size(); ++n) {
+    const auto other = static_cast<Rank>((rank() + n) % size());
+    if (out.sends_to(other)) to.push_back(other);
+    if (in.receives_from(other)) from.push_back(other);
+  }
+  transfer({.to = to, .from = from, .out = out, .in = in});
 }
 
 void CollectiveExchange::all_gather(const Group& group, std::span<const std::byte> mine, std::span<std::byte> all) {

@@ -28,6 +28,9 @@ class OutgoingStreams {
   /// The next message to `peer`; its bytes stay as they are until the next call for that peer. nullopt: the stream
   /// ends.
   virtual std::optional<OutgoingMessage> next(Rank peer) = 0;
+  /// Whether there may be messages to `peer`. Where there are none next() need not be asked, and the peer, whose
+  /// receives_from() says the same, does not wait for this rank.
+  virtual bool sends_to(Rank /*peer*/) const { return true; }
 };
 
 /// What a rank receives in an all_to_all, peer by peer in the order of sending. Called as OutgoingStreams are. Headers
@@ -39,6 +42,8 @@ class IncomingStreams {
   virtual std::span<std::byte> begin(Rank peer, std::span<const std::byte> header, std::size_t size) = 0;
   /// The payload is there.
   virtual void end(Rank peer) = 0;
+  /// Whether `peer` sends to this rank, as its sends_to() says.
+  virtual bool receives_from(Rank /*peer*/) const { return true; }
 };
 
 /// What one rank has sent and received, its own messages to itself apart.
@@ -69,8 +74,9 @@ class Exchange {
   virtual Rank rank() const = 0;
   virtual std::size_t size() const = 0;
 
-  /// Personalised streams between all ranks. What goes to the rank itself is not seen here. Buffers are bounded: a
-  /// receiver that is slow slows its senders down.
+  /// Personalised streams between all ranks, but for pairs that have nothing for each other by sends_to() and
+  /// receives_from(). What goes to the rank itself is not seen here. Buffers are bounded: a receiver that is slow slows
+  /// its senders down.
   virtual void all_to_all(OutgoingStreams& out, IncomingStreams& in) = 0;
 
   /// Of equal blocks, one per member in the group's order: `mine` is this rank's, `all` has size(group) times its size.

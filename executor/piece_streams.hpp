@@ -38,6 +38,7 @@ class OutgoingPieces final : public OutgoingStreams {
                  const Cancellation& cancellation);
 
   std::optional<OutgoingMessage> next(Rank peer) override;
+  bool sends_to(Rank peer) const override { return !streams_[peer].pieces.empty(); }
 
  private:
   struct Stream {
@@ -78,6 +79,7 @@ class IncomingPieces final : public IncomingStreams {
 
   std::span<std::byte> begin(Rank peer, std::span<const std::byte> header, std::size_t size) override;
   void end(Rank peer) override;
+  bool receives_from(Rank peer) const override { return !needed_.from(peer).empty(); }
 
   /// Pieces that have arrived.
   std::int64_t count() const { return count_.load(std::memory_order_relaxed); }

@@ -133,7 +133,7 @@ void ShardFile::prepare(ShardTransaction transaction, std::int64_t contents) {
         " ON content_id BETWEEN first AND last AND content.txn = open.txn WHERE open.txn = ?");
     count.bind(1, number(transaction));
     CHECK(count.step(), "an aggregate gives one row");
-    if (count.integer(0) != contents) {
+    if (count.integer(0) < contents) {
       throw Error(ErrorKind::WorkerLost,
                   "the worker has " + std::to_string(count.integer(0)) + " of the " + std::to_string(contents) +
                       " tiles that were written: it was started anew meanwhile",

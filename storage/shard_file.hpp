@@ -43,7 +43,8 @@ class ShardFile {
 
   /// All of them or none. Error{Corrupt} if there is a content of that number.
   void put(ShardTransaction transaction, std::span<const OutgoingContent> contents);
-  /// Error{WorkerLost} unless it has that many contents: the worker was started anew meanwhile, and has forgotten.
+  /// Error{WorkerLost} if it has fewer contents than that: the worker was started anew meanwhile, and has forgotten all
+  /// of them. It may have more, of an attempt at a statement that was given up; commit() drops those.
   void prepare(ShardTransaction transaction, std::int64_t contents);
   /// Contents of the transaction outside `kept`, which is ascending, are dropped. Nothing if it is not open.
   void commit(ShardTransaction transaction, std::span<const ContentRange> kept);

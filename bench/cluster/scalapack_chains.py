@@ -17,19 +17,9 @@ sys.path += [os.path.join(BENCH, "outcomes"), os.path.join(BENCH, "peers")]
 
 from openblas import prepare_environment  # noqa: E402
 from scalapack import ScalapackChain, build  # noqa: E402
+from statements import chain_flops, chain_sizes  # noqa: E402
 
 SHAPES = ("uniform", "skewed")
-
-
-def sizes_of(shape, scale):
-    """M, K1, N, K2, K3: A is M x K1, B is K1 x N, C is M x K2, D is K2 x K3, E is K3 x N."""
-    tenth = scale // 10
-    return (scale,) * 5 if shape == "uniform" else (scale, tenth, scale, tenth, 10 * scale)
-
-
-def flops(sizes):
-    m, k1, n, k2, k3 = sizes
-    return 2.0 * (m * k1 * n + k2 * k3 * n + m * k2 * n)
 
 
 class Trials:
@@ -48,15 +38,19 @@ class Trials:
 
     def fastest(self, ways):
         """The best of them, of which one round tells enough where it takes long."""
-        rounds = 1 if flops(self.sizes) > 1e11 else 3
+        rounds = 1 if chain_flops(self.sizes) > 1e11 else 3
         return min(ways, key=lambda way: self.median_seconds(way, rounds))
 
-    def run(self, blocks, steps):
-        """(seconds, way): first the best block and step on the squarest grid, then the best grid with those."""
+    def best_way(self, blocks, steps):
+        """First the best block and step on the squarest grid, then the best grid with those."""
         grids = [rows for rows in range(1, self.ranks + 1) if self.ranks % rows == 0]
         squarest = max(rows for rows in grids if rows * rows <= self.ranks)
         block, _, step = self.fastest([(block, squarest, step) for block in blocks for step in steps])
-        way = self.fastest([(block, rows, step) for rows in grids])
+        return self.fastest([(block, rows, step) for rows in grids])
+
+    def run(self, blocks, steps):
+        """(seconds, way) of the best way."""
+        way = self.best_way(blocks, steps)
         return self.median_seconds(way, self.rounds), way
 
 
@@ -84,12 +78,12 @@ def main():
         sys.exit("ScaLAPACK is absent: script/bootstrap --bench installs it")
     for shape in options.shapes:
         for scale in options.sizes:
-            sizes = sizes_of(shape, scale)
+            sizes = chain_sizes(shape, scale)
             for ranks in options.ranks:
                 seconds, way = Trials(program, ranks, sizes, options.rounds).run(options.blocks, options.steps)
                 block, rows, step = way
                 outcome = {"shape": shape, "s": scale, "ranks": ranks, "seconds": seconds}
-                outcome |= {"gflops": flops(sizes) / seconds / 1e9}
+                outcome |= {"gflops": chain_flops(sizes) / seconds / 1e9}
                 outcome |= {"block": block, "step": step, "grid": [rows, ranks // rows]}
                 print(json.dumps(outcome), flush=True)
 

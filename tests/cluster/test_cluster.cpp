@@ -37,9 +37,10 @@ DistributedPlan moving_plan(const TileGrid& to, BlockPlacement placement) {
 
 Tile tile_of_rows(std::int64_t half) {
   auto tile = Tile::zeros(DType::Float64, Shape({kSide / 2, kSide}));
+  const std::int64_t first = half * kSide / 2;
   std::vector<double> values;
-  for (std::int64_t i = 0; i < kSide / 2; ++i)
-    for (std::int64_t j = 0; j < kSide; ++j) values.push_back(static_cast<double>(10 * (i + half * kSide / 2) + j));
+  for (std::int64_t i = first; i < first + kSide / 2; ++i)
+    for (std::int64_t j = 0; j < kSide; ++j) values.push_back(static_cast<double>(10 * i + j));
   std::memcpy(tile.mutable_bytes().data(), values.data(), values.size() * sizeof(double));
   return tile;
 }

@@ -154,6 +154,12 @@ std::vector<std::size_t> one_sided_sizes(Rank from, Rank to) {
   return from < to ? std::vector<std::size_t>(8, 4U << 20U) : std::vector<std::size_t>{};
 }
 
+/// Nothing but between ranks whose numbers differ in that bit.
+template <unsigned kBit>
+std::vector<std::size_t> sizes_of_partners(Rank from, Rank to) {
+  return (from ^ to) == kBit ? std::vector<std::size_t>{70'000, 0, 1U << 20U} : std::vector<std::size_t>{};
+}
+
 std::vector<std::size_t> no_sizes(Rank /*from*/, Rank /*to*/) { return {}; }
 
 // ---- Streams -------------------------------------------------------------------------------------------------------
@@ -168,6 +174,48 @@ void check_unequal_speed(Exchange& exchange) {
   run_streams(exchange, one_sided_sizes, exchange.rank() % 2 == 1 ? 5ms : 0ms);
   if (exchange.rank() == 0) std::this_thread::sleep_for(50ms);
   run_streams(exchange, small_sizes, exchange.rank() == 0 ? 100us : 0us);
+}
+
+// Those that say who has nothing for whom.
+class SparseSender final : public Sender {
+ public:
+  SparseSender(const Exchange& exchange, SizesOf sizes_of)
+      : Sender(exchange.rank(), exchange.size(), sizes_of), self_(exchange.rank()), sizes_of_(sizes_of) {}
+  bool sends_to(Rank peer) const override { return !sizes_of_(self_, peer).empty(); }
+
+ private:
+  const Rank self_;
+  const SizesOf sizes_of_;
+};
+
+class SparseReceiver final : public Receiver {
+ public:
+  SparseReceiver(const Exchange& exchange, SizesOf sizes_of)
+      : Receiver(exchange.rank(), exchange.size(), sizes_of), self_(exchange.rank()), sizes_of_(sizes_of) {}
+  bool receives_from(Rank peer) const override { return !sizes_of_(peer, self_).empty(); }
+
+ private:
+  const Rank self_;
+  const SizesOf sizes_of_;
+};
+
+void run_sparse_streams(Exchange& exchange, SizesOf sizes_of) {
+  SparseSender out(exchange, sizes_of);
+  SparseReceiver in(exchange, sizes_of);
+  exchange.all_to_all(out, in);
+  in.expect_all();
+}
+
+// Ranks may be operations ahead of those that they have nothing to do with.
+void check_sparse_streams(Exchange& exchange) {
+  for (int round = 0; round < 5; ++round) {
+    run_sparse_streams(exchange, sizes_of_partners<1>);
+    if (exchange.rank() == 0) std::this_thread::sleep_for(5ms);
+    run_sparse_streams(exchange, sizes_of_partners<2>);
+    run_sparse_streams(exchange, one_sided_sizes);
+    run_sparse_streams(exchange, no_sizes);
+    run_streams(exchange, sizes_of_partners<1>);
+  }
 }
 
 // ---- Blocks --------------------------------------------------------------------------------------------------------
@@ -480,6 +528,7 @@ void check_cancellation(Exchange& exchange) {
 constexpr std::array kChecks{
     ExchangeCheck{"Streams", check_streams},
     ExchangeCheck{"UnequalSpeed", check_unequal_speed},
+    ExchangeCheck{"SparseStreams", check_sparse_streams},
     ExchangeCheck{"AllGather", check_all_gather},
     ExchangeCheck{"BlockAllToAll", check_block_all_to_all},
     ExchangeCheck{"Permute", check_permute},

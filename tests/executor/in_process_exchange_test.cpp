@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+
+#include "common/cancellation.hpp"
 #include "common/error.hpp"
 #include "tests/executor/exchange_checks.hpp"
 #include "tests/executor/rank_threads.hpp"
@@ -25,6 +28,32 @@ INSTANTIATE_TEST_SUITE_P(All, InProcessExchangeTest,
                          [](const auto& test) {
                            return std::get<0>(test.param).name + std::to_string(std::get<1>(test.param));
                          });
+
+class NothingToSend final : public OutgoingStreams {
+ public:
+  std::optional<OutgoingMessage> next(Rank /*peer*/) override { return std::nullopt; }
+  bool sends_to(Rank /*peer*/) const override { return false; }
+};
+
+class NothingToReceive final : public IncomingStreams {
+ public:
+  std::span<std::byte> begin(Rank /*peer*/, std::span<const std::byte> /*header*/, std::size_t /*size*/) override {
+    return {};
+  }
+  void end(Rank /*peer*/) override {}
+  bool receives_from(Rank /*peer*/) const override { return false; }
+};
+
+// The other rank never comes.
+TEST(InProcessExchange, RankWithNothingToMoveWaitsForNobody) {
+  auto exchanges = in_process_exchanges(2);
+  Cancellation cancellation;
+  cancellation.reset(std::chrono::seconds(5));
+  const CancellationScope scope(cancellation);
+  NothingToSend out;
+  NothingToReceive in;
+  EXPECT_NO_THROW(exchanges[0]->all_to_all(out, in));
+}
 
 // A rank that ends its statement while others still want something of it is not waited for.
 TEST(InProcessExchange, RankThatHasLeftIsNotWaitedFor) {

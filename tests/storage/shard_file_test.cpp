@@ -98,6 +98,14 @@ TEST_F(ShardFileTest, AWorkerThatForgotDoesNotPrepare) {
   file->prepare(kFirst, 1);
 }
 
+TEST_F(ShardFileTest, WhatAnEarlierAttemptHasLeftIsNoHindrance) {
+  put_all(kFirst, {10, 11});
+  put_all(kFirst, {20, 21, 22});
+  file->prepare(kFirst, 3);
+  file->commit(kFirst, std::vector{ContentRange{ContentId{20}, ContentId{22}}});
+  EXPECT_EQ(present(), (Contents{20, 21, 22}));
+}
+
 TEST_F(ShardFileTest, MoreMayComeAfterPrepare) {
   put(kFirst, 10);
   file->prepare(kFirst, 1);

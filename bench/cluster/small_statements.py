@@ -1,0 +1,61 @@
+"""How long a small statement takes, end to end through the shell: without workers, on one, and on four.
+
+The product of two stored 8 x 8 matrices, whose result comes back to the shell: what is measured is all that surrounds
+512 multiply-adds. `execution` is the part of it that EXPLAIN ANALYZE counts: the ranks' steps, without the beginning and
+end of a statement at the workers.
+"""
+
+import contextlib
+import statistics
+import tempfile
+import time
+
+from case import Outcome
+from eindb_process import Eindb
+from local_cluster import LocalCluster
+from statements import Statement
+
+PRODUCT = Statement(
+    "product 8 x 8", "EINSUM Z[i,k] = SUM(A[i,j] * B[j,k])", {"A": (8, 8), "B": (8, 8)}, "FLOAT64", strategies=()
+)
+WARM_CALLS = 20
+
+
+def shell_of(stack, options, workers):
+    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="eindb-cluster-"))
+    if workers:
+        return stack.enter_context(LocalCluster(options.program, folder, workers)).shell
+    alone = Eindb(options.program, folder)
+    stack.callback(alone.close)
+    return alone
+
+
+def seconds_of(shell, statement, calls):
+    """The median of single calls, after some that are not counted."""
+    seconds = []
+    for _ in range(WARM_CALLS + calls):
+        start = time.perf_counter()
+        shell.execute(statement)
+        seconds.append(time.perf_counter() - start)
+    return statistics.median(seconds[WARM_CALLS:])
+
+
+def run_case(options, workers):
+    outcome = Outcome("latency", f"{PRODUCT.name}, {workers} workers")
+    calls = 100 if options.quick else 1000
+    with contextlib.ExitStack() as stack:
+        shell = shell_of(stack, options, workers)
+        for definition in PRODUCT.definitions():
+            shell.execute(definition)
+        nothing = seconds_of(shell, "SELECT 1", calls)
+        whole = seconds_of(shell, PRODUCT.query, calls)
+        execution = statistics.median(shell.seconds(PRODUCT.query) for _ in range(WARM_CALLS))
+    outcome.seconds = {"statement": whole, "execution": execution, "SELECT 1": nothing}
+    outcome.add("statements per second", 1 / whole)
+    return outcome
+
+
+def run(options):
+    for workers in (0, 1, 4):
+        if options.selects(f"{PRODUCT.name}, {workers} workers"):
+            yield run_case(options, workers)
