@@ -1,6 +1,7 @@
 // Redistributions: plans for random problems of section 8 of the array redistribution paper, against "allgather
 // everything, then dynslice", taken as one allgather of all dimensions. First what is planned, proved by the simulator:
-// deterministic figures, but for the times. Then a few problems are run on eight ranks that are threads of this process.
+// deterministic figures, but for the times. Then a few problems are run on eight ranks that are threads of this
+// process.
 //
 // Usage: redistribution [PROBLEMS [MEGABYTES]]: of each mesh, 1000 if not given; of the tensors that are run, 16.
 // Exit status 1 if a deterministic target does not hold.

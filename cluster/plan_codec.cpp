@@ -88,8 +88,6 @@ class Encoder {
     put(step.grid);
     out_.byte(static_cast<std::uint8_t>(step.placement.index()));
     std::visit(*this, step.placement);
-    out_.real(step.bytes);
-    out_.real(step.most_bytes);
   }
 
   void put(const JoinNode& join) {
@@ -234,8 +232,6 @@ class Decoder {
       std::tie(blocks.parts, blocks.at) = blocks_at();
       step.placement = std::move(blocks);
     }
-    step.bytes = in_.real();
-    step.most_bytes = in_.real();
     return step;
   }
 

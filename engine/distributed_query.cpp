@@ -185,7 +185,8 @@ class DistributedQuery::Attempt {
     const ClusterShape shape{.ranks = workers_.size() + 1,
                              .coordinator = static_cast<Rank>(workers_.size()),
                              .computing = computing,
-                             .calls_per_rank = kCallsPerThread * threads};
+                             .calls_per_rank = kCallsPerThread * threads,
+                             .by_collectives = session_.settings.redistributes_by_collectives()};
     auto plan = plan_distributed(planned_.plan.graph, labelling, place(planned_.plan.graph, labelling, computing),
                                  shape, {planned_.result_grid(), stored});
     return planned_.shared->parameters.empty() ? plan : with_values(std::move(plan), session_.parameters);

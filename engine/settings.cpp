@@ -202,6 +202,16 @@ std::span<const SettingRow> SettingRow::all() {
        [](Settings& s, const Value& v) { s.progress_ = switch_of("progress", v); },
        [](const Settings& s) { return std::string(s.progress_ ? "on" : "off"); },
        [](Settings& s) { s.progress_ = true; }, false},
+      {"redistribution",
+       "how relations move between workers: 'direct' (one exchange in which each receives what it lacks) or "
+       "'collectives' (gather, all-to-all and permutation, in no more memory than both ends take)",
+       [](Settings& s, const Value& v) {
+         const auto way = to_lower(text_of(v));
+         if (way != "direct" && way != "collectives") refuse("redistribution", v, "'direct' or 'collectives'");
+         s.by_collectives_ = way == "collectives";
+       },
+       [](const Settings& s) { return std::string(s.by_collectives_ ? "collectives" : "direct"); },
+       [](Settings& s) { s.by_collectives_ = false; }},
       {"slicing", "whether contractions that would not fit memory_limit are computed in slices: on or off",
        [](Settings& s, const Value& v) { s.slicing_ = switch_of("slicing", v); },
        [](const Settings& s) { return std::string(s.slicing_ ? "on" : "off"); },

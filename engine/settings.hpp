@@ -83,6 +83,8 @@ class Settings {
   /// The values of all settings that a plan may depend on, as text: a part of its key.
   const std::string& plan_fingerprint() const { return plan_fingerprint_; }
   bool slicing() const { return slicing_; }
+  /// Of relations between workers.
+  bool redistributes_by_collectives() const { return by_collectives_; }
 
   /// The part of memory_limit, inverted, that is not for tiles and kernels.
   static constexpr std::int64_t kShareOfOthers = 8;
@@ -109,6 +111,7 @@ class Settings {
   std::optional<std::int64_t> tile_cache_size_;
   std::string plan_fingerprint_;
   bool slicing_;
+  bool by_collectives_ = false;
   std::optional<bool> calibrated_;  // cost_model; absent: auto
   std::string machine_file_;
 };

@@ -9,6 +9,7 @@
 
 #include "common/check.hpp"
 #include "optimizer/fused_join.hpp"
+#include "optimizer/redistribution/redistribution_planner.hpp"
 #include "optimizer/rewrites/dead_vertices.hpp"
 
 namespace eindb {
@@ -196,9 +197,25 @@ class Planner {
     for (const auto brought : moved_[source])
       if (plan_.step(brought).grid == grid && covers(std::get<BlockPlacement>(plan_.step(brought).placement), wanted))
         return brought;
-    const auto step = add({RedistributeStep{source}, there.vertex, there.dtype, grid, wanted});
+    const auto from = cluster_.by_collectives && blocks != nullptr ? gather(source, *blocks, wanted) : source;
+    const auto step = add({RedistributeStep{from}, plan_.step(source).vertex, plan_.step(source).dtype, grid, wanted});
     moved_[source].push_back(step);
     return step;
+  }
+
+  // All collectives but the last of those that lead there, each a step of its own; where none lead, nothing. What is
+  // cut more finely than tiles is cut on the way.
+  StepId gather(StepId source, const BlockPlacement& there, const BlockPlacement& wanted) {
+    const auto way = plan_redistribution(plan_.step(source).grid.shape(), there, wanted);
+    auto last = source;
+    for (std::size_t n = 0; n + 1 < way.steps.size(); ++n) {
+      const auto& placement = way.steps[n].result;
+      auto parts = plan_.step(last).grid.partition();
+      for (std::size_t d = 0; d < parts.size(); ++d) parts[d] = std::lcm(parts[d], placement.parts[d]);
+      const auto& moved = plan_.step(last);
+      last = add({RedistributeStep{last}, moved.vertex, moved.dtype, TileGrid(moved.grid.shape(), parts), placement});
+    }
+    return last;
   }
 
   StepId compute(VertexId id, JoinNode join) {

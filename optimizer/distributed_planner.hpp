@@ -15,6 +15,7 @@ struct ClusterShape {
   Rank coordinator = 0;
   std::int64_t computing = 1;         ///< ranks 0 to the largest power of two up to this - 1 compute
   std::int64_t calls_per_rank = 8;    ///< kernel calls wanted of each, for its threads to share
+  bool by_collectives = false;        ///< relations move between blocks by collectives (optimizer/redistribution)
   double most_tile_bytes = 32 << 20;  ///< tiles are cut until they are no larger, as far as they can be
 };
 

@@ -3,6 +3,7 @@
 #include <span>
 
 #include "common/error.hpp"
+#include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
 #include "parser/utf8.hpp"
 
@@ -110,7 +111,7 @@ void TokenStream::fail_expected(std::string_view what, std::string hint) {
 
 std::string nearest_word_hint(std::string_view found, std::initializer_list<std::string_view> words) {
   const auto nearest = nearest_name(found, std::span<const std::string_view>(words.begin(), words.size()));
-  return nearest ? "did you mean " + *nearest + "?" : "";
+  return nearest && !equal_ignoring_case(*nearest, found) ? "did you mean " + *nearest + "?" : "";
 }
 
 std::string describe(const Token& token) {

@@ -57,8 +57,6 @@ struct DistributedStep {
   DType dtype = DType::Float64;
   TileGrid grid;
   std::variant<BlockPlacement, std::size_t> placement;
-  double bytes = 0;       ///< that ranks receive altogether, if no tile is all zero
-  double most_bytes = 0;  ///< that one rank receives at most
 };
 
 /// What the ranks of a cluster do for one statement: all run the same steps in the same order, each on what it holds.

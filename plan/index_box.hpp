@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "tensor/tile_holders.hpp"
 #include "tensor/shape.hpp"
+#include "tensor/tile_holders.hpp"
 
 namespace eindb {
 

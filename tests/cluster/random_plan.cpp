@@ -171,8 +171,6 @@ class PlanMaker {
     step.grid = grid();
     if (coin()) step.placement = holders_of(step.grid);
     else step.placement = BlockPlacement{parts(step.grid.rank()), at(step.grid.rank())};
-    step.bytes = real();
-    step.most_bytes = real();
     return step;
   }
 

@@ -30,8 +30,8 @@ DistributedPlan moving_plan(const TileGrid& to, BlockPlacement placement) {
   plan.coordinator = static_cast<Rank>(plan.ranks - 1);
   plan.holder_lists = 1;
   const InputTensor tensor{"X", DType::Float64, rows()};
-  plan.steps.push_back({ScanStep{tensor, 0}, VertexId(0), DType::Float64, rows(), std::size_t{0}, 0, 0});
-  plan.steps.push_back({RedistributeStep{StepId(0)}, VertexId(0), DType::Float64, to, std::move(placement), 0, 0});
+  plan.steps.push_back({ScanStep{tensor, 0}, VertexId(0), DType::Float64, rows(), std::size_t{0}});
+  plan.steps.push_back({RedistributeStep{StepId(0)}, VertexId(0), DType::Float64, to, std::move(placement)});
   return plan;
 }
 

@@ -18,7 +18,8 @@ using testing::RandomGraph;
 DistributedPlan planned(const EinGraph& graph, std::int64_t workers, bool stored = false) {
   const auto computing = std::int64_t{1} << (workers >= 8 ? 3 : workers >= 4 ? 2 : workers >= 2 ? 1 : 0);
   const auto labelling = label(graph, {}, {computing, false, std::nullopt});
-  const ClusterShape cluster{static_cast<std::size_t>(workers) + 1, static_cast<Rank>(workers), workers, 4, 1 << 20};
+  const ClusterShape cluster{
+      static_cast<std::size_t>(workers) + 1, static_cast<Rank>(workers), workers, 4, false, 1048576.0};
   const auto& output = graph.vertex(graph.output());
   return plan_distributed(graph, labelling, place(graph, labelling, workers), cluster,
                           {TileGrid(output.bound, Partition(output.bound.rank(), 1)), stored});

@@ -41,7 +41,8 @@ class LocalShards final : public ShardAccess {
   }
 
   void prepare(ShardTransaction transaction, std::span<const ShardParticipant> participants) override {
-    for (const auto& [worker, contents] : participants) step([&] { file(worker).prepare(transaction, contents); });
+    for (const auto& participant : participants)
+      step([&] { file(participant.worker).prepare(transaction, participant.contents); });
   }
 
   bool commit(const ShardWorker& worker, ShardTransaction transaction,

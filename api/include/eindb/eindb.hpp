@@ -62,6 +62,7 @@ enum class ErrorCode : std::uint8_t {
   Conflict,       ///< another connection changed what the transaction has read: run it again
   Cancelled,      ///< stopped by cancel() or by statement_timeout
   MemoryLimit,    ///< does not fit the setting memory_limit
+  WorkerLost,     ///< a node of the cluster does not answer, or left
   Permission,     ///< not for this user
   Sql,            ///< SQLite refused an ordinary SQL statement
   Internal,       ///< a bug in eindb
