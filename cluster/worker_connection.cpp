@@ -202,7 +202,7 @@ void WorkerConnection::receive(std::span<const std::byte> message) {
 void WorkerConnection::end(const Error& why) noexcept {
   const std::lock_guard lock(mutex_);
   const auto reason = farewell_.empty() ? why.message() : farewell_;
-  context_.log.write(NodeLog::Level::Warning, "worker lost", address_, reason);
+  if (!closing_) context_.log.write(NodeLog::Level::Warning, "worker lost", address_, reason);
   status_.state = WorkerState::Lost;
   status_.reason = reason;
   since_ = Clock::now();
