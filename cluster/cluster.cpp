@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <semaphore>
 #include <utility>
 
 #include "cluster/plan_codec.hpp"
@@ -18,6 +19,24 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kPoll{5};
+// Each takes half of what a worker has left of its memory: with so many the last has a sixteenth.
+constexpr std::ptrdiff_t kMostStatements = 4;
+
+using Turns = std::counting_semaphore<kMostStatements>;
+
+/// One of the statements that may run, from when it is its turn.
+class Turn {
+ public:
+  Turn(Turns& turns, const Cancellation& cancellation) : turns_(turns) {
+    while (!turns_.try_acquire_for(kPoll)) cancellation.check();
+  }
+  ~Turn() { turns_.release(); }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  Turns& turns_;
+};
 
 void check_addresses(const std::vector<std::string>& workers) {
   auto sorted = workers;
@@ -64,15 +83,14 @@ class Cluster::Impl {
 
   void admit(const std::string& address, DataId data);
   bool catch_up(WorkerConnection& worker);
-  std::unique_lock<std::timed_mutex> take_turn(const Cancellation& cancellation);
   WorkerConnection& connection_to(DataId data) const;
 
   const ClusterContext context_;
   ExchangeFactory& exchanges_;
   NodeLog& log_;
   const bool coordinator_computes_;
-  std::timed_mutex turn_;  // of the statement that may have an exchange, where only one may
-  std::mutex admission_;   // guards the two that follow
+  Turns turns_;
+  std::mutex admission_;  // guards the two that follow
   bool has_begun_ = false;
   std::map<std::string, DataId> directories_;  // that were seen at each address
   std::mutex decisions_;                       // one asks at a time
@@ -199,18 +217,11 @@ class Cluster::Impl::Run {
 
 std::vector<RankReport> Cluster::Impl::run(const ClusterStatement& statement, const Cancellation& cancellation,
                                            const OwnPart& own_part) {
-  const auto turn = take_turn(cancellation);
+  const Turn turn(turns_, cancellation);
   Run run(*this, statement, cancellation);
   run.start();
   run.take_part(own_part);
   return std::move(run).finish();
-}
-
-std::unique_lock<std::timed_mutex> Cluster::Impl::take_turn(const Cancellation& cancellation) {
-  std::unique_lock turn(turn_, std::defer_lock);
-  if (exchanges_.is_exclusive())
-    while (!turn.try_lock_for(kPoll)) cancellation.check();
-  return turn;
 }
 
 // ---- Membership ----------------------------------------------------------------------------------------------------
@@ -221,7 +232,8 @@ Cluster::Impl::Impl(ClusterOptions options, Connector& connector, ExchangeFactor
                [this](WorkerConnection& worker) { return catch_up(worker); }},
       exchanges_(exchanges),
       log_(log),
-      coordinator_computes_(options.coordinator_computes) {
+      coordinator_computes_(options.coordinator_computes),
+      turns_(exchanges.is_exclusive() ? 1 : kMostStatements) {
   check_addresses(options.workers);
   for (auto& address : options.workers)
     connections_.push_back(std::make_unique<WorkerConnection>(context_, std::move(address)));

@@ -112,7 +112,8 @@ class Cluster {
   std::vector<WorkerStatus> wait_for_workers(std::chrono::milliseconds at_most);
 
   /// Runs the statement: workers their ranks, and the caller's thread that of the coordinator, by `own_part`, which
-  /// gives its profile. Gives the reports of all ranks; `stored` of those that hold tiles of a result to be stored.
+  /// gives its profile. Only so many run at a time as have enough of the workers' memory; others wait. Gives the
+  /// reports of all ranks; `stored` of those that hold tiles of a result to be stored.
   ///
   /// Throws what failed first, when all ranks have ended or were told to: Error{WorkerLost} that names the worker,
   /// Error{Cancelled} if `cancellation` asks for it, Error{Busy} of a worker that is being drained. Nothing was

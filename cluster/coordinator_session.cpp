@@ -129,7 +129,7 @@ void CoordinatorSession::serve_until_end() {
 // Nobody will ask for these to be committed: the coordinator's transaction has failed with the channel.
 void CoordinatorSession::forget_unprepared() noexcept {
   try {
-    for (const auto transaction : unprepared_) node_.shards.abort(transaction);
+    node_.shards.abort_unprepared(std::vector(unprepared_.begin(), unprepared_.end()));
     node_.note_change();
   } catch (const std::exception& error) {  // gone when the file is opened again
     log(NodeLog::Level::Warning, "contents not removed", error.what());

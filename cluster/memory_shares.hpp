@@ -30,7 +30,8 @@ class MemoryShares {
   };
 
   /// At most `wanted` bytes, as far as there are any; 0: half of what is left, so that something is left for others.
-  /// Error{MemoryLimit} if that is less than kLeast, and less than what was wanted.
+  /// At least kLeast in any case, beyond the limit if need be: no statement fails because others run. A coordinator
+  /// begins few at a time (Cluster::run), so that it takes several coordinators to get there.
   std::shared_ptr<Share> take(std::int64_t wanted);
   std::int64_t limit() const { return limit_; }
 

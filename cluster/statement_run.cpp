@@ -4,7 +4,6 @@
 #include <memory>
 #include <utility>
 
-#include "cluster/worker_tiles.hpp"
 #include "executor/distributed_run.hpp"
 #include "executor/memory_budget.hpp"
 #include "executor/scheduler.hpp"
@@ -22,15 +21,21 @@ class NoSink final : public TileSink {
 }  // namespace
 
 StatementRun::StatementRun(WorkerNode& node, control::Run run, OnDone on_done)
-    : node_(node), statement_(node), run_(std::move(run)), on_done_(std::move(on_done)), thread_([this] {
-        this->run();
-      }) {}
+    : node_(node),
+      statement_(node),
+      run_(std::move(run)),
+      on_done_(std::move(on_done)),
+      gate_(node.shards),
+      thread_([this] { this->run(); }) {}
 
 void StatementRun::stop(const Error& why) noexcept {
-  const std::lock_guard lock(mutex_);
-  if (!stopped_) stopped_ = why;
-  cancellation_.request();
-  if (exchange_ != nullptr) exchange_->abort(std::make_exception_ptr(*stopped_));
+  {
+    const std::lock_guard lock(mutex_);
+    if (!stopped_) stopped_ = why;
+    cancellation_.request();
+    if (exchange_ != nullptr) exchange_->abort(std::make_exception_ptr(*stopped_));
+  }
+  gate_.close();
 }
 
 void StatementRun::use(Exchange* exchange) noexcept {
@@ -95,7 +100,7 @@ RankReport StatementRun::execute(const PlacedPlan& placed, Exchange& exchange) {
     NoSink sink;
     return {eindb::execute(placed.plan, placed.holders, exchange, context, sink), {}};
   }
-  WorkerSink sink(node_.shards, *run_.result);
+  WorkerSink sink(gate_, *run_.result);
   auto profile = eindb::execute(placed.plan, placed.holders, exchange, context, sink);
   node_.note_change();
   return {std::move(profile), sink.finish()};

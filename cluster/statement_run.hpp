@@ -9,6 +9,7 @@
 #include "cluster/control_message.hpp"
 #include "cluster/plan_codec.hpp"
 #include "cluster/worker_node.hpp"
+#include "cluster/worker_tiles.hpp"
 #include "common/cancellation.hpp"
 #include "common/error.hpp"
 #include "executor/exchange.hpp"
@@ -32,7 +33,7 @@ class StatementRun {
   StatementRun(const StatementRun&) = delete;
   StatementRun& operator=(const StatementRun&) = delete;
 
-  /// Ends it, at all ranks, with this error.
+  /// Ends it, at all ranks, with this error. When it returns the statement stores nothing any more.
   void stop(const Error& why) noexcept;
 
  private:
@@ -48,6 +49,7 @@ class StatementRun {
   const control::Run run_;
   const OnDone on_done_;
   Cancellation cancellation_;
+  PutGate gate_;
   mutable std::mutex mutex_;      // guards the two that follow
   Exchange* exchange_ = nullptr;  // while it lives, to be aborted
   std::optional<Error> stopped_;

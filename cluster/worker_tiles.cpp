@@ -56,6 +56,17 @@ TilePtr WorkerTiles::read(const std::string& name, std::int64_t tile_id) {
   return tile;
 }
 
+void PutGate::put(ShardTransaction transaction, const std::vector<OutgoingContent>& contents) {
+  const std::lock_guard lock(mutex_);
+  if (is_closed_) throw Error(ErrorKind::Cancelled, "the statement was given up");
+  shards_.put(transaction, contents);
+}
+
+void PutGate::close() noexcept {
+  const std::lock_guard lock(mutex_);
+  is_closed_ = true;
+}
+
 void WorkerSink::write(std::int64_t tile_id, TilePtr tile) {
   if (tile == nullptr) return;
   const ContentId content{number(result_.first) + tile_id};
@@ -75,7 +86,7 @@ void WorkerSink::flush() {
   std::vector<OutgoingContent> contents;
   for (const auto& [content, header, tile] : waiting_)
     contents.push_back({content, result_.tensor, header.bytes(), tile->bytes()});
-  if (!contents.empty()) shards_.put(result_.transaction, contents);
+  if (!contents.empty()) gate_.put(result_.transaction, contents);
   waiting_.clear();
   waiting_bytes_ = 0;
 }

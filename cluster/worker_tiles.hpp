@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -34,11 +35,28 @@ class WorkerTiles final : public TileSource {
   std::map<std::string, Tensor> tensors_;
 };
 
+/// The way of a statement's contents into a worker's file, which can be closed: what a statement that was given up
+/// still makes must not get into a transaction that goes on, and may be prepared, without it. Thread-safe.
+class PutGate {
+ public:
+  explicit PutGate(ShardFile& shards) : shards_(shards) {}
+
+  /// Error{Cancelled} after close().
+  void put(ShardTransaction transaction, const std::vector<OutgoingContent>& contents);
+  /// When it returns nothing is put any more.
+  void close() noexcept;
+
+ private:
+  ShardFile& shards_;
+  std::mutex mutex_;  // held while something is put
+  bool is_closed_ = false;
+};
+
 /// Puts the tiles of a result into a worker's file, under the statement's transaction.
 class WorkerSink final : public TileSink {
  public:
   /// References outlive it.
-  WorkerSink(ShardFile& shards, const ResultContents& result) : shards_(shards), result_(result) {}
+  WorkerSink(PutGate& gate, const ResultContents& result) : gate_(gate), result_(result) {}
 
   void write(std::int64_t tile_id, TilePtr tile) override;
   /// After the last tile: what was stored.
@@ -52,7 +70,7 @@ class WorkerSink final : public TileSink {
   };
   void flush();
 
-  ShardFile& shards_;
+  PutGate& gate_;
   const ResultContents& result_;
   std::vector<Waiting> waiting_;  // small ones are stored together
   std::size_t waiting_bytes_ = 0;

@@ -158,7 +158,7 @@ class DistributedQuery::Attempt {
     ClusterStatement statement{plan_, holders_, {}, contents_, std::move(result), 0, 0};
     for (const auto& worker : workers_) statement.workers.push_back(worker.data);
     auto profile = describe();
-    if (auto* contents = session_.database.connection().shards()) contents->make_readable();
+    if (auto* contents = session_.database.connection().shards()) contents->prepare();
     profile.reports = session_.cluster->run(
         statement, session_.cancellation, [&](Exchange& exchange, const Cancellation& cancellation) {
           ExecutionContext own{context.scheduler, cancellation, context.memory, context.source, context.progress};
@@ -300,11 +300,13 @@ ClusterProfile DistributedQuery::store(ExecutionContext& context, const TensorIn
     attempt.place_result(tensor);
     const auto workers = attempt.shard_workers();
     SqliteTransaction undone_unless_all_is_there(connection);  // a savepoint
-    const auto first = contents->announce(tensor.grid.tile_count(), workers);
+    ShardedContents::Attempt result(*contents, tensor.grid.tile_count(), workers);
     DiscardingSink sink;
-    auto profile = attempt.run(context, sink, ResultContents{tensor.name, contents->transaction(), first});
-    attempt.write_references(connection, tensor, first, profile.reports);
+    auto profile = attempt.run(context, sink, ResultContents{tensor.name, contents->transaction(), result.first()});
+    attempt.write_references(connection, tensor, result.first(), profile.reports);
+    contents->prepare();  // a worker that is lost before costs another attempt, and none that is lost after
     undone_unless_all_is_there.commit();
+    result.keep();
     return profile;
   });
 }

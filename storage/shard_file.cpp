@@ -69,7 +69,7 @@ class ShardFile::OpenContent final : public ByteSource {
 
 ShardFile::ShardFile(const std::string& directory) : lock_(lock_directory(directory)), file_(directory + "/shard.db") {
   make_tables();
-  abort_unprepared();
+  abort_all_unprepared();
 }
 
 void ShardFile::make_tables() {
@@ -169,7 +169,18 @@ void ShardFile::remove(SqliteConnection& connection, ShardTransaction transactio
   connection.prepare("DELETE FROM main.eindb_open_transactions WHERE txn = ?").bind(1, number(transaction)).run();
 }
 
-void ShardFile::abort_unprepared() {
+void ShardFile::abort_unprepared(std::span<const ShardTransaction> transactions) {
+  change(Durability::Lazy, [&](SqliteConnection& connection) {
+    auto select = connection.prepare("SELECT 1 FROM main.eindb_open_transactions WHERE txn = ? AND NOT prepared");
+    for (const auto transaction : transactions) {
+      const bool is_unprepared = select.bind(1, number(transaction)).step();
+      select.reset();
+      if (is_unprepared) remove(connection, transaction, {});
+    }
+  });
+}
+
+void ShardFile::abort_all_unprepared() {
   change(Durability::Lazy, [&](SqliteConnection& connection) {
     std::vector<ShardTransaction> unprepared;
     auto select = connection.prepare("SELECT txn FROM main.eindb_open_transactions WHERE NOT prepared");

@@ -19,10 +19,9 @@ namespace eindb {
 
 /// What a worker keeps of sharded tensors, in its data directory: one SQLite file
 ///
-///     eindb_contents(content_id INTEGER PRIMARY KEY, txn, tensor, tile BLOB)   encoded tiles; a transaction's lie
-///     together eindb_open_transactions(txn INTEGER PRIMARY KEY, prepared, first, last)  until the coordinator's word
-///     is known eindb_shard(name, value)                                                 identity of the directory, its
-///     database
+///     eindb_contents(content_id INTEGER PRIMARY KEY, txn, tensor, tile BLOB)   encoded tiles; a transaction's together
+///     eindb_open_transactions(txn INTEGER PRIMARY KEY, prepared, first, last)  until the coordinator's word is known
+///     eindb_shard(name, value)                                       identity of the directory, and its database
 ///
 /// and a lock, so that no two workers have it. A content belongs to the tensor once its transaction is not open any
 /// more. A transaction that was not prepared when the process or the machine stopped has never been: its contents are
@@ -49,8 +48,9 @@ class ShardFile {
   /// Contents of the transaction outside `kept`, which is ascending, are dropped. Nothing if it is not open.
   void commit(ShardTransaction transaction, std::span<const ContentRange> kept);
   void abort(ShardTransaction transaction);
-  /// Aborts what is not prepared: the coordinator that put it has left.
-  void abort_unprepared();
+  /// Aborts those of these that are not prepared: the connection that they were put by has ended. The coordinator may
+  /// be back on another meanwhile, and may have prepared them there.
+  void abort_unprepared(std::span<const ShardTransaction> transactions);
   /// Prepared, and neither committed nor aborted.
   std::vector<ShardTransaction> undecided();
   void drop(std::span<const ContentId> contents);
@@ -73,6 +73,7 @@ class ShardFile {
   enum class Durability : std::uint8_t { Lazy, Full };
 
   void make_tables();
+  void abort_all_unprepared();
   void change(Durability durability, const std::function<void(SqliteConnection&)>& action);
   void remove(SqliteConnection& connection, ShardTransaction transaction, std::span<const ContentRange> kept);
 

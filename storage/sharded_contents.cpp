@@ -108,10 +108,39 @@ void ShardedContents::send(const OutgoingContent& content, std::span<const Shard
   count_sent(workers);
 }
 
+std::map<DataId, std::int64_t> ShardedContents::contents_of_participants() {
+  const std::lock_guard lock(mutex_);
+  std::map<DataId, std::int64_t> contents;
+  if (running_)
+    for (const auto& [data, participant] : running_->participants) contents[data] = participant.contents;
+  return contents;
+}
+
 void ShardedContents::count_sent(std::span<const ShardWorker> workers) {
   const std::lock_guard lock(mutex_);
   CHECK(running_.has_value(), "contents are sent after they were announced");
   for (const auto& worker : workers) ++running_->participants.at(worker.data).contents;
+  running_->prepared = false;
+}
+
+// Of participants that are new nothing is kept. They stay, to be told of an abort.
+void ShardedContents::undo(const std::map<DataId, std::int64_t>& before, ContentId first, std::int64_t count) noexcept {
+  std::vector<ContentId> contents(static_cast<std::size_t>(count));
+  for (std::size_t n = 0; n < contents.size(); ++n)
+    contents[n] = ContentId{number(first) + static_cast<std::int64_t>(n)};
+  std::vector<ShardWorker> workers;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!running_) return;  // all of it was aborted
+    for (auto& [data, participant] : running_->participants) {
+      const auto had = before.find(data);
+      participant.contents = had == before.end() ? 0 : had->second;
+      workers.push_back(participant.worker);
+    }
+    running_->prepared = false;
+  }
+  // A worker that cannot be told has lost its connection, and with it what was not prepared.
+  for (const auto& worker : workers) access_->drop(worker, contents);
 }
 
 void ShardedContents::discard(const TileReference& reference) {
@@ -124,12 +153,12 @@ void ShardedContents::discard_all(const std::string& table) {
   unsettled_ = true;
 }
 
-void ShardedContents::before_commit() {
+void ShardedContents::prepare() {
   std::vector<ShardParticipant> participants;
   ShardTransaction id{};
   {
     const std::lock_guard lock(mutex_);
-    if (!running_) return;
+    if (!running_ || running_->prepared) return;
     id = running_->id;
     for (const auto& [data, participant] : running_->participants)
       if (participant.contents > 0) participants.push_back(participant);
@@ -154,6 +183,16 @@ void ShardedContents::notice_commit() noexcept {
   if (!running_ || !running_->prepared || connection_.in_transaction()) return;
   committed_.push_back(*std::exchange(running_, std::nullopt));
   unsettled_ = true;
+}
+
+ShardedContents::Attempt::Attempt(ShardedContents& contents, std::int64_t count, std::span<const ShardWorker> workers)
+    : contents_(contents),
+      before_(contents.contents_of_participants()),
+      first_(contents.announce(count, workers)),
+      count_(count) {}
+
+ShardedContents::Attempt::~Attempt() {
+  if (!kept_) contents_.undo(before_, first_, count_);
 }
 
 void ShardedContents::settle() {

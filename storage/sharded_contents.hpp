@@ -59,6 +59,9 @@ class ShardedContents {
   ContentId announce(std::int64_t count, std::span<const ShardWorker> workers);
   /// One copy at each of the workers.
   void send(const OutgoingContent& content, std::span<const ShardWorker> workers);
+  /// What a statement announces and has workers put, if it does not succeed: undone in the destructor unless keep()
+  /// was called. Rows and log are a savepoint's to undo. While it lives nothing else is announced.
+  class Attempt;
   /// The workers have put an announced content themselves.
   void count_sent(std::span<const ShardWorker> workers);
   /// The rows of these workers.
@@ -67,11 +70,12 @@ class ShardedContents {
   void discard(const TileReference& reference);
   void discard_all(const std::string& table);
 
-  /// Workers that run statements find there what the open transaction has written so far.
-  void make_readable() { before_commit(); }
+  /// Workers have what the open transaction has written so far, durably: statements find it there. Error{WorkerLost}
+  /// if one has not. No worker that is lost afterwards keeps the transaction from being committed.
+  void prepare();
 
   // What SQLite does with the connection's transactions. The first two must not use the connection.
-  void before_commit();
+  void before_commit() { prepare(); }
   void after_rollback() noexcept;
   /// After a statement that may have been a commit.
   void notice_commit() noexcept;
@@ -95,6 +99,10 @@ class ShardedContents {
   TilePtr fetch_from(const ShardWorker& worker, const TileReference& reference, DType dtype, const Shape& shape,
                      std::string_view tile);
 
+  std::map<DataId, std::int64_t> contents_of_participants();
+  /// Workers drop the contents, and count as having so many as before. What they drop cannot come back.
+  void undo(const std::map<DataId, std::int64_t>& before, ContentId first, std::int64_t count) noexcept;
+
   SqliteConnection& connection_;
   std::shared_ptr<ShardAccess> access_;
   ShardLog log_;
@@ -103,6 +111,25 @@ class ShardedContents {
   /// Committed since settle(), with participants of which a savepoint's rollback may have left nothing in the log.
   std::vector<Running> committed_;
   bool unsettled_ = false;
+};
+
+class ShardedContents::Attempt {
+ public:
+  /// Announces, as ShardedContents::announce.
+  Attempt(ShardedContents& contents, std::int64_t count, std::span<const ShardWorker> workers);
+  ~Attempt();
+  Attempt(const Attempt&) = delete;
+  Attempt& operator=(const Attempt&) = delete;
+
+  ContentId first() const { return first_; }
+  void keep() { kept_ = true; }
+
+ private:
+  ShardedContents& contents_;
+  const std::map<DataId, std::int64_t> before_;  // contents that participants had
+  const ContentId first_;
+  const std::int64_t count_;
+  bool kept_ = false;
 };
 
 }  // namespace eindb

@@ -44,7 +44,10 @@ class Kills(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.cluster = Cluster(WORKERS, behind_proxies=True)
+        cls.addClassCleanup(cls.cluster.close)
         cls.connection = cls.cluster.connect()
+        cls.addClassCleanup(cls.connection.close)
+        cls.wait_for_workers()
         for statement in SCRIPT.strip().split(";\n"):
             cls.connection.execute(statement)
         start = time.monotonic()
@@ -54,24 +57,28 @@ class Kills(unittest.TestCase):
             raise AssertionError("both tensors have the same values")
 
     @classmethod
-    def tearDownClass(cls):
-        cls.connection.close()
-        cls.cluster.close()
-
-    @classmethod
     def value(cls, query):
         return cls.connection.execute(query).fetchone()[-1]
 
-    def states(self):
-        cursor = self.connection.execute("SHOW WORKERS")
+    @classmethod
+    def states(cls):
+        cursor = cls.connection.execute("SHOW WORKERS")
         names = [column.name for column in cursor.description]
         return {row[names.index("address")]: row[names.index("state")] for row in cursor.fetchall()}
 
+    @classmethod
+    def wait_for_workers(cls):
+        end = time.monotonic() + 20
+        while set(cls.states().values()) != {"up"}:
+            if time.monotonic() > end:
+                raise AssertionError(f"a worker does not come back: {cls.states()}")
+            time.sleep(0.02)
+
     def harm(self, worker, how):
         if how == "kill":
-            worker.signal(signal.SIGKILL)
+            worker.send_signal(signal.SIGKILL)
         elif how == "stop":
-            worker.signal(signal.SIGSTOP)
+            worker.send_signal(signal.SIGSTOP)
         else:
             worker.proxy.cut()
 
@@ -81,13 +88,10 @@ class Kills(unittest.TestCase):
             worker.process.stdout.close()
             worker.start()
         elif how == "stop":
-            worker.signal(signal.SIGCONT)
+            worker.send_signal(signal.SIGCONT)
         else:
             worker.proxy.mend()
-        end = time.monotonic() + 20
-        while set(self.states().values()) != {"up"}:
-            self.assertLess(time.monotonic(), end, f"a worker does not come back: {self.states()}")
-            time.sleep(0.02)
+        self.wait_for_workers()
 
     def run_harmed(self, worker, how, statement, delay):
         """The statement's rows, or its error; and how long it took from the harm on."""
@@ -112,24 +116,21 @@ class Kills(unittest.TestCase):
         with self.subTest(number=number, how=how, tensor=tensor, writes=writes, delay=round(delay, 3)):
             start = time.monotonic()
             outcome, ended = self.run_harmed(worker, how, statement, delay)
+            self.heal(worker, how)
+            made = any(row[0] == "Made" for row in self.connection.execute("SHOW TENSORS").fetchall())
+            value = self.value(MADE) if made else None
+            self.connection.execute("DROP TENSOR IF EXISTS Made")
             limit = delay + 3 * self.seconds + MOST_EXTRA_SECONDS
             self.assertLess(ended - start, limit, "it takes too long")
+            self.assertEqual(made, writes and not isinstance(outcome, psycopg.Error), "all or nothing")
             if isinstance(outcome, psycopg.Error):
                 # What has two replicas is not lost with one worker.
                 self.assertEqual(tensor, "Single", outcome)
                 self.assertEqual(outcome.sqlstate, "58000", outcome)
                 self.assertIn(worker.address, str(outcome))
                 self.assertIn("Single", str(outcome))
-            elif not writes:
-                self.assertEqual(outcome, self.expected)
-            self.heal(worker, how)
-            if writes:
-                exists = self.connection.execute("SHOW TENSORS").fetchall()
-                made = any(row[0] == "Made" for row in exists)
-                self.assertEqual(made, not isinstance(outcome, psycopg.Error), "all or nothing")
-                if made:
-                    self.assertEqual(self.value(MADE), self.expected)
-                    self.connection.execute("DROP TENSOR Made")
+            else:
+                self.assertEqual(value if writes else outcome, self.expected)
             self.assertEqual(self.value(QUERY.format("Single")), self.expected)
 
     def test_right_or_named(self):

@@ -109,13 +109,13 @@ class Worker:
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self._port = ready_port(self.process)
 
-    def signal(self, number):
+    def send_signal(self, number):
         self.process.send_signal(number)
 
     def end(self, number=signal.SIGTERM):
         if self.process.poll() is None:
-            self.signal(signal.SIGCONT)
-            self.signal(number)
+            self.send_signal(signal.SIGCONT)
+            self.send_signal(number)
         try:
             return self.process.wait(20)
         except subprocess.TimeoutExpired:

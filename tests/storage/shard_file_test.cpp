@@ -106,6 +106,16 @@ TEST_F(ShardFileTest, WhatAnEarlierAttemptHasLeftIsNoHindrance) {
   EXPECT_EQ(present(), (Contents{20, 21, 22}));
 }
 
+// The coordinator is back on another connection before the worker has done with the one that was lost.
+TEST_F(ShardFileTest, AConnectionThatEndsTakesOnlyWhatIsNotPrepared) {
+  put(kFirst, 10);
+  put(kSecond, 20);
+  file->prepare(kSecond, 1);
+  file->abort_unprepared(std::vector{kFirst, kSecond});
+  EXPECT_EQ(present(), (Contents{20}));
+  EXPECT_EQ(file->undecided(), std::vector{kSecond});
+}
+
 TEST_F(ShardFileTest, MoreMayComeAfterPrepare) {
   put(kFirst, 10);
   file->prepare(kFirst, 1);

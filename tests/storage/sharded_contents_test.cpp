@@ -352,6 +352,34 @@ TEST_F(ShardedContentsTest, WorkersPutResultsThemselves) {
   expect_nothing_pending();
 }
 
+// What an attempt left at workers neither counts nor stays; what the transaction had before does.
+TEST_F(ShardedContentsTest, AFailedAttemptIsTakenBack) {
+  SqliteTransaction transaction(db());
+  a.create(db());
+  auto& contents = *db().shards();
+  const auto put = [&](ContentId content, std::size_t worker) {
+    const auto tile = tile_of(7);
+    const TileHeader header(tile);
+    const OutgoingContent one{content, "A", header.bytes(), tile.bytes()};
+    shards->worker(worker).put(contents.transaction(), std::span(&one, 1));
+    TileWriter(db(), a).refer(0, {content, encoded_size(tile), header.checksum(), {shards->workers()[worker]}});
+  };
+  put(contents.announce(1, shards->workers()), 0);
+  {
+    SqliteTransaction undone(db());
+    const ShardedContents::Attempt failed(contents, 1, shards->workers());
+    put(failed.first(), 0);
+  }
+  EXPECT_EQ(shards->contents(), 1);
+  contents.prepare();
+  shards->lose(0);  // which no longer matters
+  transaction.commit();
+  shards->find_again(0);
+  restart();
+  EXPECT_EQ(value(a, 0), 7);
+  expect_nothing_pending();
+}
+
 TEST_F(ShardedContentsTest, HoldersAreThoseOfTheReferences) {
   const auto b = store_of("B", 2);
   make(b, 1);

@@ -1,0 +1,35 @@
+// How statements that run at the same time share a worker's memory.
+
+#include "cluster/memory_shares.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace eindb {
+namespace {
+
+constexpr std::int64_t kMiB = std::int64_t{1} << 20U;
+
+TEST(MemoryShares, EachTakesHalfOfWhatIsLeft) {
+  MemoryShares memory(64 * kMiB);
+  const auto first = memory.take(0);
+  auto second = memory.take(0);
+  EXPECT_EQ(first->bytes(), 32 * kMiB);
+  EXPECT_EQ(second->bytes(), 16 * kMiB);
+  second.reset();
+  EXPECT_EQ(memory.take(0)->bytes(), 16 * kMiB);
+  EXPECT_EQ(memory.take(kMiB * 8)->bytes(), 8 * kMiB);
+}
+
+TEST(MemoryShares, NobodyIsRefusedForWhatOthersHave) {
+  MemoryShares memory(64 * kMiB);
+  std::vector<std::shared_ptr<MemoryShares::Share>> shares;
+  for (int n = 0; n < 20; ++n) shares.push_back(memory.take(0));
+  for (const auto& share : shares) EXPECT_GE(share->bytes(), MemoryShares::kLeast);
+  shares.clear();
+  EXPECT_EQ(memory.take(0)->bytes(), 32 * kMiB);
+}
+
+}  // namespace
+}  // namespace eindb
