@@ -71,11 +71,11 @@ class FieldWriter {
   template <class... T>
   void put(const std::variant<T...>& value) {
     out_.byte(static_cast<std::uint8_t>(value.index()));
-    std::visit([this](const auto& one) { put(one); }, value);
+    std::visit([&](const auto& one) { this->put(one); }, value);
   }
   template <HasFields T>
   void put(const T& value) {
-    std::apply([this](const auto&... field) { (put(field), ...); }, FieldsOf<T>::tie(value));
+    std::apply([&](const auto&... field) { (this->put(field), ...); }, FieldsOf<T>::tie(value));
   }
 
  private:
@@ -131,7 +131,7 @@ class FieldReader {
   }
   template <HasFields T>
   void get(T& value) {
-    std::apply([this](auto&... field) { (get(field), ...); }, FieldsOf<T>::tie(value));
+    std::apply([&](auto&... field) { (this->get(field), ...); }, FieldsOf<T>::tie(value));
   }
 
  private:

@@ -92,12 +92,12 @@ void RemoteShards::forget_batch(DataId data, ShardTransaction transaction) {
 
 void RemoteShards::prepare(ShardTransaction transaction, std::span<const ShardParticipant> participants) {
   std::vector<WorkerConnection::Request> requests;  // to all first: each waits for its disk
-  for (const auto& [worker, contents] : participants) {
-    auto& connection = connection_to(worker);
-    flush(connection, worker.data);
-    forget_batch(worker.data, transaction);
+  for (const auto& participant : participants) {
+    auto& connection = connection_to(participant.worker);
+    flush(connection, participant.worker.data);
+    forget_batch(participant.worker.data, transaction);
     requests.push_back(connection.request([&](std::uint64_t request) {
-      return control::Prepare{request, transaction, contents};
+      return control::Prepare{request, transaction, participant.contents};
     }));
   }
   for (auto& request : requests) request.get<control::Acknowledged>();
