@@ -52,6 +52,7 @@ void StatementRun::run() noexcept {
   } catch (...) {
     done.outcome = reason_of(std::current_exception());
   }
+  statement_->count_memory_of(nullptr);  // whoever hears of the end may start a statement that wants the memory
   on_done_(std::move(done));
   statement_.reset();
 }

@@ -9,8 +9,8 @@ the result to the workers' files and commits it. `one process` is eindb without 
 
 import contextlib
 import os
+import shutil
 import statistics
-import subprocess
 import tempfile
 import time
 
@@ -54,8 +54,9 @@ class Stored:
         return time.perf_counter() - start
 
 
-def has_mpi(program):
-    return "--mpi" in subprocess.run([program, "--help"], capture_output=True, text=True).stdout
+def has_mpi(options):
+    plugin = os.path.join(options.build, "libeindb_mpi.so")
+    return os.path.exists(plugin) and shutil.which("mpirun") is not None
 
 
 def mpi_shell(program, folder):
@@ -85,7 +86,7 @@ def opponents(stack, options, statement):
         "tcp stored": Stored(workers, statement.query),
         "one process": Analyzed(prepared(alone, statement), statement.query),
     }
-    if has_mpi(options.program):
+    if has_mpi(options):
         ranks = mpi_shell(options.program, folder())
         stack.callback(ranks.close)
         found["mpi"] = Analyzed(prepared(ranks, statement), statement.query)
