@@ -100,6 +100,9 @@ Result run_statement(const ast::Statement& statement, SessionState& session) {
 Settings initial_settings(const SessionOptions& options) {
   Settings settings(options.policy == nullptr ? Settings::of_machine() : options.policy->settings);
   settings.set_default_statement_timeout(options.statement_timeout_ms);
+  if (options.cluster != nullptr)
+    settings.set_default_workers(static_cast<std::int64_t>(options.cluster->workers().size()) +
+                                 (options.cluster->coordinator_computes() ? 1 : 0));
   return settings;
 }
 

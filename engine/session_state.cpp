@@ -42,8 +42,6 @@ SessionState::SessionState(const std::string& path, const SessionOptions& option
   if (cluster == nullptr) return;
   database.use_shards(cluster->shards());
   begin_cluster(*cluster, database);
-  settings.set_default_workers(static_cast<std::int64_t>(cluster->workers().size()) +
-                               (cluster->coordinator_computes() ? 1 : 0));
 }
 
 int SessionState::replicas(const std::optional<ast::ReplicasClause>& clause) {

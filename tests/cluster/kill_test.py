@@ -133,6 +133,10 @@ class Kills(unittest.TestCase):
                 self.assertEqual(value if writes else outcome, self.expected)
             self.assertEqual(self.value(QUERY.format("Single")), self.expected)
 
+    def test_clients_of_a_server_use_its_workers(self):
+        plan = self.connection.execute("EXPLAIN " + QUERY.format("Kept")).fetchall()
+        self.assertIn(f"Placed on {WORKERS} of {WORKERS} workers", "\n".join(row[0] for row in plan))
+
     def test_right_or_named(self):
         moments = random.Random(7)
         for number in range(KILLS):
