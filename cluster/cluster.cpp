@@ -196,7 +196,8 @@ class Cluster::Impl::Run {
   // Everywhere where it has not ended, and waits until it has: for a worker that says nothing of it only until it is
   // lost.
   void stop(const RemoteError& why) {
-    for (Rank rank = 0; rank < connections_.size(); ++rank) {
+    for (std::size_t n = 0; n < connections_.size(); ++n) {
+      const auto rank = static_cast<Rank>(n);
       if (rank == own_rank_ || watch_.has_ended(rank)) continue;
       try {
         connections_[rank]->send(control::Stop{number_, why});

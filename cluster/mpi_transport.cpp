@@ -42,8 +42,8 @@ class MpiTransport::ExchangeInTurn final : private HeldTurn, public RenumberedEx
 };
 
 MpiTransport::MpiTransport(MpiWorld& world) : world_(world) {
-  for (Rank peer = 0; peer < world.size(); ++peer)
-    if (peer != world.rank() && (is_coordinator() || peer == kCoordinator))
+  for (std::size_t n = 0; n < world.size(); ++n)
+    if (const auto peer = static_cast<Rank>(n); peer != world.rank() && (is_coordinator() || peer == kCoordinator))
       lines_.try_emplace(address_of(peer), world.channel(peer));
 }
 
@@ -54,8 +54,8 @@ MpiTransport::~MpiTransport() {
 
 ClusterOptions MpiTransport::cluster_options() const {
   ClusterOptions options;
-  for (Rank rank = 0; rank < world_.size(); ++rank)
-    if (rank != kCoordinator) options.workers.push_back(address_of(rank));
+  for (std::size_t n = 0; n < world_.size(); ++n)
+    if (const auto rank = static_cast<Rank>(n); rank != kCoordinator) options.workers.push_back(address_of(rank));
   options.heartbeat = kHeartbeat;
   options.coordinator_computes = true;
   return options;

@@ -14,9 +14,9 @@ namespace eindb {
 /// "stored"), bytes, bytes_by_busiest; of a redistribution between blocks also collectives, a line for each step of the
 /// plan that gets there by collectives alone, and collective_elements, what these cost (optimizer/redistribution), next
 /// to elements_by_busiest of the direct exchange that is made. With ANALYZE, of a step: actual_bytes, seconds and
-/// seconds_waiting (of the slowest rank); of the plan: execution_seconds, seconds_before_delivery (until the last worker
-/// had its part of the result, before the result's last step), actual_bytes_received, skew (the computing time of the
-/// busiest rank over the mean), and ranks: rank, worker, seconds, seconds_waiting, bytes_sent, bytes_received,
+/// seconds_waiting (of the slowest rank); of the plan: execution_seconds, seconds_before_delivery (until the last
+/// worker had its part of the result, before the result's last step), actual_bytes_received, skew (the computing time
+/// of the busiest rank over the mean), and ranks: rank, worker, seconds, seconds_waiting, bytes_sent, bytes_received,
 /// peak_bytes.
 void describe_cluster(const PlannedQuery& planned, const ClusterProfile& profile, nlohmann::ordered_json& plan);
 

@@ -288,8 +288,38 @@ ClusterProfile DistributedQuery::until_it_succeeds(bool stored, Run run) {
   }
 }
 
+namespace {
+
+// Of a result that is made again, what the sink has not got yet: an attempt can fail while it is handed over, or after
+// that, when a worker is lost before it has told that it has ended.
+class ResumingSink final : public TileSink {
+ public:
+  ResumingSink(TileSink& sink, std::int64_t tiles) : sink_(sink), tiles_(tiles) {}
+  void write(std::int64_t tile_id, TilePtr tile) override {
+    if (tile_id < next_) return;
+    sink_.write(tile_id, std::move(tile));
+    next_ = tile_id + 1;
+  }
+  bool has_all() const { return next_ == tiles_; }
+
+ private:
+  TileSink& sink_;
+  const std::int64_t tiles_;
+  std::int64_t next_ = 0;
+};
+
+}  // namespace
+
 ClusterProfile DistributedQuery::collect(ExecutionContext& context, TileSink& sink) {
-  return until_it_succeeds(false, [&](Attempt& attempt) { return attempt.run(context, sink, std::nullopt); });
+  ResumingSink result(sink, planned_.result_grid().tile_count());
+  return until_it_succeeds(false, [&](Attempt& attempt) {
+    try {
+      return attempt.run(context, result, std::nullopt);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::WorkerLost || !result.has_all()) throw;
+      return attempt.describe();
+    }
+  });
 }
 
 ClusterProfile DistributedQuery::store(ExecutionContext& context, const TensorInfo& tensor) {
