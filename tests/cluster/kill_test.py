@@ -3,7 +3,7 @@ error that names the worker and, where its data is gone, the tensor. Never wrong
 
     kill_test.py EINDB
 
-EINDB_KILLS is how many times in all (12). Moments are random with a fixed seed, from before a statement begins to after
+EINDB_KILLS is how many times in all (8). Moments are random with a fixed seed, from before a statement begins to after
 it has ended.
 """
 
@@ -18,7 +18,7 @@ import psycopg
 
 from nodes import HEARTBEAT_MS, Cluster
 
-KILLS = int(os.environ.get("EINDB_KILLS", "12"))
+KILLS = int(os.environ.get("EINDB_KILLS", "8"))
 WORKERS = 4
 N = 700
 # A worker is given up after three heartbeats; the statement runs again then. Other work on the machine takes its time.
