@@ -20,6 +20,7 @@
 
 #include "common/check.hpp"
 #include "common/error.hpp"
+#include "storage/byte_fields.hpp"
 
 namespace eindb {
 namespace {
@@ -31,18 +32,6 @@ constexpr std::size_t kChecksumSize = 8;
 constexpr std::size_t kLargest = kFixedSize + 4 * TileReference::kMaxWorkers + kChecksumSize;
 
 std::size_t size_for(std::size_t workers) { return kFixedSize + 4 * workers + kChecksumSize; }
-
-template <class T>
-void put(std::span<std::byte> target, std::size_t offset, T value) {
-  std::memcpy(target.data() + offset, &value, sizeof value);
-}
-
-template <class T>
-T get(std::span<const std::byte> source, std::size_t offset) {
-  T value{};
-  std::memcpy(&value, source.data() + offset, sizeof value);
-  return value;
-}
 
 void require(bool holds, std::string_view context, const char* what) {
   if (holds) return;
@@ -57,13 +46,13 @@ std::vector<std::byte> encode_reference(const TileReference& reference) {
   CHECK(workers > 0 && workers <= TileReference::kMaxWorkers, "a tile lies at one worker or several");
   std::vector<std::byte> out(size_for(workers));
   std::memcpy(out.data(), kMagic.data(), kMagic.size());
-  put(out, 4, kVersion);
-  put(out, 6, static_cast<std::uint16_t>(workers));
-  put(out, 8, number(reference.content));
-  put(out, 16, reference.bytes);
-  put(out, 24, reference.checksum);
-  for (std::size_t n = 0; n < workers; ++n) put(out, kFixedSize + 4 * n, reference.workers[n]);
-  put(out, out.size() - kChecksumSize, XXH3_64bits(out.data(), out.size() - kChecksumSize));
+  put_field(out, 4, kVersion);
+  put_field(out, 6, static_cast<std::uint16_t>(workers));
+  put_field(out, 8, number(reference.content));
+  put_field(out, 16, reference.bytes);
+  put_field(out, 24, reference.checksum);
+  for (std::size_t n = 0; n < workers; ++n) put_field(out, kFixedSize + 4 * n, reference.workers[n]);
+  put_field(out, out.size() - kChecksumSize, XXH3_64bits(out.data(), out.size() - kChecksumSize));
   return out;
 }
 
@@ -74,20 +63,20 @@ bool is_reference(std::span<const std::byte> bytes) {
 TileReference decode_reference(std::span<const std::byte> bytes, std::string_view context) {
   require(is_reference(bytes), context, "does not begin as one");
   require(bytes.size() >= size_for(1), context, "is cut short");
-  require(get<std::uint16_t>(bytes, 4) == kVersion, context, "has an unknown format version");
-  const std::size_t workers = get<std::uint16_t>(bytes, 6);
+  require(get_field<std::uint16_t>(bytes, 4) == kVersion, context, "has an unknown format version");
+  const std::size_t workers = get_field<std::uint16_t>(bytes, 6);
   require(workers > 0 && workers <= TileReference::kMaxWorkers, context, "names no worker, or too many");
   require(bytes.size() == size_for(workers), context, "is not as long as it says");
   const auto summed = bytes.first(bytes.size() - kChecksumSize);
-  require(get<std::uint64_t>(bytes, summed.size()) == XXH3_64bits(summed.data(), summed.size()), context,
+  require(get_field<std::uint64_t>(bytes, summed.size()) == XXH3_64bits(summed.data(), summed.size()), context,
           "does not match its checksum");
-  TileReference out{.content = ContentId{get<std::int64_t>(bytes, 8)},
-                    .bytes = get<std::uint64_t>(bytes, 16),
-                    .checksum = get<std::uint64_t>(bytes, 24),
+  TileReference out{.content = ContentId{get_field<std::int64_t>(bytes, 8)},
+                    .bytes = get_field<std::uint64_t>(bytes, 16),
+                    .checksum = get_field<std::uint64_t>(bytes, 24),
                     .workers = {}};
   require(number(out.content) > 0, context, "has no proper content");
   out.workers.reserve(workers);
-  for (std::size_t n = 0; n < workers; ++n) out.workers.push_back(get<WorkerNumber>(bytes, kFixedSize + 4 * n));
+  for (std::size_t n = 0; n < workers; ++n) out.workers.push_back(get_field<WorkerNumber>(bytes, kFixedSize + 4 * n));
   return out;
 }
 
