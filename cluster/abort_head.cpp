@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "cluster/byte_order.hpp"
 #include "cluster/frame.hpp"
+#include "common/byte_order.hpp"
 
 namespace eindb {
 namespace {

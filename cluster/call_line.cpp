@@ -4,7 +4,7 @@
 #include <atomic>
 #include <utility>
 
-#include "cluster/byte_order.hpp"
+#include "common/byte_order.hpp"
 #include "common/error.hpp"
 
 namespace eindb {

@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "cluster/byte_order.hpp"
+#include "common/byte_order.hpp"
 
 namespace eindb {
 namespace {

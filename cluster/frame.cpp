@@ -26,7 +26,7 @@
 #include <cstring>
 #include <string>
 
-#include "cluster/byte_order.hpp"
+#include "common/byte_order.hpp"
 #include "common/error.hpp"
 
 namespace eindb {

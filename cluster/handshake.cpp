@@ -17,7 +17,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "cluster/byte_order.hpp"
+#include "common/byte_order.hpp"
 #include "common/error.hpp"
 
 namespace eindb {

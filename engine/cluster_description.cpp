@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "engine/figures.hpp"
 #include "optimizer/redistribution/redistribution_planner.hpp"
 #include "plan/distributed_type.hpp"
 
@@ -12,10 +13,6 @@ namespace eindb {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json number(double value) {
-  return value == std::floor(value) && std::abs(value) < 1e15 ? Json(static_cast<std::int64_t>(value)) : Json(value);
-}
 
 double total(const std::vector<double>& of_ranks) { return std::accumulate(of_ranks.begin(), of_ranks.end(), 0.0); }
 
@@ -58,7 +55,7 @@ void describe_collectives(const ClusterProfile& profile, const DistributedStep& 
   const auto collectives = plan_redistribution(step.grid.shape(), *from, *to);
   if (collectives.steps.empty()) return;
   out["collectives"] = describe(collectives, mesh_of(profile));
-  out["collective_elements"] = number(collectives.cost());
+  out["collective_elements"] = number_of(collectives.cost());
   out["elements_by_busiest"] = moved_elements(step.grid.shape(), *from, *to).most_received;
 }
 
@@ -72,8 +69,8 @@ Json describe_step(const PlannedQuery& planned, const ClusterProfile& profile, s
            {"inputs", inputs},
            {"grid", step.grid.partition()},
            {"placement", placement_text(step, profile)},
-           {"bytes", number(total(profile.predicted_bytes[n]))},
-           {"bytes_by_busiest", number(most(profile.predicted_bytes[n]))}};
+           {"bytes", number_of(total(profile.predicted_bytes[n]))},
+           {"bytes_by_busiest", number_of(most(profile.predicted_bytes[n]))}};
   describe_collectives(profile, step, out);
   if (profile.reports.empty()) return out;
   std::int64_t bytes = 0;
@@ -134,19 +131,6 @@ void describe_ranks(const ClusterProfile& profile, Json& plan) {
   plan["ranks"] = std::move(ranks);
 }
 
-std::string grouped(double value) {
-  auto digits = std::to_string(static_cast<std::int64_t>(value));
-  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
-    digits.insert(static_cast<std::size_t>(at), ",");
-  return digits;
-}
-
-std::string milliseconds(const Json& seconds) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3f ms", 1e3 * seconds.get<double>());
-  return text;
-}
-
 std::string step_text(const Json& step) {
   auto out = "  " + std::to_string(step["id"].get<std::size_t>()) + " " + step["step"].get<std::string>() + " " +
              step["vertex"].get<std::string>();
@@ -154,7 +138,8 @@ std::string step_text(const Json& step) {
   out += " -> grid " + step["grid"].dump() + ", " + step["placement"].get<std::string>();
   if (step["bytes"].get<double>() > 0) out += ", " + grouped(step["bytes"].get<double>()) + " bytes received";
   if (step.contains("seconds")) {
-    out += "  (" + milliseconds(step["seconds"]) + ", " + milliseconds(step["seconds_waiting"]) + " of it waiting";
+    out += "  (" + milliseconds(step["seconds"].get<double>()) + ", " +
+           milliseconds(step["seconds_waiting"].get<double>()) + " of it waiting";
     if (step["actual_bytes"].get<std::int64_t>() > 0)
       out += ", " + grouped(step["actual_bytes"].get<double>()) + " bytes";
     out += ")";
@@ -167,8 +152,8 @@ std::string step_text(const Json& step) {
 
 std::string rank_text(const Json& rank) {
   return "  " + rank["worker"].get<std::string>() + ": " + grouped(rank["bytes_sent"].get<double>()) + " bytes sent, " +
-         grouped(rank["bytes_received"].get<double>()) + " received, " + milliseconds(rank["seconds"]) + ", " +
-         milliseconds(rank["seconds_waiting"]) + " of it waiting, at most " +
+         grouped(rank["bytes_received"].get<double>()) + " received, " + milliseconds(rank["seconds"].get<double>()) +
+         ", " + milliseconds(rank["seconds_waiting"].get<double>()) + " of it waiting, at most " +
          grouped(rank["peak_bytes"].get<double>()) + " bytes of tiles and workspace\n";
 }
 
@@ -183,8 +168,8 @@ void describe_cluster(const PlannedQuery& planned, const ClusterProfile& profile
       of_ranks[rank] += profile.predicted_bytes[n][rank];
   }
   plan["steps"] = std::move(steps);
-  plan["bytes_received"] = number(total(of_ranks));
-  plan["bytes_received_by_busiest"] = number(most(of_ranks));
+  plan["bytes_received"] = number_of(total(of_ranks));
+  plan["bytes_received_by_busiest"] = number_of(most(of_ranks));
   if (!profile.reports.empty()) describe_ranks(profile, plan);
 }
 

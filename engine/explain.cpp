@@ -4,32 +4,12 @@
 #include <cstdio>
 
 #include "engine/cluster_description.hpp"
+#include "engine/figures.hpp"
 
 namespace eindb {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string grouped(double value) {
-  auto digits = std::to_string(static_cast<std::int64_t>(std::llround(value)));
-  for (auto n = static_cast<std::int64_t>(digits.size()) - 3; n > 0; n -= 3)
-    digits.insert(static_cast<std::size_t>(n), ",");
-  return digits;
-}
-
-// "12,345", or "1.23e+45".
-std::string magnitude(double value) {
-  if (std::abs(value) < 1e15) return grouped(value);
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2e", value);
-  return text;
-}
-
-std::string milliseconds(double seconds) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3f ms", seconds * 1e3);
-  return text;
-}
 
 std::string partition_text(const Json& partition) {
   std::string out;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "engine/cluster_description.hpp"
+#include "engine/figures.hpp"
 #include "optimizer/partitions/placement.hpp"
 #include "optimizer/partitions/prediction.hpp"
 
@@ -10,12 +11,6 @@ namespace eindb {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// Costs are integers as far as doubles go; print them as such.
-Json number(double value) {
-  if (std::abs(value) < 9e15 && value == std::floor(value)) return static_cast<std::int64_t>(value);
-  return value;
-}
 
 // What both cost models say of the plan, whichever it was made by.
 struct PlanPrediction {
@@ -86,11 +81,11 @@ Json describe_vertex(const PlannedQuery& planned, std::size_t n, const PlanPredi
            {"type", name_of(vertex.dtype)},
            {"partition", partition_of(labelling.partition, graph.labels())},
            {"kernel_calls", labelling.partition.kernel_calls()},
-           {"cost_join", number(labelling.cost_join)},
-           {"cost_agg", number(labelling.cost_agg)},
-           {"cost_repart", number(labelling.cost_repart)},
+           {"cost_join", number_of(labelling.cost_join)},
+           {"cost_agg", number_of(labelling.cost_agg)},
+           {"cost_repart", number_of(labelling.cost_repart)},
            {"predicted_seconds", predicted.seconds},
-           {"predicted_elements", number(predicted.elements)}};
+           {"predicted_elements", number_of(predicted.elements)}};
   if (profile != nullptr) {
     const auto actual = vertex_profile(planned.plan.physical, VertexId(n), *profile, prediction.served);
     out["actual_seconds"] = actual.seconds;
@@ -108,7 +103,7 @@ Json describe_candidates(const std::vector<ParallelismCandidate>& candidates) {
   for (const auto& candidate : candidates) {
     out.push_back({{"parallelism", candidate.parallelism},
                    {"predicted_seconds", candidate.seconds},
-                   {"predicted_peak_bytes", number(candidate.peak_bytes)},
+                   {"predicted_peak_bytes", number_of(candidate.peak_bytes)},
                    {"fits_memory_limit", candidate.fits}});
   }
   return out;
@@ -170,7 +165,7 @@ Json describe_operator(const PlannedQuery& planned, std::size_t n, const Executi
            {"grid", node.grid.partition()}};
   if (const auto fused = fused_vertices(planned.plan.graph, node); !fused.empty()) out["fused"] = fused;
   if (const auto selection = selection_of(node); !selection.empty()) out["selection"] = selection;
-  if (const auto slices = slices_of(planned.plan.physical, NodeId(n)); slices > 1) out["slices"] = number(slices);
+  if (const auto slices = slices_of(planned.plan.physical, NodeId(n)); slices > 1) out["slices"] = number_of(slices);
   const auto present = planned.plan.graph.vertex(node.vertex).density.present;
   if (present < 1 && !std::holds_alternative<RepartitionNode>(node.op)) out["density"] = present;
   if (profile != nullptr) {
@@ -191,7 +186,7 @@ Json describe_slices(const EinGraph& graph) {
       labels.push_back(
           {{"label", graph.labels().name(label)}, {"parts", parts}, {"result", graph.vertex(sliced.result).name}});
   }
-  return {{"slices", number(slices)}, {"sliced_labels", labels}};
+  return {{"slices", number_of(slices)}, {"sliced_labels", labels}};
 }
 
 // Of the query's contractions: how they were ordered, and what that is worth.
@@ -199,9 +194,9 @@ Json describe_path(const PathSummary& path, const EinGraph& graph, bool order_gi
   Json out{{"optimizer", order_given ? "given" : name_of(path.search.optimizer)},
            {"objective", name_of(path.search.objective)},
            {"methods", path.search.methods},
-           {"naive_flops", number(path.naive_flops)},
-           {"flops", number(path.flops)},
-           {"largest_intermediate", number(path.largest_intermediate)},
+           {"naive_flops", number_of(path.naive_flops)},
+           {"flops", number_of(path.flops)},
+           {"largest_intermediate", number_of(path.largest_intermediate)},
            {"seconds", path.search.seconds}};
   out.update(describe_slices(graph));
   return out;
@@ -216,13 +211,13 @@ Json describe_strategies(const std::vector<StrategyCosts>& strategies) {
     }
     const double best = strategies.front().total_cost;
     out.push_back({{"strategy", s.strategy.to_string()},
-                   {"total_cost", number(s.total_cost)},
+                   {"total_cost", number_of(s.total_cost)},
                    {"ratio", s.total_cost == best ? 1 : s.total_cost / best},
-                   {"cost_join", number(s.cost_join)},
-                   {"cost_agg", number(s.cost_agg)},
-                   {"cost_repart", number(s.cost_repart)},
-                   {"fewest_calls", number(s.fewest_calls)},
-                   {"most_calls", number(s.most_calls)}});
+                   {"cost_join", number_of(s.cost_join)},
+                   {"cost_agg", number_of(s.cost_agg)},
+                   {"cost_repart", number_of(s.cost_repart)},
+                   {"fewest_calls", number_of(s.fewest_calls)},
+                   {"most_calls", number_of(s.most_calls)}});
   }
   return out;
 }
@@ -236,12 +231,12 @@ void describe_placement(const PlannedQuery& planned, std::int64_t workers, Json&
     const bool is_input = planned.plan.graph.vertices()[n].is_input();
     auto& out = is_input ? plan["inputs"][next_input++] : plan["vertices"][next_vertex++];
     out["placement"] = placement.vertices[n].result.to_string();
-    if (!is_input) out["elements_received"] = number(placement.vertices[n].received);
+    if (!is_input) out["elements_received"] = number_of(placement.vertices[n].received);
   }
   plan["workers"] = workers;
   plan["mesh_axes"] = placement.mesh_axes;
-  plan["elements_received"] = number(placement.received);
-  plan["elements_received_by_busiest"] = number(placement.most_received);
+  plan["elements_received"] = number_of(placement.received);
+  plan["elements_received_by_busiest"] = number_of(placement.most_received);
 }
 
 }  // namespace
@@ -274,17 +269,17 @@ Json describe_plan(const PlannedQuery& planned, const SessionState& session, con
            {"figures", session.machine().source},
            {"strategy", session.settings.strategy().to_string()},
            {"path", describe_path(planned.plan.path, planned.plan.graph, planned.order_given)},
-           {"total_cost", number(prediction.transfers.total_cost)},
+           {"total_cost", number_of(prediction.transfers.total_cost)},
            {"predicted_seconds", prediction.operators.seconds},
-           {"predicted_elements", number(prediction.operators.elements)},
-           {"predicted_peak_bytes", number(planned.plan.peak_bytes)},
+           {"predicted_elements", number_of(prediction.operators.elements)},
+           {"predicted_peak_bytes", number_of(planned.plan.peak_bytes)},
            {"planning_seconds", planned.planning_seconds},
            {"plan_cache", name_of(planned.source)},
            {"passes", passes}};
   if (const auto& choice = planned.plan.memory_choice) {
     const auto seconds = [](double value) { return std::isfinite(value) ? Json(value) : Json(); };
     out["memory"] = {{"by", choice->slices ? "slices" : "scratch"},
-                     {"spilled_bytes", number(choice->spilled_bytes)},
+                     {"spilled_bytes", number_of(choice->spilled_bytes)},
                      {"seconds_spilling", seconds(choice->seconds_spilling)},
                      {"seconds_slicing", seconds(choice->seconds_slicing)}};
   }

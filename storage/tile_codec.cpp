@@ -24,9 +24,9 @@
 #include <memory>
 #include <string>
 
+#include "common/byte_order.hpp"
 #include "common/check.hpp"
 #include "common/error.hpp"
-#include "storage/byte_fields.hpp"
 
 namespace eindb {
 namespace {
@@ -65,23 +65,23 @@ void require(bool holds, std::string_view context, const std::string& what) {
 
 void verify_fixed_fields(std::span<const std::byte> header, DType type, std::size_t rank, std::string_view context) {
   require(std::memcmp(header.data(), kMagic.data(), kMagic.size()) == 0, context, "it does not begin as a tile");
-  const auto version = get_field<std::uint16_t>(header, 4);
+  const auto version = load_number<std::uint16_t>(header, 4);
   require(version == kVersion, context, "its format version is " + std::to_string(version) + ", known is 1");
-  const auto stored_type = dtype_from_code(get_field<std::uint8_t>(header, 6));
+  const auto stored_type = dtype_from_code(load_number<std::uint8_t>(header, 6));
   require(stored_type.has_value(), context, "it has an unknown element type");
   require(*stored_type == type, context,
           "it holds " + std::string(name_of(*stored_type)) + ", the tensor " + std::string(name_of(type)));
-  require(get_field<std::uint8_t>(header, 7) == kRawCodec, context, "its values are in an unknown encoding");
-  const auto stored_rank = get_field<std::uint16_t>(header, 8);
+  require(load_number<std::uint8_t>(header, 7) == kRawCodec, context, "its values are in an unknown encoding");
+  const auto stored_rank = load_number<std::uint16_t>(header, 8);
   require(stored_rank == rank, context,
           "it has " + std::to_string(stored_rank) + " dimensions, the tensor " + std::to_string(rank));
-  require(get_field<std::uint16_t>(header, 10) == 0 && get_field<std::uint32_t>(header, 12) == 0, context,
+  require(load_number<std::uint16_t>(header, 10) == 0 && load_number<std::uint32_t>(header, 12) == 0, context,
           "reserved bytes are not zero");
 }
 
 void verify_extents(std::span<const std::byte> header, const Shape& shape, std::string_view context) {
   for (std::size_t d = 0; d < shape.rank(); ++d) {
-    const auto extent = get_field<std::int64_t>(header, header_size(d));
+    const auto extent = load_number<std::int64_t>(header, header_size(d));
     require(extent == shape[d], context,
             "dimension " + std::to_string(d) + " has extent " + std::to_string(extent) + ", expected " +
                 std::to_string(shape[d]));
@@ -107,21 +107,21 @@ TileHeader::TileHeader(const Tile& tile) : size_(header_size(tile.shape().rank()
   }
   const std::span<std::byte> out(bytes_.data(), size_);
   std::memcpy(out.data(), kMagic.data(), kMagic.size());
-  put_field(out, 4, kVersion);
-  put_field(out, 6, static_cast<std::uint8_t>(tile.dtype()));
-  put_field(out, 7, kRawCodec);
-  put_field(out, 8, static_cast<std::uint16_t>(shape.rank()));
-  for (std::size_t d = 0; d < shape.rank(); ++d) put_field(out, header_size(d), shape[d]);
-  put_field(out, kChecksumOffset, eindb::checksum(out, tile.bytes()));
+  store_number(out, 4, kVersion);
+  store_number(out, 6, static_cast<std::uint8_t>(tile.dtype()));
+  store_number(out, 7, kRawCodec);
+  store_number(out, 8, static_cast<std::uint16_t>(shape.rank()));
+  for (std::size_t d = 0; d < shape.rank(); ++d) store_number(out, header_size(d), shape[d]);
+  store_number(out, kChecksumOffset, eindb::checksum(out, tile.bytes()));
 }
 
-std::uint64_t TileHeader::checksum() const { return get_field<std::uint64_t>(bytes(), kChecksumOffset); }
+std::uint64_t TileHeader::checksum() const { return load_number<std::uint64_t>(bytes(), kChecksumOffset); }
 
 std::uint64_t encoded_checksum(const ByteSource& source) {
   if (source.size() < kFixedSize) return 0;
   std::array<std::byte, sizeof(std::uint64_t)> field{};
   source.read(kChecksumOffset, field);
-  return get_field<std::uint64_t>(field, 0);
+  return load_number<std::uint64_t>(field, 0);
 }
 
 std::size_t encoded_size(const Tile& tile) { return header_size(tile.shape().rank()) + tile.byte_size(); }
@@ -151,8 +151,8 @@ Tile decode_tile(const ByteSource& source, DType type, const Shape& shape, std::
 
   auto tile = Tile::uninitialized(type, shape);
   source.read(prefix, tile.mutable_bytes());
-  const auto stored = get_field<std::uint64_t>(header, kChecksumOffset);
-  put_field(header, kChecksumOffset, std::uint64_t{0});
+  const auto stored = load_number<std::uint64_t>(header, kChecksumOffset);
+  store_number(header, kChecksumOffset, std::uint64_t{0});
   require(stored == checksum(header, tile.bytes()), context, "its checksum does not match its values");
   return tile;
 }

@@ -18,9 +18,9 @@
 #include <cstring>
 #include <string>
 
+#include "common/byte_order.hpp"
 #include "common/check.hpp"
 #include "common/error.hpp"
-#include "storage/byte_fields.hpp"
 
 namespace eindb {
 namespace {
@@ -46,13 +46,13 @@ std::vector<std::byte> encode_reference(const TileReference& reference) {
   CHECK(workers > 0 && workers <= TileReference::kMaxWorkers, "a tile lies at one worker or several");
   std::vector<std::byte> out(size_for(workers));
   std::memcpy(out.data(), kMagic.data(), kMagic.size());
-  put_field(out, 4, kVersion);
-  put_field(out, 6, static_cast<std::uint16_t>(workers));
-  put_field(out, 8, number(reference.content));
-  put_field(out, 16, reference.bytes);
-  put_field(out, 24, reference.checksum);
-  for (std::size_t n = 0; n < workers; ++n) put_field(out, kFixedSize + 4 * n, reference.workers[n]);
-  put_field(out, out.size() - kChecksumSize, XXH3_64bits(out.data(), out.size() - kChecksumSize));
+  store_number(out, 4, kVersion);
+  store_number(out, 6, static_cast<std::uint16_t>(workers));
+  store_number(out, 8, number(reference.content));
+  store_number(out, 16, reference.bytes);
+  store_number(out, 24, reference.checksum);
+  for (std::size_t n = 0; n < workers; ++n) store_number(out, kFixedSize + 4 * n, reference.workers[n]);
+  store_number(out, out.size() - kChecksumSize, XXH3_64bits(out.data(), out.size() - kChecksumSize));
   return out;
 }
 
@@ -63,20 +63,20 @@ bool is_reference(std::span<const std::byte> bytes) {
 TileReference decode_reference(std::span<const std::byte> bytes, std::string_view context) {
   require(is_reference(bytes), context, "does not begin as one");
   require(bytes.size() >= size_for(1), context, "is cut short");
-  require(get_field<std::uint16_t>(bytes, 4) == kVersion, context, "has an unknown format version");
-  const std::size_t workers = get_field<std::uint16_t>(bytes, 6);
+  require(load_number<std::uint16_t>(bytes, 4) == kVersion, context, "has an unknown format version");
+  const std::size_t workers = load_number<std::uint16_t>(bytes, 6);
   require(workers > 0 && workers <= TileReference::kMaxWorkers, context, "names no worker, or too many");
   require(bytes.size() == size_for(workers), context, "is not as long as it says");
   const auto summed = bytes.first(bytes.size() - kChecksumSize);
-  require(get_field<std::uint64_t>(bytes, summed.size()) == XXH3_64bits(summed.data(), summed.size()), context,
+  require(load_number<std::uint64_t>(bytes, summed.size()) == XXH3_64bits(summed.data(), summed.size()), context,
           "does not match its checksum");
-  TileReference out{.content = ContentId{get_field<std::int64_t>(bytes, 8)},
-                    .bytes = get_field<std::uint64_t>(bytes, 16),
-                    .checksum = get_field<std::uint64_t>(bytes, 24),
+  TileReference out{.content = ContentId{load_number<std::int64_t>(bytes, 8)},
+                    .bytes = load_number<std::uint64_t>(bytes, 16),
+                    .checksum = load_number<std::uint64_t>(bytes, 24),
                     .workers = {}};
   require(number(out.content) > 0, context, "has no proper content");
   out.workers.reserve(workers);
-  for (std::size_t n = 0; n < workers; ++n) out.workers.push_back(get_field<WorkerNumber>(bytes, kFixedSize + 4 * n));
+  for (std::size_t n = 0; n < workers; ++n) out.workers.push_back(load_number<WorkerNumber>(bytes, kFixedSize + 4 * n));
   return out;
 }
 

@@ -8,17 +8,17 @@
 
 namespace eindb {
 
-/// Unsigned numbers as the cluster's protocol has them: little-endian, at any place of a message.
+/// Whole numbers as headers have them that are stored or sent: little-endian, at any place of their bytes.
 template <class T>
 void store_number(std::span<std::byte> to, std::size_t offset, T value) {
-  CHECK(offset + sizeof(T) <= to.size(), "a number lies within its message");
+  CHECK(offset + sizeof(T) <= to.size(), "a number lies within its bytes");
   for (std::size_t n = 0; n < sizeof(T); ++n)
     to[offset + n] = static_cast<std::byte>(static_cast<std::uint64_t>(value) >> 8 * n);
 }
 
 template <class T>
 T load_number(std::span<const std::byte> from, std::size_t offset) {
-  CHECK(offset + sizeof(T) <= from.size(), "a number lies within its message");
+  CHECK(offset + sizeof(T) <= from.size(), "a number lies within its bytes");
   std::uint64_t value = 0;
   for (std::size_t n = 0; n < sizeof(T); ++n) value |= std::to_integer<std::uint64_t>(from[offset + n]) << 8 * n;
   return static_cast<T>(value);
