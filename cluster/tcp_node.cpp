@@ -40,6 +40,8 @@ constexpr std::chrono::milliseconds kCancellationPoll{20};
 // A machine that vanishes is noticed where nothing is sent to it.
 constexpr int kKeepAliveSeconds = 10;
 constexpr int kKeepAliveProbes = 3;
+// The same for what was sent and is not acknowledged.
+constexpr unsigned kMostUnacknowledgedMs = 1000U * kKeepAliveSeconds * (1 + kKeepAliveProbes);
 
 FileDescriptor take_socket(tcp::socket socket) {
   error_code ignored;
@@ -49,6 +51,7 @@ FileDescriptor take_socket(tcp::socket socket) {
   ::setsockopt(number, IPPROTO_TCP, TCP_KEEPIDLE, &kKeepAliveSeconds, sizeof kKeepAliveSeconds);
   ::setsockopt(number, IPPROTO_TCP, TCP_KEEPINTVL, &kKeepAliveSeconds, sizeof kKeepAliveSeconds);
   ::setsockopt(number, IPPROTO_TCP, TCP_KEEPCNT, &kKeepAliveProbes, sizeof kKeepAliveProbes);
+  ::setsockopt(number, IPPROTO_TCP, TCP_USER_TIMEOUT, &kMostUnacknowledgedMs, sizeof kMostUnacknowledgedMs);
   return FileDescriptor(socket.release());
 }
 
