@@ -90,7 +90,7 @@ void check_result(const PlannedQuery& planned, const SessionState& session) {
     return std::to_string(static_cast<std::int64_t>(std::ceil(std::min(value, 9e18) / 1048576.0)));
   };
   throw Error(ErrorKind::MemoryLimit,
-              "the result of " + planned.query.name + " takes " + mebibytes(bytes) +
+              "the result of " + planned.query.results.front().name + " takes " + mebibytes(bytes) +
                   " MiB, more than the memory_limit of " + mebibytes(limit) + " MiB and the " + mebibytes(room) +
                   " MiB that are free for scratch files",
               std::nullopt, "ask for a part of it, or aggregate it");
@@ -260,8 +260,8 @@ std::shared_ptr<const TensorRelation> evaluate_query(const ast::Query& query, Se
   ReadSnapshot snapshot(session.database, static_cast<std::size_t>(session.settings.threads()));
   const auto planned = plan_query(query, session);
   auto tiles = evaluate(planned, session, snapshot);
-  return std::make_shared<const TensorRelation>(TensorRelation{.name = planned.query.name,
-                                                               .labels = planned.query.label_names,
+  return std::make_shared<const TensorRelation>(TensorRelation{.name = planned.query.results.front().name,
+                                                               .labels = planned.query.results.front().label_names,
                                                                .dtype = planned.output().dtype,
                                                                .grid = planned.result_grid(),
                                                                .tiles = std::move(tiles)});

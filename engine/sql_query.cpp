@@ -175,7 +175,7 @@ void PreparedSql::show_query(const ast::Query& query, const std::string& name, b
   if (run) tiles = evaluate(planned, *session_, *snapshot_);
   tables_.emplace_back(session_->database.connection(),
                        TensorTable{.name = name,
-                                   .labels = planned.query.label_names,
+                                   .labels = planned.query.results.front().label_names,
                                    .dtype = planned.output().dtype,
                                    .grid = planned.result_grid(),
                                    .tiles = std::make_shared<HeldTileReader>(

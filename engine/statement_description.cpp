@@ -49,7 +49,7 @@ StatementDescription describe(const ast::Query& query, SessionState& session, co
   StatementDescription description{.columns = {}, .parameters = given};
   const auto bound = bind(query, session, std::vector<ParameterValue>(given.size(), kSomeInteger));
   describe_parameters(query, session, description.parameters);
-  description.columns = tensor_columns(bound.label_names, bound.graph.vertex(bound.graph.output()).dtype);
+  description.columns = tensor_columns(bound.results.front().label_names, bound.graph.vertex(bound.graph.output()).dtype);
   description.gives_tensor = true;
   return description;
 }

@@ -77,7 +77,7 @@ void create_from_query(const ast::CreateTensor& create, const ast::Query& query,
   const ResultRequest request{.dtype = type_of(create.type), .stored = true, .partition = partition_of(create)};
   const auto replicas = session.replicas(create.replicas);
   const auto planned = plan_query(query, session, request);
-  const auto tensor = session.catalog.create(create.name.text, planned.output().dtype, planned.query.label_names,
+  const auto tensor = session.catalog.create(create.name.text, planned.output().dtype, planned.query.results.front().label_names,
                                              planned.result_grid(), replicas);
   store_query(planned, session, snapshot, tensor);
 }
@@ -115,6 +115,10 @@ Result execute_statement(const ast::CreateTensor& create, SessionState& session)
   });
   transaction.commit();
   return status_result("CREATE TENSOR");
+}
+
+Result execute_statement(const ast::CreateTensors& create, SessionState&) {
+  throw Error(ErrorKind::Internal, "it is not there yet", create.query.span);
 }
 
 Result execute_statement(const ast::DropTensor& drop, SessionState& session) {

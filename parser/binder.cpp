@@ -34,7 +34,7 @@ class QueryBinder {
         parameters_(names) {}
 
   BoundQuery run() {
-    for (const auto& definition : query_.with) tensors_.define(definition.name, bind_definition(definition, false));
+    for (const auto& item : query_.with) std::visit([&](const auto& what) { bind_item(what); }, item);
     read_path();
     const auto output = std::visit([&](const auto& body) { return bind_body(body); }, query_.body);
     if (result_type_) {
@@ -42,11 +42,22 @@ class QueryBinder {
       bound_.graph.set_dtype(output, *result_type_);
     }
     bound_.graph.set_output(output);
-    name_result_labels(output);
+    bound_.results.push_back({name_, label_names(output)});
     return std::move(bound_);
   }
 
  private:
+  void bind_item(const ast::Definition& definition) {
+    tensors_.define(definition.name, bind_definition(definition, false));
+  }
+  void bind_item(const ast::Gradient& gradient) { fail_absent(gradient.span); }
+  void bind_item(const ast::Jvp& jvp) { fail_absent(jvp.span); }
+  [[noreturn]] static void fail_absent(SourceSpan span) { throw Error(ErrorKind::Internal, "it is not there yet", span); }
+  VertexId bind_body(const ast::ResultNames& names) { fail_absent(names.span); }
+  VertexId bind_body(const ast::Gradient& gradient) { fail_absent(gradient.span); }
+  VertexId bind_body(const ast::Jvp& jvp) { fail_absent(jvp.span); }
+  VertexId bind_body(const ast::Updates& updates) { fail_absent(updates.span); }
+
   // USING PATH 'greedy' is for the optimizer; an order that the statement gives is bound as it stands.
   void read_path() {
     if (!query_.path) return;
@@ -77,12 +88,12 @@ class QueryBinder {
   }
 
   VertexId bind_body(const ast::Definition& definition) {
-    bound_.name = definition.name.text;
+    name_ = definition.name.text;
     return bind_definition(definition, gives_order());
   }
 
   VertexId bind_body(const ast::Subscripts& subscripts) {
-    bound_.name = "result";
+    name_ = "result";
     return bind_subscripts(subscripts, bound_.graph, tensors_, [&](std::size_t n) { return steps(n); });
   }
 
@@ -152,20 +163,23 @@ class QueryBinder {
   }
 
   // Columns need distinct names: the second i of Z[i,i] is i_2.
-  void name_result_labels(VertexId output) {
+  std::vector<std::string> label_names(VertexId output) const {
     std::set<std::string> taken;
+    std::vector<std::string> names;
     for (const auto label : bound_.graph.vertex(output).einsum.output) {
       const auto& base = bound_.graph.labels().name(label);
       std::string name = base;
       for (int n = 2; !taken.insert(name).second; ++n) name = base + "_" + std::to_string(n);
-      bound_.label_names.push_back(name);
+      names.push_back(name);
     }
+    return names;
   }
 
   const ast::Query& query_;
   const NameSource& names_;
   std::optional<DType> result_type_;
   BoundQuery bound_;
+  std::string name_;
   LabelScope labels_;
   TensorScope tensors_;
   ParameterScope parameters_;

@@ -59,8 +59,8 @@ ast::Definition parse_definition(TokenStream& tokens) {
   return definition;
 }
 
-std::vector<ast::Definition> parse_with(TokenStream& tokens) {
-  std::vector<ast::Definition> definitions;
+std::vector<ast::WithItem> parse_with(TokenStream& tokens) {
+  std::vector<ast::WithItem> definitions;
   do {
     if (tokens.at_word("EINSUM") && !starts_head(SqlScanner(tokens.text(), tokens.begin())))
       tokens.fail_expected("a definition after the comma", "remove the comma before EINSUM");

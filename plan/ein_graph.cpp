@@ -78,7 +78,7 @@ std::vector<int> EinGraph::use_counts() const {
   std::vector<int> counts(size(), 0);
   for (const auto& vertex : vertices_)
     for (const auto input : vertex.inputs) ++counts[input.index()];
-  ++counts[output_.index()];
+  for (const auto output : outputs_) ++counts[output.index()];
   return counts;
 }
 

@@ -3,6 +3,7 @@
 #include <compare>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/strong_id.hpp"
@@ -108,13 +109,15 @@ struct FusedChain {
 };
 
 /// The logical plan: a DAG of EinSum vertices over the labels of one statement.
-/// Invariant (plan/validator): inputs of a vertex come before it; `output` is a vertex; extents agree with labels.
+/// Invariants (plan/validator): inputs of a vertex come before it; there is an output; outputs are vertices with an
+/// EinSum, none of them twice, and may be read by other vertices; extents agree with labels.
 /// After the contraction-order pass every vertex has at most two inputs.
 /// A value: passes take one graph and give another.
 class EinGraph {
  public:
   VertexId add(Vertex vertex);
-  void set_output(VertexId output) { output_ = output; }
+  void set_output(VertexId output) { outputs_ = {output}; }
+  void set_outputs(std::vector<VertexId> outputs) { outputs_ = std::move(outputs); }
   void rename(VertexId id, std::string name) { vertices_[id.index()].name = std::move(name); }
   /// Overrides the element type of a vertex's result. Only before anything reads the vertex.
   void set_dtype(VertexId id, DType type) { vertices_[id.index()].dtype = type; }
@@ -145,11 +148,14 @@ class EinGraph {
   const Vertex& vertex(VertexId id) const { return vertices_[id.index()]; }
   const std::vector<Vertex>& vertices() const { return vertices_; }
   std::size_t size() const { return vertices_.size(); }
-  VertexId output() const { return output_; }
+  /// What the statement wants, in its order. Passes keep their number and their order.
+  const std::vector<VertexId>& outputs() const { return outputs_; }
+  /// Of a graph with one.
+  VertexId output() const { return outputs_.front(); }
   const LabelTable& labels() const { return labels_; }
   LabelTable& labels() { return labels_; }
 
-  /// How many vertices read each vertex (a vertex that reads one twice counts twice); the output counts one more.
+  /// How many vertices read each vertex (a vertex that reads one twice counts twice); an output counts one more.
   std::vector<int> use_counts() const;
   /// The vertex as text: "Z[i,k] = SUM(X[i,j] * Y[j,k])", "X" for an input.
   std::string describe(VertexId id) const;
@@ -157,7 +163,7 @@ class EinGraph {
  private:
   LabelTable labels_;
   std::vector<Vertex> vertices_;
-  VertexId output_;
+  std::vector<VertexId> outputs_;
   std::vector<SlicedContraction> sliced_;
   std::vector<FusedChain> chains_;
 };
