@@ -77,8 +77,7 @@ std::vector<BoundDerivative> bind_gradient(const ast::Gradient& gradient, Vertex
   std::vector<BoundDerivative> bound;
   for (std::size_t n = 0; n < vertices.size(); ++n)
     bound.push_back({derivative_name(gradient.variables[n]), VertexId(), dimension_names(graph, vertices[n])});
-  const std::vector<VertexId> derivatives;
-  throw Error(ErrorKind::Internal, "it is not there yet", gradient.span);
+  const auto derivatives = with_place(gradient.span, [&] { return add_gradients(graph, loss, vertices); });
   for (std::size_t n = 0; n < bound.size(); ++n) {
     bound[n].vertex = derivatives[n];
     graph.rename(derivatives[n], bound[n].name.text);
@@ -94,7 +93,7 @@ BoundDerivative bind_jvp(const ast::Jvp& jvp, VertexId result, EinGraph& graph, 
     check_direction(graph.vertex(tangents.back().variable), graph.vertex(tangents.back().direction), direction);
   }
   BoundDerivative bound{derivative_name(jvp), VertexId(), dimension_names(graph, result)};
-  throw Error(ErrorKind::Internal, "it is not there yet", jvp.span);
+  bound.vertex = with_place(jvp.span, [&] { return add_jvp(graph, result, tangents); });
   graph.rename(bound.vertex, bound.name.text);
   return bound;
 }

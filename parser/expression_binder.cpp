@@ -10,7 +10,7 @@
 #include "parser/ast_children.hpp"
 #include "parser/expression_parser.hpp"
 #include "parser/foreign_words.hpp"
-#include "parser/selection_binder.hpp"
+#include "plan/selection.hpp"
 
 namespace eindb {
 namespace {

@@ -26,7 +26,7 @@ std::string hint_for(char32_t c) {
     case '|': return "write OR";
     case '!': return "write NOT, or != for not equal";
     case '~': return "write NOT";
-    case '{': return "labels stand in brackets: X[i,j]; statements in braces are those of a loop: REPEAT 10 { ... }";
+    case '{': return "labels stand in brackets: X[i,j]";
     case '}': return "labels stand in brackets: X[i,j]; no '{' of a loop is open here";
     case '`': return "names are quoted with \"";
     case ':': return "a whole dimension takes a label, X[i,j]; an extent follows its label, i 10; parameters are $1";
