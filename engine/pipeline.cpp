@@ -182,6 +182,29 @@ bool runs_on_cluster(const SessionState& session) {
 
 namespace {
 
+// What goes where a query needs room: tiles of the cache, which can be read again, then unwritten ones.
+class KeptTiles final : public TileKeeper {
+ public:
+  KeptTiles(TileCache& cache, UnwrittenTensors& unwritten, MemoryBudget& memory)
+      : cache_(cache), unwritten_(unwritten), memory_(memory) {
+    memory_.set_keeper(this);
+  }
+  ~KeptTiles() override { memory_.set_keeper(&cache_); }
+  KeptTiles(const KeptTiles&) = delete;
+  KeptTiles& operator=(const KeptTiles&) = delete;
+
+  std::int64_t idle_bytes() const override { return cache_.idle_bytes() + unwritten_.idle_bytes(); }
+  std::int64_t evict(std::int64_t bytes) override {
+    const auto freed = cache_.evict(bytes);
+    return freed > 0 ? freed : unwritten_.evict(bytes);
+  }
+
+ private:
+  TileCache& cache_;
+  UnwrittenTensors& unwritten_;
+  MemoryBudget& memory_;
+};
+
 // What a query runs with, while it runs.
 class QueryRun {
  public:
@@ -191,7 +214,8 @@ class QueryRun {
         memory_(QueryAdmission::budget(admission_, session)),
         cached_(session.tiles, memory_, session.database.connection().current_data_version(),
                 session.settings.tile_cache_size()),
-        stored_(snapshot, session.catalog, scanned_tensors(planned.plan.physical), session.tiles),
+        kept_(session.tiles, session.unwritten, *memory_),
+        stored_(snapshot, session.catalog, scanned_tensors(planned.plan.physical), session.tiles, session.unwritten),
         source_(session.attached, stored_),
         context_{.scheduler = session.scheduler(),
                  .cancellation = session.cancellation,
@@ -211,6 +235,7 @@ class QueryRun {
   std::shared_ptr<QueryAdmission> admission_;
   std::shared_ptr<MemoryBudget> memory_;
   TileCache::Statement cached_;
+  KeptTiles kept_;
   StoredTiles stored_;
   AttachedTiles source_;
   ExecutionContext context_;

@@ -180,7 +180,7 @@ void TileWriter::write(std::int64_t tile_id, const Tile& tile) {
         store_.describe(tile_id) + " has " + std::to_string(tile.byte_size()) + " bytes; a tile has less than 1 GB",
         std::nullopt, "cut the tensor into more parts: PARTITION (...)");
   }
-  if (tile.is_all_zero()) return remove(tile_id);
+  if (tile.is_all_zero()) return erase(tile_id);
   const TileHeader header(tile);
   if (contents_ == nullptr) insert(tile_id, header, tile);
   else send(tile_id, header, tile);
@@ -248,7 +248,7 @@ void TileWriter::discard(std::int64_t tile_id) {
   select_->reset();
 }
 
-void TileWriter::remove(std::int64_t tile_id) {
+void TileWriter::erase(std::int64_t tile_id) {
   const std::lock_guard lock(connection_.mutex());
   if (contents_ != nullptr) discard(tile_id);
   remove_.bind(1, tile_id).run();

@@ -88,12 +88,13 @@ class TileWriter {
   void write(std::int64_t tile_id, const Tile& tile);
   /// The same for a tile of a sharded tensor that is at the workers already.
   void refer(std::int64_t tile_id, const PutContent& put);
+  /// The tile is all zero from now on.
+  void erase(std::int64_t tile_id);
 
  private:
   void insert(std::int64_t tile_id, const TileHeader& header, const Tile& tile);
   void send(std::int64_t tile_id, const TileHeader& header, const Tile& tile);
   void insert_reference(std::int64_t tile_id, const TileReference& reference);
-  void remove(std::int64_t tile_id);
   /// What the row refers to, if there is one, is garbage.
   void discard(std::int64_t tile_id);
   std::vector<ShardWorker> holders_of(std::int64_t tile_id) const;
