@@ -179,9 +179,9 @@ void PreparedSql::open(bool writes) {
 }
 
 void PreparedSql::show_query(const ast::Query& query, const std::string& name, bool run) {
-  const auto planned = plan_query(query, *session_);
+  const auto planned = plan_single(query, *session_);
   std::shared_ptr<BufferedTiles> tiles;
-  if (run) tiles = evaluate(planned, *session_, *snapshot_);
+  if (run) tiles = evaluate(planned, *session_, *snapshot_).front();
   tables_.emplace_back(session_->database.connection(),
                        TensorTable{.name = name,
                                    .labels = planned.query.results.front().label_names,

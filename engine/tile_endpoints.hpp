@@ -58,12 +58,25 @@ class DiscardingSink final : public TileSink {
   void write(std::int64_t, TilePtr) override {}
 };
 
-/// Writes the result to a stored tensor, inside the caller's transaction.
+/// Writes the result to a stored tensor that has no tiles yet, inside the caller's transaction.
 class StoringSink final : public TileSink {
  public:
   StoringSink(SqliteConnection& connection, const TileStore& store) : writer_(connection, store) {}
   void write(std::int64_t tile_id, TilePtr tile) override {
     if (tile != nullptr) writer_.write(tile_id, *tile);
+  }
+
+ private:
+  TileWriter writer_;
+};
+
+/// The same in place of the tiles that a tensor has.
+class ReplacingSink final : public TileSink {
+ public:
+  ReplacingSink(SqliteConnection& connection, const TileStore& store) : writer_(connection, store) {}
+  void write(std::int64_t tile_id, TilePtr tile) override {
+    if (tile != nullptr) writer_.replace(tile_id, *tile);
+    else writer_.clear(tile_id);
   }
 
  private:

@@ -103,6 +103,8 @@ class SqliteConnection {
   /// Changes with every change to rows that this connection may see: its own, undone or not, and those of others, once
   /// a transaction of this connection sees them. For caches of what was read inside a statement. Costs no SQL.
   std::uint64_t data_version();
+  /// A BLOB is opened for writing, which SQLite does not count among the changes.
+  void note_blob_write() { ++blobs_written_; }
   /// Changes with every commit of others that this connection may see. Costs a little SQL.
   std::uint32_t commits_of_others();
   /// The same as data_version(), also where no transaction has read yet: then it looks at the file. Inside a
@@ -178,6 +180,7 @@ class SqliteConnection {
   std::string denial_;  // why the authorizer said no, for the message
   std::string denial_hint_;
   std::uint32_t rollbacks_ = 0;
+  std::uint64_t blobs_written_ = 0;
   std::optional<ChangePoint> clean_point_;  // of the outermost SqliteTransaction
   const Cancellation* cancellation_ = nullptr;
   std::exception_ptr callback_failure_;
