@@ -108,23 +108,28 @@ bool holds_statements(const ast::Statement& statement) {
   return std::holds_alternative<ast::Execute>(statement.node) || std::holds_alternative<ast::Repeat>(statement.node);
 }
 
-// While a statement runs: if it fails, unwritten tensors are again what they were; without their transaction there are
-// none.
-class UnwrittenUndo {
+// While a statement runs it knows whether it is a part of a transaction; if it fails, unwritten tensors are again what
+// they were; without their transaction there are none.
+class StatementScope {
  public:
-  explicit UnwrittenUndo(SessionState& session) : session_(session), before_(session.unwritten.contents()) {}
-  ~UnwrittenUndo() {
+  explicit StatementScope(SessionState& session)
+      : session_(session),
+        before_(session.unwritten.contents()),
+        was_in_transaction_(std::exchange(session.is_in_transaction, session.database.connection().in_transaction())) {}
+  ~StatementScope() {
+    session_.is_in_transaction = was_in_transaction_;
     if (!session_.database.connection().in_transaction()) session_.unwritten.forget();
     else if (!succeeded_) session_.unwritten.restore(std::move(before_));
   }
-  UnwrittenUndo(const UnwrittenUndo&) = delete;
-  UnwrittenUndo& operator=(const UnwrittenUndo&) = delete;
+  StatementScope(const StatementScope&) = delete;
+  StatementScope& operator=(const StatementScope&) = delete;
 
   void succeed() { succeeded_ = true; }
 
  private:
   SessionState& session_;
   UnwrittenTensors::Contents before_;
+  const bool was_in_transaction_;
   bool succeeded_ = false;
 };
 
@@ -136,14 +141,14 @@ Result run_statement(const ast::Statement& statement, SessionState& session) {
   if (!session.unwritten.empty() && !is_inner_loop &&
       !std::visit([](const auto& node) { return knows_unwritten(node); }, statement.node))
     session.unwritten.write(session.database.connection());
-  UnwrittenUndo undo(session);
+  StatementScope scope(session);
   session.limit_database_memory();
   // To the statement's end: what is exported is read back from the scratch file after the last kernel has run. Where
   // sessions share their memory all have one limit (QueryAdmission).
   std::optional<TileMemory::Limit> resident;
   if (session.gate == nullptr && !holds_statements(statement)) resident.emplace(session.settings.memory_for_tiles());
   auto result = std::visit([&](const auto& node) { return execute_statement(node, session); }, statement.node);
-  undo.succeed();
+  scope.succeed();
   session.database.settle_shards();
   return result;
 }

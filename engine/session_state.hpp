@@ -103,6 +103,7 @@ struct SessionState {
   std::map<std::string, PreparedStatement> prepared;  ///< by name in lower case
   std::vector<ParameterValue> parameters;             ///< of the prepared statement that runs
   std::vector<LoopVariableValue> loop_variables;  ///< of the loops around the statement that runs, the innermost last
+  bool is_in_transaction = false;                 ///< the statement that runs is a part of one that goes on after it
   int loop_depth = 0;                             ///< loops around the statement that runs
   std::string transfer;                           ///< StatementInputs::file of the statement that runs
   PlanCache plans;

@@ -8,11 +8,9 @@
 
 #include "catalog/tensor_info.hpp"
 #include "executor/tile_buffer.hpp"
-#include "storage/sqlite_transaction.hpp"
+#include "storage/sqlite_connection.hpp"
 
 namespace eindb {
-
-struct SessionState;
 
 /// All tiles that a tensor is to have from now on; absent ones are zero.
 struct NewTiles {
@@ -44,8 +42,10 @@ class UnwrittenTensors final : public TileKeeper {
   bool empty() const { return contents_.tensors.empty(); }
   /// Null: the tensor's tiles are those of its table.
   std::shared_ptr<BufferedTiles> find(std::int64_t tensor_id) const;
-  /// All of them or, where it throws, none.
+  /// In place of what is here of these tensors. All of them or, where it throws, none.
   void put(std::vector<NewTiles> all);
+  /// The tensor goes, or its table is newer.
+  void drop(std::int64_t tensor_id) noexcept { contents_.tensors.erase(tensor_id); }
   /// Brings the tables up to date. If it throws, what is here is as it was.
   void write(SqliteConnection& connection);
 
@@ -54,6 +54,8 @@ class UnwrittenTensors final : public TileKeeper {
   void restore(Contents contents) noexcept { contents_ = std::move(contents); }
   void forget() noexcept { contents_ = {}; }
 
+  /// Of all of them, as if no tile were all zero.
+  std::int64_t dense_bytes() const;
   /// Bytes in memory.
   std::int64_t idle_bytes() const override;
   std::int64_t evict(std::int64_t bytes) override;
@@ -61,13 +63,5 @@ class UnwrittenTensors final : public TileKeeper {
  private:
   Contents contents_;
 };
-
-/// Writes all tiles of a tensor, in a transaction.
-void write_tiles(const NewTiles& tensor, SqliteConnection& connection);
-
-/// The end of a statement that computed tensors anew which exist, with these labels, types and grids: their tiles are
-/// kept as unwritten ones, where `transaction`, the statement's own, is a part of one that goes on and there is room
-/// for them, and written at once otherwise. Error as of any write: Busy, Conflict, ReadOnly, Io.
-void replace_tiles(std::vector<NewTiles> all, const SqliteTransaction& transaction, SessionState& session);
 
 }  // namespace eindb

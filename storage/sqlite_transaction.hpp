@@ -16,8 +16,6 @@ class SqliteTransaction {
 
   /// After an outermost commit the change survives a crash of the machine. If it throws, the change is undone.
   void commit();
-  /// Whether it is a part of a transaction that goes on after it.
-  bool is_nested() const { return nested_; }
 
  private:
   SqliteConnection& connection_;

@@ -8,10 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/pipeline.hpp"
 #include "engine/session_state.hpp"
 #include "engine/statements.hpp"
-#include "engine/tile_endpoints.hpp"
 #include "parser/parser.hpp"
 #include "tests/storage/scratch_directory.hpp"
 
@@ -24,19 +22,7 @@ class UnwrittenTensorsTest : public testing::Test {
 
   Result run(const std::string& statement) { return run_statement(parse_statement(statement), state_); }
 
-  // As UPDATE TENSOR does: computes the tensor anew from a query over it and others.
-  void update(const std::string& name, const std::string& query) {
-    const SqliteTransactionScope scope(state_);
-    SqliteTransaction transaction(state_.database.connection());
-    ReadSnapshot snapshot(state_.database, 1);
-    const auto tensor = state_.catalog.get(name);
-    const auto planned = plan_query(parse_query(query), state_,
-                                    {.dtype = tensor.dtype, .stored = true, .partition = tensor.grid.partition()});
-    CollectingSink sink(planned.result_grid());
-    run_query(planned, state_, snapshot, sink);
-    replace_tiles({{tensor, sink.take()}}, transaction, state_);
-    transaction.commit();
-  }
+  void update(const std::string& update) { run("UPDATE TENSOR " + update); }
 
   double sum(const std::string& tensor) { return number("EINSUM s[] = SUM(" + tensor + "[i])"); }
   // As others see it.
@@ -55,31 +41,20 @@ class UnwrittenTensorsTest : public testing::Test {
     return std::get<double>(row.at(0));
   }
 
-  // What a front end does at the end of a statement that is none of run_statement's.
-  struct SqliteTransactionScope {
-    explicit SqliteTransactionScope(SessionState& state) : session(state) {}
-    ~SqliteTransactionScope() {
-      if (!session.database.connection().in_transaction()) session.unwritten.forget();
-    }
-    SqliteTransactionScope(const SqliteTransactionScope&) = delete;
-    SqliteTransactionScope& operator=(const SqliteTransactionScope&) = delete;
-    SessionState& session;
-  };
-
   ScratchDirectory directory_;
   std::string path_ = directory_.file("my.db");
   SessionState state_{path_, {}};
 };
 
 TEST_F(UnwrittenTensorsTest, OutsideATransactionAllIsWrittenAtOnce) {
-  update("W", "EINSUM W[i] = W[i] + 1");
+  update("W[i] = W[i] + 1");
   EXPECT_TRUE(state_.unwritten.empty());
   EXPECT_EQ(committed_sum(), 16);
 }
 
 TEST_F(UnwrittenTensorsTest, QueriesOfTheTransactionFindThemAndNobodyElseDoes) {
   run("BEGIN");
-  for (int n = 0; n < 3; ++n) update("W", "EINSUM W[i] = W[i] + 1");
+  for (int n = 0; n < 3; ++n) update("W[i] = W[i] + 1");
   EXPECT_FALSE(state_.unwritten.empty());
   EXPECT_EQ(sum("W"), 32);
   EXPECT_EQ(committed_sum(), 8);
@@ -93,7 +68,7 @@ TEST_F(UnwrittenTensorsTest, QueriesOfTheTransactionFindThemAndNobodyElseDoes) {
 TEST_F(UnwrittenTensorsTest, ARollbackForgetsThem) {
   EXPECT_EQ(sum("W"), 8);  // in the tile cache
   run("BEGIN");
-  update("W", "EINSUM W[i] = W[i] + 1");
+  update("W[i] = W[i] + 1");
   EXPECT_EQ(sum("W"), 16);
   run("ROLLBACK");
   EXPECT_TRUE(state_.unwritten.empty());
@@ -103,18 +78,22 @@ TEST_F(UnwrittenTensorsTest, ARollbackForgetsThem) {
 
 TEST_F(UnwrittenTensorsTest, TilesThatBecomeZeroAreZero) {
   run("BEGIN");
-  update("W", "EINSUM W[i] = CASE WHEN i < 4 THEN 0 ELSE W[i] END");
+  update("W[i] = CASE WHEN i < 4 THEN 0 ELSE W[i] END");
   EXPECT_EQ(sum("W"), 4);
   run("COMMIT");
   EXPECT_EQ(number("SELECT SUM(val) FROM W"), 4);
 }
 
 TEST_F(UnwrittenTensorsTest, StatementsThatReadTablesAreGivenThem) {
-  const std::vector<std::string> statements = {"SELECT 1", "SHOW TENSORS", "DESCRIBE W", "ALTER TENSOR W RENAME TO V",
-                                               "INSERT INTO TENSOR W VALUES (0, 5)", "CREATE TENSOR V (i 3)"};
+  const std::vector<std::string> statements = {"SELECT 1",
+                                               "SHOW TENSORS",
+                                               "DESCRIBE W",
+                                               "ALTER TENSOR W RENAME TO V",
+                                               "INSERT INTO TENSOR W VALUES (0, 5)",
+                                               "CREATE TENSOR V (i 3)"};
   for (const auto& statement : statements) {
     run("BEGIN");
-    update("W", "EINSUM W[i] = W[i] + 1");
+    update("W[i] = W[i] + 1");
     run(statement);
     EXPECT_TRUE(state_.unwritten.empty()) << statement;
     run("ROLLBACK");
@@ -123,7 +102,7 @@ TEST_F(UnwrittenTensorsTest, StatementsThatReadTablesAreGivenThem) {
   for (const std::string statement : {"SHOW threads", "SET threads = 1", "EXPLAIN ANALYZE EINSUM s[] = SUM(W[i])",
                                       "CREATE TENSOR V AS EINSUM V[i] = 2 * W[i]"}) {
     run("BEGIN");
-    update("W", "EINSUM W[i] = W[i] + 1");
+    update("W[i] = W[i] + 1");
     run(statement);
     EXPECT_FALSE(state_.unwritten.empty()) << statement;
     run("ROLLBACK");
@@ -132,18 +111,18 @@ TEST_F(UnwrittenTensorsTest, StatementsThatReadTablesAreGivenThem) {
 
 TEST_F(UnwrittenTensorsTest, AStatementThatFailsLeavesThemAsTheyWere) {
   run("BEGIN");
-  update("W", "EINSUM W[i] = W[i] + 1");
+  update("W[i] = W[i] + 1");
   EXPECT_THROW(run("EINSUM Z[i] = Q[i]"), Error);
   EXPECT_THROW(run("SELECT * FROM nowhere"), Error);
   EXPECT_EQ(sum("W"), 16);
-  update("W", "EINSUM W[i] = W[i] + 1");
+  update("W[i] = W[i] + 1");
   run("COMMIT");
   EXPECT_EQ(committed_sum(), 24);
 }
 
 TEST_F(UnwrittenTensorsTest, WhoeverPutsThemHereKeepsOthersFromWriting) {
   run("BEGIN");
-  update("W", "EINSUM W[i] = W[i] + 1");
+  update("W[i] = W[i] + 1");
   Session other(path_);
   other.execute("SET statement_timeout = 50");
   EXPECT_THROW(other.execute("INSERT INTO TENSOR W VALUES (0, 1)"), Error);
@@ -155,7 +134,7 @@ TEST_F(UnwrittenTensorsTest, ATransactionThatReadsAnOldStateCannotPutAny) {
   run("BEGIN");
   EXPECT_EQ(sum("W"), 8);
   Session(path_).execute("INSERT INTO TENSOR W VALUES (0, 2)");
-  EXPECT_THROW(update("W", "EINSUM W[i] = W[i] + 1"), Error);
+  EXPECT_THROW(update("W[i] = W[i] + 1"), Error);
   EXPECT_TRUE(state_.unwritten.empty());
   run("ROLLBACK");
   EXPECT_EQ(sum("W"), 9);
@@ -166,7 +145,7 @@ TEST_F(UnwrittenTensorsTest, TheyGiveWayToQueriesWithoutBeingLost) {
   run("SET memory_limit = '16MiB'");
   run("CREATE TENSOR X PARTITION (64) AS EINSUM X[i 524288] = 1.0");
   run("BEGIN");
-  update("X", "EINSUM X[i] = 3 * X[i]");
+  update("X[i] = 3 * X[i]");
   ASSERT_FALSE(state_.unwritten.empty());
   EXPECT_GE(state_.unwritten.idle_bytes(), std::int64_t{4} << 20);
   const auto before = state_.unwritten.idle_bytes();
@@ -186,7 +165,7 @@ TEST_F(UnwrittenTensorsTest, WhatIsTooLargeIsWrittenAtOnce) {
   run("CREATE TENSOR X PARTITION (64) AS EINSUM X[i 524288] = 1.0");
   run("SET memory_limit = '8MiB'");
   run("BEGIN");
-  update("X", "EINSUM X[i] = 3 * X[i]");
+  update("X[i] = 3 * X[i]");
   EXPECT_TRUE(state_.unwritten.empty());
   EXPECT_EQ(sum("X"), 3 * 524288.0);
   run("COMMIT");
