@@ -7,15 +7,27 @@ import os
 import select
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 import psycopg
 
 EINDB = sys.argv.pop(1)
 HEARTBEAT_MS = 200
+
+
+def wait_until(condition, seconds=20):
+    """Whether it comes true in time; looked at often, as what is waited for mostly takes a few heartbeats."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
 
 
 def ready_port(process, seconds=20):
@@ -105,8 +117,9 @@ class Worker:
         return f"127.0.0.1:{self.proxy.port if self.proxy else self._port}"
 
     def start(self):
-        command = [EINDB, "worker", "--listen", f"127.0.0.1:{self._port}", "--data", self.folder, *self._options]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        command = [EINDB, "worker", "--listen", f"127.0.0.1:{self._port}", "--data", self.folder,
+                   "--log", f"{self.folder}.log", *self._options]  # fmt: skip
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         self._port = ready_port(self.process)
 
     def send_signal(self, number):
@@ -125,6 +138,30 @@ class Worker:
         finally:
             self.process.stdout.close()
 
+    def restart(self):
+        """After a SIGKILL: on the same port and directory."""
+        self.process.wait(20)
+        self.process.stdout.close()
+        self.start()
+
+    def log(self):
+        with open(f"{self.folder}.log") as file:
+            return file.read()
+
+    def _query(self, sql):
+        file = sqlite3.connect(f"file:{self.folder}/shard.db?mode=ro", uri=True, timeout=20)
+        try:
+            return file.execute(sql).fetchall()
+        finally:
+            file.close()
+
+    def contents(self):
+        """The names of the tensors whose tiles it has, once for each tile."""
+        return sorted(name for (name,) in self._query("SELECT tensor FROM eindb_contents"))
+
+    def open_transactions(self):
+        return self._query("SELECT txn, prepared FROM eindb_open_transactions")
+
     def close(self):
         if self.process.poll() is None:
             self.end(signal.SIGKILL)
@@ -137,6 +174,9 @@ class Cluster:
 
     def __init__(self, workers, behind_proxies=False, options=(), worker_options=()):
         self._folder = tempfile.TemporaryDirectory()
+        self.files = os.path.join(self._folder.name, "files")
+        os.mkdir(self.files)
+        self._log = os.path.join(self._folder.name, "server.log")
         self.workers = []
         self.server = None
         self._options = options
@@ -152,8 +192,8 @@ class Cluster:
     def start_server(self):
         addresses = ",".join(worker.address for worker in self.workers)
         command = [EINDB, "serve", os.path.join(self._folder.name, "s.db"), "--listen", "127.0.0.1:0",
-                   "--workers", addresses, "--heartbeat", f"{HEARTBEAT_MS}ms", "--log-level", "error",
-                   *self._options]  # fmt: skip
+                   "--workers", addresses, "--heartbeat", f"{HEARTBEAT_MS}ms", "--log", self._log,
+                   "--files-dir", self.files, *self._options]  # fmt: skip
         self.server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         self.port = ready_port(self.server)
 
@@ -166,6 +206,32 @@ class Cluster:
 
     def connect(self):
         return psycopg.connect(host="127.0.0.1", port=self.port, user="ada", dbname="s", autocommit=True)
+
+    def log(self):
+        with open(self._log) as file:
+            return file.read()
+
+    def statuses(self, connection):
+        """The rows of SHOW WORKERS by address, each by column."""
+        cursor = connection.execute("SHOW WORKERS")
+        names = [column.name for column in cursor.description]
+        rows = [dict(zip(names, row)) for row in cursor.fetchall()]
+        return {row["address"]: row for row in rows}
+
+    def states(self, connection):
+        return {address: row["state"] for address, row in self.statuses(connection).items()}
+
+    def wait_for_workers(self, connection):
+        if not wait_until(lambda: set(self.states(connection).values()) == {"up"}):
+            raise AssertionError(f"a worker does not come back: {self.statuses(connection)}")
+
+    def query_file(self, sql):
+        """Of the coordinator's file, past the server."""
+        file = sqlite3.connect(f"file:{self._folder.name}/s.db?mode=ro", uri=True, timeout=20)
+        try:
+            return file.execute(sql).fetchall()
+        finally:
+            file.close()
 
     def close(self):
         for worker in self.workers:
