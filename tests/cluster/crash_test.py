@@ -15,14 +15,11 @@ import unittest
 
 import psycopg
 
-from nodes import HEARTBEAT_MS, Cluster, wait_until
+from nodes import SETTLED_SECONDS, Cluster, wait_until
 
 CRASHES = int(os.environ.get("EINDB_CRASHES", "9"))
 N = 600
 CELLS = 300
-# A worker that is back is connected to within kLongestPause heartbeats, and settled with the next ones. Other work on
-# the machine takes its time.
-SETTLED_SECONDS = 15 * HEARTBEAT_MS / 1000 + 5
 
 OLD = f"CREATE TENSOR Old FLOAT64 AS EINSUM Old[i {N}, j {N}] = (i * 7 + j * 3) % 5"
 CREATE = "CREATE TENSOR New REPLICAS 2 AS EINSUM New[i,k] = SUM(Old[i,j] * Old[j,k])"
@@ -61,28 +58,6 @@ class Database:
         self.cluster.wait_for_workers(self.connection)
         self.run("SET tile_bytes = 65536")
 
-    def expected_contents(self):
-        """By what the coordinator's file refers to."""
-        contents = []
-        for (name,) in self.cluster.query_file("SELECT name FROM eindb_tensors"):
-            ((tiles,),) = self.cluster.query_file(f"SELECT COUNT(*) FROM eindb_tiles_{name}")
-            contents += [name] * (tiles * (1 if name == "Old" else 2))
-        return sorted(contents)
-
-    def unsettled(self):
-        """What is left over, at the workers or in the coordinator's log; empty: nothing."""
-        found = {}
-        contents = sorted(name for worker in self.workers for name in worker.contents())
-        if contents != self.expected_contents():
-            found["contents"] = {name: contents.count(name) for name in set(contents)}
-        for table in ("transactions", "participants", "garbage"):
-            if rows := self.cluster.query_file(f"SELECT * FROM eindb_shard_{table}"):
-                found[table] = rows
-        for worker in self.workers:
-            if transactions := worker.open_transactions():
-                found[worker.address] = transactions
-        return found
-
     def close(self):
         self.connection.close()
         self.cluster.close()
@@ -106,8 +81,7 @@ class WithDatabase(unittest.TestCase):
         self.assert_settled()
 
     def assert_settled(self):
-        wait_until(lambda: not self.database.unsettled(), SETTLED_SECONDS)
-        self.assertEqual(self.database.unsettled(), {})
+        self.assertEqual(self.database.cluster.wait_until_settled(), {})
         self.assertEqual(self.database.value("EINSUM Z[] = SUM(Old[i,j])"), self.old)
 
     def in_thread(self, statement):
@@ -256,8 +230,7 @@ class Undecided(WithDatabase):
 
     def assert_settled_without_statements(self):
         """That a client happens to come is not what it takes."""
-        wait_until(lambda: not self.database.unsettled(), SETTLED_SECONDS)
-        self.assertEqual(self.database.unsettled(), {})
+        self.assertEqual(self.database.cluster.wait_until_settled(), {})
         wait_until(lambda: self.told_tiles() == self.stored_tiles(), SETTLED_SECONDS)
         self.assertEqual(self.told_tiles(), self.stored_tiles())
 

@@ -18,6 +18,9 @@ import psycopg
 
 EINDB = sys.argv.pop(1)
 HEARTBEAT_MS = 200
+# A worker that is back is connected to within five heartbeats, and settled with the next ones. Other work on the machine
+# takes its time.
+SETTLED_SECONDS = 15 * HEARTBEAT_MS / 1000 + 5
 
 
 def wait_until(condition, seconds=20):
@@ -65,8 +68,14 @@ class Proxy:
                 end.settimeout(None)
             with self._lock:
                 self._pairs.append((client, worker))
-            for source, target in ((client, worker), (worker, client)):
-                threading.Thread(target=self._forward, args=(source, target), daemon=True).start()
+            threading.Thread(target=self._serve, args=(client, worker), daemon=True).start()
+
+    def _serve(self, client, worker):
+        with client, worker:
+            answers = threading.Thread(target=self._forward, args=(worker, client), daemon=True)
+            answers.start()
+            self._forward(client, worker)
+            answers.join()
 
     def _forward(self, source, target):
         try:
@@ -77,7 +86,10 @@ class Proxy:
             target.shutdown(socket.SHUT_WR)
         except OSError:
             for end in (source, target):
-                end.close()
+                try:
+                    end.shutdown(socket.SHUT_RDWR)
+                except OSError:
+                    pass
 
     def cut(self):
         self._is_cut = True
@@ -156,8 +168,8 @@ class Worker:
             file.close()
 
     def contents(self):
-        """The names of the tensors whose tiles it has, once for each tile."""
-        return sorted(name for (name,) in self._query("SELECT tensor FROM eindb_contents"))
+        """The name of the tensor that each of its tiles was written for."""
+        return [name for (name,) in self._query("SELECT tensor FROM eindb_contents")]
 
     def open_transactions(self):
         return self._query("SELECT txn, prepared FROM eindb_open_transactions")
@@ -232,6 +244,34 @@ class Cluster:
             return file.execute(sql).fetchall()
         finally:
             file.close()
+
+    def _contents_referred_to(self):
+        contents = 0
+        tensors = "SELECT name, replicas FROM eindb_tensors JOIN eindb_shardings USING (tensor_id)"
+        for name, replicas in self.query_file(tensors):
+            ((tiles,),) = self.query_file(f"SELECT COUNT(*) FROM eindb_tiles_{name}")
+            contents += tiles * replicas
+        return contents
+
+    def unsettled(self):
+        """What there is at the workers, if it is more or less than the coordinator's file refers to, and what is in the
+        logs of transactions; empty: all have ended everywhere."""
+        found = {}
+        contents = [name for worker in self.workers for name in worker.contents()]
+        if len(contents) != self._contents_referred_to():
+            found["contents"] = {name: contents.count(name) for name in contents}
+        for table in ("transactions", "participants", "garbage"):
+            if rows := self.query_file(f"SELECT * FROM eindb_shard_{table}"):
+                found[table] = rows
+        for worker in self.workers:
+            if transactions := worker.open_transactions():
+                found[worker.address] = transactions
+        return found
+
+    def wait_until_settled(self):
+        """What is unsettled when that is to be over."""
+        wait_until(lambda: not self.unsettled(), SETTLED_SECONDS)
+        return self.unsettled()
 
     def close(self):
         for worker in self.workers:
