@@ -8,8 +8,8 @@
 namespace eindb {
 namespace {
 
-// Of a file, on connections of their own: those of sessions have transactions. A database in memory has no other, and no
-// transaction of it outlives the process either.
+// Of a file, on connections of their own: those of sessions have transactions. A database in memory has no other, and
+// no transaction of it outlives the process either.
 bool can_decide(const DatabaseFile& file) { return !file.is_in_memory() && !file.is_read_only(); }
 
 ShardDecider decider_of(const DatabaseFile& file) {

@@ -116,7 +116,7 @@ class Worker:
 
     def __init__(self, folder, behind_proxy=False, options=()):
         self.folder = folder
-        self._options = options
+        self.options = options  # of the next start
         self._port = 0
         self.process = None
         self.proxy = None
@@ -130,7 +130,7 @@ class Worker:
 
     def start(self):
         command = [EINDB, "worker", "--listen", f"127.0.0.1:{self._port}", "--data", self.folder,
-                   "--log", f"{self.folder}.log", *self._options]  # fmt: skip
+                   "--log", f"{self.folder}.log", *self.options]  # fmt: skip
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         self._port = ready_port(self.process)
 
@@ -191,7 +191,7 @@ class Cluster:
         self._log = os.path.join(self._folder.name, "server.log")
         self.workers = []
         self.server = None
-        self._options = options
+        self.options = options  # of the next start of the server
         try:
             for n in range(workers):
                 folder = os.path.join(self._folder.name, f"w{n}")
@@ -205,7 +205,7 @@ class Cluster:
         addresses = ",".join(worker.address for worker in self.workers)
         command = [EINDB, "serve", os.path.join(self._folder.name, "s.db"), "--listen", "127.0.0.1:0",
                    "--workers", addresses, "--heartbeat", f"{HEARTBEAT_MS}ms", "--log", self._log,
-                   "--files-dir", self.files, *self._options]  # fmt: skip
+                   "--files-dir", self.files, *self.options]  # fmt: skip
         self.server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         self.port = ready_port(self.server)
 
