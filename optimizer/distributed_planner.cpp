@@ -75,7 +75,7 @@ class Refinement {
     for (std::size_t d = 0; d < labels.size(); ++d) {
       const auto known = parts_[place(labels[d])];
       const bool is_power = (parts[d] & (parts[d] - 1)) == 0;
-      if (!is_power || parts[d] <= known || !may_cut(labels[d])) continue;
+      if (!is_power || parts[d] <= known || !may_cut(labels[d]) || makes_short(labels[d], parts[d])) continue;
       if (calls() / known * parts[d] <= kMostCalls * cluster_.calls_per_rank) raise(labels[d], parts[d]);
     }
   }
@@ -116,6 +116,14 @@ class Refinement {
 
   // Chains are cut along their rows alone.
   bool may_cut(Label label) const { return join_.steps.empty() || contains(join_.rows, label); }
+
+  // A product reads the whole of one operand again for every part of the other's rows: for short ones that takes
+  // longer than to put tiles together.
+  bool makes_short(Label label, std::int64_t parts) const {
+    constexpr std::int64_t kShortest = 512;
+    return !join_.einsum.aggregated.empty() && contains(join_.einsum.output, label) &&
+           labels_.extent(label) < parts * kShortest;
+  }
 
   double size_along(Label label) const {
     return static_cast<double>(labels_.extent(label)) / static_cast<double>(parts_[place(label)]);
