@@ -485,6 +485,30 @@ void check_abort_of_waiting(Exchange& exchange) {
   EXPECT_NE(error.message().find("enough"), std::string::npos) << error.message();
 }
 
+/// The same in collectives of many rounds, one after the other: a rank may be anywhere in one.
+void check_abort_amid_blocks(Exchange& exchange) {
+  if (exchange.size() == 1) return;
+  const auto group = all_ranks(exchange);
+  const Bytes mine(3U << 20U);
+  Bytes all(mine.size() * group.size());
+  Bytes swapped(all.size());
+  std::jthread aborting;
+  const auto error = error_of([&] {
+    exchange.barrier(group);
+    if (exchange.rank() == 1)
+      aborting = std::jthread([&] {
+        std::this_thread::sleep_for(7ms);
+        exchange.abort(std::make_exception_ptr(Error(ErrorKind::Io, "no scratch file")));
+      });
+    while (true) {
+      exchange.all_gather(group, mine, all);
+      exchange.all_to_all(group, all, swapped);
+    }
+  });
+  EXPECT_EQ(error.kind(), ErrorKind::Io);
+  EXPECT_NE(error.message().find("no scratch file"), std::string::npos) << error.message();
+}
+
 class FailingReceiver : public Receiver {
  public:
   using Receiver::Receiver;
@@ -545,6 +569,7 @@ constexpr std::array kChecks{
     ExchangeCheck{"Counters", check_counters},
     ExchangeCheck{"Abort", check_abort},
     ExchangeCheck{"AbortOfWaiting", check_abort_of_waiting},
+    ExchangeCheck{"AbortAmidBlocks", check_abort_amid_blocks},
     ExchangeCheck{"StreamError", check_stream_error},
     ExchangeCheck{"Cancellation", check_cancellation},
 };
