@@ -36,18 +36,31 @@ void StatementWatch::failed_here(Rank rank, const Error& error) {
   else failed(rank, error);
 }
 
-void StatementWatch::lost(Rank rank, const Error& error) { fail(rank, {Cause::Lost, error}); }
+// What it has sent, others may still wait for: that its own part has ended does not say that all of that arrives.
+void StatementWatch::lost(Rank rank, const Error& error) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (all_have_ended()) return;
+    note_failure(rank, {Cause::Lost, error});
+  }
+  changed_.notify_all();
+}
 
 void StatementWatch::fail(Rank rank, Failure failure) {
   {
     const std::lock_guard lock(mutex_);
     if (ended_[rank]) return;
-    ended_[rank] = true;
-    if (exchange_ != nullptr) exchange_->abort(std::make_exception_ptr(failure.error));
-    failures_.push_back(std::move(failure));
-    cancellation_.request();
+    note_failure(rank, std::move(failure));
   }
   changed_.notify_all();
+}
+
+// With the mutex.
+void StatementWatch::note_failure(Rank rank, Failure failure) {
+  ended_[rank] = true;
+  if (exchange_ != nullptr) exchange_->abort(std::make_exception_ptr(failure.error));
+  failures_.push_back(std::move(failure));
+  cancellation_.request();
 }
 
 bool StatementWatch::has_failed() const {

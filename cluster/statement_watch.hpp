@@ -33,7 +33,8 @@ class StatementWatch {
   void failed(Rank rank, const Error& error);
   /// The coordinator's own part has. If something had failed before, that is why.
   void failed_here(Rank rank, const Error& error);
-  /// Nothing will be heard of the rank again.
+  /// Nothing will be heard of the rank again. Fails the statement unless all ranks have ended: others may wait for what
+  /// this one sent before its part had ended.
   void lost(Rank rank, const Error& error);
 
   bool has_failed() const;
@@ -57,6 +58,7 @@ class StatementWatch {
 
   bool all_have_ended() const;
   void fail(Rank rank, Failure failure);
+  void note_failure(Rank rank, Failure failure);
 
   Cancellation cancellation_;
   mutable std::mutex mutex_;  // guards all that follows

@@ -40,6 +40,8 @@ constexpr std::chrono::milliseconds kCancellationPoll{20};
 // A machine that vanishes is noticed where nothing is sent to it.
 constexpr int kKeepAliveSeconds = 10;
 constexpr int kKeepAliveProbes = 3;
+// The same for what was sent and is not acknowledged.
+constexpr unsigned kMostUnacknowledgedMs = 1000U * kKeepAliveSeconds * (1 + kKeepAliveProbes);
 
 FileDescriptor take_socket(tcp::socket socket) {
   error_code ignored;
@@ -49,6 +51,7 @@ FileDescriptor take_socket(tcp::socket socket) {
   ::setsockopt(number, IPPROTO_TCP, TCP_KEEPIDLE, &kKeepAliveSeconds, sizeof kKeepAliveSeconds);
   ::setsockopt(number, IPPROTO_TCP, TCP_KEEPINTVL, &kKeepAliveSeconds, sizeof kKeepAliveSeconds);
   ::setsockopt(number, IPPROTO_TCP, TCP_KEEPCNT, &kKeepAliveProbes, sizeof kKeepAliveProbes);
+  ::setsockopt(number, IPPROTO_TCP, TCP_USER_TIMEOUT, &kMostUnacknowledgedMs, sizeof kMostUnacknowledgedMs);
   return FileDescriptor(socket.release());
 }
 
@@ -144,9 +147,11 @@ Endpoints TcpNode::Impl::allowed_endpoints(const std::string& address, const cha
   auto endpoints = resolve_address(address);
   const bool has_authority = options_.tls && !options_.tls->authority.empty();
   if (options_.secret.is_given() || has_authority || is_loopback(endpoints)) return endpoints;
-  throw Error(ErrorKind::Permission,
-              std::string("without a secret a node does not ") + what + " '" + address + "', beyond this machine",
-              std::nullopt, "--secret-file FILE, the same at all nodes");
+  throw Error(
+      ErrorKind::Permission,
+      std::string("without a secret a node does not ") + what + " '" + address + "', beyond this machine", std::nullopt,
+      "give all nodes the same --secret-file FILE, or certificates, as with --tls-cert FILE, --tls-key FILE and "
+      "--tls-ca FILE");
 }
 
 // ---- Nodes that connect to this one --------------------------------------------------------------------------------

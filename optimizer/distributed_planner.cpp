@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -74,7 +75,7 @@ class Refinement {
     for (std::size_t d = 0; d < labels.size(); ++d) {
       const auto known = parts_[place(labels[d])];
       const bool is_power = (parts[d] & (parts[d] - 1)) == 0;
-      if (!is_power || parts[d] <= known || !may_cut(labels[d])) continue;
+      if (!is_power || parts[d] <= known || !may_cut(labels[d]) || makes_short(labels[d], parts[d])) continue;
       if (calls() / known * parts[d] <= kMostCalls * cluster_.calls_per_rank) raise(labels[d], parts[d]);
     }
   }
@@ -97,6 +98,15 @@ class Refinement {
     }
   }
 
+  // `types` are those of the operands.
+  void shrink_calls(std::span<const DType> types) {
+    while (call_bytes(types) > cluster_.most_call_bytes) {
+      const auto label = largest(join_.partition.labels);
+      if (!label) return;
+      parts_[place(*label)] *= 2;
+    }
+  }
+
   Partition take() { return std::move(parts_); }
 
  private:
@@ -106,6 +116,14 @@ class Refinement {
 
   // Chains are cut along their rows alone.
   bool may_cut(Label label) const { return join_.steps.empty() || contains(join_.rows, label); }
+
+  // A product reads the whole of one operand again for every part of the other's rows: for short ones that takes
+  // longer than to put tiles together.
+  bool makes_short(Label label, std::int64_t parts) const {
+    constexpr std::int64_t kShortest = 512;
+    return !join_.einsum.aggregated.empty() && contains(join_.einsum.output, label) &&
+           labels_.extent(label) < parts * kShortest;
+  }
 
   double size_along(Label label) const {
     return static_cast<double>(labels_.extent(label)) / static_cast<double>(parts_[place(label)]);
@@ -129,6 +147,12 @@ class Refinement {
   double tile_bytes(const Labels& labels, DType type) const {
     auto bytes = static_cast<double>(size_of(type));
     for (const auto label : labels) bytes *= size_along(label);
+    return bytes;
+  }
+
+  double call_bytes(std::span<const DType> types) const {
+    double bytes = tile_bytes(join_.einsum.output, join_.compute_dtype);
+    for (std::size_t n = 0; n < types.size(); ++n) bytes += tile_bytes(join_.einsum.inputs[n], types[n]);
     return bytes;
   }
 
@@ -265,6 +289,9 @@ class Planner {
     refinement.split_calls();
     for (std::size_t n = 0; n < join.inputs.size(); ++n) refinement.split_tiles(join.einsum.inputs[n], source(n).dtype);
     refinement.split_tiles(join.einsum.output, join.compute_dtype);
+    std::vector<DType> types;
+    for (std::size_t n = 0; n < join.inputs.size(); ++n) types.push_back(source(n).dtype);
+    refinement.shrink_calls(types);
     return refinement.take();
   }
 

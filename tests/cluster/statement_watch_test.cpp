@@ -1,0 +1,54 @@
+#include "cluster/statement_watch.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+namespace eindb {
+namespace {
+
+const Cancellation kNever;
+const Error kGone(ErrorKind::WorkerLost, "it is gone");
+
+TEST(StatementWatch, WaitsForAllRanks) {
+  StatementWatch watch(2, kNever);
+  watch.ended(0, {});
+  watch.ended(1, {});
+  watch.wait();
+  EXPECT_FALSE(watch.has_failed());
+}
+
+// What its rank has sent may have been lost on its way, and others wait for it.
+TEST(StatementWatch, WorkerThatIsLostAfterItsPartHasEndedEndsTheStatement) {
+  StatementWatch watch(3, kNever);
+  watch.ended(0, {});
+  watch.ended(2, {});
+  watch.lost(0, kGone);
+  EXPECT_TRUE(watch.has_failed());
+  watch.wait();
+  EXPECT_THROW(watch.cancellation().check(), Error);
+}
+
+// Nobody waits for anything any more: whether its results are there is for those to find out who want them.
+TEST(StatementWatch, WorkerThatIsLostAfterAllHaveEndedChangesNothing) {
+  StatementWatch watch(2, kNever);
+  watch.ended(0, {});
+  watch.ended(1, {});
+  watch.lost(0, kGone);
+  EXPECT_FALSE(watch.has_failed());
+  EXPECT_EQ(watch.failure(), nullptr);
+}
+
+TEST(StatementWatch, LostWorkerIsTheReasonOfAllElse) {
+  StatementWatch watch(3, kNever);
+  watch.failed(1, Error(ErrorKind::Io, "a disk"));
+  watch.lost(0, kGone);
+  try {
+    std::rethrow_exception(watch.failure());
+  } catch (const Error& error) {
+    EXPECT_EQ(error.message(), kGone.message());
+  }
+}
+
+}  // namespace
+}  // namespace eindb
