@@ -24,7 +24,8 @@ class KeyWriter {
 
   void write(const ast::Query& query) {
     const auto& [with, body, path, span] = query;
-    list(with);
+    count(with.size());
+    for (const auto& item : with) std::visit([&](const auto& node) { write(node); }, tagged(item));
     std::visit([&](const auto& node) { write(node); }, tagged(body));
     optional(path);
   }
@@ -72,6 +73,38 @@ class KeyWriter {
   void optional(const std::optional<Value>& value) {
     count(value ? 1 : 0);
     if (value) write(*value);
+  }
+
+  // ---- Derivatives, and several results
+
+  void write(const ast::ResultNames& results) {
+    const auto& [names, span] = results;
+    list(names);
+  }
+  void write(const ast::Updates& updates) {
+    const auto& [definitions, span] = updates;
+    list(definitions);
+  }
+  void write(const ast::GradientVariable& variable) {
+    const auto& [name, derivative, span] = variable;
+    write(name);
+    optional(derivative);
+  }
+  void write(const ast::Gradient& gradient) {
+    const auto& [of, variables, span] = gradient;
+    std::visit([&](const auto& node) { write(node); }, tagged(of));
+    list(variables);
+  }
+  void write(const ast::Direction& direction) {
+    const auto& [variable, tangent, span] = direction;
+    write(variable);
+    write(tangent);
+  }
+  void write(const ast::Jvp& jvp) {
+    const auto& [of, directions, name, span] = jvp;
+    std::visit([&](const auto& node) { write(node); }, tagged(of));
+    list(directions);
+    optional(name);
   }
 
   // ---- Words and constants

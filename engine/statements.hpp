@@ -16,8 +16,11 @@ Result run_statement(const ast::Statement& statement, SessionState& session);
 Result execute_statement(const ast::Query& query, SessionState& session);
 Result execute_statement(const ast::Explain& explain, SessionState& session);
 
-// engine/tensor_statements.cpp
+// engine/create_statements.cpp
 Result execute_statement(const ast::CreateTensor& create, SessionState& session);
+Result execute_statement(const ast::CreateTensors& create, SessionState& session);
+
+// engine/tensor_statements.cpp
 Result execute_statement(const ast::DropTensor& drop, SessionState& session);
 Result execute_statement(const ast::ShowTensors& show, SessionState& session);
 Result execute_statement(const ast::Describe& describe, SessionState& session);
@@ -28,6 +31,12 @@ Result execute_statement(const ast::CopyTo& copy, SessionState& session);
 
 // engine/insert_statement.cpp
 Result execute_statement(const ast::InsertInto& insert, SessionState& session);
+
+// engine/update_statement.cpp
+Result execute_statement(const ast::UpdateTensor& update, SessionState& session);
+
+// engine/repeat_statement.cpp
+Result execute_statement(const ast::Repeat& repeat, SessionState& session);
 
 // engine/session_statements.cpp
 Result execute_statement(const ast::Empty& empty, SessionState& session);

@@ -54,9 +54,10 @@ struct Option {
   std::optional<Literal> value;
 };
 
-/// The extent of a label; not negative if it is an Integer.
+/// The extent of a label, or a number of rounds; not negative if it is an Integer. A name is the variable of a loop
+/// around the statement, which with_loop_variable replaces before anything is bound.
 struct Extent {
-  std::variant<Integer, Parameter> value;
+  std::variant<Integer, Parameter, Identifier> value;
   SourceSpan span;
 };
 
@@ -217,11 +218,60 @@ struct PathClause {
   SourceSpan span;
 };
 
-/// [WITH definitions] EINSUM body [USING PATH ...].
+/// What is derived: a definition of its own, or one that stands before, or a tensor, by name.
+using Derived = std::variant<Identifier, Definition>;
+
+/// W1 AS dW1.
+struct GradientVariable {
+  Identifier variable;
+  std::optional<Identifier> name;  ///< of the derivative; absent: "d" and the variable's name
+  SourceSpan span;
+};
+
+/// GRADIENT OF L[] = e WITH RESPECT TO (W1 AS dW1, W2): defines L, dW1 and dW2, of which the derivatives are its
+/// results. L has rank 0; a derivative has its variable's extents.
+struct Gradient {
+  Derived of;
+  std::vector<GradientVariable> variables;  ///< at least one
+  SourceSpan span;
+};
+
+/// X ALONG V.
+struct Direction {
+  Identifier variable;
+  Identifier tangent;  ///< a definition or a tensor of the variable's extents
+  SourceSpan span;
+};
+
+/// JVP OF Y[i] = e WITH RESPECT TO (X ALONG V, W ALONG U) [AS dY]: defines Y, and dY, the derivative of Y along the
+/// tangents, which is its result.
+struct Jvp {
+  Derived of;
+  std::vector<Direction> directions;  ///< at least one
+  std::optional<Identifier> name;     ///< of the derivative; absent: "d" and the name of what is derived
+  SourceSpan span;
+};
+
+/// What stands between WITH and the body, with commas between them.
+using WithItem = std::variant<Definition, Gradient, Jvp>;
+
+/// EINSUM (Q, R): several definitions, by name, are the results.
+struct ResultNames {
+  std::vector<Identifier> names;  ///< at least one, distinct
+  SourceSpan span;
+};
+
+/// W[a,h] = e, V[h] = f: new values of tensors of the catalog. The body of UPDATE TENSOR alone.
+struct Updates {
+  std::vector<Definition> definitions;  ///< at least one, of distinct tensors
+  SourceSpan span;
+};
+
+/// [WITH items] EINSUM body [USING PATH ...], or [WITH items] GRADIENT OF ... [USING PATH ...], or JVP OF ...
 struct Query {
-  std::vector<Definition> with;
-  std::variant<Definition, Subscripts> body;
-  std::optional<PathClause> path;
+  std::vector<WithItem> with;
+  std::variant<Definition, Subscripts, ResultNames, Gradient, Jvp, Updates> body;
+  std::optional<PathClause> path;  ///< of the body's definition
   SourceSpan span;
 };
 
@@ -252,15 +302,33 @@ struct ReplicasClause {
   SourceSpan span;
 };
 
-/// CREATE TENSOR [IF NOT EXISTS] X (i 1000, ...) [FLOAT64] [PARTITION (...)] [REPLICAS n] [AS query | AS SELECT ...].
+/// CREATE [OR REPLACE] TENSOR [IF NOT EXISTS] X (i 1000, ...) [FLOAT64] [PARTITION (...)] [REPLICAS n] [AS query | AS
+/// SELECT ...].
 struct CreateTensor {
   Identifier name;
+  bool or_replace = false;  ///< not with IF NOT EXISTS
   bool if_not_exists = false;
   std::optional<std::vector<Dimension>> dimensions;  ///< present unless the source is a Query
   std::optional<Identifier> type;
   std::optional<PartitionClause> partition;
   std::optional<ReplicasClause> replicas;
   std::variant<std::monostate, Query, Sql> source;
+};
+
+/// CREATE [OR REPLACE] TENSOR [IF NOT EXISTS] (dW1, dW2, L) [REPLICAS n] AS query: all of them or none. A name is that
+/// of a result of the query, or of a definition in it.
+struct CreateTensors {
+  std::vector<Identifier> names;  ///< at least one, distinct
+  bool or_replace = false;
+  bool if_not_exists = false;  ///< of those that exist nothing is made; the others are
+  std::optional<ReplicasClause> replicas;
+  Query query;
+};
+
+/// [WITH items] UPDATE TENSOR W[a,h] = e, V[h] = f [USING PATH ...]: every cell of W and V gets its new value, all at
+/// once; what is read is as it was before. A tensor keeps its type, its partition and its replicas.
+struct UpdateTensor {
+  Query query;  ///< its body is Updates; a path only with one of them
 };
 
 struct DropTensor {
@@ -411,10 +479,25 @@ struct DrainWorker {
 /// Nothing but space and comments.
 struct Empty {};
 
+struct Statement;
+
+/// REPEAT 100 [AS t] [UNTIL e] [COMMIT EVERY 10] { statement; statement; ... }: the body so often, or until `until`, a
+/// scalar expression over tensors, is not zero after a round. t is the number of the round, from 0.
+struct Repeat {
+  Extent count;
+  std::optional<Identifier> variable;
+  std::optional<Expression> until;
+  std::optional<Extent> commit_every;  ///< rounds in one transaction; absent: 1
+  std::vector<Statement> body;         ///< at least one; no BEGIN, COMMIT, ROLLBACK or PREPARE among them
+  std::string text;                    ///< of the whole statement, by which an interrupted one is known again; empty in
+                                       ///< a loop inside of another
+};
+
 struct Statement {
   std::variant<Empty, CreateTensor, DropTensor, AlterTensor, ShowTensors, ShowMacros, Describe, CopyFrom, CopyTo,
-               InsertInto, Query, Explain, Set, Show, Reset, Begin, Commit, Rollback, Prepare, Execute, Deallocate,
-               CreateMacro, DropMacro, CreateUser, AlterUser, DropUser, ShowUsers, ShowWorkers, DrainWorker, Sql>
+               InsertInto, CreateTensors, UpdateTensor, Repeat, Query, Explain, Set, Show, Reset, Begin, Commit,
+               Rollback, Prepare, Execute, Deallocate, CreateMacro, DropMacro, CreateUser, AlterUser, DropUser,
+               ShowUsers, ShowWorkers, DrainWorker, Sql>
       node;
   SourceSpan span;  ///< without the semicolon
 };

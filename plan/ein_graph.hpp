@@ -3,6 +3,7 @@
 #include <compare>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/strong_id.hpp"
@@ -82,7 +83,7 @@ struct SlicedLabel {
 ///
 /// Example: T[i,k] = SUM(A[i,j] * B[j,k]), Z[] = SUM(T[i,k] * C[k,i]) with i in 4 parts holds a quarter of T at a time.
 /// Invariants (plan/validator): the body is in the order of computation and ends in `result`; what another vertex of
-/// the body reads no vertex outside of it does; every vertex of the body depends on a sliced label.
+/// the body reads no vertex outside of it does, and it is no output; every vertex of the body depends on a sliced label.
 struct SlicedContraction {
   VertexId result;
   std::vector<VertexId> body;
@@ -99,8 +100,8 @@ struct SlicedContraction {
 ///
 /// Example: M[i] = MAX(X[i,j]), E[i,j] = EXP(X[i,j] - M[i]), T[i] = SUM(E[i,j]), Z[i,j] = E[i,j] / T[i] have the rows
 /// i. Invariants (plan/validator): the body is in the order of computation and ends in `result`; what another vertex of
-/// the body reads no vertex outside of it does, and it is read with the labels of its head; every head has all of
-/// `rows`.
+/// the body reads no vertex outside of it does, it is no output, and it is read with the labels of its head; every head
+/// has all of `rows`.
 struct FusedChain {
   VertexId result;
   std::vector<VertexId> body;
@@ -108,13 +109,15 @@ struct FusedChain {
 };
 
 /// The logical plan: a DAG of EinSum vertices over the labels of one statement.
-/// Invariant (plan/validator): inputs of a vertex come before it; `output` is a vertex; extents agree with labels.
+/// Invariants (plan/validator): inputs of a vertex come before it; there is an output; outputs are vertices with an
+/// EinSum, none of them twice, and may be read by other vertices; extents agree with labels.
 /// After the contraction-order pass every vertex has at most two inputs.
 /// A value: passes take one graph and give another.
 class EinGraph {
  public:
   VertexId add(Vertex vertex);
-  void set_output(VertexId output) { output_ = output; }
+  void set_output(VertexId output) { outputs_ = {output}; }
+  void set_outputs(std::vector<VertexId> outputs) { outputs_ = std::move(outputs); }
   void rename(VertexId id, std::string name) { vertices_[id.index()].name = std::move(name); }
   /// Overrides the element type of a vertex's result. Only before anything reads the vertex.
   void set_dtype(VertexId id, DType type) { vertices_[id.index()].dtype = type; }
@@ -145,11 +148,17 @@ class EinGraph {
   const Vertex& vertex(VertexId id) const { return vertices_[id.index()]; }
   const std::vector<Vertex>& vertices() const { return vertices_; }
   std::size_t size() const { return vertices_.size(); }
-  VertexId output() const { return output_; }
+  /// What the statement wants, in its order. Passes keep their number and their order.
+  const std::vector<VertexId>& outputs() const { return outputs_; }
+  /// Which output the vertex is, if it is one.
+  std::optional<std::size_t> output_number(VertexId id) const;
+  bool is_output(VertexId id) const { return output_number(id).has_value(); }
+  /// Of a graph with one.
+  VertexId output() const { return outputs_.front(); }
   const LabelTable& labels() const { return labels_; }
   LabelTable& labels() { return labels_; }
 
-  /// How many vertices read each vertex (a vertex that reads one twice counts twice); the output counts one more.
+  /// How many vertices read each vertex (a vertex that reads one twice counts twice); an output counts one more.
   std::vector<int> use_counts() const;
   /// The vertex as text: "Z[i,k] = SUM(X[i,j] * Y[j,k])", "X" for an input.
   std::string describe(VertexId id) const;
@@ -157,10 +166,13 @@ class EinGraph {
  private:
   LabelTable labels_;
   std::vector<Vertex> vertices_;
-  VertexId output_;
+  std::vector<VertexId> outputs_;
   std::vector<SlicedContraction> sliced_;
   std::vector<FusedChain> chains_;
 };
+
+/// The outputs of a graph in another one made of it, in which now[n] is what VertexId(n) became.
+std::vector<VertexId> outputs_now(const EinGraph& graph, const std::vector<VertexId>& now);
 
 /// The vertex of a stored tensor or of a selection from one: named "X" or "X(3,:)".
 Vertex make_input(InputTensor tensor);

@@ -113,6 +113,29 @@ std::string dump_path(const PathClause& path) {
   return out + ")";
 }
 
+std::string dump_body(const ResultNames& results) { return "(results " + joined(results.names, ",") + ")"; }
+std::string dump_body(const Updates& updates) {
+  std::string out = "(updates";
+  for (const auto& definition : updates.definitions) out += " " + dump_definition(definition);
+  return out + ")";
+}
+std::string dump_derived(const Identifier& name) { return text_of(name); }
+std::string dump_derived(const Definition& definition) { return dump_definition(definition); }
+std::string dump_of(const Derived& of) {
+  return std::visit([](const auto& what) { return dump_derived(what); }, of);
+}
+std::string dump_body(const Gradient& gradient) {
+  std::string out = "(gradient " + dump_of(gradient.of);
+  for (const auto& [variable, name, span] : gradient.variables)
+    out += " " + text_of(variable) + (name ? ":" + text_of(*name) : "");
+  return out + ")";
+}
+std::string dump_body(const Jvp& jvp) {
+  std::string out = "(jvp " + dump_of(jvp.of);
+  for (const auto& [variable, tangent, span] : jvp.directions) out += " " + text_of(variable) + ":" + text_of(tangent);
+  return out + (jvp.name ? " as " + text_of(*jvp.name) : "") + ")";
+}
+
 std::string dump_sql(const Sql& sql) {
   std::string out = "(sql '" + sql.text + "'";
   for (const auto& embedded : sql.queries) out += " " + dump(embedded.query);
@@ -146,6 +169,19 @@ std::string dump_node(const CreateTensor& node) {
   if (node.partition) out += dump_partition(*node.partition);
   if (node.replicas) out += dump_replicas(*node.replicas);
   return out + dump_source_of(node.source) + ")";
+}
+std::string dump_node(const CreateTensors& node) {
+  return std::string("(create-tensors") + (node.or_replace ? "-or-replace " : node.if_not_exists ? "-if-not-exists " : " ") +
+         joined(node.names, ",") + (node.replicas ? " replicas " + std::to_string(node.replicas->count) : "") + " " +
+         dump(node.query) + ")";
+}
+std::string dump_node(const UpdateTensor& node) { return "(update " + dump(node.query) + ")"; }
+std::string dump_node(const Repeat& node) {
+  std::string out = "(repeat";
+  if (node.variable) out += " as " + text_of(*node.variable);
+  if (node.until) out += " until " + dump(*node.until);
+  for (const auto& statement : node.body) out += " " + dump(statement);
+  return out + ")";
 }
 std::string dump_node(const DropTensor& node) {
   return (node.if_exists ? "(drop-if-exists " : "(drop ") + text_of(node.name) + ")";
@@ -228,7 +264,7 @@ std::string dump(const Expression& expression) {
 
 std::string dump(const Query& query) {
   std::string out = "(query ";
-  for (const auto& definition : query.with) out += dump_definition(definition) + " ";
+  for (const auto& item : query.with) out += std::visit([](const auto& node) { return dump_body(node); }, item) + " ";
   out += std::visit([](const auto& body) { return dump_body(body); }, query.body);
   return out + (query.path ? dump_path(*query.path) : "") + ")";
 }

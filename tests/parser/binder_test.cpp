@@ -78,7 +78,7 @@ TEST(Binder, ConstantIndicesSelect) {
 
 TEST(Binder, RepeatedHeadLabelsEmbedOnTheDiagonal) {
   const auto bound = bind_query(parse_query("EINSUM Z[i,i] = MAX(X[i,j])"), names());
-  EXPECT_EQ(bound.label_names, (Texts{"i", "i_2"}));
+  EXPECT_EQ(bound.results.front().label_names, (Texts{"i", "i_2"}));
   EXPECT_EQ(bound.graph.vertex(bound.graph.output()).bound, Shape({2, 2}));
 }
 
