@@ -72,7 +72,7 @@ void random_trees() {
     eindb::testing::RandomGraph graph(seed);
     std::size_t at = 0;
     build_tree(graph, of_size[random() % of_size.size()], at);
-    const DecompositionOptions options{std::int64_t{2} << (random() % 4), random() % 2 == 0, std::nullopt};
+    const DecompositionOptions options{std::int64_t{2} << (random() % 4), random() % 2 == 0, {}};
     BruteForce brute(graph.builder.graph, options);
     if (brute.combinations() > 1e7) continue;
     ++compared;
@@ -91,7 +91,7 @@ void random_dags(const char* method, double exact_work) {
   int above_linearised = 0;
   for (unsigned seed = 1; compared < 1000; ++seed) {
     const auto graph = eindb::testing::random_dag(seed, 7);
-    DecompositionOptions options{std::int64_t{4} << (seed % 3), seed % 2 == 0, std::nullopt};
+    DecompositionOptions options{std::int64_t{4} << (seed % 3), seed % 2 == 0, {}};
     options.exact_work = exact_work;
     BruteForce brute(graph, options);
     if (brute.combinations() > 1e7) continue;
@@ -142,17 +142,17 @@ void strategy_table() {
     for (const bool skewed : {false, true})
       for (const std::int64_t p : {16, 64})
         strategies(std::string(skewed ? "skewed" : "uniform") + " chain, p = " + std::to_string(p) + inputs,
-                   eindb::bench::matrix_chain(400, skewed), {p, free_inputs, std::nullopt},
+                   eindb::bench::matrix_chain(400, skewed), {p, free_inputs, {}},
                    {Strategy::Kind::Data, {"i"}}, free_inputs ? wanted[skewed ? 1 : 0][p == 64 ? 1 : 0] : 0);
     for (const std::int64_t batch : {128, 512})
       for (const std::int64_t features : {8192, 597540})
         strategies("classifier " + std::to_string(batch) + " x " + std::to_string(features) + ", p = 4" +
                        (free_inputs ? ", free" : ""),
-                   eindb::bench::classifier_step(batch, features), {4, free_inputs, std::nullopt},
+                   eindb::bench::classifier_step(batch, features), {4, free_inputs, {}},
                    {Strategy::Kind::Data});
-    strategies("LLaMA-7B 8 x 4096, p = 8" + inputs, eindb::bench::llama_graph(8, 4096), {8, free_inputs, std::nullopt},
+    strategies("LLaMA-7B 8 x 4096, p = 8" + inputs, eindb::bench::llama_graph(8, 4096), {8, free_inputs, {}},
                {Strategy::Kind::Data});
-    strategies("LLaMA-7B 8 x 1024, p = 8" + inputs, eindb::bench::llama_graph(8, 1024), {8, free_inputs, std::nullopt},
+    strategies("LLaMA-7B 8 x 1024, p = 8" + inputs, eindb::bench::llama_graph(8, 1024), {8, free_inputs, {}},
                {Strategy::Kind::Data});
   }
 }
@@ -223,11 +223,11 @@ void planning_times() {
     }
   const auto llama = eindb::bench::llama_graph(8, 4096);
   for (const std::int64_t p : {8, 64, 1024}) {
-    const double seconds = median_seconds(3, [&] { decompose(llama, {p, false, std::nullopt}); });
+    const double seconds = median_seconds(3, [&] { decompose(llama, {p, false, {}}); });
     print_time("EinDecomp of LLaMA-7B (" + std::to_string(llama.size()) + " vertices), p = " + std::to_string(p),
                seconds, 1);
   }
-  const auto labelling = decompose(llama, {1024, false, std::nullopt});
+  const auto labelling = decompose(llama, {1024, false, {}});
   print_time("placing it on 1024 workers", median_seconds(3, [&] { place(llama, labelling, 1024); }), 1);
 }
 

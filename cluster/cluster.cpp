@@ -187,7 +187,7 @@ class Cluster::Impl::Run {
     try {
       connection.begin(number_, rank, watch_);
       connection.send(control::Run{number_, rank, addresses, plan, statement_.threads, statement_.memory_limit,
-                                   contents_at(rank, statement_), statement_.result});
+                                   contents_at(rank, statement_), statement_.results});
     } catch (const Error& error) {
       watch_.lost(rank, error);
     }

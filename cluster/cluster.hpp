@@ -76,7 +76,8 @@ struct ClusterStatement {
   /// Of each list of holders the contents of its tiles, tile by tile; of tiles without holders any. Empty lists are of
   /// tensors that no worker holds.
   std::vector<std::vector<ContentId>> contents;
-  std::optional<ResultContents> result;  ///< absent: workers store nothing
+  /// Of each result of the plan; absent where workers do not store it. Empty if they store none.
+  std::vector<std::optional<ResultContents>> results;
   std::uint32_t threads = 0;             ///< at a worker; 0: as many as it has
   std::int64_t memory_limit = 0;         ///< at a worker; 0: what it has to give
 };
@@ -113,11 +114,11 @@ class Cluster {
 
   /// Runs the statement: workers their ranks, and the caller's thread that of the coordinator, by `own_part`, which
   /// gives its profile. Only so many run at a time as have enough of the workers' memory; others wait. Gives the
-  /// reports of all ranks; `stored` of those that hold tiles of a result to be stored.
+  /// reports of all ranks; `stored` of those that hold tiles of results to be stored.
   ///
   /// Throws what failed first, when all ranks have ended or were told to: Error{WorkerLost} that names the worker,
   /// Error{Cancelled} if `cancellation` asks for it, Error{Busy} of a worker that is being drained. Nothing was
-  /// committed then; the transaction of `result` is the caller's to abort.
+  /// committed then; the transaction of `results` is the caller's to abort.
   std::vector<RankReport> run(const ClusterStatement& statement, const Cancellation& cancellation,
                               const OwnPart& own_part);
 

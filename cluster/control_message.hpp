@@ -21,7 +21,7 @@ namespace eindb {
 
 /// Raised with every change of what messages mean or of the format of plans: nodes of different versions refuse each
 /// other, because a plan means the same on all of them or nothing.
-inline constexpr std::uint32_t kControlVersion = 1;
+inline constexpr std::uint32_t kControlVersion = 2;
 
 /// Who hears nothing for so many heartbeats takes the other for lost.
 inline constexpr int kMissedHeartbeats = 3;
@@ -69,12 +69,14 @@ struct StoredTile {
 /// What a rank did for a statement.
 struct RankReport {
   DistributedProfile profile;
-  std::vector<StoredTile> stored;  ///< those that are not all zero, in ascending order
+  /// Of each result of the statement those tiles that are not all zero, in ascending order; empty lists of results that
+  /// are not stored, or no lists at all.
+  std::vector<std::vector<StoredTile>> stored;
 
   static auto fields(auto& self) { return std::tie(self.profile, self.stored); }
 };
 
-/// Where workers put the tiles of a result.
+/// Where workers put the tiles of a result that they store.
 struct ResultContents {
   std::string tensor;  ///< its name, for people
   ShardTransaction transaction{};
@@ -145,12 +147,13 @@ struct Run {
   std::int64_t memory_limit = 0;       ///< 0: what the worker has to give
   /// Of each list of holders the contents of the tiles that this rank holds, in ascending order of the tiles.
   std::vector<std::vector<ContentId>> contents;
-  std::optional<ResultContents> result;  ///< absent: nothing is stored
+  /// Of each result; absent where it is not stored. An empty list if none is.
+  std::vector<std::optional<ResultContents>> results;
 
   friend bool operator==(const Run&, const Run&) = default;
   static auto fields(auto& self) {
     return std::tie(self.statement, self.rank, self.addresses, self.plan, self.threads, self.memory_limit,
-                    self.contents, self.result);
+                    self.contents, self.results);
   }
 };
 

@@ -198,7 +198,8 @@ void CoordinatorSession::take(const control::Hello&) {
 
 void CoordinatorSession::take(control::Run run) {
   const auto number = run.statement;
-  if (run.result) post([this, transaction = run.result->transaction] { unprepared_.insert(transaction); });
+  for (const auto& result : run.results)
+    if (result) post([this, transaction = result->transaction] { unprepared_.insert(transaction); });
   const auto on_done = [this, number](const control::Done& done) {
     send(done);
     post([this, number] {

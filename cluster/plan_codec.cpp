@@ -1,6 +1,6 @@
 // The format, with the fields of ByteWriter; [x] is a list of x behind its length, x? a flag and then maybe an x.
 //
-//   plan        version:byte ranks coordinator labels:[name extent] holder_lists [step] [holders]
+//   plan        version:byte ranks coordinator labels:[name extent] holder_lists [step] [result] [holders]
 //   step        op:byte (scan | redistribute | compute | reduce) vertex dtype:byte grid placement bytes:real most:real
 //   scan        tensor holders
 //   compute     [input] einsum [label parts] compute_dtype:byte [chain step] [row] blocks ranks_at
@@ -33,7 +33,7 @@ namespace {
 using Kind = ScalarExpression::Kind;
 using BlocksAt = std::vector<std::optional<TileKey>>;
 
-constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kVersion = 2;
 constexpr std::uint64_t kMostRanks = std::uint64_t{std::numeric_limits<Rank>::max()} + 1;
 constexpr std::uint64_t kMostVertices = std::numeric_limits<std::uint32_t>::max();
 
@@ -61,6 +61,7 @@ class Encoder {
     }
     out_.number(plan.holder_lists);
     out_.list(plan.steps, [this](const DistributedStep& step) { put(step); });
+    out_.list(plan.results, [this](StepId id) { out_.number(id.index()); });
     for (const auto& list : holders) put(list);
     return out_.take();
   }
@@ -199,6 +200,7 @@ class Decoder {
     }
     plan_.holder_lists = in_.count();
     for (auto left = in_.count(); left > 0; --left) plan_.steps.push_back(step());
+    plan_.results = in_.list([this] { return earlier_step(); });
     PlacedPlan placed;
     for (std::size_t n = 0; n < plan_.holder_lists; ++n) placed.holders.push_back(tile_holders());
     in_.end();

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "executor/distributed_run.hpp"
 #include "executor/memory_budget.hpp"
@@ -16,6 +18,37 @@ namespace {
 class NoSink final : public TileSink {
  public:
   void write(std::int64_t, TilePtr) override {}
+};
+
+// Where the results of a statement go at this worker.
+class ResultSinks {
+ public:
+  ResultSinks(PutGate& gate, const std::vector<std::optional<ResultContents>>& results) {
+    for (const auto& result : results) {
+      auto& stored = stored_.emplace_back();
+      if (result) stored = std::make_unique<WorkerSink>(gate, *result);
+      sinks_.push_back(stored == nullptr ? static_cast<TileSink*>(&none_) : stored.get());
+    }
+  }
+  ResultSinks(const ResultSinks&) = delete;
+  ResultSinks& operator=(const ResultSinks&) = delete;
+
+  std::span<TileSink* const> all() const { return sinks_; }
+
+  /// After the last tile: what was stored.
+  std::vector<std::vector<StoredTile>> finish() {
+    std::vector<std::vector<StoredTile>> out;
+    for (const auto& stored : stored_) {
+      out.emplace_back();
+      if (stored != nullptr) out.back() = stored->finish();
+    }
+    return out;
+  }
+
+ private:
+  NoSink none_;
+  std::vector<std::unique_ptr<WorkerSink>> stored_;  // null: not stored
+  std::vector<TileSink*> sinks_;
 };
 
 }  // namespace
@@ -68,6 +101,8 @@ PlacedPlan StatementRun::decode() const {
   validate(placed.plan, placed.holders);
   if (run_.addresses.size() != placed.plan.ranks || run_.rank >= placed.plan.ranks)
     throw Error(ErrorKind::Corrupt, "a statement has an address for each of its ranks");
+  if (!run_.results.empty() && run_.results.size() != placed.plan.results.size())
+    throw Error(ErrorKind::Corrupt, "a statement says of each of its results where it is stored");
   return placed;
 }
 
@@ -97,14 +132,13 @@ RankReport StatementRun::execute(const PlacedPlan& placed, Exchange& exchange) {
   Scheduler scheduler(static_cast<int>(threads));
   WorkerTiles source(node_.shards, placed, run_.rank, run_.contents);
   ExecutionContext context{scheduler, cancellation_, budget, source, {}};
-  if (!run_.result) {
-    NoSink sink;
-    return {eindb::execute(placed.plan, placed.holders, exchange, context, sink), {}};
-  }
-  WorkerSink sink(gate_, *run_.result);
-  auto profile = eindb::execute(placed.plan, placed.holders, exchange, context, sink);
+  auto results = run_.results;
+  results.resize(placed.plan.results.size());
+  ResultSinks sinks(gate_, results);
+  auto profile = eindb::execute(placed.plan, placed.holders, exchange, context, sinks.all());
+  if (run_.results.empty()) return {std::move(profile), {}};
   node_.note_change();
-  return {std::move(profile), sink.finish()};
+  return {std::move(profile), sinks.finish()};
 }
 
 }  // namespace eindb

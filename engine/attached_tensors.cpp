@@ -94,6 +94,14 @@ struct TargetCheck {
   }
 
   void operator()(const ast::CreateTensor& create) const { refuse_making(create.name); }
+  void operator()(const ast::CreateTensors& create) const {
+    for (const auto& name : create.names) refuse_making(name);
+  }
+  void operator()(const ast::UpdateTensor& update) const {
+    for (const auto& definition : std::get<ast::Updates>(update.query.body).definitions)
+      refuse(definition.name, ErrorKind::ReadOnly, " is an attached tensor, which statements only read",
+             "its values are the program's to change");
+  }
   void operator()(const ast::CopyFrom& copy) const { refuse_making(copy.tensor); }
   void operator()(const ast::DropTensor& drop) const {
     refuse(drop.name, ErrorKind::ReadOnly, " is an attached tensor, not a stored one", "the program detaches it");

@@ -183,7 +183,8 @@ class Calibration {
     ReadSnapshot snapshot(inner_.database, 1);
     return least(state, [&] {
       DiscardingSink sink;
-      const auto profile = run_query(planned, inner_, snapshot, sink).local;
+      TileSink* const sinks[] = {&sink};
+      const auto profile = run_query(planned, inner_, snapshot, sinks).local;
       double seconds = 0;
       for (std::size_t n = 0; n < profile.nodes.size(); ++n) {
         const auto& op = planned.plan.physical.nodes[n].op;

@@ -100,6 +100,13 @@ StepProfile sum_of(const RankReport& report) {
   return sum;
 }
 
+// What brought the results to where they are wanted.
+double delivery_seconds(const DistributedPlan& plan, const RankReport& report) {
+  double seconds = 0;
+  for (const auto result : plan.results) seconds += report.profile.steps[result.index()].seconds;
+  return seconds;
+}
+
 void describe_ranks(const ClusterProfile& profile, Json& plan) {
   Json ranks = Json::array();
   double seconds = 0;
@@ -113,7 +120,7 @@ void describe_ranks(const ClusterProfile& profile, Json& plan) {
     bytes += sum.bytes_received;
     if (rank < profile.computing) {
       computing.push_back(sum.compute.seconds);
-      before_delivery = std::max(before_delivery, report.profile.seconds - report.profile.steps.back().seconds);
+      before_delivery = std::max(before_delivery, report.profile.seconds - delivery_seconds(profile.plan, report));
     }
     ranks.push_back({{"rank", rank},
                      {"worker", profile.ranks[rank]},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <deque>
 #include <map>
 #include <set>
 #include <utility>
@@ -84,7 +85,7 @@ Labelling labelling_for(const PlannedQuery& planned, const SessionState& session
   const auto parallelism =
       session.settings.parallelism_is_set() ? planned.plan.parallelism : ceil_power_of_two(computing);
   if (planned.plan.parallelism == parallelism) return planned.plan.labelling;
-  return label_for_workers(planned.plan.graph, session.settings.strategy(), {parallelism, false, std::nullopt},
+  return label_for_workers(planned.plan.graph, session.settings.strategy(), {parallelism, false, {}},
                            static_cast<std::int64_t>(computing));
 }
 
@@ -93,7 +94,8 @@ Labelling labelling_for(const PlannedQuery& planned, const SessionState& session
 // A plan for workers, and where what it reads lies.
 class DistributedQuery::Attempt {
  public:
-  Attempt(const PlannedQuery& planned, SessionState& session, bool stored)
+  /// `stored`: of each result, whether workers store it.
+  Attempt(const PlannedQuery& planned, SessionState& session, const std::vector<bool>& stored)
       : planned_(planned),
         session_(session),
         workers_(workers_of(session)),
@@ -106,11 +108,12 @@ class DistributedQuery::Attempt {
   const std::vector<TileHolders>& holders() const { return holders_; }
   std::size_t worker_count() const { return workers_.size(); }
 
-  // Where workers store the tiles of the result: where they are made, as far as that is in its tiles and at a worker;
-  // copies at the workers that follow.
-  void place_result(const TensorInfo& tensor) {
+  // Where workers store the tiles of a result, after those before it: where they are made, as far as that is in its
+  // tiles and at a worker; copies at the workers that follow.
+  void place_result(std::size_t result, const TensorInfo& tensor) {
+    CHECK(list_of(result) == holders_.size(), "the lists of stored results follow those of inputs, in order");
     const TilePlacement fallback(tensor.grid, workers_.size(), static_cast<std::size_t>(tensor.replicas));
-    const auto& made = plan_.step(inputs_of(plan_.steps.back()).front());
+    const auto& made = plan_.step(inputs_of(plan_.step(plan_.results[result])).front());
     const auto* blocks = std::get_if<BlockPlacement>(&made.placement);
     TileHolders holders;
     for (std::int64_t tile = 0; tile < tensor.grid.tile_count(); ++tile) {
@@ -131,12 +134,16 @@ class DistributedQuery::Attempt {
     return out;
   }
 
-  // Rows for what workers have stored, as they report.
-  void write_references(SqliteConnection& connection, const TensorInfo& tensor, ContentId first,
+  // Rows for what workers have stored of a result, as they report.
+  void write_references(SqliteConnection& connection, std::size_t result, const StoredResult& stored, ContentId first,
                         const std::vector<RankReport>& reports) const {
+    const auto& tensor = stored.tensor;
+    const auto& holders = holders_[list_of(result)];
     std::map<std::int64_t, PutContent> put;
     for (std::size_t rank = 0; rank < workers_.size(); ++rank) {
-      for (const auto& [tile, bytes, checksum] : reports[rank].stored) {
+      if (result >= reports[rank].stored.size())
+        throw Error(ErrorKind::Corrupt, "a worker does not report what it stored of " + tensor.name);
+      for (const auto& [tile, bytes, checksum] : reports[rank].stored[result]) {
         auto& content = put[tile];
         if (!content.workers.empty() && content.checksum != checksum)
           throw Error(ErrorKind::Corrupt, "workers disagree about a tile of " + tensor.name);
@@ -148,21 +155,24 @@ class DistributedQuery::Attempt {
     }
     TileWriter writer(connection, tensor.store());
     for (const auto& [tile, content] : put) {
-      if (tile >= tensor.grid.tile_count() || content.workers.size() != holders_.back().of(tile).size())
+      if (tile < 0 || tile >= tensor.grid.tile_count() || content.workers.size() != holders.of(tile).size())
         throw Error(ErrorKind::Corrupt, "workers report other tiles of " + tensor.name + " than they were to store");
       writer.refer(tile, content);
     }
+    for (std::int64_t tile = 0; stored.has_tiles && tile < tensor.grid.tile_count(); ++tile)
+      if (!put.contains(tile)) writer.clear(tile);
   }
 
-  ClusterProfile run(ExecutionContext& context, TileSink& sink, std::optional<ResultContents> result) {
-    ClusterStatement statement{plan_, holders_, {}, contents_, std::move(result), 0, 0};
+  ClusterProfile run(ExecutionContext& context, std::span<TileSink* const> sinks,
+                     std::vector<std::optional<ResultContents>> results) {
+    ClusterStatement statement{plan_, holders_, {}, contents_, std::move(results), 0, 0};
     for (const auto& worker : workers_) statement.workers.push_back(worker.data);
     auto profile = describe();
     if (auto* contents = session_.database.connection().shards()) contents->prepare();
     profile.reports = session_.cluster->run(
         statement, session_.cancellation, [&](Exchange& exchange, const Cancellation& cancellation) {
           ExecutionContext own{context.scheduler, cancellation, context.memory, context.source, context.progress};
-          return execute(plan_, holders_, exchange, own, sink);
+          return execute(plan_, holders_, exchange, own, sinks);
         });
     return profile;
   }
@@ -177,7 +187,12 @@ class DistributedQuery::Attempt {
   }
 
  private:
-  DistributedPlan make_plan(bool stored) const {
+  // The list that says where a stored result lies.
+  std::size_t list_of(std::size_t result) const {
+    return std::get<std::size_t>(plan_.step(plan_.results[result]).placement);
+  }
+
+  DistributedPlan make_plan(const std::vector<bool>& stored) const {
     const auto computing = static_cast<std::int64_t>(computing_);
     const auto labelling = labelling_for(planned_, session_, computing_);
     std::uint32_t threads = 1;
@@ -187,8 +202,10 @@ class DistributedQuery::Attempt {
                              .computing = computing,
                              .calls_per_rank = kCallsPerThread * threads,
                              .by_collectives = session_.settings.redistributes_by_collectives()};
+    std::vector<DistributedResult> results;
+    for (std::size_t n = 0; n < stored.size(); ++n) results.push_back({planned_.result_grid(n), stored[n]});
     auto plan = plan_distributed(planned_.plan.graph, labelling, place(planned_.plan.graph, labelling, computing),
-                                 shape, {planned_.result_grid(), stored});
+                                 shape, results);
     return planned_.shared->parameters.empty() ? plan : with_values(std::move(plan), session_.parameters);
   }
 
@@ -199,12 +216,9 @@ class DistributedQuery::Attempt {
     for (const auto& step : plan_.steps)
       if (const auto* scan = std::get_if<ScanStep>(&step.op); scan != nullptr && found.insert(scan->holders).second)
         find_input(scan->tensor, scan->holders);
-    // The list of the result is yet to come.
-    if (std::holds_alternative<std::size_t>(plan_.steps.back().placement) &&
-        !std::holds_alternative<ScanStep>(plan_.steps.back().op)) {
-      holders_.pop_back();
-      contents_.pop_back();
-    }
+    // The lists of results are yet to come.
+    holders_.resize(found.size());
+    contents_.resize(found.size());
   }
 
   void find_input(const InputTensor& tensor, std::size_t list) {
@@ -274,7 +288,7 @@ class DistributedQuery::Attempt {
 };
 
 template <class Run>
-ClusterProfile DistributedQuery::until_it_succeeds(bool stored, Run run) {
+ClusterProfile DistributedQuery::until_it_succeeds(const std::vector<bool>& stored, Run run) {
   for (std::size_t lost = 0;; ++lost) {
     std::optional<Attempt> attempt;
     attempt.emplace(planned_, session_, stored);
@@ -308,39 +322,76 @@ class ResumingSink final : public TileSink {
   std::int64_t next_ = 0;
 };
 
+// The sinks of all results.
+class ResumingSinks {
+ public:
+  ResumingSinks(const PlannedQuery& planned, std::span<TileSink* const> sinks) {
+    for (std::size_t n = 0; n < sinks.size(); ++n) all_.emplace_back(*sinks[n], planned.result_grid(n).tile_count());
+    for (auto& sink : all_) sinks_.push_back(&sink);
+  }
+  ResumingSinks(const ResumingSinks&) = delete;
+  ResumingSinks& operator=(const ResumingSinks&) = delete;
+
+  std::span<TileSink* const> all() const { return sinks_; }
+  bool have_all() const {
+    return std::all_of(all_.begin(), all_.end(), [](const ResumingSink& sink) { return sink.has_all(); });
+  }
+
+ private:
+  std::deque<ResumingSink> all_;
+  std::vector<TileSink*> sinks_;
+};
+
 }  // namespace
 
-ClusterProfile DistributedQuery::collect(ExecutionContext& context, TileSink& sink) {
-  ResumingSink result(sink, planned_.result_grid().tile_count());
-  return until_it_succeeds(false, [&](Attempt& attempt) {
+ClusterProfile DistributedQuery::collect(ExecutionContext& context, std::span<TileSink* const> sinks) {
+  ResumingSinks results(planned_, sinks);
+  return until_it_succeeds(std::vector<bool>(sinks.size(), false), [&](Attempt& attempt) {
     try {
-      return attempt.run(context, result, std::nullopt);
+      return attempt.run(context, results.all(), {});
     } catch (const Error& error) {
-      if (error.kind() != ErrorKind::WorkerLost || !result.has_all()) throw;
+      if (error.kind() != ErrorKind::WorkerLost || !results.have_all()) throw;
       return attempt.describe();
     }
   });
 }
 
-ClusterProfile DistributedQuery::store(ExecutionContext& context, const TensorInfo& tensor) {
+ClusterProfile DistributedQuery::store(ExecutionContext& context, std::span<const StoredResult> results,
+                                       std::span<TileSink* const> sinks) {
   auto& connection = session_.database.connection();
   auto* contents = connection.shards();
   CHECK(contents != nullptr, "a sharded tensor is made where there are workers");
-  return until_it_succeeds(true, [&](Attempt& attempt) {
-    attempt.place_result(tensor);
+  ResumingSinks others(planned_, sinks);
+  std::vector<bool> stored;
+  std::int64_t tiles = 0;
+  for (const auto& result : results) {
+    stored.push_back(result.tensor.is_sharded());
+    if (stored.back()) tiles += result.tensor.grid.tile_count();
+  }
+  return until_it_succeeds(stored, [&](Attempt& attempt) {
     const auto workers = attempt.shard_workers();
     SqliteTransaction undone_unless_all_is_there(connection);  // a savepoint
-    ShardedContents::Attempt result(*contents, tensor.grid.tile_count(), workers);
-    DiscardingSink sink;
-    auto profile = attempt.run(context, sink, ResultContents{tensor.name, contents->transaction(), result.first()});
-    attempt.write_references(connection, tensor, result.first(), profile.reports);
+    ShardedContents::Attempt announced(*contents, tiles, workers);
+    std::vector<std::optional<ResultContents>> placed(results.size());
+    auto next = announced.first();
+    for (std::size_t n = 0; n < results.size(); ++n) {
+      if (!stored[n]) continue;
+      attempt.place_result(n, results[n].tensor);
+      placed[n] = ResultContents{results[n].tensor.name, contents->transaction(), next};
+      next = ContentId{number(next) + results[n].tensor.grid.tile_count()};
+    }
+    auto profile = attempt.run(context, others.all(), placed);
+    for (std::size_t n = 0; n < results.size(); ++n)
+      if (stored[n]) attempt.write_references(connection, n, results[n], placed[n]->first, profile.reports);
     contents->prepare();  // a worker that is lost before costs another attempt, and none that is lost after
     undone_unless_all_is_there.commit();
-    result.keep();
+    announced.keep();
     return profile;
   });
 }
 
-ClusterProfile DistributedQuery::explain() { return Attempt(planned_, session_, false).describe(); }
+ClusterProfile DistributedQuery::explain() {
+  return Attempt(planned_, session_, std::vector<bool>(planned_.result_count(), false)).describe();
+}
 
 }  // namespace eindb

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,12 +33,13 @@ class DistributedQuery {
   /// All that is referred to outlives it.
   DistributedQuery(const PlannedQuery& planned, SessionState& session) : planned_(planned), session_(session) {}
 
-  /// Hands the result to the sink, when all of it is there. Error{WorkerLost} names workers, and the tensor of which
+  /// Hands each result to its sink, when all of it is there. Error{WorkerLost} names workers, and the tensor of which
   /// tiles are with none of those that are up.
-  ClusterProfile collect(ExecutionContext& context, TileSink& sink);
-  /// Has workers store the result as tiles of a sharded tensor of the catalog, which has none yet, inside the open
-  /// transaction. Errors as collect().
-  ClusterProfile store(ExecutionContext& context, const TensorInfo& tensor);
+  ClusterProfile collect(ExecutionContext& context, std::span<TileSink* const> sinks);
+  /// Has workers store those results that are of sharded tensors of the catalog, inside the open transaction; hands
+  /// the others to their sinks, each tile once, also where attempts are undone. Errors as collect().
+  ClusterProfile store(ExecutionContext& context, std::span<const StoredResult> results,
+                       std::span<TileSink* const> sinks);
   /// The plan for the workers that are up, with its transfers; without a cluster for as many as SET workers says, with
   /// stored tensors sharded over them. EXPLAIN shows it for this many at most.
   ClusterProfile explain();
@@ -47,7 +49,7 @@ class DistributedQuery {
   class Attempt;
 
   template <class Run>
-  ClusterProfile until_it_succeeds(bool stored, Run run);
+  ClusterProfile until_it_succeeds(const std::vector<bool>& stored, Run run);
 
   const PlannedQuery& planned_;
   SessionState& session_;

@@ -10,6 +10,7 @@
 #include "engine/plan_key.hpp"
 #include "engine/plan_lookups.hpp"
 #include "engine/query_admission.hpp"
+#include "engine/result_store.hpp"
 #include "engine/tile_endpoints.hpp"
 #include "executor/executor.hpp"
 #include "optimizer/partitions/calibrated_model.hpp"
@@ -19,11 +20,16 @@
 namespace eindb {
 namespace {
 
-std::optional<Partition> wanted_partition(const BoundQuery& query, const SessionState& session,
-                                          const ResultRequest& request) {
-  if (request.partition || !request.stored) return request.partition;
-  const auto& output = query.graph.vertex(query.graph.output());
-  return default_partition(output.bound, output.dtype, session.settings.tile_bytes());
+// Those asked for and, of results that are stored, the partitions that tensors have by default.
+WantedPartitions wanted_partitions(const BoundQuery& query, const SessionState& session, const ResultRequest& request) {
+  auto wanted = request.partitions;
+  wanted.resize(query.results.size());
+  if (!request.stored) return wanted;
+  for (std::size_t n = 0; n < wanted.size(); ++n) {
+    const auto& output = query.graph.vertex(query.graph.outputs()[n]);
+    if (!wanted[n]) wanted[n] = default_partition(output.bound, output.dtype, session.settings.tile_bytes());
+  }
+  return wanted;
 }
 
 // Every worker has a limit of its own. Nothing is sliced for 0, as it is where workers have scratch files of their own.
@@ -43,8 +49,8 @@ void use_machine(OptimizerOptions& options, const SessionState& session, const R
                                    .memory_limit = settings.memory_for_tiles(),
                                    .choose_parallelism = !settings.parallelism_is_set() && settings.workers() == 0,
                                    .spills = !request.for_workers};
-  if (request.stored && !request.partition && !settings.tile_bytes_is_set())
-    options.machine->stored_partition = std::exchange(options.output_partition, std::nullopt);
+  if (!request.stored || settings.tile_bytes_is_set()) return;
+  options.machine->stored_partitions = std::exchange(options.output_partitions, request.partitions);
 }
 
 bool gives_order(const ast::Query& query, const BoundQuery& bound) {
@@ -75,12 +81,23 @@ void check_memory(const OptimizedPlan& plan, std::int64_t limit) {
               "raise it with SET memory_limit = '" + least + "MiB' or more, or try another order with USING PATH");
 }
 
-// A result that fits neither in memory nor in the scratch file is refused before any work is done.
-void check_result(const PlannedQuery& planned, const SessionState& session) {
-  const auto& grid = planned.result_grid();
-  auto bytes = static_cast<double>(size_of(planned.output().dtype)) *
-               planned.plan.graph.vertex(planned.plan.graph.output()).density.present;
-  for (const auto extent : grid.shape().extents()) bytes *= static_cast<double>(extent);
+double result_bytes(const PlannedQuery& planned, std::size_t n) {
+  const auto& made = planned.plan.graph.vertex(planned.plan.graph.outputs()[n]);
+  auto bytes = static_cast<double>(size_of(made.dtype)) * made.density.present;
+  for (const auto extent : made.bound.extents()) bytes *= static_cast<double>(extent);
+  return bytes;
+}
+
+std::string names_of_results(const PlannedQuery& planned) {
+  std::string names;
+  for (const auto& result : planned.query.results) names += (names.empty() ? "" : ", ") + result.name;
+  return names;
+}
+
+// Results that fit neither in memory nor in the scratch file are refused before any work is done.
+void check_results(const PlannedQuery& planned, const SessionState& session) {
+  double bytes = 0;
+  for (std::size_t n = 0; n < planned.result_count(); ++n) bytes += result_bytes(planned, n);
   const auto limit = static_cast<double>(session.settings.memory_limit());
   if (bytes <= limit) return;
   const auto directory = session.database.scratch_directory();
@@ -90,7 +107,7 @@ void check_result(const PlannedQuery& planned, const SessionState& session) {
     return std::to_string(static_cast<std::int64_t>(std::ceil(std::min(value, 9e18) / 1048576.0)));
   };
   throw Error(ErrorKind::MemoryLimit,
-              "the result of " + planned.query.results.front().name + " takes " + mebibytes(bytes) +
+              "the result of " + names_of_results(planned) + " takes " + mebibytes(bytes) +
                   " MiB, more than the memory_limit of " + mebibytes(limit) + " MiB and the " + mebibytes(room) +
                   " MiB that are free for scratch files",
               std::nullopt, "ask for a part of it, or aggregate it");
@@ -114,7 +131,8 @@ double predicted_seconds(const OptimizedPlan& plan, const SessionState& session)
 QueryPlan make_plan(const ast::Query& query, const NameSource& names, const SessionState& session,
                     const ResultRequest& request) {
   // Syntax tree -> EinGraph of vertices with any number of inputs.
-  BoundQuery bound = bind_query(query, names, request.dtype);
+  BoundQuery bound =
+      request.wanted.empty() ? bind_query(query, names, request.dtype) : bind_query(query, names, request.wanted);
   // EinGraph -> rewritten EinGraph of unary and binary vertices -> partition vectors -> physical plan.
   OptimizerOptions options;
   options.parallelism = session.settings.parallelism();
@@ -130,7 +148,7 @@ QueryPlan make_plan(const ast::Query& query, const NameSource& names, const Sess
   options.compare_strategies = request.compare_strategies;
   options.memory_limit = memory_to_plan_with(session, request.for_workers);
   options.spills = !request.for_workers;
-  options.output_partition = wanted_partition(bound, session, request);
+  options.output_partitions = wanted_partitions(bound, session, request);
   if (session.settings.calibrated()) use_machine(options, session, request);
   OptimizedPlan plan = optimize(bound.graph, options);
   const bool order_given = gives_order(query, bound);
@@ -176,11 +194,41 @@ PlannedQuery plan_query(const ast::Query& query, SessionState& session, ResultRe
   return {std::move(plan), source, elapsed.count()};
 }
 
+PlannedQuery plan_single(const ast::Query& query, SessionState& session, ResultRequest request) {
+  auto planned = plan_query(query, session, std::move(request));
+  if (planned.result_count() == 1) return planned;
+  throw Error(ErrorKind::Value, "the query has the results " + names_of_results(planned) + ", and one is wanted here",
+              query.span, "ask for one of them, or store them: CREATE TENSOR (...) AS ...");
+}
+
 bool runs_on_cluster(const SessionState& session) {
   return session.cluster != nullptr && session.settings.workers() > 0;
 }
 
 namespace {
+
+// What goes where a query needs room: tiles of the cache, which can be read again, then unwritten ones.
+class KeptTiles final : public TileKeeper {
+ public:
+  KeptTiles(TileCache& cache, UnwrittenTensors& unwritten, MemoryBudget& memory)
+      : cache_(cache), unwritten_(unwritten), memory_(memory) {
+    memory_.set_keeper(this);
+  }
+  ~KeptTiles() override { memory_.set_keeper(&cache_); }
+  KeptTiles(const KeptTiles&) = delete;
+  KeptTiles& operator=(const KeptTiles&) = delete;
+
+  std::int64_t idle_bytes() const override { return cache_.idle_bytes() + unwritten_.idle_bytes(); }
+  std::int64_t evict(std::int64_t bytes) override {
+    const auto freed = cache_.evict(bytes);
+    return freed > 0 ? freed : unwritten_.evict(bytes);
+  }
+
+ private:
+  TileCache& cache_;
+  UnwrittenTensors& unwritten_;
+  MemoryBudget& memory_;
+};
 
 // What a query runs with, while it runs.
 class QueryRun {
@@ -191,7 +239,8 @@ class QueryRun {
         memory_(QueryAdmission::budget(admission_, session)),
         cached_(session.tiles, memory_, session.database.connection().current_data_version(),
                 session.settings.tile_cache_size()),
-        stored_(snapshot, session.catalog, scanned_tensors(planned.plan.physical), session.tiles),
+        kept_(session.tiles, session.unwritten, *memory_),
+        stored_(snapshot, session.catalog, scanned_tensors(planned.plan.physical), session.tiles, session.unwritten),
         source_(session.attached, stored_),
         context_{.scheduler = session.scheduler(),
                  .cancellation = session.cancellation,
@@ -211,6 +260,7 @@ class QueryRun {
   std::shared_ptr<QueryAdmission> admission_;
   std::shared_ptr<MemoryBudget> memory_;
   TileCache::Statement cached_;
+  KeptTiles kept_;
   StoredTiles stored_;
   AttachedTiles source_;
   ExecutionContext context_;
@@ -218,53 +268,109 @@ class QueryRun {
 
 }  // namespace
 
-QueryProfile run_query(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot, TileSink& sink) {
+QueryProfile run_query(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot,
+                       std::span<TileSink* const> sinks) {
   check_memory(planned.plan, session.settings.memory_limit());
   QueryRun run(planned, session, snapshot);
-  sink.begin(run.context().memory);
+  for (auto* sink : sinks) sink->begin(run.context().memory);
   QueryProfile profile;
   if (runs_on_cluster(session)) {
-    // Rewritten EinGraph and partition vectors -> placement -> steps of all ranks -> tiles of the result.
-    auto ranks = DistributedQuery(planned, session).collect(run.context(), sink);
+    // Rewritten EinGraph and partition vectors -> placement -> steps of all ranks -> tiles of the results.
+    auto ranks = DistributedQuery(planned, session).collect(run.context(), sinks);
     profile.cluster = std::make_shared<const ClusterProfile>(std::move(ranks));
   } else {
-    // Physical plan -> tasks on tiles -> tiles of the result.
+    // Physical plan -> tasks on tiles -> tiles of the results.
     const auto& plan = planned.plan.physical;
     profile.local = planned.shared->parameters.empty()
-                        ? execute(plan, run.context(), sink)
-                        : execute(with_values(plan, session.parameters), run.context(), sink);
+                        ? execute(plan, run.context(), sinks)
+                        : execute(with_values(plan, session.parameters), run.context(), sinks);
   }
   run.end();
   return profile;
 }
 
-void store_query(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot, const TensorInfo& tensor) {
-  if (runs_on_cluster(session) && tensor.is_sharded()) {
-    QueryRun run(planned, session, snapshot);
-    DistributedQuery(planned, session).store(run.context(), tensor);
-    run.end();
-    return;
+namespace {
+
+/// The part of the memory for tiles, inverted, that unwritten ones may take: the rest is for what computes the next.
+constexpr std::int64_t kUnwrittenShare = 2;
+
+// Whether results need not be written before the transaction ends, of which the statement is a part. Where sessions
+// share their memory each statement has to leave its part of it at its end, and workers read tables.
+bool can_stay_unwritten(std::span<const StoredResult> results, const SessionState& session) {
+  if (!session.is_in_transaction || session.gate != nullptr || session.cluster != nullptr) return false;
+  auto bytes = session.unwritten.dense_bytes();
+  for (const auto& [tensor, has_tiles] : results) {
+    if (!has_tiles || tensor.is_sharded()) return false;
+    if (session.unwritten.find(tensor.id) == nullptr) bytes += tensor.dense_bytes();
   }
-  StoringSink sink(session.database.connection(), tensor.store());
-  run_query(planned, session, snapshot, sink);
+  return bytes <= session.settings.memory_for_tiles() / kUnwrittenShare;
 }
 
-std::shared_ptr<BufferedTiles> evaluate(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot) {
-  check_result(planned, session);
-  CollectingSink sink(planned.result_grid());
-  run_query(planned, session, snapshot, sink);
-  return sink.take();
+}  // namespace
+
+void store_query(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot,
+                 std::span<const StoredResult> results) {
+  const bool at_workers =
+      runs_on_cluster(session) &&
+      std::any_of(results.begin(), results.end(), [](const auto& result) { return result.tensor.is_sharded(); });
+  auto& connection = session.database.connection();
+  const bool keeps = can_stay_unwritten(results, session);
+  if (keeps) connection.begin_writing();
+  // What the connection writes must not be what the query reads; and what workers make may have to be made again.
+  const bool collects = keeps || at_workers || !snapshot.is_apart();
+  ResultStore store(connection, results, at_workers, collects);
+  if (at_workers) {
+    QueryRun run(planned, session, snapshot);
+    for (auto* sink : store.sinks()) sink->begin(run.context().memory);
+    DistributedQuery(planned, session).store(run.context(), results, store.sinks());
+    run.end();
+  } else {
+    run_query(planned, session, snapshot, store.sinks());
+  }
+  if (keeps) return session.unwritten.put(store.take());
+  store.finish();
+  for (const auto& result : results) session.unwritten.drop(result.tensor.id);
+}
+
+std::vector<std::shared_ptr<BufferedTiles>> evaluate(const PlannedQuery& planned, SessionState& session,
+                                                     ReadSnapshot& snapshot) {
+  check_results(planned, session);
+  std::vector<CollectingSink> collected;
+  for (std::size_t n = 0; n < planned.result_count(); ++n) collected.emplace_back(planned.result_grid(n));
+  std::vector<TileSink*> sinks;
+  for (auto& sink : collected) sinks.push_back(&sink);
+  run_query(planned, session, snapshot, sinks);
+  std::vector<std::shared_ptr<BufferedTiles>> tiles;
+  for (auto& sink : collected) tiles.push_back(sink.take());
+  return tiles;
+}
+
+namespace {
+
+std::vector<std::shared_ptr<const TensorRelation>> evaluate_planned(const PlannedQuery& planned, SessionState& session,
+                                                                    ReadSnapshot& snapshot) {
+  auto tiles = evaluate(planned, session, snapshot);
+  std::vector<std::shared_ptr<const TensorRelation>> relations;
+  for (std::size_t n = 0; n < tiles.size(); ++n)
+    relations.push_back(
+        std::make_shared<const TensorRelation>(TensorRelation{.name = planned.query.results[n].name,
+                                                              .labels = planned.query.results[n].label_names,
+                                                              .dtype = planned.output(n).dtype,
+                                                              .grid = planned.result_grid(n),
+                                                              .tiles = std::move(tiles[n])}));
+  return relations;
+}
+
+}  // namespace
+
+std::vector<std::shared_ptr<const TensorRelation>> evaluate_results(const ast::Query& query, SessionState& session) {
+  ReadSnapshot snapshot(session.database, static_cast<std::size_t>(session.settings.threads()));
+  return evaluate_planned(plan_query(query, session), session, snapshot);
 }
 
 std::shared_ptr<const TensorRelation> evaluate_query(const ast::Query& query, SessionState& session) {
   ReadSnapshot snapshot(session.database, static_cast<std::size_t>(session.settings.threads()));
-  const auto planned = plan_query(query, session);
-  auto tiles = evaluate(planned, session, snapshot);
-  return std::make_shared<const TensorRelation>(TensorRelation{.name = planned.query.results.front().name,
-                                                               .labels = planned.query.results.front().label_names,
-                                                               .dtype = planned.output().dtype,
-                                                               .grid = planned.result_grid(),
-                                                               .tiles = std::move(tiles)});
+  return evaluate_planned(plan_single(query, session), session, snapshot).front();
 }
 
 }  // namespace eindb

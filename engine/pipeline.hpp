@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -21,11 +22,12 @@ namespace eindb {
 
 struct ClusterProfile;  // engine/distributed_query.hpp
 
-/// What a query's result is wanted as.
+/// What a query's results are wanted as.
 struct ResultRequest {
-  std::optional<DType> dtype = {};          ///< another element type than the query gives
-  bool stored = false;                      ///< cut as stored tensors are
-  std::optional<Partition> partition = {};  ///< cut exactly so
+  std::optional<DType> dtype = {};           ///< of a query with one result: another element type than the query gives
+  bool stored = false;                       ///< cut as stored tensors are
+  WantedPartitions partitions = {};          ///< cut exactly so
+  std::vector<ast::Identifier> wanted = {};  ///< results, or definitions, by name; empty: the query's results
   bool compare_strategies = false;          ///< with the plan's cost under every strategy
   bool for_workers = false;                 ///< to be run by workers, which have the memory limit each to itself
 };
@@ -56,13 +58,16 @@ struct PlannedQuery {
   bool order_given;
   PlanSource source;
 
-  const Vertex& output() const { return query.graph.vertex(query.graph.output()); }
-  const TileGrid& result_grid() const { return plan.physical.nodes.back().grid; }
+  std::size_t result_count() const { return query.results.size(); }
+  const Vertex& output(std::size_t result = 0) const { return query.graph.vertex(query.graph.outputs()[result]); }
+  const TileGrid& result_grid(std::size_t result = 0) const { return plan.physical.sink(result).grid; }
 };
 
 /// The stages of a query, up to the plan, which comes from the session's cache if it was made before. A snapshot of the
 /// database is held, where there can be one. Throws Error with spans into the statement.
 PlannedQuery plan_query(const ast::Query& query, SessionState& session, ResultRequest request = {});
+/// The same where one tensor is wanted: Error{Value} if the query has several results.
+PlannedQuery plan_single(const ast::Query& query, SessionState& session, ResultRequest request = {});
 
 /// Whether the session's queries run on its cluster: there is one, and SET workers = 0 did not say otherwise.
 bool runs_on_cluster(const SessionState& session);
@@ -73,15 +78,27 @@ struct QueryProfile {
   std::shared_ptr<const ClusterProfile> cluster = nullptr;  ///< null: by this process alone
 };
 
-/// Runs a plan on the tiles of `snapshot` into `sink`; on the session's cluster, if there is one.
-QueryProfile run_query(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot, TileSink& sink);
-/// The same with the tiles of a tensor of the catalog as the sink, which has none yet, inside the open transaction.
-void store_query(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot, const TensorInfo& tensor);
+/// Runs a plan on the tiles of `snapshot`, with a sink for each result; on the session's cluster, if there is one.
+QueryProfile run_query(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot,
+                       std::span<TileSink* const> sinks);
 
-/// The same with the result's tiles for whoever asks for them.
-std::shared_ptr<BufferedTiles> evaluate(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot);
+/// A tensor of the catalog that gets the tiles of a result. It has the result's type and grid.
+struct StoredResult {
+  TensorInfo tensor;
+  bool has_tiles = false;  ///< of before, which go; what the query reads of them is as it was before
+};
+/// The same into tensors, inside the open transaction: result n becomes results[n], in its table or, where the
+/// transaction goes on after the statement, among the session's unwritten tensors.
+void store_query(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot,
+                 std::span<const StoredResult> results);
 
-/// Both, in a snapshot of its own.
+/// The same with the results' tiles for whoever asks for them.
+std::vector<std::shared_ptr<BufferedTiles>> evaluate(const PlannedQuery& planned, SessionState& session,
+                                                     ReadSnapshot& snapshot);
+
+/// All results of a query, in a snapshot of its own.
+std::vector<std::shared_ptr<const TensorRelation>> evaluate_results(const ast::Query& query, SessionState& session);
+/// The same where one tensor is wanted; Error{Value} if the query has several results.
 std::shared_ptr<const TensorRelation> evaluate_query(const ast::Query& query, SessionState& session);
 
 }  // namespace eindb

@@ -33,14 +33,19 @@ void append(std::string& key, const std::vector<std::byte>& bytes) {
 }
 
 void append(std::string& key, const ResultRequest& request) {
-  const auto& [dtype, stored, partition, compare_strategies, for_workers] = request;
+  const auto& [dtype, stored, partitions, wanted, compare_strategies, for_workers] = request;
   key += dtype ? static_cast<char>(*dtype) : '\xFF';
   key += stored ? '\1' : '\0';
   key += compare_strategies ? '\1' : '\0';
   key += for_workers ? '\1' : '\0';
-  append(key, partition ? partition->size() + 1 : 0);
-  if (partition)
-    for (const auto parts : *partition) append(key, parts);
+  append(key, partitions.size());
+  for (const auto& partition : partitions) {
+    append(key, partition ? partition->size() + 1 : 0);
+    if (partition)
+      for (const auto parts : *partition) append(key, parts);
+  }
+  append(key, wanted.size());
+  for (const auto& name : wanted) append(key, name.text);
 }
 
 // Complex numbers are two constants in an expression, text and NULL are errors: they are bound by value.
@@ -49,6 +54,11 @@ bool can_wait(const ParameterValue& value) {
 }
 
 }  // namespace
+
+void append_value(std::string& key, const ParameterValue& value) {
+  key += static_cast<char>(value.index());
+  std::visit([&](const auto& given) { append(key, given); }, value);
+}
 
 PlanKey plan_key(const ast::Query& query, const SessionState& session, const ResultRequest& request) {
   auto [text, parameters] = key_of(query);

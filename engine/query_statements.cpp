@@ -5,6 +5,7 @@
 #include "engine/rows.hpp"
 #include "engine/statements.hpp"
 #include "engine/tile_endpoints.hpp"
+#include "engine/update_statement.hpp"
 
 namespace eindb {
 namespace {
@@ -21,11 +22,25 @@ Result explanation(const std::string& text, bool one_cell) {
   return listed_result({{"plan", ColumnType::Text}}, std::move(rows));
 }
 
+// An update's results are cut as its tensors are.
+ResultRequest request_of(const ast::Query& query, SessionState& session) {
+  const auto* updates = std::get_if<ast::Updates>(&query.body);
+  return updates == nullptr ? ResultRequest{} : update_request(updated_tensors(*updates, session));
+}
+
 }  // namespace
 
 Result execute_statement(const ast::Query& query, SessionState& session) {
   Result result;
-  result.tensor = evaluate_query(query, session);
+  auto tensors = evaluate_results(query, session);
+  if (tensors.size() > 1) {
+    std::vector<DType> dtypes;
+    for (const auto& tensor : tensors) dtypes.push_back(tensor->dtype);
+    result.columns = several_columns(dtypes);
+    result.rows = several_rows(std::move(tensors));
+    return result;
+  }
+  result.tensor = std::move(tensors.front());
   result.columns = tensor_columns(result.tensor->labels, result.tensor->dtype);
   result.rows = tensor_rows(result.tensor);
   return result;
@@ -33,13 +48,15 @@ Result execute_statement(const ast::Query& query, SessionState& session) {
 
 Result execute_statement(const ast::Explain& explain, SessionState& session) {
   ReadSnapshot snapshot(session.database, static_cast<std::size_t>(session.settings.threads()));
-  const auto planned = plan_query(
-      explain.query, session,
-      {.compare_strategies = explain.compare, .for_workers = !explain.analyze && session.settings.workers() > 0});
+  auto request = request_of(explain.query, session);
+  request.compare_strategies = explain.compare;
+  request.for_workers = !explain.analyze && session.settings.workers() > 0;
+  const auto planned = plan_query(explain.query, session, std::move(request));
   std::optional<QueryProfile> profile;
   if (explain.analyze) {
     DiscardingSink sink;
-    profile = run_query(planned, session, snapshot, sink);
+    const std::vector<TileSink*> sinks(planned.result_count(), &sink);
+    profile = run_query(planned, session, snapshot, sinks);
   }
   Measured measured;
   std::optional<ClusterProfile> steps;

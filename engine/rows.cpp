@@ -1,5 +1,8 @@
 #include "engine/rows.hpp"
 
+#include <algorithm>
+#include <functional>
+
 namespace eindb {
 namespace {
 
@@ -64,6 +67,33 @@ class TensorRows final : public RowSource {
   std::int64_t run_left_ = 0;
 };
 
+class SeveralRows final : public RowSource {
+ public:
+  explicit SeveralRows(std::vector<std::shared_ptr<const TensorRelation>> tensors) : tensors_(std::move(tensors)) {}
+
+  bool next(Row& row) override {
+    while (rows_ == nullptr || !rows_->next(cell_)) {
+      if (next_ == tensors_.size()) return false;
+      rows_ = tensor_rows(tensors_[next_++]);
+    }
+    row = {tensors_[next_ - 1]->name, key(), cell_.back()};
+    return true;
+  }
+
+ private:
+  std::string key() const {
+    std::string text = "(";
+    for (std::size_t d = 0; d + 1 < cell_.size(); ++d)
+      text += (d == 0 ? "" : ",") + std::to_string(std::get<std::int64_t>(cell_[d]));
+    return text + ")";
+  }
+
+  std::vector<std::shared_ptr<const TensorRelation>> tensors_;
+  std::size_t next_ = 0;
+  std::unique_ptr<RowSource> rows_;  // of the tensor before
+  Row cell_;
+};
+
 class ListedRows final : public RowSource {
  public:
   explicit ListedRows(std::vector<Row> rows) : rows_(std::move(rows)) {}
@@ -90,6 +120,17 @@ std::vector<Column> tensor_columns(const std::vector<std::string>& labels, DType
 
 std::unique_ptr<RowSource> tensor_rows(std::shared_ptr<const TensorRelation> tensor) {
   return std::make_unique<TensorRows>(std::move(tensor));
+}
+
+std::vector<Column> several_columns(const std::vector<DType>& dtypes) {
+  const bool same = std::adjacent_find(dtypes.begin(), dtypes.end(), std::not_equal_to<>()) == dtypes.end();
+  return {{"tensor", ColumnType::Text},
+          {"key", ColumnType::Text},
+          {"val", same ? column_type(dtypes.front()) : ColumnType::Any}};
+}
+
+std::unique_ptr<RowSource> several_rows(std::vector<std::shared_ptr<const TensorRelation>> tensors) {
+  return std::make_unique<SeveralRows>(std::move(tensors));
 }
 
 std::unique_ptr<RowSource> listed_rows(std::vector<Row> rows) { return std::make_unique<ListedRows>(std::move(rows)); }

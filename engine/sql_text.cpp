@@ -6,6 +6,7 @@
 #include <span>
 #include <variant>
 
+#include "parser/query_results.hpp"
 #include "parser/sql_scanner.hpp"
 #include "storage/sqlite_connection.hpp"
 
@@ -51,11 +52,6 @@ bool has_alias(SqlScanner after) {
   const auto next = after.next();
   if (next.kind == SqlToken::Kind::Quoted) return true;
   return next.kind == SqlToken::Kind::Word && !is_one_of(next, kFollowsTable);
-}
-
-std::string head_name(const ast::Query& query) {
-  const auto* definition = std::get_if<ast::Definition>(&query.body);
-  return definition == nullptr ? "result" : definition->name.text;
 }
 
 /// "name", [name], `name`, 'name' or a bare word; names with a doubled quote come as several tokens side by side.
@@ -173,7 +169,7 @@ RewrittenSql rewrite_queries(const ast::Sql& sql, const std::vector<std::string>
     auto replacement = "(SELECT * FROM " + tables[n] + ")";
     if (position.takes_table()) {
       replacement = tables[n];
-      if (!has_alias(scanner)) replacement += " AS " + quote_identifier(head_name(sql.queries[n].query));
+      if (!has_alias(scanner)) replacement += " AS " + quote_identifier(result_names(sql.queries[n].query).front());
     }
     out.pieces.push_back({{out.text.size(), out.text.size() + replacement.size()}, place});
     out.text += replacement;

@@ -49,8 +49,11 @@ StatementDescription describe(const ast::Query& query, SessionState& session, co
   StatementDescription description{.columns = {}, .parameters = given};
   const auto bound = bind(query, session, std::vector<ParameterValue>(given.size(), kSomeInteger));
   describe_parameters(query, session, description.parameters);
-  description.columns = tensor_columns(bound.results.front().label_names, bound.graph.vertex(bound.graph.output()).dtype);
-  description.gives_tensor = true;
+  std::vector<DType> dtypes;
+  for (const auto output : bound.graph.outputs()) dtypes.push_back(bound.graph.vertex(output).dtype);
+  description.gives_tensor = dtypes.size() == 1;
+  description.columns = description.gives_tensor ? tensor_columns(bound.results.front().label_names, dtypes.front())
+                                                 : several_columns(dtypes);
   return description;
 }
 
@@ -80,6 +83,15 @@ StatementDescription describe(const ast::CreateTensor& create, SessionState& ses
   StatementDescription description{.columns = {}, .parameters = given};
   if (const auto* query = std::get_if<ast::Query>(&create.source))
     describe_parameters(*query, session, description.parameters);
+  return description;
+}
+
+template <class Statement>
+concept StoresQuery = std::is_same_v<Statement, ast::CreateTensors> || std::is_same_v<Statement, ast::UpdateTensor>;
+
+StatementDescription describe(const StoresQuery auto& statement, SessionState& session, const Parameters& given) {
+  StatementDescription description{.columns = {}, .parameters = given};
+  describe_parameters(statement.query, session, description.parameters);
   return description;
 }
 

@@ -16,9 +16,11 @@ Result run_statement(const ast::Statement& statement, SessionState& session);
 Result execute_statement(const ast::Query& query, SessionState& session);
 Result execute_statement(const ast::Explain& explain, SessionState& session);
 
-// engine/tensor_statements.cpp
+// engine/create_statements.cpp
 Result execute_statement(const ast::CreateTensor& create, SessionState& session);
 Result execute_statement(const ast::CreateTensors& create, SessionState& session);
+
+// engine/tensor_statements.cpp
 Result execute_statement(const ast::DropTensor& drop, SessionState& session);
 Result execute_statement(const ast::ShowTensors& show, SessionState& session);
 Result execute_statement(const ast::Describe& describe, SessionState& session);

@@ -1,10 +1,45 @@
-#include "common/error.hpp"
+#include "engine/update_statement.hpp"
+
+#include <utility>
+
+#include "common/check.hpp"
+#include "engine/rows.hpp"
 #include "engine/statements.hpp"
+#include "storage/read_snapshot.hpp"
+#include "storage/sqlite_transaction.hpp"
 
 namespace eindb {
 
-Result execute_statement(const ast::UpdateTensor&, SessionState&) {
-  throw Error(ErrorKind::Internal, "it is not there yet");
+std::vector<TensorInfo> updated_tensors(const ast::Updates& updates, SessionState& session) {
+  std::vector<TensorInfo> tensors;
+  for (const auto& definition : updates.definitions) tensors.push_back(session.tensor(definition.name));
+  return tensors;
+}
+
+ResultRequest update_request(const std::vector<TensorInfo>& tensors) {
+  ResultRequest request{.stored = true};
+  for (const auto& tensor : tensors) request.partitions.emplace_back(tensor.grid.partition());
+  return request;
+}
+
+// The tensors stay what they are in the catalog: no cache of a table's rows or of a plan is lost.
+Result execute_statement(const ast::UpdateTensor& update, SessionState& session) {
+  SqliteTransaction transaction(session.database.connection());
+  {
+    ReadSnapshot snapshot(session.database, static_cast<std::size_t>(session.settings.threads()));
+    const auto tensors = updated_tensors(std::get<ast::Updates>(update.query.body), session);
+    const auto planned = plan_query(update.query, session, update_request(tensors));
+    std::vector<StoredResult> results;
+    for (const auto& tensor : tensors) {
+      const auto n = results.size();
+      CHECK(planned.output(n).dtype == tensor.dtype && planned.result_grid(n) == tensor.grid,
+            "new values have the type and the tiles of the tensor that they are for");
+      results.push_back({tensor, true});
+    }
+    store_query(planned, session, snapshot, results);
+  }
+  transaction.commit();
+  return status_result("UPDATE TENSOR");
 }
 
 }  // namespace eindb

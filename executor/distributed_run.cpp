@@ -9,7 +9,7 @@
 #include "common/check.hpp"
 #include "common/error.hpp"
 #include "common/stopwatch.hpp"
-#include "executor/plan_run.hpp"
+#include "executor/executor.hpp"
 #include "executor/tile_assembly.hpp"
 #include "executor/tile_reduction.hpp"
 #include "plan/local_plan.hpp"
@@ -67,9 +67,9 @@ std::vector<StepId> last_readers(const DistributedPlan& plan) {
 }  // namespace
 
 DistributedProfile execute(const DistributedPlan& plan, std::span<const TileHolders> lists, Exchange& exchange,
-                           ExecutionContext& context, TileSink& sink) {
+                           ExecutionContext& context, std::span<TileSink* const> sinks) {
   try {
-    return DistributedRun(plan, lists, exchange, context, sink).run();
+    return DistributedRun(plan, lists, exchange, context, sinks).run();
   } catch (...) {
     exchange.abort(std::current_exception());
     throw;
@@ -77,17 +77,19 @@ DistributedProfile execute(const DistributedPlan& plan, std::span<const TileHold
 }
 
 DistributedRun::DistributedRun(const DistributedPlan& plan, std::span<const TileHolders> lists, Exchange& exchange,
-                               ExecutionContext& context, TileSink& sink)
+                               ExecutionContext& context, std::span<TileSink* const> sinks)
     : plan_(plan),
       lists_(lists),
       exchange_(exchange),
       context_(context),
-      sink_(sink),
+      sinks_(plan.steps.size(), nullptr),
       rank_(exchange.rank()),
       last_reader_(last_readers(plan)),
       results_(plan.steps.size()) {
   CHECK(plan.ranks == exchange.size() && lists.size() == plan.holder_lists,
         "a distributed plan runs on as many ranks, and with as many lists, as it was made for");
+  CHECK(sinks.size() == plan.results.size(), "every result of a plan goes to a sink");
+  for (std::size_t n = 0; n < sinks.size(); ++n) sinks_[plan.results[n].index()] = sinks[n];
   profile_.steps.resize(plan.steps.size());
 }
 
@@ -96,9 +98,9 @@ DistributedProfile DistributedRun::run() {
   const CancellationScope scope(context_.cancellation);
   for (std::size_t n = 0; n < plan_.steps.size(); ++n) {
     run_step(StepId(n));
+    if (sinks_[n] != nullptr) write_result(StepId(n), *sinks_[n]);
     let_go_after(StepId(n));
   }
-  write_result();
   profile_.seconds = stopwatch.seconds();
   profile_.peak_bytes = context_.memory->peak();
   return std::move(profile_);
@@ -158,7 +160,7 @@ void DistributedRun::make(StepId id, const ComputeStep& compute) {
       report_progress(id, static_cast<double>(done) / static_cast<double>(total));
     };
   RelationSink sink(*result(id).relation);
-  const auto done = PlanRun(local, context, sink).run();
+  const auto done = execute(local, context, sink);
   profile(id).compute = of_join(done, compute.inputs.size());
   profile_.workspace_bytes = std::max(profile_.workspace_bytes, done.workspace_bytes);
 }
@@ -220,16 +222,18 @@ void DistributedRun::let_go_after(StepId id) {
     if (last_reader_[input.index()] == id) result(input) = {};
 }
 
-void DistributedRun::write_result() {
-  const auto& last = results_.back();
-  if (last.relation == nullptr) return;
-  for (const auto tile_id : last.layout->tiles_of(rank_)) {
+void DistributedRun::write_result(StepId id, TileSink& sink) {
+  auto& written = result(id);
+  if (written.relation == nullptr) return;
+  const bool is_read_later = last_reader_[id.index()] > id;
+  for (const auto tile_id : written.layout->tiles_of(rank_)) {
     const MemoryBudget::Task scope(*context_.memory);
     context_.cancellation.check();
-    auto tile = last.relation->tile(tile_id);
-    last.relation->release(tile_id);
-    sink_.write(tile_id, std::move(tile));
+    auto tile = written.relation->tile(tile_id);
+    if (!is_read_later) written.relation->release(tile_id);
+    sink.write(tile_id, std::move(tile));
   }
+  if (!is_read_later) written.relation.reset();
 }
 
 void DistributedRun::report_progress(StepId id, double share) {

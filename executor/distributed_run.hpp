@@ -18,12 +18,12 @@ namespace eindb {
 
 /// One rank's part of a distributed plan: all ranks of `exchange` call this with the same plan and lists, which
 /// validate() accepts (plan/validator). context.source has the tiles of stored tensors that lists say this rank holds;
-/// the sink gets those of the result that it holds, in order of tile_id, from the caller's thread.
+/// sinks[n] gets those of result n that it holds, in order of tile_id, from the caller's thread.
 ///
 /// Throws what this rank or the exchange throws first. Whatever it is, the exchange has been aborted with it, so that
-/// the other ranks end, too; the sink has then seen a part of the tiles.
+/// the other ranks end, too; sinks have then seen a part of the tiles.
 DistributedProfile execute(const DistributedPlan& plan, std::span<const TileHolders> lists, Exchange& exchange,
-                           ExecutionContext& context, TileSink& sink);
+                           ExecutionContext& context, std::span<TileSink* const> sinks);
 
 /// One execution of a distributed plan at one rank. A step's relation, the tiles that this rank holds of it, is made
 /// by the step and let go after the last that reads it:
@@ -39,7 +39,7 @@ DistributedProfile execute(const DistributedPlan& plan, std::span<const TileHold
 class DistributedRun {
  public:
   DistributedRun(const DistributedPlan& plan, std::span<const TileHolders> lists, Exchange& exchange,
-                 ExecutionContext& context, TileSink& sink);
+                 ExecutionContext& context, std::span<TileSink* const> sinks);
   DistributedProfile run();
 
  private:
@@ -58,7 +58,7 @@ class DistributedRun {
   void finish_tiles(std::size_t count, PieceTaker& taker);
   void begin_relation(StepId id);
   void let_go_after(StepId id);
-  void write_result();
+  void write_result(StepId id, TileSink& sink);
   void report_progress(StepId id, double share);
   Result& result(StepId id) { return results_[id.index()]; }
   StepProfile& profile(StepId id) { return profile_.steps[id.index()]; }
@@ -67,9 +67,9 @@ class DistributedRun {
   std::span<const TileHolders> lists_;
   Exchange& exchange_;
   ExecutionContext& context_;
-  TileSink& sink_;
+  std::vector<TileSink*> sinks_;  // of each step; null: it gives no result
   const Rank rank_;
-  std::vector<StepId> last_reader_;  // of each step; the last step's is none
+  std::vector<StepId> last_reader_;  // of each step; 0: none
   std::vector<Result> results_;      // of each step
   DistributedProfile profile_;
 };

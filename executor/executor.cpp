@@ -4,8 +4,13 @@
 
 namespace eindb {
 
+ExecutionProfile execute(const PhysicalPlan& plan, ExecutionContext& context, std::span<TileSink* const> sinks) {
+  return PlanRun(plan, context, sinks).run();
+}
+
 ExecutionProfile execute(const PhysicalPlan& plan, ExecutionContext& context, TileSink& sink) {
-  return PlanRun(plan, context, sink).run();
+  TileSink* const sinks[] = {&sink};
+  return execute(plan, context, sinks);
 }
 
 }  // namespace eindb

@@ -46,16 +46,17 @@ TileWindow slices_of(const SliceLoop& loop) {
 
 }  // namespace
 
-PlanRun::PlanRun(const PhysicalPlan& plan, ExecutionContext& context, TileSink& sink)
+PlanRun::PlanRun(const PhysicalPlan& plan, ExecutionContext& context, std::span<TileSink* const> sinks)
     : plan_(plan),
       context_(context),
-      sink_(sink),
+      results_(sinks),
       graph_(plan, context.memory->limit() / 4),
       nodes_(plan.nodes.size()),
       stages_(graph_.stages().size()),
       joins_(graph_.stages().size()),
       workers_(worker_count(context, graph_)),
       progress_(context, graph_.cost()) {
+  CHECK(sinks.size() == plan.result_count(), "every result of a plan goes to a sink");
   for (auto& worker : workers_) worker.nodes.resize(plan.nodes.size());
   profile_.nodes.resize(plan.nodes.size());
 }
@@ -106,10 +107,11 @@ void PlanRun::begin_region(const TaskGraph::Region& region, const TileKey& slice
   for (auto& node : nodes_) node.is_made_here = false;
   ready_ = {};
   tasks_left_ = 0;
+  sinks_.clear();
   for (auto n = region.first_node; n <= region.last_node; ++n) {
     if (std::holds_alternative<ScanNode>(plan_.nodes[n].op)) begin_scan(n);
     else if (graph_.is_made_by_stage(n)) begin_stage(graph_.stage_of(n), slice);
-    else if (const auto* sink = std::get_if<SinkNode>(&plan_.nodes[n].op)) begin_sink(sink->input.index());
+    else if (std::holds_alternative<SinkNode>(plan_.nodes[n].op)) begin_sink(n);
   }
 }
 
@@ -166,10 +168,13 @@ void PlanRun::begin_stage(const Stage& stage, const TileKey& slice) {
   count_reads_of(stage.node, tiles);
 }
 
-void PlanRun::begin_sink(std::size_t source) {
-  sink_node_ = source;
-  tiles_to_write_ = nodes_[source].relation->tile_count();
-  if (nodes_[source].is_made_here) tile_is_there_.assign(static_cast<std::size_t>(tiles_to_write_), false);
+void PlanRun::begin_sink(std::size_t node) {
+  const auto& op = std::get<SinkNode>(plan_.nodes[node].op);
+  SinkRun sink{node, op.input.index(), results_[op.result], 0, 0, {}};
+  sink.tiles = nodes_[sink.source].relation->tile_count();
+  if (nodes_[sink.source].is_made_here) sink.is_there.assign(static_cast<std::size_t>(sink.tiles), false);
+  profile_.nodes[node].tiles_in = profile_.nodes[node].tiles_out = sink.tiles;
+  sinks_.push_back(std::move(sink));
 }
 
 // What a loop finds in the beginning it needs until its last slice.
@@ -200,7 +205,7 @@ const JoinOperator& PlanRun::join_of(const Stage& stage) {
 // Prepares for letting tiles of the node's relation go one by one.
 void PlanRun::count_reads_of(std::size_t node, std::int64_t tiles) {
   auto& counted = nodes_[node];
-  counted.total = graph_.last_reader(node) + 1 == plan_.nodes.size() ? 1 : 0;
+  counted.total = graph_.sinks_of(node);
   for (const auto* link : graph_.readers(node)) {
     const auto reads = uniform_reads(graph_.stages()[link->stage], *link);
     counted.total = reads < 0 || counted.total < 0 ? -1 : counted.total + reads;
@@ -212,7 +217,7 @@ void PlanRun::count_reads_of(std::size_t node, std::int64_t tiles) {
 
 std::int64_t PlanRun::reads_of(std::size_t node, const TileKey& key) const {
   if (nodes_[node].total >= 0) return nodes_[node].total;
-  std::int64_t reads = graph_.last_reader(node) + 1 == plan_.nodes.size() ? 1 : 0;
+  auto reads = graph_.sinks_of(node);
   for (const auto* link : graph_.readers(node)) reads += graph_.stages()[link->stage].reads(*link, key);
   return reads;
 }
@@ -245,8 +250,6 @@ void PlanRun::collect_profile() {
     for (auto s = region.begin; s < region.end; ++s) complete_profile(graph_.stages()[s], slice_count(region.loop));
   for (std::size_t n = 0; n < nodes_.size(); ++n)
     if (nodes_[n].stored_reads != nullptr) profile_.nodes[n].tiles_in = *nodes_[n].stored_reads;
-  auto& sink = profile_.nodes.back();
-  sink.tiles_in = sink.tiles_out = tiles_to_write_;
 }
 
 // What is known beforehand, and the calls and operands of a group's join, which are its own.

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "executor/execution_context.hpp"
@@ -25,7 +26,7 @@ namespace eindb {
 /// most urgent task that is ready, preferably one that its last task made ready; when a tile is there, the tasks that
 /// wait for it are counted up, and those that have all run. A tile is let go after its last reader. Who finds no task
 /// helps with one that has several kernel calls left. The caller's thread is a worker, too, and the one that hands
-/// tiles to the sink, in order, as soon as they are there.
+/// tiles to the sinks, of each result in order, as soon as they are there.
 ///
 ///     ready --pop--> admitted (its memory is promised) --> runs --> tile is there --> readers counted --> ready
 ///                       |  ^
@@ -40,7 +41,8 @@ namespace eindb {
 /// partial results, are handed from task to task by way of it or of the counters, with acquire and release.
 class PlanRun {
  public:
-  PlanRun(const PhysicalPlan& plan, ExecutionContext& context, TileSink& sink);
+  /// sinks[n] is for result n of the plan, and outlives the run.
+  PlanRun(const PhysicalPlan& plan, ExecutionContext& context, std::span<TileSink* const> sinks);
   ExecutionProfile run();
 
  private:
@@ -70,6 +72,21 @@ class PlanRun {
     std::int64_t waits = 0;                                 // tiles that each task waits for; -1: it differs
     std::unique_ptr<std::atomic<std::uint32_t>[]> arrived;  // per task; absent if it waits for one at most
     std::unique_ptr<Group[]> groups;                        // per tile; absent if one task makes it
+  };
+
+  // A result that the region at hand hands over. Only the caller's thread writes to it.
+  struct SinkRun {
+    std::size_t node;    // of the sink
+    std::size_t source;  // the node whose tiles it takes
+    TileSink* to;
+    std::int64_t tiles = 0;  // that the source's relation has
+    std::int64_t next = 0;   // of them
+    std::vector<char> is_there;  // empty: all are
+
+    bool is_done() const { return next == tiles; }
+    bool can_write() const {
+      return !is_done() && (is_there.empty() || is_there[static_cast<std::size_t>(next)] != 0);
+    }
   };
 
   // A task on which several threads work: each takes the next kernel call.
@@ -108,7 +125,7 @@ class PlanRun {
   void begin_region(const TaskGraph::Region& region, const TileKey& slice);
   void begin_scan(std::size_t node);
   void begin_stage(const Stage& stage, const TileKey& slice);
-  void begin_sink(std::size_t source);
+  void begin_sink(std::size_t node);
   void end_region(const TaskGraph::Region& region, bool last_slice);
   const JoinOperator& join_of(const Stage& stage);
   void count_reads_of(std::size_t node, std::int64_t tiles);
@@ -121,8 +138,8 @@ class PlanRun {
   // Workers: plan_run_workers.cpp. `lock` is held.
   void work(std::size_t number);
   bool is_done(bool is_caller) const;
-  bool can_write() const;
-  void write_next_tile();
+  SinkRun* sink_to_write();
+  void write_next_tile(SinkRun& sink);
   std::optional<TaskId> next_task(Worker& worker);
   std::optional<TaskId> forced_task(Worker& worker);
   std::optional<TaskId> own_task(Worker& worker);
@@ -154,6 +171,7 @@ class PlanRun {
   void end_calls(Worker& worker, StageRun& run);
   void complete(Worker& worker, StageRun& run, std::int64_t tile, JoinOperator::Partial partial);
   void set_tile(Worker& worker, StageRun& run, std::int64_t tile_id, TilePtr tile);
+  void announce(std::size_t node, std::int64_t tile_id);
   void count_arrival(Worker& worker, const Link& link);
   void release(std::size_t node, std::int64_t tile_id);
   void keep_promise(Worker& worker);
@@ -161,7 +179,7 @@ class PlanRun {
 
   const PhysicalPlan& plan_;
   ExecutionContext& context_;
-  TileSink& sink_;
+  const std::span<TileSink* const> results_;
   const TaskGraph graph_;
   std::vector<NodeTiles> nodes_;
   std::vector<StageRun> stages_;
@@ -189,11 +207,7 @@ class PlanRun {
   bool caller_sleeps_ = false;
   std::condition_variable wake_caller_;
   std::exception_ptr error_;
-  // The sink; only the caller's thread writes to it.
-  std::optional<std::size_t> sink_node_;  // set in the region that has it
-  std::int64_t next_tile_ = 0;            // of those that the sink's relation has
-  std::int64_t tiles_to_write_ = 0;
-  std::vector<char> tile_is_there_;  // empty: all are
+  std::vector<SinkRun> sinks_;  // of the region
 };
 
 }  // namespace eindb

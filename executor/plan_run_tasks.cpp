@@ -230,9 +230,15 @@ void PlanRun::set_tile(Worker& worker, StageRun& run, std::int64_t tile_id, Tile
   if (tile != nullptr) profile(worker, run).bytes += static_cast<std::int64_t>(tile->byte_size());
   nodes_[node].relation->put(tile_id, std::move(tile));
   for (const auto* link : nodes_[node].waiting) count_arrival(worker, *link);
-  if (sink_node_ != node) return;
+  if (graph_.sinks_of(node) > 0) announce(node, tile_id);
+}
+
+// That the tile can be handed over.
+void PlanRun::announce(std::size_t node, std::int64_t tile_id) {
+  const auto number = static_cast<std::size_t>(nodes_[node].relation->number_of(tile_id));
   const std::lock_guard lock(mutex_);
-  tile_is_there_[static_cast<std::size_t>(nodes_[node].relation->number_of(tile_id))] = 1;
+  for (auto& sink : sinks_)
+    if (sink.source == node && !sink.is_there.empty()) sink.is_there[number] = 1;
 }
 
 void PlanRun::count_arrival(Worker& worker, const Link& link) {

@@ -44,7 +44,8 @@ void PlanRun::work(std::size_t number) {
     end_task(worker);
   };
   while (!is_done(is_caller)) {
-    if (is_caller && can_write()) run(std::nullopt, [&] { write_next_tile(); });
+    auto* sink = is_caller ? sink_to_write() : nullptr;
+    if (sink != nullptr) run(std::nullopt, [&] { write_next_tile(*sink); });
     else if (const auto id = next_task(worker)) run(id, [&] { run_task(worker, *id); });
     else if (const auto shared = task_to_help(worker)) run(std::nullopt, [&] { run_shared(worker, *shared); });
     else wait(worker, lock, is_caller);
@@ -63,25 +64,27 @@ Workspace::Bound PlanRun::bound_of_workspace() const {
 bool PlanRun::is_done(bool is_caller) const {
   if (error_) return true;
   if (tasks_left_ > 0) return false;
-  return !is_caller || !sink_node_ || next_tile_ == tiles_to_write_;
+  return !is_caller || std::all_of(sinks_.begin(), sinks_.end(), [](const SinkRun& sink) { return sink.is_done(); });
 }
 
-bool PlanRun::can_write() const {
-  if (!sink_node_ || next_tile_ == tiles_to_write_) return false;
-  return tile_is_there_.empty() || tile_is_there_[static_cast<std::size_t>(next_tile_)] != 0;
+// The first result that has a tile to be handed over, or null.
+PlanRun::SinkRun* PlanRun::sink_to_write() {
+  const auto found = std::find_if(sinks_.begin(), sinks_.end(), [](const SinkRun& sink) { return sink.can_write(); });
+  return found == sinks_.end() ? nullptr : &*found;
 }
 
-void PlanRun::write_next_tile() {
+void PlanRun::write_next_tile(SinkRun& sink) {
   const MemoryBudget::Task scope(*context_.memory);
   context_.cancellation.check();
   const auto start = Clock::now();
-  const auto tile_id = nodes_[*sink_node_].relation->tile_id_of(next_tile_);
-  auto tile = nodes_[*sink_node_].relation->tile(tile_id);
-  release(*sink_node_, tile_id);
-  auto& profile = workers_[0].nodes.back();
+  auto& relation = *nodes_[sink.source].relation;
+  const auto tile_id = relation.tile_id_of(sink.next);
+  auto tile = relation.tile(tile_id);
+  release(sink.source, tile_id);
+  auto& profile = workers_[0].nodes[sink.node];
   if (tile != nullptr) profile.bytes += static_cast<std::int64_t>(tile->byte_size());
-  sink_.write(tile_id, std::move(tile));
-  ++next_tile_;
+  sink.to->write(tile_id, std::move(tile));
+  ++sink.next;
   profile.seconds += std::chrono::duration<double>(Clock::now() - start).count();
 }
 
@@ -202,7 +205,7 @@ void PlanRun::end_task(Worker& worker) {
   deferred_.clear();
   changes_.fetch_add(1, std::memory_order_relaxed);
   if (deferred > 0) wake(deferred);
-  if (caller_sleeps_ && (can_write() || is_done(true))) wake_caller_.notify_one();
+  if (caller_sleeps_ && (sink_to_write() != nullptr || is_done(true))) wake_caller_.notify_one();
   if (sleeping_ > 0 && is_done(false)) wake_.notify_all();
 }
 

@@ -50,7 +50,7 @@ std::int64_t largest_tile_bytes(const TileGrid& grid, DType type) {
 }
 
 TaskGraph::TaskGraph(const PhysicalPlan& plan, std::int64_t most_begun)
-    : plan_(plan), most_begun_(most_begun), stage_of_(plan.nodes.size(), -1), last_reader_(plan.nodes.size(), 0) {
+    : plan_(plan), most_begun_(most_begun), stage_of_(plan.nodes.size(), -1), last_reader_(plan.nodes.size(), 0), sinks_of_(plan.nodes.size(), 0) {
   stages_.reserve(plan.nodes.size());
   auto loop = plan.loops.begin();
   for (std::size_t n = 0; n < plan.nodes.size(); ++n) {
@@ -65,6 +65,7 @@ TaskGraph::TaskGraph(const PhysicalPlan& plan, std::int64_t most_begun)
     if (std::holds_alternative<GroupByNode>(op)) add_join(n, std::get<GroupByNode>(op).input.index(), region_loop);
     else if (std::holds_alternative<RepartitionNode>(op)) add_repartition(n, region_loop);
     else if (std::holds_alternative<JoinNode>(op) && !is_grouped(plan, n)) add_join(n, n, region_loop);
+    else if (const auto* sink = std::get_if<SinkNode>(&op)) ++sinks_of_[sink->input.index()];
     regions_.back().end = stages_.size();
     regions_.back().last_node = n;
   }

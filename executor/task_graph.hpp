@@ -13,7 +13,7 @@ namespace eindb {
 /// The tasks of a whole plan, and which of them wait for which tiles. Memory is in proportion to the plan's nodes:
 /// tasks and edges are numbers that a Stage computes.
 ///
-/// Scans are no stages: their tiles are there when asked for. Nor is the sink.
+/// Scans are no stages: their tiles are there when asked for. Nor are sinks.
 ///
 /// The stages of a loop over slices form a region that is run once per slice, those between two loops one that is run
 /// once. No region begins before the one ahead of it has ended; within a region there is no order but that of tiles.
@@ -34,14 +34,16 @@ class TaskGraph {
 
   const std::vector<Stage>& stages() const { return stages_; }
   const std::vector<Region>& regions() const { return regions_; }
-  /// Who reads the node's tiles, in the order of stages; the sink apart.
+  /// Who reads the node's tiles, in the order of stages; sinks apart.
   std::span<const Link* const> readers(std::size_t node) const {
     return {readers_.data() + reader_begin_[node], reader_begin_[node + 1] - reader_begin_[node]};
   }
   bool is_made_by_stage(std::size_t node) const { return stage_of_[node] >= 0; }
   const Stage& stage_of(std::size_t node) const { return stages_[static_cast<std::size_t>(stage_of_[node])]; }
-  /// The last node that reads the node, perhaps the sink.
+  /// The last node that reads the node, perhaps a sink.
   std::size_t last_reader(std::size_t node) const { return last_reader_[node]; }
+  /// How many sinks read the node's tiles.
+  std::int64_t sinks_of(std::size_t node) const { return sinks_of_[node]; }
   /// Tasks, once per slice.
   std::int64_t task_count() const { return task_count_; }
   /// Points of the spaces of labels of all stages, once per slice.
@@ -61,6 +63,7 @@ class TaskGraph {
   std::vector<Region> regions_;
   std::vector<std::ptrdiff_t> stage_of_;
   std::vector<std::size_t> last_reader_;
+  std::vector<std::int64_t> sinks_of_;
   std::vector<const Link*> readers_;
   std::vector<std::size_t> reader_begin_;
   std::int64_t task_count_ = 0;

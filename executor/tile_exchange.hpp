@@ -25,7 +25,7 @@ class TileSource {
   virtual TilePtr read_attached(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id);
 };
 
-/// Where the tiles of the result go.
+/// Where the tiles of a result go.
 class TileSink {
  public:
   virtual ~TileSink() = default;

@@ -108,7 +108,7 @@ class Chooser {
 
   ParallelismCandidate candidate(std::int64_t p, const Labelling& labelling) const {
     const auto limit = static_cast<double>(machine_.memory_limit);
-    const auto plan = plan_physically(graph_, labelling, options_.output_partition);
+    const auto plan = plan_physically(graph_, labelling, options_.output_partitions);
     const auto peak = peak_bytes(plan);
     if (!machine_.spills) return {p, labelling.total_cost, peak, 0, peak <= limit};
     const auto working = working_bytes(plan, machine_.threads);
@@ -129,44 +129,66 @@ class Chooser {
     best_peak_ = peak;
     best_.parallelism = p;
     best_.labelling = std::move(labelling);
-    best_.output_partition = options_.output_partition;
+    best_.output_partitions = options_.output_partitions;
     return true;
   }
 
-  // Writing the result and reading it once.
-  double storing(const Partition& partition) const {
-    const auto& output = graph_.vertex(graph_.output());
+  // Writing a result and reading it once.
+  double storing(const Vertex& output, const Partition& partition) const {
     double bytes = static_cast<double>(size_of(output.dtype));
     for (const auto extent : output.bound.extents()) bytes *= static_cast<double>(extent);
     const auto tiles = kernel_calls(partition);
     return model_.write(tiles, bytes) + model_.read(tiles, bytes);
   }
 
-  void choose_stored_tiles() {
-    if (!machine_.stored_partition || options_.output_partition) return;
-    options_.parallelism = best_is_own_ ? own_calls_ : best_.parallelism;
-    options_.fewer_calls = best_is_own_;
-    const auto& output = graph_.vertex(graph_.output());
-    const auto own = result_partition(output, best_.labelling.vertices[graph_.output().index()].partition);
-    const auto near = storable_tiles(output.bound, output.dtype, own);
-    auto [labelling, seconds] = with_tiles(near);
-    auto chosen = near;
-    if (near != *machine_.stored_partition) {
-      auto [other, other_seconds] = with_tiles(*machine_.stored_partition);
-      if (other_seconds < seconds) {
-        labelling = std::move(other);
-        chosen = *machine_.stored_partition;
-      }
-    }
-    best_.labelling = std::move(labelling);
-    best_.output_partition = std::move(chosen);
+  // Those of a result that is stored and not wanted in a partition of its own.
+  const Partition* stored_partition(std::size_t result) const {
+    const auto& stored = machine_.stored_partitions;
+    if (result >= stored.size() || !stored[result]) return nullptr;
+    return wanted_of(graph_, options_.output_partitions, graph_.outputs()[result]) == nullptr ? &*stored[result]
+                                                                                             : nullptr;
   }
 
-  std::pair<Labelling, double> with_tiles(const Partition& partition) {
-    options_.output_partition = partition;
-    auto labelling = label(graph_, strategy_, options_);
-    const auto seconds = labelling.total_cost + storing(partition);
-    return {std::move(labelling), seconds};
+  // First all results that are to be stored in tiles near their own partitions, then one after the other as it would be
+  // stored otherwise, where that takes less.
+  void choose_stored_tiles() {
+    options_.output_partitions.resize(graph_.outputs().size());
+    std::vector<std::size_t> chosen;
+    for (std::size_t n = 0; n < graph_.outputs().size(); ++n)
+      if (stored_partition(n) != nullptr) chosen.push_back(n);
+    if (chosen.empty()) return;
+    options_.parallelism = best_is_own_ ? own_calls_ : best_.parallelism;
+    options_.fewer_calls = best_is_own_;
+    for (const auto n : chosen) {
+      const auto id = graph_.outputs()[n];
+      const auto& output = graph_.vertex(id);
+      const auto own = result_partition(output, best_.labelling.vertices[id.index()].partition);
+      options_.output_partitions[n] = storable_tiles(output.bound, output.dtype, own);
+    }
+    best_.labelling = label(graph_, strategy_, options_);
+    auto seconds = best_.labelling.total_cost + storing();
+    for (const auto n : chosen) {
+      const auto near = std::exchange(options_.output_partitions[n], machine_.stored_partitions[n]);
+      if (near == options_.output_partitions[n]) continue;
+      auto labelling = label(graph_, strategy_, options_);
+      const auto other_seconds = labelling.total_cost + storing();
+      if (other_seconds < seconds) {
+        best_.labelling = std::move(labelling);
+        seconds = other_seconds;
+      } else {
+        options_.output_partitions[n] = near;
+      }
+    }
+    best_.output_partitions = options_.output_partitions;
+  }
+
+  // Of all results that are wanted in a partition.
+  double storing() const {
+    double seconds = 0;
+    for (const auto id : graph_.outputs())
+      if (const auto* partition = wanted_of(graph_, options_.output_partitions, id))
+        seconds += storing(graph_.vertex(id), *partition);
+    return seconds;
   }
 
   const EinGraph& graph_;

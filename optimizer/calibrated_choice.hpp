@@ -18,8 +18,8 @@ struct MachineOptions {
   bool choose_parallelism = true;
   /// Whether tiles that do not fit the limit go to a scratch file: then a plan fits if what its operators work on does.
   bool spills = false;
-  /// Set where the result is stored and its tiles are to be chosen: the partition that it would have otherwise.
-  std::optional<Partition> stored_partition = {};
+  /// Set where a result is stored and its tiles are to be chosen: the partition that it would have otherwise.
+  WantedPartitions stored_partitions = {};
 };
 
 /// A number of kernel calls that was tried.
@@ -34,7 +34,7 @@ struct ParallelismCandidate {
 struct CalibratedChoice {
   std::int64_t parallelism = 1;
   Labelling labelling;                           ///< costs in seconds
-  std::optional<Partition> output_partition;     ///< that of the options, or the one chosen
+  WantedPartitions output_partitions;            ///< those of the options, or the ones chosen
   std::vector<ParallelismCandidate> candidates;  ///< ascending; one if the parallelism was given
 };
 
@@ -48,8 +48,9 @@ struct CalibratedChoice {
 /// Beside these, under strategy eindecomp, a plan whose vertices make different numbers of calls, at most 65536: along
 /// the tiles of stored tensors, so that nothing is cut anew, and one where there is little to do. Its p is the most.
 ///
-/// Tiles of a stored result: of the last vertex's own partition, made coarser or finer until a tile has 0.5 to 4 MiB,
-/// and of `stored_partition`, the one with which computing, writing and reading it again takes less.
+/// Tiles of a stored result: of its vertex's own partition, made coarser or finer until a tile has 0.5 to 4 MiB, and of
+/// `stored_partitions`, the one with which computing, writing and reading it again takes less; of one result after the
+/// other.
 CalibratedChoice choose_calibrated(const EinGraph& graph, Strategy strategy, DecompositionOptions options,
                                    const MachineOptions& machine);
 

@@ -164,8 +164,9 @@ class Planner {
     }
   }
 
-  DistributedPlan run(const DistributedResult& result) {
-    const auto needed = reached_by_output(graph_);
+  DistributedPlan run(const std::vector<DistributedResult>& results) {
+    CHECK(results.size() == graph_.outputs().size(), "every result of a distributed plan is wanted somewhere");
+    const auto needed = reached_by_outputs(graph_);
     for (std::size_t v = 0; v < graph_.size(); ++v) {
       const VertexId id(v);
       const auto chain = chains_.find(id);
@@ -173,7 +174,7 @@ class Planner {
       if (graph_.vertex(id).is_input()) result_[v] = scan(id);
       else result_[v] = compute(id, chain != chains_.end() ? chain->second : join_of(id));
     }
-    deliver(result);
+    for (std::size_t n = 0; n < results.size(); ++n) deliver(graph_.outputs()[n], results[n]);
     return std::move(plan_);
   }
 
@@ -276,10 +277,10 @@ class Planner {
     return refinement.take();
   }
 
-  void deliver(const DistributedResult& result) {
-    const auto last = result_[graph_.output().index()];
+  void deliver(VertexId output, const DistributedResult& result) {
+    const auto last = result_[output.index()];
     const auto there = plan_.step(last);
-    DistributedStep step{RedistributeStep{last}, graph_.output(), there.dtype, result.grid, plan_.holder_lists};
+    DistributedStep step{RedistributeStep{last}, output, there.dtype, result.grid, plan_.holder_lists};
     if (result.stored) {
       ++plan_.holder_lists;
     } else {
@@ -288,7 +289,7 @@ class Planner {
       whole.at[cluster_.coordinator] = TileKey(result.grid.rank(), 0);
       step.placement = std::move(whole);
     }
-    add(std::move(step));
+    plan_.results.push_back(add(std::move(step)));
   }
 
   const EinGraph& graph_;
@@ -306,8 +307,8 @@ class Planner {
 }  // namespace
 
 DistributedPlan plan_distributed(const EinGraph& graph, const Labelling& labelling, const Placement& placement,
-                                 const ClusterShape& cluster, const DistributedResult& result) {
-  return Planner(graph, labelling, placement, cluster).run(result);
+                                 const ClusterShape& cluster, const std::vector<DistributedResult>& results) {
+  return Planner(graph, labelling, placement, cluster).run(results);
 }
 
 }  // namespace eindb

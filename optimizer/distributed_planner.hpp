@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "optimizer/partitions/labelling.hpp"
 #include "optimizer/partitions/placement.hpp"
@@ -19,8 +20,8 @@ struct ClusterShape {
   double most_tile_bytes = 32 << 20;  ///< tiles are cut until they are no larger, as far as they can be
 };
 
-/// How the result is wanted: in the tiles of this grid, at the coordinator or stored where the statement's last
-/// TileHolders say.
+/// How a result is wanted: in the tiles of this grid, at the coordinator or stored where TileHolders of the statement
+/// say.
 struct DistributedResult {
   TileGrid grid;
   bool stored = false;
@@ -29,13 +30,15 @@ struct DistributedResult {
 /// Lays a labelled graph out over ranks, step by step: every vertex, or chain that is computed as one, is computed
 /// where `placement` says, after its operands were brought there in the tiles that its kernel calls read; partial
 /// results are reduced. Within its block a rank makes more kernel calls than the labelling's one: as its operands are
-/// cut already, and then for its threads. What is there in the right tiles already is not moved.
+/// cut already, and then for its threads. What is there in the right tiles already is not moved. `results` has an entry
+/// for every output of the graph.
 ///
 /// The steps that scan a stored tensor share one of the plan's holder lists: that of the first ScanStep of that tensor.
+/// After those come the lists of stored results, in their order.
 /// The graph is in no slices: what does not fit a rank's memory goes to its scratch file. A pure function.
 /// Example: the chain (A B) C on 4 ranks with vectors [4,1,1] and [2,2,1]: scan A, scan B, redistribute B (everything
 /// to all), compute, redistribute AB, scan C, redistribute C, compute, reduce, redistribute to the coordinator.
 DistributedPlan plan_distributed(const EinGraph& graph, const Labelling& labelling, const Placement& placement,
-                                 const ClusterShape& cluster, const DistributedResult& result);
+                                 const ClusterShape& cluster, const std::vector<DistributedResult>& results);
 
 }  // namespace eindb

@@ -26,13 +26,20 @@ auto timed(std::string name, std::vector<StageTiming>& timings, Stage stage) {
 }
 
 // Thrown before any cost is computed with it.
-void check_output_partition(const EinGraph& graph, const std::optional<Partition>& partition) {
-  if (partition) TileGrid(graph.vertex(graph.output()).bound, *partition);
+void check_output_partitions(const EinGraph& graph, const WantedPartitions& wanted) {
+  for (const auto output : graph.outputs())
+    if (const auto* partition = wanted_of(graph, wanted, output)) TileGrid(graph.vertex(output).bound, *partition);
+}
+
+std::string names_of_outputs(const EinGraph& graph) {
+  std::string names;
+  for (const auto output : graph.outputs()) names += (names.empty() ? "" : ", ") + graph.vertex(output).name;
+  return names;
 }
 
 // Elements moved, whichever model chooses.
 DecompositionOptions aims_of(const OptimizerOptions& options) {
-  return {options.parallelism, options.free_inputs, options.output_partition};
+  return {options.parallelism, options.free_inputs, options.output_partitions};
 }
 
 // Partition vectors by the model asked for. What `calibrated` chooses beside them becomes the options'.
@@ -41,7 +48,7 @@ Labelling choose_partitions(OptimizedPlan& plan, OptimizerOptions& options) {
   if (!options.machine) return label(plan.graph, options.strategy, aims_of(options));
   auto choice = choose_calibrated(plan.graph, options.strategy, aims_of(options), *options.machine);
   options.parallelism = choice.parallelism;
-  options.output_partition = choice.output_partition;
+  options.output_partitions = std::move(choice.output_partitions);
   plan.parallelism_candidates = std::move(choice.candidates);
   return std::move(choice.labelling);
 }
@@ -56,7 +63,7 @@ Labelling label_slices(const EinGraph& graph, const OptimizerOptions& options) {
 }
 
 void lower(OptimizedPlan& plan, const OptimizerOptions& options) {
-  plan.physical = plan_physically(plan.graph, plan.labelling, options.output_partition);
+  plan.physical = plan_physically(plan.graph, plan.labelling, options.output_partitions);
   plan.peak_bytes = peak_bytes(plan.physical);
 }
 
@@ -125,8 +132,7 @@ void choose_way_of_memory(OptimizedPlan& plan, const OptimizerOptions& options) 
     plan.physical = std::move(sliced.physical);
     plan.peak_bytes = sliced.peak_bytes;
   } else if (std::isinf(choice.seconds_spilling)) {
-    plan.shortfall =
-        MemoryShortfall{plan.graph.vertex(plan.graph.output()).name, working_bytes(plan.physical, 1), true};
+    plan.shortfall = MemoryShortfall{names_of_outputs(plan.graph), working_bytes(plan.physical, 1), true};
     return;
   }
   plan.memory_choice = choice;
@@ -142,7 +148,7 @@ PathSummary summary(const EinGraph& bound, const EinGraph& ordered, const PathRe
 OptimizedPlan optimize(const EinGraph& graph, const OptimizerOptions& given) {
   const Stopwatch watch;
   auto options = given;
-  check_output_partition(graph, options.output_partition);
+  check_output_partitions(graph, options.output_partitions);
   OptimizedPlan plan;
   auto path_options = options.path;
   path_options.memory_limit = options.memory_limit;

@@ -22,7 +22,7 @@ struct OptimizerOptions {
   Strategy strategy = {};                     ///< how partition vectors are chosen
   std::set<std::string> disabled_passes;      ///< names of optimizer/passes
   bool free_inputs = false;                   ///< cost stored tensors as free in any partition, the paper's rule
-  std::optional<Partition> output_partition;  ///< cut the result so; otherwise as the last vertex gives it
+  WantedPartitions output_partitions;         ///< cut the results so; otherwise as their vertices give them
   PathOptions path = {};                      ///< how n-ary contractions are ordered
   bool compare_strategies = false;            ///< cost the graph under all strategies too
   std::int64_t memory_limit = 0;              ///< bytes; contractions that would hold more are sliced. 0: none is
@@ -67,10 +67,10 @@ struct OptimizedPlan {
 };
 
 /// The optimiser: bound logical plan in, physical plan out. A pure function of its arguments: no I/O, no state, any
-/// number of threads. The output vertex keeps name, head labels and type.
+/// number of threads. Output vertices keep names, head labels and types.
 /// Throws Error{Value} if the parallelism is not a power of two or no optimal path can be found in time,
-/// Error{UnknownName} or Error{Value} for a pass that cannot be disabled, Error{Shape} if `output_partition` does not
-/// fit the result.
+/// Error{UnknownName} or Error{Value} for a pass that cannot be disabled, Error{Shape} if one of
+/// `output_partitions` does not fit its result.
 OptimizedPlan optimize(const EinGraph& graph, const OptimizerOptions& options);
 
 }  // namespace eindb

@@ -25,8 +25,8 @@ class Planner {
         chains_.emplace(chain.result, PlannedChain{&chain, *std::move(partition)});
   }
 
-  PhysicalPlan run(const std::optional<Partition>& output_partition) {
-    const auto needed = reached_by_output(graph_);
+  PhysicalPlan run(const WantedPartitions& wanted) {
+    const auto needed = reached_by_outputs(graph_);
     const auto streamed = streamed_inputs(needed);
     for (std::size_t v = 0; v < graph_.size(); ++v) {
       if (!needed[v] || streamed[v] || is_inside_chain(VertexId(v))) continue;
@@ -35,11 +35,9 @@ class Planner {
       if (const auto chain = chains_.find(VertexId(v)); chain != chains_.end()) result_[v] = fuse(chain->second);
       else if (sliced != nullptr) result_[v] = loop(*sliced);
       else result_[v] = graph_.vertex(VertexId(v)).is_input() ? scan(VertexId(v)) : compute(VertexId(v));
+      if (const auto number = graph_.output_number(VertexId(v)))
+        deliver(VertexId(v), *number, wanted_of(graph_, wanted, VertexId(v)));
     }
-    auto last = result_[graph_.output().index()];
-    if (output_partition) last = cut(last, *output_partition);
-    const auto finished = plan_.node(last);
-    add({SinkNode{last}, graph_.output(), finished.dtype, finished.grid});
     return std::move(plan_);
   }
 
@@ -48,6 +46,14 @@ class Planner {
     const FusedChain* chain;
     LabelPartition partition;
   };
+
+  // Right after a result is computed, so that its tiles are held no longer than its readers need them.
+  void deliver(VertexId output, std::size_t number, const Partition* wanted) {
+    auto last = result_[output.index()];
+    if (wanted != nullptr) last = cut(last, *wanted);
+    const auto finished = plan_.node(last);
+    add({SinkNode{last, number}, output, finished.dtype, finished.grid});
+  }
 
   bool is_inside_chain(VertexId id) const {
     return std::any_of(chains_.begin(), chains_.end(), [&](const auto& entry) {
@@ -91,7 +97,6 @@ class Planner {
     std::vector<bool> streamed(graph_.size(), false);
     if (graph_.sliced().empty()) return streamed;
     for (std::size_t v = 0; v < graph_.size(); ++v) streamed[v] = graph_.vertex(VertexId(v)).is_input();
-    streamed[graph_.output().index()] = false;
     for (std::size_t v = 0; v < graph_.size(); ++v) {
       if (!needed[v]) continue;
       const auto& vertex = graph_.vertex(VertexId(v));
@@ -216,8 +221,8 @@ class Planner {
 }  // namespace
 
 PhysicalPlan plan_physically(const EinGraph& graph, const Labelling& labelling,
-                             const std::optional<Partition>& output_partition) {
-  return Planner(graph, labelling).run(output_partition);
+                             const WantedPartitions& output_partitions) {
+  return Planner(graph, labelling).run(output_partitions);
 }
 
 }  // namespace eindb

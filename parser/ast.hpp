@@ -54,9 +54,10 @@ struct Option {
   std::optional<Literal> value;
 };
 
-/// The extent of a label; not negative if it is an Integer.
+/// The extent of a label, or a number of rounds; not negative if it is an Integer. A name is the variable of a loop
+/// around the statement, which with_loop_variable replaces before anything is bound.
 struct Extent {
-  std::variant<Integer, Parameter> value;
+  std::variant<Integer, Parameter, Identifier> value;
   SourceSpan span;
 };
 
@@ -301,7 +302,8 @@ struct ReplicasClause {
   SourceSpan span;
 };
 
-/// CREATE [OR REPLACE] TENSOR [IF NOT EXISTS] X (i 1000, ...) [FLOAT64] [PARTITION (...)] [REPLICAS n] [AS query | AS SELECT ...].
+/// CREATE [OR REPLACE] TENSOR [IF NOT EXISTS] X (i 1000, ...) [FLOAT64] [PARTITION (...)] [REPLICAS n] [AS query | AS
+/// SELECT ...].
 struct CreateTensor {
   Identifier name;
   bool or_replace = false;  ///< not with IF NOT EXISTS
@@ -486,14 +488,16 @@ struct Repeat {
   std::optional<Identifier> variable;
   std::optional<Expression> until;
   std::optional<Extent> commit_every;  ///< rounds in one transaction; absent: 1
-  std::vector<Statement> body;         ///< at least one; no BEGIN, COMMIT or ROLLBACK among them
-  std::string text;                    ///< of the whole statement, by which an interrupted one is known again
+  std::vector<Statement> body;         ///< at least one; no BEGIN, COMMIT, ROLLBACK or PREPARE among them
+  std::string text;                    ///< of the whole statement, by which an interrupted one is known again; empty in
+                                       ///< a loop inside of another
 };
 
 struct Statement {
   std::variant<Empty, CreateTensor, DropTensor, AlterTensor, ShowTensors, ShowMacros, Describe, CopyFrom, CopyTo,
-               InsertInto, CreateTensors, UpdateTensor, Repeat, Query, Explain, Set, Show, Reset, Begin, Commit, Rollback, Prepare, Execute, Deallocate,
-               CreateMacro, DropMacro, CreateUser, AlterUser, DropUser, ShowUsers, ShowWorkers, DrainWorker, Sql>
+               InsertInto, CreateTensors, UpdateTensor, Repeat, Query, Explain, Set, Show, Reset, Begin, Commit,
+               Rollback, Prepare, Execute, Deallocate, CreateMacro, DropMacro, CreateUser, AlterUser, DropUser,
+               ShowUsers, ShowWorkers, DrainWorker, Sql>
       node;
   SourceSpan span;  ///< without the semicolon
 };

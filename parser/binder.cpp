@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
+#include <map>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
+#include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
 #include "parser/contraction_binder.hpp"
+#include "parser/derivative_binder.hpp"
 #include "parser/expression_binder.hpp"
 #include "parser/label_scope.hpp"
+#include "parser/result_binder.hpp"
 #include "parser/subscript_binder.hpp"
 #include "parser/tensor_scope.hpp"
 
@@ -25,38 +29,169 @@ struct Head {
 
 class QueryBinder {
  public:
-  QueryBinder(const ast::Query& query, const NameSource& names, std::optional<DType> result_type)
+  QueryBinder(const ast::Query& query, const NameSource& names)
       : query_(query),
         names_(names),
-        result_type_(result_type),
         labels_(bound_.graph.labels()),
         tensors_(bound_.graph, names),
         parameters_(names) {}
 
-  BoundQuery run() {
-    for (const auto& item : query_.with) std::visit([&](const auto& what) { bind_item(what); }, item);
-    read_path();
-    const auto output = std::visit([&](const auto& body) { return bind_body(body); }, query_.body);
-    if (result_type_) {
-      require_convertible(bound_.graph.vertex(output).dtype, *result_type_, query_.span);
-      bound_.graph.set_dtype(output, *result_type_);
-    }
-    bound_.graph.set_output(output);
-    bound_.results.push_back({name_, label_names(output)});
-    return std::move(bound_);
+  BoundQuery run(std::optional<DType> result_type) {
+    bind();
+    if (result_type)
+      for (auto& result : results_) give_type(result, *result_type);
+    return finish();
+  }
+
+  BoundQuery run(const std::vector<ast::Identifier>& wanted) {
+    bind();
+    std::vector<Result> chosen;
+    for (const auto& name : wanted) chosen.push_back(find_result(name));
+    results_ = std::move(chosen);
+    return finish();
   }
 
  private:
+  struct Result {
+    std::string name;
+    VertexId vertex;
+  };
+
+  void bind() {
+    for (const auto& item : query_.with) std::visit([&](const auto& what) { bind_item(what); }, item);
+    read_path();
+    std::visit([&](const auto& body) { bind_body(body); }, query_.body);
+  }
+
+  // ---- What a query gives
+
+  Result find_result(const ast::Identifier& name) const {
+    const auto is = [&](const Result& result) { return equal_ignoring_case(result.name, name.text); };
+    if (const auto found = std::find_if(results_.begin(), results_.end(), is); found != results_.end()) return *found;
+    if (const auto definition = tensors_.find_definition(name)) return {name.text, *definition};
+    auto known = tensors_.definition_names();
+    for (const auto& result : results_) known.push_back(result.name);
+    const auto nearest = nearest_name(name.text, known);
+    throw Error(ErrorKind::UnknownName, "the query has no result " + name.text + ", and defines none", name.span,
+                nearest ? "did you mean " + *nearest + "?" : "its first result is " + results_.front().name);
+  }
+
+  // What others read keeps the type that they were bound with.
+  void give_type(Result& result, DType type) {
+    const auto& vertex = bound_.graph.vertex(result.vertex);
+    if (vertex.dtype == type) return;
+    require_convertible(vertex.dtype, type, query_.span);
+    if (is_read(bound_.graph, result.vertex)) result.vertex = add_copy(bound_.graph, result.vertex, result.name);
+    bound_.graph.set_dtype(result.vertex, type);
+  }
+
+  BoundQuery finish() {
+    std::vector<VertexId> outputs;
+    for (const auto& [name, vertex] : results_) {
+      bound_.results.push_back({name, label_names(vertex)});
+      outputs.push_back(as_output(vertex, name, outputs));
+    }
+    bound_.graph.set_outputs(std::move(outputs));
+    return std::move(bound_);
+  }
+
+  // Outputs are computed, each by a vertex of its own.
+  VertexId as_output(VertexId vertex, const std::string& name, const std::vector<VertexId>& before) {
+    const bool taken = std::find(before.begin(), before.end(), vertex) != before.end();
+    return taken || bound_.graph.vertex(vertex).is_input() ? add_copy(bound_.graph, vertex, name) : vertex;
+  }
+
+  std::vector<std::string> label_names(VertexId vertex) const {
+    const auto derivative = derivative_labels_.find(vertex);
+    return derivative != derivative_labels_.end() ? derivative->second : dimension_names(bound_.graph, vertex);
+  }
+
+  // ---- Items and bodies
+
   void bind_item(const ast::Definition& definition) {
     tensors_.define(definition.name, bind_definition(definition, false));
   }
-  void bind_item(const ast::Gradient& gradient) { fail_absent(gradient.span); }
-  void bind_item(const ast::Jvp& jvp) { fail_absent(jvp.span); }
-  [[noreturn]] static void fail_absent(SourceSpan span) { throw Error(ErrorKind::Internal, "it is not there yet", span); }
-  VertexId bind_body(const ast::ResultNames& names) { fail_absent(names.span); }
-  VertexId bind_body(const ast::Gradient& gradient) { fail_absent(gradient.span); }
-  VertexId bind_body(const ast::Jvp& jvp) { fail_absent(jvp.span); }
-  VertexId bind_body(const ast::Updates& updates) { fail_absent(updates.span); }
+  void bind_item(const ast::Gradient& gradient) { bind_derivatives(gradient, false); }
+  void bind_item(const ast::Jvp& jvp) { bind_derivatives(jvp, false); }
+
+  void bind_body(const ast::Definition& definition) {
+    results_.push_back({definition.name.text, bind_definition(definition, gives_order())});
+  }
+
+  void bind_body(const ast::Subscripts& subscripts) {
+    const auto vertex = bind_subscripts(subscripts, bound_.graph, tensors_, [&](std::size_t n) { return steps(n); });
+    results_.push_back({"result", vertex});
+  }
+
+  void bind_body(const ast::ResultNames& results) {
+    require_no_order();
+    for (const auto& name : results.names) results_.push_back({name.text, tensors_.get(name)});
+  }
+
+  void bind_body(const ast::Gradient& gradient) { results_ = bind_derivatives(gradient, gives_order()); }
+  void bind_body(const ast::Jvp& jvp) { results_ = bind_derivatives(jvp, gives_order()); }
+
+  void bind_body(const ast::Updates& updates) {
+    if (updates.definitions.size() > 1) require_no_order();
+    for (const auto& definition : updates.definitions) {
+      const auto tensor = tensors_.get_stored(definition.name);
+      results_.push_back({tensor.name, bind_update(definition, tensor)});
+    }
+  }
+
+  // ---- Derivatives
+
+  VertexId bind_derived(const ast::Derived& of, bool in_given_order) {
+    if (const auto* definition = std::get_if<ast::Definition>(&of)) {
+      const auto vertex = bind_definition(*definition, in_given_order);
+      tensors_.define(definition->name, vertex);
+      return vertex;
+    }
+    if (in_given_order) require_no_order();
+    const auto& name = std::get<ast::Identifier>(of);
+    const auto vertex = tensors_.get(name);
+    return bound_.graph.vertex(vertex).is_input() ? add_copy(bound_.graph, vertex, name.text) : vertex;
+  }
+
+  std::vector<Result> bind_derivatives(const ast::Gradient& gradient, bool in_given_order) {
+    const auto loss = bind_derived(gradient.of, in_given_order);
+    return define(bind_gradient(gradient, loss, bound_.graph, tensors_));
+  }
+
+  std::vector<Result> bind_derivatives(const ast::Jvp& jvp, bool in_given_order) {
+    const auto derived = bind_derived(jvp.of, in_given_order);
+    return define({bind_jvp(jvp, derived, bound_.graph, tensors_)});
+  }
+
+  std::vector<Result> define(const std::vector<BoundDerivative>& derivatives) {
+    std::vector<Result> results;
+    for (const auto& [name, vertex, labels] : derivatives) {
+      tensors_.define(name, vertex);
+      derivative_labels_.emplace(vertex, labels);
+      results.push_back({name.text, vertex});
+    }
+    return results;
+  }
+
+  // ---- Updates
+
+  // The head's labels are the tensor's, so that they need no other extent: W[a,h] = 0.
+  VertexId bind_update(const ast::Definition& definition, const InputTensor& tensor) {
+    const auto& shape = tensor.grid.shape();
+    if (tensor.attached) {
+      throw Error(ErrorKind::ReadOnly, definition.name.text + " is in the memory of a program", definition.name.span,
+                  "UPDATE TENSOR changes tensors that are stored");
+    }
+    require_rank(shape, definition.labels.size(), definition.name.text, definition.head_span);
+    for (std::size_t d = 0; d < definition.labels.size(); ++d)
+      labels_.bind(definition.labels[d].label, shape[d], definition.name.text, d);
+    const auto vertex = bind_definition(definition, gives_order());
+    require_convertible(bound_.graph.vertex(vertex).dtype, tensor.dtype, definition.span);
+    bound_.graph.set_dtype(vertex, tensor.dtype);
+    return vertex;
+  }
+
+  // ---- Orders of contraction
 
   // USING PATH 'greedy' is for the optimizer; an order that the statement gives is bound as it stands.
   void read_path() {
@@ -87,19 +222,19 @@ class QueryBinder {
     return steps_from_left(operands);
   }
 
-  VertexId bind_body(const ast::Definition& definition) {
-    name_ = definition.name.text;
-    return bind_definition(definition, gives_order());
+  // Only one definition can have the order that is given, and it stands in the body.
+  void require_no_order() const {
+    if (!gives_order()) return;
+    throw Error(ErrorKind::Value, "USING PATH gives the order of one contraction, and the body has no one definition",
+                query_.path->span, "write the definition there; USING PATH 'greedy' is for all of a query");
   }
 
-  VertexId bind_body(const ast::Subscripts& subscripts) {
-    name_ = "result";
-    return bind_subscripts(subscripts, bound_.graph, tensors_, [&](std::size_t n) { return steps(n); });
-  }
+  // ---- Definitions
 
   std::int64_t extent_of(const ast::Extent& extent) const {
+    if (const auto* integer = std::get_if<ast::Integer>(&extent.value)) return integer->value;
     const auto* parameter = std::get_if<ast::Parameter>(&extent.value);
-    if (parameter == nullptr) return std::get<ast::Integer>(extent.value).value;
+    CHECK(parameter != nullptr, "the variable of a loop has its value when the body is bound");
     const auto value = parameters_.integer(*parameter, extent.span);
     if (value < 0) throw Error(ErrorKind::Shape, "an extent cannot be " + std::to_string(value), extent.span);
     return value;
@@ -162,24 +297,11 @@ class QueryBinder {
            " 10]";
   }
 
-  // Columns need distinct names: the second i of Z[i,i] is i_2.
-  std::vector<std::string> label_names(VertexId output) const {
-    std::set<std::string> taken;
-    std::vector<std::string> names;
-    for (const auto label : bound_.graph.vertex(output).einsum.output) {
-      const auto& base = bound_.graph.labels().name(label);
-      std::string name = base;
-      for (int n = 2; !taken.insert(name).second; ++n) name = base + "_" + std::to_string(n);
-      names.push_back(name);
-    }
-    return names;
-  }
-
   const ast::Query& query_;
   const NameSource& names_;
-  std::optional<DType> result_type_;
   BoundQuery bound_;
-  std::string name_;
+  std::vector<Result> results_;
+  std::map<VertexId, std::vector<std::string>> derivative_labels_;
   LabelScope labels_;
   TensorScope tensors_;
   ParameterScope parameters_;
@@ -189,7 +311,11 @@ class QueryBinder {
 }  // namespace
 
 BoundQuery bind_query(const ast::Query& query, const NameSource& names, std::optional<DType> result_type) {
-  return QueryBinder(query, names, result_type).run();
+  return QueryBinder(query, names).run(result_type);
+}
+
+BoundQuery bind_query(const ast::Query& query, const NameSource& names, const std::vector<ast::Identifier>& wanted) {
+  return QueryBinder(query, names).run(wanted);
 }
 
 }  // namespace eindb

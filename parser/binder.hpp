@@ -54,10 +54,11 @@ struct BoundQuery {
 };
 
 /// Syntax tree to logical plan. Updates give results of the names, extents and types of the tensors that they replace
-/// (Error{Shape} where extents differ). Every definition becomes one vertex per aggregate and one for what is around them;
-/// a vertex may have any number of inputs until the optimizer has ordered contractions. `result_type` overrides the
-/// element type of the result. Throws Error with the place in the statement: unknown names, wrong numbers of labels,
-/// unequal extents, labels that are neither in the head nor aggregated, types that do not fit.
+/// (Error{Shape} where extents differ). Every definition becomes one vertex per aggregate and one for what is around
+/// them; a vertex may have any number of inputs until the optimizer has ordered contractions. Derivatives become
+/// vertices, too (derivatives/). `result_type` overrides the element type of every result. Throws Error with the place
+/// in the statement: unknown names, wrong numbers of labels, unequal extents, labels that are neither in the head nor
+/// aggregated, types that do not fit.
 BoundQuery bind_query(const ast::Query& query, const NameSource& names,
                       std::optional<DType> result_type = std::nullopt);
 

@@ -10,7 +10,7 @@
 #include "parser/ast_children.hpp"
 #include "parser/expression_parser.hpp"
 #include "parser/foreign_words.hpp"
-#include "parser/selection_binder.hpp"
+#include "plan/selection.hpp"
 
 namespace eindb {
 namespace {
@@ -51,15 +51,6 @@ std::string example_reference(const std::string& name, std::size_t rank) {
   return out + "]";
 }
 
-void require_rank(const Vertex& tensor, std::size_t given, const std::string& name, SourceSpan span) {
-  const auto rank = tensor.bound.rank();
-  if (rank == given) return;
-  throw Error(ErrorKind::Label,
-              name + " has " + std::to_string(rank) + (rank == 1 ? " dimension" : " dimensions") + ", but " +
-                  std::to_string(given) + (given == 1 ? " label is" : " labels are") + " given",
-              span, "write " + (rank == 0 ? name : example_reference(name, rank)));
-}
-
 // Whether a definition that is this aggregate and nothing else is one EinSum.
 bool is_one_vertex(ast::AggregateOp op) {
   using enum ast::AggregateOp;
@@ -96,7 +87,7 @@ ExpressionBinder::ExpressionBinder(EinGraph& graph, TensorScope& tensors, LabelS
 void ExpressionBinder::bind_labels(const ast::Expression& e) {
   if (const auto* reference = std::get_if<ast::Reference>(&e.node)) {
     const auto& tensor = graph_.vertex(tensors_.get(reference->name));
-    require_rank(tensor, reference->terms.size(), reference->name.text, e.span);
+    require_rank(tensor.bound, reference->terms.size(), reference->name.text, e.span);
     for (std::size_t d = 0; d < reference->terms.size(); ++d) {
       if (const auto* label = std::get_if<ast::Identifier>(&reference->terms[d].value))
         own_labels_.add(labels_.bind(*label, tensor.bound[d], reference->name.text, d));
@@ -112,7 +103,7 @@ void ExpressionBinder::check_names(const ast::Expression& e) {
   } else if (const auto* name = std::get_if<ast::Name>(&e.node);
              name != nullptr && labels_.find(name->name) == nullptr) {
     const auto tensor = tensors_.find(name->name);
-    if (tensor) require_rank(graph_.vertex(*tensor), 0, name->name.text, e.span);
+    if (tensor) require_rank(graph_.vertex(*tensor).bound, 0, name->name.text, e.span);
     else if (!hint_for_value(name->name.text).empty()) unknown_name(name->name, e.span);
   }
   for_each_child(e, [&](const ast::Expression& child) { check_names(child); });
@@ -190,7 +181,7 @@ ScalarPtr ExpressionBinder::lower(const ast::Name& e, SourceSpan span, Draft& dr
   if (const auto* label = label_named(e.name)) return ScalarExpression::label_index(*label);
   const auto vertex = tensors_.find(e.name);
   if (!vertex) unknown_name(e.name, span);
-  require_rank(graph_.vertex(*vertex), 0, e.name.text, span);
+  require_rank(graph_.vertex(*vertex).bound, 0, e.name.text, span);
   return operand(*vertex, {}, draft);
 }
 
@@ -371,6 +362,15 @@ ScalarPtr ExpressionBinder::lower(const ast::Cast& e, SourceSpan span, Draft& dr
 void ExpressionBinder::convert(VertexId vertex, DType type, SourceSpan place) {
   require_convertible(graph_.vertex(vertex).dtype, type, place);
   graph_.set_dtype(vertex, type);
+}
+
+void require_rank(const Shape& shape, std::size_t given, const std::string& name, SourceSpan span) {
+  const auto rank = shape.rank();
+  if (rank == given) return;
+  throw Error(ErrorKind::Label,
+              name + " has " + std::to_string(rank) + (rank == 1 ? " dimension" : " dimensions") + ", but " +
+                  std::to_string(given) + (given == 1 ? " label is" : " labels are") + " given",
+              span, "write " + (rank == 0 ? name : example_reference(name, rank)));
 }
 
 void require_convertible(DType from, DType to, SourceSpan place) {

@@ -111,6 +111,9 @@ class ExpressionBinder {
   int made_ = 0;
 };
 
+/// Error{Label} where a tensor has another number of dimensions than labels are given.
+void require_rank(const Shape& shape, std::size_t given, const std::string& name, SourceSpan span);
+
 /// Error{Type} where a real type is wanted for complex numbers.
 void require_convertible(DType from, DType to, SourceSpan place);
 

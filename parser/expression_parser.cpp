@@ -353,7 +353,7 @@ std::vector<ast::Identifier> ExpressionParser::aggregate_labels(const Token& wor
   std::vector<ast::Identifier> labels;
   if (tokens_.accept_symbol("]")) return labels;
   do {
-    labels.push_back(tokens_.expect_name("a label to aggregate over"));
+    labels.push_back(tokens_.expect_label("a label to aggregate over"));
   } while (tokens_.accept_symbol(","));
   tokens_.expect_symbol("]", "after the labels of", word.text);
   return labels;

@@ -62,11 +62,14 @@ constexpr std::array kStatements = std::to_array<ForeignWord>({
     {"CALL", "a query starts with EINSUM or SELECT"},
     {"EXIT", "in the shell, .quit or Ctrl-D leaves"},
     {"EXPORT", "write COPY X TO 'x.npy'"},
+    {"FOR", "a loop is REPEAT 10 AS t { ...; ...; }"},
+    {"GRAD", "write GRADIENT OF L WITH RESPECT TO (W)"},
     {"HELP", "in the shell, .help lists the commands"},
     {"IMPORT", "write COPY X FROM 'x.npy'"},
     {"KILL", "a server has sessions to kill: eindb serve"},
     {"LIST", "SHOW TENSORS lists the tensors"},
     {"LOAD", "write COPY X FROM 'x.npy'"},
+    {"LOOP", "a loop is REPEAT 10 AS t { ...; ...; }"},
     {"MERGE", "INSERT INTO TENSOR X VALUES (key..., value) sets cells; for tables there is INSERT ... ON CONFLICT"},
     {"PRINT", "a query prints its result: EINSUM Z[i,j] = X[i,j]"},
     {"QUIT", "in the shell, .quit or Ctrl-D leaves"},
@@ -74,6 +77,7 @@ constexpr std::array kStatements = std::to_array<ForeignWord>({
     {"TRUNCATE", "DROP TENSOR drops a tensor; DELETE FROM empties a table"},
     {"UNLOAD", "write COPY X TO 'x.npy'"},
     {"USE", "name the database when the program starts, or ATTACH one for SQL"},
+    {"WHILE", "a loop is REPEAT 10 UNTIL loss < 0.1 { ...; ...; }"},
 });
 
 constexpr std::array kOperators = std::to_array<ForeignWord>({

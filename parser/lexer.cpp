@@ -26,8 +26,8 @@ std::string hint_for(char32_t c) {
     case '|': return "write OR";
     case '!': return "write NOT, or != for not equal";
     case '~': return "write NOT";
-    case '{':
-    case '}': return "labels stand in brackets: X[i,j]";
+    case '{': return "labels stand in brackets: X[i,j]";
+    case '}': return "labels stand in brackets: X[i,j]; no '{' of a loop is open here";
     case '`': return "names are quoted with \"";
     case ':': return "a whole dimension takes a label, X[i,j]; an extent follows its label, i 10; parameters are $1";
     case '?': return "parameters are written $1; a condition is CASE WHEN x > 0 THEN a ELSE b END";
@@ -91,6 +91,7 @@ Token Lexer::next() {
   if (std::find(kPairs.begin(), kPairs.end(), text_.substr(offset_, 2)) != kPairs.end())
     return take(Token::Kind::Symbol, 2);
   if (std::string_view("()[],=<>+-*/%^.").find(c) != std::string_view::npos) return take(Token::Kind::Symbol, 1);
+  if (braces_ && (c == '{' || c == '}')) return take(Token::Kind::Symbol, 1);
   const auto pair = text_.substr(offset_, 2);
   if (pair == ":=") fail("unexpected ':='", {offset_, offset_ + 2}, "write =");
   if (pair == "::") fail("unexpected '::'", {offset_, offset_ + 2}, "write CAST(x AS FLOAT32)");

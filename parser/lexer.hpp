@@ -16,6 +16,9 @@ class Lexer {
  public:
   explicit Lexer(std::string_view text, std::size_t offset = 0) : text_(text), offset_(offset) {}
 
+  /// From here on braces are symbols: in the head of a loop. Elsewhere no token has them.
+  void allow_braces() { braces_ = true; }
+
   /// The next token. A semicolon, like the end of the text, gives End, again and again. Throws Error{Syntax} for a
   /// character that no token has, an unterminated string, name or comment, and a malformed number.
   Token next();
@@ -32,6 +35,7 @@ class Lexer {
 
   std::string_view text_;
   std::size_t offset_;
+  bool braces_ = false;
 };
 
 /// The value of a String or QuotedWord: without its quotes, doubled quotes made single.

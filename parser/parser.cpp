@@ -14,6 +14,7 @@
 #include "parser/foreign_words.hpp"
 #include "parser/lexer.hpp"
 #include "parser/query_parser.hpp"
+#include "parser/repeat_parser.hpp"
 #include "parser/sql_parser.hpp"
 #include "parser/sql_scanner.hpp"
 #include "parser/statement_parsers.hpp"
@@ -26,7 +27,11 @@ namespace {
 using statement_parsers::Node;
 using StatementParser = Node (*)(TokenStream&);
 
-Node query(TokenStream& tokens) { return parse_query(tokens); }
+Node query(TokenStream& tokens) {
+  auto query = parse_query_or_update(tokens);
+  if (std::holds_alternative<ast::Updates>(query.body)) return ast::UpdateTensor{std::move(query)};
+  return query;
+}
 
 // The number of a parameter "$12"; 0 for anything else.
 std::size_t parameter_number(std::string_view text) {
@@ -57,6 +62,32 @@ std::size_t parameters_of_tokens(std::string_view text) {
   return highest;
 }
 
+std::string_view part_of(std::string_view text, SourceSpan span) {
+  return text.substr(span.begin, span.end - span.begin);
+}
+
+const ast::Sql* sql_of(const ast::Statement& statement) {
+  if (const auto* create = std::get_if<ast::CreateTensor>(&statement.node))
+    return std::get_if<ast::Sql>(&create->source);
+  if (const auto* copy = std::get_if<ast::CopyTo>(&statement.node)) return std::get_if<ast::Sql>(&copy->source);
+  return std::get_if<ast::Sql>(&statement.node);
+}
+
+std::size_t highest_parameter(const ast::Statement& statement, std::string_view text) {
+  if (const auto* loop = std::get_if<ast::Repeat>(&statement.node)) {
+    auto highest = parameters_of_tokens(part_of(text, {statement.span.begin, loop->body.front().span.begin}));
+    for (const auto& inner : loop->body) highest = std::max(highest, highest_parameter(inner, text));
+    return highest;
+  }
+  const auto own = part_of(text, statement.span);
+  // SQL takes X[$1] for a name, and our lexer ends at what only SQL has: either may see what the other does not.
+  auto highest = std::max(parameters_of_sql(own), parameters_of_tokens(own));
+  if (const auto* sql = sql_of(statement))
+    for (const auto& embedded : sql->queries)
+      highest = std::max(highest, parameters_of_tokens(part_of(text, embedded.query.span)));
+  return highest;
+}
+
 struct OwnStatement {
   std::string_view word;
   StatementParser parse;
@@ -65,6 +96,8 @@ struct OwnStatement {
 /// Statements that their first word tells from SQL.
 constexpr std::array kOwnStatements = {
     OwnStatement{"EINSUM", query},
+    OwnStatement{"GRADIENT", query},
+    OwnStatement{"JVP", query},
     OwnStatement{"SHOW", statement_parsers::show},
     OwnStatement{"DRAIN", statement_parsers::drain},
     OwnStatement{"DESCRIBE", statement_parsers::describe},
@@ -84,7 +117,7 @@ constexpr std::array kOwnStatements = {
 constexpr std::array kCreateStatements = {
     OwnStatement{"TENSOR", statement_parsers::create_tensor},
     OwnStatement{"MACRO", statement_parsers::create_macro},
-    OwnStatement{"OR", statement_parsers::create_macro},
+    OwnStatement{"OR", statement_parsers::create_or_replace},
     OwnStatement{"USER", statement_parsers::create_user},
     OwnStatement{"TABLE", nullptr},
     OwnStatement{"INDEX", nullptr},
@@ -115,7 +148,8 @@ constexpr std::array<std::string_view, 15> kSqlStatements = {
     "DETACH", "ANALYZE", "REINDEX", "SAVEPOINT", "RELEASE", "VACUUM", "WITH",
 };
 /// First words that are neither in kOwnStatements nor in kSqlStatements.
-constexpr std::array<std::string_view, 6> kSharedWords = {"CREATE", "DROP", "ALTER", "EXPLAIN", "PREPARE", "ROLLBACK"};
+constexpr std::array<std::string_view, 7> kSharedWords = {"CREATE",  "DROP",     "ALTER", "EXPLAIN",
+                                                          "PREPARE", "ROLLBACK", "REPEAT"};
 
 /// The first words of a statement, enough to tell whose it is.
 using Words = std::array<SqlToken, 4>;
@@ -151,6 +185,7 @@ std::string found_text(const SqlToken& token) {
   if (definition) candidates.clear();
   constexpr const char* kQueryForm = "a query starts with EINSUM or SELECT: EINSUM Z[i,k] = SUM(X[i,j] * Y[j,k])";
   auto hint = definition ? "" : hint_for_statement(words[0].text);
+  if (words[0].is_symbol('}')) hint = "no '{' of a loop is open here";
   if (!hint.empty()) candidates.clear();
   fail_unknown(words[0], "a statement", candidates, hint.empty() ? kQueryForm : hint);
 }
@@ -177,6 +212,10 @@ StatementParser find_second(const Words& words, const std::array<OwnStatement, N
 /// EXPLAIN is ours but before the statements of SQL.
 bool explains_query(const Words& words, SqlScanner after_explain) {
   if (words[1].is_word("WITH")) return starts_query(after_explain);
+  if (words[1].is_word("UPDATE")) {
+    after_explain.next();
+    return starts_tensor_update(after_explain);
+  }
   if (words[2].is_word("TENSOR")) return true;
   for (const auto word : kSqlStatements)
     if (words[1].is_word(word) && !words[1].is_word("ANALYZE")) return false;
@@ -210,13 +249,14 @@ StatementParser find_parser(const Words& words, std::string_view text) {
   if (first.is_word("EXPLAIN"))
     return explains_query(words, SqlScanner(text, first.span.end)) ? statement_parsers::explain : nullptr;
   if (inserts_into_tensor(words)) return statement_parsers::insert_into_tensor;
+  if (first.is_word("UPDATE") && starts_tensor_update(SqlScanner(text, first.span.end))) return query;
   if (first.is_word("ROLLBACK")) return rolls_back_to_savepoint(words) ? nullptr : statement_parsers::rollback;
   for (const auto sql : kSqlStatements)
     if (first.is_word(sql)) return nullptr;
   fail_unknown_statement(words);
 }
 
-ast::Statement parse_at(std::string_view text, std::size_t begin);
+ast::Statement parse_at(std::string_view text, std::size_t begin, const EnclosingLoops* loops = nullptr);
 
 bool holds_password(const ast::Statement& statement) {
   return std::holds_alternative<ast::CreateUser>(statement.node) ||
@@ -241,13 +281,19 @@ ast::Prepare parse_prepare(TokenStream& tokens) {
   return prepare;
 }
 
+ast::Statement parse_in_loop(std::string_view text, std::size_t begin, const EnclosingLoops& loops);
+
 /// The statement whose first token is at or after `begin`; what follows it is not looked at.
-ast::Statement parse_at(std::string_view text, std::size_t begin) {
+ast::Statement parse_at(std::string_view text, std::size_t begin, const EnclosingLoops* loops) {
   const auto words = leading_words(text, begin);
   const auto first = words[0].span.begin;
   if (words[0].kind == SqlToken::Kind::End || words[0].is_symbol(';')) return {ast::Empty{}, {first, first}};
-  TokenStream tokens(text, first);
+  TokenStream tokens(text, first, loops);
   if (words[0].kind == SqlToken::Kind::Unterminated) tokens.peek();  // throws
+  if (words[0].is_word("REPEAT")) {
+    auto repeat = parse_repeat(tokens, parse_in_loop);
+    return {std::move(repeat), tokens.span_from(first)};
+  }
   if (words[0].is_word("PREPARE")) {
     auto prepare = parse_prepare(tokens);
     return {std::move(prepare), tokens.span_from(first)};
@@ -256,7 +302,7 @@ ast::Statement parse_at(std::string_view text, std::size_t begin) {
     auto node = parse(tokens);
     return {std::move(node), tokens.span_from(first)};
   }
-  auto sql = parse_sql(text, first, SqlExtent::ToSemicolon);
+  auto sql = parse_sql(text, first, SqlExtent::ToSemicolon, loops);
   const auto span = sql.span;
   return {std::move(sql), span};
 }
@@ -271,6 +317,8 @@ StatementEnding ending_of(const ast::Statement& statement) {
   if (holds_password(statement)) return StatementEnding::Password;
   const auto* const create = std::get_if<ast::CreateTensor>(&statement.node);
   const bool expression = std::holds_alternative<ast::Query>(statement.node) ||
+                          std::holds_alternative<ast::CreateTensors>(statement.node) ||
+                          std::holds_alternative<ast::UpdateTensor>(statement.node) ||
                           std::holds_alternative<ast::Explain>(statement.node) ||
                           std::holds_alternative<ast::CreateMacro>(statement.node) ||
                           (create != nullptr && std::holds_alternative<ast::Query>(create->source));
@@ -278,8 +326,8 @@ StatementEnding ending_of(const ast::Statement& statement) {
 }
 
 /// Words after a whole statement: options without parentheses, DESCRIBE TENSOR X, EXECUTE p 1.
-std::string hint_after_statement(TokenStream& tokens) {
-  TokenStream first(tokens.text());
+std::string hint_after_statement(std::string_view text, std::size_t begin) {
+  TokenStream first(text, begin);
   if (first.at_word("COPY")) return "options stand in parentheses: (FORMAT csv, HEADER on)";
   if (first.at_word("EXECUTE")) return "arguments stand in parentheses: EXECUTE name(1, 2)";
   if (first.at_word("DESCRIBE") || first.at_word("DESC"))
@@ -287,20 +335,30 @@ std::string hint_after_statement(TokenStream& tokens) {
   return {};
 }
 
-/// Only space, comments and semicolons may follow what ended at `end`.
-void expect_end(std::string_view text, std::size_t end, StatementEnding ending) {
-  TokenStream tokens(text, end);
+/// Only space, comments and semicolons may follow what stands at `statement`.
+void expect_end(std::string_view text, SourceSpan statement, StatementEnding ending) {
+  TokenStream tokens(text, statement.end);
   if (ending == StatementEnding::Password) tokens.conceal();
   if (!tokens.at(Token::Kind::End)) {
     if (ending == StatementEnding::Expression)
       tokens.fail_expected("an operator or the end of the statement", hint_after_expression(tokens));
-    tokens.fail_expected("the end of the statement", hint_after_statement(tokens));
+    tokens.fail_expected("the end of the statement", hint_after_statement(text, statement.begin));
   }
   SqlScanner scanner(text, tokens.begin());
   auto next = scanner.next();
   while (next.is_symbol(';')) next = scanner.next();
   if (next.kind != SqlToken::Kind::End)
     throw Error(ErrorKind::Syntax, "one statement at a time: another follows the semicolon", next.span);
+}
+
+ast::Statement parse_in_loop(std::string_view text, std::size_t begin, const EnclosingLoops& loops) {
+  auto statement = parse_at(text, begin, &loops);
+  if (holds_password(statement)) {
+    throw Error(ErrorKind::Syntax, "a statement with a password inside of a loop: the text of a loop is kept",
+                SourceSpan{begin, begin}, "run it by itself");
+  }
+  if (!std::holds_alternative<ast::Repeat>(statement.node)) expect_end(text, statement.span, ending_of(statement));
+  return statement;
 }
 
 void check_text(std::string_view text) {
@@ -315,7 +373,7 @@ void check_text(std::string_view text) {
 ast::Statement parse_statement(std::string_view text) {
   check_text(text);
   auto statement = parse_at(text, 0);
-  expect_end(text, statement.span.end, ending_of(statement));
+  expect_end(text, statement.span, ending_of(statement));
   return statement;
 }
 
@@ -323,7 +381,7 @@ ast::Query parse_query(std::string_view text) {
   check_text(text);
   TokenStream tokens(text);
   auto query = parse_query(tokens);
-  expect_end(text, tokens.last_end(), StatementEnding::Expression);
+  expect_end(text, query.span, StatementEnding::Expression);
   return query;
 }
 
@@ -331,24 +389,10 @@ ast::Expression parse_expression(std::string_view text) {
   check_text(text);
   TokenStream tokens(text);
   auto expression = parse_expression(tokens);
-  expect_end(text, tokens.last_end(), StatementEnding::Expression);
+  expect_end(text, expression.span, StatementEnding::Expression);
   return expression;
 }
 
-std::size_t count_parameters(std::string_view text) {
-  const auto statement = parse_statement(text);
-  // SQL takes X[$1] for a name, and our lexer ends at what only SQL has: either may see what the other does not.
-  auto highest = std::max(parameters_of_sql(text), parameters_of_tokens(text));
-  const auto* sql = std::get_if<ast::Sql>(&statement.node);
-  if (const auto* create = std::get_if<ast::CreateTensor>(&statement.node))
-    sql = std::get_if<ast::Sql>(&create->source);
-  if (const auto* copy = std::get_if<ast::CopyTo>(&statement.node)) sql = std::get_if<ast::Sql>(&copy->source);
-  if (sql == nullptr) return highest;
-  for (const auto& embedded : sql->queries) {
-    const auto span = embedded.query.span;
-    highest = std::max(highest, parameters_of_tokens(text.substr(span.begin, span.end - span.begin)));
-  }
-  return highest;
-}
+std::size_t count_parameters(std::string_view text) { return highest_parameter(parse_statement(text), text); }
 
 }  // namespace eindb

@@ -1,12 +1,16 @@
 #include "parser/query_parser.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <string>
 #include <utility>
 
 #include "common/error.hpp"
+#include "parser/derivative_parser.hpp"
+#include "parser/distinct_names.hpp"
 #include "parser/expression_parser.hpp"
+#include "parser/query_results.hpp"
 #include "parser/subscript_parser.hpp"
 
 namespace eindb {
@@ -18,6 +22,15 @@ bool starts_head(SqlScanner ahead) {
   const auto next = ahead.next();
   const bool named = name.kind == SqlToken::Kind::Word || name.kind == SqlToken::Kind::Quoted;
   return named && !next.text.empty() && (next.text.front() == '[' || next.text.front() == '=');
+}
+
+/// After GRADIENT OF: "L[", "L =" or "L WITH". SQL might have a table gradient that it calls of.
+bool names_derived(SqlScanner ahead) {
+  ahead.next();
+  ahead.next();
+  if (starts_head(ahead)) return true;
+  ahead.next();
+  return ahead.next().is_word("WITH");
 }
 
 /// Where a definition's name is expected: EINSUM('ij,jk', X, Y) and EINSUM ij,jk->ik (X, Y) are habits from NumPy.
@@ -43,30 +56,26 @@ ast::Definition parse_head(TokenStream& tokens) {
   return definition;
 }
 
-ast::Definition parse_definition(TokenStream& tokens) {
-  auto definition = parse_head(tokens);
-  if (!tokens.accept_symbol("=")) {
-    const auto head = tokens.text().substr(definition.head_span.begin, tokens.last_end() - definition.head_span.begin);
-    const bool bare = definition.labels.empty();
-    const bool subscripts = bare && (tokens.at_symbol(",") || tokens.at_symbol("-") || definition.name.quoted);
-    tokens.fail_expected((bare ? "'[' or '=' after " : "'=' after ") + std::string(head.substr(0, 40)),
-                         subscripts ? kSubscriptForm
-                                    : "a query names its result, labels in brackets: "
-                                      "EINSUM Z[i,k] = SUM(X[i,j] * Y[j,k])");
-  }
-  definition.expression = parse_expression(tokens);
-  definition.span = tokens.span_from(definition.head_span.begin);
-  return definition;
+/// A word that starts what follows WITH's items, and no name of a definition.
+bool at_body(TokenStream& tokens, std::string_view word) {
+  return tokens.at_word(word) && !starts_head(SqlScanner(tokens.text(), tokens.begin()));
+}
+
+ast::WithItem parse_with_item(TokenStream& tokens) {
+  for (const auto* word : {"EINSUM", "UPDATE"})
+    if (at_body(tokens, word))
+      tokens.fail_expected("a definition after the comma", "remove the comma before " + std::string(word));
+  if (!starts_derivative(SqlScanner(tokens.text(), tokens.begin()))) return parse_definition(tokens);
+  if (tokens.at_word("JVP")) return parse_jvp(tokens);
+  return parse_gradient(tokens);
 }
 
 std::vector<ast::WithItem> parse_with(TokenStream& tokens) {
-  std::vector<ast::WithItem> definitions;
+  std::vector<ast::WithItem> items;
   do {
-    if (tokens.at_word("EINSUM") && !starts_head(SqlScanner(tokens.text(), tokens.begin())))
-      tokens.fail_expected("a definition after the comma", "remove the comma before EINSUM");
-    definitions.push_back(parse_definition(tokens));
+    items.push_back(parse_with_item(tokens));
   } while (tokens.accept_symbol(","));
-  return definitions;
+  return items;
 }
 
 ast::Identifier parse_operand(TokenStream& tokens) {
@@ -89,6 +98,41 @@ ast::Subscripts parse_subscript_body(TokenStream& tokens) {
   } while (tokens.accept_symbol(","));
   tokens.expect_symbol(")", "after the operands");
   return subscripts;
+}
+
+/// EINSUM (Q, R), from the parenthesis on.
+ast::ResultNames parse_result_names(TokenStream& tokens) {
+  ast::ResultNames results;
+  const auto begin = tokens.begin();
+  tokens.take();
+  if (tokens.at(Token::Kind::String)) tokens.fail_expected("the name of a result", kSubscriptForm);
+  DistinctNames distinct("result");
+  do {
+    results.names.push_back(distinct.add(tokens.expect_name("the name of a result")));
+  } while (tokens.accept_symbol(","));
+  if (!tokens.at_symbol(")"))
+    tokens.fail_expected("',' or ')' after the results",
+                         tokens.at_symbol("[") ? "results are names alone, of definitions in WITH" : kSubscriptForm);
+  tokens.take();
+  results.span = tokens.span_from(begin);
+  return results;
+}
+
+/// From the word UPDATE on.
+ast::Updates parse_updates(TokenStream& tokens) {
+  ast::Updates updates;
+  const auto begin = tokens.begin();
+  tokens.take();
+  tokens.expect_word("TENSOR", "after UPDATE");
+  if (!tokens.at_name())
+    tokens.fail_expected("the name of the tensor", "as in UPDATE TENSOR W[i,j] = W[i,j] - 0.1 * dW[i,j]");
+  DistinctNames distinct("tensor");
+  do {
+    updates.definitions.push_back(parse_definition(tokens));
+    distinct.add(updates.definitions.back().name);
+  } while (tokens.accept_symbol(","));
+  updates.span = tokens.span_from(begin);
+  return updates;
 }
 
 std::size_t parse_position(TokenStream& tokens) {
@@ -144,54 +188,126 @@ ast::PathClause parse_path(TokenStream& tokens) {
   return path;
 }
 
-}  // namespace
-
-bool starts_query(SqlScanner ahead) {
-  const auto first = ahead.next();
-  if (first.is_word("WITH")) return starts_head(ahead);
-  if (!first.is_word("EINSUM")) return false;
-  if (starts_head(ahead)) return true;
-  const auto second = ahead.next();
-  return second.kind == SqlToken::Kind::Quoted && second.text.front() == '\'';
+decltype(ast::Query::body) parse_einsum(TokenStream& tokens) {
+  tokens.take();
+  if (tokens.at(Token::Kind::String)) return parse_subscript_body(tokens);
+  if (tokens.at_symbol("(")) return parse_result_names(tokens);
+  return parse_definition(tokens);
 }
 
-ast::Query parse_query(TokenStream& tokens) {
+[[noreturn]] void fail_without_body(TokenStream& tokens, const std::vector<ast::WithItem>& with) {
+  const bool definition = with.empty() || std::holds_alternative<ast::Definition>(with.back());
+  auto hint = nearest_word_hint(tokens.peek().text, {"EINSUM", "GRADIENT"});
+  if (tokens.at(Token::Kind::End)) {
+    hint = definition ? "definitions and their query are one statement, without a semicolon between"
+                      : "a derivative that is the query itself has no comma, or no WITH, before it";
+  }
+  if (tokens.at_word("UPDATE")) hint = "UPDATE TENSOR is a statement of its own, and no part of another";
+  tokens.fail_expected("',' or EINSUM after a definition", hint.empty() ? hint_after_expression(tokens) : hint);
+}
+
+decltype(ast::Query::body) parse_body(TokenStream& tokens, const std::vector<ast::WithItem>& with) {
+  if (tokens.at_word("EINSUM")) return parse_einsum(tokens);
+  if (tokens.at_word("GRADIENT")) return parse_gradient(tokens);
+  if (tokens.at_word("JVP")) return parse_jvp(tokens);
+  if (with.empty()) tokens.expect_word("EINSUM", "and a query");
+  fail_without_body(tokens, with);
+}
+
+enum class Bodies : std::uint8_t { OfQueries, OfUpdatesToo };
+
+ast::Query parse_query(TokenStream& tokens, Bodies bodies) {
   ast::Query query;
   const auto begin = tokens.begin();
-  const bool with = tokens.accept_word("WITH");
-  if (with) query.with = parse_with(tokens);
-  if (with && !tokens.at_word("EINSUM")) {
-    auto hint = nearest_word_hint(tokens.peek().text, {"EINSUM"});
-    if (tokens.at(Token::Kind::End))
-      hint = "definitions and their query are one statement, without a semicolon between";
-    tokens.fail_expected("',' or EINSUM after a definition", hint.empty() ? hint_after_expression(tokens) : hint);
-  }
-  tokens.expect_word("EINSUM", "and a query");
-  if (tokens.at(Token::Kind::String)) query.body = parse_subscript_body(tokens);
-  else query.body = parse_definition(tokens);
+  if (tokens.accept_word("WITH")) query.with = parse_with(tokens);
+  if (bodies == Bodies::OfUpdatesToo && tokens.at_word("UPDATE")) query.body = parse_updates(tokens);
+  else query.body = parse_body(tokens, query.with);
   if (tokens.at_word("USING")) query.path = parse_path(tokens);
   query.span = tokens.span_from(begin);
   return query;
+}
+
+}  // namespace
+
+bool starts_query(SqlScanner ahead) {
+  auto second = ahead;
+  const auto first = second.next();
+  if (first.is_word("WITH")) return starts_head(second) || starts_derivative(second);
+  if (starts_derivative(ahead)) return names_derived(ahead);
+  if (!first.is_word("EINSUM")) return false;
+  if (starts_head(second)) return true;
+  const auto next = second.next();
+  return next.is_symbol('(') || (next.kind == SqlToken::Kind::Quoted && next.text.front() == '\'');
+}
+
+bool starts_tensor_update(SqlScanner after_update) {
+  if (!after_update.next().is_word("TENSOR")) return false;
+  constexpr std::array<std::string_view, 4> kAfterTable = {"SET", "AS", "INDEXED", "NOT"};
+  const auto name = after_update.next();
+  const bool end = name.kind == SqlToken::Kind::End || name.is_symbol(';');
+  const bool named = name.kind == SqlToken::Kind::Word || name.kind == SqlToken::Kind::Quoted;
+  return end ||
+         (named && std::none_of(kAfterTable.begin(), kAfterTable.end(), [&](auto word) { return name.is_word(word); }));
+}
+
+ast::Definition parse_definition(TokenStream& tokens) {
+  auto definition = parse_head(tokens);
+  if (!tokens.accept_symbol("=")) {
+    const auto head = tokens.text().substr(definition.head_span.begin, tokens.last_end() - definition.head_span.begin);
+    const bool bare = definition.labels.empty();
+    const bool subscripts = bare && (tokens.at_symbol(",") || tokens.at_symbol("-") || definition.name.quoted);
+    tokens.fail_expected((bare ? "'[' or '=' after " : "'=' after ") + std::string(head.substr(0, 40)),
+                         subscripts ? kSubscriptForm
+                                    : "a query names its result, labels in brackets: "
+                                      "EINSUM Z[i,k] = SUM(X[i,j] * Y[j,k])");
+  }
+  definition.expression = parse_expression(tokens);
+  definition.span = tokens.span_from(definition.head_span.begin);
+  return definition;
+}
+
+ast::Query parse_query(TokenStream& tokens) { return parse_query(tokens, Bodies::OfQueries); }
+
+ast::Query parse_query_or_update(TokenStream& tokens) { return parse_query(tokens, Bodies::OfUpdatesToo); }
+
+ast::Query parse_query_of_one(TokenStream& tokens, std::string_view where) {
+  auto query = parse_query(tokens);
+  const auto names = result_names(query);
+  if (names.size() == 1) return query;
+  throw Error(ErrorKind::Syntax,
+              std::string(where) + " takes one result, but the query has " + std::to_string(names.size()), query.span,
+              "take one of them by its name: WITH ... EINSUM (" + names.front() + ")");
 }
 
 ast::Dimension parse_dimension(TokenStream& tokens, ExtentRule rule) {
   ast::Dimension dimension;
   const auto begin = tokens.begin();
   constexpr const char* kForm = "a dimension is a label and its extent: (i 1000, j 2000)";
-  if (!tokens.at_name()) tokens.fail_expected("a label", rule == ExtentRule::Required ? kForm : "");
-  dimension.label = tokens.expect_name("a label");
-  if (tokens.at(Token::Kind::Parameter)) {
-    const auto span = tokens.peek().span;
-    dimension.extent = ast::Extent{parse_parameter(tokens), span};
-  } else if (tokens.at(Token::Kind::Integer) || rule == ExtentRule::Required) {
-    const auto extent_begin = tokens.begin();
-    if (!tokens.at(Token::Kind::Integer))
-      tokens.fail_expected("the extent of the label " + dimension.label.text + ", a whole number from 0 on", kForm);
-    const auto value = parse_whole(tokens, "the extent of the label " + dimension.label.text, 0);
-    dimension.extent = ast::Extent{ast::Integer{value}, tokens.span_from(extent_begin)};
+  constexpr const char* kHead = "a head has labels alone; for one index, CASE WHEN i = 3 THEN ... ELSE ... END";
+  if (!tokens.at_name()) {
+    const bool index = tokens.at(Token::Kind::Integer) || tokens.at(Token::Kind::Parameter);
+    tokens.fail_expected("a label", rule == ExtentRule::Required ? kForm : index ? kHead : "");
   }
+  dimension.label = tokens.expect_label("a label");
+  const auto what = "the extent of the label " + dimension.label.text;
+  if (at_extent(tokens)) dimension.extent = parse_extent(tokens, what, 0);
+  else if (rule == ExtentRule::Required) tokens.fail_expected(what + ", a whole number from 0 on", kForm);
   dimension.span = tokens.span_from(begin);
   return dimension;
+}
+
+bool at_extent(TokenStream& tokens) {
+  return tokens.at(Token::Kind::Parameter) || tokens.at(Token::Kind::Integer) || tokens.at_loop_variable();
+}
+
+ast::Extent parse_extent(TokenStream& tokens, std::string_view what, std::int64_t least) {
+  ast::Extent extent;
+  const auto begin = tokens.begin();
+  if (tokens.at(Token::Kind::Parameter)) extent.value = parse_parameter(tokens);
+  else if (tokens.at_loop_variable()) extent.value = tokens.expect_name(what);
+  else extent.value = ast::Integer{parse_whole(tokens, what, least)};
+  extent.span = tokens.span_from(begin);
+  return extent;
 }
 
 std::int64_t parse_whole(TokenStream& tokens, std::string_view what, std::int64_t least) {

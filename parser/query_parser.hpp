@@ -10,12 +10,28 @@
 
 namespace eindb {
 
-/// Whether a query of ours starts at the scanner's next token, `EINSUM ...` or `WITH x[i] = ...`, as against SQL, which
-/// may use EINSUM as a name and has its own WITH. Also true for queries with mistakes further on.
+/// Whether a query of ours starts at the scanner's next token, `EINSUM ...`, `GRADIENT OF ...`, `JVP OF ...` or
+/// `WITH x[i] = ...`, as against SQL, which may use these words as names and has its own WITH. Also true for queries
+/// with mistakes further on.
 bool starts_query(SqlScanner ahead);
+/// Whether what follows UPDATE is a TENSOR and its new value, as against SQL, which may have a table of this name.
+bool starts_tensor_update(SqlScanner after_update);
 
-/// [WITH definitions] EINSUM definition | 'subscripts' (operands) [USING PATH ...]. Stops before what follows.
+/// [WITH items] EINSUM definition | 'subscripts' (operands) | (names), or GRADIENT OF ..., or JVP OF ...
+/// [USING PATH ...]. Stops before what follows.
 ast::Query parse_query(TokenStream& tokens);
+/// The same, or [WITH items] UPDATE TENSOR definition, definition, ... [USING PATH ...].
+ast::Query parse_query_or_update(TokenStream& tokens);
+/// The same as parse_query, where only one result has a place; `where` is for the message: "a file".
+ast::Query parse_query_of_one(TokenStream& tokens, std::string_view where);
+
+/// Z[i,k] = expression.
+ast::Definition parse_definition(TokenStream& tokens);
+
+/// At a whole number, $1 or the variable of a loop around the statement.
+bool at_extent(TokenStream& tokens);
+/// One of these; a number from `least` to 2^63-1.
+ast::Extent parse_extent(TokenStream& tokens, std::string_view what, std::int64_t least);
 
 /// "i 1000" with its extent, which is optional in the head of a definition.
 enum class ExtentRule : std::uint8_t { Optional, Required };

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 
@@ -54,7 +56,8 @@ ast::Query parse_explained(TokenStream& tokens) {
     tokens.expect_symbol(")", "after the query");
     return query;
   }
-  if (!tokens.at_word("EINSUM") && !tokens.at_word("WITH")) {
+  constexpr std::array<std::string_view, 5> kQueries = {"EINSUM", "WITH", "GRADIENT", "JVP", "UPDATE"};
+  if (std::none_of(kQueries.begin(), kQueries.end(), [&](auto word) { return tokens.at_word(word); })) {
     auto hint = nearest_word_hint(tokens.peek().text, {"EINSUM", "WITH", "ANALYZE"});
     if (tokens.at_word("FORMAT") || tokens.at_word("JSON") || tokens.at_word("DOT") || tokens.at_word("VERBOSE"))
       hint = "options stand in parentheses: EXPLAIN (ANALYZE, FORMAT json) EINSUM ...";
@@ -63,7 +66,7 @@ ast::Query parse_explained(TokenStream& tokens) {
     tokens.fail_expected("a query after EXPLAIN: EINSUM or WITH",
                          hint.empty() ? "EXPLAIN QUERY PLAN is for SQL" : hint);
   }
-  return parse_query(tokens);
+  return parse_query_or_update(tokens);
 }
 
 std::variant<ast::Expression, ast::Literal, ast::Null> parse_execute_argument(TokenStream& tokens) {
@@ -213,7 +216,6 @@ Node create_macro(TokenStream& tokens) {
   if (tokens.accept_word("OR")) {
     tokens.expect_word("REPLACE", "after OR");
     macro.or_replace = true;
-    if (tokens.at_word("TENSOR")) tokens.fail_expected("MACRO after REPLACE", "DROP TENSOR IF EXISTS it first");
   }
   tokens.expect_word("MACRO", macro.or_replace ? "after REPLACE" : "after CREATE");
   macro.if_not_exists = accept_if_not_exists(tokens);

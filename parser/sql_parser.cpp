@@ -9,10 +9,10 @@ namespace eindb {
 namespace {
 
 /// The query between the '(' at `span.begin` and its ')'.
-ast::EmbeddedQuery parse_embedded(std::string_view statement, SourceSpan parenthesis) {
-  TokenStream tokens(statement, parenthesis.end);
+ast::EmbeddedQuery parse_embedded(std::string_view statement, SourceSpan parenthesis, const EnclosingLoops* loops) {
+  TokenStream tokens(statement, parenthesis.end, loops);
   ast::EmbeddedQuery embedded;
-  embedded.query = parse_query(tokens);
+  embedded.query = parse_query_of_one(tokens, "a query inside of SQL");
   tokens.expect_symbol(")", "after the query");
   embedded.span = tokens.span_from(parenthesis.begin);
   return embedded;
@@ -28,7 +28,7 @@ ast::EmbeddedQuery parse_embedded(std::string_view statement, SourceSpan parenth
 
 }  // namespace
 
-ast::Sql parse_sql(std::string_view statement, std::size_t begin, SqlExtent extent) {
+ast::Sql parse_sql(std::string_view statement, std::size_t begin, SqlExtent extent, const EnclosingLoops* loops) {
   ast::Sql sql;
   sql.span = {begin, begin};
   SqlScanner scanner(statement, begin);
@@ -38,7 +38,7 @@ ast::Sql parse_sql(std::string_view statement, std::size_t begin, SqlExtent exte
     if (token.kind == SqlToken::Kind::Unterminated) fail_unterminated(token);
     if (statement_end.ends_with(token)) break;
     if (token.is_symbol('(') && starts_query(scanner)) {
-      sql.queries.push_back(parse_embedded(statement, token.span));
+      sql.queries.push_back(parse_embedded(statement, token.span, loops));
       sql.span.end = sql.queries.back().span.end;
       scanner.skip_to(sql.span.end);
       continue;

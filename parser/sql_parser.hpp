@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "parser/ast.hpp"
+#include "parser/enclosing_loops.hpp"
 
 namespace eindb {
 
@@ -12,8 +13,8 @@ namespace eindb {
 enum class SqlExtent : std::uint8_t { ToSemicolon, ToParenthesis };
 
 /// Takes SQL from `begin` on as it is, and parses the queries in parentheses within. The span stops after its last
-/// token: before the semicolon, if there is one. Throws Error{Syntax} for an unterminated quote or comment and for a
-/// mistake in a query; SQLite finds all others.
-ast::Sql parse_sql(std::string_view statement, std::size_t begin, SqlExtent extent);
+/// token: before the semicolon, if there is one. `loops` are those around the statement, or null. Throws Error{Syntax}
+/// for an unterminated quote or comment and for a mistake in a query; SQLite finds all others.
+ast::Sql parse_sql(std::string_view statement, std::size_t begin, SqlExtent extent, const EnclosingLoops* loops);
 
 }  // namespace eindb

@@ -11,6 +11,8 @@ using Node = decltype(ast::Statement::node);
 
 // tensor_statements.cpp
 Node create_tensor(TokenStream& tokens);
+/// CREATE OR REPLACE TENSOR or MACRO.
+Node create_or_replace(TokenStream& tokens);
 Node drop_tensor(TokenStream& tokens);
 Node alter_tensor(TokenStream& tokens);
 Node describe(TokenStream& tokens);

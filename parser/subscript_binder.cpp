@@ -6,7 +6,7 @@
 
 #include "common/error.hpp"
 #include "parser/label_scope.hpp"
-#include "parser/selection_binder.hpp"
+#include "plan/selection.hpp"
 
 namespace eindb {
 namespace {

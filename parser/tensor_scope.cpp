@@ -8,7 +8,6 @@
 #include "common/nearest_name.hpp"
 
 namespace eindb {
-namespace {}  // namespace
 
 void TensorScope::define(const ast::Identifier& name, VertexId vertex) {
   if (!definitions_.emplace(to_lower(name.text), vertex).second) {
@@ -27,8 +26,27 @@ std::optional<VertexId> TensorScope::find(const ast::Identifier& name) {
   return inputs_.emplace(key, graph_.add(make_input(std::move(*tensor)))).first->second;
 }
 
+std::optional<VertexId> TensorScope::find_definition(const ast::Identifier& name) const {
+  const auto found = definitions_.find(to_lower(name.text));
+  return found == definitions_.end() ? std::nullopt : std::optional(found->second);
+}
+
 VertexId TensorScope::get(const ast::Identifier& name) {
   if (const auto vertex = find(name)) return *vertex;
+  fail_unknown(name);
+}
+
+InputTensor TensorScope::get_stored(const ast::Identifier& name) const {
+  if (find_definition(name)) {
+    throw Error(ErrorKind::DuplicateName,
+                name.text + " is a definition of this statement, and UPDATE TENSOR is about a tensor that is stored",
+                name.span, "call the definition something else");
+  }
+  if (auto tensor = names_.find_tensor(name.text)) return std::move(*tensor);
+  fail_unknown(name);
+}
+
+void TensorScope::fail_unknown(const ast::Identifier& name) const {
   if (names_.is_table(name.text)) {
     throw Error(
         ErrorKind::Type, name.text + " is a table, not a tensor", name.span,
@@ -41,6 +59,12 @@ VertexId TensorScope::get(const ast::Identifier& name) {
 
 std::vector<std::string> TensorScope::known_names() const {
   auto names = names_.tensor_names();
+  for (auto& name : definition_names()) names.push_back(std::move(name));
+  return names;
+}
+
+std::vector<std::string> TensorScope::definition_names() const {
+  std::vector<std::string> names;
   for (const auto& [definition, vertex] : definitions_) names.push_back(graph_.vertex(vertex).name);
   return names;
 }

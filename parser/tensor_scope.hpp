@@ -22,10 +22,18 @@ class TensorScope {
   std::optional<VertexId> find(const ast::Identifier& name);
   /// As find; Error{UnknownName} with the nearest name.
   VertexId get(const ast::Identifier& name);
+  /// A definition of the statement's own.
+  std::optional<VertexId> find_definition(const ast::Identifier& name) const;
+  /// A tensor of the catalog, for a new value: no vertex is made. Error{UnknownName} if there is none,
+  /// Error{DuplicateName} where a definition has its name.
+  InputTensor get_stored(const ast::Identifier& name) const;
   /// Every name that `find` finds, for suggestions.
   std::vector<std::string> known_names() const;
+  std::vector<std::string> definition_names() const;
 
  private:
+  [[noreturn]] void fail_unknown(const ast::Identifier& name) const;
+
   EinGraph& graph_;
   const NameSource& names_;
   std::map<std::string, VertexId> definitions_;

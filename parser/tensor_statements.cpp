@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "common/error.hpp"
+#include "parser/distinct_names.hpp"
 #include "parser/expression_parser.hpp"
 #include "parser/query_parser.hpp"
 #include "parser/sql_parser.hpp"
@@ -20,27 +21,33 @@ bool at_sql(TokenStream& tokens) {
   return tokens.at_word("SELECT") || tokens.at_word("VALUES") || tokens.at_word("WITH");
 }
 
-/// A query of ours or of SQL.
+/// Before a query of ours, with mistakes or not.
+void expect_query(TokenStream& tokens) {
+  const bool meant = tokens.at_word("EINSUM") || tokens.at_word("GRADIENT") || tokens.at_word("JVP");
+  if (meant || at_query(tokens)) return;
+  const auto hint = nearest_word_hint(tokens.peek().text, {"EINSUM", "WITH", "SELECT", "VALUES", "GRADIENT"});
+  tokens.fail_expected("a query: EINSUM, WITH or SELECT",
+                       hint.empty() ? "a query starts with EINSUM: EINSUM Z[i,k] = SUM(X[i,j] * Y[j,k])" : hint);
+}
+
+/// A query of ours or of SQL that gives one tensor, for `where`.
 template <class Source>
-Source parse_source(TokenStream& tokens, SqlExtent extent) {
+Source parse_source(TokenStream& tokens, SqlExtent extent, std::string_view where) {
   if (!at_query(tokens) && at_sql(tokens)) {
-    auto sql = parse_sql(tokens.text(), tokens.begin(), extent);
+    auto sql = parse_sql(tokens.text(), tokens.begin(), extent, tokens.loops());
     tokens.skip_to(sql.span.end);
     return sql;
   }
-  if (!at_query(tokens) && !tokens.at_word("EINSUM")) {
-    const auto hint = nearest_word_hint(tokens.peek().text, {"EINSUM", "WITH", "SELECT", "VALUES"});
-    tokens.fail_expected("a query: EINSUM, WITH or SELECT",
-                         hint.empty() ? "a query starts with EINSUM: EINSUM Z[i,k] = SUM(X[i,j] * Y[j,k])" : hint);
-  }
-  return parse_query(tokens);
+  expect_query(tokens);
+  return parse_query_of_one(tokens, where);
 }
 
 /// A query, in parentheses or not.
 decltype(ast::CreateTensor::source) parse_create_source(TokenStream& tokens) {
   using Source = decltype(ast::CreateTensor::source);
-  if (!tokens.accept_symbol("(")) return parse_source<Source>(tokens, SqlExtent::ToSemicolon);
-  auto source = parse_source<Source>(tokens, SqlExtent::ToParenthesis);
+  constexpr const char* kWhere = "CREATE TENSOR of one name";
+  if (!tokens.accept_symbol("(")) return parse_source<Source>(tokens, SqlExtent::ToSemicolon, kWhere);
+  auto source = parse_source<Source>(tokens, SqlExtent::ToParenthesis, kWhere);
   tokens.expect_symbol(")", "after the query");
   return source;
 }
@@ -102,6 +109,57 @@ void parse_type_and_clauses(TokenStream& tokens, ast::CreateTensor& create) {
   }
 }
 
+bool accept_or_replace(TokenStream& tokens) {
+  if (!tokens.accept_word("OR")) return false;
+  tokens.expect_word("REPLACE", "after OR");
+  return true;
+}
+
+bool accept_if_not_exists_only(TokenStream& tokens, bool or_replace) {
+  if (or_replace && tokens.at_word("IF"))
+    tokens.fail_expected("the name of the tensor", "OR REPLACE replaces what exists: leave out IF NOT EXISTS, or it");
+  return accept_if_not_exists(tokens);
+}
+
+/// The names of CREATE TENSOR (a, b), from the parenthesis on.
+std::vector<ast::Identifier> parse_created_names(TokenStream& tokens) {
+  std::vector<ast::Identifier> names;
+  DistinctNames distinct("tensor");
+  tokens.take();
+  do {
+    names.push_back(distinct.add(tokens.expect_name("the name of a tensor")));
+  } while (tokens.accept_symbol(","));
+  if (!tokens.at_symbol(")"))
+    tokens.fail_expected("',' or ')' after the name of a tensor",
+                         tokens.at(Token::Kind::Integer) || tokens.at(Token::Kind::Parameter)
+                             ? "the name of the tensor stands before its dimensions: CREATE TENSOR X (i 1000)"
+                             : "CREATE TENSOR (a, b) AS ... stores several results of a query under their names");
+  tokens.take();
+  return names;
+}
+
+/// CREATE TENSOR (a, b) [REPLICAS n] AS query, from the parenthesis on; `begun` has what stands before it.
+ast::CreateTensors create_tensors(TokenStream& tokens, const ast::CreateTensor& begun) {
+  ast::CreateTensors create;
+  create.or_replace = begun.or_replace;
+  create.if_not_exists = begun.if_not_exists;
+  create.names = parse_created_names(tokens);
+  if (tokens.at_word("REPLICAS")) create.replicas = parse_replicas(tokens);
+  if (!tokens.accept_word("AS")) {
+    const bool clause = tokens.at_name() && !at_query(tokens);
+    tokens.fail_expected("AS and a query after the names",
+                         clause ? "of several tensors each has the type of its result; ALTER TENSOR gives a partition"
+                                : "as in CREATE TENSOR (dW, dV) AS GRADIENT OF ...");
+  }
+  const bool parenthesis = tokens.accept_symbol("(");
+  if (!at_query(tokens) && at_sql(tokens))
+    tokens.fail_expected("a query of EINSUM, GRADIENT or JVP", "rows of SQL make one tensor: CREATE TENSOR X (...) AS");
+  expect_query(tokens);
+  create.query = parse_query(tokens);
+  if (parenthesis) tokens.expect_symbol(")", "after the query");
+  return create;
+}
+
 /// What the parts of CREATE TENSOR demand of each other.
 void check_create(TokenStream& tokens, const ast::CreateTensor& create, SourceSpan dimensions) {
   const bool from_query = std::holds_alternative<ast::Query>(create.source);
@@ -154,11 +212,23 @@ Copy with_path(TokenStream& tokens, Copy copy) {
 
 }  // namespace
 
+Node create_or_replace(TokenStream& tokens) {
+  auto ahead = tokens;
+  ahead.take();
+  ahead.take();
+  ahead.expect_word("REPLACE", "after OR");
+  if (ahead.at_word("TENSOR")) return create_tensor(tokens);
+  if (ahead.at_word("MACRO")) return create_macro(tokens);
+  ahead.fail_expected("TENSOR or MACRO after REPLACE", nearest_word_hint(ahead.peek().text, {"TENSOR", "MACRO"}));
+}
+
 Node create_tensor(TokenStream& tokens) {
   ast::CreateTensor create;
   tokens.take();
-  tokens.expect_word("TENSOR", "after CREATE");
-  create.if_not_exists = accept_if_not_exists(tokens);
+  create.or_replace = accept_or_replace(tokens);
+  tokens.expect_word("TENSOR", create.or_replace ? "after REPLACE" : "after CREATE");
+  create.if_not_exists = accept_if_not_exists_only(tokens, create.or_replace);
+  if (tokens.at_symbol("(")) return create_tensors(tokens, create);
   create.name = tokens.expect_name("the name of the tensor");
   const auto begin = tokens.begin();
   if (tokens.accept_symbol("(")) create.dimensions = parse_dimensions(tokens, create.name.text);
@@ -207,7 +277,7 @@ Node copy(TokenStream& tokens) {
   ast::CopyTo to;
   tokens.take();
   if (tokens.accept_symbol("(")) {
-    to.source = parse_source<decltype(to.source)>(tokens, SqlExtent::ToParenthesis);
+    to.source = parse_source<decltype(to.source)>(tokens, SqlExtent::ToParenthesis, "COPY");
     tokens.expect_symbol(")", "after the query");
     tokens.expect_word("TO", "and a path after the query");
     return with_path(tokens, std::move(to));

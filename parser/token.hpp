@@ -19,7 +19,7 @@ struct Token {
     Integer,     ///< digits only
     Real,        ///< with a point or an exponent
     Parameter,   ///< $1
-    Symbol,      ///< ( ) [ ] , = == <> != < <= > >= + - * / % ^ .
+    Symbol,      ///< ( ) [ ] , = == <> != < <= > >= + - * / % ^ . and, in the head of a loop, { }
   };
 
   Kind kind = Kind::End;

@@ -98,6 +98,18 @@ ast::Identifier TokenStream::expect_name(std::string_view what) {
   return {quoted ? unquote(token) : std::string(token.text), token.span, quoted};
 }
 
+ast::Identifier TokenStream::expect_label(std::string_view what) {
+  if (at_loop_variable()) {
+    throw Error(ErrorKind::Syntax, std::string(peek().text) + " is the variable of a loop, and cannot be a label here",
+                peek().span, "call the label something else, or quote it");
+  }
+  return expect_name(what);
+}
+
+bool TokenStream::at_loop_variable() {
+  return loops_ != nullptr && at(Token::Kind::Word) && loops_->variables.contains(std::string(peek().text));
+}
+
 std::string TokenStream::expect_string(std::string_view what, std::string_view hint) {
   if (!at(Token::Kind::String)) fail_expected(what, std::string(hint));
   return unquote(take());

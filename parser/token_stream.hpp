@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "parser/ast.hpp"
+#include "parser/enclosing_loops.hpp"
 #include "parser/lexer.hpp"
 
 namespace eindb {
@@ -15,13 +16,16 @@ namespace eindb {
 /// are those of the statement's text, wherever reading started. All failures are Error{Syntax} at the next token, in
 /// the words "expected WHAT, found TOKEN", or "expected WHAT" alone after conceal().
 ///
-/// A token is cut only when somebody looks at it. A copy is a cheap way to look ahead. `text` must outlive it.
+/// A token is cut only when somebody looks at it. A copy is a cheap way to look ahead. `text` and `loops`, those around
+/// the statement, must outlive it.
 class TokenStream {
  public:
-  explicit TokenStream(std::string_view text, std::size_t offset = 0)
-      : text_(text), lexer_(text, offset), last_end_(offset) {}
+  explicit TokenStream(std::string_view text, std::size_t offset = 0, const EnclosingLoops* loops = nullptr)
+      : text_(text), lexer_(text, offset), last_end_(offset), loops_(loops) {}
 
   std::string_view text() const { return text_; }
+  /// Null outside of loops.
+  const EnclosingLoops* loops() const { return loops_; }
   const Token& peek();
   Token take();
   /// Goes on from `offset`, which somebody else has read up to.
@@ -49,10 +53,16 @@ class TokenStream {
   std::size_t expect_one_of(std::initializer_list<std::string_view> words, std::string_view what);
   /// Takes a name, quoted or not.
   ast::Identifier expect_name(std::string_view what);
+  /// Takes the name of a label, which is not that of a loop's variable.
+  ast::Identifier expect_label(std::string_view what);
+  /// At the variable of a loop around the statement.
+  bool at_loop_variable();
   std::string expect_string(std::string_view what, std::string_view hint);
 
   /// From here on no message shows what was found: it may be a password.
   void conceal() { concealed_ = true; }
+  /// From here on braces are symbols.
+  void allow_braces() { lexer_.allow_braces(); }
 
   [[noreturn]] void fail_expected(std::string_view what, std::string hint = {});
 
@@ -63,6 +73,7 @@ class TokenStream {
   Lexer lexer_;
   std::optional<Token> next_;
   std::size_t last_end_;
+  const EnclosingLoops* loops_;
   bool concealed_ = false;
 };
 

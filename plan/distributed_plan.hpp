@@ -60,16 +60,18 @@ struct DistributedStep {
 };
 
 /// What the ranks of a cluster do for one statement: all run the same steps in the same order, each on what it holds.
-/// The last step's relation is the result; each rank hands the tiles that it holds of it to its sink.
+/// Each rank hands the tiles that it holds of each result to the sink of that number.
 ///
 /// The contract between optimizer/ and executor/, as PhysicalPlan is for one process. Immutable once built.
-/// Invariants (plan/validator): steps read earlier ones; placements name `ranks` ranks; blocks divide grids.
+/// Invariants (plan/validator): steps read earlier ones; there is a result, and what is not read is one; placements name
+/// `ranks` ranks; blocks divide grids.
 struct DistributedPlan {
   std::size_t ranks = 1;
   Rank coordinator = 0;  ///< the rank of the session; it may compute, too
   LabelTable labels;
   std::vector<DistributedStep> steps;
   std::size_t holder_lists = 0;  ///< how many TileHolders the statement gives
+  std::vector<StepId> results;   ///< the steps whose relations are the statement's results, in its order; distinct
 
   const DistributedStep& step(StepId id) const { return steps[id.index()]; }
 };

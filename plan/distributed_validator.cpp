@@ -160,11 +160,23 @@ void check_readers(const DistributedPlan& plan) {
   std::vector<bool> is_read(plan.steps.size(), false);
   for (const auto& step : plan.steps)
     for (const auto input : inputs_of(step)) is_read[input.index()] = true;
-  for (std::size_t n = 0; n + 1 < plan.steps.size(); ++n)
-    Checker(place_of(plan, n))(is_read[n], "every step but the last is read");
-  const auto* last = std::get_if<ComputeStep>(&plan.steps.back().op);
-  CHECK(last == nullptr || !last->is_partial(), "the result of a distributed plan is final");
-  CHECK(is_everywhere(plan.steps.back()), "the result of a distributed plan lies somewhere");
+  for (const auto result : plan.results) is_read[result.index()] = true;
+  for (std::size_t n = 0; n < plan.steps.size(); ++n)
+    Checker(place_of(plan, n))(is_read[n], "every step but results is read");
+}
+
+void check_results(const DistributedPlan& plan) {
+  CHECK(!plan.results.empty(), "a distributed plan has a result");
+  std::vector<bool> known(plan.steps.size(), false);
+  for (const auto result : plan.results) {
+    CHECK(result.index() < plan.steps.size() && !known[result.index()], "the results are steps, none of them twice");
+    known[result.index()] = true;
+    const Checker check(place_of(plan, result.index()));
+    const auto& step = plan.step(result);
+    const auto* compute = std::get_if<ComputeStep>(&step.op);
+    check(compute == nullptr || !compute->is_partial(), "a result of a distributed plan is final");
+    check(is_everywhere(step), "a result of a distributed plan lies somewhere");
+  }
 }
 
 const TileGrid& listed_grid(const DistributedStep& step) {
@@ -200,6 +212,7 @@ void validate(const DistributedPlan& plan) {
     checker.check_placement();
     std::visit(checker, step.op);
   }
+  check_results(plan);
   check_readers(plan);
 }
 

@@ -56,6 +56,12 @@ double SlicedContraction::slices() const {
   return slices;
 }
 
+std::optional<std::size_t> EinGraph::output_number(VertexId id) const {
+  const auto found = std::find(outputs_.begin(), outputs_.end(), id);
+  if (found == outputs_.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - outputs_.begin());
+}
+
 const SlicedContraction* EinGraph::sliced_with(VertexId id) const {
   const auto holds = [&](const SlicedContraction& c) { return std::binary_search(c.body.begin(), c.body.end(), id); };
   const auto found = std::find_if(sliced_.begin(), sliced_.end(), holds);
@@ -88,6 +94,12 @@ std::string EinGraph::describe(VertexId id) const {
   std::vector<std::string> names;
   for (const auto input : v.inputs) names.push_back(vertex(input).name);
   return to_string(v.einsum, v.name, names, labels_);
+}
+
+std::vector<VertexId> outputs_now(const EinGraph& graph, const std::vector<VertexId>& now) {
+  std::vector<VertexId> outputs;
+  for (const auto output : graph.outputs()) outputs.push_back(now[output.index()]);
+  return outputs;
 }
 
 Vertex make_input(InputTensor tensor) {

@@ -83,7 +83,7 @@ struct SlicedLabel {
 ///
 /// Example: T[i,k] = SUM(A[i,j] * B[j,k]), Z[] = SUM(T[i,k] * C[k,i]) with i in 4 parts holds a quarter of T at a time.
 /// Invariants (plan/validator): the body is in the order of computation and ends in `result`; what another vertex of
-/// the body reads no vertex outside of it does; every vertex of the body depends on a sliced label.
+/// the body reads no vertex outside of it does, and it is no output; every vertex of the body depends on a sliced label.
 struct SlicedContraction {
   VertexId result;
   std::vector<VertexId> body;
@@ -100,8 +100,8 @@ struct SlicedContraction {
 ///
 /// Example: M[i] = MAX(X[i,j]), E[i,j] = EXP(X[i,j] - M[i]), T[i] = SUM(E[i,j]), Z[i,j] = E[i,j] / T[i] have the rows
 /// i. Invariants (plan/validator): the body is in the order of computation and ends in `result`; what another vertex of
-/// the body reads no vertex outside of it does, and it is read with the labels of its head; every head has all of
-/// `rows`.
+/// the body reads no vertex outside of it does, it is no output, and it is read with the labels of its head; every head
+/// has all of `rows`.
 struct FusedChain {
   VertexId result;
   std::vector<VertexId> body;
@@ -150,6 +150,9 @@ class EinGraph {
   std::size_t size() const { return vertices_.size(); }
   /// What the statement wants, in its order. Passes keep their number and their order.
   const std::vector<VertexId>& outputs() const { return outputs_; }
+  /// Which output the vertex is, if it is one.
+  std::optional<std::size_t> output_number(VertexId id) const;
+  bool is_output(VertexId id) const { return output_number(id).has_value(); }
   /// Of a graph with one.
   VertexId output() const { return outputs_.front(); }
   const LabelTable& labels() const { return labels_; }
@@ -167,6 +170,9 @@ class EinGraph {
   std::vector<SlicedContraction> sliced_;
   std::vector<FusedChain> chains_;
 };
+
+/// The outputs of a graph in another one made of it, in which now[n] is what VertexId(n) became.
+std::vector<VertexId> outputs_now(const EinGraph& graph, const std::vector<VertexId>& now);
 
 /// The vertex of a stored tensor or of a selection from one: named "X" or "X(3,:)".
 Vertex make_input(InputTensor tensor);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/check.hpp"
+
 namespace eindb {
 namespace {
 
@@ -23,6 +25,20 @@ struct NameOf {
 };
 
 }  // namespace
+
+std::size_t PhysicalPlan::result_count() const {
+  return static_cast<std::size_t>(std::count_if(
+      nodes.begin(), nodes.end(), [](const auto& node) { return std::holds_alternative<SinkNode>(node.op); }));
+}
+
+const PhysicalNode& PhysicalPlan::sink(std::size_t result) const {
+  const auto found = std::find_if(nodes.begin(), nodes.end(), [&](const PhysicalNode& node) {
+    const auto* op = std::get_if<SinkNode>(&node.op);
+    return op != nullptr && op->result == result;
+  });
+  CHECK(found != nodes.end(), "every result of a physical plan has a sink");
+  return *found;
+}
 
 const SliceLoop* PhysicalPlan::loop_of(NodeId id) const {
   const auto loop = std::find_if(loops.begin(), loops.end(), [&](const SliceLoop& l) { return l.contains(id); });

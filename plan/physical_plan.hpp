@@ -51,9 +51,11 @@ struct GroupByNode {
   NodeId input;  ///< a JoinNode
 };
 
-/// Hands the finished tiles to whoever asked, in the partition of the node's grid.
+/// Hands the finished tiles of one result to whoever asked, in the partition of the node's grid. Others may read what it
+/// reads.
 struct SinkNode {
   NodeId input;
+  std::size_t result = 0;  ///< its number, among the results of the statement
 };
 
 /// One operator and the tensor relation it gives.
@@ -86,7 +88,8 @@ struct WindowLabel {
   friend bool operator==(const WindowLabel&, const WindowLabel&) = default;
 };
 
-/// The physical plan: nodes in an order in which every input comes before its readers; the last one is the sink.
+/// The physical plan: nodes in an order in which every input comes before its readers. It has a sink for each result;
+/// nobody reads one, and what is neither a sink nor read is not there.
 /// The contract between optimizer/ and executor/. Immutable once built.
 struct PhysicalPlan {
   LabelTable labels;
@@ -96,6 +99,10 @@ struct PhysicalPlan {
   /// gets the tiles that lie in the window. Only a plan of scans, one join with its group-by, and the sink has one.
   std::vector<WindowLabel> window = {};
 
+  /// How many results the plan has: the number of its sinks.
+  std::size_t result_count() const;
+  /// The sink of a result.
+  const PhysicalNode& sink(std::size_t result) const;
   /// The loop that runs the node, or null.
   const SliceLoop* loop_of(NodeId id) const;
   const PhysicalNode& node(NodeId id) const { return nodes[id.index()]; }

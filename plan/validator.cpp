@@ -43,6 +43,18 @@ void check_vertex(const EinGraph& graph, VertexId id, std::size_t max_arity) {
   check_types(vertex.einsum, types, vertex.compute_dtype, vertex.dtype, check);
 }
 
+void check_outputs(const EinGraph& graph) {
+  CHECK(!graph.outputs().empty(), "a graph has an output");
+  std::vector<bool> known(graph.size(), false);
+  for (const auto output : graph.outputs()) {
+    CHECK(output.index() < graph.size(), "the outputs of a graph are vertices of it");
+    const Checker check("output " + graph.vertex(output).name);
+    check(!graph.vertex(output).is_input(), "an output is computed");
+    check(!known[output.index()], "no vertex is two outputs");
+    known[output.index()] = true;
+  }
+}
+
 void check_sliced_labels(const std::vector<SlicedLabel>& labels, const LabelTable& table, const Checker& check) {
   check(!labels.empty(), "slices are of a label");
   for (const auto& [label, parts] : labels) {
@@ -73,6 +85,10 @@ void check_readers_of_slices(const EinGraph& graph) {
             "what is computed in slices is read in the same slices alone");
     }
   }
+  for (const auto output : graph.outputs()) {
+    const auto* contraction = graph.sliced_with(output);
+    CHECK(contraction == nullptr || contraction->result == output, "what slices hold on their way is no output");
+  }
 }
 
 void check_chain(const EinGraph& graph, const FusedChain& chain, std::vector<bool>& in_a_chain) {
@@ -85,6 +101,7 @@ void check_chain(const EinGraph& graph, const FusedChain& chain, std::vector<boo
     const auto& vertex = graph.vertex(id);
     check(!vertex.is_input() && !in_a_chain[id.index()], "a vertex is computed in one chain");
     in_a_chain[id.index()] = true;
+    check(id == chain.result || !graph.is_output(id), "what a chain computes on its way is no output");
     for (const auto row : chain.rows)
       check(contains(vertex.einsum.output, row), "every vertex of a chain has its rows");
   }
@@ -148,7 +165,7 @@ struct NodeChecker {
   void operator()(const SinkNode& sink) const {
     const auto& input = plan.node(sink.input);
     check(node.grid == input.grid && node.dtype == input.dtype, "a sink keeps grid and type");
-    check(&node == &plan.nodes.back(), "the sink is last");
+    check(!std::holds_alternative<SinkNode>(input.op), "nobody reads a sink");
   }
 
  private:
@@ -196,7 +213,7 @@ struct NodeChecker {
 
 void check_loop(const PhysicalPlan& plan, const SliceLoop& loop) {
   const Checker check("loop to node " + std::to_string(loop.result.index()));
-  check(loop.begin <= loop.result && loop.result.index() + 1 < plan.nodes.size(), "a loop ends before the sink");
+  check(loop.begin <= loop.result && loop.result.index() + 1 < plan.nodes.size(), "a loop ends before a sink");
   check_sliced_labels(loop.labels, plan.labels, check);
   check(loop.dimensions.size() == loop.result.index() - loop.begin.index() + 1, "a loop knows the labels of its nodes");
   for (auto n = loop.begin.index(); n <= loop.result.index(); ++n) {
@@ -213,7 +230,7 @@ void check_loop(const PhysicalPlan& plan, const SliceLoop& loop) {
       check(!loop.contains(input) || input == loop.result, "nothing but its result is read outside of a loop");
 }
 
-// Scans, one join, its group-by if it has one, and the sink.
+// Scans, one join, its group-by if it has one, and a sink.
 bool is_single_join(const PhysicalPlan& plan) {
   std::size_t n = 0;
   while (std::holds_alternative<ScanNode>(plan.nodes[n].op)) ++n;
@@ -237,13 +254,26 @@ void check_window(const PhysicalPlan& plan) {
   }
 }
 
+void check_sinks(const PhysicalPlan& plan) {
+  const auto count = plan.result_count();
+  CHECK(count > 0, "a physical plan has a sink");
+  std::vector<bool> known(count, false);
+  for (const auto& node : plan.nodes) {
+    const auto* sink = std::get_if<SinkNode>(&node.op);
+    if (sink == nullptr) continue;
+    CHECK(sink->result < count && !known[sink->result], "every result has one sink");
+    known[sink->result] = true;
+  }
+}
+
 void check_readers(const PhysicalPlan& plan) {
   std::vector<std::vector<NodeId>> readers(plan.nodes.size());
   for (std::size_t n = 0; n < plan.nodes.size(); ++n)
     for (const auto input : inputs_of(plan.nodes[n])) readers[input.index()].emplace_back(n);
-  for (std::size_t n = 0; n + 1 < plan.nodes.size(); ++n) {
+  for (std::size_t n = 0; n < plan.nodes.size(); ++n) {
     const Checker check("node " + std::to_string(n) + " (" + operator_name(plan.nodes[n]) + ")");
-    check(!readers[n].empty(), "every node but the sink is read");
+    const bool is_sink = std::holds_alternative<SinkNode>(plan.nodes[n].op);
+    check(is_sink == readers[n].empty(), "every node but the sinks is read");
     const auto* join = std::get_if<JoinNode>(&plan.nodes[n].op);
     if (join == nullptr || !cuts_aggregated_label(*join)) continue;
     check(readers[n].size() == 1 && std::holds_alternative<GroupByNode>(plan.node(readers[n][0]).op),
@@ -254,7 +284,7 @@ void check_readers(const PhysicalPlan& plan) {
 }  // namespace
 
 void validate(const EinGraph& graph, std::size_t max_arity) {
-  CHECK(graph.output().index() < graph.size(), "the output of a graph is one of its vertices");
+  check_outputs(graph);
   for (std::size_t n = 0; n < graph.size(); ++n) check_vertex(graph, VertexId(n), max_arity);
   std::vector<bool> in_a_chain(graph.size(), false);
   for (const auto& chain : graph.chains()) check_chain(graph, chain, in_a_chain);
@@ -265,8 +295,7 @@ void validate(const EinGraph& graph, std::size_t max_arity) {
 }
 
 void validate(const PhysicalPlan& plan) {
-  CHECK(!plan.nodes.empty() && std::holds_alternative<SinkNode>(plan.nodes.back().op),
-        "a physical plan ends in a sink");
+  check_sinks(plan);
   for (std::size_t n = 0; n < plan.nodes.size(); ++n) {
     const auto& node = plan.nodes[n];
     const Checker check("node " + std::to_string(n) + " (" + operator_name(node) + ")");

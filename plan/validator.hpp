@@ -17,10 +17,12 @@ namespace eindb {
 /// their extents agree; the EinSum's own invariants hold (tensor/einsum.hpp); the bound is the head's extents; the
 /// compute type holds every intermediate value, and a complex result is not stored in a real type. A result type
 /// other than the expression's own is allowed: passes keep the type of what they split, and CAST asks for one.
+/// Outputs are vertices with an EinSum, none of them twice, and not inside of a chain or of slices.
 void validate(const EinGraph& graph, std::size_t max_arity = std::numeric_limits<std::size_t>::max());
 
 /// Checks every invariant of a physical plan (plan/physical_plan.hpp), as above:
-/// inputs come before readers; the one sink is last, and every other node is read; a scan has the grid of its tensor;
+/// inputs come before readers; sinks have the numbers from 0 on, each once; no sink is read, and every other node is;
+/// a scan has the grid of its tensor;
 /// a repartition changes the partition and nothing else; the inputs of a join are cut as its partition vector says,
 /// and so is its result; a GroupByNode follows a join exactly if an aggregated label is cut; a window cuts no tile.
 void validate(const PhysicalPlan& plan);
@@ -29,8 +31,8 @@ void validate(const PhysicalPlan& plan);
 /// outside: whatever numbers are in the plan, and if only its grids and expressions are values that could be made, this
 /// throws or executing it does not go wrong.
 ///
-/// Steps read earlier ones, and all but the last are read; placements name `ranks` ranks, and blocks divide grids; what
-/// is computed, redistributed or the result is so in all blocks (of what is brought for kernel calls, some may be read
+/// Steps read earlier ones, and all but results are read; placements name `ranks` ranks, and blocks divide grids; what
+/// is computed, redistributed or a result is so in all blocks (of what is brought for kernel calls, some may be read
 /// by none: those beside a diagonal); partial results are read by ReduceSteps alone, and these read nothing else; the
 /// window of a ComputeStep at each rank is a valid physical plan (plan/local_plan), whose inputs lie in blocks in which
 /// it is.

@@ -58,6 +58,7 @@ void print_lines(RowSource& rows, Output& output) {
 
 Shell::Shell(Session& session, ShellSettings settings) : session_(session), settings_(settings) {
   session_.on_progress([this](const Progress& progress) { progress_.update(progress); });
+  session_.on_notice([](const std::string& notice) { std::fprintf(stderr, "note: %s\n", notice.c_str()); });
 }
 
 bool Shell::run(LineSource& source) {

@@ -37,6 +37,10 @@ class ReadSnapshot {
   /// The tile, or null if it is all zero; see TileStore::read.
   TilePtr read(const TileStore& store, std::int64_t tile_id);
 
+  /// Whether tiles are read as they were when the snapshot was taken, whatever the database's connection writes
+  /// meanwhile.
+  bool is_apart() const { return parallel_; }
+
   /// Connections beside the database's own that read now; 0 if tasks share that one.
   std::size_t reader_count();
 

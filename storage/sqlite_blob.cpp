@@ -13,7 +13,10 @@ std::optional<SqliteBlob> SqliteBlob::open(SqliteConnection& connection, const s
   sqlite3_blob* blob = nullptr;
   const int code = sqlite3_blob_open(connection.handle(), "main", table.c_str(), column.c_str(), rowid,
                                      access == Access::Write ? 1 : 0, &blob);
-  if (code == SQLITE_OK) return SqliteBlob(connection, blob);
+  if (code == SQLITE_OK) {
+    if (access == Access::Write) connection.note_blob_write();
+    return SqliteBlob(connection, blob);
+  }
   sqlite3_blob_close(blob);
   if ((code & 0xFF) == SQLITE_ERROR) return std::nullopt;
   connection.fail(code);

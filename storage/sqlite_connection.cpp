@@ -205,8 +205,14 @@ bool SqliteConnection::is_active() const {
 
 bool SqliteConnection::has_written() const { return sqlite3_txn_state(handle_, "main") == SQLITE_TXN_WRITE; }
 
+// A statement that may write takes the lock before it looks for rows, of which there are none.
+void SqliteConnection::begin_writing() {
+  if (!has_written()) execute_kept("DELETE FROM main.eindb_tensors WHERE 0");
+}
+
 SqliteConnection::ChangePoint SqliteConnection::change_point() {
-  return {sqlite3_total_changes64(handle_), query_integer("PRAGMA main.schema_version")};
+  return {sqlite3_total_changes64(handle_) + static_cast<std::int64_t>(blobs_written_),
+          query_integer("PRAGMA main.schema_version")};
 }
 
 bool SqliteConnection::sees_committed_state() {
@@ -231,8 +237,9 @@ std::uint32_t SqliteConnection::commits_of_others() {
 std::uint64_t SqliteConnection::data_version() {
   std::uint32_t commits = 0;
   sqlite3_file_control(handle_, "main", SQLITE_FCNTL_DATA_VERSION, &commits);
-  // Sums of counters that only grow: the three move one at a time, by small steps.
-  return (std::uint64_t{commits} << 32U) + static_cast<std::uint64_t>(sqlite3_total_changes64(handle_)) + rollbacks_;
+  // Sums of counters that only grow: they move one at a time, by small steps.
+  return (std::uint64_t{commits} << 32U) + static_cast<std::uint64_t>(sqlite3_total_changes64(handle_)) + rollbacks_ +
+         blobs_written_;
 }
 
 std::uint64_t SqliteConnection::current_data_version() {

@@ -84,6 +84,9 @@ class SqliteConnection {
   bool in_transaction() const;
   /// True while a write transaction is open, which keeps others from writing.
   bool has_written() const;
+  /// Inside a transaction: takes the right to write, which others then wait for, before there is anything to write.
+  /// Error{Busy}, Error{Conflict} or Error{ReadOnly} if it cannot be had.
+  void begin_writing();
   /// True while a read or a write transaction is open, also the implicit one of a running SELECT.
   bool is_active() const;
   /// True inside a SqliteTransaction that has changed nothing yet: what it sees is what is committed.
@@ -100,6 +103,8 @@ class SqliteConnection {
   /// Changes with every change to rows that this connection may see: its own, undone or not, and those of others, once
   /// a transaction of this connection sees them. For caches of what was read inside a statement. Costs no SQL.
   std::uint64_t data_version();
+  /// A BLOB is opened for writing, which SQLite does not count among the changes.
+  void note_blob_write() { ++blobs_written_; }
   /// Changes with every commit of others that this connection may see. Costs a little SQL.
   std::uint32_t commits_of_others();
   /// The same as data_version(), also where no transaction has read yet: then it looks at the file. Inside a
@@ -175,6 +180,7 @@ class SqliteConnection {
   std::string denial_;  // why the authorizer said no, for the message
   std::string denial_hint_;
   std::uint32_t rollbacks_ = 0;
+  std::uint64_t blobs_written_ = 0;
   std::optional<ChangePoint> clean_point_;  // of the outermost SqliteTransaction
   const Cancellation* cancellation_ = nullptr;
   std::exception_ptr callback_failure_;

@@ -171,7 +171,7 @@ TileWriter::TileWriter(SqliteConnection& connection, const TileStore& store)
   placement_.emplace(store.grid_, workers_.size(), replicas);
 }
 
-void TileWriter::write(std::int64_t tile_id, const Tile& tile) {
+void TileWriter::check(std::int64_t tile_id, const Tile& tile) const {
   CHECK(tile.dtype() == store_.dtype_ && tile.shape() == store_.grid_.tile_shape(store_.grid_.key_of(tile_id)),
         "a tile fits its place");
   if (encoded_size(tile) > kMaxTileBytes) {
@@ -180,6 +180,10 @@ void TileWriter::write(std::int64_t tile_id, const Tile& tile) {
         store_.describe(tile_id) + " has " + std::to_string(tile.byte_size()) + " bytes; a tile has less than 1 GB",
         std::nullopt, "cut the tensor into more parts: PARTITION (...)");
   }
+}
+
+void TileWriter::write(std::int64_t tile_id, const Tile& tile) {
+  check(tile_id, tile);
   if (tile.is_all_zero()) return remove(tile_id);
   const TileHeader header(tile);
   if (contents_ == nullptr) insert(tile_id, header, tile);
@@ -193,8 +197,30 @@ void TileWriter::insert(std::int64_t tile_id, const TileHeader& header, const Ti
   insert_.bind(static_cast<int>(store_.grid_.rank()) + 2, static_cast<std::int64_t>(encoded_size(tile))).run();
   auto blob = SqliteBlob::open(connection_, store_.table_, "tile", tile_id, SqliteBlob::Access::Write);
   CHECK(blob.has_value(), "a row just written can be opened");
-  blob->write(0, header.bytes());
-  blob->write(header.bytes().size(), tile.bytes());
+  fill(*blob, header, tile);
+}
+
+// Contents of sharded tensors never change: a new one takes the place of the old.
+void TileWriter::replace(std::int64_t tile_id, const Tile& tile) {
+  if (contents_ != nullptr) return write(tile_id, tile);
+  check(tile_id, tile);
+  if (tile.is_all_zero()) return remove(tile_id);
+  const TileHeader header(tile);
+  if (!overwrite(tile_id, header, tile)) insert(tile_id, header, tile);
+}
+
+// False if there is none of that size. No page is freed or found anew.
+bool TileWriter::overwrite(std::int64_t tile_id, const TileHeader& header, const Tile& tile) {
+  const std::lock_guard lock(connection_.mutex());
+  auto blob = SqliteBlob::open(connection_, store_.table_, "tile", tile_id, SqliteBlob::Access::Write);
+  if (!blob || blob->size() != encoded_size(tile)) return false;
+  fill(*blob, header, tile);
+  return true;
+}
+
+void TileWriter::fill(SqliteBlob& blob, const TileHeader& header, const Tile& tile) {
+  blob.write(0, header.bytes());
+  blob.write(header.bytes().size(), tile.bytes());
 }
 
 // The row comes first: from then on this connection alone writes, and what it sends is known to its transaction.

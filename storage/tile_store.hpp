@@ -15,6 +15,8 @@
 
 namespace eindb {
 
+class SqliteBlob;
+
 /// Where the tiles of one tensor lie:
 ///
 ///     eindb_tiles_A(tile_id INTEGER PRIMARY KEY, i INTEGER, j INTEGER, tile BLOB)      for A(i, j)
@@ -86,11 +88,18 @@ class TileWriter {
   /// Sets the tile; the tile's type and shape are the store's. An all-zero tile removes the row.
   /// Error{Unsupported} for tiles beyond SQLite's limit of 1e9 bytes.
   void write(std::int64_t tile_id, const Tile& tile);
+  /// The same where there is a tile of this place already, as a rule: it is overwritten in place.
+  void replace(std::int64_t tile_id, const Tile& tile);
+  /// The tile is all zero.
+  void clear(std::int64_t tile_id) { remove(tile_id); }
   /// The same for a tile of a sharded tensor that is at the workers already.
   void refer(std::int64_t tile_id, const PutContent& put);
 
  private:
+  void check(std::int64_t tile_id, const Tile& tile) const;
   void insert(std::int64_t tile_id, const TileHeader& header, const Tile& tile);
+  bool overwrite(std::int64_t tile_id, const TileHeader& header, const Tile& tile);
+  static void fill(SqliteBlob& blob, const TileHeader& header, const Tile& tile);
   void send(std::int64_t tile_id, const TileHeader& header, const Tile& tile);
   void insert_reference(std::int64_t tile_id, const TileReference& reference);
   void remove(std::int64_t tile_id);

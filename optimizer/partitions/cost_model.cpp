@@ -57,6 +57,19 @@ VertexShape places_of(const EinSum& einsum, const LabelTable& table) {
 
 }  // namespace
 
+namespace {
+
+// What is computed for a reader is read, and so is an output that has one.
+bool is_read(const EinGraph& graph, const Vertex& vertex) {
+  const auto is_vertex = [&](VertexId id) { return &graph.vertex(id) == &vertex; };
+  if (std::none_of(graph.outputs().begin(), graph.outputs().end(), is_vertex)) return true;
+  return std::any_of(graph.vertices().begin(), graph.vertices().end(), [&](const Vertex& reader) {
+    return std::any_of(reader.inputs.begin(), reader.inputs.end(), is_vertex);
+  });
+}
+
+}  // namespace
+
 VertexShape shape_of(const EinGraph& graph, const Vertex& vertex) {
   auto shape = places_of(vertex.einsum, graph.labels());
   std::vector<DType> types;
@@ -64,7 +77,7 @@ VertexShape shape_of(const EinGraph& graph, const Vertex& vertex) {
   shape.work = work_of(vertex.einsum, types, vertex.compute_dtype, vertex.dtype);
   shape.sparse = sparse_work_of(graph, vertex);
   for (const auto input : vertex.inputs) shape.made.push_back(!graph.vertex(input).is_input());
-  shape.is_read = &vertex != &graph.vertex(graph.output());
+  shape.is_read = is_read(graph, vertex);
   return shape;
 }
 

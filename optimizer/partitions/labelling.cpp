@@ -8,7 +8,12 @@
 #include "optimizer/partitions/viable.hpp"
 
 namespace eindb {
-namespace {}  // namespace
+
+const Partition* wanted_of(const EinGraph& graph, const WantedPartitions& wanted, VertexId id) {
+  const auto number = graph.output_number(id);
+  if (!number || *number >= wanted.size() || !wanted[*number]) return nullptr;
+  return &*wanted[*number];
+}
 
 bool is_free_in_any_partition(const Vertex& vertex, const DecompositionOptions& options) {
   if (!vertex.is_input()) return false;
@@ -83,8 +88,10 @@ class Costs {
     return out;
   }
 
-  double of_output() const {
-    return options_.output_partition ? moving(graph_.output(), *options_.output_partition) : 0;
+  double of_outputs() const {
+    double cost = 0;
+    for (const auto output : graph_.outputs()) cost += of_output(output);
+    return cost;
   }
 
   /// Of a chain, and of bringing its result to whoever reads it.
@@ -92,10 +99,15 @@ class Costs {
     double cost = 0;
     for (const auto id : chain.body) cost += of(id, fused ? &chain : nullptr).cost();
     for (const auto reader : readers) cost += repartitions_of(reader, chain.result);
-    return cost + (chain.result == graph_.output() ? of_output() : 0);
+    return cost + of_output(chain.result);
   }
 
  private:
+  double of_output(VertexId id) const {
+    const auto* wanted = wanted_of(graph_, options_.output_partitions, id);
+    return wanted != nullptr ? moving(id, *wanted) : 0;
+  }
+
   double moving(VertexId id, const Partition& wanted) const {
     const auto& producer = graph_.vertex(id);
     if (is_free_in_any_partition(producer, options_)) return 0;
@@ -177,7 +189,7 @@ Labelling evaluate(const EinGraph& graph, std::vector<LabelPartition> partitions
     out.vertices.push_back(costs.of(VertexId(v), fused_in[v]));
     out.total_cost += out.vertices.back().cost();
   }
-  out.cost_output = costs.of_output();
+  out.cost_output = costs.of_outputs();
   out.total_cost += out.cost_output;
   return out;
 }

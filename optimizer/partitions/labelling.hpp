@@ -8,11 +8,17 @@
 
 namespace eindb {
 
+/// The partitions that a statement's results are wanted in: entry n is that of graph.outputs()[n]. None: as computed.
+using WantedPartitions = std::vector<std::optional<Partition>>;
+
+/// The partition wanted of a vertex; null if it is no output, or wanted in any (also where `wanted` has no entry).
+const Partition* wanted_of(const EinGraph& graph, const WantedPartitions& wanted, VertexId id);
+
 /// What a decomposition aims at and what it pays for.
 struct DecompositionOptions {
   std::int64_t parallelism = 1;                 ///< p: kernel calls wanted per vertex, a power of two
   bool free_inputs = false;                     ///< the paper's rule: a stored tensor costs nothing in any partition
-  std::optional<Partition> output_partition;    ///< the result is wanted in this partition; leaving another one costs
+  WantedPartitions output_partitions;           ///< of the results; bringing them there from another one costs
   const CostModel* model = &transfers_model();  ///< outlives the decomposition
   bool fewer_calls = false;                     ///< a vertex may make fewer, if that costs less
   double most_call_bytes = 0;  ///< with fewer_calls: of one call's tiles, if they can be so small; 0: any
@@ -39,7 +45,7 @@ struct VertexLabelling {
 /// A TaskGraph of the paper: a partition vector for every vertex. Entry n is of VertexId(n).
 struct Labelling {
   std::vector<VertexLabelling> vertices;
-  double cost_output = 0;  ///< bringing the result to the partition wanted
+  double cost_output = 0;  ///< bringing the results to the partitions wanted
   double total_cost = 0;   ///< all of the above, exactly, whatever the algorithm that chose the vectors ignored
 };
 

@@ -83,8 +83,8 @@ class Builder {
       if (producer.is_input() && !is_free_in_any_partition(producer, options_))
         add_cost(producer, producer.stored->grid.partition(), choices.inputs[n], true, costs);
     }
-    if (v == graph_.output().index() && options_.output_partition)
-      add_cost(vertex, *options_.output_partition, choices.output, false, costs);
+    if (const auto* wanted = wanted_of(graph_, options_.output_partitions, VertexId(v)))
+      add_cost(vertex, *wanted, choices.output, false, costs);
 
     const auto variable = out_.choices.add_variable(std::move(costs));
     out_.variable_of[v] = variable;

@@ -151,7 +151,7 @@ class Placer {
     out.labels = unit.partition.labels;
     out.calls = best_calls(unit);
     // Whoever takes the result takes it from one maker: several would make the same up to the order of additions.
-    if (id == graph_.output()) out.calls.first_only = unused_axes(out.calls.axes);
+    if (graph_.is_output(id)) out.calls.first_only = unused_axes(out.calls.axes);
     out.result = scattered(id, unit, out.calls);
     const auto cost = cost_of(unit, out.calls, &out.result);
     out.received = cost.received;

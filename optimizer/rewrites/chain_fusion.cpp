@@ -15,7 +15,7 @@ constexpr double kFewestRows = 32;  // of a matrix product's strip
 class ChainFinder {
  public:
   explicit ChainFinder(const EinGraph& graph)
-      : graph_(graph), uses_(graph.use_counts()), needed_(reached_by_output(graph)), taken_(graph.size(), false) {}
+      : graph_(graph), uses_(graph.use_counts()), needed_(reached_by_outputs(graph)), taken_(graph.size(), false) {}
 
   EinGraph run() {
     auto fused = graph_;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "optimizer/rewrites/vertex_splitter.hpp"
 
@@ -260,20 +261,48 @@ Representatives find_representatives(const EinGraph& graph) {
   return out;
 }
 
+// A copy of what stands for an output, with the head and the name that the statement gave this one.
+Vertex copy_of(const EinGraph& graph, const Vertex& output, std::size_t representative, const Places& rank) {
+  EinSum einsum;
+  einsum.output = output.einsum.output;
+  einsum.inputs = {to_canonical(einsum.output, rank)};
+  einsum.expression = ScalarExpression::operand(0);
+  auto copy = make_vertex(graph, output.name, {VertexId(representative)}, std::move(einsum));
+  copy.dtype = output.dtype;
+  return copy;
+}
+
+// Results keep the heads that the statement gave them, also where an earlier vertex computes the same: the first output
+// among equal vertices takes the place of the earliest. Another output among them is a copy of that one.
+void share_outputs(const EinGraph& graph, Representatives& known) {
+  std::unordered_set<std::size_t> taken;
+  for (const auto output : graph.outputs()) {
+    const auto n = output.index();
+    const auto earliest = known.of[n];
+    if (taken.insert(earliest).second) {
+      known.vertices[earliest] = known.vertices[n];
+      known.rank[earliest] = known.rank[n];
+    } else {
+      known.vertices[n] = copy_of(graph, known.vertices[n], earliest, known.rank[n]);
+      known.of[n] = n;
+    }
+  }
+}
+
 }  // namespace
 
 EinGraph unite_common_subexpressions(const EinGraph& graph) {
-  auto [vertices, of, rank] = find_representatives(graph);
-  // The result keeps the head that the statement gave it, also where an earlier vertex computes the same.
-  const auto output = graph.output().index();
-  vertices[of[output]] = vertices[output];
-  rank[of[output]] = rank[output];
-
+  auto representatives = find_representatives(graph);
+  share_outputs(graph, representatives);
+  auto& [vertices, of, rank] = representatives;
   EinGraph out;
   out.labels() = graph.labels();
   std::vector<VertexId> now(vertices.size());
   for (std::size_t n = 0; n < vertices.size(); ++n) {
-    if (of[n] != n) continue;
+    if (of[n] != n) {
+      now[n] = now[of[n]];
+      continue;
+    }
     auto& vertex = vertices[n];
     for (std::size_t i = 0; i < vertex.inputs.size(); ++i) {
       const auto input = vertex.inputs[i].index();
@@ -282,7 +311,7 @@ EinGraph unite_common_subexpressions(const EinGraph& graph) {
     }
     now[n] = out.add(std::move(vertex));
   }
-  out.set_output(now[of[output]]);
+  out.set_outputs(outputs_now(graph, now));
   return out;
 }
 

@@ -2,9 +2,9 @@
 
 namespace eindb {
 
-std::vector<bool> reached_by_output(const EinGraph& graph) {
+std::vector<bool> reached_by_outputs(const EinGraph& graph) {
   std::vector<bool> reached(graph.size(), false);
-  reached[graph.output().index()] = true;
+  for (const auto output : graph.outputs()) reached[output.index()] = true;
   // Readers come after what they read, so one sweep from the end is enough.
   for (std::size_t n = graph.size(); n-- > 0;)
     if (reached[n])
@@ -13,7 +13,7 @@ std::vector<bool> reached_by_output(const EinGraph& graph) {
 }
 
 EinGraph drop_dead_vertices(const EinGraph& graph) {
-  const auto alive = reached_by_output(graph);
+  const auto alive = reached_by_outputs(graph);
   EinGraph out;
   out.labels() = graph.labels();
   std::vector<VertexId> now(graph.size());
@@ -23,7 +23,7 @@ EinGraph drop_dead_vertices(const EinGraph& graph) {
     for (auto& input : vertex.inputs) input = now[input.index()];
     now[n] = out.add(std::move(vertex));
   }
-  out.set_output(now[graph.output().index()]);
+  out.set_outputs(outputs_now(graph, now));
   return out;
 }
 

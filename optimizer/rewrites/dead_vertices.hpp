@@ -6,10 +6,10 @@
 
 namespace eindb {
 
-/// For each vertex, whether the output is computed from it (the output itself counts).
-std::vector<bool> reached_by_output(const EinGraph& graph);
+/// For each vertex, whether an output is computed from it (outputs themselves count).
+std::vector<bool> reached_by_outputs(const EinGraph& graph);
 
-/// Drops the vertices that the output does not need; the others keep their order.
+/// Drops the vertices that no output needs; the others keep their order.
 EinGraph drop_dead_vertices(const EinGraph& graph);
 
 }  // namespace eindb

@@ -202,7 +202,7 @@ class Fusion {
       for (auto& input : vertex.inputs) input = now[input.index()];
       now[n] = out.add(std::move(vertex));
     }
-    out.set_output(now[graph_.output().index()]);
+    out.set_outputs(outputs_now(graph_, now));
     return out;
   }
 

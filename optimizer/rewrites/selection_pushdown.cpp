@@ -65,30 +65,33 @@ Shape free_shape(const Shape& shape, const Held& at) {
   return Shape(std::move(extents));
 }
 
-// One sweep from the output to the inputs. All readers of a vertex are final when it is visited.
+// One sweep from the outputs to the inputs. All readers of a vertex are final when it is visited.
 class Sweep {
  public:
   explicit Sweep(const EinGraph& graph)
-      : labels_(graph.labels()), vertices_(graph.vertices()), output_(graph.output().index()) {
+      : labels_(graph.labels()), vertices_(graph.vertices()), outputs_(graph.outputs()), is_output_(graph.size()) {
     readers_.resize(vertices_.size());
+    for (const auto output : outputs_) is_output_[output.index()] = true;
   }
 
   void run() {
     for (std::size_t n = vertices_.size(); n-- > 0;) {
-      if (n != output_ && readers_[n].empty()) continue;
-      if (n != output_ && push(n)) continue;
+      const bool is_output = n < is_output_.size() && is_output_[n];
+      if (!is_output && readers_[n].empty()) continue;
+      if (!is_output && push(n)) continue;
       read_inputs(n);
     }
   }
 
   bool changed() const { return changed_; }
 
-  // What the output is computed from, inputs before their readers.
+  // What the outputs are computed from, inputs before their readers.
   EinGraph graph() const {
     EinGraph out;
     out.labels() = labels_;
     std::vector<std::optional<VertexId>> now(vertices_.size());
-    std::vector<std::size_t> path{output_};
+    std::vector<std::size_t> path;
+    for (auto output = outputs_.rbegin(); output != outputs_.rend(); ++output) path.push_back(output->index());
     while (!path.empty()) {
       const auto n = path.back();
       const auto& inputs = vertices_[n].inputs;
@@ -104,7 +107,9 @@ class Sweep {
       for (auto& input : vertex.inputs) input = *now[input.index()];
       now[n] = out.add(std::move(vertex));
     }
-    out.set_output(*now[output_]);
+    std::vector<VertexId> outputs;
+    for (const auto output : outputs_) outputs.push_back(*now[output.index()]);
+    out.set_outputs(std::move(outputs));
     return out;
   }
 
@@ -298,7 +303,8 @@ class Sweep {
 
   LabelTable labels_;
   std::vector<Vertex> vertices_;  // of the graph, then those that the sweep makes
-  std::size_t output_;
+  std::vector<VertexId> outputs_;
+  std::vector<bool> is_output_;             // of each vertex of the graph
   std::vector<std::vector<Read>> readers_;  // of each vertex; none of a vertex that is not reached
   std::map<std::pair<std::size_t, Held>, std::size_t> selections_;
   bool changed_ = false;

@@ -38,7 +38,7 @@ EinGraph rewrite_each(const EinGraph& graph, const std::function<VertexId(EinGra
     for (auto& input : vertex.inputs) input = now[input.index()];
     now.push_back(rewrite(out, std::move(vertex)));
   }
-  out.set_output(now[graph.output().index()]);
+  out.set_outputs(outputs_now(graph, now));
   return out;
 }
 

@@ -255,6 +255,7 @@ TEST(ApiAttachedTensor, StatementsCannotChangeIt) {
   EXPECT_EXCEPTION(db.execute("COPY X FROM 'nothing.npy'"), DuplicateName, "X is an attached tensor");
   EXPECT_EXCEPTION(db.execute("COPY X TO 'nothing.npy'"), Unsupported, "not a stored one");
   EXPECT_EXCEPTION(db.execute("INSERT INTO TENSOR X VALUES (0, 1)"), ReadOnly, "only read");
+  EXPECT_EXCEPTION(db.execute("UPDATE TENSOR X[i] = 1"), ReadOnly, "only read");
   EXPECT_EXCEPTION(db.execute("INSERT INTO X VALUES (0, 1)"), ReadOnly, "only read");
   EXPECT_EXCEPTION(db.execute("UPDATE X SET val = 1"), ReadOnly, "only read");
   EXPECT_EXCEPTION(db.execute("CREATE TABLE X (a)"), DuplicateName, "X is an attached tensor");

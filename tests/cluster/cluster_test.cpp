@@ -88,14 +88,15 @@ TEST(Cluster, WorkersStoreTheResult) {
   const auto statement = test.transposing_statement();
   const auto reports = test.cluster().run(statement, {}, whole_part(statement));
   ASSERT_EQ(reports[0].stored.size(), 1U);
-  EXPECT_EQ(reports[0].stored[0].tile, 0);
-  EXPECT_EQ(reports[1].stored[0].tile, 1);
+  ASSERT_EQ(reports[0].stored[0].size(), 1U);
+  EXPECT_EQ(reports[0].stored[0][0].tile, 0);
+  EXPECT_EQ(reports[1].stored[0][0].tile, 1);
   const auto access = test.cluster().shards();
   const std::vector<ShardParticipant> participants{{{test.shards(0).id(), ""}, 1}, {{test.shards(1).id(), ""}, 1}};
-  access->prepare(statement.result->transaction, participants);
+  access->prepare(statement.results[0]->transaction, participants);
   EXPECT_EQ(test.stored(0), (std::vector<double>{0, 1, 10, 11, 20, 21, 30, 31}));
   EXPECT_EQ(test.stored(1), (std::vector<double>{2, 3, 12, 13, 22, 23, 32, 33}));
-  EXPECT_EQ(test.shards(0).undecided(), std::vector{statement.result->transaction});
+  EXPECT_EQ(test.shards(0).undecided(), std::vector{statement.results[0]->transaction});
 }
 
 TEST(Cluster, StatementsRunBesideEachOther) {

@@ -16,7 +16,7 @@ std::vector<ToWorker> messages_to_worker() {
                          3,
                          std::int64_t{5} << 30U,
                          {{ContentId{1000}, ContentId{1001}, ContentId{7}}, {}},
-                         ResultContents{"Z", ShardTransaction{12}, ContentId{1 << 20}}};
+                         {ResultContents{"Z", ShardTransaction{12}, ContentId{1 << 20}}, std::nullopt}};
   return {control::Hello{kControlVersion, 99, milliseconds(1000)},
           control::Heartbeat{},
           run,
@@ -33,7 +33,7 @@ std::vector<ToWorker> messages_to_worker() {
 
 RankReport report() {
   StepProfile step{0.5, 0.25, 1, 2, 3, 4, 5, 6, NodeProfile{1.5, 7, 8, 9, 10, 11, 12}};
-  return {DistributedProfile{{step, {}}, 2.5, 100, 50}, {StoredTile{3, 4, 0xFFFFFFFFFFFFFFFF}}};
+  return {DistributedProfile{{step, {}}, 2.5, 100, 50}, {{StoredTile{3, 4, 0xFFFFFFFFFFFFFFFF}}, {}}};
 }
 
 std::vector<ToCoordinator> messages_to_coordinator() {

@@ -70,6 +70,7 @@ TEST(PlanCodec, PlansArriveAsTheyWereSent) {
       EXPECT_EQ(got.plan.labels.extent(Label(l)), sent.plan.labels.extent(Label(l)));
     }
     ASSERT_EQ(got.plan.steps.size(), sent.plan.steps.size());
+    EXPECT_EQ(got.plan.results, sent.plan.results);
     for (std::size_t s = 0; s < sent.plan.steps.size(); ++s)
       EXPECT_TRUE(same(got.plan.steps[s], sent.plan.steps[s])) << "plan " << n << ", step " << s;
   }

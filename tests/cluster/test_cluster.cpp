@@ -32,6 +32,7 @@ DistributedPlan moving_plan(const TileGrid& to, BlockPlacement placement) {
   const InputTensor tensor{"X", DType::Float64, rows()};
   plan.steps.push_back({ScanStep{tensor, 0}, VertexId(0), DType::Float64, rows(), std::size_t{0}});
   plan.steps.push_back({RedistributeStep{StepId(0)}, VertexId(0), DType::Float64, to, std::move(placement)});
+  plan.results = {StepId(1)};
   return plan;
 }
 
@@ -161,7 +162,7 @@ ClusterStatement TestCluster::statement(const DistributedPlan& plan) {
 
 ClusterStatement TestCluster::transposing_statement() {
   auto writing = statement(transposing_);
-  writing.result = ResultContents{"Z", kWriting, kFirstResult};
+  writing.results = {ResultContents{"Z", kWriting, kFirstResult}};
   return writing;
 }
 
@@ -182,7 +183,8 @@ DistributedProfile run_own_part(const ClusterStatement& statement, Exchange& exc
   NoTiles source;
   SumSink sink;
   ExecutionContext context{scheduler, cancellation, MemoryBudget::create(kMemory), source, {}};
-  auto profile = execute(statement.plan, statement.holders, exchange, context, sink);
+  TileSink* const sinks[] = {&sink};
+  auto profile = execute(statement.plan, statement.holders, exchange, context, sinks);
   if (sum != nullptr) *sum = sink.sum;
   return profile;
 }

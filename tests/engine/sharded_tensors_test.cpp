@@ -89,6 +89,28 @@ TEST_F(ShardedTensorsTest, StatementsDoWhatTheyDoOnOneMachine) {
   EXPECT_EQ(shards->contents(), 0);
 }
 
+TEST_F(ShardedTensorsTest, UpdatesReplaceContents) {
+  run("CREATE TENSOR A (i 4) PARTITION (4) REPLICAS 2");
+  run("UPDATE TENSOR A[i] = i");
+  EXPECT_EQ(sum("A"), 6);
+  EXPECT_EQ(stored_tiles(), 6) << "of three tiles two copies";
+  for (int n = 0; n < 3; ++n) run("UPDATE TENSOR A[i] = A[i] + 1");
+  EXPECT_EQ(sum("A"), 18);
+  expect_no_leaks();
+  run("UPDATE TENSOR A[i] = CASE WHEN i = 2 THEN 0 ELSE A[i] END");
+  EXPECT_EQ(sum("A"), 13);
+  expect_no_leaks();
+  run("BEGIN");
+  run("UPDATE TENSOR A[i] = 7");
+  EXPECT_EQ(sum("A"), 28);
+  run("UPDATE TENSOR A[i] = A[i] * A[3]");
+  EXPECT_EQ(sum("A"), 4 * 49);
+  run("ROLLBACK");
+  EXPECT_EQ(sum("A"), 13);
+  expect_no_leaks();
+  EXPECT_EQ(std::get<std::int64_t>(query("SHOW TENSORS").at(0).at(7)), 2) << "replicas stay";
+}
+
 TEST_F(ShardedTensorsTest, ReplicasAreToldAndKept) {
   run("CREATE TENSOR A (i 4) PARTITION (4) REPLICAS 2");
   run("INSERT INTO TENSOR A VALUES (0, 1), (1, 2), (2, 3), (3, 4)");
@@ -184,8 +206,12 @@ TEST_F(ShardedTensorsTest, SessionsSeeStates) {
 TEST_F(ShardedTensorsTest, AStatementHappensWhollyOrNotAtAll) {
   const std::vector<std::string> statements = {
       "INSERT INTO TENSOR A VALUES (0, 10), (1, 10), (2, 10), (3, 10)",
+      "UPDATE TENSOR A[i] = 2 * A[i]",
       "ALTER TENSOR A PARTITION (2)",
       "CREATE TENSOR B AS EINSUM B[i] = A[i] + 1",
+      "CREATE TENSOR (C, D) AS WITH C[i] = A[i], D[i] = A[i] * 2 EINSUM (C, D)",
+      "UPDATE TENSOR B[i] = D[i], D[i] = B[i] - A[i]",
+      "CREATE OR REPLACE TENSOR C AS EINSUM C[i] = C[i] + 2",
       "ALTER TENSOR A REPLICAS 1",
       "DROP TENSOR A",
   };
@@ -216,7 +242,7 @@ TEST_F(ShardedTensorsTest, AStatementHappensWhollyOrNotAtAll) {
     }
     EXPECT_GT(old_states, statement.starts_with("DROP") ? -1 : 3) << statement;
   }
-  EXPECT_EQ(state(), "B[1]1=44.000000 ");
+  EXPECT_EQ(state(), "B[1]1=160.000000 C[1]1=88.000000 D[1]1=4.000000 ");
 }
 
 }  // namespace

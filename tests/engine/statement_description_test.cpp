@@ -34,6 +34,9 @@ class StatementDescriptionTest : public testing::Test {
 TEST_F(StatementDescriptionTest, Columns) {
   EXPECT_EQ(columns("EINSUM Z[j] = SUM(X[i,j])"), "j integer, val float32");
   EXPECT_EQ(columns("EINSUM Z[j] = SUM(X[i,j]) * $1"), "j integer, val float32");
+  EXPECT_EQ(columns("WITH Q[j] = SUM(X[i,j]), R[] = SUM(Q[j]) EINSUM (Q, R)"), "tensor text, key text, val float32");
+  EXPECT_EQ(columns("WITH Q[j] = SUM(X[i,j]), R[j] = j EINSUM (Q, R)"), "tensor text, key text, val any");
+  EXPECT_EQ(columns("UPDATE TENSOR X[i,j] = 2 * X[i,j]"), "");
   EXPECT_EQ(columns("SELECT *, n + 1 AS more FROM t"), "name text, n integer, x float64, more integer");
   EXPECT_EQ(columns("SELECT COUNT(*) AS c, n > 1 AS b, x'00' AS y, json_extract(name, '$') AS j FROM t"),
             "c integer, b boolean, y blob, j any");
@@ -62,6 +65,9 @@ TEST_F(StatementDescriptionTest, Parameters) {
             (std::vector{Float64, Float64, Integer}));
   EXPECT_EQ(describe("CREATE TENSOR Y AS EINSUM Y[j] = X[$1,j] * $2").parameters, (std::vector{Integer, Float64}));
   EXPECT_EQ(describe("INSERT INTO TENSOR X VALUES ($1, 0, $2)").parameters, (std::vector{Float64, Float64}));
+  EXPECT_EQ(describe("UPDATE TENSOR X[i,j] = X[$2,j] * $1").parameters, (std::vector{Float64, Integer}));
+  EXPECT_EQ(describe("CREATE TENSOR (Q, R) AS WITH Q[j] = X[$1,j], R[j] = Q[j] * $2 EINSUM (Q, R)").parameters,
+            (std::vector{Integer, Float64}));
 }
 
 TEST_F(StatementDescriptionTest, WhatIsKnownOfParameters) {

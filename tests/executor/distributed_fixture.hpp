@@ -42,11 +42,15 @@ class RandomLayout {
       const auto& vertex = graph_.vertex(VertexId(v));
       results_.push_back(vertex.is_input() ? scan(VertexId(v), tensors) : compute(VertexId(v)));
     }
-    const auto last = results_[graph_.output().index()];
+    for (const auto output : graph_.outputs()) deliver(output);
+  }
+
+  void deliver(VertexId output) {
+    const auto last = results_[output.index()];
     const auto& made = plan.step(last);
     const TileGrid grid(made.grid.shape(), random_partition(made.grid.shape()));
     const bool stored = any(2) == 0;
-    add({RedistributeStep{last}, graph_.output(), made.dtype, grid, {}}, stored);
+    plan.results.push_back(add({RedistributeStep{last}, output, made.dtype, grid, {}}, stored));
     if (!stored) {
       BlockPlacement whole{Partition(grid.rank(), 1), std::vector<std::optional<TileKey>>(plan.ranks)};
       whole.at[plan.coordinator] = TileKey(grid.rank(), 0);
@@ -212,7 +216,8 @@ class RankSource final : public TileSource {
 
 /// What ranks that are threads of this process did.
 struct DistributedOutcome {
-  std::vector<std::vector<std::pair<std::int64_t, TilePtr>>> tiles;  // of each rank
+  using Tiles = std::vector<std::pair<std::int64_t, TilePtr>>;
+  std::vector<std::vector<Tiles>> tiles;  // of each rank, of each result
   std::vector<DistributedProfile> profiles;
   std::vector<std::exception_ptr> errors;
   std::vector<std::int64_t> spilled;
@@ -231,7 +236,7 @@ inline DistributedOutcome run_distributed(const DistributedPlan& plan, const std
                                           const DistributedOptions& options = {}) {
   validate(plan, lists);
   DistributedOutcome out;
-  out.tiles.resize(plan.ranks);
+  out.tiles.assign(plan.ranks, std::vector<DistributedOutcome::Tiles>(plan.results.size()));
   out.profiles.resize(plan.ranks);
   out.errors.resize(plan.ranks);
   out.spilled.resize(plan.ranks);
@@ -243,8 +248,12 @@ inline DistributedOutcome run_distributed(const DistributedPlan& plan, const std
   auto exchanges = in_process_exchanges(plan.ranks);
   run_ranks(exchanges, [&](Exchange& exchange) {
     const auto rank = exchange.rank();
-    Collect sink;
-    sink.tiles = &out.tiles[rank];
+    std::vector<Collect> collected(plan.results.size());
+    std::vector<TileSink*> sinks;
+    for (std::size_t n = 0; n < collected.size(); ++n) {
+      collected[n].tiles = &out.tiles[rank][n];
+      sinks.push_back(&collected[n]);
+    }
     Scheduler scheduler(options.threads);
     const Cancellation never;
     const auto source = source_of(rank);
@@ -256,29 +265,30 @@ inline DistributedOutcome run_distributed(const DistributedPlan& plan, const std
     if (options.progress)
       context.progress = [&](std::string_view, std::int64_t done, std::int64_t) { options.progress(rank, done); };
     try {
-      out.profiles[rank] = execute(plan, lists, exchange, context, sink);
+      out.profiles[rank] = execute(plan, lists, exchange, context, sinks);
     } catch (...) {
       out.errors[rank] = std::current_exception();
     }
     out.spilled[rank] = context.memory->written_bytes();
     std::int64_t held = 0;
-    for (const auto& [id, tile] : out.tiles[rank])
-      if (tile != nullptr) held += static_cast<std::int64_t>(tile->byte_size());
+    for (const auto& tiles : out.tiles[rank])
+      for (const auto& [id, tile] : tiles)
+        if (tile != nullptr) held += static_cast<std::int64_t>(tile->byte_size());
     out.bytes_left[rank] = std::max<std::int64_t>(0, context.memory->used() - held);
   });
   return out;
 }
 
-/// The result that all ranks together have, each what it should have, in order.
+/// Result `number` as all ranks together have it, each what it should have, in order.
 inline DenseTensor assemble(const DistributedOutcome& outcome, const DistributedPlan& plan,
-                            const std::vector<TileHolders>& lists) {
-  const auto& last = plan.steps.back();
-  const TileLayout layout(plan, StepId(plan.steps.size() - 1), lists);
+                            const std::vector<TileHolders>& lists, std::size_t number = 0) {
+  const auto& last = plan.step(plan.results[number]);
+  const TileLayout layout(plan, plan.results[number], lists);
   std::vector<TilePtr> tiles(static_cast<std::size_t>(last.grid.tile_count()));
   for (std::size_t rank = 0; rank < plan.ranks; ++rank) {
     if (outcome.errors[rank]) std::rethrow_exception(outcome.errors[rank]);
     std::vector<std::int64_t> ids;
-    for (const auto& [id, tile] : outcome.tiles[rank]) {
+    for (const auto& [id, tile] : outcome.tiles[rank][number]) {
       ids.push_back(id);
       auto& known = tiles[static_cast<std::size_t>(id)];
       if (known != nullptr && tile != nullptr) expect_equal(*known, *tile, "copies of a tile are equal");

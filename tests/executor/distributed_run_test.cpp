@@ -11,124 +11,17 @@
 #include "optimizer/fused_join.hpp"
 #include "plan/tile_moves.hpp"
 #include "tests/executor/distributed_fixture.hpp"
+#include "tests/executor/random_statement.hpp"
 
 namespace eindb {
 namespace {
 
 using testing::GraphBuilder;
 using testing::RandomLayout;
+using testing::RandomStatement;
 using testing::run_distributed;
 
-constexpr DType kTypes[] = {DType::Int64, DType::Float64, DType::Float32, DType::Complex128};
 constexpr std::size_t kRanks[] = {1, 2, 3, 4, 8};
-
-// One to four vertices in a row, each of the one before it and a stored tensor, with labels of all extents, epilogues,
-// values of labels, selections and every aggregate.
-class RandomStatement {
- public:
-  RandomStatement(std::mt19937& random, double absent, std::pair<int, int> values) : random_(random) {
-    for (int l = 0; l < 4; ++l) all_.push_back(builder.label("l" + std::to_string(l), 1 + any(6)));
-    const auto type = kTypes[any(4)];
-    const auto vertices = 1 + any(4);
-    std::optional<GraphBuilder::Read> previous;
-    for (std::int64_t v = 0; v < vertices; ++v) {
-      std::vector<GraphBuilder::Read> reads;
-      if (previous) reads.push_back(*previous);
-      const auto inputs = previous ? any(2) : any(3);
-      for (std::int64_t n = 0; n <= inputs; ++n)
-        reads.push_back(
-            input("X" + std::to_string(v) + std::to_string(n), any(3) == 0 ? kTypes[any(4)] : type, absent, values));
-      previous = vertex("Z" + std::to_string(v), reads, absent == 0);
-    }
-  }
-
-  GraphBuilder builder;
-  testing::StoredTensors tensors;
-
-  DenseTensor expected() const {
-    return testing::evaluate_graph(builder.graph, [&](const Vertex& vertex) { return dense(*vertex.stored); });
-  }
-
- private:
-  std::int64_t any(std::int64_t below) {
-    return static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(below));
-  }
-
-  // The tensor, or what is selected from it.
-  DenseTensor dense(const InputTensor& tensor) const {
-    const auto& whole = tensors.dense(tensor.name);
-    auto out = Tile::uninitialized(tensor.dtype, tensor.grid.shape());
-    const auto strides = whole.shape().row_major_strides();
-    std::vector<std::int64_t> free;
-    std::int64_t offset = 0;
-    for (std::size_t d = 0; d < strides.size(); ++d) {
-      if (tensor.selection && tensor.selection->at[d]) offset += *tensor.selection->at[d] * strides[d];
-      else free.push_back(strides[d]);
-    }
-    const auto size = size_of(tensor.dtype);
-    copy_block(out.mutable_bytes().data(), out.shape().row_major_strides(),
-               whole.bytes().data() + static_cast<std::size_t>(offset) * size, free, out.shape().extents(), size);
-    return out;
-  }
-
-  GraphBuilder::Read input(const std::string& name, DType type, double absent, std::pair<int, int> values) {
-    Labels labels;
-    for (const auto label : all_)
-      if (any(2) == 0) labels.push_back(label);
-    if (!labels.empty() && any(8) == 0) labels.push_back(labels[0]);  // a diagonal
-    const auto extents = builder.graph.labels().extents(labels);
-    auto stored = extents;
-    std::vector<std::optional<std::int64_t>> at(extents.size());
-    if (any(4) == 0) {
-      stored.insert(stored.begin(), 5);
-      at.insert(at.begin(), any(5));
-    }
-    Partition parts;
-    for (const auto extent : stored) parts.push_back(1 + any(extent));
-    const TileGrid grid(Shape(stored), parts);
-    tensors.add(name, testing::random_tensor(random_, grid, type, absent, values), grid);
-    InputTensor tensor{name, type, grid};
-    if (stored.size() > extents.size()) tensor = held_at(tensor, at);
-    return {builder.graph.add(make_input(tensor)), labels};
-  }
-
-  GraphBuilder::Read vertex(const std::string& name, const std::vector<GraphBuilder::Read>& reads, bool plain) {
-    EinSum e;
-    std::vector<VertexId> inputs;
-    Labels used;
-    bool complex = false;
-    bool stored = true;
-    for (const auto& read : reads) {
-      inputs.push_back(read.vertex);
-      e.inputs.push_back(read.labels);
-      append_distinct(used, read.labels);
-      complex = complex || is_complex(builder.graph.vertex(read.vertex).dtype);
-      stored = stored && builder.graph.vertex(read.vertex).is_input();
-    }
-    e.expression = testing::product(reads.size());
-    if (!plain && any(3) == 0) {
-      e.expression = testing::call(ScalarOp::Add, {e.expression, testing::index(all_[0])});
-      append_distinct(used, {all_[0]});
-      stored = false;
-    }
-    for (const auto label : used) (any(2) == 0 ? e.output : e.aggregated).push_back(label);
-    if (any(4) == 0)
-      for (const auto label : difference(all_, used)) e.output.push_back(label);
-    if (!e.aggregated.empty()) {
-      const Aggregate kinds[] = {Aggregate::Sum, Aggregate::Sum, stored ? Aggregate::Prod : Aggregate::Sum,
-                                 complex ? Aggregate::Sum : Aggregate::Min, complex ? Aggregate::Sum : Aggregate::Max};
-      e.aggregate = plain ? Aggregate::Sum : kinds[any(5)];
-      if (!plain && any(3) == 0) e.epilogue = testing::call(ScalarOp::Add, {testing::op(0), testing::number(any(2))});
-    }
-    const auto output = e.output;
-    const auto id = builder.graph.add(make_vertex(builder.graph, name, inputs, std::move(e)));
-    builder.graph.set_output(id);
-    return {id, output};
-  }
-
-  std::mt19937& random_;
-  Labels all_;
-};
 
 std::function<std::unique_ptr<TileSource>(Rank)> sources(testing::StoredTensors& tensors, const RandomLayout& layout) {
   return [&](Rank rank) { return std::make_unique<testing::RankSource>(tensors, layout.plan, layout.lists, rank); };
@@ -140,12 +33,15 @@ TEST(DistributedRun, AgreesWithTheReferenceWhateverTheLayout) {
     SCOPED_TRACE("round " + std::to_string(round));
     std::mt19937 random(static_cast<unsigned>(round));
     RandomStatement statement(random, round % 3 == 0 ? 0.0 : 0.4, {-1, 1});
+    if (round % 2 == 0) statement.want_several();
     RandomLayout layout(random, statement.builder.graph, kRanks[round % 5]);
     layout.lower(statement.tensors);
     layout.plan.holder_lists = layout.lists.size();
     const auto outcome =
         run_distributed(layout.plan, layout.lists, sources(statement.tensors, layout), {.threads = 1 + round % 2});
-    testing::expect_equal(assemble(outcome, layout.plan, layout.lists), statement.expected(), "result");
+    const auto expected = statement.expected();
+    for (std::size_t n = 0; n < expected.size(); ++n)
+      testing::expect_equal(assemble(outcome, layout.plan, layout.lists, n), expected[n], "result " + std::to_string(n));
     for (const auto& step : layout.plan.steps) reduced += std::holds_alternative<ReduceStep>(step.op) ? 1 : 0;
     if (HasFatalFailure() || HasNonfatalFailure()) return;
   }

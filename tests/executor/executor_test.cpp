@@ -95,7 +95,7 @@ struct Outcome {
 Outcome run(Tensors& tensors, const EinGraph& graph, const Run& how, const Cancellation& cancellation = {}) {
   OptimizerOptions options;
   options.parallelism = how.parallelism;
-  options.output_partition = how.output;
+  options.output_partitions = {how.output};
   const auto plan = optimize(graph, options);
   Scheduler scheduler(how.threads);
   ExecutionContext context{.scheduler = scheduler,
@@ -105,7 +105,7 @@ Outcome run(Tensors& tensors, const EinGraph& graph, const Run& how, const Cance
                            .progress = {}};
   Collect sink;
   auto profile = execute(plan.physical, context, sink);
-  auto result = assemble(sink.tiles, plan.physical.nodes.back().grid, plan.physical.nodes.back().dtype);
+  auto result = assemble(sink.tiles, plan.physical.sink(0).grid, plan.physical.sink(0).dtype);
   sink.tiles.clear();
   return {std::move(result), std::move(profile), context.memory->used()};
 }

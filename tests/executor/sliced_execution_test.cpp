@@ -93,7 +93,7 @@ Outcome run(Tensors& tensors, const EinGraph& graph, std::int64_t limit, int thr
                              progress.push_back(done);
                            }};
   auto profile = execute(plan.physical, context, sink);
-  auto result = assemble(sink.tiles, plan.physical.nodes.back().grid, plan.physical.nodes.back().dtype);
+  auto result = assemble(sink.tiles, plan.physical.sink(0).grid, plan.physical.sink(0).dtype);
   sink.tiles.clear();
   return {std::move(plan), std::move(result), std::move(profile), context.memory->used(), std::move(progress)};
 }

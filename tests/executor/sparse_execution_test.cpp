@@ -114,7 +114,7 @@ Outcome run(Tensors& tensors, const EinGraph& graph, int threads, std::int64_t p
                            .progress = {}};
   Collect sink;
   const auto profile = execute(plan.physical, context, sink);
-  Outcome outcome{assemble(sink.tiles, plan.physical.nodes.back().grid, plan.physical.nodes.back().dtype)};
+  Outcome outcome{assemble(sink.tiles, plan.physical.sink(0).grid, plan.physical.sink(0).dtype)};
   for (const auto& node : profile.nodes) {
     outcome.made += node.kernel_calls;
     outcome.skipped += node.skipped_calls;

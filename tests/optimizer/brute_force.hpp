@@ -38,9 +38,9 @@ class BruteForce {
   void search(std::size_t v, double cost) {
     if (cost >= best_) return;
     if (v == graph_.size()) {
-      const auto& output = graph_.vertex(graph_.output());
-      if (options_.output_partition)
-        cost += cost_repart(results_[graph_.output().index()], *options_.output_partition, output.bound.extents());
+      for (const auto output : graph_.outputs())
+        if (const auto* wanted = wanted_of(graph_, options_.output_partitions, output))
+          cost += cost_repart(results_[output.index()], *wanted, graph_.vertex(output).bound.extents());
       best_ = std::min(best_, cost);
       return;
     }

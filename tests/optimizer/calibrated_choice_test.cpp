@@ -106,14 +106,31 @@ TEST(StorableTiles, HaveHalfAMebibyteToFour) {
 
 TEST(CalibratedChoice, StoredTilesFollowTheLastVertex) {
   auto options = on_threads(4);
-  options.machine->stored_partition = Partition{64, 64};
+  options.machine->stored_partitions = {Partition{64, 64}};
   const auto plan = optimize(product(2048), options);
-  const auto& grid = plan.physical.nodes.back().grid;
+  const auto& grid = plan.physical.sink(0).grid;
   double bytes = 8;
   for (std::size_t d = 0; d < 2; ++d) bytes *= static_cast<double>(largest_part(2048, grid.partition()[d]));
   EXPECT_GE(bytes, 1 << 19);
   EXPECT_LE(bytes, 4 << 20);
   EXPECT_NE(grid.partition(), (Partition{64, 64}));
+}
+
+TEST(CalibratedChoice, EachStoredResultHasTilesOfItsOwn) {
+  auto options = on_threads(4);
+  testing::GraphBuilder g;
+  const auto l = g.labels("ijk", 2048);
+  const auto x = g.input("X", {2048, 2048}, {4, 4});
+  const auto z = g.contraction("Z", {{x, {l[0], l[1]}}, {x, {l[1], l[2]}}}, {l[0], l[2]});
+  const auto s = g.vertex("S", {{z, {l[0], l[2]}}}, {l[0]}, testing::op(0));
+  const auto w = g.vertex("W", {{z, {l[0], l[2]}}}, {l[2], l[0]}, testing::op(0));
+  g.graph.set_outputs({s, w, z});
+  options.machine->stored_partitions = {Partition{64}, Partition{64, 64}, Partition{64, 64}};
+  options.output_partitions = {std::nullopt, std::nullopt, Partition{3, 5}};
+  const auto plan = optimize(g.graph, options);
+  EXPECT_EQ(plan.physical.sink(0).grid.partition(), Partition{1}) << "16 KiB";
+  EXPECT_NE(plan.physical.sink(1).grid.partition(), (Partition{64, 64}));
+  EXPECT_EQ(plan.physical.sink(2).grid.partition(), (Partition{3, 5})) << "as it is asked for";
 }
 
 }  // namespace

@@ -140,6 +140,26 @@ TEST(CommonSubexpressions, TheOutputKeepsItsHead) {
   EXPECT_EQ(graph.vertex(graph.output()).name, "Z");
 }
 
+// Each result is a tensor of its own, computed once.
+TEST(CommonSubexpressions, EqualOutputsStaySeveral) {
+  GraphBuilder g;
+  const auto l = g.labels("ijkxyz", 3);
+  const auto x = g.input("X", {3, 3});
+  const auto y = g.input("Y", {3, 3});
+  const auto t = g.contraction("T", {{x, {l[0], l[1]}}, {y, {l[1], l[2]}}}, {l[0], l[2]});
+  const auto a = g.contraction("A", {{x, {l[3], l[4]}}, {y, {l[4], l[5]}}}, {l[5], l[3]});
+  const auto b = g.contraction("B", {{x, {l[3], l[4]}}, {y, {l[4], l[5]}}}, {l[3], l[5]});
+  const auto z = g.vertex("Z", {{t, {l[0], l[1]}}, {b, {l[0], l[1]}}}, {}, testing::product(2));
+  g.graph.set_outputs({b, z, a});
+  const auto graph = unite_common_subexpressions(g.graph);
+  EXPECT_EQ(testing::texts(graph), (Texts{"B[x,z] = SUM(X[x,y] * Y[y,z])", "A[z,x] = B[x,z]",
+                                          "Z[] = SUM(B[i,j] * B[i,j])"}));
+  ASSERT_EQ(graph.outputs().size(), 3U);
+  EXPECT_EQ(graph.vertex(graph.outputs()[0]).name, "B");
+  EXPECT_EQ(graph.vertex(graph.outputs()[1]).name, "Z");
+  EXPECT_EQ(graph.vertex(graph.outputs()[2]).name, "A");
+}
+
 TEST(CommonSubexpressions, RandomNumbersOfOneSeedAndShapeAreEqual) {
   GraphBuilder g;
   const auto l = g.labels("ij", 3);

@@ -23,5 +23,19 @@ TEST(DeadVertices, KeepsWhatTheOutputNeedsInOrder) {
   EXPECT_EQ(graph.vertex(graph.output()).name, "Z");
 }
 
+TEST(DeadVertices, KeepsWhatAnyOutputNeeds) {
+  testing::GraphBuilder g;
+  const auto i = g.label("i", 3);
+  const auto x = g.input("X", {3});
+  const auto y = g.input("Y", {3});
+  const auto a = g.vertex("A", {{x, {i}}}, {i}, testing::op(0));
+  const auto b = g.vertex("B", {{y, {i}}}, {i}, testing::op(0));
+  g.vertex("D", {{a, {i}}, {b, {i}}}, {i}, testing::product(2));
+  g.graph.set_outputs({b, a});
+  const auto graph = drop_dead_vertices(g.graph);
+  EXPECT_EQ(testing::texts(graph), (std::vector<std::string>{"A[i] = X[i]", "B[i] = Y[i]"}));
+  EXPECT_EQ(graph.outputs(), (std::vector<VertexId>{VertexId(3), VertexId(2)}));
+}
+
 }  // namespace
 }  // namespace eindb

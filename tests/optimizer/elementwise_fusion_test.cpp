@@ -44,6 +44,20 @@ TEST(ElementwiseFusion, ChainsBecomeOneVertex) {
   EXPECT_EQ(fused(g.graph), (Texts{"Z[i] = MAX(RELU(X[j,i] * 2 + Y[j]))"}));
 }
 
+// What is a result and read as well is computed once.
+TEST(ElementwiseFusion, OutputsAreNotTakenIn) {
+  GraphBuilder g;
+  const auto l = g.labels("ij", 3);
+  const auto x = g.input("X", {3, 3});
+  const auto a = g.vertex("A", {{x, {l[0], l[1]}}}, {l[0], l[1]}, twice(op(0)));
+  const auto z = g.vertex("Z", {{a, {l[0], l[1]}}}, {l[0]}, op(0), Aggregate::Max);
+  const auto e = g.vertex("E", {{z, {l[0]}}}, {l[0]}, exp(op(0)));
+  g.graph.set_outputs({e, z, a});
+  EXPECT_EQ(fused(g.graph), (Texts{"A[i,j] = X[i,j] * 2", "Z[i] = MAX(A[i,j])", "E[i] = EXP(Z[i])"}));
+  g.graph.set_outputs({e, a});
+  EXPECT_EQ(fused(g.graph).size(), 2U) << "of Z and E one remains";
+}
+
 TEST(ElementwiseFusion, AtMostTwoOperands) {
   GraphBuilder g;
   const auto l = g.labels("ij", 3);

@@ -91,9 +91,9 @@ inline std::vector<std::string> texts(const EinGraph& graph) {
   return out;
 }
 
-/// The output, by the reference evaluator vertex after vertex; `tensors` gives the value of an input by its name.
+/// Each output, by the reference evaluator vertex after vertex; `tensors` gives the value of an input by its name.
 template <class Tensors>
-DenseTensor evaluate_graph(const EinGraph& graph, const Tensors& tensors) {
+std::vector<DenseTensor> evaluate_outputs(const EinGraph& graph, const Tensors& tensors) {
   std::vector<DenseTensor> results;
   for (const auto& vertex : graph.vertices()) {
     if (vertex.is_input()) {
@@ -104,7 +104,15 @@ DenseTensor evaluate_graph(const EinGraph& graph, const Tensors& tensors) {
     for (const auto input : vertex.inputs) inputs.push_back(&results[input.index()]);
     results.push_back(evaluate_reference(vertex.einsum, graph.labels(), inputs, vertex.compute_dtype, vertex.dtype));
   }
-  return std::move(results[graph.output().index()]);
+  std::vector<DenseTensor> outputs;
+  for (const auto output : graph.outputs()) outputs.push_back(std::move(results[output.index()]));
+  return outputs;
+}
+
+/// The output of a graph with one.
+template <class Tensors>
+DenseTensor evaluate_graph(const EinGraph& graph, const Tensors& tensors) {
+  return std::move(evaluate_outputs(graph, tensors).front());
 }
 
 }  // namespace eindb::testing

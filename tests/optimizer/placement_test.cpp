@@ -26,7 +26,7 @@ struct Chain : GraphBuilder {
 
   Placement placed(Partition of_z, Partition of_q, std::int64_t workers) {
     std::vector<LabelPartition> partitions{{}, {}, {{i, j, k}, std::move(of_z)}, {{i, k}, std::move(of_q)}};
-    return place(graph, evaluate(graph, std::move(partitions), {4, false, std::nullopt}), workers);
+    return place(graph, evaluate(graph, std::move(partitions), {4, false, {}}), workers);
   }
 };
 
@@ -71,7 +71,7 @@ TEST(Placement, OneCallGoesToOneWorkerUnlessAllHaveWhatItReads) {
                                  {{scalar.i, scalar.k}, {4, 1}},
                                  {{scalar.i, scalar.k}, {4, 1}},
                                  {{}, {}}},
-                                {4, false, std::nullopt}),
+                                {4, false, {}}),
                        4);
   // A number cannot be scattered: the first worker has it, and goes on with it.
   EXPECT_EQ(q.vertices[s.index()].result.to_string(), "[] at x0=0,x1=0");
@@ -87,7 +87,7 @@ TEST(Placement, AxesAreGivenOutSoThatWorkersReceiveTheLeast) {
   const auto j = b.label("j", 8);
   const auto x = b.input("X", {8, 8}, {2, 2});
   const auto t = b.vertex("T", {{x, {j, i}}}, {i, j}, testing::op(0));
-  const auto p = place(b.graph, evaluate(b.graph, {{}, {{i, j}, {2, 2}}}, {4, false, std::nullopt}), 4);
+  const auto p = place(b.graph, evaluate(b.graph, {{}, {{i, j}, {2, 2}}}, {4, false, {}}), 4);
   EXPECT_EQ(p.vertices[t.index()].calls.to_string(), "[4{x1}8, 4{x0}8]");
   EXPECT_EQ(p.received, 0);
 }

@@ -52,6 +52,20 @@ EinGraph pushed(const EinGraph& graph) {
   return out;
 }
 
+TEST(SelectionPushdown, WhatIsWantedAsAWholeIsComputedAsAWhole) {
+  GraphBuilder g;
+  const auto l = g.labels("ijk", 4);
+  const auto a = g.input("A", {4, 4});
+  const auto b = g.input("B", {4, 4});
+  const auto c = g.contraction("C", {{a, {l[0], l[1]}}, {b, {l[1], l[2]}}}, {l[0], l[2]});
+  const auto z = select(g, "Z", c, {2, -1});
+  g.graph.set_outputs({z, c});
+  const auto out = pushed(g.graph);
+  EXPECT_EQ(testing::texts(out).size(), 2U);
+  EXPECT_EQ(out.describe(out.outputs()[1]), "C[i,k] = SUM(A[i,j] * B[j,k])");
+  EXPECT_EQ(out.vertex(out.outputs()[0]).inputs, std::vector{out.outputs()[1]});
+}
+
 TEST(SelectionPushdown, ReachesTheScan) {
   GraphBuilder g;
   const auto l = g.labels("ijk", 4);

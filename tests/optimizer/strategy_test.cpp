@@ -40,7 +40,7 @@ struct Classifier : GraphBuilder {
 };
 
 Partition parts(const EinGraph& graph, const Strategy& strategy, VertexId v) {
-  return label(graph, strategy, {8, true, std::nullopt}).vertices[v.index()].partition.parts;
+  return label(graph, strategy, {8, true, {}}).vertices[v.index()].partition.parts;
 }
 
 // Labels of the vertices in order: H b i h, Y b h o, G b h o.
@@ -65,7 +65,7 @@ TEST(Strategy, ALabelThatNoVertexHasIsAnError) {
   for (const auto& strategy :
        {Strategy{Kind::Sequence}, Strategy{Kind::Data, {"B"}}, Strategy{Kind::Megatron, {"q"}}}) {
     try {
-      label(c.graph, strategy, {8, true, std::nullopt});
+      label(c.graph, strategy, {8, true, {}});
       FAIL() << strategy.to_string();
     } catch (const Error& e) {
       EXPECT_EQ(e.kind(), ErrorKind::Label);
@@ -75,13 +75,13 @@ TEST(Strategy, ALabelThatNoVertexHasIsAnError) {
   GraphBuilder elementwise;
   const auto i = elementwise.label("i", 8);
   elementwise.vertex("Z", {{elementwise.input("X", {8}), {i}}}, {i}, testing::op(0));
-  EXPECT_THROW(label(elementwise.graph, {Kind::Megatron}, {8, true, std::nullopt}), Error);
+  EXPECT_THROW(label(elementwise.graph, {Kind::Megatron}, {8, true, {}}), Error);
 }
 
 TEST(Strategy, EinDecompIsNeverAboveAnyOther) {
   Classifier c;
   for (const std::int64_t p : {1, 4, 16, 64, 4096}) {
-    const DecompositionOptions options{p, p > 16, std::nullopt};
+    const DecompositionOptions options{p, p > 16, {}};
     const double best = label(c.graph, {}, options).total_cost;
     for (const auto& strategy : {Strategy{Kind::Data}, Strategy{Kind::Attention}, Strategy{Kind::Megatron}})
       EXPECT_LE(best, label(c.graph, strategy, options).total_cost) << strategy.to_string() << " p " << p;

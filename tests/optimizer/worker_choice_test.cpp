@@ -34,7 +34,7 @@ TEST(WorkerChoice, NoStrategyThatKeepsAllBusyMovesLess) {
   for (unsigned seed = 0; seed < 100; ++seed) {
     const auto graph = testing::random_dag(seed, 5);
     const std::int64_t workers = std::int64_t{2} << (seed % 3);
-    const DecompositionOptions options{workers, false, std::nullopt};
+    const DecompositionOptions options{workers, false, {}};
     const auto chosen = place(graph, label_for_workers(graph, {}, options, workers), workers).received;
     for (const auto& strategy : all_strategies()) {
       try {
@@ -53,7 +53,7 @@ TEST(WorkerChoice, AllWorkersComputeWhereExtentsAllowIt) {
   const auto l = b.labels("ijk", 64);
   const auto x = b.input("X", {64, 64}, {1, 1});
   const auto z = b.contraction("Z", {{x, {l[0], l[1]}}, {x, {l[1], l[2]}}}, {l[0], l[2]});
-  const auto labelling = label_for_workers(b.graph, {}, {2, false, std::nullopt}, 2);
+  const auto labelling = label_for_workers(b.graph, {}, {2, false, {}}, 2);
   EXPECT_EQ(labelling.vertices[z.index()].partition.kernel_calls(), 2);
 }
 
@@ -71,7 +71,7 @@ TEST(WorkerChoice, ChainOfMatrices) {
   const auto cde = b.contraction("CDE", {{c, {l[0], l[3]}}, {de, {l[3], l[2]}}}, {l[0], l[2]});
   b.vertex("Z", {{ab, {l[0], l[2]}}, {cde, {l[0], l[2]}}}, {l[0], l[2]},
            testing::call(ScalarOp::Add, {testing::op(0), testing::op(1)}));
-  const DecompositionOptions options{4, false, std::nullopt};
+  const DecompositionOptions options{4, false, {}};
   const auto received = [&](const Labelling& labelling) { return place(b.graph, labelling, 4).received; };
   // 7 of the 4096 elements of a matrix for each: less than one gathering of every operand.
   EXPECT_EQ(received(label_for_workers(b.graph, {}, options, 4)), 7 * 4096);

@@ -41,6 +41,7 @@ struct DistributedValidator : ::testing::Test {
     plan.steps.push_back({compute, VertexId(2), type, z, place({2, 1}, 0, 2)});
     const BlockPlacement everywhere{{4, 1}, {TileKey{0, 0}, TileKey{1, 0}, TileKey{2, 0}, TileKey{3, 0}}};
     plan.steps.push_back({ReduceStep{StepId(4)}, VertexId(2), type, z, everywhere});
+    plan.results = {StepId(5)};
   }
 
   using Change = std::function<void(DistributedPlan&)>;

@@ -101,9 +101,16 @@ TEST(GraphValidator, RefusesEveryBrokenInvariant) {
   EXPECT_NE(failure(changed(0, [](Vertex& v) { v.dtype = DType::Float32; })), "none");
   EXPECT_NE(failure(changed(0, [](Vertex& v) { v.bound = Shape({6, 4}); })), "none");
   EXPECT_NE(failure(changed(1, [](Vertex& v) { v.inputs.emplace_back(0); })), "none");
-  auto no_output = valid_graph();
-  no_output.set_output(VertexId());
-  EXPECT_NE(failure(no_output), "none");
+  const auto failure_of_outputs = [](std::vector<VertexId> outputs) {
+    auto graph = valid_graph();
+    graph.set_outputs(std::move(outputs));
+    return failure(graph);
+  };
+  EXPECT_NE(failure_of_outputs({VertexId()}), "none");
+  EXPECT_NE(failure_of_outputs({}), "none");
+  EXPECT_NE(failure_of_outputs({VertexId(0)}), "none") << "an input";
+  EXPECT_NE(failure_of_outputs({VertexId(2), VertexId(2)}), "none") << "twice";
+  EXPECT_EQ(failure_of_outputs({VertexId(3), VertexId(2)}), "none");
 }
 
 // Passes keep the type of what they split, and CAST narrows: only losing an imaginary part is refused.
@@ -155,7 +162,9 @@ TEST(PhysicalValidator, RefusesEveryBrokenInvariant) {
   const std::vector<Change> changes{
       [](PhysicalPlan& p) { p.nodes.clear(); },
       [](PhysicalPlan& p) { p.nodes.pop_back(); },                          // no sink
-      [](PhysicalPlan& p) { p.nodes.push_back(p.nodes.back()); },           // two
+      [](PhysicalPlan& p) { p.nodes.push_back(p.nodes.back()); },           // two of one result
+      [](PhysicalPlan& p) { std::get<SinkNode>(p.nodes[5].op).result = 1; },  // of a result after none
+      [](PhysicalPlan& p) { p.nodes.push_back({SinkNode{NodeId(5), 1}, VertexId(2), p.nodes[5].dtype, p.nodes[5].grid}); },  // of a sink
       [](PhysicalPlan& p) { p.nodes[2].op = RepartitionNode{NodeId(4)}; },  // reads what comes later
       [](PhysicalPlan& p) {
         p.nodes[0].grid = TileGrid(Shape({4, 6}), {1, 1});

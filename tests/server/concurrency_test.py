@@ -88,7 +88,8 @@ class Transactions(Concurrent):
         self.two.execute("INSERT INTO t VALUES (3)")
 
     def test_who_writes_on_an_old_state_is_told_to_begin_again(self):
-        for write in ("INSERT INTO t VALUES (4)", "INSERT INTO TENSOR X VALUES (0, 0)", "CREATE TENSOR N (i 2)"):
+        for write in ("INSERT INTO t VALUES (4)", "INSERT INTO TENSOR X VALUES (0, 0)", "UPDATE TENSOR X[i] = 0",
+                      "CREATE TENSOR N (i 2)"):
             self.one.execute("BEGIN")
             self.one.execute("SELECT * FROM t").fetchall()
             self.two.execute("INSERT INTO t VALUES (3)")

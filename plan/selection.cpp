@@ -1,4 +1,4 @@
-#include "parser/selection_binder.hpp"
+#include "plan/selection.hpp"
 
 namespace eindb {
 namespace {

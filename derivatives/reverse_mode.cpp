@@ -1,0 +1,178 @@
+#include "derivatives/reverse_mode.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "common/error.hpp"
+#include "derivatives/dependence.hpp"
+#include "derivatives/scalar_algebra.hpp"
+#include "derivatives/vertex_draft.hpp"
+#include "derivatives/vertex_rule.hpp"
+
+namespace eindb {
+namespace {
+
+void require_scalar(const EinGraph& graph, VertexId loss) {
+  const auto& vertex = graph.vertex(loss);
+  const auto rank = vertex.bound.rank();
+  if (rank > 0) {
+    throw Error(ErrorKind::Shape,
+                "a gradient is that of a scalar, but " + vertex.name + " has " + std::to_string(rank) +
+                    (rank == 1 ? " dimension" : " dimensions"),
+                std::nullopt, "take the SUM or MEAN of it, or a JVP");
+  }
+  if (is_complex(vertex.dtype)) {
+    throw Error(ErrorKind::Type, "a gradient is that of a real number, but " + vertex.name + " is complex",
+                std::nullopt, "take REAL, IMAG or ABS first");
+  }
+}
+
+// One sweep from the loss to the inputs. A vertex has as many terms as readers; its cotangent is their sum, which is
+// complete when the sweep gets there.
+class Reverse {
+ public:
+  Reverse(EinGraph& graph, VertexId loss, const std::vector<VertexId>& variables)
+      : graph_(graph),
+        loss_(loss),
+        variables_(variables),
+        depends_(depending_on(graph, variables)),
+        reads_(first_reads(graph)),
+        terms_(graph.size()),
+        cotangents_(graph.size()) {}
+
+  std::vector<VertexId> run() {
+    terms_[loss_.index()].push_back({.vertex = {}, .constant = algebra::number(1)});
+    for (auto n = loss_.index() + 1; n-- > 0;)
+      if (!graph_.vertex(VertexId(n)).is_input()) visit(VertexId(n));
+    for (std::size_t n = 0; n < terms_.size(); ++n)
+      if (is_selection(VertexId(n))) visit_selection(VertexId(n));
+    std::vector<VertexId> out;
+    for (const auto variable : variables_) out.push_back(result(variable, out));
+    return out;
+  }
+
+ private:
+  bool is_selection(VertexId id) const {
+    const auto& vertex = graph_.vertex(id);
+    return vertex.is_input() && vertex.stored->selection.has_value();
+  }
+
+  std::string name_of(VertexId id) const { return "d" + graph_.vertex(id).name; }
+  DType type_of(VertexId id) const { return derivative_type(graph_.vertex(id).dtype); }
+
+  // Every part of a sum has a name of its own.
+  std::string next_name(VertexId input) const {
+    return name_of(input) + "." + std::to_string(terms_[input.index()].size() + 1);
+  }
+
+  const std::optional<Derivative>& cotangent(VertexId id) {
+    auto& cotangent = cotangents_[id.index()];
+    auto& terms = terms_[id.index()];
+    if (cotangent || terms.empty()) return cotangent;
+    if (terms.size() == 1) return cotangent = terms.front();
+    const auto labels = labels_of(id);
+    VertexDraft draft(graph_);
+    ScalarPtr sum;
+    for (const auto& term : terms) sum = algebra::plus(sum, draft.read(term, labels));
+    return cotangent = draft.sum(name_of(id), labels, labels, sum, type_of(id));
+  }
+
+  // Of a vertex its head; of an input those that it is first read with.
+  Labels labels_of(VertexId id) {
+    const auto& vertex = graph_.vertex(id);
+    if (!vertex.is_input()) return vertex.einsum.output;
+    auto& labels = reads_[id.index()];
+    const auto rank = vertex.bound.rank();
+    for (std::size_t d = 0; d < rank; ++d) {
+      const auto fresh = [&](std::string name) {
+        return graph_.labels().add(std::move(name), graph_.vertex(id).bound[d]);
+      };
+      if (d == labels.size()) labels.push_back(fresh("i" + std::to_string(d + 1)));
+      else if (std::count(labels.begin(), labels.begin() + static_cast<std::ptrdiff_t>(d), labels[d]) > 0)
+        labels[d] = fresh(graph_.labels().name(labels[d]));
+    }
+    return labels;
+  }
+
+  void visit(VertexId id) {
+    if (!depends_[id.index()]) return;
+    const auto own = cotangent(id);
+    if (!own) return;
+    require_differentiable(graph_, id);
+    auto parts = differentiable_parts(graph_, id);
+    std::optional<Derivative> carried = own;
+    for (; parts.size() > 1 && carried; parts.pop_back())
+      carried = pull_back(graph_, parts.back(), 0, *carried, name_of(parts.front()));
+    if (!carried) return;
+    const auto inputs = graph_.vertex(parts.front()).inputs;
+    for (std::size_t n = 0; n < inputs.size(); ++n) {
+      if (!depends_[inputs[n].index()]) continue;
+      auto term = pull_back(graph_, parts.front(), n, *carried, next_name(inputs[n]));
+      if (term) terms_[inputs[n].index()].push_back(std::move(*term));
+    }
+  }
+
+  // What is read of a stored tensor is a part of it: its cotangent is put where it came from.
+  void visit_selection(VertexId id) {
+    const auto own = cotangent(id);
+    if (!own) return;
+    for (const auto variable : variables_) {
+      if (!is_selected_from(graph_, id, variable)) continue;
+      terms_[variable.index()].push_back(put_back(id, variable, *own));
+      return;
+    }
+  }
+
+  Derivative put_back(VertexId id, VertexId whole, const Derivative& part) {
+    const auto labels = labels_of(whole);
+    const auto at = graph_.vertex(id).stored->selection->at;
+    VertexDraft draft(graph_);
+    Labels free;
+    ScalarPtr here;
+    for (std::size_t d = 0; d < at.size(); ++d) {
+      if (!at[d]) {
+        free.push_back(labels[d]);
+        continue;
+      }
+      auto same = ScalarExpression::call(ScalarOp::Equal,
+                                         {ScalarExpression::label_index(labels[d]), ScalarExpression::integer(*at[d])});
+      here = here == nullptr ? same : ScalarExpression::call(ScalarOp::And, {here, same});
+    }
+    const auto value = algebra::choose(here, draft.read(part, free), nullptr);
+    return *draft.sum(name_of(id), labels, labels, value, type_of(whole));
+  }
+
+  // A vertex of its own for every variable, with the variable's labels.
+  VertexId result(VertexId variable, const std::vector<VertexId>& taken) {
+    const auto found = cotangent(variable);
+    if (found && found->vertex && std::find(taken.begin(), taken.end(), *found->vertex) == taken.end()) {
+      const auto& vertex = graph_.vertex(variable);
+      const auto& head = graph_.vertex(*found->vertex).einsum.output;
+      if (found->vertex->index() >= terms_.size() && (vertex.is_input() || head == vertex.einsum.output)) {
+        graph_.rename(*found->vertex, name_of(variable));
+        return *found->vertex;
+      }
+    }
+    const auto labels = labels_of(variable);
+    return materialize(graph_, name_of(variable), labels, found, type_of(variable));
+  }
+
+  EinGraph& graph_;
+  VertexId loss_;
+  const std::vector<VertexId>& variables_;
+  std::vector<bool> depends_;
+  std::vector<Labels> reads_;
+  std::vector<std::vector<Derivative>> terms_;         // of the cotangent of each vertex
+  std::vector<std::optional<Derivative>> cotangents_;  // their sums
+};
+
+}  // namespace
+
+std::vector<VertexId> add_gradients(EinGraph& graph, VertexId loss, const std::vector<VertexId>& variables) {
+  require_scalar(graph, loss);
+  for (const auto variable : variables) require_variable(graph, variable);
+  return Reverse(graph, loss, variables).run();
+}
+
+}  // namespace eindb

@@ -1,0 +1,109 @@
+#include "derivatives/vertex_draft.hpp"
+
+#include "derivatives/scalar_algebra.hpp"
+
+namespace eindb {
+namespace {
+
+// Z[i,i'] = CASE WHEN i = i' THEN values[i] ELSE 0 END for the output i,i.
+VertexId on_diagonal(EinGraph& graph, const std::string& name, const Labels& output, const Labels& distinct,
+                     const Derivative& values, DType type) {
+  VertexDraft draft(graph);
+  const auto value = draft.read(values, distinct);
+  Labels head;
+  ScalarPtr here;
+  for (const auto label : output) {
+    if (!contains(head, label)) {
+      head.push_back(label);
+      continue;
+    }
+    head.push_back(graph.labels().add(graph.labels().name(label), graph.labels().extent(label)));
+    auto same = ScalarExpression::call(
+        ScalarOp::Equal, {ScalarExpression::label_index(label), ScalarExpression::label_index(head.back())});
+    here = here == nullptr ? same : ScalarExpression::call(ScalarOp::And, {here, same});
+  }
+  return *draft.sum(name, head, head, algebra::choose(here, value, nullptr), type)->vertex;
+}
+
+}  // namespace
+
+ScalarPtr VertexDraft::read(VertexId vertex, Labels labels) {
+  inputs_.push_back(vertex);
+  labels_.push_back(std::move(labels));
+  types_.push_back(graph_.vertex(vertex).dtype);
+  return ScalarExpression::operand(inputs_.size() - 1);
+}
+
+ScalarPtr VertexDraft::read(const Derivative& derivative, const Labels& labels) {
+  return derivative.vertex ? read(*derivative.vertex, labels) : derivative.constant;
+}
+
+Labels VertexDraft::labels_of(const ScalarExpression& expression) const {
+  DistinctLabels out;
+  for (const auto n : operands_of(expression)) out.add(labels_[n]);
+  out.add(index_labels_of(expression));
+  return out.labels();
+}
+
+std::optional<Derivative> VertexDraft::sum(const std::string& name, const Labels& output, const Labels& domain,
+                                           const ScalarPtr& expression, DType type) {
+  if (expression == nullptr) return std::nullopt;
+  const DistinctLabels head(output);
+  const auto summed = difference(domain, head.labels());
+  const auto present = labels_of(*expression);
+  double times = 1;
+  for (const auto label : difference(summed, present)) times *= static_cast<double>(graph_.labels().extent(label));
+  const auto counted = algebra::times(algebra::number(times), expression);
+  if (counted == nullptr) return std::nullopt;
+  Derivative result;
+  if (counted->is_constant()) result.constant = counted;
+  else result.vertex = add(name, head.labels(), difference(summed, difference(summed, present)), counted, type);
+  if (head.labels().size() == output.size()) return result;
+  return Derivative{.vertex = on_diagonal(graph_, name, output, head.labels(), result, type)};
+}
+
+VertexId VertexDraft::add(const std::string& name, const Labels& output, const Labels& aggregated,
+                          const ScalarPtr& expression, DType type) {
+  EinSum einsum{.inputs = {},
+                .output = output,
+                .aggregated = aggregated,
+                .expression = nullptr,
+                .aggregate = aggregated.empty() ? Aggregate::None : Aggregate::Sum};
+  std::vector<VertexId> inputs;
+  std::vector<std::size_t> now(inputs_.size());
+  for (const auto n : operands_of(*expression)) {
+    now[n] = inputs.size();
+    inputs.push_back(inputs_[n]);
+    einsum.inputs.push_back(labels_[n]);
+  }
+  einsum.expression = substitute_operands(expression, [&](std::size_t n) { return ScalarExpression::operand(now[n]); });
+  auto vertex = make_vertex(graph_, name, std::move(inputs), std::move(einsum));
+  if (is_complex(vertex.dtype) && !is_complex(type)) {
+    const auto whole = graph_.add(std::move(vertex));
+    VertexDraft real(graph_);
+    const auto part = ScalarExpression::call(ScalarOp::Real, {real.read(whole, output)});
+    return real.add(name, output, {}, part, type);
+  }
+  vertex.dtype = type;
+  vertex.compute_dtype = promote(vertex.compute_dtype, type);
+  return graph_.add(std::move(vertex));
+}
+
+VertexId materialize(EinGraph& graph, const std::string& name, const Labels& labels,
+                     const std::optional<Derivative>& derivative, DType type) {
+  EinSum einsum{.inputs = {}, .output = labels, .aggregated = {}, .expression = nullptr};
+  std::vector<VertexId> inputs;
+  if (derivative && derivative->vertex) {
+    inputs.push_back(*derivative->vertex);
+    einsum.inputs.push_back(labels);
+    einsum.expression = ScalarExpression::operand(0);
+  } else {
+    einsum.expression = algebra::or_zero(derivative ? derivative->constant : nullptr);
+  }
+  auto vertex = make_vertex(graph, name, std::move(inputs), std::move(einsum));
+  vertex.dtype = type;
+  vertex.compute_dtype = promote(vertex.compute_dtype, type);
+  return graph.add(std::move(vertex));
+}
+
+}  // namespace eindb

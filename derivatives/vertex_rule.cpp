@@ -1,0 +1,222 @@
+#include "derivatives/vertex_rule.hpp"
+
+#include <algorithm>
+
+#include "common/error.hpp"
+#include "derivatives/scalar_algebra.hpp"
+#include "derivatives/scalar_derivative.hpp"
+
+namespace eindb {
+namespace {
+
+using algebra::choose;
+using algebra::number;
+using algebra::over;
+using algebra::times;
+using Kind = ScalarExpression::Kind;
+
+ScalarPtr equals(ScalarPtr a, ScalarPtr b) {
+  return ScalarExpression::call(ScalarOp::Equal, {std::move(a), std::move(b)});
+}
+
+// The definition that a vertex belongs to: parts of Z are called Z.1, Z.2, ...
+std::string definition_of(const EinGraph& graph, const std::string& name) {
+  const auto dot = name.find_last_of('.');
+  if (dot == std::string::npos || name.find_first_not_of("0123456789", dot + 1) != std::string::npos) return name;
+  const auto base = name.substr(0, dot);
+  const auto& vertices = graph.vertices();
+  const bool known = std::any_of(vertices.begin(), vertices.end(), [&](const auto& v) { return v.name == base; });
+  return known ? base : name;
+}
+
+[[noreturn]] void fail(const EinGraph& graph, const Vertex& vertex, const std::string& function,
+                       const std::string& why) {
+  throw Error(ErrorKind::Type,
+              function + " has no derivative, and " + definition_of(graph, vertex.name) + " depends on it",
+              std::nullopt, why);
+}
+
+std::vector<DType> types_of_inputs(const EinGraph& graph, const Vertex& vertex) {
+  std::vector<DType> types;
+  for (const auto input : vertex.inputs) types.push_back(graph.vertex(input).dtype);
+  return types;
+}
+
+bool stores_natural_type(const EinGraph& graph, const Vertex& vertex) {
+  return type_of(*vertex.einsum.expression, types_of_inputs(graph, vertex)).dtype == vertex.dtype;
+}
+
+bool is_linear(Aggregate aggregate) { return aggregate == Aggregate::None || aggregate == Aggregate::Sum; }
+
+// A draft with the inputs of a vertex as its first operands, so that the expression of the vertex means what it meant.
+VertexDraft draft_over(EinGraph& graph, const Vertex& vertex) {
+  VertexDraft draft(graph);
+  for (std::size_t n = 0; n < vertex.inputs.size(); ++n) draft.read(vertex.inputs[n], vertex.einsum.inputs[n]);
+  return draft;
+}
+
+// AGG over the same labels of another function of the same operand.
+VertexId aggregate_of(EinGraph& graph, const Vertex& vertex, const std::string& name, ScalarPtr expression,
+                      Aggregate aggregate) {
+  auto einsum = vertex.einsum;
+  einsum.expression = std::move(expression);
+  einsum.aggregate = aggregate;
+  auto made = make_vertex(graph, name, vertex.inputs, std::move(einsum));
+  made.dtype = derivative_type(graph.vertex(vertex.inputs[0]).dtype);
+  made.compute_dtype = promote(made.compute_dtype, made.dtype);
+  return graph.add(std::move(made));
+}
+
+// d times the derivative of an aggregate by one value, operand 0 of the draft.
+class AggregateWeight {
+ public:
+  AggregateWeight(EinGraph& graph, VertexId id) : id_(id), vertex_(graph.vertex(id)) {
+    const auto value = ScalarExpression::operand(0);
+    switch (vertex_.einsum.aggregate) {
+      case Aggregate::None:
+      case Aggregate::Sum: break;
+      case Aggregate::Prod:
+        rest_ = aggregate_of(graph, vertex_, vertex_.name + ".nonzero", nonzero(value), Aggregate::Prod);
+        count_ = aggregate_of(graph, vertex_, vertex_.name + ".zeros", equals(value, number(0)), Aggregate::Sum);
+        break;
+      case Aggregate::Min:
+      case Aggregate::Max: {
+        auto draft = draft_over(graph, vertex_);
+        const auto is_extreme = equals(value, draft.read(id, vertex_.einsum.output));
+        const auto type = derivative_type(vertex_.dtype);
+        count_ =
+            draft.sum(vertex_.name + ".ties", vertex_.einsum.output, vertex_.einsum.labels(), is_extreme, type)->vertex;
+      }
+    }
+  }
+
+  ScalarPtr operator()(VertexDraft& draft, const ScalarPtr& d) const {
+    if (d == nullptr || is_linear(vertex_.einsum.aggregate)) return d;
+    const auto value = ScalarExpression::operand(0);
+    const auto& head = vertex_.einsum.output;
+    const auto count = draft.read(*count_, head);
+    if (vertex_.einsum.aggregate != Aggregate::Prod)
+      return choose(equals(value, draft.read(id_, head)), over(d, count), nullptr);
+    // The others are all that is not zero if no other is zero: if there are as many zeros as this one makes.
+    const auto others = over(times(d, draft.read(*rest_, head)), nonzero(value));
+    return choose(equals(count, equals(value, number(0))), others, nullptr);
+  }
+
+ private:
+  static ScalarPtr nonzero(const ScalarPtr& value) { return choose(equals(value, number(0)), number(1), value); }
+
+  VertexId id_;
+  Vertex vertex_;
+  std::optional<VertexId> count_;  // of extreme values; of zeros
+  std::optional<VertexId> rest_;   // the product of what is not zero
+};
+
+// `d` is the derivative by a real number of what is stored as INT64: a step.
+void require_no_step(const EinGraph& graph, const Vertex& vertex, const ScalarPtr& d) {
+  if (d == nullptr || vertex.dtype != DType::Int64 || stores_natural_type(graph, vertex)) return;
+  fail(graph, vertex, "CAST to INT64", "it gives whole numbers, which change in steps");
+}
+
+ScalarPtr value_operand(const EinGraph& graph, VertexId id, VertexDraft& draft) {
+  const auto& vertex = graph.vertex(id);
+  const bool is_value = vertex.einsum.aggregate == Aggregate::None && stores_natural_type(graph, vertex);
+  return is_value ? draft.read(id, vertex.einsum.output) : nullptr;
+}
+
+std::optional<Derivative> sum_of(EinGraph& graph, const std::vector<Derivative>& terms, const Labels& labels,
+                                 const std::string& name, DType type) {
+  if (terms.empty()) return std::nullopt;
+  if (terms.size() == 1) return terms.front();
+  VertexDraft draft(graph);
+  ScalarPtr sum;
+  for (const auto& term : terms) sum = algebra::plus(sum, draft.read(term, labels));
+  return draft.sum(name, labels, labels, sum, type);
+}
+
+}  // namespace
+
+std::vector<VertexId> differentiable_parts(EinGraph& graph, VertexId id) {
+  const auto vertex = graph.vertex(id);
+  const auto& einsum = vertex.einsum;
+  if (is_linear(einsum.aggregate)) return {id};
+  const bool is_operand = einsum.expression->kind() == Kind::Operand && vertex.inputs.size() == 1;
+  if (is_operand && vertex.dtype == graph.vertex(vertex.inputs[0]).dtype) return {id};
+
+  EinSum values = einsum;
+  DistinctLabels free(index_labels_of(*einsum.expression));
+  for (const auto& labels : einsum.inputs) free.add(labels);
+  values.output = free.labels();
+  values.aggregated = {};
+  values.aggregate = Aggregate::None;
+  auto made = make_vertex(graph, vertex.name + ".values", vertex.inputs, values);
+  made.compute_dtype = promote(made.compute_dtype, vertex.compute_dtype);
+  const auto each = graph.add(std::move(made));
+  EinSum aggregate = einsum;
+  aggregate.inputs = {values.output};
+  aggregate.expression = ScalarExpression::operand(0);
+  return {each, graph.add(make_vertex(graph, vertex.name + ".again", {each}, std::move(aggregate)))};
+}
+
+std::optional<Derivative> pull_back(EinGraph& graph, VertexId id, std::size_t n, const Derivative& cotangent,
+                                    const std::string& name) {
+  const auto vertex = graph.vertex(id);
+  const auto& einsum = vertex.einsum;
+  if (!varies_with(graph, id, n)) return std::nullopt;
+  const AggregateWeight weight(graph, id);
+  auto draft = draft_over(graph, vertex);
+  const auto d = weight(draft, draft.read(cotangent, einsum.output));
+  const auto value = value_operand(graph, id, draft);
+  const auto result = pullback({einsum.expression, n, draft.types(), value}, d);
+  require_no_step(graph, vertex, result);
+  return draft.sum(name, einsum.inputs[n], einsum.labels(), result,
+                   derivative_type(graph.vertex(vertex.inputs[n]).dtype));
+}
+
+std::optional<Derivative> push_forward(EinGraph& graph, VertexId id,
+                                       const std::vector<std::optional<Derivative>>& tangents,
+                                       const std::string& name) {
+  const auto vertex = graph.vertex(id);
+  const auto& einsum = vertex.einsum;
+  const auto type = derivative_type(vertex.dtype);
+  const AggregateWeight weight(graph, id);
+  std::vector<Derivative> terms;
+  for (std::size_t n = 0; n < vertex.inputs.size(); ++n) {
+    if (!tangents[n] || !varies_with(graph, id, n)) continue;
+    auto draft = draft_over(graph, vertex);
+    const auto d = draft.read(*tangents[n], einsum.inputs[n]);
+    const auto value = value_operand(graph, id, draft);
+    const auto result = weight(draft, pushforward({einsum.expression, n, draft.types(), value}, d));
+    require_no_step(graph, vertex, result);
+    auto term = draft.sum(name + "." + std::to_string(n + 1), einsum.output, einsum.labels(), result, type);
+    if (term) terms.push_back(std::move(*term));
+  }
+  return sum_of(graph, terms, einsum.output, name, type);
+}
+
+bool varies_with(const EinGraph& graph, VertexId id, std::size_t n) {
+  const auto& vertex = graph.vertex(id);
+  const auto types = types_of_inputs(graph, vertex);
+  return pushforward({vertex.einsum.expression, n, types}, number(1)) != nullptr;
+}
+
+// MIN(CASE WHEN x = m OR x <> x THEN j ELSE (extent of j) END), where m is MIN or MAX of x.
+void require_differentiable(const EinGraph& graph, VertexId id) {
+  const auto& vertex = graph.vertex(id);
+  const auto& e = *vertex.einsum.expression;
+  const bool is_index = vertex.dtype == DType::Int64 && vertex.einsum.aggregate == Aggregate::Min &&
+                        e.is_call(ScalarOp::Case) && e.arguments()[1]->kind() == Kind::LabelIndex;
+  if (!is_index) return;
+  const bool least = std::any_of(vertex.inputs.begin(), vertex.inputs.end(), [&](VertexId input) {
+    return graph.vertex(input).einsum.aggregate == Aggregate::Min;
+  });
+  fail(graph, vertex, least ? "ARGMIN" : "ARGMAX", "it gives an index, which changes in steps");
+}
+
+void require_variable(const EinGraph& graph, VertexId variable) {
+  const auto& vertex = graph.vertex(variable);
+  if (vertex.dtype != DType::Int64) return;
+  throw Error(ErrorKind::Type, vertex.name + " is INT64, and derivatives are by real or complex numbers", std::nullopt,
+              "define CAST(" + vertex.name + " AS FLOAT64), use that, and derive with respect to it");
+}
+
+}  // namespace eindb

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <vector>
+
+#include "catalog/tensor_info.hpp"
+#include "engine/pipeline.hpp"
+#include "parser/ast.hpp"
+
+namespace eindb {
+
+/// The tensors that get new values, in the order of the statement. Error{UnknownName} where there is none of a name.
+std::vector<TensorInfo> updated_tensors(const ast::Updates& updates, SessionState& session);
+
+/// Results that fit in the tensors' place: cut as they are.
+ResultRequest update_request(const std::vector<TensorInfo>& tensors);
+
+}  // namespace eindb

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "parser/ast.hpp"
+#include "parser/sql_scanner.hpp"
+#include "parser/token_stream.hpp"
+
+namespace eindb {
+
+/// Whether GRADIENT OF or JVP OF stands here, as against a tensor that is called gradient or jvp.
+bool starts_derivative(SqlScanner ahead);
+
+/// GRADIENT OF L[] = e WITH RESPECT TO (W1 AS dW1, W2), from the word GRADIENT on.
+ast::Gradient parse_gradient(TokenStream& tokens);
+/// JVP OF Y[i] = e WITH RESPECT TO (X ALONG V) [AS dY], from the word JVP on.
+ast::Jvp parse_jvp(TokenStream& tokens);
+
+}  // namespace eindb

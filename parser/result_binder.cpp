@@ -1,0 +1,67 @@
+#include "parser/result_binder.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace eindb {
+namespace {
+
+std::vector<std::string> distinct(const std::vector<std::string>& names) {
+  std::set<std::string> taken;
+  std::vector<std::string> out;
+  for (const auto& base : names) {
+    auto name = base;
+    for (int n = 2; !taken.insert(name).second; ++n) name = base + "_" + std::to_string(n);
+    out.push_back(std::move(name));
+  }
+  return out;
+}
+
+std::vector<std::string> names_of(const LabelTable& table, const Labels& labels) {
+  std::vector<std::string> names;
+  for (const auto label : labels) names.push_back(table.name(label));
+  return names;
+}
+
+std::vector<std::string> numbered(std::size_t rank) {
+  std::vector<std::string> names;
+  for (std::size_t d = 0; d < rank; ++d) names.push_back("d" + std::to_string(d));
+  return names;
+}
+
+}  // namespace
+
+std::vector<std::string> dimension_names(const EinGraph& graph, VertexId vertex) {
+  const auto& v = graph.vertex(vertex);
+  if (!v.is_input()) return distinct(names_of(graph.labels(), v.einsum.output));
+  for (const auto& reader : graph.vertices()) {
+    const auto read = std::find(reader.inputs.begin(), reader.inputs.end(), vertex);
+    if (read == reader.inputs.end()) continue;
+    const auto operand = static_cast<std::size_t>(read - reader.inputs.begin());
+    return distinct(names_of(graph.labels(), reader.einsum.inputs[operand]));
+  }
+  return numbered(v.bound.rank());
+}
+
+VertexId add_copy(EinGraph& graph, VertexId vertex, const std::string& name) {
+  const auto names = dimension_names(graph, vertex);
+  const auto extents = graph.vertex(vertex).bound.extents();
+  Labels labels;
+  for (std::size_t d = 0; d < names.size(); ++d) labels.push_back(graph.labels().add(names[d], extents[d]));
+  EinSum einsum{.inputs = {labels},
+                .output = labels,
+                .aggregated = {},
+                .expression = ScalarExpression::operand(0),
+                .aggregate = Aggregate::None};
+  return graph.add(make_vertex(graph, name, {vertex}, std::move(einsum)));
+}
+
+bool is_read(const EinGraph& graph, VertexId vertex) {
+  const auto reads = [&](const Vertex& reader) {
+    return std::find(reader.inputs.begin(), reader.inputs.end(), vertex) != reader.inputs.end();
+  };
+  return std::any_of(graph.vertices().begin(), graph.vertices().end(), reads);
+}
+
+}  // namespace eindb
