@@ -106,3 +106,9 @@ class Checkpoint:
         kind = {"F32": "<f4", "BF16": "<u2"}[dtype]
         values = np.fromfile(path, dtype=kind, count=int(np.prod(shape)), offset=offset)
         return (from_bfloat16(values) if dtype == "BF16" else values).reshape(shape)
+
+    def mapped(self, name):
+        """The same of a checkpoint in F32, without reading what is not touched; to be changed by nobody."""
+        path, offset, dtype, shape = self._places[name]
+        assert dtype == "F32"
+        return np.memmap(path, dtype="<f4", mode="c", offset=offset, shape=tuple(shape))
