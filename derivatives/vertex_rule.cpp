@@ -123,16 +123,6 @@ ScalarPtr value_operand(const EinGraph& graph, VertexId id, VertexDraft& draft) 
   return is_value ? draft.read(id, vertex.einsum.output) : nullptr;
 }
 
-std::optional<Derivative> sum_of(EinGraph& graph, const std::vector<Derivative>& terms, const Labels& labels,
-                                 const std::string& name, DType type) {
-  if (terms.empty()) return std::nullopt;
-  if (terms.size() == 1) return terms.front();
-  VertexDraft draft(graph);
-  ScalarPtr sum;
-  for (const auto& term : terms) sum = algebra::plus(sum, draft.read(term, labels));
-  return draft.sum(name, labels, labels, sum, type);
-}
-
 }  // namespace
 
 std::vector<VertexId> differentiable_parts(EinGraph& graph, VertexId id) {
@@ -190,7 +180,7 @@ std::optional<Derivative> push_forward(EinGraph& graph, VertexId id,
     auto term = draft.sum(name + "." + std::to_string(n + 1), einsum.output, einsum.labels(), result, type);
     if (term) terms.push_back(std::move(*term));
   }
-  return sum_of(graph, terms, einsum.output, name, type);
+  return add_up(graph, terms, einsum.output, name, type);
 }
 
 bool varies_with(const EinGraph& graph, VertexId id, std::size_t n) {

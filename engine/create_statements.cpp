@@ -53,7 +53,9 @@ class NewTensor {
   }
   /// It has its values.
   void publish() {
-    if (before_ && made_) session_.catalog.publish(*made_, before_->name);
+    if (!before_ || !made_) return;
+    session_.unwritten.drop(before_->id);
+    session_.catalog.publish(*made_, before_->name);
   }
 
  private:

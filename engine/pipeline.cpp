@@ -201,6 +201,29 @@ bool runs_on_cluster(const SessionState& session) {
 
 namespace {
 
+// What goes where a query needs room: tiles of the cache, which can be read again, then unwritten ones.
+class KeptTiles final : public TileKeeper {
+ public:
+  KeptTiles(TileCache& cache, UnwrittenTensors& unwritten, MemoryBudget& memory)
+      : cache_(cache), unwritten_(unwritten), memory_(memory) {
+    memory_.set_keeper(this);
+  }
+  ~KeptTiles() override { memory_.set_keeper(&cache_); }
+  KeptTiles(const KeptTiles&) = delete;
+  KeptTiles& operator=(const KeptTiles&) = delete;
+
+  std::int64_t idle_bytes() const override { return cache_.idle_bytes() + unwritten_.idle_bytes(); }
+  std::int64_t evict(std::int64_t bytes) override {
+    const auto freed = cache_.evict(bytes);
+    return freed > 0 ? freed : unwritten_.evict(bytes);
+  }
+
+ private:
+  TileCache& cache_;
+  UnwrittenTensors& unwritten_;
+  MemoryBudget& memory_;
+};
+
 // What a query runs with, while it runs.
 class QueryRun {
  public:
@@ -210,7 +233,8 @@ class QueryRun {
         memory_(QueryAdmission::budget(admission_, session)),
         cached_(session.tiles, memory_, session.database.connection().current_data_version(),
                 session.settings.tile_cache_size()),
-        stored_(snapshot, session.catalog, scanned_tensors(planned.plan.physical), session.tiles),
+        kept_(session.tiles, session.unwritten, *memory_),
+        stored_(snapshot, session.catalog, scanned_tensors(planned.plan.physical), session.tiles, session.unwritten),
         source_(session.attached, stored_),
         context_{.scheduler = session.scheduler(),
                  .cancellation = session.cancellation,
@@ -230,6 +254,7 @@ class QueryRun {
   std::shared_ptr<QueryAdmission> admission_;
   std::shared_ptr<MemoryBudget> memory_;
   TileCache::Statement cached_;
+  KeptTiles kept_;
   StoredTiles stored_;
   AttachedTiles source_;
   ExecutionContext context_;
@@ -258,13 +283,36 @@ QueryProfile run_query(const PlannedQuery& planned, SessionState& session, ReadS
   return profile;
 }
 
+namespace {
+
+/// The part of the memory for tiles, inverted, that unwritten ones may take: the rest is for what computes the next.
+constexpr std::int64_t kUnwrittenShare = 2;
+
+// Whether results need not be written before the transaction ends, of which the statement is a part. Where sessions
+// share their memory each statement has to leave its part of it at its end, and workers read tables.
+bool can_stay_unwritten(std::span<const StoredResult> results, const SessionState& session) {
+  if (!session.is_in_transaction || session.gate != nullptr || session.cluster != nullptr) return false;
+  auto bytes = session.unwritten.dense_bytes();
+  for (const auto& [tensor, has_tiles] : results) {
+    if (!has_tiles || tensor.is_sharded()) return false;
+    if (session.unwritten.find(tensor.id) == nullptr) bytes += tensor.dense_bytes();
+  }
+  return bytes <= session.settings.memory_for_tiles() / kUnwrittenShare;
+}
+
+}  // namespace
+
 void store_query(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot,
                  std::span<const StoredResult> results) {
   const bool at_workers =
       runs_on_cluster(session) &&
       std::any_of(results.begin(), results.end(), [](const auto& result) { return result.tensor.is_sharded(); });
+  auto& connection = session.database.connection();
+  const bool keeps = can_stay_unwritten(results, session);
+  if (keeps) connection.begin_writing();
   // What the connection writes must not be what the query reads; and what workers make may have to be made again.
-  ResultStore store(session.database.connection(), results, at_workers, at_workers || !snapshot.is_apart());
+  const bool collects = keeps || at_workers || !snapshot.is_apart();
+  ResultStore store(connection, results, at_workers, collects);
   if (at_workers) {
     QueryRun run(planned, session, snapshot);
     for (auto* sink : store.sinks()) sink->begin(run.context().memory);
@@ -273,7 +321,9 @@ void store_query(const PlannedQuery& planned, SessionState& session, ReadSnapsho
   } else {
     run_query(planned, session, snapshot, store.sinks());
   }
+  if (keeps) return session.unwritten.put(store.take());
   store.finish();
+  for (const auto& result : results) session.unwritten.drop(result.tensor.id);
 }
 
 std::vector<std::shared_ptr<BufferedTiles>> evaluate(const PlannedQuery& planned, SessionState& session,

@@ -85,7 +85,8 @@ struct StoredResult {
   TensorInfo tensor;
   bool has_tiles = false;  ///< of before, which go; what the query reads of them is as it was before
 };
-/// The same into tensors, inside the open transaction: result n becomes results[n].
+/// The same into tensors, inside the open transaction: result n becomes results[n], in its table or, where the
+/// transaction goes on after the statement, among the session's unwritten tensors.
 void store_query(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot,
                  std::span<const StoredResult> results);
 

@@ -55,6 +55,11 @@ bool can_wait(const ParameterValue& value) {
 
 }  // namespace
 
+void append_value(std::string& key, const ParameterValue& value) {
+  key += static_cast<char>(value.index());
+  std::visit([&](const auto& given) { append(key, given); }, value);
+}
+
 PlanKey plan_key(const ast::Query& query, const SessionState& session, const ResultRequest& request) {
   auto [text, parameters] = key_of(query);
   PlanKey key{std::move(text), {}};

@@ -14,6 +14,9 @@ struct PlanKey {
   std::set<std::size_t> deferred;  ///< numbers of the parameters that have only their type in the key
 };
 
+/// The value as bytes, with its type: another value gives others.
+void append_value(std::string& key, const ParameterValue& value);
+
 PlanKey plan_key(const ast::Query& query, const SessionState& session, const ResultRequest& request);
 
 }  // namespace eindb

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "common/check.hpp"
+
 namespace eindb {
 namespace {
 
@@ -26,6 +28,15 @@ ResultStore::ResultStore(SqliteConnection& connection, std::span<const StoredRes
       sinks_.push_back(others_.emplace_back(writing_sink(connection, result)).get());
     }
   }
+}
+
+std::vector<NewTiles> ResultStore::take() {
+  std::vector<NewTiles> taken;
+  for (std::size_t n = 0; n < results_.size(); ++n) {
+    CHECK(collected_[n] != nullptr, "tiles are taken of results that are collected");
+    taken.push_back({results_[n].tensor, collected_[n]->take()});
+  }
+  return taken;
 }
 
 void ResultStore::finish() {

@@ -19,8 +19,10 @@ class ResultStore {
 
   /// One for each result; what workers store themselves gets no tiles.
   std::span<TileSink* const> sinks() const { return sinks_; }
-  /// After the last tile.
+  /// After the last tile: all of them are in the tables.
   void finish();
+  /// In its place, where it collects and no worker stores any: the tiles, of which none is written.
+  std::vector<NewTiles> take();
 
  private:
   SqliteConnection& connection_;

@@ -85,14 +85,70 @@ class Transfer {
 
 }  // namespace
 
+namespace {
+
+// What such a statement reads and writes of tensors it does by way of session.unwritten.
+template <class Statement>
+constexpr bool kKnowsUnwritten =
+    std::is_same_v<Statement, ast::Query> || std::is_same_v<Statement, ast::Explain> ||
+    std::is_same_v<Statement, ast::UpdateTensor> || std::is_same_v<Statement, ast::CreateTensors> ||
+    std::is_same_v<Statement, ast::Empty> || std::is_same_v<Statement, ast::Set> ||
+    std::is_same_v<Statement, ast::Show> || std::is_same_v<Statement, ast::Reset> ||
+    std::is_same_v<Statement, ast::Prepare> || std::is_same_v<Statement, ast::Execute> ||
+    std::is_same_v<Statement, ast::Deallocate> || std::is_same_v<Statement, ast::Rollback>;
+
+bool knows_unwritten(const ast::CreateTensor& create) { return std::holds_alternative<ast::Query>(create.source); }
+template <class Statement>
+bool knows_unwritten(const Statement&) {
+  return kKnowsUnwritten<Statement>;
+}
+
+// Statements that run others.
+bool holds_statements(const ast::Statement& statement) {
+  return std::holds_alternative<ast::Execute>(statement.node) || std::holds_alternative<ast::Repeat>(statement.node);
+}
+
+// While a statement runs it knows whether it is a part of a transaction; if it fails, unwritten tensors are again what
+// they were; without their transaction there are none.
+class StatementScope {
+ public:
+  explicit StatementScope(SessionState& session)
+      : session_(session),
+        before_(session.unwritten.contents()),
+        was_in_transaction_(std::exchange(session.is_in_transaction, session.database.connection().in_transaction())) {}
+  ~StatementScope() {
+    session_.is_in_transaction = was_in_transaction_;
+    if (!session_.database.connection().in_transaction()) session_.unwritten.forget();
+    else if (!succeeded_) session_.unwritten.restore(std::move(before_));
+  }
+  StatementScope(const StatementScope&) = delete;
+  StatementScope& operator=(const StatementScope&) = delete;
+
+  void succeed() { succeeded_ = true; }
+
+ private:
+  SessionState& session_;
+  UnwrittenTensors::Contents before_;
+  const bool was_in_transaction_;
+  bool succeeded_ = false;
+};
+
+}  // namespace
+
 Result run_statement(const ast::Statement& statement, SessionState& session) {
   session.attached.check_targets(statement);
+  const bool is_inner_loop = session.loop_depth > 0 && std::holds_alternative<ast::Repeat>(statement.node);
+  if (!session.unwritten.empty() && !is_inner_loop &&
+      !std::visit([](const auto& node) { return knows_unwritten(node); }, statement.node))
+    session.unwritten.write(session.database.connection());
+  StatementScope scope(session);
   session.limit_database_memory();
   // To the statement's end: what is exported is read back from the scratch file after the last kernel has run. Where
   // sessions share their memory all have one limit (QueryAdmission).
   std::optional<TileMemory::Limit> resident;
-  if (session.gate == nullptr) resident.emplace(session.settings.memory_for_tiles());
+  if (session.gate == nullptr && !holds_statements(statement)) resident.emplace(session.settings.memory_for_tiles());
   auto result = std::visit([&](const auto& node) { return execute_statement(node, session); }, statement.node);
+  scope.succeed();
   session.database.settle_shards();
   return result;
 }
@@ -146,7 +202,9 @@ TensorStrips Session::strips(std::shared_ptr<const TensorRelation> tensor) const
 std::unique_ptr<RowLoader> Session::load(const LoadTarget& target) {
   return guarded([&] {
     impl_->start();
-    return load_rows(target, impl_->state);
+    auto& state = impl_->state;
+    state.unwritten.write(state.database.connection());
+    return load_rows(target, state);
   });
 }
 
@@ -216,6 +274,8 @@ Login Session::find_login(std::string_view name) {
 void Session::cancel() noexcept { impl_->state.cancellation.request(); }
 
 void Session::on_progress(ProgressCallback callback) { impl_->state.progress = std::move(callback); }
+
+void Session::on_notice(NoticeCallback callback) { impl_->state.notices = std::move(callback); }
 
 std::vector<std::string> Session::tensor_names() { return impl_->state.catalog.names(); }
 

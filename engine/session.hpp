@@ -56,6 +56,10 @@ struct Progress {
 };
 using ProgressCallback = std::function<void(const Progress&)>;
 
+/// What a user should know of a statement that is no error: one sentence or more, without a full stop. Called from the
+/// thread that executes it.
+using NoticeCallback = std::function<void(const std::string&)>;
+
 /// What a prepared statement runs with.
 struct StatementInputs {
   /// Value n is that of parameter $n + 1; monostate is NULL, which SQL alone takes, as text and bytes.
@@ -138,6 +142,7 @@ class Session {
   /// Asks the running statement to stop with Error{Cancelled}. Any thread, also a signal handler.
   void cancel() noexcept;
   void on_progress(ProgressCallback callback);
+  void on_notice(NoticeCallback callback);
 
   /// Names for completion and for .tables: tensors in alphabetical order.
   std::vector<std::string> tensor_names();

@@ -110,6 +110,18 @@ Scheduler& SessionState::scheduler() {
 }
 
 void SessionState::report(std::string_view stage, std::int64_t done, std::int64_t total) const {
+  if (loop_depth == 0) show_progress(stage, done, total);
+}
+
+void SessionState::report_rounds(std::int64_t done, std::int64_t total) const {
+  if (loop_depth == 1) show_progress("round", done, total);
+}
+
+void SessionState::tell(const std::string& notice) const {
+  if (notices) notices(notice);
+}
+
+void SessionState::show_progress(std::string_view stage, std::int64_t done, std::int64_t total) const {
   if (progress && settings.progress()) progress(Progress{.stage = stage, .done = done, .total = total});
 }
 

@@ -25,6 +25,7 @@
 #include "engine/side_schema.hpp"
 #include "engine/sql_names.hpp"
 #include "engine/tile_cache.hpp"
+#include "engine/unwritten_tensors.hpp"
 #include "executor/scheduler.hpp"
 #include "optimizer/partitions/machine_figures.hpp"
 #include "parser/ast.hpp"
@@ -32,6 +33,12 @@
 #include "storage/database_file.hpp"
 
 namespace eindb {
+
+/// The variable of a loop while a round of it runs.
+struct LoopVariableValue {
+  std::string name;
+  std::int64_t value = 0;
+};
 
 /// What the statements of one session share. Owned by the Session; used by one thread at a time, but for
 /// `cancellation`.
@@ -41,7 +48,11 @@ struct SessionState {
   /// The scheduler for the current number of threads.
   Scheduler& scheduler();
   /// Tells the user's callback, if there is one and the setting progress is on.
+  /// Statements of a loop say nothing, and of loops inside each other only the outermost does.
   void report(std::string_view stage, std::int64_t done, std::int64_t total) const;
+  void report_rounds(std::int64_t done, std::int64_t total) const;
+  /// Tells the user something that is no error, if there is a callback for it.
+  void tell(const std::string& notice) const;
   /// The tensor; Error{UnknownName} with the nearest name, or Error{Type} if it is a table.
   TensorInfo tensor(const ast::Identifier& name);
   /// Whether there is an ordinary table or view of this name.
@@ -88,13 +99,20 @@ struct SessionState {
   std::shared_ptr<AdmissionGate> gate;  ///< null: nobody is asked
   Cancellation cancellation;
   ProgressCallback progress;
+  NoticeCallback notices;
   std::map<std::string, PreparedStatement> prepared;  ///< by name in lower case
   std::vector<ParameterValue> parameters;             ///< of the prepared statement that runs
-  std::string transfer;                               ///< StatementInputs::file of the statement that runs
+  std::vector<LoopVariableValue> loop_variables;  ///< of the loops around the statement that runs, the innermost last
+  bool is_in_transaction = false;                 ///< the statement that runs is a part of one that goes on after it
+  int loop_depth = 0;                             ///< loops around the statement that runs
+  std::string transfer;                           ///< StatementInputs::file of the statement that runs
   PlanCache plans;
   TileCache tiles;
+  UnwrittenTensors unwritten;
 
  private:
+  void show_progress(std::string_view stage, std::int64_t done, std::int64_t total) const;
+
   // The file as it was read last.
   struct KnownMachine {
     std::string path;

@@ -73,6 +73,13 @@ void refuse_other_shows(const ast::Identifier& name, SessionState& session) {
   if (!hint.empty()) throw Error(ErrorKind::UnknownName, "there is no setting " + name.text, name.span, hint);
 }
 
+// Prepared ones: the parser refuses them as they stand.
+void refuse_in_loop(const SessionState& session) {
+  if (session.loop_depth == 0) return;
+  throw Error(ErrorKind::Value, "a loop has transactions of its own", std::nullopt,
+              "COMMIT EVERY says how many rounds are one, or BEGIN before the loop makes it a part of yours");
+}
+
 // SHOW plan_cache.
 Result plan_cache_counters(const PlanCache& plans) {
   const auto& [hits, misses, evictions] = plans.counters();
@@ -118,6 +125,7 @@ Result execute_statement(const ast::Reset& reset, SessionState& session) {
 }
 
 Result execute_statement(const ast::Begin& begin, SessionState& session) {
+  refuse_in_loop(session);
   if (session.database.connection().in_transaction())
     throw Error(ErrorKind::Value, "a transaction is open already", std::nullopt, "COMMIT or ROLLBACK it first");
   static constexpr const char* kBegin[] = {"BEGIN", "BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"};
@@ -126,6 +134,7 @@ Result execute_statement(const ast::Begin& begin, SessionState& session) {
 }
 
 Result execute_statement(const ast::Commit&, SessionState& session) {
+  refuse_in_loop(session);
   if (!session.database.connection().in_transaction())
     throw Error(ErrorKind::Value, "no transaction is open", std::nullopt, "BEGIN opens one");
   session.database.connection().execute("COMMIT");
@@ -133,6 +142,7 @@ Result execute_statement(const ast::Commit&, SessionState& session) {
 }
 
 Result execute_statement(const ast::Rollback&, SessionState& session) {
+  refuse_in_loop(session);
   if (!session.database.connection().in_transaction())
     throw Error(ErrorKind::Value, "no transaction is open", std::nullopt, "BEGIN opens one");
   session.database.connection().execute("ROLLBACK");

@@ -75,6 +75,8 @@ class Settings {
   const PathOptions& path() const { return path_; }
   const std::set<std::string>& disabled_passes() const { return disabled_passes_; }
   bool progress() const { return progress_; }
+  /// Whether a loop that was cut off goes on where it was.
+  bool resume_loops() const { return resume_loops_; }
   /// Bytes of decoded tiles that a session keeps between statements: as set, or a quarter of the memory limit.
   std::int64_t tile_cache_size() const;
   /// Plans that a session keeps; 0 for none.
@@ -107,6 +109,7 @@ class Settings {
   PathOptions path_;
   std::set<std::string> disabled_passes_;
   bool progress_;
+  bool resume_loops_;
   std::int64_t plan_cache_size_;
   std::optional<std::int64_t> tile_cache_size_;
   std::string plan_fingerprint_;

@@ -137,6 +137,15 @@ void bind_value(SqliteStatement& statement, int n, const ParameterValue& value) 
   else if (const auto* bytes = std::get_if<std::vector<std::byte>>(&value)) statement.bind_value(n, *bytes);
 }
 
+// The value of :t, the variable of a loop around the statement; of the innermost, where several have the name.
+std::optional<std::int64_t> loop_variable(std::string_view parameter, const SessionState& session) {
+  if (!parameter.starts_with(':')) return std::nullopt;
+  const auto& variables = session.loop_variables;
+  const auto found = std::find_if(variables.rbegin(), variables.rend(),
+                                  [&](const auto& variable) { return variable.name == parameter.substr(1); });
+  return found == variables.rend() ? std::nullopt : std::optional(found->value);
+}
+
 // ---- What is compiled already ---------------------------------------------------------------------------------------
 
 // Statements that read tensors hold the tables of those; what names stand for may be another thing, too.
@@ -211,6 +220,10 @@ void PreparedSql::bind_parameters() {
     const int position = static_cast<int>(n) + 1;
     const auto number = compiled_->parameters[n];
     const auto name = [&] { return compiled_->statement.parameter_name(position); };
+    if (const auto round = number ? std::nullopt : loop_variable(name(), *session_)) {
+      compiled_->statement.bind(position, *round);
+      continue;
+    }
     if (!number) {
       throw Error(ErrorKind::Syntax, "unknown parameter " + name(), place_of_parameter(position),
                   "parameters are written $1");

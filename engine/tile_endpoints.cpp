@@ -7,19 +7,20 @@
 namespace eindb {
 
 StoredTiles::StoredTiles(ReadSnapshot& snapshot, Catalog& catalog, const std::vector<InputTensor>& tensors,
-                         TileCache& cache)
+                         TileCache& cache, const UnwrittenTensors& unwritten)
     : snapshot_(snapshot), cache_(cache) {
   for (const auto& tensor : tensors) {
     const auto info = catalog.get(tensor.name);
     const auto& grid = tensor.selection ? tensor.selection->stored : tensor.grid;
     CHECK(info.grid == grid && info.dtype == tensor.dtype, "a plan is of the catalog's state in its snapshot");
-    stores_.emplace(tensor.name, Store{info.store(), cache_.number_of(info.name)});
+    stores_.emplace(tensor.name, Store{info.store(), cache_.number_of(info.name), unwritten.find(info.id)});
   }
 }
 
 TilePtr StoredTiles::read(const std::string& tensor, std::int64_t tile_id) {
   const auto store = stores_.find(tensor);
   CHECK(store != stores_.end(), "a plan scans tensors that its snapshot knows");
+  if (const auto& unwritten = store->second.unwritten) return unwritten->get(tile_id);
   const auto& tiles = store->second.tiles;
   const auto number = store->second.number;
   const auto elements = tiles.grid().tile_shape(tiles.grid().key_of(tile_id)).element_count();

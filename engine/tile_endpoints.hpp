@@ -7,6 +7,7 @@
 
 #include "catalog/catalog.hpp"
 #include "engine/tile_cache.hpp"
+#include "engine/unwritten_tensors.hpp"
 #include "executor/tile_buffer.hpp"
 #include "executor/tile_exchange.hpp"
 #include "plan/ein_graph.hpp"
@@ -15,11 +16,12 @@
 
 namespace eindb {
 
-/// Tiles of the catalog's tensors, all from one snapshot of the database, by way of the session's cache, in a statement
-/// of which it is.
+/// Tiles of the catalog's tensors: those that are not written yet, all others from one snapshot of the database, by way
+/// of the session's cache, in a statement of which it is.
 class StoredTiles final : public TileSource {
  public:
-  StoredTiles(ReadSnapshot& snapshot, Catalog& catalog, const std::vector<InputTensor>& tensors, TileCache& cache);
+  StoredTiles(ReadSnapshot& snapshot, Catalog& catalog, const std::vector<InputTensor>& tensors, TileCache& cache,
+              const UnwrittenTensors& unwritten);
   TilePtr read(const std::string& tensor, std::int64_t tile_id) override;
   bool keeps_tiles() const override { return true; }
   void let_go(const std::string& tensor) noexcept override;
@@ -27,7 +29,8 @@ class StoredTiles final : public TileSource {
  private:
   struct Store {
     TileStore tiles;
-    std::uint32_t number;  // in the cache
+    std::uint32_t number;                      // in the cache
+    std::shared_ptr<BufferedTiles> unwritten;  // null: the table has them
   };
 
   ReadSnapshot& snapshot_;

@@ -38,6 +38,8 @@ class BufferedTiles {
   BufferedTiles& operator=(const BufferedTiles&) = delete;
 
   std::int64_t count() const { return static_cast<std::int64_t>(slots_.size()); }
+  /// The budget that the tiles count in.
+  const std::shared_ptr<MemoryBudget>& memory() const { return memory_; }
 
   /// Sets a tile that is absent; null leaves it so. The tile is tracked by the budget, or borrowed.
   void put(std::int64_t number, TilePtr tile);

@@ -59,8 +59,8 @@ std::string tag_of(const Portal& portal) {
 // Whether the statement begins like one that writes: a transaction that it opens is to wait for other writers.
 bool writes(const ClientStatement& statement) {
   if (statement.copy) return statement.copy->side == CopySide::FromClient;
-  static constexpr std::array<std::string_view, 8> kWords{"INSERT", "UPDATE", "DELETE", "REPLACE",
-                                                          "CREATE", "DROP",   "ALTER",  "COPY"};
+  static constexpr std::array<std::string_view, 9> kWords{"INSERT", "UPDATE", "DELETE", "REPLACE", "CREATE",
+                                                          "DROP",   "ALTER",  "COPY",   "REPEAT"};
   return std::find(kWords.begin(), kWords.end(), first_word(statement.text)) != kWords.end();
 }
 
@@ -581,10 +581,18 @@ std::unique_ptr<ProgressNotices> Backend::tell_progress() {
   return std::make_unique<ProgressNotices>(client_.session(), *interim_, *out_);
 }
 
+// What statements say beside their results; null if the client wants to hear of nothing less than a warning.
+std::unique_ptr<StatementNotices> Backend::tell_notices() {
+  const auto least = to_lower(client_.parameters.show("client_min_messages"));
+  if (least == "warning" || least == "error" || least == "fatal" || least == "panic") return nullptr;
+  return std::make_unique<StatementNotices>(client_.session(), interim_, *out_);
+}
+
 Result Backend::execute(const ClientStatement& statement, const StatementInputs& inputs) {
   Result result;
   in_own_words(statement, [&] {
-    const auto notices = tell_progress();
+    const auto progress = tell_progress();
+    const auto notices = tell_notices();
     result = client_.session().execute(*statement.prepared, inputs);
   });
   return result;

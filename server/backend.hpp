@@ -129,6 +129,7 @@ class Backend {
   std::shared_ptr<ClientStatement> copied_file(std::string_view text, const CopyStatement::File& file);
   void begin(Portal& portal);
   std::unique_ptr<ProgressNotices> tell_progress();
+  std::unique_ptr<StatementNotices> tell_notices();
   Result execute(const ClientStatement& statement, const StatementInputs& inputs);
   void begin_rows(Portal& portal);
   void begin_copy(Portal& portal);

@@ -37,6 +37,31 @@ std::string ProgressText::describe(const Progress& progress, Clock::time_point n
   return text + ", about " + time_text(seconds * (1 - share) / (share - begin_share_)) + " left";
 }
 
+namespace {
+
+void write_notice(MessageWriter& out, std::string_view severity, std::string_view text) {
+  out.begin('N')
+      .bytes("S")
+      .text(severity)
+      .bytes("V")
+      .text(severity)
+      .bytes("C")
+      .text("00000")
+      .bytes("M")
+      .text(text)
+      .text("");
+  out.end();
+}
+
+}  // namespace
+
+StatementNotices::StatementNotices(Session& session, InterimOutput* interim, MessageWriter& out) : session_(session) {
+  session.on_notice([interim, &out](const std::string& notice) {
+    write_notice(out, "NOTICE", notice);
+    if (interim != nullptr && interim->is_ready()) interim->send(out);
+  });
+}
+
 ProgressNotices::ProgressNotices(Session& session, InterimOutput& interim, MessageWriter& out)
     : session_(session), interim_(interim), out_(out), next_(Clock::now() + kInterval) {
   session.on_progress([this](const Progress& progress) { tell(progress); });
@@ -49,9 +74,7 @@ void ProgressNotices::tell(const Progress& progress) {
   const auto text = text_.describe(progress, now);
   if (!interim_.is_ready()) return;
   // INFO is what a client has asked for: it is shown whatever client_min_messages says.
-  out_.begin('N').bytes("S").text("INFO").bytes("V").text("INFO").bytes("C").text("00000").bytes("M").text(text).text(
-      "");
-  out_.end();
+  write_notice(out_, "INFO", text);
   interim_.send(out_);
 }
 

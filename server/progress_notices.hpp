@@ -27,6 +27,20 @@ class ProgressText {
   Clock::time_point begin_;  // when the share was begin_share_
 };
 
+/// While it lives, what a session's statements have to say beside their results goes to their client: a NoticeResponse
+/// each, at once where the client reads, else with what is written next.
+class StatementNotices {
+ public:
+  /// `interim` may be null; all outlive the notices. `out` holds whole messages whenever a statement runs.
+  StatementNotices(Session& session, InterimOutput* interim, MessageWriter& out);
+  ~StatementNotices() { session_.on_notice(nullptr); }
+  StatementNotices(const StatementNotices&) = delete;
+  StatementNotices& operator=(const StatementNotices&) = delete;
+
+ private:
+  Session& session_;
+};
+
 /// While it lives, a session's statements tell their client how far they are: a NoticeResponse twice a second from the
 /// first half second on, with all that was written before. A client that does not read misses some.
 class ProgressNotices {

@@ -27,6 +27,7 @@ std::unique_ptr<PooledSession> SessionPool::take() {
 
 void SessionPool::give_back(std::unique_ptr<PooledSession> session) noexcept {
   session->session.on_progress(nullptr);
+  session->session.on_notice(nullptr);
   const std::lock_guard lock(mutex_);
   if (idle_.size() < kept_) idle_.push_back(std::move(session));
 }

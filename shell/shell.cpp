@@ -58,6 +58,7 @@ void print_lines(RowSource& rows, Output& output) {
 
 Shell::Shell(Session& session, ShellSettings settings) : session_(session), settings_(settings) {
   session_.on_progress([this](const Progress& progress) { progress_.update(progress); });
+  session_.on_notice([](const std::string& notice) { std::fprintf(stderr, "note: %s\n", notice.c_str()); });
 }
 
 bool Shell::run(LineSource& source) {
@@ -78,8 +79,9 @@ bool Shell::run(LineSource& source) {
     if (chunk.text.empty()) chunk.first_line = line_number;
     const bool is_command = chunk.text.empty() && DotCommands::is_command(line);
     chunk.text += line + "\n";
-    // Only a line with a semicolon can end a statement: a long INSERT is not scanned again for each of its lines.
-    const bool may_end = chunk.text.size() == line.size() + 1 || line.find(';') != std::string::npos;
+    // Only a line with a semicolon or a brace can end a statement: a long INSERT is not scanned again for each of its
+    // lines.
+    const bool may_end = chunk.text.size() == line.size() + 1 || line.find_first_of(";}") != std::string::npos;
     if (is_command) ok = run_command(chunk) && ok;
     else if (may_end && is_complete(chunk.text)) ok = run_chunk(chunk) && ok;
     else continue;

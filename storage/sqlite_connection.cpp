@@ -205,6 +205,11 @@ bool SqliteConnection::is_active() const {
 
 bool SqliteConnection::has_written() const { return sqlite3_txn_state(handle_, "main") == SQLITE_TXN_WRITE; }
 
+// A statement that may write takes the lock before it looks for rows, of which there are none.
+void SqliteConnection::begin_writing() {
+  if (!has_written()) execute_kept("DELETE FROM main.eindb_tensors WHERE 0");
+}
+
 SqliteConnection::ChangePoint SqliteConnection::change_point() {
   return {sqlite3_total_changes64(handle_) + static_cast<std::int64_t>(blobs_written_),
           query_integer("PRAGMA main.schema_version")};

@@ -84,6 +84,9 @@ class SqliteConnection {
   bool in_transaction() const;
   /// True while a write transaction is open, which keeps others from writing.
   bool has_written() const;
+  /// Inside a transaction: takes the right to write, which others then wait for, before there is anything to write.
+  /// Error{Busy}, Error{Conflict} or Error{ReadOnly} if it cannot be had.
+  void begin_writing();
   /// True while a read or a write transaction is open, also the implicit one of a running SELECT.
   bool is_active() const;
   /// True inside a SqliteTransaction that has changed nothing yet: what it sees is what is committed.

@@ -1,0 +1,126 @@
+#!/usr/bin/python3
+"""repeat_test.py EINDB: loops of scripts that are cut off, from outside the program.
+
+A training script that was killed, at whatever moment and however often, or interrupted, goes on where it was when it is
+run again, and ends with the bits of the one that ran through. EINDB_KILLS says how often it is killed.
+"""
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+EINDB = os.path.abspath(sys.argv.pop()) if len(sys.argv) > 1 else None
+KILLS = int(os.environ.get("EINDB_KILLS", "5"))
+ROUNDS = 60
+
+# Every round depends on all before it, to the last bit.
+TRAINING = f"""
+SET threads = 1;
+CREATE TENSOR IF NOT EXISTS X AS EINSUM X[t {ROUNDS}, b 40, i 96] = RANDN(7);
+CREATE TENSOR IF NOT EXISTS W AS EINSUM W[i 96, h 96] = RANDN(8) / 10;
+CREATE TENSOR IF NOT EXISTS step INT64 AS EINSUM step[] = 0;
+CREATE TABLE IF NOT EXISTS losses (round INTEGER PRIMARY KEY, loss REAL);
+REPEAT {ROUNDS} AS t COMMIT EVERY 4 {{
+  UPDATE TENSOR W[i,h] = 0.9 * W[i,h] + 0.01 * TANH(SUM[b,j](X[t,b,i] * X[t,b,j] * W[j,h])), step[] = step + 1;
+  INSERT INTO losses SELECT :t, val FROM (EINSUM L[] = SUM(W[i,h] ^ 2));
+}}
+COPY W TO 'W.npy';
+"""
+
+
+class Loops(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        (self.folder / "train.sql").write_text(TRAINING)
+
+    def start(self, database):
+        return subprocess.Popen([EINDB, database, "-f", "train.sql"], cwd=self.folder, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.PIPE, text=True)
+
+    def run_through(self, database):
+        process = self.start(database)
+        _, errors = process.communicate(timeout=100)
+        self.assertEqual(process.returncode, 0, errors)
+        return errors
+
+    def rows(self, database, statement):
+        done = subprocess.run([EINDB, "--csv", "--noheader", database, "-c", statement], cwd=self.folder, timeout=100,
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout.splitlines()
+
+    def result(self, database):
+        """What the finished script has left: bits of the weights, the losses, the number of steps."""
+        weights = (self.folder / "W.npy").read_bytes()
+        (self.folder / "W.npy").unlink()
+        return weights, self.rows(database, "SELECT * FROM losses ORDER BY round"), self.rows(database, "EINSUM step")
+
+    def steps_so_far(self, database):
+        """Rounds that are committed; nothing of others may be seen."""
+        tables = self.rows(database, "SELECT name FROM sqlite_schema WHERE name IN ('losses', 'eindb_tiles_step')")
+        if len(tables) < 2:
+            return 0
+        (losses,) = self.rows(database, "SELECT COUNT(*) FROM losses")
+        steps = int((self.rows(database, "EINSUM step") or ["0"])[0])
+        self.assertEqual(steps, int(losses))
+        self.assertEqual(steps % 4, 0)
+        return steps
+
+    def test_killed_it_goes_on_from_the_last_committed_round(self):
+        begin = time.monotonic()
+        self.run_through("whole.db")
+        duration = time.monotonic() - begin
+        whole = self.result("whole.db")
+        self.assertEqual(whole[2], [str(ROUNDS)])
+        rng = random.Random(8)
+        cut_off = 0
+        for n in range(KILLS):
+            # The last one runs to its end, and so does one that was too quick.
+            process = self.start("killed.db")
+            time.sleep(rng.uniform(0, duration / 2))
+            process.kill()
+            process.communicate()
+            steps = self.steps_so_far("killed.db")
+            self.assertEqual(self.rows("killed.db", "PRAGMA integrity_check"), ["ok"])
+            if steps == ROUNDS:
+                break
+            cut_off += 0 < steps
+        self.assertGreater(cut_off, 0, "no kill came while the loop ran")
+        if steps < ROUNDS:
+            errors = self.run_through("killed.db")
+            self.assertIn(f"the loop goes on after {steps} of {ROUNDS} rounds" if steps else "", errors)
+            self.assertEqual(self.result("killed.db"), whole)
+
+    def test_interrupted_it_says_what_is_committed_and_goes_on(self):
+        self.run_through("whole.db")
+        whole = self.result("whole.db")
+        process = self.start("my.db")
+        end = time.monotonic() + 50
+        while self.steps_so_far("my.db") == 0 and time.monotonic() < end:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=100)
+        self.assertEqual(process.returncode, 1, errors)
+        steps = self.steps_so_far("my.db")
+        self.assertIn(f"{steps} rounds are committed: the same statement goes on after them", errors)
+        self.assertIn(f"goes on after {steps} of {ROUNDS} rounds", self.run_through("my.db"))
+        self.assertEqual(self.result("my.db"), whole)
+
+    def test_a_database_that_cannot_be_written_is_looped_over(self):
+        self.rows("my.db", "CREATE TENSOR s AS EINSUM s[] = 1")
+        for loop, status in (("REPEAT 3 { EINSUM s }", 0), ("REPEAT 3 { UPDATE TENSOR s[] = 2 }", 1)):
+            done = subprocess.run([EINDB, "--readonly", "my.db", "-c", loop], cwd=self.folder, timeout=100,
+                                  capture_output=True, text=True)
+            self.assertEqual(done.returncode, status, done.stderr)
+        self.assertEqual(self.rows("my.db", "EINSUM s"), ["1.0"])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)
