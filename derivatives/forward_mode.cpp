@@ -41,7 +41,7 @@ class Forward {
       : graph_(graph),
         result_(result),
         given_(tangents),
-        depends_(depending_on(graph, variables_of(tangents))),
+        depends_(smoothly_depending_on(graph, variables_of(tangents), result)),
         needed_(graph.size(), false),
         tangents_(graph.size()) {}
 
@@ -61,7 +61,7 @@ class Forward {
   }
 
   void need_inputs(VertexId id) {
-    if (!needed_[id.index()] || !depends_[id.index()] || given(id) != nullptr) return;
+    if (!needed_[id.index()] || !depends_[id.index()]) return;
     require_differentiable(graph_, id);
     const auto& inputs = graph_.vertex(id).inputs;
     for (std::size_t n = 0; n < inputs.size(); ++n)
@@ -70,9 +70,17 @@ class Forward {
 
   std::string name_of(VertexId id) const { return "d" + graph_.vertex(id).name; }
 
+  // A variable that depends on others moves with them, too: so the JVP is what gradients by each variable add up to.
   std::optional<Derivative> tangent(VertexId id) {
-    if (const auto* own = given(id)) return Derivative{.vertex = own->direction, .constant = nullptr};
-    if (graph_.vertex(id).is_input()) return selected_direction(id);
+    std::vector<Derivative> terms;
+    if (const auto* own = given(id)) terms.push_back({.vertex = own->direction, .constant = nullptr});
+    auto through_inputs = graph_.vertex(id).is_input() ? selected_direction(id) : computed(id);
+    if (through_inputs) terms.push_back(std::move(*through_inputs));
+    const auto vertex = graph_.vertex(id);
+    return add_up(graph_, terms, vertex.einsum.output, name_of(id), derivative_type(vertex.dtype));
+  }
+
+  std::optional<Derivative> computed(VertexId id) {
     std::vector<std::optional<Derivative>> tangents;
     for (const auto input : graph_.vertex(id).inputs) tangents.push_back(tangents_[input.index()]);
     std::optional<Derivative> out;

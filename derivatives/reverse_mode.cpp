@@ -36,7 +36,7 @@ class Reverse {
       : graph_(graph),
         loss_(loss),
         variables_(variables),
-        depends_(depending_on(graph, variables)),
+        depends_(smoothly_depending_on(graph, variables, loss)),
         reads_(first_reads(graph)),
         terms_(graph.size()),
         cotangents_(graph.size()) {}
@@ -70,12 +70,7 @@ class Reverse {
     auto& cotangent = cotangents_[id.index()];
     auto& terms = terms_[id.index()];
     if (cotangent || terms.empty()) return cotangent;
-    if (terms.size() == 1) return cotangent = terms.front();
-    const auto labels = labels_of(id);
-    VertexDraft draft(graph_);
-    ScalarPtr sum;
-    for (const auto& term : terms) sum = algebra::plus(sum, draft.read(term, labels));
-    return cotangent = draft.sum(name_of(id), labels, labels, sum, type_of(id));
+    return cotangent = add_up(graph_, terms, labels_of(id), name_of(id), type_of(id));
   }
 
   // Of a vertex its head; of an input those that it is first read with.

@@ -89,6 +89,16 @@ VertexId VertexDraft::add(const std::string& name, const Labels& output, const L
   return graph_.add(std::move(vertex));
 }
 
+std::optional<Derivative> add_up(EinGraph& graph, const std::vector<Derivative>& terms, const Labels& labels,
+                                 const std::string& name, DType type) {
+  if (terms.empty()) return std::nullopt;
+  if (terms.size() == 1) return terms.front();
+  VertexDraft draft(graph);
+  ScalarPtr sum;
+  for (const auto& term : terms) sum = algebra::plus(sum, draft.read(term, labels));
+  return draft.sum(name, labels, labels, sum, type);
+}
+
 VertexId materialize(EinGraph& graph, const std::string& name, const Labels& labels,
                      const std::optional<Derivative>& derivative, DType type) {
   EinSum einsum{.inputs = {}, .output = labels, .aggregated = {}, .expression = nullptr};

@@ -48,6 +48,10 @@ class VertexDraft {
 /// The element type of cotangents and tangents of values of `type`: floating point, real or complex.
 inline DType derivative_type(DType type) { return floating_of(type); }
 
+/// The sum of terms of the same extents, read with `labels`, distinct; a single term as it is; nullopt for none.
+std::optional<Derivative> add_up(EinGraph& graph, const std::vector<Derivative>& terms, const Labels& labels,
+                                 const std::string& name, DType type);
+
 /// A vertex with `labels` as its head, whatever `derivative` is; nullopt is zero. `labels` are distinct.
 VertexId materialize(EinGraph& graph, const std::string& name, const Labels& labels,
                      const std::optional<Derivative>& derivative, DType type);

@@ -120,6 +120,10 @@ T evaluate_at(const ScalarExpression& e, T x) {
   if (e.kind() == Kind::Operand) return x;
   if (e.kind() == Kind::Integer) return convert_value<T>(e.integer_value());
   if (e.kind() == Kind::Real) return convert_value<T>(e.real_value());
+  // Of a scalar: there is one cell.
+  if (e.kind() == Kind::Uniform) return convert_value<T>(random_uniform(e.seed(), 0));
+  if (e.kind() == Kind::Normal) return convert_value<T>(random_normal(e.seed(), 0));
+  CHECK(e.kind() == Kind::Call, "an epilogue knows no labels, and parameters have their values when a plan runs");
   const auto& arguments = e.arguments();
   if (e.op() == ScalarOp::Case) {
     for (std::size_t n = 0; n + 1 < arguments.size(); n += 2)

@@ -149,6 +149,7 @@ class Fusion {
   bool may_absorb(std::size_t n) const {
     const auto& reader = vertices_[n];
     if (reader.einsum.aggregate != Aggregate::None || reader.inputs.size() != 1) return false;
+    if (operands_of(*reader.einsum.expression).empty()) return false;  // a constant: no function of what is read
     const auto& part = vertices_[reader.inputs[0].index()];
     if (part.is_input() || uses_[reader.inputs[0].index()] != 1) return false;
     const auto& read = reader.einsum.inputs[0];

@@ -78,6 +78,16 @@ TEST(ElementwiseFusion, AtMostTwoOperands) {
   EXPECT_EQ(fused(h.graph), (Texts{"V[i,j] = Q[i,j] - P[i,j] * Q[i,j]"}));
 }
 
+// An operand may stand there without being read.
+TEST(ElementwiseFusion, ConstantsAreNoEpilogues) {
+  GraphBuilder g;
+  const auto l = g.labels("ij", 3);
+  const auto x = g.input("X", {3, 3});
+  const auto s = g.vertex("S", {{x, l}}, {l[0]}, op(0));
+  g.vertex("Z", {{s, {l[0]}}}, {l[0]}, number(7));
+  EXPECT_EQ(fused(g.graph), (Texts{"S[i] = SUM(X[i,j])", "Z[i] = 7"}));
+}
+
 // EXP once per element of X, not once per product; and a matrix product has a kernel that knows no EXP.
 TEST(ElementwiseFusion, OperandsOfMatrixProductsStay) {
   GraphBuilder g;

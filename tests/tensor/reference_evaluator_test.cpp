@@ -75,5 +75,24 @@ TEST_F(ReferenceEvaluator, EmptyGroupsGiveTheIdentity) {
   EXPECT_EQ(values(evaluate_reference(e, table, {&x}, DType::Float64, DType::Float64)), (std::vector<double>{1, 1}));
 }
 
+// The generators of a scalar's cell have no labels, so that they may stand in an epilogue.
+TEST_F(ReferenceEvaluator, EpiloguesKnowRandomNumbers) {
+  const auto x = tensor({2, 3}, {1, 2, 3, 4, 5, 6});
+  EinSum e{.inputs = {{i, j}},
+           .output = {},
+           .aggregated = {i, j},
+           .expression = E::operand(0),
+           .aggregate = Aggregate::Sum,
+           .epilogue = E::call(ScalarOp::Multiply, {E::operand(0), E::random(E::Kind::Uniform, 7, {})})};
+  const EinSum number{.inputs = {},
+                      .output = {},
+                      .aggregated = {},
+                      .expression = E::random(E::Kind::Uniform, 7, {}),
+                      .aggregate = Aggregate::None};
+  const auto factor = values(evaluate_reference(number, table, {}, DType::Float64, DType::Float64)).front();
+  EXPECT_EQ(values(evaluate_reference(e, table, {&x}, DType::Float64, DType::Float64)),
+            (std::vector<double>{21 * factor}));
+}
+
 }  // namespace
 }  // namespace eindb
