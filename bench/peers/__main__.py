@@ -28,11 +28,11 @@ def arguments():
     return parser.parse_args()
 
 
-GROUPS = "chains patterns reductions attention softmax gradients memory sparse latency scaling relational".split()
+GROUPS = "chains patterns reductions attention softmax gradients prefill memory sparse latency scaling relational".split()
 
 
 def runners():
-    import attention, chains, gradients, latency, memory, patterns, reductions, relational, sparse  # noqa: E401
+    import attention, chains, gradients, latency, memory, patterns, prefill, reductions, relational, sparse  # noqa: E401
 
     return {
         "chains": chains.run,
@@ -41,6 +41,7 @@ def runners():
         "attention": attention.run_attention,
         "softmax": attention.run_softmax,
         "gradients": gradients.run,
+        "prefill": prefill.run,
         "memory": memory.run,
         "sparse": sparse.run,
         "latency": latency.run,
