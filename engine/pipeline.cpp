@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "engine/distributed_query.hpp"
 #include "engine/plan_key.hpp"
@@ -127,12 +128,21 @@ double predicted_seconds(const OptimizedPlan& plan, const SessionState& session)
   return predict(plan.graph, plan.physical, model).seconds;
 }
 
+BoundQuery bind(const ast::Query& query, const NameSource& names, const ResultRequest& request) {
+  return request.wanted.empty() ? bind_query(query, names, request.dtype) : bind_query(query, names, request.wanted);
+}
+
+// An index outside of its extent has a place in the statement, which the binder knows.
+void refuse_indices(const ast::Query& query, SessionState& session, const ResultRequest& request) {
+  bind(query, session.name_source(), request);
+  CHECK(false, "what the binder takes as an index every plan serves");
+}
+
 // The stages themselves.
 QueryPlan make_plan(const ast::Query& query, const NameSource& names, const SessionState& session,
                     const ResultRequest& request) {
   // Syntax tree -> EinGraph of vertices with any number of inputs.
-  BoundQuery bound =
-      request.wanted.empty() ? bind_query(query, names, request.dtype) : bind_query(query, names, request.wanted);
+  BoundQuery bound = bind(query, names, request);
   // EinGraph -> rewritten EinGraph of unary and binary vertices -> partition vectors -> physical plan.
   OptimizerOptions options;
   options.parallelism = session.settings.parallelism();
@@ -185,6 +195,7 @@ PlannedQuery plan_query(const ast::Query& query, SessionState& session, ResultRe
     cached.data_version = version;
     return true;
   });
+  if (plan != nullptr && !serves_indices(*plan, session.parameters)) refuse_indices(query, session, request);
   auto source = PlanSource::Cached;
   if (plan == nullptr) {
     source = capacity > 0 ? PlanSource::Made : PlanSource::Uncached;
@@ -192,13 +203,6 @@ PlannedQuery plan_query(const ast::Query& query, SessionState& session, ResultRe
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   return {std::move(plan), source, elapsed.count()};
-}
-
-PlannedQuery plan_single(const ast::Query& query, SessionState& session, ResultRequest request) {
-  auto planned = plan_query(query, session, std::move(request));
-  if (planned.result_count() == 1) return planned;
-  throw Error(ErrorKind::Value, "the query has the results " + names_of_results(planned) + ", and one is wanted here",
-              query.span, "ask for one of them, or store them: CREATE TENSOR (...) AS ...");
 }
 
 bool runs_on_cluster(const SessionState& session) {
@@ -345,10 +349,9 @@ std::vector<std::shared_ptr<BufferedTiles>> evaluate(const PlannedQuery& planned
   return tiles;
 }
 
-namespace {
-
-std::vector<std::shared_ptr<const TensorRelation>> evaluate_planned(const PlannedQuery& planned, SessionState& session,
-                                                                    ReadSnapshot& snapshot) {
+std::vector<std::shared_ptr<const TensorRelation>> evaluate_results(const ast::Query& query, SessionState& session) {
+  ReadSnapshot snapshot(session.database, static_cast<std::size_t>(session.settings.threads()));
+  const auto planned = plan_query(query, session);
   auto tiles = evaluate(planned, session, snapshot);
   std::vector<std::shared_ptr<const TensorRelation>> relations;
   for (std::size_t n = 0; n < tiles.size(); ++n)
@@ -361,16 +364,10 @@ std::vector<std::shared_ptr<const TensorRelation>> evaluate_planned(const Planne
   return relations;
 }
 
-}  // namespace
-
-std::vector<std::shared_ptr<const TensorRelation>> evaluate_results(const ast::Query& query, SessionState& session) {
-  ReadSnapshot snapshot(session.database, static_cast<std::size_t>(session.settings.threads()));
-  return evaluate_planned(plan_query(query, session), session, snapshot);
-}
-
 std::shared_ptr<const TensorRelation> evaluate_query(const ast::Query& query, SessionState& session) {
-  ReadSnapshot snapshot(session.database, static_cast<std::size_t>(session.settings.threads()));
-  return evaluate_planned(plan_single(query, session), session, snapshot).front();
+  auto results = evaluate_results(query, session);
+  CHECK(results.size() == 1, "where one tensor is wanted the query has one result");
+  return std::move(results.front());
 }
 
 }  // namespace eindb
