@@ -53,8 +53,8 @@ std::unique_ptr<CellSource> open_matrix_market(const FilePath& path, const std::
 
 std::unique_ptr<CellSource> open_cell_list(const FilePath& path, const CopyOptions& options,
                                            const std::optional<TensorInfo>& existing, const SessionState& session) {
-  if (existing && options.cells.shape && *options.cells.shape != existing->shape())
-    shapes_differ("the option", *options.cells.shape, *existing);
+  if (existing && options.shape && *options.shape != existing->shape())
+    shapes_differ("the option", *options.shape, *existing);
   if (options.format == FileFormat::Mtx) {
     auto matrix = open_matrix_market(path, existing);
     if (existing && matrix->shape() != existing->shape()) shapes_differ(path.text(), matrix->shape(), *existing);
@@ -64,7 +64,7 @@ std::unique_ptr<CellSource> open_cell_list(const FilePath& path, const CopyOptio
                                                       : CoordinateOptions{.delimiter = options.csv.delimiter,
                                                                           .header = options.csv.header,
                                                                           .base = options.cells.base};
-  auto shape = existing ? std::optional(existing->shape()) : options.cells.shape;
+  auto shape = existing ? std::optional(existing->shape()) : options.shape;
   const auto type = existing ? std::optional(existing->dtype) : std::nullopt;
   return std::make_unique<CoordinateReader>(path, list, std::move(shape), type, session.cancellation);
 }

@@ -122,7 +122,7 @@ void apply_shape(const ast::Option& option, CopyOptions& out) {
     if (error != std::errc{} || extents.back() < 0) refuse(option, "extents, as in '1000,2000'");
     at = stop;
   }
-  out.cells.shape =
+  out.shape =
       with_place(option.value ? option.value->span : option.name.span, [&] { return Shape(std::move(extents)); });
 }
 
@@ -144,25 +144,29 @@ void apply_dtype(const ast::Option& option, CopyOptions& out) {
 
 void apply_chunked(const ast::Option& option, CopyOptions& out) { out.array.chunked = switch_of(option); }
 
-/// An option, the formats that have it (none: all), and whether it makes sense for a file that is read.
+/// An option, the formats that have it (none: all), and whether it makes sense for a file that is read, or written.
 struct OptionRow {
   std::string_view name;
   void (*apply)(const ast::Option&, CopyOptions&);
   std::vector<FileFormat> formats;
   bool for_reading = true;
-  bool for_cells_only = false;  ///< says something of lists of cells, not of matrices
+  bool for_writing = true;
+  bool for_cells_only = false;  ///< of a format that has both, says something of lists of cells, not of matrices
 };
 
 const std::vector<OptionRow>& option_rows() {
   static const std::vector<FileFormat> kDelimited{FileFormat::Csv, FileFormat::Tsv, FileFormat::Coo};
   static const std::vector<FileFormat> kWithNames{FileFormat::Npz, FileFormat::Safetensors, FileFormat::Hdf5};
+  static const std::vector<FileFormat> kWithShape{FileFormat::Npy, FileFormat::Npz, FileFormat::Safetensors,
+                                                  FileFormat::Csv, FileFormat::Tsv, FileFormat::Coo,
+                                                  FileFormat::Tns};
   static const std::vector<OptionRow> kRows{
       {"format", apply_format, {}},
       {"delimiter", apply_delimiter, kDelimited},
       {"header", apply_header, kDelimited},
       {"layout", apply_layout, {FileFormat::Csv, FileFormat::Tsv}},
-      {"base", apply_base, kDelimited, true, true},
-      {"shape", apply_shape, {FileFormat::Csv, FileFormat::Tsv, FileFormat::Coo, FileFormat::Tns}, true, true},
+      {"base", apply_base, kDelimited, true, true, true},
+      {"shape", apply_shape, kWithShape, true, false, true},
       {"member", apply_array_name, kWithNames},  // three words for one thing, each as its format says it
       {"tensor", apply_array_name, kWithNames},
       {"dataset", apply_array_name, kWithNames},
@@ -198,11 +202,15 @@ void check_fits(const ast::Option& option, const OptionRow& row, FileFormat form
   }
   if (direction == CopyDirection::FromFile && !row.for_reading)
     fail("is for files that are written", "leave it out: the file says it itself");
+  if (direction == CopyDirection::ToFile && !row.for_writing)
+    fail("is for files that are read", "leave it out: a file has the shape of what is written");
 }
 
 void check_layout(const std::vector<ast::Option>& options, const CopyOptions& out) {
+  const bool has_both = out.format == FileFormat::Csv || out.format == FileFormat::Tsv;
+  if (!has_both || out.cells.chosen) return;
   for (const auto& option : options) {
-    if (out.cells.chosen || !option_row(option).for_cells_only) continue;
+    if (!option_row(option).for_cells_only) continue;
     throw Error(ErrorKind::Value, "the option " + option.name.text + " is for lists of cells, not for matrices",
                 option.name.span, "add LAYOUT coordinates, or leave it out");
   }

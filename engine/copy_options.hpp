@@ -22,7 +22,6 @@ enum class CopyDirection : std::uint8_t { FromFile, ToFile };
 struct CellListOptions {
   bool chosen = false;    ///< LAYOUT coordinates, or a format that is nothing else
   std::int64_t base = 0;  ///< of keys
-  std::optional<Shape> shape;
 };
 
 /// What is said of files that hold arrays by name.
@@ -37,6 +36,7 @@ struct ArrayOptions {
 struct CopyOptions {
   FileFormat format = FileFormat::Npy;
   CsvOptions csv;
+  std::optional<Shape> shape;  ///< of a list of cells; or what the values of an array are, in row-major order
   CellListOptions cells;
   ArrayOptions array;
 };

@@ -81,9 +81,9 @@ ByteProgress byte_progress(const SessionState& session, std::string_view stage) 
 std::unique_ptr<BlockSource> open_file(const FilePath& path, const CopyOptions& options,
                                        const std::optional<TensorInfo>& existing, const SessionState& session) {
   switch (options.format) {
-    case FileFormat::Npy: return open_npy(path);
-    case FileFormat::Npz: return open_npz(path, options.array.name, byte_progress(session, "verify"));
-    case FileFormat::Safetensors: return open_safetensors(path, options.array.name);
+    case FileFormat::Npy: return open_npy(path, options.shape);
+    case FileFormat::Npz: return open_npz(path, options.array.name, options.shape, byte_progress(session, "verify"));
+    case FileFormat::Safetensors: return open_safetensors(path, options.array.name, options.shape);
     case FileFormat::Hdf5:
       return open_hdf5(path, options.array.name, session.settings.memory_limit(), session.cancellation);
     case FileFormat::JsonLines:

@@ -21,10 +21,18 @@ class ReaderBlocks final : public BlockSource {
   Tile read_block(const std::vector<std::int64_t>& begin, const Shape& extents) override {
     return reader_.read_block(begin, extents);
   }
+  Reader& reader() { return reader_; }
 
  private:
   Reader reader_;
 };
+
+template <class Reader, class... Arguments>
+std::unique_ptr<BlockSource> reshaped(const std::optional<Shape>& shape, const Arguments&... arguments) {
+  auto blocks = std::make_unique<ReaderBlocks<Reader>>(arguments...);
+  if (shape) blocks->reader().reshape(*shape);
+  return blocks;
+}
 
 class CsvBlocks final : public BlockSource {
  public:
@@ -60,14 +68,18 @@ class CsvBlocks final : public BlockSource {
 
 }  // namespace
 
-std::unique_ptr<BlockSource> open_npy(const FilePath& path) { return std::make_unique<ReaderBlocks<NpyReader>>(path); }
-
-std::unique_ptr<BlockSource> open_npz(const FilePath& path, const std::string& member, const ByteProgress& progress) {
-  return std::make_unique<ReaderBlocks<NpzReader>>(path, member, progress);
+std::unique_ptr<BlockSource> open_npy(const FilePath& path, const std::optional<Shape>& shape) {
+  return reshaped<NpyReader>(shape, path);
 }
 
-std::unique_ptr<BlockSource> open_safetensors(const FilePath& path, const std::string& tensor) {
-  return std::make_unique<ReaderBlocks<SafetensorsReader>>(path, tensor);
+std::unique_ptr<BlockSource> open_npz(const FilePath& path, const std::string& member,
+                                      const std::optional<Shape>& shape, const ByteProgress& progress) {
+  return reshaped<NpzReader>(shape, path, member, progress);
+}
+
+std::unique_ptr<BlockSource> open_safetensors(const FilePath& path, const std::string& tensor,
+                                              const std::optional<Shape>& shape) {
+  return reshaped<SafetensorsReader>(shape, path, tensor);
 }
 
 std::unique_ptr<BlockSource> open_hdf5(const FilePath& path, const std::string& dataset, std::int64_t memory_limit,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "common/cancellation.hpp"
@@ -22,11 +23,14 @@ class BlockSource {
   virtual Tile read_block(const std::vector<std::int64_t>& begin, const Shape& extents) = 0;
 };
 
-std::unique_ptr<BlockSource> open_npy(const FilePath& path);
+/// `shape` has the values read in another shape; see reshape_array. So for the next two.
+std::unique_ptr<BlockSource> open_npy(const FilePath& path, const std::optional<Shape>& shape);
 /// The array `member`, or if that is empty the only one; so for the next two. `progress` hears of the pass over the
 /// member before the first block.
-std::unique_ptr<BlockSource> open_npz(const FilePath& path, const std::string& member, const ByteProgress& progress);
-std::unique_ptr<BlockSource> open_safetensors(const FilePath& path, const std::string& tensor);
+std::unique_ptr<BlockSource> open_npz(const FilePath& path, const std::string& member,
+                                      const std::optional<Shape>& shape, const ByteProgress& progress);
+std::unique_ptr<BlockSource> open_safetensors(const FilePath& path, const std::string& tensor,
+                                              const std::optional<Shape>& shape);
 std::unique_ptr<BlockSource> open_hdf5(const FilePath& path, const std::string& dataset, std::int64_t memory_limit,
                                        const Cancellation& cancellation);
 /// A matrix; with `as_vector`, a file of one column is a vector.

@@ -239,6 +239,20 @@ NpyHeader read_npy_header(const InputFile& file) {
   return parse_npy_header(file.path(), prefix, file.size());
 }
 
+void reshape_array(NpyHeader& array, const Shape& shape, const std::string& name) {
+  if (shape.element_count() != array.shape.element_count()) {
+    throw Error(ErrorKind::Shape,
+                name + " holds " + std::to_string(array.shape.element_count()) + " values of shape " +
+                    array.shape.to_string() + ", which are not those of shape " + shape.to_string(),
+                std::nullopt, "the product of the extents must stay the same");
+  }
+  if (array.column_major && array.shape.rank() > 1) {
+    throw Error(ErrorKind::Unsupported, name + " is column-major: its values cannot be read in another shape",
+                std::nullopt, "copy it as it is, or save it from NumPy with numpy.ascontiguousarray");
+  }
+  array.shape = shape;
+}
+
 std::string make_npy_header(DType type, const Shape& shape) {
   const char kind = type == DType::Int64 ? 'i' : is_complex(type) ? 'c' : 'f';
   std::string tuple;

@@ -20,6 +20,8 @@ class NpyReader {
   const Shape& shape() const { return header_.shape; }
   bool is_column_major() const { return header_.column_major; }
 
+  /// Has the values read in another shape; see reshape_array.
+  void reshape(const Shape& shape) { reshape_array(header_, shape, file_.path()); }
   /// The block of `extents` at `begin`, which lies in shape(); see read_dense_block.
   Tile read_block(const std::vector<std::int64_t>& begin, const Shape& extents) const;
 

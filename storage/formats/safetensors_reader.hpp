@@ -17,6 +17,8 @@ class SafetensorsReader {
 
   DType dtype() const { return array_.element.dtype(); }
   const Shape& shape() const { return array_.shape; }
+  /// Has the values read in another shape; see reshape_array.
+  void reshape(const Shape& shape) { reshape_array(array_, shape, file_.path()); }
   /// The block of `extents` at `begin`, which lies in shape(); see read_dense_block.
   Tile read_block(const std::vector<std::int64_t>& begin, const Shape& extents) const;
 

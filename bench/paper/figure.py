@@ -1,0 +1,55 @@
+"""Figures of lines, as SVG and PNG. Panels that were measured and panels that were planned say so in their titles."""
+
+import os
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Panel:
+    """`lines` are {name: [(x, y), ...]}; an y of None is a gap."""
+
+    title: str
+    x: str
+    y: str
+    lines: dict = field(default_factory=dict)
+    logarithmic: bool = False
+
+    def add(self, line, x, y):
+        self.lines.setdefault(line, []).append((x, y))
+
+
+MARKERS = "os^Dvx*+"
+
+
+def draw_panel(axes, panel):
+    for marker, (name, points) in zip(MARKERS, panel.lines.items()):
+        there = [(x, y) for x, y in points if y is not None]
+        axes.plot([x for x, _ in there], [y for _, y in there], marker=marker, label=name)
+    axes.set(title=panel.title, xlabel=panel.x, ylabel=panel.y)
+    axes.set_xticks(sorted({x for points in panel.lines.values() for x, _ in points}))
+    if panel.logarithmic:
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(bottom=0)
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize="small")
+
+
+def draw(panels, path):
+    """Writes path.svg and path.png; returns them."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    # The same bytes for the same numbers.
+    matplotlib.rcParams["svg.hashsalt"] = os.path.basename(path)
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(1, len(panels), figsize=(5.2 * len(panels), 4.2), squeeze=False)
+    for panel, place in zip(panels, axes[0]):
+        draw_panel(place, panel)
+    figure.tight_layout()
+    paths = [path + ".svg", path + ".png"]
+    figure.savefig(paths[0], metadata={"Date": None})
+    figure.savefig(paths[1], dpi=110)
+    pyplot.close(figure)
+    return paths

@@ -1,0 +1,126 @@
+"""Experiment 1: the chain (A x B) + (C x (D x E)), of square matrices and of skewed ones.
+
+The paper has EinDecomp beside cuts into sqrt(p) parts and ScaLAPACK on sixteen machines, and beside Dask on a server with
+GPUs. Measured here is the time on this machine's cores; planned, at the paper's scale, what sixteen workers would receive
+from each other by either way of cutting."""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import chains
+import scalapack
+from contestants import Statement
+from context import Context
+from eindb_process import Eindb
+from figure import Panel
+from rounds import measure
+from table import Table
+
+SHAPES = ("square", "skewed")
+SMALL_SCALES = (500, 1000, 2000)
+FULL_SCALES = (5000, 10000, 20000, 40000)
+PLANNED_SCALES = (10000, 20000, 40000, 80000)
+PLANNED_WORKERS = 16
+DTYPE = "float32"
+STRATEGIES = {"eindb, EinDecomp": "eindecomp", "eindb, sqrt": "sqrt"}
+DASK = Path(__file__).with_name("dask_chain.py")
+
+
+class DaskChain:
+    """A process of its own, in which BLAS has one thread for each of Dask's."""
+
+    def __init__(self, threads, dtype, sizes):
+        environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+        command = [sys.executable, str(DASK), dtype, str(threads), *map(str, sizes)]
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+        )
+        ready = self._process.stdout.readline().split()
+        if ready[:1] != ["ready"]:
+            raise RuntimeError("Dask did not start")
+        self.description = f"{ready[1]} x {ready[1]} chunks"
+
+    def seconds(self):
+        self._process.stdin.write("\n")
+        self._process.stdin.flush()
+        return float(self._process.stdout.readline())
+
+    def close(self):
+        self._process.stdin.close()
+        self._process.wait()
+
+
+def measured_seconds(context, chain, program):
+    """Median seconds of every contestant, who take turns."""
+    chains.store(context, chain.arrays(context))
+    contestants = {
+        name: Statement(context.eindb, chain.query, before=f"SET strategy = '{strategy}'")
+        for name, strategy in STRATEGIES.items()
+    }
+    peers = {"Dask": DaskChain(context.threads, DTYPE, chain.sizes)}
+    if program:
+        peers["ScaLAPACK"] = scalapack.fastest_chain(program, context.threads, DTYPE, chain.sizes)
+    times = measure({**contestants, **peers}, context.rounds)
+    for peer in peers.values():
+        peer.close()
+    return {name: statistics.median(seconds) for name, seconds in times.items()}
+
+
+def run_measured(options):
+    names = [*STRATEGIES, "ScaLAPACK", "Dask"]
+    table = Table(f"Measured on this machine, {options.threads} threads or processes, {DTYPE}: seconds",
+                  ["matrices", "s", *names, *(f"{name} / EinDecomp" for name in ("sqrt", "ScaLAPACK", "Dask"))])
+    panels = [Panel(f"measured, {shape} matrices", "s", "seconds", logarithmic=True) for shape in SHAPES]
+    program = scalapack.build(options.build)
+    with tempfile.TemporaryDirectory(prefix="eindb-paper-") as folder:
+        eindb = Eindb(options.program, folder, ["--threads", str(options.threads)])
+        options.cases, options.quick = "", False
+        context = Context(eindb, None, options.threads, options, options.build)
+        for shape, panel in zip(SHAPES, panels):
+            for scale in FULL_SCALES if options.full else SMALL_SCALES:
+                seconds = measured_seconds(context, chains.Chain(shape, scale, DTYPE), program)
+                ours, *others = (seconds.get(name) for name in names)
+                table.add(shape, scale, ours, *others, *(other and other / ours for other in others))
+                for name in names:
+                    panel.add(name, scale, seconds.get(name))
+        eindb.close()
+    return table, panels
+
+
+def received(eindb, chain, strategy):
+    """Elements that the workers of a plan receive from each other."""
+    eindb.execute(f"SET strategy = '{strategy}'")
+    return json.loads(eindb.execute(f"EXPLAIN (FORMAT json) {chain.query}"))["elements_received"]
+
+
+def run_planned(options):
+    table = Table(f"Planned for {PLANNED_WORKERS} workers, that are not here: elements received from other workers",
+                  ["matrices", "s", "EinDecomp", "sqrt", "sqrt / EinDecomp"])
+    panels = [Panel(f"planned, {shape} matrices, {PLANNED_WORKERS} workers", "s", "elements received", logarithmic=True)
+              for shape in SHAPES]
+    with tempfile.TemporaryDirectory(prefix="eindb-paper-") as folder:
+        eindb = Eindb(options.program, folder)
+        eindb.execute(f"SET workers = {PLANNED_WORKERS}")
+        for shape, panel in zip(SHAPES, panels):
+            for scale in PLANNED_SCALES:
+                chain = chains.Chain(shape, scale, DTYPE)
+                for name, (rows, columns) in chain.shapes().items():
+                    eindb.drop(name)
+                    eindb.execute(f"CREATE TENSOR {name} (i {rows}, j {columns}) FLOAT32")
+                ours, theirs = (received(eindb, chain, strategy) for strategy in STRATEGIES.values())
+                table.add(shape, scale, ours, theirs, theirs / ours)
+                panel.add("EinDecomp", scale, ours)
+                panel.add("sqrt", scale, theirs)
+        eindb.close()
+    return table, panels
+
+
+def run(options):
+    measured, measured_panels = run_measured(options)
+    planned, planned_panels = run_planned(options)
+    return [measured, planned], measured_panels + planned_panels

@@ -1,0 +1,170 @@
+"""The statements of a prefill, made for a config from layer.sql and head.sql. Needs Python's standard library alone."""
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+
+HERE = Path(__file__).parent
+EMBEDDING = "model.embed_tokens.weight"
+OUTPUT = "lm_head.weight"
+
+
+class ConfigError(Exception):
+    """A config.json of a model that the script does not describe."""
+
+
+@dataclass(frozen=True)
+class Config:
+    """What config.json says of the architecture, under its own names where these are plain."""
+
+    layers: int
+    features: int
+    heads: int
+    groups: int  # of heads that share keys and values
+    head_features: int
+    feed_forward: int
+    vocabulary: int
+    epsilon: float
+    theta: float  # base of the rotations' wavelengths
+    tied: bool  # whether the embedding is the output matrix as well
+
+    @staticmethod
+    def read(folder):
+        return Config.of(json.loads((Path(folder) / "config.json").read_text()))
+
+    @staticmethod
+    def of(entries):
+        check_architecture(entries)
+        heads = entries["num_attention_heads"]
+        features = entries["hidden_size"]
+        return Config(
+            layers=entries["num_hidden_layers"],
+            features=features,
+            heads=heads,
+            groups=entries.get("num_key_value_heads") or heads,
+            head_features=entries.get("head_dim") or features // heads,
+            feed_forward=entries["intermediate_size"],
+            vocabulary=entries["vocab_size"],
+            epsilon=entries.get("rms_norm_eps", 1e-6),
+            theta=entries.get("rope_theta", 10000.0),
+            tied=entries.get("tie_word_embeddings", False),
+        )
+
+    @property
+    def output(self):
+        return EMBEDDING if self.tied else OUTPUT
+
+
+def check_architecture(entries):
+    """Says what of a config the script has no statements for."""
+    if entries.get("hidden_act", "silu") != "silu":
+        raise ConfigError(f"hidden_act is {entries['hidden_act']}, not silu")
+    for name in ("rope_scaling", "attention_bias", "mlp_bias"):
+        if entries.get(name):
+            raise ConfigError(f"{name} is {entries[name]}: there are no statements for it")
+    if entries["num_attention_heads"] % (entries.get("num_key_value_heads") or entries["num_attention_heads"]):
+        raise ConfigError("num_attention_heads is no multiple of num_key_value_heads")
+
+
+def layer_weights(config):
+    """The weights of one layer: what stands before .weight in their names, and the shape that layer.sql reads."""
+    a, f, d = config.features, config.feed_forward, config.head_features
+    g, r = config.groups, config.heads // config.groups
+    return {
+        "input_layernorm": (a,),
+        "self_attn.q_proj": (g, r, 2, d // 2, a),
+        "self_attn.k_proj": (g, 2, d // 2, a),
+        "self_attn.v_proj": (g, d, a),
+        "self_attn.o_proj": (a, g, r, d),
+        "post_attention_layernorm": (a,),
+        "mlp.gate_proj": (f, a),
+        "mlp.up_proj": (f, a),
+        "mlp.down_proj": (a, f),
+    }
+
+
+def weights(config):
+    """Name and shape of every weight of the model."""
+    out = {EMBEDDING: (config.vocabulary, config.features)}
+    for t in range(config.layers):
+        for name, shape in layer_weights(config).items():
+            out[f"model.layers.{t}.{name}.weight"] = shape
+    out["model.norm.weight"] = (config.features,)
+    if not config.tied:
+        out[OUTPUT] = (config.vocabulary, config.features)
+    return out
+
+
+def checkpoint_files(folder):
+    """The file of each weight: an index says it where a checkpoint is several files."""
+    folder = Path(folder)
+    index = folder / "model.safetensors.index.json"
+    if not index.exists():
+        return lambda name: folder / "model.safetensors"
+    files = json.loads(index.read_text())["weight_map"]
+    return lambda name: folder / files[name]
+
+
+def text(path):
+    return str(path).replace("'", "''")
+
+
+def load_script(config, folder):
+    """COPY of every weight, which reads the file's (out, in) in the shape that layer.sql has."""
+    file_of = checkpoint_files(folder)
+    for name, shape in weights(config).items():
+        extents = ",".join(map(str, shape))
+        yield f"COPY \"{name}\" FROM '{text(file_of(name))}' (TENSOR '{name}', SHAPE '{extents}')"
+
+
+def prompt_script(config, tokens):
+    """The tensors that depend on the prompt: X_0, its embedded tokens, and how far each position is turned."""
+    rows = ",".join(f"({b},{s},{token})" for b, sequence in enumerate(tokens) for s, token in enumerate(sequence))
+    length, pairs = len(tokens[0]), config.head_features // 2
+    yield "DROP TABLE IF EXISTS tokens"
+    yield "CREATE TABLE tokens (b, s, token)"
+    yield f"INSERT INTO tokens VALUES {rows}"
+    yield "DROP TENSOR IF EXISTS X_0"
+    yield (
+        f"CREATE TENSOR X_0 (b {len(tokens)}, s {length}, a {config.features}) FLOAT32 AS "
+        f'SELECT b, s, j, val FROM tokens JOIN "{EMBEDDING}" ON i = token'
+    )
+    yield "DROP TENSOR IF EXISTS rotation"
+    angle = f"s * {config.theta} ^ (-p / {pairs})"
+    yield (
+        f"CREATE TENSOR rotation FLOAT32 AS EINSUM R[s {length}, p {pairs}, z 2, y 2] = "
+        f"CASE WHEN z = y THEN COS({angle}) ELSE (z - y) * SIN({angle}) END"
+    )
+
+
+def fill(name, config, layer=0):
+    values = {"t": layer, "epsilon": config.epsilon, "head_features": config.head_features, "output": config.output}
+    return Template((HERE / name).read_text()).substitute(values).rstrip()
+
+
+def numbered(definitions, layer):
+    """A layer's definitions with its number in their names: X_3 is what layer 3 reads, its Y is X_4."""
+    names = {name: f"{name}_{layer}" for name in re.findall(r"^(\w+)\[", definitions, re.M)}
+    names |= {"X": f"X_{layer}", "Y": f"X_{layer + 1}"}
+    return re.sub(r"\b(\w+)\[", lambda found: names.get(found[1], found[1]) + "[", definitions)
+
+
+def query(config, head="EINSUM Z[b,s,v] = L[b,s,v]"):
+    """The whole model as one statement, from X_0 to what `head` makes of the logits L[b,s,v]."""
+    layers = [numbered(fill("layer.sql", config, t), t) for t in range(config.layers)]
+    last = numbered(fill("head.sql", config), config.layers).replace(f"L_{config.layers}[", "L[")
+    return "WITH\n" + ",\n\n".join([*layers, last]) + "\n" + head
+
+
+def layer_script(config, head="EINSUM Z[b,s,v] = L[b,s,v]"):
+    """The same as one statement per layer, each of which stores what the next one reads; the last is a query."""
+    for t in range(config.layers):
+        definitions = numbered(fill("layer.sql", config, t), t)
+        yield f"DROP TENSOR IF EXISTS X_{t + 1}"
+        yield f"CREATE TENSOR X_{t + 1} AS WITH\n{definitions}\nEINSUM Z[b,s,a] = X_{t + 1}[b,s,a]"
+        if t:
+            yield f"DROP TENSOR X_{t}"
+    definitions = numbered(fill("head.sql", config), config.layers).replace(f"L_{config.layers}[", "L[")
+    yield f"WITH\n{definitions}\n{head}"

@@ -1,0 +1,96 @@
+#!/usr/bin/python3
+"""llama_test.py EINDB PREFILL: models/llama against NumPy in double precision, on checkpoints with random weights."""
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import numpy as np
+
+import llama_numpy
+import random_checkpoint
+
+PREFILL = os.path.abspath(sys.argv.pop()) if len(sys.argv) > 2 else None
+EINDB = os.path.abspath(sys.argv.pop()) if len(sys.argv) > 1 else None
+
+TINY = {"layers": 2, "features": 32, "heads": 4, "groups": 2, "feed_forward": 48, "vocabulary": 60}
+
+
+class LlamaTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.rng = np.random.default_rng(8)
+
+    def prefill(self, *options, status=0):
+        done = subprocess.run([PREFILL, *map(str, options)], capture_output=True, text=True, cwd=self.folder)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done.stdout if status == 0 else done.stderr
+
+    def load(self, entries, **others):
+        random_checkpoint.write(self.folder, entries, **others)
+        self.prefill("load", self.folder, "model.db", "--eindb", EINDB)
+        return random_checkpoint.Checkpoint(self.folder)
+
+    def run_model(self, tokens, *options):
+        """The logits in a file, as an array."""
+        (self.folder / "tokens").write_text("\n".join(" ".join(map(str, sequence)) for sequence in tokens))
+        self.prefill("run", self.folder, "model.db", "--tokens-file", "tokens", "--logits", "out.npy", "--eindb", EINDB,
+                     *options)
+        return np.load(self.folder / "out.npy")
+
+    def tokens(self, batch, length, vocabulary):
+        return self.rng.integers(vocabulary, size=(batch, length)).tolist()
+
+    def test_two_layers_of_512_features_and_128_tokens(self):
+        entries = random_checkpoint.config_entries(
+            layers=2, features=512, heads=8, groups=4, feed_forward=1408, vocabulary=500)
+        checkpoint = self.load(entries)
+        tokens = self.tokens(1, 128, 500)
+        expected = llama_numpy.logits(checkpoint, tokens)
+        # Logits are about 1 in size; what float32 may lose is about 1e-7 times the square root of what is summed.
+        np.testing.assert_allclose(self.run_model(tokens, "--every-position"), expected, rtol=0, atol=1e-5)
+        np.testing.assert_allclose(self.run_model(tokens), expected[:, -1], rtol=0, atol=1e-5)
+
+    def test_a_batch_layer_by_layer_in_bfloat16_from_several_files(self):
+        checkpoint = self.load(random_checkpoint.config_entries(**TINY), dtype="BF16", files=3)
+        tokens = self.tokens(3, 7, 60)
+        expected = llama_numpy.logits(checkpoint, tokens)
+        whole = self.run_model(tokens, "--every-position")
+        np.testing.assert_allclose(whole, expected, rtol=0, atol=1e-5)
+        layers = self.run_model(tokens, "--every-position", "--layer-by-layer")
+        np.testing.assert_allclose(layers, expected, rtol=0, atol=1e-5)
+
+    def test_the_options_of_an_architecture(self):
+        """Heads of another size than features / heads, one group, the embedding as output, another base."""
+        entries = random_checkpoint.config_entries(
+            **{**TINY, "groups": 1}, head_dim=12, tie_word_embeddings=True, rope_theta=500.0, rms_norm_eps=0.01)
+        checkpoint = self.load(entries)
+        tokens = self.tokens(1, 9, 60)
+        expected = llama_numpy.logits(checkpoint, tokens)[:, -1]
+        np.testing.assert_allclose(self.run_model(tokens), expected, rtol=0, atol=1e-5)
+
+    def test_the_likeliest_token_is_printed_for_each_sequence(self):
+        checkpoint = self.load(random_checkpoint.config_entries(**TINY))
+        tokens = self.tokens(2, 5, 60)
+        expected = llama_numpy.logits(checkpoint, tokens)[:, -1].argmax(axis=-1)
+        sequences = [option for sequence in tokens for option in ("--tokens", " ".join(map(str, sequence)))]
+        printed = self.prefill("run", self.folder, "model.db", *sequences, "--eindb", EINDB)
+        self.assertEqual(printed.splitlines()[1:], [f"{b},{token}" for b, token in enumerate(expected)])
+
+    def test_what_the_script_has_no_statements_for_is_an_error(self):
+        others = {"rope_scaling": {"type": "linear", "factor": 2.0}}
+        random_checkpoint.write(self.folder, random_checkpoint.config_entries(**TINY, **others))
+        self.assertIn("rope_scaling", self.prefill("load", self.folder, "model.db", "--eindb", EINDB, status=1))
+
+    def test_tokens_beyond_the_vocabulary_are_an_error(self):
+        random_checkpoint.write(self.folder, random_checkpoint.config_entries(**TINY))
+        message = self.prefill("run", self.folder, "model.db", "--tokens", "3 60", "--eindb", EINDB, status=1)
+        self.assertIn("tokens are from 0 to 59", message)
+
+
+if __name__ == "__main__":
+    unittest.main()
