@@ -22,7 +22,7 @@
 
 namespace {
 
-using eindb::CollectiveLatency;
+using eindb::CollectiveCosts;
 using eindb::DirectExchange;
 using eindb::Exchange;
 using eindb::Mesh;
@@ -104,9 +104,9 @@ void measure(const RedistributionProblem& problem, PlanningFigures& figures) {
     figures.elements.add(static_cast<double>(moved_elements(*fallback).most_received) /
                          static_cast<double>(moved_elements(plan).most_received));
   }
-  const CollectiveLatency latency{static_cast<double>(shape.element_count()) / 4, 0};
-  const auto quickest = plan_redistribution(source, target, {latency, shape.element_count()});
-  const auto slow_fallback = gather_then_slice(shape, source.placement(), target.placement(), latency);
+  const CollectiveCosts costs{static_cast<double>(shape.element_count()) / 4, 0};
+  const auto quickest = plan_redistribution(source, target, {costs, shape.element_count()});
+  const auto slow_fallback = gather_then_slice(shape, source.placement(), target.placement(), costs);
   figures.never_dearer += quickest.cost() <= slow_fallback->cost() ? 1 : 0;
 }
 
@@ -159,12 +159,12 @@ void run_problems(double megabytes) {
   }
   auto exchanges = eindb::in_process_exchanges(8);
   std::vector<ContestRound> rounds;
-  CollectiveLatency latency;
+  CollectiveCosts costs;
   const auto contest = [&](Exchange& exchange) {
-    const auto measured = eindb::bench::measured_latency(exchange);
+    const auto measured = eindb::bench::measured_costs(exchange);
     auto out = eindb::bench::run_contest(problems, measured, exchange);
     if (exchange.rank() != 0) return;
-    latency = measured;
+    costs = measured;
     rounds = std::move(out);
   };
   {
@@ -179,11 +179,11 @@ void run_problems(double megabytes) {
     seconds.add(round.fallback.seconds / round.plan.seconds);
     quickest.add(round.fallback.seconds / round.quickest.seconds);
   }
-  std::printf("run on 8 threads, %d problems of %.0f MB; latency %.0f elements and %.0f per peer\n", kProblems,
-              megabytes, latency.per_collective, latency.per_peer);
+  std::printf("run on 8 threads, %d problems of %.0f MB; a collective costs %.0f elements and %.0f per peer\n",
+              kProblems, megabytes, costs.per_collective, costs.per_peer);
   std::printf("  fallback over plan: bytes %.2f (target 3.0: %s), time %.2f\n", bytes.mean(),
               verdict(bytes.mean() >= 3), seconds.mean());
-  std::printf("  fallback over plan by latency: time %.2f, at least %.2f\n", quickest.mean(), quickest.least);
+  std::printf("  fallback over plan by measured costs: time %.2f, at least %.2f\n", quickest.mean(), quickest.least);
 }
 
 }  // namespace

@@ -1,17 +1,25 @@
 #include "bench/redistribution_contest.hpp"
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <functional>
 #include <numeric>
 
 #include "common/check.hpp"
-#include "common/stopwatch.hpp"
+#include "executor/block_copy.hpp"
 #include "executor/redistribution_run.hpp"
 
 namespace eindb::bench {
 namespace {
 
-constexpr int kRuns = 7;
+using Clock = std::chrono::steady_clock;
+
+// Of each plan: at least so many runs, and more as long as the problem has had less than its time, in seconds.
+constexpr std::size_t kLeastRuns = 5;
+constexpr std::size_t kMostRuns = 41;
+constexpr double kSecondsPerProblem = 0.5;
+constexpr std::int64_t kElementsPerRun = std::int64_t{4} << 20U;
 
 Exchange::Group everyone(const Exchange& exchange) {
   Exchange::Group group(exchange.size());
@@ -26,13 +34,24 @@ std::vector<double> all_of(Exchange& exchange, double mine) {
   return all;
 }
 
-// Until the slowest rank has ended.
+// From when the first rank begins until the slowest has ended: ranks share a machine, and its clock. Where they share
+// its cores too, some begin when others have ended.
 double seconds_of(Exchange& exchange, const std::function<void()>& work) {
+  const auto now = [] { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); };
   exchange.barrier(everyone(exchange));
-  const Stopwatch watch;
+  const auto begin = now();
   work();
-  const auto all = all_of(exchange, watch.seconds());
-  return *std::max_element(all.begin(), all.end());
+  const auto end = now();
+  const auto begins = all_of(exchange, begin);
+  const auto ends = all_of(exchange, end);
+  return *std::max_element(ends.begin(), ends.end()) - *std::min_element(begins.begin(), begins.end());
+}
+
+// Whatever the planner has said that it costs.
+bool is_same(const RedistributionPlan& a, const RedistributionPlan& b) {
+  return a.source == b.source && std::ranges::equal(a.steps, b.steps, [](const auto& x, const auto& y) {
+           return x.collective == y.collective && x.result == y.result;
+         });
 }
 
 double median(std::vector<double> values) {
@@ -47,71 +66,168 @@ std::optional<Tile> block_of(const RedistributionPlan& plan, const BlockPlacemen
   return tile;
 }
 
+// Small tensors are moved several times in a row: that ranks do not begin at the same moment must not count.
+std::int64_t times_of(const RedistributionPlan& plan) {
+  return std::clamp<std::int64_t>(kElementsPerRun / plan.shape.element_count(), 1, 64);
+}
+
 RunFigures run(const RedistributionPlan& plan, Exchange& exchange) {
-  auto block = block_of(plan, plan.source, exchange.rank());
+  const auto times = times_of(plan);
+  std::vector<std::optional<Tile>> blocks;
+  for (std::int64_t n = 0; n < times; ++n) blocks.push_back(block_of(plan, plan.source, exchange.rank()));
   std::int64_t received = 0;
   const auto seconds = seconds_of(exchange, [&] {
     const auto at_start = exchange.counters().bytes_received;
-    run_redistribution(plan, DType::Float32, std::move(block), exchange);
+    for (auto& block : blocks) run_redistribution(plan, DType::Float32, std::move(block), exchange);
     received = exchange.counters().bytes_received - at_start;
   });
   const auto all = all_of(exchange, static_cast<double>(received));
-  return {std::accumulate(all.begin(), all.end(), 0.0), seconds};
+  const auto count = static_cast<double>(times);
+  return {std::accumulate(all.begin(), all.end(), 0.0) / count, seconds / count};
 }
 
-// Runs take turns, so that what else the machine does meets all plans alike.
+// Runs take turns, so that what else the machine does meets all plans alike. All ranks count the same seconds.
 std::vector<RunFigures> run_in_turns(const std::vector<RedistributionPlan>& plans, Exchange& exchange) {
   std::vector<std::vector<double>> seconds(plans.size());
   std::vector<RunFigures> out(plans.size());
-  for (int n = 0; n < kRuns; ++n) {
+  double spent = 0;
+  for (std::size_t n = 0; n < kMostRuns && (n < kLeastRuns || spent < kSecondsPerProblem); ++n) {
     for (std::size_t p = 0; p < plans.size(); ++p) {
       out[p] = run(plans[p], exchange);
       seconds[p].push_back(out[p].seconds);
+      spent += out[p].seconds * static_cast<double>(times_of(plans[p]));
     }
   }
   for (std::size_t p = 0; p < plans.size(); ++p) out[p].seconds = median(std::move(seconds[p]));
   return out;
 }
 
-double gather_seconds(Exchange& exchange, const Exchange::Group& group, std::size_t bytes) {
-  const bool is_member = std::find(group.begin(), group.end(), exchange.rank()) != group.end();
-  const std::vector<std::byte> mine(bytes);
-  std::vector<std::byte> all(bytes * group.size());
-  std::vector<double> seconds;
-  for (int n = 0; n < kRuns; ++n) {
-    seconds.push_back(seconds_of(exchange, [&] {
-      if (is_member) exchange.all_gather(group, mine, all);
-    }));
+// Operations that all ranks run at the same time, each within its group.
+class Trials {
+ public:
+  explicit Trials(Exchange& exchange) : exchange_(exchange) {}
+
+  // Of so many allgathers one after the other, each in other groups than the one before, if there are others. A rank
+  // has so many elements after each.
+  double gather_seconds(int gathers, std::size_t members, std::size_t elements) {
+    auto all = tile_of({elements});
+    const auto mine = tile_of({elements / members});
+    return median_seconds([&] {
+      for (int n = 0; n < gathers; ++n) exchange_.all_gather(group(members, n), mine.bytes(), all.mutable_bytes());
+    });
   }
-  return median(std::move(seconds));
-}
+
+  // Of an allgather of little, after another: its ranks do not come at the same moment.
+  double latency(std::size_t members) {
+    constexpr std::size_t kElements = std::size_t{4} << 10U;  // of each member
+    return (gather_seconds(1 + kChain, members, members * kElements) -
+            gather_seconds(1, members, members * kElements)) /
+           kChain;
+  }
+
+  // Of a direct exchange of little between all, after another.
+  double direct_latency() {
+    constexpr std::int64_t kSide = 64;
+    const auto ranks = static_cast<std::int64_t>(exchange_.size());
+    BlockPlacement rows{{ranks, 1}, {}};
+    BlockPlacement columns{{1, ranks}, {}};
+    for (std::int64_t rank = 0; rank < ranks; ++rank) {
+      rows.at.emplace_back(TileKey{rank, 0});
+      columns.at.emplace_back(TileKey{0, rank});
+    }
+    const Shape shape({kSide * ranks, kSide * ranks});
+    const std::array plans{exchange_directly(shape, rows, columns), exchange_directly(shape, columns, rows)};
+    const auto exchanges = [&](std::size_t count) {
+      return median_seconds([&] {
+        auto block = block_of(plans[0], rows, exchange_.rank());
+        for (std::size_t n = 0; n < count; ++n)
+          block = run_redistribution(plans[n % 2], DType::Float32, std::move(block), exchange_);
+      });
+    };
+    return (exchanges(1 + kChain) - exchanges(1)) / kChain;
+  }
+
+  // Of copying so many elements, in rows of so many that do not lie together.
+  double copy_seconds(std::size_t elements, std::size_t row) {
+    const auto rows = static_cast<std::int64_t>(elements / row);
+    const IndexBox block{{0, rows}, {0, static_cast<std::int64_t>(2 * row)}};
+    const IndexBox piece{{0, rows}, {0, static_cast<std::int64_t>(row)}};
+    const auto from = tile_of({elements / row, 2 * row});
+    auto to = tile_of({elements});
+    return median_seconds([&] {
+      copy_part({piece, to.mutable_bytes()}, {block, from.bytes()}, piece, DType::Float32);
+    });
+  }
+
+ private:
+  static constexpr int kChain = 8;
+
+  // Of this rank, in the n-th of gathers: ranks in a row, or as far from each other as may be.
+  Exchange::Group group(std::size_t members, int n) const {
+    const auto groups = exchange_.size() / members;
+    Exchange::Group group(members);
+    for (std::size_t m = 0; m < members; ++m)
+      group[m] = static_cast<Rank>(n % 2 == 0 ? exchange_.rank() / members * members + m
+                                              : exchange_.rank() % groups + m * groups);
+    return group;
+  }
+
+  // Its pages are there.
+  static Tile tile_of(const std::vector<std::size_t>& extents) {
+    auto tile = Tile::uninitialized(DType::Float32, Shape({extents.begin(), extents.end()}));
+    std::fill_n(tile.mutable_data<float>(), tile.shape().element_count(), 1.0F);
+    return tile;
+  }
+
+  double median_seconds(const std::function<void()>& operation) {
+    constexpr int kRuns = 15;
+    std::vector<double> seconds;
+    for (int n = 0; n < kRuns; ++n) seconds.push_back(seconds_of(exchange_, operation));
+    return median(std::move(seconds));
+  }
+
+  Exchange& exchange_;
+};
 
 }  // namespace
 
-CollectiveLatency measured_latency(Exchange& exchange) {
-  constexpr std::size_t kElements = std::size_t{1} << 20U;
+CollectiveCosts measured_costs(Exchange& exchange) {
+  constexpr std::size_t kElements = std::size_t{8} << 20U;
+  constexpr std::size_t kPackedRow = 64;
   const auto ranks = static_cast<double>(exchange.size());
-  CHECK(ranks > 2, "latency is measured among two ranks and among more");
-  const auto two = gather_seconds(exchange, {0, 1}, 8);
-  const auto all = gather_seconds(exchange, everyone(exchange), 8);
-  const auto large = gather_seconds(exchange, everyone(exchange), kElements * sizeof(float));
-  const auto elements_per_second = ranks * static_cast<double>(kElements) / std::max(1e-9, large - all);
-  const auto per_peer = std::max(0.0, (all - two) / (ranks - 2));
-  return {std::max(0.0, two - per_peer) * elements_per_second, per_peer * elements_per_second};
+  CHECK(exchange.size() > 2 && exchange.size() % 2 == 0, "costs are measured among pairs and among more ranks");
+  Trials trials(exchange);
+  const auto latency_of_two = trials.latency(2);
+  const auto latency_of_all = trials.latency(exchange.size());
+  const auto direct = trials.direct_latency();
+  const auto packed = trials.copy_seconds(kElements, kPackedRow) / kElements;
+  const auto kept = trials.copy_seconds(kElements, kElements) / kElements;
+  // An allgather of n elements among g ranks takes latency(g) + n / g * kept + (n - n / g) * received.
+  const auto gathered = (trials.gather_seconds(1, exchange.size(), kElements) - latency_of_all) / kElements;
+  const auto received = std::max(1e-12, (gathered - kept / ranks) / (1 - 1 / ranks));
+  const auto per_peer = std::max(0.0, (latency_of_all - latency_of_two) / (ranks - 2));
+  const auto per_collective = std::max(0.0, latency_of_two - per_peer);
+  return {per_collective / received, per_peer / received, kept / received, packed / received,
+          std::max(0.0, direct - latency_of_all) / received};
 }
 
 std::vector<ContestRound> run_contest(const std::vector<testing::RedistributionProblem>& problems,
-                                      const CollectiveLatency& latency, Exchange& exchange) {
+                                      const CollectiveCosts& costs, Exchange& exchange) {
   std::vector<ContestRound> rounds;
   for (const auto& [source, target] : problems) {
     const auto shape = source.global_shape();
-    auto fallback = *gather_then_slice(shape, source.placement(), target.placement(), latency);
-    auto quickest = plan_redistribution(source, target, {latency, shape.element_count()});
-    const bool is_fallback = quickest == fallback;
-    std::vector<RedistributionPlan> plans{std::move(fallback), plan_redistribution(source, target)};
-    if (!is_fallback) plans.push_back(std::move(quickest));
+    std::vector<RedistributionPlan> plans;  // each once: two runs of one differ by chance
+    const auto enter = [&](RedistributionPlan plan) {
+      const auto known = std::find_if(plans.begin(), plans.end(), [&](const auto& p) { return is_same(p, plan); });
+      const auto place = static_cast<std::size_t>(known - plans.begin());
+      if (known == plans.end()) plans.push_back(std::move(plan));
+      return place;
+    };
+    const auto fallback = enter(*gather_then_slice(shape, source.placement(), target.placement()));
+    const auto plan = enter(plan_redistribution(source, target));
+    const auto quickest = enter(plan_redistribution(source, target, {costs, shape.element_count(), true}));
     const auto figures = run_in_turns(plans, exchange);
-    rounds.push_back({figures[0], figures[1], is_fallback ? figures[0] : figures[2]});
+    rounds.push_back({figures[fallback], figures[plan], figures[quickest]});
   }
   return rounds;
 }

@@ -68,6 +68,9 @@ std::vector<std::vector<ContentId>> contents_at(Rank rank, const ClusterStatemen
 class Cluster::Impl {
  public:
   Impl(ClusterOptions options, Connector& connector, ExchangeFactory& exchanges, NodeLog& log);
+  ~Impl();
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
 
   std::vector<WorkerStatus> workers() const;
   std::vector<WorkerStatus> wait_for_workers(milliseconds at_most) const;
@@ -94,7 +97,8 @@ class Cluster::Impl {
   bool has_begun_ = false;
   std::map<std::string, DataId> directories_;  // that were seen at each address
   std::mutex decisions_;                       // one asks at a time
-  ShardDecider decider_;                       // does not change any more when connections are there
+  ShardDecider decider_;                       // do not change any more when connections are there
+  ShardSettler settler_;
   RemoteShards::Connections connections_;
   RemoteShards shards_{connections_};
 };
@@ -240,10 +244,17 @@ Cluster::Impl::Impl(ClusterOptions options, Connector& connector, ExchangeFactor
     connections_.push_back(std::make_unique<WorkerConnection>(context_, std::move(address)));
 }
 
+// The thread of each connection may be at any of the others, when its worker has just joined.
+Cluster::Impl::~Impl() {
+  for (const auto& connection : connections_) connection->close();
+  for (const auto& connection : connections_) connection->wait_until_closed();
+}
+
 void Cluster::Impl::begin(ClusterDatabase database) {
   const std::lock_guard lock(admission_);
   if (std::exchange(has_begun_, true)) return;
   decider_ = std::move(database.decider);
+  settler_ = std::move(database.settler);
   std::map<std::string, DataId> known;
   for (const auto& [data, address] : database.known) known[address] = data;
   // Where no worker is any more, its directory may have moved.
@@ -267,7 +278,7 @@ void Cluster::Impl::admit(const std::string& address, DataId data) {
 }
 
 bool Cluster::Impl::catch_up(WorkerConnection& worker) {
-  if (!decider_) return false;
+  if (!decider_) return true;
   const std::lock_guard lock(decisions_);
   try {
     const auto ask = [](std::uint64_t request) { return control::AskUndecided{request}; };
@@ -277,7 +288,7 @@ bool Cluster::Impl::catch_up(WorkerConnection& worker) {
       if (!decision.committed) shards_.abort(place, transaction);
       else if (!shards_.commit(place, transaction, decision.kept)) return false;
     }
-    return true;
+    return settler_(shards_);
   } catch (const std::exception& error) {
     log_.write(NodeLog::Level::Warning, "transactions without an end", worker.address(), error.what());
     return false;

@@ -60,11 +60,18 @@ struct ClusterOptions {
 /// that has no transaction. Called by threads of the cluster, one at a time. Throws what keeps it from knowing.
 using ShardDecider = std::function<ShardDecision(ShardTransaction)>;
 
+/// Tells the workers that are there what was committed, and has them drop what nobody refers to any more
+/// (ShardedContents::settle). False if there is more to be dropped, or to be told, as soon as nobody is in the way.
+/// Called as the decider.
+using ShardSettler = std::function<bool(ShardAccess& shards)>;
+
 /// The database whose tensors lie at the workers.
 struct ClusterDatabase {
   std::int64_t identity = 0;  ///< ShardLog::database_identity(): workers that belong to another refuse; 0: none yet
   std::vector<ShardWorker> known;  ///< the data directories that were seen before, and where
-  ShardDecider decider;            ///< empty: workers that have missed the end of a transaction go on waiting for it
+  /// Both or none. Without them workers that have missed something do not hear of it when they join again.
+  ShardDecider decider;
+  ShardSettler settler;
 };
 
 /// A statement to be run by a cluster. What is referred to outlives the run.

@@ -32,9 +32,13 @@ void Connection::fail(const std::string& what) const {
   throw Error(ErrorKind::WorkerLost, "the connection to " + peer_ + " " + what);
 }
 
+void Connection::fail_tls(const std::string& what) const {
+  fail(tls_->failure().empty() ? what : what + ": " + tls_->failure());
+}
+
 Connection::Wait Connection::greet() {
   const auto wait = tls_->greet();
-  if (wait == Wait::Never) fail("does not begin with TLS as it should");
+  if (wait == Wait::Never) fail_tls("does not begin with TLS as it should");
   return wait;
 }
 
@@ -49,7 +53,7 @@ void Connection::authenticate(const ConnectionKeys& keys) {
 SocketProgress Connection::read_socket(std::span<std::byte> to) {
   if (!tls_) return read_plain(to);
   const auto progress = tls_->read(to);
-  if (progress.wait == Wait::Never) fail("has ended");
+  if (progress.wait == Wait::Never) fail_tls("has ended");
   return progress;
 }
 
@@ -87,7 +91,7 @@ SocketProgress Connection::write_socket(std::span<const std::byte> first, std::s
 
 SocketProgress Connection::write_tls(std::span<const std::byte> first, std::span<const std::byte> second) {
   const auto progress = tls_->write(first.empty() ? second : first);
-  if (progress.wait == Wait::Never) fail("has ended");
+  if (progress.wait == Wait::Never) fail_tls("has ended");
   return progress;
 }
 

@@ -82,6 +82,7 @@ class Connection {
   SocketProgress write_tls(std::span<const std::byte> first, std::span<const std::byte> second);
   SocketProgress write_plain(std::span<const std::byte> first, std::span<const std::byte> second);
   [[noreturn]] void fail(const std::string& what) const;
+  [[noreturn]] void fail_tls(const std::string& what) const;
 
   FileDescriptor socket_;
   std::string peer_;

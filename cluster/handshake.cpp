@@ -24,6 +24,7 @@ namespace eindb {
 namespace {
 
 constexpr std::string_view kMagic = "EINH";
+constexpr std::string_view kTls = "\x16\x03";  // a handshake's record, of any version
 constexpr std::size_t kVersionOffset = 4;
 constexpr std::size_t kTypeOffset = 6;
 constexpr std::size_t kZeroOffset = 7;
@@ -93,6 +94,8 @@ void Handshake::receive(std::span<const std::byte> bytes) {
 
 void Handshake::read_head() {
   const auto head = bytes_of(received_);
+  if (received_.starts_with(kTls))
+    throw Error(ErrorKind::Corrupt, "the other side begins with TLS, for which this node was given no certificate");
   if (!received_.starts_with(kMagic)) throw Error(ErrorKind::Corrupt, "the other side is no node of a cluster");
   const bool is_refusal = side_ == Side::Connects && static_cast<Type>(received_[kTypeOffset]) == Type::Refusal;
   if (!is_refusal) check_version(load_number<std::uint16_t>(head, kVersionOffset));

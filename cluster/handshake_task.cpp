@@ -68,13 +68,24 @@ bool HandshakeTask::send() {
 
 bool HandshakeTask::receive() {
   std::array<std::byte, Handshake::kMostMessage> buffer{};
-  const auto progress = connection().read_bytes(std::span(buffer).first(std::min(handshake_->wanted(), buffer.size())));
+  const auto progress = read(std::span(buffer).first(std::min(handshake_->wanted(), buffer.size())));
   if (progress.wait != Wait::None) {
     step_when(progress.wait);
     return false;
   }
+  is_answered_ = true;
   handshake_->receive(std::span(buffer).first(progress.bytes));
   return true;
+}
+
+// Who expects TLS gives no answer to those who begin without.
+SocketProgress HandshakeTask::read(std::span<std::byte> to) {
+  try {
+    return connection().read_bytes(to);
+  } catch (const Error& error) {
+    if (side_ == Handshake::Side::Accepts || credentials_.tls != nullptr || is_answered_) throw;
+    throw Error(error.kind(), error.message() + " without an answer, as a node does that expects TLS");
+  }
 }
 
 // What is told goes at once, as far as the socket takes it: nobody waits for those who are refused.

@@ -34,6 +34,7 @@ class HandshakeTask : public ConnectionTask {
   bool begin();
   bool send();
   bool receive();
+  SocketProgress read(std::span<std::byte> to);
   void refuse(const Error& error);
 
   const Handshake::Side side_;
@@ -44,6 +45,7 @@ class HandshakeTask : public ConnectionTask {
   const Failed failed_;
   bool has_begun_ = false;
   bool is_encrypting_ = false;
+  bool is_answered_ = false;
   std::optional<Error> refusal_;  // to be told when the time has come
   std::optional<Handshake> handshake_;
   std::string output_;

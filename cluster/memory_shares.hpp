@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -33,6 +34,8 @@ class MemoryShares {
   /// At least kLeast in any case, beyond the limit if need be: no statement fails because others run. A coordinator
   /// begins few at a time (Cluster::run), so that it takes several coordinators to get there.
   std::shared_ptr<Share> take(std::int64_t wanted);
+  /// What take(0) gives to a statement that is alone: for those who plan it.
+  static std::int64_t share_of_one(std::int64_t limit) { return std::max(limit / 2, std::min(kLeast, limit)); }
   std::int64_t limit() const { return limit_; }
 
  private:

@@ -11,6 +11,7 @@ class RenumberedOutgoing final : public OutgoingStreams {
  public:
   RenumberedOutgoing(OutgoingStreams& streams, const std::vector<Rank>& above) : streams_(streams), above_(above) {}
   std::optional<OutgoingMessage> next(Rank peer) override { return streams_.next(above_[peer]); }
+  bool sends_to(Rank peer) const override { return streams_.sends_to(above_[peer]); }
 
  private:
   OutgoingStreams& streams_;
@@ -24,6 +25,7 @@ class RenumberedIncoming final : public IncomingStreams {
     return streams_.begin(above_[peer], header, size);
   }
   void end(Rank peer) override { streams_.end(above_[peer]); }
+  bool receives_from(Rank peer) const override { return streams_.receives_from(above_[peer]); }
 
  private:
   IncomingStreams& streams_;

@@ -8,7 +8,8 @@
 namespace eindb {
 
 /// An exchange whose ranks have other numbers than the one below: those of a plan, where workers come first and the
-/// coordinator last, in place of MPI's. All ranks of a statement renumber alike.
+/// coordinator last, in place of MPI's. All ranks of a statement renumber alike. Errors name ranks by their numbers
+/// below, which are what the workers are called by (SHOW WORKERS).
 class RenumberedExchange : public Exchange {
  public:
   /// Rank r is rank below[r] of `exchange`: a permutation of its ranks.

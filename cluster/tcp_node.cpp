@@ -147,9 +147,11 @@ Endpoints TcpNode::Impl::allowed_endpoints(const std::string& address, const cha
   auto endpoints = resolve_address(address);
   const bool has_authority = options_.tls && !options_.tls->authority.empty();
   if (options_.secret.is_given() || has_authority || is_loopback(endpoints)) return endpoints;
-  throw Error(ErrorKind::Permission,
-              std::string("without a secret a node does not ") + what + " '" + address + "', beyond this machine",
-              std::nullopt, "--secret-file FILE, the same at all nodes");
+  throw Error(
+      ErrorKind::Permission,
+      std::string("without a secret a node does not ") + what + " '" + address + "', beyond this machine", std::nullopt,
+      "give all nodes the same --secret-file FILE, or certificates, as with --tls-cert FILE, --tls-key FILE and "
+      "--tls-ca FILE");
 }
 
 // ---- Nodes that connect to this one --------------------------------------------------------------------------------

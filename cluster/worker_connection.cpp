@@ -43,6 +43,11 @@ void WorkerConnection::start(std::int64_t database, DataId known) {
 }
 
 WorkerConnection::~WorkerConnection() {
+  close();
+  wait_until_closed();
+}
+
+void WorkerConnection::close() noexcept {
   {
     const std::lock_guard lock(mutex_);
     closing_ = true;
@@ -51,6 +56,9 @@ WorkerConnection::~WorkerConnection() {
   }
   connecting_.request();
   changed_.notify_all();
+}
+
+void WorkerConnection::wait_until_closed() noexcept {
   if (thread_.joinable()) thread_.join();
 }
 

@@ -50,6 +50,9 @@ class WorkerConnection final : private ControlLinkUser {
 
   /// Begins to connect. `database`: its identity; `known`: the data directory that was here before, 0 if none is known.
   void start(std::int64_t database, DataId known);
+  /// Ends: it is Lost for good. The destructor does both.
+  void close() noexcept;
+  void wait_until_closed() noexcept;
   const std::string& address() const { return address_; }
   /// The data directory that is, or was, or is expected there; 0: not known.
   DataId data() const;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "derivatives/shift_invariance.hpp"
+
 namespace eindb {
 
 bool is_selected_from(const EinGraph& graph, VertexId selected, VertexId whole) {
@@ -10,12 +12,15 @@ bool is_selected_from(const EinGraph& graph, VertexId selected, VertexId whole) 
   return part && tensor && part->selection && !tensor->selection && part->name == tensor->name;
 }
 
-std::vector<bool> depending_on(const EinGraph& graph, const std::vector<VertexId>& variables) {
+std::vector<bool> smoothly_depending_on(const EinGraph& graph, const std::vector<VertexId>& variables,
+                                        VertexId result) {
+  const auto cancelled = cancelled_extremes(graph, result);
   std::vector<bool> depends(graph.size(), false);
   for (std::size_t n = 0; n < graph.size(); ++n) {
     const auto is_part = [&](VertexId variable) {
       return variable.index() == n || is_selected_from(graph, VertexId(n), variable);
     };
+    if (cancelled[n]) continue;
     const auto& inputs = graph.vertices()[n].inputs;
     depends[n] = std::any_of(variables.begin(), variables.end(), is_part) ||
                  std::any_of(inputs.begin(), inputs.end(), [&](VertexId input) { return depends[input.index()]; });

@@ -9,8 +9,9 @@ namespace eindb {
 /// Whether `selected` is an input that reads a part of the stored tensor that the input `whole` is: X(3,:) of X.
 bool is_selected_from(const EinGraph& graph, VertexId selected, VertexId whole);
 
-/// For every vertex whether it is one of `variables`, a selection from one, or computed from such.
-std::vector<bool> depending_on(const EinGraph& graph, const std::vector<VertexId>& variables);
+/// For every vertex whether it is one of `variables`, a selection from one, or computed from such; but false for
+/// extremes that cancel in `result` (derivatives/shift_invariance).
+std::vector<bool> smoothly_depending_on(const EinGraph& graph, const std::vector<VertexId>& variables, VertexId result);
 
 /// For every input the labels with which the graph first reads it; empty where nothing does.
 std::vector<Labels> first_reads(const EinGraph& graph);

@@ -41,7 +41,7 @@ class Forward {
       : graph_(graph),
         result_(result),
         given_(tangents),
-        depends_(depending_on(graph, variables_of(tangents))),
+        depends_(smoothly_depending_on(graph, variables_of(tangents), result)),
         needed_(graph.size(), false),
         tangents_(graph.size()) {}
 

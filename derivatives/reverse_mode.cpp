@@ -36,7 +36,7 @@ class Reverse {
       : graph_(graph),
         loss_(loss),
         variables_(variables),
-        depends_(depending_on(graph, variables)),
+        depends_(smoothly_depending_on(graph, variables, loss)),
         reads_(first_reads(graph)),
         terms_(graph.size()),
         cotangents_(graph.size()) {}

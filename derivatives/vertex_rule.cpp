@@ -117,6 +117,20 @@ void require_no_step(const EinGraph& graph, const Vertex& vertex, const ScalarPt
   fail(graph, vertex, "CAST to INT64", "it gives whole numbers, which change in steps");
 }
 
+bool takes_logarithm_of(const ScalarExpression& e, std::size_t operand) {
+  const auto& a = e.arguments();
+  if (e.is_call(ScalarOp::Log) && a[0]->kind() == Kind::Operand && a[0]->operand() == operand) return true;
+  return std::any_of(a.begin(), a.end(), [&](const auto& argument) { return takes_logarithm_of(*argument, operand); });
+}
+
+// LOG(SUM(EXP(x))) where all x are -INFINITY: the sum is 0, and so is what it passes to each x, instead of 0 times the
+// infinite derivative of LOG.
+bool may_be_sum_of_nothing(const EinGraph& graph, const Vertex& vertex, std::size_t n) {
+  const auto& sum = graph.vertex(vertex.inputs[n]);
+  return !sum.is_input() && sum.einsum.aggregate == Aggregate::Sum && sum.einsum.expression->is_call(ScalarOp::Exp) &&
+         takes_logarithm_of(*vertex.einsum.expression, n);
+}
+
 ScalarPtr value_operand(const EinGraph& graph, VertexId id, VertexDraft& draft) {
   const auto& vertex = graph.vertex(id);
   const bool is_value = vertex.einsum.aggregate == Aggregate::None && stores_natural_type(graph, vertex);
@@ -156,7 +170,9 @@ std::optional<Derivative> pull_back(EinGraph& graph, VertexId id, std::size_t n,
   auto draft = draft_over(graph, vertex);
   const auto d = weight(draft, draft.read(cotangent, einsum.output));
   const auto value = value_operand(graph, id, draft);
-  const auto result = pullback({einsum.expression, n, draft.types(), value}, d);
+  auto result = pullback({einsum.expression, n, draft.types(), value}, d);
+  if (may_be_sum_of_nothing(graph, vertex, n))
+    result = choose(equals(ScalarExpression::operand(n), number(0)), nullptr, result);
   require_no_step(graph, vertex, result);
   return draft.sum(name, einsum.inputs[n], einsum.labels(), result,
                    derivative_type(graph.vertex(vertex.inputs[n]).dtype));
@@ -175,7 +191,9 @@ std::optional<Derivative> push_forward(EinGraph& graph, VertexId id,
     auto draft = draft_over(graph, vertex);
     const auto d = draft.read(*tangents[n], einsum.inputs[n]);
     const auto value = value_operand(graph, id, draft);
-    const auto result = weight(draft, pushforward({einsum.expression, n, draft.types(), value}, d));
+    auto result = weight(draft, pushforward({einsum.expression, n, draft.types(), value}, d));
+    if (may_be_sum_of_nothing(graph, vertex, n))
+      result = choose(equals(ScalarExpression::operand(n), number(0)), nullptr, result);
     require_no_step(graph, vertex, result);
     auto term = draft.sum(name + "." + std::to_string(n + 1), einsum.output, einsum.labels(), result, type);
     if (term) terms.push_back(std::move(*term));

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "cluster/memory_shares.hpp"
 #include "common/check.hpp"
 #include "common/error.hpp"
 #include "engine/tile_endpoints.hpp"
@@ -87,6 +88,20 @@ Labelling labelling_for(const PlannedQuery& planned, const SessionState& session
   if (planned.plan.parallelism == parallelism) return planned.plan.labelling;
   return label_for_workers(planned.plan.graph, session.settings.strategy(), {parallelism, false, {}},
                            static_cast<std::int64_t>(computing));
+}
+
+// Of what a rank has for tiles, kernel calls work on one part, and what is on its way to or from the others, a piece of
+// a tile each, is in another; the rest is for tiles that wait.
+constexpr double kCallShare = 0.5;
+constexpr double kMovingShare = 0.25;
+
+void fit_moves(ClusterShape& shape, double memory) {
+  const auto moving = 2 * static_cast<double>(shape.ranks - 1);
+  shape.most_tile_bytes = std::min(shape.most_tile_bytes, kMovingShare * memory / moving);
+}
+
+void fit_calls(ClusterShape& shape, double memory, double threads) {
+  shape.most_call_bytes = std::min(shape.most_call_bytes, kCallShare * memory / threads);
 }
 
 }  // namespace
@@ -197,16 +212,31 @@ class DistributedQuery::Attempt {
     const auto labelling = labelling_for(planned_, session_, computing_);
     std::uint32_t threads = 1;
     for (const auto& worker : workers_) threads = std::max(threads, worker.threads);
-    const ClusterShape shape{.ranks = workers_.size() + 1,
-                             .coordinator = static_cast<Rank>(workers_.size()),
-                             .computing = computing,
-                             .calls_per_rank = kCallsPerThread * threads,
-                             .by_collectives = session_.settings.redistributes_by_collectives()};
+    ClusterShape shape{.ranks = workers_.size() + 1,
+                       .coordinator = static_cast<Rank>(workers_.size()),
+                       .computing = computing,
+                       .calls_per_rank = kCallsPerThread * threads,
+                       .by_collectives = session_.settings.redistributes_by_collectives()};
+    fit_memory(shape);
     std::vector<DistributedResult> results;
     for (std::size_t n = 0; n < stored.size(); ++n) results.push_back({planned_.result_grid(n), stored[n]});
     auto plan = plan_distributed(planned_.plan.graph, labelling, place(planned_.plan.graph, labelling, computing),
                                  shape, results);
     return planned_.shared->parameters.empty() ? plan : with_values(std::move(plan), session_.parameters);
+  }
+
+  // Of every rank. Workers that are imagined have this machine's.
+  void fit_memory(ClusterShape& shape) const {
+    const auto own = static_cast<double>(session_.settings.memory_for_tiles());
+    const bool is_worker = session_.cluster == nullptr || session_.cluster->coordinator_computes();
+    fit_moves(shape, own);
+    if (is_worker) fit_calls(shape, own, session_.settings.threads());
+    if (session_.cluster == nullptr) return;
+    for (const auto& worker : workers_) {
+      const auto share = static_cast<double>(MemoryShares::share_of_one(worker.memory_limit));
+      fit_moves(shape, share);
+      fit_calls(shape, share, std::max(worker.threads, 1U));
+    }
   }
 
   void find_inputs() {

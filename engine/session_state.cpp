@@ -1,6 +1,7 @@
 #include "engine/session_state.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 
 #include "cluster/database_cluster.hpp"
@@ -14,6 +15,9 @@ namespace {
 
 // Of a session's part of the memory that sessions share, inverted.
 constexpr std::int64_t kPlanShare = 16;
+
+// The first session's statements are not planned while workers are still being connected to.
+constexpr std::chrono::seconds kPatience{3};
 
 std::size_t bytes_for_plans(const ClientPolicy* policy) {
   if (policy == nullptr) return PlanCache::kMaxBytes;
@@ -42,6 +46,7 @@ SessionState::SessionState(const std::string& path, const SessionOptions& option
   if (cluster == nullptr) return;
   database.use_shards(cluster->shards());
   begin_cluster(*cluster, database);
+  cluster->wait_for_workers(kPatience);
 }
 
 int SessionState::replicas(const std::optional<ast::ReplicasClause>& clause) {

@@ -1,24 +1,8 @@
 #include "executor/block_copy.hpp"
 
-#include <algorithm>
-
 #include "executor/kernels/strided_copy.hpp"
 
 namespace eindb {
-
-std::int64_t offset_in(const IndexBox& box, const IndexBox& part) {
-  std::int64_t offset = 0;
-  for (std::size_t d = 0; d < box.size(); ++d) offset = offset * box[d].size + part[d].begin - box[d].begin;
-  return offset;
-}
-
-bool is_contiguous(const IndexBox& box, const IndexBox& part) {
-  std::size_t d = 0;
-  while (d < box.size() && part[d].size == 1) ++d;
-  for (++d; d < box.size(); ++d)
-    if (part[d].size != box[d].size) return false;
-  return true;
-}
 
 void copy_part(const BoxTarget& target, const BoxSource& source, const IndexBox& part, DType dtype) {
   if (element_count(part) == 0) return;

@@ -20,9 +20,4 @@ using BoxTarget = BoxMemory<std::byte>;
 /// Copies `part`, which lies in both boxes, from one to the other.
 void copy_part(const BoxTarget& target, const BoxSource& source, const IndexBox& part, DType dtype);
 
-/// Whether the elements of `part` lie one after the other in `box`, in the same order.
-bool is_contiguous(const IndexBox& box, const IndexBox& part);
-/// Where the first element of `part` lies in `box`, in elements.
-std::int64_t offset_in(const IndexBox& box, const IndexBox& part);
-
 }  // namespace eindb

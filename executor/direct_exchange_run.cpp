@@ -5,6 +5,7 @@
 #include <string>
 
 #include "common/error.hpp"
+#include "tensor/tile.hpp"
 
 namespace eindb {
 namespace {
@@ -59,8 +60,15 @@ struct Stream {
   Stream(const IndexBox& piece, DType dtype)
       : strips(piece, static_cast<std::int64_t>(kMessageBytes / size_of(dtype))) {}
 
+  // Of a strip that does not lie together. The first is the largest, and it is memory of tiles: making pages of fresh
+  // memory takes longer than the copies.
+  std::span<std::byte> buffer(std::int64_t elements, DType dtype) {
+    if (!memory) memory.emplace(Tile::uninitialized(dtype, Shape({elements})));
+    return memory->mutable_bytes().first(static_cast<std::size_t>(elements) * size_of(dtype));
+  }
+
   Strips strips;
-  std::vector<std::byte> buffer;  // of a strip that does not lie together
+  std::optional<Tile> memory;
 };
 
 std::vector<std::optional<Stream>> streams_of(const std::vector<PeerPiece>& pieces, std::size_t ranks, DType dtype) {
@@ -88,9 +96,9 @@ class PiecesOut : public OutgoingStreams {
     const auto size = static_cast<std::size_t>(element_count(strip)) * size_of(dtype_);
     if (is_contiguous(source_.box, strip))
       return source_.bytes.subspan(static_cast<std::size_t>(offset_in(source_.box, strip)) * size_of(dtype_), size);
-    stream.buffer.resize(size);
-    copy_part({strip, stream.buffer}, source_, strip, dtype_);
-    return stream.buffer;
+    const auto buffer = stream.buffer(element_count(strip), dtype_);
+    copy_part({strip, buffer}, source_, strip, dtype_);
+    return buffer;
   }
 
   const BoxSource& source_;
@@ -110,14 +118,14 @@ class PiecesIn : public IncomingStreams {
     const auto& strip = stream->strips.strip();
     if (is_contiguous(target_.box, strip))
       return target_.bytes.subspan(static_cast<std::size_t>(offset_in(target_.box, strip)) * size_of(dtype_), size);
-    stream->buffer.resize(size);
-    return stream->buffer;
+    return stream->buffer(element_count(strip), dtype_);
   }
 
   void end(Rank peer) override {
     auto& stream = *streams_[peer];
     const auto& strip = stream.strips.strip();
-    if (!is_contiguous(target_.box, strip)) copy_part(target_, {strip, stream.buffer}, strip, dtype_);
+    if (!is_contiguous(target_.box, strip))
+      copy_part(target_, {strip, stream.buffer(element_count(strip), dtype_)}, strip, dtype_);
     stream.strips.advance();
   }
 

@@ -191,6 +191,7 @@ bool InProcessExchange::receive(Course& course, std::size_t n, Lock& lock) {
 // The stream says where the message goes while its sender may still withdraw it; bytes that are being copied may not
 // be withdrawn.
 void InProcessExchange::take_message(const Traffic& traffic, Rank from, Lock& lock) {
+  check_failure();  // what a rank that has failed had laid is no longer there
   auto& slot = hub_->slot(from, rank_);
   const auto payload = slot.message.payload;
   const std::vector<std::byte> header(slot.message.header.begin(), slot.message.header.end());

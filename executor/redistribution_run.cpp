@@ -96,7 +96,7 @@ class StepRun {
   // Pieces of equal size, one per member: where they lie in a block, or in memory of their own.
   struct Pieces {
     std::span<const std::byte> bytes;
-    std::unique_ptr<std::byte[]> packed = nullptr;
+    std::optional<Tile> packed = std::nullopt;
   };
 
   Tile new_tile() const { return Tile::uninitialized(dtype_, shape_of(new_box_)); }
@@ -124,6 +124,13 @@ class StepRun {
     return static_cast<std::size_t>(elements) * size_of(dtype_);
   }
 
+  // Memory for so many of them. It is that of tiles, whose pages are there already: making pages of fresh memory takes
+  // longer than the copies.
+  Tile new_slots(std::size_t count) const {
+    const auto elements = static_cast<std::int64_t>(count * slot_bytes() / size_of(dtype_));
+    return Tile::uninitialized(dtype_, Shape({elements}));
+  }
+
   // Whether each piece lies in the block as it travels: without gaps, one after the other, none padded.
   bool lie_in_slots(const std::vector<IndexBox>& pieces, const IndexBox& box) const {
     const auto slot = slot_bytes() / size_of(dtype_);
@@ -138,24 +145,25 @@ class StepRun {
   Pieces packed(const std::vector<IndexBox>& pieces, const IndexBox& box, std::span<const std::byte> bytes) const {
     if (lie_in_slots(pieces, box)) return {bytes};
     const auto slot = slot_bytes();
-    auto memory = std::make_unique_for_overwrite<std::byte[]>(pieces.size() * slot);
+    auto slots = new_slots(pieces.size());
     for (std::size_t n = 0; n < pieces.size(); ++n) {
-      const auto piece = std::span(memory.get() + n * slot, slot);
+      const auto piece = slots.mutable_bytes().subspan(n * slot, slot);
       copy_part({pieces[n], piece}, {box, bytes}, pieces[n], dtype_);
       const auto used = static_cast<std::size_t>(element_count(pieces[n])) * size_of(dtype_);
       std::fill(piece.begin() + static_cast<std::ptrdiff_t>(used), piece.end(), std::byte{0});
     }
-    return {{memory.get(), pieces.size() * slot}, std::move(memory)};
+    const std::span<const std::byte> sent = slots.bytes();
+    return {sent, std::move(slots)};
   }
 
   template <class F>
   void receive(Tile& tile, const std::vector<IndexBox>& pieces, const F& exchange) const {
     if (lie_in_slots(pieces, new_box_)) return exchange(tile.mutable_bytes());
     const auto slot = slot_bytes();
-    const auto memory = std::make_unique_for_overwrite<std::byte[]>(pieces.size() * slot);
-    exchange(std::span(memory.get(), pieces.size() * slot));
+    auto slots = new_slots(pieces.size());
+    exchange(slots.mutable_bytes());
     for (std::size_t n = 0; n < pieces.size(); ++n)
-      copy_part(target(tile), {pieces[n], {memory.get() + n * slot, slot}}, pieces[n], dtype_);
+      copy_part(target(tile), {pieces[n], slots.bytes().subspan(n * slot, slot)}, pieces[n], dtype_);
   }
 
   const Shape& shape_;

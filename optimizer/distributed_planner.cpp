@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -97,6 +98,15 @@ class Refinement {
     }
   }
 
+  // `types` are those of the operands.
+  void shrink_calls(std::span<const DType> types) {
+    while (call_bytes(types) > cluster_.most_call_bytes) {
+      const auto label = largest(join_.partition.labels);
+      if (!label) return;
+      parts_[place(*label)] *= 2;
+    }
+  }
+
   Partition take() { return std::move(parts_); }
 
  private:
@@ -137,6 +147,12 @@ class Refinement {
   double tile_bytes(const Labels& labels, DType type) const {
     auto bytes = static_cast<double>(size_of(type));
     for (const auto label : labels) bytes *= size_along(label);
+    return bytes;
+  }
+
+  double call_bytes(std::span<const DType> types) const {
+    double bytes = tile_bytes(join_.einsum.output, join_.compute_dtype);
+    for (std::size_t n = 0; n < types.size(); ++n) bytes += tile_bytes(join_.einsum.inputs[n], types[n]);
     return bytes;
   }
 
@@ -274,6 +290,9 @@ class Planner {
     refinement.split_calls();
     for (std::size_t n = 0; n < join.inputs.size(); ++n) refinement.split_tiles(join.einsum.inputs[n], source(n).dtype);
     refinement.split_tiles(join.einsum.output, join.compute_dtype);
+    std::vector<DType> types;
+    for (std::size_t n = 0; n < join.inputs.size(); ++n) types.push_back(source(n).dtype);
+    refinement.shrink_calls(types);
     return refinement.take();
   }
 

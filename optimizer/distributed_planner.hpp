@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -14,10 +15,12 @@ namespace eindb {
 struct ClusterShape {
   std::size_t ranks = 1;
   Rank coordinator = 0;
-  std::int64_t computing = 1;         ///< ranks 0 to the largest power of two up to this - 1 compute
-  std::int64_t calls_per_rank = 8;    ///< kernel calls wanted of each, for its threads to share
-  bool by_collectives = false;        ///< relations move between blocks by collectives (optimizer/redistribution)
-  double most_tile_bytes = 32 << 20;  ///< tiles are cut until they are no larger, as far as they can be
+  std::int64_t computing = 1;       ///< ranks 0 to the largest power of two up to this - 1 compute
+  std::int64_t calls_per_rank = 8;  ///< kernel calls wanted of each, for its threads to share
+  bool by_collectives = false;      ///< relations move between blocks by collectives (optimizer/redistribution)
+  // Tiles are cut, as far as they can be, until:
+  double most_tile_bytes = 32 << 20;                                 ///< none is larger
+  double most_call_bytes = std::numeric_limits<double>::infinity();  ///< nor are those of one kernel call together
 };
 
 /// How a result is wanted: in the tiles of this grid, at the coordinator or stored where TileHolders of the statement

@@ -355,7 +355,7 @@ ast::Statement parse_in_loop(std::string_view text, std::size_t begin, const Enc
   auto statement = parse_at(text, begin, &loops);
   if (holds_password(statement)) {
     throw Error(ErrorKind::Syntax, "a statement with a password inside of a loop: the text of a loop is kept",
-                SourceSpan{begin, begin}, "run it by itself");
+                statement.span, "run it by itself");
   }
   if (!std::holds_alternative<ast::Repeat>(statement.node)) expect_end(text, statement.span, ending_of(statement));
   return statement;

@@ -101,7 +101,9 @@ ast::Identifier TokenStream::expect_name(std::string_view what) {
 ast::Identifier TokenStream::expect_label(std::string_view what) {
   if (at_loop_variable()) {
     throw Error(ErrorKind::Syntax, std::string(peek().text) + " is the variable of a loop, and cannot be a label here",
-                peek().span, "call the label something else, or quote it");
+                peek().span,
+                "use another label, or quote it; where only index " + std::string(peek().text) +
+                    " changes, CASE WHEN i = " + std::string(peek().text) + " THEN ... ELSE ... END");
   }
   return expect_name(what);
 }

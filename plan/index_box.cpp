@@ -19,6 +19,20 @@ IndexBox common_box(const IndexBox& a, const IndexBox& b) {
   return out;
 }
 
+bool is_contiguous(const IndexBox& box, const IndexBox& part) {
+  std::size_t d = 0;
+  while (d < box.size() && part[d].size == 1) ++d;
+  for (++d; d < box.size(); ++d)
+    if (part[d].size != box[d].size) return false;
+  return true;
+}
+
+std::int64_t offset_in(const IndexBox& box, const IndexBox& part) {
+  std::int64_t offset = 0;
+  for (std::size_t d = 0; d < box.size(); ++d) offset = offset * box[d].size + part[d].begin - box[d].begin;
+  return offset;
+}
+
 Shape shape_of(const IndexBox& box) {
   std::vector<std::int64_t> extents;
   for (const auto& range : box) extents.push_back(range.size);

@@ -15,6 +15,10 @@ using IndexBox = std::vector<PartRange>;
 std::int64_t element_count(const IndexBox& box);
 /// What two boxes of one tensor have in common, empty ranges where nothing.
 IndexBox common_box(const IndexBox& a, const IndexBox& b);
+/// Whether the elements of `part` lie one after the other in `box`, in the same order, where both are row-major.
+bool is_contiguous(const IndexBox& box, const IndexBox& part);
+/// Where the first element of `part` lies in such a box, in elements.
+std::int64_t offset_in(const IndexBox& box, const IndexBox& part);
 /// The extents of a box.
 Shape shape_of(const IndexBox& box);
 /// The block that `rank` holds. It must hold one.

@@ -65,6 +65,23 @@ const BIO_METHOD* socket_method() {
   return method.get();
 }
 
+// ---- What is wrong with a connection, in words ---------------------------------------------------------------------
+
+/// Of the last error, which may be what the other side has said before it ended the connection.
+std::string failure_of(const ssl_st& tls) {
+  const auto verified = SSL_get_verify_result(&tls);
+  if (verified != X509_V_OK)
+    return std::string("its certificate is refused: ") + X509_verify_cert_error_string(verified);
+  const auto code = ERR_peek_last_error();
+  if (ERR_GET_LIB(code) != ERR_LIB_SSL || ERR_GET_REASON(code) == SSL_R_UNEXPECTED_EOF_WHILE_READING) return {};
+  const auto reason = ERR_GET_REASON(code);
+  if (reason > SSL_AD_REASON_OFFSET)
+    return std::string("it refuses this side's certificate or TLS: ") +
+           SSL_alert_desc_string_long(reason - SSL_AD_REASON_OFFSET);
+  const auto* words = ERR_reason_error_string(code);
+  return words == nullptr ? "error " + std::to_string(code) : words;
+}
+
 }  // namespace
 
 void TlsStream::Free::operator()(ssl_st* tls) const { SSL_free(tls); }
@@ -89,6 +106,7 @@ TlsStream::Wait TlsStream::wait_after(int result) {
     default: break;
   }
   may_say_goodbye_ = false;
+  failure_ = failure_of(*tls_);
   return Wait::Never;
 }
 

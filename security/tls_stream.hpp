@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "security/tls_context.hpp"
 
@@ -39,6 +40,9 @@ class TlsStream {
   /// What there is of one record, which has 16 KiB at most.
   SocketProgress read(std::span<std::byte> to);
   SocketProgress write(std::span<const std::byte> from);
+  /// Of a connection that waits for Never: what is wrong with it, and whose certificate is refused by whom. Empty where
+  /// the other side has ended it without a word.
+  const std::string& failure() const { return failure_; }
   /// Says goodbye, if it can be said at once.
   void end() noexcept;
   /// What both sides have in common, and nobody in between: security/certificate_hash.hpp of the server's certificate.
@@ -56,6 +60,7 @@ class TlsStream {
   const TlsContext& context_;
   TlsSide side_;
   bool may_say_goodbye_ = false;  // TLS has begun, and has not failed
+  std::string failure_;
 };
 
 }  // namespace eindb

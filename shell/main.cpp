@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <chrono>
 #include <clocale>
 #include <csignal>
 #include <cstdio>
@@ -48,13 +47,11 @@ bool run_interactively(Shell& shell, Session& session, const CommandLine& line) 
 
 /// The shell, with the workers of a cluster, if there is one. The exit status.
 int run_shell(const CommandLine& line, std::shared_ptr<Cluster> cluster) {
-  constexpr std::chrono::seconds kPatience{3};
   const bool interactive = line.jobs.empty() && isatty(STDIN_FILENO) != 0;
   Interrupts::install(interactive);
   auto options = line.session;
   options.cluster = std::move(cluster);
   Session session(line.database, options);
-  if (options.cluster != nullptr) options.cluster->wait_for_workers(kPatience);
   for (const auto& statement : line.session_statements) session.execute(statement);
   Shell shell(session, line.settings);
   if (line.calibrate) {

@@ -79,8 +79,9 @@ bool Shell::run(LineSource& source) {
     if (chunk.text.empty()) chunk.first_line = line_number;
     const bool is_command = chunk.text.empty() && DotCommands::is_command(line);
     chunk.text += line + "\n";
-    // Only a line with a semicolon can end a statement: a long INSERT is not scanned again for each of its lines.
-    const bool may_end = chunk.text.size() == line.size() + 1 || line.find(';') != std::string::npos;
+    // Only a line with a semicolon or a brace can end a statement: a long INSERT is not scanned again for each of its
+    // lines.
+    const bool may_end = chunk.text.size() == line.size() + 1 || line.find_first_of(";}") != std::string::npos;
     if (is_command) ok = run_command(chunk) && ok;
     else if (may_end && is_complete(chunk.text)) ok = run_chunk(chunk) && ok;
     else continue;

@@ -1,5 +1,6 @@
 #include "storage/stored_references.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "storage/shard_log.hpp"
@@ -16,7 +17,11 @@ class HolderList {
     while (out_.tile_count() < tile_id) end_tile();
   }
   void add(Rank holder) { out_.ranks.push_back(holder); }
-  void end_tile() { out_.begin.push_back(static_cast<std::uint32_t>(out_.ranks.size())); }
+  /// In the order of ranks, whatever that is of workers that came and went.
+  void end_tile() {
+    std::sort(out_.ranks.begin() + out_.begin.back(), out_.ranks.end());
+    out_.begin.push_back(static_cast<std::uint32_t>(out_.ranks.size()));
+  }
   TileHolders take() {
     go_to(tiles_);
     return std::move(out_);

@@ -59,6 +59,7 @@ TileHolders TilePlacement::all() const {
   TileHolders out;
   for (std::int64_t tile = 0; tile < grid_.tile_count(); ++tile) {
     for (const auto holder : of(tile)) out.ranks.push_back(holder);
+    std::sort(out.ranks.begin() + out.begin.back(), out.ranks.end());
     out.begin.push_back(static_cast<std::uint32_t>(out.ranks.size()));
   }
   return out;

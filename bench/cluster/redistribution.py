@@ -27,11 +27,12 @@ def run_case(name, command, megabytes, problems):
     figures = json.loads(done.stdout.splitlines()[-1])
     outcome.add("bytes, fallback over plan", figures["bytes"], at_least=3)
     outcome.add("time, fallback over plan", figures["time"], at_least=2)
-    outcome.add("time with latency", figures["time_by_latency"])
-    outcome.add("least time with latency", figures["least_time_by_latency"], at_least=1 / 1.1)
+    outcome.add("time by measured costs", figures["time_by_costs"])
+    outcome.add("least time by measured costs", figures["least_time_by_costs"], at_least=1 / 1.1)
+    outcome.add("problems slower than 1.1 fallbacks", figures["slower"], at_most=0)
     outcome.seconds = {"worst": figures["worst_seconds"], "its fallback": figures["worst_fallback_seconds"]}
     outcome.notes["worst"] = figures["worst"]
-    outcome.notes["latency"] = "{latency_elements:.0f} elements, {latency_elements_per_peer:.0f} per peer".format(**figures)
+    outcome.notes["elements"] = ", ".join(f"{name} {value:.3g}" for name, value in figures["costs"].items())
     return outcome
 
 

@@ -56,8 +56,8 @@ std::size_t final_gathers(const WeakPath& path) {
   return t;
 }
 
-double permutation_cost(const Shape& shape, const Partition& parts, const CollectiveLatency& latency) {
-  return static_cast<double>(local_size(shape, parts)) + latency.of(2);
+double permutation_cost(const Shape& shape, const Partition& parts, const CollectiveCosts& costs) {
+  return static_cast<double>(local_size(shape, parts)) + costs.latency(2);
 }
 
 // The boxes of blocks that ranks want, all the ranks that hold any, at each point of a path.
@@ -75,10 +75,10 @@ std::vector<std::vector<Box>> wanted_boxes(const WeakPath& path, const BlockPlac
 class Lowering {
  public:
   Lowering(const Shape& shape, const BlockPlacement& source, const BlockPlacement& target, const WeakPath& path,
-           const CollectiveLatency& latency)
+           const CollectiveCosts& costs)
       : shape_(shape),
         path_(path),
-        latency_(latency),
+        costs_(costs),
         ranks_in_all_(source.at.size()),
         wanted_(wanted_boxes(path, target)) {
     for (std::size_t rank = 0; rank < ranks_in_all_; ++rank)
@@ -229,7 +229,7 @@ class Lowering {
     std::vector<TileKey> keys;
     for (const auto r : from) keys.push_back(keys_[r]);
     for (std::size_t n = 0; n < misplaced.size(); ++n) keys_[misplaced[n]] = std::move(keys[n]);
-    add(std::move(collective), path_[t], permutation_cost(shape_, path_[t], latency_));
+    add(std::move(collective), path_[t], permutation_cost(shape_, path_[t], costs_));
   }
 
   // For each misplaced rank another whose block it takes. Of the blocks of one box as many are misplaced as are wanted:
@@ -267,7 +267,7 @@ class Lowering {
 
   template <class Collective>
   void add(Collective collective, std::size_t t) {
-    add(std::move(collective), path_[t + 1], operation_cost(shape_, path_[t], path_[t + 1], latency_));
+    add(std::move(collective), path_[t + 1], operation_cost(shape_, path_[t], path_[t + 1], costs_));
   }
 
   template <class Collective>
@@ -279,7 +279,7 @@ class Lowering {
 
   const Shape& shape_;
   const WeakPath& path_;
-  const CollectiveLatency& latency_;
+  const CollectiveCosts& costs_;
   const std::size_t ranks_in_all_;
   const std::vector<std::vector<Box>> wanted_;  // at each point of the path, by each rank
   std::vector<Rank> ranks_;                     // that hold blocks
@@ -306,19 +306,19 @@ bool is_collective(const BlockPlacement& source, const BlockPlacement& target) {
 }
 
 RedistributionPlan lower(const Shape& shape, const BlockPlacement& source, const BlockPlacement& target,
-                         const WeakPath& path, const CollectiveLatency& latency) {
+                         const WeakPath& path, const CollectiveCosts& costs) {
   CHECK(path.front() == source.parts && path.back() == target.parts, "a path leads from the source to the target");
-  return Lowering(shape, source, target, path, latency).run();
+  return Lowering(shape, source, target, path, costs).run();
 }
 
 double least_cost(const Shape& shape, const BlockPlacement& source, const BlockPlacement& target, const WeakPath& path,
-                  const CollectiveLatency& latency) {
+                  const CollectiveCosts& costs) {
   double cost = 0;
-  for (std::size_t t = 0; t + 1 < path.size(); ++t) cost += operation_cost(shape, path[t], path[t + 1], latency);
+  for (std::size_t t = 0; t + 1 < path.size(); ++t) cost += operation_cost(shape, path[t], path[t + 1], costs);
   const auto wanted = wanted_boxes(path, target).front();
   auto box = wanted.begin();
   for (const auto& key : source.at)
-    if (key && !has(*box++, *key)) return cost + permutation_cost(shape, path[final_gathers(path)], latency);
+    if (key && !has(*box++, *key)) return cost + permutation_cost(shape, path[final_gathers(path)], costs);
   return cost;
 }
 

@@ -23,10 +23,10 @@ bool is_collective(const BlockPlacement& source, const BlockPlacement& target);
 /// Requires is_collective(source, target) and a path from source.parts to target.parts, each step one of
 /// operation_between().
 RedistributionPlan lower(const Shape& shape, const BlockPlacement& source, const BlockPlacement& target,
-                         const WeakPath& path, const CollectiveLatency& latency);
+                         const WeakPath& path, const CollectiveCosts& costs);
 
 /// What that plan costs at least: a permutation counts where ranks do not begin with blocks that they want.
 double least_cost(const Shape& shape, const BlockPlacement& source, const BlockPlacement& target, const WeakPath& path,
-                  const CollectiveLatency& latency);
+                  const CollectiveCosts& costs);
 
 }  // namespace eindb

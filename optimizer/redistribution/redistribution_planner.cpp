@@ -40,9 +40,9 @@ std::vector<Candidate> candidates(const WeakProblem& problem, const BlockPlaceme
   for (std::size_t n = 0; n < kMostPaths; ++n) {
     const auto path = search.next();
     if (!path) break;
-    auto short_path = merged(problem.shape, path->types, problem.latency);
+    auto short_path = merged(problem.shape, path->types, problem.costs);
     if (!seen.insert(short_path).second) continue;
-    const auto cost = least_cost(problem.shape, source, target, short_path, problem.latency);
+    const auto cost = least_cost(problem.shape, source, target, short_path, problem.costs);
     out.push_back({std::move(short_path), cost});
   }
   std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.cost < b.cost; });
@@ -51,14 +51,14 @@ std::vector<Candidate> candidates(const WeakProblem& problem, const BlockPlaceme
 
 std::optional<RedistributionPlan> cheapest_path(const Shape& shape, const BlockPlacement& source,
                                                 const BlockPlacement& target, std::int64_t memory,
-                                                const CollectiveLatency& latency) {
-  const auto permutation = static_cast<double>(local_size(shape, target.parts)) + latency.of(2);
-  const WeakProblem problem{shape, holders(source), source.parts, target.parts, memory, permutation, latency};
+                                                const CollectiveCosts& costs) {
+  const auto permutation = static_cast<double>(local_size(shape, target.parts)) + costs.latency(2);
+  const WeakProblem problem{shape, holders(source), source.parts, target.parts, memory, permutation, costs};
   std::optional<RedistributionPlan> best;
   std::size_t lowered = 0;
   for (const auto& [path, least] : candidates(problem, source, target)) {
     if (lowered++ == kMostLowered || (best && best->cost() <= least)) break;
-    auto plan = lower(shape, source, target, path, latency);
+    auto plan = lower(shape, source, target, path, costs);
     if (is_cheaper(plan, best)) best = std::move(plan);
   }
   return best;
@@ -114,19 +114,50 @@ class SenderChoice {
   std::vector<std::vector<Rank>> holders_;  // of each block
 };
 
+// What the busiest rank of a direct exchange receives, and packs: what it keeps, and pieces that do not lie together.
+double busiest_cost(const Shape& shape, const BlockPlacement& before, const BlockPlacement& after,
+                    const std::vector<RankGroup>& senders, double per_packed_element) {
+  std::vector<double> costs(senders.size(), 0);
+  const auto pack = [&](std::size_t rank, const IndexBox& piece) {
+    costs[rank] += per_packed_element * static_cast<double>(element_count(piece));
+  };
+  for (std::size_t rank = 0; rank < senders.size(); ++rank) {
+    if (!after.at[rank]) continue;
+    const auto wanted = block_box(shape, after, rank);
+    if (before.at[rank]) pack(rank, common_box(wanted, block_box(shape, before, rank)));
+    for (const auto sender : senders[rank]) {
+      const auto held = block_box(shape, before, sender);
+      const auto piece = common_box(wanted, held);
+      costs[rank] += static_cast<double>(element_count(piece));
+      if (!is_contiguous(wanted, piece)) pack(rank, piece);
+      if (!is_contiguous(held, piece)) pack(sender, piece);
+    }
+  }
+  return *std::max_element(costs.begin(), costs.end());
+}
+
+// The cheapest of the ways by collectives; nullopt where none leads there.
+std::optional<RedistributionPlan> plan_collectives(const Shape& shape, const BlockPlacement& source,
+                                                   const BlockPlacement& target, const RedistributionOptions& options) {
+  if (!is_collective(source, target)) return std::nullopt;
+  const auto memory = std::max({largest_block(shape, source), largest_block(shape, target), options.memory});
+  auto best = cheapest_path(shape, source, target, memory, options.costs);
+  if (shape.element_count() <= memory) {
+    auto fallback = gather_then_slice(shape, source, target, options.costs);
+    if (is_cheaper(*fallback, best)) best = std::move(fallback);
+  }
+  return best;
+}
+
 }  // namespace
 
 RedistributionPlan plan_redistribution(const Shape& shape, const BlockPlacement& source, const BlockPlacement& target,
                                        const RedistributionOptions& options) {
   if (source == target) return {shape, source, {}};
-  if (!is_collective(source, target)) return exchange_directly(shape, source, target, options.latency);
-  const auto memory = std::max({largest_block(shape, source), largest_block(shape, target), options.memory});
-  auto best = cheapest_path(shape, source, target, memory, options.latency);
-  if (shape.element_count() <= memory) {
-    auto fallback = gather_then_slice(shape, source, target, options.latency);
-    if (is_cheaper(*fallback, best)) best = std::move(fallback);
-  }
-  return best ? std::move(*best) : exchange_directly(shape, source, target, options.latency);
+  auto best = plan_collectives(shape, source, target, options);
+  if (best && !options.allow_direct) return std::move(*best);
+  auto direct = exchange_directly(shape, source, target, options.costs);
+  return is_cheaper(direct, best) ? std::move(direct) : std::move(*best);
 }
 
 RedistributionPlan plan_redistribution(const DistributedType& source, const DistributedType& target,
@@ -144,17 +175,17 @@ RedistributionPlan plan_redistribution(const DistributedType& source, const Dist
 }
 
 std::optional<RedistributionPlan> gather_then_slice(const Shape& shape, const BlockPlacement& source,
-                                                    const BlockPlacement& target, const CollectiveLatency& latency) {
+                                                    const BlockPlacement& target, const CollectiveCosts& costs) {
   if (!is_collective(source, target)) return std::nullopt;
   const Partition whole(shape.rank(), 1);
   WeakPath path{source.parts};
   if (path.back() != whole) path.push_back(whole);
   if (path.back() != target.parts) path.push_back(target.parts);
-  return lower(shape, source, target, path, latency);
+  return lower(shape, source, target, path, costs);
 }
 
 RedistributionPlan exchange_directly(const Shape& shape, const BlockPlacement& source, const BlockPlacement& target,
-                                     const CollectiveLatency& latency) {
+                                     const CollectiveCosts& costs) {
   SenderChoice choice(shape, source);
   DirectExchange exchange;
   std::size_t most_senders = 0;
@@ -162,8 +193,8 @@ RedistributionPlan exchange_directly(const Shape& shape, const BlockPlacement& s
     exchange.senders.push_back(choice.senders_to(rank, target));
     most_senders = std::max(most_senders, exchange.senders.back().size());
   }
-  auto cost = static_cast<double>(moved_elements(shape, source, target).most_received);
-  if (most_senders > 0) cost += latency.of(static_cast<std::int64_t>(most_senders) + 1);
+  auto cost = busiest_cost(shape, source, target, exchange.senders, costs.per_packed_element);
+  if (most_senders > 0) cost += costs.per_direct_exchange + costs.latency(static_cast<std::int64_t>(most_senders) + 1);
   return {shape, source, {{std::move(exchange), target, cost}}};
 }
 

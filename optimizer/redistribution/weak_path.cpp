@@ -12,6 +12,24 @@ bool passes_nothing_on(const Partition& a, const Partition& b, const Partition& 
   return true;
 }
 
+// The parts of what two types have in common: where one cuts further than the other.
+Partition finer(const Partition& a, const Partition& b) {
+  Partition out;
+  for (std::size_t d = 0; d < a.size(); ++d) out.push_back(std::max(a[d], b[d]));
+  return out;
+}
+
+// Whether pieces lie in a block without gaps, one after the other and none padded, as they do where they cut its first
+// dimension of more than one index at most. In an alltoall their order may be another.
+bool lie_as_they_travel(const Shape& shape, const Partition& block, const Partition& pieces) {
+  bool is_inner = false;
+  for (std::size_t d = 0; d < block.size(); ++d) {
+    if (pieces[d] != block[d] && (is_inner || shape[d] % pieces[d] != 0)) return false;
+    is_inner = is_inner || largest_part(shape[d], pieces[d]) > 1;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::int64_t local_size(const Shape& shape, const Partition& parts) {
@@ -41,21 +59,26 @@ std::int64_t group_size(const Partition& before, const Partition& after) {
 }
 
 double operation_cost(const Shape& shape, const Partition& before, const Partition& after,
-                      const CollectiveLatency& latency) {
+                      const CollectiveCosts& costs) {
   const auto operation = operation_between(before, after);
-  if (operation == WeakOperation::DynSlice) return 0;
-  const auto moved = operation == WeakOperation::AllGather
-                         ? local_size(shape, after)
-                         : std::max(local_size(shape, before), local_size(shape, after));
-  return static_cast<double>(moved) + latency.of(group_size(before, after));
+  const auto old_block = static_cast<double>(local_size(shape, before));
+  const auto new_block = static_cast<double>(local_size(shape, after));
+  if (operation == WeakOperation::DynSlice) return costs.per_packed_element * new_block;
+  const auto members = group_size(before, after);
+  const auto moved = operation == WeakOperation::AllGather ? new_block : std::max(old_block, new_block);
+  const auto kept = moved / static_cast<double>(members);
+  const auto pieces = finer(before, after);
+  double packed = lie_as_they_travel(shape, after, pieces) ? 0 : new_block;
+  if (!lie_as_they_travel(shape, before, pieces)) packed += old_block;
+  return moved - (1 - costs.per_kept_element) * kept + costs.per_packed_element * packed + costs.latency(members);
 }
 
-WeakPath merged(const Shape& shape, const WeakPath& path, const CollectiveLatency& latency) {
+WeakPath merged(const Shape& shape, const WeakPath& path, const CollectiveCosts& costs) {
   WeakPath out;
   const auto is_one_step = [&](const Partition& a, const Partition& b, const Partition& c) {
     return operation_between(a, b) == operation_between(b, c) && passes_nothing_on(a, b, c) &&
-           operation_cost(shape, a, c, latency) <=
-               operation_cost(shape, a, b, latency) + operation_cost(shape, b, c, latency);
+           operation_cost(shape, a, c, costs) <=
+               operation_cost(shape, a, b, costs) + operation_cost(shape, b, c, costs);
   };
   for (const auto& type : path) {
     if (out.size() > 1 && is_one_step(out[out.size() - 2], out.back(), type)) out.pop_back();

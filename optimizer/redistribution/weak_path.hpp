@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "optimizer/redistribution/collective_latency.hpp"
+#include "optimizer/redistribution/collective_costs.hpp"
 #include "tensor/partition.hpp"
 #include "tensor/shape.hpp"
 
@@ -28,7 +28,7 @@ struct WeakProblem {
   Partition target;
   std::int64_t memory = 0;  ///< elements: only types of at most this local size are visited
   double slack = 0;         ///< how much dearer than the shortest paths others may be
-  CollectiveLatency latency;
+  CollectiveCosts costs;
 };
 
 /// Elements of the largest block of a weak type.
@@ -40,10 +40,10 @@ std::optional<WeakOperation> operation_between(const Partition& before, const Pa
 std::int64_t group_size(const Partition& before, const Partition& after);
 /// Cost of such an operation.
 double operation_cost(const Shape& shape, const Partition& before, const Partition& after,
-                      const CollectiveLatency& latency);
+                      const CollectiveCosts& costs);
 
 /// Neighbouring steps of one kind made one where that costs less: what several allgathers bring one can bring, and so
 /// for alltoalls that do not pass factors on (section 8, on problem P4).
-WeakPath merged(const Shape& shape, const WeakPath& path, const CollectiveLatency& latency);
+WeakPath merged(const Shape& shape, const WeakPath& path, const CollectiveCosts& costs);
 
 }  // namespace eindb

@@ -125,6 +125,7 @@ class WeakPathSearch::Graph {
   };
   struct Type {
     Code code{};
+    Partition parts;
     std::int64_t local_size = 0;
     PathLength length = kUnreached;  // of the shortest path to it
     std::vector<Edge> incoming = {};
@@ -168,11 +169,13 @@ class WeakPathSearch::Graph {
 
   std::size_t find_or_add(const Code& code) {
     const auto [found, is_new] = index_.try_emplace(code, types_.size());
-    if (is_new) types_.push_back({code, local_size_of(code)});
+    if (is_new) {
+      auto parts = parts_of(code);
+      const auto size = local_size(problem_.shape, parts);
+      types_.push_back({code, std::move(parts), size});
+    }
     return found->second;
   }
-
-  std::int64_t local_size_of(const Code& code) const { return local_size(problem_.shape, parts_of(code)); }
 
   bool refines(const Code& code, const Code& coarse) const {
     for (std::size_t n = 0; n < dimensions_.size(); ++n)
@@ -195,7 +198,7 @@ class WeakPathSearch::Graph {
 
   void slice(std::size_t n, const Code& code, int factor) {
     for (std::size_t i = 0; i < dimensions_.size(); ++i)
-      if (const auto next = cut(code, i, factor)) relax(n, *next, WeakOperation::DynSlice, factor);
+      if (const auto next = cut(code, i, factor)) relax(n, *next);
   }
 
   void move(std::size_t n, const Code& code, int factor, bool may_gather) {
@@ -204,11 +207,9 @@ class WeakPathSearch::Graph {
       if (rest == Divisors::kNone) continue;
       auto gathered = code;
       gathered[i] = static_cast<std::uint8_t>(rest);
-      if (may_gather && divisors_.quotient(rest, target_code_[i]) != Divisors::kNone)
-        relax(n, gathered, WeakOperation::AllGather, factor);
+      if (may_gather && divisors_.quotient(rest, target_code_[i]) != Divisors::kNone) relax(n, gathered);
       for (std::size_t j = 0; j < dimensions_.size(); ++j)
-        if (const auto next = j == i ? std::nullopt : cut(gathered, j, factor))
-          relax(n, *next, WeakOperation::AllToAll, factor);
+        if (const auto next = j == i ? std::nullopt : cut(gathered, j, factor)) relax(n, *next);
     }
   }
 
@@ -220,15 +221,10 @@ class WeakPathSearch::Graph {
     return out;
   }
 
-  void relax(std::size_t n, const Code& next, WeakOperation operation, int factor) {
+  void relax(std::size_t n, const Code& next) {
     const auto m = find_or_add(next);
-    const auto before = types_[n].local_size;
-    const auto after = types_[m].local_size;
-    if (after > problem_.memory) return;
-    PathLength edge{0, 1};
-    if (operation != WeakOperation::DynSlice) edge.cost += problem_.latency.of(divisors_[factor]);
-    if (operation == WeakOperation::AllGather) edge.cost += static_cast<double>(after);
-    if (operation == WeakOperation::AllToAll) edge.cost += static_cast<double>(std::max(before, after));
+    if (types_[m].local_size > problem_.memory) return;
+    const PathLength edge{operation_cost(problem_.shape, types_[n].parts, types_[m].parts, problem_.costs), 1};
     types_[m].incoming.push_back({n, edge});
     const auto length = types_[n].length + edge;
     if (length >= types_[m].length) return;
@@ -243,7 +239,7 @@ class WeakPathSearch::Graph {
 
   WeakPath path_along(std::size_t tail) const {
     WeakPath path;
-    for (; tail != kNoTail; tail = all_tails_[tail].rest) path.push_back(parts_of(types_[all_tails_[tail].type].code));
+    for (; tail != kNoTail; tail = all_tails_[tail].rest) path.push_back(types_[all_tails_[tail].type].parts);
     return path;
   }
 

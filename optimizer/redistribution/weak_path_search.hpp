@@ -17,8 +17,8 @@ struct CostedPath {
 /// weak types gives the cost of reaching each, and paths are put together backwards, the most promising first.
 ///
 /// The paths are in normal form: dynslices, then alltoalls, then allgathers, of which there is always one of least cost
-/// (lemma 6.5; for even extents). So a type is cut further only while it is a refinement of the source, and
-/// gathered only to refinements of the target.
+/// (lemma 6.5; for even extents, and where packing costs nothing). So a type is cut further only while it is a
+/// refinement of the source, and gathered only to refinements of the target.
 class WeakPathSearch {
  public:
   explicit WeakPathSearch(const WeakProblem& problem);

@@ -47,7 +47,7 @@ class Kills(unittest.TestCase):
         cls.addClassCleanup(cls.cluster.close)
         cls.connection = cls.cluster.connect()
         cls.addClassCleanup(cls.connection.close)
-        cls.wait_for_workers()
+        cls.cluster.wait_for_workers(cls.connection)
         for statement in SCRIPT.strip().split(";\n"):
             cls.connection.execute(statement)
         start = time.monotonic()
@@ -60,20 +60,6 @@ class Kills(unittest.TestCase):
     def value(cls, query):
         return cls.connection.execute(query).fetchone()[-1]
 
-    @classmethod
-    def states(cls):
-        cursor = cls.connection.execute("SHOW WORKERS")
-        names = [column.name for column in cursor.description]
-        return {row[names.index("address")]: row[names.index("state")] for row in cursor.fetchall()}
-
-    @classmethod
-    def wait_for_workers(cls):
-        end = time.monotonic() + 20
-        while set(cls.states().values()) != {"up"}:
-            if time.monotonic() > end:
-                raise AssertionError(f"a worker does not come back: {cls.states()}")
-            time.sleep(0.02)
-
     def harm(self, worker, how):
         if how == "kill":
             worker.send_signal(signal.SIGKILL)
@@ -84,14 +70,12 @@ class Kills(unittest.TestCase):
 
     def heal(self, worker, how):
         if how == "kill":
-            worker.process.wait(20)
-            worker.process.stdout.close()
-            worker.start()
+            worker.restart()
         elif how == "stop":
             worker.send_signal(signal.SIGCONT)
         else:
             worker.proxy.mend()
-        self.wait_for_workers()
+        self.cluster.wait_for_workers(self.connection)
 
     def run_harmed(self, worker, how, statement, delay):
         """The statement's rows, or its error; and how long it took from the harm on."""

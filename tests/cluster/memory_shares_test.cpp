@@ -22,6 +22,12 @@ TEST(MemoryShares, EachTakesHalfOfWhatIsLeft) {
   EXPECT_EQ(memory.take(kMiB * 8)->bytes(), 8 * kMiB);
 }
 
+// Plans are made for what a statement will get.
+TEST(MemoryShares, OneAloneGetsWhatPlansExpect) {
+  for (const auto limit : {1 * kMiB, 5 * kMiB, 64 * kMiB})
+    EXPECT_EQ(MemoryShares(limit).take(0)->bytes(), MemoryShares::share_of_one(limit));
+}
+
 TEST(MemoryShares, NobodyIsRefusedForWhatOthersHave) {
   MemoryShares memory(64 * kMiB);
   std::vector<std::shared_ptr<MemoryShares::Share>> shares;

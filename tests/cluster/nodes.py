@@ -7,15 +7,30 @@ import os
 import select
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 import psycopg
 
 EINDB = sys.argv.pop(1)
 HEARTBEAT_MS = 200
+# A worker that is back is connected to within five heartbeats, and settled with the next ones. Other work on the machine
+# takes its time.
+SETTLED_SECONDS = 15 * HEARTBEAT_MS / 1000 + 5
+
+
+def wait_until(condition, seconds=20):
+    """Whether it comes true in time; looked at often, as what is waited for mostly takes a few heartbeats."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
 
 
 def ready_port(process, seconds=20):
@@ -53,8 +68,14 @@ class Proxy:
                 end.settimeout(None)
             with self._lock:
                 self._pairs.append((client, worker))
-            for source, target in ((client, worker), (worker, client)):
-                threading.Thread(target=self._forward, args=(source, target), daemon=True).start()
+            threading.Thread(target=self._serve, args=(client, worker), daemon=True).start()
+
+    def _serve(self, client, worker):
+        with client, worker:
+            answers = threading.Thread(target=self._forward, args=(worker, client), daemon=True)
+            answers.start()
+            self._forward(client, worker)
+            answers.join()
 
     def _forward(self, source, target):
         try:
@@ -65,7 +86,10 @@ class Proxy:
             target.shutdown(socket.SHUT_WR)
         except OSError:
             for end in (source, target):
-                end.close()
+                try:
+                    end.shutdown(socket.SHUT_RDWR)
+                except OSError:
+                    pass
 
     def cut(self):
         self._is_cut = True
@@ -92,7 +116,7 @@ class Worker:
 
     def __init__(self, folder, behind_proxy=False, options=()):
         self.folder = folder
-        self._options = options
+        self.options = options  # of the next start
         self._port = 0
         self.process = None
         self.proxy = None
@@ -105,8 +129,9 @@ class Worker:
         return f"127.0.0.1:{self.proxy.port if self.proxy else self._port}"
 
     def start(self):
-        command = [EINDB, "worker", "--listen", f"127.0.0.1:{self._port}", "--data", self.folder, *self._options]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        command = [EINDB, "worker", "--listen", f"127.0.0.1:{self._port}", "--data", self.folder,
+                   "--log", f"{self.folder}.log", *self.options]  # fmt: skip
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         self._port = ready_port(self.process)
 
     def send_signal(self, number):
@@ -125,6 +150,30 @@ class Worker:
         finally:
             self.process.stdout.close()
 
+    def restart(self):
+        """After a SIGKILL: on the same port and directory."""
+        self.process.wait(20)
+        self.process.stdout.close()
+        self.start()
+
+    def log(self):
+        with open(f"{self.folder}.log") as file:
+            return file.read()
+
+    def _query(self, sql):
+        file = sqlite3.connect(f"file:{self.folder}/shard.db?mode=ro", uri=True, timeout=20)
+        try:
+            return file.execute(sql).fetchall()
+        finally:
+            file.close()
+
+    def contents(self):
+        """The name of the tensor that each of its tiles was written for."""
+        return [name for (name,) in self._query("SELECT tensor FROM eindb_contents")]
+
+    def open_transactions(self):
+        return self._query("SELECT txn, prepared FROM eindb_open_transactions")
+
     def close(self):
         if self.process.poll() is None:
             self.end(signal.SIGKILL)
@@ -137,9 +186,12 @@ class Cluster:
 
     def __init__(self, workers, behind_proxies=False, options=(), worker_options=()):
         self._folder = tempfile.TemporaryDirectory()
+        self.files = os.path.join(self._folder.name, "files")
+        os.mkdir(self.files)
+        self._log = os.path.join(self._folder.name, "server.log")
         self.workers = []
         self.server = None
-        self._options = options
+        self.options = options  # of the next start of the server
         try:
             for n in range(workers):
                 folder = os.path.join(self._folder.name, f"w{n}")
@@ -152,8 +204,8 @@ class Cluster:
     def start_server(self):
         addresses = ",".join(worker.address for worker in self.workers)
         command = [EINDB, "serve", os.path.join(self._folder.name, "s.db"), "--listen", "127.0.0.1:0",
-                   "--workers", addresses, "--heartbeat", f"{HEARTBEAT_MS}ms", "--log-level", "error",
-                   *self._options]  # fmt: skip
+                   "--workers", addresses, "--heartbeat", f"{HEARTBEAT_MS}ms", "--log", self._log,
+                   "--files-dir", self.files, *self.options]  # fmt: skip
         self.server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         self.port = ready_port(self.server)
 
@@ -166,6 +218,60 @@ class Cluster:
 
     def connect(self):
         return psycopg.connect(host="127.0.0.1", port=self.port, user="ada", dbname="s", autocommit=True)
+
+    def log(self):
+        with open(self._log) as file:
+            return file.read()
+
+    def statuses(self, connection):
+        """The rows of SHOW WORKERS by address, each by column."""
+        cursor = connection.execute("SHOW WORKERS")
+        names = [column.name for column in cursor.description]
+        rows = [dict(zip(names, row)) for row in cursor.fetchall()]
+        return {row["address"]: row for row in rows}
+
+    def states(self, connection):
+        return {address: row["state"] for address, row in self.statuses(connection).items()}
+
+    def wait_for_workers(self, connection):
+        if not wait_until(lambda: set(self.states(connection).values()) == {"up"}):
+            raise AssertionError(f"a worker does not come back: {self.statuses(connection)}")
+
+    def query_file(self, sql):
+        """Of the coordinator's file, past the server."""
+        file = sqlite3.connect(f"file:{self._folder.name}/s.db?mode=ro", uri=True, timeout=20)
+        try:
+            return file.execute(sql).fetchall()
+        finally:
+            file.close()
+
+    def _contents_referred_to(self):
+        contents = 0
+        tensors = "SELECT name, replicas FROM eindb_tensors JOIN eindb_shardings USING (tensor_id)"
+        for name, replicas in self.query_file(tensors):
+            ((tiles,),) = self.query_file(f"SELECT COUNT(*) FROM eindb_tiles_{name}")
+            contents += tiles * replicas
+        return contents
+
+    def unsettled(self):
+        """What there is at the workers, if it is more or less than the coordinator's file refers to, and what is in the
+        logs of transactions; empty: all have ended everywhere."""
+        found = {}
+        contents = [name for worker in self.workers for name in worker.contents()]
+        if len(contents) != self._contents_referred_to():
+            found["contents"] = {name: contents.count(name) for name in contents}
+        for table in ("transactions", "participants", "garbage"):
+            if rows := self.query_file(f"SELECT * FROM eindb_shard_{table}"):
+                found[table] = rows
+        for worker in self.workers:
+            if transactions := worker.open_transactions():
+                found[worker.address] = transactions
+        return found
+
+    def wait_until_settled(self):
+        """What is unsettled when that is to be over."""
+        wait_until(lambda: not self.unsettled(), SETTLED_SECONDS)
+        return self.unsettled()
 
     def close(self):
         for worker in self.workers:

@@ -90,11 +90,12 @@ TestCluster::TestCluster(std::size_t workers, std::chrono::milliseconds heartbea
     options.workers.push_back(address(n));
   }
   cluster_ = std::make_unique<Cluster>(options, network_, exchanges_, log_);
-  cluster_->begin({.identity = 1, .known = {}, .decider = [this](ShardTransaction transaction) {
-                     const std::lock_guard lock(mutex_);
-                     if (!decider_) throw Error(ErrorKind::Busy, "nobody knows");
-                     return decider_(transaction);
-                   }});
+  const auto decider = [this](ShardTransaction transaction) {
+    const std::lock_guard lock(mutex_);
+    if (!decider_) throw Error(ErrorKind::Busy, "nobody knows");
+    return decider_(transaction);
+  };
+  cluster_->begin({.identity = 1, .known = {}, .decider = decider, .settler = [](ShardAccess&) { return true; }});
   cluster_->wait_for_workers(std::chrono::seconds(10));
   holders_ = {TileHolders{{0, 1, 2}, {0, 1}}};
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <random>
 
 #include "optimizer/partitions/strategy.hpp"
@@ -15,11 +16,16 @@ namespace {
 using testing::GraphBuilder;
 using testing::RandomGraph;
 
-DistributedPlan planned(const EinGraph& graph, std::int64_t workers, bool stored = false) {
+DistributedPlan planned(const EinGraph& graph, std::int64_t workers, bool stored = false,
+                        double most_call_bytes = std::numeric_limits<double>::infinity()) {
   const auto computing = std::int64_t{1} << (workers >= 8 ? 3 : workers >= 4 ? 2 : workers >= 2 ? 1 : 0);
   const auto labelling = label(graph, {}, {computing, false, {}});
-  const ClusterShape cluster{
-      static_cast<std::size_t>(workers) + 1, static_cast<Rank>(workers), workers, 4, false, 1048576.0};
+  const ClusterShape cluster{.ranks = static_cast<std::size_t>(workers) + 1,
+                             .coordinator = static_cast<Rank>(workers),
+                             .computing = workers,
+                             .calls_per_rank = 4,
+                             .most_tile_bytes = 1048576.0,
+                             .most_call_bytes = most_call_bytes};
   std::vector<DistributedResult> results;
   for (const auto id : graph.outputs()) {
     const auto& bound = graph.vertex(id).bound;
@@ -118,6 +124,44 @@ TEST(DistributedPlanner, PartialResultsAreReduced) {
   expect_sound(plan);
   EXPECT_EQ(outline(plan), "scan, redistribute 0, compute 1, reduce 2, redistribute 3");
   EXPECT_EQ(plan.steps[2].grid.partition(), (Partition{2}));
+}
+
+double tile_bytes(const DistributedStep& step) {
+  const auto tile = step.grid.tile_shape(TileKey(step.grid.rank(), 0));
+  return static_cast<double>(tile.element_count()) * static_cast<double>(size_of(step.dtype));
+}
+
+// Of all steps that compute: the bytes of the tiles that one kernel call reads and makes, at most.
+double most_call_bytes(const DistributedPlan& plan) {
+  double most = 0;
+  for (const auto& step : plan.steps) {
+    const auto* compute = std::get_if<ComputeStep>(&step.op);
+    if (compute == nullptr) continue;
+    auto bytes = tile_bytes(step);
+    for (const auto input : compute->inputs) bytes += tile_bytes(plan.step(input));
+    most = std::max(most, bytes);
+  }
+  return most;
+}
+
+// However little memory a rank has, what one call works on fits: products, and vertices that read a tensor twice.
+TEST(DistributedPlanner, KernelCallsAreCutUntilTheyFitTheMemory) {
+  GraphBuilder b;
+  const auto i = b.label("i", 600);
+  const auto j = b.label("j", 600);
+  const auto k = b.label("k", 600);
+  const auto x = b.input("X", {600, 600}, {2, 2});
+  const auto s =
+      b.vertex("S", {{x, {i, j}}, {x, {j, i}}}, {i, j}, testing::call(ScalarOp::Add, {testing::op(0), testing::op(1)}));
+  b.contraction("Z", {{s, {i, j}}, {x, {j, k}}}, {i, k});
+  EXPECT_GT(most_call_bytes(planned(b.graph, 4)), 1e6);
+  for (const double most : {1e6, 3e5, 2e4, 1e3}) {
+    const auto plan = planned(b.graph, 4, false, most);
+    expect_sound(plan);
+    EXPECT_LE(most_call_bytes(plan), most);
+    EXPECT_GT(most_call_bytes(plan), most / 8) << "they are no finer than that takes";
+  }
+  EXPECT_NO_THROW(planned(b.graph, 4, false, 1)) << "a call has an element of each";
 }
 
 TEST(DistributedPlanner, RandomGraphsGiveSoundPlans) {

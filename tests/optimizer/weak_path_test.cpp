@@ -28,11 +28,11 @@ Costs neighbours(const WeakProblem& problem, const Partition& parts) {
       if (problem.ranks % (used * n) == 0 && next[i] <= problem.shape[i]) add(next, 0);
       if (parts[i] % n != 0) continue;
       next[i] = parts[i] / n;
-      add(next, static_cast<double>(local_size(problem.shape, next)) + problem.latency.of(n));
+      add(next, static_cast<double>(local_size(problem.shape, next)) + problem.costs.latency(n));
       for (std::size_t j = 0; j < parts.size(); ++j) {
         auto moved = next;
         moved[j] *= n;
-        if (j != i && moved[j] <= problem.shape[j]) add(moved, size + problem.latency.of(n));
+        if (j != i && moved[j] <= problem.shape[j]) add(moved, size + problem.costs.latency(n));
       }
     }
   }
@@ -82,8 +82,8 @@ TEST(WeakPath, CostsAsBruteForceFinds) {
   for (const std::int64_t ranks : {2, 6, 8, 12, 16, 18}) {
     for (int round = 0; round < 40; ++round) {
       auto problem = random_problem(random, ranks);
-      if (round % 3 == 1) problem.latency = {100, 0};
-      if (round % 3 == 2) problem.latency = {100, 7};
+      if (round % 3 == 1) problem.costs = {100, 0};
+      if (round % 3 == 2) problem.costs = {100, 7};
       const auto path = WeakPathSearch(problem).next();
       ASSERT_TRUE(path.has_value());
       EXPECT_EQ(path->cost, brute_force_cost(problem))
@@ -124,6 +124,22 @@ TEST(WeakPath, FactorsMoveWhereWholeAxesCannot) {
   ASSERT_TRUE(path.has_value());
   EXPECT_EQ(path->cost, 12);  // two alltoalls of 6: 3 from 1 to 0, 2 from 0 to 1
   EXPECT_EQ(path->types.size(), 3U);
+}
+
+// What is copied beside what is received counts where it is told to.
+TEST(WeakPath, PiecesThatDoNotTravelAsTheyLieArePacked) {
+  const Shape shape({8, 8});
+  const CollectiveCosts costs{.per_kept_element = 0.5, .per_packed_element = 100};
+  EXPECT_EQ(operation_cost(shape, {1, 1}, {1, 2}, costs), 3200);    // 32 elements are cut out
+  EXPECT_EQ(operation_cost(shape, {4, 1}, {1, 1}, costs), 48 + 8);  // of 64 elements 16 are kept, and all lie in rows
+  EXPECT_EQ(operation_cost(shape, {1, 4}, {1, 1}, costs), 48 + 8 + 6400);  // columns are put into rows
+  EXPECT_EQ(operation_cost(shape, {4, 1}, {1, 4}, costs),
+            12 + 2 + 1600);  // cut out of rows, received where they belong
+  EXPECT_EQ(operation_cost(shape, {1, 4}, {4, 1}, costs), 12 + 2 + 1600);  // and the other way round
+  // Where the first dimension is one index, the second one is outermost.
+  EXPECT_EQ(operation_cost(Shape({2, 8}), {2, 4}, {2, 1}, costs), 6 + 1);
+  // Uneven pieces are padded: of 4, 3 and 3 elements three slots of 4.
+  EXPECT_EQ(operation_cost(Shape({10}), {3}, {1}, {.per_packed_element = 100}), 10 + 1000);
 }
 
 TEST(WeakPath, NeighboursOfOneKindAreOne) {

@@ -162,8 +162,11 @@ std::string dump_replicas(const ReplicasClause& clause) { return " replicas " + 
 std::string or_all(const std::optional<Identifier>& name) { return name ? text_of(*name) : "ALL"; }
 
 std::string dump_node(const Empty&) { return "(empty)"; }
+std::string dump_condition(const auto& create) {
+  return create.or_replace ? "-or-replace" : create.if_not_exists ? "-if-not-exists" : "";
+}
 std::string dump_node(const CreateTensor& node) {
-  std::string out = "(create" + std::string(node.if_not_exists ? "-if-not-exists " : " ") + text_of(node.name);
+  std::string out = "(create" + dump_condition(node) + " " + text_of(node.name);
   if (node.dimensions) out += "(" + joined(*node.dimensions, ",") + ")";
   if (node.type) out += " " + text_of(*node.type);
   if (node.partition) out += dump_partition(*node.partition);
@@ -171,15 +174,15 @@ std::string dump_node(const CreateTensor& node) {
   return out + dump_source_of(node.source) + ")";
 }
 std::string dump_node(const CreateTensors& node) {
-  return std::string("(create-tensors") + (node.or_replace ? "-or-replace " : node.if_not_exists ? "-if-not-exists " : " ") +
-         joined(node.names, ",") + (node.replicas ? " replicas " + std::to_string(node.replicas->count) : "") + " " +
-         dump(node.query) + ")";
+  return "(create-tensors" + dump_condition(node) + " " + joined(node.names, ",") +
+         (node.replicas ? dump_replicas(*node.replicas) : "") + " " + dump(node.query) + ")";
 }
 std::string dump_node(const UpdateTensor& node) { return "(update " + dump(node.query) + ")"; }
 std::string dump_node(const Repeat& node) {
-  std::string out = "(repeat";
+  std::string out = "(repeat " + text_of(node.count.value);
   if (node.variable) out += " as " + text_of(*node.variable);
   if (node.until) out += " until " + dump(*node.until);
+  if (node.commit_every) out += " every " + text_of(node.commit_every->value);
   for (const auto& statement : node.body) out += " " + dump(statement);
   return out + ")";
 }

@@ -62,6 +62,69 @@ TEST(StatementParser, Tensors) {
   });
 }
 
+TEST(StatementParser, SeveralTensors) {
+  expect_all({
+      {"CREATE OR REPLACE TENSOR X (i 10)", "(create-or-replace X(i 10))"},
+      {"CREATE OR REPLACE TENSOR Z AS EINSUM Z[i] = X[i]", "(create-or-replace Z (query (Z[i] = X[i])))"},
+      {"CREATE TENSOR (a, \"b c\") AS WITH a[i] = X[i] EINSUM b[i] = a[i]",
+       "(create-tensors a,\"b c\" (query (a[i] = X[i]) (b[i] = a[i])))"},
+      {"create or replace tensor (dW) replicas 2 as (gradient of L with respect to (W))",
+       "(create-tensors-or-replace dW replicas 2 (query (gradient L W)))"},
+      {"CREATE TENSOR IF NOT EXISTS (Q, R) AS WITH Q[i] = X[i], R = 1 EINSUM (Q, R)",
+       "(create-tensors-if-not-exists Q,R (query (Q[i] = X[i]) (R[] = 1) (results Q,R)))"},
+      {"CREATE TENSOR Q AS EINSUM (Q)", "(create Q (query (results Q)))"},
+  });
+}
+
+TEST(StatementParser, Derivatives) {
+  expect_all({
+      {"GRADIENT OF L[] = SUM(X[i] * W[i]) WITH RESPECT TO (W AS dW, X)",
+       "(query (gradient (L[] = (SUM (X[i] * W[i]))) W:dW X))"},
+      {"WITH L = SUM(W[i]) gradient of L with respect to (W);", "(query (L[] = (SUM W[i])) (gradient L W))"},
+      {"GRADIENT OF L[] WITH RESPECT TO (W)", "(query (gradient L W))"},
+      {"GRADIENT OF L = SUM(A[i,j] * B[j,k] * C[k,i]) WITH RESPECT TO (A) USING PATH ((0,1),(0,1))",
+       "(query (gradient (L[] = (SUM (A[i,j] * B[j,k] * C[k,i]))) A) path ((0 1)(0 1)))"},
+      {"JVP OF Y[i] = EXP(X[i]) WITH RESPECT TO (X ALONG V, W ALONG \"U\") AS dY",
+       "(query (jvp (Y[i] = (EXP X[i])) X:V W:\"U\" as dY))"},
+      {"WITH V[i] = X[i], JVP OF Y[i] = X[i]^2 WITH RESPECT TO (X ALONG V) EINSUM n = SUM(dY[i])",
+       "(query (V[i] = X[i]) (jvp (Y[i] = (X[i] ^ 2)) X:V) (n[] = (SUM dY[i])))"},
+      {"WITH GRADIENT OF L = SUM(W[i]) WITH RESPECT TO (W), N[i] = dW[i] * 2 EINSUM (N, dW)",
+       "(query (gradient (L[] = (SUM W[i])) W) (N[i] = (dW[i] * 2)) (results N,dW))"},
+      {"EXPLAIN GRADIENT OF L WITH RESPECT TO (W)", "(explain text (query (gradient L W)))"},
+      {"COPY (GRADIENT OF L WITH RESPECT TO (W)) TO 'x.npy'", "(copy-to (query (gradient L W)) 'x.npy')"},
+      {"CREATE TENSOR dW AS GRADIENT OF L WITH RESPECT TO (W)", "(create dW (query (gradient L W)))"},
+  });
+}
+
+TEST(StatementParser, Updates) {
+  expect_all({
+      {"UPDATE TENSOR W[a,h] = W[a,h] - $1 * dW[a,h]",
+       "(update (query (updates (W[a,h] = (W[a,h] - ($1 * dW[a,h]))))))"},
+      {"update tensor s = s + 1, V[i] = 0;", "(update (query (updates (s[] = (s + 1)) (V[i] = 0))))"},
+      {"WITH GRADIENT OF L = SUM(W[i]) WITH RESPECT TO (W) UPDATE TENSOR W[i] = W[i] - dW[i]",
+       "(update (query (gradient (L[] = (SUM W[i])) W) (updates (W[i] = (W[i] - dW[i])))))"},
+      {"UPDATE TENSOR W[i,k] = SUM(A[i,j] * B[j,k]) USING PATH 'left'",
+       "(update (query (updates (W[i,k] = (SUM (A[i,j] * B[j,k])))) path 'left'))"},
+      {"EXPLAIN ANALYZE UPDATE TENSOR W[i] = 0", "(explain analyze text (query (updates (W[i] = 0))))"},
+      {"EXPLAIN UPDATE TENSOR W[i] = 0", "(explain text (query (updates (W[i] = 0))))"},
+      {"EXPLAIN WITH d[i] = W[i] UPDATE TENSOR W[i] = d[i]",
+       "(explain text (query (d[i] = W[i]) (updates (W[i] = d[i]))))"},
+  });
+}
+
+TEST(StatementParser, WordsOfDerivativesAndLoopsAreNames) {
+  expect_all({
+      {"EINSUM gradient[i] = repeat[i] * until[i]", "(query (gradient[i] = (repeat[i] * until[i])))"},
+      {"WITH gradient[i] = X[i], jvp = 1, update[i] = X[i] EINSUM of[i] = gradient[i] + jvp + update[i]",
+       "(query (gradient[i] = X[i]) (jvp[] = 1) (update[i] = X[i]) (of[i] = (gradient[i] + jvp + update[i])))"},
+      {"UPDATE TENSOR tensor[i] = 0, update[i] = repeat[i]",
+       "(update (query (updates (tensor[i] = 0) (update[i] = repeat[i]))))"},
+      {"GRADIENT OF gradient WITH RESPECT TO (respect AS with)", "(query (gradient gradient respect:with))"},
+      {"DROP TENSOR repeat", "(drop repeat)"},
+      {"CREATE TENSOR along (of 3)", "(create along(of 3))"},
+  });
+}
+
 TEST(StatementParser, Users) {
   expect_all({
       {"CREATE USER ann PASSWORD 'it''s'", "(user ann 'it's' read-write)"},
@@ -199,6 +262,16 @@ TEST(StatementParser, OtherStatementsAreSqlites) {
            "VALUES (1)",
            "DELETE FROM t",
            "UPDATE t SET a = :x, b = ?1, c = @y",
+           "UPDATE tensor SET a = 1",
+           "UPDATE tensor AS t SET a = 1",
+           "UPDATE tensor INDEXED BY i SET a = 1",
+           "UPDATE tensor.t SET a = 1",
+           "EXPLAIN UPDATE tensor SET a = 1",
+           "WITH x AS (SELECT 1) UPDATE tensor SET a = 1",
+           "WITH gradient AS (SELECT 1) UPDATE t SET a = 1",
+           "WITH gradient(of) AS (SELECT 1) SELECT * FROM gradient",
+           "SELECT * FROM (gradient of JOIN jvp of2)",
+           "SELECT gradient, (jvp), (repeat) FROM t",
            "SELECT a || b, [odd name], `other` FROM t WHERE x'00' = ~1 & 2",
        })
     EXPECT_TRUE(is_sql(text)) << text;

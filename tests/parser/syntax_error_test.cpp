@@ -134,7 +134,8 @@ TEST(SyntaxError, FirstWords) {
 
 TEST(SyntaxError, Tensors) {
   expect_all({
-      {"CREATE TENSOR (i 3)", 1, 15, "expected the name of the tensor, found '('"},
+      {"CREATE TENSOR (i 3)", 1, 18, "expected ',' or ')' after the name of a tensor, found '3'",
+       "the name of the tensor stands before its dimensions: CREATE TENSOR X (i 1000)"},
       {"CREATE TENSOR X", 1, 16, "expected the dimensions or AS after X, found the end of the statement",
        "as in (i 1000, j 2000); a scalar has ()"},
       {"CREATE TENSOR X (i)", 1, 19, "expected the extent of the label i, a whole number from 0 on, found ')'",
@@ -180,7 +181,8 @@ TEST(SyntaxError, Queries) {
   expect_all({
       {"EINSUM X[i,j] * Y[j,k]", 1, 15, "expected '=' after X[i,j], found '*'", kHeadHint},
       {"EINSUM SUM(X[i])", 1, 11, "expected '[' or '=' after SUM, found '('", kHeadHint},
-      {"EINSUM Z[3] = 1", 1, 10, "expected a label, found '3'"},
+      {"EINSUM Z[3] = 1", 1, 10, "expected a label, found '3'",
+       "a head has labels alone; for one index, CASE WHEN i = 3 THEN ... ELSE ... END"},
       {"EINSUM Z[i,k = X[i,k]", 1, 14, "expected ']' after the labels of Z, found '='",
        "labels have commas between them; an extent is a whole number after its label: i 10"},
       {"WITH A[i] = X[i], EINSUM Z[i] = A[i]", 1, 19, "expected a definition after the comma, found 'EINSUM'",
@@ -228,6 +230,170 @@ TEST(SyntaxError, Session) {
       {"CREATE MACRO f AS x", 1, 16, "expected '(' and the parameters after f, found 'AS'"},
       {"CREATE MACRO f(x) x", 1, 19, "expected AS and an expression after the parameters, found 'x'"},
   });
+}
+
+TEST(SyntaxError, Derivatives) {
+  constexpr const char* kGradientHint = "as in GRADIENT OF L[] = SUM(X[i]^2) WITH RESPECT TO (X AS dX)";
+  constexpr const char* kJvpHint = "as in JVP OF Y[i] = EXP(X[i]) WITH RESPECT TO (X ALONG V) AS dY";
+  expect_all({
+      {"GRADIENT L WITH RESPECT TO (W)", 1, 10, "expected OF after GRADIENT, found 'L'"},
+      {"GRADIENT OF (L)", 1, 13, "expected what to derive after GRADIENT OF, found '('", kGradientHint},
+      {"GRADIENT OF L[i] WITH RESPECT TO (W)", 1, 18, "expected '=' after L[i], found 'WITH'", kHeadHint},
+      {"GRADIENT OF L", 1, 14, "expected WITH RESPECT TO and the variables, found the end of the statement",
+       kGradientHint},
+      {"GRADIENT OF L = SUM(W[i]) WIHT RESPECT TO (W)", 1, 27,
+       "expected WITH RESPECT TO and the variables, found 'WIHT'", "did you mean WITH?"},
+      {"GRADIENT OF L = SUM(W[i]) W", 1, 27, "expected WITH RESPECT TO and the variables, found 'W'", kProductHint},
+      {"GRADIENT OF L WITH REPSECT TO (W)", 1, 20, "expected RESPECT TO after WITH, found 'REPSECT'",
+       "did you mean RESPECT?"},
+      {"GRADIENT OF L WITH RESPECT TO W", 1, 31, "expected '(' and the variables after TO, found 'W'", kGradientHint},
+      {"GRADIENT OF L WITH RESPECT TO ()", 1, 32,
+       "expected the name of a variable, a tensor or a definition, found ')'"},
+      {"GRADIENT OF L WITH RESPECT TO (W[i])", 1, 33, "expected AS, ',' or ')' after the variable W, found '['",
+       "the derivative has all of its labels: a variable is a name alone"},
+      {"GRADIENT OF L WITH RESPECT TO (W dW)", 1, 34, "expected ')' after the variables of GRADIENT, found 'dW'"},
+      {"GRADIENT OF L WITH RESPECT TO (W AS dW", 1, 39,
+       "expected ')' after the variables of GRADIENT, found the end of the statement"},
+      {"JVP OF Y[i] = X[i] WITH RESPECT TO (X)", 1, 38,
+       "expected ALONG and a direction after the variable X, found ')'", kJvpHint},
+      {"JVP OF Y WITH RESPECT TO (X ALNOG V)", 1, 29,
+       "expected ALONG and a direction after the variable X, found 'ALNOG'", "did you mean ALONG?"},
+      {"JVP OF Y WITH RESPECT TO (X ALONG V) AS 3", 1, 41, "expected a name for the derivative after AS, found '3'"},
+      {"WITH GRADIENT OF L WITH RESPECT TO (W)", 1, 39,
+       "expected ',' or EINSUM after a definition, found the end of the statement",
+       "a derivative that is the query itself has no comma, or no WITH, before it"},
+      {"GRAD OF L", 1, 1, "expected a statement, found 'GRAD'", "write GRADIENT OF L WITH RESPECT TO (W)"},
+  });
+}
+
+TEST(SyntaxError, SeveralResults) {
+  constexpr const char* kSubscriptHint = "subscripts stand in plain quotes: EINSUM 'ij,jk->ik' (X, Y)";
+  expect_all({
+      {"EINSUM ()", 1, 9, "expected the name of a result, found ')'"},
+      {"EINSUM (Q, R", 1, 13, "expected ',' or ')' after the results, found the end of the statement", kSubscriptHint},
+      {"EINSUM (Q[i])", 1, 10, "expected ',' or ')' after the results, found '['",
+       "results are names alone, of definitions in WITH"},
+      {"EINSUM (Q, q)", 1, 12, "the result q is given twice", "names are compared without regard to case"},
+      {"EINSUM ('ij', X)", 1, 9, "expected the name of a result, found the string 'ij'", kSubscriptHint},
+      {"CREATE TENSOR Z AS EINSUM (Q, R)", 1, 20, "CREATE TENSOR of one name takes one result, but the query has 2",
+       "take one of them by its name: WITH ... EINSUM (Q)"},
+      {"COPY (GRADIENT OF L WITH RESPECT TO (W, V AS g)) TO 'x.npy'", 1, 7,
+       "COPY takes one result, but the query has 2", "take one of them by its name: WITH ... EINSUM (dW)"},
+      {"SELECT * FROM (WITH Q[i] = X[i] EINSUM (Q, X))", 1, 16,
+       "a query inside of SQL takes one result, but the query has 2",
+       "take one of them by its name: WITH ... EINSUM (Q)"},
+      {"SELECT * FROM (WITH Q[i] = X[i] UPDATE TENSOR Q[i] = 0)", 1, 33,
+       "expected ',' or EINSUM after a definition, found 'UPDATE'",
+       "UPDATE TENSOR is a statement of its own, and no part of another"},
+      {"CREATE TENSOR (a, b)", 1, 21, "expected AS and a query after the names, found the end of the statement",
+       "as in CREATE TENSOR (dW, dV) AS GRADIENT OF ..."},
+      {"CREATE TENSOR (i 10, j 20)", 1, 18, "expected ',' or ')' after the name of a tensor, found '10'",
+       "the name of the tensor stands before its dimensions: CREATE TENSOR X (i 1000)"},
+      {"CREATE TENSOR (a, A) AS EINSUM (a)", 1, 19, "the tensor A is given twice",
+       "names are compared without regard to case"},
+      {"CREATE TENSOR (a) FLOAT32 AS EINSUM (a)", 1, 19, "expected AS and a query after the names, found 'FLOAT32'",
+       "of several tensors each has the type of its result; ALTER TENSOR gives a partition"},
+      {"CREATE TENSOR (a) AS SELECT 1", 1, 22, "expected a query of EINSUM, GRADIENT or JVP, found 'SELECT'",
+       "rows of SQL make one tensor: CREATE TENSOR X (...) AS"},
+      {"CREATE OR REPLACE TENSOR IF NOT EXISTS X (i 3)", 1, 26, "expected the name of the tensor, found 'IF'",
+       "OR REPLACE replaces what exists: leave out IF NOT EXISTS, or it"},
+      {"CREATE OR REPLACE TENSER X (i 3)", 1, 19, "expected TENSOR or MACRO after REPLACE, found 'TENSER'",
+       "did you mean TENSOR?"},
+      {"CREATE OR TENSOR X (i 3)", 1, 11, "expected REPLACE after OR, found 'TENSOR'"},
+  });
+}
+
+TEST(SyntaxError, Updates) {
+  expect_all({
+      {"UPDATE TENSOR", 1, 14, "expected the name of the tensor, found the end of the statement",
+       "as in UPDATE TENSOR W[i,j] = W[i,j] - 0.1 * dW[i,j]"},
+      {"UPDATE TENSOR W", 1, 16, "expected '[' or '=' after W, found the end of the statement", kHeadHint},
+      {"UPDATE TENSOR W[3,h] = 0", 1, 17, "expected a label, found '3'",
+       "a head has labels alone; for one index, CASE WHEN i = 3 THEN ... ELSE ... END"},
+      {"UPDATE TENSOR W[i] = 0, w[i] = 1", 1, 25, "the tensor w is given twice",
+       "names are compared without regard to case"},
+      {"UPDATE TENSOR W[i] = 0 WHERE i = 3", 1, 24, "expected an operator or the end of the statement, found 'WHERE'",
+       "use SQL around the query: SELECT * FROM (EINSUM ...) ORDER BY val"},
+      {"WITH d[i] = W[i] UPDATE W SET x = 1", 1, 25, "expected TENSOR after UPDATE, found 'W'"},
+      {"WITH d[i] = W[i], UPDATE TENSOR W[i] = d[i]", 1, 19, "expected a definition after the comma, found 'UPDATE'",
+       "remove the comma before UPDATE"},
+  });
+}
+
+TEST(SyntaxError, Loops) {
+  constexpr const char* kLoopHint = "as in REPEAT 10 AS t UNTIL loss < 0.1 { ...; ...; }";
+  constexpr const char* kTransactionHint =
+      "each round is one; COMMIT EVERY 10, before the brace, takes ten rounds together";
+  expect_all({
+      {"REPEAT", 1, 7, "expected the number of rounds after REPEAT, a whole number, found the end of the statement",
+       "as in REPEAT 10 { ...; ...; }"},
+      {"REPEAT { a; }", 1, 8, "expected the number of rounds after REPEAT, a whole number, found '{'",
+       "as in REPEAT 10 { ...; ...; }"},
+      {"REPEAT -1 { SELECT 1 }", 1, 8, "expected the number of rounds after REPEAT, a whole number, found '-'",
+       "as in REPEAT 10 { ...; ...; }"},
+      {"REPEAT 10 SELECT 1", 1, 11, "expected '{' and the statements to repeat, found 'SELECT'", kLoopHint},
+      {"REPEAT 10;", 1, 10, "expected '{' and the statements to repeat, found the end of the statement", kLoopHint},
+      {"REPEAT 10 UNTLI x < 1 { SELECT 1 }", 1, 11, "expected '{' and the statements to repeat, found 'UNTLI'",
+       "did you mean UNTIL?"},
+      {"REPEAT 10 AS t AS u { SELECT 1 }", 1, 16, "expected '{' and the statements to repeat, found 'AS'", kLoopHint},
+      {"REPEAT 10 AS \"t\" { SELECT 1 }", 1, 14, "the variable of a loop is a plain name", "leave out the quotes"},
+      {"REPEAT 10 COMMIT 5 { SELECT 1 }", 1, 18, "expected EVERY after COMMIT, found '5'"},
+      {"REPEAT 10 COMMIT EVERY 0 { SELECT 1 }", 1, 24,
+       "expected the rounds in a transaction, a whole number from 1 on, found '0'"},
+      {"REPEAT 10 { ; }", 1, 11, "a loop without statements", "REPEAT 10 { ...; ...; }"},
+      {"REPEAT 10 {\n SELECT 1;", 1, 11, "the brace of a loop is not closed",
+       "close it with } after the last statement of the loop"},
+      {"REPEAT 1 { REPEAT 2 {\n SELECT 1; }", 1, 10, "the brace of a loop is not closed",
+       "close it with } after the last statement of the loop"},
+      {"REPEAT 1 { SELECT 1; } }", 1, 24, "unexpected character '}'",
+       "labels stand in brackets: X[i,j]; no '{' of a loop is open here"},
+      {"}", 1, 1, "expected a statement, found '}'", "no '{' of a loop is open here"},
+      {"REPEAT 1 { SELECT 1; } SELECT 2", 1, 24, "expected the end of the statement, found 'SELECT'"},
+      {"REPEAT 2 {\n  EINSUM Z[i] = X[i;\n}", 2, 20,
+       "expected ']' after the labels of X, found the end of the statement"},
+      {"REPEAT 2 { EINSUM Z{i} = X{i}; SELECT 1 }", 1, 20, "unexpected character '{'",
+       "labels stand in brackets: X[i,j]"},
+      {"REPEAT 2 { SELECT 1; EINSUM Z = }", 1, 33, "expected an expression, found the end of the statement"},
+      {"REPEAT 2 { SELECT 1; SELCT 1 }", 1, 22, "expected a statement, found 'SELCT'", "did you mean SELECT?"},
+      {"REPEAT 2 { SHOW TENSORS x; }", 1, 25, "expected the end of the statement, found 'x'"},
+      {"REPEAT 2 { COPY X FROM 'x' FORMAT csv }", 1, 28, "expected the end of the statement, found 'FORMAT'",
+       "options stand in parentheses: (FORMAT csv, HEADER on)"},
+      {"REPEAT 2 { BEGIN; SELECT 1; COMMIT; }", 1, 12, "BEGIN inside of a loop, which has transactions of its own",
+       kTransactionHint},
+      {"REPEAT 2 { SELECT 1; end; }", 1, 22, "END inside of a loop, which has transactions of its own",
+       kTransactionHint},
+      {"REPEAT 2 { REPEAT 3 { ROLLBACK } }", 1, 23, "ROLLBACK inside of a loop, which has transactions of its own",
+       kTransactionHint},
+      {"REPEAT 2 { PREPARE p AS SELECT 1; }", 1, 12,
+       "PREPARE inside of a loop: the second round would find its name taken",
+       "prepare it before the loop; EXECUTE may stand inside"},
+      {"REPEAT 2 { CREATE USER ann PASSWORD 'x' }", 1, 12,
+       "a statement with a password inside of a loop: the text of a loop is kept", "run it by itself"},
+      {"REPEAT 2 AS t { REPEAT 3 AS t { SELECT 1 } }", 1, 29, "a loop around this one has the variable t",
+       "call it something else"},
+      {"REPEAT 2 AS t { EINSUM Z[t] = X[t] }", 1, 26, "t is the variable of a loop, and cannot be a label here",
+       "use another label, or quote it; where only index t changes, CASE WHEN i = t THEN ... ELSE ... END"},
+      {"REPEAT 2 AS t { EINSUM z = SUM[t](X[t]) }", 1, 32, "t is the variable of a loop, and cannot be a label here",
+       "use another label, or quote it; where only index t changes, CASE WHEN i = t THEN ... ELSE ... END"},
+      {"FOR i", 1, 1, "expected a statement, found 'FOR'", "a loop is REPEAT 10 AS t { ...; ...; }"},
+  });
+}
+
+TEST(SyntaxError, LoopsNestAsDeepAsExpressions) {
+  const auto nested = [](std::size_t depth) {
+    std::string text;
+    for (std::size_t n = 0; n < depth; ++n) text += "REPEAT 1 {";
+    return text + "SELECT 1" + std::string(depth, '}');
+  };
+  EXPECT_NO_THROW(parse_statement(nested(kMaxNesting)));
+  for (const std::size_t depth : {kMaxNesting + 1, std::size_t{100'000}}) {
+    try {
+      parse_statement(nested(depth));
+      ADD_FAILURE() << depth;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.message(), "loops nest more than 500 deep");
+    }
+  }
 }
 
 TEST(SyntaxError, Users) {
@@ -296,11 +462,17 @@ const std::vector<std::string> kValid = {
     "SET memory_limit = '2GB'",
     "EXECUTE p(1, 'x')",
     "CREATE USER ann WITH PASSWORD 'it''s' READ ONLY",
+    "WITH P[b] = SUM(X[b,i] * W[i]), GRADIENT OF L[] = SUM(P[b]^2) WITH RESPECT TO (W AS dW, X) EINSUM (dW, dX, L)",
+    "JVP OF Y[i] = EXP(X[i]) WITH RESPECT TO (X ALONG V, W ALONG \"U\") AS dY USING PATH 'left'",
+    "CREATE OR REPLACE TENSOR (dW, L) REPLICAS 2 AS (GRADIENT OF L WITH RESPECT TO (W))",
+    "WITH d[i] = W[i] UPDATE TENSOR W[i] = W[i] - $1 * d[i], s = s + 1;",
+    "REPEAT 10 AS t UNTIL loss < 1e-3 COMMIT EVERY $1 { UPDATE TENSOR W[i] = X[t,i]; REPEAT t { SELECT ':t;}' } };",
+    "REPEAT 2 { CREATE TRIGGER t AFTER INSERT ON x BEGIN SELECT 1; END; COPY X TO 'x.${t}.npy' -- }\n }",
 };
 
 /// A byte of what these languages give meaning to, or any byte.
 char random_byte(std::mt19937& random) {
-  constexpr std::string_view kMeaningful = "()[],;='\"`$*/+-^%<>.e0 \n\xC3\x9F";
+  constexpr std::string_view kMeaningful = "()[]{},;='\"`$*/+-^%<>.e0 \n\xC3\x9F";
   if (random() % 4 == 0) return static_cast<char>(random() % 256);
   return kMeaningful[random() % kMeaningful.size()];
 }

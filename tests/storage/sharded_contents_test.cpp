@@ -400,6 +400,10 @@ TEST_F(ShardedContentsTest, HoldersAreThoseOfTheReferences) {
   EXPECT_EQ(std::vector<Rank>(holders.of(0).begin(), holders.of(0).end()), (std::vector<Rank>{0, 1}));
   EXPECT_TRUE(holders.of(3).empty());
   EXPECT_EQ(std::vector<Rank>(holders.of(7).begin(), holders.of(7).end()), (std::vector<Rank>{1}));
+  const auto backwards = [&](WorkerNumber worker) { return std::optional(static_cast<Rank>(9 - *rank_of(worker))); };
+  const auto first = std::vector(references.begin(), references.begin() + 1);
+  const auto reversed = holders_of(db(), b, first, backwards);
+  EXPECT_EQ(reversed.ranks, (std::vector<Rank>{8, 9})) << "in the order of ranks";
   const auto nobody = [](WorkerNumber) -> std::optional<Rank> { return std::nullopt; };
   EXPECT_ERROR(holders_of(db(), b, references, nobody), ErrorKind::WorkerLost, "tile [0] of tensor B lies at worker-0");
 

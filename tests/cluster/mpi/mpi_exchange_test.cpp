@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <numeric>
+#include <utility>
 
 #include "common/error.hpp"
 #include "tests/cluster/mpi/world_of_tests.hpp"
@@ -89,6 +92,52 @@ TEST(MpiExchange, DestroyedByAnExceptionItIsAborted) {
     exchange->barrier(everyone());
   };
   EXPECT_EQ(kind_of_error(run), world_of_tests()->rank() == 1 ? ErrorKind::MemoryLimit : ErrorKind::WorkerLost);
+}
+
+/// One message to the next rank and one from the rank before, whose bytes lie where they are told.
+class RingStreams final : public OutgoingStreams, public IncomingStreams {
+ public:
+  RingStreams(const Exchange& exchange, std::span<const std::byte> out, std::span<std::byte> in)
+      : to_((exchange.rank() + std::size_t{1}) % exchange.size()), out_(out), in_(in) {}
+  std::optional<OutgoingMessage> next(Rank peer) override {
+    if (peer != to_ || std::exchange(sent_, true)) return std::nullopt;
+    return OutgoingMessage{{}, out_};
+  }
+  std::span<std::byte> begin(Rank /*peer*/, std::span<const std::byte> /*header*/, std::size_t size) override {
+    EXPECT_EQ(size, in_.size());
+    return in_;
+  }
+  void end(Rank /*peer*/) override {}
+
+ private:
+  const std::size_t to_;
+  const std::span<const std::byte> out_;
+  const std::span<std::byte> in_;
+  bool sent_ = false;
+};
+
+// MPI counts in int: what is larger than 2^31 bytes goes in chunks, as the small ones of the other tests do. Takes 9
+// GiB.
+TEST(MpiExchange, BlocksMayBeLargerThanMpiCounts) {
+  if (std::getenv("EINDB_LARGE_BLOCKS") == nullptr) GTEST_SKIP() << "EINDB_LARGE_BLOCKS is not set";
+  const auto exchange = next_exchange();
+  const auto rank = exchange->rank();
+  const auto ranks = exchange->size();
+  constexpr std::size_t kSize = (std::size_t{1} << 31U) + 12'345;
+  const auto fill_of = [](std::size_t r) { return std::byte(r + 1); };
+  const auto before = static_cast<Rank>((rank + ranks - 1) % ranks);
+  const auto after = static_cast<Rank>((rank + 1) % ranks);
+  const std::vector<std::byte> out(kSize, fill_of(rank));
+  std::vector<std::byte> in(kSize);
+  const auto expect_all_from_before = [&](const char* operation) {
+    EXPECT_EQ(static_cast<std::size_t>(std::ranges::count(in, fill_of(before))), kSize) << operation;
+    std::ranges::fill(in, std::byte{0});
+  };
+  exchange->permute(after, before, out, in);
+  expect_all_from_before("permute");
+  RingStreams streams(*exchange, out, in);
+  exchange->all_to_all(streams, streams);
+  expect_all_from_before("all_to_all");
 }
 
 // Ranks that do not do the same would give each other nonsense, or wait forever.

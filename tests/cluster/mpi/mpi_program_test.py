@@ -2,6 +2,7 @@
 """mpi_program_test.py MPIEXEC EINDB: `mpirun -n N eindb --mpi` as a program: what it runs, keeps, and how it ends."""
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -83,6 +84,38 @@ class MpiProgramTest(unittest.TestCase):
         self.assertIn("nothing", err)
         status, _, _ = self.run_ranks(2, text=".exit 7\n")
         self.assertEqual(status, 7)
+
+    def test_a_rank_that_dies_ends_the_job(self):
+        """Also amid a statement: none of the others waits for it."""
+        for rank in (0, 2):
+            with self.subTest(rank=rank):
+                with self.start_ranks(3) as job:
+                    self.feed(job, "CREATE TENSOR A AS EINSUM A[i 512, j 512] = 1.0 * i + 2.0 * j;\n.print made\n")
+                    self.assertEqual(job.stdout.readline(), "made\n")
+                    self.feed(job, "EINSUM Z[] = SUM(A[i,j] * A[j,k] * A[k,i]);\n" * 1000)
+                    os.kill(self.process_of(job, rank), signal.SIGKILL)
+                    self.assertNotEqual(job.wait(timeout=30), 0)
+
+    def start_ranks(self, ranks):
+        job = subprocess.Popen([MPIEXEC, "--allow-run-as-root", "--oversubscribe", "-n", str(ranks), EINDB, "--mpi"],
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                               cwd=self.folder, env=dict(os.environ, TMPDIR=str(self.folder / "tmp")))
+        self.addCleanup(job.kill)
+        return job
+
+    @staticmethod
+    def feed(job, text):
+        job.stdin.write(text)
+        job.stdin.flush()
+
+    @staticmethod
+    def process_of(job, rank):
+        """The rank's, among the processes that mpirun has started."""
+        wanted = b"OMPI_COMM_WORLD_RANK=%d" % rank
+        for process in Path(f"/proc/{job.pid}/task/{job.pid}/children").read_text().split():
+            if wanted in Path(f"/proc/{process}/environ").read_bytes().split(b"\0"):
+                return int(process)
+        raise AssertionError(f"there is no rank {rank}")
 
     def test_what_keeps_it_from_starting_is_said(self):
         status, _, err = self.run_ranks(2, "no/such/folder/my.db", "-c", SUM)

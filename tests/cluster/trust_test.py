@@ -1,0 +1,179 @@
+"""Nodes that do not know the cluster's secret, or whose certificates another authority has signed, are refused by those
+that do; everyone is told why, and the others go on.
+
+    trust_test.py EINDB
+"""
+
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import unittest
+
+import psycopg
+
+from nodes import EINDB, Cluster, wait_until
+
+KEY = ("-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:prime256v1")
+KEPT = "CREATE TENSOR Kept REPLICAS 2 AS EINSUM Kept[i 200, j 200] = (i + j) % 7"
+QUERY = "EINSUM Z[] = SUM(Kept[i,j] * Kept[j,k])"
+OTHER_SECRET = "the nodes do not have the same secret"
+
+
+class Files:
+    """Secrets, authorities, and certificates that they have signed, in a temporary folder."""
+
+    def __init__(self):
+        self._folder = tempfile.TemporaryDirectory()
+        self.secret = self._write("secret", "the secret of this cluster")
+        self.other_secret = self._write("other-secret", "the secret of another one")
+        for authority in ("ours", "others"):
+            self._openssl("genpkey", *KEY, "-out", f"{authority}.key")
+            self._openssl("req", "-x509", "-key", f"{authority}.key", "-out", f"{authority}.crt", "-days", "2",
+                          "-subj", f"/CN={authority}")  # fmt: skip
+        self._sign("node", "ours")
+        self._sign("stranger", "others")
+
+    def path(self, name):
+        return os.path.join(self._folder.name, name)
+
+    def _write(self, name, text):
+        with open(self.path(name), "w", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+            file.write(text + "\n")
+        return self.path(name)
+
+    def _openssl(self, *arguments):
+        subprocess.run(["openssl", *arguments], cwd=self._folder.name, check=True, capture_output=True)
+
+    def _sign(self, name, authority):
+        self._openssl("genpkey", *KEY, "-out", f"{name}.key")
+        self._openssl("req", "-new", "-key", f"{name}.key", "-subj", f"/CN={name}", "-out", f"{name}.csr")
+        self._openssl("x509", "-req", "-in", f"{name}.csr", "-CA", f"{authority}.crt", "-CAkey", f"{authority}.key",
+                      "-CAcreateserial", "-days", "2", "-out", f"{name}.crt")  # fmt: skip
+
+    def certificate(self, name, authority, prefix="--"):
+        """Options of a node; `prefix` as the server has them for its workers."""
+        return (f"{prefix}tls-cert", self.path(f"{name}.crt"), f"{prefix}tls-key", self.path(f"{name}.key"),
+                f"{prefix}tls-ca", self.path(f"{authority}.crt"))  # fmt: skip
+
+    def remove(self):
+        self._folder.cleanup()
+
+
+def setUpModule():
+    global FILES
+    FILES = Files()
+
+
+def tearDownModule():
+    FILES.remove()
+
+
+class Trust(unittest.TestCase):
+    """Three workers; what the first one or the server has to show changes."""
+
+    def start(self, server_options, worker_options):
+        self.cluster = Cluster(3, options=server_options, worker_options=worker_options)
+        self.addCleanup(self.cluster.close)
+        self.connect()
+        self.cluster.wait_for_workers(self.connection)
+        self.connection.execute(KEPT)
+        self.expected = self.value()
+
+    def connect(self):
+        self.connection = self.cluster.connect()
+        self.addCleanup(self.connection.close)
+
+    def value(self):
+        return self.connection.execute(QUERY).fetchone()[-1]
+
+    def start_worker(self, options):
+        worker = self.cluster.workers[0]
+        worker.end()
+        worker.options = options
+        worker.start()
+        return worker
+
+    def start_server(self, options):
+        self.connection.close()
+        self.cluster.end_server()
+        self.cluster.options = options
+        self.cluster.start_server()
+        self.connect()
+
+    def status(self, worker):
+        return self.cluster.statuses(self.connection)[worker.address]
+
+    def assert_refused(self, options, reason, logged):
+        """Of the first worker, by both sides; the others go on."""
+        worker = self.start_worker(options)
+        told = wait_until(lambda: re.search(reason, self.status(worker)["reason"] or ""))
+        self.assertTrue(told, self.status(worker))
+        self.assertEqual(self.status(worker)["state"], "lost")
+        self.assertRegex(self.cluster.log(), f"worker not reached node={worker.address} .*{reason}")
+        self.assertTrue(wait_until(lambda: re.search(f"refused: .*{logged}", worker.log())), worker.log())
+        self.assertEqual(self.value(), self.expected)
+
+    def assert_admitted(self, options):
+        self.start_worker(options)
+        self.cluster.wait_for_workers(self.connection)
+        self.assertEqual(self.value(), self.expected)
+
+    def assert_nobody_is_there(self, words):
+        with self.assertRaisesRegex(psycopg.Error, words) as raised:
+            self.value()
+        self.assertEqual(raised.exception.sqlstate, "58000")
+
+
+class Secrets(Trust):
+    def test_secrets(self):
+        knows = ("--secret-file", FILES.secret)
+        self.start(knows, knows)
+        self.assert_refused(("--secret-file", FILES.other_secret), OTHER_SECRET, OTHER_SECRET)
+        self.assert_refused((), OTHER_SECRET, OTHER_SECRET)
+        self.assert_admitted(knows)
+        for options in ((), ("--secret-file", FILES.other_secret)):
+            self.start_server(options)
+            self.assert_nobody_is_there(OTHER_SECRET)
+        self.start_server(knows)
+        self.cluster.wait_for_workers(self.connection)
+        self.assertEqual(self.value(), self.expected)
+
+
+class Certificates(Trust):
+    def test_certificates(self):
+        knows = FILES.certificate("node", "ours")
+        self.start(FILES.certificate("node", "ours", "--cluster-"), knows)
+        self.assert_refused(FILES.certificate("stranger", "others"), "certificate", "certificate")
+        # It takes the others for its own, who do not take it.
+        self.assert_refused(FILES.certificate("stranger", "ours"), "certificate", "certificate")
+        self.assert_refused((), "TLS", "TLS")
+        self.assert_admitted(knows)
+        self.start_server(FILES.certificate("stranger", "ours", "--cluster-"))
+        self.assert_nobody_is_there("certificate")
+        self.start_server(())
+        self.assert_nobody_is_there("TLS")
+
+
+class Listening(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.command = [EINDB, "worker", "--listen", "0.0.0.0:0", "--data", os.path.join(folder.name, "data")]
+
+    def test_beyond_this_machine_takes_something_to_show(self):
+        done = subprocess.run(self.command, capture_output=True, text=True, timeout=20)
+        self.assertEqual(done.returncode, 1)
+        for words in ("0.0.0.0:0", "without a secret", "--secret-file FILE", "--tls-ca FILE"):
+            self.assertIn(words, done.stderr)
+        for options in (("--secret-file", FILES.secret), FILES.certificate("node", "ours")):
+            worker = subprocess.Popen([*self.command, *options], stdout=subprocess.PIPE, text=True)
+            self.assertIn("listening on port", worker.stdout.readline())
+            worker.send_signal(signal.SIGTERM)
+            worker.communicate(timeout=20)
+            self.assertEqual(worker.returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
