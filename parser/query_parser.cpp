@@ -270,13 +270,17 @@ ast::Query parse_query(TokenStream& tokens) { return parse_query(tokens, Bodies:
 
 ast::Query parse_query_or_update(TokenStream& tokens) { return parse_query(tokens, Bodies::OfUpdatesToo); }
 
-ast::Query parse_query_of_one(TokenStream& tokens, std::string_view where) {
+ast::Query parse_query_of_one(TokenStream& tokens) {
   auto query = parse_query(tokens);
   const auto names = result_names(query);
   if (names.size() == 1) return query;
-  throw Error(ErrorKind::Syntax,
-              std::string(where) + " takes one result, but the query has " + std::to_string(names.size()), query.span,
-              "take one of them by its name: WITH ... EINSUM (" + names.front() + ")");
+  constexpr std::size_t kShown = 5;
+  std::string listed = names.front();
+  for (std::size_t n = 1; n < std::min(names.size(), kShown); ++n) listed += ", " + names[n];
+  if (names.size() > kShown) listed += ", ...";
+  throw Error(ErrorKind::Syntax, "the query has the results " + listed + ", and one is wanted here", query.span,
+              "CREATE TENSOR (" + names[0] + ", " + names[1] + ") AS stores them all; WITH ... EINSUM (" + names[0] +
+                  ") takes one");
 }
 
 ast::Dimension parse_dimension(TokenStream& tokens, ExtentRule rule) {
