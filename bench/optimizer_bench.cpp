@@ -142,14 +142,13 @@ void strategy_table() {
     for (const bool skewed : {false, true})
       for (const std::int64_t p : {16, 64})
         strategies(std::string(skewed ? "skewed" : "uniform") + " chain, p = " + std::to_string(p) + inputs,
-                   eindb::bench::matrix_chain(400, skewed), {p, free_inputs, {}},
-                   {Strategy::Kind::Data, {"i"}}, free_inputs ? wanted[skewed ? 1 : 0][p == 64 ? 1 : 0] : 0);
+                   eindb::bench::matrix_chain(400, skewed), {p, free_inputs, {}}, {Strategy::Kind::Data, {"i"}},
+                   free_inputs ? wanted[skewed ? 1 : 0][p == 64 ? 1 : 0] : 0);
     for (const std::int64_t batch : {128, 512})
       for (const std::int64_t features : {8192, 597540})
         strategies("classifier " + std::to_string(batch) + " x " + std::to_string(features) + ", p = 4" +
                        (free_inputs ? ", free" : ""),
-                   eindb::bench::classifier_step(batch, features), {4, free_inputs, {}},
-                   {Strategy::Kind::Data});
+                   eindb::bench::classifier_step(batch, features), {4, free_inputs, {}}, {Strategy::Kind::Data});
     strategies("LLaMA-7B 8 x 4096, p = 8" + inputs, eindb::bench::llama_graph(8, 4096), {8, free_inputs, {}},
                {Strategy::Kind::Data});
     strategies("LLaMA-7B 8 x 1024, p = 8" + inputs, eindb::bench::llama_graph(8, 1024), {8, free_inputs, {}},

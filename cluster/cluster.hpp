@@ -85,8 +85,8 @@ struct ClusterStatement {
   std::vector<std::vector<ContentId>> contents;
   /// Of each result of the plan; absent where workers do not store it. Empty if they store none.
   std::vector<std::optional<ResultContents>> results;
-  std::uint32_t threads = 0;             ///< at a worker; 0: as many as it has
-  std::int64_t memory_limit = 0;         ///< at a worker; 0: what it has to give
+  std::uint32_t threads = 0;      ///< at a worker; 0: as many as it has
+  std::int64_t memory_limit = 0;  ///< at a worker; 0: what it has to give
 };
 
 /// The coordinator's own part in a statement, in the caller's thread; the Cancellation asks it to stop when the

@@ -73,6 +73,7 @@ ScalarPtr plus(const ScalarPtr& a, const ScalarPtr& b) {
   if (a == nullptr) return b;
   if (b == nullptr) return a;
   if (a->is_constant() && b->is_constant()) return number(a->real_value() + b->real_value());
+  if (equal(*a, *b)) return times(number(2), a);
   if (b->is_call(ScalarOp::Negate)) return ScalarExpression::call(ScalarOp::Subtract, {a, b->arguments()[0]});
   return ScalarExpression::call(ScalarOp::Add, {a, b});
 }

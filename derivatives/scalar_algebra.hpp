@@ -11,6 +11,7 @@ namespace eindb {
 ///
 ///     times(x, 1) is x          plus(x, null) is x        over(x, 1) is x
 ///     times(2, times(3, x)) is 6 * x                      negated(negated(x)) is x
+///     plus(x, x) is 2 * x
 ///
 /// A zero swallows infinities: null times anything is null. That is meant, since a null says that nothing depends on
 /// the factor beside it. Constants are those of the type rules: 1 and 2 adapt to what they meet. Pure functions.

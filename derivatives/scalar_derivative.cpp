@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "common/error.hpp"
 #include "derivatives/scalar_algebra.hpp"
 
 namespace eindb {
@@ -64,7 +65,7 @@ ScalarPtr through_base(const ScalarExpression& e, const ScalarPtr& d) {
 // x ^ y * LOG(x), which is 0 for x = 0.
 ScalarPtr through_exponent(const ScalarExpression& e, const ScalarPtr& d, const ScalarPtr& value) {
   const auto& x = e.arguments()[0];
-  const auto inner = times(times(d, value), call(Log, {x}));
+  auto inner = times(times(d, value), call(Log, {x}));
   if (x->is_constant() && x->real_value() > 0) return inner;
   return choose(call(Equal, {x, number(0)}), nullptr, inner);
 }
@@ -82,7 +83,7 @@ ScalarPtr through_extreme(const ScalarExpression& e, std::size_t k, const Scalar
 ScalarPtr through_angle(const ScalarExpression& e, std::size_t k, const ScalarPtr& d) {
   const auto& y = e.arguments()[0];
   const auto& x = e.arguments()[1];
-  const auto inner = over(times(d, k == 0 ? x : y), plus(square(y), square(x)));
+  auto inner = over(times(d, k == 0 ? x : y), plus(square(y), square(x)));
   return k == 0 ? inner : negated(inner);
 }
 
@@ -182,6 +183,7 @@ class Linearisation {
   }
 
   ScalarPtr pull_argument(const ScalarPtr& e, std::size_t k, const ScalarPtr& t, const ScalarPtr& value) const {
+    count_terms(*e);
     const auto& argument = e->arguments()[k];
     if (value != e && is_exponential_factor(*e, k)) {
       const auto& exponent = argument->arguments()[0];
@@ -227,6 +229,7 @@ class Linearisation {
   }
 
   ScalarPtr push_argument(const ScalarPtr& e, std::size_t k, const ScalarPtr& d, const ScalarPtr& value) const {
+    count_terms(*e);
     const auto& u = e->arguments()[k];
     if (value != e && is_exponential_factor(*e, k)) {
       const auto& exponent = u->arguments()[0];
@@ -248,6 +251,14 @@ class Linearisation {
   }
 
   // ---- both ----
+  // x * x * ... of n factors has a derivative of n products of n factors.
+  void count_terms(const ScalarExpression& e) const {
+    terms_ += e.op() == Multiply ? e.arguments().size() : 1;
+    if (terms_ <= kMostTerms) return;
+    throw Error(ErrorKind::Unsupported, "the derivative of an expression has more than a million terms", std::nullopt,
+                "write powers as x ^ n, and parts of long products as definitions of their own");
+  }
+
   // CONJ(u) / ABS(u), 0 at 0.
   static ScalarPtr direction(const ScalarPtr& u, const ScalarPtr& modulus) {
     return choose(call(Equal, {modulus, number(0)}), nullptr, over(call(Conj, {u}), modulus));
@@ -270,7 +281,10 @@ class Linearisation {
     return any ? call(Case, std::move(out)) : nullptr;
   }
 
+  static constexpr std::size_t kMostTerms = 1'000'000;
+
   const ScalarFunction& function_;
+  mutable std::size_t terms_ = 0;
   std::unordered_set<const ScalarExpression*> dependent_;
   bool makes_complex_ = false;
   bool complex_ = false;

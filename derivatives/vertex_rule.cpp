@@ -212,7 +212,8 @@ void require_differentiable(const EinGraph& graph, VertexId id) {
   const auto& vertex = graph.vertex(id);
   const auto& e = *vertex.einsum.expression;
   const bool is_index = vertex.dtype == DType::Int64 && vertex.einsum.aggregate == Aggregate::Min &&
-                        e.is_call(ScalarOp::Case) && e.arguments()[1]->kind() == Kind::LabelIndex;
+                        e.is_call(ScalarOp::Case) && e.arguments()[0]->is_call(ScalarOp::Or) &&
+                        e.arguments()[1]->kind() == Kind::LabelIndex;
   if (!is_index) return;
   const bool least = std::any_of(vertex.inputs.begin(), vertex.inputs.end(), [&](VertexId input) {
     return graph.vertex(input).einsum.aggregate == Aggregate::Min;

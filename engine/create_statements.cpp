@@ -2,6 +2,7 @@
 #include <set>
 #include <utility>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "engine/cell_import.hpp"
 #include "engine/pipeline.hpp"
@@ -128,8 +129,8 @@ void create_from_query(const ast::Query& query, ResultRequest request, int repli
                        SessionState& session) {
   ReadSnapshot snapshot(session.database, static_cast<std::size_t>(session.settings.threads()));
   request.stored = true;
-  const auto planned = tensors.size() == 1 && request.wanted.empty() ? plan_single(query, session, std::move(request))
-                                                                     : plan_query(query, session, std::move(request));
+  const auto planned = plan_query(query, session, std::move(request));
+  CHECK(planned.result_count() == tensors.size(), "every result of the query becomes a tensor");
   std::vector<StoredResult> results;
   for (auto& tensor : tensors) {
     const auto n = results.size();

@@ -205,13 +205,6 @@ PlannedQuery plan_query(const ast::Query& query, SessionState& session, ResultRe
   return {std::move(plan), source, elapsed.count()};
 }
 
-PlannedQuery plan_single(const ast::Query& query, SessionState& session, ResultRequest request) {
-  auto planned = plan_query(query, session, std::move(request));
-  if (planned.result_count() == 1) return planned;
-  throw Error(ErrorKind::Value, "the query has the results " + names_of_results(planned) + ", and one is wanted here",
-              query.span, "ask for one of them, or store them: CREATE TENSOR (...) AS ...");
-}
-
 bool runs_on_cluster(const SessionState& session) {
   return session.cluster != nullptr && session.settings.workers() > 0;
 }
@@ -356,10 +349,9 @@ std::vector<std::shared_ptr<BufferedTiles>> evaluate(const PlannedQuery& planned
   return tiles;
 }
 
-namespace {
-
-std::vector<std::shared_ptr<const TensorRelation>> evaluate_planned(const PlannedQuery& planned, SessionState& session,
-                                                                    ReadSnapshot& snapshot) {
+std::vector<std::shared_ptr<const TensorRelation>> evaluate_results(const ast::Query& query, SessionState& session) {
+  ReadSnapshot snapshot(session.database, static_cast<std::size_t>(session.settings.threads()));
+  const auto planned = plan_query(query, session);
   auto tiles = evaluate(planned, session, snapshot);
   std::vector<std::shared_ptr<const TensorRelation>> relations;
   for (std::size_t n = 0; n < tiles.size(); ++n)
@@ -372,16 +364,10 @@ std::vector<std::shared_ptr<const TensorRelation>> evaluate_planned(const Planne
   return relations;
 }
 
-}  // namespace
-
-std::vector<std::shared_ptr<const TensorRelation>> evaluate_results(const ast::Query& query, SessionState& session) {
-  ReadSnapshot snapshot(session.database, static_cast<std::size_t>(session.settings.threads()));
-  return evaluate_planned(plan_query(query, session), session, snapshot);
-}
-
 std::shared_ptr<const TensorRelation> evaluate_query(const ast::Query& query, SessionState& session) {
-  ReadSnapshot snapshot(session.database, static_cast<std::size_t>(session.settings.threads()));
-  return evaluate_planned(plan_single(query, session), session, snapshot).front();
+  auto results = evaluate_results(query, session);
+  CHECK(results.size() == 1, "where one tensor is wanted the query has one result");
+  return std::move(results.front());
 }
 
 }  // namespace eindb

@@ -28,8 +28,8 @@ struct ResultRequest {
   bool stored = false;                       ///< cut as stored tensors are
   WantedPartitions partitions = {};          ///< cut exactly so
   std::vector<ast::Identifier> wanted = {};  ///< results, or definitions, by name; empty: the query's results
-  bool compare_strategies = false;          ///< with the plan's cost under every strategy
-  bool for_workers = false;                 ///< to be run by workers, which have the memory limit each to itself
+  bool compare_strategies = false;           ///< with the plan's cost under every strategy
+  bool for_workers = false;                  ///< to be run by workers, which have the memory limit each to itself
 };
 
 /// How a statement came to its plan.
@@ -66,8 +66,6 @@ struct PlannedQuery {
 /// The stages of a query, up to the plan, which comes from the session's cache if it was made before. A snapshot of the
 /// database is held, where there can be one. Throws Error with spans into the statement.
 PlannedQuery plan_query(const ast::Query& query, SessionState& session, ResultRequest request = {});
-/// The same where one tensor is wanted: Error{Value} if the query has several results.
-PlannedQuery plan_single(const ast::Query& query, SessionState& session, ResultRequest request = {});
 
 /// Whether the session's queries run on its cluster: there is one, and SET workers = 0 did not say otherwise.
 bool runs_on_cluster(const SessionState& session);
@@ -98,7 +96,7 @@ std::vector<std::shared_ptr<BufferedTiles>> evaluate(const PlannedQuery& planned
 
 /// All results of a query, in a snapshot of its own.
 std::vector<std::shared_ptr<const TensorRelation>> evaluate_results(const ast::Query& query, SessionState& session);
-/// The same where one tensor is wanted; Error{Value} if the query has several results.
+/// The same of a query with one result.
 std::shared_ptr<const TensorRelation> evaluate_query(const ast::Query& query, SessionState& session);
 
 }  // namespace eindb

@@ -60,7 +60,7 @@ void show_for_pragmas(std::string_view sql, TensorTables& tensors) {
 // ---- Errors --------------------------------------------------------------------------------------------------------
 
 std::string how_to_write(const std::string& tensor) {
-  return "use INSERT INTO TENSOR " + tensor + " VALUES (...) to set cells, CREATE TENSOR ... AS or COPY for all of it";
+  return "use INSERT INTO TENSOR " + tensor + " VALUES (...) to set cells, UPDATE TENSOR or COPY for all of it";
 }
 
 /// An error of SQLite in terms of what the user wrote.
@@ -179,7 +179,7 @@ void PreparedSql::open(bool writes) {
 }
 
 void PreparedSql::show_query(const ast::Query& query, const std::string& name, bool run) {
-  const auto planned = plan_single(query, *session_);
+  const auto planned = plan_query(query, *session_);
   std::shared_ptr<BufferedTiles> tiles;
   if (run) tiles = evaluate(planned, *session_, *snapshot_).front();
   tables_.emplace_back(session_->database.connection(),

@@ -79,14 +79,12 @@ class PlanRun {
     std::size_t node;    // of the sink
     std::size_t source;  // the node whose tiles it takes
     TileSink* to;
-    std::int64_t tiles = 0;  // that the source's relation has
-    std::int64_t next = 0;   // of them
+    std::int64_t tiles = 0;      // that the source's relation has
+    std::int64_t next = 0;       // of them
     std::vector<char> is_there;  // empty: all are
 
     bool is_done() const { return next == tiles; }
-    bool can_write() const {
-      return !is_done() && (is_there.empty() || is_there[static_cast<std::size_t>(next)] != 0);
-    }
+    bool can_write() const { return !is_done() && (is_there.empty() || is_there[static_cast<std::size_t>(next)] != 0); }
   };
 
   // A task on which several threads work: each takes the next kernel call.

@@ -50,7 +50,11 @@ std::int64_t largest_tile_bytes(const TileGrid& grid, DType type) {
 }
 
 TaskGraph::TaskGraph(const PhysicalPlan& plan, std::int64_t most_begun)
-    : plan_(plan), most_begun_(most_begun), stage_of_(plan.nodes.size(), -1), last_reader_(plan.nodes.size(), 0), sinks_of_(plan.nodes.size(), 0) {
+    : plan_(plan),
+      most_begun_(most_begun),
+      stage_of_(plan.nodes.size(), -1),
+      last_reader_(plan.nodes.size(), 0),
+      sinks_of_(plan.nodes.size(), 0) {
   stages_.reserve(plan.nodes.size());
   auto loop = plan.loops.begin();
   for (std::size_t n = 0; n < plan.nodes.size(); ++n) {

@@ -146,7 +146,7 @@ class Chooser {
     const auto& stored = machine_.stored_partitions;
     if (result >= stored.size() || !stored[result]) return nullptr;
     return wanted_of(graph_, options_.output_partitions, graph_.outputs()[result]) == nullptr ? &*stored[result]
-                                                                                             : nullptr;
+                                                                                              : nullptr;
   }
 
   // First all results that are to be stored in tiles near their own partitions, then one after the other as it would be

@@ -18,15 +18,15 @@
 namespace eindb {
 
 struct OptimizerOptions {
-  std::int64_t parallelism = 1;               ///< p of EinDecomp: kernel calls wanted per vertex, a power of two
-  Strategy strategy = {};                     ///< how partition vectors are chosen
-  std::set<std::string> disabled_passes;      ///< names of optimizer/passes
-  bool free_inputs = false;                   ///< cost stored tensors as free in any partition, the paper's rule
-  WantedPartitions output_partitions;         ///< cut the results so; otherwise as their vertices give them
-  PathOptions path = {};                      ///< how n-ary contractions are ordered
-  bool compare_strategies = false;            ///< cost the graph under all strategies too
-  std::int64_t memory_limit = 0;              ///< bytes; contractions that would hold more are sliced. 0: none is
-  bool spills = false;                        ///< tiles that do not fit the limit go to a scratch file
+  std::int64_t parallelism = 1;           ///< p of EinDecomp: kernel calls wanted per vertex, a power of two
+  Strategy strategy = {};                 ///< how partition vectors are chosen
+  std::set<std::string> disabled_passes;  ///< names of optimizer/passes
+  bool free_inputs = false;               ///< cost stored tensors as free in any partition, the paper's rule
+  WantedPartitions output_partitions;     ///< cut the results so; otherwise as their vertices give them
+  PathOptions path = {};                  ///< how n-ary contractions are ordered
+  bool compare_strategies = false;        ///< cost the graph under all strategies too
+  std::int64_t memory_limit = 0;          ///< bytes; contractions that would hold more are sliced. 0: none is
+  bool spills = false;                    ///< tiles that do not fit the limit go to a scratch file
   /// Set: costs are seconds by the model `calibrated`, which may choose p and the result's tiles; otherwise elements
   /// moved, by `transfers`.
   std::optional<MachineOptions> machine = {};

@@ -118,6 +118,14 @@ ast::ResultNames parse_result_names(TokenStream& tokens) {
   return results;
 }
 
+/// UPDATE TENSOR X SET val = 3: a habit from SQL.
+void refuse_set(TokenStream ahead) {
+  const auto name = ahead.expect_name("the name of a tensor");
+  if (ahead.at_word("SET"))
+    ahead.fail_expected("'[' or '=' after " + name.text,
+                        "every cell gets the value of an expression: UPDATE TENSOR " + name.text + "[i,j] = 3");
+}
+
 /// From the word UPDATE on.
 ast::Updates parse_updates(TokenStream& tokens) {
   ast::Updates updates;
@@ -128,6 +136,7 @@ ast::Updates parse_updates(TokenStream& tokens) {
     tokens.fail_expected("the name of the tensor", "as in UPDATE TENSOR W[i,j] = W[i,j] - 0.1 * dW[i,j]");
   DistinctNames distinct("tensor");
   do {
+    refuse_set(tokens);
     updates.definitions.push_back(parse_definition(tokens));
     distinct.add(updates.definitions.back().name);
   } while (tokens.accept_symbol(","));
@@ -270,13 +279,17 @@ ast::Query parse_query(TokenStream& tokens) { return parse_query(tokens, Bodies:
 
 ast::Query parse_query_or_update(TokenStream& tokens) { return parse_query(tokens, Bodies::OfUpdatesToo); }
 
-ast::Query parse_query_of_one(TokenStream& tokens, std::string_view where) {
+ast::Query parse_query_of_one(TokenStream& tokens) {
   auto query = parse_query(tokens);
   const auto names = result_names(query);
   if (names.size() == 1) return query;
-  throw Error(ErrorKind::Syntax,
-              std::string(where) + " takes one result, but the query has " + std::to_string(names.size()), query.span,
-              "take one of them by its name: WITH ... EINSUM (" + names.front() + ")");
+  constexpr std::size_t kShown = 5;
+  std::string listed = names.front();
+  for (std::size_t n = 1; n < std::min(names.size(), kShown); ++n) listed += ", " + names[n];
+  if (names.size() > kShown) listed += ", ...";
+  throw Error(ErrorKind::Syntax, "the query has the results " + listed + ", and one is wanted here", query.span,
+              "CREATE TENSOR (" + names[0] + ", " + names[1] + ") AS stores them all; WITH ... EINSUM (" + names[0] +
+                  ") takes one");
 }
 
 ast::Dimension parse_dimension(TokenStream& tokens, ExtentRule rule) {

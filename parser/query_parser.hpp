@@ -22,8 +22,8 @@ bool starts_tensor_update(SqlScanner after_update);
 ast::Query parse_query(TokenStream& tokens);
 /// The same, or [WITH items] UPDATE TENSOR definition, definition, ... [USING PATH ...].
 ast::Query parse_query_or_update(TokenStream& tokens);
-/// The same as parse_query, where only one result has a place; `where` is for the message: "a file".
-ast::Query parse_query_of_one(TokenStream& tokens, std::string_view where);
+/// The same as parse_query, where only one result has a place.
+ast::Query parse_query_of_one(TokenStream& tokens);
 
 /// Z[i,k] = expression.
 ast::Definition parse_definition(TokenStream& tokens);

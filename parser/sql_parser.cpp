@@ -12,7 +12,7 @@ namespace {
 ast::EmbeddedQuery parse_embedded(std::string_view statement, SourceSpan parenthesis, const EnclosingLoops* loops) {
   TokenStream tokens(statement, parenthesis.end, loops);
   ast::EmbeddedQuery embedded;
-  embedded.query = parse_query_of_one(tokens, "a query inside of SQL");
+  embedded.query = parse_query_of_one(tokens);
   tokens.expect_symbol(")", "after the query");
   embedded.span = tokens.span_from(parenthesis.begin);
   return embedded;

@@ -30,24 +30,23 @@ void expect_query(TokenStream& tokens) {
                        hint.empty() ? "a query starts with EINSUM: EINSUM Z[i,k] = SUM(X[i,j] * Y[j,k])" : hint);
 }
 
-/// A query of ours or of SQL that gives one tensor, for `where`.
+/// A query of ours or of SQL that gives one tensor.
 template <class Source>
-Source parse_source(TokenStream& tokens, SqlExtent extent, std::string_view where) {
+Source parse_source(TokenStream& tokens, SqlExtent extent) {
   if (!at_query(tokens) && at_sql(tokens)) {
     auto sql = parse_sql(tokens.text(), tokens.begin(), extent, tokens.loops());
     tokens.skip_to(sql.span.end);
     return sql;
   }
   expect_query(tokens);
-  return parse_query_of_one(tokens, where);
+  return parse_query_of_one(tokens);
 }
 
 /// A query, in parentheses or not.
 decltype(ast::CreateTensor::source) parse_create_source(TokenStream& tokens) {
   using Source = decltype(ast::CreateTensor::source);
-  constexpr const char* kWhere = "CREATE TENSOR of one name";
-  if (!tokens.accept_symbol("(")) return parse_source<Source>(tokens, SqlExtent::ToSemicolon, kWhere);
-  auto source = parse_source<Source>(tokens, SqlExtent::ToParenthesis, kWhere);
+  if (!tokens.accept_symbol("(")) return parse_source<Source>(tokens, SqlExtent::ToSemicolon);
+  auto source = parse_source<Source>(tokens, SqlExtent::ToParenthesis);
   tokens.expect_symbol(")", "after the query");
   return source;
 }
@@ -277,7 +276,7 @@ Node copy(TokenStream& tokens) {
   ast::CopyTo to;
   tokens.take();
   if (tokens.accept_symbol("(")) {
-    to.source = parse_source<decltype(to.source)>(tokens, SqlExtent::ToParenthesis, "COPY");
+    to.source = parse_source<decltype(to.source)>(tokens, SqlExtent::ToParenthesis);
     tokens.expect_symbol(")", "after the query");
     tokens.expect_word("TO", "and a path after the query");
     return with_path(tokens, std::move(to));

@@ -63,8 +63,8 @@ struct DistributedStep {
 /// Each rank hands the tiles that it holds of each result to the sink of that number.
 ///
 /// The contract between optimizer/ and executor/, as PhysicalPlan is for one process. Immutable once built.
-/// Invariants (plan/validator): steps read earlier ones; there is a result, and what is not read is one; placements name
-/// `ranks` ranks; blocks divide grids.
+/// Invariants (plan/validator): steps read earlier ones; there is a result, and what is not read is one; placements
+/// name `ranks` ranks; blocks divide grids.
 struct DistributedPlan {
   std::size_t ranks = 1;
   Rank coordinator = 0;  ///< the rank of the session; it may compute, too

@@ -91,8 +91,7 @@ struct SlicedLabel {
 ///
 /// Example: T[i,k] = SUM(A[i,j] * B[j,k]), Z[] = SUM(T[i,k] * C[k,i]) with i in 4 parts holds a quarter of T at a time.
 /// Invariants (plan/validator): the body is in the order of computation and ends in `result`; what another vertex of
-/// the body reads no vertex outside of it does, and it is no output; every vertex of the body depends on a sliced
-/// label.
+/// the body reads no vertex outside of it does, nor is it an output; every vertex of it depends on a sliced label.
 struct SlicedContraction {
   VertexId result;
   std::vector<VertexId> body;

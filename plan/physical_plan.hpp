@@ -51,8 +51,8 @@ struct GroupByNode {
   NodeId input;  ///< a JoinNode
 };
 
-/// Hands the finished tiles of one result to whoever asked, in the partition of the node's grid. Others may read what it
-/// reads.
+/// Hands the finished tiles of one result to whoever asked, in the partition of the node's grid. Others may read what
+/// it reads.
 struct SinkNode {
   NodeId input;
   std::size_t result = 0;  ///< its number, among the results of the statement

@@ -28,11 +28,11 @@ def arguments():
     return parser.parse_args()
 
 
-GROUPS = "chains patterns reductions attention softmax prefill memory sparse latency scaling relational".split()
+GROUPS = "chains patterns reductions attention softmax gradients prefill memory sparse latency scaling relational".split()
 
 
 def runners():
-    import attention, chains, latency, memory, patterns, prefill, reductions, relational, sparse  # noqa: E401
+    import attention, chains, gradients, latency, memory, patterns, prefill, reductions, relational, sparse  # noqa: E401
 
     return {
         "chains": chains.run,
@@ -40,6 +40,7 @@ def runners():
         "reductions": reductions.run,
         "attention": attention.run_attention,
         "softmax": attention.run_softmax,
+        "gradients": gradients.run,
         "prefill": prefill.run,
         "memory": memory.run,
         "sparse": sparse.run,

@@ -273,10 +273,12 @@ Vertex copy_of(const EinGraph& graph, const Vertex& output, std::size_t represen
 }
 
 // Results keep the heads that the statement gave them, also where an earlier vertex computes the same: the first output
-// among equal vertices takes the place of the earliest. Another output among them is a copy of that one.
+// among equal vertices takes the place of the earliest, if it is not that itself. Each later one is a copy of it.
 void share_outputs(const EinGraph& graph, Representatives& known) {
+  auto outputs = graph.outputs();
+  std::sort(outputs.begin(), outputs.end());
   std::unordered_set<std::size_t> taken;
-  for (const auto output : graph.outputs()) {
+  for (const auto output : outputs) {
     const auto n = output.index();
     const auto earliest = known.of[n];
     if (taken.insert(earliest).second) {

@@ -20,7 +20,7 @@ class PlanMaker {
     for (std::int64_t n = 0; n < labels; ++n) plan_.labels.add("l" + std::to_string(draw(0, 99)), extent());
     const auto steps = draw(1, 8);
     for (std::int64_t n = 0; n < steps; ++n) plan_.steps.push_back(step());
-    plan_.results = list(3, [this] { return earlier_step(); });
+    for (auto left = draw(0, 3); left > 0; --left) plan_.results.push_back(earlier_step());
     plan_.holder_lists = holders_.size();
     return {plan_, holders_};
   }

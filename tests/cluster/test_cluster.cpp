@@ -155,7 +155,7 @@ void TestCluster::store_tensor() {
 }
 
 ClusterStatement TestCluster::statement(const DistributedPlan& plan) {
-  ClusterStatement statement{plan, holders_, {}, {}, std::nullopt, 0, 0};
+  ClusterStatement statement{plan, holders_, {}, {}, {}, 0, 0};
   for (std::size_t n = 0; n < kTensorWorkers; ++n) statement.workers.push_back(cluster_->workers().at(n).data);
   statement.contents = {{kFirstContent, ContentId{number(kFirstContent) + 1}}};
   return statement;

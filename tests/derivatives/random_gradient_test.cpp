@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <random>
+#include <set>
 #include <span>
 
 #include "derivatives/forward_mode.hpp"
@@ -95,10 +96,10 @@ constexpr unsigned kGraphs = 500;
 constexpr double kRoundingOfDifferences = 1e-10;
 
 template <class Check>
-void for_each_sample(const Check& check) {
+void for_each_sample(const Check& check, unsigned count = kGraphs) {
   unsigned checked = 0;
-  for (unsigned seed = 1; checked < kGraphs; ++seed) {
-    ASSERT_LT(seed, 3 * kGraphs) << "too many graphs are left out";
+  for (unsigned seed = 1; checked < count; ++seed) {
+    ASSERT_LT(seed, 3 * count) << "too many graphs are left out";
     Sample sample(seed);
     if (!is_moderate(std::span(sample.results).first(sample.primal().size()))) continue;
     ++checked;
@@ -107,10 +108,41 @@ void for_each_sample(const Check& check) {
   }
 }
 
+// What the graphs have in them on which the loss depends.
+struct Coverage {
+  std::set<ScalarOp> functions;
+  std::set<Aggregate> aggregates;
+  std::set<std::size_t> ranks;
+  int diagonals = 0;
+  int selections = 0;
+
+  void add(const EinGraph& graph) {
+    for (const auto& vertex : graph.vertices()) {
+      ranks.insert(vertex.bound.rank());
+      if (vertex.is_input()) {
+        selections += vertex.stored->selection.has_value() ? 1 : 0;
+        continue;
+      }
+      aggregates.insert(vertex.einsum.aggregate);
+      for (const auto& labels : vertex.einsum.inputs)
+        diagonals += DistinctLabels(labels).labels().size() < labels.size() ? 1 : 0;
+      add(*vertex.einsum.expression);
+    }
+  }
+
+ private:
+  void add(const ScalarExpression& e) {
+    if (e.kind() == ScalarExpression::Kind::Call) functions.insert(e.op());
+    for (const auto& argument : e.arguments()) add(*argument);
+  }
+};
+
 TEST(RandomGradient, AgreesWithCentralDifferences) {
   int compared = 0;
   int near_kinks = 0;
+  Coverage coverage;
   for_each_sample([&](unsigned seed, const Sample& sample) {
+    coverage.add(sample.primal());
     std::mt19937 random(seed);
     const KinkProbes probes(sample.primal());
     for (std::size_t n = 0; n < sample.gradients.size(); ++n) {
@@ -129,6 +161,11 @@ TEST(RandomGradient, AgreesWithCentralDifferences) {
     }
   });
   EXPECT_LT(near_kinks, compared / 10) << compared;
+  EXPECT_EQ(coverage.functions.size(), static_cast<std::size_t>(ScalarOp::Case) + 1);
+  EXPECT_EQ(coverage.aggregates.size(), 5U);
+  for (std::size_t rank = 0; rank <= 5; ++rank) EXPECT_TRUE(coverage.ranks.contains(rank)) << rank;
+  EXPECT_GT(coverage.diagonals, 50);
+  EXPECT_GT(coverage.selections, 50);
 }
 
 // <gradient, direction> is the derivative along the direction, which forward mode computes the other way round.
@@ -161,20 +198,24 @@ TEST(RandomGradient, ForwardAndReverseModeAgree) {
 
 // The optimizer takes gradients as any other graph.
 TEST(RandomGradient, PassesKeepThem) {
-  for_each_sample([&](unsigned seed, const Sample& sample) {
-    auto graph = sample.graph;
-    const auto n = seed % sample.gradients.size();
-    graph.set_output(sample.gradients[n]);
-    PathSearch paths;
-    std::vector<StageTiming> timings;
-    const auto rewritten = run_passes(graph, {}, timings, paths);
-    const auto by_name = [&](const Vertex& vertex) { return testing::selected_value(graph, vertex, sample.values); };
-    const auto result = testing::evaluate_graph(rewritten, by_name);
-    const auto& expected = sample.gradient(n);
-    const auto scale = std::max(1.0, norm(expected));
-    for (std::int64_t c = 0; c < expected.shape().element_count(); ++c)
-      ASSERT_NEAR(result.data<double>()[c], expected.data<double>()[c], 1e-10 * scale) << text_of(rewritten);
-  });
+  for_each_sample(
+      [&](unsigned seed, const Sample& sample) {
+        auto graph = sample.graph;
+        const auto n = seed % sample.gradients.size();
+        graph.set_output(sample.gradients[n]);
+        PathSearch paths;
+        std::vector<StageTiming> timings;
+        const auto rewritten = run_passes(graph, {}, timings, paths);
+        const auto by_name = [&](const Vertex& vertex) {
+          return testing::selected_value(graph, vertex, sample.values);
+        };
+        const auto result = testing::evaluate_graph(rewritten, by_name);
+        const auto& expected = sample.gradient(n);
+        const auto scale = std::max(1.0, norm(expected));
+        for (std::int64_t c = 0; c < expected.shape().element_count(); ++c)
+          ASSERT_NEAR(result.data<double>()[c], expected.data<double>()[c], 1e-10 * scale) << text_of(rewritten);
+      },
+      150);
 }
 
 }  // namespace

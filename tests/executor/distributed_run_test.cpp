@@ -41,7 +41,8 @@ TEST(DistributedRun, AgreesWithTheReferenceWhateverTheLayout) {
         run_distributed(layout.plan, layout.lists, sources(statement.tensors, layout), {.threads = 1 + round % 2});
     const auto expected = statement.expected();
     for (std::size_t n = 0; n < expected.size(); ++n)
-      testing::expect_equal(assemble(outcome, layout.plan, layout.lists, n), expected[n], "result " + std::to_string(n));
+      testing::expect_equal(assemble(outcome, layout.plan, layout.lists, n), expected[n],
+                            "result " + std::to_string(n));
     for (const auto& step : layout.plan.steps) reduced += std::holds_alternative<ReduceStep>(step.op) ? 1 : 0;
     if (HasFatalFailure() || HasNonfatalFailure()) return;
   }
@@ -208,7 +209,7 @@ TEST(DistributedChain, IsComputedInBlocksOfItsRows) {
     RandomLayout layout(random, builder.graph, ranks);
     layout.results().assign(builder.graph.size(), layout.scan(x, tensors));
     const FusedChain chain{z, {m, e, t, z}, {l[0]}};
-    layout.compute(z, fused_join(builder.graph, chain, {l, {1, 1}}), {l[0]});
+    layout.plan.results = {layout.compute(z, fused_join(builder.graph, chain, {l, {1, 1}}), {l[0]})};
     layout.plan.holder_lists = layout.lists.size();
     const auto outcome = run_distributed(layout.plan, layout.lists, sources(tensors, layout));
     const auto result = assemble(outcome, layout.plan, layout.lists);

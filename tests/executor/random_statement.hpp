@@ -16,7 +16,9 @@ namespace eindb::testing {
 /// values of labels, selections and every aggregate.
 class RandomStatement {
  public:
-  RandomStatement(std::mt19937& random, double absent, std::pair<int, int> values) : random_(random) {
+  /// `bound`: as the binder gives it, without epilogues, which passes make.
+  RandomStatement(std::mt19937& random, double absent, std::pair<int, int> values, bool bound = false)
+      : random_(random), bound_(bound) {
     for (int l = 0; l < 4; ++l) all_.push_back(builder.label("l" + std::to_string(l), 1 + any(6)));
     const auto type = kTypes[any(4)];
     const auto vertices = 1 + any(4);
@@ -38,7 +40,8 @@ class RandomStatement {
     for (std::size_t n = 0; n + 1 < made_.size(); ++n)
       if (any(2) == 0) outputs.push_back(made_[n]);
     if (any(2) == 0) {
-      auto twin = builder.graph.vertex(outputs[static_cast<std::size_t>(any(static_cast<std::int64_t>(outputs.size())))]);
+      auto twin =
+          builder.graph.vertex(outputs[static_cast<std::size_t>(any(static_cast<std::int64_t>(outputs.size())))]);
       twin.name += "t";
       std::reverse(twin.einsum.output.begin(), twin.einsum.output.end());
       twin.bound = Shape(builder.graph.labels().extents(twin.einsum.output));
@@ -125,7 +128,7 @@ class RandomStatement {
       const Aggregate kinds[] = {Aggregate::Sum, Aggregate::Sum, stored ? Aggregate::Prod : Aggregate::Sum,
                                  complex ? Aggregate::Sum : Aggregate::Min, complex ? Aggregate::Sum : Aggregate::Max};
       e.aggregate = plain ? Aggregate::Sum : kinds[any(5)];
-      if (!plain && any(3) == 0) e.epilogue = call(ScalarOp::Add, {op(0), number(any(2))});
+      if (!plain && any(3) == 0 && !bound_) e.epilogue = call(ScalarOp::Add, {op(0), number(any(2))});
     }
     const auto output = e.output;
     const auto id = builder.graph.add(make_vertex(builder.graph, name, inputs, std::move(e)));
@@ -137,6 +140,7 @@ class RandomStatement {
   static constexpr DType kTypes[] = {DType::Int64, DType::Float64, DType::Float32, DType::Complex128};
 
   std::mt19937& random_;
+  const bool bound_;
   Labels all_;
   std::vector<VertexId> made_;
 };

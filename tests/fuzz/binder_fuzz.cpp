@@ -9,7 +9,9 @@
 
 #include "common/error.hpp"
 #include "parser/binder.hpp"
+#include "parser/loop_variable.hpp"
 #include "parser/parser.hpp"
+#include "parser/query_results.hpp"
 #include "plan/validator.hpp"
 
 namespace eindb {
@@ -58,9 +60,32 @@ MacroPtr find_macro(const std::string& name) {
 const ast::Query* query_of(const ast::Statement& statement) {
   if (const auto* query = std::get_if<ast::Query>(&statement.node)) return query;
   if (const auto* explain = std::get_if<ast::Explain>(&statement.node)) return &explain->query;
+  if (const auto* update = std::get_if<ast::UpdateTensor>(&statement.node)) return &update->query;
   if (const auto* create = std::get_if<ast::CreateTensor>(&statement.node))
     return std::get_if<ast::Query>(&create->source);
   return nullptr;
+}
+
+void check(const BoundQuery& bound) {
+  validate(bound.graph, SIZE_MAX);
+  expect(bound.results.size() == bound.graph.outputs().size());
+  for (std::size_t n = 0; n < bound.results.size(); ++n)
+    expect(bound.results[n].label_names.size() == bound.graph.vertex(bound.graph.outputs()[n]).bound.rank());
+}
+
+// A loop's statements are bound as they are in its third round.
+void bind(const ast::Statement& statement, const NameSource& names) {
+  if (const auto* create = std::get_if<ast::CreateTensors>(&statement.node)) {
+    check(bind_query(create->query, names, create->names));
+  } else if (const auto* loop = std::get_if<ast::Repeat>(&statement.node)) {
+    for (const auto& inner : loop->body) {
+      if (!loop->variable) bind(inner, names);
+      else bind(with_loop_variable(inner, {.name = *loop->variable, .value = 2, .parameter = 1}), names);
+    }
+  } else if (const auto* query = query_of(statement)) {
+    check(bind_query(*query, names));
+    expect(result_names(*query).size() == bind_query(*query, names).results.size());
+  }
 }
 
 void check(const Error& error, std::string_view text) {
@@ -82,7 +107,7 @@ void try_input(const std::uint8_t* data, std::size_t size) {
                          .parameters = {std::int64_t{1}, 0.5, std::complex<double>(0, 1), std::string("text")}};
   try {
     const auto statement = parse_statement(text);
-    if (const auto* query = query_of(statement)) validate(bind_query(*query, names).graph, SIZE_MAX);
+    bind(statement, names);
   } catch (const Error& error) {
     check(error, text);
   }

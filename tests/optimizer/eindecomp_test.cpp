@@ -75,8 +75,7 @@ TEST(EinDecomp, SqrtCutsEveryLabel) {
   const auto i = g.label("i", 3);
   const auto x = g.input("X", {3});
   g.vertex("Z", {{x, {i}}}, {i}, testing::op(0));
-  EXPECT_EQ(label(g.graph, {Strategy::Kind::Sqrt}, {64, false, {}}).vertices[1].partition.parts,
-            Partition{2});
+  EXPECT_EQ(label(g.graph, {Strategy::Kind::Sqrt}, {64, false, {}}).vertices[1].partition.parts, Partition{2});
 }
 
 TEST(EinDecomp, LeavingAStoredPartitionCosts) {

@@ -215,8 +215,7 @@ TEST_P(PassesPreserveResults, EachPassAloneAndAllTogether) {
   std::map<std::string_view, int> changed;
   for (unsigned seed = 0; seed < 200; ++seed) {
     const RandomStatement statement(seed, GetParam());
-    const auto graph =
-        seed % 3 == 0 ? with_several_outputs(statement.builder.graph, seed) : statement.builder.graph;
+    const auto graph = seed % 3 == 0 ? with_several_outputs(statement.builder.graph, seed) : statement.builder.graph;
     ASSERT_NO_THROW(validate(graph));
     const auto expected = evaluate_outputs(graph, value_of);
     for (const auto& pass : all_passes()) {

@@ -80,6 +80,13 @@ TEST(RepeatParser, TheVariableIsAnExtentAndQuotedNamesAreNot) {
   });
 }
 
+TEST(RepeatParser, LongBodiesTakeLinearTime) {
+  constexpr std::size_t kStatements = 100'000;
+  std::string text = "REPEAT 2 AS t {";
+  for (std::size_t n = 0; n < kStatements; ++n) text += "SELECT 1;";
+  EXPECT_EQ(loop_of(parse_statement(text + "}")).body.size(), kStatements);
+}
+
 TEST(RepeatParser, ParametersAreCountedInHeadAndBody) {
   EXPECT_EQ(count_parameters("REPEAT 10 { SHOW ALL }"), 0U);
   EXPECT_EQ(count_parameters("REPEAT $3 UNTIL x < $4 { SHOW ALL }"), 4U);

@@ -161,10 +161,12 @@ TEST(PhysicalValidator, RefusesEveryBrokenInvariant) {
   const auto join = [](PhysicalPlan& plan) -> JoinNode& { return std::get<JoinNode>(plan.nodes[3].op); };
   const std::vector<Change> changes{
       [](PhysicalPlan& p) { p.nodes.clear(); },
-      [](PhysicalPlan& p) { p.nodes.pop_back(); },                          // no sink
-      [](PhysicalPlan& p) { p.nodes.push_back(p.nodes.back()); },           // two of one result
+      [](PhysicalPlan& p) { p.nodes.pop_back(); },                            // no sink
+      [](PhysicalPlan& p) { p.nodes.push_back(p.nodes.back()); },             // two of one result
       [](PhysicalPlan& p) { std::get<SinkNode>(p.nodes[5].op).result = 1; },  // of a result after none
-      [](PhysicalPlan& p) { p.nodes.push_back({SinkNode{NodeId(5), 1}, VertexId(2), p.nodes[5].dtype, p.nodes[5].grid}); },  // of a sink
+      [](PhysicalPlan& p) {
+        p.nodes.push_back({SinkNode{NodeId(5), 1}, VertexId(2), p.nodes[5].dtype, p.nodes[5].grid});
+      },                                                                    // of a sink
       [](PhysicalPlan& p) { p.nodes[2].op = RepartitionNode{NodeId(4)}; },  // reads what comes later
       [](PhysicalPlan& p) {
         p.nodes[0].grid = TileGrid(Shape({4, 6}), {1, 1});

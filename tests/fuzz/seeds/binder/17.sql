@@ -1,0 +1,1 @@
+JVP OF Z[i] = MAX(SIN(X[i,j]) / s) WITH RESPECT TO (X ALONG X, s ALONG s) AS d

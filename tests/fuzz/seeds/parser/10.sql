@@ -1,0 +1,2 @@
+REPEAT 10 AS t UNTIL loss < 1e-3 COMMIT EVERY 5 { UPDATE TENSOR "w.${t}"[i] = X[t,i]; REPEAT t { SELECT ':t;}'; } CREATE TRIGGER a AFTER INSERT ON b BEGIN SELECT 1; END; COPY X TO 'x.${t}.npy' -- }
+}
