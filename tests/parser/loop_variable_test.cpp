@@ -35,7 +35,7 @@ TEST(LoopVariable, IsAParameterInExpressionsAndIndicesAndAnIntegerInExtents) {
   expect_all({
       {"EINSUM Z[i] = X[t,i] * t + f(t, CASE WHEN t = 1 THEN -t ELSE CAST(t AS FLOAT32) END)",
        "(query (Z[i] = ((X[$3,i] * $3) + (f $3 (case (when ($3 = 1) (neg $3)) (else (cast $3 FLOAT32)))))))"},
-      {"EINSUM Z[i t] = SUM[j](Y[i,j,t])", "(query (Z[i 7] = (SUM[j] Y[i,j,7])))"},
+      {"EINSUM Z[i t] = SUM[j](Y[i,j,t])", "(query (Z[i 7] = (SUM[j] Y[i,j,$3])))"},
       {"CREATE TENSOR X (i t) AS SELECT 1", "(create X(i 7) (sql 'SELECT 1'))"},
       {"UPDATE TENSOR W[i] = W[i] - t", "(update (query (updates (W[i] = (W[i] - $3)))))"},
       {"WITH A[i] = X[t,i], GRADIENT OF L = t * SUM(W[i]) WITH RESPECT TO (W) EINSUM (A, dW)",
