@@ -1,8 +1,9 @@
 """The experiments of the paper on EinDecomp, section 9, each one command: a table and a plot.
 
-Usage: script/bench paper 1|3|4 [--full] [--rounds N] [--threads N] [--out FOLDER] [--build FOLDER]
+Usage: script/bench paper 1|2|3|4 [--full] [--rounds N] [--threads N] [--out FOLDER] [--build FOLDER]
 
-1 matrix chains, 3 LLaMA's prefill under several strategies, 4 the prefill of a model that is larger than memory
+1 matrix chains   2 training a classifier   3 LLaMA's prefill, partitioned by several strategies
+4 the prefill of a model that is larger than memory
 
 Sizes are for two cores and a few minutes; --full takes the paper's. See bench/paper/README.md.
 """
@@ -20,7 +21,7 @@ sys.path += [str(ROOT / folder) for folder in
 
 from openblas import prepare_environment  # noqa: E402
 
-EXPERIMENTS = {"1": "matrix_chains", "3": "prefill_strategies", "4": "prefill_out_of_core"}
+EXPERIMENTS = {"1": "matrix_chains", "2": "classifier_training", "3": "prefill_strategies", "4": "prefill_out_of_core"}
 
 
 def arguments():

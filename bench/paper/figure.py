@@ -19,6 +19,7 @@ class Panel:
 
 
 MARKERS = "os^Dvx*+"
+MOST_COLUMNS = 4
 
 
 def draw_panel(axes, panel):
@@ -44,9 +45,13 @@ def draw(panels, path):
     matplotlib.rcParams["svg.hashsalt"] = os.path.basename(path)
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(1, len(panels), figsize=(5.2 * len(panels), 4.2), squeeze=False)
-    for panel, place in zip(panels, axes[0]):
+    columns = min(len(panels), MOST_COLUMNS)
+    rows = -(-len(panels) // columns)
+    figure, axes = pyplot.subplots(rows, columns, figsize=(5.2 * columns, 4.2 * rows), squeeze=False)
+    for panel, place in zip(panels, axes.flat):
         draw_panel(place, panel)
+    for place in axes.flat[len(panels):]:
+        place.set_visible(False)
     figure.tight_layout()
     paths = [path + ".svg", path + ".png"]
     figure.savefig(paths[0], metadata={"Date": None})

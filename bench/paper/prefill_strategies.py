@@ -72,7 +72,8 @@ def planned_elements(eindb, config, point):
     received = {}
     for strategy in STRATEGIES:
         eindb.execute(f"SET strategy = '{strategy}'")
-        received[strategy] = json.loads(eindb.execute(f"EXPLAIN (FORMAT json) {query(config, tokens)}"))["elements_received"]
+        plan = json.loads(eindb.execute(f"EXPLAIN (FORMAT json) {query(config, tokens)}"))
+        received[strategy] = plan["elements_received"]
     return received
 
 
@@ -80,8 +81,8 @@ def run_planned(options):
     layers = PAPER_LAYERS if options.full else PLANNED_LAYERS
     config = llama.Config.of(random_checkpoint.config_entries(layers=layers, **PAPER))
     table = Table(
-        f"Planned, for workers that are not here: LLaMA-7B, {layers} of its {PAPER_LAYERS} layers; elements received by "
-        "workers from each other",
+        f"Planned, for workers that are not here: LLaMA-7B, {layers} of its {PAPER_LAYERS} layers; elements that they "
+        "receive from each other",
         ["batch", "tokens", "workers", *STRATEGIES, *(f"{name} / eindecomp" for name in STRATEGIES[1:])],
     )
     panels, known = [], {}

@@ -139,32 +139,31 @@ def prompt_script(config, tokens):
     )
 
 
-def fill(name, config, layer=0):
-    values = {"t": layer, "epsilon": config.epsilon, "head_features": config.head_features, "output": config.output}
-    return Template((HERE / name).read_text()).substitute(values).rstrip()
+def fill(name, config, layer="${layer}"):
+    values = {"epsilon": config.epsilon, "head_features": config.head_features, "output": config.output}
+    return Template((HERE / name).read_text()).substitute(values, layer=layer).rstrip()
 
 
 def numbered(definitions, layer):
     """A layer's definitions with its number in their names: X_3 is what layer 3 reads, its Y is X_4."""
     names = {name: f"{name}_{layer}" for name in re.findall(r"^(\w+)\[", definitions, re.M)}
-    names |= {"X": f"X_{layer}", "Y": f"X_{layer + 1}"}
+    names |= {"X": f"X_{layer}", "Y": f"X_{layer + 1}", "L": "L"}
     return re.sub(r"\b(\w+)\[", lambda found: names.get(found[1], found[1]) + "[", definitions)
 
 
 def query(config, head="EINSUM Z[b,s,v] = L[b,s,v]"):
     """The whole model as one statement, from X_0 to what `head` makes of the logits L[b,s,v]."""
     layers = [numbered(fill("layer.sql", config, t), t) for t in range(config.layers)]
-    last = numbered(fill("head.sql", config), config.layers).replace(f"L_{config.layers}[", "L[")
+    last = numbered(fill("head.sql", config), config.layers)
     return "WITH\n" + ",\n\n".join([*layers, last]) + "\n" + head
 
 
 def layer_script(config, head="EINSUM Z[b,s,v] = L[b,s,v]"):
-    """The same as one statement per layer, each of which stores what the next one reads; the last is a query."""
-    for t in range(config.layers):
-        definitions = numbered(fill("layer.sql", config, t), t)
-        yield f"DROP TENSOR IF EXISTS X_{t + 1}"
-        yield f"CREATE TENSOR X_{t + 1} AS WITH\n{definitions}\nEINSUM Z[b,s,a] = X_{t + 1}[b,s,a]"
-        if t:
-            yield f"DROP TENSOR X_{t}"
-    definitions = numbered(fill("head.sql", config), config.layers).replace(f"L_{config.layers}[", "L[")
-    yield f"WITH\n{definitions}\n{head}"
+    """The same as a loop over the layers, each of which stores what the next one reads; the last statement is a query."""
+    yield "CREATE OR REPLACE TENSOR X AS EINSUM X[b,s,a] = X_0[b,s,a]"
+    yield "SET resume_loops = off"  # a loop that was cut off had another prompt, perhaps
+    yield (
+        f"REPEAT {config.layers} AS layer COMMIT EVERY {config.layers} {{\n"
+        f"CREATE OR REPLACE TENSOR X AS WITH\n{fill('layer.sql', config)}\nEINSUM Z[b,s,a] = Y[b,s,a]\n}}"
+    )
+    yield f"WITH\n{fill('head.sql', config)}\n{head}"

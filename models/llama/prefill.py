@@ -5,7 +5,7 @@
     prefill.py run CHECKPOINT DATABASE       computes the logits of the next token of each sequence
         --tokens '1 15043 3186'              a sequence; may be repeated, all of one length
         --tokens-file FILE                   a sequence per line
-        --layer-by-layer                     a statement per layer, not one for the model
+        --layer-by-layer                     a loop over the layers, not one statement for the model
         --every-position                     logits of all positions, not of the last one alone
         --logits FILE                        where they go, in a format of COPY; without it the likeliest token is printed
     both:

@@ -69,7 +69,9 @@ def write(folder, entries, seed=1, dtype="F32", files=1):
     size_of = 4 if dtype == "F32" else 2
     names = list(shapes(entries))
     parts = [names[n::files] for n in range(files)]
-    paths = ["model.safetensors"] if files == 1 else [f"model-{n + 1:05}-of-{files:05}.safetensors" for n in range(files)]
+    paths = [f"model-{n + 1:05}-of-{files:05}.safetensors" for n in range(files)]
+    if files == 1:
+        paths = ["model.safetensors"]
     for path, part in zip(paths, parts):
         header, end = {"__metadata__": {"format": "pt"}}, 0
         for name in part:
