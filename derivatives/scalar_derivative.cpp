@@ -65,7 +65,7 @@ ScalarPtr through_base(const ScalarExpression& e, const ScalarPtr& d) {
 // x ^ y * LOG(x), which is 0 for x = 0.
 ScalarPtr through_exponent(const ScalarExpression& e, const ScalarPtr& d, const ScalarPtr& value) {
   const auto& x = e.arguments()[0];
-  const auto inner = times(times(d, value), call(Log, {x}));
+  auto inner = times(times(d, value), call(Log, {x}));
   if (x->is_constant() && x->real_value() > 0) return inner;
   return choose(call(Equal, {x, number(0)}), nullptr, inner);
 }

@@ -128,12 +128,21 @@ double predicted_seconds(const OptimizedPlan& plan, const SessionState& session)
   return predict(plan.graph, plan.physical, model).seconds;
 }
 
+BoundQuery bind(const ast::Query& query, const NameSource& names, const ResultRequest& request) {
+  return request.wanted.empty() ? bind_query(query, names, request.dtype) : bind_query(query, names, request.wanted);
+}
+
+// An index outside of its extent has a place in the statement, which the binder knows.
+void refuse_indices(const ast::Query& query, SessionState& session, const ResultRequest& request) {
+  bind(query, session.name_source(), request);
+  CHECK(false, "what the binder takes as an index every plan serves");
+}
+
 // The stages themselves.
 QueryPlan make_plan(const ast::Query& query, const NameSource& names, const SessionState& session,
                     const ResultRequest& request) {
   // Syntax tree -> EinGraph of vertices with any number of inputs.
-  BoundQuery bound =
-      request.wanted.empty() ? bind_query(query, names, request.dtype) : bind_query(query, names, request.wanted);
+  BoundQuery bound = bind(query, names, request);
   // EinGraph -> rewritten EinGraph of unary and binary vertices -> partition vectors -> physical plan.
   OptimizerOptions options;
   options.parallelism = session.settings.parallelism();
@@ -186,6 +195,7 @@ PlannedQuery plan_query(const ast::Query& query, SessionState& session, ResultRe
     cached.data_version = version;
     return true;
   });
+  if (plan != nullptr && !serves_indices(*plan, session.parameters)) refuse_indices(query, session, request);
   auto source = PlanSource::Cached;
   if (plan == nullptr) {
     source = capacity > 0 ? PlanSource::Made : PlanSource::Uncached;

@@ -109,7 +109,18 @@ Json describe_candidates(const std::vector<ParallelismCandidate>& candidates) {
   return out;
 }
 
-// A selection also tells which indices it holds (null: the whole dimension), and how many tiles that leaves.
+// Null: the whole dimension; "$1": whatever index the parameter is.
+Json describe_indices(const Selection& selection) {
+  Json at = Json::array();
+  for (std::size_t d = 0; d < selection.at.size(); ++d) {
+    const auto parameter = selection.parameters.find(d);
+    if (parameter != selection.parameters.end()) at.push_back("$" + std::to_string(parameter->second + 1));
+    else at.push_back(selection.at[d] ? Json(*selection.at[d]) : Json());
+  }
+  return at;
+}
+
+// A selection also tells which indices it holds, and how many tiles that leaves.
 Json describe_input(const Vertex& vertex) {
   const auto& stored = *vertex.stored;
   Json out{{"tensor", stored.name},
@@ -117,9 +128,7 @@ Json describe_input(const Vertex& vertex) {
            {"type", name_of(vertex.dtype)},
            {"partition", stored.grid.partition()}};
   if (!stored.selection) return out;
-  Json at = Json::array();
-  for (const auto& index : stored.selection->at) at.push_back(index ? Json(*index) : Json());
-  out["selection"] = at;
+  out["selection"] = describe_indices(*stored.selection);
   out["tiles"] = stored.grid.tile_count();
   out["stored_tiles"] = stored.selection->stored.tile_count();
   return out;

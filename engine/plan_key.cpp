@@ -48,9 +48,12 @@ void append(std::string& key, const ResultRequest& request) {
   for (const auto& name : wanted) append(key, name.text);
 }
 
-// Complex numbers are two constants in an expression, text and NULL are errors: they are bound by value.
-bool can_wait(const ParameterValue& value) {
-  return std::holds_alternative<std::int64_t>(value) || std::holds_alternative<double>(value);
+// Complex numbers are two constants in an expression, text and NULL are errors: they are bound by value. So are indices
+// where several nodes have the tiles, as it depends on them which of these are asked.
+bool can_wait(const ParameterValue& value, ParameterUse use, const ResultRequest& request) {
+  if (use == ParameterUse::Shape) return false;
+  if (std::holds_alternative<std::int64_t>(value)) return use == ParameterUse::Number || !request.for_workers;
+  return use == ParameterUse::Number && std::holds_alternative<double>(value);
 }
 
 }  // namespace
@@ -71,10 +74,10 @@ PlanKey plan_key(const ast::Query& query, const SessionState& session, const Res
     key.text += session.settings.tile_bytes_is_set() ? '\1' : '\0';
     append(key.text, session.machine_version());
   }
-  for (const auto& [number, shapes_plan] : parameters) {
+  for (const auto& [number, use] : parameters) {
     if (number == 0 || number > session.parameters.size()) continue;  // an error of the binder
     const auto& value = session.parameters[number - 1];
-    const bool deferred = !shapes_plan && can_wait(value);
+    const bool deferred = can_wait(value, use, request);
     append(key.text, number);
     key.text += static_cast<char>(2 * value.index() + (deferred ? 1 : 0));
     if (deferred) key.deferred.insert(number);

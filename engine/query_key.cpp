@@ -1,7 +1,10 @@
 #include "engine/query_key.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <variant>
@@ -24,6 +27,8 @@ class KeyWriter {
 
   void write(const ast::Query& query) {
     const auto& [with, body, path, span] = query;
+    for (const auto& item : with) std::visit([&](const auto& node) { note_names(node); }, item);
+    std::visit([&](const auto& node) { note_names(node); }, body);
     count(with.size());
     for (const auto& item : with) std::visit([&](const auto& node) { write(node); }, tagged(item));
     std::visit([&](const auto& node) { write(node); }, tagged(body));
@@ -107,6 +112,33 @@ class KeyWriter {
     optional(name);
   }
 
+  // ---- Names that stand for no tensor of the catalog as it is: what is defined here, or derived with respect to
+  // ----------------------------------------------------------------------------------------------------------------
+
+  void note(const std::string& name) { own_names_.insert(to_upper(name)); }
+  void note(const ast::Identifier& name) { note(name.text); }
+  void note_names(const ast::Definition& definition) { note(definition.name); }
+  void note_names(const ast::Gradient& gradient) {
+    if (const auto* definition = std::get_if<ast::Definition>(&gradient.of)) note(definition->name);
+    for (const auto& variable : gradient.variables) {
+      note(variable.variable);
+      note(variable.name ? variable.name->text : "d" + variable.variable.text);
+    }
+  }
+  void note_names(const ast::Jvp& jvp) {
+    if (const auto* definition = std::get_if<ast::Definition>(&jvp.of)) note(definition->name);
+    for (const auto& direction : jvp.directions) {
+      note(direction.variable);
+      note(direction.tangent);
+    }
+    note(jvp.name ? jvp.name->text : "d" + std::visit([](const auto& of) { return name_of(of); }, jvp.of));
+  }
+  static const std::string& name_of(const ast::Identifier& name) { return name.text; }
+  static const std::string& name_of(const ast::Definition& definition) { return definition.name.text; }
+  void note_names(const ast::Subscripts& /*subscripts*/) {}
+  void note_names(const ast::ResultNames& /*results*/) {}
+  void note_names(const ast::Updates& /*updates: they read what was before*/) {}
+
   // ---- Words and constants
   // -------------------------------------------------------------------------------------------
 
@@ -126,8 +158,8 @@ class KeyWriter {
   void write(const ast::Parameter& parameter) {
     const auto& [which] = parameter;
     count(which);
-    auto& shapes = key_.parameters[which];
-    shapes = shapes || shapes_plan_;
+    auto& use = key_.parameters[which];
+    use = std::max(use, use_);
   }
 
   void write(const ast::Identifier& identifier) {
@@ -147,7 +179,7 @@ class KeyWriter {
 
   void write(const ast::Extent& extent) {
     const auto& [value, span] = extent;
-    const ShapesPlan scope(*this, true);
+    const Use scope(*this, ParameterUse::Shape);
     std::visit([&](const auto& node) { write(node); }, tagged(value));
   }
 
@@ -160,20 +192,22 @@ class KeyWriter {
   // ---- Expressions
   // ---------------------------------------------------------------------------------------------------
 
-  // While it lives, parameters count as shaping the plan; nested ones add up.
-  class ShapesPlan {
+  // While it lives, parameters have at least this use; of nested ones the last counts.
+  class Use {
    public:
-    ShapesPlan(KeyWriter& writer, bool shapes) : writer_(writer), saved_(writer.shapes_plan_) {
-      writer.shapes_plan_ = saved_ || shapes;
+    Use(KeyWriter& writer, ParameterUse use) : writer_(writer), saved_(writer.use_) {
+      writer.use_ = std::max(saved_, use);
     }
-    ~ShapesPlan() { writer_.shapes_plan_ = saved_; }
-    ShapesPlan(const ShapesPlan&) = delete;
-    ShapesPlan& operator=(const ShapesPlan&) = delete;
+    ~Use() { writer_.use_ = saved_; }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
 
    private:
     KeyWriter& writer_;
-    bool saved_;
+    ParameterUse saved_;
   };
+
+  static ParameterUse shape_if(bool shapes) { return shapes ? ParameterUse::Shape : ParameterUse::Number; }
 
   void write(const ast::Expression& expression) {
     const auto& [node, span] = expression;
@@ -187,13 +221,14 @@ class KeyWriter {
 
   void write(const ast::IndexTerm& term) {
     const auto& [value, span] = term;
-    const ShapesPlan scope(*this, true);
+    const Use scope(*this, ParameterUse::Index);
     std::visit([&](const auto& node) { write(node); }, tagged(value));
   }
 
   void write(const ast::Reference& reference) {
     const auto& [name, terms] = reference;
     write(name);
+    const Use scope(*this, shape_if(own_names_.contains(to_upper(name.text))));
     list(terms);
   }
 
@@ -213,7 +248,7 @@ class KeyWriter {
     count(arguments.size());
     const auto op = find_scalar_function(function.text);
     for (std::size_t n = 0; n < arguments.size(); ++n) {
-      const ShapesPlan scope(*this, !op || (op == ScalarOp::Power && n == 1));
+      const Use scope(*this, shape_if(!op || (op == ScalarOp::Power && n == 1)));
       write(arguments[n]);
     }
   }
@@ -229,7 +264,7 @@ class KeyWriter {
     count(operators.size());
     for (const auto op : operators) count(static_cast<std::size_t>(op));
     for (std::size_t n = 0; n < operands.size(); ++n) {
-      const ShapesPlan scope(*this, n > 0 && operators[n - 1] == ast::InfixOp::Power);
+      const Use scope(*this, shape_if(n > 0 && operators[n - 1] == ast::InfixOp::Power));
       write(operands[n]);
     }
   }
@@ -300,7 +335,8 @@ class KeyWriter {
   void write(const std::vector<ast::PathStep>& steps) { list(steps); }
 
   QueryKey& key_;
-  bool shapes_plan_ = false;
+  ParameterUse use_ = ParameterUse::Number;
+  std::set<std::string> own_names_;  // in upper case
 };
 
 }  // namespace

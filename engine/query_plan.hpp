@@ -21,6 +21,9 @@ struct QueryPlan {
 /// What a plan takes in memory, to within a factor of two or so.
 std::size_t approximate_bytes(const QueryPlan& plan);
 
+/// Whether the values of parameters that are indices lie in the extents.
+bool serves_indices(const QueryPlan& plan, const std::vector<ParameterValue>& values);
+
 /// The plan with constants in place of its parameters; value n is that of parameter $n + 1.
 PhysicalPlan with_values(PhysicalPlan plan, const std::vector<ParameterValue>& values);
 DistributedPlan with_values(DistributedPlan plan, const std::vector<ParameterValue>& values);

@@ -213,30 +213,23 @@ class CommittedRounds {
       SqliteTransaction transaction(connection);
       for (std::int64_t n = 0; n < every_ && !rounds_.at_end(); ++n) {
         rounds_.run_next();
-        check_open(connection);
         session_.report_rounds(rounds_.done(), rounds_.count());
       }
       session_.unwritten.write(connection);
       record_.update(rounds_);
       transaction.commit();
     } catch (const Error& error) {
-      throw Error(error.kind(), error.message(), error.span(), error.hint().empty() ? what_is_stored() : error.hint());
+      throw Error(error.kind(), error.message(), error.span(), with_what_is_stored(error.hint()));
     }
     stored_ = rounds_.done();
     session_.database.settle_shards();
   }
 
-  // SQL can end a transaction in more ways than the parser knows.
-  static void check_open(const SqliteConnection& connection) {
-    if (connection.in_transaction()) return;
-    throw Error(ErrorKind::Value, "a statement of the loop has ended the loop's transaction", std::nullopt,
-                "COMMIT EVERY says how many rounds are one transaction");
-  }
-
-  std::string what_is_stored() const {
-    if (stored_ == 0 || session_.database.is_read_only()) return "";
-    return rounds_text(stored_) + (stored_ == 1 ? " is" : " are") + " committed: the same statement goes on after " +
-           (stored_ == 1 ? "it" : "them");
+  std::string with_what_is_stored(const std::string& hint) const {
+    if (stored_ == 0 || session_.database.is_read_only()) return hint;
+    const bool one = stored_ == 1;
+    return hint + (hint.empty() ? "" : "; ") + rounds_text(stored_) + (one ? " is" : " are") +
+           " committed: the same statement goes on after " + (one ? "it" : "them");
   }
 
   Rounds& rounds_;

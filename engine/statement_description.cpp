@@ -40,7 +40,7 @@ bool takes_reals(const ast::Query& query, SessionState& session, std::vector<Par
 // What a query's parameters may be: numbers, whatever the client says. Those of others are left as they are.
 void describe_parameters(const ast::Query& query, SessionState& session, Parameters& types) {
   const std::vector<ParameterValue> integers(types.size(), kSomeInteger);
-  for (const auto& [number, shapes_plan] : key_of(query).parameters)
+  for (const auto& [number, use] : key_of(query).parameters)
     if (number >= 1 && number <= types.size())
       types[number - 1] = takes_reals(query, session, integers, number - 1) ? ColumnType::Float64 : ColumnType::Integer;
 }

@@ -190,15 +190,18 @@ ScalarPtr ExpressionBinder::lower(const ast::Reference& e, SourceSpan, Draft& dr
   const auto bound = graph_.vertex(tensor).bound;
   Labels labels;
   std::vector<std::optional<std::int64_t>> at;
+  std::map<std::size_t, std::size_t> deferred;
   for (std::size_t d = 0; d < e.terms.size(); ++d) {
     at.push_back(held_index(e.terms[d], bound[d], dimension_of(e.name.text, d)));
+    const auto* parameter = std::get_if<ast::Parameter>(&e.terms[d].value);
+    if (parameter != nullptr && parameters_.is_deferred(*parameter)) deferred.emplace(d, parameter->number - 1);
     if (!at.back()) labels.push_back(*labels_.find(std::get<ast::Identifier>(e.terms[d].value)));
   }
   if (labels.size() == e.terms.size()) return operand(tensor, std::move(labels), draft);
   // The same selection again is the same vertex: an expression may name it many times.
-  auto key = std::to_string(tensor.index()) + Selection{.stored = {}, .at = at}.to_string();
+  auto key = std::to_string(tensor.index()) + Selection{.stored = {}, .at = at, .parameters = deferred}.to_string();
   auto [known, is_new] = selections_.try_emplace(std::move(key));
-  if (is_new) known->second = select(graph_, tensor, at);
+  if (is_new) known->second = select(graph_, tensor, at, deferred);
   return operand(known->second, std::move(labels), draft);
 }
 
@@ -207,7 +210,7 @@ std::optional<std::int64_t> ExpressionBinder::held_index(const ast::IndexTerm& t
   if (std::holds_alternative<ast::Identifier>(term.value)) return std::nullopt;
   const auto* parameter = std::get_if<ast::Parameter>(&term.value);
   const auto index =
-      parameter != nullptr ? parameters_.integer(*parameter, term.span) : std::get<ast::Integer>(term.value).value;
+      parameter != nullptr ? parameters_.index(*parameter, term.span) : std::get<ast::Integer>(term.value).value;
   if (index >= 0 && index < extent) return index;
   throw Error(
       ErrorKind::Value,

@@ -144,7 +144,7 @@ class Replacement {
     for (auto& term : reference.terms) {
       auto* name = std::get_if<ast::Identifier>(&term.value);
       if (name == nullptr) continue;
-      if (is_variable(*name)) term.value = ast::Integer{variable_.value};
+      if (is_variable(*name)) term.value = ast::Parameter{variable_.parameter};
       else rewrite(*name);
     }
   }

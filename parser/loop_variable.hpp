@@ -17,8 +17,8 @@ struct LoopVariable {
 
 /// A statement of a loop's body as it is in one round. A pure function of the tree; places stay those of the text.
 ///
-///     EINSUM Z[i] = X[t,i] * t      the index becomes an integer, the factor parameter `parameter`, so that the plan
-///                                   of one round may serve another that differs in the value of parameters alone
+///     EINSUM Z[i] = X[t,i] * t      index and factor become parameter `parameter`, so that the plan of one round may
+///                                   serve another
 ///     Z[i t], REPEAT t {...}        extents and counts become integers
 ///     VALUES (t, 0.5), EXECUTE p(t) what is no query has no plan: an integer
 ///     "layer.${t}.w", 'x.${t}.npy'  in quoted names and in strings the digits take the place of ${t}

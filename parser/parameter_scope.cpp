@@ -47,8 +47,12 @@ ScalarPtr ParameterScope::scalar(const ast::Parameter& parameter, SourceSpan spa
 }
 
 std::int64_t ParameterScope::integer(const ast::Parameter& parameter, SourceSpan span) const {
+  CHECK(!is_deferred(parameter), "a plan is made with the values of parameters that shape it");
+  return index(parameter, span);
+}
+
+std::int64_t ParameterScope::index(const ast::Parameter& parameter, SourceSpan span) const {
   const auto& given = value(parameter, span);
-  CHECK(!deferred_.contains(parameter.number), "a plan is made with the values of parameters that shape it");
   if (const auto* integer = std::get_if<std::int64_t>(&given)) return *integer;
   if (const auto* real = std::get_if<double>(&given);
       real != nullptr && *real == std::floor(*real) && std::abs(*real) <= kExactInDouble)

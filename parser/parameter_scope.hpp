@@ -19,7 +19,11 @@ class ParameterScope {
   /// As a number in an expression: its value, or the parameter itself where that is deferred. Error{Value} if there is
   /// no value or it is text, Error{NullValue} if it is NULL.
   ScalarPtr scalar(const ast::Parameter& parameter, SourceSpan span) const;
-  /// As an index, extent or seed. Error{Value} also if it is no whole number.
+  /// Whether a plan is to serve all values of its type.
+  bool is_deferred(const ast::Parameter& parameter) const { return deferred_.contains(parameter.number); }
+  /// As an index: the value, of one that is deferred as well. Errors as integer().
+  std::int64_t index(const ast::Parameter& parameter, SourceSpan span) const;
+  /// As an extent or seed. Error{Value} also if it is no whole number.
   std::int64_t integer(const ast::Parameter& parameter, SourceSpan span) const;
 
  private:

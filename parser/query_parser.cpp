@@ -118,6 +118,14 @@ ast::ResultNames parse_result_names(TokenStream& tokens) {
   return results;
 }
 
+/// UPDATE TENSOR X SET val = 3: a habit from SQL.
+void refuse_set(TokenStream ahead) {
+  const auto name = ahead.expect_name("the name of a tensor");
+  if (ahead.at_word("SET"))
+    ahead.fail_expected("'[' or '=' after " + name.text,
+                        "every cell gets the value of an expression: UPDATE TENSOR " + name.text + "[i,j] = 3");
+}
+
 /// From the word UPDATE on.
 ast::Updates parse_updates(TokenStream& tokens) {
   ast::Updates updates;
@@ -128,6 +136,7 @@ ast::Updates parse_updates(TokenStream& tokens) {
     tokens.fail_expected("the name of the tensor", "as in UPDATE TENSOR W[i,j] = W[i,j] - 0.1 * dW[i,j]");
   DistinctNames distinct("tensor");
   do {
+    refuse_set(tokens);
     updates.definitions.push_back(parse_definition(tokens));
     distinct.add(updates.definitions.back().name);
   } while (tokens.accept_symbol(","));

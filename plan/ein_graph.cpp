@@ -28,18 +28,28 @@ TileGrid Selection::grid() const {
 
 std::string Selection::to_string() const {
   std::string out;
-  for (const auto& index : at) out += (out.empty() ? "" : ",") + (index ? std::to_string(*index) : ":");
+  for (std::size_t d = 0; d < at.size(); ++d) {
+    const auto parameter = parameters.find(d);
+    out += out.empty() ? "" : ",";
+    if (parameter != parameters.end()) out += "$" + std::to_string(parameter->second + 1);
+    else out += at[d] ? std::to_string(*at[d]) : ":";
+  }
   return "(" + out + ")";
 }
 
-InputTensor held_at(const InputTensor& tensor, const std::vector<std::optional<std::int64_t>>& at) {
+InputTensor held_at(const InputTensor& tensor, const std::vector<std::optional<std::int64_t>>& at,
+                    const std::map<std::size_t, std::size_t>& parameters) {
   auto held = tensor;
-  if (tensor.selection) {
-    std::size_t free = 0;
-    for (auto& index : held.selection->at)
-      if (!index) index = at[free++];
+  if (!held.selection) {
+    held.selection = Selection{.stored = tensor.grid, .at = at, .parameters = parameters};
   } else {
-    held.selection = Selection{.stored = tensor.grid, .at = at};
+    std::size_t free = 0;
+    for (std::size_t d = 0; d < held.selection->at.size(); ++d) {
+      if (held.selection->at[d]) continue;
+      if (const auto parameter = parameters.find(free); parameter != parameters.end())
+        held.selection->parameters.emplace(d, parameter->second);
+      held.selection->at[d] = at[free++];
+    }
   }
   held.grid = held.selection->grid();
   return held;

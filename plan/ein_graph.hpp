@@ -1,6 +1,9 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,12 +21,16 @@ using VertexId = StrongId<struct VertexTag>;
 struct Selection {
   TileGrid stored;                              ///< of the whole tensor
   std::vector<std::optional<std::int64_t>> at;  ///< one entry per stored dimension; set: the index it is held at
+  /// Dimensions that are held at the value that a parameter (numbered as in ScalarExpression::parameter) has when the
+  /// plan runs, any in the extent; `at` has the one that the plan was made with, which nothing but predictions may
+  /// depend on.
+  std::map<std::size_t, std::size_t> parameters = {};
 
   /// The tile of the stored tensor that holds the selection's tile of `key`.
   std::int64_t stored_tile(const TileKey& key) const;
   /// Grid of what is left: the free dimensions, cut as they are stored.
   TileGrid grid() const;
-  /// "(3,:)".
+  /// "(3,:)", "($1,:)" where parameter 0 gives the index.
   std::string to_string() const;
 
   friend bool operator==(const Selection&, const Selection&) = default;
@@ -52,8 +59,9 @@ struct InputTensor {
 };
 
 /// What is left of `tensor` with the set dimensions of `at` held at their index: X(3,:) held at 5 is X(3,5). `at` has
-/// one entry per dimension that the tensor still has, within its extent.
-InputTensor held_at(const InputTensor& tensor, const std::vector<std::optional<std::int64_t>>& at);
+/// one entry per dimension that the tensor still has, within its extent; `parameters` as Selection's, of these.
+InputTensor held_at(const InputTensor& tensor, const std::vector<std::optional<std::int64_t>>& at,
+                    const std::map<std::size_t, std::size_t>& parameters = {});
 
 /// One vertex of an EinGraph: (bound, EinSum, inputs) of the EinDecomp paper, section 5.
 struct Vertex {

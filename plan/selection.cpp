@@ -1,5 +1,7 @@
 #include "plan/selection.hpp"
 
+#include "common/check.hpp"
+
 namespace eindb {
 namespace {
 
@@ -19,14 +21,16 @@ VertexId select_computed(EinGraph& graph, VertexId vertex, const std::vector<std
   einsum.expression = ScalarExpression::operand(0);
   if (here != nullptr)
     einsum.expression = ScalarExpression::call(ScalarOp::Case, {here, einsum.expression, ScalarExpression::integer(0)});
-  const auto name = graph.vertex(vertex).name + Selection{.stored = {}, .at = at}.to_string();
+  const auto name = graph.vertex(vertex).name + Selection{.stored = {}, .at = at, .parameters = {}}.to_string();
   return graph.add(make_vertex(graph, name, {vertex}, std::move(einsum)));
 }
 
 }  // namespace
 
-VertexId select(EinGraph& graph, VertexId vertex, const std::vector<std::optional<std::int64_t>>& at) {
-  if (const auto tensor = graph.vertex(vertex).stored) return graph.add(make_input(held_at(*tensor, at)));
+VertexId select(EinGraph& graph, VertexId vertex, const std::vector<std::optional<std::int64_t>>& at,
+                const std::map<std::size_t, std::size_t>& parameters) {
+  if (const auto tensor = graph.vertex(vertex).stored) return graph.add(make_input(held_at(*tensor, at, parameters)));
+  CHECK(parameters.empty(), "what is computed is selected from at indices that the plan knows");
   return select_computed(graph, vertex, at);
 }
 

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -11,7 +14,9 @@ namespace eindb {
 /// set entry lies in its extent. The result has the free dimensions, in order.
 ///
 /// A stored tensor becomes an input that reads only the tiles which hold the index. Of a computed vertex the whole is
-/// made, and one place kept: SUM[a](CASE WHEN a = 3 THEN T[a,j] ELSE 0 END).
-VertexId select(EinGraph& graph, VertexId vertex, const std::vector<std::optional<std::int64_t>>& at);
+/// made, and one place kept: SUM[a](CASE WHEN a = 3 THEN T[a,j] ELSE 0 END). `parameters` as Selection's; of stored
+/// tensors alone.
+VertexId select(EinGraph& graph, VertexId vertex, const std::vector<std::optional<std::int64_t>>& at,
+                const std::map<std::size_t, std::size_t>& parameters = {});
 
 }  // namespace eindb

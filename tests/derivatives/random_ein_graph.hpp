@@ -80,7 +80,7 @@ class RandomExpression {
   ScalarPtr condition(const ScalarPtr& u) {
     using enum ScalarOp;
     constexpr ScalarOp kComparisons[] = {Less, LessEqual, Greater, GreaterEqual, NotEqual, Equal};
-    const auto comparison = call(kComparisons[pick(6)], {u, leaf()});
+    auto comparison = call(kComparisons[pick(6)], {u, leaf()});
     switch (pick(4)) {
       case 0: return call(Not, {comparison});
       case 1: return call(pick(2) == 0 ? And : Or, {comparison, call(Less, {leaf(), u})});

@@ -378,14 +378,19 @@ TEST(QueryKey, TellsQueriesApart) {
 
 TEST(QueryKey, KnowsWhichParametersShapeThePlan) {
   const auto parameters = [](const std::string& query) { return key_of(parse_query(query)).parameters; };
-  using Parameters = std::map<std::size_t, bool>;
-  EXPECT_EQ(parameters("EINSUM Z[j] = $2 * X[$1,j] ^ $3"), (Parameters{{1, true}, {2, false}, {3, true}}));
+  using Parameters = std::map<std::size_t, ParameterUse>;
+  using enum ParameterUse;
+  EXPECT_EQ(parameters("EINSUM Z[j] = $2 * X[$1,j] ^ $3"), (Parameters{{1, Index}, {2, Number}, {3, Shape}}));
   EXPECT_EQ(parameters("EINSUM Z[j $1] = EXP($2 + $3) * POW($4, 1 + $5)"),
-            (Parameters{{1, true}, {2, false}, {3, false}, {4, false}, {5, true}}));
+            (Parameters{{1, Shape}, {2, Number}, {3, Number}, {4, Number}, {5, Shape}}));
   EXPECT_EQ(parameters("EINSUM Z[i 2] = RANDOM($1) + f($2) + SUM(-$3) + CASE WHEN $4 THEN $5 ELSE $6 END"),
-            (Parameters{{1, true}, {2, true}, {3, false}, {4, false}, {5, false}, {6, false}}));
-  EXPECT_EQ(parameters("EINSUM Z[j] = $1 * X[$1,j]"), (Parameters{{1, true}}));
-  EXPECT_EQ(parameters("EINSUM Z[j] = X[$1,j] + $1"), (Parameters{{1, true}}));
+            (Parameters{{1, Shape}, {2, Shape}, {3, Number}, {4, Number}, {5, Number}, {6, Number}}));
+  EXPECT_EQ(parameters("EINSUM Z[j] = $1 * X[$1,j]"), (Parameters{{1, Index}}));
+  EXPECT_EQ(parameters("EINSUM Z[j] = X[$1,j] + $1"), (Parameters{{1, Index}}));
+  EXPECT_EQ(parameters("EINSUM Z[j] = X[$1,j] ^ $1"), (Parameters{{1, Shape}}));
+  // Of what is computed, or derived with respect to, the whole is made; a macro may do anything with its arguments.
+  EXPECT_EQ(parameters("WITH x[i,j] = 2 * A[i,$2,j] EINSUM Z[j] = X[$1,j]"), (Parameters{{1, Shape}, {2, Index}}));
+  EXPECT_EQ(parameters("EINSUM Z[j] = f(X[$1,j])"), (Parameters{{1, Shape}}));
 }
 
 // Lengths of 255 and more are written in another way than short ones.
