@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <utility>
 
 #include "common/checked_math.hpp"
 #include "common/error.hpp"
@@ -98,6 +99,21 @@ std::optional<Names> split(std::string_view list) {
   }
 }
 
+// One vector for all vertices of a chain is chosen after the vectors, so that what was the cheapest before may not be
+// so any more: a rule that cuts the chains' rows from the first may cost less. Sqrt makes other numbers of kernel
+// calls.
+Labelling cheapest_beside_rules(const EinGraph& graph, Labelling best, const DecompositionOptions& options) {
+  for (const auto kind : {Kind::Data, Kind::Sequence, Kind::Attention, Kind::Megatron}) {
+    try {
+      auto by_rule = label(graph, {kind, {}}, options);
+      if (by_rule.total_cost < best.total_cost) best = std::move(by_rule);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::Label) throw;  // that rule is not for this graph
+    }
+  }
+  return best;
+}
+
 }  // namespace
 
 std::string Strategy::to_string() const {
@@ -135,7 +151,9 @@ Labelling label(const EinGraph& graph, const Strategy& strategy, const Decomposi
   auto names = strategy.labels;
   if (names.empty() && !row.own_label.empty()) names.emplace_back(row.own_label);
   auto partitions = fitted_to_chains(graph, fitted_to_slices(graph, row.choose(graph, names, options)), options);
-  return evaluate(graph, std::move(partitions), options);
+  auto labelling = evaluate(graph, std::move(partitions), options);
+  if (strategy.kind != Kind::EinDecomp || graph.chains().empty()) return labelling;
+  return cheapest_beside_rules(graph, std::move(labelling), options);
 }
 
 }  // namespace eindb

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 """llama_test.py EINDB PREFILL: models/llama against NumPy in double precision, on checkpoints with random weights."""
+import json
 import os
 import subprocess
 import sys
@@ -14,6 +15,9 @@ import random_checkpoint
 
 PREFILL = os.path.abspath(sys.argv.pop()) if len(sys.argv) > 2 else None
 EINDB = os.path.abspath(sys.argv.pop()) if len(sys.argv) > 1 else None
+sys.path.append(os.path.dirname(PREFILL or ""))
+
+import llama  # noqa: E402
 
 TINY = {"layers": 2, "features": 32, "heads": 4, "groups": 2, "feed_forward": 48, "vocabulary": 60}
 
@@ -80,6 +84,24 @@ class LlamaTest(unittest.TestCase):
         sequences = [option for sequence in tokens for option in ("--tokens", " ".join(map(str, sequence)))]
         printed = self.prefill("run", self.folder, "model.db", *sequences, "--eindb", EINDB)
         self.assertEqual(printed.splitlines()[1:], [f"{b},{token}" for b, token in enumerate(expected)])
+
+    def test_eindecomp_costs_no_more_than_other_ways_of_cutting_the_model(self):
+        """Four layers of the model of 7 billion parameters and a long prompt: too much to be solved exactly."""
+        entries = random_checkpoint.config_entries(
+            layers=4, features=4096, heads=32, groups=32, feed_forward=11008, vocabulary=32000)
+        config = llama.Config.of(entries)
+        shapes = {**llama.weights(config), "X_0": (1, 4096, 4096), "rotation": (4096, 64, 2, 2)}
+        statements = ["SET cost_model = 'transfers'", "SET parallelism = 8"]
+        for name, shape in shapes.items():
+            dimensions = ", ".join(f"d{n} {extent}" for n, extent in enumerate(shape))
+            statements.append(f'CREATE TENSOR "{name}" ({dimensions}) FLOAT32')
+        statements.append("EXPLAIN (COMPARE, FORMAT json) " + llama.query(config, "EINSUM Z[b,v] = L[b,4095,v]"))
+        command = [EINDB, "--mode", "list", "--noheader", "-f", "-"]
+        done = subprocess.run(command, input=";\n".join(statements) + ";", capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        costs = {row["strategy"]: row["total_cost"] for row in json.loads(done.stdout)["strategies"]}
+        for strategy in ("data", "sequence", "attention", "megatron"):
+            self.assertLessEqual(costs["eindecomp"], costs[strategy], strategy)
 
     def test_what_the_script_has_no_statements_for_is_an_error(self):
         others = {"rope_scaling": {"type": "linear", "factor": 2.0}}
