@@ -84,10 +84,12 @@ std::string memory_text(const Json& plan) {
   const auto seconds = [&](const char* key) {
     return memory[key].is_null() ? std::string("cannot be done") : milliseconds(memory[key].get<double>());
   };
-  const bool slices = memory["by"] == "slices";
-  return std::string("Memory limit kept by ") +
-         (slices ? "slices" : "a scratch file, about " + magnitude(memory["spilled_bytes"].get<double>()) + " bytes") +
-         ": spilling " + seconds("seconds_spilling") + ", slicing " + seconds("seconds_slicing") + "\n";
+  const auto spilled = magnitude(memory["spilled_bytes"].get<double>()) + " bytes";
+  std::string way = "a scratch file, about " + spilled;
+  if (memory["by"] == "slices") way = "slices";
+  if (memory["by"] == "recomputation") way = "computing again, a scratch file for about " + spilled;
+  return "Memory limit kept by " + way + ": spilling " + seconds("seconds_spilling") + ", slicing " +
+         seconds("seconds_slicing") + ", computing again " + seconds("seconds_recomputing") + "\n";
 }
 
 // "M, E, Z".
@@ -95,6 +97,11 @@ std::string names_text(const Json& names) {
   std::string out;
   for (const auto& name : names) out += (out.empty() ? "" : ", ") + name.get<std::string>();
   return out;
+}
+
+// Empty where nothing is.
+std::string recomputed_text(const Json& plan) {
+  return plan.contains("recomputed") ? "Computed again " + names_text(plan["recomputed"]) + "\n" : "";
 }
 
 std::string operator_text(const Json& op) {
@@ -198,7 +205,7 @@ std::string explain_text(const PlannedQuery& planned, const SessionState& sessio
   out += ")\n";
   for (const auto& vertex : plan["vertices"]) out += vertex_text(vertex, calibrated || profile != nullptr);
   out += candidates_text(plan);
-  out += path_text(plan["path"]) + slices_text(plan["path"]) + memory_text(plan);
+  out += path_text(plan["path"]) + slices_text(plan["path"]) + memory_text(plan) + recomputed_text(plan);
   if (plan.contains("strategies")) out += strategies_text(plan["strategies"]);
   if (plan.contains("workers")) out += placement_text(plan);
   if (plan.contains("steps")) out += cluster_text(plan);

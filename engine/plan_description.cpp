@@ -287,11 +287,13 @@ Json describe_plan(const PlannedQuery& planned, const SessionState& session, con
            {"passes", passes}};
   if (const auto& choice = planned.plan.memory_choice) {
     const auto seconds = [](double value) { return std::isfinite(value) ? Json(value) : Json(); };
-    out["memory"] = {{"by", choice->slices ? "slices" : "scratch"},
+    out["memory"] = {{"by", name_of(choice->way)},
                      {"spilled_bytes", number_of(choice->spilled_bytes)},
                      {"seconds_spilling", seconds(choice->seconds_spilling)},
-                     {"seconds_slicing", seconds(choice->seconds_slicing)}};
+                     {"seconds_slicing", seconds(choice->seconds_slicing)},
+                     {"seconds_recomputing", seconds(choice->seconds_recomputing)}};
   }
+  if (!planned.plan.recomputed.empty()) out["recomputed"] = planned.plan.recomputed;
   if (!planned.plan.strategies.empty()) out["strategies"] = describe_strategies(planned.plan.strategies);
   if (const auto workers = session.settings.workers(); workers > 0) describe_placement(planned, workers, out);
   if (measured.cluster != nullptr) describe_cluster(planned, *measured.cluster, out);

@@ -12,6 +12,7 @@
 #include "optimizer/partitions/worker_choice.hpp"
 #include "optimizer/physical_planner.hpp"
 #include "optimizer/plan_memory.hpp"
+#include "optimizer/recomputation.hpp"
 #include "plan/validator.hpp"
 
 namespace eindb {
@@ -53,8 +54,8 @@ Labelling choose_partitions(OptimizedPlan& plan, OptimizerOptions& options) {
   return std::move(choice.labelling);
 }
 
-// Of a graph in slices, with p and the result's partition as they are.
-Labelling label_slices(const EinGraph& graph, const OptimizerOptions& options) {
+// Of a graph changed for the memory limit, with p and the result's partition as they are.
+Labelling label_again(const EinGraph& graph, const OptimizerOptions& options) {
   auto aims = aims_of(options);
   if (!options.machine) return label(graph, options.strategy, aims);
   const CalibratedModel model(options.machine->figures, options.machine->threads);
@@ -65,6 +66,15 @@ Labelling label_slices(const EinGraph& graph, const OptimizerOptions& options) {
 void lower(OptimizedPlan& plan, const OptimizerOptions& options) {
   plan.physical = plan_physically(plan.graph, plan.labelling, options.output_partitions);
   plan.peak_bytes = peak_bytes(plan.physical);
+}
+
+// One way to keep to the limit in the place of another.
+void take(OptimizedPlan& plan, OptimizedPlan&& other) {
+  plan.graph = std::move(other.graph);
+  plan.labelling = std::move(other.labelling);
+  plan.physical = std::move(other.physical);
+  plan.peak_bytes = other.peak_bytes;
+  plan.recomputed = std::move(other.recomputed);
 }
 
 // Slices what does not fit. A plan holds more than its contractions alone, repartitions above all: where it turns out
@@ -86,36 +96,61 @@ void slice(OptimizedPlan& plan, const OptimizerOptions& options) {
     if (n == 0) plan.shortfall = std::move(shortfall);
     OptimizedPlan tried;
     tried.graph = std::move(graph);
-    tried.labelling = label_slices(tried.graph, options);
+    tried.labelling = label_again(tried.graph, options);
     lower(tried, options);
     const auto tried_flops = flops_of(tried.graph).flops;
     const bool fit = tried.peak_bytes <= limit;
     (fit ? fits : exceeds) = target;
     target = fits > 0 ? std::sqrt(fits * exceeds) : target * std::min(kLeastStep, limit / tried.peak_bytes);
     if (plan.peak_bytes > limit ? tried.peak_bytes < plan.peak_bytes : fit && tried_flops < flops) {
-      plan.graph = std::move(tried.graph);
-      plan.labelling = std::move(tried.labelling);
-      plan.physical = std::move(tried.physical);
-      plan.peak_bytes = tried.peak_bytes;
+      tried.recomputed = plan.recomputed;
+      take(plan, std::move(tried));
       flops = tried_flops;
     }
     if (plan.peak_bytes <= limit && flops <= kCheapEnough * least_flops) return;
   }
 }
 
+// Values are computed again rather than held. Empty if that does not lower the peak.
+std::optional<OptimizedPlan> recompute(const OptimizedPlan& plan, const OptimizerOptions& options) {
+  if (options.disabled_passes.contains(std::string(kRecomputation))) return std::nullopt;
+  auto [graph, names] = recompute_values(plan.graph, static_cast<double>(options.memory_limit) / plan.peak_bytes);
+  if (names.empty()) return std::nullopt;
+  OptimizedPlan tried;
+  tried.graph = fuse_again(graph, options.disabled_passes);
+  estimate_densities(tried.graph);
+  tried.labelling = label_again(tried.graph, options);
+  lower(tried, options);
+  tried.recomputed = std::move(names);
+  if (tried.peak_bytes >= plan.peak_bytes) return std::nullopt;
+  return tried;
+}
+
+// A plan that does not fit, where nothing is known of seconds.
+void keep_to_limit(OptimizedPlan& plan, const OptimizerOptions& options) {
+  if (auto recomputed = recompute(plan, options)) take(plan, *std::move(recomputed));
+  if (plan.peak_bytes > static_cast<double>(options.memory_limit)) slice(plan, options);
+}
+
 // Whether it can run where all else goes to a scratch file: threads wait for each other if it must be.
 bool calls_fit(const PhysicalPlan& plan, double limit) { return working_bytes(plan, 1) <= limit; }
 
-// A plan that does not fit and may spill: as it is, in slices, or not at all.
+// With a scratch file for what does not fit; infinite if it cannot run even so.
+double seconds_spilling(const OptimizedPlan& plan, const ScratchTraffic& traffic, const OptimizerOptions& options) {
+  if (!calls_fit(plan.physical, static_cast<double>(options.memory_limit)))
+    return std::numeric_limits<double>::infinity();
+  const CalibratedModel model(options.machine->figures, options.machine->threads);
+  return plan.labelling.total_cost + model.scratch(traffic.written, traffic.read);
+}
+
+// A plan that does not fit and may spill: as it is, in slices, with values computed again, or not at all.
 void choose_way_of_memory(OptimizedPlan& plan, const OptimizerOptions& options) {
+  constexpr auto kCannotBeDone = std::numeric_limits<double>::infinity();
   const auto limit = static_cast<double>(options.memory_limit);
-  const auto& machine = *options.machine;
-  const CalibratedModel model(machine.figures, machine.threads);
   const auto traffic = scratch_traffic(plan.physical, limit);
   MemoryChoice choice;
   choice.spilled_bytes = traffic.written;
-  choice.seconds_spilling = plan.labelling.total_cost + model.scratch(traffic.written, traffic.read);
-  if (!calls_fit(plan.physical, limit)) choice.seconds_spilling = std::numeric_limits<double>::infinity();
+  choice.seconds_spilling = seconds_spilling(plan, traffic, options);
 
   OptimizedPlan sliced;
   sliced.graph = plan.graph;
@@ -123,17 +158,24 @@ void choose_way_of_memory(OptimizedPlan& plan, const OptimizerOptions& options) 
   sliced.labelling = plan.labelling;
   sliced.peak_bytes = plan.peak_bytes;
   slice(sliced, options);
-  const bool sliced_fits = sliced.peak_bytes <= limit;
-  choice.seconds_slicing = sliced_fits ? sliced.labelling.total_cost : std::numeric_limits<double>::infinity();
-  choice.slices = choice.seconds_slicing < choice.seconds_spilling;
-  if (choice.slices) {
-    plan.graph = std::move(sliced.graph);
-    plan.labelling = std::move(sliced.labelling);
-    plan.physical = std::move(sliced.physical);
-    plan.peak_bytes = sliced.peak_bytes;
-  } else if (std::isinf(choice.seconds_spilling)) {
+  choice.seconds_slicing = sliced.peak_bytes <= limit ? sliced.labelling.total_cost : kCannotBeDone;
+
+  auto recomputed = recompute(plan, options);
+  const auto rest = recomputed ? scratch_traffic(recomputed->physical, limit) : ScratchTraffic{};
+  choice.seconds_recomputing = recomputed ? seconds_spilling(*recomputed, rest, options) : kCannotBeDone;
+
+  const auto least = std::min({choice.seconds_spilling, choice.seconds_slicing, choice.seconds_recomputing});
+  if (std::isinf(least)) {
     plan.shortfall = MemoryShortfall{names_of_outputs(plan.graph), working_bytes(plan.physical, 1), true};
     return;
+  }
+  if (choice.seconds_recomputing == least) {
+    choice.way = MemoryWay::Recompute;
+    choice.spilled_bytes = rest.written;
+    take(plan, *std::move(recomputed));
+  } else if (choice.seconds_slicing < choice.seconds_spilling) {
+    choice.way = MemoryWay::Slice;
+    take(plan, std::move(sliced));
   }
   plan.memory_choice = choice;
 }
@@ -144,6 +186,15 @@ PathSummary summary(const EinGraph& bound, const EinGraph& ordered, const PathRe
 }
 
 }  // namespace
+
+std::string_view name_of(MemoryWay way) {
+  switch (way) {
+    case MemoryWay::Spill: return "scratch";
+    case MemoryWay::Slice: return "slices";
+    case MemoryWay::Recompute: return "recomputation";
+  }
+  return "";
+}
 
 OptimizedPlan optimize(const EinGraph& graph, const OptimizerOptions& given) {
   const Stopwatch watch;
@@ -160,8 +211,8 @@ OptimizedPlan optimize(const EinGraph& graph, const OptimizerOptions& given) {
   timed("physical_plan", plan.stages, [&] { return lower(plan, options), 0; });
   if (options.memory_limit > 0 && plan.peak_bytes > static_cast<double>(options.memory_limit)) {
     const bool spills = options.spills && options.machine;
-    timed("slicing", plan.stages,
-          [&] { return spills ? choose_way_of_memory(plan, options) : slice(plan, options), 0; });
+    timed("memory", plan.stages,
+          [&] { return spills ? choose_way_of_memory(plan, options) : keep_to_limit(plan, options), 0; });
     if (options.spills && plan.shortfall && !plan.shortfall->for_calls &&
         calls_fit(plan.physical, static_cast<double>(options.memory_limit)))
       plan.shortfall.reset();

@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "optimizer/calibrated_choice.hpp"
@@ -20,7 +21,7 @@ namespace eindb {
 struct OptimizerOptions {
   std::int64_t parallelism = 1;           ///< p of EinDecomp: kernel calls wanted per vertex, a power of two
   Strategy strategy = {};                 ///< how partition vectors are chosen
-  std::set<std::string> disabled_passes;  ///< names of optimizer/passes
+  std::set<std::string> disabled_passes;  ///< names of optimizer/passes; kRecomputation
   bool free_inputs = false;               ///< cost stored tensors as free in any partition, the paper's rule
   WantedPartitions output_partitions;     ///< cut the results so; otherwise as their vertices give them
   PathOptions path = {};                  ///< how n-ary contractions are ordered
@@ -41,12 +42,23 @@ struct PathSummary {
   double largest_intermediate = 0;  ///< elements of its largest result, the last one included
 };
 
-/// How a plan whose tiles do not all fit the memory limit keeps to it, and what the other way would have taken.
+/// How a plan keeps to a memory limit that its tiles do not all fit.
+enum class MemoryWay : std::uint8_t {
+  Spill,      ///< tiles that do not fit go to a scratch file
+  Slice,      ///< optimizer/contraction_slicer
+  Recompute,  ///< optimizer/recomputation; what does not fit then goes to a scratch file
+};
+
+/// "scratch", "slices", "recomputation".
+std::string_view name_of(MemoryWay way);
+
+/// The way taken, and what the others would have taken.
 struct MemoryChoice {
-  bool slices = false;          ///< in slices; otherwise tiles that do not fit go to a scratch file
-  double spilled_bytes = 0;     ///< written to it
-  double seconds_spilling = 0;  ///< predicted, all in all; infinite: not even the tiles of one call fit
-  double seconds_slicing = 0;   ///< infinite: no slices fit
+  MemoryWay way = MemoryWay::Spill;
+  double spilled_bytes = 0;        ///< written to a scratch file; if Slice is the way: if it were not
+  double seconds_spilling = 0;     ///< predicted, all in all; infinite: not even the tiles of one call fit
+  double seconds_slicing = 0;      ///< infinite: no slices fit
+  double seconds_recomputing = 0;  ///< infinite: it does not lower the peak, or not even the tiles of one call fit
 };
 
 /// Everything that planning found out; EXPLAIN prints it, the executor takes `physical`.
@@ -58,11 +70,12 @@ struct OptimizedPlan {
   std::int64_t parallelism = 1;                              ///< the p of the labelling
   std::vector<ParallelismCandidate> parallelism_candidates;  ///< those that `calibrated` tried
   std::vector<StrategyCosts> strategies;                     ///< if they were to be compared
-  /// The passes that ran, then "decomposition" and "physical_plan"; "slicing" where it was tried.
+  /// The passes that ran, then "decomposition" and "physical_plan"; "memory" where the plan did not fit the limit.
   std::vector<StageTiming> stages;
   double planning_seconds = 0;                ///< all of it, with validation
   double peak_bytes = 0;                      ///< of tiles that the execution holds at once, by optimizer/plan_memory
   std::optional<MemoryChoice> memory_choice;  ///< set where there was one
+  std::vector<std::string> recomputed;        ///< vertices of which `graph` has a copy (optimizer/recomputation)
   std::optional<MemoryShortfall> shortfall;   ///< set: it cannot keep to the limit, and running it will fail
 };
 

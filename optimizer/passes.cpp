@@ -20,11 +20,13 @@ namespace {
 
 void check_disabled(const std::set<std::string>& disabled) {
   for (const auto& name : disabled) {
+    if (name == kRecomputation) continue;
     const auto same = [&](const Pass& pass) { return pass.name == name; };
     const auto pass = std::find_if(all_passes().begin(), all_passes().end(), same);
     if (pass == all_passes().end()) {
       std::string known;
       for (const auto& other : all_passes()) known += (known.empty() ? "" : ", ") + std::string(other.name);
+      known += ", " + std::string(kRecomputation);
       throw Error(ErrorKind::UnknownName, "there is no optimiser pass '" + name + "'", std::nullopt,
                   "the passes are " + known);
     }
@@ -55,6 +57,11 @@ const std::vector<Pass>& all_passes() {
       {"chain_fusion", fuse_chains, "last: it says of the vertices that there are which are computed together"},
   };
   return kPasses;
+}
+
+EinGraph fuse_again(const EinGraph& graph, const std::set<std::string>& disabled) {
+  auto fused = disabled.contains("elementwise_fusion") ? graph : fuse_elementwise(graph);
+  return disabled.contains("chain_fusion") ? fused : fuse_chains(fused);
 }
 
 EinGraph run_passes(EinGraph graph, const std::set<std::string>& disabled, std::vector<StageTiming>& timings,

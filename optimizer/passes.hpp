@@ -40,6 +40,9 @@ struct Pass {
   bool switchable = true;   ///< false: execution needs what it establishes
 };
 
+/// Not among all_passes(), as it needs a limit (optimizer/recomputation), but switched off by name as they are.
+inline constexpr std::string_view kRecomputation = "recomputation";
+
 /// All passes, in the order in which they run.
 const std::vector<Pass>& all_passes();
 
@@ -49,6 +52,10 @@ struct StageTiming {
   double seconds = 0;
   std::size_t vertices = 0;  ///< of the graph after it, inputs included; 0 for a stage that leaves the graph as it is
 };
+
+/// Runs those passes that find out what vertices are computed together, on a graph that has been through all of them
+/// and has other vertices since. Not if they are disabled.
+EinGraph fuse_again(const EinGraph& graph, const std::set<std::string>& disabled);
 
 /// Runs the passes that are not disabled, validates the graph before the first and after each, and appends what each
 /// took (validation apart) to `timings`; `paths` orders contractions. Throws Error{UnknownName} if a disabled pass does

@@ -163,6 +163,71 @@ bool is_operator(const PhysicalNode& node) {
   return std::holds_alternative<JoinNode>(node.op) || std::holds_alternative<RepartitionNode>(node.op);
 }
 
+// What is made early and read late: results wait in memory, or in a scratch file where operators at work need the room.
+class WaitingResults {
+ public:
+  WaitingResults(const PhysicalPlan& plan, double limit)
+      : plan_(plan),
+        limit_(limit),
+        readers_(plan.nodes.size()),
+        resident_(plan.nodes.size(), 0),
+        written_(plan.nodes.size(), 0) {
+    for (std::size_t n = 0; n < plan.nodes.size(); ++n)
+      for (const auto input : inputs_of(plan.nodes[n])) readers_[input.index()].push_back(n);
+  }
+
+  ScratchTraffic run() {
+    for (std::size_t n = 0; n < plan_.nodes.size(); ++n)
+      if (is_operator(plan_.nodes[n])) work(n);
+    return traffic_;
+  }
+
+ private:
+  void work(std::size_t n) {
+    const auto inputs = inputs_of(plan_.nodes[n]);
+    auto needed = whole_bytes(plan_.nodes[n]);
+    for (const auto input : inputs) {
+      needed += whole_bytes(plan_.node(input));
+      if (!is_operator(plan_.node(input))) continue;
+      auto& resident = resident_[input.index()];
+      traffic_.read += whole_bytes(plan_.node(input)) - resident;
+      resident = whole_bytes(plan_.node(input));
+    }
+    make_room(n, needed);
+    for (const auto input : inputs)
+      if (readers_[input.index()].back() <= n) resident_[input.index()] = 0;
+    if (!readers_[n].empty()) resident_[n] = whole_bytes(plan_.nodes[n]);
+  }
+
+  void make_room(std::size_t n, double needed) {
+    std::vector<std::pair<std::size_t, std::size_t>> waiting;  // next reader, node
+    for (std::size_t v = 0; v < n; ++v) {
+      if (resident_[v] == 0) continue;
+      const auto next = *std::lower_bound(readers_[v].begin(), readers_[v].end(), n);
+      if (next == n) continue;
+      needed += resident_[v];
+      waiting.emplace_back(next, v);
+    }
+    std::sort(waiting.rbegin(), waiting.rend());
+    for (const auto& [next, v] : waiting) {
+      if (needed <= limit_) return;
+      const auto put_aside = std::min(resident_[v], needed - limit_);
+      resident_[v] -= put_aside;
+      needed -= put_aside;
+      const auto aside = whole_bytes(plan_.nodes[v]) - resident_[v];
+      traffic_.written += std::max(0.0, aside - written_[v]);
+      written_[v] = std::max(written_[v], aside);
+    }
+  }
+
+  const PhysicalPlan& plan_;
+  double limit_;
+  std::vector<std::vector<std::size_t>> readers_;  // of each node, in order
+  std::vector<double> resident_;                   // bytes of each result that are in memory
+  std::vector<double> written_;                    // those that are in the file, too
+  ScratchTraffic traffic_;
+};
+
 }  // namespace
 
 double peak_bytes(const PhysicalPlan& plan) { return MemoryWalk(plan).run(); }
@@ -178,7 +243,7 @@ double working_bytes(const PhysicalPlan& plan, int threads) {
 }
 
 ScratchTraffic scratch_traffic(const PhysicalPlan& plan, double limit) {
-  ScratchTraffic traffic;
+  auto traffic = WaitingResults(plan, limit).run();
   std::vector<int> readers(plan.nodes.size(), 0);
   for (const auto& node : plan.nodes)
     for (const auto input : inputs_of(node)) ++readers[input.index()];

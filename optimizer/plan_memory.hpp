@@ -21,7 +21,8 @@ struct ScratchTraffic {
   double read = 0;
 };
 /// Tiles that are made and do not fit are written once and read for each of their readers. A join whose operands do not
-/// fit reads the larger one again for every row of groups.
+/// fit reads the larger one again for every row of groups. What waits for a later reader makes room for the operator at
+/// work, the longest wait first, and comes back for its reader.
 ScratchTraffic scratch_traffic(const PhysicalPlan& plan, double limit);
 
 }  // namespace eindb

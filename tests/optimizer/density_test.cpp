@@ -128,7 +128,7 @@ TEST(MemoryChoice, WhatDoesNotFitGoesToAScratchFileOrIsSliced) {
   const auto plan = optimize(chain(4000), options);
   ASSERT_TRUE(plan.memory_choice);
   EXPECT_FALSE(plan.shortfall);
-  EXPECT_FALSE(plan.memory_choice->slices) << "slices do not make room for the result";
+  EXPECT_FALSE(plan.memory_choice->way == MemoryWay::Slice) << "slices do not make room for the result";
   EXPECT_GT(plan.memory_choice->spilled_bytes, 0);
   EXPECT_LE(working_bytes(plan.physical, 2), 0.75 * static_cast<double>(data) / 8);
 }

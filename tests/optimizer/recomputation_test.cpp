@@ -1,0 +1,122 @@
+#include "optimizer/recomputation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "optimizer/optimizer.hpp"
+#include "optimizer/plan_memory.hpp"
+#include "plan/validator.hpp"
+#include "tests/optimizer/graph_builder.hpp"
+#include "tests/optimizer/special_values.hpp"
+
+namespace eindb {
+namespace {
+
+using testing::GraphBuilder;
+
+// A1 = tanh(X V1), A2 = tanh(A1 V2), ... and from the last on back D = D' (1 - D' A), with each A read where its
+// derivative is taken, and X by the last of all. A sum over each D is a result, too: none is fused away.
+EinGraph layers(int depth, std::int64_t n) {
+  GraphBuilder g;
+  const auto l = g.labels("ij", n);
+  const auto multiply = testing::product(2);
+  const auto slope = testing::call(ScalarOp::Multiply,
+                                   {testing::op(0), testing::call(ScalarOp::Subtract, {testing::number(1), multiply})});
+  const auto x = g.input("X", {n, n});
+  const auto v = g.input("V", {n});
+  std::vector<VertexId> values{x};
+  for (int k = 1; k <= depth; ++k)
+    values.push_back(g.vertex("A" + std::to_string(k), {{values.back(), l}, {v, {l[1]}}}, l,
+                              testing::call(ScalarOp::Tanh, {multiply}), Aggregate::None));
+  std::vector<VertexId> results;
+  auto back = values.back();
+  for (auto k = static_cast<std::size_t>(depth); k-- > 0;) {
+    back = g.vertex("D" + std::to_string(k), {{back, l}, {values[k], l}}, l, slope, Aggregate::None);
+    results.push_back(g.contraction("S" + std::to_string(k), {{back, l}, {values[k], l}}, {l[1]}));
+  }
+  g.graph.set_outputs(results);
+  return g.graph;
+}
+
+DenseTensor numbers(const Vertex& vertex) {
+  auto tensor = DenseTensor::uninitialized(vertex.dtype, vertex.bound);
+  auto* values = tensor.mutable_data<double>();
+  for (std::int64_t k = 0; k < vertex.bound.element_count(); ++k)
+    values[k] = 0.01 * static_cast<double>(k * 7 % 23) - 0.1;
+  return tensor;
+}
+
+TEST(Recomputation, ValuesAreComputedAgainForTheirLateReaders) {
+  const auto graph = layers(10, 6);
+  const auto recomputed = recompute_values(graph, 0.6);
+  EXPECT_GE(recomputed.names.size(), 3U);
+  EXPECT_EQ(recomputed.graph.size(), graph.size() + recomputed.names.size());
+  validate(recomputed.graph, 2);
+  const auto expected = testing::evaluate_outputs(graph, numbers);
+  const auto actual = testing::evaluate_outputs(recomputed.graph, numbers);
+  ASSERT_EQ(actual.size(), expected.size());
+  for (std::size_t n = 0; n < expected.size(); ++n)
+    EXPECT_TRUE(testing::same_values(expected[n], actual[n])) << "result " << n;
+}
+
+TEST(Recomputation, NothingIsComputedAgainThatFits) { EXPECT_TRUE(recompute_values(layers(10, 6), 1).names.empty()); }
+
+TEST(Recomputation, AggregatesAreHeld) {
+  GraphBuilder g;
+  const auto l = g.labels("ij", 8);
+  const auto x = g.input("X", {8, 8});
+  const auto s = g.contraction("S", {{x, l}, {x, {l[1], l[0]}}}, {l[0]});
+  const auto t = g.vertex("T", {{s, {l[0]}}, {x, l}}, l, testing::product(2), Aggregate::None);
+  const auto u = g.vertex("U", {{t, l}, {t, {l[1], l[0]}}}, l, testing::product(2), Aggregate::None);
+  g.vertex("Z", {{u, l}, {s, {l[0]}}}, l, testing::product(2), Aggregate::None);
+  const auto names = recompute_values(g.graph, 0.1).names;
+  EXPECT_EQ(std::count(names.begin(), names.end(), "S"), 0);
+}
+
+OptimizerOptions within(double limit) {
+  OptimizerOptions options;
+  options.parallelism = 64;
+  options.memory_limit = static_cast<std::int64_t>(limit);
+  options.spills = true;
+  return options;
+}
+
+TEST(Recomputation, LowersThePeakAndWhatIsSpilled) {
+  const auto graph = layers(10, 512);
+  const auto held = optimize(graph, within(0)).peak_bytes;
+  const auto plan = optimize(graph, within(held / 2));
+  EXPECT_LT(plan.peak_bytes, 0.6 * held);
+  EXPECT_FALSE(plan.recomputed.empty());
+  auto without = within(held / 2);
+  without.disabled_passes = {"recomputation"};
+  const auto spilled = optimize(graph, without);
+  EXPECT_TRUE(spilled.recomputed.empty());
+  EXPECT_EQ(spilled.peak_bytes, held);
+  EXPECT_LT(scratch_traffic(plan.physical, held / 2).written, scratch_traffic(spilled.physical, held / 2).written);
+}
+
+TEST(Recomputation, IsChosenWhereItTakesLessTimeThanTheScratchFile) {
+  const auto graph = layers(10, 512);
+  const auto held = optimize(graph, within(0)).peak_bytes;
+  auto options = within(held / 2);
+  options.machine = MachineOptions{.figures = built_in_figures(), .threads = 2, .memory_limit = options.memory_limit};
+  options.machine->spills = true;
+  const auto plan = optimize(graph, options);
+  ASSERT_TRUE(plan.memory_choice);
+  EXPECT_EQ(plan.memory_choice->way, MemoryWay::Recompute);
+  EXPECT_LT(plan.memory_choice->seconds_recomputing, plan.memory_choice->seconds_spilling);
+}
+
+// Each of its operators would fit alone; what the early ones made has to wait for the late ones.
+TEST(Recomputation, WhatWaitsForLateReadersIsSpilled) {
+  const auto plan = optimize(layers(10, 512), within(0));
+  EXPECT_EQ(scratch_traffic(plan.physical, plan.peak_bytes).written, 0);
+  const auto half = scratch_traffic(plan.physical, plan.peak_bytes / 2);
+  EXPECT_GT(half.written, plan.peak_bytes / 4);
+  EXPECT_LT(half.written, plan.peak_bytes);
+  EXPECT_NEAR(half.read, half.written, half.written / 2);
+}
+
+}  // namespace
+}  // namespace eindb
