@@ -146,6 +146,9 @@ double seconds_spilling(const OptimizedPlan& plan, const ScratchTraffic& traffic
 // A plan that does not fit and may spill: as it is, in slices, with values computed again, or not at all.
 void choose_way_of_memory(OptimizedPlan& plan, const OptimizerOptions& options) {
   constexpr auto kCannotBeDone = std::numeric_limits<double>::infinity();
+  // Scratch files mostly stay in the page cache and are faster than `scratch` says: with ten layers of TANH computing
+  // again is predicted to take 0.66 of the time, and took 1.2 times as long; with ten of squares 0.39, and 0.75.
+  constexpr double kWorthwhile = 0.6;
   const auto limit = static_cast<double>(options.memory_limit);
   const auto traffic = scratch_traffic(plan.physical, limit);
   MemoryChoice choice;
@@ -164,12 +167,12 @@ void choose_way_of_memory(OptimizedPlan& plan, const OptimizerOptions& options) 
   const auto rest = recomputed ? scratch_traffic(recomputed->physical, limit) : ScratchTraffic{};
   choice.seconds_recomputing = recomputed ? seconds_spilling(*recomputed, rest, options) : kCannotBeDone;
 
-  const auto least = std::min({choice.seconds_spilling, choice.seconds_slicing, choice.seconds_recomputing});
-  if (std::isinf(least)) {
+  if (std::isinf(std::min({choice.seconds_spilling, choice.seconds_slicing, choice.seconds_recomputing}))) {
     plan.shortfall = MemoryShortfall{names_of_outputs(plan.graph), working_bytes(plan.physical, 1), true};
     return;
   }
-  if (choice.seconds_recomputing == least) {
+  const auto others = std::min(choice.seconds_spilling, choice.seconds_slicing);
+  if (recomputed && choice.seconds_recomputing < kWorthwhile * others) {
     choice.way = MemoryWay::Recompute;
     choice.spilled_bytes = rest.written;
     take(plan, *std::move(recomputed));

@@ -58,6 +58,28 @@ class Recomputation {
     return bytes;
   }
 
+  // Whether all readers after the split wait for an aggregate that takes in the whole of v. Where none does, execution
+  // takes tiles through all of the graph one after the other, and holds no more of them.
+  bool waits_for_all(std::size_t v) const {
+    const auto& head = graph_.vertex(VertexId(v)).einsum.output;
+    std::vector<bool> derived(graph_.size(), false);
+    std::vector<bool> behind(graph_.size(), false);
+    derived[v] = true;
+    for (std::size_t n = v + 1; n < graph_.size(); ++n) {
+      const auto& vertex = graph_.vertex(VertexId(n));
+      for (const auto input : vertex.inputs) {
+        derived[n] = derived[n] || derived[input.index()];
+        behind[n] = behind[n] || behind[input.index()];
+      }
+      if (n > split_ && !behind[n] && std::count(vertex.inputs.begin(), vertex.inputs.end(), VertexId(v)) > 0)
+        return false;
+      if (derived[n] && vertex.einsum.aggregate != Aggregate::None &&
+          difference(head, vertex.einsum.output).size() == head.size())
+        behind[n] = true;
+    }
+    return true;
+  }
+
   // Read on both sides of the moment at which most is held.
   std::vector<std::size_t> candidates_at_peak() const {
     std::vector<bool> early(graph_.size(), false);
@@ -67,7 +89,7 @@ class Recomputation {
     std::vector<std::size_t> candidates;
     for (std::size_t v = 0; v < graph_.size(); ++v) {
       const auto& vertex = graph_.vertex(VertexId(v));
-      if (early[v] && late[v] && !vertex.is_input() && vertex.einsum.aggregate == Aggregate::None)
+      if (early[v] && late[v] && !vertex.is_input() && vertex.einsum.aggregate == Aggregate::None && waits_for_all(v))
         candidates.push_back(v);
     }
     return candidates;

@@ -18,7 +18,9 @@ struct RecomputedGraph {
 /// comes before the moment at which most is held, and a copy of its vertex, right before the first reader after it,
 /// serves the others. Vertices that read values which are dropped read the copies of these.
 ///
-/// Only vertices without an aggregate are computed again, each once, so that a graph takes at most the operations of
+/// Only vertices without an aggregate are computed again, and only if their late readers wait for an aggregate of all
+/// of their cells, as of a loss that is no plain sum: otherwise execution takes tile after tile through the graph, and
+/// does not hold the results as a whole. Each is computed again once, so that a graph takes at most the operations of
 /// those on top, and every cell keeps its value. They are chosen one by one, each time the one that leaves the least
 /// held beyond `share` of what the graph holds at most, over all of its steps; until that is nothing, or none helps.
 ///
