@@ -7,7 +7,6 @@ from each other by either way of cutting."""
 import json
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -18,6 +17,7 @@ from contestants import Statement
 from context import Context
 from eindb_process import Eindb
 from figure import Panel
+from round_process import RoundProcess
 from rounds import measure
 from table import Table
 
@@ -31,28 +31,14 @@ STRATEGIES = {"eindb, EinDecomp": "eindecomp", "eindb, sqrt": "sqrt"}
 DASK = Path(__file__).with_name("dask_chain.py")
 
 
-class DaskChain:
+class DaskChain(RoundProcess):
     """A process of its own, in which BLAS has one thread for each of Dask's."""
 
     def __init__(self, threads, dtype, sizes):
         environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
         command = [sys.executable, str(DASK), dtype, str(threads), *map(str, sizes)]
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
-        )
-        ready = self._process.stdout.readline().split()
-        if ready[:1] != ["ready"]:
-            raise RuntimeError("Dask did not start")
-        self.description = f"{ready[1]} x {ready[1]} chunks"
-
-    def seconds(self):
-        self._process.stdin.write("\n")
-        self._process.stdin.flush()
-        return float(self._process.stdout.readline())
-
-    def close(self):
-        self._process.stdin.close()
-        self._process.wait()
+        super().__init__(command, "Dask", environment)
+        self.description = f"{self.ready[1]} x {self.ready[1]} chunks"
 
 
 def measured_seconds(context, chain, program):

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 
 from contestants import LONG_SECONDS
+from round_process import RoundProcess
 
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "scalapack_chain.cpp")
 BLOCKS = (128, 64, 256)
@@ -29,7 +30,7 @@ def waiting(processes):
     return ["--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"]
 
 
-class ScalapackChain:
+class ScalapackChain(RoundProcess):
     """The chain of one size, waiting for its turns."""
 
     def __init__(self, program, processes, dtype, sizes, block, rows=None, step=None):
@@ -41,21 +42,8 @@ class ScalapackChain:
         if rows:
             command += [str(rows), str(step or block)]
         environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment
-        )
-        if self._process.stdout.readline().strip() != "ready":
-            raise RuntimeError("ScaLAPACK did not start: " + " ".join(command))
+        super().__init__(command, "ScaLAPACK", environment, subprocess.DEVNULL)
         self.description = f"pXgemm, block {block}"
-
-    def seconds(self):
-        self._process.stdin.write("\n")
-        self._process.stdin.flush()
-        return float(self._process.stdout.readline())
-
-    def close(self):
-        self._process.stdin.close()
-        self._process.wait()
 
 
 def fastest_chain(program, processes, dtype, sizes):

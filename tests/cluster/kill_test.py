@@ -9,7 +9,6 @@ it has ended.
 
 import os
 import random
-import signal
 import threading
 import time
 import unittest
@@ -60,26 +59,13 @@ class Kills(unittest.TestCase):
     def value(cls, query):
         return cls.connection.execute(query).fetchone()[-1]
 
-    def harm(self, worker, how):
-        if how == "kill":
-            worker.send_signal(signal.SIGKILL)
-        elif how == "stop":
-            worker.send_signal(signal.SIGSTOP)
-        else:
-            worker.proxy.cut()
-
     def heal(self, worker, how):
-        if how == "kill":
-            worker.restart()
-        elif how == "stop":
-            worker.send_signal(signal.SIGCONT)
-        else:
-            worker.proxy.mend()
+        worker.heal(how)
         self.cluster.wait_for_workers(self.connection)
 
     def run_harmed(self, worker, how, statement, delay):
         """The statement's rows, or its error; and how long it took from the harm on."""
-        timer = threading.Timer(delay, self.harm, (worker, how))
+        timer = threading.Timer(delay, worker.harm, (how,))
         timer.start()
         try:
             rows = self.connection.execute(statement)

@@ -40,6 +40,14 @@ def ready_port(process, seconds=20):
     return int(process.stdout.readline().rsplit(":", 1)[-1].split()[-1])
 
 
+def read_database(path, sql):
+    file = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=20)
+    try:
+        return file.execute(sql).fetchall()
+    finally:
+        file.close()
+
+
 class Proxy:
     """Stands between a worker and everyone else, so that its network can be cut without its knowledge."""
 
@@ -160,12 +168,25 @@ class Worker:
         with open(f"{self.folder}.log") as file:
             return file.read()
 
+    def harm(self, how):
+        """"kill", "stop" or "cut": off from everyone, without its knowledge."""
+        if how == "kill":
+            self.send_signal(signal.SIGKILL)
+        elif how == "stop":
+            self.send_signal(signal.SIGSTOP)
+        else:
+            self.proxy.cut()
+
+    def heal(self, how):
+        if how == "kill":
+            self.restart()
+        elif how == "stop":
+            self.send_signal(signal.SIGCONT)
+        else:
+            self.proxy.mend()
+
     def _query(self, sql):
-        file = sqlite3.connect(f"file:{self.folder}/shard.db?mode=ro", uri=True, timeout=20)
-        try:
-            return file.execute(sql).fetchall()
-        finally:
-            file.close()
+        return read_database(f"{self.folder}/shard.db", sql)
 
     def contents(self):
         """The name of the tensor that each of its tiles was written for."""
@@ -239,11 +260,7 @@ class Cluster:
 
     def query_file(self, sql):
         """Of the coordinator's file, past the server."""
-        file = sqlite3.connect(f"file:{self._folder.name}/s.db?mode=ro", uri=True, timeout=20)
-        try:
-            return file.execute(sql).fetchall()
-        finally:
-            file.close()
+        return read_database(f"{self._folder.name}/s.db", sql)
 
     def _contents_referred_to(self):
         contents = 0

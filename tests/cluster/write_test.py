@@ -10,7 +10,6 @@ it has ended.
 import os
 import random
 import re
-import signal
 import threading
 import time
 import unittest
@@ -109,21 +108,8 @@ class HarmedWrites(unittest.TestCase):
         cls.longest = 0.0
         cls.outcomes = {"done": 0, "named errors": 0}
 
-    def harm(self, worker, how):
-        if how == "kill":
-            worker.send_signal(signal.SIGKILL)
-        elif how == "stop":
-            worker.send_signal(signal.SIGSTOP)
-        else:
-            worker.proxy.cut()
-
     def heal(self, worker, how):
-        if how == "kill":
-            worker.restart()
-        elif how == "stop":
-            worker.send_signal(signal.SIGCONT)
-        else:
-            worker.proxy.mend()
+        worker.heal(how)
         self.cluster.wait_for_workers(self.connection)
 
     def execute_surely(self, statement):
@@ -155,7 +141,7 @@ class HarmedWrites(unittest.TestCase):
 
     def run_harmed(self, write, worker, how, delay):
         """The error, if there was one, and how long it took from the harm on."""
-        harm = threading.Timer(delay, self.harm, (worker, how))
+        harm = threading.Timer(delay, worker.harm, (how,))
         start = time.monotonic()
         harm.start()
         error = None
