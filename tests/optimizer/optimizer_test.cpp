@@ -120,7 +120,7 @@ TEST(Optimizer, WrongOptionsAreErrors) {
 EinGraph chain_of_products() {
   GraphBuilder g;
   const auto l = g.labels("ijklm", 64);
-  const auto matrix = [&](std::string name) { return g.input(std::move(name), {64, 64}, {4, 4}); };
+  const auto matrix = [&](const std::string& name) { return g.input(name, {64, 64}, {4, 4}); };
   const auto ab = g.contraction("AB", {{matrix("A"), {l[0], l[1]}}, {matrix("B"), {l[1], l[2]}}}, {l[0], l[2]});
   const auto de = g.contraction("DE", {{matrix("D"), {l[3], l[4]}}, {matrix("E"), {l[4], l[2]}}}, {l[3], l[2]});
   const auto cde = g.contraction("CDE", {{matrix("C"), {l[0], l[3]}}, {de, {l[3], l[2]}}}, {l[0], l[2]});

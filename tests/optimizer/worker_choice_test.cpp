@@ -61,7 +61,7 @@ TEST(WorkerChoice, AllWorkersComputeWhereExtentsAllowIt) {
 struct ChainOfMatrices : GraphBuilder {
   ChainOfMatrices() {
     const auto l = labels("ijklm", 64);
-    const auto matrix = [&](std::string name) { return input(std::move(name), {64, 64}, {4, 4}); };
+    const auto matrix = [&](const std::string& name) { return input(name, {64, 64}, {4, 4}); };
     const auto ab = contraction("AB", {{matrix("A"), {l[0], l[1]}}, {matrix("B"), {l[1], l[2]}}}, {l[0], l[2]});
     const auto de = contraction("DE", {{matrix("D"), {l[3], l[4]}}, {matrix("E"), {l[4], l[2]}}}, {l[3], l[2]});
     const auto cde = contraction("CDE", {{matrix("C"), {l[0], l[3]}}, {de, {l[3], l[2]}}}, {l[0], l[2]});
