@@ -210,6 +210,7 @@ bool varies_with(const EinGraph& graph, VertexId id, std::size_t n) {
 // MIN(CASE WHEN x = m OR x <> x THEN j ELSE (extent of j) END), where m is MIN or MAX of x.
 void require_differentiable(const EinGraph& graph, VertexId id) {
   const auto& vertex = graph.vertex(id);
+  if (vertex.is_input()) return;
   const auto& e = *vertex.einsum.expression;
   const bool is_index = vertex.dtype == DType::Int64 && vertex.einsum.aggregate == Aggregate::Min &&
                         e.is_call(ScalarOp::Case) && e.arguments()[0]->is_call(ScalarOp::Or) &&

@@ -1,5 +1,6 @@
 #include "engine/explain.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -120,26 +121,43 @@ std::string operator_text(const Json& op) {
   return out + "\n";
 }
 
+// The widths of a table's columns, which longer texts exceed.
+constexpr std::size_t kNameWidth = 20;
+constexpr std::size_t kCountWidth = 20;
+constexpr std::size_t kRatioWidth = 8;
+
+std::string padding(const std::string& text, std::size_t width) {
+  return std::string(width - std::min(width, text.size()), ' ');
+}
+
+std::string column(const std::string& text, std::size_t width) { return " " + padding(text, width) + text; }
+
+std::string strategy_text(const Json& strategy) {
+  const auto count = [&](const char* key) { return magnitude(strategy[key].get<double>()); };
+  const auto name = strategy["strategy"].get<std::string>();
+  char ratio[32];
+  std::snprintf(ratio, sizeof ratio, "%.2f", strategy["ratio"].get<double>());
+  std::string out =
+      "  " + name + padding(name, kNameWidth) + column(count("total_cost"), kCountWidth) + column(ratio, kRatioWidth);
+  for (const auto* key : {"cost_join", "cost_agg", "cost_repart", "elements_received"})
+    if (strategy.contains(key)) out += column(count(key), kCountWidth);
+  const auto most = count("most_calls");
+  return out + "  " +
+         (strategy["fewest_calls"] == strategy["most_calls"] ? most : count("fewest_calls") + " to " + most);
+}
+
 // A table of all strategies, numbers right-aligned.
 std::string strategies_text(const Json& strategies) {
-  char line[256];
-  std::snprintf(line, sizeof line, "  %-20s %20s %8s %20s %20s %20s  %s\n", "", "total cost", "ratio", "join",
-                "aggregation", "repartition", "kernel calls");
-  std::string out = std::string("Strategies\n") + line;
-  for (const auto& s : strategies) {
-    const auto name = s["strategy"].get<std::string>();
-    if (s.contains("not_applicable")) {
-      out += "  " + name + ": " + s["not_applicable"].get<std::string>() + "\n";
-      continue;
-    }
-    const auto count = [&](const char* key) { return magnitude(s[key].get<double>()); };
-    const auto calls = s["fewest_calls"] == s["most_calls"] ? count("most_calls")
-                                                            : count("fewest_calls") + " to " + count("most_calls");
-    std::snprintf(line, sizeof line, "  %-20s %20s %8.2f %20s %20s %20s  %s\n", name.c_str(),
-                  count("total_cost").c_str(), s["ratio"].get<double>(), count("cost_join").c_str(),
-                  count("cost_agg").c_str(), count("cost_repart").c_str(), calls.c_str());
-    out += line;
-  }
+  const bool for_workers = strategies.front().contains("elements_received");  // EinDecomp's, which always applies
+  std::string out =
+      "Strategies\n  " + padding("", kNameWidth) + column("total cost", kCountWidth) + column("ratio", kRatioWidth);
+  for (const auto* title : {"join", "aggregation", "repartition"}) out += column(title, kCountWidth);
+  out += (for_workers ? column("elements received", kCountWidth) : "") + "  kernel calls\n";
+  for (const auto& s : strategies)
+    out += (s.contains("not_applicable")
+                ? "  " + s["strategy"].get<std::string>() + ": " + s["not_applicable"].get<std::string>()
+                : strategy_text(s)) +
+           "\n";
   return out;
 }
 

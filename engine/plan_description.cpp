@@ -227,6 +227,7 @@ Json describe_strategies(const std::vector<StrategyCosts>& strategies) {
                    {"cost_repart", number_of(s.cost_repart)},
                    {"fewest_calls", number_of(s.fewest_calls)},
                    {"most_calls", number_of(s.most_calls)}});
+    if (s.received) out.back()["elements_received"] = number_of(*s.received);
   }
   return out;
 }

@@ -35,7 +35,7 @@ struct Measured {
 /// With workers set: of the plan also workers, mesh_axes, elements_received, elements_received_by_busiest; of a vertex
 /// or an input placement (optimizer/partitions/placement, as text), of a vertex elements_received. With COMPARE:
 /// strategies, each with strategy, total_cost, ratio (to EinDecomp's), cost_join, cost_agg, cost_repart, fewest_calls,
-/// most_calls; or with strategy and not_applicable.
+/// most_calls, and elements_received where the plan is made for workers; or with strategy and not_applicable.
 nlohmann::ordered_json describe_plan(const PlannedQuery& planned, const SessionState& session,
                                      const Measured& measured);
 

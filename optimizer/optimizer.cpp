@@ -56,6 +56,7 @@ Labelling choose_partitions(OptimizedPlan& plan, OptimizerOptions& options) {
 
 // Of a graph changed for the memory limit, with p and the result's partition as they are.
 Labelling label_again(const EinGraph& graph, const OptimizerOptions& options) {
+  if (options.workers > 0) return label_for_workers(graph, options.strategy, aims_of(options), options.workers);
   auto aims = aims_of(options);
   if (!options.machine) return label(graph, options.strategy, aims);
   const CalibratedModel model(options.machine->figures, options.machine->threads);
@@ -223,8 +224,9 @@ OptimizedPlan optimize(const EinGraph& graph, const OptimizerOptions& given) {
   }
   plan.path = summary(graph, plan.graph, paths.report());
   if (options.compare_strategies)
-    plan.strategies = timed("comparison", plan.stages,
-                            [&] { return compare_strategies(plan.graph, options.strategy, aims_of(options)); });
+    plan.strategies = timed("comparison", plan.stages, [&] {
+      return compare_strategies(plan.graph, options.strategy, aims_of(options), options.workers);
+    });
   validate(plan.physical);
   plan.planning_seconds = watch.seconds();
   return plan;

@@ -3,9 +3,11 @@
 The paper has LLaMA with 7 and 65 billion parameters on GPUs whose memory they exceed, batches of 16, beside ZeRO and
 FlexGen. Here a model of the same architecture exceeds `memory_limit`, beside PyTorch that has one weight in memory at a
 time, which keeps it to about the same. Both are processes of their own, and what was resident at most is the kernel's
-account. Before a turn `from disk` the kernel forgets what it has of
-the files. eindb's seconds are those of the whole process, from its start to the logits in a file; PyTorch's begin after
-its start."""
+account. Before a turn `from disk` the kernel forgets what it has of the files. eindb's seconds are those of the whole
+process, from its start to the logits in a file; PyTorch's begin after its start.
+
+The paper's two models are planned for its eight GPUs: the elements that these receive from each other, beside those
+under cuts of the batch alone, which is how ZeRO divides the work, and under Megatron's."""
 
 import os
 import shutil
@@ -22,14 +24,22 @@ import random_checkpoint
 from eindb_process import Eindb
 from figure import Panel
 from memory import run_process
+from prefill_strategies import PAPER, PAPER_LAYERS, PLANNED_LAYERS, planned_elements
 from table import Table
 
 MEBIBYTE = 1 << 20
 LIMIT_SHARE = 4  # the weights are as many times larger than the limit
 SMALL = {"layers": 24, "features": 1024, "heads": 16, "groups": 16, "feed_forward": 2816, "vocabulary": 16000}
-FULL = {"layers": 32, "features": 4096, "heads": 32, "groups": 32, "feed_forward": 11008, "vocabulary": 32000}
+FULL = {"layers": PAPER_LAYERS, **PAPER}
 SMALL_LENGTHS, SMALL_BATCH = (128, 256, 512), 1
 FULL_LENGTHS, FULL_BATCH = (512, 1024, 2048, 4096), 16
+PLANNED_MODELS = {
+    "LLaMA-7B": FULL,
+    "LLaMA-65B": {"layers": 80, "features": 8192, "heads": 64, "groups": 64, "feed_forward": 22016,
+                  "vocabulary": 32000},
+}
+PLANNED_STRATEGIES = ("eindecomp", "data", "megatron")
+PLANNED_WORKERS = 8
 TOLERANCE = 1e-4  # of logits that are about 1 in size
 PEER = Path(__file__).with_name("torch_layer_by_layer.py")
 
@@ -123,8 +133,9 @@ def run(options):
             random_checkpoint.config_entries(**(FULL if options.full else SMALL))).values())
         if shutil.disk_usage(folder).free < needed:
             sys.exit(f"script/bench paper: {folder} has no room for {needed:,} bytes; TMPDIR names another place")
-        model = Model(options, folder)
-        return measured(options, model, lengths, batch)
+        measured_table, measured_panels = measured(options, Model(options, folder), lengths, batch)
+    planned_table, planned_panels = planned(options)
+    return [measured_table, planned_table], measured_panels + planned_panels
 
 
 def measured(options, model, lengths, batch):
@@ -146,4 +157,29 @@ def measured(options, model, lengths, batch):
                 table.add(length, place, name, seconds, seconds / medians["eindb"][0], resident / model.limit,
                           error if name == "eindb" else None)
                 panel.add(name, length, seconds)
-    return [table], panels
+    return table, panels
+
+
+def planned(options):
+    ours, *others = PLANNED_STRATEGIES
+    table = Table(
+        f"Planned, for {PLANNED_WORKERS} workers that are not here, batch {FULL_BATCH}: elements that they receive from "
+        "each other",
+        ["model", "layers", "tokens", *PLANNED_STRATEGIES, *(f"{name} / {ours}" for name in others)],
+    )
+    panels = []
+    for name, sizes in PLANNED_MODELS.items():
+        sizes = {**sizes, "layers": sizes["layers"] if options.full else PLANNED_LAYERS}
+        config = llama.Config.of(random_checkpoint.config_entries(**sizes))
+        panel = Panel(f"planned, {name}", "tokens", "elements received", logarithmic=True)
+        panels.append(panel)
+        with tempfile.TemporaryDirectory(prefix="eindb-paper-") as folder:
+            eindb = Eindb(options.program, folder)
+            for length in FULL_LENGTHS:
+                received = planned_elements(eindb, config, (FULL_BATCH, length, PLANNED_WORKERS))
+                table.add(name, sizes["layers"], length, *(received[strategy] for strategy in PLANNED_STRATEGIES),
+                          *(received[strategy] / received[ours] for strategy in others))
+                for strategy in PLANNED_STRATEGIES:
+                    panel.add(strategy, length, received[strategy])
+            eindb.close()
+    return table, panels

@@ -1,7 +1,7 @@
 """Experiment 3: LLaMA's prefill under EinDecomp and under the ways in which others cut it.
 
 The paper runs the model of 7 billion parameters on eight GPUs: 4096 tokens over batch sizes, then two sweeps over the
-number of GPUs. Those sizes are planned here: by every strategy's plan (EXPLAIN), the elements that workers receive from
+number of GPUs. Those sizes are planned here: by every strategy's plan (EXPLAIN (COMPARE)), the elements that workers receive from
 each other. Beside them a small model is run on workers of this machine, which have a thread each: seconds, and the bytes
 that workers received."""
 
@@ -64,17 +64,12 @@ def make_empty(eindb, config, batch, tokens):
 
 
 def planned_elements(eindb, config, point):
-    """{strategy: elements that workers receive from each other}."""
+    """{strategy: elements that workers receive from each other}, of all strategies that EXPLAIN (COMPARE) knows."""
     batch, tokens, workers = point
-    eindb.execute("RESET strategy")
     make_empty(eindb, config, batch, tokens)
     eindb.execute(f"SET workers = {workers}")
-    received = {}
-    for strategy in STRATEGIES:
-        eindb.execute(f"SET strategy = '{strategy}'")
-        plan = json.loads(eindb.execute(f"EXPLAIN (FORMAT json) {query(config, tokens)}"))
-        received[strategy] = plan["elements_received"]
-    return received
+    plan = json.loads(eindb.execute(f"EXPLAIN (COMPARE, FORMAT json) {query(config, tokens)}"))
+    return {row["strategy"]: row["elements_received"] for row in plan["strategies"] if "elements_received" in row}
 
 
 def run_planned(options):

@@ -5,12 +5,14 @@
 
 #include "common/error.hpp"
 #include "optimizer/partitions/cost_model.hpp"
+#include "optimizer/partitions/placement.hpp"
+#include "optimizer/partitions/worker_choice.hpp"
 
 namespace eindb {
 namespace {
 
 StrategyCosts costs_of(const Strategy& strategy, const Labelling& labelling) {
-  StrategyCosts out{.strategy = strategy, .not_applicable = ""};
+  StrategyCosts out{.strategy = strategy, .not_applicable = "", .received = std::nullopt};
   out.fewest_calls = std::numeric_limits<double>::infinity();
   for (const auto& vertex : labelling.vertices) {
     out.cost_join += vertex.cost_join;
@@ -27,18 +29,27 @@ StrategyCosts costs_of(const Strategy& strategy, const Labelling& labelling) {
   return out;
 }
 
+StrategyCosts costs_for_workers(const EinGraph& graph, const Strategy& strategy, const DecompositionOptions& options,
+                                std::int64_t workers) {
+  const auto labelling = label_for_workers(graph, strategy, options, workers);
+  auto out = costs_of(strategy, labelling);
+  out.received = place(graph, labelling, workers).received;
+  return out;
+}
+
 }  // namespace
 
 std::vector<StrategyCosts> compare_strategies(const EinGraph& graph, const Strategy& chosen,
-                                              const DecompositionOptions& options) {
+                                              const DecompositionOptions& options, std::int64_t workers) {
   std::vector<StrategyCosts> out;
   for (auto strategy : all_strategies()) {
     if (strategy.kind == chosen.kind) strategy = chosen;
     try {
-      out.push_back(costs_of(strategy, label(graph, strategy, options)));
+      out.push_back(workers > 0 ? costs_for_workers(graph, strategy, options, workers)
+                                : costs_of(strategy, label(graph, strategy, options)));
     } catch (const Error& e) {
       if (e.kind() != ErrorKind::Label) throw;
-      out.push_back({.strategy = strategy, .not_applicable = e.message()});
+      out.push_back({.strategy = strategy, .not_applicable = e.message(), .received = std::nullopt});
     }
   }
   return out;

@@ -75,7 +75,7 @@ class Choice {
   void improve(std::size_t v) {
     std::vector<std::int64_t> extents;
     for (const auto label : best_->vertices[v].partition.labels) extents.push_back(graph_.labels().extent(label));
-    for (auto& parts : viable(extents, options_.parallelism, kMostVectors)) {
+    for (auto& parts : viable_in_slices(extents, graph_.slices_of(VertexId(v)), options_.parallelism, kMostVectors)) {
       if (parts == best_->vertices[v].partition.parts || !is_within_work()) continue;
       auto partitions = partitions_of(*best_);
       partitions[v].parts = std::move(parts);

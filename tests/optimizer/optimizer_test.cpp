@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "common/error.hpp"
+#include "optimizer/partitions/placement.hpp"
 #include "optimizer/physical_planner.hpp"
 #include "tests/optimizer/graph_builder.hpp"
 
@@ -113,6 +114,57 @@ TEST(Optimizer, WrongOptionsAreErrors) {
   EXPECT_EQ(kind({4, {}, {"nothing"}, false, {}}), ErrorKind::UnknownName);
   EXPECT_EQ(kind({4, {}, {}, false, {Partition{2}}}), ErrorKind::Shape);
   EXPECT_EQ(kind({4, {}, {}, false, {Partition{2, 65}}}), ErrorKind::Shape);
+}
+
+// (A B) + (C (D E)), 64 x 64.
+EinGraph chain_of_products() {
+  GraphBuilder g;
+  const auto l = g.labels("ijklm", 64);
+  const auto matrix = [&](const std::string& name) { return g.input(name, {64, 64}, {4, 4}); };
+  const auto ab = g.contraction("AB", {{matrix("A"), {l[0], l[1]}}, {matrix("B"), {l[1], l[2]}}}, {l[0], l[2]});
+  const auto de = g.contraction("DE", {{matrix("D"), {l[3], l[4]}}, {matrix("E"), {l[4], l[2]}}}, {l[3], l[2]});
+  const auto cde = g.contraction("CDE", {{matrix("C"), {l[0], l[3]}}, {de, {l[3], l[2]}}}, {l[0], l[2]});
+  g.vertex("Z", {{ab, {l[0], l[2]}}, {cde, {l[0], l[2]}}}, {l[0], l[2]},
+           testing::call(ScalarOp::Add, {testing::op(0), testing::op(1)}));
+  return g.graph;
+}
+
+// What a plan for four workers is expected to be under a strategy: that which EXPLAIN (COMPARE) shows of it.
+void expect_same(const StrategyCosts& row, const OptimizedPlan& plan) {
+  EXPECT_EQ(row.total_cost, plan.labelling.total_cost) << row.strategy.to_string();
+  EXPECT_EQ(row.received, place(plan.graph, plan.labelling, 4).received) << row.strategy.to_string();
+}
+
+OptimizerOptions comparison_for_four_workers(Strategy strategy) {
+  OptimizerOptions options{4, std::move(strategy), {}, false, {}};
+  options.compare_strategies = true;
+  options.workers = 4;
+  return options;
+}
+
+TEST(Optimizer, StrategiesComparedForWorkersAreTheirPlans) {
+  const auto graph = chain_of_products();
+  const auto rows = optimize(graph, comparison_for_four_workers({Strategy::Kind::Data, {"i"}})).strategies;
+  ASSERT_EQ(rows.size(), all_strategies().size());
+  for (const auto& row : rows)
+    if (row.not_applicable.empty()) expect_same(row, optimize(graph, comparison_for_four_workers(row.strategy)));
+}
+
+TEST(Optimizer, TheChosenStrategyIsComparedAsPlannedInSlices) {
+  for (const auto& strategy : {Strategy{}, Strategy{Strategy::Kind::Sqrt}}) {
+    auto options = comparison_for_four_workers(strategy);
+    options.memory_limit = 100'000;
+    const auto plan = optimize(chain_of_products(), options);
+    EXPECT_FALSE(plan.graph.sliced().empty());
+    for (const auto& row : plan.strategies)
+      if (row.strategy == strategy) expect_same(row, plan);
+  }
+}
+
+TEST(Optimizer, NothingIsReceivedWhereThereAreNoWorkers) {
+  OptimizerOptions options{4, {}, {}, false, {}};
+  options.compare_strategies = true;
+  for (const auto& row : optimize(chain_of_products(), options).strategies) EXPECT_EQ(row.received, std::nullopt);
 }
 
 // A network whose intermediates have dozens of labels plans without enumerating their every cut.
