@@ -163,6 +163,8 @@ void WorkerConnection::connect_once() {
 void WorkerConnection::catch_up_until_end() {
   bool caught_up = false;
   std::unique_lock lock(mutex_);
+  // Who is about to write, as it has waited for the worker, goes first: there is less to catch up with afterwards.
+  changed_.wait_for(lock, context_.heartbeat, [this] { return link_ == nullptr; });
   while (link_ != nullptr) {
     if (!caught_up) {
       lock.unlock();
