@@ -65,6 +65,20 @@ ast::Direction parse_direction(TokenStream& tokens) {
   return direction;
 }
 
+/// From the first word to the closing parenthesis; gives what is derived. `parse_item` reads one of the list.
+template <class ParseItem>
+ast::Derived parse_head(TokenStream& tokens, const std::string& word, const char* form, ParseItem parse_item) {
+  tokens.take();
+  tokens.expect_word("OF", "after " + word);
+  auto of = parse_derived(tokens, word, form);
+  expect_respect_to(tokens, of, form);
+  do {
+    parse_item();
+  } while (tokens.accept_symbol(","));
+  tokens.expect_symbol(")", "after the variables of " + word);
+  return of;
+}
+
 }  // namespace
 
 bool starts_derivative(SqlScanner ahead) {
@@ -75,14 +89,8 @@ bool starts_derivative(SqlScanner ahead) {
 ast::Gradient parse_gradient(TokenStream& tokens) {
   ast::Gradient gradient;
   const auto begin = tokens.begin();
-  tokens.take();
-  tokens.expect_word("OF", "after GRADIENT");
-  gradient.of = parse_derived(tokens, "GRADIENT", kGradientForm);
-  expect_respect_to(tokens, gradient.of, kGradientForm);
-  do {
-    gradient.variables.push_back(parse_variable(tokens));
-  } while (tokens.accept_symbol(","));
-  tokens.expect_symbol(")", "after the variables of GRADIENT");
+  gradient.of =
+      parse_head(tokens, "GRADIENT", kGradientForm, [&] { gradient.variables.push_back(parse_variable(tokens)); });
   gradient.span = tokens.span_from(begin);
   return gradient;
 }
@@ -90,14 +98,7 @@ ast::Gradient parse_gradient(TokenStream& tokens) {
 ast::Jvp parse_jvp(TokenStream& tokens) {
   ast::Jvp jvp;
   const auto begin = tokens.begin();
-  tokens.take();
-  tokens.expect_word("OF", "after JVP");
-  jvp.of = parse_derived(tokens, "JVP", kJvpForm);
-  expect_respect_to(tokens, jvp.of, kJvpForm);
-  do {
-    jvp.directions.push_back(parse_direction(tokens));
-  } while (tokens.accept_symbol(","));
-  tokens.expect_symbol(")", "after the directions of JVP");
+  jvp.of = parse_head(tokens, "JVP", kJvpForm, [&] { jvp.directions.push_back(parse_direction(tokens)); });
   if (tokens.accept_word("AS")) jvp.name = tokens.expect_name("a name for the derivative after AS");
   jvp.span = tokens.span_from(begin);
   return jvp;
