@@ -5,7 +5,6 @@ Measured here are steps of smaller models, by eindb in a loop of statements and 
 gloo between them. Planned, at the paper's sizes, is what four workers would receive from each other under EinDecomp and
 with the batch cut alone, which is data parallelism."""
 
-import json
 import statistics
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from pathlib import Path
 import ffnn
 from eindb_process import Eindb
 from figure import Panel
+from planned import make_empty, received
 from rounds import measure
 from table import Table
 
@@ -110,11 +110,6 @@ def run_measured(options):
     return table, panels
 
 
-def received(eindb, strategy):
-    eindb.execute(f"SET strategy = '{strategy}'")
-    return json.loads(eindb.execute(f"EXPLAIN (FORMAT json) {GRADIENTS}"))["elements_received"]
-
-
 def run_planned(options):
     table = Table(
         f"Planned for {PLANNED_WORKERS} workers, that are not here: {FULL['hidden']} hidden units, {FULL['labels']} "
@@ -132,11 +127,9 @@ def run_planned(options):
                 shapes = {"X": (batch, features), "T": (batch, FULL["labels"]), "W1": (features, FULL["hidden"]),
                           "W2": (FULL["hidden"], FULL["labels"])}
                 eindb.execute("RESET strategy")
-                for name, (rows, columns) in shapes.items():
-                    eindb.drop(name)
-                    eindb.execute(f"CREATE TENSOR {name} (i {rows}, j {columns}) FLOAT32")
+                make_empty(eindb, shapes)
                 eindb.execute(f"SET workers = {PLANNED_WORKERS}")
-                ours, theirs = received(eindb, "eindecomp"), received(eindb, "data(b)")
+                ours, theirs = received(eindb, GRADIENTS, "eindecomp"), received(eindb, GRADIENTS, "data(b)")
                 table.add(batch, features, ours, theirs, theirs / ours)
                 panel.add("EinDecomp", features, ours)
                 panel.add("data parallel", features, theirs)

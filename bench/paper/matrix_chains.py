@@ -4,7 +4,6 @@ The paper has EinDecomp beside cuts into sqrt(p) parts and ScaLAPACK on sixteen 
 GPUs. Measured here is the time on this machine's cores; planned, at the paper's scale, what sixteen workers would receive
 from each other by either way of cutting."""
 
-import json
 import os
 import statistics
 import sys
@@ -17,6 +16,7 @@ from contestants import Statement
 from context import Context
 from eindb_process import Eindb
 from figure import Panel
+from planned import make_empty, received
 from round_process import RoundProcess
 from rounds import measure
 from table import Table
@@ -78,12 +78,6 @@ def run_measured(options):
     return table, panels
 
 
-def received(eindb, chain, strategy):
-    """Elements that the workers of a plan receive from each other."""
-    eindb.execute(f"SET strategy = '{strategy}'")
-    return json.loads(eindb.execute(f"EXPLAIN (FORMAT json) {chain.query}"))["elements_received"]
-
-
 def run_planned(options):
     table = Table(f"Planned for {PLANNED_WORKERS} workers, that are not here: elements received from other workers",
                   ["matrices", "s", "EinDecomp", "sqrt", "sqrt / EinDecomp"])
@@ -95,10 +89,8 @@ def run_planned(options):
         for shape, panel in zip(SHAPES, panels):
             for scale in PLANNED_SCALES:
                 chain = chains.Chain(shape, scale, DTYPE)
-                for name, (rows, columns) in chain.shapes().items():
-                    eindb.drop(name)
-                    eindb.execute(f"CREATE TENSOR {name} (i {rows}, j {columns}) FLOAT32")
-                ours, theirs = (received(eindb, chain, strategy) for strategy in STRATEGIES.values())
+                make_empty(eindb, chain.shapes())
+                ours, theirs = (received(eindb, chain.query, strategy) for strategy in STRATEGIES.values())
                 table.add(shape, scale, ours, theirs, theirs / ours)
                 panel.add("EinDecomp", scale, ours)
                 panel.add("sqrt", scale, theirs)
