@@ -49,20 +49,24 @@ CoordinatorSession::~CoordinatorSession() {
   thread_.join();
 }
 
-void CoordinatorSession::leave(const std::string& reason) noexcept {
-  std::unique_lock lock(mutex_);
-  if (link_ == nullptr || link_ended_) return;
-  const auto link = link_;  // which the session's thread may let go of meanwhile
-  lock.unlock();
+void CoordinatorSession::announce_leave(const std::string& reason) noexcept {
+  std::shared_ptr<ControlLink> link;
+  {
+    const std::lock_guard lock(mutex_);
+    link = link_;
+  }
+  if (link == nullptr) return close_channel();
   try {
     link->send(encode(control::Leave{reason}));
   } catch (const std::exception&) {  // gone, which is what was wanted
   }
-  lock.lock();
-  // What is sent last may be lost where both sides close: the coordinator does when it has heard.
-  changed_.wait_for(lock, kMissedHeartbeats * link->heartbeat(), [this] { return link_ended_; });
-  lock.unlock();
-  close_channel();
+}
+
+// What was sent last may be lost where both sides close, and what the worker's part of a statement has sent may still
+// be on its way to others when that part has ended: the coordinator knows when nobody waits for anything.
+void CoordinatorSession::wait_until_link_ended() noexcept {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return link_ == nullptr || link_ended_; });
 }
 
 // ---- The session's thread ------------------------------------------------------------------------------------------

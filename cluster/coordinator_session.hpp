@@ -35,8 +35,10 @@ class CoordinatorSession final : private ControlLinkUser {
   CoordinatorSession(const CoordinatorSession&) = delete;
   CoordinatorSession& operator=(const CoordinatorSession&) = delete;
 
-  /// Tells the coordinator that the worker ends, and ends the session.
-  void leave(const std::string& reason) noexcept;
+  /// Tells the coordinator that the worker wants to leave; it hangs up when it needs it no more.
+  void announce_leave(const std::string& reason) noexcept;
+  /// Until the coordinator has hung up, or close_channel().
+  void wait_until_link_ended() noexcept;
   /// Ends the session, and what runs in it.
   void close_channel() noexcept;
   bool has_ended() const { return has_ended_; }

@@ -10,7 +10,7 @@ Worker::Worker(WorkerOptions options, ShardFile& shards, ExchangeFactory& exchan
 void Worker::serve(std::unique_ptr<Channel> channel) {
   const std::lock_guard lock(mutex_);
   std::erase_if(sessions_, [](const auto& session) { return session->has_ended(); });
-  sessions_.push_back(std::make_unique<CoordinatorSession>(node_, std::move(channel)));
+  sessions_.push_back(std::make_shared<CoordinatorSession>(node_, std::move(channel)));
 }
 
 void Worker::end_statements() noexcept {
@@ -20,13 +20,13 @@ void Worker::end_statements() noexcept {
 
 void Worker::wait_until_left() {
   node_.wait_until_drained();
-  std::vector<std::unique_ptr<CoordinatorSession>> leaving;
+  std::vector<std::shared_ptr<CoordinatorSession>> leaving;
   {
     const std::lock_guard lock(mutex_);
-    leaving = std::move(sessions_);
-    sessions_.clear();
+    leaving = sessions_;  // and they stay there, for end_statements()
   }
-  for (const auto& session : leaving) session->leave("it was drained");
+  for (const auto& session : leaving) session->announce_leave("it was drained");
+  for (const auto& session : leaving) session->wait_until_link_ended();
 }
 
 }  // namespace eindb

@@ -27,14 +27,15 @@ class Worker {
   void drain() noexcept { node_.drain(); }
   /// Ends the channels to all coordinators, and with them all that runs.
   void end_statements() noexcept;
-  /// Waits for somebody to drain the worker, and then until nothing runs and all coordinators know that it leaves.
+  /// Waits for somebody to drain the worker, and then until nothing runs here and all coordinators have let it go,
+  /// which they do when the statements that it had a part in have ended everywhere.
   void wait_until_left();
   WorkerLoad load() const { return node_.load(); }
 
  private:
   WorkerNode node_;
   std::mutex mutex_;  // guards sessions_
-  std::vector<std::unique_ptr<CoordinatorSession>> sessions_;
+  std::vector<std::shared_ptr<CoordinatorSession>> sessions_;
 };
 
 }  // namespace eindb

@@ -249,12 +249,11 @@ void WorkerConnection::take(control::Done done) {
   watch->failed(rank, Error(error.kind, "worker " + address_ + ": " + error.message, std::nullopt, error.hint));
 }
 
+// It is let go when no statement needs it: forget().
 void WorkerConnection::take(const control::Leave& leave) {
-  {
-    const std::lock_guard lock(mutex_);
-    farewell_ = "it left: " + leave.reason;
-  }
-  throw Error(ErrorKind::WorkerLost, "it left: " + leave.reason);
+  const std::lock_guard lock(mutex_);
+  farewell_ = "it left: " + leave.reason;
+  if (statements_.empty()) throw Error(ErrorKind::WorkerLost, farewell_);
 }
 
 void WorkerConnection::take(control::Reply reply) {
@@ -312,12 +311,18 @@ void WorkerConnection::forget_request(std::uint64_t request) noexcept {
 void WorkerConnection::begin(std::uint64_t statement, Rank rank, StatementWatch& watch) {
   const std::lock_guard lock(mutex_);
   if (link_ == nullptr) throw lost(status_.reason.empty() ? "it has not joined yet" : status_.reason);
+  if (!farewell_.empty()) throw lost(farewell_);
   statements_.emplace(statement, Watched{rank, &watch});
 }
 
 void WorkerConnection::forget(std::uint64_t statement) noexcept {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   statements_.erase(statement);
+  if (!statements_.empty() || farewell_.empty() || link_ == nullptr) return;
+  const auto link = link_;
+  const Error why(ErrorKind::WorkerLost, farewell_);
+  lock.unlock();
+  link->close(why);
 }
 
 }  // namespace eindb

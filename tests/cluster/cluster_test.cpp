@@ -230,7 +230,9 @@ TEST(Cluster, ADrainedWorkerFinishesAndLeaves) {
     test.cluster().drain(TestCluster::address(1));
     EXPECT_TRUE(test.comes_to_be(1, WorkerState::Draining));
     leaving = std::jthread([&] { test.worker(1).wait_until_left(); });
-    return run_own_part(statement, exchange, cancellation, &sum);
+    auto profile = run_own_part(statement, exchange, cancellation, &sum);
+    std::this_thread::sleep_for(milliseconds(50));  // in which the worker has ended, and others have not
+    return profile;
   });
   EXPECT_EQ(sum, 264);
   leaving.join();
