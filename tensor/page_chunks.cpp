@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <new>
@@ -34,15 +35,19 @@ PageChunks::~PageChunks() {
 
 std::byte* PageChunks::take(std::size_t bytes) {
   CHECK(bytes > 0 && bytes % kPage == 0 && bytes <= kChunk, "blocks are pages of one chunk");
-  auto found = by_size_.lower_bound({bytes, nullptr});
-  if (found == by_size_.end()) {
+  auto* begin = fresh_.best_fit(bytes);
+  if (begin == nullptr) {
     if (!add_chunk()) return nullptr;
-    found = by_size_.lower_bound({bytes, nullptr});
+    begin = fresh_.best_fit(bytes);
   }
-  const auto [size, begin] = *found;
   if (!open(begin + bytes)) return nullptr;
-  remove_free(free_.find(begin));
-  if (size > bytes) add_free(begin + bytes, size - bytes);
+  fresh_.take(begin, bytes);
+  return begin;
+}
+
+std::byte* PageChunks::take_used(std::size_t bytes) {
+  auto* begin = used_.best_fit(bytes);
+  if (begin != nullptr) used_.take(begin, bytes);
   return begin;
 }
 
@@ -62,30 +67,34 @@ bool PageChunks::open(std::byte* end) {
 }
 
 void PageChunks::give_back(std::byte* block, std::size_t bytes) noexcept {
-  ::madvise(block, bytes, MADV_DONTNEED);  // reads as zeros from now on
   try {
-    auto* begin = block;
-    auto next = free_.lower_bound(block);
-    if (next != free_.begin()) {
-      const auto before = std::prev(next);
-      // Chunks that lie side by side stay apart.
-      if (before->first + before->second == block && !chunks_.contains(block)) {
-        begin = before->first;
-        bytes += before->second;
-        remove_free(before);
-      }
-    }
-    if (next != free_.end() && begin + bytes == next->first && !chunks_.contains(next->first)) {
-      bytes += next->second;
-      remove_free(next);
-    }
-    if (bytes == kChunk) {
-      chunks_.erase(begin);
-      ::munmap(begin, kChunk);
-      return;
-    }
-    add_free(begin, bytes);
-  } catch (const std::bad_alloc&) {  // then it is not used again, and holds no memory either
+    used_.add(block, bytes, chunks_);
+  } catch (const std::bad_alloc&) {  // then nobody knows of it, and it holds no memory either
+    ::madvise(block, bytes, MADV_DONTNEED);
+  }
+}
+
+void PageChunks::refresh(std::size_t bytes) noexcept {
+  const auto least = used_.bytes() - std::min(used_.bytes(), bytes);
+  while (used_.bytes() > least) {
+    const auto [begin, size] = used_.largest();
+    // In whole huge pages, so that few calls do.
+    const auto rest = (used_.bytes() - least + kHugePage - 1) / kHugePage * kHugePage;
+    const auto part = std::min(size, rest);
+    used_.take(begin, part);
+    make_fresh(begin, part);
+  }
+}
+
+void PageChunks::make_fresh(std::byte* begin, std::size_t bytes) noexcept {
+  ::madvise(begin, bytes, MADV_DONTNEED);  // reads as zeros from now on
+  try {
+    const auto [whole, size] = fresh_.add(begin, bytes, chunks_);
+    if (size < kChunk) return;
+    fresh_.take(whole, size);
+    chunks_.erase(whole);
+    ::munmap(whole, kChunk);
+  } catch (const std::bad_alloc&) {  // then it is not used again
   }
 }
 
@@ -93,18 +102,68 @@ bool PageChunks::add_chunk() {
   auto* chunk = map_chunk(kChunk);
   if (chunk == nullptr) return false;
   chunks_.emplace(chunk, 0);
-  add_free(chunk, kChunk);
+  fresh_.add(chunk, kChunk, chunks_);
   return true;
 }
 
-void PageChunks::add_free(std::byte* begin, std::size_t bytes) {
-  free_.emplace(begin, bytes);
-  by_size_.emplace(bytes, begin);
+// ---- FreeRanges ----------------------------------------------------------------------------------------------------
+
+std::pair<std::byte*, std::size_t> PageChunks::FreeRanges::add(std::byte* begin, std::size_t bytes,
+                                                               const std::map<std::byte*, std::size_t>& chunks) {
+  auto range = insert(begin, bytes);
+  const auto next = std::next(range);
+  if (next != ranges_.end() && begin + bytes == next->first && !chunks.contains(next->first)) merge(range, next);
+  if (range != ranges_.begin() && !chunks.contains(begin)) {
+    const auto before = std::prev(range);
+    if (before->first + before->second == begin) {
+      merge(before, range);
+      range = before;
+    }
+  }
+  return *range;
 }
 
-void PageChunks::remove_free(std::map<std::byte*, std::size_t>::iterator range) {
-  by_size_.erase({range->second, range->first});
-  free_.erase(range);
+std::byte* PageChunks::FreeRanges::best_fit(std::size_t bytes) const {
+  const auto found = by_size_.lower_bound({bytes, nullptr});
+  return found == by_size_.end() ? nullptr : found->second;
+}
+
+void PageChunks::FreeRanges::take(std::byte* begin, std::size_t bytes) noexcept {
+  auto range = ranges_.extract(begin);
+  auto sized = by_size_.extract({range.mapped(), begin});
+  bytes_ -= bytes;
+  if (range.mapped() == bytes) return;
+  range.key() += bytes;
+  range.mapped() -= bytes;
+  sized.value() = {range.mapped(), range.key()};
+  ranges_.insert(std::move(range));
+  by_size_.insert(std::move(sized));
+}
+
+std::pair<std::byte*, std::size_t> PageChunks::FreeRanges::largest() const {
+  const auto [size, begin] = *by_size_.rbegin();
+  return {begin, size};
+}
+
+PageChunks::FreeRanges::Ranges::iterator PageChunks::FreeRanges::insert(std::byte* begin, std::size_t bytes) {
+  const auto range = ranges_.emplace(begin, bytes).first;
+  try {
+    by_size_.emplace(bytes, begin);
+  } catch (...) {
+    ranges_.erase(range);
+    throw;
+  }
+  bytes_ += bytes;
+  return range;
+}
+
+void PageChunks::FreeRanges::merge(Ranges::iterator range, Ranges::iterator next) noexcept {
+  auto sized = by_size_.extract({range->second, range->first});
+  by_size_.erase({next->second, next->first});
+  range->second += next->second;
+  ranges_.erase(next);
+  sized.value().first = range->second;
+  by_size_.insert(std::move(sized));
 }
 
 }  // namespace eindb

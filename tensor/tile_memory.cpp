@@ -15,6 +15,7 @@ namespace {
 constexpr std::size_t kLine = 64;
 constexpr std::size_t kPage = PageChunks::kPage;
 constexpr std::size_t kHugePage = std::size_t{2} << 20U;
+constexpr std::size_t kMostRecut = 8;  // times the bytes of a block, in the blocks that it is cut from
 constexpr std::int64_t kMallocBytes = std::int64_t{1} << 20U;  // that malloc may keep in any case
 
 // Sanitizers see through malloc alone: what is kept would hide uses of tiles that are gone.
@@ -124,6 +125,7 @@ TileMemory::Block TileMemory::take_large(std::size_t bytes) {
     return {data, mapped, false};
   }
   used_bytes_ += wanted;
+  if (auto* data = recut_locked(bytes)) return {data, bytes, false};
   trim_locked(kept_at_most());
   trim_malloc_locked();
   auto* data = map_locked(bytes);
@@ -136,6 +138,19 @@ TileMemory::Block TileMemory::take_large(std::size_t bytes) {
   return {};
 }
 
+// Out of used memory, for which kept blocks of other sizes are given up where there is no room for fresh.
+std::byte* TileMemory::recut_locked(std::size_t bytes) {
+  if (bytes >= kHugePage) return nullptr;  // these are mapped by themselves
+  auto left = static_cast<std::int64_t>(kMostRecut * bytes);
+  while (true) {
+    if (auto* data = chunks_.take_used(bytes)) return data;
+    if (kept_.empty() || left <= 0 || kept_bytes_locked() <= kept_at_most()) return nullptr;
+    const auto [data, mapped] = forget_oldest_locked();
+    left -= static_cast<std::int64_t>(mapped);
+    release_locked(data, mapped);
+  }
+}
+
 // Where statements have little memory, the rest of a huge page beside a block would be much of it.
 std::byte* TileMemory::map_locked(std::size_t bytes) {
   constexpr std::int64_t kLeastForHugePages = 64 * static_cast<std::int64_t>(kHugePage);
@@ -143,7 +158,8 @@ std::byte* TileMemory::map_locked(std::size_t bytes) {
   return limits_ < kLeastForHugePages ? map_pages(bytes) : chunks_.take(bytes);
 }
 
-void TileMemory::unmap_locked(std::byte* data, std::size_t bytes) noexcept {
+// Chunks hold on to the memory until trim_locked().
+void TileMemory::release_locked(std::byte* data, std::size_t bytes) noexcept {
   if (chunks_.owns(data)) chunks_.give_back(data, bytes);
   else ::munmap(data, bytes);
 }
@@ -161,7 +177,8 @@ void TileMemory::give_back(std::byte* data, std::size_t mapped) noexcept {
     } catch (const std::bad_alloc&) {  // then it is not kept
     }
   }
-  unmap_locked(data, mapped);
+  release_locked(data, mapped);
+  trim_locked(most);
 }
 
 void TileMemory::keep_locked(std::byte* data, std::size_t bytes) {
@@ -183,15 +200,29 @@ std::pair<std::byte*, std::size_t> TileMemory::forget_locked(BySize::iterator ke
   return block;
 }
 
+std::pair<std::byte*, std::size_t> TileMemory::forget_oldest_locked() noexcept {
+  return forget_locked(kept_by_size_.lower_bound(kept_.front().second));
+}
+
+std::int64_t TileMemory::kept_bytes_locked() const {
+  return kept_bytes_ + static_cast<std::int64_t>(chunks_.used_bytes());
+}
+
 std::int64_t TileMemory::kept_at_most() const {
   if (running_ == 0) return kIdleBytes;
   return std::max<std::int64_t>(0, limits_ - used_bytes_ - small_bytes_most_.load(std::memory_order_relaxed));
 }
 
 void TileMemory::trim_locked(std::int64_t bytes) noexcept {
-  while (kept_bytes_ > bytes) {
-    const auto [data, mapped] = forget_locked(kept_by_size_.lower_bound(kept_.front().second));
-    unmap_locked(data, mapped);
+  for (auto more = kept_bytes_locked() - bytes; more > 0; more = kept_bytes_locked() - bytes) {
+    if (chunks_.used_bytes() > 0) {
+      chunks_.refresh(static_cast<std::size_t>(more));
+    } else if (!kept_.empty()) {
+      const auto [data, mapped] = forget_oldest_locked();
+      release_locked(data, mapped);
+    } else {
+      return;
+    }
   }
 }
 
@@ -202,7 +233,7 @@ void TileMemory::trim(std::int64_t bytes) noexcept {
 
 std::int64_t TileMemory::kept_bytes() const {
   const std::lock_guard lock(mutex_);
-  return kept_bytes_;
+  return kept_bytes_locked();
 }
 
 std::int64_t TileMemory::used_bytes() const {

@@ -18,6 +18,7 @@ namespace eindb {
 /// when it is first touched. Large blocks are therefore mapped, in huge pages where the system has them, and kept when
 /// they are given back: the next block of about the size is one of those. Small ones are malloc's. Where not all can be
 /// kept, those go that were given back first: a statement that is run again finds its blocks whatever ran before.
+/// Blocks of other sizes are cut out of what goes, where they fit.
 ///
 /// What is kept counts: small blocks, large ones in use and kept ones together stay within the limits of the statements
 /// that run (Limit), as far as what is in use allows; when none runs, at most kIdleBytes are kept. What malloc keeps of
@@ -75,8 +76,11 @@ class TileMemory {
   void trim_malloc_locked() noexcept;
   void keep_locked(std::byte* data, std::size_t bytes);
   std::pair<std::byte*, std::size_t> forget_locked(BySize::iterator kept) noexcept;
+  std::pair<std::byte*, std::size_t> forget_oldest_locked() noexcept;
+  std::int64_t kept_bytes_locked() const;
   std::byte* map_locked(std::size_t bytes);
-  void unmap_locked(std::byte* data, std::size_t bytes) noexcept;
+  std::byte* recut_locked(std::size_t bytes);
+  void release_locked(std::byte* data, std::size_t bytes) noexcept;
   std::int64_t kept_at_most() const;
   void trim_locked(std::int64_t bytes) noexcept;
 

@@ -1,6 +1,7 @@
 #include "optimizer/partitions/labelling.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "common/check.hpp"
 #include "optimizer/partitions/chain_shape.hpp"
@@ -148,18 +149,22 @@ std::vector<LabelPartition> fitted_to_chains(const EinGraph& graph, std::vector<
                                              const DecompositionOptions& options) {
   if (graph.chains().empty()) return partitions;
   const auto readers = readers_in(graph);
+  const Costs costs(graph, partitions, options);  // of what `partitions` are at the time
   for (const auto& chain : graph.chains()) {
     std::int64_t calls = 1;
     for (const auto id : chain.body) calls = std::max(calls, partitions[id.index()].kernel_calls());
     const auto whole = cut_rows(graph, chain, calls);
     if (is_in_slices(graph, chain) || whole.kernel_calls() * 2 < calls) continue;
-    auto fitted = partitions;
-    for (const auto id : chain.body) fitted[id.index()].parts = whole.project(fitted[id.index()].labels);
     const auto& reading = readers[chain.result.index()];
     const bool is_fused = partition_of_chain(graph, chain, partitions).has_value();
-    if (Costs(graph, fitted, options).of(chain, reading, true) <=
-        Costs(graph, partitions, options).of(chain, reading, is_fused))
-      partitions = std::move(fitted);
+    const auto cost_apart = costs.of(chain, reading, is_fused);
+    std::vector<std::vector<std::int64_t>> apart;
+    for (const auto id : chain.body) {
+      auto& partition = partitions[id.index()];
+      apart.push_back(std::exchange(partition.parts, whole.project(partition.labels)));
+    }
+    if (costs.of(chain, reading, true) <= cost_apart) continue;
+    for (std::size_t n = 0; n < chain.body.size(); ++n) partitions[chain.body[n].index()].parts = std::move(apart[n]);
   }
   return partitions;
 }

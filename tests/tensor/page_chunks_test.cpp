@@ -36,10 +36,30 @@ TEST(PageChunks, WhatCameBackIsZeroAndWholeAgain) {
   for (auto* block : {a, b, c}) std::memset(block, 1, 10 * kPage);
   chunks.give_back(a, 10 * kPage);
   chunks.give_back(b, 10 * kPage);
+  EXPECT_EQ(chunks.used_bytes(), 20 * kPage);
+  chunks.refresh(20 * kPage);
+  EXPECT_EQ(chunks.used_bytes(), 0U);
   auto* both = chunks.take(20 * kPage);
   EXPECT_EQ(both, a);
   EXPECT_TRUE(is_zero(both, 20 * kPage));
   EXPECT_EQ(c[0], std::byte{1});
+}
+
+TEST(PageChunks, OtherBlocksAreCutOutOfUsedOnes) {
+  PageChunks chunks;
+  auto* a = chunks.take(10 * kPage);
+  auto* b = chunks.take(10 * kPage);
+  auto* c = chunks.take(10 * kPage);
+  for (auto* block : {a, b, c}) std::memset(block, 1, 10 * kPage);
+  EXPECT_EQ(chunks.take_used(kPage), nullptr);
+  chunks.give_back(a, 10 * kPage);
+  EXPECT_EQ(chunks.take_used(11 * kPage), nullptr);
+  chunks.give_back(b, 10 * kPage);
+  EXPECT_EQ(chunks.take_used(15 * kPage), a);
+  EXPECT_EQ(a[15 * kPage - 1], std::byte{1});
+  EXPECT_EQ(chunks.used_bytes(), 5 * kPage);
+  chunks.give_back(c, 10 * kPage);
+  EXPECT_EQ(chunks.take_used(15 * kPage), a + 15 * kPage);
 }
 
 TEST(PageChunks, ABlockMayBeAChunk) {
@@ -48,6 +68,9 @@ TEST(PageChunks, ABlockMayBeAChunk) {
   auto* whole = chunks.take(PageChunks::kChunk);
   EXPECT_NE(small, whole);
   chunks.give_back(whole, PageChunks::kChunk);
+  EXPECT_EQ(chunks.take_used(PageChunks::kChunk), whole);
+  chunks.give_back(whole, PageChunks::kChunk);
+  chunks.refresh(PageChunks::kChunk);
   EXPECT_FALSE(chunks.owns(whole));
   EXPECT_TRUE(chunks.owns(small));
 }
@@ -64,9 +87,12 @@ TEST(PageChunks, NoTwoBlocksOverlap) {
   for (int n = 0; n < 3000; ++n) {
     if (blocks.size() < 50 || (random() % 2 == 0 && blocks.size() < 200)) {
       Block block{nullptr, (1 + random() % 500) * kPage, std::byte(1 + n % 255)};
-      block.data = chunks.take(block.bytes);
-      ASSERT_NE(block.data, nullptr);
-      EXPECT_TRUE(is_zero(block.data, 64) && is_zero(block.data + block.bytes - 64, 64));
+      block.data = chunks.take_used(block.bytes);
+      if (block.data == nullptr) {
+        block.data = chunks.take(block.bytes);
+        ASSERT_NE(block.data, nullptr);
+        EXPECT_TRUE(is_zero(block.data, 64) && is_zero(block.data + block.bytes - 64, 64));
+      }
       block.data[0] = block.data[block.bytes - 1] = block.mark;
       blocks.push_back(block);
     } else {
@@ -75,6 +101,7 @@ TEST(PageChunks, NoTwoBlocksOverlap) {
       EXPECT_TRUE(block.data[0] == block.mark && block.data[block.bytes - 1] == block.mark);
       chunks.give_back(block.data, block.bytes);
       blocks.pop_back();
+      if (random() % 4 == 0) chunks.refresh((random() % 500) * kPage);
     }
   }
 }

@@ -95,6 +95,28 @@ TEST_F(TileMemoryTest, WhatWasUsedLastIsKept) {
   memory_.give_back(again.data, again.mapped);
 }
 
+// Fresh memory costs: a statement that fills its limit goes through tiles of several sizes in the memory it has.
+TEST_F(TileMemoryTest, WhereThereIsNoRoomBlocksAreCutOutOfKeptOnesOfOtherSizes) {
+  if (!keeps_blocks()) GTEST_SKIP();
+  memory_.trim(0);
+  const auto used_before = memory_.used_bytes();
+  const auto bytes = static_cast<std::int64_t>(200 * kMiB);
+  const TileMemory::Limit limit(used_before + bytes);
+  std::vector<TileMemory::Block> blocks;
+  while (memory_.used_bytes() < used_before + bytes - static_cast<std::int64_t>(4 * kMiB))
+    blocks.push_back(memory_.take(700 << 10U));
+  for (const auto& block : blocks) memory_.give_back(block.data, block.mapped);
+  blocks.clear();
+  int fresh = 0;
+  for (int n = 0; n < 100; ++n) {
+    blocks.push_back(memory_.take(kMiB));
+    if (blocks.back().zero) ++fresh;
+  }
+  EXPECT_LT(fresh, 10);
+  EXPECT_LE(memory_.kept_bytes() + memory_.used_bytes(), used_before + bytes);
+  for (const auto& block : blocks) memory_.give_back(block.data, block.mapped);
+}
+
 TEST_F(TileMemoryTest, ZerosAreZeroInUsedMemory) {
   for (int n = 0; n < 3; ++n) {
     auto tile = Tile::zeros(DType::Int64, Shape({100, 1000}));
