@@ -20,6 +20,8 @@ constexpr std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return a / 
 
 /// floor(q * extent / parts) without overflow, for 0 <= q <= parts, extent >= 0, parts > 0.
 constexpr std::int64_t scaled_floor(std::int64_t q, std::int64_t extent, std::int64_t parts) {
+  std::int64_t product = 0;
+  if (!__builtin_mul_overflow(q, extent, &product)) return product / parts;  // much faster
   return static_cast<std::int64_t>(static_cast<__int128>(q) * extent / parts);
 }
 

@@ -95,9 +95,10 @@ Unit unit_of(const EinGraph& graph, const FusedChain& chain, const LabelPartitio
 
 class Placer {
  public:
-  Placer(const EinGraph& graph, const Labelling& labelling, int mesh_axes)
+  Placer(const EinGraph& graph, const Labelling& labelling, int mesh_axes, KnownCalls& known)
       : graph_(graph),
         labelling_(labelling),
+        known_(known),
         mesh_axes_(mesh_axes),
         workers_(std::size_t{1} << mesh_axes),
         readers_(graph.size()) {
@@ -149,7 +150,7 @@ class Placer {
   void place_unit(VertexId id, const Unit& unit) {
     auto& out = out_.vertices[id.index()];
     out.labels = unit.partition.labels;
-    out.calls = best_calls(unit);
+    out.calls = calls_of(unit);
     // Whoever takes the result takes it from one maker: several would make the same up to the order of additions.
     if (graph_.is_output(id)) out.calls.first_only = unused_axes(out.calls.axes);
     out.result = scattered(id, unit, out.calls);
@@ -198,8 +199,38 @@ class Placer {
     return cost;
   }
 
+  MeshType calls_of(const Unit& unit) const {
+    auto key = key_of(unit);
+    if (const auto* calls = known_.find(key)) return *calls;
+    auto calls = best_calls(unit);
+    known_.add(std::move(key), calls);
+    return calls;
+  }
+
+  KnownCalls::Key key_of(const Unit& unit) const {
+    KnownCalls::Key key;
+    const auto add = [&](const auto& values) {
+      key.push_back(static_cast<std::int64_t>(values.size()));
+      for (const auto value : values) key.push_back(static_cast<std::int64_t>(value));
+    };
+    const auto add_labels = [&](const Labels& labels) {
+      std::vector<std::size_t> numbers;
+      for (const auto label : labels) numbers.push_back(label.index());
+      add(numbers);
+    };
+    add_labels(unit.partition.labels);
+    add(unit.partition.parts);
+    add_labels(unit.output);
+    for (const auto& input : unit.inputs) {
+      add_labels(input.labels);
+      for (const auto& axes : type_of(input.vertex).axes) add(axes);
+      add(type_of(input.vertex).first_only);
+    }
+    return key;
+  }
+
   MeshType best_calls(const Unit& unit) const {
-    auto best = calls_of(unit, axes_along_inputs(unit));
+    auto best = calls_with(unit, axes_along_inputs(unit));
     auto cost = cost_of(unit, best, nullptr);
     const auto consider = [&](MeshType calls) {
       const auto other = cost_of(unit, calls, nullptr);
@@ -208,14 +239,14 @@ class Placer {
       cost = other;
     };
     if (mesh_axes_ <= kFewAxes)
-      for (auto& axes : all_ways(unit)) consider(calls_of(unit, std::move(axes)));
+      for (auto& axes : all_ways(unit)) consider(calls_with(unit, std::move(axes)));
     auto fewer = best;
     fewer.first_only = unused_axes(best.axes);
     if (!fewer.first_only.empty()) consider(std::move(fewer));
     return best;
   }
 
-  MeshType calls_of(const Unit& unit, LabelAxes axes) const {
+  MeshType calls_with(const Unit& unit, LabelAxes axes) const {
     MeshType calls;
     for (const auto label : unit.partition.labels) calls.extents.push_back(graph_.labels().extent(label));
     calls.axes = std::move(axes);
@@ -344,6 +375,7 @@ class Placer {
 
   const EinGraph& graph_;
   const Labelling& labelling_;
+  KnownCalls& known_;
   const int mesh_axes_;
   const std::size_t workers_;
   std::map<VertexId, Unit> chains_;
@@ -402,7 +434,12 @@ MeshType stored_type(const TileGrid& grid, int mesh_axes) {
 }
 
 Placement place(const EinGraph& graph, const Labelling& labelling, std::int64_t workers) {
-  return Placer(graph, labelling, cuts_of(workers)).run();
+  KnownCalls known;
+  return place(graph, labelling, workers, known);
+}
+
+Placement place(const EinGraph& graph, const Labelling& labelling, std::int64_t workers, KnownCalls& known) {
+  return Placer(graph, labelling, cuts_of(workers), known).run();
 }
 
 }  // namespace eindb

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "optimizer/partitions/labelling.hpp"
@@ -44,6 +46,23 @@ struct Placement {
   double most_received = 0;  ///< the sum over the vertices of what the busiest worker receives
 };
 
+/// The places of kernel calls that were found before, of one graph and one number of workers: vertices alike, as of the
+/// layers of a model, and vertices that are placed again with the same vector and operands need no other search.
+class KnownCalls {
+ public:
+  /// What they depend on: a vertex's labels and vector, and how its operands lie.
+  using Key = std::vector<std::int64_t>;
+
+  const MeshType* find(const Key& key) const {
+    const auto found = calls_.find(key);
+    return found == calls_.end() ? nullptr : &found->second;
+  }
+  void add(Key key, const MeshType& calls) { calls_.emplace(std::move(key), calls); }
+
+ private:
+  std::map<Key, MeshType> calls_;
+};
+
 /// Lays a labelled graph out over the first 2^n workers of as many as there are, with no worker at hand. Each vertex's
 /// cuts are given axes so that workers receive the least: on meshes of a few axes all ways are tried, on larger ones
 /// axes go first to labels along which inputs, the largest first, are cut by them already; then any that are left, to
@@ -52,6 +71,8 @@ struct Placement {
 /// The vertices of a chain that is computed as one (FusedChain) are placed as one; within it nothing is received.
 /// Stored tensors are taken to lie sharded over all workers, along the dimensions that they are cut in, then the first.
 Placement place(const EinGraph& graph, const Labelling& labelling, std::int64_t workers);
+/// The same, with what is known already, which becomes more.
+Placement place(const EinGraph& graph, const Labelling& labelling, std::int64_t workers, KnownCalls& known);
 
 /// Where stored tensors of such a grid are taken to lie on a mesh of that many axes.
 MeshType stored_type(const TileGrid& grid, int mesh_axes);

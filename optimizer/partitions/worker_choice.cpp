@@ -1,6 +1,8 @@
 #include "optimizer/partitions/worker_choice.hpp"
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -22,18 +24,22 @@ std::vector<LabelPartition> partitions_of(const Labelling& labelling) {
   return out;
 }
 
+using Group = std::vector<std::size_t>;  // of vertices
+
 class Choice {
  public:
   Choice(const EinGraph& graph, const DecompositionOptions& options, std::int64_t workers)
       : graph_(graph),
         options_(options),
         workers_(workers),
+        in_chain_(in_chains(graph)),
+        groups_(groups_alike()),
         visits_per_placement_(static_cast<double>(graph.size()) * static_cast<double>(workers)) {}
 
   void consider(std::vector<LabelPartition> partitions) {
     if (!keeps_all_busy(partitions)) return;
     auto labelling = evaluate(graph_, std::move(partitions), options_);
-    const auto placed = place(graph_, labelling, workers_);
+    const auto placed = place(graph_, labelling, workers_, known_);
     visits_ += visits_per_placement_;
     const std::tuple cost(placed.received, placed.most_received, labelling.total_cost);
     if (!best_)
@@ -43,14 +49,29 @@ class Choice {
     cost_ = cost;
   }
 
-  // Other vectors for one vertex at a time, until none helps.
-  void improve() {
-    for (bool improved = true; improved && is_within_work();) {
-      const auto before = cost_;
-      for (std::size_t v = 0; v < graph_.size() && is_within_work(); ++v)
-        if (!graph_.vertex(VertexId(v)).is_input() && !is_in_chain(VertexId(v))) improve(v);
-      improved = cost_ < before;
+  // What one layer of a model has, for all of its layers: each layer's in turn.
+  void consider_layers_of(const std::vector<LabelPartition>& found) {
+    std::size_t layers = 0;
+    for (const auto& group : groups_) layers = std::max(layers, group.size());
+    std::set<std::vector<std::vector<std::int64_t>>> seen;
+    for (std::size_t layer = 0; layers > 1 && layer < layers && is_within_work(); ++layer) {
+      auto partitions = found;
+      std::vector<std::vector<std::int64_t>> of_layer;
+      for (const auto& group : groups_) {
+        of_layer.push_back(found[group[layer * group.size() / layers]].parts);
+        for (const auto v : group) partitions[v].parts = of_layer.back();
+      }
+      if (seen.insert(std::move(of_layer)).second) consider(std::move(partitions));
     }
+  }
+
+  // Other vectors for the same vertex of all layers at a time, then for one vertex, until none helps.
+  void improve() {
+    improve(groups_);
+    std::vector<Group> single;
+    for (std::size_t v = 0; v < graph_.size(); ++v)
+      if (!graph_.vertex(VertexId(v)).is_input()) single.push_back({v});
+    improve(single);
   }
 
   Labelling take() { return *std::move(best_); }
@@ -66,19 +87,46 @@ class Choice {
 
   bool is_within_work() const { return visits_ + visits_per_placement_ <= kMostVisits; }
 
-  bool is_in_chain(VertexId id) const {
-    return std::any_of(graph_.chains().begin(), graph_.chains().end(), [&](const FusedChain& chain) {
-      return std::find(chain.body.begin(), chain.body.end(), id) != chain.body.end();
-    });
+  static std::vector<bool> in_chains(const EinGraph& graph) {
+    std::vector<bool> in_chain(graph.size(), false);
+    for (const auto& chain : graph.chains())
+      for (const auto id : chain.body) in_chain[id.index()] = true;
+    return in_chain;
   }
 
-  void improve(std::size_t v) {
+  // Vertices with the same labels that may have the same vectors, in the order of the graph.
+  std::vector<Group> groups_alike() const {
+    std::map<std::tuple<std::vector<Labels>, Labels, Labels, std::vector<std::int64_t>, bool>, Group> groups;
+    for (std::size_t v = 0; v < graph_.size(); ++v) {
+      const auto& vertex = graph_.vertex(VertexId(v));
+      if (vertex.is_input()) continue;
+      const auto& einsum = vertex.einsum;
+      groups[{einsum.inputs, einsum.output, einsum.aggregated, graph_.slices_of(VertexId(v)), in_chain_[v]}].push_back(
+          v);
+    }
+    std::vector<Group> out;
+    for (auto& [labels, group] : groups) out.push_back(std::move(group));
+    return out;
+  }
+
+  void improve(const std::vector<Group>& groups) {
+    for (bool improved = true; improved && is_within_work();) {
+      const auto before = cost_;
+      for (const auto& group : groups)
+        if (is_within_work() && !in_chain_[group.front()]) improve(group);
+      improved = cost_ < before;
+    }
+  }
+
+  void improve(const Group& group) {
+    const auto v = group.front();
     std::vector<std::int64_t> extents;
     for (const auto label : best_->vertices[v].partition.labels) extents.push_back(graph_.labels().extent(label));
-    for (auto& parts : viable_in_slices(extents, graph_.slices_of(VertexId(v)), options_.parallelism, kMostVectors)) {
+    for (const auto& parts :
+         viable_in_slices(extents, graph_.slices_of(VertexId(v)), options_.parallelism, kMostVectors)) {
       if (parts == best_->vertices[v].partition.parts || !is_within_work()) continue;
       auto partitions = partitions_of(*best_);
-      partitions[v].parts = std::move(parts);
+      for (const auto member : group) partitions[member].parts = parts;
       consider(std::move(partitions));
     }
   }
@@ -86,8 +134,11 @@ class Choice {
   const EinGraph& graph_;
   const DecompositionOptions& options_;
   const std::int64_t workers_;
+  const std::vector<bool> in_chain_;  // of each vertex
+  const std::vector<Group> groups_;
   const double visits_per_placement_;
   double visits_ = 0;
+  KnownCalls known_;
   std::vector<std::int64_t> least_calls_;  // of each vertex
   std::optional<Labelling> best_;
   std::tuple<double, double, double> cost_;
@@ -102,14 +153,20 @@ Labelling label_for_workers(const EinGraph& graph, const Strategy& strategy, con
   const WireModel wire(floor_power_of_two(workers));
   auto by_wire = options;
   by_wire.model = &wire;
-  choice.consider(partitions_of(label(graph, strategy, by_wire)));
+  const auto received_least = partitions_of(label(graph, strategy, by_wire));
+  const auto moved_least = partitions_of(label(graph, strategy, options));
+  choice.consider(received_least);
+  choice.consider(moved_least);
   for (const auto& other : all_strategies()) {
+    if (other.kind == strategy.kind) continue;
     try {
       choice.consider(partitions_of(label(graph, other, options)));
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::Label) throw;  // that strategy is not for this graph
     }
   }
+  choice.consider_layers_of(received_least);
+  choice.consider_layers_of(moved_least);
   choice.improve();
   return choice.take();
 }

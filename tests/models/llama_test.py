@@ -49,6 +49,24 @@ class LlamaTest(unittest.TestCase):
     def tokens(self, batch, length, vocabulary):
         return self.rng.integers(vocabulary, size=(batch, length)).tolist()
 
+    def planned_elements_per_layer(self, layers, workers):
+        """What workers that are not here receive from each other; tensors are empty, as plans do not look at values."""
+        config = llama.Config.of(random_checkpoint.config_entries(
+            layers=layers, features=4096, heads=32, groups=32, feed_forward=11008, vocabulary=32000))
+        shapes = {**llama.weights(config), "X_0": (16, 1024, 4096), "rotation": (1024, 64, 2, 2)}
+        script = [f'CREATE TENSOR "{name}" ({", ".join(f"d{n} {e}" for n, e in enumerate(shape))}) FLOAT32'
+                  for name, shape in shapes.items()]
+        script += [f"SET workers = {workers}", f"EXPLAIN (COMPARE, FORMAT json) {llama.query(config)}", ""]
+        done = subprocess.run([EINDB, ":memory:"], input=";\n".join(script), capture_output=True, text=True, check=True)
+        received = {row["strategy"]: row.get("elements_received") for row in json.loads(done.stdout)["strategies"]}
+        self.assertEqual(min(received.values()), received["eindecomp"])
+        return received["eindecomp"] / layers
+
+    def test_many_layers_are_planned_as_well_as_few(self):
+        for workers in (8, 16):
+            few, many = (self.planned_elements_per_layer(layers, workers) for layers in (6, 32))
+            self.assertLess(many, 1.1 * few, workers)
+
     def test_two_layers_of_512_features_and_128_tokens(self):
         entries = random_checkpoint.config_entries(
             layers=2, features=512, heads=8, groups=4, feed_forward=1408, vocabulary=500)
