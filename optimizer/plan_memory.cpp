@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/check.hpp"
 #include "common/checked_math.hpp"
 
 namespace eindb {
@@ -177,33 +178,46 @@ class WaitingResults {
   }
 
   ScratchTraffic run() {
-    for (std::size_t n = 0; n < plan_.nodes.size(); ++n)
+    for (std::size_t n = 0; n < plan_.nodes.size(); ++n) {
       if (is_operator(plan_.nodes[n])) work(n);
+      keep(n);
+    }
     return traffic_;
   }
 
  private:
+  // Results of joins are combined as they come: a group-by takes no room beside its result.
+  static bool is_made(const PhysicalNode& node) {
+    return is_operator(node) || std::holds_alternative<GroupByNode>(node.op);
+  }
+
+  // The result waits for its readers from now on, and what nobody else reads no more.
+  void keep(std::size_t n) {
+    for (const auto input : inputs_of(plan_.nodes[n]))
+      if (readers_[input.index()].back() <= n) resident_[input.index()] = 0;
+    if (is_made(plan_.nodes[n]) && !readers_[n].empty()) resident_[n] = whole_bytes(plan_.nodes[n]);
+  }
+
   void work(std::size_t n) {
     const auto inputs = inputs_of(plan_.nodes[n]);
     auto needed = whole_bytes(plan_.nodes[n]);
     for (const auto input : inputs) {
       needed += whole_bytes(plan_.node(input));
-      if (!is_operator(plan_.node(input))) continue;
+      if (!is_made(plan_.node(input))) continue;
       auto& resident = resident_[input.index()];
       traffic_.read += whole_bytes(plan_.node(input)) - resident;
       resident = whole_bytes(plan_.node(input));
     }
     make_room(n, needed);
-    for (const auto input : inputs)
-      if (readers_[input.index()].back() <= n) resident_[input.index()] = 0;
-    if (!readers_[n].empty()) resident_[n] = whole_bytes(plan_.nodes[n]);
   }
 
   void make_room(std::size_t n, double needed) {
     std::vector<std::pair<std::size_t, std::size_t>> waiting;  // next reader, node
     for (std::size_t v = 0; v < n; ++v) {
       if (resident_[v] == 0) continue;
-      const auto next = *std::lower_bound(readers_[v].begin(), readers_[v].end(), n);
+      const auto reader = std::lower_bound(readers_[v].begin(), readers_[v].end(), n);
+      CHECK(reader != readers_[v].end(), "what nobody reads any more is not held");
+      const auto next = *reader;
       if (next == n) continue;
       needed += resident_[v];
       waiting.emplace_back(next, v);

@@ -128,5 +128,31 @@ TEST(Recomputation, WhatWaitsForLateReadersIsSpilled) {
   EXPECT_NEAR(half.read, half.written, half.written / 2);
 }
 
+// P, combined by a group-by, is read again behind two further products; the sink of Q, its last reader, runs before
+// them.
+TEST(Recomputation, CombinedResultsWaitAsWell) {
+  GraphBuilder g;
+  const auto l = g.labels("ijk", 512);
+  const auto x = g.input("X", {512, 512});
+  const auto y = g.input("Y", {512, 512});
+  const auto p = g.contraction("P", {{x, {l[0], l[1]}}, {y, {l[1], l[2]}}}, {l[0], l[2]});
+  const auto q = g.contraction("Q", {{y, {l[0], l[1]}}, {p, {l[1], l[2]}}}, {l[0], l[2]});
+  const auto r = g.contraction("R", {{x, {l[0], l[1]}}, {y, {l[2], l[1]}}}, {l[0], l[2]});
+  const auto s = g.contraction("S", {{r, {l[0], l[1]}}, {y, {l[1], l[2]}}}, {l[0], l[2]});
+  const auto t = g.vertex("T", {{s, {l[0], l[2]}}, {p, {l[0], l[2]}}}, {l[0], l[2]}, testing::product(2));
+  g.graph.set_outputs({q, t});
+  auto options = within(0);
+  options.strategy = {Strategy::Kind::Sqrt, {}};
+  const auto plan = optimize(g.graph, options).physical;
+  const auto is_group_by = [](const PhysicalNode& node) { return std::holds_alternative<GroupByNode>(node.op); };
+  ASSERT_EQ(std::count_if(plan.nodes.begin(), plan.nodes.end(), is_group_by), 4);
+  const double matrix = 8 * 512 * 512;
+  EXPECT_EQ(scratch_traffic(plan, 4.5 * matrix).written, 0);
+  // Beside the three matrices of a product there is room for half of another: P, or Y as it was cut, which waits, too.
+  const auto traffic = scratch_traffic(plan, 3.5 * matrix);
+  EXPECT_EQ(traffic.written, matrix);
+  EXPECT_EQ(traffic.read, matrix);
+}
+
 }  // namespace
 }  // namespace eindb
