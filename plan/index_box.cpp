@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/check.hpp"
+
 namespace eindb {
 
 std::int64_t element_count(const IndexBox& box) {
@@ -40,6 +42,7 @@ Shape shape_of(const IndexBox& box) {
 }
 
 IndexBox block_box(const Shape& shape, const BlockPlacement& placement, std::size_t rank) {
+  CHECK(placement.at[rank].has_value(), "the rank holds a block");
   const auto& key = *placement.at[rank];
   IndexBox box;
   for (std::size_t d = 0; d < shape.rank(); ++d) box.push_back(part_range(shape[d], placement.parts[d], key[d]));
