@@ -124,8 +124,8 @@ class Cluster {
   /// reports of all ranks; `stored` of those that hold tiles of results to be stored.
   ///
   /// Throws what failed first, when all ranks have ended or were told to: Error{WorkerLost} that names the worker,
-  /// Error{Cancelled} if `cancellation` asks for it, Error{Busy} of a worker that is being drained. Nothing was
-  /// committed then; the transaction of `results` is the caller's to abort.
+  /// which is lost or, as workers() knows by then, being drained; Error{Cancelled} if `cancellation` asks for it.
+  /// Nothing was committed then; the transaction of `results` is the caller's to abort.
   std::vector<RankReport> run(const ClusterStatement& statement, const Cancellation& cancellation,
                               const OwnPart& own_part);
 

@@ -216,7 +216,8 @@ void CoordinatorSession::take(control::Run run) {
   if (statements_.contains(number)) throw Error(ErrorKind::Corrupt, "the coordinator runs a statement twice");
   try {
     statements_.emplace(number, std::make_unique<StatementRun>(node_, std::move(run), on_done));
-  } catch (const Error&) {  // it is being drained
+  } catch (const Error&) {  // it is being drained: the coordinator has to know when it plans again
+    send(control::Pulse{node_.load()});
     send(control::Done{number, RemoteError::of(std::current_exception())});
   }
 }

@@ -26,7 +26,7 @@ class StatementRun {
   /// Told once, by the statement's thread, at its end.
   using OnDone = std::function<void(control::Done)>;
 
-  /// Begins. `node` outlives it. Error{Busy} if the worker takes no statements.
+  /// Begins. `node` outlives it. Error{WorkerLost} if the worker takes no statements.
   StatementRun(WorkerNode& node, control::Run run, OnDone on_done);
   /// Waits until it has ended; stop() makes that soon.
   ~StatementRun() { thread_.join(); }

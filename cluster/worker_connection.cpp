@@ -232,10 +232,14 @@ void WorkerConnection::take(const control::Refusal& refusal) { throw refusal.err
 void WorkerConnection::take(const control::Pulse& pulse) {
   const std::lock_guard lock(mutex_);
   status_.load = pulse.load;
-  if (pulse.load.draining && status_.state == WorkerState::Up) {
-    status_.state = WorkerState::Draining;
-    since_ = Clock::now();
-  }
+  if (pulse.load.draining) note_draining();
+}
+
+// With the mutex.
+void WorkerConnection::note_draining() {
+  if (status_.state != WorkerState::Up) return;
+  status_.state = WorkerState::Draining;
+  since_ = Clock::now();
   changed_.notify_all();
 }
 
@@ -253,6 +257,7 @@ void WorkerConnection::take(control::Done done) {
 void WorkerConnection::take(const control::Leave& leave) {
   const std::lock_guard lock(mutex_);
   farewell_ = "it left: " + leave.reason;
+  note_draining();
   if (statements_.empty()) throw Error(ErrorKind::WorkerLost, farewell_);
 }
 

@@ -121,6 +121,7 @@ class WorkerConnection final : private ControlLinkUser {
   void take(control::Done done);
   void take(const control::Leave& leave);
   void take(control::Reply reply);
+  void note_draining();
 
   class Greeted;
 

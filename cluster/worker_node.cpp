@@ -10,7 +10,7 @@ namespace eindb {
 WorkerNode::Statement::Statement(WorkerNode& node) : node_(node) {
   const std::lock_guard lock(node_.mutex_);
   if (node_.draining_)
-    throw Error(ErrorKind::Busy, "the worker is being drained and takes no statements", std::nullopt,
+    throw Error(ErrorKind::WorkerLost, "the worker is being drained and takes no statements", std::nullopt,
                 "run the statement again: it is then planned without that worker");
   node_.statements_.push_back(this);
 }

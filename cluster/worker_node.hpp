@@ -40,7 +40,7 @@ class WorkerNode {
   NodeLog& log;
   MemoryShares memory;
 
-  /// Counts a statement as long as it lives. Error{Busy} if the worker takes none any more.
+  /// Counts a statement as long as it lives. Error{WorkerLost} if the worker takes none any more.
   class Statement {
    public:
     explicit Statement(WorkerNode& node);

@@ -245,7 +245,8 @@ TEST(Cluster, ADrainingWorkerTakesNoStatement) {
   test.store_tensor();
   test.worker(0).drain();
   const auto statement = test.gathering_statement();
-  EXPECT_EQ(failure_of(test.cluster(), statement, whole_part(statement)).kind(), ErrorKind::Busy);
+  EXPECT_EQ(failure_of(test.cluster(), statement, whole_part(statement)).kind(), ErrorKind::WorkerLost);
+  EXPECT_NE(test.cluster().workers()[0].state, WorkerState::Up) << "who plans again would ask it again";
 }
 
 TEST(Cluster, UndecidedTransactionsAreDecidedWhenAWorkerJoins) {

@@ -303,6 +303,7 @@ TEST(PlanCacheBounds, BytesOfPlansAreAboutRight) {
     const auto before = ::mallinfo2().uordblks;
     const auto planned = plan_query(query, session);
     const auto taken = ::mallinfo2().uordblks - before;
+    if (taken == 0) GTEST_SKIP() << "a sanitizer's allocator does not say";
     EXPECT_LT(approximate_bytes(*planned.shared), 2 * taken) << operands;
     EXPECT_GT(approximate_bytes(*planned.shared), taken / 2) << operands;
   }
