@@ -11,7 +11,7 @@ namespace {
 /// What an entry takes beside its tile: absent tiles are remembered, too.
 constexpr std::int64_t kEntryBytes = 192;
 /// At least this part of the limit is made free at a time.
-constexpr std::int64_t kShareAtATime = 16;
+constexpr std::int64_t kShareAtATime = 8;
 
 }  // namespace
 

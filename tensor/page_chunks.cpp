@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kHugePage = std::size_t{2} << 20U;
 
 // A huge page begins where its address is a multiple of its size.
-std::byte* map_chunk(std::size_t bytes) {
+std::byte* map_chunk(std::size_t bytes, bool huge) {
   void* p = ::mmap(nullptr, bytes + kHugePage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED) return nullptr;
   auto* raw = static_cast<std::byte*>(p);
@@ -23,7 +23,7 @@ std::byte* map_chunk(std::size_t bytes) {
   auto* chunk = raw + before;
   if (before > 0) ::munmap(raw, before);
   ::munmap(chunk + bytes, kHugePage - before);
-  ::madvise(chunk, bytes, MADV_HUGEPAGE);  // where there are none, small pages do
+  if (huge) ::madvise(chunk, bytes, MADV_HUGEPAGE);  // where there are none, small pages do
   return chunk;
 }
 
@@ -33,11 +33,11 @@ PageChunks::~PageChunks() {
   for (const auto& [chunk, open_bytes] : chunks_) ::munmap(chunk, kChunk);
 }
 
-std::byte* PageChunks::take(std::size_t bytes) {
+std::byte* PageChunks::take(std::size_t bytes, bool huge) {
   CHECK(bytes > 0 && bytes % kPage == 0 && bytes <= kChunk, "blocks are pages of one chunk");
   auto* begin = fresh_.best_fit(bytes);
   if (begin == nullptr) {
-    if (!add_chunk()) return nullptr;
+    if (!add_chunk(huge)) return nullptr;
     begin = fresh_.best_fit(bytes);
   }
   if (!open(begin + bytes)) return nullptr;
@@ -98,8 +98,8 @@ void PageChunks::make_fresh(std::byte* begin, std::size_t bytes) noexcept {
   }
 }
 
-bool PageChunks::add_chunk() {
-  auto* chunk = map_chunk(kChunk);
+bool PageChunks::add_chunk(bool huge) {
+  auto* chunk = map_chunk(kChunk, huge);
   if (chunk == nullptr) return false;
   chunks_.emplace(chunk, 0);
   fresh_.add(chunk, kChunk, chunks_);

@@ -22,8 +22,9 @@ class PageChunks {
   PageChunks(const PageChunks&) = delete;
   PageChunks& operator=(const PageChunks&) = delete;
 
-  /// `bytes` zeros, a multiple of kPage of at most kChunk, that begin on a page; null if there is no memory.
-  std::byte* take(std::size_t bytes);
+  /// `bytes` zeros, a multiple of kPage of at most kChunk, that begin on a page; null if there is no memory. A chunk
+  /// that is mapped for them asks for huge pages if `huge` says so.
+  std::byte* take(std::size_t bytes, bool huge = true);
   /// The same of used memory, whatever stands there; null if there is none in one piece.
   std::byte* take_used(std::size_t bytes);
   bool owns(const std::byte* block) const;
@@ -60,7 +61,7 @@ class PageChunks {
     std::size_t bytes_ = 0;
   };
 
-  bool add_chunk();
+  bool add_chunk(bool huge);
   bool open(std::byte* end);
   void make_fresh(std::byte* begin, std::size_t bytes) noexcept;
 

@@ -56,14 +56,14 @@ std::byte* map_pages(std::size_t bytes) {
 }
 
 // A huge page begins where its address is a multiple of its size.
-std::byte* map_huge(std::size_t bytes) {
+std::byte* map_aligned(std::size_t bytes, bool huge) {
   auto* raw = map_pages(bytes + kHugePage);
   if (raw == nullptr) return nullptr;
   auto* data = aligned_up(raw, kHugePage);
   const auto before = static_cast<std::size_t>(data - raw);
   if (before > 0) ::munmap(raw, before);
   if (before < kHugePage) ::munmap(data + bytes, kHugePage - before);
-  ::madvise(data, bytes, MADV_HUGEPAGE);  // where there are none, small pages do
+  if (huge) ::madvise(data, bytes, MADV_HUGEPAGE);  // where there are none, small pages do
   return data;
 }
 
@@ -151,11 +151,15 @@ std::byte* TileMemory::recut_locked(std::size_t bytes) {
   }
 }
 
-// Where statements have little memory, the rest of a huge page beside a block would be much of it.
+// Where statements have little memory, the rest of a huge page beside a block would be much of it. Where they have not
+// much, blocks come and go: to make room for huge pages the system moves others, which at times takes longer than all
+// that they save, and parts of them come back as small ones.
 std::byte* TileMemory::map_locked(std::size_t bytes) {
-  constexpr std::int64_t kLeastForHugePages = 64 * static_cast<std::int64_t>(kHugePage);
-  if (bytes >= kHugePage) return map_huge(bytes);
-  return limits_ < kLeastForHugePages ? map_pages(bytes) : chunks_.take(bytes);
+  constexpr std::int64_t kLeastForChunks = 64 * static_cast<std::int64_t>(kHugePage);
+  constexpr std::int64_t kLeastForHugePages = 512 * static_cast<std::int64_t>(kHugePage);
+  const bool huge = running_ == 0 || limits_ >= kLeastForHugePages;
+  if (bytes >= kHugePage) return map_aligned(bytes, huge);
+  return limits_ < kLeastForChunks ? map_pages(bytes) : chunks_.take(bytes, huge);
 }
 
 // Chunks hold on to the memory until trim_locked().
