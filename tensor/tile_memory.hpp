@@ -15,7 +15,7 @@ namespace eindb {
 /// Where tiles take the memory of their elements from, in the whole process, as malloc is where everything else does.
 ///
 /// The pages of fresh memory cost more than arithmetic that passes over them once: the system makes each of them zero
-/// when it is first touched. Large blocks are therefore mapped, in huge pages where the system has them, and kept when
+/// when it is first touched. Large blocks are therefore mapped, in huge pages where limits allow it, and kept when
 /// they are given back: the next block of about the size is one of those. Small ones are malloc's. Where not all can be
 /// kept, those go that were given back first: a statement that is run again finds its blocks whatever ran before.
 /// Blocks of other sizes are cut out of what goes, where they fit.
