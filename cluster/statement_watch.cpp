@@ -4,13 +4,6 @@
 #include <utility>
 
 namespace eindb {
-namespace {
-
-// How soon a request to cancel is seen, which comes from a signal handler and wakes nobody.
-constexpr std::chrono::milliseconds kPoll{20};
-
-}  // namespace
-
 void StatementWatch::use(Exchange* exchange) noexcept {
   const std::lock_guard lock(mutex_);
   exchange_ = exchange;
@@ -79,11 +72,9 @@ bool StatementWatch::all_have_ended() const {
 
 void StatementWatch::wait() {
   std::unique_lock lock(mutex_);
-  while (!changed_.wait_for(lock, kPoll, [this] { return all_have_ended() || !failures_.empty(); })) {
-    lock.unlock();
+  // With the mutex: a failure asks the coordinator's part to stop, too, and is no cancellation.
+  while (!changed_.wait_for(lock, poll_, [this] { return all_have_ended() || !failures_.empty(); }))
     cancellation_.check();
-    lock.lock();
-  }
 }
 
 void StatementWatch::wait_for_rest(std::chrono::milliseconds at_most) {

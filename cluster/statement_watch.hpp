@@ -19,9 +19,12 @@ namespace eindb {
 /// failure ends the coordinator's own part, by its exchange. Thread-safe.
 class StatementWatch {
  public:
+  /// How soon a request to cancel is seen, which comes from a signal handler and wakes nobody.
+  static constexpr std::chrono::milliseconds kPoll{20};
+
   /// `cancellation` of the statement outlives it.
-  StatementWatch(std::size_t ranks, const Cancellation& cancellation)
-      : cancellation_(&cancellation), ended_(ranks), reports_(ranks) {}
+  StatementWatch(std::size_t ranks, const Cancellation& cancellation, std::chrono::milliseconds poll = kPoll)
+      : cancellation_(&cancellation), poll_(poll), ended_(ranks), reports_(ranks) {}
 
   /// Asks the coordinator's part to stop: when the statement is to, or has failed.
   const Cancellation& cancellation() const { return cancellation_; }
@@ -61,6 +64,7 @@ class StatementWatch {
   void note_failure(Rank rank, Failure failure);
 
   Cancellation cancellation_;
+  const std::chrono::milliseconds poll_;
   mutable std::mutex mutex_;  // guards all that follows
   std::condition_variable changed_;
   Exchange* exchange_ = nullptr;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <thread>
 
 namespace eindb {
 namespace {
@@ -37,6 +38,16 @@ TEST(StatementWatch, WorkerThatIsLostAfterAllHaveEndedChangesNothing) {
   watch.lost(0, kGone);
   EXPECT_FALSE(watch.has_failed());
   EXPECT_EQ(watch.failure(), nullptr);
+}
+
+// It stops the coordinator's part by the same means as a user does.
+TEST(StatementWatch, AFailureWhileItWaitsIsNoCancellation) {
+  for (int n = 0; n < 3000; ++n) {
+    StatementWatch watch(2, kNever, std::chrono::milliseconds(0));
+    std::jthread losing([&] { watch.lost(0, kGone); });
+    ASSERT_NO_THROW(watch.wait()) << n;
+    EXPECT_TRUE(watch.has_failed());
+  }
 }
 
 TEST(StatementWatch, LostWorkerIsTheReasonOfAllElse) {
