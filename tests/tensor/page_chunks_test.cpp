@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <random>
 #include <vector>
@@ -14,6 +15,16 @@ constexpr std::size_t kPage = PageChunks::kPage;
 
 bool is_zero(const std::byte* data, std::size_t bytes) {
   return std::all_of(data, data + bytes, [](std::byte b) { return b == std::byte{0}; });
+}
+
+// Of ten pages each, side by side, with something in them.
+std::array<std::byte*, 3> three_blocks(PageChunks& chunks) {
+  std::array<std::byte*, 3> blocks{};
+  for (auto*& block : blocks) {
+    block = chunks.take(10 * kPage);
+    std::memset(block, 1, 10 * kPage);
+  }
+  return blocks;
 }
 
 TEST(PageChunks, BlocksLieSideBySide) {
@@ -30,10 +41,7 @@ TEST(PageChunks, BlocksLieSideBySide) {
 
 TEST(PageChunks, WhatCameBackIsZeroAndWholeAgain) {
   PageChunks chunks;
-  auto* a = chunks.take(10 * kPage);
-  auto* b = chunks.take(10 * kPage);
-  auto* c = chunks.take(10 * kPage);
-  for (auto* block : {a, b, c}) std::memset(block, 1, 10 * kPage);
+  const auto [a, b, c] = three_blocks(chunks);
   chunks.give_back(a, 10 * kPage);
   chunks.give_back(b, 10 * kPage);
   EXPECT_EQ(chunks.used_bytes(), 20 * kPage);
@@ -47,10 +55,7 @@ TEST(PageChunks, WhatCameBackIsZeroAndWholeAgain) {
 
 TEST(PageChunks, OtherBlocksAreCutOutOfUsedOnes) {
   PageChunks chunks;
-  auto* a = chunks.take(10 * kPage);
-  auto* b = chunks.take(10 * kPage);
-  auto* c = chunks.take(10 * kPage);
-  for (auto* block : {a, b, c}) std::memset(block, 1, 10 * kPage);
+  const auto [a, b, c] = three_blocks(chunks);
   EXPECT_EQ(chunks.take_used(kPage), nullptr);
   chunks.give_back(a, 10 * kPage);
   EXPECT_EQ(chunks.take_used(11 * kPage), nullptr);
