@@ -1,15 +1,24 @@
 #include "catalog/tensor_info.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "common/checked_math.hpp"
 #include "common/error.hpp"
+#include "common/letter_case.hpp"
 #include "storage/tile_codec.hpp"
 
 namespace eindb {
 namespace {
 
-constexpr std::array<std::string_view, 2> kReservedPrefixes{"eindb_", "sqlite_"};
+constexpr std::array<std::string_view, 3> kReservedPrefixes{"eindb_", "sqlite_", "pragma_"};
+
+/// Names of virtual tables, and of modules of such, that SQLite may have built in: in SQL they hide a tensor of that
+/// name.
+constexpr std::array<std::string_view, 20> kTablesOfSqlite{
+    "bytecode",  "carray",    "completion", "csv",       "dbstat",      "fts3",    "fts3tokenize",
+    "fts4",      "fts4aux",   "fts5",       "fts5vocab", "fuzzer",      "geopoly", "generate_series",
+    "json_each", "json_tree", "rtree",      "rtree_i32", "tables_used", "zipfile"};
 
 bool starts_with_folded(std::string_view name, std::string_view prefix) {
   if (name.size() < prefix.size()) return false;
@@ -38,6 +47,10 @@ void check_tensor_name(std::string_view name) {
     throw Error(ErrorKind::Value, "names that begin with " + std::string(prefix) + " are reserved", std::nullopt,
                 "use another name");
   }
+  if (std::any_of(kTablesOfSqlite.begin(), kTablesOfSqlite.end(),
+                  [&](std::string_view known) { return equal_ignoring_case(known, name); }))
+    throw Error(ErrorKind::DuplicateName, std::string(name) + " is a table of SQL's own", std::nullopt,
+                "use another name");
 }
 
 void check_label_name(std::string_view label) { check_text(ErrorKind::Label, "a label", label); }

@@ -14,8 +14,8 @@ namespace eindb {
 class Channel {
  public:
   virtual ~Channel() = default;
-  /// Hands the message over to be sent; waits while too many bytes wait already. Error{WorkerLost} once the channel is
-  /// closed or the peer is gone, with the reason.
+  /// Hands the message over to be sent; a large one waits while too many bytes wait already, and looks for cancellation
+  /// (poll_cancellation) meanwhile. Error{WorkerLost} once the channel is closed or the peer is gone, with the reason.
   virtual void send(std::span<const std::byte> message) = 0;
   /// The next message; nullopt if none came in time. Error{WorkerLost} as send(), after all messages that came before.
   virtual std::optional<std::vector<std::byte>> receive(std::chrono::milliseconds timeout) = 0;

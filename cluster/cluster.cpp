@@ -1,17 +1,22 @@
 #include "cluster/cluster.hpp"
 
 #include <algorithm>
+#include <condition_variable>
 #include <map>
 #include <mutex>
 #include <semaphore>
+#include <set>
+#include <thread>
 #include <utility>
 
+#include "cluster/peer_lost.hpp"
 #include "cluster/plan_codec.hpp"
 #include "cluster/remote_shards.hpp"
 #include "cluster/statement_watch.hpp"
 #include "cluster/worker_connection.hpp"
 #include "common/check.hpp"
 #include "common/error.hpp"
+#include "common/memory_wait.hpp"
 
 namespace eindb {
 namespace {
@@ -19,6 +24,10 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kPoll{5};
+// How long workers may take to end what was cancelled before the user hears of it.
+constexpr milliseconds kPatienceOfCancelled{1000};
+// Between two probes of a broken pair.
+constexpr milliseconds kProbePause{5000};
 // Each takes half of what a worker has left of its memory: with so many the last has a sixteenth.
 constexpr std::ptrdiff_t kMostStatements = 4;
 
@@ -73,34 +82,69 @@ class Cluster::Impl {
   Impl& operator=(const Impl&) = delete;
 
   std::vector<WorkerStatus> workers() const;
-  std::vector<WorkerStatus> wait_for_workers(milliseconds at_most) const;
+  std::vector<WorkerStatus> wait_for_workers(milliseconds at_most);
   std::vector<RankReport> run(const ClusterStatement& statement, const Cancellation& cancellation,
                               const OwnPart& own_part);
   ShardAccess& shards() { return shards_; }
+  const DamagedCopies& damaged_copies() const { return damaged_; }
   void begin(ClusterDatabase database);
   void drain(std::string_view address) const;
+  std::vector<ContentId> stored_contents(DataId worker) const;
+  void claim(std::int64_t database, const std::vector<std::int64_t>& former) const;
   bool coordinator_computes() const { return coordinator_computes_; }
+  std::vector<BrokenPair> broken_pairs() const;
 
  private:
   class Run;
 
-  void admit(const std::string& address, DataId data);
+  /// Whether data goes between a worker, or this process if it is null, and another.
+  struct Probe {
+    WorkerConnection* from;
+    WorkerConnection* to;
+  };
+
+  void examine(const std::vector<StatementWatch::LostPeer>& lost, const std::vector<WorkerConnection*>& ranks);
+  std::size_t position_of(const WorkerConnection& worker) const;
+  static DataId data_of(const WorkerConnection* worker);
+  void probe(const std::vector<Probe>& probes);
+  static std::vector<std::string> addresses_of(const std::vector<WorkerConnection*>& workers);
+  static std::vector<std::optional<Error>> errors_of(WorkerConnection::Request& request);
+  void note_probe(const WorkerConnection* from, const WorkerConnection* to, const std::optional<Error>& error);
+  void log_pair(const WorkerConnection* one, const WorkerConnection* other);
+  void note_joined(WorkerConnection& worker);
+  void share_memory(const std::string& pool);
+  void probe_until_end() noexcept;
+  std::vector<Probe> due_probes(const std::set<WorkerConnection*>& joined) const;
+  void admit(const std::string& address, const control::Welcome& welcome);
+  void require_history(const std::string& address, const control::Welcome& welcome);
   bool catch_up(WorkerConnection& worker);
+  ShardDecision decide(ShardTransaction transaction);
   WorkerConnection& connection_to(DataId data) const;
 
+  DamagedCopies damaged_;
   const ClusterContext context_;
   ExchangeFactory& exchanges_;
   NodeLog& log_;
   const bool coordinator_computes_;
   Turns turns_;
-  std::mutex admission_;  // guards the two that follow
+  std::mutex admission_;  // guards what follows, up to directories_
   bool has_begun_ = false;
+  ShardHistory history_;
+  std::optional<Error> refusal_;               // of the database's file, by all workers
   std::map<std::string, DataId> directories_;  // that were seen at each address
   std::mutex decisions_;                       // one asks at a time
   ShardDecider decider_;                       // do not change any more when connections are there
   ShardSettler settler_;
   RemoteShards::Connections connections_;
-  RemoteShards shards_{connections_};
+  RemoteShards shards_{connections_, damaged_, log_};
+  BrokenPairs pairs_;
+  Cancellation ending_;  // of probes
+  std::mutex sharing_;   // one tells of shares at a time
+  std::mutex probing_;   // guards what follows, up to the thread
+  std::condition_variable joins_;
+  std::set<WorkerConnection*> joined_;  // that nobody has probed since
+  bool ends_ = false;
+  std::thread prober_;  // unless all ranks always take part
 };
 
 // ---- A statement ---------------------------------------------------------------------------------------------------
@@ -126,8 +170,28 @@ class Cluster::Impl::Run {
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
+  std::vector<RankReport> run(const OwnPart& own_part) && {
+    try {
+      start();
+      take_part(own_part);
+      watch_.wait();
+      if (!watch_.has_failed()) return std::move(watch_).reports();
+      stop(RemoteError::of(watch_.failure()));
+    } catch (const std::exception&) {
+      stop(RemoteError::of(std::current_exception()));
+      throw;
+    }
+    std::rethrow_exception(watch_.failure());
+  }
+
+  const StatementWatch& watch() const { return watch_; }
+  /// By rank; null: this process.
+  const std::vector<WorkerConnection*>& connections() const { return connections_; }
+
+ private:
   // To all workers, as long as none is lost.
   void start() {
+    const CancellationScope scope(watch_.cancellation());
     const auto plan = encode_plan(statement_.plan, statement_.holders);
     const auto addresses = this->addresses();
     for (Rank rank = 0; rank < connections_.size() && !watch_.has_failed(); ++rank)
@@ -148,23 +212,11 @@ class Cluster::Impl::Run {
         throw;
       }
     } catch (const std::exception&) {
-      watch_.failed_here(own_rank_, RemoteError::of(std::current_exception()).error());
+      const auto failure = std::current_exception();
+      watch_.failed_here(own_rank_, RemoteError::of(failure).error(), lost_peer(failure));
     }
   }
 
-  std::vector<RankReport> finish() && {
-    try {
-      watch_.wait();
-      if (!watch_.has_failed()) return std::move(watch_).reports();
-      stop(RemoteError::of(watch_.failure()));
-    } catch (const Error&) {
-      stop(RemoteError::of(std::current_exception()));
-      throw;
-    }
-    std::rethrow_exception(watch_.failure());
-  }
-
- private:
   // The watch may abort the exchange for as long as this lives.
   class Aborted {
    public:
@@ -198,18 +250,19 @@ class Cluster::Impl::Run {
   }
 
   // Everywhere where it has not ended, and waits until it has: for a worker that says nothing of it only until it is
-  // lost.
+  // lost, and not for long once the statement was cancelled.
   void stop(const RemoteError& why) {
     for (std::size_t n = 0; n < connections_.size(); ++n) {
       const auto rank = static_cast<Rank>(n);
       if (rank == own_rank_ || watch_.has_ended(rank)) continue;
       try {
-        connections_[rank]->send(control::Stop{number_, why});
+        when_there_is_memory([&] { connections_[rank]->send(control::Stop{number_, why}); });
       } catch (const Error& error) {
         watch_.lost(rank, error);
       }
     }
-    watch_.wait_for_rest(kMissedHeartbeats * cluster_.context_.heartbeat);
+    const auto patience = kMissedHeartbeats * cluster_.context_.heartbeat;
+    watch_.wait_for_rest(patience, std::min<milliseconds>(patience, kPatienceOfCancelled));
   }
 
   Impl& cluster_;
@@ -224,16 +277,172 @@ std::vector<RankReport> Cluster::Impl::run(const ClusterStatement& statement, co
                                            const OwnPart& own_part) {
   const Turn turn(turns_, cancellation);
   Run run(*this, statement, cancellation);
-  run.start();
-  run.take_part(own_part);
-  return std::move(run).finish();
+  try {
+    return std::move(run).run(own_part);
+  } catch (const Error& error) {
+    const CancellationScope scope(cancellation);
+    if (error.kind() == ErrorKind::WorkerLost) examine(run.watch().lost_peers(), run.connections());
+    throw;
+  }
 }
+
+// ---- Pairs of workers that do not reach each other -----------------------------------------------------------------
+
+// Two of these have not reached each other: as that may not be all, all are asked.
+void Cluster::Impl::examine(const std::vector<StatementWatch::LostPeer>& lost,
+                            const std::vector<WorkerConnection*>& ranks) {
+  if (lost.empty()) return;
+  const auto data = [&](Rank rank) { return data_of(ranks[rank]); };
+  for (const auto& [rank, peer, reason] : lost)
+    if (peer.is_silent && rank != peer.peer && pairs_.note_failure(data(rank), data(peer.peer), reason))
+      log_pair(ranks[rank], ranks[peer.peer]);
+  std::vector<Probe> probes;
+  for (const auto& first : connections_) {
+    if (std::find(ranks.begin(), ranks.end(), first.get()) == ranks.end()) continue;
+    probes.push_back({nullptr, first.get()});
+    for (auto* second : ranks)
+      if (second != nullptr && position_of(*first) < position_of(*second)) probes.push_back({second, first.get()});
+  }
+  probe(probes);
+}
+
+// Of two workers the one with the higher position connects to the other, as the ranks of a statement do.
+std::size_t Cluster::Impl::position_of(const WorkerConnection& worker) const {
+  const auto found = std::find_if(connections_.begin(), connections_.end(),
+                                  [&](const auto& connection) { return connection.get() == &worker; });
+  return static_cast<std::size_t>(found - connections_.begin());
+}
+
+DataId Cluster::Impl::data_of(const WorkerConnection* worker) { return worker == nullptr ? DataId{} : worker->data(); }
+
+// All at a time. What cannot be found out, as a worker is lost, stays as it was.
+void Cluster::Impl::probe(const std::vector<Probe>& probes) {
+  std::map<WorkerConnection*, std::vector<WorkerConnection*>> targets;
+  for (const auto& [from, to] : probes) targets[from].push_back(to);
+  std::map<WorkerConnection*, WorkerConnection::Request> requests;
+  for (const auto& [from, to] : targets) {
+    if (from == nullptr) continue;
+    try {
+      requests.emplace(from, from->request([&, &to = to](std::uint64_t request) {
+        return control::Probe{request, addresses_of(to)};
+      }));
+    } catch (const Error&) {
+    }
+  }
+  for (const auto& [from, to] : targets) {
+    try {
+      std::vector<std::optional<Error>> errors;
+      if (from == nullptr) errors = exchanges_.probe(addresses_of(to));
+      else if (const auto request = requests.find(from); request != requests.end()) errors = errors_of(request->second);
+      for (std::size_t n = 0; n < std::min(errors.size(), to.size()); ++n) note_probe(from, to[n], errors[n]);
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::Cancelled) throw;
+    }
+  }
+}
+
+std::vector<std::string> Cluster::Impl::addresses_of(const std::vector<WorkerConnection*>& workers) {
+  std::vector<std::string> addresses;
+  for (const auto* worker : workers) addresses.push_back(worker->data_address());
+  return addresses;
+}
+
+std::vector<std::optional<Error>> Cluster::Impl::errors_of(WorkerConnection::Request& request) {
+  std::vector<std::optional<Error>> errors;
+  for (const auto& error : request.get<control::Probed>().errors)
+    errors.push_back(error ? std::optional(error->error()) : std::nullopt);
+  return errors;
+}
+
+// Of one that is lost, or ends, others do not say more than that.
+void Cluster::Impl::note_probe(const WorkerConnection* from, const WorkerConnection* to,
+                               const std::optional<Error>& error) {
+  const auto is_there = [](const WorkerConnection* worker) {
+    return worker == nullptr || worker->status().state == WorkerState::Up;
+  };
+  if (error && (!is_there(from) || !is_there(to))) return;
+  if (pairs_.note_probe(data_of(from), data_of(to), error)) log_pair(from, to);
+}
+
+void Cluster::Impl::log_pair(const WorkerConnection* one, const WorkerConnection* other) {
+  const auto name = [](const WorkerConnection* worker) {
+    return worker == nullptr ? "coordinator" : worker->address();
+  };
+  for (const auto& pair : pairs_.all())
+    if ((pair.one == data_of(one) && pair.other == data_of(other)) ||
+        (pair.one == data_of(other) && pair.other == data_of(one)))
+      return log_.write(NodeLog::Level::Warning, "no data between workers", name(one),
+                        name(other) + ": " + pair.reason + "; statements leave one of them out. Name workers in " +
+                            "--workers by addresses at which they reach each other, and open their ports between them");
+  log_.write(NodeLog::Level::Info, "data between workers again", name(one), name(other));
+}
+
+void Cluster::Impl::note_joined(WorkerConnection& worker) {
+  share_memory(worker.memory_pool());
+  pairs_.forget(worker.data());
+  const std::lock_guard lock(probing_);
+  joined_.insert(&worker);
+  joins_.notify_all();
+}
+
+// Who is lost keeps its part, and comes back to it.
+void Cluster::Impl::share_memory(const std::string& pool) {
+  if (pool.empty()) return;
+  const std::lock_guard lock(sharing_);
+  std::vector<WorkerConnection*> sharers;
+  for (const auto& connection : connections_)
+    if (connection->memory_pool() == pool) sharers.push_back(connection.get());
+  for (auto* sharer : sharers) sharer->share_memory_among(static_cast<std::uint32_t>(sharers.size()));
+}
+
+// Of workers that join with all others, and of broken pairs now and then.
+void Cluster::Impl::probe_until_end() noexcept {
+  const CancellationScope scope(ending_);
+  std::unique_lock lock(probing_);
+  while (!ends_) {
+    joins_.wait_for(lock, kProbePause, [this] { return ends_ || !joined_.empty(); });
+    const auto joined = std::exchange(joined_, {});
+    lock.unlock();
+    try {
+      probe(due_probes(joined));
+    } catch (const std::exception&) {  // it ends, or is tried again
+    }
+    lock.lock();
+  }
+}
+
+std::vector<Cluster::Impl::Probe> Cluster::Impl::due_probes(const std::set<WorkerConnection*>& joined) const {
+  const auto broken = pairs_.all();
+  const auto is_broken = [&](const WorkerConnection* one, const WorkerConnection* other) {
+    return std::any_of(broken.begin(), broken.end(), [&](const BrokenPair& pair) {
+      return (pair.one == data_of(one) && pair.other == data_of(other)) ||
+             (pair.one == data_of(other) && pair.other == data_of(one));
+    });
+  };
+  std::vector<WorkerConnection*> up;
+  for (const auto& connection : connections_)
+    if (connection->status().state == WorkerState::Up) up.push_back(connection.get());
+  std::vector<Probe> probes;
+  for (std::size_t later = 0; later < up.size(); ++later) {
+    if (is_broken(nullptr, up[later])) probes.push_back({nullptr, up[later]});
+    for (std::size_t n = 0; n < later; ++n)
+      if (joined.contains(up[n]) || joined.contains(up[later]) || is_broken(up[n], up[later]))
+        probes.push_back({up[later], up[n]});
+  }
+  return probes;
+}
+
+std::vector<BrokenPair> Cluster::Impl::broken_pairs() const { return pairs_.all(); }
 
 // ---- Membership ----------------------------------------------------------------------------------------------------
 
 Cluster::Impl::Impl(ClusterOptions options, Connector& connector, ExchangeFactory& exchanges, NodeLog& log)
-    : context_{connector, log, options.heartbeat,
-               [this](const std::string& address, DataId data) { admit(address, data); },
+    : context_{connector,
+               log,
+               damaged_,
+               options.heartbeat,
+               [this](const std::string& address, const control::Welcome& welcome) { admit(address, welcome); },
+               [this](WorkerConnection& worker) { note_joined(worker); },
                [this](WorkerConnection& worker) { return catch_up(worker); }},
       exchanges_(exchanges),
       log_(log),
@@ -246,6 +455,13 @@ Cluster::Impl::Impl(ClusterOptions options, Connector& connector, ExchangeFactor
 
 // The thread of each connection may be at any of the others, when its worker has just joined.
 Cluster::Impl::~Impl() {
+  {
+    const std::lock_guard lock(probing_);
+    ends_ = true;
+    joins_.notify_all();
+  }
+  ending_.request();
+  if (prober_.joinable()) prober_.join();
   for (const auto& connection : connections_) connection->close();
   for (const auto& connection : connections_) connection->wait_until_closed();
 }
@@ -255,16 +471,20 @@ void Cluster::Impl::begin(ClusterDatabase database) {
   if (std::exchange(has_begun_, true)) return;
   decider_ = std::move(database.decider);
   settler_ = std::move(database.settler);
+  history_ = std::move(database.history);
   std::map<std::string, DataId> known;
   for (const auto& [data, address] : database.known) known[address] = data;
   // Where no worker is any more, its directory may have moved.
   for (const auto& connection : connections_)
     if (const auto found = known.find(connection->address()); found != known.end()) directories_.insert(*found);
-  for (const auto& connection : connections_) connection->start(database.identity, known[connection->address()]);
+  for (const auto& connection : connections_)
+    connection->start(database.identity, database.former, known[connection->address()]);
+  if (!coordinator_computes_) prober_ = std::thread([this] { probe_until_end(); });
 }
 
 // What a tensor's rows say of a worker is said of its data directory.
-void Cluster::Impl::admit(const std::string& address, DataId data) {
+void Cluster::Impl::admit(const std::string& address, const control::Welcome& welcome) {
+  const auto data = welcome.data;
   const std::lock_guard lock(admission_);
   for (const auto& [other, known] : directories_) {
     if (other != address && known == data)
@@ -274,25 +494,59 @@ void Cluster::Impl::admit(const std::string& address, DataId data) {
       throw Error(ErrorKind::Value, "its data directory is not the one that was there before", std::nullopt,
                   "start it with the --data that it had, or under another address");
   }
+  require_history(address, welcome);
   directories_[address] = data;
 }
 
+// With the admission. One worker that has gone on without this file tells that tiles may be gone at all of them.
+void Cluster::Impl::require_history(const std::string& address, const control::Welcome& welcome) {
+  if (refusal_) throw Error(*refusal_);
+  if (!history_ || history_(welcome.epoch)) return;
+  refusal_ = Error(ErrorKind::Conflict,
+                   "the workers' tiles belong to another state of the database than this file is: worker " + address +
+                       " has served a later one (epoch " + std::to_string(welcome.epoch.number) +
+                       "), of which this file, an older copy, knows nothing",
+                   std::nullopt, "use the file that was used last; or, if it is gone, take its place: eindb take-over");
+  for (const auto& connection : connections_) connection->close(refusal_->message() + ": " + refusal_->hint());
+  throw Error(*refusal_);
+}
+
+// While somebody is asked about a decision no worker is waited for: one that hangs keeps nobody else from being told.
 bool Cluster::Impl::catch_up(WorkerConnection& worker) {
   if (!decider_) return true;
-  const std::lock_guard lock(decisions_);
   try {
     const auto ask = [](std::uint64_t request) { return control::AskUndecided{request}; };
     const ShardWorker place{worker.data(), worker.address()};
     for (const auto transaction : worker.ask<control::Undecided>(ask).transactions) {
-      const auto decision = decider_(transaction);
+      const auto decision = decide(transaction);
       if (!decision.committed) shards_.abort(place, transaction);
-      else if (!shards_.commit(place, transaction, decision.kept)) return false;
+      else if (shards_.advance(place, decision.epoch); !shards_.commit(place, transaction, decision.kept)) return false;
     }
+    const std::lock_guard lock(decisions_);
     return settler_(shards_);
   } catch (const std::exception& error) {
     log_.write(NodeLog::Level::Warning, "transactions without an end", worker.address(), error.what());
     return false;
   }
+}
+
+ShardDecision Cluster::Impl::decide(ShardTransaction transaction) {
+  const std::lock_guard lock(decisions_);
+  return decider_(transaction);
+}
+
+void Cluster::Impl::claim(std::int64_t database, const std::vector<std::int64_t>& former) const {
+  for (const auto& connection : connections_) {
+    if (!connection->is_up()) continue;
+    connection->ask<control::Acknowledged>([&](std::uint64_t request) {
+      return control::Claim{request, database, former};
+    });
+  }
+}
+
+std::vector<ContentId> Cluster::Impl::stored_contents(DataId worker) const {
+  const auto ask = [](std::uint64_t request) { return control::AskContents{request}; };
+  return connection_to(worker).ask<control::ContentList>(ask).contents;
 }
 
 WorkerConnection& Cluster::Impl::connection_to(DataId data) const {
@@ -302,12 +556,21 @@ WorkerConnection& Cluster::Impl::connection_to(DataId data) const {
 std::vector<WorkerStatus> Cluster::Impl::workers() const {
   std::vector<WorkerStatus> statuses;
   for (const auto& connection : connections_) statuses.push_back(connection->status());
+  std::map<DataId, std::string> names{{DataId{}, "the coordinator"}};
+  for (const auto& status : statuses) names.emplace(status.data, status.address);
+  for (const auto& pair : pairs_.all())
+    for (auto& status : statuses)
+      if (status.state == WorkerState::Up && (status.data == pair.one || status.data == pair.other))
+        status.reason += (status.reason.empty() ? "no data between it and " : "; and ") +
+                         names[status.data == pair.one ? pair.other : pair.one] + ": " + pair.reason;
   return statuses;
 }
 
-std::vector<WorkerStatus> Cluster::Impl::wait_for_workers(milliseconds at_most) const {
+std::vector<WorkerStatus> Cluster::Impl::wait_for_workers(milliseconds at_most) {
   const auto end = std::chrono::steady_clock::now() + at_most;
   for (const auto& connection : connections_) connection->wait_for_attempt(end);
+  const std::lock_guard lock(admission_);
+  if (refusal_) throw Error(*refusal_);
   return workers();
 }
 
@@ -328,8 +591,12 @@ std::vector<RankReport> Cluster::run(const ClusterStatement& statement, const Ca
   return impl_->run(statement, cancellation, own_part);
 }
 std::shared_ptr<ShardAccess> Cluster::shards() { return {impl_, &impl_->shards()}; }
+void Cluster::claim(std::int64_t database, const std::vector<std::int64_t>& former) { impl_->claim(database, former); }
+std::vector<ContentId> Cluster::stored_contents(DataId worker) { return impl_->stored_contents(worker); }
+const DamagedCopies& Cluster::damaged_copies() const { return impl_->damaged_copies(); }
 void Cluster::begin(ClusterDatabase database) { impl_->begin(std::move(database)); }
 bool Cluster::coordinator_computes() const { return impl_->coordinator_computes(); }
+std::vector<BrokenPair> Cluster::broken_pairs() const { return impl_->broken_pairs(); }
 void Cluster::drain(std::string_view address) { impl_->drain(address); }
 
 }  // namespace eindb

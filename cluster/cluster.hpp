@@ -11,8 +11,10 @@
 #include <string_view>
 #include <vector>
 
+#include "cluster/broken_pairs.hpp"
 #include "cluster/connector.hpp"
 #include "cluster/control_message.hpp"
+#include "cluster/damaged_copies.hpp"
 #include "cluster/exchange_factory.hpp"
 #include "cluster/node_log.hpp"
 #include "common/cancellation.hpp"
@@ -26,6 +28,7 @@ namespace eindb {
 enum class WorkerState : std::uint8_t {
   Joining,   ///< never reached yet
   Up,        ///< runs statements
+  Unwell,    ///< it is there, and its disk does not answer: left out until that does again
   Draining,  ///< finishes what runs and takes nothing new; contents can still be read
   Lost,      ///< cannot be reached, or is not the one that it was; tried again all the time
 };
@@ -36,16 +39,20 @@ std::string_view name_of(WorkerState state);
 struct WorkerStatus {
   std::string address;  ///< as in --workers
   WorkerState state = WorkerState::Joining;
-  std::string reason;                  ///< why it is not up
+  std::string reason;                  ///< why it is not up; of one that is, whom it does not exchange data with
   std::chrono::milliseconds since{0};  ///< it is in this state for so long
   // What it said when it joined last:
   DataId data{};        ///< 0: it never did
   std::string program;  ///< its version
   std::uint32_t threads = 0;
   std::int64_t memory_limit = 0;
+  ShardEpoch epoch;  ///< of the database, as it was told last
   // And with its last heartbeat:
   WorkerLoad load;
   std::chrono::milliseconds heartbeat_age{0};
+
+  /// Takes no new tiles: its disk has no room for any.
+  bool is_full() const { return state == WorkerState::Up && load.bytes_free == 0; }
 };
 
 struct ClusterOptions {
@@ -65,13 +72,21 @@ using ShardDecider = std::function<ShardDecision(ShardTransaction)>;
 /// Called as the decider.
 using ShardSettler = std::function<bool(ShardAccess& shards)>;
 
+/// Whether the database's file has been at the epoch: ShardLog::knows(). Called by threads of the cluster, one at a
+/// time.
+using ShardHistory = std::function<bool(const ShardEpoch& epoch)>;
+
 /// The database whose tensors lie at the workers.
 struct ClusterDatabase {
   std::int64_t identity = 0;  ///< ShardLog::database_identity(): workers that belong to another refuse; 0: none yet
-  std::vector<ShardWorker> known;  ///< the data directories that were seen before, and where
+  std::vector<std::int64_t> former = {};  ///< ShardLog::former_identities()
+  std::vector<ShardWorker> known = {};    ///< the data directories that were seen before, and where
   /// Both or none. Without them workers that have missed something do not hear of it when they join again.
-  ShardDecider decider;
-  ShardSettler settler;
+  ShardDecider decider = nullptr;
+  ShardSettler settler = nullptr;
+  /// A worker that has served a later state of the database, or another file that was copied from it, does not join,
+  /// and no other stays: the file's tiles may be gone. Absent: that is not looked at.
+  ShardHistory history = nullptr;
 };
 
 /// A statement to be run by a cluster. What is referred to outlives the run.
@@ -98,7 +113,7 @@ using OwnPart = std::function<DistributedProfile(Exchange&, const Cancellation&)
 ///
 /// A worker that does not answer for kMissedHeartbeats is lost: statements that it took part in end with
 /// Error{WorkerLost}, which names it, at all ranks. It is tried again until it comes back, which it can only with the
-/// data directory that it had.
+/// data directory that it had. One that says that its disk hangs is treated alike, until it says that the disk answers.
 class Cluster {
  public:
   /// Connector, exchanges and log outlive it. Error{Value} if an address stands there twice.
@@ -119,18 +134,31 @@ class Cluster {
   /// After begin(): waits until all workers have joined, or failed to, at most so long; gives workers().
   std::vector<WorkerStatus> wait_for_workers(std::chrono::milliseconds at_most);
 
+  /// Of the workers that are there, those between which no data goes, by their data directories; DataId{} in place of
+  /// the coordinator. No statement is to have both.
+  std::vector<BrokenPair> broken_pairs() const;
+
   /// Runs the statement: workers their ranks, and the caller's thread that of the coordinator, by `own_part`, which
   /// gives its profile. Only so many run at a time as have enough of the workers' memory; others wait. Gives the
   /// reports of all ranks; `stored` of those that hold tiles of results to be stored.
   ///
   /// Throws what failed first, when all ranks have ended or were told to: Error{WorkerLost} that names the worker,
-  /// which is lost or, as workers() knows by then, being drained; Error{Cancelled} if `cancellation` asks for it.
+  /// which is lost or, as workers() knows by then, being drained; or two that do not reach each other, which
+  /// broken_pairs() knows by then, unless a probe says that they do; Error{Cancelled} if `cancellation` asks for it.
   /// Nothing was committed then; the transaction of `results` is the caller's to abort.
   std::vector<RankReport> run(const ClusterStatement& statement, const Cancellation& cancellation,
                               const OwnPart& own_part);
 
   /// The contents of sharded tensors at the workers; what the sessions' ShardedContents get.
   std::shared_ptr<ShardAccess> shards();
+
+  /// All that the worker has. Errors as of ShardAccess.
+  std::vector<ContentId> stored_contents(DataId worker);
+  /// The database has another identity from now on, and had these before: workers that are up serve that one.
+  /// Error{Value} if one belongs to none of them, Error{WorkerLost}.
+  void claim(std::int64_t database, const std::vector<std::int64_t>& former);
+  /// The damaged copies of tiles that statements have met.
+  const DamagedCopies& damaged_copies() const;
 
   /// Asks a worker to finish what runs and leave. Error{UnknownName} if there is none at this address,
   /// Error{WorkerLost} if it cannot be reached.

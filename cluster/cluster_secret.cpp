@@ -1,8 +1,7 @@
 #include "cluster/cluster_secret.hpp"
 
-#include <fstream>
-
 #include "common/error.hpp"
+#include "common/file_stream.hpp"
 #include "security/private_file.hpp"
 
 namespace eindb {
@@ -20,7 +19,7 @@ ClusterSecret::ClusterSecret(std::string_view text)
 
 ClusterSecret ClusterSecret::from_file(const std::string& path) {
   check_private_file(path, "secret");
-  std::ifstream file(path);
+  FileStream file(path);
   std::string line;
   if (!std::getline(file, line) && !file.eof()) throw Error(ErrorKind::Io, "cannot read the secret '" + path + "'");
   if (!line.empty() && line.back() == '\r') line.pop_back();

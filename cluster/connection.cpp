@@ -42,6 +42,12 @@ Connection::Wait Connection::greet() {
   return wait;
 }
 
+std::optional<std::byte> Connection::first_byte() const {
+  std::byte first{};
+  if (::recv(socket_.get(), &first, 1, MSG_DONTWAIT | MSG_PEEK) != 1) return std::nullopt;
+  return first;
+}
+
 void Connection::authenticate(const ConnectionKeys& keys) {
   sealer_.emplace(keys.sending);
   opener_.emplace(keys.receiving);
@@ -53,13 +59,17 @@ void Connection::authenticate(const ConnectionKeys& keys) {
 SocketProgress Connection::read_socket(std::span<std::byte> to) {
   if (!tls_) return read_plain(to);
   const auto progress = tls_->read(to);
+  bytes_received_ += progress.bytes;
   if (progress.wait == Wait::Never) fail_tls("has ended");
   return progress;
 }
 
 SocketProgress Connection::read_plain(std::span<std::byte> to) {
   const auto count = ::recv(socket(), to.data(), to.size(), MSG_DONTWAIT);
-  if (count > 0) return {.bytes = static_cast<std::size_t>(count)};
+  if (count > 0) {
+    bytes_received_ += static_cast<std::uint64_t>(count);
+    return {.bytes = static_cast<std::size_t>(count)};
+  }
   if (count < 0 && would_block(errno)) return {.wait = Wait::Readable};
   fail(count == 0 ? "has ended" : "is broken: " + std::system_category().message(errno));
 }
@@ -80,6 +90,7 @@ SocketProgress Connection::read(std::span<std::byte> to) {
   if (result < 0 && would_block(errno)) return {.wait = Wait::Readable};
   if (result <= 0) fail(result == 0 ? "has ended" : "is broken: " + std::system_category().message(errno));
   const auto count = static_cast<std::size_t>(result);
+  bytes_received_ += count;
   ahead_begin_ = 0;
   ahead_end_ = count - std::min(count, to.size());
   return {.bytes = count - ahead_end_};

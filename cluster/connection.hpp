@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "cluster/file_descriptor.hpp"
 #include "cluster/frame.hpp"
 #include "cluster/handshake.hpp"
+#include "common/file_descriptor.hpp"
 #include "security/tls_stream.hpp"
 
 namespace eindb {
@@ -27,13 +27,16 @@ class Connection {
   /// `peer`: for messages, "10.0.0.3:7700".
   Connection(FileDescriptor socket, std::string peer);
 
-  int socket() const { return socket_.number(); }
+  int socket() const { return socket_.get(); }
   const std::string& peer() const { return peer_; }
   void rename_peer(std::string peer) { peer_ = std::move(peer); }
 
   /// From now on all goes through TLS, which begins with greet(). `context` outlives the connection.
-  void begin_tls(const TlsContext& context, TlsSide side) { tls_.emplace(socket_.number(), context, side); }
+  void begin_tls(const TlsContext& context, TlsSide side) { tls_.emplace(socket_.get(), context, side); }
   Wait greet();
+  /// The first byte that has come, which stays to be read; nullopt: none yet, or the connection has ended. Before
+  /// begin_tls().
+  std::optional<std::byte> first_byte() const;
   /// Empty without TLS.
   std::string channel_binding() const { return tls_ ? tls_->channel_binding() : std::string(); }
 
@@ -69,6 +72,8 @@ class Connection {
   Wait fetch_payload(std::span<std::byte> to);
   /// The next frame's turn; all its payload has been fetched.
   void finish_frame();
+  /// All that has come: who waits sees by it whether anything does.
+  std::uint64_t bytes_received() const { return bytes_received_; }
 
  private:
   static constexpr std::size_t kMostStaged = std::size_t{64} << 10U;
@@ -102,6 +107,7 @@ class Connection {
   std::array<std::byte, kFrameHeaderBytes + kMostFrameHead> header_{};
   std::size_t header_received_ = 0;
   std::size_t payload_received_ = 0;
+  std::uint64_t bytes_received_ = 0;
   std::optional<FrameHeader> frame_;
 };
 

@@ -12,7 +12,8 @@ ConnectionTask::ConnectionTask(NodeTasks& tasks, std::unique_ptr<Connection> con
     : tasks_(tasks),
       connection_(std::move(connection)),
       waiter_(std::in_place, tasks.io, connection_->socket()),
-      timer_(std::in_place, tasks.io) {}
+      timer_(std::in_place, tasks.io),
+      pause_(std::in_place, tasks.io) {}
 
 void ConnectionTask::start() {
   tasks_.alive.insert(shared_from_this());
@@ -51,6 +52,13 @@ void ConnectionTask::step_soon() {
   });
 }
 
+void ConnectionTask::step_after(std::chrono::milliseconds time) {
+  pause_->expires_after(time);
+  pause_->async_wait([self = shared_from_this()](const error_code& error) {
+    if (!error && !self->is_over()) self->guarded_step();
+  });
+}
+
 void ConnectionTask::expire_after(std::chrono::milliseconds time, std::string late) {
   timer_->expires_after(time);
   timer_->async_wait([self = shared_from_this(), late = std::move(late)](const error_code& error) {
@@ -62,6 +70,7 @@ std::unique_ptr<Connection> ConnectionTask::give_away() {
   waiter_->release();
   waiter_.reset();
   timer_.reset();
+  pause_.reset();
   tasks_.alive.erase(shared_from_this());
   return std::move(connection_);
 }

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "cluster/connection.hpp"
+#include "cluster/message_memory.hpp"
 #include "common/error.hpp"
 
 namespace eindb {
@@ -22,7 +23,8 @@ class ConnectionTask;
 struct NodeTasks {
   boost::asio::io_context io{1};
   std::set<std::shared_ptr<ConnectionTask>> alive;
-  std::function<void(std::string_view)> log;  ///< any thread
+  std::function<void(std::string_view)> log;                                    ///< any thread
+  std::shared_ptr<MessageMemory> messages = std::make_shared<MessageMemory>();  ///< any thread
 };
 
 /// Something that goes on with a connection whenever its socket is ready. All is called in the thread of the node. Made
@@ -53,6 +55,8 @@ class ConnectionTask : public std::enable_shared_from_this<ConnectionTask> {
   void step_when(Wait wait);
   /// step() is called soon.
   void step_soon();
+  /// step() is called after that time.
+  void step_after(std::chrono::milliseconds time);
   /// failed() is called then, with what `late` says.
   void expire_after(std::chrono::milliseconds time, std::string late);
   void expire_never() { timer_->cancel(); }
@@ -68,6 +72,7 @@ class ConnectionTask : public std::enable_shared_from_this<ConnectionTask> {
   // Present until it is over: they must not outlive the node.
   std::optional<boost::asio::posix::stream_descriptor> waiter_;
   std::optional<boost::asio::steady_timer> timer_;
+  std::optional<boost::asio::steady_timer> pause_;
   bool waits_for_reading_ = false;
   bool waits_for_writing_ = false;
 };

@@ -4,22 +4,21 @@
 #include <utility>
 
 #include "cluster/control_message.hpp"
+#include "common/caught_error.hpp"
+#include "common/memory_wait.hpp"
 
 namespace eindb {
-namespace {
 
 std::string in_seconds(std::chrono::milliseconds time) {
   const auto tenths = (time.count() + 50) / 100;
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
 }
 
-}  // namespace
-
 ControlLink::ControlLink(std::unique_ptr<Channel> channel, std::chrono::milliseconds heartbeat, ControlLinkUser& user)
     : channel_(std::move(channel)), heartbeat_(heartbeat), user_(user) {}
 
 ControlLink::~ControlLink() {
-  close(Error(ErrorKind::WorkerLost, "the connection was closed"));
+  close(when_there_is_memory([] { return Error(ErrorKind::WorkerLost, "the connection was closed"); }));
   if (listener_.joinable()) listener_.join();
   if (signs_.joinable()) signs_.join();
 }
@@ -29,8 +28,8 @@ void ControlLink::start() {
     const std::lock_guard lock(mutex_);
     heard_ = Clock::now();
   }
-  listener_ = std::thread([this] { listen(); });
   signs_ = std::thread([this] { give_signs_of_life(); });
+  listener_ = std::thread([this] { listen(); });  // last: where there is none, nothing is received
 }
 
 void ControlLink::send(std::span<const std::byte> message) { channel_->send(message); }
@@ -38,7 +37,7 @@ void ControlLink::send(std::span<const std::byte> message) { channel_->send(mess
 void ControlLink::close(const Error& why) noexcept {
   {
     const std::lock_guard lock(mutex_);
-    if (!why_) why_ = why;
+    if (!why_) when_there_is_memory([&] { why_ = why; });
     closed_ = true;
   }
   closing_.notify_all();
@@ -66,14 +65,13 @@ void ControlLink::give_signs_of_life() noexcept {
 }
 
 void ControlLink::listen() noexcept {
-  Error why(ErrorKind::WorkerLost, "the connection was closed");
+  std::exception_ptr end;
   try {
     listen_until_error();
-  } catch (const Error& error) {
-    why = reason_of(error);
-  } catch (const std::exception& error) {
-    why = Error(ErrorKind::Internal, error.what());
+  } catch (...) {
+    end = std::current_exception();
   }
+  const auto why = when_there_is_memory([&] { return reason_of(end); });
   close(why);
   user_.end(why);
 }
@@ -96,9 +94,14 @@ void ControlLink::listen_until_error() {
 }
 
 // Whoever closed the channel here knows why better than the channel does.
-Error ControlLink::reason_of(const Error& error) const {
+Error ControlLink::reason_of(const std::exception_ptr& end) const {
   const std::lock_guard lock(mutex_);
-  return why_.value_or(error);
+  if (why_) return *why_;
+  try {
+    std::rethrow_exception(end);
+  } catch (...) {
+    return caught_error("what a node has sent");
+  }
 }
 
 std::vector<std::byte> receive_first(Channel& channel, std::chrono::milliseconds timeout) {

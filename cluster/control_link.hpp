@@ -3,6 +3,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -58,7 +59,7 @@ class ControlLink {
   void give_signs_of_life() noexcept;
   void listen() noexcept;
   void listen_until_error();
-  Error reason_of(const Error& error) const;
+  Error reason_of(const std::exception_ptr& end) const;
 
   const std::unique_ptr<Channel> channel_;
   const std::chrono::milliseconds heartbeat_;
@@ -71,6 +72,9 @@ class ControlLink {
   std::thread signs_;
   std::thread listener_;
 };
+
+/// "3.2 s", for messages.
+std::string in_seconds(std::chrono::milliseconds time);
 
 /// The first message of a peer. Error{WorkerLost} if it does not come in time.
 std::vector<std::byte> receive_first(Channel& channel, std::chrono::milliseconds timeout);

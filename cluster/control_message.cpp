@@ -3,6 +3,8 @@
 #include "cluster/control_message.hpp"
 
 #include "cluster/message_fields.hpp"
+#include "common/caught_error.hpp"
+#include "common/memory_wait.hpp"
 
 namespace eindb {
 
@@ -61,16 +63,18 @@ std::uint32_t version_in(std::span<const std::byte> bytes) {
 
 }  // namespace
 
+RemoteError RemoteError::of(const Error& error) {
+  return when_there_is_memory([&] { return RemoteError{error.kind(), error.message(), error.hint()}; });
+}
+
 RemoteError RemoteError::of(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const Error& known) {
-    return {known.kind(), known.message(), known.hint()};
-  } catch (const std::bad_alloc&) {
-    return {ErrorKind::MemoryLimit, "the machine has no memory left", ""};
-  } catch (const std::exception& other) {
-    return {ErrorKind::Internal, other.what(), ""};
-  }
+  return when_there_is_memory([&] {
+    try {
+      std::rethrow_exception(error);
+    } catch (...) {
+      return of(caught_error("this request"));
+    }
+  });
 }
 
 std::vector<std::byte> encode(const ToWorker& message) { return encode_message(message); }
@@ -89,6 +93,12 @@ control::Welcome decode_welcome(std::span<const std::byte> bytes) {
     throw std::get<control::Refusal>(decode_to_coordinator(bytes)).error.error();
   check_version(version_in(bytes), "the worker");
   return std::get<control::Welcome>(decode_to_coordinator(bytes));
+}
+
+std::size_t control::bytes_of(const Put& put) {
+  std::size_t bytes = 0;
+  for (const auto& content : put.contents) bytes += content.bytes.size();
+  return bytes;
 }
 
 }  // namespace eindb

@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "cluster/peer_lost.hpp"
 #include "common/error.hpp"
 #include "executor/distributed_profile.hpp"
 #include "storage/shard_numbers.hpp"
@@ -21,10 +22,13 @@ namespace eindb {
 
 /// Raised with every change of what messages mean or of the format of plans: nodes of different versions refuse each
 /// other, because a plan means the same on all of them or nothing.
-inline constexpr std::uint32_t kControlVersion = 2;
+inline constexpr std::uint32_t kControlVersion = 5;
 
 /// Who hears nothing for so many heartbeats takes the other for lost.
 inline constexpr int kMissedHeartbeats = 3;
+
+/// Contents on their way to one worker that it has not stored yet.
+inline constexpr std::size_t kMostWaitingBytes = std::size_t{64} << 20U;
 
 /// An Error on its way to another node; places in the statement's text stay behind.
 struct RemoteError {
@@ -32,6 +36,8 @@ struct RemoteError {
   std::string message;
   std::string hint;
 
+  /// Waits for the memory that it takes: who has asked is told whatever happens.
+  static RemoteError of(const Error& error);
   static RemoteError of(const std::exception_ptr& error);
   Error error() const { return {kind, message, std::nullopt, hint}; }
 
@@ -46,13 +52,16 @@ struct WorkerLoad {
   std::int64_t memory_used = 0;  ///< by them
   std::int64_t tiles_stored = 0;
   std::int64_t bytes_stored = 0;
+  std::int64_t bytes_free = 0;  ///< of tiles that it has room for, about; 0: its disk is full
   std::int64_t bytes_sent = 0;  ///< by the exchanges of statements, since the worker began
   std::int64_t bytes_received = 0;
+  std::chrono::milliseconds disk_silence{0};  ///< its disk hangs for so long; 0: it answers
+  std::uint32_t orphans = 0;                  ///< transactions that wait for the word of a coordinator that is gone
 
   friend bool operator==(const WorkerLoad&, const WorkerLoad&) = default;
   static auto fields(auto& self) {
     return std::tie(self.draining, self.statements, self.memory_used, self.tiles_stored, self.bytes_stored,
-                    self.bytes_sent, self.bytes_received);
+                    self.bytes_free, self.bytes_sent, self.bytes_received, self.disk_silence, self.orphans);
   }
 };
 
@@ -95,9 +104,10 @@ struct Hello {
   std::uint32_t version = kControlVersion;
   std::int64_t database = 0;  ///< its identity (ShardLog); 0: it has none yet
   std::chrono::milliseconds heartbeat{0};
+  std::vector<std::int64_t> former = {};  ///< identities that the database had before
 
   friend bool operator==(const Hello&, const Hello&) = default;
-  static auto fields(auto& self) { return std::tie(self.version, self.database, self.heartbeat); }
+  static auto fields(auto& self) { return std::tie(self.version, self.database, self.heartbeat, self.former); }
 };
 
 /// W to C.
@@ -108,10 +118,14 @@ struct Welcome {
   std::string data_address;  ///< as of ExchangeFactory::address()
   std::uint32_t threads = 1;
   std::int64_t memory_limit = 0;  ///< of all statements together
+  ShardEpoch epoch = {};          ///< that it was told of last
+  std::int64_t bytes_free = 0;    ///< as of WorkerLoad
+  std::string memory_pool = {};   ///< as of WorkerOptions
 
   friend bool operator==(const Welcome&, const Welcome&) = default;
   static auto fields(auto& self) {
-    return std::tie(self.version, self.program, self.data, self.data_address, self.threads, self.memory_limit);
+    return std::tie(self.version, self.program, self.data, self.data_address, self.threads, self.memory_limit,
+                    self.epoch, self.bytes_free, self.memory_pool);
   }
 };
 
@@ -161,8 +175,11 @@ struct Run {
 struct Done {
   std::uint64_t statement = 0;
   std::variant<RankReport, RemoteError> outcome;
+  /// Of the contents that the rank was to read those that are not there as they were written, if it came upon one.
+  std::vector<ContentId> damaged;
+  std::optional<UnreachablePeer> unreachable = std::nullopt;  ///< as of PeerLost
 
-  static auto fields(auto& self) { return std::tie(self.statement, self.outcome); }
+  static auto fields(auto& self) { return std::tie(self.statement, self.outcome, self.damaged, self.unreachable); }
 };
 
 /// C to W: end the statement with this error; it is answered by Done as ever.
@@ -200,14 +217,19 @@ struct NewContent {
   static auto fields(auto& self) { return std::tie(self.content, self.tensor, self.bytes); }
 };
 
-/// C to W; no Reply. What goes wrong shows at Prepare.
+/// C to W; Reply: Acknowledged, when it is stored, or what went wrong, which shows at Prepare, too. Of contents that
+/// are not stored yet a coordinator sends so many bytes at most (kMostWaitingBytes), or one Put of any size.
 struct Put {
+  std::uint64_t request = 0;
   ShardTransaction transaction{};
   std::vector<NewContent> contents;
 
   friend bool operator==(const Put&, const Put&) = default;
-  static auto fields(auto& self) { return std::tie(self.transaction, self.contents); }
+  static auto fields(auto& self) { return std::tie(self.request, self.transaction, self.contents); }
 };
+
+/// Of the contents that a Put brings.
+std::size_t bytes_of(const Put& put);
 
 /// C to W; Reply: Content.
 struct Fetch {
@@ -271,6 +293,59 @@ struct AskUndecided {
   static auto fields(auto& self) { return std::tie(self.request); }
 };
 
+/// C to W: a content in place of what the worker has damaged, or lost. Reply: Acknowledged.
+struct Repair {
+  std::uint64_t request = 0;
+  NewContent content;
+
+  friend bool operator==(const Repair&, const Repair&) = default;
+  static auto fields(auto& self) { return std::tie(self.request, self.content); }
+};
+
+/// C to W: can it exchange data with those who listen at these addresses? Reply: Probed, out of the order of the
+/// others.
+struct Probe {
+  std::uint64_t request = 0;
+  std::vector<std::string> addresses;
+
+  friend bool operator==(const Probe&, const Probe&) = default;
+  static auto fields(auto& self) { return std::tie(self.request, self.addresses); }
+};
+
+/// C to W; no Reply: what follows is of that epoch of the database.
+struct Advance {
+  ShardEpoch epoch;
+
+  friend bool operator==(const Advance&, const Advance&) = default;
+  static auto fields(auto& self) { return std::tie(self.epoch); }
+};
+
+/// C to W; no Reply: so many workers share the memory of its pool, it among them.
+struct ShareMemory {
+  std::uint32_t among = 1;
+
+  friend bool operator==(const ShareMemory&, const ShareMemory&) = default;
+  static auto fields(auto& self) { return std::tie(self.among); }
+};
+
+/// C to W: the data belongs to that database from now on, as Hello's has become. Reply: Acknowledged.
+struct Claim {
+  std::uint64_t request = 0;
+  std::int64_t database = 0;
+  std::vector<std::int64_t> former;
+
+  friend bool operator==(const Claim&, const Claim&) = default;
+  static auto fields(auto& self) { return std::tie(self.request, self.database, self.former); }
+};
+
+/// C to W: what is there? Reply: ContentList.
+struct AskContents {
+  std::uint64_t request = 0;
+
+  friend bool operator==(const AskContents&, const AskContents&) = default;
+  static auto fields(auto& self) { return std::tie(self.request); }
+};
+
 struct Acknowledged {
   friend bool operator==(const Acknowledged&, const Acknowledged&) = default;
   static auto fields(auto& /*self*/) { return std::tie(); }
@@ -290,10 +365,25 @@ struct Undecided {
   static auto fields(auto& self) { return std::tie(self.transactions); }
 };
 
+/// Of each address why not; absent: it can.
+struct Probed {
+  std::vector<std::optional<RemoteError>> errors;
+
+  friend bool operator==(const Probed&, const Probed&) = default;
+  static auto fields(auto& self) { return std::tie(self.errors); }
+};
+
+struct ContentList {
+  std::vector<ContentId> contents;
+
+  friend bool operator==(const ContentList&, const ContentList&) = default;
+  static auto fields(auto& self) { return std::tie(self.contents); }
+};
+
 /// W to C.
 struct Reply {
   std::uint64_t request = 0;
-  std::variant<RemoteError, Acknowledged, Content, Undecided> answer;
+  std::variant<RemoteError, Acknowledged, Content, Undecided, Probed, ContentList> answer;
 
   friend bool operator==(const Reply&, const Reply&) = default;
   static auto fields(auto& self) { return std::tie(self.request, self.answer); }
@@ -304,7 +394,8 @@ struct Reply {
 /// Hello, Welcome and Refusal come first and keep their form in all versions.
 using ToWorker = std::variant<control::Hello, control::Heartbeat, control::Run, control::Stop, control::Drain,
                               control::Put, control::Fetch, control::Prepare, control::Commit, control::Abort,
-                              control::Drop, control::AskUndecided>;
+                              control::Drop, control::AskUndecided, control::Repair, control::Probe, control::Advance,
+                              control::AskContents, control::ShareMemory, control::Claim>;
 using ToCoordinator =
     std::variant<control::Welcome, control::Refusal, control::Pulse, control::Done, control::Leave, control::Reply>;
 

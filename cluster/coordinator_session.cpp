@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <utility>
 #include <variant>
 
+#include "common/caught_error.hpp"
 #include "common/error.hpp"
+#include "common/memory_wait.hpp"
 
 namespace eindb {
 namespace {
@@ -15,8 +18,6 @@ using std::chrono::milliseconds;
 constexpr milliseconds kPatienceForHello = std::chrono::seconds(10);
 constexpr milliseconds kShortestHeartbeat{1};
 constexpr milliseconds kLongestHeartbeat = std::chrono::hours(1);
-// Contents that wait to be stored; who sends more waits, as the channel is not read meanwhile.
-constexpr std::size_t kMostWaitingBytes = std::size_t{64} << 20U;
 
 std::vector<OutgoingContent> outgoing(const std::vector<control::NewContent>& contents) {
   std::vector<OutgoingContent> out;
@@ -28,12 +29,6 @@ std::optional<std::vector<std::byte>> bytes_of(const std::unique_ptr<ByteSource>
   if (content == nullptr) return std::nullopt;
   std::vector<std::byte> bytes(content->size());
   content->read(0, bytes);
-  return bytes;
-}
-
-std::size_t bytes_of(const control::Put& put) {
-  std::size_t bytes = 0;
-  for (const auto& content : put.contents) bytes += content.bytes.size();
   return bytes;
 }
 
@@ -82,7 +77,9 @@ void CoordinatorSession::run() noexcept {
     }
     link_->start();
     serve_until_end();
+    prober_.end();
     forget_unprepared();
+    leave_orphans();
   } catch (const std::exception& error) {
     log(NodeLog::Level::Warning, "coordinator refused", error.what());
   }
@@ -99,15 +96,20 @@ void CoordinatorSession::run() noexcept {
 
 control::Hello CoordinatorSession::greet() {
   try {
-    const auto hello = decode_hello(receive_first(*greeted_, kPatienceForHello));
+    auto hello = decode_hello(receive_first(*greeted_, kPatienceForHello));
     if (hello.heartbeat < kShortestHeartbeat || hello.heartbeat > kLongestHeartbeat)
       throw Error(ErrorKind::Value, "a heartbeat of " + std::to_string(hello.heartbeat.count()) + " ms makes no sense",
                   std::nullopt, "use one between 1ms and 1h");
+    if (const auto silence = node_.disk_silence(); silence.count() > 0)
+      throw Error(ErrorKind::Busy, "its disk has not answered for " + in_seconds(silence), std::nullopt,
+                  "see to the worker's disk");
     if (node_.is_draining()) throw Error(ErrorKind::Busy, "it is being drained, and about to leave");
-    if (hello.database != 0) node_.shards.claim(hello.database);
+    if (hello.database != 0) claim(hello.database, hello.former);
     const auto& options = node_.options;
+    node_.look_at_room();
     greeted_->send(encode(control::Welcome{kControlVersion, options.program, node_.shards.id(),
-                                           node_.exchanges.address(), options.threads, options.memory_limit}));
+                                           node_.exchanges.address(), options.threads, node_.memory.whole(),
+                                           node_.shards.epoch(), node_.load().bytes_free, options.memory_pool}));
     return hello;
   } catch (const Error& error) {
     // To whom speaks something else altogether nothing is said.
@@ -115,6 +117,15 @@ control::Hello CoordinatorSession::greet() {
       greeted_->send(encode(control::Refusal{RemoteError::of(std::current_exception())}));
     throw;
   }
+}
+
+void CoordinatorSession::claim(std::int64_t database, std::span<const std::int64_t> former) {
+  const auto before = node_.shards.database();
+  database_ = 0;  // while it changes messages are not refused for it
+  node_.shards.claim(database, former);
+  database_ = database;
+  if (before != database && before != 0)
+    log(NodeLog::Level::Warning, "database taken over", "the file that it was before is not served any more");
 }
 
 void CoordinatorSession::serve_until_end() {
@@ -125,7 +136,11 @@ void CoordinatorSession::serve_until_end() {
     const auto task = std::move(tasks_.front());
     tasks_.pop_front();
     lock.unlock();
-    task();
+    try {
+      task();
+    } catch (const std::exception&) {  // not even memory to answer: what it was about is not known any more
+      when_there_is_memory([&] { link_->close(caught_error("what the coordinator has asked for")); });
+    }
     lock.lock();
   }
 }
@@ -138,6 +153,17 @@ void CoordinatorSession::forget_unprepared() noexcept {
   } catch (const std::exception& error) {  // gone when the file is opened again
     log(NodeLog::Level::Warning, "contents not removed", error.what());
   }
+}
+
+// Another coordinator of the database knows, or finds out, what became of them.
+void CoordinatorSession::leave_orphans() noexcept {
+  when_there_is_memory([this] { node_.note_orphans(std::vector(prepared_.begin(), prepared_.end())); });
+}
+
+void CoordinatorSession::note_decided(ShardTransaction transaction) {
+  unprepared_.erase(transaction);
+  prepared_.erase(transaction);
+  node_.note_decided(transaction);
 }
 
 void CoordinatorSession::close_channel() noexcept {
@@ -155,7 +181,12 @@ void CoordinatorSession::post(Task task) {
 
 void CoordinatorSession::send(const ToCoordinator& message) noexcept {
   try {
-    link_->send(encode(message));
+    const auto bytes = when_there_is_memory([&] { return encode(message); });
+    try {
+      link_->send(bytes);
+    } catch (const std::bad_alloc&) {  // half of it may have gone: nothing can follow
+      when_there_is_memory([&] { link_->close(out_of_memory("a message")); });
+    }
   } catch (const std::exception&) {
     // The link has ended, and so does the session: the coordinator takes everything for failed.
   }
@@ -169,7 +200,7 @@ void CoordinatorSession::log(NodeLog::Level level, std::string_view event, std::
 
 std::vector<std::byte> CoordinatorSession::sign_of_life() {
   // Counting may have to wait for the disk: this thread does not.
-  if (node_.has_changed()) post([this] { count_contents(); });
+  if (node_.wants_count()) post([this] { count_contents(); });
   return encode(control::Pulse{node_.load()});
 }
 
@@ -182,6 +213,8 @@ void CoordinatorSession::count_contents() noexcept {
 }
 
 void CoordinatorSession::receive(std::span<const std::byte> message) {
+  if (database_ != 0 && database_ != node_.shards.database())
+    throw Error(ErrorKind::WorkerLost, "a copy of the database's file has taken its place");
   std::visit([this](auto&& what) { take(std::forward<decltype(what)>(what)); }, decode_to_worker(message));
 }
 
@@ -190,7 +223,8 @@ void CoordinatorSession::end(const Error& why) noexcept {
   {
     const std::lock_guard lock(mutex_);
     link_ended_ = true;
-    const Error lost(ErrorKind::WorkerLost, "the coordinator was lost: " + why.message());
+    const auto lost = when_there_is_memory(
+        [&] { return Error(ErrorKind::WorkerLost, "the coordinator was lost: " + why.message()); });
     for (const auto& [number, statement] : statements_) statement->stop(lost);
   }
   changed_.notify_all();
@@ -204,28 +238,40 @@ void CoordinatorSession::take(control::Run run) {
   const auto number = run.statement;
   for (const auto& result : run.results)
     if (result) post([this, transaction = result->transaction] { unprepared_.insert(transaction); });
-  const auto on_done = [this, number](const control::Done& done) {
-    send(done);
-    post([this, number] {
-      std::unique_ptr<StatementRun> ended;
-      const std::lock_guard lock(mutex_);
-      ended = std::move(statements_.extract(number).mapped());
+  const auto on_done = [this, number](control::Done done) {
+    send(std::move(done));
+    when_there_is_memory([&] {
+      post([this, number] {
+        std::unique_ptr<StatementRun> ended;
+        const std::lock_guard lock(mutex_);
+        ended = std::move(statements_.extract(number).mapped());
+      });
     });
   };
   const std::lock_guard lock(mutex_);
-  if (statements_.contains(number)) throw Error(ErrorKind::Corrupt, "the coordinator runs a statement twice");
+  // Its place first: where there is none, it must not have begun.
+  const auto [statement, is_new] = statements_.try_emplace(number);
+  if (!is_new) throw Error(ErrorKind::Corrupt, "the coordinator runs a statement twice");
   try {
-    statements_.emplace(number, std::make_unique<StatementRun>(node_, std::move(run), on_done));
-  } catch (const Error&) {  // it is being drained: the coordinator has to know when it plans again
+    statement->second = std::make_unique<StatementRun>(node_, std::move(run), on_done);
+  } catch (const std::exception&) {  // it is being drained: the coordinator has to know when it plans again
+    statements_.erase(statement);
     send(control::Pulse{node_.load()});
-    send(control::Done{number, RemoteError::of(std::current_exception())});
+    send(control::Done{number, RemoteError::of(std::current_exception()), {}});
   }
 }
 
+// The requests that follow are served only after the stopped statement has ended its writes to the disk.
 void CoordinatorSession::take(const control::Stop& stop) {
-  const std::lock_guard lock(mutex_);
-  const auto found = statements_.find(stop.statement);
-  if (found != statements_.end()) found->second->stop(stop.error.error());
+  std::shared_ptr<PutGate> gate;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = statements_.find(stop.statement);
+    if (found == statements_.end()) return;
+    found->second->stop(stop.error.error());
+    gate = found->second->gate();
+  }
+  post([gate = std::move(gate)] { gate->wait_until_idle(); });
 }
 
 template <class F>
@@ -241,24 +287,42 @@ void CoordinatorSession::answer(std::uint64_t request, F f) {
   });
 }
 
+// Contents that wait to be stored, until they are.
+class CoordinatorSession::Waiting {
+ public:
+  Waiting(CoordinatorSession& session, std::size_t bytes) : session_(session), bytes_(bytes) {}
+  ~Waiting() {
+    const std::lock_guard lock(session_.mutex_);
+    session_.waiting_bytes_ -= bytes_;
+  }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+
+ private:
+  CoordinatorSession& session_;
+  const std::size_t bytes_;
+};
+
 void CoordinatorSession::take(control::Put put) {
+  const auto request = put.request;
   const auto bytes = bytes_of(put);
   {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return waiting_bytes_ < kMostWaitingBytes; });
+    const std::lock_guard lock(mutex_);
+    if (waiting_bytes_ > 0 && waiting_bytes_ + bytes > kMostWaitingBytes)
+      throw Error(ErrorKind::Corrupt, "the coordinator sends contents faster than they are stored");
     waiting_bytes_ += bytes;
   }
-  post([this, bytes, put = std::move(put)] {
+  answer(request, [this, bytes, put = std::move(put)] {
+    const Waiting waiting(*this, bytes);
     try {
       unprepared_.insert(put.transaction);
       node_.shards.put(put.transaction, outgoing(put.contents));
       node_.note_change();
     } catch (const Error& error) {
       failed_puts_.emplace(put.transaction, error);
+      throw;
     }
-    const std::lock_guard lock(mutex_);
-    waiting_bytes_ -= bytes;
-    changed_.notify_all();
+    return control::Acknowledged{};
   });
 }
 
@@ -271,6 +335,7 @@ void CoordinatorSession::take(const control::Prepare& prepare) {
   answer(prepare.request, [this, prepare] {
     const auto failed = failed_puts_.find(prepare.transaction);
     if (failed != failed_puts_.end()) throw Error(failed->second);
+    prepared_.insert(prepare.transaction);
     node_.shards.prepare(prepare.transaction, prepare.contents);
     unprepared_.erase(prepare.transaction);
     return control::Acknowledged{};
@@ -281,9 +346,10 @@ void CoordinatorSession::take(const control::Commit& commit) {
   answer(commit.request, [this, commit] {
     std::vector<ContentRange> kept;
     for (const auto& range : commit.kept) kept.push_back({range.first, range.last});
+    node_.shards.advance(epoch_);
     node_.shards.commit(commit.transaction, kept);
-    node_.note_change();
-    unprepared_.erase(commit.transaction);
+    note_removal();
+    note_decided(commit.transaction);
     return control::Acknowledged{};
   });
 }
@@ -292,25 +358,83 @@ void CoordinatorSession::take(const control::Abort& abort) {
   post([this, transaction = abort.transaction] {
     try {
       node_.shards.abort(transaction);
-      unprepared_.erase(transaction);
+      note_decided(transaction);
     } catch (const std::exception& error) {  // tried again at the end of the session
       log(NodeLog::Level::Warning, "contents not removed", error.what());
     }
     failed_puts_.erase(transaction);
-    node_.note_change();
+    note_removal();
   });
 }
 
 void CoordinatorSession::take(const control::Drop& drop) {
   answer(drop.request, [this, contents = drop.contents] {
+    node_.shards.advance(epoch_);
     node_.shards.drop(contents);
-    node_.note_change();
+    note_removal();
     return control::Acknowledged{};
   });
 }
 
+// After what was asked for has been answered, step by step, so that others have their turn.
+void CoordinatorSession::note_removal() {
+  node_.note_change();
+  if (!std::exchange(gives_back_, true)) post([this] { give_back(); });
+}
+
+void CoordinatorSession::give_back() noexcept {
+  try {
+    node_.note_change();
+    if (node_.shards.give_back()) return post([this] { give_back(); });
+  } catch (const std::exception& error) {  // with the next removal
+    log(NodeLog::Level::Warning, "space not given back", error.what());
+  }
+  gives_back_ = false;
+}
+
+void CoordinatorSession::take(control::Repair repair) {
+  const auto request = repair.request;
+  answer(request, [this, content = std::move(repair.content)] {
+    node_.shards.repair({content.content, content.tensor, content.bytes, {}});
+    node_.note_change();
+    log(NodeLog::Level::Warning, "copy written anew",
+        "content " + std::to_string(number(content.content)) + " of tensor " + content.tensor);
+    return control::Acknowledged{};
+  });
+}
+
+void CoordinatorSession::take(const control::Advance& advance) {
+  post([this, epoch = advance.epoch] { epoch_ = epoch; });
+}
+
+void CoordinatorSession::take(const control::AskContents& ask) {
+  answer(ask.request, [this] { return control::ContentList{node_.shards.contents()}; });
+}
+
 void CoordinatorSession::take(const control::AskUndecided& ask) {
   answer(ask.request, [this] { return control::Undecided{node_.shards.undecided()}; });
+}
+
+void CoordinatorSession::take(const control::ShareMemory& share) {
+  if (share.among == 0) throw Error(ErrorKind::Corrupt, "the coordinator shares memory among nobody");
+  node_.share_memory_among(share.among);
+}
+
+void CoordinatorSession::take(const control::Claim& claim) {
+  answer(claim.request, [this, claim] {
+    this->claim(claim.database, claim.former);
+    return control::Acknowledged{};
+  });
+}
+
+void CoordinatorSession::take(control::Probe probe) {
+  prober_.ask(std::move(probe.addresses), [this, request = probe.request](const auto& errors) {
+    control::Probed probed;
+    for (const auto& error : errors)
+      probed.errors.push_back(error ? std::optional(RemoteError{error->kind(), error->message(), error->hint()})
+                                    : std::nullopt);
+    send(control::Reply{request, std::move(probed)});
+  });
 }
 
 }  // namespace eindb

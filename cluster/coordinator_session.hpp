@@ -17,6 +17,7 @@
 #include "cluster/channel.hpp"
 #include "cluster/control_link.hpp"
 #include "cluster/control_message.hpp"
+#include "cluster/prober.hpp"
 #include "cluster/statement_run.hpp"
 #include "cluster/worker_node.hpp"
 
@@ -45,6 +46,7 @@ class CoordinatorSession final : private ControlLinkUser {
 
  private:
   using Task = std::function<void()>;
+  class Waiting;
 
   // ControlLinkUser
   std::vector<std::byte> sign_of_life() override;
@@ -53,9 +55,14 @@ class CoordinatorSession final : private ControlLinkUser {
 
   void run() noexcept;
   control::Hello greet();
+  void claim(std::int64_t database, std::span<const std::int64_t> former);
   void serve_until_end();
   void forget_unprepared() noexcept;
+  void leave_orphans() noexcept;
+  void note_decided(ShardTransaction transaction);
   void count_contents() noexcept;
+  void note_removal();
+  void give_back() noexcept;
   void post(Task task);
   void send(const ToCoordinator& message) noexcept;
   void log(NodeLog::Level level, std::string_view event, std::string_view detail) noexcept;
@@ -72,15 +79,26 @@ class CoordinatorSession final : private ControlLinkUser {
   void take(const control::Abort& abort);
   void take(const control::Drop& drop);
   void take(const control::AskUndecided& ask);
+  void take(control::Repair repair);
+  void take(control::Probe probe);
+  void take(const control::Advance& advance);
+  void take(const control::AskContents& ask);
+  void take(const control::ShareMemory& share);
+  void take(const control::Claim& claim);
   template <class F>
   void answer(std::uint64_t request, F f);
 
   WorkerNode& node_;
   const std::string peer_;
+  Prober prober_{node_.exchanges};
+  std::atomic<std::int64_t> database_{0};  // as the coordinator says; 0: it has none
   // Of the thread of run():
   std::unique_ptr<Channel> greeted_;  // until the link has it
   std::map<ShardTransaction, Error> failed_puts_;
   std::set<ShardTransaction> unprepared_;
+  std::set<ShardTransaction> prepared_;  // and not decided
+  ShardEpoch epoch_;                     // of what the coordinator asks for
+  bool gives_back_ = false;              // space to the disk
 
   std::mutex mutex_;  // guards what follows, up to has_ended_
   std::condition_variable changed_;

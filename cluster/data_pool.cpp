@@ -33,7 +33,7 @@ void StatementConnections::arrive(Rank from, std::unique_ptr<Connection> connect
   changed_.notify_all();
 }
 
-void StatementConnections::fail(const Error& error) {
+void StatementConnections::fail(const PeerLost& error) {
   const std::lock_guard lock(mutex_);
   if (!error_) error_ = error;
   changed_.notify_all();
@@ -46,11 +46,13 @@ void StatementConnections::wait(std::chrono::milliseconds time, const std::vecto
     changed_.wait_for(lock, kCancellationPoll, [&] { return missing_ == 0 || error_; });
     poll_cancellation();
   }
-  if (error_) throw Error(*error_);
+  if (error_) throw PeerLost(*error_);
   for (std::size_t rank = 0; rank < connections_.size(); ++rank)
     if (connections_[rank] == nullptr && rank != self_)
-      throw Error(ErrorKind::WorkerLost, (addresses[rank].empty() ? "the coordinator" : "worker " + addresses[rank]) +
-                                             " has not come to the statement in time");
+      throw PeerLost(
+          {static_cast<Rank>(rank), true},
+          Error(ErrorKind::WorkerLost, (addresses[rank].empty() ? "the coordinator" : "worker " + addresses[rank]) +
+                                           " has not come to the statement in time"));
 }
 
 std::vector<std::unique_ptr<Connection>> StatementConnections::take() {

@@ -13,6 +13,7 @@
 
 #include "cluster/connection_task.hpp"
 #include "cluster/data_tasks.hpp"
+#include "cluster/peer_lost.hpp"
 
 namespace eindb {
 
@@ -23,9 +24,9 @@ class StatementConnections {
 
   /// Once for each rank; what comes again, or is not wanted, is closed.
   void arrive(Rank from, std::unique_ptr<Connection> connection);
-  void fail(const Error& error);
-  /// Until all have come. Looks for cancellation while it waits. Throws what fail() was given; Error{WorkerLost} naming
-  /// a rank that has not come in time.
+  void fail(const PeerLost& error);
+  /// Until all have come. Looks for cancellation while it waits. Throws what fail() was given; PeerLost naming a rank
+  /// that has not come in time.
   void wait(std::chrono::milliseconds time, const std::vector<std::string>& addresses);
   /// By rank; those that have come. Later ones are closed.
   std::vector<std::unique_ptr<Connection>> take();
@@ -35,7 +36,7 @@ class StatementConnections {
   std::condition_variable changed_;
   std::vector<std::unique_ptr<Connection>> connections_;
   std::size_t missing_;
-  std::optional<Error> error_;
+  std::optional<PeerLost> error_;
   const Rank self_;
 };
 

@@ -19,6 +19,9 @@ constexpr std::size_t kFromOffset = 0;
 constexpr std::size_t kToOffset = 2;
 using BindHead = std::array<std::byte, 4>;
 
+// Of a probe: more than a packet of any network.
+constexpr std::size_t kProbeBytes = std::size_t{96} << 10U;
+
 DataBinding read_binding(const FrameHeader& frame, std::span<const std::byte> head) {
   if (frame.kind != FrameKind::Bind || head.size() != BindHead{}.size() || frame.total != 0)
     throw Error(ErrorKind::Corrupt, "a frame does not bind the connection to a statement");
@@ -33,13 +36,36 @@ DataBinding read_binding(const FrameHeader& frame, std::span<const std::byte> he
 
 void IdleTask::step() {
   while (!is_over()) {
+    if (const auto wait = connection().flush(); wait != Wait::None) return step_when(wait);
     if (const auto wait = connection().fetch_frame(); wait != Wait::None) return step_when(wait);
-    take_frame();
+    if (const auto wait = take_frame(); wait != Wait::None) return step_when(wait);
   }
 }
 
-void IdleTask::take_frame() {
-  if (!released_) return answer();
+Connection::Wait IdleTask::take_frame() {
+  const auto kind = connection().frame()->kind;
+  if (kind == FrameKind::Alive) {  // said before the sender's part in the statement had ended
+    connection().finish_frame();
+    return Wait::None;
+  }
+  if (kind == FrameKind::Probe && bound_ && !released_) return send_back();
+  if (released_) release();
+  else answer();
+  return Wait::None;
+}
+
+Connection::Wait IdleTask::send_back() {
+  const auto frame = *connection().frame();
+  if (frame.total != frame.payload_size) throw Error(ErrorKind::Corrupt, "a probe comes in pieces");
+  probe_.resize(frame.payload_size);
+  if (const auto wait = connection().fetch_payload(probe_); wait != Wait::None) return wait;
+  connection().finish_frame();
+  connection().stage({.kind = FrameKind::Probe, .total = probe_.size()}, {}, probe_);
+  connection().keep_payload();
+  return Wait::None;
+}
+
+void IdleTask::release() {
   const auto frame = *connection().frame();
   if (frame.kind != FrameKind::Release || frame.stream != *released_ || frame.total != 0)
     throw Error(ErrorKind::Corrupt, "a frame does not belong to the statement that has ended");
@@ -88,6 +114,28 @@ void BindTask::step() {
     throw Error(ErrorKind::Corrupt, "a frame does not answer what was asked");
   connection().finish_frame();
   done_(give_away());
+}
+
+// ---- ProbeTask -----------------------------------------------------------------------------------------------------
+
+ProbeTask::ProbeTask(NodeTasks& tasks, std::unique_ptr<Connection> connection, std::chrono::milliseconds time,
+                     Done done)
+    : ConnectionTask(tasks, std::move(connection)), time_(time), done_(std::move(done)), bytes_(kProbeBytes) {}
+
+void ProbeTask::step() {
+  if (!std::exchange(has_asked_, true)) {
+    expire_after(time_, "the connection to " + connection().peer() + " was made, and data does not come through it");
+    connection().stage({.kind = FrameKind::Probe, .total = bytes_.size()}, {}, bytes_);
+    connection().keep_payload();
+  }
+  if (const auto wait = connection().flush(); wait != Wait::None) return step_when(wait);
+  if (const auto wait = connection().fetch_frame(); wait != Wait::None) return step_when(wait);
+  const auto frame = *connection().frame();
+  if (frame.kind != FrameKind::Probe || frame.payload_size != bytes_.size())
+    throw Error(ErrorKind::Corrupt, "a frame does not answer what was asked");
+  if (const auto wait = connection().fetch_payload(bytes_); wait != Wait::None) return step_when(wait);
+  give_away();
+  done_(std::nullopt);
 }
 
 // ---- FarewellTask --------------------------------------------------------------------------------------------------

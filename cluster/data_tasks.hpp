@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "cluster/connection_task.hpp"
 #include "tensor/tile_holders.hpp"
@@ -34,11 +36,14 @@ class IdleTask : public ConnectionTask {
  private:
   void step() override;
   void failed(const Error& error) override;
-  void take_frame();
+  Wait take_frame();
+  void release();
   void answer();
+  Wait send_back();
 
   std::optional<std::uint64_t> released_;
   const Bound bound_;  // null: this side has connected
+  std::vector<std::byte> probe_;
 };
 
 /// Binds a data connection to a statement: done when the other side has said so.
@@ -58,6 +63,23 @@ class BindTask : public ConnectionTask {
   const Done done_;
   const Failed failed_;
   bool has_asked_ = false;
+};
+
+/// Asks the other side of a new data connection to send back what it is sent, of a size that finds out whether large
+/// packets come through: done when it has come. The connection is closed.
+class ProbeTask : public ConnectionTask {
+ public:
+  using Done = std::function<void(std::optional<Error>)>;
+  ProbeTask(NodeTasks& tasks, std::unique_ptr<Connection> connection, std::chrono::milliseconds time, Done done);
+
+ private:
+  void step() override;
+  void failed(const Error& error) override { done_(error); }
+
+  const std::chrono::milliseconds time_;
+  const Done done_;
+  bool has_asked_ = false;
+  std::vector<std::byte> bytes_;
 };
 
 /// Ends a data connection whose statement has failed: what is staged is sent, what comes is thrown away, until the

@@ -2,8 +2,11 @@
 
 #include <memory>
 
+#include "common/error.hpp"
+#include "storage/file_identity.hpp"
 #include "storage/shard_log.hpp"
 #include "storage/sharded_contents.hpp"
+#include "storage/sqlite_transaction.hpp"
 
 namespace eindb {
 namespace {
@@ -27,12 +30,45 @@ ShardSettler settler_of(const DatabaseFile& file) {
   };
 }
 
+ShardHistory history_of(const DatabaseFile& file) {
+  const auto access = file.is_read_only() ? DatabaseFile::Access::ReadOnly : DatabaseFile::Access::ReadWrite;
+  return [path = file.path(), access](const ShardEpoch& epoch) {
+    DatabaseFile own(path, access);
+    return ShardLog(own.connection()).knows(epoch);
+  };
+}
+
+// A copy refers to tiles that the file which it was made of may remove at any time, and would remove what it makes. One
+// that refers to none is a database of its own.
+void require_no_copy(DatabaseFile& file, ShardLog& log) {
+  const auto own = file_identity_of(file.path());
+  const auto written = log.file_identity();
+  if (is_same_file(own, written)) return;
+  if (!written.empty() && log.has_workers())
+    throw Error(
+        ErrorKind::Conflict,
+        file.path() +
+            " is a copy of the database that the workers have the tiles of, or was moved to another "
+            "file system",
+        std::nullopt,
+        "use the file that it was copied from; or, if that is not used any more, take its place: eindb take-over " +
+            file.path() + " --workers ...");
+  if (file.is_read_only()) return;
+  SqliteTransaction transaction(file.connection());
+  if (!written.empty()) log.renew_identity(ShardLog::Former::Forgotten);
+  log.write_file_identity(own);
+  transaction.commit();
+}
+
 }  // namespace
 
 void begin_cluster(Cluster& cluster, DatabaseFile& file) {
   ShardLog log(file.connection());
   if (!log.exists()) return cluster.begin({});
-  ClusterDatabase database{log.database_identity(), {}, {}, {}};
+  // The workers of MPI lie beside their database's file, and are copied with it.
+  if (!file.is_in_memory() && !cluster.coordinator_computes()) require_no_copy(file, log);
+  ClusterDatabase database{.identity = log.database_identity(), .former = log.former_identities()};
+  if (!file.is_in_memory()) database.history = history_of(file);
   if (can_decide(file)) {
     database.decider = decider_of(file);
     database.settler = settler_of(file);

@@ -78,7 +78,7 @@ bool is_code(const FrameHeaderBytes& bytes, const Code& code) {
 
 bool is_kind(std::uint8_t number) {
   return number >= static_cast<std::uint8_t>(FrameKind::Message) &&
-         number <= static_cast<std::uint8_t>(FrameKind::Abort);
+         number <= static_cast<std::uint8_t>(FrameKind::Probe);
 }
 
 }  // namespace

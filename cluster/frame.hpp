@@ -22,6 +22,8 @@ enum class FrameKind : std::uint8_t {
   End = 6,      ///< the stream ends
   Block = 7,    ///< a piece of a block of a collective operation
   Abort = 8,    ///< the statement has failed
+  Alive = 9,    ///< the sender has nothing to say, and goes on with the statement
+  Probe = 10,   ///< a payload that is to come back: between statements, whether data goes both ways
 };
 
 /// What a frame says of itself. `head` and payload follow it.

@@ -179,8 +179,16 @@ void Handshake::read_refusal(std::span<const std::byte> body) const {
     case Reason::Version: throw Error(ErrorKind::Unsupported, text, std::nullopt, "all nodes run the same version");
     case Reason::Secret:
       throw Error(ErrorKind::Permission, text, std::nullopt, "all nodes are given the same --secret-file");
+    case Reason::PlainText:
+      throw Error(ErrorKind::Permission, text, std::nullopt, "give it a certificate, as all nodes of the cluster have");
     default: throw Error(ErrorKind::Corrupt, text);
   }
+}
+
+std::string Handshake::refusal_of_plain_text() {
+  const Handshake nobody(Side::Accepts, ClusterSecret(), {});
+  return nobody.message(Type::Refusal, static_cast<char>(Reason::PlainText) +
+                                           std::string("the node expects TLS, and this one begins without"));
 }
 
 // The other side is told, where it waits for an answer.

@@ -62,6 +62,9 @@ class Handshake {
   /// What is to be sent.
   std::string take_output();
 
+  /// The answer of a node that expects TLS to a peer that begins without TLS.
+  static std::string refusal_of_plain_text();
+
   bool is_done() const { return stage_ == Stage::Done; }
   /// Of the other side, when it is done.
   const Introduction& peer() const { return peer_; }
@@ -70,7 +73,7 @@ class Handshake {
  private:
   enum class Stage : std::uint8_t { Hello, Challenge, Proof, Accept, Done, Failed };  // the message to come
   enum class Type : std::uint8_t { Hello = 1, Challenge = 2, Proof = 3, Accept = 4, Refusal = 5 };
-  enum class Reason : std::uint8_t { Version = 1, Secret = 2, Malformed = 3 };
+  enum class Reason : std::uint8_t { Version = 1, Secret = 2, Malformed = 3, PlainText = 4 };
 
   void read_head();
   void read_message();

@@ -8,6 +8,8 @@ namespace eindb {
 namespace {
 
 constexpr std::chrono::milliseconds kRefusalDelay{1000};
+// The first byte of a node's handshake in the clear; TLS never begins with it.
+constexpr std::byte kPlainText{'E'};
 
 }  // namespace
 
@@ -38,20 +40,41 @@ void HandshakeTask::step() {
 
 // TLS, until there is nothing to wait for.
 bool HandshakeTask::begin() {
-  if (!is_encrypting_) {
+  if (!has_time_) {
     expire_after(time_, "the connection to " + connection().peer() + " said nothing for too long");
-    if (credentials_.tls != nullptr)
-      connection().begin_tls(*credentials_.tls, side_ == Handshake::Side::Accepts ? TlsSide::Server : TlsSide::Client);
-    is_encrypting_ = true;
+    has_time_ = true;
   }
-  if (credentials_.tls != nullptr)
-    if (const auto wait = connection().greet(); wait != Wait::None) {
-      step_when(wait);
-      return false;
-    }
+  if (credentials_.tls != nullptr && !begin_tls()) return false;
   handshake_.emplace(side_, credentials_.secret, self_, connection().channel_binding());
   has_begun_ = true;
   return true;
+}
+
+bool HandshakeTask::begin_tls() {
+  if (!has_tls_) {
+    if (side_ == Handshake::Side::Accepts) {
+      const auto first = connection().first_byte();
+      if (first == kPlainText) refuse_plain_text();
+      if (!first && !std::exchange(has_waited_, true)) {
+        step_when(Wait::Readable);
+        return false;
+      }
+    }
+    connection().begin_tls(*credentials_.tls, side_ == Handshake::Side::Accepts ? TlsSide::Server : TlsSide::Client);
+    has_tls_ = true;
+  }
+  const auto wait = connection().greet();
+  if (wait != Wait::None) step_when(wait);
+  return wait == Wait::None;
+}
+
+// A node without TLS is told in the clear. What it has sent is read: what is closed with bytes that nobody has read may
+// take back what was sent.
+void HandshakeTask::refuse_plain_text() {
+  std::array<std::byte, Handshake::kMostMessage> hello{};
+  connection().read_bytes(hello);
+  output_ = Handshake::refusal_of_plain_text();
+  throw Error(ErrorKind::Corrupt, "the connection to " + connection().peer() + " does not begin with TLS as it should");
 }
 
 bool HandshakeTask::send() {
@@ -68,24 +91,13 @@ bool HandshakeTask::send() {
 
 bool HandshakeTask::receive() {
   std::array<std::byte, Handshake::kMostMessage> buffer{};
-  const auto progress = read(std::span(buffer).first(std::min(handshake_->wanted(), buffer.size())));
+  const auto progress = connection().read_bytes(std::span(buffer).first(std::min(handshake_->wanted(), buffer.size())));
   if (progress.wait != Wait::None) {
     step_when(progress.wait);
     return false;
   }
-  is_answered_ = true;
   handshake_->receive(std::span(buffer).first(progress.bytes));
   return true;
-}
-
-// Who expects TLS gives no answer to those who begin without.
-SocketProgress HandshakeTask::read(std::span<std::byte> to) {
-  try {
-    return connection().read_bytes(to);
-  } catch (const Error& error) {
-    if (side_ == Handshake::Side::Accepts || credentials_.tls != nullptr || is_answered_) throw;
-    throw Error(error.kind(), error.message() + " without an answer, as a node does that expects TLS");
-  }
 }
 
 // What is told goes at once, as far as the socket takes it: nobody waits for those who are refused.

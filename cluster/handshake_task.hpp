@@ -32,9 +32,10 @@ class HandshakeTask : public ConnectionTask {
   void failed(const Error& error) override;
 
   bool begin();
+  bool begin_tls();
   bool send();
   bool receive();
-  SocketProgress read(std::span<std::byte> to);
+  void refuse_plain_text();
   void refuse(const Error& error);
 
   const Handshake::Side side_;
@@ -44,8 +45,9 @@ class HandshakeTask : public ConnectionTask {
   const Done done_;
   const Failed failed_;
   bool has_begun_ = false;
-  bool is_encrypting_ = false;
-  bool is_answered_ = false;
+  bool has_time_ = false;         // that is limited
+  bool has_tls_ = false;          // it has begun
+  bool has_waited_ = false;       // for the first byte
   std::optional<Error> refusal_;  // to be told when the time has come
   std::optional<Handshake> handshake_;
   std::string output_;

@@ -14,7 +14,7 @@ class MemoryShares {
   /// What a statement can do something with.
   static constexpr std::int64_t kLeast = std::int64_t{4} << 20U;
 
-  explicit MemoryShares(std::int64_t limit) : limit_(limit) {}
+  explicit MemoryShares(std::int64_t limit) : whole_(limit), limit_(limit) {}
 
   /// Given back when it is destroyed; the shares outlive it.
   class Share {
@@ -36,14 +36,22 @@ class MemoryShares {
   std::shared_ptr<Share> take(std::int64_t wanted);
   /// What take(0) gives to a statement that is alone: for those who plan it.
   static std::int64_t share_of_one(std::int64_t limit) { return std::max(limit / 2, std::min(kLeast, limit)); }
-  std::int64_t limit() const { return limit_; }
+  std::int64_t limit() const;
+  /// What it began with.
+  std::int64_t whole() const { return whole_; }
+  /// Of the limit that it began with, the part of one of `processes`, which have it together: at least kLeast.
+  void share_among(std::uint32_t processes);
+  static std::int64_t part_of(std::int64_t limit, std::uint32_t processes) {
+    return std::max(limit / processes, std::min(kLeast, limit));
+  }
 
  private:
   void give_back(std::int64_t bytes) noexcept;
 
-  const std::int64_t limit_;
-  std::mutex mutex_;
-  std::int64_t taken_ = 0;  // guarded by mutex_
+  const std::int64_t whole_;
+  mutable std::mutex mutex_;  // guards what follows
+  std::int64_t limit_;
+  std::int64_t taken_ = 0;
 };
 
 }  // namespace eindb

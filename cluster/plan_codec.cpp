@@ -12,8 +12,9 @@
 //   selection   grid, index? of each dimension
 //   grid        [extent], parts of each dimension
 //   einsum      [[label]] [label]:output [label]:aggregated aggregate:byte expression epilogue?
-//   expression  kind:byte and: an integer | a real | an operand | a label | seed [label] | parameter is_integer |
-//               op:byte [expression]
+//   expression  kind:byte and: an operand | op:byte [expression] | type:byte (that of an element, or 0 for none) and:
+//   an
+//               integer | a real | a label | seed [label] | parameter is_integer
 //   holders     [[rank]]
 #include "cluster/plan_codec.hpp"
 
@@ -33,7 +34,7 @@ namespace {
 using Kind = ScalarExpression::Kind;
 using BlocksAt = std::vector<std::optional<TileKey>>;
 
-constexpr std::uint8_t kVersion = 2;
+constexpr std::uint8_t kVersion = 3;
 constexpr std::uint64_t kMostRanks = std::uint64_t{std::numeric_limits<Rank>::max()} + 1;
 constexpr std::uint64_t kMostVertices = std::numeric_limits<std::uint32_t>::max();
 
@@ -159,6 +160,8 @@ class Encoder {
       throw Error(ErrorKind::Unsupported, "an expression nests too deeply to be sent to the workers", std::nullopt,
                   "store a part of it as a tensor of its own");
     out_.choice(e.kind());
+    if (e.kind() != Kind::Call && e.kind() != Kind::Operand)
+      out_.byte(e.type() ? static_cast<std::uint8_t>(*e.type()) : std::uint8_t{0});
     switch (e.kind()) {
       case Kind::Integer: return out_.integer(e.integer_value());
       case Kind::Real: return out_.real(e.real_value());
@@ -341,27 +344,33 @@ class Decoder {
   ScalarPtr expression(int depth) {
     require(depth > 0, "an expression of a plan nests too deeply");
     const auto kind = in_.choice(Kind::Call);
+    if (kind == Kind::Call) return call(depth);
+    if (kind == Kind::Operand) return ScalarExpression::operand(in_.number());
+    const auto code = in_.byte();
+    const auto type = dtype_from_code(code);
+    require(type.has_value() || code == 0, "the plan has values of a type that this version does not know");
+    return ScalarExpression::with_type(leaf(kind), type);
+  }
+
+  ScalarPtr leaf(Kind kind) {
     switch (kind) {
       case Kind::Integer: return ScalarExpression::integer(in_.integer());
       case Kind::Real: return ScalarExpression::real(in_.real());
-      case Kind::Operand: return ScalarExpression::operand(in_.number());
       case Kind::LabelIndex: return ScalarExpression::label_index(label());
       case Kind::Uniform:
       case Kind::Normal: {
         const auto seed = in_.number();
         return ScalarExpression::random(kind, seed, labels());
       }
-      case Kind::Parameter: {
+      default: {
         const auto number = in_.number();
         return ScalarExpression::parameter(number, in_.flag() ? DType::Int64 : DType::Float64);
       }
-      case Kind::Call: break;
     }
-    return call(depth);
   }
 
   ScalarPtr call(int depth) {
-    const auto op = in_.choice(ScalarOp::Case);
+    const auto op = in_.choice(kLastScalarOp);
     auto arguments = in_.list([&] { return expression(depth - 1); });
     const auto& info = info_of(op);
     const auto fewest = static_cast<std::size_t>(info.min_arguments);

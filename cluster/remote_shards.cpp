@@ -4,6 +4,7 @@
 #include <string>
 
 #include "common/error.hpp"
+#include "common/memory_wait.hpp"
 
 namespace eindb {
 namespace {
@@ -36,9 +37,16 @@ std::vector<std::byte> joined(std::span<const std::byte> header, std::span<const
 std::vector<ShardWorker> RemoteShards::workers() {
   std::vector<ShardWorker> up;
   for (const auto& connection : connections_)
-    if (const auto status = connection->status(); status.state == WorkerState::Up)
+    if (const auto status = connection->status(); status.state == WorkerState::Up && !status.is_full())
       up.push_back({status.data, status.address});
   return up;
+}
+
+std::vector<ShardWorker> RemoteShards::full_workers() {
+  std::vector<ShardWorker> full;
+  for (const auto& connection : connections_)
+    if (const auto status = connection->status(); status.is_full()) full.push_back({status.data, status.address});
+  return full;
 }
 
 WorkerConnection& RemoteShards::connection_to(const ShardWorker& worker) const {
@@ -60,29 +68,29 @@ std::unique_ptr<ByteSource> RemoteShards::fetch(const ShardWorker& worker, Conte
 
 void RemoteShards::put(const ShardWorker& worker, ShardTransaction transaction, const OutgoingContent& content) {
   auto& connection = connection_to(worker);
-  control::Put full{transaction, {}};
+  std::vector<control::NewContent> full;
   {
     const std::lock_guard lock(mutex_);
     auto& batch = batches_[{worker.data, transaction}];
     batch.bytes += content.header.size() + content.values.size();
     batch.contents.push_back({content.content, std::string(content.tensor), joined(content.header, content.values)});
     if (batch.bytes < kBatchBytes) return;
-    full.contents = std::exchange(batch, {}).contents;
+    full = std::exchange(batch, {}).contents;
   }
-  connection.send(full);
+  connection.put(transaction, std::move(full));
 }
 
 void RemoteShards::flush(WorkerConnection& connection, DataId data) {
-  std::vector<control::Put> waiting;
+  std::vector<std::pair<ShardTransaction, std::vector<control::NewContent>>> waiting;
   {
     const std::lock_guard lock(mutex_);
     const auto first = batches_.lower_bound({data, ShardTransaction{std::numeric_limits<std::int64_t>::min()}});
     auto last = first;
     for (; last != batches_.end() && last->first.first == data; ++last)
       if (!last->second.contents.empty())
-        waiting.push_back({last->first.second, std::exchange(last->second, {}).contents});
+        waiting.emplace_back(last->first.second, std::exchange(last->second, {}).contents);
   }
-  for (const auto& put : waiting) connection.send(put);
+  for (auto& [transaction, contents] : waiting) connection.put(transaction, std::move(contents));
 }
 
 void RemoteShards::forget_batch(DataId data, ShardTransaction transaction) {
@@ -103,6 +111,14 @@ void RemoteShards::prepare(ShardTransaction transaction, std::span<const ShardPa
   for (auto& request : requests) request.get<control::Acknowledged>();
 }
 
+void RemoteShards::advance(const ShardWorker& worker, const ShardEpoch& epoch) noexcept {
+  try {
+    when_there_is_memory([&] { connection_to(worker).send(control::Advance{epoch}); });
+  } catch (const std::exception&) {
+    // The channel is gone: messages after this one would not arrive either.
+  }
+}
+
 bool RemoteShards::commit(const ShardWorker& worker, ShardTransaction transaction,
                           std::span<const ContentRange> kept) noexcept {
   try {
@@ -113,14 +129,15 @@ bool RemoteShards::commit(const ShardWorker& worker, ShardTransaction transactio
     });
     return true;
   } catch (const std::exception&) {
-    return false;  // whoever asked tries again later
+    note_missed(worker);
+    return false;
   }
 }
 
 void RemoteShards::abort(const ShardWorker& worker, ShardTransaction transaction) noexcept {
   try {
     forget_batch(worker.data, transaction);
-    connection_to(worker).send(control::Abort{transaction});
+    when_there_is_memory([&] { connection_to(worker).send(control::Abort{transaction}); });
   } catch (const std::exception&) {
     // Presumed by the worker as well.
   }
@@ -133,8 +150,46 @@ bool RemoteShards::drop(const ShardWorker& worker, std::span<const ContentId> co
     });
     return true;
   } catch (const std::exception&) {
+    note_missed(worker);
     return false;
   }
+}
+
+// One of them settles for all.
+void RemoteShards::note_unsettled() noexcept {
+  for (const auto& connection : connections_)
+    if (connection->is_up()) return connection->note_missed();
+}
+
+void RemoteShards::note_damage(const ShardWorker& worker, ContentId content, std::string_view what) noexcept {
+  const bool is_new = when_there_is_memory([&] { return damaged_.note(worker.data, content); });
+  if (is_new) log_.write(NodeLog::Level::Warning, "copy damaged", worker.address, what);
+}
+
+bool RemoteShards::repair(const ShardWorker& worker, const OutgoingContent& content) noexcept {
+  const auto name = when_there_is_memory([&] {
+    return "content " + std::to_string(number(content.content)) + " of tensor " + std::string(content.tensor);
+  });
+  try {
+    const control::NewContent copy{content.content, std::string(content.tensor),
+                                   joined(content.header, content.values)};
+    connection_to(worker).ask<control::Acknowledged>([&](std::uint64_t request) {
+      return control::Repair{request, copy};
+    });
+    damaged_.note_repair(worker.data, content.content);
+    log_.write(NodeLog::Level::Warning, "copy repaired", worker.address, name);
+    return true;
+  } catch (const std::exception& error) {
+    const auto why = when_there_is_memory([&] { return name + ": " + error.what(); });
+    log_.write(NodeLog::Level::Warning, "copy not repaired", worker.address, why);
+    return false;
+  }
+}
+
+// Its connection's thread tries again.
+void RemoteShards::note_missed(const ShardWorker& worker) const noexcept {
+  for (const auto& connection : connections_)
+    if (connection->data() == worker.data) connection->note_missed();
 }
 
 }  // namespace eindb

@@ -19,17 +19,23 @@ class RemoteShards final : public ShardAccess {
  public:
   using Connections = std::vector<std::unique_ptr<WorkerConnection>>;
 
-  /// `connections` outlive it.
-  explicit RemoteShards(const Connections& connections) : connections_(connections) {}
+  /// All outlive it.
+  RemoteShards(const Connections& connections, DamagedCopies& damaged, NodeLog& log)
+      : connections_(connections), damaged_(damaged), log_(log) {}
 
   std::vector<ShardWorker> workers() override;
+  std::vector<ShardWorker> full_workers() override;
   std::unique_ptr<ByteSource> fetch(const ShardWorker& worker, ContentId content) override;
   void put(const ShardWorker& worker, ShardTransaction transaction, const OutgoingContent& content) override;
   void prepare(ShardTransaction transaction, std::span<const ShardParticipant> participants) override;
+  void advance(const ShardWorker& worker, const ShardEpoch& epoch) noexcept override;
   bool commit(const ShardWorker& worker, ShardTransaction transaction,
               std::span<const ContentRange> kept) noexcept override;
   void abort(const ShardWorker& worker, ShardTransaction transaction) noexcept override;
   bool drop(const ShardWorker& worker, std::span<const ContentId> contents) noexcept override;
+  void note_unsettled() noexcept override;
+  void note_damage(const ShardWorker& worker, ContentId content, std::string_view what) noexcept override;
+  bool repair(const ShardWorker& worker, const OutgoingContent& content) noexcept override;
 
   /// The connection to that data directory. Error{WorkerLost} if no worker with it was ever seen.
   WorkerConnection& connection_to(const ShardWorker& worker) const;
@@ -42,9 +48,12 @@ class RemoteShards final : public ShardAccess {
   using BatchKey = std::pair<DataId, ShardTransaction>;
 
   void flush(WorkerConnection& connection, DataId data);
+  void note_missed(const ShardWorker& worker) const noexcept;
   void forget_batch(DataId data, ShardTransaction transaction);
 
   const Connections& connections_;
+  DamagedCopies& damaged_;
+  NodeLog& log_;
   std::mutex mutex_;  // guards batches_
   std::map<BatchKey, Batch> batches_;
 };

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "cluster/peer_lost.hpp"
+#include "common/memory_wait.hpp"
 #include "executor/distributed_run.hpp"
 #include "executor/memory_budget.hpp"
 #include "executor/scheduler.hpp"
@@ -58,17 +60,17 @@ StatementRun::StatementRun(WorkerNode& node, control::Run run, OnDone on_done)
       statement_(node),
       run_(std::move(run)),
       on_done_(std::move(on_done)),
-      gate_(node.shards),
+      gate_(std::make_shared<PutGate>(node.shards)),
       thread_([this] { this->run(); }) {}
 
 void StatementRun::stop(const Error& why) noexcept {
   {
     const std::lock_guard lock(mutex_);
-    if (!stopped_) stopped_ = why;
+    if (!stopped_) when_there_is_memory([&] { stopped_ = why; });
     cancellation_.request();
     if (exchange_ != nullptr) exchange_->abort(std::make_exception_ptr(*stopped_));
   }
-  gate_.close();
+  gate_->close();
 }
 
 void StatementRun::use(Exchange* exchange) noexcept {
@@ -78,12 +80,15 @@ void StatementRun::use(Exchange* exchange) noexcept {
 }
 
 void StatementRun::run() noexcept {
-  control::Done done{run_.statement, {}};
+  control::Done done{run_.statement, {}, {}};
   try {
     const CancellationScope scope(cancellation_);
     done.outcome = execute();
   } catch (...) {
-    done.outcome = reason_of(std::current_exception());
+    const auto error = std::current_exception();
+    done.outcome = reason_of(error);
+    done.damaged = std::move(damaged_);
+    done.unreachable = lost_peer(error);
   }
   statement_->count_memory_of(nullptr);  // whoever hears of the end may start a statement that wants the memory
   on_done_(std::move(done));
@@ -93,7 +98,7 @@ void StatementRun::run() noexcept {
 // Whoever was told to stop fails with whatever it happens to be at.
 RemoteError StatementRun::reason_of(const std::exception_ptr& error) const {
   const std::lock_guard lock(mutex_);
-  return RemoteError::of(stopped_ ? std::make_exception_ptr(*stopped_) : error);
+  return stopped_ ? RemoteError::of(*stopped_) : RemoteError::of(error);
 }
 
 PlacedPlan StatementRun::decode() const {
@@ -127,14 +132,25 @@ RankReport StatementRun::execute(const PlacedPlan& placed, Exchange& exchange) {
   auto share = node_.memory.take(run_.memory_limit);
   const auto budget = MemoryBudget::create(share->bytes(), node_.options.scratch_directory);
   budget->keep(std::move(share));
+  budget->advise("start the worker with a greater --memory-limit, or run fewer statements at a time");
   statement_->count_memory_of(budget);
   const auto threads = run_.threads == 0 ? node_.options.threads : std::min(run_.threads, node_.options.threads);
   Scheduler scheduler(static_cast<int>(threads));
   WorkerTiles source(node_.shards, placed, run_.rank, run_.contents);
   ExecutionContext context{scheduler, cancellation_, budget, source, {}};
+  try {
+    return execute(placed, exchange, context);
+  } catch (...) {
+    exchange.abort(std::current_exception());  // nobody waits while this rank looks what else it lacks
+    damaged_ = source.damaged();
+    throw;
+  }
+}
+
+RankReport StatementRun::execute(const PlacedPlan& placed, Exchange& exchange, ExecutionContext& context) {
   auto results = run_.results;
   results.resize(placed.plan.results.size());
-  ResultSinks sinks(gate_, results);
+  ResultSinks sinks(*gate_, results);
   auto profile = eindb::execute(placed.plan, placed.holders, exchange, context, sinks.all());
   if (run_.results.empty()) return {std::move(profile), {}};
   node_.note_change();

@@ -2,9 +2,11 @@
 
 #include <exception>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "cluster/control_message.hpp"
 #include "cluster/plan_codec.hpp"
@@ -13,6 +15,7 @@
 #include "common/cancellation.hpp"
 #include "common/error.hpp"
 #include "executor/exchange.hpp"
+#include "executor/execution_context.hpp"
 
 namespace eindb {
 
@@ -33,14 +36,17 @@ class StatementRun {
   StatementRun(const StatementRun&) = delete;
   StatementRun& operator=(const StatementRun&) = delete;
 
-  /// Ends it, at all ranks, with this error. When it returns the statement stores nothing any more.
+  /// Ends it, at all ranks, with this error. Waits for nothing.
   void stop(const Error& why) noexcept;
+  /// The way of what it stores, which stop() closes.
+  std::shared_ptr<PutGate> gate() const { return gate_; }
 
  private:
   void run() noexcept;
   PlacedPlan decode() const;
   RankReport execute();
   RankReport execute(const PlacedPlan& placed, Exchange& exchange);
+  RankReport execute(const PlacedPlan& placed, Exchange& exchange, ExecutionContext& context);
   RemoteError reason_of(const std::exception_ptr& error) const;
   void use(Exchange* exchange) noexcept;
 
@@ -49,7 +55,8 @@ class StatementRun {
   const control::Run run_;
   const OnDone on_done_;
   Cancellation cancellation_;
-  PutGate gate_;
+  std::vector<ContentId> damaged_;  // of the statement's thread
+  const std::shared_ptr<PutGate> gate_;
   mutable std::mutex mutex_;      // guards the two that follow
   Exchange* exchange_ = nullptr;  // while it lives, to be aborted
   std::optional<Error> stopped_;

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/memory_wait.hpp"
+
 namespace eindb {
+
 void StatementWatch::use(Exchange* exchange) noexcept {
   const std::lock_guard lock(mutex_);
   exchange_ = exchange;
@@ -20,13 +23,37 @@ void StatementWatch::ended(Rank rank, RankReport report) {
   changed_.notify_all();
 }
 
-void StatementWatch::failed(Rank rank, const Error& error) {
-  fail(rank, {error.kind() == ErrorKind::WorkerLost ? Cause::FailedByOther : Cause::Failed, error});
+bool StatementWatch::is_cancelled() const {
+  try {
+    whole_.check();
+    return false;
+  } catch (const Error&) {
+    return true;
+  }
 }
 
-void StatementWatch::failed_here(Rank rank, const Error& error) {
-  if (has_failed()) fail(rank, {Cause::FailedBefore, error});
-  else failed(rank, error);
+void StatementWatch::failed(Rank rank, const Error& error, const std::optional<UnreachablePeer>& unreachable) {
+  note_lost_peer(rank, unreachable, error);
+  if (error.kind() == ErrorKind::WorkerLost) return fail(rank, Cause::FailedByOther, error);
+  const bool was_stopped = error.kind() == ErrorKind::Cancelled && !is_cancelled();
+  fail(rank, was_stopped ? Cause::Stopped : Cause::Failed, error);
+}
+
+void StatementWatch::failed_here(Rank rank, const Error& error, const std::optional<UnreachablePeer>& unreachable) {
+  if (!has_failed()) return failed(rank, error, unreachable);
+  note_lost_peer(rank, unreachable, error);
+  fail(rank, Cause::FailedBefore, error);
+}
+
+void StatementWatch::note_lost_peer(Rank rank, const std::optional<UnreachablePeer>& peer, const Error& error) {
+  const std::lock_guard lock(mutex_);
+  if (!peer || peer->peer >= ended_.size()) return;
+  when_there_is_memory([&] { lost_peers_.push_back({rank, *peer, error.message()}); });
+}
+
+std::vector<StatementWatch::LostPeer> StatementWatch::lost_peers() const {
+  const std::lock_guard lock(mutex_);
+  return lost_peers_;
 }
 
 // What it has sent, others may still wait for: that its own part has ended does not say that all of that arrives.
@@ -34,25 +61,25 @@ void StatementWatch::lost(Rank rank, const Error& error) {
   {
     const std::lock_guard lock(mutex_);
     if (all_have_ended()) return;
-    note_failure(rank, {Cause::Lost, error});
+    note_failure(rank, Cause::Lost, error);
   }
   changed_.notify_all();
 }
 
-void StatementWatch::fail(Rank rank, Failure failure) {
+void StatementWatch::fail(Rank rank, Cause cause, const Error& error) {
   {
     const std::lock_guard lock(mutex_);
     if (ended_[rank]) return;
-    note_failure(rank, std::move(failure));
+    note_failure(rank, cause, error);
   }
   changed_.notify_all();
 }
 
 // With the mutex.
-void StatementWatch::note_failure(Rank rank, Failure failure) {
+void StatementWatch::note_failure(Rank rank, Cause cause, const Error& error) {
   ended_[rank] = true;
-  if (exchange_ != nullptr) exchange_->abort(std::make_exception_ptr(failure.error));
-  failures_.push_back(std::move(failure));
+  when_there_is_memory([&] { failures_.push_back({cause, error}); });
+  if (exchange_ != nullptr) exchange_->abort(std::make_exception_ptr(error));
   cancellation_.request();
 }
 
@@ -77,16 +104,28 @@ void StatementWatch::wait() {
     cancellation_.check();
 }
 
-void StatementWatch::wait_for_rest(std::chrono::milliseconds at_most) {
+void StatementWatch::wait_for_rest(std::chrono::milliseconds at_most, std::chrono::milliseconds cancelled) {
+  using Clock = std::chrono::steady_clock;
+  auto end = Clock::now() + at_most;
+  bool ends_soon = false;
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, at_most, [this] { return all_have_ended(); });
+  while (Clock::now() < end && !changed_.wait_for(lock, poll_, [this] { return all_have_ended(); })) {
+    if (ends_soon || !is_cancelled()) continue;
+    ends_soon = true;
+    end = std::min(end, Clock::now() + cancelled);
+  }
 }
 
 std::exception_ptr StatementWatch::failure() const {
   const std::lock_guard lock(mutex_);
   const auto first = std::min_element(failures_.begin(), failures_.end(),
                                       [](const Failure& a, const Failure& b) { return a.cause < b.cause; });
-  return first == failures_.end() ? nullptr : std::make_exception_ptr(first->error);
+  if (first == failures_.end()) return nullptr;
+  if (first->cause != Cause::Stopped) return std::make_exception_ptr(first->error);
+  return std::make_exception_ptr(
+      Error(ErrorKind::WorkerLost,
+            "a rank has ended its part in the statement, and nobody says why: " + first->error.message(), std::nullopt,
+            "run the statement again; the logs of the workers may tell more"));
 }
 
 std::vector<RankReport> StatementWatch::reports() && {

@@ -4,7 +4,17 @@
 #include <boost/asio/post.hpp>
 #include <utility>
 
+#include "common/cancellation.hpp"
+#include "common/memory_wait.hpp"
+
 namespace eindb {
+namespace {
+
+constexpr std::chrono::milliseconds kCancellationPoll{20};
+// How often a message that has to wait for memory looks for it.
+constexpr std::chrono::milliseconds kMemoryPoll{10};
+
+}  // namespace
 
 // ---- Any thread ----------------------------------------------------------------------------------------------------
 
@@ -13,11 +23,14 @@ void ChannelTask::send(std::span<const std::byte> message) {
     throw Error(ErrorKind::Value,
                 "a message of " + std::to_string(message.size()) + " bytes is too large for a channel");
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return end_ || outbox_.empty() || outbox_bytes_ + message.size() <= kMostWaiting; });
+  const auto has_room = [&] {
+    return end_ || message.size() <= kSmallMessage || outbox_.empty() || outbox_bytes_ + message.size() <= kMostWaiting;
+  };
+  while (!changed_.wait_for(lock, kCancellationPoll, has_room)) poll_cancellation();
   if (end_) throw Error(*end_);
+  wake();  // first: what is in the outbox is sent
   outbox_.emplace_back(message.begin(), message.end());
   outbox_bytes_ += message.size();
-  wake();
 }
 
 std::optional<std::vector<std::byte>> ChannelTask::receive(std::chrono::milliseconds timeout) {
@@ -27,7 +40,7 @@ std::optional<std::vector<std::byte>> ChannelTask::receive(std::chrono::millisec
     if (end_) throw Error(*end_);
     return std::nullopt;
   }
-  auto message = std::move(inbox_.front());
+  auto message = std::move(inbox_.front().message);
   inbox_.pop_front();
   inbox_bytes_ -= message.size();
   if (!end_ && is_paused_ && inbox_bytes_ <= kMostWaiting) wake();
@@ -37,10 +50,10 @@ std::optional<std::vector<std::byte>> ChannelTask::receive(std::chrono::millisec
 void ChannelTask::close() noexcept {
   const std::lock_guard lock(mutex_);
   if (end_) return;
-  end_ = Error(ErrorKind::WorkerLost, "the channel was closed");
+  when_there_is_memory([this] { end_ = Error(ErrorKind::WorkerLost, "the channel was closed"); });
   changed_.notify_all();
   // The node's thread is there as long as there has been no end.
-  boost::asio::post(tasks().io, [self = shared_from_this()] { self->shut_down(); });
+  when_there_is_memory([this] { boost::asio::post(tasks().io, [self = shared_from_this()] { self->shut_down(); }); });
 }
 
 /// With the mutex, before the end.
@@ -103,10 +116,13 @@ bool ChannelTask::receive_piece() {
     if (is_paused_) return false;
   }
   auto& from = connection();
-  const bool is_new = from.frame() == nullptr;
   auto wait = from.fetch_frame();
   if (wait == Wait::None) {
-    if (is_new) begin_piece();
+    if (!piece_begun_ && !begin_piece()) {
+      step_after(kMemoryPoll);
+      return false;
+    }
+    piece_begun_ = true;
     wait = from.fetch_payload(std::span(incoming_).subspan(received_));
   }
   if (wait != Wait::None) {
@@ -114,31 +130,42 @@ bool ChannelTask::receive_piece() {
     return false;
   }
   from.finish_frame();
+  piece_begun_ = false;
   received_ = incoming_.size();
   if (received_ == incoming_total_) keep_message();
   return true;
 }
 
-// Memory is taken as pieces come, not for what the first one promises.
-void ChannelTask::begin_piece() {
+// False if there is no memory for the message now. It is counted for what the first piece promises, and taken as pieces
+// come.
+bool ChannelTask::begin_piece() {
   const auto& frame = *connection().frame();
   if (!receives_) {
-    incoming_.clear();
     incoming_total_ = frame.total;
     received_ = 0;
+    check_piece(frame);
+    auto memory = tasks().messages->take(static_cast<std::int64_t>(frame.total));
+    if (!memory) return false;
+    memory_ = std::move(*memory);
+    incoming_.clear();
     receives_ = true;
   }
+  check_piece(frame);
+  incoming_.resize(received_ + frame.payload_size);
+  return true;
+}
+
+void ChannelTask::check_piece(const FrameHeader& frame) const {
   const bool goes_on = frame.payload_size > 0 || frame.total == 0;
   if (frame.kind != FrameKind::Message || frame.stream != 0 || frame.head_size != 0 || frame.total > kMostMessage ||
       frame.total != incoming_total_ || frame.payload_size > incoming_total_ - received_ || !goes_on)
     throw Error(ErrorKind::Corrupt, "a frame is no piece of a message");
-  incoming_.resize(received_ + frame.payload_size);
 }
 
 void ChannelTask::keep_message() {
   const std::lock_guard lock(mutex_);
   inbox_bytes_ += incoming_.size();
-  inbox_.push_back(std::exchange(incoming_, {}));
+  inbox_.push_back({std::exchange(incoming_, {}), std::exchange(memory_, {})});
   receives_ = false;
   changed_.notify_all();
 }

@@ -17,6 +17,8 @@ class ChannelTask : public ConnectionTask {
   /// The largest message: what a peer can make this node hold.
   static constexpr std::size_t kMostMessage = std::size_t{256} << 20U;
   static constexpr std::size_t kMostWaiting = std::size_t{16} << 20U;
+  /// Signs of life, requests and their like, which are few, go without waiting.
+  static constexpr std::size_t kSmallMessage = std::size_t{16} << 10U;
 
   using ConnectionTask::ConnectionTask;
 
@@ -27,6 +29,10 @@ class ChannelTask : public ConnectionTask {
 
  private:
   using Message = std::vector<std::byte>;
+  struct Received {
+    Message message;
+    MessageMemory::Part memory;
+  };
 
   void step() override;
   void failed(const Error& error) override;
@@ -35,7 +41,8 @@ class ChannelTask : public ConnectionTask {
   bool stage_piece();
   void receive_messages();
   bool receive_piece();
-  void begin_piece();
+  bool begin_piece();
+  void check_piece(const FrameHeader& frame) const;
   void keep_message();
   void wake();
 
@@ -46,13 +53,15 @@ class ChannelTask : public ConnectionTask {
   Message incoming_;
   std::size_t received_ = 0;  // bytes of incoming_, without the piece that is being received
   bool receives_ = false;
+  bool piece_begun_ = false;
+  MessageMemory::Part memory_;  // of incoming_
   std::size_t incoming_total_ = 0;
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
   std::deque<Message> outbox_;
   std::size_t outbox_bytes_ = 0;
-  std::deque<Message> inbox_;
+  std::deque<Received> inbox_;
   std::size_t inbox_bytes_ = 0;
   bool is_paused_ = false;  // nothing is received until the inbox has room
   std::optional<Error> end_;

@@ -7,8 +7,11 @@
 #include <chrono>
 
 #include "cluster/abort_head.hpp"
+#include "cluster/peer_lost.hpp"
 #include "common/cancellation.hpp"
+#include "common/caught_error.hpp"
 #include "common/check.hpp"
+#include "common/memory_wait.hpp"
 #include "common/stopwatch.hpp"
 #include "executor/rank_error.hpp"
 
@@ -16,6 +19,7 @@ namespace eindb {
 namespace {
 
 using Wait = Connection::Wait;
+using Clock = std::chrono::steady_clock;
 
 // How often a rank that waits looks whether its statement was cancelled.
 constexpr std::chrono::milliseconds kCancellationPoll{20};
@@ -30,17 +34,32 @@ int make_event() {
 
 FrameKind kind_of(const Traffic& traffic) { return traffic.is_streamed ? FrameKind::Piece : FrameKind::Block; }
 
+// A frame, if it is there, or nothing in place of a sign of life.
+Wait fetch_no_sign_of_life(Connection& connection) {
+  const auto wait = connection.fetch_frame();
+  if (wait != Wait::None || connection.frame()->kind != FrameKind::Alive) return wait;
+  if (connection.frame()->total != 0) throw Error(ErrorKind::Corrupt, "a sign of life has a payload");
+  connection.finish_frame();
+  return wait;
+}
+
 [[noreturn]] void fail_frame(const char* what) { throw Error(ErrorKind::Corrupt, std::string("a frame ") + what); }
 
 }  // namespace
 
 TcpExchange::TcpExchange(StatementRanks ranks, std::vector<std::unique_ptr<Connection>> connections,
-                         std::weak_ptr<DataConnections> home)
-    : ranks_(std::move(ranks)), home_(std::move(home)), links_(connections.size()), wake_(make_event()) {
+                         std::weak_ptr<DataConnections> home, std::chrono::milliseconds silence)
+    : ranks_(std::move(ranks)),
+      home_(std::move(home)),
+      silence_(silence),
+      links_(connections.size()),
+      wake_(make_event()) {
   for (std::size_t peer = 0; peer < connections.size(); ++peer) links_[peer].connection = std::move(connections[peer]);
+  if (const auto node = home_.lock()) node->keep_alive(*this);
 }
 
 TcpExchange::~TcpExchange() {
+  if (const auto node = home_.lock()) node->forget(*this);
   const std::lock_guard lock(mutex_);
   if (!failure_) release();
 }
@@ -84,7 +103,11 @@ void TcpExchange::begin(const Traffic& traffic) {
   const std::lock_guard lock(mutex_);
   if (failure_) std::rethrow_exception(failure_);
   operates_ = true;
-  for (auto& link : links_) link.is_readable = link.is_writable = true;
+  next_sign_ = Clock::now() + kSignOfLife;
+  for (auto& link : links_) {
+    link.is_readable = link.is_writable = true;
+    link.heard = Clock::now();
+  }
   for (const auto peer : traffic.to) links_[peer].sends = true;
   for (const auto peer : traffic.from) links_[peer].receives = true;
 }
@@ -100,6 +123,11 @@ void TcpExchange::run(const Traffic& traffic) {
     }
     check_interrupted();
     if (is_done()) return;
+    if (Clock::now() >= next_sign_) {
+      next_sign_ = Clock::now() + kSignOfLife;
+      stage_signs_of_life();
+      look_for_silence();
+    }
     if (!moved) wait();
   }
 }
@@ -117,7 +145,7 @@ void TcpExchange::check_interrupted() {
 }
 
 void TcpExchange::wait() {
-  std::vector<pollfd> asked{{.fd = wake_.number(), .events = POLLIN, .revents = 0}};
+  std::vector<pollfd> asked{{.fd = wake_.get(), .events = POLLIN, .revents = 0}};
   std::vector<Link*> links;
   for (auto& link : links_) {
     if (link.connection == nullptr || link.broken) continue;
@@ -138,6 +166,44 @@ void TcpExchange::wait() {
   poll_cancellation();
 }
 
+// ---- Signs of life --------------------------------------------------------------------------------------------------
+
+// A connection on which something waits to be sent says enough by that.
+void TcpExchange::stage_signs_of_life() {
+  for (Rank peer = 0; peer < static_cast<Rank>(links_.size()); ++peer) {
+    auto& link = links_[peer];
+    if (link.connection == nullptr || link.broken || link.unwritable || !link.connection->is_flushed()) continue;
+    link.connection->stage({.kind = FrameKind::Alive, .stream = ranks_.statement});
+    flush(peer);
+  }
+}
+
+void TcpExchange::give_signs_of_life() noexcept {
+  const std::lock_guard lock(mutex_);
+  if (operates_ || failure_) return;
+  try {
+    stage_signs_of_life();
+  } catch (const std::exception&) {  // the next operation finds out
+  }
+}
+
+// A frame that waits for a later operation hides what comes behind it.
+void TcpExchange::look_for_silence() {
+  for (Rank peer = 0; peer < static_cast<Rank>(links_.size()); ++peer) {
+    auto& link = links_[peer];
+    if (link.connection == nullptr || link.broken) continue;
+    const bool hides = link.connection->frame() != nullptr && !link.receives;
+    const auto heard = std::exchange(link.bytes_heard, link.connection->bytes_received());
+    if (hides || heard != link.bytes_heard) link.heard = Clock::now();
+    const bool is_needed = link.sends || link.receives || !link.connection->is_flushed();
+    if (!is_needed || Clock::now() - link.heard < silence_) continue;
+    const auto seconds = std::to_string(std::chrono::duration_cast<std::chrono::seconds>(silence_).count());
+    throw PeerLost({peer, true},
+                   Error(ErrorKind::WorkerLost, name_of(peer) + " is lost: nothing has come from it for " + seconds +
+                                                    " s on a connection that is open"));
+  }
+}
+
 // ---- Connections that fail -----------------------------------------------------------------------------------------
 
 /// What has gone wrong with the connection is kept: another rank may have told before why.
@@ -156,7 +222,8 @@ Wait TcpExchange::on_connection(Rank peer, F f) {
 
 void TcpExchange::check_broken(Rank peer) const {
   const auto& link = links_[peer];
-  if (link.broken && (link.sends || link.receives || !link.connection->is_flushed())) throw Error(*link.broken);
+  if (link.broken && (link.sends || link.receives || !link.connection->is_flushed()))
+    throw PeerLost({peer}, *link.broken);
 }
 
 // ---- Sending -------------------------------------------------------------------------------------------------------
@@ -236,8 +303,10 @@ bool TcpExchange::receive(const Traffic& traffic, Rank peer) {
 bool TcpExchange::fetch_frame(Rank peer) {
   auto& link = links_[peer];
   if (link.connection->frame() != nullptr) return true;
-  const auto wait = on_connection(peer, [&] { return link.connection->fetch_frame(); });
-  link.is_readable = wait == Wait::None;
+  do {
+    const auto wait = on_connection(peer, [&] { return fetch_no_sign_of_life(*link.connection); });
+    link.is_readable = wait == Wait::None;
+  } while (link.is_readable && link.connection->frame() == nullptr);
   if (link.is_readable && link.connection->frame()->kind == FrameKind::Abort) read_abort(peer);
   return link.is_readable;
 }
@@ -331,32 +400,33 @@ void TcpExchange::abort(std::exception_ptr error) noexcept {
   if (failure_) return;
   failure_ = std::move(error);
   interrupted_ = true;
-  if (operates_) ::eventfd_write(wake_.number(), 1);
+  if (operates_) ::eventfd_write(wake_.get(), 1);
   else say_farewell(as_told(failure_));
 }
 
 AbortCause TcpExchange::as_told(const std::exception_ptr& error) const {
-  try {
-    std::rethrow_exception(error);
-  } catch (const Error& e) {
-    return {rank(), e};
-  } catch (const std::exception& e) {
-    return {rank(), Error(ErrorKind::Internal, e.what())};
-  }
+  return when_there_is_memory([&]() -> AbortCause {
+    try {
+      std::rethrow_exception(error);
+    } catch (...) {
+      return {rank(), caught_error("its part of the statement")};
+    }
+  });
 }
 
 // With the mutex. Nobody waits here for those who do not take it: what is not sent yet is sent by the node.
 void TcpExchange::say_farewell(const AbortCause& cause) noexcept {
   const auto home = home_.lock();
-  const auto head = write_abort_head(cause);
+  const auto head = when_there_is_memory([&] { return write_abort_head(cause); });
   for (auto& link : links_) {
-    if (link.connection == nullptr || link.broken || link.unwritable || !home) {
-      link.connection.reset();
-      continue;
+    auto connection = std::move(link.connection);
+    if (connection == nullptr || link.broken || link.unwritable || !home) continue;
+    try {
+      connection->keep_payload();
+      connection->stage({.kind = FrameKind::Abort, .stream = ranks_.statement}, head);
+      home->say_farewell(std::move(connection));
+    } catch (const std::bad_alloc&) {  // it is closed, which says that this rank has failed
     }
-    link.connection->keep_payload();
-    link.connection->stage({.kind = FrameKind::Abort, .stream = ranks_.statement}, head);
-    home->say_farewell(std::move(link.connection));
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -18,10 +19,15 @@
 
 namespace eindb {
 
+class TcpExchange;
+
 /// Where the connections of an exchange go when it has ended. Any thread.
 class DataConnections {
  public:
   virtual ~DataConnections() = default;
+  /// Calls give_signs_of_life() of the exchange every so often, until forget().
+  virtual void keep_alive(TcpExchange& exchange) = 0;
+  virtual void forget(TcpExchange& exchange) noexcept = 0;
   /// The statement has ended well, and the other side was told: for another one.
   virtual void give_back(std::unique_ptr<Connection> connection, const StatementRanks& ranks, Rank peer) = 0;
   /// The statement has failed: what is staged is to be sent before the connection is closed.
@@ -36,11 +42,15 @@ class DataConnections {
 ///
 /// While an operation runs, all connections are listened to, also those that it does not use: any rank may tell of a
 /// failure. A connection that ends where nothing is wanted of it says nothing: its rank may be done with the statement.
+///
+/// Every rank says something on each connection at least every kSignOfLife, also while it computes; whoever is in an
+/// operation and gets no byte from a rank that it needs for `silence` takes the connection for broken, whatever the
+/// system says of it. A slow one is not: bytes come. What a rank finds out about a connection itself is a PeerLost.
 class TcpExchange : public CollectiveExchange {
  public:
   /// `connections`: to each rank; null to the rank itself. `home`: where there is no node any more, they are closed.
   TcpExchange(StatementRanks ranks, std::vector<std::unique_ptr<Connection>> connections,
-              std::weak_ptr<DataConnections> home);
+              std::weak_ptr<DataConnections> home, std::chrono::milliseconds silence);
   ~TcpExchange() override;
   TcpExchange(const TcpExchange&) = delete;
   TcpExchange& operator=(const TcpExchange&) = delete;
@@ -48,6 +58,8 @@ class TcpExchange : public CollectiveExchange {
   Rank rank() const override { return ranks_.rank; }
   std::size_t size() const override { return ranks_.addresses.size(); }
   void abort(std::exception_ptr error) noexcept override;
+  /// Says to all ranks that this one goes on, unless an operation runs, which says so itself. Waits for nothing.
+  void give_signs_of_life() noexcept;
 
  protected:
   void transfer(const Traffic& traffic) override;
@@ -56,7 +68,9 @@ class TcpExchange : public CollectiveExchange {
   /// One connection, and how far the operation is with it.
   struct Link {
     std::unique_ptr<Connection> connection;
-    bool is_readable = true;  // as far as known
+    std::uint64_t bytes_heard = 0;
+    std::chrono::steady_clock::time_point heard;  // when the last of these came, as far as somebody has looked
+    bool is_readable = true;                      // as far as known
     bool is_writable = true;
     std::optional<Error> unwritable;  // nothing can be sent any more, but there may be something to receive
     std::optional<Error> broken;      // nothing can be done any more
@@ -77,6 +91,8 @@ class TcpExchange : public CollectiveExchange {
   void begin(const Traffic& traffic);
   void run(const Traffic& traffic);
   bool is_done() const;
+  void stage_signs_of_life();
+  void look_for_silence();
   void check_interrupted();
   void wait();
 
@@ -103,9 +119,11 @@ class TcpExchange : public CollectiveExchange {
 
   const StatementRanks ranks_;
   const std::weak_ptr<DataConnections> home_;
-  std::vector<Link> links_;         // by rank
-  const FileDescriptor wake_;       // readable when the operation is interrupted
-  std::optional<AbortCause> told_;  // by another rank
+  const std::chrono::milliseconds silence_;
+  std::chrono::steady_clock::time_point next_sign_;  // of an operation
+  std::vector<Link> links_;                          // by rank
+  const FileDescriptor wake_;                        // readable when the operation is interrupted
+  std::optional<AbortCause> told_;                   // by another rank
   std::atomic<bool> interrupted_{false};
 
   std::mutex mutex_;  // guards what follows, and links_ while no operation runs

@@ -10,19 +10,21 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <deque>
-#include <future>
 #include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <utility>
 
 #include "cluster/address.hpp"
 #include "cluster/data_pool.hpp"
 #include "cluster/handshake_task.hpp"
+#include "cluster/promise.hpp"
 #include "cluster/tcp_channel.hpp"
 #include "cluster/tcp_exchange.hpp"
 #include "common/cancellation.hpp"
 #include "common/check.hpp"
+#include "security/openssl.hpp"
 
 namespace eindb {
 namespace {
@@ -37,6 +39,8 @@ constexpr std::size_t kMostHalfOpen = 256;
 // Without descriptors, or memory, for another connection.
 constexpr std::chrono::milliseconds kAcceptPause{100};
 constexpr std::chrono::milliseconds kCancellationPoll{20};
+// For a kept connection to be bound: one that is made anew may do better.
+constexpr std::chrono::milliseconds kBindKept{2000};
 // A machine that vanishes is noticed where nothing is sent to it.
 constexpr int kKeepAliveSeconds = 10;
 constexpr int kKeepAliveProbes = 3;
@@ -68,7 +72,10 @@ class TcpNode::Impl : public DataConnections, public std::enable_shared_from_thi
   // Any thread:
   std::unique_ptr<Channel> connect(const std::string& address);
   std::unique_ptr<Exchange> open_exchange(const StatementRanks& ranks);
+  std::vector<std::optional<Error>> probe(const std::vector<std::string>& addresses);
   std::size_t idle_connections();
+  void keep_alive(TcpExchange& exchange) override;
+  void forget(TcpExchange& exchange) noexcept override;
   void give_back(std::unique_ptr<Connection> connection, const StatementRanks& ranks, Rank peer) override;
   void say_farewell(std::unique_ptr<Connection> connection) override;
   void log(std::string_view line) override { options_.log(line); }
@@ -93,8 +100,13 @@ class TcpNode::Impl : public DataConnections, public std::enable_shared_from_thi
             const std::shared_ptr<StatementConnections>& connections);
   void bind_new(const std::string& address, const Endpoints& endpoints, const DataBinding& binding,
                 const std::shared_ptr<StatementConnections>& connections);
-  void ask_to_bind(std::unique_ptr<Connection> connection, const DataBinding& binding,
+  void ask_to_bind(std::unique_ptr<Connection> connection, const DataBinding& binding, std::chrono::milliseconds time,
                    const std::shared_ptr<StatementConnections>& connections, Failed failed);
+  void begin_probe(const std::string& address, const Endpoints& endpoints, ProbeTask::Done done);
+  void give_signs_of_life();
+  void run() noexcept;
+  void begin_anew();
+  void end_connections();
   void shut_down();
 
   const TcpNodeOptions options_;          // any thread
@@ -105,15 +117,20 @@ class TcpNode::Impl : public DataConnections, public std::enable_shared_from_thi
   asio::executor_work_guard<asio::io_context::executor_type> work_{tasks_.io.get_executor()};
   tcp::acceptor acceptor_{tasks_.io};
   asio::steady_timer accept_timer_{tasks_.io};
+  asio::steady_timer signs_timer_{tasks_.io};
   std::deque<std::weak_ptr<HandshakeTask>> half_open_;
   std::vector<std::weak_ptr<tcp::socket>> connecting_;
   DataPool pool_{tasks_};
   bool is_stopping_ = false;
+  std::mutex exchanges_mutex_;        // guards exchanges_
+  std::set<TcpExchange*> exchanges_;  // that give signs of life
   std::thread thread_;
 };
 
 TcpNode::Impl::Impl(TcpNodeOptions options) : options_(std::move(options)) {
+  openssl();  // for the handshakes to come
   tasks_.log = options_.log;
+  tasks_.messages = options_.messages ? options_.messages : std::make_shared<MessageMemory>();
   if (options_.tls) {
     server_tls_.emplace(*options_.tls, TlsSide::Server);
     client_tls_.emplace(*options_.tls, TlsSide::Client);
@@ -123,7 +140,41 @@ TcpNode::Impl::Impl(TcpNodeOptions options) : options_(std::move(options)) {
 
 void TcpNode::Impl::start() {
   if (acceptor_.is_open()) accept();
-  thread_ = std::thread([this] { tasks_.io.run(); });
+  give_signs_of_life();
+  thread_ = std::thread([this] { run(); });
+}
+
+// Where there was no memory for what somebody has sent, or to wait for more, nobody knows what else is not waited for
+// any more: all connections end, and peers come anew.
+void TcpNode::Impl::run() noexcept {
+  for (bool is_well = true;;) {
+    try {
+      if (!std::exchange(is_well, true)) begin_anew();
+      tasks_.io.run();
+      return;
+    } catch (const std::exception&) {
+      is_well = false;
+      std::this_thread::sleep_for(kAcceptPause);
+    }
+  }
+}
+
+void TcpNode::Impl::begin_anew() {
+  error_code ignored;
+  end_connections();
+  if (is_stopping_) return;
+  give_signs_of_life();
+  if (!acceptor_.is_open()) return;
+  acceptor_.cancel(ignored);
+  accept_timer_.cancel();
+  accept();
+}
+
+void TcpNode::Impl::end_connections() {
+  error_code ignored;
+  for (const auto& connecting : connecting_)
+    if (const auto socket = connecting.lock()) socket->close(ignored);
+  while (!tasks_.alive.empty()) (*tasks_.alive.begin())->shut_down();
 }
 
 void TcpNode::Impl::stop() {
@@ -136,9 +187,8 @@ void TcpNode::Impl::shut_down() {
   error_code ignored;
   acceptor_.close(ignored);
   accept_timer_.cancel();
-  for (const auto& connecting : connecting_)
-    if (const auto socket = connecting.lock()) socket->close(ignored);
-  while (!tasks_.alive.empty()) (*tasks_.alive.begin())->shut_down();
+  signs_timer_.cancel();
+  end_connections();
   work_.reset();
 }
 
@@ -169,7 +219,7 @@ void TcpNode::Impl::listen(const std::string& address) {
 
 void TcpNode::Impl::accept() {
   acceptor_.async_accept([this](const error_code& error, tcp::socket socket) {
-    if (is_stopping_) return;
+    if (is_stopping_ || error == asio::error::operation_aborted) return;
     if (error && error != asio::error::connection_aborted) return pause_accepting();
     if (!error) welcome(std::move(socket));
     accept();
@@ -255,16 +305,16 @@ void TcpNode::Impl::introduce(tcp::socket socket, const std::string& address, Co
 
 std::unique_ptr<Channel> TcpNode::Impl::connect(const std::string& address) {
   const auto endpoints = allowed_endpoints(address, "connect to");
-  const auto result = std::make_shared<std::promise<std::unique_ptr<Channel>>>();
-  auto channel = result->get_future();
-  asio::post(tasks_.io, [=, this] {
+  auto result = std::make_shared<Promise<std::unique_ptr<Channel>>>();
+  auto channel = result->future();
+  asio::post(tasks_.io, [=, this, result = std::move(result)] {
     connect_to(
         address, endpoints, ConnectionPurpose::Control,
         [=, this](std::unique_ptr<Connection> connection) { result->set_value(make_channel(std::move(connection))); },
-        [=](const Error& error) { result->set_exception(std::make_exception_ptr(error)); });
+        [=](const Error& error) { result->set_error(std::make_exception_ptr(error)); });
   });
   const auto end = std::chrono::steady_clock::now() + options_.connect_time;
-  while (channel.wait_for(kCancellationPoll) != std::future_status::ready) {
+  while (!channel.wait_for(kCancellationPoll)) {
     poll_cancellation();
     if (std::chrono::steady_clock::now() >= end)
       throw Error(ErrorKind::WorkerLost, "cannot connect to '" + address + "': no answer");
@@ -296,7 +346,7 @@ std::unique_ptr<Exchange> TcpNode::Impl::open_exchange(const StatementRanks& ran
     pool_.forget(ranks.statement, ranks.rank);
     if (failed) pool_.refuse(ranks.statement, ranks.rank);
   });
-  auto exchange = std::make_unique<TcpExchange>(ranks, connections->take(), weak_from_this());
+  auto exchange = std::make_unique<TcpExchange>(ranks, connections->take(), weak_from_this(), options_.data_silence);
   if (!failure) return exchange;
   exchange->abort(failure);  // those who have come are told
   std::rethrow_exception(failure);
@@ -307,25 +357,26 @@ void TcpNode::Impl::bind(const std::string& address, const Endpoints& endpoints,
   auto kept = pool_.take_own(address);
   if (kept == nullptr) return bind_new(address, endpoints, binding, connections);
   // The other node may have ended in between, and be there again.
-  ask_to_bind(std::move(kept), binding, connections,
+  ask_to_bind(std::move(kept), binding, std::min(kBindKept, options_.handshake_time), connections,
               [=, this](const Error&) { bind_new(address, endpoints, binding, connections); });
 }
 
 void TcpNode::Impl::bind_new(const std::string& address, const Endpoints& endpoints, const DataBinding& binding,
                              const std::shared_ptr<StatementConnections>& connections) {
-  const Failed failed = [=](const Error& error) { connections->fail(error); };
+  const Failed failed = [=](const Error& error) { connections->fail(PeerLost({binding.to}, error)); };
   connect_to(
       address, endpoints, ConnectionPurpose::Data,
       [=, this](std::unique_ptr<Connection> connection) {
-        ask_to_bind(std::move(connection), binding, connections, failed);
+        ask_to_bind(std::move(connection), binding, options_.handshake_time, connections, failed);
       },
       failed);
 }
 
 void TcpNode::Impl::ask_to_bind(std::unique_ptr<Connection> connection, const DataBinding& binding,
+                                std::chrono::milliseconds time,
                                 const std::shared_ptr<StatementConnections>& connections, Failed failed) {
   start_task<BindTask>(
-      tasks_, std::move(connection), binding, options_.handshake_time,
+      tasks_, std::move(connection), binding, time,
       [=](std::unique_ptr<Connection> bound) { connections->arrive(binding.to, std::move(bound)); }, std::move(failed));
 }
 
@@ -344,10 +395,73 @@ void TcpNode::Impl::say_farewell(std::unique_ptr<Connection> connection) {
   });
 }
 
+// ---- Whether there is a way ----------------------------------------------------------------------------------------
+
+// Exchanges that compute, and run no operation.
+void TcpNode::Impl::give_signs_of_life() {
+  {
+    const std::lock_guard lock(exchanges_mutex_);
+    for (auto* exchange : exchanges_) exchange->give_signs_of_life();
+  }
+  signs_timer_.expires_after(kSignOfLife);
+  signs_timer_.async_wait([this](const error_code& error) {
+    if (!error && !is_stopping_) give_signs_of_life();
+  });
+}
+
+void TcpNode::Impl::keep_alive(TcpExchange& exchange) {
+  const std::lock_guard lock(exchanges_mutex_);
+  exchanges_.insert(&exchange);
+}
+
+void TcpNode::Impl::forget(TcpExchange& exchange) noexcept {
+  const std::lock_guard lock(exchanges_mutex_);
+  exchanges_.erase(&exchange);
+}
+
+void TcpNode::Impl::begin_probe(const std::string& address, const Endpoints& endpoints, ProbeTask::Done done) {
+  connect_to(
+      address, endpoints, ConnectionPurpose::Data,
+      [=, this](std::unique_ptr<Connection> connection) {
+        start_task<ProbeTask>(tasks_, std::move(connection), options_.handshake_time, done);
+      },
+      [=](const Error& error) { done(error); });
+}
+
+// All at a time.
+std::vector<std::optional<Error>> TcpNode::Impl::probe(const std::vector<std::string>& addresses) {
+  using Outcome = std::optional<Error>;
+  std::vector<Promise<Outcome>::Future> outcomes;
+  for (const auto& address : addresses) {
+    const auto outcome = std::make_shared<Promise<Outcome>>();
+    outcomes.push_back(outcome->future());
+    try {
+      const auto endpoints = allowed_endpoints(address, "connect to");
+      asio::post(tasks_.io, [=, this] {
+        begin_probe(address, endpoints, [=](const Outcome& error) { outcome->set_value(error); });
+      });
+    } catch (const Error& error) {
+      outcome->set_value(error);
+    }
+  }
+  // To connect, to be authenticated, and to be answered.
+  const auto end = std::chrono::steady_clock::now() + 3 * options_.handshake_time + kBindKept;
+  std::vector<Outcome> out;
+  for (auto& outcome : outcomes) {
+    while (!outcome.wait_for(kCancellationPoll) && std::chrono::steady_clock::now() < end) poll_cancellation();
+    const bool is_known = outcome.wait_for(std::chrono::milliseconds(0));
+    out.push_back(is_known ? outcome.get() : Error(ErrorKind::WorkerLost, "no answer"));
+  }
+  return out;
+}
+
 std::size_t TcpNode::Impl::idle_connections() {
-  std::promise<std::size_t> count;
-  asio::post(tasks_.io, [&] { count.set_value(pool_.idle_count()); });
-  return count.get_future().get();
+  const auto count = std::make_shared<Promise<std::size_t>>();
+  auto counted = count->future();
+  asio::post(tasks_.io, [this, count] { count->set_value(pool_.idle_count()); });
+  while (!counted.wait_for(kCancellationPoll)) {
+  }
+  return counted.get();
 }
 
 // ---- TcpNode -------------------------------------------------------------------------------------------------------
@@ -357,6 +471,9 @@ TcpNode::~TcpNode() { impl_->stop(); }
 std::uint16_t TcpNode::port() const { return impl_->port(); }
 std::unique_ptr<Channel> TcpNode::connect(const std::string& address) { return impl_->connect(address); }
 std::unique_ptr<Exchange> TcpNode::open_exchange(const StatementRanks& ranks) { return impl_->open_exchange(ranks); }
+std::vector<std::optional<Error>> TcpNode::probe(const std::vector<std::string>& addresses) {
+  return impl_->probe(addresses);
+}
 std::size_t TcpNode::idle_connections() { return impl_->idle_connections(); }
 
 }  // namespace eindb

@@ -11,6 +11,8 @@
 
 #include "cluster/channel.hpp"
 #include "cluster/cluster_secret.hpp"
+#include "cluster/message_memory.hpp"
+#include "common/error.hpp"
 #include "executor/exchange.hpp"
 #include "security/tls_context.hpp"
 
@@ -28,9 +30,16 @@ struct TcpNodeOptions {
   std::function<void(std::string_view)> log = [](std::string_view) {};
   /// A node has opened a channel to this one, `name` as it says. Called by the node's own thread: must not wait.
   std::function<void(std::unique_ptr<Channel>, const std::string& name)> on_channel = nullptr;
+  /// Of messages on channels that were received, or begun to be, and not taken; null: as much as they need.
+  std::shared_ptr<MessageMemory> messages = nullptr;
   std::chrono::milliseconds handshake_time{5000};  ///< for all of one, on both sides
   std::chrono::milliseconds connect_time{10'000};  ///< for a channel, or for all connections of a statement
+  /// How long a rank may be silent on a connection of a statement that others wait for; a few times kSignOfLife.
+  std::chrono::milliseconds data_silence{15'000};
 };
+
+/// How often a rank says on each connection of a statement that it goes on.
+inline constexpr std::chrono::milliseconds kSignOfLife{1000};
 
 /// The ranks of one statement, as each of them sees it.
 struct StatementRanks {
@@ -66,9 +75,13 @@ class TcpNode {
   std::unique_ptr<Channel> connect(const std::string& address);
 
   /// This node's part in a statement: waits until all ranks have come, and may be called before or after others call
-  /// it. Rank r connects to all lower ranks. Errors as connect(), with the rank's address. The exchange keeps its
-  /// connections until it is destroyed; then they are kept for the next statement, unless it has failed.
+  /// it. Rank r connects to all lower ranks. Errors as connect(), as a PeerLost with the rank's address. The exchange
+  /// keeps its connections until it is destroyed; then they are kept for the next statement, unless it has failed.
   std::unique_ptr<Exchange> open_exchange(const StatementRanks& ranks);
+
+  /// Of each address whether this node can exchange data with the node that listens there: absent, or why not. Waits a
+  /// few times the handshake's time at most, and looks for cancellation.
+  std::vector<std::optional<Error>> probe(const std::vector<std::string>& addresses);
 
   /// Connections that wait for a statement, for tests and for statistics.
   std::size_t idle_connections();

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "cluster/connector.hpp"
 #include "cluster/exchange_factory.hpp"
@@ -24,6 +26,9 @@ class TcpTransport final : public Connector, public ExchangeFactory {
   std::unique_ptr<Exchange> open(const ExchangeRequest& request, const Cancellation& cancellation) override {
     const CancellationScope scope(cancellation);
     return node_.open_exchange({request.statement, request.rank, request.addresses});
+  }
+  std::vector<std::optional<Error>> probe(const std::vector<std::string>& addresses) override {
+    return node_.probe(addresses);
   }
 
  private:

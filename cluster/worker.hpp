@@ -31,6 +31,7 @@ class Worker {
   /// which they do when the statements that it had a part in have ended everywhere.
   void wait_until_left();
   WorkerLoad load() const { return node_.load(); }
+  std::int64_t memory_limit() const { return node_.memory.limit(); }
 
  private:
   WorkerNode node_;

@@ -4,7 +4,10 @@
 #include <variant>
 #include <vector>
 
+#include "cluster/memory_shares.hpp"
+#include "common/cancellation.hpp"
 #include "common/error.hpp"
+#include "common/memory_wait.hpp"
 
 namespace eindb {
 namespace {
@@ -15,6 +18,9 @@ using std::chrono::milliseconds;
 // Between two attempts to connect, in heartbeats.
 constexpr int kLongestPause = 5;
 constexpr milliseconds kShortestPause{10};
+// How soon those who wait see a request to cancel, which comes from a signal handler and wakes nobody.
+constexpr milliseconds kCancellationPoll{20};
+constexpr const char* kFull = "its disk is full: it stores no tiles, those that are there can be read and dropped";
 
 }  // namespace
 
@@ -22,6 +28,7 @@ std::string_view name_of(WorkerState state) {
   switch (state) {
     case WorkerState::Joining: return "joining";
     case WorkerState::Up: return "up";
+    case WorkerState::Unwell: return "unwell";
     case WorkerState::Draining: return "draining";
     case WorkerState::Lost: break;
   }
@@ -33,12 +40,13 @@ WorkerConnection::WorkerConnection(const ClusterContext& context, std::string ad
   status_.address = address_;
 }
 
-void WorkerConnection::start(std::int64_t database, DataId known) {
+void WorkerConnection::start(std::int64_t database, std::vector<std::int64_t> former, DataId known) {
   {
     const std::lock_guard lock(mutex_);
     status_.data = known;
   }
   database_ = database;
+  former_ = std::move(former);
   thread_ = std::thread([this] { run(); });
 }
 
@@ -47,12 +55,16 @@ WorkerConnection::~WorkerConnection() {
   wait_until_closed();
 }
 
-void WorkerConnection::close() noexcept {
+void WorkerConnection::close(std::string_view reason) noexcept {
   {
     const std::lock_guard lock(mutex_);
     closing_ = true;
+    status_.state = WorkerState::Lost;
+    when_there_is_memory([&] { status_.reason = reason; });
+    was_tried_ = true;
     if (greeted_ != nullptr) greeted_->close();
-    if (link_ != nullptr) link_->close(Error(ErrorKind::WorkerLost, "the coordinator ends"));
+    if (link_ != nullptr)
+      link_->close(when_there_is_memory([&] { return Error(ErrorKind::WorkerLost, std::string(reason)); }));
   }
   connecting_.request();
   changed_.notify_all();
@@ -72,6 +84,21 @@ std::string WorkerConnection::data_address() const {
   return data_address_;
 }
 
+std::string WorkerConnection::memory_pool() const {
+  const std::lock_guard lock(mutex_);
+  return memory_pool_;
+}
+
+void WorkerConnection::share_memory_among(std::uint32_t workers) {
+  try {
+    send(control::ShareMemory{workers});
+  } catch (const Error&) {  // told when it joins again
+    return;
+  }
+  const std::lock_guard lock(mutex_);
+  status_.memory_limit = MemoryShares::part_of(whole_memory_, workers);
+}
+
 void WorkerConnection::wait_for_attempt(Clock::time_point at_most) {
   std::unique_lock lock(mutex_);
   changed_.wait_until(lock, at_most, [this] { return was_tried_; });
@@ -82,7 +109,19 @@ WorkerStatus WorkerConnection::status() const {
   auto status = status_;
   status.since = duration_cast<milliseconds>(Clock::now() - since_);
   if (link_ != nullptr) status.heartbeat_age = link_->silence();
+  if (status.is_full() && status.reason.empty()) status.reason = kFull;
   return status;
+}
+
+bool WorkerConnection::is_up() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return status_.state == WorkerState::Up;
+}
+
+// With the mutex.
+Error WorkerConnection::unwell_error() const {
+  return {ErrorKind::WorkerLost, "worker " + address_ + " is unwell: " + unwell_, std::nullopt,
+          "see to the worker's disk; if that is only slow, start the worker with a longer --disk-timeout"};
 }
 
 Error WorkerConnection::lost(const std::string& reason) const {
@@ -120,7 +159,7 @@ void WorkerConnection::run() noexcept {
     try {
       connect_once();
     } catch (const std::exception& error) {
-      note_failure(error.what());
+      when_there_is_memory([&] { note_failure(error.what()); });
     }
     // Who was there for a while is looked for at once.
     wait = Clock::now() - began > longest ? kShortestPause : std::min(2 * wait, longest);
@@ -137,6 +176,7 @@ void WorkerConnection::note_failure(const std::string& reason) {
   const std::lock_guard lock(mutex_);
   was_tried_ = true;
   changed_.notify_all();
+  if (closing_) return;  // it says why
   if (status_.state != WorkerState::Lost) since_ = Clock::now();
   status_.state = WorkerState::Lost;
   // One line for each reason, and not for each attempt.
@@ -150,35 +190,43 @@ void WorkerConnection::connect_once() {
   {
     const Greeted greeted(*this, *channel);
     welcome = greet(*channel);
-    context_.admit(address_, welcome.data);
+    context_.admit(address_, welcome);
   }
   ControlLinkUser& user = *this;
   const auto link = std::make_shared<ControlLink>(std::move(channel), context_.heartbeat, user);
   join(welcome, link);
   context_.log.write(NodeLog::Level::Info, "worker joined", address_, "");
+  context_.joined(*this);
   catch_up_until_end();
 }
 
 // What the worker has missed cannot always be found out at once, as when somebody is writing.
 void WorkerConnection::catch_up_until_end() {
-  bool caught_up = false;
+  const auto ended = [this] { return link_ == nullptr; };
   std::unique_lock lock(mutex_);
   // Who is about to write, as it has waited for the worker, goes first: there is less to catch up with afterwards.
-  changed_.wait_for(lock, context_.heartbeat, [this] { return link_ == nullptr; });
+  changed_.wait_for(lock, context_.heartbeat, ended);
   while (link_ != nullptr) {
-    if (!caught_up) {
+    if (has_missed_ && unwell_.empty()) {
+      has_missed_ = false;
       lock.unlock();
-      caught_up = context_.catch_up(*this);
+      const bool caught_up = context_.catch_up(*this);
       lock.lock();
+      has_missed_ |= !caught_up;
     }
-    const auto ended = [this] { return link_ == nullptr; };
-    if (caught_up) changed_.wait(lock, ended);
-    else changed_.wait_for(lock, context_.heartbeat, ended);
+    if (has_missed_) changed_.wait_for(lock, context_.heartbeat, ended);
+    else changed_.wait(lock, [&] { return ended() || has_missed_; });
   }
 }
 
+void WorkerConnection::note_missed() noexcept {
+  const std::lock_guard lock(mutex_);
+  has_missed_ = true;
+  changed_.notify_all();
+}
+
 control::Welcome WorkerConnection::greet(Channel& channel) {
-  channel.send(encode(control::Hello{kControlVersion, database_, context_.heartbeat}));
+  channel.send(encode(control::Hello{kControlVersion, database_, context_.heartbeat, former_}));
   return decode_welcome(receive_first(channel, kMissedHeartbeats * context_.heartbeat));
 }
 
@@ -188,15 +236,24 @@ void WorkerConnection::join(const control::Welcome& welcome, const std::shared_p
   status_.state = WorkerState::Up;
   status_.reason.clear();
   status_.data = welcome.data;
+  context_.damaged.forget(welcome.data);
   status_.program = welcome.program;
   status_.threads = welcome.threads;
   status_.memory_limit = welcome.memory_limit;
+  whole_memory_ = welcome.memory_limit;
+  memory_pool_ = welcome.memory_pool;
+  status_.epoch = welcome.epoch;
   status_.load = {};
+  status_.load.bytes_free = welcome.bytes_free;
+  note_room(welcome.bytes_free);
   since_ = Clock::now();
   was_tried_ = true;
   changed_.notify_all();
   data_address_ = welcome.data_address.empty() ? address_ : welcome.data_address;
   farewell_.clear();
+  unwell_.clear();
+  has_missed_ = true;
+  answered_ = Clock::now();
   link_ = link;
   link_->start();
 }
@@ -211,18 +268,26 @@ void WorkerConnection::receive(std::span<const std::byte> message) {
 
 void WorkerConnection::end(const Error& why) noexcept {
   const std::lock_guard lock(mutex_);
-  const auto reason = farewell_.empty() ? why.message() : farewell_;
+  const auto& reason = farewell_.empty() ? why.message() : farewell_;
   if (!closing_) context_.log.write(NodeLog::Level::Warning, "worker lost", address_, reason);
   status_.state = WorkerState::Lost;
-  status_.reason = reason;
   since_ = Clock::now();
-  const auto error = lost(reason);
+  when_there_is_memory([&] {
+    status_.reason = reason;
+    fail_all(lost(reason));
+  });
+  puts_.clear();
+  waiting_bytes_ = 0;
+  link_.reset();
+  changed_.notify_all();
+}
+
+// With the mutex: statements and requests that wait for the worker have failed.
+void WorkerConnection::fail_all(const Error& error) {
   for (const auto& [number, watched] : statements_) watched.watch->lost(watched.rank, error);
   statements_.clear();
   for (auto& [number, answer] : requests_)
     if (!answer) answer = RemoteError{error.kind(), error.message(), error.hint()};
-  link_.reset();
-  changed_.notify_all();
 }
 
 void WorkerConnection::take(const control::Welcome&) { throw Error(ErrorKind::Corrupt, "it says welcome again"); }
@@ -232,12 +297,43 @@ void WorkerConnection::take(const control::Refusal& refusal) { throw refusal.err
 void WorkerConnection::take(const control::Pulse& pulse) {
   const std::lock_guard lock(mutex_);
   status_.load = pulse.load;
+  note_disk(pulse.load.disk_silence);
+  note_room(pulse.load.bytes_free);
   if (pulse.load.draining) note_draining();
+  if (pulse.load.orphans > 0) has_missed_ = true;
+  changed_.notify_all();
+}
+
+// With the mutex.
+void WorkerConnection::note_disk(milliseconds silence) {
+  const bool was_unwell = !unwell_.empty();
+  const bool is_unwell = silence.count() > 0;
+  unwell_ = is_unwell ? "its disk has not answered for " + in_seconds(silence) : "";
+  if (is_unwell) status_.reason = unwell_;
+  if (is_unwell == was_unwell) return;
+  context_.log.write(is_unwell ? NodeLog::Level::Warning : NodeLog::Level::Info,
+                     is_unwell ? "worker unwell" : "worker well again", address_, unwell_);
+  if (is_unwell) fail_all(unwell_error());
+  else status_.reason.clear();
+  has_missed_ = true;
+  if (status_.state == WorkerState::Up || status_.state == WorkerState::Unwell) {
+    status_.state = is_unwell ? WorkerState::Unwell : WorkerState::Up;
+    since_ = Clock::now();
+  }
+  changed_.notify_all();
+}
+
+// With the mutex.
+void WorkerConnection::note_room(std::int64_t bytes_free) {
+  const bool is_full = bytes_free == 0;
+  if (std::exchange(is_full_, is_full) == is_full) return;
+  context_.log.write(is_full ? NodeLog::Level::Warning : NodeLog::Level::Info,
+                     is_full ? "worker full" : "worker has room", address_, is_full ? kFull : "");
 }
 
 // With the mutex.
 void WorkerConnection::note_draining() {
-  if (status_.state != WorkerState::Up) return;
+  if (status_.state != WorkerState::Up && status_.state != WorkerState::Unwell) return;
   status_.state = WorkerState::Draining;
   since_ = Clock::now();
   changed_.notify_all();
@@ -245,12 +341,17 @@ void WorkerConnection::note_draining() {
 
 void WorkerConnection::take(control::Done done) {
   const std::lock_guard lock(mutex_);
+  for (const auto content : done.damaged)
+    if (context_.damaged.note(status_.data, content))
+      context_.log.write(NodeLog::Level::Warning, "copy damaged", address_,
+                         "content " + std::to_string(number(content)));
   const auto found = statements_.find(done.statement);
   if (found == statements_.end()) return;  // it was given up, and came to its end all the same
   const auto [rank, watch] = found->second;
   if (auto* report = std::get_if<RankReport>(&done.outcome)) return watch->ended(rank, std::move(*report));
   const auto& error = std::get<RemoteError>(done.outcome);
-  watch->failed(rank, Error(error.kind, "worker " + address_ + ": " + error.message, std::nullopt, error.hint));
+  watch->failed(rank, Error(error.kind, "worker " + address_ + ": " + error.message, std::nullopt, error.hint),
+                done.unreachable);
 }
 
 // It is let go when no statement needs it: forget().
@@ -265,8 +366,12 @@ void WorkerConnection::take(control::Reply reply) {
   const std::lock_guard lock(mutex_);
   if (reply.request == 0 || reply.request > last_request_)
     throw Error(ErrorKind::Corrupt, "it answers what nobody has asked");
+  answered_ = Clock::now();
+  if (forget_put(reply.request)) return;
   const auto found = requests_.find(reply.request);
   if (found == requests_.end()) return;  // nobody waits for it any more
+  if (auto* error = std::get_if<RemoteError>(&reply.answer))
+    error->message = "worker " + address_ + ": " + error->message;
   found->second = std::move(reply.answer);
   changed_.notify_all();
 }
@@ -303,9 +408,56 @@ WorkerConnection::Request WorkerConnection::request(const std::function<ToWorker
 WorkerConnection::AnyAnswer WorkerConnection::await(std::uint64_t request) {
   std::unique_lock lock(mutex_);
   const auto& place = requests_.at(request);
-  changed_.wait(lock, [&] { return place.has_value(); });
+  for (const auto since = Clock::now(); !place;) wait_for_answer(lock, since);
   if (const auto* error = std::get_if<RemoteError>(&*place)) throw error->error();
   return *place;
+}
+
+// Until something has changed, or a moment, since `since`. Throws why nobody waits any longer.
+void WorkerConnection::wait_for_answer(std::unique_lock<std::mutex>& lock, Clock::time_point since) {
+  check_is_well();
+  const auto silence = Clock::now() - std::max(since, answered_);
+  if (silence > kMostSilence)
+    throw lost("it has answered nothing for " + in_seconds(duration_cast<milliseconds>(silence)));
+  changed_.wait_for(lock, kCancellationPoll);
+  poll_cancellation();
+}
+
+// With the mutex.
+void WorkerConnection::check_is_well() const {
+  if (!unwell_.empty()) throw unwell_error();
+}
+
+void WorkerConnection::put(ShardTransaction transaction, std::vector<control::NewContent> contents) {
+  control::Put put{0, transaction, std::move(contents)};
+  const auto bytes = bytes_of(put);
+  {
+    std::unique_lock lock(mutex_);
+    const auto since = Clock::now();
+    while (waiting_bytes_ > 0 && waiting_bytes_ + bytes > kMostWaitingBytes) wait_for_answer(lock, since);
+    check_is_well();
+    if (link_ == nullptr) throw lost(status_.reason);
+    put.request = ++last_request_;
+    puts_.emplace(put.request, bytes);
+    waiting_bytes_ += bytes;
+  }
+  try {
+    send(put);
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    forget_put(put.request);
+    throw;
+  }
+}
+
+// With the mutex. Whether it was one.
+bool WorkerConnection::forget_put(std::uint64_t request) {
+  const auto put = puts_.find(request);
+  if (put == puts_.end()) return false;
+  waiting_bytes_ -= put->second;
+  puts_.erase(put);
+  changed_.notify_all();
+  return true;
 }
 
 void WorkerConnection::forget_request(std::uint64_t request) noexcept {
@@ -317,6 +469,7 @@ void WorkerConnection::begin(std::uint64_t statement, Rank rank, StatementWatch&
   const std::lock_guard lock(mutex_);
   if (link_ == nullptr) throw lost(status_.reason.empty() ? "it has not joined yet" : status_.reason);
   if (!farewell_.empty()) throw lost(farewell_);
+  check_is_well();
   statements_.emplace(statement, Watched{rank, &watch});
 }
 
@@ -325,7 +478,7 @@ void WorkerConnection::forget(std::uint64_t statement) noexcept {
   statements_.erase(statement);
   if (!statements_.empty() || farewell_.empty() || link_ == nullptr) return;
   const auto link = link_;
-  const Error why(ErrorKind::WorkerLost, farewell_);
+  const auto why = when_there_is_memory([this] { return Error(ErrorKind::WorkerLost, farewell_); });
   lock.unlock();
   link->close(why);
 }

@@ -37,21 +37,51 @@ WorkerLoad WorkerNode::load() const {
   WorkerLoad load;
   load.tiles_stored = contents_stored_;
   load.bytes_stored = bytes_stored_;
+  load.bytes_free = bytes_free_;
   load.bytes_sent = bytes_sent_;
   load.bytes_received = bytes_received_;
   load.draining = draining_;
+  load.disk_silence = disk_silence();
   const std::lock_guard lock(mutex_);
+  load.orphans = static_cast<std::uint32_t>(orphans_.size());
   load.statements = static_cast<std::uint32_t>(statements_.size());
   for (const auto* statement : statements_)
     if (statement->budget_ != nullptr) load.memory_used += statement->budget_->used();
   return load;
 }
 
+std::chrono::milliseconds WorkerNode::disk_silence() const {
+  const auto silence = shards.watch().silence();
+  return silence >= options.disk_timeout ? silence : std::chrono::milliseconds(0);
+}
+
 void WorkerNode::count_contents() {
-  if (!contents_changed_.exchange(false)) return;
-  const auto usage = shards.usage();
-  contents_stored_ = usage.contents;
-  bytes_stored_ = usage.bytes;
+  count_wanted_ = false;
+  if (contents_changed_.exchange(false)) {
+    const auto usage = shards.usage();
+    contents_stored_ = usage.contents;
+    bytes_stored_ = usage.bytes;
+  }
+  look_at_room();
+}
+
+void WorkerNode::look_at_room() {
+  looked_ = Clock::now();
+  bytes_free_ = shards.room();
+  const bool is_full = bytes_free_ == 0;
+  if (was_full_.exchange(is_full) == is_full) return;
+  log.write(is_full ? NodeLog::Level::Warning : NodeLog::Level::Info, is_full ? "disk full" : "disk has room", "",
+            is_full ? "no tiles are stored until there is room again; what is there can be read and dropped" : "");
+}
+
+void WorkerNode::note_orphans(std::span<const ShardTransaction> transactions) {
+  const std::lock_guard lock(mutex_);
+  orphans_.insert(transactions.begin(), transactions.end());
+}
+
+void WorkerNode::note_decided(ShardTransaction transaction) {
+  const std::lock_guard lock(mutex_);
+  orphans_.erase(transaction);
 }
 
 void WorkerNode::drain() noexcept {

@@ -28,6 +28,9 @@ std::map<std::int64_t, ContentId> contents_of(const TileHolders& holders, Rank r
   return by_tile;
 }
 
+// A disk that cannot be read is as good as damaged contents: another worker may have a copy.
+bool is_unreadable(const Error& error) { return error.kind() == ErrorKind::Corrupt || error.kind() == ErrorKind::Io; }
+
 }  // namespace
 
 WorkerTiles::WorkerTiles(ShardFile& shards, const PlacedPlan& placed, Rank rank,
@@ -46,25 +49,77 @@ WorkerTiles::WorkerTiles(ShardFile& shards, const PlacedPlan& placed, Rank rank,
 
 TilePtr WorkerTiles::read(const std::string& name, std::int64_t tile_id) {
   const auto& tensor = tensors_.at(name);
+  const auto content = tensor.contents.find(tile_id);
+  if (content == tensor.contents.end())
+    throw Error(ErrorKind::Corrupt, "a statement reads a tile of tensor " + name + " that is not to lie here");
+  try {
+    return read(name, tensor, tile_id, content->second);
+  } catch (const Error& error) {
+    if (is_unreadable(error)) {
+      const std::lock_guard lock(mutex_);
+      unreadable_.insert(content->second);
+    }
+    throw;
+  }
+}
+
+TilePtr WorkerTiles::read(const std::string& name, const Tensor& tensor, std::int64_t tile_id, ContentId content) {
   const auto key = tensor.grid.key_of(tile_id);
   const auto text = "tile " + bracketed(key) + " of tensor " + name;
-  const auto content = tensor.contents.find(tile_id);
-  auto tile = content == tensor.contents.end()
-                  ? nullptr
-                  : shards_.read(content->second, tensor.dtype, tensor.grid.tile_shape(key), text);
+  auto tile = shards_.read(content, tensor.dtype, tensor.grid.tile_shape(key), text);
   if (tile == nullptr) throw Error(ErrorKind::Corrupt, text + " is not in the worker's data directory");
   return tile;
 }
 
-void PutGate::put(ShardTransaction transaction, const std::vector<OutgoingContent>& contents) {
+std::vector<ContentId> WorkerTiles::damaged() {
   const std::lock_guard lock(mutex_);
-  if (is_closed_) throw Error(ErrorKind::Cancelled, "the statement was given up");
+  std::vector<ContentId> out(unreadable_.begin(), unreadable_.end());
+  if (out.empty()) return out;
+  for (const auto& [name, tensor] : tensors_) {
+    for (const auto& [tile, content] : tensor.contents) {
+      if (unreadable_.contains(content)) continue;
+      try {
+        read(name, tensor, tile, content);
+      } catch (const Error& error) {
+        if (is_unreadable(error)) out.push_back(content);
+      }
+    }
+  }
+  return out;
+}
+
+/// Of one batch of contents.
+class PutGate::Passage {
+ public:
+  explicit Passage(PutGate& gate) : gate_(gate) {
+    const std::lock_guard lock(gate_.mutex_);
+    if (gate_.is_closed_) throw Error(ErrorKind::Cancelled, "the statement was given up");
+    ++gate_.passing_;
+  }
+  ~Passage() {
+    const std::lock_guard lock(gate_.mutex_);
+    if (--gate_.passing_ == 0) gate_.idle_.notify_all();
+  }
+  Passage(const Passage&) = delete;
+  Passage& operator=(const Passage&) = delete;
+
+ private:
+  PutGate& gate_;
+};
+
+void PutGate::put(ShardTransaction transaction, const std::vector<OutgoingContent>& contents) {
+  const Passage passage(*this);
   shards_.put(transaction, contents);
 }
 
 void PutGate::close() noexcept {
   const std::lock_guard lock(mutex_);
   is_closed_ = true;
+}
+
+void PutGate::wait_until_idle() noexcept {
+  std::unique_lock lock(mutex_);
+  idle_.wait(lock, [this] { return passing_ == 0; });
 }
 
 void WorkerSink::write(std::int64_t tile_id, TilePtr tile) {

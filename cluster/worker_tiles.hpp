@@ -1,8 +1,10 @@
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,11 @@ class WorkerTiles final : public TileSource {
 
   TilePtr read(const std::string& tensor, std::int64_t tile_id) override;
 
+  /// After read() has found one: all contents that are damaged or not there, so that one attempt at a statement finds
+  /// what another would. Reads them all, but for those that read() has found: that a disk gives them now is no reason
+  /// to trust it.
+  std::vector<ContentId> damaged();
+
  private:
   struct Tensor {
     DType dtype = DType::Float64;
@@ -31,8 +38,12 @@ class WorkerTiles final : public TileSource {
     std::map<std::int64_t, ContentId> contents;  // by tile
   };
 
+  TilePtr read(const std::string& name, const Tensor& tensor, std::int64_t tile_id, ContentId content);
+
   ShardFile& shards_;
   std::map<std::string, Tensor> tensors_;
+  std::mutex mutex_;                // guards what follows
+  std::set<ContentId> unreadable_;  // found by read()
 };
 
 /// The way of a statement's contents into a worker's file, which can be closed: what a statement that was given up
@@ -43,12 +54,18 @@ class PutGate {
 
   /// Error{Cancelled} after close().
   void put(ShardTransaction transaction, const std::vector<OutgoingContent>& contents);
-  /// When it returns nothing is put any more.
+  /// Nothing begins to be put any more. Does not wait for what is being put: the disk may hang.
   void close() noexcept;
+  /// After close(): when it returns nothing is put any more.
+  void wait_until_idle() noexcept;
 
  private:
+  class Passage;
+
   ShardFile& shards_;
-  std::mutex mutex_;  // held while something is put
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable idle_;
+  int passing_ = 0;
   bool is_closed_ = false;
 };
 

@@ -8,6 +8,7 @@
 
 #include "common/error.hpp"
 #include "derivatives/scalar_algebra.hpp"
+#include "tensor/scalar_types.hpp"
 
 namespace eindb {
 namespace {
@@ -110,6 +111,10 @@ ScalarPtr through_function(ScalarOp op, const ScalarPtr& u, const ScalarPtr& d, 
     case Tanh: return times(d, minus(one, square(value)));
     case Erf: return times(times(d, number(2 * std::numbers::inv_sqrtpi)), call(Exp, {negated(square(u))}));
     case Sigmoid: return times(times(d, value), minus(one, value));
+    case ToFloat32:
+    case ToFloat64:
+    case ToComplex64:
+    case ToComplex128: return d;
     case Relu: return choose(call(Greater, {value->is_call(Relu) ? u : value, number(0)}), d, nullptr);
     default: return nullptr;  // steps: SIGN, FLOOR, comparisons, logic
   }

@@ -77,6 +77,10 @@ class ExpressionChange {
       case Add: return sum(e, 1);
       case Subtract: return sum(e, -1);
       case Negate: return scaled(of(*e.arguments()[0]), -1);
+      case ToFloat32:
+      case ToFloat64:
+      case ToComplex64:
+      case ToComplex128: return of(*e.arguments()[0]);
       case Multiply: return product(e);
       case Divide: return quotient(e);
       case Case: return branches(e);

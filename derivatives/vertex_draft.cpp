@@ -77,7 +77,7 @@ VertexId VertexDraft::add(const std::string& name, const Labels& output, const L
     einsum.inputs.push_back(labels_[n]);
   }
   einsum.expression = substitute_operands(expression, [&](std::size_t n) { return ScalarExpression::operand(now[n]); });
-  auto vertex = make_vertex(graph_, name, std::move(inputs), std::move(einsum));
+  auto vertex = make_vertex_in(graph_, name, std::move(inputs), std::move(einsum), type);
   if (is_complex(vertex.dtype) && !is_complex(type)) {
     const auto whole = graph_.add(std::move(vertex));
     VertexDraft real(graph_);
@@ -85,7 +85,6 @@ VertexId VertexDraft::add(const std::string& name, const Labels& output, const L
     return real.add(name, output, {}, part, type);
   }
   vertex.dtype = type;
-  vertex.compute_dtype = promote(vertex.compute_dtype, type);
   return graph_.add(std::move(vertex));
 }
 
@@ -110,9 +109,8 @@ VertexId materialize(EinGraph& graph, const std::string& name, const Labels& lab
   } else {
     einsum.expression = algebra::or_zero(derivative ? derivative->constant : nullptr);
   }
-  auto vertex = make_vertex(graph, name, std::move(inputs), std::move(einsum));
+  auto vertex = make_vertex_in(graph, name, std::move(inputs), std::move(einsum), type);
   vertex.dtype = type;
-  vertex.compute_dtype = promote(vertex.compute_dtype, type);
   return graph.add(std::move(vertex));
 }
 

@@ -5,6 +5,7 @@
 #include "common/error.hpp"
 #include "derivatives/scalar_algebra.hpp"
 #include "derivatives/scalar_derivative.hpp"
+#include "tensor/scalar_types.hpp"
 
 namespace eindb {
 namespace {
@@ -36,14 +37,8 @@ std::string definition_of(const EinGraph& graph, const std::string& name) {
               std::nullopt, why);
 }
 
-std::vector<DType> types_of_inputs(const EinGraph& graph, const Vertex& vertex) {
-  std::vector<DType> types;
-  for (const auto input : vertex.inputs) types.push_back(graph.vertex(input).dtype);
-  return types;
-}
-
 bool stores_natural_type(const EinGraph& graph, const Vertex& vertex) {
-  return type_of(*vertex.einsum.expression, types_of_inputs(graph, vertex)).dtype == vertex.dtype;
+  return type_of(*vertex.einsum.expression, input_types(graph, vertex.inputs)).dtype == vertex.dtype;
 }
 
 bool is_linear(Aggregate aggregate) { return aggregate == Aggregate::None || aggregate == Aggregate::Sum; }
@@ -61,9 +56,9 @@ VertexId aggregate_of(EinGraph& graph, const Vertex& vertex, const std::string& 
   auto einsum = vertex.einsum;
   einsum.expression = std::move(expression);
   einsum.aggregate = aggregate;
-  auto made = make_vertex(graph, name, vertex.inputs, std::move(einsum));
-  made.dtype = derivative_type(graph.vertex(vertex.inputs[0]).dtype);
-  made.compute_dtype = promote(made.compute_dtype, made.dtype);
+  const auto type = derivative_type(graph.vertex(vertex.inputs[0]).dtype);
+  auto made = make_vertex_in(graph, name, vertex.inputs, std::move(einsum), type);
+  made.dtype = type;
   return graph.add(std::move(made));
 }
 
@@ -152,9 +147,7 @@ std::vector<VertexId> differentiable_parts(EinGraph& graph, VertexId id) {
   values.output = free.labels();
   values.aggregated = {};
   values.aggregate = Aggregate::None;
-  auto made = make_vertex(graph, vertex.name + ".values", vertex.inputs, values);
-  made.compute_dtype = promote(made.compute_dtype, vertex.compute_dtype);
-  const auto each = graph.add(std::move(made));
+  const auto each = graph.add(make_vertex(graph, vertex.name + ".values", vertex.inputs, values, vertex.compute_dtype));
   EinSum aggregate = einsum;
   aggregate.inputs = {values.output};
   aggregate.expression = ScalarExpression::operand(0);
@@ -203,7 +196,7 @@ std::optional<Derivative> push_forward(EinGraph& graph, VertexId id,
 
 bool varies_with(const EinGraph& graph, VertexId id, std::size_t n) {
   const auto& vertex = graph.vertex(id);
-  const auto types = types_of_inputs(graph, vertex);
+  const auto types = input_types(graph, vertex.inputs);
   return pushforward({vertex.einsum.expression, n, types}, number(1)) != nullptr;
 }
 

@@ -14,5 +14,6 @@ std::shared_ptr<const FilesDirectory> open_files_directory(const std::string& pa
 }
 
 void limit_sql_memory(std::int64_t bytes) { SqliteConnection::limit_memory_of_all(bytes); }
+bool is_sql_memory_short() { return SqliteConnection::is_memory_short(); }
 
 }  // namespace eindb

@@ -37,5 +37,7 @@ std::shared_ptr<const FilesDirectory> open_files_directory(const std::string& pa
 /// What SQL of all sessions of the process may take for values, sorting and pages: no admission counts it. A statement
 /// that would take more fails with Error{MemoryLimit}.
 void limit_sql_memory(std::int64_t bytes);
+/// Whether more than half of that is taken.
+bool is_sql_memory_short();
 
 }  // namespace eindb

@@ -1,3 +1,4 @@
+#include "cluster/cluster.hpp"
 #include "common/error.hpp"
 #include "engine/rows.hpp"
 #include "engine/statements.hpp"
@@ -12,7 +13,7 @@ Row row_of(const WorkerStatus& worker) {
   Row row{worker.address, std::string(name_of(worker.state)), worker.reason.empty() ? Cell{} : Cell{worker.reason},
           seconds(worker.since)};
   if (worker.data == DataId{}) {
-    row.resize(row.size() + 10);
+    row.resize(row.size() + 11);
     return row;
   }
   const auto& load = worker.load;
@@ -22,6 +23,7 @@ Row row_of(const WorkerStatus& worker) {
                  load.memory_used,
                  load.tiles_stored,
                  load.bytes_stored,
+                 load.bytes_free,
                  static_cast<std::int64_t>(load.statements),
                  load.bytes_sent,
                  load.bytes_received,
@@ -46,6 +48,7 @@ Result execute_statement(const ast::ShowWorkers&, SessionState& session) {
                         {"memory_used", ColumnType::Integer},
                         {"tiles", ColumnType::Integer},
                         {"bytes_stored", ColumnType::Integer},
+                        {"bytes_free", ColumnType::Integer},
                         {"statements", ColumnType::Integer},
                         {"bytes_sent", ColumnType::Integer},
                         {"bytes_received", ColumnType::Integer},

@@ -163,7 +163,8 @@ void export_tensor(const ast::CopyTo& copy, const FilePath& path, const CopyOpti
     case FileFormat::Npy: return export_npy(path, tensor);
     case FileFormat::Npz: return export_npz(path, tensor, name, array.compression, byte_progress(session, "finish"));
     case FileFormat::Safetensors: return export_safetensors(path, tensor, name, array.type);
-    case FileFormat::Hdf5: return export_hdf5(path, tensor, name, array.chunked, array.compression);
+    case FileFormat::Hdf5:
+      return export_hdf5(path, tensor, name, array.chunked, array.compression, session.cancellation);
     case FileFormat::JsonLines:
       throw Error(ErrorKind::Unsupported, "jsonl holds rows of SQL", std::nullopt,
                   "write the tensor as npy, or as a list of cells in csv");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <deque>
 #include <map>
 #include <set>
@@ -29,10 +30,24 @@ namespace {
 constexpr std::int64_t kCallsPerThread = 4;
 // Workers that come back while a statement runs, and are lost again.
 constexpr std::size_t kMostReturns = 2;
+// From the first failure on, in which a statement is planned again.
+constexpr std::chrono::seconds kReplanningTime{30};
+
+using Clock = std::chrono::steady_clock;
 
 std::string state_of(const WorkerStatus& worker) {
   return worker.address + " is " + std::string(name_of(worker.state)) +
          (worker.reason.empty() ? "" : " (" + worker.reason + ")");
+}
+
+// A statement that cannot do without workers that were left out.
+Error not_reached(const Cluster& cluster, const std::string& message) {
+  std::string pairs;
+  for (const auto& worker : cluster.workers())
+    if (worker.state == WorkerState::Up && !worker.reason.empty()) pairs += "; " + state_of(worker);
+  return {ErrorKind::WorkerLost, message + pairs, std::nullopt,
+          "mend the way between them: name workers in --workers by addresses at which they reach each other, and open "
+          "their ports between them; after SET workers = 0 statements run here, and fetch what they read"};
 }
 
 // As if they were there.
@@ -52,13 +67,13 @@ std::vector<WorkerStatus> all_workers_up(const Cluster& cluster) {
   return workers;
 }
 
-// Those that run statements, at most `most`.
-std::vector<WorkerStatus> workers_up(const Cluster& cluster, std::int64_t most) {
+// Those that run statements.
+std::vector<WorkerStatus> workers_up(const Cluster& cluster) {
   std::vector<WorkerStatus> up;
   std::string states;
   for (auto& worker : cluster.workers()) {
     states += (states.empty() ? "" : ", ") + state_of(worker);
-    if (worker.state == WorkerState::Up && static_cast<std::int64_t>(up.size()) < most) up.push_back(std::move(worker));
+    if (worker.state == WorkerState::Up) up.push_back(std::move(worker));
   }
   if (up.empty())
     throw Error(ErrorKind::WorkerLost, "no worker of the cluster is up: " + states, std::nullopt,
@@ -66,18 +81,61 @@ std::vector<WorkerStatus> workers_up(const Cluster& cluster, std::int64_t most) 
   return up;
 }
 
-std::vector<WorkerStatus> workers_of(const SessionState& session) {
-  const auto wanted = session.settings.workers();
-  if (session.cluster == nullptr) return imagined_workers(wanted);
-  if (session.cluster->coordinator_computes()) return all_workers_up(*session.cluster);
-  return workers_up(*session.cluster, wanted);
+using Workers = std::vector<WorkerStatus>;
+
+// Which of these can run a statement together, the most first: no two that do not exchange data, and none that the
+// coordinator does not exchange data with.
+std::vector<Workers> that_reach_each_other(const Workers& up, const std::vector<BrokenPair>& broken) {
+  const auto number_of = [](const Workers& workers, DataId data) {
+    return static_cast<std::size_t>(
+        std::find_if(workers.begin(), workers.end(), [&](const auto& worker) { return worker.data == data; }) -
+        workers.begin());
+  };
+  auto reached = up;
+  for (const auto& pair : broken)
+    if (pair.one == DataId{}) std::erase_if(reached, [&](const auto& worker) { return worker.data == pair.other; });
+  std::vector<std::pair<std::size_t, std::size_t>> pairs;
+  for (const auto& pair : broken) {
+    const auto one = number_of(reached, pair.one);
+    const auto other = number_of(reached, pair.other);
+    if (one < reached.size() && other < reached.size()) pairs.emplace_back(one, other);
+  }
+  std::vector<Workers> choices;
+  for (const auto& left_out : ways_without_pairs(reached.size(), pairs)) {
+    auto& choice = choices.emplace_back();
+    for (std::size_t n = 0; n < reached.size(); ++n)
+      if (!std::binary_search(left_out.begin(), left_out.end(), n)) choice.push_back(reached[n]);
+  }
+  return choices;
 }
 
-// How many ranks may compute.
-std::size_t computing_ranks(const SessionState& session, std::size_t workers) {
-  if (session.cluster == nullptr || !session.cluster->coordinator_computes()) return workers;
-  return std::min(workers + 1, static_cast<std::size_t>(session.settings.workers()));
+// Whom a statement may run on: one of these, the first that has what it reads.
+std::vector<Workers> choices_of_workers(const SessionState& session) {
+  if (session.cluster == nullptr) return {imagined_workers(session.settings.workers())};
+  if (session.cluster->coordinator_computes()) return {all_workers_up(*session.cluster)};
+  return that_reach_each_other(workers_up(*session.cluster), session.cluster->broken_pairs());
 }
+
+// How many ranks may compute. The others take part with the tiles that lie there.
+std::size_t computing_ranks(const SessionState& session, std::size_t workers) {
+  const bool computes = session.cluster != nullptr && session.cluster->coordinator_computes();
+  return std::min(workers + (computes ? 1 : 0), static_cast<std::size_t>(session.settings.workers()));
+}
+
+// Of a tensor that a plan reads.
+struct PlannedInput {
+  InputTensor tensor;
+  std::optional<std::set<std::int64_t>> needed = std::set<std::int64_t>{};  // tiles; nullopt: all
+
+  void add(const InputTensor& scanned) {
+    if (!scanned.selection) needed.reset();
+    if (!needed) return;
+    const auto grid = scanned.selection->grid();
+    for (std::int64_t tile = 0; tile < grid.tile_count(); ++tile)
+      needed->insert(scanned.selection->stored_tile(grid.key_of(tile)));
+  }
+  bool needs(std::int64_t tile) const { return !needed || needed->contains(tile); }
+};
 
 std::int64_t ceil_power_of_two(std::size_t value) { return static_cast<std::int64_t>(std::bit_ceil(value)); }
 
@@ -109,11 +167,12 @@ void fit_calls(ClusterShape& shape, double memory, double threads) {
 // A plan for workers, and where what it reads lies.
 class DistributedQuery::Attempt {
  public:
-  /// `stored`: of each result, whether workers store it.
-  Attempt(const PlannedQuery& planned, SessionState& session, const std::vector<bool>& stored)
+  /// `stored`: of each result, whether workers store it. Error{WorkerLost} if none of the workers has a tile that is
+  /// read.
+  Attempt(const PlannedQuery& planned, SessionState& session, const std::vector<bool>& stored, Workers workers)
       : planned_(planned),
         session_(session),
-        workers_(workers_of(session)),
+        workers_(std::move(workers)),
         computing_(computing_ranks(session, workers_.size())),
         plan_(make_plan(stored)) {
     find_inputs();
@@ -127,14 +186,20 @@ class DistributedQuery::Attempt {
   // tiles and at a worker; copies at the workers that follow.
   void place_result(std::size_t result, const TensorInfo& tensor) {
     CHECK(list_of(result) == holders_.size(), "the lists of stored results follow those of inputs, in order");
-    const TilePlacement fallback(tensor.grid, workers_.size(), static_cast<std::size_t>(tensor.replicas));
+    const auto stores = ranks_with_room(tensor);
+    const TilePlacement fallback(tensor.grid, stores.size(), static_cast<std::size_t>(tensor.replicas));
     const auto& made = plan_.step(inputs_of(plan_.step(plan_.results[result])).front());
     const auto* blocks = std::get_if<BlockPlacement>(&made.placement);
     TileHolders holders;
     for (std::int64_t tile = 0; tile < tensor.grid.tile_count(); ++tile) {
-      auto ranks = fallback.of(tile);
-      if (const auto maker = blocks == nullptr ? std::nullopt : maker_of(*blocks, tensor.grid, tile))
-        for (std::size_t n = 0; n < ranks.size(); ++n) ranks[n] = static_cast<Rank>((*maker + n) % workers_.size());
+      auto places = fallback.of(tile);  // in `stores`
+      const auto maker = blocks == nullptr ? std::nullopt : maker_of(*blocks, tensor.grid, tile);
+      if (const auto found = maker ? std::find(stores.begin(), stores.end(), *maker) : stores.end();
+          found != stores.end())
+        for (std::size_t n = 0; n < places.size(); ++n)
+          places[n] = static_cast<Rank>((static_cast<std::size_t>(found - stores.begin()) + n) % stores.size());
+      std::vector<Rank> ranks;
+      for (const auto place : places) ranks.push_back(stores[place]);
       std::sort(ranks.begin(), ranks.end());
       holders.ranks.insert(holders.ranks.end(), ranks.begin(), ranks.end());
       holders.begin.push_back(static_cast<std::uint32_t>(holders.ranks.size()));
@@ -192,6 +257,24 @@ class DistributedQuery::Attempt {
     return profile;
   }
 
+  // Copies of what the plan reads that were found damaged are written anew from others, as far as there are any. What
+  // is dropped by others meanwhile stays where it is: the statement reads a state in which it is there.
+  void mend_copies() const {
+    auto& connection = session_.database.connection();
+    const auto is_damaged = damage_known_to(connection);
+    std::set<std::size_t> mended;
+    for (const auto& step : plan_.steps) {
+      const auto* scan = std::get_if<ScanStep>(&step.op);
+      if (scan == nullptr || !mended.insert(scan->holders).second) continue;
+      for (const auto& [tile, reference] : references_[scan->holders]) {
+        const auto content = reference.content;
+        if (std::any_of(reference.workers.begin(), reference.workers.end(),
+                        [&](WorkerNumber worker) { return is_damaged(worker, content); }))
+          session_.catalog.get(scan->tensor.name).store().mend(connection, tile);
+      }
+    }
+  }
+
   ClusterProfile describe() const {
     ClusterProfile profile{plan_, computing_, {}, {}, {}};
     for (const auto& worker : workers_) profile.ranks.push_back(worker.address);
@@ -202,6 +285,31 @@ class DistributedQuery::Attempt {
   }
 
  private:
+  // Those whose disks have room for their part of the tensor, as if all of it were there; where these are too few for
+  // its copies, those with any room. Error{Io} names the workers without if these are too few, too.
+  std::vector<Rank> ranks_with_room(const TensorInfo& tensor) const {
+    std::vector<Rank> ranks;
+    std::string full;
+    for (std::size_t rank = 0; rank < workers_.size(); ++rank) {
+      if (!workers_[rank].is_full()) ranks.push_back(static_cast<Rank>(rank));
+      else full += (full.empty() ? "" : ", ") + workers_[rank].address;
+    }
+    const auto copies = std::min(static_cast<std::size_t>(tensor.replicas), workers_.size());
+    if (ranks.size() < copies)
+      throw Error(
+          ErrorKind::Io, "tensor " + tensor.name + " cannot be stored: the disks of these workers are full: " + full,
+          std::nullopt, "drop tensors, make room on these disks, or add workers; SHOW WORKERS tells who has room");
+    while (true) {
+      const auto makers = static_cast<double>(std::min(ranks.size(), std::bit_floor(computing_)));
+      const auto part = static_cast<double>(tensor.dense_bytes()) * std::min(1.0, static_cast<double>(copies) / makers);
+      std::vector<Rank> roomy;
+      for (const auto rank : ranks)
+        if (static_cast<double>(workers_[rank].load.bytes_free) >= part) roomy.push_back(rank);
+      if (roomy.size() == ranks.size() || roomy.size() < copies) return ranks;
+      ranks = std::move(roomy);
+    }
+  }
+
   // The list that says where a stored result lies.
   std::size_t list_of(std::size_t result) const {
     return std::get<std::size_t>(plan_.step(plan_.results[result]).placement);
@@ -242,16 +350,19 @@ class DistributedQuery::Attempt {
   void find_inputs() {
     holders_.resize(plan_.holder_lists);
     contents_.resize(plan_.holder_lists);
-    std::set<std::size_t> found;
+    references_.resize(plan_.holder_lists);
+    std::map<std::size_t, PlannedInput> found;
     for (const auto& step : plan_.steps)
-      if (const auto* scan = std::get_if<ScanStep>(&step.op); scan != nullptr && found.insert(scan->holders).second)
-        find_input(scan->tensor, scan->holders);
+      if (const auto* scan = std::get_if<ScanStep>(&step.op))
+        found.try_emplace(scan->holders, PlannedInput{scan->tensor}).first->second.add(scan->tensor);
+    for (const auto& [list, input] : found) find_input(input, list);
     // The lists of results are yet to come.
     holders_.resize(found.size());
     contents_.resize(found.size());
   }
 
-  void find_input(const InputTensor& tensor, std::size_t list) {
+  void find_input(const PlannedInput& input, std::size_t list) {
+    const auto& tensor = input.tensor;
     const auto coordinator = plan_.coordinator;
     auto& connection = session_.database.connection();
     if (tensor.attached) {
@@ -268,15 +379,27 @@ class DistributedQuery::Attempt {
       holders_[list] = holders_of_own(connection, info.store(), coordinator);
       return;
     }
-    const auto references = read_references(connection, info.store());
+    references_[list] = read_references(connection, info.store());
     const auto ranks = ranks_of_workers(connection);
-    holders_[list] = holders_of(connection, info.store(), references, [&](WorkerNumber worker) -> std::optional<Rank> {
+    CopyRules rules;
+    rules.rank_of = [&](WorkerNumber worker) -> std::optional<Rank> {
       const auto known = ranks.find(worker);
       return known == ranks.end() ? std::nullopt : std::optional(known->second);
-    });
+    };
+    rules.is_damaged = damage_known_to(connection);
+    rules.is_needed = [&](std::int64_t tile) { return input.needs(tile); };
+    holders_[list] = holders_of(connection, info.store(), references_[list], rules);
     auto& contents = contents_[list];
     contents.resize(static_cast<std::size_t>(info.grid.tile_count()));
-    for (const auto& [tile, reference] : references) contents[static_cast<std::size_t>(tile)] = reference.content;
+    for (const auto& [tile, reference] : references_[list])
+      contents[static_cast<std::size_t>(tile)] = reference.content;
+  }
+
+  std::function<bool(WorkerNumber, ContentId)> damage_known_to(SqliteConnection& connection) const {
+    return [this, workers = ShardLog(connection).workers()](WorkerNumber worker, ContentId content) {
+      const auto known = workers.find(worker);
+      return known != workers.end() && session_.cluster->damaged_copies().contains(known->second.data, content);
+    };
   }
 
   static TileHolders all_at(Rank rank, std::int64_t tiles) {
@@ -315,19 +438,50 @@ class DistributedQuery::Attempt {
   DistributedPlan plan_;
   std::vector<TileHolders> holders_;
   std::vector<std::vector<ContentId>> contents_;
+  std::vector<std::vector<StoredReference>> references_;  // of each list of a sharded input
 };
+
+std::int64_t DistributedQuery::damage_noticed() const {
+  return session_.cluster == nullptr ? 0 : session_.cluster->damaged_copies().noticed();
+}
+
+// On the first choice of workers that has all that is read. If none has, as two that have it do not reach each other,
+// the error says so.
+std::unique_ptr<DistributedQuery::Attempt> DistributedQuery::plan(const std::vector<bool>& stored) {
+  const auto choices = choices_of_workers(session_);
+  if (choices.empty()) throw not_reached(*session_.cluster, "no worker exchanges data with the coordinator");
+  for (const auto& workers : choices) {
+    try {
+      return std::make_unique<Attempt>(planned_, session_, stored, workers);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::WorkerLost) throw;
+      if (&workers != &choices.back()) continue;
+      if (session_.cluster == nullptr || session_.cluster->broken_pairs().empty()) throw;
+      throw not_reached(*session_.cluster, error.message());
+    }
+  }
+  throw Error(ErrorKind::Internal, "a choice of workers is the last one");
+}
 
 template <class Run>
 ClusterProfile DistributedQuery::until_it_succeeds(const std::vector<bool>& stored, Run run) {
+  std::optional<Clock::time_point> failed;
   for (std::size_t lost = 0;; ++lost) {
-    std::optional<Attempt> attempt;
-    attempt.emplace(planned_, session_, stored);
+    const auto attempt = plan(stored);
+    const auto noticed = damage_noticed();
     try {
       return run(*attempt);
     } catch (const Error& error) {
+      const bool found_damage = damage_noticed() != noticed;
       // With each worker that is lost there are fewer; one that comes and goes all the time is no reason to go on.
-      if (error.kind() != ErrorKind::WorkerLost || lost + 1 >= attempt->worker_count() + kMostReturns) throw;
-      session_.report("workers that remain", 0, 0);
+      if ((error.kind() != ErrorKind::WorkerLost && !found_damage) ||
+          lost + 1 >= attempt->worker_count() + kMostReturns)
+        throw;
+      if (!failed) failed = Clock::now();
+      if (Clock::now() - *failed > kReplanningTime) throw;
+      session_.cancellation.check();
+      if (found_damage) attempt->mend_copies();
+      session_.report(found_damage ? "other copies" : "workers that remain", 0, 0);
     }
   }
 }
@@ -421,7 +575,7 @@ ClusterProfile DistributedQuery::store(ExecutionContext& context, std::span<cons
 }
 
 ClusterProfile DistributedQuery::explain() {
-  return Attempt(planned_, session_, std::vector<bool>(planned_.result_count(), false)).describe();
+  return plan(std::vector<bool>(planned_.result_count(), false))->describe();
 }
 
 }  // namespace eindb

@@ -48,8 +48,11 @@ class DistributedQuery {
  private:
   class Attempt;
 
+  std::unique_ptr<Attempt> plan(const std::vector<bool>& stored);
   template <class Run>
   ClusterProfile until_it_succeeds(const std::vector<bool>& stored, Run run);
+
+  std::int64_t damage_noticed() const;
 
   const PlannedQuery& planned_;
   SessionState& session_;

@@ -14,6 +14,7 @@
 #include "engine/result_store.hpp"
 #include "engine/tile_endpoints.hpp"
 #include "executor/executor.hpp"
+#include "executor/least_memory.hpp"
 #include "optimizer/partitions/calibrated_model.hpp"
 #include "optimizer/partitions/prediction.hpp"
 #include "storage/scratch_file.hpp"
@@ -59,27 +60,32 @@ bool gives_order(const ast::Query& query, const BoundQuery& bound) {
   return (query.path && bound.path_optimizer.empty()) || (subscripts != nullptr && subscripts->nesting);
 }
 
-// Refuses what must fail, before any work is done. EXPLAIN shows such plans.
-void check_memory(const OptimizedPlan& plan, std::int64_t limit) {
-  if (!plan.shortfall) return;
+[[noreturn]] void refuse_for_memory(const MemoryShortfall& shortfall, const Settings& settings) {
+  const auto limit = settings.memory_limit();
   const auto mebibytes = [](double bytes) {
     return std::to_string(static_cast<std::int64_t>(std::ceil(bytes / 1048576.0)));
   };
-  const auto least = mebibytes(std::min(Settings::memory_limit_for_tiles(plan.shortfall->bytes), 9e18));
-  if (plan.shortfall->for_calls) {
-    throw Error(ErrorKind::MemoryLimit,
-                "the tiles that kernel calls work on need at least " + least + " MiB, more than the memory_limit of " +
-                    mebibytes(static_cast<double>(limit)) + " MiB",
-                std::nullopt,
-                "raise it with SET memory_limit = '" + least + "MiB' or more, or cut " + plan.shortfall->vertex +
-                    "'s operands into smaller tiles: ALTER TENSOR ... PARTITION");
+  const auto bytes = std::min(Settings::memory_limit_for_tiles(shortfall.bytes), 9e18);
+  const auto least = mebibytes(bytes);
+  const auto remedy = settings.how_to_have(static_cast<std::int64_t>(std::ceil(bytes)));
+  if (shortfall.for_calls) {
+    throw Error(
+        ErrorKind::MemoryLimit,
+        "the tiles that kernel calls work on need at least " + least + " MiB, more than the memory_limit of " +
+            mebibytes(static_cast<double>(limit)) + " MiB",
+        std::nullopt,
+        remedy + ", or cut the operands of " + shortfall.vertex + " into smaller tiles: ALTER TENSOR ... PARTITION");
   }
   throw Error(ErrorKind::MemoryLimit,
-              plan.shortfall->vertex + " needs at least " + least +
+              shortfall.vertex + " needs at least " + least +
                   " MiB in whatever slices, for its result and what slices " + "share, more than the memory_limit of " +
                   mebibytes(static_cast<double>(limit)) + " MiB",
-              std::nullopt,
-              "raise it with SET memory_limit = '" + least + "MiB' or more, or try another order with USING PATH");
+              std::nullopt, remedy + ", or try another order with USING PATH");
+}
+
+// Refuses what must fail, before any work is done. EXPLAIN shows such plans.
+void check_memory(const OptimizedPlan& plan, const Settings& settings) {
+  if (plan.shortfall) refuse_for_memory(*plan.shortfall, settings);
 }
 
 double result_bytes(const PlannedQuery& planned, std::size_t n) {
@@ -158,6 +164,7 @@ QueryPlan make_plan(const ast::Query& query, const NameSource& names, const Sess
   options.compare_strategies = request.compare_strategies;
   options.memory_limit = memory_to_plan_with(session, request.for_workers);
   options.spills = !request.for_workers;
+  options.least_memory = [](const PhysicalPlan& plan) { return static_cast<double>(least_memory(plan)); };
   options.output_partitions = wanted_partitions(bound, session, request);
   if (session.settings.calibrated()) use_machine(options, session, request);
   OptimizedPlan plan = optimize(bound.graph, options);
@@ -270,11 +277,29 @@ class QueryRun {
   ExecutionContext context_;
 };
 
+// A plan that was not made for the limit may find out while it runs, or have no need of what it has no room for: tiles
+// that are absent.
+ExecutionProfile execute_here(const PlannedQuery& planned, SessionState& session, ExecutionContext& context,
+                              std::span<TileSink* const> sinks) {
+  const auto run = [&](const PhysicalPlan& plan) {
+    try {
+      return execute(plan, context, sinks);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::MemoryLimit) throw;
+      const auto least = least_memory(plan);
+      if (least <= context.memory->limit()) throw;
+      refuse_for_memory({names_of_results(planned), static_cast<double>(least), true}, session.settings);
+    }
+  };
+  const auto& plan = planned.plan.physical;
+  return planned.shared->parameters.empty() ? run(plan) : run(with_values(plan, session.parameters));
+}
+
 }  // namespace
 
 QueryProfile run_query(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot,
                        std::span<TileSink* const> sinks) {
-  check_memory(planned.plan, session.settings.memory_limit());
+  check_memory(planned.plan, session.settings);
   QueryRun run(planned, session, snapshot);
   for (auto* sink : sinks) sink->begin(run.context().memory);
   QueryProfile profile;
@@ -284,10 +309,7 @@ QueryProfile run_query(const PlannedQuery& planned, SessionState& session, ReadS
     profile.cluster = std::make_shared<const ClusterProfile>(std::move(ranks));
   } else {
     // Physical plan -> tasks on tiles -> tiles of the results.
-    const auto& plan = planned.plan.physical;
-    profile.local = planned.shared->parameters.empty()
-                        ? execute(plan, run.context(), sinks)
-                        : execute(with_values(plan, session.parameters), run.context(), sinks);
+    profile.local = execute_here(planned, session, run.context(), sinks);
   }
   run.end();
   return profile;

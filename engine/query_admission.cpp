@@ -17,7 +17,8 @@ std::int64_t share_of_tiles(std::int64_t bytes) { return bytes - bytes / Setting
 // A query never takes more than its plan has tiles; one that would not fit the limit keeps to it.
 std::int64_t bytes_of(const PlannedQuery& planned, const Settings& settings) {
   const auto working = working_bytes(planned.plan.physical, settings.threads());
-  const auto bytes = kLeastBytes + kReserve * (planned.plan.peak_bytes + working);
+  const auto bytes =
+      std::max(kLeastBytes + kReserve * (planned.plan.peak_bytes + working), 2 * planned.plan.least_bytes);
   const auto limit = static_cast<double>(settings.memory_limit());
   return static_cast<std::int64_t>(std::min(Settings::memory_limit_for_tiles(bytes), limit));
 }
@@ -40,9 +41,9 @@ std::shared_ptr<MemoryBudget> QueryAdmission::budget(std::shared_ptr<QueryAdmiss
   auto limit = settings.memory_for_tiles();
   if (const auto* own = admission->admission_.get())
     limit = std::min(limit, share_of_tiles(own->bytes()) + session.tiles.idle_bytes());
-  auto memory =
-      MemoryBudget::create(limit, session.database.scratch_directory(),
-                           static_cast<std::int64_t>(Settings::memory_limit_for_tiles(static_cast<double>(limit))));
+  const auto setting = static_cast<std::int64_t>(Settings::memory_limit_for_tiles(static_cast<double>(limit)));
+  auto memory = MemoryBudget::create(limit, session.database.scratch_directory(), setting);
+  memory->advise(settings.how_to_have(setting + 1));
   memory->keep(std::move(admission));
   return memory;
 }

@@ -5,6 +5,7 @@
 
 #include "common/check.hpp"
 #include "parser/parameter_scope.hpp"
+#include "plan/parameters.hpp"
 
 namespace eindb {
 namespace {
@@ -57,13 +58,10 @@ std::size_t bytes_of(const PhysicalNode& node) {
 }
 
 void give_values(JoinNode& join, const std::vector<ParameterValue>& values) {
-  const auto value = [&](std::size_t number) {
+  substitute_parameters(join, [&](std::size_t number) {
     CHECK(number < values.size(), "a plan runs with a value for each parameter");
     return constant_of(values[number]);
-  };
-  for (auto& step : join.steps) step.einsum.expression = substitute_parameters(step.einsum.expression, value);
-  join.einsum.expression = substitute_parameters(join.einsum.expression, value);
-  if (join.einsum.epilogue != nullptr) join.einsum.epilogue = substitute_parameters(join.einsum.epilogue, value);
+  });
 }
 
 void give_indices(InputTensor& tensor, const std::vector<ParameterValue>& values) {

@@ -1,9 +1,10 @@
 #include "engine/session.hpp"
 
-#include <new>
 #include <optional>
 #include <set>
 
+#include "cluster/cluster.hpp"
+#include "common/caught_error.hpp"
 #include "common/error.hpp"
 #include "engine/calibration.hpp"
 #include "engine/machine_file.hpp"
@@ -13,6 +14,7 @@
 #include "engine/statement_description.hpp"
 #include "engine/statements.hpp"
 #include "parser/parser.hpp"
+#include "security/openssl.hpp"
 #include "tensor/tile_memory.hpp"
 
 namespace eindb {
@@ -21,8 +23,12 @@ class Session::Impl {
  public:
   Impl(const std::string& database, const SessionOptions& options) : state(database, options) {}
 
-  /// Before each statement: requests to cancel the one before are forgotten.
-  void start() { state.cancellation.reset(std::chrono::milliseconds(state.settings.statement_timeout_ms())); }
+  /// Before each statement: requests to cancel the one before are forgotten. While the scope lives, whatever works on
+  /// the statement, from its text on, polls for them.
+  [[nodiscard]] CancellationScope start() {
+    state.cancellation.reset(std::chrono::milliseconds(state.settings.statement_timeout_ms()));
+    return CancellationScope(state.cancellation);
+  }
 
   SessionState state;
 };
@@ -36,11 +42,8 @@ auto guarded(F&& f) {
     return std::forward<F>(f)();
   } catch (const Error&) {
     throw;
-  } catch (const std::bad_alloc&) {
-    throw Error(ErrorKind::MemoryLimit, "the machine has no memory left for this statement", std::nullopt,
-                "lower memory_limit, so that less is tried");
-  } catch (const std::exception& error) {
-    throw Error(ErrorKind::Internal, error.what(), std::nullopt, "this is a bug in eindb; the database is unchanged");
+  } catch (...) {
+    throw caught_error();
   }
 }
 
@@ -163,24 +166,27 @@ Settings initial_settings(const SessionOptions& options) {
 }
 
 Session::Session(const std::string& database, const SessionOptions& options)
-    : impl_(std::make_unique<Impl>(database, options)) {}
+    : impl_((openssl(), std::make_unique<Impl>(database, options))) {}
 Session::~Session() = default;
 
 Result Session::execute(std::string_view statement) {
   return guarded([&] {
-    impl_->start();
+    const auto scope = impl_->start();
     return run_statement(parse_statement(statement), impl_->state);
   });
 }
 
 std::shared_ptr<const PreparedStatement> Session::prepare(std::string_view statement) {
-  return guarded([&] { return std::make_shared<const PreparedStatement>(prepare_statement("", statement)); });
+  return guarded([&] {
+    const auto scope = impl_->start();
+    return std::make_shared<const PreparedStatement>(prepare_statement("", statement));
+  });
 }
 
 Result Session::execute(const PreparedStatement& statement, const StatementInputs& inputs) {
   auto& state = impl_->state;
   return guarded([&] {
-    impl_->start();
+    const auto scope = impl_->start();
     const TemporaryTensors tensors(state, inputs.tensors);
     const ParameterValues values(state, inputs.parameters);
     const Transfer transfer(state, inputs.file);
@@ -190,7 +196,7 @@ Result Session::execute(const PreparedStatement& statement, const StatementInput
 
 StatementDescription Session::describe(const PreparedStatement& statement, std::span<const ColumnType> parameters) {
   return guarded([&] {
-    impl_->start();
+    const auto scope = impl_->start();
     return describe_statement(statement, parameters, impl_->state);
   });
 }
@@ -201,7 +207,7 @@ TensorStrips Session::strips(std::shared_ptr<const TensorRelation> tensor) const
 
 std::unique_ptr<RowLoader> Session::load(const LoadTarget& target) {
   return guarded([&] {
-    impl_->start();
+    const auto scope = impl_->start();
     auto& state = impl_->state;
     state.unwritten.write(state.database.connection());
     return load_rows(target, state);
@@ -211,6 +217,8 @@ std::unique_ptr<RowLoader> Session::load(const LoadTarget& target) {
 void Session::act_for(ClientUser user) { impl_->state.permissions.act_for(std::move(user)); }
 
 bool Session::in_transaction() const { return impl_->state.database.connection().in_transaction(); }
+
+void Session::release_pages() noexcept { impl_->state.database.release_pages(); }
 
 bool Session::has_state() {
   auto& state = impl_->state;
@@ -243,14 +251,14 @@ void Session::add_function(SqlFunction function) {
 
 void Session::show(const SideSchema& schema) {
   guarded([&] {
-    impl_->start();
+    const auto scope = impl_->start();
     impl_->state.side_schemas.show(schema, impl_->state);
   });
 }
 
 Result Session::calibrate(const std::string& path, double seconds) {
   return guarded([&] {
-    impl_->start();
+    const auto scope = impl_->start();
     const auto target = path.empty() ? default_machine_path() : path;
     if (target.empty()) {
       throw Error(ErrorKind::Value, "there is no home directory to leave the figures in", std::nullopt,

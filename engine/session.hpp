@@ -115,6 +115,8 @@ class Session {
   /// Whether statements may depend on what earlier ones left here beside the database and the settings: a transaction,
   /// prepared statements, temporary tables, attached tensors. If not, any session of the database will do as well.
   bool has_state();
+  /// Lets go of pages of the database that are kept for the next statement. While none runs.
+  void release_pages() noexcept;
   /// The values of SET.
   const Settings& settings() const;
   void set_settings(const Settings& settings);

@@ -4,8 +4,10 @@
 #include <chrono>
 #include <limits>
 
+#include "cluster/cluster.hpp"
 #include "cluster/database_cluster.hpp"
 #include "common/error.hpp"
+#include "engine/cell_count.hpp"
 #include "engine/machine_file.hpp"
 #include "parser/parser.hpp"
 #include "storage/sharded_contents.hpp"
@@ -41,6 +43,7 @@ SessionState::SessionState(const std::string& path, const SessionOptions& option
       plans(bytes_for_plans(options.policy.get())),
       tiles(options.tile_caches) {
   database.connection().watch(&cancellation);
+  add_cell_count(*this);
   if (options.policy != nullptr) database.connection().restrict_to_clients();
   if (options.shards != nullptr) database.use_shards(options.shards);
   if (cluster == nullptr) return;
@@ -51,7 +54,11 @@ SessionState::SessionState(const std::string& path, const SessionOptions& option
 
 int SessionState::replicas(const std::optional<ast::ReplicasClause>& clause) {
   auto* contents = database.connection().shards();
-  const auto workers = contents == nullptr ? 0 : static_cast<std::int64_t>(contents->access().workers().size());
+  // Whether their disks have room is seen when there is something to be stored.
+  const auto workers =
+      contents == nullptr
+          ? 0
+          : static_cast<std::int64_t>(contents->access().workers().size() + contents->access().full_workers().size());
   if (!clause) return contents == nullptr ? 0 : 1;
   if (contents == nullptr && clause->count > 1) {
     throw Error(ErrorKind::Unsupported, "copies of tiles are kept at workers, and this session has none", clause->span,

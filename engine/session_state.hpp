@@ -12,7 +12,6 @@
 #include "catalog/macro_catalog.hpp"
 #include "catalog/tensor_tables.hpp"
 #include "catalog/user_catalog.hpp"
-#include "cluster/cluster.hpp"
 #include "common/cancellation.hpp"
 #include "engine/attached_tensors.hpp"
 #include "engine/compiled_sql.hpp"
@@ -33,6 +32,8 @@
 #include "storage/database_file.hpp"
 
 namespace eindb {
+
+class Cluster;
 
 /// The variable of a loop while a round of it runs.
 struct LoopVariableValue {

@@ -157,10 +157,15 @@ Result execute_statement(const ast::Sql& sql, SessionState& session) {
   const bool writes = !prepared.statement().is_read_only();
   // The first step is taken here, so that a statement without rows has done its work.
   const bool has_row = prepared.step();
-  auto rows = prepared.needs_commit() ? rows_of_write(prepared, has_row)
-                                      : std::make_unique<SqlRows>(std::move(prepared), has_row);
-  if (!result.columns.empty()) result.rows = std::move(rows);
-  else result.status = "OK";
+  const bool has_columns = !result.columns.empty();
+  // Nothing takes memory behind a commit, so that nobody is told that what is committed has failed.
+  if (prepared.needs_commit()) {
+    auto rows = rows_of_write(prepared, has_row);
+    if (has_columns) result.rows = std::move(rows);
+  } else if (has_columns) {
+    result.rows = std::make_unique<SqlRows>(std::move(prepared), has_row);
+  }
+  if (!has_columns) result.status = "OK";
   if (writes) result.rows_changed = session.database.connection().changes();
   return result;
 }

@@ -1,7 +1,5 @@
 #include "engine/settings.hpp"
 
-#include <sys/sysinfo.h>
-
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -14,6 +12,7 @@
 #include "common/checked_math.hpp"
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
+#include "common/machine_memory.hpp"
 #include "common/nearest_name.hpp"
 
 namespace eindb {
@@ -34,12 +33,8 @@ int available_threads() {
   return static_cast<int>(std::clamp<std::int64_t>(std::thread::hardware_concurrency(), 1, kMaxThreads));
 }
 
-// Four fifths of the machine's memory.
-std::int64_t default_memory_limit() {
-  struct sysinfo info {};
-  if (sysinfo(&info) != 0) return std::int64_t{4} << 30U;
-  return static_cast<std::int64_t>(info.totalram) / 5 * 4 * static_cast<std::int64_t>(info.mem_unit);
-}
+// Four fifths of what the machine, or the process's control group, has.
+std::int64_t default_memory_limit() { return available_memory() / 5 * 4; }
 
 std::string text_of(const Value& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
@@ -316,6 +311,13 @@ std::vector<std::string> Settings::names() {
 }
 
 std::int64_t Settings::tile_bytes() const { return tile_bytes_.value_or(kDefaultTileBytes); }
+
+std::string Settings::how_to_have(std::int64_t memory_limit) const {
+  const auto mebibytes = std::to_string((memory_limit >> 20) + (memory_limit % (1 << 20) == 0 ? 0 : 1)) + "MiB";
+  if (memory_limit <= bounds_.most_memory_limit) return "raise it with SET memory_limit = '" + mebibytes + "' or more";
+  return "a session may have " + std::to_string(bounds_.most_memory_limit >> 20) +
+         " MiB here: give the server more with --memory-limit";
+}
 
 std::int64_t Settings::tile_cache_size() const {
   return std::min(tile_cache_size_.value_or(memory_limit_ / kTileCacheShare), memory_limit_);

@@ -20,6 +20,11 @@ void show_tensors_of_views(SessionState& session) {
     for (const auto& name : names_in(views.text(0), kNamesOfView)) session.tensor_tables.show(name);
 }
 
+/// What is attached to a connection that only reads can only be read, too, but for this.
+std::string writable_memory(const SqliteConnection& connection) {
+  return connection.is_read_only() ? "file:eindb?mode=memory" : ":memory:";
+}
+
 /// Runs the script as a whole or not at all, inside an open transaction too.
 void run_whole(SqliteConnection& connection, const std::string& script) {
   connection.execute("SAVEPOINT eindb_side_schema");
@@ -44,7 +49,7 @@ void SideSchemas::show(const SideSchema& schema, SessionState& session) {
   auto& connection = session.database.connection();
   auto known = filled_.find(schema.name);
   if (known == filled_.end()) {
-    connection.execute("ATTACH ':memory:' AS " + quote_identifier(schema.name));
+    connection.execute("ATTACH '" + writable_memory(connection) + "' AS " + quote_identifier(schema.name));
     known = filled_.emplace(schema.name, Version{}).first;
   } else if (known->second == version_of(connection)) {
     return;

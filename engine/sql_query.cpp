@@ -7,6 +7,7 @@
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
+#include "engine/cell_count.hpp"
 #include "engine/column_types.hpp"
 #include "engine/pipeline.hpp"
 #include "engine/sql_hints.hpp"
@@ -127,6 +128,26 @@ void check_schema_targets(const ast::Sql& sql, SessionState& session) {
   }
 }
 
+/// SELECT COUNT(*) FROM a tensor as SQL that asks for its shape.
+std::optional<std::string> count_of_tensor(std::string_view sql, SessionState& session) {
+  const auto count = cell_count(sql);
+  if (!count || !session.find_tensor(count->table) || is_ordinary(count->table, session.database.connection()))
+    return std::nullopt;
+  return count->sql();
+}
+
+/// Refuses to read a table of SQLite's own in place of a tensor that has its name, as an earlier eindb allowed.
+void check_names_of_sqlite(const ast::Sql& sql, SessionState& session) {
+  for (const auto& name : names_in(sql.text, sql.text.size())) {
+    const auto folded = to_lower(name);
+    if (!folded.starts_with("pragma_") && !session.tensor_tables.names_module(folded)) continue;
+    const auto tensor = session.catalog.find(name);
+    if (!tensor) continue;
+    throw Error(ErrorKind::DuplicateName, "SQL has a table " + folded + " of its own beside the tensor " + tensor->name,
+                sql.span, "ALTER TENSOR " + tensor->name + " RENAME TO another name first");
+  }
+}
+
 // ---- Parameters ----------------------------------------------------------------------------------------------------
 
 void bind_value(SqliteStatement& statement, int n, const ParameterValue& value) {
@@ -194,10 +215,12 @@ void PreparedSql::show_query(const ast::Query& query, const std::string& name, b
 void PreparedSql::compile(bool keep) {
   auto& tensors = session_->tensor_tables;
   show_for_pragmas(text_.text, tensors);
+  const auto counted = count_of_tensor(text_.text, *session_);
+  const auto& sql = counted ? *counted : text_.text;
   // One round for each tensor that becomes visible.
   for (;;) {
     try {
-      auto made = session_->database.connection().prepare_user(text_.text).statement;
+      auto made = session_->database.connection().prepare_user(sql).statement;
       if (!made) return;
       auto compiled = compiled_sql(text_.text, std::move(*made));
       compiled_ =
@@ -312,6 +335,7 @@ StatementDescription PreparedSql::describe(std::span<const ColumnType> parameter
 
 void PreparedSql::make(const ast::Sql& sql, SqlUse use) {
   check_schema_targets(sql, *session_);
+  check_names_of_sqlite(sql, *session_);
   const bool keep = sql.queries.empty() && may_be_kept(sql.text);
   if (!keep) session_->may_have_temporary = true;
   if (!keep && sql.queries.empty()) {

@@ -102,7 +102,7 @@ StatementDescription describe(const ast::InsertInto& /*insert*/, SessionState& /
 template <class Statement>
 concept TellsOfSession = std::is_same_v<Statement, ast::ShowWorkers> || std::is_same_v<Statement, ast::ShowTensors> ||
     std::is_same_v<Statement, ast::ShowMacros> || std::is_same_v<Statement, ast::Describe> ||
-    std::is_same_v<Statement, ast::Show>;
+    std::is_same_v<Statement, ast::Show> || std::is_same_v<Statement, ast::ShowUsers>;
 
 StatementDescription describe(const TellsOfSession auto& statement, SessionState& session,
                               const Parameters& /*given*/) {

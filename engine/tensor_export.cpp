@@ -68,11 +68,11 @@ void export_safetensors(const FilePath& path, const TileProvider& tensor, const 
 }
 
 void export_hdf5(const FilePath& path, const TileProvider& tensor, const std::string& dataset, bool chunked,
-                 Compression compression) {
+                 Compression compression, const Cancellation& cancellation) {
   Hdf5Layout layout;
   layout.deflate = compression == Compression::Deflate;
   if (chunked || layout.deflate) layout.chunk = tile_extents(tensor.grid);
-  Hdf5Writer writer(path, dataset, tensor.dtype, tensor.grid.shape(), layout);
+  Hdf5Writer writer(path, dataset, tensor.dtype, tensor.grid.shape(), layout, &cancellation);
   write_tiles(writer, tensor);
   writer.commit();
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "common/cancellation.hpp"
 #include "engine/result.hpp"
 #include "storage/file_path.hpp"
 #include "storage/formats/byte_progress.hpp"
@@ -36,9 +37,9 @@ void export_npz(const FilePath& path, const TileProvider& tensor, const std::str
 /// `type`: what real numbers are rounded to, or none.
 void export_safetensors(const FilePath& path, const TileProvider& tensor, const std::string& name,
                         std::optional<SafetensorsType> type);
-/// Compressed data sets are chunked, by tiles or parts of them.
+/// Compressed data sets are chunked, by tiles or parts of them. `cancellation` outlives the call.
 void export_hdf5(const FilePath& path, const TileProvider& tensor, const std::string& dataset, bool chunked,
-                 Compression compression);
+                 Compression compression, const Cancellation& cancellation);
 /// Up to two dimensions; takes the memory of one band of tiles. `header`: names of the columns, or none.
 void export_csv(const FilePath& path, const TileProvider& tensor, const std::vector<std::string>& header,
                 char delimiter);

@@ -44,6 +44,7 @@ class CsvBlocks final : public BlockSource {
   const Shape& shape() const override { return shape_; }
 
   Tile read_block(const std::vector<std::int64_t>& begin, const Shape& extents) override {
+    if (extents.element_count() == 0) return Tile::zeros(dtype(), extents);
     if (!band_ || begin[0] != band_begin_) {
       band_ = reader_.next_band(extents[0]);
       band_begin_ = begin[0];

@@ -1,3 +1,4 @@
+#include "common/error.hpp"
 #include "engine/rows.hpp"
 #include "engine/statements.hpp"
 #include "storage/sqlite_transaction.hpp"
@@ -19,13 +20,26 @@ Result description(const std::vector<std::string>& labels, const TileGrid& grid,
                        std::move(rows));
 }
 
-}  // namespace
-
-Result execute_statement(const ast::DropTensor& drop, SessionState& session) {
-  if (drop.if_exists && !session.catalog.find(drop.name.text)) return status_result("DROP TENSOR");
+void drop_tensor(const ast::DropTensor& drop, SessionState& session) {
   SqliteTransaction transaction(session.database.connection());
   session.catalog.drop(session.tensor(drop.name).name);
   transaction.commit();
+}
+
+}  // namespace
+
+// Where the disk is full the log cannot grow. Once all of it is in the file it begins anew, in the room that it has,
+// which is enough to say that the tiles' pages are free.
+Result execute_statement(const ast::DropTensor& drop, SessionState& session) {
+  if (drop.if_exists && !session.catalog.find(drop.name.text)) return status_result("DROP TENSOR");
+  auto& connection = session.database.connection();
+  const bool alone = !connection.in_transaction();
+  try {
+    drop_tensor(drop, session);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Io || !alone || !connection.all_read_the_last_commit()) throw;
+    drop_tensor(drop, session);
+  }
   return status_result("DROP TENSOR");
 }
 

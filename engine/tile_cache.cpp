@@ -104,6 +104,7 @@ TilePtr TileCache::read(std::uint32_t tensor, std::int64_t tile_id, std::int64_t
       use(found->second);
       return found->second->tile;
     }
+    const MemoryBudget::Waiting scope(*memory_);
     came_.wait(lock);
   }
   entries_.push_front(Entry{.key = key, .tile = nullptr, .bytes = 0, .use = 0, .coming = true});

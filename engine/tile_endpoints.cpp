@@ -51,8 +51,21 @@ void CollectingSink::begin(std::shared_ptr<MemoryBudget> memory) {
 // What others hold as well, as the cache does, could not make room: it is copied before room is short.
 void CollectingSink::write(std::int64_t tile_id, TilePtr tile) {
   if (tile == nullptr) return;
-  const bool is_shared = tile.use_count() > 1 && memory_->left() < memory_->limit() / 2;
-  tiles_->put(tile_id, tile->is_borrowed() || is_shared ? copy_of(*tile, *memory_) : std::move(tile));
+  if (tile->is_borrowed()) tile = copy_of(*tile, *memory_);
+  else if (tile.use_count() > 1 && memory_->left() < memory_->limit() / 2)
+    tile = copy_if_there_is_room(std::move(tile));
+  tiles_->put(tile_id, std::move(tile));
+}
+
+// One that others use, too, cannot make room as long as they do: that may be a moment only, as when it is being written
+// to the scratch file.
+TilePtr CollectingSink::copy_if_there_is_room(TilePtr tile) {
+  try {
+    return copy_of(*tile, *memory_);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::MemoryLimit) throw;
+  }
+  return tile;
 }
 
 }  // namespace eindb

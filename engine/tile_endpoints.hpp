@@ -47,6 +47,8 @@ class CollectingSink final : public TileSink {
   std::shared_ptr<BufferedTiles> take() { return std::move(tiles_); }
 
  private:
+  TilePtr copy_if_there_is_room(TilePtr tile);
+
   std::int64_t tile_count_;
   std::shared_ptr<MemoryBudget> memory_;
   std::shared_ptr<BufferedTiles> tiles_;

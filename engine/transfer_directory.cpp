@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "common/error.hpp"
+#include "common/open_file.hpp"
 #include "storage/scratch_file.hpp"
 
 namespace eindb {
@@ -28,7 +29,7 @@ constexpr std::string_view kPrefix = ".eindb-transfer-";
 
 // Locked by the process whose it is, as long as that lives. -1: it is somebody else's, or gone.
 int lock_directory(const fs::path& directory) {
-  const int descriptor = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+  const int descriptor = open_file(directory.string(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   if (descriptor < 0 || ::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return descriptor;
   ::close(descriptor);
   return -1;
@@ -51,7 +52,7 @@ void remove_abandoned(const fs::path& parent) {
 // ---- TransferFile --------------------------------------------------------------------------------------------------
 
 TransferFile::~TransferFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+  if (descriptor_ >= 0) close_file(descriptor_);
   ::unlink(path_.c_str());
 }
 
@@ -59,7 +60,7 @@ void TransferFile::fail(const char* what) const { fail_io(what); }
 
 void TransferFile::open(int flags) {
   if (descriptor_ >= 0) return;
-  descriptor_ = ::open(path_.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, 0600);
+  descriptor_ = open_file(path_, flags | O_NOFOLLOW, 0600);
   if (descriptor_ < 0) fail("cannot open what is copied");
 }
 

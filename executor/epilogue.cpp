@@ -25,7 +25,7 @@ std::optional<Kernel> kernel_of(const EinSum& einsum, DType compute_dtype) {
 bool zero_stays(const EinSum& einsum, DType compute_dtype) {
   const OperandFacts aggregated{.zero = true};
   return einsum.epilogue == nullptr ||
-         zero_of(*einsum.epilogue, std::span(&aggregated, 1), compute_dtype) == Zero::Plus;
+         zero_of(*einsum.epilogue, std::span(&aggregated, 1), std::span(&compute_dtype, 1)) == Zero::Plus;
 }
 
 }  // namespace

@@ -10,14 +10,14 @@ namespace eindb {
 namespace {
 
 // Whether some absent operand, or all of them, can make a call needless, others being harmless.
-bool can_be_needless(const JoinNode& join) {
+bool can_be_needless(const JoinNode& join, const std::vector<DType>& input_types) {
   const auto inputs = join.einsum.inputs.size();
   std::vector<OperandFacts> facts(inputs, OperandFacts{.zero = true});
-  if (changes_nothing(join.einsum, facts, join.compute_dtype)) return true;
+  if (changes_nothing(join.einsum, facts, input_types)) return true;
   for (std::size_t n = 0; n < inputs; ++n) {
     facts.assign(inputs, {});
     facts[n].zero = true;
-    if (changes_nothing(join.einsum, facts, join.compute_dtype)) return true;
+    if (changes_nothing(join.einsum, facts, input_types)) return true;
   }
   return false;
 }
@@ -40,7 +40,8 @@ JoinOperator::JoinOperator(const JoinNode& join, const LabelTable& labels, const
       result_type_(result_type),
       kernel_(join.einsum, labels, input_types, join.compute_dtype, result_type),
       extents_(labels.extents(join.partition.labels)),
-      may_skip_(can_be_needless(join)),
+      input_types_(input_types),
+      may_skip_(can_be_needless(join, input_types)),
       fused_(fused_kernel_of(join, labels, input_types)),
       epilogue_(join.einsum, join.compute_dtype) {
   CHECK(join.partition.labels == join.einsum.labels(), "a partition vector lists the labels in the EinSum's order");
@@ -102,12 +103,17 @@ std::optional<std::int64_t> JoinOperator::call(const Inputs& inputs, std::span<c
   if (first) {
     std::vector<std::int64_t> extents;
     for (std::size_t d = 0; d < grid_.rank(); ++d) extents.push_back(grid_.range(d, key[d]).size);
-    partial.emplace(counted_tile(memory, join_.compute_dtype, Shape(std::move(extents))));
+    partial.emplace(counted_tile(memory, join_.compute_dtype, Shape(std::move(extents)), result_type_));
   }
   find_ranges(key, buffers.ranges);
   if (fused_) fused_->run(buffers.operands, buffers.ranges, partial->tile);
   else kernel_.run(buffers.operands, buffers.ranges, partial->tile, first);
   return elements;
+}
+
+std::int64_t JoinOperator::bytes_of_partial(const Tile& partial) const {
+  const auto size = std::max(size_of(join_.compute_dtype), size_of(result_type_));
+  return partial.shape().element_count() * static_cast<std::int64_t>(size);
 }
 
 void JoinOperator::combine(Partial& into, Partial from) const {
@@ -127,7 +133,7 @@ TilePtr JoinOperator::finish(Partial aggregated, std::int64_t tile_id,
 JoinOperator::Partial JoinOperator::nothing_aggregated(std::int64_t tile_id,
                                                        const std::shared_ptr<MemoryBudget>& memory) const {
   if (epilogue_.keeps_zero()) return std::nullopt;
-  auto zeros = counted_tile(memory, join_.compute_dtype, grid_.tile_shape(grid_.key_of(tile_id)));
+  auto zeros = counted_tile(memory, join_.compute_dtype, grid_.tile_shape(grid_.key_of(tile_id)), result_type_);
   const auto bytes = zeros.tile.mutable_bytes();
   std::fill(bytes.begin(), bytes.end(), std::byte{0});
   return zeros;
@@ -159,7 +165,7 @@ bool JoinOperator::is_needless(const Inputs& inputs, const std::vector<std::int6
       facts.push_back(inputs[n]->facts(tiles[n], with_magnitude));
       some_absent = some_absent || facts.back().zero;
     }
-    if (!some_absent || !changes_nothing(join_.einsum, facts, join_.compute_dtype)) return false;
+    if (!some_absent || !changes_nothing(join_.einsum, facts, input_types_)) return false;
   }
   return true;
 }

@@ -48,6 +48,8 @@ class JoinOperator {
   /// Bytes that the thread's kernels take at most beside tiles; what a call finds no room for when Buffers has none
   /// yet.
   std::int64_t workspace_bytes() const { return workspace_bytes_; }
+  /// What a partial result counts for: elements of the result's type take its place in the end.
+  std::int64_t bytes_of_partial(const Tile& partial) const;
   /// Adds `from` to `into`; either may be nothing.
   void combine(Partial& into, Partial from) const;
   /// The tile of the result that a whole group comes to, in the result's type; null if it is zero.
@@ -78,6 +80,7 @@ class JoinOperator {
   std::vector<std::size_t> axis_of_label_;  // of a key, per label of the partition
   std::vector<std::int64_t> extents_;       // per label of the partition
   std::vector<OperandPlaces> operands_;
+  std::vector<DType> input_types_;
   bool may_skip_ = false;             // if absent tiles can make a call needless
   std::optional<FusedKernel> fused_;  // of a join with steps, in place of the kernel
   std::int64_t workspace_bytes_ = 0;

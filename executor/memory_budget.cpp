@@ -1,5 +1,6 @@
 #include "executor/memory_budget.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <string>
@@ -27,7 +28,10 @@ struct TrackedTile {
   TrackedTile(Tile t, std::shared_ptr<MemoryBudget> b) : tile(std::move(t)), budget(std::move(b)) {}
   TrackedTile(const TrackedTile&) = delete;
   TrackedTile& operator=(const TrackedTile&) = delete;
-  ~TrackedTile() { budget->release(static_cast<std::int64_t>(tile.byte_size())); }
+  // One whose elements went on to a tile that is worked on counts there.
+  ~TrackedTile() {
+    if (tile.bytes().data() != nullptr) budget->release(static_cast<std::int64_t>(tile.byte_size()));
+  }
 };
 
 }  // namespace
@@ -83,7 +87,7 @@ void MemoryBudget::make_room(std::int64_t bytes) {
   throw Error(ErrorKind::MemoryLimit,
               "the statement needs at least " + in_mebibytes(needed) + ", more than the memory_limit of " +
                   in_mebibytes(setting),
-              std::nullopt, "raise it with SET memory_limit = '...'");
+              std::nullopt, hint_);
 }
 
 std::int64_t MemoryBudget::written_bytes() const { return buffer_->written_bytes(); }
@@ -115,10 +119,23 @@ TilePtr MemoryBudget::track(CountedTile counted) {
   return {tracked, &tracked->tile};
 }
 
-CountedTile counted_tile(const std::shared_ptr<MemoryBudget>& memory, DType type, Shape shape) {
-  const auto bytes = checked_multiply(shape.element_count(), static_cast<std::int64_t>(size_of(type)));
-  MemoryReservation reservation(memory, bytes);
+CountedTile MemoryBudget::untrack(TilePtr tile) {
+  CHECK(tile.use_count() == 1, "a tile is worked on by one task");
+  const auto bytes = static_cast<std::int64_t>(tile->byte_size());
+  auto& own = const_cast<Tile&>(*tile);  // of a TrackedTile, which is none
+  return {MemoryReservation::adopt(shared_from_this(), bytes), std::move(own)};
+}
+
+CountedTile counted_tile(const std::shared_ptr<MemoryBudget>& memory, DType type, Shape shape, DType becomes) {
+  const auto size = static_cast<std::int64_t>(std::max(size_of(type), size_of(becomes)));
+  MemoryReservation reservation(memory, checked_multiply(shape.element_count(), size));
   return {std::move(reservation), Tile::uninitialized(type, std::move(shape))};
+}
+
+CountedTile counted_zeros(const std::shared_ptr<MemoryBudget>& memory, DType type, Shape shape) {
+  MemoryReservation reservation(memory,
+                                checked_multiply(shape.element_count(), static_cast<std::int64_t>(size_of(type))));
+  return {std::move(reservation), Tile::zeros(type, std::move(shape))};
 }
 
 }  // namespace eindb

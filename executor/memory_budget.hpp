@@ -37,6 +37,9 @@ class MemoryBudget : public std::enable_shared_from_this<MemoryBudget> {
                                               std::int64_t memory_limit = 0);
   ~MemoryBudget();
 
+  /// What errors advise; without, to raise the setting. Before the budget is used.
+  void advise(std::string hint) { hint_ = std::move(hint); }
+
   /// Takes `bytes`, if necessary when others have let go of some: see Task. Throws Error{MemoryLimit}, which says what
   /// is needed and what the limit is, if nobody will; Error{Io} if a tile that makes room cannot be written.
   void reserve(std::int64_t bytes);
@@ -50,6 +53,8 @@ class MemoryBudget : public std::enable_shared_from_this<MemoryBudget> {
   TilePtr track(Tile tile);
   /// The same for a tile that counts already.
   TilePtr track(CountedTile tile);
+  /// A tracked tile that nobody else holds, to be worked on again.
+  CountedTile untrack(TilePtr tile);
 
   /// Bytes of tiles that were put aside in a file for want of room.
   std::int64_t written_bytes() const;
@@ -108,6 +113,7 @@ class MemoryBudget : public std::enable_shared_from_this<MemoryBudget> {
   std::shared_ptr<void> kept_;  // destroyed last
   const std::int64_t limit_;
   const std::int64_t memory_limit_;  // the setting, for messages
+  std::string hint_ = "raise it with SET memory_limit = '...'";
   std::atomic<std::int64_t> used_{0};
   std::atomic<std::int64_t> peak_{0};
   std::atomic<int> tasks_{0};
@@ -125,6 +131,10 @@ class MemoryReservation {
   MemoryReservation(std::shared_ptr<MemoryBudget> budget, std::int64_t bytes)
       : budget_(std::move(budget)), bytes_(bytes) {
     budget_->reserve(bytes_);
+  }
+  /// Bytes that count already.
+  static MemoryReservation adopt(std::shared_ptr<MemoryBudget> budget, std::int64_t bytes) {
+    return {std::move(budget), bytes, Adopted{}};
   }
   MemoryReservation(MemoryReservation&& other) noexcept : budget_(std::move(other.budget_)), bytes_(other.bytes_) {}
   MemoryReservation(const MemoryReservation&) = delete;
@@ -145,10 +155,19 @@ class MemoryReservation {
     budget_->reserve(bytes - bytes_);
     bytes_ = bytes;
   }
+  void shrink_to(std::int64_t bytes) noexcept {
+    if (bytes >= bytes_) return;
+    budget_->release(bytes_ - bytes);
+    bytes_ = bytes;
+  }
   /// Somebody else gives the bytes back.
   void hand_over() noexcept { budget_.reset(); }
 
  private:
+  struct Adopted {};
+  MemoryReservation(std::shared_ptr<MemoryBudget> budget, std::int64_t bytes, Adopted)
+      : budget_(std::move(budget)), bytes_(bytes) {}
+
   std::shared_ptr<MemoryBudget> budget_;
   std::int64_t bytes_;
 };
@@ -159,7 +178,13 @@ struct CountedTile {
   Tile tile;
 };
 
-/// One whose elements are not initialised. Room first: throws as MemoryBudget::reserve.
-CountedTile counted_tile(const std::shared_ptr<MemoryBudget>& memory, DType type, Shape shape);
+/// One whose elements are not initialised. Room first, as for elements of type `becomes` if those are larger: throws as
+/// MemoryBudget::reserve.
+CountedTile counted_tile(const std::shared_ptr<MemoryBudget>& memory, DType type, Shape shape, DType becomes);
+inline CountedTile counted_tile(const std::shared_ptr<MemoryBudget>& memory, DType type, Shape shape) {
+  return counted_tile(memory, type, std::move(shape), type);
+}
+/// The same of zeros.
+CountedTile counted_zeros(const std::shared_ptr<MemoryBudget>& memory, DType type, Shape shape);
 
 }  // namespace eindb

@@ -6,12 +6,20 @@
 
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
+#include "executor/least_memory.hpp"
 
 namespace eindb {
 namespace {
 
 // Points of label space below which no other thread is asked to help: it would come too late.
 constexpr double kSmallRegion = 1 << 17;
+// What the workspaces of all workers take of the limit where kernels can do with less.
+constexpr std::int64_t kWorkspaceShare = 8;
+
+// Of results that wait for their operands: what no task needs.
+std::int64_t most_begun(const PhysicalPlan& plan, std::int64_t limit) {
+  return std::clamp<std::int64_t>(limit - least_memory(plan), 0, limit / 4);
+}
 
 std::size_t worker_count(const ExecutionContext& context, const TaskGraph& graph) {
   return graph.cost() < kSmallRegion ? 1 : static_cast<std::size_t>(context.scheduler.threads());
@@ -50,11 +58,13 @@ PlanRun::PlanRun(const PhysicalPlan& plan, ExecutionContext& context, std::span<
     : plan_(plan),
       context_(context),
       results_(sinks),
-      graph_(plan, context.memory->limit() / 4),
+      graph_(plan, [&] { return most_begun(plan, context.memory->limit()); }),
       nodes_(plan.nodes.size()),
       stages_(graph_.stages().size()),
       joins_(graph_.stages().size()),
       workers_(worker_count(context, graph_)),
+      workspace_bound_(std::max(
+          kSmallWorkspace, context.memory->limit() / kWorkspaceShare / static_cast<std::int64_t>(workers_.size()))),
       progress_(context, graph_.cost()) {
   CHECK(sinks.size() == plan.result_count(), "every result of a plan goes to a sink");
   for (auto& worker : workers_) worker.nodes.resize(plan.nodes.size());
@@ -63,7 +73,6 @@ PlanRun::PlanRun(const PhysicalPlan& plan, ExecutionContext& context, std::span<
 
 ExecutionProfile PlanRun::run() {
   const auto start = std::chrono::steady_clock::now();
-  const auto bound = bound_of_workspace();
   context_.cancellation.check();
   progress_.advance("start", 0);
   for (const auto& region : graph_.regions()) {
@@ -190,15 +199,10 @@ void PlanRun::end_region(const TaskGraph::Region& region, bool last_slice) {
 const JoinOperator& PlanRun::join_of(const Stage& stage) {
   auto& join = joins_[static_cast<std::size_t>(&stage - graph_.stages().data())];
   if (join != nullptr) return *join;
-  const auto& op = std::get<JoinNode>(plan_.nodes[stage.join].op);
-  const auto& result = plan_.nodes[stage.node];
-  std::vector<DType> types;
-  std::vector<const TileGrid*> grids;
-  for (const auto input : op.inputs) {
-    types.push_back(plan_.node(input).dtype);
-    grids.push_back(&plan_.node(input).grid);
-  }
-  join = std::make_unique<JoinOperator>(op, plan_.labels, result.grid, result.dtype, types, grids);
+  join = join_operator(plan_, stage, workspace_bound_);
+  if (checked_add(stage.need, join->workspace_bytes()) <= context_.memory->limit()) return *join;
+  workspace_bound_ = kSmallWorkspace;
+  join = join_operator(plan_, stage, workspace_bound_);
   return *join;
 }
 

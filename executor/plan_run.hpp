@@ -34,8 +34,10 @@ namespace eindb {
 ///
 /// Memory: a task begins if what it takes is left beside what was promised to those that run, or can be made room for.
 /// If nothing runs, it begins all the same, and fails if it must. A task that finds no room for a kernel call goes on
-/// when others have ended. The workspace of kernels counts, too: a worker keeps it from task to task, and lets go of it
-/// when there is none, so that only those that go on have any.
+/// when others have ended; what it has accumulated is put aside meanwhile where that makes room. A plan that runs with
+/// one thread thus runs with any number of them: see least_memory.hpp for what it needs. The workspace of kernels
+/// counts, too: a worker keeps it from task to task, and lets go of it when there is none, so that only those that go
+/// on have any.
 ///
 /// Thread safety: run() is called once. `mutex_` guards what is written to below it; the tiles of relations, and
 /// partial results, are handed from task to task by way of it or of the counters, with acquire and release.
@@ -92,14 +94,17 @@ class PlanRun {
     TaskId id;
     std::int64_t calls = 0;
     std::atomic<std::int64_t> next_call{0};
+    std::int64_t seats = 0;  // for others, whose memory is promised; guarded by mutex_
     Group group;
+    std::vector<std::int64_t> returned;  // calls that found no room; guarded by the group's mutex
   };
 
-  // How far a task has come that found no room for its next kernel call.
+  // How far a task has come that found no room for its next kernel call. What it has accumulated makes room for others
+  // like any tile.
   struct Suspended {
     TaskId id;
     std::int64_t call = 0;
-    JoinOperator::Partial partial;
+    std::unique_ptr<BufferedTiles> partial;  // one tile; null: nothing yet
   };
 
   // What one thread did, and what it works with.
@@ -116,6 +121,7 @@ class PlanRun {
     std::int64_t promise = 0;          // bytes promised to the task at hand
     std::uint64_t began = 0;           // ended_ at its beginning
     bool can_restart = false;          // the task at hand can be run again, from where it has come to
+    bool had_workspace = false;        // at its beginning, from another task
   };
 
   // Regions: plan_run.cpp.
@@ -129,12 +135,12 @@ class PlanRun {
   void count_reads_of(std::size_t node, std::int64_t tiles);
   std::int64_t reads_of(std::size_t node, const TileKey& key) const;
   void work_on_region();
-  Workspace::Bound bound_of_workspace() const;
   void collect_profile();
   void complete_profile(const Stage& stage, std::int64_t slices);
 
   // Workers: plan_run_workers.cpp. `lock` is held.
-  void work(std::size_t number);
+  void work(std::size_t number) noexcept;
+  void work_until_done(std::size_t number);
   bool is_done(bool is_caller) const;
   SinkRun* sink_to_write();
   void write_next_tile(SinkRun& sink);
@@ -147,8 +153,8 @@ class PlanRun {
   bool is_free(std::int64_t bytes) const;
   bool admit(Worker& worker, std::int64_t bytes);
   void promise(Worker& worker, std::int64_t bytes);
-  void take_error(std::exception_ptr error, const Worker& worker, const std::optional<TaskId>& task);
-  std::shared_ptr<SharedTask> task_to_help(Worker& worker);
+  void take_error(std::exception_ptr error, Worker& worker, const std::optional<TaskId>& task);
+  std::shared_ptr<SharedTask> task_to_help();
   void wait(Worker& worker, std::unique_lock<std::mutex>& lock, bool is_caller);
   void wake(std::size_t sleepers);
   void end_task(Worker& worker);
@@ -159,13 +165,18 @@ class PlanRun {
   void run_join(Worker& worker, StageRun& run, TaskId id);
   void run_calls(Worker& worker, StageRun& run, TaskId id, std::int64_t calls, JoinOperator::Partial& partial);
   bool has_room_to_share(const Worker& worker, std::size_t stage) const;
+  void suspend(TaskId id, std::int64_t call, JoinOperator::Partial partial);
   std::int64_t resume(TaskId id, JoinOperator::Partial& partial);
   void share(Worker& worker, TaskId id, std::int64_t calls);
   void run_shared(Worker& worker, SharedTask& shared);
+  void run_shared_calls(Worker& worker, StageRun& run, SharedTask& shared, JoinOperator::Partial& partial);
+  static std::optional<std::int64_t> next_call(SharedTask& shared);
+  static bool give_up(SharedTask& shared, std::int64_t call);
+  static bool goes_on(SharedTask& shared);
   std::int64_t find_calls(Worker& worker, const StageRun& run);
   void run_call(Worker& worker, StageRun& run, std::int64_t call, JoinOperator::Partial& partial);
   bool leave(const StageRun& run, Group& group, JoinOperator::Partial& partial);
-  std::int64_t find_tile(Worker& worker, const StageRun& run, std::int64_t tile);
+  std::int64_t find_tile(Worker& worker, const StageRun& run, std::int64_t tile) const;
   void end_calls(Worker& worker, StageRun& run);
   void complete(Worker& worker, StageRun& run, std::int64_t tile, JoinOperator::Partial partial);
   void set_tile(Worker& worker, StageRun& run, std::int64_t tile_id, TilePtr tile);
@@ -185,6 +196,7 @@ class PlanRun {
   std::optional<SlicedResult> sliced_;                // of the loop at hand
   std::size_t sliced_node_ = 0;
   std::vector<Worker> workers_;
+  std::int64_t workspace_bound_;  // of each worker's kernels; less once a stage needs the memory for its tiles
   ExecutionProfile profile_;
   ProgressReport progress_;
 

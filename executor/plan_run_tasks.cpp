@@ -66,30 +66,52 @@ void PlanRun::run_calls(Worker& worker, StageRun& run, TaskId id, std::int64_t c
     partial = std::exchange(group.parked, std::nullopt);
   }
   try {
+    if (partial) partial->reservation.raise_to(run.join->bytes_of_partial(partial->tile));
     for (; call < calls && !failed_; ++call) run_call(worker, run, call, partial);
+    if (!partial && run.groups == nullptr)
+      partial = run.join->nothing_aggregated(find_tile(worker, run, id.number), context_.memory);
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::MemoryLimit) throw;
-    const std::lock_guard lock(mutex_);
-    suspended_.push_back({id, call, std::exchange(partial, std::nullopt)});
-    ++suspended_count_;
+    if (error.kind() == ErrorKind::MemoryLimit) suspend(id, call, std::exchange(partial, std::nullopt));
     throw;
   }
+}
+
+void PlanRun::suspend(TaskId id, std::int64_t call, JoinOperator::Partial partial) {
+  Suspended suspended{id, call, nullptr};
+  if (partial) {
+    partial->reservation.shrink_to(static_cast<std::int64_t>(partial->tile.byte_size()));
+    suspended.partial = std::make_unique<BufferedTiles>(context_.memory, 1);
+    suspended.partial->put(0, context_.memory->track(std::move(*partial)));
+  }
+  const std::lock_guard lock(mutex_);
+  suspended_.push_back(std::move(suspended));
+  ++suspended_count_;
 }
 
 // The call that the task goes on with, and what it has accumulated.
 std::int64_t PlanRun::resume(TaskId id, JoinOperator::Partial& partial) {
   if (suspended_count_ == 0) return 0;
-  const std::lock_guard lock(mutex_);
-  const auto found = std::find_if(suspended_.begin(), suspended_.end(), [&](const auto& s) { return s.id == id; });
-  if (found == suspended_.end()) return 0;
-  const auto call = found->call;
-  partial = std::move(found->partial);
-  suspended_.erase(found);
-  --suspended_count_;
-  return call;
+  Suspended found;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto at = std::find_if(suspended_.begin(), suspended_.end(), [&](const auto& s) { return s.id == id; });
+    if (at == suspended_.end()) return 0;
+    found = std::move(*at);
+    suspended_.erase(at);
+    --suspended_count_;
+  }
+  try {
+    if (found.partial != nullptr) partial = found.partial->take_alone(0);
+  } catch (...) {  // it is there still
+    const std::lock_guard lock(mutex_);
+    suspended_.push_back(std::move(found));
+    ++suspended_count_;
+    throw;
+  }
+  return found.call;
 }
 
-// Threads that share a task do not suspend it.
+// Threads that share a task do not suspend it: there is room for all of them.
 bool PlanRun::has_room_to_share(const Worker& worker, std::size_t stage) const {
   const auto need = need_of(worker, stage);
   return suspended_count_ == 0 && is_free(checked_multiply(need, static_cast<std::int64_t>(workers_.size()) + 1));
@@ -97,12 +119,16 @@ bool PlanRun::has_room_to_share(const Worker& worker, std::size_t stage) const {
 
 // Offers the task's kernel calls to threads that have nothing to do.
 void PlanRun::share(Worker& worker, TaskId id, std::int64_t calls) {
-  worker.can_restart = false;
   auto shared = std::make_shared<SharedTask>();
   shared->id = id;
   shared->calls = calls;
+  const auto others = static_cast<std::int64_t>(workers_.size()) - 1;
+  shared->seats = others;
   {
     const std::lock_guard lock(mutex_);
+    const auto more = checked_multiply(need_of(worker, id.stage), others);
+    promised_.fetch_add(more, std::memory_order_relaxed);
+    worker.promise += more;
     shared_.push_back(shared);
     worker.shared = shared;
     if (sleeping_ > 0 || caller_sleeps_) wake(1);
@@ -115,21 +141,62 @@ void PlanRun::run_shared(Worker& worker, SharedTask& shared) {
   const auto start = Clock::now();
   auto& run = stages_[shared.id.stage];
   const bool helps = worker.shared.get() != &shared;
+  worker.can_restart = false;
   std::optional<MemoryBudget::Task> scope;
   if (helps) scope.emplace(*context_.memory);
   if (helps) run.stage->find_task(shared.id.number, worker.c.task);
   if (helps) find_calls(worker, run);
   JoinOperator::Partial partial;
-  while (!failed_) {
-    const auto call = shared.next_call.fetch_add(1, std::memory_order_relaxed);
-    if (call >= shared.calls) break;
-    run_call(worker, run, call, partial);
-  }
-  if (leave(run, shared.group, partial)) {
+  bool is_last = false;
+  do {
+    run_shared_calls(worker, run, shared, partial);
+    is_last = leave(run, shared.group, partial);
+  } while (is_last && !failed_ && goes_on(shared));
+  if (is_last) {
     end_calls(worker, run);
     complete(worker, run, run.stage->tile_of(shared.id.number), std::move(partial));
   }
   if (helps) profile(worker, run).seconds += std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Who finds no room for a call leaves it to the others.
+void PlanRun::run_shared_calls(Worker& worker, StageRun& run, SharedTask& shared, JoinOperator::Partial& partial) {
+  while (!failed_) {
+    const auto call = next_call(shared);
+    if (!call) return;
+    try {
+      run_call(worker, run, *call, partial);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::MemoryLimit || !give_up(shared, *call)) throw;
+      return;
+    }
+  }
+}
+
+std::optional<std::int64_t> PlanRun::next_call(SharedTask& shared) {
+  const auto call = shared.next_call.fetch_add(1, std::memory_order_relaxed);
+  if (call < shared.calls) return call;
+  const std::lock_guard lock(shared.group.mutex);
+  if (shared.returned.empty()) return std::nullopt;
+  const auto returned = shared.returned.back();
+  shared.returned.pop_back();
+  return returned;
+}
+
+// False if there is nobody else.
+bool PlanRun::give_up(SharedTask& shared, std::int64_t call) {
+  const std::lock_guard lock(shared.group.mutex);
+  if (shared.group.left < 2) return false;
+  shared.returned.push_back(call);
+  return true;
+}
+
+// Whether the last one to leave finds calls that others have given up.
+bool PlanRun::goes_on(SharedTask& shared) {
+  const std::lock_guard lock(shared.group.mutex);
+  if (shared.returned.empty()) return false;
+  shared.group.left = 1;
+  return true;
 }
 
 // The task's part of the aggregated axes, and the first part of the keys of its calls.
@@ -199,7 +266,7 @@ void PlanRun::end_calls(Worker& worker, StageRun& run) {
 }
 
 // The key of a tile of the result, as worker.c.key, and its tile_id.
-std::int64_t PlanRun::find_tile(Worker& worker, const StageRun& run, std::int64_t tile) {
+std::int64_t PlanRun::find_tile(Worker& worker, const StageRun& run, std::int64_t tile) const {
   const auto& stage = *run.stage;
   auto& key = worker.c.key;
   key.resize(stage.rank);

@@ -16,21 +16,33 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kMostDeferred = 64;
 // How long a worker looks out for something to do before it sleeps: about as long as waking up takes.
 constexpr std::chrono::microseconds kLookOut{30};
-// What the workspaces of all workers take of the limit where kernels can do with less, and what one may always take.
-constexpr std::int64_t kWorkspaceShare = 8;
-constexpr std::int64_t kSmallWorkspace = 256 * 1024;
 
 }  // namespace
 
-void PlanRun::work(std::size_t number) {
+void PlanRun::work(std::size_t number) noexcept {
+  try {
+    work_until_done(number);
+  } catch (...) {  // no memory to say what is ready to be done: the others must not wait for it
+    const std::lock_guard lock(mutex_);
+    if (!error_) error_ = std::current_exception();
+    failed_ = true;
+    changes_.fetch_add(1, std::memory_order_relaxed);
+  }
+  wake_.notify_all();
+  wake_caller_.notify_all();
+  let_go_of_workspace(workers_[number]);
+}
+
+void PlanRun::work_until_done(std::size_t number) {
   auto& worker = workers_[number];
   const bool is_caller = number == 0;
   const CancellationScope scope(context_.cancellation);
-  const auto bound = bound_of_workspace();
+  const Workspace::Bound bound(static_cast<std::size_t>(workspace_bound_));
   std::unique_lock lock(mutex_);
   const auto run = [&](const std::optional<TaskId>& task, auto&& what) {
     ++running_;
     worker.began = ended_;
+    worker.had_workspace = worker.buffers.workspace.has_value();
     lock.unlock();
     std::exception_ptr error;
     try {
@@ -47,18 +59,9 @@ void PlanRun::work(std::size_t number) {
     auto* sink = is_caller ? sink_to_write() : nullptr;
     if (sink != nullptr) run(std::nullopt, [&] { write_next_tile(*sink); });
     else if (const auto id = next_task(worker)) run(id, [&] { run_task(worker, *id); });
-    else if (const auto shared = task_to_help(worker)) run(std::nullopt, [&] { run_shared(worker, *shared); });
+    else if (const auto shared = task_to_help()) run(std::nullopt, [&] { run_shared(worker, *shared); });
     else wait(worker, lock, is_caller);
   }
-  wake_.notify_all();
-  wake_caller_.notify_all();
-  let_go_of_workspace(worker);
-}
-
-Workspace::Bound PlanRun::bound_of_workspace() const {
-  const auto all = context_.memory->limit() / kWorkspaceShare;
-  return Workspace::Bound(
-      static_cast<std::size_t>(std::max(kSmallWorkspace, all / static_cast<std::int64_t>(workers_.size()))));
 }
 
 bool PlanRun::is_done(bool is_caller) const {
@@ -79,11 +82,19 @@ void PlanRun::write_next_tile(SinkRun& sink) {
   const auto start = Clock::now();
   auto& relation = *nodes_[sink.source].relation;
   const auto tile_id = relation.tile_id_of(sink.next);
+  // Until then nothing has changed. A tile that nobody else has a use for becomes the sink's.
+  workers_[0].can_restart = true;
   auto tile = relation.tile(tile_id);
-  release(sink.source, tile_id);
-  auto& profile = workers_[0].nodes[sink.node];
-  if (tile != nullptr) profile.bytes += static_cast<std::int64_t>(tile->byte_size());
+  const auto bytes = tile == nullptr ? 0 : static_cast<std::int64_t>(tile->byte_size());
+  const bool is_last_reader = nodes_[sink.source].stored_reads == nullptr && nodes_[sink.source].reads == nullptr;
+  if (is_last_reader) {
+    workers_[0].can_restart = false;
+    release(sink.source, tile_id);
+  }
   sink.to->write(tile_id, std::move(tile));
+  if (!is_last_reader) release(sink.source, tile_id);
+  auto& profile = workers_[0].nodes[sink.node];
+  profile.bytes += bytes;
   ++sink.next;
   profile.seconds += std::chrono::duration<double>(Clock::now() - start).count();
 }
@@ -151,9 +162,10 @@ bool PlanRun::is_free(std::int64_t bytes) const {
 }
 
 // What other tasks do not need now can make room (TileBuffer), but tiles in use and partial results cannot: half of the
-// limit is left to those.
+// limit is left to those. Where that was not enough, what was begun ends first.
 bool PlanRun::admit(Worker& worker, std::int64_t bytes) {
-  const auto room = context_.memory->limit() / 2 - promised_.load(std::memory_order_relaxed);
+  const auto most = suspended_count_ > 0 ? 0 : context_.memory->limit() / 2;
+  const auto room = most - promised_.load(std::memory_order_relaxed);
   if (bytes > room && !is_free(bytes)) return false;
   promise(worker, bytes);
   return true;
@@ -164,28 +176,31 @@ void PlanRun::promise(Worker& worker, std::int64_t bytes) {
   worker.promise = bytes;
 }
 
-void PlanRun::take_error(std::exception_ptr error, const Worker& worker, const std::optional<TaskId>& task) {
+// What finds no room is tried again when others have ended, or without the workspace that was kept for it.
+void PlanRun::take_error(std::exception_ptr error, Worker& worker, const std::optional<TaskId>& task) {
   if (error_) return;
   try {
     std::rethrow_exception(error);
   } catch (const Error& e) {
-    if (e.kind() == ErrorKind::MemoryLimit && task && worker.can_restart && (running_ > 0 || ended_ != worker.began))
-      return deferred_.push_back(*task);
+    const bool may_find_room = running_ > 0 || ended_ != worker.began || worker.had_workspace;
+    if (e.kind() == ErrorKind::MemoryLimit && worker.can_restart && may_find_room) {
+      let_go_of_workspace(worker);
+      if (task) deferred_.push_back(*task);
+      return;
+    }
   } catch (...) {  // final, whatever it is
   }
   error_ = std::move(error);
   failed_ = true;
 }
 
-std::shared_ptr<PlanRun::SharedTask> PlanRun::task_to_help(Worker& worker) {
+std::shared_ptr<PlanRun::SharedTask> PlanRun::task_to_help() {
   for (const auto& shared : shared_) {
-    if (shared->next_call.load(std::memory_order_relaxed) >= shared->calls) continue;
-    const auto need = need_of(worker, shared->id.stage);
-    if (!is_free(need)) continue;
+    if (shared->next_call.load(std::memory_order_relaxed) >= shared->calls || shared->seats == 0) continue;
     const std::lock_guard lock(shared->group.mutex);
     if (shared->group.left == 0) continue;
     ++shared->group.left;
-    promise(worker, need);
+    --shared->seats;
     return shared;
   }
   return nullptr;

@@ -102,7 +102,7 @@ TilePtr Relation::read(std::int64_t tile_id) {
 
 TilePtr Relation::dense_tile(std::int64_t tile_id) {
   if (auto present = tile(tile_id)) return present;
-  return std::make_shared<const Tile>(Tile::zeros(dtype_, grid_.tile_shape(grid_.key_of(tile_id))));
+  return memory_->track(counted_zeros(memory_, dtype_, grid_.tile_shape(grid_.key_of(tile_id))));
 }
 
 OperandFacts Relation::facts(std::int64_t tile_id, bool with_magnitude) {

@@ -4,6 +4,17 @@
 #include "executor/kernels/tile_operations.hpp"
 
 namespace eindb {
+namespace {
+
+// The bytes of a tile that is gone are another one's.
+MemoryReservation resized(MemoryReservation reservation, const Tile& tile) {
+  const auto bytes = static_cast<std::int64_t>(tile.byte_size());
+  reservation.shrink_to(bytes);
+  reservation.raise_to(bytes);
+  return reservation;
+}
+
+}  // namespace
 
 SlicedResult::SlicedResult(Aggregate aggregate, DType type, TileGrid grid, std::shared_ptr<MemoryBudget> memory)
     : aggregate_(aggregate),
@@ -43,10 +54,12 @@ TilePtr finished(CountedTile tile, DType type, MemoryBudget& memory) {
   if (result.dtype() != type) {
     auto converted = convert(result, type);
     if (converted.is_all_zero()) return nullptr;
-    { const auto given_back = std::move(tile); }  // the converted one takes these bytes over
-    return memory.track(std::move(converted));
+    { const auto gone = std::move(result); }
+    return memory.track(CountedTile{resized(std::move(tile.reservation), converted), std::move(converted)});
   }
-  return result.is_all_zero() ? nullptr : memory.track(std::move(tile));
+  if (result.is_all_zero()) return nullptr;
+  tile.reservation = resized(std::move(tile.reservation), result);
+  return memory.track(std::move(tile));
 }
 
 }  // namespace eindb

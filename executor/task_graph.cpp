@@ -1,6 +1,7 @@
 #include "executor/task_graph.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
@@ -33,6 +34,30 @@ bool is_grouped(const PhysicalPlan& plan, std::size_t join) {
   return group_by != nullptr && group_by->input == NodeId(join);
 }
 
+// What is read to give a part of it: a tile of a tensor that is held at an index.
+std::int64_t bytes_behind(const PhysicalNode& node) {
+  const auto* scan = std::get_if<ScanNode>(&node.op);
+  if (scan == nullptr || !scan->tensor.selection || scan->tensor.attached) return 0;
+  return largest_tile_bytes(scan->tensor.selection->stored, node.dtype);
+}
+
+// What a task of the operator holds: the tiles of a kernel call and the one it makes, in both of its types; of a
+// repartition a piece at a time and what it makes. `result` is where a join's group-by gives its tiles.
+std::int64_t need_of(const PhysicalPlan& plan, std::size_t node, std::size_t result) {
+  const auto& made = plan.nodes[result];
+  auto need = largest_tile_bytes(made.grid, made.dtype);
+  std::int64_t behind = 0;
+  for (const auto input : inputs_of(plan.nodes[node])) {
+    need = checked_add(need, largest_tile_bytes(plan.node(input).grid, plan.node(input).dtype));
+    behind = std::max(behind, bytes_behind(plan.node(input)));
+  }
+  need = checked_add(need, behind);
+  const auto* join = std::get_if<JoinNode>(&plan.nodes[node].op);
+  if (join != nullptr && join->compute_dtype != made.dtype)
+    need = checked_add(need, largest_tile_bytes(made.grid, join->compute_dtype));
+  return need;
+}
+
 }  // namespace
 
 std::int64_t slice_count(const SliceLoop* loop) {
@@ -49,9 +74,9 @@ std::int64_t largest_tile_bytes(const TileGrid& grid, DType type) {
   return bytes;
 }
 
-TaskGraph::TaskGraph(const PhysicalPlan& plan, std::int64_t most_begun)
+TaskGraph::TaskGraph(const PhysicalPlan& plan, Bytes most_begun)
     : plan_(plan),
-      most_begun_(most_begun),
+      most_begun_(std::move(most_begun)),
       stage_of_(plan.nodes.size(), -1),
       last_reader_(plan.nodes.size(), 0),
       sinks_of_(plan.nodes.size(), 0) {
@@ -103,10 +128,9 @@ void TaskGraph::add_join(std::size_t node, std::size_t join_node, const SliceLoo
     for (std::size_t a = stage.rank; a < labels.size(); ++a)
       if (contains(join.einsum.inputs[n], labels[a])) stage.axes[a].tasks = stage.axes[a].calls;
   }
-  const auto result_bytes = largest_tile_bytes(plan_.nodes[node].grid, join.compute_dtype);
-  stage.need = result_bytes;
-  if (plan_.nodes[node].dtype != join.compute_dtype)
-    stage.need = checked_add(stage.need, largest_tile_bytes(plan_.nodes[node].grid, plan_.nodes[node].dtype));
+  if (std::any_of(stage.axes.begin(), stage.axes.end(), [](const Axis& a) { return a.aggregated && a.tasks > 1; }))
+    *left_to_begin_ -= begun_bytes(stage);
+  stage.need = need_of(plan_, join_node, node);
   for (std::size_t n = 0; n < join.inputs.size(); ++n) {
     const auto source = join.inputs[n].index();
     const auto& operand = join.einsum.inputs[n];
@@ -121,7 +145,6 @@ void TaskGraph::add_join(std::size_t node, std::size_t join_node, const SliceLoo
     for (std::size_t a = stage.rank; a < labels.size(); ++a)
       if (stage.axes[a].calls > 1 && !contains(operand, labels[a])) link.once = false;
     link.repeats = repeats(source, operand, loop);
-    stage.need = checked_add(stage.need, largest_tile_bytes(plan_.nodes[source].grid, plan_.nodes[source].dtype));
     stage.links.push_back(std::move(link));
   }
   stage.cost = 1;
@@ -152,14 +175,7 @@ void TaskGraph::add_repartition(std::size_t node, const SliceLoop* loop) {
     add_dimension(link, d, {grid.shape()[d], grid.partition()[d], from.partition()[d]});
   }
   link.repeats = repeats(source, labels, loop);
-  // All pieces are held until they are put together.
-  auto pieces = largest_tile_bytes(from, plan_.nodes[source].dtype);
-  for (const auto& [axis, cut] : link.cuts) {
-    const bool nests = cut.tiles % cut.tasks == 0 || cut.tasks % cut.tiles == 0;
-    const auto overlapped = ceil_divide(cut.tiles, cut.tasks) + (nests ? 0 : 1);
-    pieces = checked_multiply(pieces, std::min(cut.tiles, overlapped));
-  }
-  stage.need = checked_add(pieces, largest_tile_bytes(grid, plan_.nodes[node].dtype));
+  stage.need = need_of(plan_, node, node);
   stage.links.push_back(std::move(link));
   add(std::move(stage), loop);
 }
@@ -188,17 +204,27 @@ std::int64_t TaskGraph::repeats(std::size_t source, const Labels& labels, const 
 }
 
 // Whether a group takes each tile of an operand as soon as it is there, so that it need not wait for the others: where
-// the result is much smaller than what it is made of, and its tiles, which are all begun at once, take less memory.
-bool TaskGraph::consumes_early(const Stage& stage, std::size_t operand, const SliceLoop* loop) const {
+// the result is much smaller than what it is made of, and there is memory for its tiles, which are all begun at once.
+bool TaskGraph::consumes_early(const Stage& stage, std::size_t operand, const SliceLoop* loop) {
   constexpr double kSmaller = 4;
   if (stage.calls_per_tile == 1) return false;
   const auto& join = std::get<JoinNode>(plan_.nodes[stage.join].op);
   const auto source = join.inputs[operand].index();
   if (stage_of_[source] < 0 || (loop != nullptr && !loop->contains(NodeId(source)))) return false;
   if (loop == nullptr && source < regions_.back().first_node) return false;
-  const auto elements = static_cast<double>(plan_.nodes[stage.node].grid.shape().element_count());
-  if (elements * static_cast<double>(size_of(join.compute_dtype)) > static_cast<double>(most_begun_)) return false;
-  return kSmaller * elements <= static_cast<double>(plan_.nodes[source].grid.shape().element_count());
+  if (kSmaller * static_cast<double>(plan_.nodes[stage.node].grid.shape().element_count()) >
+      static_cast<double>(plan_.nodes[source].grid.shape().element_count()))
+    return false;
+  if (!left_to_begin_) left_to_begin_ = most_begun_();
+  return begun_bytes(stage) <= *left_to_begin_;
+}
+
+// Of the whole result.
+std::int64_t TaskGraph::begun_bytes(const Stage& stage) const {
+  const auto& join = std::get<JoinNode>(plan_.nodes[stage.join].op);
+  const auto& result = plan_.nodes[stage.node];
+  const auto size = std::max(size_of(join.compute_dtype), size_of(result.dtype));
+  return checked_multiply(result.grid.shape().element_count(), static_cast<std::int64_t>(size));
 }
 
 void TaskGraph::collect_readers() {

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,8 +31,11 @@ class TaskGraph {
     std::size_t last_node = 0;
   };
 
-  /// Results that are begun before their operands are complete take no more than `most_begun` bytes each.
-  explicit TaskGraph(const PhysicalPlan& plan, std::int64_t most_begun = std::numeric_limits<std::int64_t>::max());
+  /// Results that are begun before their operands are complete take no more than `most_begun` bytes together, which is
+  /// asked for when there may be one.
+  using Bytes = std::function<std::int64_t()>;
+  explicit TaskGraph(
+      const PhysicalPlan& plan, Bytes most_begun = [] { return std::numeric_limits<std::int64_t>::max(); });
 
   const std::vector<Stage>& stages() const { return stages_; }
   const std::vector<Region>& regions() const { return regions_; }
@@ -54,11 +59,13 @@ class TaskGraph {
   void add_repartition(std::size_t node, const SliceLoop* loop);
   void add(Stage stage, const SliceLoop* loop);
   std::int64_t repeats(std::size_t source, const Labels& labels, const SliceLoop* loop) const;
-  bool consumes_early(const Stage& stage, std::size_t operand, const SliceLoop* loop) const;
+  bool consumes_early(const Stage& stage, std::size_t operand, const SliceLoop* loop);
+  std::int64_t begun_bytes(const Stage& stage) const;
   void collect_readers();
 
   const PhysicalPlan& plan_;
-  const std::int64_t most_begun_;
+  Bytes most_begun_;
+  std::optional<std::int64_t> left_to_begin_;  // by stages that are added from now on; absent: nobody has asked
   std::vector<Stage> stages_;
   std::vector<Region> regions_;
   std::vector<std::ptrdiff_t> stage_of_;

@@ -104,6 +104,16 @@ TilePtr BufferedTiles::take(std::int64_t number) {
   return tile;
 }
 
+CountedTile BufferedTiles::take_alone(std::int64_t number) {
+  auto tile = take(number);
+  {
+    // Whoever was about to take it out of memory reads it still.
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return leaving_ == 0; });
+  }
+  return memory_->untrack(std::move(tile));
+}
+
 void BufferedTiles::drop(std::int64_t number) {
   TilePtr tile;
   std::unique_ptr<Written> written;

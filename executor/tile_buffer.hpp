@@ -48,6 +48,8 @@ class BufferedTiles {
   TilePtr get(std::int64_t number);
   /// The same for the last time: the tile is absent from now on.
   TilePtr take(std::int64_t number);
+  /// The same of a tile that was put and that nobody else holds, to be worked on again.
+  CountedTile take_alone(std::int64_t number);
   /// Nobody will ask for the tile again: it is absent from now on, its room free as soon as nobody holds it.
   void drop(std::int64_t number);
   /// The tile will be asked for soon.

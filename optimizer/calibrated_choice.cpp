@@ -1,6 +1,7 @@
 #include "optimizer/calibrated_choice.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -14,10 +15,11 @@
 namespace eindb {
 namespace {
 
-// Of the memory limit, what operators may work on: the rest is for tiles that wait.
-constexpr double kWorkingShare = 0.5;
+// Bytes of a call's tiles that plans are made for where memory is short.
+constexpr std::array<double, 4> kCallBytes = {64 << 20, 8 << 20, 1 << 20, 128 << 10};
 constexpr double kLargestTile = 4 << 20;
 constexpr double kSmallestTile = 1 << 19;
+constexpr std::size_t kSmallGraph = 32;  // vertices
 constexpr std::int64_t kCallsPerThread = 64;
 constexpr std::int64_t kMostCalls = 4096;
 constexpr std::int64_t kMostCallsOfOne = 65536;  // where every vertex makes as many as suit it
@@ -81,6 +83,10 @@ class Chooser {
   void try_parallelism(std::int64_t p) {
     options_.parallelism = p;
     auto labelling = label(graph_, strategy_, options_);
+    if (labelling.total_cost < fastest_) {
+      fastest_ = labelling.total_cost;
+      best_.fastest_parallelism = p;
+    }
     best_.candidates.push_back(candidate(p, labelling));
     take_if_better(best_.candidates.back(), std::move(labelling));
   }
@@ -93,17 +99,31 @@ class Chooser {
     options_.parallelism = most;
     options_.fewer_calls = true;
     own_calls_ = most;
-    if (machine_.spills)
-      options_.most_call_bytes = kWorkingShare * static_cast<double>(machine_.memory_limit) / machine_.threads;
-    auto labelling = label(graph_, strategy_, options_);
+    const bool has_room = try_own_calls_of(0);
+    // Of small graphs whatever the limit is: what is found by trying more must not depend on having less memory.
+    if (machine_.spills && (!has_room || graph_.size() <= kSmallGraph))
+      for (const auto bytes : kCallBytes)
+        if (bytes < largest_call_ && bytes < static_cast<double>(machine_.memory_limit)) try_own_calls_of(bytes);
     options_.fewer_calls = false;
+    options_.most_call_bytes = own_call_bytes_;
+  }
+
+  // Whether it takes no longer for want of memory.
+  bool try_own_calls_of(double most_call_bytes) {
+    options_.most_call_bytes = most_call_bytes;
+    auto labelling = label(graph_, strategy_, options_);
+    const auto seconds = labelling.total_cost;
+    if (most_call_bytes == 0)
+      largest_call_ = working_bytes(plan_physically(graph_, labelling, options_.output_partitions), 1);
     double calls = 1;
     for (const auto& vertex : labelling.vertices) calls = std::max(calls, kernel_calls(vertex.partition.parts));
     auto own = candidate(floor_power_of_two(static_cast<std::int64_t>(calls)), labelling);
-    if (!take_if_better(own, std::move(labelling))) return;
+    if (!take_if_better(own, std::move(labelling))) return own.fits && own.seconds <= seconds;
     std::erase_if(best_.candidates, [&](const auto& known) { return known.parallelism == own.parallelism; });
     best_.candidates.push_back(own);
     best_is_own_ = true;
+    own_call_bytes_ = most_call_bytes;
+    return own.fits && own.seconds <= seconds;
   }
 
   ParallelismCandidate candidate(std::int64_t p, const Labelling& labelling) const {
@@ -111,22 +131,21 @@ class Chooser {
     const auto plan = plan_physically(graph_, labelling, options_.output_partitions);
     const auto peak = peak_bytes(plan);
     if (!machine_.spills) return {p, labelling.total_cost, peak, 0, peak <= limit};
-    const auto working = working_bytes(plan, machine_.threads);
-    if (peak <= limit) return {p, labelling.total_cost, peak, 0, working <= limit};
-    const auto traffic = scratch_traffic(plan, limit);
-    return {p, labelling.total_cost + model_.scratch(traffic.written, traffic.read), peak, traffic.written,
-            working <= kWorkingShare * limit};
+    const auto spilling = seconds_in(plan, labelling.total_cost, model_, machine_);
+    return {p, spilling.seconds, peak, spilling.written, spilling.least_bytes <= limit, spilling.least_bytes};
   }
 
   bool take_if_better(const ParallelismCandidate& made, Labelling labelling) {
-    const auto& [p, seconds, peak, spilled, fits] = made;
+    const auto& [p, seconds, peak, spilled, fits, least] = made;
+    const auto needs = machine_.spills ? least : peak;
+    if (best_.labelling.vertices.empty() || least < best_.least_bytes) best_.least_bytes = least;
     const bool better = best_.labelling.vertices.empty() || (fits != best_fits_ ? fits
                                                              : fits             ? seconds < best_seconds_
-                                                                                : peak < best_peak_);
+                                                                                : needs < best_needs_);
     if (!better) return false;
     best_fits_ = fits;
     best_seconds_ = seconds;
-    best_peak_ = peak;
+    best_needs_ = needs;
     best_.parallelism = p;
     best_.labelling = std::move(labelling);
     best_.output_partitions = options_.output_partitions;
@@ -201,7 +220,10 @@ class Chooser {
   bool best_is_own_ = false;
   std::int64_t own_calls_ = 1;
   double best_seconds_ = std::numeric_limits<double>::infinity();
-  double best_peak_ = std::numeric_limits<double>::infinity();
+  double best_needs_ = std::numeric_limits<double>::infinity();  // bytes
+  double own_call_bytes_ = 0;
+  double fastest_ = std::numeric_limits<double>::infinity();  // seconds
+  double largest_call_ = 0;                                   // bytes, where nothing bounds them
 };
 
 double tile_bytes(const Shape& shape, DType type, const Partition& partition) {
@@ -211,6 +233,19 @@ double tile_bytes(const Shape& shape, DType type, const Partition& partition) {
 }
 
 }  // namespace
+
+SpillingSeconds seconds_in(const PhysicalPlan& plan, double seconds, const CalibratedModel& model,
+                           const MachineOptions& machine) {
+  const auto limit = static_cast<double>(machine.memory_limit);
+  SpillingSeconds out{seconds * slowdown_for_room(plan, machine.threads, limit), 0,
+                      least_bytes(plan, machine.least_memory, limit)};
+  out.seconds += model.scratch(0, bytes_read_by_slices(plan, limit));
+  if (peak_bytes(plan) <= limit) return out;
+  const auto traffic = scratch_traffic(plan, limit);
+  out.written = traffic.written;
+  out.seconds += model.scratch(traffic.written, traffic.read);
+  return out;
+}
 
 CalibratedChoice choose_calibrated(const EinGraph& graph, Strategy strategy, DecompositionOptions options,
                                    const MachineOptions& machine) {

@@ -82,7 +82,7 @@ class ChainSteps {
       if (!contains(join_.einsum.output, label)) join_.einsum.aggregated.push_back(label);
     if (!join_.einsum.aggregated.empty()) join_.einsum.aggregate = Aggregate::Max;
     join_.einsum.expression = join_.inputs.empty()
-                                  ? ScalarExpression::integer(1)
+                                  ? ScalarExpression::with_type(ScalarExpression::integer(1), join_.compute_dtype)
                                   : ScalarExpression::call(ScalarOp::Not, {ScalarExpression::operand(0)});
     // A partition vector lists the labels in the EinSum's order.
     LabelPartition ordered{join_.einsum.labels(), {}};

@@ -49,8 +49,10 @@ Labelling choose_partitions(OptimizedPlan& plan, OptimizerOptions& options) {
   if (!options.machine) return label(plan.graph, options.strategy, aims_of(options));
   auto choice = choose_calibrated(plan.graph, options.strategy, aims_of(options), *options.machine);
   options.parallelism = choice.parallelism;
+  plan.fastest_parallelism = choice.fastest_parallelism;
   options.output_partitions = std::move(choice.output_partitions);
   plan.parallelism_candidates = std::move(choice.candidates);
+  plan.least_bytes = choice.least_bytes;
   return std::move(choice.labelling);
 }
 
@@ -133,15 +135,52 @@ void keep_to_limit(OptimizedPlan& plan, const OptimizerOptions& options) {
   if (plan.peak_bytes > static_cast<double>(options.memory_limit)) slice(plan, options);
 }
 
-// Whether it can run where all else goes to a scratch file: threads wait for each other if it must be.
-bool calls_fit(const PhysicalPlan& plan, double limit) { return working_bytes(plan, 1) <= limit; }
+double least_bytes(const OptimizedPlan& plan, const OptimizerOptions& options) {
+  return least_bytes(plan.physical, options.least_memory, static_cast<double>(options.memory_limit));
+}
 
 // With a scratch file for what does not fit; infinite if it cannot run even so.
-double seconds_spilling(const OptimizedPlan& plan, const ScratchTraffic& traffic, const OptimizerOptions& options) {
-  if (!calls_fit(plan.physical, static_cast<double>(options.memory_limit)))
-    return std::numeric_limits<double>::infinity();
+SpillingSeconds spilling(const OptimizedPlan& plan, const OptimizerOptions& options) {
   const CalibratedModel model(options.machine->figures, options.machine->threads);
-  return plan.labelling.total_cost + model.scratch(traffic.written, traffic.read);
+  auto spilling = seconds_in(plan.physical, plan.labelling.total_cost, model, *options.machine);
+  if (spilling.least_bytes > static_cast<double>(options.memory_limit))
+    spilling.seconds = std::numeric_limits<double>::infinity();
+  return spilling;
+}
+
+// The fastest in slices, of those for a ladder of limits that does not depend on the one at hand: with more memory
+// there are more to choose from. Of least memory where none fits.
+OptimizedPlan best_in_slices(const OptimizedPlan& plan, OptimizerOptions options) {
+  constexpr double kFirst = 7.0 / 8 * (1 << 20);
+  constexpr double kStep = 2;
+  constexpr double kSmallestPart = 1.0 / 4096;  // of what is held without slices
+  constexpr double kMostWork = 16;              // times the flops without
+  const auto limit = static_cast<double>(options.memory_limit);
+  const auto least_flops = flops_of(plan.graph).flops;
+  OptimizedPlan best = plan;
+  double seconds = std::numeric_limits<double>::infinity();
+  double flops = least_flops;
+  options.parallelism = plan.fastest_parallelism;
+  for (double target = kFirst * std::exp2(std::floor(std::log2(limit / kFirst)));
+       target >= kSmallestPart * plan.peak_bytes; target /= kStep) {
+    auto graph = slice_contractions(plan.graph, target).graph;
+    const auto sliced_flops = flops_of(graph).flops;
+    if (graph.sliced().empty() || sliced_flops == flops) continue;
+    flops = sliced_flops;
+    if (flops > kMostWork * least_flops) break;
+    OptimizedPlan tried;
+    tried.graph = std::move(graph);
+    tried.labelling = label_again(tried.graph, options);
+    lower(tried, options);
+    const auto taken =
+        tried.peak_bytes <= limit ? spilling(tried, options).seconds : std::numeric_limits<double>::infinity();
+    if (std::isinf(seconds) ? tried.peak_bytes < best.peak_bytes : taken < seconds) {
+      tried.recomputed = plan.recomputed;
+      take(best, std::move(tried));
+      seconds = taken;
+    }
+  }
+  return best;
 }
 
 // A plan that does not fit and may spill: as it is, in slices, with values computed again, or not at all.
@@ -151,25 +190,23 @@ void choose_way_of_memory(OptimizedPlan& plan, const OptimizerOptions& options) 
   // again is predicted to take 0.66 of the time, and took 1.2 times as long; with ten of squares 0.39, and 0.75.
   constexpr double kWorthwhile = 0.6;
   const auto limit = static_cast<double>(options.memory_limit);
-  const auto traffic = scratch_traffic(plan.physical, limit);
+  const auto as_it_is = spilling(plan, options);
   MemoryChoice choice;
-  choice.spilled_bytes = traffic.written;
-  choice.seconds_spilling = seconds_spilling(plan, traffic, options);
+  choice.spilled_bytes = as_it_is.written;
+  choice.seconds_spilling = as_it_is.seconds;
 
-  OptimizedPlan sliced;
-  sliced.graph = plan.graph;
-  sliced.physical = plan.physical;
-  sliced.labelling = plan.labelling;
-  sliced.peak_bytes = plan.peak_bytes;
-  slice(sliced, options);
-  choice.seconds_slicing = sliced.peak_bytes <= limit ? sliced.labelling.total_cost : kCannotBeDone;
+  auto sliced = best_in_slices(plan, options);
+  const auto in_slices = spilling(sliced, options);
+  choice.seconds_slicing = sliced.peak_bytes <= limit ? in_slices.seconds : kCannotBeDone;
 
   auto recomputed = recompute(plan, options);
-  const auto rest = recomputed ? scratch_traffic(recomputed->physical, limit) : ScratchTraffic{};
-  choice.seconds_recomputing = recomputed ? seconds_spilling(*recomputed, rest, options) : kCannotBeDone;
+  const auto rest = recomputed ? spilling(*recomputed, options) : SpillingSeconds{kCannotBeDone, 0, kCannotBeDone};
+  choice.seconds_recomputing = rest.seconds;
 
   if (std::isinf(std::min({choice.seconds_spilling, choice.seconds_slicing, choice.seconds_recomputing}))) {
-    plan.shortfall = MemoryShortfall{names_of_outputs(plan.graph), working_bytes(plan.physical, 1), true};
+    auto least = std::min(as_it_is.least_bytes, rest.least_bytes);
+    if (options.machine->spills) least = std::min(least, plan.least_bytes);
+    plan.shortfall = MemoryShortfall{names_of_outputs(plan.graph), least, true};
     return;
   }
   const auto others = std::min(choice.seconds_spilling, choice.seconds_slicing);
@@ -203,6 +240,7 @@ std::string_view name_of(MemoryWay way) {
 OptimizedPlan optimize(const EinGraph& graph, const OptimizerOptions& given) {
   const Stopwatch watch;
   auto options = given;
+  if (options.machine) options.machine->least_memory = options.least_memory;
   check_output_partitions(graph, options.output_partitions);
   OptimizedPlan plan;
   auto path_options = options.path;
@@ -213,15 +251,20 @@ OptimizedPlan optimize(const EinGraph& graph, const OptimizerOptions& given) {
   plan.labelling = timed("decomposition", plan.stages, [&] { return choose_partitions(plan, options); });
   plan.parallelism = options.parallelism;
   timed("physical_plan", plan.stages, [&] { return lower(plan, options), 0; });
-  if (options.memory_limit > 0 && plan.peak_bytes > static_cast<double>(options.memory_limit)) {
-    const bool spills = options.spills && options.machine;
+  const auto limit = static_cast<double>(options.memory_limit);
+  const bool spills = options.spills && options.machine;
+  const auto least = options.spills ? least_bytes(plan, options) : 0;
+  if (options.memory_limit > 0 && (plan.peak_bytes > limit || (spills && least > limit))) {
     timed("memory", plan.stages,
           [&] { return spills ? choose_way_of_memory(plan, options) : keep_to_limit(plan, options), 0; });
-    if (options.spills && plan.shortfall && !plan.shortfall->for_calls &&
-        calls_fit(plan.physical, static_cast<double>(options.memory_limit)))
+    if (options.spills && plan.shortfall && !plan.shortfall->for_calls && least_bytes(plan, options) <= limit)
       plan.shortfall.reset();
     validate(plan.graph, 2);
+    plan.least_bytes = least_bytes(plan, options);
+  } else {
+    plan.least_bytes = least;
   }
+  if (spills && options.memory_limit > 0) plan.seconds = spilling(plan, options).seconds;
   plan.path = summary(graph, plan.graph, paths.report());
   if (options.compare_strategies)
     plan.strategies = timed("comparison", plan.stages, [&] {

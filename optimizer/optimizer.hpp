@@ -28,6 +28,7 @@ struct OptimizerOptions {
   bool compare_strategies = false;        ///< cost the graph under all strategies too
   std::int64_t memory_limit = 0;          ///< bytes; contractions that would hold more are sliced. 0: none is
   bool spills = false;                    ///< tiles that do not fit the limit go to a scratch file
+  LeastMemory least_memory = {};          ///< of a plan that spills
   /// Set: costs are seconds by the model `calibrated`, which may choose p and the result's tiles; otherwise elements
   /// moved, by `transfers`.
   std::optional<MachineOptions> machine = {};
@@ -68,12 +69,15 @@ struct OptimizedPlan {
   PhysicalPlan physical;
   PathSummary path;
   std::int64_t parallelism = 1;                              ///< the p of the labelling
+  std::int64_t fastest_parallelism = 1;                      ///< of those tried, the best if memory were no concern
   std::vector<ParallelismCandidate> parallelism_candidates;  ///< those that `calibrated` tried
   std::vector<StrategyCosts> strategies;                     ///< if they were to be compared
   /// The passes that ran, then "decomposition" and "physical_plan"; "memory" where the plan did not fit the limit.
   std::vector<StageTiming> stages;
   double planning_seconds = 0;                ///< all of it, with validation
   double peak_bytes = 0;                      ///< of tiles that the execution holds at once, by optimizer/plan_memory
+  double seconds = 0;                         ///< predicted, with what spilling takes; of a plan that may spill
+  double least_bytes = 0;                     ///< what it cannot run without, whatever is spilled
   std::optional<MemoryChoice> memory_choice;  ///< set where there was one
   std::vector<std::string> recomputed;        ///< vertices of which `graph` has a copy (optimizer/recomputation)
   std::optional<MemoryShortfall> shortfall;   ///< set: it cannot keep to the limit, and running it will fail

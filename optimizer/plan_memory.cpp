@@ -4,11 +4,34 @@
 
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
+#include "common/poll_steps.hpp"
 
 namespace eindb {
 namespace {
 
 constexpr std::size_t kNever = SIZE_MAX;
+
+std::int64_t slices_of(std::size_t n, std::size_t d, const SliceLoop& loop) {
+  for (const auto& [label, parts] : loop.labels)
+    if (loop.dimensions[n - loop.begin.index()][d] == label) return parts;
+  return 1;
+}
+
+// The tiles that a slice overlaps: a stored tensor is cut as it was stored.
+double bytes_scanned(const PhysicalPlan& plan, std::size_t n, const SliceLoop& loop) {
+  const auto& node = plan.nodes[n];
+  auto bytes = static_cast<double>(size_of(node.dtype));
+  for (std::size_t d = 0; d < node.grid.rank(); ++d) {
+    const auto extent = node.grid.shape()[d];
+    const auto stored = node.grid.partition()[d];
+    const auto slices = slices_of(n, d, loop);
+    const auto tile = ceil_divide(extent, stored);
+    const auto slice = ceil_divide(extent, slices);
+    const auto inside = slices % stored == 0 ? tile : stored % slices == 0 ? slice : slice + 2 * (tile - 1);
+    bytes *= static_cast<double>(std::min(extent, inside));
+  }
+  return bytes;
+}
 
 // Follows the executor through a plan.
 class MemoryWalk {
@@ -92,28 +115,12 @@ class MemoryWalk {
     return bytes;
   }
 
-  static std::int64_t slices_of(std::size_t n, std::size_t d, const SliceLoop& loop) {
-    for (const auto& [label, parts] : loop.labels)
-      if (loop.dimensions[n - loop.begin.index()][d] == label) return parts;
-    return 1;
-  }
-
-  // The tiles that a slice overlaps: a stored tensor is cut as it was stored.
+  // What a slice reads of a stored tensor, in a loop; else all of it.
   double scanned_bytes(std::size_t n) const {
     const auto& node = plan_.nodes[n];
     if (std::get<ScanNode>(node.op).tensor.attached) return 0;
     if (loop_ == nullptr || !loop_->contains(NodeId(n))) return bytes_of(n, node.dtype, nullptr);
-    auto bytes = static_cast<double>(size_of(node.dtype));
-    for (std::size_t d = 0; d < node.grid.rank(); ++d) {
-      const auto extent = node.grid.shape()[d];
-      const auto stored = node.grid.partition()[d];
-      const auto slices = slices_of(n, d, *loop_);
-      const auto tile = ceil_divide(extent, stored);
-      const auto slice = ceil_divide(extent, slices);
-      const auto inside = slices % stored == 0 ? tile : stored % slices == 0 ? slice : slice + 2 * (tile - 1);
-      bytes *= static_cast<double>(std::min(extent, inside));
-    }
-    return bytes;
+    return bytes_scanned(plan_, n, *loop_);
   }
 
   void hold(std::size_t n, double bytes) {
@@ -147,14 +154,24 @@ double whole_bytes(const PhysicalNode& node) {
   return bytes;
 }
 
+// What is read to give a part of it: a tile of a tensor that is held at an index.
+double bytes_behind(const PhysicalNode& node) {
+  const auto* scan = std::get_if<ScanNode>(&node.op);
+  if (scan == nullptr || !scan->tensor.selection || scan->tensor.attached) return 0;
+  return tile_bytes(scan->tensor.selection->stored, node.dtype);
+}
+
 // One task of an operator: the tiles it reads and the one it makes. Tiles of attached tensors count as well: those with
 // gaps are copied.
 double task_bytes(const PhysicalPlan& plan, const PhysicalNode& node) {
   double bytes = 0;
+  double behind = 0;
   for (const auto input : inputs_of(node)) {
     const auto& read = plan.node(input);
     bytes += tile_bytes(read.grid, read.dtype);
+    behind = std::max(behind, bytes_behind(read));
   }
+  bytes += behind;
   const auto* join = std::get_if<JoinNode>(&node.op);
   const bool converts = join != nullptr && join->compute_dtype != node.dtype;
   return bytes + tile_bytes(node.grid, node.dtype) + (converts ? tile_bytes(node.grid, join->compute_dtype) : 0);
@@ -212,6 +229,7 @@ class WaitingResults {
   }
 
   void make_room(std::size_t n, double needed) {
+    poll_cancellation_after(n);
     std::vector<std::pair<std::size_t, std::size_t>> waiting;  // next reader, node
     for (std::size_t v = 0; v < n; ++v) {
       if (resident_[v] == 0) continue;
@@ -242,6 +260,70 @@ class WaitingResults {
   ScratchTraffic traffic_;
 };
 
+// The loops that an operator runs its calls in, the outermost first, and what it reads in them.
+struct CallLoops {
+  struct Operand {
+    double bytes = 0;
+    std::vector<double> part;   // per loop: of the operand, what one turn reads
+    std::vector<double> again;  // per loop: how often it is read in all turns together
+  };
+  std::size_t loops = 0;
+  std::vector<Operand> operands;  // and what it makes
+};
+
+CallLoops loops_of_join(const PhysicalPlan& plan, const PhysicalNode& node) {
+  const auto& join = std::get<JoinNode>(node.op);
+  auto labels = join.einsum.output;
+  labels.insert(labels.end(), join.einsum.aggregated.begin(), join.einsum.aggregated.end());
+  CallLoops out{labels.size(), {}};
+  const auto add = [&](double bytes, const Labels& own) {
+    CallLoops::Operand operand{bytes, {}, {}};
+    for (const auto label : labels) {
+      const auto parts = static_cast<double>(join.partition.of(label));
+      const bool has = contains(own, label);
+      operand.part.push_back(has ? 1 / parts : 1);
+      operand.again.push_back(has ? 1 : parts);
+    }
+    out.operands.push_back(std::move(operand));
+  };
+  for (std::size_t n = 0; n < join.inputs.size(); ++n)
+    add(whole_bytes(plan.node(join.inputs[n])), join.einsum.inputs[n]);
+  add(whole_bytes(node), join.einsum.output);
+  return out;
+}
+
+CallLoops loops_of_repartition(const PhysicalPlan& plan, const PhysicalNode& node) {
+  const auto& source = plan.node(std::get<RepartitionNode>(node.op).input);
+  CallLoops out{node.grid.rank(), {{whole_bytes(source), {}, {}}, {whole_bytes(node), {}, {}}}};
+  for (std::size_t d = 0; d < node.grid.rank(); ++d) {
+    const auto cut = static_cast<double>(source.grid.partition()[d]);
+    const auto wanted = static_cast<double>(node.grid.partition()[d]);
+    out.operands[0].part.push_back(1 / std::min(cut, wanted));
+    out.operands[0].again.push_back(std::max(1.0, wanted / cut));
+    out.operands[1].part.push_back(1 / wanted);
+    out.operands[1].again.push_back(1);
+  }
+  return out;
+}
+
+// Beyond the first time. What a turn of a loop has read is there for the next one if all that it reads and makes fits.
+double bytes_read_again(const PhysicalPlan& plan, const PhysicalNode& node, double limit) {
+  const auto calls =
+      std::holds_alternative<JoinNode>(node.op) ? loops_of_join(plan, node) : loops_of_repartition(plan, node);
+  std::vector<double> times(calls.operands.size(), 1);
+  std::vector<double> in_turn;
+  for (const auto& operand : calls.operands) in_turn.push_back(operand.bytes);
+  for (std::size_t l = 0; l < calls.loops; ++l) {
+    double together = 0;
+    for (std::size_t o = 0; o < calls.operands.size(); ++o) together += in_turn[o] *= calls.operands[o].part[l];
+    if (together <= limit) break;
+    for (std::size_t o = 0; o < calls.operands.size(); ++o) times[o] *= calls.operands[o].again[l];
+  }
+  double bytes = 0;
+  for (std::size_t o = 0; o + 1 < calls.operands.size(); ++o) bytes += calls.operands[o].bytes * (times[o] - 1);
+  return bytes;
+}
+
 }  // namespace
 
 double peak_bytes(const PhysicalPlan& plan) { return MemoryWalk(plan).run(); }
@@ -256,6 +338,36 @@ double working_bytes(const PhysicalPlan& plan, int threads) {
   return most;
 }
 
+double least_bytes(const PhysicalPlan& plan, const LeastMemory& known, double limit) {
+  // With room for what kernels take beside tiles, whatever they are.
+  constexpr double kAmple = 128 << 20;
+  constexpr double kSmallPart = 16;
+  const auto tiles = working_bytes(plan, 1);
+  if (!known || (limit >= kAmple && tiles <= limit / kSmallPart)) return tiles;
+  return known(plan);
+}
+
+double bytes_read_by_slices(const PhysicalPlan& plan, double limit) {
+  double bytes = 0;
+  for (const auto& loop : plan.loops) {
+    double slices = 1;
+    for (const auto& label : loop.labels) slices *= static_cast<double>(label.parts);
+    for (auto n = loop.begin.index(); n <= loop.result.index(); ++n) {
+      const auto* scan = std::get_if<ScanNode>(&plan.nodes[n].op);
+      if (scan == nullptr || scan->tensor.attached) continue;
+      const auto whole = whole_bytes(plan.nodes[n]);
+      if (whole > limit) bytes += std::max(0.0, slices * bytes_scanned(plan, n, loop) - whole);
+    }
+  }
+  return bytes;
+}
+
+double slowdown_for_room(const PhysicalPlan& plan, int threads, double limit) {
+  constexpr double kWorkingShare = 0.5;
+  const auto room = peak_bytes(plan) <= limit ? limit : kWorkingShare * limit;
+  return std::clamp(working_bytes(plan, threads) / room, 1.0, static_cast<double>(threads));
+}
+
 ScratchTraffic scratch_traffic(const PhysicalPlan& plan, double limit) {
   auto traffic = WaitingResults(plan, limit).run();
   std::vector<int> readers(plan.nodes.size(), 0);
@@ -264,21 +376,13 @@ ScratchTraffic scratch_traffic(const PhysicalPlan& plan, double limit) {
   for (std::size_t n = 0; n < plan.nodes.size(); ++n) {
     const auto& node = plan.nodes[n];
     if (!is_operator(node)) continue;
-    double read = 0;
-    double largest = 0;
-    for (const auto input : inputs_of(node)) {
-      read += whole_bytes(plan.node(input));
-      largest = std::max(largest, whole_bytes(plan.node(input)));
-    }
-    const auto made = whole_bytes(node);
-    if (read + made <= limit) continue;
+    auto needed = whole_bytes(node);
+    for (const auto input : inputs_of(node)) needed += whole_bytes(plan.node(input));
+    if (needed <= limit) continue;
     // What was made before is still there as far as it fits.
-    const auto excess = std::min(made, read + made - limit);
+    const auto excess = std::min(whole_bytes(node), needed - limit);
     traffic.written += excess;
-    traffic.read += excess * std::max(1, readers[n]);
-    const auto rows = node.grid.rank() == 0 ? 1 : node.grid.partition()[0];
-    if (std::holds_alternative<JoinNode>(node.op) && largest > limit / 2)
-      traffic.read += largest * static_cast<double>(rows - 1);
+    traffic.read += excess * std::max(1, readers[n]) + bytes_read_again(plan, node, limit);
   }
   return traffic;
 }

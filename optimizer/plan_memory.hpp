@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "plan/physical_plan.hpp"
 
 namespace eindb {
@@ -14,6 +16,11 @@ double peak_bytes(const PhysicalPlan& plan);
 /// cut and one that is made. Less than this and a plan cannot run, whatever is put aside.
 double working_bytes(const PhysicalPlan& plan, int threads);
 
+/// The least memory that a plan can be executed in, as whoever executes it says.
+using LeastMemory = std::function<double(const PhysicalPlan& plan)>;
+/// The same, or working_bytes(plan, 1) where nobody says or `limit` is ample: asking takes a while.
+double least_bytes(const PhysicalPlan& plan, const LeastMemory& known, double limit);
+
 /// What goes to a scratch file, or is read from the database again, if no more than `limit` bytes are held. An
 /// estimate.
 struct ScratchTraffic {
@@ -21,8 +28,17 @@ struct ScratchTraffic {
   double read = 0;
 };
 /// Tiles that are made and do not fit are written once and read for each of their readers. A join whose operands do not
-/// fit reads the larger one again for every row of groups. What waits for a later reader makes room for the operator at
-/// work, the longest wait first, and comes back for its reader.
+/// fit reads one again for every part of a label that it does not have, if what is read in between does not fit either;
+/// likewise a repartition whose pieces are cut out of the same tiles. What waits for a later reader makes room for the
+/// operator at work, the longest wait first, and comes back for its reader. A larger limit gives no more.
 ScratchTraffic scratch_traffic(const PhysicalPlan& plan, double limit);
+
+/// What loops over slices read of stored tensors again, beyond the first time: each slice reads all of the tiles that
+/// it overlaps, and where the tensor does not fit the limit they are gone when the next one comes. None without loops.
+double bytes_read_by_slices(const PhysicalPlan& plan, double limit);
+
+/// How many times as long operators work, at most, because not all threads have room at the same time: what they work
+/// on keeps to half of the limit where the rest is for tiles that wait. Between 1 and `threads`.
+double slowdown_for_room(const PhysicalPlan& plan, int threads, double limit);
 
 }  // namespace eindb

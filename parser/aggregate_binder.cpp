@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <cmath>
 
 #include "common/error.hpp"
 #include "parser/expression_binder.hpp"
+#include "tensor/scalar_types.hpp"
 
 namespace eindb {
 namespace {
@@ -31,6 +33,17 @@ ScalarPtr call(ScalarOp op, std::vector<ScalarPtr> arguments) {
   return ScalarExpression::call(op, std::move(arguments));
 }
 
+// The type in which `cells` truths are counted exactly without being converted; nullopt where that is FLOAT64.
+std::optional<DType> type_of_count(const ScalarPtr& e, const std::vector<DType>& operands, const LabelTable& labels,
+                                   double cells) {
+  constexpr double kExactInFloat32 = 0x1p24;
+  if (e->kind() != ScalarExpression::Kind::Call || !gives_boolean(e->op())) return std::nullopt;
+  const auto counts_in = [&](DType type) { return with_types(e, operands, labels, type)->is_call(e->op()); };
+  const bool reads_single = std::find(operands.begin(), operands.end(), DType::Float32) != operands.end();
+  if (reads_single && cells <= kExactInFloat32 && counts_in(DType::Float32)) return DType::Float32;
+  return !counts_in(DType::Float64) && counts_in(DType::Int64) ? std::optional(DType::Int64) : std::nullopt;
+}
+
 }  // namespace
 
 ScalarPtr ExpressionBinder::lower(const ast::Aggregate& e, SourceSpan span, Draft& draft) {
@@ -46,9 +59,10 @@ ScalarPtr ExpressionBinder::lower(const ast::Aggregate& e, SourceSpan span, Draf
     case Count: return count_true(e, over, span, draft);
     default: break;
   }
-  const auto vertex = reduce(
+  const auto reduced = reduce(
       form_of(e.op).plain, over, [&](Draft& inner) { return lower(argument, inner); }, span, draft);
-  auto value = operand(vertex, draft);
+  auto value =
+      reduced.adapting ? adapting_operand(reduced.vertex, *reduced.adapting, draft) : operand(reduced.vertex, draft);
   if (e.op != Mean) return value;
   const auto count = Shape(graph_.labels().extents(over)).element_count();
   return call(ScalarOp::Divide, {std::move(value), ScalarExpression::integer(count)});
@@ -64,32 +78,38 @@ VertexId ExpressionBinder::bind_aggregate(const ast::Aggregate& e, SourceSpan sp
                 "take it out of the head or out of the brackets of " + std::string(form_of(e.op).word));
   }
   return reduce(
-      form_of(e.op).plain, over,
-      [&](Draft& inner) {
-        auto body = lower(e.argument.front(), inner);
-        require_in_head(e.argument.front(), difference(free_labels(*body, inner), over));
-        return body;
-      },
-      span, outer, &head_);
+             form_of(e.op).plain, over,
+             [&](Draft& inner) {
+               auto body = lower(e.argument.front(), inner);
+               require_in_head(e.argument.front(), difference(free_labels(*body, inner), over));
+               return body;
+             },
+             span, outer, &head_)
+      .vertex;
 }
 
 // m + LOG(SUM(EXP(e - m))) with m = MAX(e), or 0 where that is infinite, so that infinities stay what they are.
 ScalarPtr ExpressionBinder::log_sum_exp(const ast::Aggregate& e, const Labels& over, SourceSpan span, Draft& draft) {
-  const auto& argument = e.argument.front();
-  const auto largest = reduce(
-      Aggregate::Max, over, [&](Draft& inner) { return lower(argument, inner); }, span, draft);
+  // What is INT64 becomes FLOAT64 before a difference could wrap.
+  const auto lower_argument = [&](Draft& inner) {
+    auto body = lower(e.argument.front(), inner);
+    const auto kind = kind_of(*body, input_types(graph_, inner.inputs));
+    return kind.dtype == DType::Int64 && !kind.weak ? call(ScalarOp::ToFloat64, {std::move(body)}) : body;
+  };
+  const auto largest = reduce(Aggregate::Max, over, lower_argument, span, draft).vertex;
   const auto shift = [&](Draft& where) {
     const auto m = operand(largest, where);
     const auto infinite = call(ScalarOp::Equal, {call(ScalarOp::Abs, {m}), ScalarExpression::real(INFINITY)});
     return call(ScalarOp::Case, {infinite, ScalarExpression::integer(0), m});
   };
   const auto sum = reduce(
-      Aggregate::Sum, over,
-      [&](Draft& inner) {
-        auto body = lower(argument, inner);
-        return call(ScalarOp::Exp, {call(ScalarOp::Subtract, {std::move(body), shift(inner)})});
-      },
-      span, draft);
+                       Aggregate::Sum, over,
+                       [&](Draft& inner) {
+                         auto body = lower_argument(inner);
+                         return call(ScalarOp::Exp, {call(ScalarOp::Subtract, {std::move(body), shift(inner)})});
+                       },
+                       span, draft)
+                       .vertex;
   return call(ScalarOp::Add, {call(ScalarOp::Log, {operand(sum, draft)}), shift(draft)});
 }
 
@@ -112,32 +132,35 @@ ScalarPtr ExpressionBinder::extreme_index(const ast::Aggregate& e, const Labels&
   }
   const auto values = materialize(e.argument.front(), draft_inside(draft, over));
   const auto extreme = reduce(
-      e.op == ast::AggregateOp::ArgMin ? Aggregate::Min : Aggregate::Max, over,
-      [&](Draft& inner) { return operand(values.vertex, values.labels, inner); }, span, draft);
-  const auto index = reduce(
-      Aggregate::Min, over,
-      [&](Draft& inner) {
-        const auto value = operand(values.vertex, values.labels, inner);
-        const auto is_extreme = call(ScalarOp::Equal, {value, operand(extreme, inner)});
-        const auto is_nan = call(ScalarOp::NotEqual, {value, value});
-        return call(ScalarOp::Case, {call(ScalarOp::Or, {is_extreme, is_nan}), ScalarExpression::label_index(label),
-                                     ScalarExpression::integer(extent)});
-      },
-      span, draft);
+                           e.op == ast::AggregateOp::ArgMin ? Aggregate::Min : Aggregate::Max, over,
+                           [&](Draft& inner) { return operand(values.vertex, values.labels, inner); }, span, draft)
+                           .vertex;
+  const auto index =
+      reduce(
+          Aggregate::Min, over,
+          [&](Draft& inner) {
+            const auto value = operand(values.vertex, values.labels, inner);
+            const auto is_extreme = call(ScalarOp::Equal, {value, operand(extreme, inner)});
+            const auto is_nan = call(ScalarOp::NotEqual, {value, value});
+            return call(ScalarOp::Case, {call(ScalarOp::Or, {is_extreme, is_nan}), ScalarExpression::label_index(label),
+                                         ScalarExpression::integer(extent)});
+          },
+          span, draft)
+          .vertex;
   graph_.set_dtype(index, DType::Int64);
   return operand(index, draft);
 }
 
-// How many values are not zero, and what follows from that number. It is exact: FLOAT32 would stop at 2^24.
+// How many values are not zero, and what follows from that number.
 ScalarPtr ExpressionBinder::count_true(const ast::Aggregate& e, const Labels& over, SourceSpan span, Draft& draft) {
   const auto counted = e.op == ast::AggregateOp::All ? ScalarOp::Equal : ScalarOp::NotEqual;
   const auto count = reduce(
-      Aggregate::Sum, over,
-      [&](Draft& inner) {
-        return call(counted, {lower(e.argument.front(), inner), ScalarExpression::integer(0)});
-      },
-      span, draft);
-  graph_.widen(count, DType::Float64);
+                         Aggregate::Sum, over,
+                         [&](Draft& inner) {
+                           return call(counted, {lower(e.argument.front(), inner), ScalarExpression::integer(0)});
+                         },
+                         span, draft)
+                         .vertex;
   graph_.set_dtype(count, DType::Int64);
   auto number = operand(count, draft);
   if (e.op == ast::AggregateOp::Count) return number;
@@ -145,8 +168,8 @@ ScalarPtr ExpressionBinder::count_true(const ast::Aggregate& e, const Labels& ov
   return call(wanted, {std::move(number), ScalarExpression::integer(0)});
 }
 
-VertexId ExpressionBinder::reduce(Aggregate how, const Labels& over, const LowerArgument& argument, SourceSpan span,
-                                  const Draft& outer, const Labels* head) {
+ExpressionBinder::Reduced ExpressionBinder::reduce(Aggregate how, const Labels& over, const LowerArgument& argument,
+                                                   SourceSpan span, const Draft& outer, const Labels* head) {
   auto inner = draft_inside(outer, over);
   auto expression = argument(inner);
   EinSum einsum{.inputs = {},
@@ -154,13 +177,22 @@ VertexId ExpressionBinder::reduce(Aggregate how, const Labels& over, const Lower
                 .aggregated = over,
                 .expression = expression,
                 .aggregate = over.empty() ? Aggregate::None : how};
-  const auto vertex = add_vertex(std::move(inner), std::move(einsum), span);
+  const auto types = input_types(graph_, inner.inputs);
+  const auto value = with_place(span, [&] { return kind_of(*expression, types); });
+  double cells = 1;
+  for (const auto label : over) cells *= static_cast<double>(graph_.labels().extent(label));
+  const auto counted_in =
+      how == Aggregate::Sum ? type_of_count(expression, types, graph_.labels(), cells) : std::nullopt;
+  const auto vertex = add_vertex(std::move(inner), std::move(einsum), span, counted_in);
+  if (counted_in) graph_.set_dtype(vertex, DType::Float64);
   const bool ordered = how == Aggregate::Min || how == Aggregate::Max;
   if (ordered && is_complex(graph_.vertex(vertex).dtype)) {
     throw Error(ErrorKind::Type, std::string(name_of(how)) + " is not defined for complex numbers", span,
                 "take REAL, IMAG or ABS first");
   }
-  return vertex;
+  // PROD of whole numbers is soon beyond INT64.
+  if (!value.weak || how == Aggregate::Prod) return {vertex};
+  return {vertex, value.dtype};
 }
 
 ContractionOperand ExpressionBinder::materialize(const ast::Expression& e, const Draft& outer) {
@@ -176,10 +208,11 @@ ContractionOperand ExpressionBinder::materialize(const ast::Expression& e, const
   return {vertex, graph_.vertex(vertex).einsum.output};
 }
 
-VertexId ExpressionBinder::add_vertex(Draft draft, EinSum einsum, SourceSpan span) {
+VertexId ExpressionBinder::add_vertex(Draft draft, EinSum einsum, SourceSpan span, std::optional<DType> computed_in) {
   einsum.inputs = std::move(draft.labels);
-  return with_place(
-      span, [&] { return graph_.add(make_vertex(graph_, next_name(), std::move(draft.inputs), std::move(einsum))); });
+  return with_place(span, [&] {
+    return graph_.add(make_vertex(graph_, next_name(), std::move(draft.inputs), std::move(einsum), computed_in));
+  });
 }
 
 ExpressionBinder::Draft ExpressionBinder::draft_inside(const Draft& outer, const Labels& over) const {

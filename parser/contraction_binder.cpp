@@ -111,6 +111,11 @@ class Contraction {
     return kept;
   }
 
+  // So that the order of the steps does not decide what is computed in which type.
+  ScalarPtr in_common_type(ScalarPtr operand, DType type) const {
+    return type == type_ ? operand : ScalarExpression::call(conversion_to(type_), {std::move(operand)});
+  }
+
   void add_step(const std::vector<std::size_t>& step) {
     EinSum einsum;
     std::vector<VertexId> inputs;
@@ -120,7 +125,7 @@ class Contraction {
       auto& operand = results_[number];
       hold(operand.labels, -1);
       all.add(operand.labels);
-      factors.push_back(ScalarExpression::operand(inputs.size()));
+      factors.push_back(in_common_type(ScalarExpression::operand(inputs.size()), graph_.vertex(operand.vertex).dtype));
       inputs.push_back(operand.vertex);
       einsum.inputs.push_back(std::move(operand.labels));
     }
@@ -131,8 +136,7 @@ class Contraction {
     const auto labels = einsum.output;
     hold(labels, 1);
     auto vertex = make_vertex(graph_, left_ == 1 ? name_ : name_ + "." + std::to_string(++made_), std::move(inputs),
-                              std::move(einsum));
-    vertex.dtype = vertex.compute_dtype = promote(vertex.dtype, type_);
+                              std::move(einsum), type_);
     results_.push_back({graph_.add(std::move(vertex)), labels});
   }
 

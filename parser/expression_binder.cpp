@@ -7,6 +7,8 @@
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
+#include "common/poll_steps.hpp"
+#include "common/stack_guard.hpp"
 #include "parser/ast_children.hpp"
 #include "parser/expression_parser.hpp"
 #include "parser/foreign_words.hpp"
@@ -16,6 +18,8 @@ namespace eindb {
 namespace {
 
 using Kind = ScalarExpression::Kind;
+
+constexpr std::size_t kStepsPerNode = 50;
 
 ScalarOp scalar_op(ast::InfixOp op) {
   switch (op) {
@@ -165,6 +169,8 @@ VertexId ExpressionBinder::bind_contraction(const ast::Expression& e, Labels hea
 }
 
 ScalarPtr ExpressionBinder::lower(const ast::Expression& e, Draft& draft) {
+  poll_cancellation_after(kStepsPerNode);
+  require_stack();
   return std::visit([&](const auto& node) { return lower(node, e.span, draft); }, e.node);
 }
 
@@ -232,6 +238,11 @@ ScalarPtr ExpressionBinder::operand(VertexId vertex, Labels labels, Draft& draft
 // What a vertex of this definition gives, read with its own labels.
 ScalarPtr ExpressionBinder::operand(VertexId vertex, Draft& draft) {
   return operand(vertex, graph_.vertex(vertex).einsum.output, draft);
+}
+
+// The same, of numbers that have no type of their own.
+ScalarPtr ExpressionBinder::adapting_operand(VertexId vertex, DType kind, Draft& draft) {
+  return ScalarExpression::adapting_operand(operand(vertex, draft)->operand(), kind);
 }
 
 ScalarPtr ExpressionBinder::lower(const ast::Call& e, SourceSpan span, Draft& draft) {
@@ -307,10 +318,26 @@ ScalarPtr ExpressionBinder::lower(const ast::Prefix& e, SourceSpan, Draft& draft
   return ScalarExpression::call(ScalarOp::Negate, {std::move(value)});
 }
 
+// a AND b AND c AND d as (a AND b) AND (c AND d): the same value, in few levels however many there are.
+ScalarPtr ExpressionBinder::lower_logic(const ast::Infix& e, Draft& draft) {
+  std::vector<ScalarPtr> parts;
+  for (const auto& operand : e.operands) parts.push_back(lower(operand, draft));
+  while (parts.size() > 1) {
+    std::vector<ScalarPtr> pairs;
+    for (std::size_t n = 0; n + 1 < parts.size(); n += 2)
+      pairs.push_back(ScalarExpression::call(scalar_op(e.operators.front()), {parts[n], parts[n + 1]}));
+    if (parts.size() % 2 == 1) pairs.push_back(parts.back());
+    parts = std::move(pairs);
+  }
+  return parts.front();
+}
+
 ScalarPtr ExpressionBinder::lower(const ast::Infix& e, SourceSpan, Draft& draft) {
   // From left to right; a run of + or of * is one call. Long sums take their subtractions as negated terms, so
   // that the expression stays flat.
   constexpr std::size_t kLongChain = 64;
+  const bool logic = e.operators.front() == ast::InfixOp::And || e.operators.front() == ast::InfixOp::Or;
+  if (logic && e.operators.size() > kLongChain) return lower_logic(e, draft);
   const bool long_sum = e.operators.size() > kLongChain &&
                         (e.operators.front() == ast::InfixOp::Add || e.operators.front() == ast::InfixOp::Subtract);
   auto result = lower(e.operands.front(), draft);

@@ -49,6 +49,11 @@ class ExpressionBinder {
     Labels cell;     // the labels that number a cell, for RANDOM
     std::unordered_map<std::string, std::size_t> numbers;  // of the operands, by vertex and labels
   };
+  // The vertex of an aggregate, and the kind of its values if they adapt to what they meet: see ScalarType.
+  struct Reduced {
+    VertexId vertex;
+    std::optional<DType> adapting = {};
+  };
   // Lowers the argument of an aggregate into the draft of its vertex.
   using LowerArgument = std::function<ScalarPtr(Draft&)>;
 
@@ -63,6 +68,7 @@ class ExpressionBinder {
   ScalarPtr lower(const ast::Call& e, SourceSpan span, Draft& draft);
   ScalarPtr lower(const ast::Prefix& e, SourceSpan span, Draft& draft);
   ScalarPtr lower(const ast::Infix& e, SourceSpan span, Draft& draft);
+  ScalarPtr lower_logic(const ast::Infix& e, Draft& draft);
   ScalarPtr lower(const ast::Case& e, SourceSpan span, Draft& draft);
   ScalarPtr lower(const ast::Cast& e, SourceSpan span, Draft& draft);
   [[noreturn]] void unknown_name(const ast::Identifier& name, SourceSpan span) const;
@@ -73,6 +79,7 @@ class ExpressionBinder {
   std::optional<std::int64_t> constant_integer(const ast::Expression& e) const;
   ScalarPtr operand(VertexId vertex, Labels labels, Draft& draft);
   ScalarPtr operand(VertexId vertex, Draft& draft);
+  ScalarPtr adapting_operand(VertexId vertex, DType kind, Draft& draft);
 
   // ---- aggregate_binder.cpp: aggregates, and vertices for parts of an expression ----
   VertexId bind_aggregate(const ast::Aggregate& e, SourceSpan span);
@@ -80,11 +87,11 @@ class ExpressionBinder {
   ScalarPtr extreme_index(const ast::Aggregate& e, const Labels& over, SourceSpan span, Draft& draft);
   ScalarPtr count_true(const ast::Aggregate& e, const Labels& over, SourceSpan span, Draft& draft);
   /// Adds the vertex of an aggregate over `over`; its result has the labels that the argument leaves free, or `head`.
-  VertexId reduce(Aggregate how, const Labels& over, const LowerArgument& argument, SourceSpan span, const Draft& outer,
-                  const Labels* head = nullptr);
+  Reduced reduce(Aggregate how, const Labels& over, const LowerArgument& argument, SourceSpan span, const Draft& outer,
+                 const Labels* head = nullptr);
   /// Adds a vertex for `e` alone, element by element; a reference gives what it reads.
   ContractionOperand materialize(const ast::Expression& e, const Draft& outer);
-  VertexId add_vertex(Draft draft, EinSum einsum, SourceSpan span);
+  VertexId add_vertex(Draft draft, EinSum einsum, SourceSpan span, std::optional<DType> computed_in = std::nullopt);
   Draft draft_inside(const Draft& outer, const Labels& over) const;
   Labels in_order_of_head(const Labels& labels) const;
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "common/error.hpp"
+#include "common/stack_guard.hpp"
 #include "parser/ast_children.hpp"
 #include "parser/foreign_words.hpp"
 #include "parser/parser.hpp"
@@ -159,6 +160,7 @@ class Nested {
  public:
   Nested(std::size_t& depth, SourceSpan here) : depth_(depth) {
     if (depth_ == kMaxNesting) fail_nesting(here);
+    require_stack();
     ++depth_;
   }
   ~Nested() { --depth_; }

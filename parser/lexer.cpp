@@ -6,10 +6,13 @@
 #include <system_error>
 
 #include "common/error.hpp"
+#include "common/poll_steps.hpp"
 #include "parser/utf8.hpp"
 
 namespace eindb {
 namespace {
+
+constexpr std::size_t kStepsPerToken = 20;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -117,6 +120,7 @@ void Lexer::skip_space_and_comments() {
 }
 
 Token Lexer::take(Token::Kind kind, std::size_t length) {
+  poll_cancellation_after(kStepsPerToken);
   const auto begin = offset_;
   offset_ += length;
   return {kind, text_.substr(begin, length), {begin, offset_}};

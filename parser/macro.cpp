@@ -4,6 +4,7 @@
 
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
+#include "common/stack_guard.hpp"
 #include "parser/ast_children.hpp"
 #include "parser/parser.hpp"
 
@@ -58,6 +59,7 @@ class Expander {
   Measures expand(ast::Expression& e, const Call* call, std::size_t depth) {
     e.span = place(e.span, call);
     if (depth > kMaxNesting) too_large(e.span);
+    require_stack();
     if (const auto* name = std::get_if<ast::Name>(&e.node)) {
       if (const auto* argument = argument_for(name->name, call)) {
         e = argument->expression;

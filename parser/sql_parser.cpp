@@ -26,6 +26,23 @@ ast::EmbeddedQuery parse_embedded(std::string_view statement, SourceSpan parenth
               "close it with " + close);
 }
 
+/// Counts what WITH defines: SQLite compares each with all others, and cannot be stopped meanwhile.
+class CommonTables {
+ public:
+  void see(const SqlToken& token) {
+    if (token.is_symbol('(') && (last_.is_word("AS") || last_.is_word("MATERIALIZED")) && ++count_ > kMost)
+      throw Error(ErrorKind::Unsupported, "a statement defines more than " + std::to_string(kMost) + " tables in WITH",
+                  token.span, "keep some of them in temporary tables");
+    last_ = token;
+  }
+
+ private:
+  static constexpr std::size_t kMost = 2000;
+
+  std::size_t count_ = 0;
+  SqlToken last_;
+};
+
 }  // namespace
 
 ast::Sql parse_sql(std::string_view statement, std::size_t begin, SqlExtent extent, const EnclosingLoops* loops) {
@@ -33,10 +50,12 @@ ast::Sql parse_sql(std::string_view statement, std::size_t begin, SqlExtent exte
   sql.span = {begin, begin};
   SqlScanner scanner(statement, begin);
   StatementEnd statement_end;
+  CommonTables defined;
   std::size_t open = 0;
   for (auto token = scanner.next(); token.kind != SqlToken::Kind::End; token = scanner.next()) {
     if (token.kind == SqlToken::Kind::Unterminated) fail_unterminated(token);
     if (statement_end.ends_with(token)) break;
+    defined.see(token);
     if (token.is_symbol('(') && starts_query(scanner)) {
       sql.queries.push_back(parse_embedded(statement, token.span, loops));
       sql.span.end = sql.queries.back().span.end;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/poll_steps.hpp"
+
 namespace eindb {
 namespace {
 
@@ -26,8 +28,8 @@ SqlToken SqlScanner::next() {
   const char c = text_[offset_];
   if (c == '\'' || c == '"' || c == '`') return take_quoted(c);
   if (c == '[') {
-    const auto close = text_.find_first_of("]\n", offset_);
-    if (close != std::string_view::npos && text_[close] == ']') return take(SqlToken::Kind::Quoted, close + 1);
+    const auto close = line_or_bracket_end();
+    if (close < text_.size() && text_[close] == ']') return take(SqlToken::Kind::Quoted, close + 1);
   }
   if (!is_word_byte(c)) return take(SqlToken::Kind::Symbol, offset_ + 1);
   const auto* const end = std::find_if_not(text_.begin() + offset_, text_.end(), is_word_byte);
@@ -42,7 +44,17 @@ void SqlScanner::skip_space_and_line_comments() {
   }
 }
 
+// The next ']' or end of the line. Brackets that do not close share it, so that the text is searched once.
+std::size_t SqlScanner::line_or_bracket_end() {
+  if (offset_ < searched_from_ || offset_ > line_or_bracket_end_) {
+    searched_from_ = offset_;
+    line_or_bracket_end_ = std::min(text_.find_first_of("]\n", offset_), text_.size());
+  }
+  return line_or_bracket_end_;
+}
+
 SqlToken SqlScanner::take(SqlToken::Kind kind, std::size_t end) {
+  poll_cancellation_after(1);
   const SourceSpan span{offset_, end};
   offset_ = end;
   return {kind, text_.substr(span.begin, span.end - span.begin), span};

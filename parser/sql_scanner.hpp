@@ -27,11 +27,12 @@ struct SqlToken {
   bool is_symbol(char symbol) const { return kind == Kind::Symbol && text.front() == symbol; }
 };
 
-/// Reads SQLite's dialect and ours alike, left to right, and never throws: the text may be of any bytes.
-/// `text` must outlive it; a copy is a cheap way to look ahead.
+/// Reads SQLite's dialect and ours alike, left to right, in time linear in the text, which may be of any bytes: it
+/// never throws but for a statement that is cancelled. `text` must outlive it; a copy is a cheap way to look ahead.
 class SqlScanner {
  public:
-  explicit SqlScanner(std::string_view text, std::size_t offset = 0) : text_(text), offset_(offset) {}
+  explicit SqlScanner(std::string_view text, std::size_t offset = 0)
+      : text_(text), offset_(offset), searched_from_(text.size() + 1) {}
 
   SqlToken next();
   /// Goes on from `offset`.
@@ -39,11 +40,15 @@ class SqlScanner {
 
  private:
   void skip_space_and_line_comments();
+  std::size_t line_or_bracket_end();
   SqlToken take(SqlToken::Kind kind, std::size_t end);
   SqlToken take_quoted(char close);
 
   std::string_view text_;
   std::size_t offset_;
+  // The first ']' or end of a line from searched_from_ on.
+  std::size_t searched_from_;
+  std::size_t line_or_bracket_end_ = 0;
 };
 
 /// Follows statements through their tokens: where does one end? At a semicolon, but for two kinds: CREATE TRIGGER ends

@@ -4,8 +4,17 @@
 
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
+#include "common/error.hpp"
+#include "common/poll_steps.hpp"
+#include "tensor/scalar_types.hpp"
 
 namespace eindb {
+
+namespace {
+
+constexpr std::size_t kStepsPerVertex = 100;
+
+}  // namespace
 
 std::int64_t Selection::stored_tile(const TileKey& key) const {
   TileKey whole;
@@ -56,6 +65,7 @@ InputTensor held_at(const InputTensor& tensor, const std::vector<std::optional<s
 }
 
 VertexId EinGraph::add(Vertex vertex) {
+  poll_cancellation_after(kStepsPerVertex);
   vertices_.push_back(std::move(vertex));
   return VertexId(vertices_.size() - 1);
 }
@@ -67,12 +77,14 @@ double SlicedContraction::slices() const {
 }
 
 std::optional<std::size_t> EinGraph::output_number(VertexId id) const {
+  poll_cancellation_after(outputs_.size());
   const auto found = std::find(outputs_.begin(), outputs_.end(), id);
   if (found == outputs_.end()) return std::nullopt;
   return static_cast<std::size_t>(found - outputs_.begin());
 }
 
 const SlicedContraction* EinGraph::sliced_with(VertexId id) const {
+  poll_cancellation_after(sliced_.size());
   const auto holds = [&](const SlicedContraction& c) { return std::binary_search(c.body.begin(), c.body.end(), id); };
   const auto found = std::find_if(sliced_.begin(), sliced_.end(), holds);
   return found == sliced_.end() ? nullptr : &*found;
@@ -123,28 +135,46 @@ Vertex make_input(InputTensor tensor) {
 
 namespace {
 
-// FLOAT32 holds whole numbers up to 2^24 exactly: an expression over longer labels' values is computed in FLOAT64.
-bool has_long_label_value(const ScalarExpression& e, const LabelTable& labels) {
-  constexpr std::int64_t kExactInSingle = std::int64_t{1} << 24U;
-  const auto values = index_labels_of(e);
-  return std::any_of(values.begin(), values.end(), [&](Label l) { return labels.extent(l) > kExactInSingle; });
+// All but some sixty have an extent of 1, or there is no memory.
+constexpr std::size_t kMostDimensions = 1000;
+
+void require_moderate_rank(const std::string& name, const Labels& head) {
+  if (head.size() <= kMostDimensions) return;
+  throw Error(ErrorKind::Unsupported,
+              name + " has " + std::to_string(head.size()) + " dimensions, more than the " +
+                  std::to_string(kMostDimensions) + " that a result may have",
+              std::nullopt, "leave out labels of extent 1, or aggregate over some");
 }
 
 }  // namespace
 
-Vertex make_vertex(const EinGraph& graph, std::string name, std::vector<VertexId> inputs, EinSum einsum) {
+std::vector<DType> input_types(const EinGraph& graph, const std::vector<VertexId>& inputs) {
   std::vector<DType> types;
   for (const auto input : inputs) types.push_back(graph.vertex(input).dtype);
+  return types;
+}
+
+Vertex make_vertex(const EinGraph& graph, std::string name, std::vector<VertexId> inputs, EinSum einsum,
+                   std::optional<DType> wanted) {
+  const auto types = input_types(graph, inputs);
   Vertex v;
+  require_moderate_rank(name, einsum.output);
   v.name = std::move(name);
   v.inputs = std::move(inputs);
   v.bound = Shape(graph.labels().extents(einsum.output));
-  v.dtype = type_of(*einsum.expression, types).dtype;
-  v.compute_dtype = compute_type_of(*einsum.expression, types);
-  if (has_long_label_value(*einsum.expression, graph.labels()))
-    v.compute_dtype = promote(v.compute_dtype, DType::Float64);
+  v.dtype = v.compute_dtype = wanted ? *wanted : type_of(*einsum.expression, types).dtype;
+  einsum.expression = with_types(einsum.expression, types, graph.labels(), v.compute_dtype);
+  if (einsum.epilogue != nullptr)
+    einsum.epilogue = with_types(einsum.epilogue, std::span(&v.compute_dtype, 1), graph.labels(), v.compute_dtype);
   v.einsum = std::move(einsum);
   return v;
+}
+
+Vertex make_vertex_in(const EinGraph& graph, std::string name, std::vector<VertexId> inputs, EinSum einsum,
+                      DType type) {
+  const auto own = type_of(*einsum.expression, input_types(graph, inputs));
+  const auto wanted = own.weak && !is_complex(own.dtype) ? type : promote(own.dtype, type);
+  return make_vertex(graph, std::move(name), std::move(inputs), std::move(einsum), wanted);
 }
 
 std::int64_t LabelPartition::of(Label label) const {

@@ -69,10 +69,10 @@ struct Vertex {
   std::optional<InputTensor> stored;  ///< set exactly for vertices without an EinSum: inputs of the computation
   std::vector<VertexId> inputs;       ///< operand n of the EinSum is the result of inputs[n]
   EinSum einsum;
-  Shape bound;                   ///< extents of the result
-  DType dtype = DType::Float64;  ///< element type of the result
-  DType compute_dtype = DType::Float64;
-  TileDensity density = {};  ///< found out when all rewrites are done
+  Shape bound;                           ///< extents of the result
+  DType dtype = DType::Float64;          ///< element type of the result
+  DType compute_dtype = DType::Float64;  ///< of the expression's value, which is aggregated
+  TileDensity density = {};              ///< found out when all rewrites are done
 
   bool is_input() const { return stored.has_value(); }
 };
@@ -129,12 +129,6 @@ class EinGraph {
   void rename(VertexId id, std::string name) { vertices_[id.index()].name = std::move(name); }
   /// Overrides the element type of a vertex's result. Only before anything reads the vertex.
   void set_dtype(VertexId id, DType type) { vertices_[id.index()].dtype = type; }
-  /// Computes a vertex in a type of more digits than its operands need.
-  void widen(VertexId id, DType compute) {
-    auto& type = vertices_[id.index()].compute_dtype;
-    type = promote(type, compute);
-  }
-
   void set_density(VertexId id, TileDensity density) { vertices_[id.index()].density = std::move(density); }
 
   /// Last of all: passes that make another graph do not carry slices over.
@@ -185,8 +179,15 @@ std::vector<VertexId> outputs_now(const EinGraph& graph, const std::vector<Verte
 /// The vertex of a stored tensor or of a selection from one: named "X" or "X(3,:)".
 Vertex make_input(InputTensor tensor);
 
-/// Fills bound, dtype and compute_dtype of a vertex from its EinSum and the vertices it reads.
-Vertex make_vertex(const EinGraph& graph, std::string name, std::vector<VertexId> inputs, EinSum einsum);
+/// Fills bound, dtype and compute_dtype of a vertex from its EinSum and the vertices it reads, and gives the expression
+/// its types (tensor/scalar_types): the value is in `wanted` if that is given, otherwise in the type that it has.
+Vertex make_vertex(const EinGraph& graph, std::string name, std::vector<VertexId> inputs, EinSum einsum,
+                   std::optional<DType> wanted = std::nullopt);
+/// The same in the smallest type that holds the value and `type`; of what adapts in `type`.
+Vertex make_vertex_in(const EinGraph& graph, std::string name, std::vector<VertexId> inputs, EinSum einsum, DType type);
+
+/// Element types of what a vertex reads.
+std::vector<DType> input_types(const EinGraph& graph, const std::vector<VertexId>& inputs);
 
 /// The partition vector d of a vertex: one number of parts per distinct label, so equal labels have equal parts.
 struct LabelPartition {

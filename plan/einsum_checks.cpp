@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
+
+#include "tensor/scalar_types.hpp"
 
 namespace eindb {
 namespace {
@@ -49,16 +52,10 @@ void check_einsum(const EinSum& einsum, const LabelTable& table, const Checker& 
 
 void check_types(const EinSum& einsum, const std::vector<DType>& operands, DType compute, DType result,
                  const Checker& check) {
-  const auto needed = compute_type_of(*einsum.expression, operands);
-  check(promote(compute, needed) == compute, "the compute type holds every intermediate value");
-  auto natural = type_of(*einsum.expression, operands).dtype;
-  if (einsum.epilogue != nullptr) {
-    const DType value[] = {is_complex(natural) ? compute : real_of(compute)};
-    check(promote(compute, compute_type_of(*einsum.epilogue, value)) == compute,
-          "the compute type holds every intermediate value of the epilogue");
-    natural = type_of(*einsum.epilogue, value).dtype;
-  }
-  check(is_complex(result) || !is_complex(natural), "a complex result has a complex type");
+  check(has_types(*einsum.expression, operands, compute), "an expression has its types written down");
+  check(einsum.epilogue == nullptr || has_types(*einsum.epilogue, std::span(&compute, 1), compute),
+        "an epilogue has its types written down, and keeps that of the aggregated value");
+  check(is_complex(result) || !is_complex(compute), "a complex result has a complex type");
 }
 
 }  // namespace eindb

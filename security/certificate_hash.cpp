@@ -1,10 +1,11 @@
 #include "security/certificate_hash.hpp"
 
+#include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/objects.h>
 #include <openssl/x509.h>
 
-#include "common/check.hpp"
+#include "common/caught_error.hpp"
 
 namespace eindb {
 namespace {
@@ -25,7 +26,10 @@ std::string certificate_hash(X509& certificate) {
   std::string bytes(EVP_MAX_MD_SIZE, '\0');
   unsigned int length = 0;
   const int done = X509_digest(&certificate, hash, reinterpret_cast<unsigned char*>(bytes.data()), &length);
-  CHECK(done == 1, "OpenSSL hashes a certificate that it has read");
+  if (done != 1) {  // of one that it has read
+    ERR_clear_error();
+    throw out_of_memory("the hash of a certificate");
+  }
   bytes.resize(length);
   return bytes;
 }

@@ -1,24 +1,43 @@
 #include "security/digest.hpp"
 
+#include <openssl/core_names.h>
 #include <openssl/crypto.h>
+#include <openssl/err.h>
 #include <openssl/evp.h>
-#include <openssl/hmac.h>
-#include <openssl/rand.h>
+#include <openssl/kdf.h>
+#include <openssl/params.h>
+#include <sys/random.h>
 
 #include <algorithm>
-#include <limits>
+#include <array>
+#include <cerrno>
+#include <memory>
 
+#include "common/caught_error.hpp"
 #include "common/check.hpp"
 #include "common/error.hpp"
+#include "security/openssl.hpp"
 
 namespace eindb {
 namespace {
 
 const unsigned char* bytes_of(std::string_view text) { return reinterpret_cast<const unsigned char*>(text.data()); }
 
-int length_of(std::string_view text) {
-  CHECK(text.size() <= std::numeric_limits<int>::max(), "OpenSSL counts bytes in an int");
-  return static_cast<int>(text.size());
+// OpenSSL's parameters have no const.
+OSSL_PARAM parameter(const char* name, std::string_view bytes) {
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast)
+  return OSSL_PARAM_construct_octet_string(name, const_cast<char*>(bytes.data()), bytes.size());
+}
+
+OSSL_PARAM hash_parameter(const char* name) {
+  static char sha256[] = "SHA256";  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+  return OSSL_PARAM_construct_utf8_string(name, sha256, sizeof sha256 - 1);
+}
+
+/// OpenSSL has all that is asked for here: it fails for want of memory, whatever it says.
+[[noreturn]] void fail() {
+  ERR_clear_error();
+  throw out_of_memory("a password's hash");
 }
 
 }  // namespace
@@ -32,25 +51,40 @@ Digest Digest::of(std::string_view view) {
 
 Digest sha256(std::string_view text) {
   Digest digest;
-  const int done = EVP_Digest(text.data(), text.size(), digest.bytes.data(), nullptr, EVP_sha256(), nullptr);
-  CHECK(done == 1, "OpenSSL has SHA-256");
+  const int done = EVP_Digest(text.data(), text.size(), digest.bytes.data(), nullptr, openssl().sha256, nullptr);
+  if (done != 1) fail();
   return digest;
 }
 
 Digest hmac_sha256(std::string_view key, std::string_view text) {
   Digest digest;
-  const auto* done =
-      HMAC(EVP_sha256(), key.data(), length_of(key), bytes_of(text), text.size(), digest.bytes.data(), nullptr);
-  CHECK(done != nullptr, "OpenSSL has HMAC-SHA-256");
+  const std::unique_ptr<EVP_MAC_CTX, decltype(&EVP_MAC_CTX_free)> mac(EVP_MAC_CTX_new(openssl().hmac),
+                                                                      &EVP_MAC_CTX_free);
+  const std::array parameters{hash_parameter(OSSL_MAC_PARAM_DIGEST), OSSL_PARAM_construct_end()};
+  std::size_t size = 0;
+  if (mac == nullptr || EVP_MAC_init(mac.get(), bytes_of(key), key.size(), parameters.data()) != 1 ||
+      EVP_MAC_update(mac.get(), bytes_of(text), text.size()) != 1 ||
+      EVP_MAC_final(mac.get(), digest.bytes.data(), &size, Digest::kBytes) != 1)
+    fail();
   return digest;
 }
 
 Digest pbkdf2_sha256(std::string_view password, std::string_view salt, int iterations) {
   CHECK(iterations > 0, "PBKDF2 iterates");
   Digest digest;
-  const int done = PKCS5_PBKDF2_HMAC(password.data(), length_of(password), bytes_of(salt), length_of(salt), iterations,
-                                     EVP_sha256(), static_cast<int>(Digest::kBytes), digest.bytes.data());
-  CHECK(done == 1, "OpenSSL has PBKDF2");
+  const std::unique_ptr<EVP_KDF_CTX, decltype(&EVP_KDF_CTX_free)> derivation(EVP_KDF_CTX_new(openssl().pbkdf2),
+                                                                             &EVP_KDF_CTX_free);
+  auto count = static_cast<unsigned int>(iterations);
+  int any = 1;  // salts and counts that others have chosen, too
+  const std::array parameters{parameter(OSSL_KDF_PARAM_PASSWORD, password),
+                              parameter(OSSL_KDF_PARAM_SALT, salt),
+                              OSSL_PARAM_construct_uint(OSSL_KDF_PARAM_ITER, &count),
+                              OSSL_PARAM_construct_int(OSSL_KDF_PARAM_PKCS5, &any),
+                              hash_parameter(OSSL_KDF_PARAM_DIGEST),
+                              OSSL_PARAM_construct_end()};
+  if (derivation == nullptr ||
+      EVP_KDF_derive(derivation.get(), digest.bytes.data(), Digest::kBytes, parameters.data()) != 1)
+    fail();
   return digest;
 }
 
@@ -67,8 +101,12 @@ bool equal_in_constant_time(const Digest& a, const Digest& b) {
 
 std::string random_bytes(std::size_t count) {
   std::string bytes(count, '\0');
-  if (RAND_bytes(reinterpret_cast<unsigned char*>(bytes.data()), length_of(bytes)) != 1)
-    throw Error(ErrorKind::Io, "the operating system has no random numbers");
+  // Of the system itself: OpenSSL's generator takes memory when it is first used, and crashes where there is none.
+  for (std::size_t done = 0; done < count;) {
+    const auto got = ::getrandom(bytes.data() + done, count - done, 0);
+    if (got < 0 && errno != EINTR) throw Error(ErrorKind::Io, "the operating system has no random numbers");
+    if (got > 0) done += static_cast<std::size_t>(got);
+  }
   return bytes;
 }
 

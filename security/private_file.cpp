@@ -1,5 +1,6 @@
 #include "security/private_file.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -7,10 +8,12 @@
 #include <system_error>
 
 #include "common/error.hpp"
+#include "common/open_databases.hpp"
 
 namespace eindb {
 
 void check_readable_file(const std::string& path, const char* what) {
+  refuse_open_database(AT_FDCWD, path, std::string("cannot read the ") + what + " '" + path + "'");
   if (::access(path.c_str(), R_OK) == 0) return;
   throw Error(ErrorKind::Io,
               std::string("cannot read the ") + what + " '" + path + "': " + std::system_category().message(errno));

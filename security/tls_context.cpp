@@ -5,9 +5,10 @@
 
 #include <system_error>
 
-#include "common/check.hpp"
+#include "common/caught_error.hpp"
 #include "common/error.hpp"
 #include "security/certificate_hash.hpp"
+#include "security/openssl.hpp"
 #include "security/private_file.hpp"
 
 namespace eindb {
@@ -24,6 +25,13 @@ std::string last_reason() {
   return reason == nullptr ? "error " + std::to_string(code) : reason;
 }
 
+// Without memory for it there is none.
+ssl_ctx_st* made(ssl_ctx_st* context) {
+  if (context != nullptr) return context;
+  ERR_clear_error();
+  throw out_of_memory("TLS");
+}
+
 // A key with a passphrase is refused, instead of asked for at a terminal.
 int no_passphrase(char* /*buffer*/, int /*size*/, int /*writes*/, void* /*unused*/) { return 0; }
 
@@ -32,8 +40,7 @@ int no_passphrase(char* /*buffer*/, int /*size*/, int /*writes*/, void* /*unused
 void TlsContext::Free::operator()(ssl_ctx_st* context) const { SSL_CTX_free(context); }
 
 TlsContext::TlsContext(const TlsOptions& options, TlsSide side)
-    : context_(SSL_CTX_new(side == TlsSide::Server ? TLS_server_method() : TLS_client_method())) {
-  CHECK(context_ != nullptr, "OpenSSL makes a context");
+    : context_(made((openssl(), SSL_CTX_new(side == TlsSide::Server ? TLS_server_method() : TLS_client_method())))) {
   auto* context = context_.get();
   SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
   SSL_CTX_set_options(

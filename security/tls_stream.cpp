@@ -6,7 +6,9 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <new>
 
+#include "common/caught_error.hpp"
 #include "common/check.hpp"
 #include "security/certificate_hash.hpp"
 
@@ -55,7 +57,7 @@ const BIO_METHOD* socket_method() {
   static const auto method = [] {
     std::unique_ptr<BIO_METHOD, decltype(&BIO_meth_free)> made(
         BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "quiet socket"), &BIO_meth_free);
-    CHECK(made != nullptr, "OpenSSL knows another kind of stream");
+    if (made == nullptr) throw out_of_memory("TLS");
     BIO_meth_set_read(made.get(), read_socket);
     BIO_meth_set_write(made.get(), write_socket);
     BIO_meth_set_ctrl(made.get(), control_socket);
@@ -88,9 +90,13 @@ void TlsStream::Free::operator()(ssl_st* tls) const { SSL_free(tls); }
 
 TlsStream::TlsStream(int socket, const TlsContext& context, TlsSide side)
     : tls_(SSL_new(context.handle())), context_(context), side_(side) {
-  auto* bio = BIO_new(socket_method());
-  CHECK(tls_ != nullptr && bio != nullptr, "OpenSSL has memory for a connection");
-  BIO_set_data(bio, std::make_unique<int>(socket).release());
+  auto number = std::make_unique<int>(socket);
+  auto* bio = tls_ == nullptr ? nullptr : BIO_new(socket_method());
+  if (bio == nullptr) {
+    ERR_clear_error();
+    throw out_of_memory("a connection with TLS");
+  }
+  BIO_set_data(bio, number.release());
   BIO_set_init(bio, 1);
   SSL_set_bio(tls_.get(), bio, bio);  // which owns it
   if (side == TlsSide::Server) SSL_set_accept_state(tls_.get());
@@ -106,7 +112,11 @@ TlsStream::Wait TlsStream::wait_after(int result) {
     default: break;
   }
   may_say_goodbye_ = false;
-  failure_ = failure_of(*tls_);
+  try {
+    failure_ = failure_of(*tls_);
+  } catch (const std::bad_alloc&) {  // it has failed without words
+    failure_.clear();
+  }
   return Wait::Never;
 }
 

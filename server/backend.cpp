@@ -4,10 +4,9 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <new>
-#include <system_error>
 #include <utility>
 
+#include "common/caught_error.hpp"
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
 #include "common/source_span.hpp"
@@ -110,10 +109,20 @@ Result shown(const std::string& name, std::string value) {
   return listed_result({{name, ColumnType::Text}}, {{std::move(value)}});
 }
 
+/// SHOW of what stands in the database: a part of the transaction, unlike SHOW of a setting.
+bool lists_of_database(std::string_view name) {
+  return equal_ignoring_case(name, "tensors") || equal_ignoring_case(name, "macros") ||
+         equal_ignoring_case(name, "users");
+}
+
 }  // namespace
 
 Backend::Backend(ClientSessions& sessions, CancelKey key, ClientMonitor& monitor, std::string address)
-    : sessions_(sessions), key_(key), monitor_(monitor), handshake_(std::in_place, sessions, std::move(address)) {}
+    : sessions_(sessions),
+      key_(key),
+      monitor_(monitor),
+      handshake_(std::in_place, sessions, std::move(address)),
+      client_(sessions.held_for_clients) {}
 
 Backend::Next Backend::run(FrameReader& frames, MessageWriter& out) {
   frames_ = &frames;
@@ -133,9 +142,11 @@ Backend::Next Backend::run(FrameReader& frames, MessageWriter& out) {
     end(error.sqlstate(), error.what());
   } catch (const Error& error) {
     end(sqlstate_of(error), error.message(), error.hint());
-  } catch (const std::exception& error) {
-    end("XX000", error.what());
+  } catch (...) {
+    const auto error = caught_error("this connection");
+    end(sqlstate_of(error), error.message(), error.hint());
   }
+  cancel_next_ = false;
   switch (phase_) {
     case Phase::Encrypting: return Next::Encrypt;
     case Phase::LoggingIn: return Next::LogIn;
@@ -157,21 +168,21 @@ void Backend::log_in() {
   follow(handshake_->log_in(*out_));
 }
 
-void Backend::follow(Handshake::Next next) {
+void Backend::follow(ClientHandshake::Next next) {
   switch (next) {
-    case Handshake::Next::Input: return;
-    case Handshake::Next::Encrypt: phase_ = Phase::Encrypting; return;
-    case Handshake::Next::LogIn:
+    case ClientHandshake::Next::Input: return;
+    case ClientHandshake::Next::Encrypt: phase_ = Phase::Encrypting; return;
+    case ClientHandshake::Next::LogIn:
       monitor_.introduce(handshake_->admitted().user);
       frames_->begin_session();
       phase_ = Phase::LoggingIn;
       return;
-    case Handshake::Next::Admit: return begin_session(handshake_->admitted());
-    case Handshake::Next::Refuse:
+    case ClientHandshake::Next::Admit: return begin_session(handshake_->admitted());
+    case ClientHandshake::Next::Refuse:
       monitor_.refuse_login(handshake_->refusal_reason());
       phase_ = Phase::Refused;
       return;
-    case Handshake::Next::Close:
+    case ClientHandshake::Next::Close:
       if (!handshake_->refusal_reason().empty()) monitor_.refuse_login(handshake_->refusal_reason());
       cancel_requested_ = handshake_->cancel_requested();
       phase_ = Phase::Closing;
@@ -180,7 +191,7 @@ void Backend::follow(Handshake::Next next) {
 }
 
 void Backend::begin_session(const AdmittedClient& admitted) {
-  seat_ = sessions_.seats.take();
+  seat_ = sessions_.seats.take(admitted.role == UserRole::Admin);
   if (!seat_) throw ProtocolError("there are as many clients as the server takes", "53300");
   client_.use(sessions_.of(admitted.role), {.name = admitted.user, .role = admitted.role, .number = key_.process});
   client_.identity.user = admitted.user;
@@ -195,6 +206,7 @@ void Backend::begin_session(const AdmittedClient& admitted) {
                    .role = admitted.role});
   handshake_.reset();  // and with it what it says
   frames_->limit(sessions_.limits.message_bytes);
+  frames_->count_in(sessions_.held_for_clients);
   out_->begin('R').integer<std::int32_t>(0).end();  // AuthenticationOk
   for (const auto& [name, value] : client_.parameters.reported()) out_->begin('S').text(name).text(value).end();
   out_->begin('K').integer(key_.process).integer(key_.secret).end();
@@ -221,16 +233,10 @@ void Backend::handle(const Frame& frame) {
     return;
   std::string_view text;
   if (const auto* parse = std::get_if<frontend::Parse>(&message)) text = parse->text;
-  try {
+  answer_failure(text, 0, [&] {
     if (copy_in_ != nullptr) handle_copy(message);
     else std::visit([&](const auto& kind) { handle(kind); }, message);
-  } catch (const Error& error) {
-    fail(error, text);
-    recover();
-  } catch (const std::bad_alloc&) {
-    fail(Error(ErrorKind::MemoryLimit, "the machine has no memory left for this"), text);
-    recover();
-  }
+  });
 }
 
 void Backend::check_size(std::string_view statement) const {
@@ -512,17 +518,14 @@ void Backend::run_script() {
   }
   const auto text = script.statements[script.next++];
   monitor_.begin_statement(text);
-  try {
+  answer_failure(script.text, static_cast<std::size_t>(text.data() - script.text.data()), [&] {
     auto portal = std::make_shared<Portal>();
     portal->statement = make_statement(text);
     if (script.statements.size() > 1 && !portal->statement->command) client_.begin_implicit();
     begin(*portal);
     if (!portal->columns.empty()) write_row_description(*out_, portal->columns, {});
     stream(std::move(portal), 0);
-  } catch (const Error& error) {
-    fail(error, script.text, static_cast<std::size_t>(text.data() - script.text.data()));
-    recover();
-  }
+  });
 }
 
 // The client is ready for more, whether that is committed or not.
@@ -545,6 +548,7 @@ void Backend::check_transaction(const ClientStatement& statement) const {
 }
 
 void Backend::begin(Portal& portal) {
+  if (std::exchange(cancel_next_, false)) throw Error(ErrorKind::Cancelled, "the statement was cancelled");
   check_transaction(*portal.statement);
   if (portal.statement->copy) begin_copy(portal);
   else begin_rows(portal);
@@ -635,6 +639,7 @@ void Backend::run_command(const ClientCommand& command, Portal& portal) {
     void operator()(const command::Show& show) const {
       auto& client = self.client_;
       const bool known = ClientParameters::knows(show.name);
+      if (lists_of_database(show.name)) client.enter_transaction(false);
       target.result =
           known ? shown(show.name, client.parameters.show(show.name)) : client.session().execute("SHOW " + show.name);
     }
@@ -711,13 +716,10 @@ void Backend::report_parameter(const std::string& name) {
 void Backend::continue_stream() {
   const auto portal = stream_->portal;
   const auto rows = portal->rows;
-  try {
+  answer_failure("", 0, [&] {
     if (write_rows(*portal, stream_->most)) stream_.reset();
     monitor_.sent_rows(portal->rows - rows);
-  } catch (const Error& error) {
-    fail(error, "");
-    recover();
-  }
+  });
 }
 
 // False: there is more to write when this has gone.
@@ -752,6 +754,22 @@ void Backend::ready() {
 }
 
 // ---- Errors --------------------------------------------------------------------------------------------------------
+
+// What goes wrong with a statement is told, and the connection goes on; what the client has sent wrongly ends it.
+template <class F>
+void Backend::answer_failure(std::string_view text, std::size_t offset, F&& f) {
+  try {
+    std::forward<F>(f)();
+  } catch (const ProtocolError&) {
+    throw;
+  } catch (const Error& error) {
+    fail(error, text, offset);
+    recover();
+  } catch (...) {
+    fail(caught_error(), text, offset);
+    recover();
+  }
+}
 
 // `offset`: where the statement that the error speaks of begins in the text.
 void Backend::fail(const Error& error, std::string_view text, std::size_t offset) {

@@ -11,11 +11,11 @@
 
 #include "common/error.hpp"
 #include "server/cancel_key.hpp"
+#include "server/client_handshake.hpp"
 #include "server/client_monitor.hpp"
 #include "server/client_sessions.hpp"
 #include "server/client_state.hpp"
 #include "server/copy_in.hpp"
-#include "server/handshake.hpp"
 #include "server/interim_output.hpp"
 #include "server/progress_notices.hpp"
 #include "server/protocol/frame_reader.hpp"
@@ -30,9 +30,10 @@ namespace eindb {
 /// who it is, nothing blocks (blocks() is false): so requests to cancel are heard while statements keep all such
 /// threads.
 ///
-///     Handshake --the client is let in--> Ready --Query----------------------------> rows, ReadyForQuery
-///                                           |  '--Parse, Bind, Describe, Execute --> answers; Sync: ReadyForQuery
-///                                           '--an error in these--> skipping, up to Sync
+///     ClientHandshake --the client is let in--> Ready --Query----------------------------> rows, ReadyForQuery
+///                                                 |  '--Parse, Bind, Describe, Execute --> answers; Sync:
+///                                                 ReadyForQuery
+///                                                 '--an error in these--> skipping, up to Sync
 ///
 /// Rows stop when as much is written as a connection should hold at a time, and go on when run() is called again.
 /// Used by one thread at a time, but for cancel().
@@ -64,10 +65,14 @@ class Backend {
   void tell_progress_by(InterimOutput& output) { interim_ = &output; }
   /// Stops the statement that runs, if one does. Any thread.
   void cancel() noexcept { client_.cancel(); }
+  /// The next run() does not begin its first statement: it was cancelled before there was a thread for it.
+  void cancel_next() noexcept { cancel_next_ = true; }
   /// Whether run() may take long.
   bool blocks() const { return phase_ != Phase::First && phase_ != Phase::Encrypting; }
   /// Whether the client was let in.
   bool in_session() const { return seat_.has_value(); }
+  /// Who it is, once it was let in.
+  const std::string& user() const { return client_.identity.user; }
   /// Whether nothing of the client's is under way: it has its ReadyForQuery, and nothing has come since.
   bool at_rest() const { return at_rest_; }
   /// How long a client that is at rest may be so; nullopt: as long as it likes.
@@ -94,7 +99,7 @@ class Backend {
 
   void receive(const Frame& frame);
   void log_in();
-  void follow(Handshake::Next next);
+  void follow(ClientHandshake::Next next);
   void begin_session(const AdmittedClient& admitted);
   void handle(const Frame& frame);
   void handle(const frontend::Query& query);
@@ -146,6 +151,8 @@ class Backend {
   void tell_name();
   void report_parameter(const std::string& name);
   void ready();
+  template <class F>
+  void answer_failure(std::string_view text, std::size_t offset, F&& f);
   void fail(const Error& error, std::string_view text, std::size_t offset = 0);
   void end(std::string_view sqlstate, std::string_view message, std::string_view hint = {});
   void recover();
@@ -153,13 +160,14 @@ class Backend {
   ClientSessions& sessions_;
   const CancelKey key_;
   ClientMonitor& monitor_;
-  std::optional<Handshake> handshake_;      // until the session begins
-  std::optional<SessionSeats::Seat> seat_;  // from then on
+  std::optional<ClientHandshake> handshake_;  // until the session begins
+  std::optional<SessionSeats::Seat> seat_;    // from then on
   ClientState client_;
   Phase phase_ = Phase::First;
   bool in_query_ = false;  // of the simple kind: ReadyForQuery follows without a Sync
   bool skipping_ = false;  // messages, up to Sync
   bool at_rest_ = false;
+  bool cancel_next_ = false;
   std::optional<Script> script_;
   std::optional<Stream> stream_;
   std::unique_ptr<CopyIn> copy_in_;  // while rows come from the client

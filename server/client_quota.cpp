@@ -9,6 +9,7 @@ namespace eindb {
 namespace {
 
 constexpr std::string_view kLimitExceeded = "53400";
+constexpr std::string_view kOutOfMemory = "53200";
 
 }  // namespace
 
@@ -25,6 +26,7 @@ void ClientQuota::Share::give_back() noexcept {
   if (quota_ == nullptr) return;
   --quota_->count_;
   quota_->bytes_ -= bytes_;
+  quota_->of_all_->give_back(bytes_);
 }
 
 ClientQuota::Share ClientQuota::take(std::size_t bytes) {
@@ -35,6 +37,12 @@ ClientQuota::Share ClientQuota::take(std::size_t bytes) {
   const std::string things(things_);
   if (count_ >= most_) refuse(std::to_string(most_) + " " + things);
   if (bytes > most_bytes_ - bytes_) refuse(std::to_string(most_bytes_) + " bytes of " + things);
+  if (!of_all_->try_take(bytes)) {
+    throw CodedError(kOutOfMemory, ErrorKind::MemoryLimit,
+                     "the server holds " + std::to_string(of_all_->most()) + " bytes of messages, " + things +
+                         " and the like for all of its clients, and has no memory for more",
+                     std::string(remedy_));
+  }
   ++count_;
   bytes_ += bytes;
   return {this, bytes};

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 
 #include "common/user_role.hpp"
 #include "engine/transfer_directory.hpp"
 #include "server/admission_rules.hpp"
 #include "server/client_limits.hpp"
 #include "server/login_throttle.hpp"
+#include "server/protocol/shared_bytes.hpp"
 #include "server/session_pool.hpp"
 #include "server/session_seats.hpp"
 
@@ -20,6 +22,8 @@ struct ClientSessions {
   TransferDirectory transfers;
   AdmissionRules rules = {};
   ClientLimits limits = {};
+  /// For messages, prepared statements and values of parameters.
+  std::shared_ptr<SharedBytes> held_for_clients = std::make_shared<SharedBytes>();
   SessionSeats seats{};
   LoginThrottle throttle{};
 

@@ -16,10 +16,10 @@ constexpr std::size_t kMostPortalBytes = std::size_t{1} << 30U;
 
 }  // namespace
 
-ClientState::ClientState()
+ClientState::ClientState(const std::shared_ptr<SharedBytes>& of_all)
     : statement_quota("prepared statements", "DEALLOCATE those that are not needed", kMostStatements,
-                      kMostStatementBytes),
-      portal_quota("portals", "close those that are not needed", kMostPortals, kMostPortalBytes) {}
+                      kMostStatementBytes, of_all),
+      portal_quota("portals", "close those that are not needed", kMostPortals, kMostPortalBytes, of_all) {}
 
 ClientState::~ClientState() {
   portals.clear();
@@ -117,7 +117,7 @@ void ClientState::leave_transaction(const char* statement) {
   if (session_ == nullptr || !session_->session.in_transaction()) return;
   try {
     session_->session.execute(statement);
-  } catch (const Error&) {  // what cannot be committed is undone
+  } catch (const std::exception&) {  // what cannot be committed is undone
     if (session_->session.in_transaction()) session_->session.execute("ROLLBACK");
     throw;
   }

@@ -64,7 +64,8 @@ class ClientState {
  public:
   enum class Transaction : char { None = 'I', Open = 'T', Failed = 'E' };
 
-  ClientState();
+  /// `of_all`: what all clients may have the server hold.
+  explicit ClientState(const std::shared_ptr<SharedBytes>& of_all);
   ~ClientState();
   ClientState(const ClientState&) = delete;
   ClientState& operator=(const ClientState&) = delete;

@@ -2,6 +2,8 @@
 
 #include <array>
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -69,11 +71,15 @@ class HttpEndpoint::Impl {
   class Connection;
 
   void listen(const HttpOptions& options, const std::string& place);
+  void run() noexcept;
   void accept();
+  void accept_anew();
   HttpAnswer answer(std::string_view path) const;
 
   const HttpPages pages_;
   asio::io_context io_{1};
+  // Without something to wait for, as after a handler that has thrown, it would stop for good.
+  const asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
   tcp::acceptor acceptor_;
   asio::steady_timer pause_;
   int connections_ = 0;
@@ -176,7 +182,7 @@ HttpEndpoint::Impl::Impl(const HttpOptions& options, HttpPages pages)
                 "give another address with --http ADDRESS:PORT");
   }
   accept();
-  thread_ = std::thread([this] { io_.run(); });
+  thread_ = std::thread([this] { run(); });
 }
 
 void HttpEndpoint::Impl::listen(const HttpOptions& options, const std::string& place) {
@@ -192,14 +198,38 @@ void HttpEndpoint::Impl::listen(const HttpOptions& options, const std::string& p
 
 void HttpEndpoint::Impl::accept() {
   acceptor_.async_accept([this](const error_code& error, tcp::socket socket) {
+    if (error == asio::error::operation_aborted) return;
     if (error) {
       pause_.expires_after(kAcceptPause);
-      pause_.async_wait([this](const error_code&) { accept(); });
+      pause_.async_wait([this](const error_code& aborted) {
+        if (!aborted) accept();
+      });
       return;
     }
     if (connections_ < kMostConnections) std::make_shared<Connection>(*this, std::move(socket))->read();
     accept();
   });
+}
+
+// A connection for which there is no memory is gone with what it waited for.
+void HttpEndpoint::Impl::run() noexcept {
+  for (bool is_well = true;;) {
+    try {
+      if (!std::exchange(is_well, true)) accept_anew();
+      io_.run();
+      return;
+    } catch (const std::exception&) {
+      is_well = false;
+      std::this_thread::sleep_for(kAcceptPause);
+    }
+  }
+}
+
+void HttpEndpoint::Impl::accept_anew() {
+  error_code ignored;
+  pause_.cancel(ignored);
+  acceptor_.cancel(ignored);
+  accept();
 }
 
 HttpAnswer HttpEndpoint::Impl::answer(std::string_view path) const {

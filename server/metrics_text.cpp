@@ -93,7 +93,58 @@ void add_resources(Exposition& out, const ServerGauges& gauges) {
       .sample("{version=\"" EINDB_VERSION "\"}", std::int64_t{1});
 }
 
+void add_workers(Exposition& out, const WorkerCounts& workers) {
+  out.family("eindb_workers", "gauge", "Workers of the database's cluster, by state.");
+  for (const auto& [state, count] : workers.by_state) out.sample("{state=\"" + std::string(state) + "\"}", count);
+  out.single("eindb_worker_pairs_broken", "gauge", "Pairs of the cluster's nodes between which no data goes.",
+             workers.broken_pairs);
+}
+
+std::string worker_label(const WorkerFigures& worker) { return "{worker=\"" + worker.address + "\"}"; }
+
+template <class Value>
+void add_by_worker(Exposition& out, const ClusterFigures& cluster, std::string_view name, std::string_view help,
+                   Value value) {
+  out.family(name, "gauge", help);
+  for (const auto& worker : cluster.workers) out.sample(worker_label(worker), std::int64_t{value(worker)});
+}
+
+void add_cluster(Exposition& out, const ClusterFigures& cluster) {
+  add_by_worker(out, cluster, "eindb_worker_up", "Whether the worker runs statements.",
+                [](const WorkerFigures& worker) { return worker.is_up ? 1 : 0; });
+  add_by_worker(out, cluster, "eindb_worker_full", "Whether its disk has no room for tiles.",
+                [](const WorkerFigures& worker) { return worker.is_full ? 1 : 0; });
+  add_by_worker(out, cluster, "eindb_worker_stored_bytes", "Tiles that it stores.",
+                [](const WorkerFigures& worker) { return worker.bytes_stored; });
+  add_by_worker(out, cluster, "eindb_worker_free_bytes", "Tiles that it has room for.",
+                [](const WorkerFigures& worker) { return worker.bytes_free; });
+  out.single("eindb_copies_damaged_total", "counter", "Times that a copy of a tile was found damaged or missing.",
+             cluster.copies_damaged);
+  out.single("eindb_copies_repaired_total", "counter", "Such copies that were written anew from another.",
+             cluster.copies_repaired);
+}
+
 }  // namespace
+
+std::string metrics_text(const NodeGauges& gauges) {
+  Exposition out;
+  out.single("eindb_node_draining", "gauge", "Whether it takes no statements any more.",
+             std::int64_t{gauges.is_draining ? 1 : 0});
+  out.single("eindb_node_full", "gauge", "Whether its disk has no room for tiles.",
+             std::int64_t{gauges.is_full ? 1 : 0});
+  out.single("eindb_node_statements", "gauge", "Statements that run.", gauges.statements);
+  out.single("eindb_node_memory_used_bytes", "gauge", "Memory that they use.", gauges.memory_used_bytes);
+  out.single("eindb_node_memory_limit_bytes", "gauge", "Memory that they may use.", gauges.memory_limit_bytes);
+  out.single("eindb_node_tiles", "gauge", "Tiles that are stored.", gauges.tiles_stored);
+  out.single("eindb_node_stored_bytes", "gauge", "Their size.", gauges.bytes_stored);
+  out.single("eindb_node_free_bytes", "gauge", "Tiles that there is room for.", gauges.bytes_free);
+  out.single("eindb_node_sent_bytes_total", "counter", "Bytes sent by statements.", gauges.bytes_sent);
+  out.single("eindb_node_received_bytes_total", "counter", "Bytes received by statements.", gauges.bytes_received);
+  out.single("eindb_uptime_seconds", "gauge", "How long the worker has been there.", gauges.uptime_seconds);
+  out.family("eindb_build_info", "gauge", "What was built: always 1.")
+      .sample("{version=\"" EINDB_VERSION "\"}", std::int64_t{1});
+  return out.take();
+}
 
 std::string metrics_text(const Metrics& metrics, const ServerGauges& gauges) {
   Exposition out;
@@ -101,6 +152,8 @@ std::string metrics_text(const Metrics& metrics, const ServerGauges& gauges) {
   add_statements(out, metrics);
   add_durations(out, metrics.statement_seconds);
   add_resources(out, gauges);
+  if (gauges.workers) add_workers(out, *gauges.workers);
+  if (gauges.cluster) add_cluster(out, *gauges.cluster);
   return out.take();
 }
 

@@ -4,16 +4,13 @@
 #include <filesystem>
 
 #include "common/error.hpp"
+#include "engine/cluster_figures.hpp"
 #include "engine/memory_use.hpp"
+#include "engine/worker_counts.hpp"
 #include "server/metrics_text.hpp"
 
 namespace eindb {
 namespace {
-
-constexpr unsigned kOk = 200;
-constexpr unsigned kUnavailable = 503;
-constexpr const char* kPlainText = "text/plain; charset=utf-8";
-constexpr const char* kMetricsText = "text/plain; version=0.0.4; charset=utf-8";
 
 std::int64_t database_bytes(const std::string& database) {
   std::int64_t bytes = 0;
@@ -27,21 +24,15 @@ std::int64_t database_bytes(const std::string& database) {
 
 }  // namespace
 
-std::optional<HttpAnswer> OperationPages::page(std::string_view path) {
-  if (path == "/health") return health();
-  if (path == "/metrics") return metrics();
-  return std::nullopt;
-}
-
-HttpAnswer OperationPages::health() {
-  if (sources_.monitor.stopping) return {kUnavailable, kPlainText, "shutting down\n"};
+OperationPages::Health OperationPages::health() {
+  if (sources_.monitor.stopping) return {false, "shutting down"};
   try {
     ask_database();
   } catch (const Error&) {
     session_.reset();  // the next one opens the database anew
-    return {kUnavailable, kPlainText, "the database does not answer\n"};
+    return {false, "the database does not answer"};
   }
-  return {kOk, kPlainText, "ok\n"};
+  return {};
 }
 
 // A page of the file is read.
@@ -53,7 +44,7 @@ void OperationPages::ask_database() {
   }
 }
 
-HttpAnswer OperationPages::metrics() const {
+std::string OperationPages::metrics() const {
   const auto clients = sources_.monitor.clients.list();
   const auto active = std::count_if(clients.begin(), clients.end(), [](const ClientSnapshot& client) {
     return client.activity == ClientActivity::Active;
@@ -68,8 +59,10 @@ HttpAnswer OperationPages::metrics() const {
       .memory_limit_bytes = sources_.read_write.default_settings().memory_limit(),
       .database_bytes = database_bytes(sources_.database),
       .start_seconds = std::chrono::duration<double>(start_.time_since_epoch()).count(),
-      .uptime_seconds = uptime_.seconds()};
-  return {kOk, kMetricsText, metrics_text(sources_.monitor.metrics, gauges)};
+      .uptime_seconds = uptime_.seconds(),
+      .workers = sources_.cluster == nullptr ? std::nullopt : std::optional(worker_counts(*sources_.cluster)),
+      .cluster = sources_.cluster == nullptr ? std::nullopt : std::optional(figures_of(*sources_.cluster))};
+  return metrics_text(sources_.monitor.metrics, gauges);
 }
 
 }  // namespace eindb

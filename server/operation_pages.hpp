@@ -2,20 +2,18 @@
 
 #include <chrono>
 #include <memory>
-#include <optional>
 #include <string>
-#include <string_view>
 
 #include "common/stopwatch.hpp"
 #include "engine/session.hpp"
-#include "server/http_endpoint.hpp"
+#include "server/health_pages.hpp"
 #include "server/server_monitor.hpp"
 #include "server/session_pool.hpp"
 
 namespace eindb {
 
 /// What HTTP shows of the server: /health and /metrics. Used by one thread.
-class OperationPages {
+class OperationPages final : public HealthPages {
  public:
   /// Where numbers come from: all outlive the pages.
   struct Sources {
@@ -23,15 +21,14 @@ class OperationPages {
     const SessionPool& read_write;
     const SessionPool& read_only;
     std::string database;
+    std::shared_ptr<Cluster> cluster;  ///< null: none
   };
 
   explicit OperationPages(Sources sources) : sources_(std::move(sources)) {}
 
-  std::optional<HttpAnswer> page(std::string_view path);
-
  private:
-  HttpAnswer health();
-  HttpAnswer metrics() const;
+  Health health() override;
+  std::string metrics() const override;
   void ask_database();
 
   const Sources sources_;

@@ -1,5 +1,6 @@
 #include "server/server.hpp"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -16,12 +17,17 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <new>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <utility>
 
 #include "common/error.hpp"
+#include "common/memory_wait.hpp"
+#include "common/open_databases.hpp"
 #include "security/digest.hpp"
 #include "server/backend.hpp"
 #include "server/client_channel.hpp"
@@ -57,6 +63,10 @@ constexpr int kWorkersPerCore = 4;
 constexpr int kFewestWorkers = 16;
 constexpr std::string_view kShutdown = "57P01";
 constexpr std::string_view kShutdownMessage = "the connection ends: the server is being shut down";
+// Why a client goes for whom there was no memory, and how long the server then waits for some.
+constexpr std::string_view kOutOfMemory = "53200";
+constexpr std::string_view kOutOfMemoryMessage = "the connection ends: the machine has no memory left for it";
+constexpr std::chrono::milliseconds kMemoryPause{10};
 constexpr std::string_view kKillMessage = "the connection ends: somebody has killed it";
 
 std::size_t worker_count(int wanted) {
@@ -68,6 +78,18 @@ std::int32_t random_secret() {
   std::int32_t secret = 0;
   std::memcpy(&secret, random_bytes(sizeof secret).data(), sizeof secret);
   return secret;
+}
+
+std::string fatal_message(std::string_view sqlstate, std::string_view message) {
+  MessageWriter out;
+  write_fatal(out, sqlstate, message, "try again when the machine has memory");
+  return std::exchange(out.buffer(), {});
+}
+
+// When there is no memory for that, as soon as there is some.
+template <class F>
+void post_surely(asio::io_context& io, const F& f) noexcept {
+  when_there_is_memory([&] { asio::post(io, f); });
 }
 
 std::string text_of(const tcp::endpoint& endpoint) {
@@ -84,6 +106,13 @@ void raise_descriptor_limit() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+// Users who may only read have a limit also where there is none for others.
+std::chrono::milliseconds read_only_timeout(const ServerOptions& options) {
+  constexpr std::chrono::minutes kReadOnlyTimeout{5};
+  if (options.read_only_statement_timeout) return *options.read_only_statement_timeout;
+  return options.statement_timeout > options.statement_timeout.zero() ? options.statement_timeout : kReadOnlyTimeout;
+}
+
 // Zero is no limit.
 Clock::time_point after(std::chrono::milliseconds time) {
   return time == time.zero() ? Clock::time_point::max() : Clock::now() + time;
@@ -98,7 +127,7 @@ class Server::Impl {
   std::uint16_t http_port() const { return http_ ? http_->port() : std::uint16_t{0}; }
   void run();
   void stop() noexcept {
-    asio::post(io_, [this] { shut_down(); });
+    post_surely(io_, [this] { shut_down(); });
   }
 
  private:
@@ -108,7 +137,7 @@ class Server::Impl {
   void use_tls();
   void accept();
   void pause_accepting();
-  void welcome(tcp::socket socket);
+  void welcome(tcp::socket& socket);
   bool drop_silent(const std::string* address = nullptr);
   void forget(std::int32_t process);
   void cancel(const CancelKey& key, const std::string& address);
@@ -116,6 +145,8 @@ class Server::Impl {
   void watch();
   void tell_of_start();
   void check_users(const std::string& place);
+  void run_io();
+  void begin_waits();
   void await_signal();
   void shut_down();
   void hurry();
@@ -124,6 +155,7 @@ class Server::Impl {
   template <class F>
   void for_each_client(F&& f);
 
+  const std::string out_of_memory_ = fatal_message(kOutOfMemory, kOutOfMemoryMessage);
   ServerOptions options_;
   ServerMonitor monitor_;
   SharedResources resources_;
@@ -149,15 +181,16 @@ class Server::Impl {
 // One connection. Its members belong to the thread of run(), but while it is Working.
 class Server::Impl::Client : public std::enable_shared_from_this<Client>, private InterimOutput {
  public:
-  Client(Impl& server, tcp::socket socket, const tcp::endpoint& place, CancelKey key)
+  /// Takes the socket unless it throws.
+  Client(Impl& server, tcp::socket& socket, const tcp::endpoint& place, CancelKey key)
       : server_(server),
         address_(counted_address(place.address())),
-        channel_(std::move(socket)),
         timer_(server.io_),
         key_(key),
         monitor_(server.monitor_, key.process, text_of(place)),
         backend_(server.sessions_, key, monitor_, address_),
-        login_deadline_(after(server.sessions_.limits.login)) {
+        login_deadline_(after(server.sessions_.limits.login)),
+        channel_(std::move(socket)) {
     backend_.tell_progress_by(*this);
   }
 
@@ -167,9 +200,22 @@ class Server::Impl::Client : public std::enable_shared_from_this<Client>, privat
   bool in_session() const { return in_session_; }
   /// Whether the server waits for the client to say who it is.
   bool is_silent() const { return !in_session_ && (doing_ == Doing::Reading || doing_ == Doing::Greeting); }
-  void cancel() noexcept { backend_.cancel(); }
+  void cancel() noexcept {
+    cancelled_ = true;
+    backend_.cancel();
+  }
 
   void read() { wait(Doing::Reading, Wait::Readable, &Client::take_bytes); }
+
+  /// One thing that the thread of run() does for the client: where there is no memory for it, the client goes.
+  template <class F>
+  void take_turn(F&& f) noexcept {
+    try {
+      std::forward<F>(f)();
+    } catch (const std::exception&) {
+      give_up();
+    }
+  }
 
   /// The server ends: a client whose statement runs goes when that is done.
   void leave() {
@@ -189,7 +235,7 @@ class Server::Impl::Client : public std::enable_shared_from_this<Client>, privat
 
   /// Ends the client if its time is over, and a statement that nobody waits for.
   void check_time(Clock::time_point now) {
-    if (doing_ == Doing::Working && channel_.has_left()) cancel();
+    if (doing_ == Doing::Working && (channel_.has_left() || !farewell_.empty())) cancel();
     if (doing_ == Doing::Working || doing_ == Doing::Refusing) return;
     const bool late = !in_session_ && now >= login_deadline_;
     if (!late && now < deadline_) return;
@@ -223,18 +269,44 @@ class Server::Impl::Client : public std::enable_shared_from_this<Client>, privat
     channel_.socket().async_wait(readiness, [self = shared_from_this(), doing, next](const error_code& error) {
       if (self->doing_ != doing) return;
       if (error) self->close();
-      else (self.get()->*next)();
+      else self->take_turn([&] { (self.get()->*next)(); });
     });
+  }
+
+  // Who has no session yet has a line with all others of the kind.
+  std::string_view line() const { return in_session_ ? std::string_view(backend_.user()) : std::string_view(); }
+
+  // Without any memory: what was made ready before is written, if it makes sense where it comes (not while TLS begins),
+  // and goes as far as it goes.
+  void give_up() noexcept {
+    if (doing_ == Doing::Nothing) return;
+    const bool makes_sense = written_ == 0 && interim_gone_ && next_ != Backend::Next::Encrypt;
+    if (makes_sense) channel_.write(server_.out_of_memory_);
+    try {
+      monitor_.abort(kOutOfMemory, kOutOfMemoryMessage);
+    } catch (const std::exception&) {  // nor for a line of the log
+    }
+    close();
   }
 
   // Runs `f` in a worker, and then `done` with what it gave in the thread of run(), which goes on until then.
   template <class F, class Done>
   void work(F f, Done done) {
     doing_ = Doing::Working;
-    server_.resources_.workers().post([self = shared_from_this(), guard = asio::make_work_guard(server_.io_), f, done] {
-      const auto result = f(*self);
-      asio::post(self->server_.io_, [self, result, done] { done(*self, result); });
-    });
+    cancelled_ = false;
+    const auto task = [self = shared_from_this(), guard = asio::make_work_guard(server_.io_), f, done] {
+      std::optional<std::invoke_result_t<F, Client&>> result;
+      try {
+        if (self->cancelled_) self->backend_.cancel_next();  // while it waited in line
+        result.emplace(f(*self));
+      } catch (const std::exception&) {  // not even memory to say that there is none
+      }
+      post_surely(self->server_.io_, [self, result, done] {
+        if (!result) self->give_up();
+        else self->take_turn([&] { done(*self, *result); });
+      });
+    };
+    server_.resources_.workers().post(task, line());
   }
 
   void take_bytes() {
@@ -344,7 +416,7 @@ class Server::Impl::Client : public std::enable_shared_from_this<Client>, privat
       if (self->doing_ != Doing::Refusing) return;
       self->next_ = Backend::Next::Close;
       self->deadline_ = after(self->server_.sessions_.limits.send);
-      self->write();
+      self->take_turn([&] { self->write(); });
     });
   }
 
@@ -364,7 +436,6 @@ class Server::Impl::Client : public std::enable_shared_from_this<Client>, privat
 
   Impl& server_;
   const std::string address_;
-  ClientChannel channel_;
   asio::steady_timer timer_;
   const CancelKey key_;
   FrameReader frames_;
@@ -372,6 +443,7 @@ class Server::Impl::Client : public std::enable_shared_from_this<Client>, privat
   std::size_t written_ = 0;  // of what is in out_
   std::string interim_;      // what is to be written while a worker works
   std::atomic<bool> interim_gone_ = true;
+  std::atomic<bool> cancelled_ = false;  // since a worker was asked for
   ClientMonitor monitor_;
   Backend backend_;
   Doing doing_ = Doing::Reading;
@@ -380,6 +452,7 @@ class Server::Impl::Client : public std::enable_shared_from_this<Client>, privat
   std::string_view farewell_;  // why the client is to go when what it runs has ended; empty: it may stay
   const Clock::time_point login_deadline_;
   Clock::time_point deadline_ = Clock::time_point::max();  // of Reading or Writing
+  ClientChannel channel_;
 };
 
 Server::Impl::Impl(ServerOptions options)
@@ -390,6 +463,7 @@ Server::Impl::Impl(ServerOptions options)
                 .read_only = {options_.database, session_options(true), worker_count(options_.workers)},
                 .transfers = TransferDirectory(options_.database),
                 .limits = options_.limits,
+                .held_for_clients = std::make_shared<SharedBytes>(resources_.bytes_for_clients()),
                 .seats = SessionSeats(options_.max_connections)},
       acceptor_(io_),
       signals_(io_, SIGTERM, SIGINT),
@@ -427,6 +501,8 @@ void Server::Impl::use_tls() {
 // A database that cannot be opened, or would be open to everybody, fails now rather than for the first client.
 void Server::Impl::check_users(const std::string& place) {
   auto session = sessions_.read_write.take();
+  if (const auto& log = options_.log.file; !log.empty())
+    refuse_open_database(AT_FDCWD, log, "cannot write the log to " + log);
   if (!sessions_.rules.trusts && !session->session.has_users()) {
     throw Error(ErrorKind::Value, "the database has no users, and " + place + " can be reached from other machines",
                 std::nullopt, "CREATE USER name PASSWORD '...' first, or listen on 127.0.0.1");
@@ -436,19 +512,42 @@ void Server::Impl::check_users(const std::string& place) {
 
 SessionOptions Server::Impl::session_options(bool read_only) const {
   auto options = resources_.session(read_only);
-  options.statement_timeout_ms = options_.statement_timeout.count();
+  const auto timeout = read_only ? read_only_timeout(options_) : options_.statement_timeout;
+  options.statement_timeout_ms = timeout.count();
   options.cluster = options_.cluster;
   return options;
 }
 
 void Server::Impl::run() {
-  await_signal();
-  sweep();
-  accept();
-  tell_of_start();
-  io_.run();
+  when_there_is_memory([this] { tell_of_start(); });
+  run_io();
   resources_.workers().join();
   monitor_.log.write(LogLevel::Info, "stopped", {});
+}
+
+// What is waited for may be lost where there is no memory to wait for it again: then all of it is begun anew.
+void Server::Impl::run_io() {
+  for (bool is_well = false;;) {
+    try {
+      if (!std::exchange(is_well, true)) begin_waits();
+      io_.run();
+      return;
+    } catch (const std::exception&) {
+      is_well = false;
+      std::this_thread::sleep_for(kMemoryPause);
+    }
+  }
+}
+
+void Server::Impl::begin_waits() {
+  error_code ignored;
+  for (auto* timer : {&accept_timer_, &sweep_timer_}) timer->cancel(ignored);
+  signals_.cancel(ignored);
+  await_signal();
+  sweep();
+  if (stopping_) return end_if_alone();
+  acceptor_.cancel(ignored);
+  accept();
 }
 
 void Server::Impl::tell_of_start() {
@@ -469,7 +568,12 @@ void Server::Impl::accept() {
   acceptor_.async_accept([this](const error_code& error, tcp::socket socket) {
     if (error == asio::error::operation_aborted) return;
     if (error) return pause_accepting();
-    welcome(std::move(socket));
+    try {
+      welcome(socket);
+    } catch (const std::exception&) {  // no memory for a client: it is gone with its socket
+      error_code ignored;
+      if (socket.is_open()) socket.send(asio::buffer(out_of_memory_), 0, ignored);
+    }
     accept();
   });
 }
@@ -483,7 +587,7 @@ void Server::Impl::pause_accepting() {
   });
 }
 
-void Server::Impl::welcome(tcp::socket socket) {
+void Server::Impl::welcome(tcp::socket& socket) {
   error_code ignored;
   socket.non_blocking(true, ignored);
   socket.set_option(tcp::no_delay(true), ignored);
@@ -493,10 +597,15 @@ void Server::Impl::welcome(tcp::socket socket) {
   if (half_open_.is_full_for(address) && !drop_silent(&address)) return;
   if (half_open_.is_full() && !drop_silent()) return;
   const CancelKey key{++last_process_, random_secret()};
-  auto client = std::make_shared<Client>(*this, std::move(socket), place, key);
-  clients_.emplace(key.process, client);
+  auto client = std::make_shared<Client>(*this, socket, place, key);
   half_open_.add(address);
-  client->read();
+  try {
+    clients_.emplace(key.process, client);
+  } catch (...) {
+    half_open_.remove(address);
+    throw;
+  }
+  client->take_turn([&] { client->read(); });
 }
 
 // Ends the connection that has been silent for longest, of an address if one is given. False: all who have no session
@@ -543,10 +652,11 @@ void Server::Impl::stop_client(const ClientRegistry::StopRequest& request) {
 // How others look at the server, and stop its clients.
 void Server::Impl::watch() {
   monitor_.clients.use([this](const ClientRegistry::StopRequest& request) {
-    asio::post(io_, [this, request] { stop_client(request); });
+    post_surely(io_, [this, request] { stop_client(request); });
   });
   if (!options_.http) return;
-  pages_.emplace(OperationPages::Sources{monitor_, sessions_.read_write, sessions_.read_only, options_.database});
+  pages_.emplace(OperationPages::Sources{monitor_, sessions_.read_write, sessions_.read_only, options_.database,
+                                         options_.cluster});
   http_.emplace(*options_.http, [this](std::string_view path) { return pages_->page(path); });
 }
 
@@ -555,7 +665,10 @@ void Server::Impl::watch() {
 void Server::Impl::await_signal() {
   signals_.async_wait([this](const error_code& error, int /*signal*/) {
     if (error) return;
-    await_signal();
+    try {
+      await_signal();
+    } catch (const std::bad_alloc&) {  // then a second signal changes nothing
+    }
     shut_down();
   });
 }
@@ -570,7 +683,7 @@ void Server::Impl::shut_down() {
   error_code ignored;
   acceptor_.close(ignored);
   accept_timer_.cancel();
-  for_each_client([](Client& client) { client.leave(); });
+  for_each_client([](Client& client) { client.take_turn([&] { client.leave(); }); });
   end_if_alone();
 }
 
@@ -584,7 +697,7 @@ void Server::Impl::end_if_alone() {
 
 void Server::Impl::hurry() {
   hurrying_ = true;
-  for_each_client([](Client& client) { client.hurry(kShutdownMessage); });
+  for_each_client([](Client& client) { client.take_turn([&] { client.hurry(kShutdownMessage); }); });
 }
 
 // Looks at the clocks of all clients: cheaper than a timer for each, which would be set with every message.
@@ -592,8 +705,8 @@ void Server::Impl::sweep() {
   const auto now = Clock::now();
   // A statement that begins after one that was cancelled is cancelled the next time.
   if (now >= grace_end_ || hurrying_) hurry();
-  for_each_client([now](Client& client) { client.check_time(now); });
-  if (stopping_ && clients_.empty()) return;
+  for_each_client([now](Client& client) { client.take_turn([&] { client.check_time(now); }); });
+  if (stopping_ && clients_.empty()) return end_if_alone();
   sweep_timer_.expires_after(kSweepEvery);
   sweep_timer_.async_wait([this](const error_code& error) {
     if (!error) sweep();

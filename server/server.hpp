@@ -27,7 +27,9 @@ struct ServerOptions {
   bool requires_tls = false;
   std::size_t max_connections = 2000;  ///< sessions at a time
   ClientLimits limits;
-  std::chrono::milliseconds statement_timeout{0};                       ///< what the setting is by default; 0: none
+  std::chrono::milliseconds statement_timeout{0};  ///< what the setting is by default; 0: none
+  /// The same for users who may only read; absent: as above, or five minutes where that is none.
+  std::optional<std::chrono::milliseconds> read_only_statement_timeout = {};
   std::chrono::milliseconds shutdown_grace = std::chrono::seconds(10);  ///< for statements that run when it ends
   ResourceLimits resources;
   LogOptions log;

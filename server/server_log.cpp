@@ -6,6 +6,7 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <new>
 #include <span>
 #include <utility>
 
@@ -86,7 +87,10 @@ bool ServerLog::writes_statement(double seconds) const noexcept {
 
 void ServerLog::write(LogLevel level, std::string_view event, std::initializer_list<LogField> fields) {
   if (!writes(level)) return;
-  sink_->write(level, log_line(options_.format, event, std::span(fields.begin(), fields.size())));
+  try {
+    sink_->write(level, log_line(options_.format, event, std::span(fields.begin(), fields.size())));
+  } catch (const std::bad_alloc&) {  // what is told of goes on without its line
+  }
 }
 
 }  // namespace eindb

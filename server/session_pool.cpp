@@ -1,5 +1,6 @@
 #include "server/session_pool.hpp"
 
+#include <new>
 #include <utility>
 
 namespace eindb {
@@ -25,11 +26,20 @@ std::unique_ptr<PooledSession> SessionPool::take() {
   return std::make_unique<PooledSession>(database_, options_);
 }
 
+void SessionPool::release_pages() noexcept {
+  for (auto& session : idle_) session->session.release_pages();
+}
+
 void SessionPool::give_back(std::unique_ptr<PooledSession> session) noexcept {
   session->session.on_progress(nullptr);
   session->session.on_notice(nullptr);
   const std::lock_guard lock(mutex_);
-  if (idle_.size() < kept_) idle_.push_back(std::move(session));
+  try {
+    if (idle_.size() < kept_) idle_.push_back(std::move(session));
+  } catch (const std::bad_alloc&) {  // then it is closed
+  }
+  // What nobody uses must not keep others from working.
+  if (is_sql_memory_short()) release_pages();
 }
 
 std::size_t SessionPool::idle() const {

@@ -40,6 +40,8 @@ class SessionPool {
   const Settings& default_settings() const { return default_settings_; }
 
  private:
+  void release_pages() noexcept;
+
   const std::string database_;
   const SessionOptions options_;
   const std::size_t kept_;

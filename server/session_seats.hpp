@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <limits>
@@ -8,7 +9,8 @@
 
 namespace eindb {
 
-/// As many sessions as there may be at a time. Thread-safe; outlives its seats.
+/// As many sessions as there may be at a time; a few of them for administrators alone, so that they come in when others
+/// have taken all the rest. Thread-safe; outlives its seats.
 class SessionSeats {
  public:
   /// Given back when it ends.
@@ -30,16 +32,20 @@ class SessionSeats {
 
   explicit SessionSeats(std::size_t most = std::numeric_limits<std::size_t>::max()) : most_(most) {}
 
-  /// nullopt: all are taken.
-  std::optional<Seat> take() {
+  /// nullopt: all are taken that there are for such a client.
+  std::optional<Seat> take(bool administrator = true) {
+    const auto most = administrator ? most_ : most_ - std::min(kReserved, most_ / kReservedShare);
     auto taken = taken_.load(std::memory_order_relaxed);
     do {
-      if (taken >= most_) return std::nullopt;
+      if (taken >= most) return std::nullopt;
     } while (!taken_.compare_exchange_weak(taken, taken + 1, std::memory_order_relaxed));
     return Seat(*this);
   }
 
  private:
+  static constexpr std::size_t kReserved = 3;
+  static constexpr std::size_t kReservedShare = 10;  // at most a tenth
+
   const std::size_t most_;
   std::atomic<std::size_t> taken_{0};
 };

@@ -7,6 +7,7 @@
 
 #include "engine/session.hpp"
 #include "server/fair_queue.hpp"
+#include "server/freed_memory.hpp"
 #include "server/worker_pool.hpp"
 
 namespace eindb {
@@ -29,11 +30,15 @@ class SharedResources {
 
   WorkerPool& workers() { return workers_; }
   const FairQueue& queue() const { return *queue_; }
+  /// What messages, prepared statements and values of parameters of all clients may take together.
+  std::size_t bytes_for_clients() const;
   /// For sessions of clients; of a server that is read-only all are.
   SessionOptions session(bool read_only) const;
 
  private:
   const bool read_only_;
+  const std::int64_t memory_;
+  FreedMemory freed_memory_;
   WorkerPool workers_;
   std::shared_ptr<const ClientPolicy> policy_;
   std::shared_ptr<TileCachePool> caches_;

@@ -1,7 +1,6 @@
 #include "shell/cluster_command.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,19 +28,12 @@ std::vector<std::string> workers_of(const ClusterCommand& command) {
   return workers;
 }
 
-std::optional<TlsOptions> tls_of(const ClusterCommand& command) {
-  const auto& tls = command.tls;
-  if (tls.certificate.empty() && tls.key.empty() && tls.authority.empty()) return std::nullopt;
-  if (!tls.certificate.empty() && !tls.key.empty() && !tls.authority.empty()) return tls;
-  throw Error(ErrorKind::Value, "TLS between nodes takes a certificate, its key and the authority that signs them all",
-              std::nullopt, "give --cluster-tls-cert FILE, --cluster-tls-key FILE and --cluster-tls-ca FILE");
-}
-
 }  // namespace
 
 CommandCluster::CommandCluster(const ClusterCommand& command, const LogOptions& log)
     : log_(log),
       node_log_(log_),
-      tcp_({workers_of(command), command.secret_file, tls_of(command), command.heartbeat}, node_log_) {}
+      tcp_({workers_of(command), command.trust.secret_file, tls_of(command.trust, "--cluster-tls"), command.heartbeat},
+           node_log_) {}
 
 }  // namespace eindb

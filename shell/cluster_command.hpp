@@ -6,6 +6,7 @@
 
 #include "cluster/tcp_cluster.hpp"
 #include "server/server_log.hpp"
+#include "shell/node_trust.hpp"
 #include "shell/server_node_log.hpp"
 
 namespace eindb {
@@ -13,9 +14,8 @@ namespace eindb {
 /// `--workers HOST:PORT,... --secret-file FILE --heartbeat TIME --cluster-tls-cert FILE ...`: the workers of a
 /// database.
 struct ClusterCommand {
-  std::string workers;      ///< separated by commas; empty: none
-  std::string secret_file;  ///< empty: none
-  TlsOptions tls;           ///< without a certificate: in the clear
+  std::string workers;  ///< separated by commas; empty: none
+  NodeTrust trust;
   std::chrono::milliseconds heartbeat = std::chrono::seconds(1);
 };
 

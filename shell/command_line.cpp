@@ -67,9 +67,9 @@ void add_tls(CLI::App& server, ServeCommand& serve) {
 constexpr int kSeconds = 1000;
 constexpr int kMilliseconds = 1;
 
-/// `unit`: milliseconds of a number that has none.
-CLI::Option* add_time(CLI::App& server, const std::string& name, std::chrono::milliseconds& time, int unit,
-                      const std::string& description) {
+/// `unit`: milliseconds of a number that has none. `Time` may also be an optional one.
+template <class Time>
+CLI::Option* add_time(CLI::App& server, const std::string& name, Time& time, int unit, const std::string& description) {
   const auto read = [&time, unit, name](const std::string& text) {
     constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
     const bool plain = text.find_first_not_of("0123456789.") == std::string::npos;
@@ -107,6 +107,8 @@ void add_limits(CLI::App& server, ServeCommand& serve) {
            "the same in a transaction: idle_in_transaction_session_timeout; never without");
   add_time(server, "--statement-timeout", serve.statement_timeout, kMilliseconds,
            "of each statement, unless the client sets statement_timeout; never without");
+  add_time(server, "--read-only-statement-timeout", serve.read_only_statement_timeout, kMilliseconds,
+           "the same for READ ONLY users, 0 for never; without, --statement-timeout if that is given, or 5min");
   add_time(server, "--shutdown-grace", serve.shutdown_grace, kSeconds,
            "for statements that run when the server is to end; 10s without");
 }
@@ -131,14 +133,19 @@ void add_log(CLI::App& program, LogOptions& log) {
       ->transform(CLI::CheckedTransformer(kLevels));
 }
 
+/// Where a program that goes on for long may be looked at.
+void add_http(CLI::App& program, std::string& http, bool& allow_remote) {
+  program.add_option("--http", http, "ADDRESS:PORT of /health and /metrics; port 0 is one that is free");
+  program.add_flag("--http-allow-remote", allow_remote,
+                   "let --http listen where other machines reach it, without a password");
+}
+
 /// Of `serve`: what is logged, and where the server may be looked at.
 void add_operation(CLI::App& server, ServeCommand& serve) {
   static const std::map<std::string, StatementLog> kStatements{
       {"none", StatementLog::None}, {"slow", StatementLog::Slow}, {"all", StatementLog::All}};
   auto& log = serve.log;
-  server.add_option("--http", serve.http, "ADDRESS:PORT of /health and /metrics; port 0 is one that is free");
-  server.add_flag("--http-allow-remote", serve.http_allow_remote,
-                  "let --http listen where other machines reach it, without a password");
+  add_http(server, serve.http, serve.http_allow_remote);
   add_log(server, log);
   auto* const statements = server.add_option("--log-statements", log.statements, "none, slow or all")
                                ->transform(CLI::CheckedTransformer(kStatements));
@@ -154,13 +161,15 @@ void add_operation(CLI::App& server, ServeCommand& serve) {
 CLI::Option* add_cluster(CLI::App& app, ClusterCommand& cluster) {
   auto* const workers =
       app.add_option("--workers", cluster.workers, "the workers of the database's cluster: HOST:PORT,HOST:PORT,...");
-  app.add_option("--secret-file", cluster.secret_file,
+  app.add_option("--secret-file", cluster.trust.secret_file,
                  "file whose first line all nodes of the cluster know; nobody else can read it");
+  app.add_flag("--insecure", cluster.trust.insecure,
+               "no secret: every program on this machine may read and remove the tiles of its workers");
   add_time(app, "--heartbeat", cluster.heartbeat, kSeconds,
            "how often nodes of the cluster say that they are there; one that misses three is lost; 1s without");
-  app.add_option("--cluster-tls-cert", cluster.tls.certificate, "certificate in PEM form, for workers");
-  app.add_option("--cluster-tls-key", cluster.tls.key, "its key, which nobody else can read");
-  app.add_option("--cluster-tls-ca", cluster.tls.authority, "who has signed the certificates of all nodes");
+  app.add_option("--cluster-tls-cert", cluster.trust.tls.certificate, "certificate in PEM form, for workers");
+  app.add_option("--cluster-tls-key", cluster.trust.tls.key, "its key, which nobody else can read");
+  app.add_option("--cluster-tls-ca", cluster.trust.tls.authority, "who has signed the certificates of all nodes");
   return workers;
 }
 
@@ -182,9 +191,14 @@ CLI::App* add_worker(CLI::App& app, WorkerCommand& worker) {
                    "HOST:PORT where coordinators and other workers reach it; port 0 is one that is free")
       ->capture_default_str();
   program->add_option("--data", worker.data, "directory of its tiles, made if it is not there")->required();
-  program->add_option("--tls-cert", worker.tls.certificate, "certificate in PEM form");
-  program->add_option("--tls-key", worker.tls.key, "its key, which nobody else can read");
-  program->add_option("--tls-ca", worker.tls.authority, "who has signed the certificates of all nodes");
+  add_time(*program, "--disk-timeout", worker.disk_timeout, kSeconds,
+           "a disk that does not get on for so long hangs, and the worker is left out: 3s without");
+  program->add_option("--tls-cert", worker.trust.tls.certificate, "certificate in PEM form");
+  program->add_option("--tls-key", worker.trust.tls.key, "its key, which nobody else can read");
+  program->add_option("--tls-ca", worker.trust.tls.authority, "who has signed the certificates of all nodes");
+  program->add_option("--disk-limit", worker.disk_limit,
+                      "most that its data may take of the disk, as in 500GB; what the disk has without");
+  add_http(*program, worker.http, worker.http_allow_remote);
   add_log(*program, worker.log);
   return program;
 }
@@ -265,7 +279,11 @@ std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv,
   add_limits(*server, serve);
   add_operation(*server, serve);
   auto* const worker_program = add_worker(app, worker);
-  for (auto* const program : {calibration, server, worker_program}) program->excludes(mpi_flag);
+  auto* const take_over =
+      app.add_subcommand("take-over", "make a copy of a database's file the database that workers serve, in its place");
+  take_over->fallthrough();
+  take_over->add_option("DATABASE", line.database, "the copy")->required();
+  for (auto* const program : {calibration, server, worker_program, take_over}) program->excludes(mpi_flag);
   app.set_version_flag("--version", "eindb " EINDB_VERSION, "print the version and leave");
   app.set_help_flag("-h,--help", "print this help and leave");
   app.footer("Exit status: 0, or 1 if a statement or an argument was wrong. In the shell .help lists the commands.");
@@ -280,8 +298,10 @@ std::optional<CommandLine> CommandLine::parse(int argc, const char* const* argv,
   }
   if (calibration->parsed()) line.calibrate = calibrate;
   if (server->parsed()) line.serve = serve;
-  worker.secret_file = line.cluster.secret_file;
+  worker.trust.secret_file = line.cluster.trust.secret_file;
+  worker.trust.insecure = line.cluster.trust.insecure;
   if (worker_program->parsed()) line.worker = worker;
+  line.takes_over = take_over->parsed();
   if (mpi_flag->count() > 0) line.mpi = mpi;
   line.jobs = jobs_in_order(app, command_option, file_option);
   return line;

@@ -34,6 +34,7 @@ struct CommandLine {
   std::optional<CalibrateCommand> calibrate;
   std::optional<ServeCommand> serve;
   std::optional<WorkerCommand> worker;
+  bool takes_over = false;  ///< `eindb take-over`
 
   /// Parses the arguments. nullopt if the program is done: help or version were printed, or a mistake was reported;
   /// then `status` is its exit status.

@@ -1,5 +1,6 @@
 #include "shell/line_editor.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <cstdlib>
 #include <cwchar>
 
+#include "common/open_databases.hpp"
 #include "engine/script.hpp"
 #include "shell/interrupts.hpp"
 
@@ -20,11 +22,21 @@ constexpr int kHistorySize = 10000;
 // The signal may be delivered to any thread, so that poll() in this one need not notice it.
 constexpr int kInterruptCheckMilliseconds = 100;
 
-std::optional<std::filesystem::path> history_path() {
+std::optional<std::filesystem::path> in_home(const char* file) {
   const char* home = std::getenv("HOME");
   if (home == nullptr || *home == '\0') return std::nullopt;
-  return std::filesystem::path(home) / ".eindb_history";
+  return std::filesystem::path(home) / file;
 }
+
+/// Where libedit looks for the user's own keys.
+std::optional<std::filesystem::path> keys_path() {
+  const char* chosen = std::getenv("EDITRC");
+  if (chosen != nullptr && *chosen != '\0') return chosen;
+  return in_home(".editrc");
+}
+
+/// libedit opens files by their paths: none that is of an open database is given to it.
+bool may_be_opened(const std::filesystem::path& path) { return !is_of_open_database(AT_FDCWD, path.string()); }
 
 /// One byte of standard input: 1, 0 at the end, -1 after Ctrl-C.
 ssize_t read_byte(char& byte) {
@@ -41,13 +53,13 @@ ssize_t read_byte(char& byte) {
 
 LineEditor::LineEditor(Completion completion)
     : completion_(std::move(completion)),
-      history_path_(history_path()),
+      history_path_(in_home(".eindb_history")),
       edit_(el_init("eindb", stdin, stdout, stderr)),
       history_(history_init()) {
   HistEvent event;
   history(history_, &event, H_SETSIZE, kHistorySize);
   history(history_, &event, H_SETUNIQUE, 1);
-  if (history_path_) history(history_, &event, H_LOAD, history_path_->c_str());
+  if (history_path_ && may_be_opened(*history_path_)) history(history_, &event, H_LOAD, history_path_->c_str());
 
   el_set(edit_, EL_CLIENTDATA, this);
   el_set(edit_, EL_PROMPT, &LineEditor::prompt);
@@ -57,7 +69,7 @@ LineEditor::LineEditor(Completion completion)
   el_set(edit_, EL_ADDFN, "eindb-complete", "Completes a word", &LineEditor::on_tab);
   el_set(edit_, EL_BIND, "^I", "eindb-complete", nullptr);
   el_set(edit_, EL_BIND, "^R", "em-inc-search-prev", nullptr);
-  el_source(edit_, nullptr);  // ~/.editrc: the user's own keys come last
+  if (const auto keys = keys_path(); keys && may_be_opened(*keys)) el_source(edit_, keys->c_str());  // come last
 }
 
 LineEditor::~LineEditor() {
@@ -113,7 +125,7 @@ LineSource::Event LineEditor::next(std::string& line, bool continued) {
 void LineEditor::remember(const std::string& line) {
   HistEvent event;
   history(history_, &event, H_ENTER, line.c_str());
-  if (!history_path_) return;
+  if (!history_path_ || !may_be_opened(*history_path_)) return;
   history(history_, &event, H_SAVE, history_path_->c_str());
   chmod(history_path_->c_str(), S_IRUSR | S_IWUSR);
 }

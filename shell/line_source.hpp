@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <fstream>
 #include <istream>
+#include <optional>
 #include <sstream>
 #include <string>
+
+#include "common/file_stream.hpp"
 
 namespace eindb {
 
@@ -22,9 +24,9 @@ class LineSource {
 };
 
 /// The lines of a text given with -c.
-class TextLines : public LineSource {
+class ArgumentLines : public LineSource {
  public:
-  explicit TextLines(const std::string& text) : stream_(text) {}
+  explicit ArgumentLines(const std::string& text) : stream_(text) {}
   Event next(std::string& line, bool continued) override;
 
  private:
@@ -34,15 +36,17 @@ class TextLines : public LineSource {
 /// The lines of a file, or of standard input for the path "-".
 class FileLines : public LineSource {
  public:
-  /// Throws Error{Io} if the file cannot be read.
+  /// Throws Error{Io} if the file cannot be read; Error{Permission} as open_file.
   explicit FileLines(const std::string& path);
+  /// Throws Error{Io} if the rest cannot be read.
   Event next(std::string& line, bool continued) override;
   std::string name() const override { return name_; }
 
  private:
   std::string name_;
-  std::ifstream file_;
+  std::optional<FileStream> file_;
   std::istream* stream_;  // file_ or std::cin
+  bool at_start_ = true;
 };
 
 }  // namespace eindb

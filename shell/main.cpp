@@ -5,18 +5,22 @@
 #include <clocale>
 #include <csignal>
 #include <cstdio>
+#include <exception>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "common/caught_error.hpp"
+#include "common/stack_guard.hpp"
 #include "shell/cluster_command.hpp"
 #include "shell/command_line.hpp"
 #include "shell/dot_commands.hpp"
 #include "shell/interrupts.hpp"
 #include "shell/line_editor.hpp"
 #include "shell/shell.hpp"
+#include "shell/take_over_command.hpp"
 
 namespace eindb {
 namespace {
@@ -28,7 +32,7 @@ bool run_jobs(Shell& shell, const CommandLine& line) {
       FileLines lines(job.text);
       ok = shell.run(lines);
     } else {
-      TextLines lines(job.text);
+      ArgumentLines lines(job.text);
       ok = shell.run(lines);
     }
     if (!ok) return false;
@@ -90,11 +94,27 @@ int run(const CommandLine& line) {
     run_server(*line.serve, line.cluster, line.database, line.session.read_only);
     return 0;
   }
+  if (line.takes_over) {
+    run_take_over(line.database, line.cluster);
+    return 0;
+  }
   if (line.cluster.workers.empty()) return run_shell(line, nullptr);
   LogOptions log;
   log.level = LogLevel::Warning;  // who joins does not matter to a person who types
   CommandCluster workers(line.cluster, log);
   return run_shell(line, workers.cluster());
+}
+
+void tell_why(const std::exception_ptr& reason) noexcept {
+  try {
+    try {
+      std::rethrow_exception(reason);
+    } catch (...) {
+      std::fprintf(stderr, "%s\n", render(caught_error("eindb"), "").c_str());
+    }
+  } catch (const std::exception&) {  // for the words, either
+    std::fputs("memory limit: the machine has no memory left\n  hint: end what else takes memory\n", stderr);
+  }
 }
 
 /// As the many programs that a pipe's end ends: but only after the session has been closed in order.
@@ -108,22 +128,20 @@ int run(const CommandLine& line) {
 }  // namespace eindb
 
 int main(int argc, char** argv) {
+  eindb::use_known_stack_size();
   // Text is UTF-8 whatever the terminal's locale says; numbers keep their point.
   if (std::setlocale(LC_CTYPE, "C.UTF-8") == nullptr) std::setlocale(LC_CTYPE, "");
   std::signal(SIGPIPE, SIG_IGN);
-  std::ios::sync_with_stdio(false);
   int status = 0;
   try {
+    std::ios::sync_with_stdio(false);
     const auto line = eindb::CommandLine::parse(argc, argv, status);
     if (line) status = eindb::run(*line);
     if (std::fflush(stdout) != 0) status = 1;
   } catch (const eindb::OutputClosed&) {
     eindb::end_by_closed_pipe();
-  } catch (const eindb::Error& error) {
-    std::fprintf(stderr, "%s\n", eindb::render(error, "").c_str());
-    status = 1;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "eindb: %s\n", error.what());
+  } catch (...) {
+    eindb::tell_why(std::current_exception());
     status = 1;
   }
   return status;

@@ -25,7 +25,8 @@ class Output {
   /// True if a person looks at it.
   bool is_terminal() const;
 
-  /// Goes on in a new file, or for an empty path on standard output. Throws Error{Io} and changes nothing.
+  /// Goes on in a new file, or for an empty path on standard output. Throws Error{Io}, or Error{Permission} as
+  /// open_file, and changes nothing.
   void redirect(const std::string& path);
   /// As redirect, until end_once(), before which the caller flushes.
   void redirect_once(const std::string& path);

@@ -1,6 +1,5 @@
 #include "shell/serve_command.hpp"
 
-#include <charconv>
 #include <cstdint>
 #include <cstdio>
 #include <optional>
@@ -8,29 +7,10 @@
 
 #include "common/error.hpp"
 #include "engine/settings.hpp"
+#include "shell/listen_place.hpp"
 
 namespace eindb {
 namespace {
-
-struct Place {
-  std::string address;
-  std::uint16_t port = 0;
-};
-
-// ADDRESS:PORT, with an IPv6 address in brackets.
-Place read_place(const std::string& text, const std::string& example) {
-  Place place;
-  const auto colon = text.rfind(':');
-  const auto* const end = text.data() + text.size();
-  if (colon != std::string::npos) {
-    const auto [parsed, error] = std::from_chars(text.data() + colon + 1, end, place.port);
-    place.address = text.substr(0, colon);
-    if (place.address.size() > 2 && place.address.front() == '[' && place.address.back() == ']')
-      place.address = place.address.substr(1, place.address.size() - 2);
-    if (error == std::errc() && parsed == end && !place.address.empty()) return place;
-  }
-  throw Error(ErrorKind::Value, "'" + text + "' is no address to listen on", std::nullopt, "write it as in " + example);
-}
 
 // TLS takes two files; what else there is to say of it needs them.
 std::optional<TlsOptions> tls_of(const ServeCommand& command) {
@@ -52,12 +32,6 @@ std::int64_t bytes_of(const std::string& size) {
               "write it as in --memory-limit 2GB");
 }
 
-std::optional<HttpOptions> http_of(const ServeCommand& command) {
-  if (command.http.empty()) return std::nullopt;
-  auto [address, port] = read_place(command.http, "--http 127.0.0.1:8433");
-  return HttpOptions{std::move(address), port, command.http_allow_remote};
-}
-
 ServerOptions options_of(const ServeCommand& command, const std::string& database, bool read_only) {
   auto [address, port] = read_place(command.listen, "--listen 127.0.0.1:5433");
   ServerOptions options;
@@ -71,13 +45,14 @@ ServerOptions options_of(const ServeCommand& command, const std::string& databas
   options.max_connections = command.max_connections;
   options.limits = command.limits;
   options.statement_timeout = command.statement_timeout;
+  options.read_only_statement_timeout = command.read_only_statement_timeout;
   options.shutdown_grace = command.shutdown_grace;
   options.resources = {.memory = bytes_of(command.memory_limit),
                        .threads = command.threads,
                        .heavy_statements = command.heavy_statements,
                        .files_directory = command.files_directory};
   options.log = command.log;
-  options.http = http_of(command);
+  options.http = read_http(command.http, command.http_allow_remote);
   return options;
 }
 

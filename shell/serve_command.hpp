@@ -18,6 +18,7 @@ struct ServeCommand {
   std::size_t max_connections = ServerOptions{}.max_connections;
   ClientLimits limits;
   std::chrono::milliseconds statement_timeout{0};
+  std::optional<std::chrono::milliseconds> read_only_statement_timeout = {};
   std::chrono::milliseconds shutdown_grace = ServerOptions{}.shutdown_grace;
   std::string memory_limit;  ///< of all clients, as in "2GB"; empty: by the machine
   int threads = 0;           ///< that a statement may use; 0: the cores

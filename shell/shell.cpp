@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <new>
 
+#include "common/caught_error.hpp"
 #include "engine/cell_text.hpp"
 #include "shell/dot_commands.hpp"
 #include "shell/interrupts.hpp"
@@ -77,19 +78,31 @@ bool Shell::run(LineSource& source) {
     }
     ++line_number;
     if (chunk.text.empty()) chunk.first_line = line_number;
-    const bool is_command = chunk.text.empty() && DotCommands::is_command(line);
-    chunk.text += line + "\n";
-    // Only a line with a semicolon or a brace can end a statement: a long INSERT is not scanned again for each of its
-    // lines.
-    const bool may_end = chunk.text.size() == line.size() + 1 || line.find_first_of(";}") != std::string::npos;
-    if (is_command) ok = run_command(chunk) && ok;
-    else if (may_end && is_complete(chunk.text)) ok = run_chunk(chunk) && ok;
-    else continue;
-    chunk.text.clear();
+    try {
+      ok = take_line(chunk, line) && ok;
+    } catch (const std::bad_alloc&) {
+      report_no_memory(chunk, 0);
+      chunk.text.clear();
+      ok = false;
+    }
   }
   // The last statement of a script may lack its semicolon; what a person left unfinished is dropped.
   if (!source.is_interactive() && !quit_ && (ok || !settings_.bail)) ok = run_chunk(chunk) && ok;
   --depth_;
+  return ok;
+}
+
+/// Runs what the line ends, if it ends something.
+bool Shell::take_line(Chunk& chunk, const std::string& line) {
+  const bool is_command = chunk.text.empty() && DotCommands::is_command(line);
+  chunk.text += line;
+  chunk.text += '\n';
+  // Only a line with a semicolon or a brace can end a statement: a long INSERT is not scanned again for each of its
+  // lines.
+  const bool may_end = chunk.text.size() == line.size() + 1 || line.find_first_of(";}") != std::string::npos;
+  if (!is_command && !(may_end && is_complete(chunk.text))) return true;
+  const bool ok = is_command ? run_command(chunk) : run_chunk(chunk);
+  chunk.text.clear();
   return ok;
 }
 
@@ -114,7 +127,7 @@ bool Shell::run_statement(const Chunk& chunk, const StatementText& statement) {
     report(chunk, error, statement.offset);
   } catch (const std::bad_alloc&) {
     progress_.finish();
-    report(chunk, Error(ErrorKind::MemoryLimit, "there is not enough memory for this statement"), statement.offset);
+    report_no_memory(chunk, statement.offset);
   }
   output_.end_once();
   return false;
@@ -140,8 +153,10 @@ bool Shell::run_command(const Chunk& chunk) {
     return ok;
   } catch (const Error& error) {
     report(chunk, error, 0);
-    return false;
+  } catch (const std::bad_alloc&) {
+    report_no_memory(chunk, 0);
   }
+  return false;
 }
 
 PrintMode Shell::mode() const {
@@ -163,6 +178,15 @@ std::vector<Row> Shell::query(std::string_view statement) {
   std::vector<Row> rows;
   for (Row row; result.rows && result.rows->next(row);) rows.push_back(row);
   return rows;
+}
+
+/// Where there is none for the place either, without it.
+void Shell::report_no_memory(const Chunk& chunk, std::size_t offset) const noexcept {
+  try {
+    report(chunk, out_of_memory("this statement"), offset);
+  } catch (const std::exception&) {
+    std::fputs("memory limit: the machine has no memory left\n  hint: end what else takes memory\n", stderr);
+  }
 }
 
 /// `offset`: of the failed statement in the chunk, which the error's span counts from. In a script, places are those

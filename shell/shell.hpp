@@ -65,11 +65,13 @@ class Shell {
     std::size_t first_line = 1;
   };
 
+  bool take_line(Chunk& chunk, const std::string& line);
   bool run_chunk(const Chunk& chunk);
   bool run_statement(const Chunk& chunk, const StatementText& statement);
   bool run_command(const Chunk& chunk);
   void execute(const Chunk& chunk, const StatementText& statement);
   void report(const Chunk& chunk, const Error& error, std::size_t offset) const;
+  void report_no_memory(const Chunk& chunk, std::size_t offset) const noexcept;
   bool stops_after_error(const LineSource& source) const { return settings_.bail && !source.is_interactive(); }
 
   Session& session_;

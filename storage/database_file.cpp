@@ -1,16 +1,18 @@
 #include "storage/database_file.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
+#include <new>
 #include <string_view>
 
+#include "common/open_databases.hpp"
+#include "storage/mapped_reads.hpp"
 #include "storage/scratch_file.hpp"
 #include "storage/shard_log.hpp"
 #include "storage/sharded_contents.hpp"
@@ -32,9 +34,8 @@ constexpr std::int64_t kReaderCacheKiB = 256;
 /// Parts of the memory limit, inverted, for all that is mapped and for pages to be written.
 constexpr std::int64_t kMappedShare = 16;
 constexpr std::int64_t kCacheShare = 32;
-constexpr std::string_view kSqliteMagic{"SQLite format 3\0", 16};
-
-enum class Found : std::uint8_t { Nothing, Empty, Database };
+/// What SQLite says of a file that is none of its own.
+constexpr std::string_view kNotADatabase = "the file is not a database";
 
 [[noreturn]] void cannot_open(ErrorKind kind, const std::string& path, const std::string& why, std::string hint) {
   throw Error(kind, "cannot open " + path + ": " + why, std::nullopt, std::move(hint));
@@ -49,33 +50,24 @@ void require_directory(const std::string& path) {
               exists ? "give a path inside a directory" : "make the directory first: mkdir -p " + directory.string());
 }
 
-void require_sqlite_magic(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::array<char, kSqliteMagic.size()> start{};
-  file.read(start.data(), start.size());
-  if (!file.is_open()) cannot_open(ErrorKind::Io, path, std::strerror(errno), "check the permissions of the file");
-  if (std::string_view(start.data(), start.size()) != kSqliteMagic)
-    cannot_open(ErrorKind::Corrupt, path, "the file is not a database",
-                "give the path of a database, or of a new file");
-}
-
-/// What is at `path`; throws for what can never be a database.
-Found look_at(const std::string& path) {
+/// Whether there is a file at `path`; throws for what can never be a database. What stands in it is for SQLite to
+/// judge, which first recovers it after a crash; and nobody else may open it (common/open_databases.hpp).
+bool is_file(const std::string& path) {
   if (path.empty()) throw Error(ErrorKind::Io, "the path of the database is empty", std::nullopt, "use :memory:");
   if (path.find('\0') != std::string::npos) throw Error(ErrorKind::Io, "the path of the database has a zero byte");
   std::error_code error;
   const auto status = fs::status(path, error);
   if (status.type() == fs::file_type::not_found) {
     require_directory(path);
-    return Found::Nothing;
+    return false;
   }
   if (fs::is_directory(status)) cannot_open(ErrorKind::Io, path, "it is a directory", "give the path of a file in it");
   if (status.type() == fs::file_type::none)
     cannot_open(ErrorKind::Io, path, error.message(), "check the path and its permissions");
   if (!fs::is_regular_file(status)) cannot_open(ErrorKind::Io, path, "it is not a regular file", "give another path");
-  if (fs::file_size(path, error) == 0 && !error) return Found::Empty;
-  require_sqlite_magic(path);
-  return Found::Database;
+  if (::access(path.c_str(), R_OK) != 0)
+    cannot_open(ErrorKind::Io, path, std::strerror(errno), "check the permissions of the file");
+  return true;
 }
 
 /// SQLite says only that it cannot open a file; the system says what cannot be written.
@@ -102,51 +94,63 @@ void require_writable(const std::string& path) {
     case ErrorKind::Io:
     case ErrorKind::ReadOnly:
       cannot_open(error.kind(), path, why, "check that the file and its directory can be written");
-    case ErrorKind::Corrupt: cannot_open(error.kind(), path, why, "restore the file from a copy");
+    case ErrorKind::Corrupt:
+      if (why == kNotADatabase)
+        cannot_open(error.kind(), path, why,
+                    "give the path of a database, or of a new file; a damaged one is restored from a copy");
+      cannot_open(error.kind(), path, why, "restore the file from a copy");
     case ErrorKind::Busy:
       cannot_open(error.kind(), path, "another program has locked it", "try again when the other is done");
     default: throw error;
   }
 }
 
-/// Deletes a file that this process has just made, with what SQLite puts beside it.
-void remove_database(const std::string& path) {
-  std::error_code ignored;
-  for (const char* suffix : {"", "-wal", "-shm", "-journal"}) fs::remove(path + suffix, ignored);
-}
-
-bool has_log(const std::string& path) {
+bool has_bytes(const std::string& path) {
   std::error_code error;
-  const auto size = fs::file_size(path + "-wal", error);
+  const auto size = fs::file_size(path, error);
   return !error && size > 0;
 }
 
-/// Reads the first page: until then SQLite has not looked at the file.
+/// Deletes a file that was made here and that nobody has begun to make a database of: another program may do just that.
+void remove_empty(const std::string& path) {
+  std::error_code ignored;
+  if (has_bytes(path) || has_bytes(path + "-wal") || is_of_open_database(AT_FDCWD, path)) return;
+  fs::remove(path, ignored);
+}
+
+/// Nothing is in it: it was empty, or the machine went down while it was set up.
+bool is_blank(SqliteConnection& connection) {
+  return connection.query_integer("PRAGMA main.page_count") <= 1 &&
+         connection.query_integer("PRAGMA main.application_id") == 0 &&
+         connection.query_integer("PRAGMA main.user_version") == 0 &&
+         connection.query_integer("SELECT COUNT(*) FROM main.sqlite_schema") == 0;
+}
+
+/// Reads the first page: until then SQLite has not looked at the file, nor recovered what a crash left.
 void touch(SqliteConnection& connection) { connection.query_integer("SELECT COUNT(*) FROM main.sqlite_schema"); }
 
 }  // namespace
 
-DatabaseFile::DatabaseFile(const std::string& path, Access access)
+DatabaseFile::DatabaseFile(const std::string& path, Access access, FreePages free_pages)
     : path_(path),
       in_memory_(path == ":memory:"),
       read_only_(access == Access::ReadOnly),
       mapped_bytes_(kMappedBytes),
       cache_kib_(kCacheKiB) {
   if (in_memory_) open_memory();
-  else open_file();
+  else open_file(free_pages);
 }
 
-void DatabaseFile::open_file() {
-  const auto found = look_at(path_);
-  if (found == Found::Nothing && read_only_)
+void DatabaseFile::open_file(FreePages free_pages) {
+  const bool exists = is_file(path_);
+  if (!exists && read_only_)
     cannot_open(ErrorKind::Io, path_, "it does not exist", "leave out the read-only option to create it");
   try {
-    if (found == Found::Database || read_only_) open_existing();
-    else open_new();
+    if (exists) open_existing(free_pages);
+    else open_new(free_pages);
   } catch (const Error& error) {
     connection_.reset();
-    // Whoever holds a lock on a file that was not there a moment ago is making the same database.
-    if (found == Found::Nothing && error.kind() != ErrorKind::Busy) remove_database(path_);
+    if (!exists) remove_empty(path_);
     if (!read_only_ && (error.kind() == ErrorKind::Io || error.kind() == ErrorKind::ReadOnly)) require_writable(path_);
     explain(error, path_);
   }
@@ -159,6 +163,7 @@ void DatabaseFile::configure(SqliteConnection& connection) const {
 }
 
 void DatabaseFile::configure_memory(SqliteConnection& connection, std::int64_t cache_kib) const {
+  survive_unreadable_pages();
   connection.execute("PRAGMA mmap_size = " + std::to_string(mapped_bytes_));
   connection.execute("PRAGMA cache_size = -" + std::to_string(cache_kib));
 }
@@ -179,6 +184,12 @@ void DatabaseFile::limit_memory(std::int64_t bytes, int readers, std::int64_t ow
   idle_readers_.clear();
 }
 
+void DatabaseFile::release_pages() noexcept {
+  connection_->release_pages();
+  const std::lock_guard lock(readers_mutex_);
+  idle_readers_.clear();
+}
+
 void DatabaseFile::open_memory() {
   connection_ = std::make_unique<SqliteConnection>(path_, SqliteConnection::Access::Create);
   connection_->execute("PRAGMA page_size = 65536");
@@ -186,17 +197,19 @@ void DatabaseFile::open_memory() {
   if (read_only_) connection_->execute("PRAGMA query_only = ON");
 }
 
-void DatabaseFile::open_new() {
+void DatabaseFile::open_new(FreePages free_pages) {
   connection_ = std::make_unique<SqliteConnection>(path_, SqliteConnection::Access::Create);
   connection_->set_busy_timeout(kBusyTimeout);
   connection_->execute("PRAGMA page_size = 65536");
+  // Writes the first page, whose size is then settled.
+  if (free_pages == FreePages::GivenBack) connection_->execute("PRAGMA auto_vacuum = INCREMENTAL");
   write_ahead_log_ = connection_->query_text("PRAGMA journal_mode = WAL") == "wal";
   configure(*connection_);
   connection_->execute("PRAGMA application_id = " + std::to_string(kApplicationId));
   connection_->execute("PRAGMA user_version = " + std::to_string(kSchemaVersion));
 }
 
-void DatabaseFile::open_existing() {
+void DatabaseFile::open_existing(FreePages free_pages) {
   const auto open = [&](SqliteConnection::Access access) {
     connection_ = std::make_unique<SqliteConnection>(path_, access);
     configure(*connection_);
@@ -206,13 +219,18 @@ void DatabaseFile::open_existing() {
     open(read_only_ ? SqliteConnection::Access::ReadOnly : SqliteConnection::Access::ReadWrite);
   } catch (const Error& error) {
     // A read-only directory has no room for the index of the log. Without a log there is nothing to index.
-    const bool no_room = error.kind() == ErrorKind::Io || error.kind() == ErrorKind::ReadOnly;
-    if (!read_only_ || !no_room || has_log(path_)) throw;
+    if (!read_only_ || (error.kind() != ErrorKind::Io && error.kind() != ErrorKind::ReadOnly)) throw;
+    if (has_bytes(path_ + "-journal")) {
+      cannot_open(ErrorKind::ReadOnly, path_, "a program ended amid a change of it, which has to be undone first",
+                  "open it once without the read-only option");
+    }
+    if (has_bytes(path_ + "-wal")) throw;
     open(SqliteConnection::Access::Immutable);
   }
   if (!read_only_ && connection_->is_read_only())
     cannot_open(ErrorKind::ReadOnly, path_, "the file cannot be written",
                 "open it read-only, or change its permissions");
+  if (!read_only_ && is_blank(*connection_)) return open_new(free_pages);
   verify_versions();
   write_ahead_log_ = connection_->query_text("PRAGMA journal_mode") == "wal";
 }
@@ -268,9 +286,12 @@ std::unique_ptr<SqliteConnection> DatabaseFile::borrow_reader() {
   return reader;
 }
 
-void DatabaseFile::give_back(std::unique_ptr<SqliteConnection> reader) {
+void DatabaseFile::give_back(std::unique_ptr<SqliteConnection> reader) noexcept {
   const std::lock_guard lock(readers_mutex_);
-  idle_readers_.push_back(std::move(reader));
+  try {
+    idle_readers_.push_back(std::move(reader));
+  } catch (const std::bad_alloc&) {  // then it is closed
+  }
 }
 
 }  // namespace eindb

@@ -27,11 +27,15 @@ inline constexpr std::int64_t kShardedSchemaVersion = 2;
 class DatabaseFile {
  public:
   enum class Access : std::uint8_t { ReadWrite, ReadOnly };
+  /// What becomes of pages that are free: they wait for new content, or can be given back to the disk (a new file's
+  /// auto_vacuum = INCREMENTAL).
+  enum class FreePages : std::uint8_t { Kept, GivenBack };
 
   /// Opens `path`, or creates it for ReadWrite. Errors name the path: Io (missing directory, a directory, ...), Corrupt
   /// (no database), ReadOnly, Busy, Unsupported (a later schema version). A file that was made and failed is removed.
   /// ReadOnly opens what exists; SQLite may leave its empty -wal and -shm beside a file with a write-ahead log.
-  explicit DatabaseFile(const std::string& path, Access access = Access::ReadWrite);
+  explicit DatabaseFile(const std::string& path, Access access = Access::ReadWrite,
+                        FreePages free_pages = FreePages::Kept);
 
   const std::string& path() const { return path_; }
   /// Where files go for what does not fit memory: beside the database, whose disk has room for its tensors.
@@ -55,21 +59,23 @@ class DatabaseFile {
 
   /// A connection that only reads, for one thread; give it back when done, with no transaction open.
   std::unique_ptr<SqliteConnection> borrow_reader();
-  void give_back(std::unique_ptr<SqliteConnection> reader);
+  void give_back(std::unique_ptr<SqliteConnection> reader) noexcept;
 
   /// What connections may take of the process's resident memory, in all about an eighth of `bytes`: pages that wait to
   /// be written, and pages of the file that `readers` beside connection() have mapped, which the whole process shares;
   /// the former by `own_bytes` where others have a part in the limit. Not while readers are lent.
   void limit_memory(std::int64_t bytes, int readers, std::int64_t own_bytes);
+  /// Lets go of pages that no statement uses now, and of connections that nobody reads by. While nothing runs.
+  void release_pages() noexcept;
 
   /// Stops the SQL that runs on connection(). Any thread, also a signal handler.
   void interrupt() noexcept { connection_->interrupt(); }
 
  private:
   void open_memory();
-  void open_file();
-  void open_existing();
-  void open_new();
+  void open_file(FreePages free_pages);
+  void open_existing(FreePages free_pages);
+  void open_new(FreePages free_pages);
   void configure(SqliteConnection& connection) const;
   void configure_memory(SqliteConnection& connection, std::int64_t cache_kib) const;
   void verify_versions();

@@ -9,13 +9,14 @@
 #include <vector>
 
 #include "common/error.hpp"
+#include "common/open_file.hpp"
 
 namespace eindb {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
 
 [[noreturn]] void leads_out(const std::string& path, const std::string& why) {
   throw Error(ErrorKind::Permission, path + " is not in the server's directory of files: " + why, std::nullopt,
@@ -55,7 +56,7 @@ bool is_link(int directory, const std::string& name) {
 FilesDirectory::FilesDirectory(const std::string& path) : given_(path) {
   std::error_code error;
   path_ = fs::canonical(path, error).string();
-  if (!error) descriptor_ = FileDescriptor(::open(path_.c_str(), kDirectory));
+  if (!error) descriptor_ = FileDescriptor(open_file(path_, kDirectory));
   if (descriptor_) return;
   throw Error(ErrorKind::Io,
               "cannot use " + path + " as the directory of files: " + (error ? error.message() : std::strerror(errno)),
@@ -85,7 +86,7 @@ FilesDirectory::Place FilesDirectory::find(const std::string& path) const {
 
 FileDescriptor FilesDirectory::descend(const FileDescriptor& from, const std::string& name,
                                        const std::string& path) const {
-  FileDescriptor next(::openat(from.get(), name.c_str(), kDirectory));
+  FileDescriptor next(open_file(from.get(), name, kDirectory));
   if (next) return next;
   const auto failure = errno;
   if (is_link(from.get(), name)) leads_out("'" + path + "'", name + " is a symbolic link");

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "storage/file_descriptor.hpp"
+#include "common/file_descriptor.hpp"
 
 namespace eindb {
 

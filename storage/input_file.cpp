@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "common/error.hpp"
+#include "common/open_file.hpp"
 
 namespace eindb {
 namespace {
@@ -21,8 +22,8 @@ namespace {
 InputFile::InputFile(const FilePath& path) : path_(path.text()) {
   const auto place = path.place();
   // A pipe without a writer would block; it is refused below.
-  const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | (place.is_confined() ? O_NOFOLLOW : 0);
-  descriptor_ = ::openat(place.directory(), place.name.c_str(), flags);
+  const int flags = O_RDONLY | O_NONBLOCK | (place.is_confined() ? O_NOFOLLOW : 0);
+  descriptor_ = open_file(place.directory(), place.name, flags);
   if (descriptor_ < 0) cannot_read(path_, std::strerror(errno));
   measure();
 }
@@ -36,11 +37,13 @@ void InputFile::measure() {
     size_ = status.st_size;
     return;
   }
-  ::close(descriptor_);
-  cannot_read(path_, known && S_ISDIR(status.st_mode) ? "it is a directory" : "it is not a regular file");
+  const std::string failure = std::strerror(errno);
+  close_file(descriptor_);
+  if (!known) cannot_read(path_, failure);
+  cannot_read(path_, S_ISDIR(status.st_mode) ? "it is a directory" : "it is not a regular file");
 }
 
-InputFile::~InputFile() { ::close(descriptor_); }
+InputFile::~InputFile() { close_file(descriptor_); }
 
 std::string InputFile::path_of_descriptor() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
 

@@ -12,6 +12,8 @@
 
 #include "common/check.hpp"
 #include "common/error.hpp"
+#include "common/open_databases.hpp"
+#include "common/open_file.hpp"
 
 namespace eindb {
 namespace {
@@ -23,12 +25,9 @@ namespace fs = std::filesystem;
               "check that the directory exists, can be written and has space");
 }
 
-/// Makes the rename itself durable. Some file systems cannot; then it is as durable as they are.
-void sync_directory(const FilePath::Place& file) {
+FileDescriptor open_directory(const FilePath::Place& file) {
   const auto parent = fs::path(file.name).parent_path();
-  const FileDescriptor directory(
-      ::openat(file.directory(), parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (directory) ::fsync(directory.get());
+  return FileDescriptor(open_file(file.directory(), parent.empty() ? "." : parent.string(), O_RDONLY | O_DIRECTORY));
 }
 
 /// Gives a file that replaces another the other's permissions, where the system lets us.
@@ -45,6 +44,7 @@ bool names_descriptor(const std::string& path) {
 }  // namespace
 
 OutputFile::OutputFile(const FilePath& path, Naming naming) : path_(path.text()), target_(path.place()) {
+  refuse_open_database(target_.directory(), target_.name, "cannot write " + path_);
   struct stat status {};
   const bool confined = target_.is_confined();
   const bool exists =
@@ -65,12 +65,12 @@ OutputFile::OutputFile(const FilePath& path, Naming naming) : path_(path.text())
 }
 
 OutputFile::~OutputFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+  if (descriptor_ >= 0) close_file(descriptor_);
   if (!temporary_.empty()) ::unlinkat(target_.directory(), temporary_.c_str(), 0);
 }
 
 void OutputFile::open_directly() {
-  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  descriptor_ = open_file(path_, O_WRONLY | O_APPEND);
   if (descriptor_ < 0) fail();
 }
 
@@ -78,7 +78,7 @@ void OutputFile::open_temporary(Naming naming) {
   if (naming == Naming::Late && open_nameless()) return;
   for (int n = 0; descriptor_ < 0; ++n) {
     temporary_ = temporary_name(n);
-    descriptor_ = ::openat(target_.directory(), temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    descriptor_ = open_file(target_.directory(), temporary_, O_RDWR | O_CREAT | O_EXCL, 0666);
     if (descriptor_ < 0 && errno != EEXIST) {
       temporary_.clear();
       fail();
@@ -92,24 +92,25 @@ std::string OutputFile::temporary_name(int n) const {
 
 bool OutputFile::open_nameless() {
   const auto parent = fs::path(target_.name).parent_path();
-  descriptor_ =
-      ::openat(target_.directory(), parent.empty() ? "." : parent.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+  descriptor_ = open_file(target_.directory(), parent.empty() ? "." : parent.string(), O_TMPFILE | O_RDWR, 0666);
   nameless_ = descriptor_ >= 0;
   return nameless_;
 }
 
-// What has a name may take another's; only then is it in the directory for a moment.
-void OutputFile::name_temporary() {
+bool OutputFile::take_name(const std::string& name) {
   const auto path = path_of_descriptor();
-  for (int n = 0;; ++n) {
-    auto name = temporary_name(n);
-    if (::linkat(AT_FDCWD, path.c_str(), target_.directory(), name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
-      temporary_ = std::move(name);
-      nameless_ = false;
-      return;
-    }
+  if (::linkat(AT_FDCWD, path.c_str(), target_.directory(), name.c_str(), AT_SYMLINK_FOLLOW) != 0) {
     if (errno != EEXIST) fail();
+    return false;
   }
+  nameless_ = false;
+  return true;
+}
+
+// Only what has a name may take that of another file; then it is in the directory for a moment.
+void OutputFile::name_temporary() {
+  for (int n = 0; temporary_.empty(); ++n)
+    if (auto name = temporary_name(n); take_name(name)) temporary_ = std::move(name);
 }
 
 std::string OutputFile::path_of_descriptor() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
@@ -159,12 +160,20 @@ void OutputFile::resize(std::int64_t size) {
 void OutputFile::commit() {
   CHECK(descriptor_ >= 0, "a file is committed once");
   if (is_seekable() && ::fsync(descriptor_) != 0) fail();
+  const auto directory = open_directory(target_);  // once the file has its name nothing fails any more
+  const bool is_named = nameless_ && take_name(target_.name);
   if (nameless_) name_temporary();
-  if (::close(std::exchange(descriptor_, -1)) != 0) fail();
-  if (temporary_.empty()) return;
+  if (!close_file(std::exchange(descriptor_, -1))) fail();
+  if (!temporary_.empty()) replace_target();
+  else if (!is_named) return;
+  // Makes the name itself durable. Some file systems cannot; then it is as durable as they are.
+  if (directory) ::fsync(directory.get());
+}
+
+void OutputFile::replace_target() {
+  refuse_open_database(target_.directory(), target_.name, "cannot write " + path_);
   if (::renameat(target_.directory(), temporary_.c_str(), target_.directory(), target_.name.c_str()) != 0) fail();
   temporary_.clear();
-  sync_directory(target_);
 }
 
 }  // namespace eindb

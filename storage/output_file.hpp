@@ -50,7 +50,10 @@ class OutputFile {
   void open_directly();
   void open_temporary(Naming naming);
   bool open_nameless();
+  /// Gives what is nameless that name; false if something else has it.
+  bool take_name(const std::string& name);
   void name_temporary();
+  void replace_target();
   std::string temporary_name(int n) const;
   [[noreturn]] void fail() const;
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/check.hpp"
+#include "storage/sqlite_transaction.hpp"
 
 namespace eindb {
 namespace {
@@ -60,7 +61,8 @@ void ReadSnapshot::release() noexcept {
   if (watcher_ != nullptr) database_.give_back(std::move(watcher_));
   try {
     end_transaction();
-  } catch (const Error&) {  // nothing was written: there is nothing to lose
+  } catch (const std::exception&) {  // nothing was written: there is nothing to lose
+    SqliteTransaction::roll_back(database_.connection());
   }
 }
 
@@ -100,6 +102,7 @@ std::unique_ptr<SqliteConnection> ReadSnapshot::join() {
 std::unique_ptr<SqliteConnection> ReadSnapshot::take() {
   std::unique_lock lock(mutex_);
   if (idle_.empty() && reader_count_ < max_readers_) {
+    idle_.reserve(reader_count_ + 1);
     if (auto reader = join()) {
       ++reader_count_;
       return reader;
@@ -113,20 +116,20 @@ std::unique_ptr<SqliteConnection> ReadSnapshot::take() {
   return reader;
 }
 
-void ReadSnapshot::put(std::unique_ptr<SqliteConnection> reader) {
+void ReadSnapshot::put(std::unique_ptr<SqliteConnection> reader) noexcept {
   if (reader == nullptr) return;
   {
     const std::lock_guard lock(mutex_);
-    idle_.push_back(std::move(reader));
+    idle_.push_back(std::move(reader));  // take() has made room
   }
   returned_.notify_one();
 }
 
-void ReadSnapshot::close(std::unique_ptr<SqliteConnection> reader) {
+void ReadSnapshot::close(std::unique_ptr<SqliteConnection> reader) noexcept {
   try {
     reader->execute_kept("COMMIT");
     database_.give_back(std::move(reader));
-  } catch (const Error&) {  // closing it ends its transaction as well
+  } catch (const std::exception&) {  // closing it ends its transaction as well
   }
 }
 

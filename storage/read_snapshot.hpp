@@ -56,8 +56,8 @@ class ReadSnapshot {
   std::int64_t commits_seen();
   /// Null if tasks are to share the database's connection.
   std::unique_ptr<SqliteConnection> take();
-  void put(std::unique_ptr<SqliteConnection> reader);
-  void close(std::unique_ptr<SqliteConnection> reader);
+  void put(std::unique_ptr<SqliteConnection> reader) noexcept;
+  void close(std::unique_ptr<SqliteConnection> reader) noexcept;
 
   DatabaseFile& database_;
   const bool parallel_;

@@ -13,13 +13,14 @@
 
 #include "common/check.hpp"
 #include "common/error.hpp"
+#include "common/open_file.hpp"
 
 namespace eindb {
 namespace {
 
 /// A descriptor of a file that has no name any more, or -1.
 int open_unnamed(const std::string& directory) {
-  const int unnamed = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  const int unnamed = open_file(directory, O_TMPFILE | O_RDWR, 0600);
   if (unnamed >= 0) return unnamed;
   // Some file systems know no O_TMPFILE.
   auto name = directory + "/eindb-XXXXXX";
@@ -53,7 +54,7 @@ ScratchFile::ScratchFile(const std::string& directory) : directory_(directory), 
 }
 
 ScratchFile::~ScratchFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+  if (descriptor_ >= 0) close_file(descriptor_);
 }
 
 ScratchFile::ScratchFile(ScratchFile&& other) noexcept
@@ -68,10 +69,14 @@ ScratchFile& ScratchFile::operator=(ScratchFile&& other) noexcept {
   return *this;
 }
 
+// Where the database has a directory of its own, TMPDIR is not asked.
 void ScratchFile::fail(const char* what) const {
+  const bool of_system = directory_ == temporary_directory();
   throw Error(ErrorKind::Io,
               std::string("cannot ") + what + " a temporary file in " + directory_ + ": " + std::strerror(errno),
-              std::nullopt, "make room there, raise memory_limit, or set TMPDIR to another directory");
+              std::nullopt,
+              of_system ? "make room there, raise memory_limit, or set TMPDIR to another directory"
+                        : "make room there, where the database lies, or raise memory_limit");
 }
 
 void ScratchFile::append(std::span<const std::byte> bytes) {

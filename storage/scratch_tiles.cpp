@@ -53,7 +53,7 @@ void ScratchTiles::read(const Place& place, Tile& tile) const {
   if (checksum_of(tile) == place.checksum) return;
   throw Error(ErrorKind::Corrupt,
               "a tile that was written to a temporary file in " + file_->directory() + " came back changed",
-              std::nullopt, "check the disk, or set TMPDIR to a directory on another one");
+              std::nullopt, "check the disk that it lies on");
 }
 
 void ScratchTiles::read_ahead(const Place& place) const noexcept { file_->read_ahead(place.offset, place.bytes); }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "common/check.hpp"
 #include "storage/database_file.hpp"
@@ -20,6 +21,8 @@ constexpr const char* kCreateTables =
     "CREATE TABLE IF NOT EXISTS main.eindb_shard_garbage (worker_id INTEGER NOT NULL, content_id INTEGER NOT NULL,"
     " PRIMARY KEY (worker_id, content_id)) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS main.eindb_shard_settings (name TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS main.eindb_shard_lineage (first INTEGER PRIMARY KEY, stamp INTEGER NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS main.eindb_shard_former (identity INTEGER PRIMARY KEY);"
     "CREATE TABLE IF NOT EXISTS main.eindb_settings (name TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID;";
 
 /// Of ShardNumbers: as many blocks as 63 bits have room for.
@@ -56,13 +59,16 @@ WorkerNumber worker_number(std::int64_t id) {
 
 }  // namespace
 
-bool ShardLog::exists() { return connection_.has_table("eindb_shard_garbage", {"worker_id", "content_id"}); }
+bool ShardLog::exists() { return connection_.has_table("eindb_shard_lineage", {"first", "stamp"}); }
 
 void ShardLog::create() {
   if (exists()) return;
   SqliteTransaction transaction(connection_);
   connection_.execute(kCreateTables);
-  connection_.prepare("INSERT OR IGNORE INTO main.eindb_shard_settings VALUES ('identity', ?), ('blocks', 0)")
+  connection_
+      .prepare(
+          "INSERT OR IGNORE INTO main.eindb_shard_settings VALUES ('identity', ?), ('blocks', 0),"
+          " ('epoch', 0)")
       .bind(1, random_identity())
       .run();
   connection_.prepare("INSERT OR REPLACE INTO main.eindb_settings VALUES ('schema_version', ?)")
@@ -72,6 +78,66 @@ void ShardLog::create() {
 }
 
 std::int64_t ShardLog::database_identity() { return setting(connection_, "identity", INT64_MAX); }
+
+std::vector<std::int64_t> ShardLog::former_identities() {
+  std::vector<std::int64_t> out;
+  auto select = connection_.prepare("SELECT identity FROM main.eindb_shard_former ORDER BY identity");
+  while (select.step()) out.push_back(select.integer(0));
+  return out;
+}
+
+std::string ShardLog::file_identity() {
+  auto select = connection_.prepare("SELECT value FROM main.eindb_shard_settings WHERE name = 'file'");
+  return select.step() ? select.text(0) : std::string();
+}
+
+void ShardLog::write_file_identity(const std::string& file) {
+  connection_.prepare("INSERT OR REPLACE INTO main.eindb_shard_settings VALUES ('file', ?)").bind(1, file).run();
+}
+
+void ShardLog::renew_identity(Former former) {
+  connection_.execute(former == Former::Kept ? "INSERT OR IGNORE INTO main.eindb_shard_former"
+                                               " SELECT value FROM main.eindb_shard_settings WHERE name = 'identity'"
+                                             : "DELETE FROM main.eindb_shard_former");
+  connection_.prepare("UPDATE main.eindb_shard_settings SET value = ? WHERE name = 'identity'")
+      .bind(1, random_identity())
+      .run();
+}
+
+bool ShardLog::has_workers() { return connection_.query_integer("SELECT COUNT(*) FROM main.eindb_workers") > 0; }
+
+void ShardLog::advance(std::int64_t stamp) {
+  Kept count(connection_, "UPDATE main.eindb_shard_settings SET value = value + 1 WHERE name = 'epoch'");
+  count->step();
+  Kept begin(connection_,
+             "INSERT INTO main.eindb_shard_lineage SELECT value, ?1 FROM main.eindb_shard_settings"
+             " WHERE name = 'epoch' AND ?1 IS NOT"
+             " (SELECT stamp FROM main.eindb_shard_lineage ORDER BY first DESC LIMIT 1)");
+  begin->bind(1, stamp).step();
+}
+
+ShardEpoch ShardLog::epoch() {
+  auto select = connection_.prepare(
+      "SELECT value, (SELECT stamp FROM main.eindb_shard_lineage ORDER BY first DESC LIMIT 1)"
+      " FROM main.eindb_shard_settings WHERE name = 'epoch'");
+  if (!select.step() || select.integer(0) == 0) return {};
+  return {select.integer(0), select.integer(1)};
+}
+
+bool ShardLog::knows(const ShardEpoch& epoch) {
+  if (epoch.number == 0) return true;
+  auto select = connection_.prepare(
+      "SELECT stamp FROM main.eindb_shard_lineage WHERE first <= ?1 AND ?1 <="
+      " (SELECT value FROM main.eindb_shard_settings WHERE name = 'epoch') ORDER BY first DESC LIMIT 1");
+  return select.bind(1, epoch.number).step() && select.integer(0) == epoch.stamp;
+}
+
+void ShardLog::go_on_behind(std::int64_t epoch, std::int64_t block, std::int64_t stamp) {
+  auto raise = connection_.prepare("UPDATE main.eindb_shard_settings SET value = MAX(value, ?2) WHERE name = ?1");
+  raise.bind(1, "epoch").bind(2, epoch).run();
+  raise.bind(1, "blocks").bind(2, block).run();
+  advance(stamp);
+}
 
 std::int64_t ShardLog::next_block() {
   connection_.execute("UPDATE main.eindb_shard_settings SET value = value + 1 WHERE name = 'blocks'");
@@ -125,9 +191,11 @@ void ShardLog::keep(ShardTransaction transaction, ContentRange contents, std::sp
 }
 
 ShardDecision ShardLog::decision(ShardTransaction transaction) {
+  // What is there stays until the worker has acknowledged it: no user's transaction is disturbed.
+  if (auto known = kept(transaction); !known.empty()) return {.committed = true, .kept = std::move(known)};
   // Whoever changes sharded tensors holds the file's only write lock from the first content to the commit.
   const SqliteTransaction nobody_else(connection_);
-  ShardDecision decision{.committed = false, .kept = kept(transaction)};
+  ShardDecision decision{.committed = false, .kept = kept(transaction), .epoch = epoch()};
   decision.committed = !decision.kept.empty();
   return decision;
 }
@@ -167,11 +235,12 @@ void ShardLog::acknowledge(ShardTransaction transaction, const ShardWorker& work
 }
 
 void ShardLog::discard(const TileReference& reference) {
+  for (const auto worker : reference.workers) discard(worker, reference.content);
+}
+
+void ShardLog::discard(WorkerNumber worker, ContentId content) {
   Kept insert(connection_, "INSERT OR IGNORE INTO main.eindb_shard_garbage VALUES (?, ?)");
-  for (const auto worker : reference.workers) {
-    insert->bind(1, number(worker)).bind(2, number(reference.content)).step();
-    insert->reset();
-  }
+  insert->bind(1, number(worker)).bind(2, number(content)).step();
 }
 
 void ShardLog::discard_all(const std::string& table) {

@@ -17,6 +17,7 @@ namespace eindb {
 struct ShardDecision {
   bool committed = false;
   std::vector<ContentRange> kept;  ///< where committed: its contents, ascending; others of it were undone
+  ShardEpoch epoch = {};           ///< of the file that says so
 };
 
 /// A committed transaction that a worker has not acknowledged.
@@ -39,7 +40,11 @@ struct ShardGarbage {
 ///     eindb_shard_transactions(txn, first, last)       contents that it keeps; committed, as the row is there
 ///     eindb_shard_participants(txn, worker_id)         who has not acknowledged that yet
 ///     eindb_shard_garbage(worker_id, content_id)       to be dropped at the worker
-///     eindb_shard_settings(name, value)                identity of the database, blocks of numbers given away
+///     eindb_shard_settings(name, value)                identity of the database, blocks of numbers given away, the
+///     last
+///                                                      epoch's number, and which file it is in
+///     eindb_shard_lineage(first, stamp)                of the epochs from `first` on, up to the next row's, the stamp
+///     eindb_shard_former(identity)                     identities that the database had, and workers may know it by
 ///
 /// All rows of a transaction are written in the SQLite transaction that its references are written in: both are there
 /// or neither is, and what a savepoint undoes is undone here, too. Threads: as its connection.
@@ -53,6 +58,30 @@ class ShardLog {
 
   /// Tells the database from all others: a worker's directory belongs to one.
   std::int64_t database_identity();
+  /// Those that it had before it took another's place: renew_identity().
+  std::vector<std::int64_t> former_identities();
+  /// The file that this one is (FileIdentity), as somebody has written down last; empty: nobody has.
+  std::string file_identity();
+  /// Inside a transaction.
+  void write_file_identity(const std::string& file);
+  /// Inside a transaction: from now on it is another database than the files that it shares its past with. Workers that
+  /// know it by a former identity take it for that one's successor, unless those are forgotten.
+  enum class Former : std::uint8_t { Kept, Forgotten };
+  void renew_identity(Former former);
+  /// Whether a tile lies, or ever lay, at a worker.
+  bool has_workers();
+
+  // Epochs.
+
+  /// What tiles there are changes with the transaction that is open. `stamp`: of the process.
+  void advance(std::int64_t stamp);
+  /// The last one.
+  ShardEpoch epoch();
+  /// Whether the file has been there.
+  bool knows(const ShardEpoch& epoch);
+  /// Inside a transaction: epochs and blocks of numbers go on behind these.
+  void go_on_behind(std::int64_t epoch, std::int64_t block, std::int64_t stamp);
+
   /// Of ShardNumbers: one more is given away.
   std::int64_t next_block();
 
@@ -82,6 +111,8 @@ class ShardLog {
   void discard(const TileReference& reference);
   /// The same for all references in a table of tiles.
   void discard_all(const std::string& table);
+  /// A worker has it, and nothing refers to it.
+  void discard(WorkerNumber worker, ContentId content);
   /// By worker.
   std::vector<ShardGarbage> garbage();
   void forget(const ShardGarbage& dropped);

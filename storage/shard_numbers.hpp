@@ -3,6 +3,7 @@
 #include <compare>
 #include <cstdint>
 #include <mutex>
+#include <tuple>
 
 namespace eindb {
 
@@ -29,6 +30,20 @@ struct ContentRange {
   friend bool operator==(const ContentRange&, const ContentRange&) = default;
 };
 
+/// How far a database has gone, as workers remember it of the one that their tiles belong to: `number` goes up with
+/// every transaction that changes what tiles there are; `stamp` is a random number of the process that was at work. Two
+/// files that were one and have both gone on have different stamps for the same number.
+struct ShardEpoch {
+  std::int64_t number = 0;  ///< 0: before everything
+  std::int64_t stamp = 0;
+
+  friend bool operator==(const ShardEpoch&, const ShardEpoch&) = default;
+  static auto fields(auto& self) { return std::tie(self.number, self.stamp); }
+};
+
+/// A number for something that must not be mistaken for another: random, positive.
+std::int64_t random_identity();
+
 /// Gives numbers that no process has given before, nor will: a block of 2^32 belongs to whoever has counted the
 /// database's blocks up. Transactions that are rolled back waste theirs. Thread-safe.
 class ShardNumbers {
@@ -39,16 +54,16 @@ class ShardNumbers {
   /// The first of `count` contents in a row.
   ContentId contents(std::int64_t count) { return ContentId{take(count)}; }
   ShardTransaction transaction() { return ShardTransaction{take(1)}; }
+  /// Of the epochs that this process makes.
+  std::int64_t stamp() const { return stamp_; }
 
  private:
   std::int64_t take(std::int64_t count);
 
+  const std::int64_t stamp_ = random_identity();
   std::mutex mutex_;  // guards both
   std::int64_t next_ = 0;
   std::int64_t end_ = 0;
 };
-
-/// A number for something that must not be mistaken for another: random, positive.
-std::int64_t random_identity();
 
 }  // namespace eindb

@@ -40,6 +40,9 @@ struct LocatedContent {
 /// Garbage is what rows referred to; it was written down in the transaction that took the reference away, and is
 /// dropped once no connection, of whatever process, reads a state before that.
 ///
+/// What waits for workers ends with Error{Cancelled} when the connection's statement is to (SqliteConnection::watch);
+/// an end that has been decided stays so, and what is left to be told is told later.
+///
 /// Threads: locate() and announce() as the connection, under its mutex if tasks share it; fetch() and send() from any;
 /// the rest from the connection's thread.
 class ShardedContents {
@@ -49,9 +52,18 @@ class ShardedContents {
   ShardAccess& access() { return *access_; }
 
   LocatedContent locate(TileReference reference);
-  /// The tile, from the first worker that has it undamaged. Else Error{WorkerLost} names tile and workers; `tile` as
-  /// decode_tile's context.
-  TilePtr fetch(const LocatedContent& content, DType dtype, const Shape& shape, std::string_view tile);
+  /// The tile of a tensor that is wanted, for messages as decode_tile's context.
+  struct Wanted {
+    DType dtype = DType::Float64;
+    Shape shape;
+    std::string tensor;
+    std::string tile;
+  };
+  /// The tile, from the first worker that has it undamaged. Else Error{WorkerLost} names tile and workers, or
+  /// Error{Corrupt} if all of them have damaged it. Copies found damaged on the way are written anew.
+  TilePtr fetch(const LocatedContent& content, const Wanted& wanted);
+  /// Reads all copies, and writes anew those that are damaged, as far as another is not.
+  void mend(const LocatedContent& content, const Wanted& wanted);
 
   /// The transaction of contents that goes with the connection's open one.
   ShardTransaction transaction();
@@ -90,14 +102,17 @@ class ShardedContents {
   struct Running {
     ShardTransaction id{};
     std::map<DataId, ShardParticipant> participants;
+    std::vector<ContentRange> contents;  // announced, ascending
     bool prepared = false;
   };
 
   /// What workers are to be told of, by the log and by what this connection has committed.
   std::vector<UnsettledCommit> commits_to_tell();
   bool tell_and_drop();
-  TilePtr fetch_from(const ShardWorker& worker, const TileReference& reference, DType dtype, const Shape& shape,
-                     std::string_view tile);
+  TilePtr fetch_from(const ShardWorker& worker, const TileReference& reference, const Wanted& wanted);
+  void repair(const std::vector<ShardWorker>& workers, const TileReference& reference, const Wanted& wanted,
+              const Tile& tile);
+  bool is_of_running(ContentId content);
 
   std::map<DataId, std::int64_t> contents_of_participants();
   /// Workers drop the contents, and count as having so many as before. What they drop cannot come back.

@@ -1,12 +1,16 @@
 #include "storage/sqlite_authorizer.hpp"
 
+#include <fcntl.h>
 #include <sqlite3.h>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <exception>
 #include <string_view>
 
+#include "common/open_databases.hpp"
+#include "common/poll_steps.hpp"
 #include "storage/sqlite_connection.hpp"
 
 namespace eindb {
@@ -55,8 +59,16 @@ constexpr std::array<std::string_view, 9> kArgumentsOfClients{
 constexpr std::array<std::string_view, 8> kModulesOfClients{"fts3",      "fts4",  "fts4aux",   "fts5",
                                                             "fts5vocab", "rtree", "rtree_i32", "geopoly"};
 
+/// Tables of SQLite that show how the file is laid out, and what the connection runs, for whomever.
+constexpr std::array<std::string_view, 5> kTablesOfOperators{"dbstat", "sqlite_stmt", "sqlite_memstat", "bytecode",
+                                                             "tables_used"};
+
 /// Functions that take code or addresses from their arguments.
 constexpr std::array<std::string_view, 2> kFunctionsOfNobody{"load_extension", "fts3_tokenizer"};
+
+/// What SQLite does between two questions while it compiles. It looks at no progress handler there, and views and WITH
+/// that name each other twice take it as many steps as they stand for SELECTs.
+constexpr std::size_t kStepsPerQuestion = 2000;
 
 template <std::size_t n>
 bool is_one_of(const std::array<std::string_view, n>& names, const char* name) {
@@ -123,10 +135,17 @@ int SqliteAuthorizer::callback(void* connection, int action, const char* first, 
                                const char* database, const char* trigger) noexcept {
   auto& self = *static_cast<SqliteConnection*>(connection);
   try {
+    poll_cancellation_after(kStepsPerQuestion);
+  } catch (...) {
+    self.callback_failure_ = std::current_exception();
+    return SQLITE_DENY;
+  }
+  try {
     if (self.origin_ == SqliteConnection::Origin::Eindb) return decide_for_eindb(self, action, trigger);
     return decide_for_user(self, action, first, second, database);
-  } catch (...) {
-    return SQLITE_DENY;  // no memory for the message
+  } catch (...) {  // no memory for the message
+    self.keep_failure(std::current_exception());
+    return SQLITE_DENY;
   }
 }
 
@@ -144,6 +163,8 @@ int SqliteAuthorizer::decide_for_user(SqliteConnection& connection, int action, 
   // Also at the time of step: a statement is compiled again there, and the tables of extensions compile their own.
   if (action == SQLITE_READ && is_secret(first) && !connection.vacuums_)
     return forbid(connection, "what passwords are checked against cannot be read", "SHOW USERS lists the users");
+  if (action == SQLITE_READ && connection.for_clients_ && is_one_of(kTablesOfOperators, first))
+    return forbid(connection, "this table tells of the server's own work", "");
   const bool compiles = connection.origin_ == SqliteConnection::Origin::UserPrepare;
   if (compiles && (action == SQLITE_DETACH || changes_attached(action, first, database)))
     return deny(connection, "the schemas beside the database's own are read-only", "");
@@ -156,6 +177,10 @@ int SqliteAuthorizer::decide_for_user(SqliteConnection& connection, int action, 
   // At the time of step ATTACH comes from VACUUM alone, which copies every table: INTO a file, or one without a name.
   if (action == SQLITE_ATTACH && connection.for_clients_ && first != nullptr && *first != '\0')
     return forbid(connection, "VACUUM INTO would write a file of the server", "COPY writes tensors and rows");
+  if (action == SQLITE_ATTACH && first != nullptr && *first != '\0' && is_of_open_database(AT_FDCWD, first))
+    return forbid(connection, "VACUUM INTO would write a file of a database that is open here", "name another file");
+  if (action == SQLITE_ATTACH && first != nullptr && sqlite3_strnicmp(first, "file:", 5) == 0)
+    return forbid(connection, "VACUUM INTO takes a path, not a URI", "write it as './file:...'");
   if (action == SQLITE_ATTACH && connection.origin_ == SqliteConnection::Origin::UserStep) connection.vacuums_ = true;
   if (action == SQLITE_PRAGMA && second != nullptr && !is_one_of(kPragmasWithArgument, first))
     return forbid(connection, "this pragma could harm the database and cannot be set", "");

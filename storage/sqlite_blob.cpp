@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "storage/mapped_reads.hpp"
 #include "storage/sqlite_connection.hpp"
 
 namespace eindb {
@@ -15,7 +16,9 @@ std::optional<SqliteBlob> SqliteBlob::open(SqliteConnection& connection, const s
                                      access == Access::Write ? 1 : 0, &blob);
   if (code == SQLITE_OK) {
     if (access == Access::Write) connection.note_blob_write();
-    return SqliteBlob(connection, blob);
+    SqliteBlob opened(connection, blob);
+    require_readable(connection);
+    return opened;
   }
   sqlite3_blob_close(blob);
   if ((code & 0xFF) == SQLITE_ERROR) return std::nullopt;
@@ -32,11 +35,13 @@ std::size_t SqliteBlob::size() const { return static_cast<std::size_t>(sqlite3_b
 void SqliteBlob::read(std::size_t offset, std::span<std::byte> target) const {
   const int code = sqlite3_blob_read(blob_, target.data(), static_cast<int>(target.size()), static_cast<int>(offset));
   if (code != SQLITE_OK) connection_->fail(code);
+  require_readable(*connection_);
 }
 
 void SqliteBlob::write(std::size_t offset, std::span<const std::byte> bytes) {
   const int code = sqlite3_blob_write(blob_, bytes.data(), static_cast<int>(bytes.size()), static_cast<int>(offset));
   if (code != SQLITE_OK) connection_->fail(code);
+  require_readable(*connection_);
 }
 
 }  // namespace eindb

@@ -117,6 +117,10 @@ class SqliteConnection {
   /// What SQLite may take for all connections of the process; whoever asks for more gets Error{MemoryLimit}. Any
   /// thread.
   static void limit_memory_of_all(std::int64_t bytes);
+  /// Whether they have more than half of that.
+  static bool is_memory_short();
+  /// Lets go of pages that no statement uses now.
+  void release_pages() noexcept;
 
   /// Sharded tensors are read by way of `access` from now on, and what is written to them is part of this connection's
   /// transactions.
@@ -131,6 +135,8 @@ class SqliteConnection {
   std::chrono::milliseconds busy_timeout() const { return busy_timeout_; }
   /// SQL that runs long looks at `cancellation` now and then and stops with its error. Null: nobody asks.
   void watch(const Cancellation* cancellation);
+  /// Who asks; null: nobody does.
+  const Cancellation* watched() const { return cancellation_; }
   /// Throws Error{Cancelled} if SQL should stop: for callbacks that work long between two instructions.
   void check_cancelled() const;
   /// Stops the SQL that runs now with Error{Cancelled}. Any thread, also a signal handler.

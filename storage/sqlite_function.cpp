@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "common/error.hpp"
@@ -22,9 +23,14 @@ SqliteValue value_of(sqlite3_value* value) {
   switch (sqlite3_value_type(value)) {
     case SQLITE_INTEGER: return sqlite3_value_int64(value);
     case SQLITE_FLOAT: return sqlite3_value_double(value);
-    case SQLITE_TEXT: return std::string(reinterpret_cast<const char*>(sqlite3_value_text(value)), size);
+    case SQLITE_TEXT: {
+      const auto* const text = reinterpret_cast<const char*>(sqlite3_value_text(value));
+      if (text == nullptr) throw std::bad_alloc();
+      return std::string(text, size);
+    }
     case SQLITE_BLOB: {
       const auto* const bytes = static_cast<const std::byte*>(sqlite3_value_blob(value));
+      if (bytes == nullptr && size > 0) throw std::bad_alloc();
       return std::vector<std::byte>(bytes, bytes + size);
     }
     default: return std::monostate{};

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "storage/mapped_reads.hpp"
 #include "storage/sqlite_connection.hpp"
 
 namespace eindb {
@@ -80,13 +81,14 @@ bool SqliteStatement::step() {
   const auto origin = from_user_ ? SqliteConnection::Origin::UserStep : SqliteConnection::Origin::Eindb;
   const SqliteConnection::OriginScope scope(*connection_, origin);
   const int code = sqlite3_step(statement_);
-  if (code == SQLITE_ROW) return true;
-  connection_->notice_commit();
-  if (code == SQLITE_DONE) return false;
+  if (code != SQLITE_ROW) connection_->notice_commit();
   try {
-    connection_->fail(code);
+    if (code != SQLITE_ROW && code != SQLITE_DONE) connection_->fail(code);
+    require_readable(*connection_);
+    return code == SQLITE_ROW;
   } catch (...) {
     sqlite3_reset(statement_);
+    has_read_in_vain(connection_->handle(), true);  // a file that is mapped can be let go now
     throw;
   }
 }
@@ -109,7 +111,8 @@ int SqliteStatement::column_count() const { return sqlite3_column_count(statemen
 
 std::string SqliteStatement::column_name(int column) const {
   const char* name = sqlite3_column_name(statement_, column);
-  return name == nullptr ? "" : name;
+  if (name == nullptr) connection_->fail(SQLITE_NOMEM);
+  return name;
 }
 
 std::string SqliteStatement::declared_type(int column) const {
@@ -152,13 +155,18 @@ std::string SqliteStatement::text(int column) const {
   require_type(column, SQLITE_TEXT, "text");
   const unsigned char* data = sqlite3_column_text(statement_, column);
   if (data == nullptr) connection_->fail(SQLITE_NOMEM);
-  return {reinterpret_cast<const char*>(data), static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
+  std::string text(reinterpret_cast<const char*>(data),
+                   static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)));
+  require_readable(*connection_);
+  return text;
 }
 
 std::span<const std::byte> SqliteStatement::blob(int column) const {
   require_type(column, SQLITE_BLOB, "blob");
   const void* data = sqlite3_column_blob(statement_, column);
-  return {static_cast<const std::byte*>(data), static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
+  const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement_, column));
+  if (data == nullptr && size > 0) connection_->fail(SQLITE_NOMEM);
+  return {static_cast<const std::byte*>(data), size};
 }
 
 bool SqliteStatement::is_read_only() const { return sqlite3_stmt_readonly(statement_) != 0; }

@@ -17,6 +17,9 @@ class SqliteTransaction {
   /// After an outermost commit the change survives a crash of the machine. If it throws, the change is undone.
   void commit();
 
+  /// Ends the transaction that is open on `connection`, if there is one, as if it had never been.
+  static void roll_back(SqliteConnection& connection) noexcept;
+
  private:
   SqliteConnection& connection_;
   bool nested_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "storage/shard_log.hpp"
 
@@ -32,12 +33,37 @@ class HolderList {
   TileHolders out_;
 };
 
-[[noreturn]] void fail_lost(SqliteConnection& connection, const std::string& tile, const TileReference& reference) {
-  std::string workers;
-  for (const auto worker : reference.workers)
-    workers += (workers.empty() ? "" : ", ") + ShardLog(connection).worker(worker).address;
-  throw Error(ErrorKind::WorkerLost, tile + " lies at " + workers + ", and none of these is there", std::nullopt,
-              "start the worker on its data directory again; CREATE TENSOR ... REPLICAS 2 keeps copies");
+bool is_damaged(const CopyRules& rules, WorkerNumber worker, ContentId content) {
+  return rules.is_damaged && rules.is_damaged(worker, content);
+}
+
+/// Of those that have it undamaged. Where all have damaged it they are asked again: the disk may be well by now, and
+/// else they say what is wrong.
+std::vector<Rank> ranks_of(const TileReference& reference, const CopyRules& rules) {
+  std::vector<Rank> good;
+  std::vector<Rank> damaged;
+  bool all_damaged = true;
+  for (const auto worker : reference.workers) {
+    const bool damages = is_damaged(rules, worker, reference.content);
+    all_damaged = all_damaged && damages;
+    if (const auto rank = rules.rank_of(worker)) (damages ? damaged : good).push_back(*rank);
+  }
+  return all_damaged ? damaged : good;
+}
+
+[[noreturn]] void fail_lost(SqliteConnection& connection, const std::string& tile, const TileReference& reference,
+                            const CopyRules& rules) {
+  std::string away;
+  std::string damaged;
+  for (const auto worker : reference.workers) {
+    auto& list = is_damaged(rules, worker, reference.content) ? damaged : away;
+    list += (list.empty() ? "" : ", ") + ShardLog(connection).worker(worker).address;
+  }
+  if (away.empty()) std::swap(away, damaged);
+  throw Error(ErrorKind::WorkerLost,
+              tile + " lies at " + away + ", and none of these is there" +
+                  (damaged.empty() ? "" : "; the copy at " + damaged + " is damaged"),
+              std::nullopt, "start the worker on its data directory again; CREATE TENSOR ... REPLICAS 2 keeps copies");
 }
 
 void require_in_grid(std::int64_t tile_id, const TileStore& store) {
@@ -67,19 +93,14 @@ std::vector<StoredReference> read_references(SqliteConnection& connection, const
 }
 
 TileHolders holders_of(SqliteConnection& connection, const TileStore& store,
-                       const std::vector<StoredReference>& references,
-                       const std::function<std::optional<Rank>(WorkerNumber)>& rank_of) {
+                       const std::vector<StoredReference>& references, const CopyRules& rules) {
   HolderList out(store.grid().tile_count());
   for (const auto& [tile_id, reference] : references) {
     out.go_to(tile_id);
-    bool found = false;
-    for (const auto worker : reference.workers) {
-      const auto rank = rank_of(worker);
-      if (!rank) continue;
-      out.add(*rank);
-      found = true;
-    }
-    if (!found) fail_lost(connection, store.describe(tile_id), reference);
+    const auto ranks = ranks_of(reference, rules);
+    for (const auto rank : ranks) out.add(rank);
+    const bool is_needed = !rules.is_needed || rules.is_needed(tile_id);
+    if (ranks.empty() && is_needed) fail_lost(connection, store.describe(tile_id), reference, rules);
     out.end_tile();
   }
   return out.take();

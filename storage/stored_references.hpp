@@ -21,11 +21,21 @@ struct StoredReference {
 /// All of a sharded tensor, by tile_id. Error{Corrupt}. Takes the connection's mutex; a fifth of a microsecond each.
 std::vector<StoredReference> read_references(SqliteConnection& connection, const TileStore& store);
 
-/// The ranks that hold the tensor's tiles: those of workers that `rank_of` knows, which may be asked for any row of
-/// eindb_workers. Error{WorkerLost} names a tile that none of them has, its workers by `connection`'s tables.
+/// What somebody who plans knows of a tensor's copies.
+struct CopyRules {
+  /// The worker's rank; nullopt if it has none. Asked for any row of eindb_workers.
+  std::function<std::optional<Rank>(WorkerNumber)> rank_of;
+  /// Whether the worker's copy is known to be no good. Empty: none is.
+  std::function<bool(WorkerNumber, ContentId)> is_damaged;
+  /// Whether the tile is read. Empty: all are.
+  std::function<bool(std::int64_t)> is_needed;
+};
+
+/// The ranks that hold the tensor's tiles undamaged, or all of its workers where all have damaged it. A tile that is
+/// not needed may have none. Error{WorkerLost} names a tile that is, and that none of them has, its workers by
+/// `connection`'s tables.
 TileHolders holders_of(SqliteConnection& connection, const TileStore& store,
-                       const std::vector<StoredReference>& references,
-                       const std::function<std::optional<Rank>(WorkerNumber)>& rank_of);
+                       const std::vector<StoredReference>& references, const CopyRules& rules);
 
 /// The same of a tensor whose tiles lie in the coordinator's own file: all at that rank.
 TileHolders holders_of_own(SqliteConnection& connection, const TileStore& store, Rank coordinator);

@@ -1,5 +1,7 @@
 #include "storage/tile_store.hpp"
 
+#include <sqlite3.h>
+
 #include <array>
 #include <set>
 #include <utility>
@@ -34,6 +36,17 @@ ShardedContents& contents_of(const TileStore& store, SqliteConnection& connectio
               std::nullopt, "give the workers: --workers HOST:PORT,...");
 }
 
+/// Where the disks of workers are the reason that there are too few.
+void require_no_full(ShardAccess& access, const std::string& tensor, std::size_t replicas) {
+  std::string full;
+  for (const auto& worker : access.full_workers()) full += (full.empty() ? "" : ", ") + worker.address;
+  if (full.empty()) return;
+  throw Error(ErrorKind::Io,
+              "tensor " + tensor + " keeps " + std::to_string(replicas) + (replicas == 1 ? " copy" : " copies") +
+                  " of each tile, and the disks of these workers are full: " + full,
+              std::nullopt, "drop tensors, make room on these disks, or add workers; SHOW WORKERS tells who has room");
+}
+
 constexpr const char* kBetweenNames = "eindb_renamed";
 
 void rename_table(SqliteConnection& connection, const std::string& from, const std::string& to) {
@@ -44,19 +57,15 @@ void rename_table(SqliteConnection& connection, const std::string& from, const s
 /// that names a table long gone.
 class LegacyRename {
  public:
-  explicit LegacyRename(SqliteConnection& connection) : connection_(connection) {
-    connection_.execute("PRAGMA legacy_alter_table = ON");
-  }
-  ~LegacyRename() {
-    try {
-      connection_.execute("PRAGMA legacy_alter_table = OFF");
-    } catch (const Error&) {  // an old-style rename of a person's table is all that can follow
-    }
-  }
+  explicit LegacyRename(SqliteConnection& connection) : connection_(connection) { set(1); }
+  ~LegacyRename() { set(0); }
   LegacyRename(const LegacyRename&) = delete;
   LegacyRename& operator=(const LegacyRename&) = delete;
 
  private:
+  // The pragma of the same name would take memory.
+  void set(int on) { sqlite3_db_config(connection_.handle(), SQLITE_DBCONFIG_LEGACY_ALTER_TABLE, on, nullptr); }
+
   SqliteConnection& connection_;
 };
 
@@ -105,8 +114,11 @@ void TileStore::drop(SqliteConnection& connection) const {
 
 // Also without workers: who has them later drops what is garbage.
 void TileStore::discard_all(SqliteConnection& connection) const {
-  if (auto* contents = connection.shards()) contents->discard_all(table_);
-  else ShardLog(connection).discard_all(table_);
+  if (auto* contents = connection.shards()) return contents->discard_all(table_);
+  ShardLog log(connection);
+  log.create();
+  log.advance(random_identity());
+  log.discard_all(table_);
 }
 
 void TileStore::rename(SqliteConnection& connection, const std::string& new_tensor) const {
@@ -127,8 +139,17 @@ std::string TileStore::describe(std::int64_t tile_id) const {
 TilePtr TileStore::read(SqliteConnection& connection, std::int64_t tile_id) const {
   auto found = find(connection, tile_id);
   if (auto* tile = std::get_if<TilePtr>(&found)) return std::move(*tile);
-  const auto shape = grid_.tile_shape(grid_.key_of(tile_id));
-  return contents_of(*this, connection).fetch(std::get<LocatedContent>(found), dtype_, shape, describe(tile_id));
+  return contents_of(*this, connection).fetch(std::get<LocatedContent>(found), wanted(tile_id));
+}
+
+void TileStore::mend(SqliteConnection& connection, std::int64_t tile_id) const {
+  const auto found = find(connection, tile_id);
+  if (const auto* located = std::get_if<LocatedContent>(&found))
+    contents_of(*this, connection).mend(*located, wanted(tile_id));
+}
+
+ShardedContents::Wanted TileStore::wanted(std::int64_t tile_id) const {
+  return {dtype_, grid_.tile_shape(grid_.key_of(tile_id)), tensor_, describe(tile_id)};
 }
 
 std::variant<TilePtr, LocatedContent> TileStore::find(SqliteConnection& connection, std::int64_t tile_id) const {
@@ -162,6 +183,7 @@ TileWriter::TileWriter(SqliteConnection& connection, const TileStore& store)
   workers_ = contents_->access().workers();
   const auto replicas = static_cast<std::size_t>(store.replicas_);
   if (workers_.size() < replicas) {
+    require_no_full(contents_->access(), store.tensor_, replicas);
     throw Error(ErrorKind::WorkerLost,
                 "tensor " + store.tensor_ + " keeps " + std::to_string(replicas) + " copies of each tile, and " +
                     std::to_string(workers_.size()) +

@@ -50,6 +50,8 @@ class TileStore {
   /// names tensor and key; Error{WorkerLost} where no worker that has the tile answers.
   /// About 4 microseconds beyond the copy: no handle is kept, so that no old state is pinned.
   TilePtr read(SqliteConnection& connection, std::int64_t tile_id) const;
+  /// ShardedContents::mend() for the tile, if it lies at workers.
+  void mend(SqliteConnection& connection, std::int64_t tile_id) const;
 
   /// "eindb_tiles_" + tensor.
   static std::string table_of(const std::string& tensor);
@@ -57,6 +59,7 @@ class TileStore {
  private:
   friend class TileWriter;
   void discard_all(SqliteConnection& connection) const;
+  ShardedContents::Wanted wanted(std::int64_t tile_id) const;
   /// What the row holds: the tile, or where it lies. Under the connection's mutex, which nobody waits for while workers
   /// are asked.
   std::variant<TilePtr, LocatedContent> find(SqliteConnection& connection, std::int64_t tile_id) const;

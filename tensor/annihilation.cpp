@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "tensor/scalar_semantics.hpp"
+#include "tensor/scalar_value.hpp"
 
 namespace eindb {
 namespace {
@@ -53,10 +54,10 @@ int magnitude_of_value(T value) {
   else return magnitude_of_part(value);
 }
 
-// What an expression may be, over all cells.
-template <class T>
+// What an expression may be, over all cells: values of `type`.
 struct Possible {
-  std::optional<T> constant = {};  // the same in every cell
+  DType type;
+  std::optional<ScalarValue> constant = {};  // the same in every cell
   Zero zero = Zero::Unknown;
   int magnitude = kUnbounded;
 
@@ -64,56 +65,67 @@ struct Possible {
   bool is_finite() const { return magnitude < kUnbounded; }
 };
 
-template <class T>
-Possible<T> exactly(T value) {
-  const auto zero = value != T(0) ? Zero::Unknown : is_plus_zero(value) ? Zero::Plus : Zero::EitherSign;
-  return {.constant = value, .zero = zero, .magnitude = magnitude_of_value(value)};
+// INT64 wraps, and is never unbounded.
+constexpr int kInt64Magnitude = 63;
+
+Possible exactly(const ScalarValue& value) {
+  return value.visit([&](auto v) {
+    using T = decltype(v);
+    const auto zero = v != T(0) ? Zero::Unknown : is_plus_zero(v) ? Zero::Plus : Zero::EitherSign;
+    const auto magnitude = std::is_integral_v<T> ? kInt64Magnitude : magnitude_of_value(v);
+    return Possible{.type = value.type(), .constant = value, .zero = zero, .magnitude = magnitude};
+  });
 }
 
-template <class T>
+int exponent_limit_of(DType type) {
+  return dispatch(type, [](auto t) { return exponent_limit<typename decltype(t)::type>(); });
+}
+
+Possible bounded(DType type, int magnitude, Zero zero = Zero::Unknown) {
+  if (type == DType::Int64) magnitude = kInt64Magnitude;
+  return {.type = type,
+          .constant = {},
+          .zero = zero,
+          .magnitude = magnitude > exponent_limit_of(type) ? kUnbounded : magnitude};
+}
+
+Possible anything(DType type) { return bounded(type, kUnbounded); }
+
+// Of numbers of either sign; INT64 has one zero.
+Zero unsigned_zero(DType type) { return type == DType::Int64 ? Zero::Plus : Zero::EitherSign; }
+
 class Analysis {
  public:
-  explicit Analysis(std::span<const OperandFacts> facts) : facts_(facts) {}
+  Analysis(std::span<const OperandFacts> facts, std::span<const DType> types) : facts_(facts), types_(types) {}
 
-  Possible<T> of(const ScalarExpression& e) const {
+  Possible of(const ScalarExpression& e) const {
+    if (e.is_constant()) return exactly(ScalarValue::of(e));
+    if (e.kind() == Kind::Operand) return of_operand(e.operand());
+    if (e.kind() == Kind::Call) return e.op() == Case ? of_case(e) : of_call(e);
+    const auto type = e.type().value();
     switch (e.kind()) {
-      case Kind::Integer: return exactly(literal(e.integer_value()));
-      case Kind::Real: return exactly(literal(e.real_value()));
-      case Kind::Operand: return facts_[e.operand()].zero ? exactly(T(0)) : bounded(facts_[e.operand()].magnitude);
-      case Kind::LabelIndex: return bounded(63);
-      case Kind::Uniform: return bounded(1);
-      case Kind::Normal: return bounded(4);  // below 9, by its definition
-      case Kind::Parameter: return {};
-      case Kind::Call: break;
+      case Kind::LabelIndex: return bounded(type, 63);
+      case Kind::Uniform: return bounded(type, 1);
+      case Kind::Normal: return bounded(type, 4);  // below 9, by its definition
+      default: return anything(type);
     }
-    return e.op() == Case ? of_case(e) : of_call(e);
   }
 
  private:
-  using Values = std::vector<Possible<T>>;
+  using Values = std::vector<Possible>;
 
-  template <class From>
-  static T literal(From value) {
-    if constexpr (is_complex_type<T>) return T(static_cast<typename T::value_type>(value));
-    else return static_cast<T>(value);
+  Possible of_operand(std::size_t n) const {
+    return facts_[n].zero ? exactly(ScalarValue(std::int64_t{0}, types_[n])) : bounded(types_[n], facts_[n].magnitude);
   }
 
-  static Possible<T> bounded(int magnitude, Zero zero = Zero::Unknown) {
-    if constexpr (std::is_integral_v<T>) magnitude = 0;
-    return {.constant = {}, .zero = zero, .magnitude = magnitude > exponent_limit<T>() ? kUnbounded : magnitude};
+  static Possible either_of(const Possible& a, const Possible& b) {
+    return bounded(a.type, std::max(a.magnitude, b.magnitude), std::min(a.zero, b.zero));
   }
 
-  // Of numbers of either sign; INT64 has one zero.
-  static Zero unsigned_zero() { return std::is_integral_v<T> ? Zero::Plus : Zero::EitherSign; }
-
-  static Possible<T> either_of(const Possible<T>& a, const Possible<T>& b) {
-    return bounded(std::max(a.magnitude, b.magnitude), std::min(a.zero, b.zero));
-  }
-
-  Possible<T> of_case(const ScalarExpression& e) const {
+  Possible of_case(const ScalarExpression& e) const {
     const auto& arguments = e.arguments();
-    std::optional<Possible<T>> value;
-    const auto may_be = [&](const Possible<T>& branch) { value = value ? either_of(*value, branch) : branch; };
+    std::optional<Possible> value;
+    const auto may_be = [&](const Possible& branch) { value = value ? either_of(*value, branch) : branch; };
     for (std::size_t n = 0; n + 1 < arguments.size(); n += 2) {
       const auto condition = of(*arguments[n]);
       if (condition.is_zero()) continue;
@@ -124,7 +136,7 @@ class Analysis {
     return *value;
   }
 
-  Possible<T> of_call(const ScalarExpression& e) const {
+  Possible of_call(const ScalarExpression& e) const {
     Values values;
     for (const auto& argument : e.arguments()) values.push_back(of(*argument));
     if (std::all_of(values.begin(), values.end(), [](const auto& v) { return v.constant.has_value(); }))
@@ -135,74 +147,92 @@ class Analysis {
     return result;
   }
 
-  static Possible<T> computed(ScalarOp op, const Values& values) {
+  static Possible computed(ScalarOp op, const Values& values) {
     auto result = *values[0].constant;
-    if (values.size() == 1) return exactly(apply_scalar<T>(op, result));
-    for (std::size_t n = 1; n < values.size(); ++n) result = apply_scalar<T>(op, result, *values[n].constant);
+    if (values.size() == 1) return exactly(ScalarValue::apply(op, result));
+    for (std::size_t n = 1; n < values.size(); ++n) result = ScalarValue::apply(op, result, *values[n].constant);
     return exactly(result);
   }
 
-  static Possible<T> of_one(ScalarOp op, const Possible<T>& a) {
+  // Rounding may take the largest numbers to the next power of two.
+  static Possible converted(const Possible& a, DType type) {
+    const auto zero = a.is_zero() && type == DType::Int64 ? Zero::Plus : a.zero;
+    return bounded(type, a.magnitude + 1, zero);
+  }
+
+  static Possible of_one(ScalarOp op, const Possible& a) {
+    if (const auto type = converts_to(op)) return converted(a, *type);
+    const auto type = a.type;
     const auto when_finite = [&](int magnitude, Zero zero) {
-      return a.is_finite() ? bounded(magnitude, zero) : bounded(kUnbounded, zero);
+      return a.is_finite() ? bounded(type, magnitude, zero) : bounded(type, kUnbounded, zero);
     };
-    const auto sign_lost = a.is_zero() ? unsigned_zero() : Zero::Unknown;
+    const auto sign_lost = a.is_zero() ? unsigned_zero(type) : Zero::Unknown;
+    const bool is_complex_type = is_complex(type);
     switch (op) {
-      case Negate: return bounded(a.magnitude, sign_lost);
-      case Conj: return bounded(a.magnitude, sign_lost);
-      case Real: return bounded(a.magnitude, a.zero);
-      case Imag: return is_complex_type<T> ? bounded(a.magnitude, sign_lost) : exactly(T(0));
+      case Negate:
+      case Conj: return bounded(type, a.magnitude, sign_lost);
+      case Real: return bounded(real_of(type), a.magnitude, a.zero);
+      case Imag:
+        return is_complex_type ? bounded(real_of(type), a.magnitude, sign_lost)
+                               : exactly(ScalarValue(std::int64_t{0}, type));
       case Abs:
-        return bounded(is_complex_type<T> ? a.magnitude + 1 : a.magnitude, a.is_zero() ? Zero::Plus : Zero::Unknown);
+        return bounded(real_of(type), is_complex_type ? a.magnitude + 1 : a.magnitude,
+                       a.is_zero() ? Zero::Plus : Zero::Unknown);
       case Sign: return when_finite(1, a.is_zero() ? Zero::Plus : Zero::Unknown);
-      case Not: return bounded(1);
-      case Relu: return bounded(a.magnitude, a.zero);
+      case Not: return bounded(type, 1);
+      case Relu: return bounded(type, a.magnitude, a.zero);
       case Floor:
       case Ceil:
       case Round: return when_finite(a.magnitude + 1, sign_lost);
-      case Sin: return is_complex_type<T> ? Possible<T>{} : when_finite(1, sign_lost);
+      case Sin:
       case Tanh:
       case Erf:
-      case Atan: return is_complex_type<T> ? Possible<T>{} : when_finite(1, sign_lost);
+      case Atan: return is_complex_type ? anything(type) : when_finite(1, sign_lost);
       case Cos:
-      case Sigmoid: return is_complex_type<T> ? Possible<T>{} : when_finite(1, Zero::Unknown);
-      default: return {};
+      case Sigmoid: return is_complex_type ? anything(type) : when_finite(1, Zero::Unknown);
+      default: return anything(type);
     }
   }
 
-  static Possible<T> of_two(ScalarOp op, const Possible<T>& a, const Possible<T>& b) {
+  static Possible of_two(ScalarOp op, const Possible& a, const Possible& b) {
+    const auto type = a.type;
     const auto larger = std::max(a.magnitude, b.magnitude);
     const bool both_zero = a.is_zero() && b.is_zero();
     switch (op) {
       case Multiply: return product(a, b);
-      case Add: return bounded(larger + 1, both_zero ? sum_of(a.zero, b.zero) : Zero::Unknown);
-      case Subtract: return bounded(larger + 1, both_zero ? unsigned_zero() : Zero::Unknown);
+      case Add: return bounded(type, larger + 1, both_zero ? sum_of(a, b) : Zero::Unknown);
+      case Subtract: return bounded(type, larger + 1, both_zero ? unsigned_zero(type) : Zero::Unknown);
       case Divide:
-        return a.is_zero() && b.constant && !b.is_zero() && b.is_finite() ? bounded(0, unsigned_zero()) : Possible<T>{};
+        return a.is_zero() && b.constant && !b.is_zero() && b.is_finite() ? bounded(type, 0, unsigned_zero(type))
+                                                                          : anything(type);
       case Least:
-      case Greatest: return bounded(larger, std::min(a.zero, b.zero));
-      case And: return bounded(1, a.is_zero() || b.is_zero() ? Zero::Plus : Zero::Unknown);
-      case Or: return bounded(1, both_zero ? Zero::Plus : Zero::Unknown);
+      case Greatest: return bounded(type, larger, std::min(a.zero, b.zero));
+      case And: return bounded(type, 1, a.is_zero() || b.is_zero() ? Zero::Plus : Zero::Unknown);
+      case Or: return bounded(type, 1, both_zero ? Zero::Plus : Zero::Unknown);
       case Equal:
       case NotEqual:
       case Less:
       case LessEqual:
       case Greater:
-      case GreaterEqual: return bounded(1);
-      default: return {};
+      case GreaterEqual: return bounded(type, 1);
+      case MakeComplex: return anything(complex_of(type));
+      default: return anything(type);
     }
   }
 
-  static Possible<T> product(const Possible<T>& a, const Possible<T>& b) {
+  static Possible product(const Possible& a, const Possible& b) {
     const bool zero = (a.is_zero() && b.is_finite()) || (b.is_zero() && a.is_finite());
-    if (zero) return bounded(0, unsigned_zero());
-    return bounded(a.magnitude + b.magnitude + (is_complex_type<T> ? 1 : 0));
+    if (zero) return bounded(a.type, 0, unsigned_zero(a.type));
+    return bounded(a.type, a.magnitude + b.magnitude + (is_complex(a.type) ? 1 : 0));
   }
 
   // +0 added to either zero is +0.
-  static Zero sum_of(Zero a, Zero b) { return a == Zero::Plus || b == Zero::Plus ? Zero::Plus : unsigned_zero(); }
+  static Zero sum_of(const Possible& a, const Possible& b) {
+    return a.zero == Zero::Plus || b.zero == Zero::Plus ? Zero::Plus : unsigned_zero(a.type);
+  }
 
   std::span<const OperandFacts> facts_;
+  std::span<const DType> types_;
 };
 
 // The largest exponent field decides: it is all ones for NaN and infinities. Of a double it lies in the upper half.
@@ -224,13 +254,13 @@ int magnitude_of_parts(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-Zero zero_of(const ScalarExpression& e, std::span<const OperandFacts> facts, DType compute) {
-  return dispatch(compute, [&](auto t) { return Analysis<typename decltype(t)::type>(facts).of(e).zero; });
+Zero zero_of(const ScalarExpression& e, std::span<const OperandFacts> facts, std::span<const DType> operands) {
+  return Analysis(facts, operands).of(e).zero;
 }
 
-bool changes_nothing(const EinSum& einsum, std::span<const OperandFacts> facts, DType compute) {
+bool changes_nothing(const EinSum& einsum, std::span<const OperandFacts> facts, std::span<const DType> operands) {
   if (einsum.aggregate != Aggregate::Sum && einsum.aggregate != Aggregate::None) return false;
-  const auto zero = zero_of(*einsum.expression, facts, compute);
+  const auto zero = zero_of(*einsum.expression, facts, operands);
   return einsum.aggregate == Aggregate::Sum ? zero != Zero::Unknown : zero == Zero::Plus;
 }
 

@@ -23,8 +23,8 @@ enum class Zero : std::uint8_t {
   Plus,        ///< +0 in every cell: a tile that need not be there
 };
 
-/// What an expression is wherever its operands are as `facts` say, computed in the type `compute` argument by argument.
-/// Errs towards Unknown.
+/// What an expression with types (tensor/scalar_types) is wherever its operands, of the given types, are as `facts`
+/// say, computed argument by argument. Errs towards Unknown.
 ///
 /// Zero times x is zero only if x is finite: NaN and infinities of the other operand make NaN of it, whether the zero
 /// is stored or absent. With x zero and |y| < 2^m:
@@ -34,11 +34,11 @@ enum class Zero : std::uint8_t {
 ///     x * EXP(y)          unknown: EXP may overflow   LEAST(x, y)         unknown
 ///     y * z * x           zero if y * z cannot overflow
 ///     CASE WHEN x > 0 THEN y ELSE 0 END    zero, whatever y is
-Zero zero_of(const ScalarExpression& e, std::span<const OperandFacts> facts, DType compute);
+Zero zero_of(const ScalarExpression& e, std::span<const OperandFacts> facts, std::span<const DType> operands);
 
 /// Whether a kernel call whose operands are so leaves the result as it is: sums do not change by zeros, and a cell that
 /// nothing is aggregated into may stay absent if it is +0. Products and extremes do change.
-bool changes_nothing(const EinSum& einsum, std::span<const OperandFacts> facts, DType compute);
+bool changes_nothing(const EinSum& einsum, std::span<const OperandFacts> facts, std::span<const DType> operands);
 
 /// A magnitude that holds for all values of the tile: 0 or the least, found in one pass; for INT64, which is never
 /// unbounded, that of the type.

@@ -18,6 +18,10 @@ bool collect(const ScalarExpression& e, Product& product) {
     product.operands.push_back(e.operand());
     return product.operands.size() <= 2;
   }
+  // Elements are converted while they are packed.
+  if (e.kind() == ScalarExpression::Kind::Call && converts_to(e.op()) &&
+      e.arguments()[0]->kind() == ScalarExpression::Kind::Operand)
+    return collect(*e.arguments()[0], product);
   if (e.is_constant()) {
     product.factor *= e.real_value();
     return true;

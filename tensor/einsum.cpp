@@ -1,5 +1,7 @@
 #include "tensor/einsum.hpp"
 
+#include "common/poll_steps.hpp"
+
 namespace eindb {
 
 std::string_view name_of(Aggregate aggregate) {
@@ -15,6 +17,7 @@ std::string_view name_of(Aggregate aggregate) {
 
 Labels EinSum::labels() const {
   DistinctLabels out;
+  poll_cancellation_after(inputs.size() + output.size() + aggregated.size());
   for (const auto& input : inputs) out.add(input);
   out.add(output);
   out.add(aggregated);

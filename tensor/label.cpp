@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/poll_steps.hpp"
+
 namespace eindb {
 namespace {
 
@@ -57,12 +59,20 @@ bool contains(const Labels& labels, Label label) {
 }
 
 void append_distinct(Labels& labels, const Labels& more) {
+  if (more.size() > kFew && labels.size() + more.size() > 2 * kFew) {
+    DistinctLabels all(labels);
+    all.add(more);
+    labels = all.labels();
+    return;
+  }
+  poll_cancellation_after(labels.size());
   for (const auto label : more)
     if (!contains(labels, label)) labels.push_back(label);
 }
 
 Labels difference(const Labels& a, const Labels& b) {
   Labels out;
+  poll_cancellation_after(a.size() + b.size());
   if (b.size() <= kFew) {
     std::copy_if(a.begin(), a.end(), std::back_inserter(out), [&](Label label) { return !contains(b, label); });
     return out;

@@ -3,6 +3,8 @@
 #include "common/check.hpp"
 #include "tensor/random.hpp"
 #include "tensor/scalar_semantics.hpp"
+#include "tensor/scalar_types.hpp"
+#include "tensor/scalar_value.hpp"
 
 namespace eindb {
 namespace {
@@ -10,29 +12,35 @@ namespace {
 using Kind = ScalarExpression::Kind;
 using Index = std::vector<std::int64_t>;
 
-template <class To, class From>
-To convert_value(From value) {
-  if constexpr (is_complex_type<From> && is_complex_type<To>) {
-    return To(static_cast<typename To::value_type>(value.real()), static_cast<typename To::value_type>(value.imag()));
-  } else if constexpr (is_complex_type<From>) {
-    return static_cast<To>(value.real());
-  } else if constexpr (is_complex_type<To>) {
-    return To(static_cast<typename To::value_type>(value));
-  } else {
-    return static_cast<To>(value);
+ScalarValue load(const DenseTensor& tensor, std::int64_t offset) {
+  return dispatch(tensor.dtype(),
+                  [&](auto t) { return ScalarValue(tensor.data<typename decltype(t)::type>()[offset]); });
+}
+
+// The value of an expression with types, whose leaves that are no constants `leaf` gives.
+template <class Leaf>
+ScalarValue evaluate(const ScalarExpression& e, const Leaf& leaf) {
+  if (e.is_constant()) return ScalarValue::of(e);
+  if (e.kind() != Kind::Call) return leaf(e);
+  const auto& arguments = e.arguments();
+  if (e.op() == ScalarOp::Case) {
+    for (std::size_t n = 0; n + 1 < arguments.size(); n += 2)
+      if (evaluate(*arguments[n], leaf).is_true()) return evaluate(*arguments[n + 1], leaf);
+    return evaluate(*arguments.back(), leaf);
   }
+  auto result = evaluate(*arguments[0], leaf);
+  if (arguments.size() == 1) return ScalarValue::apply(e.op(), result);
+  for (std::size_t n = 1; n < arguments.size(); ++n)
+    result = ScalarValue::apply(e.op(), result, evaluate(*arguments[n], leaf));
+  return result;
 }
 
-template <class To>
-To load(const DenseTensor& tensor, std::int64_t offset) {
-  return dispatch(tensor.dtype(), [&](auto t) {
-    using From = typename decltype(t)::type;
-    return convert_value<To>(tensor.data<From>()[offset]);
-  });
+ScalarValue random_value(const ScalarExpression& e, std::uint64_t cell) {
+  const auto value = e.kind() == Kind::Uniform ? random_uniform(e.seed(), cell) : random_normal(e.seed(), cell);
+  return {value, e.type().value()};
 }
 
-// Evaluates the scalar expression of one cell in T.
-template <class T>
+// Evaluates the scalar expression of one cell.
 class CellEvaluator {
  public:
   CellEvaluator(const EinSum& einsum, const LabelTable& table, const std::vector<const DenseTensor*>& inputs)
@@ -41,7 +49,9 @@ class CellEvaluator {
   const Labels& labels() const { return labels_; }
   Index& index() { return index_; }
 
-  T value() const { return evaluate(*einsum_.expression); }
+  ScalarValue value(const ScalarExpression& expression) const {
+    return evaluate(expression, [this](const ScalarExpression& e) { return leaf(e); });
+  }
 
   std::int64_t offset(const Labels& labels, const Shape& shape) const {
     std::int64_t offset = 0;
@@ -63,31 +73,17 @@ class CellEvaluator {
     return number;
   }
 
-  T evaluate(const ScalarExpression& e) const {
+  ScalarValue leaf(const ScalarExpression& e) const {
     switch (e.kind()) {
-      case Kind::Integer: return convert_value<T>(e.integer_value());
-      case Kind::Real: return convert_value<T>(e.real_value());
       case Kind::Operand: {
         const auto& tensor = *inputs_[e.operand()];
-        return load<T>(tensor, offset(einsum_.inputs[e.operand()], tensor.shape()));
+        return load(tensor, offset(einsum_.inputs[e.operand()], tensor.shape()));
       }
-      case Kind::LabelIndex: return convert_value<T>(at(e.label()));
-      case Kind::Uniform: return convert_value<T>(random_uniform(e.seed(), cell_number(e.cell())));
-      case Kind::Normal: return convert_value<T>(random_normal(e.seed(), cell_number(e.cell())));
-      case Kind::Parameter: CHECK(false, "parameters have their values when a plan runs");
-      case Kind::Call: break;
+      case Kind::LabelIndex: return {at(e.label()), e.type().value()};
+      case Kind::Uniform:
+      case Kind::Normal: return random_value(e, cell_number(e.cell()));
+      default: CHECK(false, "parameters have their values when a plan runs");
     }
-    const auto& arguments = e.arguments();
-    if (e.op() == ScalarOp::Case) {
-      for (std::size_t n = 0; n + 1 < arguments.size(); n += 2)
-        if (evaluate(*arguments[n]) != T(0)) return evaluate(*arguments[n + 1]);
-      return evaluate(*arguments.back());
-    }
-    T result = evaluate(*arguments[0]);
-    if (arguments.size() == 1) return apply_scalar<T>(e.op(), result);
-    for (std::size_t n = 1; n < arguments.size(); ++n)
-      result = apply_scalar<T>(e.op(), result, evaluate(*arguments[n]));
-    return result;
   }
 
   const EinSum& einsum_;
@@ -114,33 +110,28 @@ template <class T>
 using Wide = std::conditional_t<std::is_same_v<T, float>, double,
                                 std::conditional_t<std::is_same_v<T, std::complex<float>>, std::complex<double>, T>>;
 
-// A function of one value, as epilogues are.
-template <class T>
-T evaluate_at(const ScalarExpression& e, T x) {
-  if (e.kind() == Kind::Operand) return x;
-  if (e.kind() == Kind::Integer) return convert_value<T>(e.integer_value());
-  if (e.kind() == Kind::Real) return convert_value<T>(e.real_value());
-  // Of a scalar: there is one cell.
-  if (e.kind() == Kind::Uniform) return convert_value<T>(random_uniform(e.seed(), 0));
-  if (e.kind() == Kind::Normal) return convert_value<T>(random_normal(e.seed(), 0));
-  CHECK(e.kind() == Kind::Call, "an epilogue knows no labels, and parameters have their values when a plan runs");
-  const auto& arguments = e.arguments();
-  if (e.op() == ScalarOp::Case) {
-    for (std::size_t n = 0; n + 1 < arguments.size(); n += 2)
-      if (evaluate_at(*arguments[n], x) != T(0)) return evaluate_at(*arguments[n + 1], x);
-    return evaluate_at(*arguments.back(), x);
-  }
-  T result = evaluate_at(*arguments[0], x);
-  if (arguments.size() == 1) return apply_scalar<T>(e.op(), result);
-  for (std::size_t n = 1; n < arguments.size(); ++n)
-    result = apply_scalar<T>(e.op(), result, evaluate_at(*arguments[n], x));
-  return result;
+// A function of one value, as epilogues are: of a scalar there is one cell.
+ScalarValue evaluate_at(const ScalarExpression& e, ScalarValue x) {
+  return evaluate(e, [&](const ScalarExpression& leaf) {
+    if (leaf.kind() == Kind::Operand) return x;
+    CHECK(leaf.kind() == Kind::Uniform || leaf.kind() == Kind::Normal,
+          "an epilogue knows no labels, and parameters have their values when a plan runs");
+    return random_value(leaf, 0);
+  });
+}
+
+ScalarPtr epilogue_of(const EinSum& einsum, const LabelTable& table, DType compute) {
+  return einsum.epilogue == nullptr ? nullptr : with_types(einsum.epilogue, std::span(&compute, 1), table, compute);
 }
 
 template <class T>
 DenseTensor evaluate(const EinSum& einsum, const LabelTable& table, const std::vector<const DenseTensor*>& inputs,
                      DType result_type) {
-  CellEvaluator<T> cell(einsum, table, inputs);
+  std::vector<DType> types;
+  for (const auto* input : inputs) types.push_back(input->dtype());
+  const auto expression = with_types(einsum.expression, types, table, dtype_of<T>);
+  const auto epilogue = epilogue_of(einsum, table, dtype_of<T>);
+  CellEvaluator cell(einsum, table, inputs);
   const Shape head(table.extents(einsum.output));
   std::vector<Wide<T>> sums(static_cast<std::size_t>(head.element_count()), identity_of<Wide<T>>(einsum.aggregate));
   const auto extents = table.extents(cell.labels());
@@ -148,16 +139,16 @@ DenseTensor evaluate(const EinSum& einsum, const LabelTable& table, const std::v
   if (Shape(extents).element_count() > 0) {
     do {
       auto& sum = sums[static_cast<std::size_t>(cell.offset(einsum.output, head))];
-      sum = reduce(einsum.aggregate, sum, convert_value<Wide<T>>(cell.value()));
+      sum = reduce(einsum.aggregate, sum, cell.value(*expression).template as<Wide<T>>());
     } while (next_index(cell.index(), extents));
   }
   auto result = Tile::zeros(result_type, head);
   dispatch(result_type, [&](auto t) {
     using To = typename decltype(t)::type;
     for (std::size_t n = 0; n < sums.size(); ++n) {
-      auto value = convert_value<T>(sums[n]);
-      if (einsum.epilogue != nullptr) value = evaluate_at(*einsum.epilogue, value);
-      result.mutable_data<To>()[n] = convert_value<To>(value);
+      const auto value = convert_value<T>(sums[n]);
+      result.mutable_data<To>()[n] =
+          epilogue == nullptr ? convert_value<To>(value) : evaluate_at(*epilogue, ScalarValue(value)).template as<To>();
     }
   });
   return result;

@@ -8,6 +8,8 @@
 #include "common/check.hpp"
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
+#include "common/poll_steps.hpp"
+#include "common/stack_guard.hpp"
 
 namespace eindb {
 namespace {
@@ -16,86 +18,100 @@ using Kind = ScalarExpression::Kind;
 using enum ScalarOp;
 
 constexpr std::array kOps = std::to_array<ScalarOpInfo>({
-    {Add, "+", 2, -1, true, false, false},         {Multiply, "*", 2, -1, true, false, false},
-    {Subtract, "-", 2, 2, true, false, false},     {Divide, "/", 2, 2, true, true, false},
-    {Modulo, "%", 2, 2, true, false, true},        {Power, "^", 2, 2, true, false, false},
-    {Negate, "-", 1, 1, true, false, false},       {Not, "NOT", 1, 1, true, false, false},
-    {Abs, "ABS", 1, 1, false, false, false},       {Sign, "SIGN", 1, 1, false, false, true},
-    {Sqrt, "SQRT", 1, 1, false, true, false},      {Exp, "EXP", 1, 1, false, true, false},
-    {Log, "LOG", 1, 1, false, true, false},        {Log2, "LOG2", 1, 1, false, true, true},
-    {Log1p, "LOG1P", 1, 1, false, true, true},     {Expm1, "EXPM1", 1, 1, false, true, true},
-    {Sin, "SIN", 1, 1, false, true, false},        {Cos, "COS", 1, 1, false, true, false},
-    {Tan, "TAN", 1, 1, false, true, false},        {Asin, "ASIN", 1, 1, false, true, true},
-    {Acos, "ACOS", 1, 1, false, true, true},       {Atan, "ATAN", 1, 1, false, true, true},
-    {Sinh, "SINH", 1, 1, false, true, false},      {Cosh, "COSH", 1, 1, false, true, false},
-    {Tanh, "TANH", 1, 1, false, true, false},      {Erf, "ERF", 1, 1, false, true, true},
-    {Sigmoid, "SIGMOID", 1, 1, false, true, true}, {Relu, "RELU", 1, 1, false, false, true},
-    {Floor, "FLOOR", 1, 1, false, false, true},    {Ceil, "CEIL", 1, 1, false, false, true},
-    {Round, "ROUND", 1, 1, false, false, true},    {Real, "REAL", 1, 1, false, false, false},
-    {Imag, "IMAG", 1, 1, false, false, false},     {Conj, "CONJ", 1, 1, false, false, false},
-    {Equal, "=", 2, 2, true, false, false},        {NotEqual, "<>", 2, 2, true, false, false},
-    {Less, "<", 2, 2, true, false, true},          {LessEqual, "<=", 2, 2, true, false, true},
-    {Greater, ">", 2, 2, true, false, true},       {GreaterEqual, ">=", 2, 2, true, false, true},
-    {And, "AND", 2, 2, true, false, false},        {Or, "OR", 2, 2, true, false, false},
-    {Atan2, "ATAN2", 2, 2, false, true, true},     {MakeComplex, "COMPLEX", 2, 2, false, true, true},
-    {Least, "LEAST", 2, -1, false, false, true},   {Greatest, "GREATEST", 2, -1, false, false, true},
+    {Add, "+", 2, -1, true, false, false},
+    {Multiply, "*", 2, -1, true, false, false},
+    {Subtract, "-", 2, 2, true, false, false},
+    {Divide, "/", 2, 2, true, true, false},
+    {Modulo, "%", 2, 2, true, false, true},
+    {Power, "^", 2, 2, true, false, false},
+    {Negate, "-", 1, 1, true, false, false},
+    {Not, "NOT", 1, 1, true, false, false},
+    {Abs, "ABS", 1, 1, false, false, false},
+    {Sign, "SIGN", 1, 1, false, false, true},
+    {Sqrt, "SQRT", 1, 1, false, true, false},
+    {Exp, "EXP", 1, 1, false, true, false},
+    {Log, "LOG", 1, 1, false, true, false},
+    {Log2, "LOG2", 1, 1, false, true, true},
+    {Log1p, "LOG1P", 1, 1, false, true, true},
+    {Expm1, "EXPM1", 1, 1, false, true, true},
+    {Sin, "SIN", 1, 1, false, true, false},
+    {Cos, "COS", 1, 1, false, true, false},
+    {Tan, "TAN", 1, 1, false, true, false},
+    {Asin, "ASIN", 1, 1, false, true, true},
+    {Acos, "ACOS", 1, 1, false, true, true},
+    {Atan, "ATAN", 1, 1, false, true, true},
+    {Sinh, "SINH", 1, 1, false, true, false},
+    {Cosh, "COSH", 1, 1, false, true, false},
+    {Tanh, "TANH", 1, 1, false, true, false},
+    {Erf, "ERF", 1, 1, false, true, true},
+    {Sigmoid, "SIGMOID", 1, 1, false, true, true},
+    {Relu, "RELU", 1, 1, false, false, true},
+    {Floor, "FLOOR", 1, 1, false, false, true},
+    {Ceil, "CEIL", 1, 1, false, false, true},
+    {Round, "ROUND", 1, 1, false, false, true},
+    {Real, "REAL", 1, 1, false, false, false},
+    {Imag, "IMAG", 1, 1, false, false, false},
+    {Conj, "CONJ", 1, 1, false, false, false},
+    {Equal, "=", 2, 2, true, false, false},
+    {NotEqual, "<>", 2, 2, true, false, false},
+    {Less, "<", 2, 2, true, false, true},
+    {LessEqual, "<=", 2, 2, true, false, true},
+    {Greater, ">", 2, 2, true, false, true},
+    {GreaterEqual, ">=", 2, 2, true, false, true},
+    {And, "AND", 2, 2, true, false, false},
+    {Or, "OR", 2, 2, true, false, false},
+    {Atan2, "ATAN2", 2, 2, false, true, true},
+    {MakeComplex, "COMPLEX", 2, 2, false, true, true},
+    {Least, "LEAST", 2, -1, false, false, true},
+    {Greatest, "GREATEST", 2, -1, false, false, true},
     {Case, "CASE", 3, -1, true, false, false},
+    {ToFloat32, "CAST", 1, 1, true, false, false},
+    {ToFloat64, "CAST", 1, 1, true, false, false},
+    {ToComplex64, "CAST", 1, 1, true, false, false},
+    {ToComplex128, "CAST", 1, 1, true, false, false},
+    {ToInt64, "CAST", 1, 1, true, false, false},
 });
 
-ScalarType combine(ScalarType a, ScalarType b) {
-  if (a.weak == b.weak) return {promote(a.dtype, b.dtype), a.weak};
-  const auto& strong = a.weak ? b : a;
-  const auto& weak = a.weak ? a : b;
-  if (is_complex(weak.dtype)) return {complex_of(strong.dtype), false};
-  return {weak.dtype == DType::Int64 ? strong.dtype : floating_of(strong.dtype), false};
+// Of calls in each other: whoever walks over an expression may recurse, on any thread's stack. What statements nest is
+// less; long chains of operators that go from left to right are what exceeds it.
+constexpr std::int64_t kMostLevels = 2000;
+
+// Of an expression, as call() has counted them.
+std::int64_t levels_of(const ScalarExpression& e) { return e.kind() == Kind::Call ? e.integer_value() : 0; }
+
+std::int64_t levels_above(const std::vector<ScalarPtr>& arguments) {
+  std::int64_t levels = 0;
+  for (const auto& argument : arguments) levels = std::max(levels, levels_of(*argument));
+  if (levels < kMostLevels) return levels + 1;
+  throw Error(ErrorKind::Unsupported,
+              "an expression nests more than " + std::to_string(kMostLevels) + " operations in each other",
+              std::nullopt, "compute parts of it in WITH definitions: in a chain as a / b / c every / is a level");
 }
 
-bool is_non_negative_integer(const ScalarExpression& e) { return e.kind() == Kind::Integer && e.integer_value() >= 0; }
+class Hash {
+ public:
+  explicit Hash(const ScalarExpression& e) : value_(static_cast<std::size_t>(e.kind()) * 31) {}
+  void mix(std::size_t more) { value_ = (value_ ^ more) * 0x9E3779B97F4A7C15ULL + (value_ >> 29U); }
+  std::size_t value() const { return value_; }
+
+ private:
+  std::size_t value_;
+};
+
+std::size_t hash_of_call(const ScalarExpression& e) {
+  Hash hash(e);
+  hash.mix(static_cast<std::size_t>(e.op()));
+  for (const auto& argument : e.arguments()) hash.mix(hash_of(*argument));
+  return hash.value();
+}
 
 // Visits every node, parents after children.
 template <class Visit>
 void visit_nodes(const ScalarExpression& e, const Visit& visit) {
+  poll_cancellation_after(1);
+  require_stack();
   for (const auto& argument : e.arguments()) visit_nodes(*argument, visit);
   visit(e);
-}
-
-// One bottom-up pass; `seen` is told the type that every node computes in.
-ScalarType infer(const ScalarExpression& e, std::span<const DType> operands,
-                 const std::function<void(DType, bool)>& seen) {
-  ScalarType type;
-  switch (e.kind()) {
-    case Kind::Integer:
-    case Kind::LabelIndex: type = {DType::Int64, true}; break;
-    case Kind::Real:
-    case Kind::Uniform:
-    case Kind::Normal: type = {DType::Float64, true}; break;
-    case Kind::Operand: type = {operands[e.operand()], false}; break;
-    case Kind::Parameter: type = {e.parameter_type(), true}; break;
-    case Kind::Call: {
-      const auto& info = info_of(e.op());
-      const bool is_case = e.op() == Case;
-      bool first = true;
-      for (std::size_t a = 0; a < e.arguments().size(); ++a) {
-        const auto argument = infer(*e.arguments()[a], operands, seen);
-        if (info.ordered && is_complex(argument.dtype)) {
-          throw Error(ErrorKind::Type, std::string(info.name) + " is not defined for complex numbers", std::nullopt,
-                      "take REAL, IMAG or ABS first");
-        }
-        if (is_case && a % 2 == 0 && a + 1 < e.arguments().size()) continue;  // a condition
-        type = first ? argument : combine(type, argument);
-        first = false;
-      }
-      if (info.floating) type.dtype = floating_of(type.dtype);
-      if (e.op() == MakeComplex) type.dtype = complex_of(type.dtype);
-      if (e.op() == Power && !is_non_negative_integer(*e.arguments()[1])) type.dtype = floating_of(type.dtype);
-      seen(type.dtype, type.weak);
-      if (e.op() == Abs || e.op() == Real || e.op() == Imag) type.dtype = real_of(type.dtype);
-      if (gives_boolean(e.op())) type = {DType::Int64, true};
-      break;
-    }
-  }
-  seen(type.dtype, type.weak);
-  return type;
 }
 
 int precedence(const ScalarExpression& e) {
@@ -147,6 +163,8 @@ class Printer {
       case Kind::Call: break;
     }
     if (e.op() == Case) return print_case(e);
+    if (const auto type = converts_to(e.op()))
+      return "CAST(" + print(*e.arguments()[0]) + " AS " + std::string(name_of(*type)) + ")";
     return info_of(e.op()).infix ? print_infix(e) : print_function(e);
   }
 
@@ -210,6 +228,28 @@ bool gives_boolean(ScalarOp op) {
   }
 }
 
+ScalarOp conversion_to(DType type) {
+  switch (type) {
+    case DType::Float32: return ToFloat32;
+    case DType::Float64: return ToFloat64;
+    case DType::Complex64: return ToComplex64;
+    case DType::Complex128: return ToComplex128;
+    case DType::Int64: break;
+  }
+  return ToInt64;
+}
+
+std::optional<DType> converts_to(ScalarOp op) {
+  switch (op) {
+    case ToFloat32: return DType::Float32;
+    case ToFloat64: return DType::Float64;
+    case ToComplex64: return DType::Complex64;
+    case ToComplex128: return DType::Complex128;
+    case ToInt64: return DType::Int64;
+    default: return std::nullopt;
+  }
+}
+
 std::optional<ScalarOp> find_scalar_function(std::string_view name) {
   if (equal_ignoring_case(name, "POW")) return Power;
   for (const auto& info : kOps)
@@ -250,6 +290,22 @@ ScalarPtr ScalarExpression::operand(std::size_t number) {
   return e;
 }
 
+ScalarPtr ScalarExpression::adapting_operand(std::size_t number, DType kind) {
+  auto e = std::make_shared<ScalarExpression>();
+  e->kind_ = Kind::Operand;
+  e->operand_ = number;
+  e->type_ = kind;
+  return e;
+}
+
+ScalarPtr ScalarExpression::with_type(const ScalarPtr& leaf, std::optional<DType> type) {
+  CHECK(leaf->kind() != Kind::Call && leaf->kind() != Kind::Operand, "only leaves that may adapt are given a type");
+  if (leaf->type() == type) return leaf;
+  auto e = std::make_shared<ScalarExpression>(*leaf);
+  e->type_ = type;
+  return e;
+}
+
 ScalarPtr ScalarExpression::label_index(Label label) {
   auto e = std::make_shared<ScalarExpression>();
   e->kind_ = Kind::LabelIndex;
@@ -281,6 +337,7 @@ ScalarPtr ScalarExpression::call(ScalarOp op, std::vector<ScalarPtr> arguments) 
   CHECK(count >= info.min_arguments && (info.max_arguments < 0 || count <= info.max_arguments),
         "a scalar operation has as many arguments as it takes");
   CHECK(op != Case || count % 2 == 1, "CASE has pairs and an ELSE");
+  poll_cancellation_after(arguments.size());
   auto e = std::make_shared<ScalarExpression>();
   e->kind_ = Kind::Call;
   e->op_ = op;
@@ -290,11 +347,28 @@ ScalarPtr ScalarExpression::call(ScalarOp op, std::vector<ScalarPtr> arguments) 
   } else {
     e->arguments_ = std::move(arguments);
   }
+  // Both say nothing of a call otherwise, and walking down for them each time would be quadratic.
+  e->integer_ = levels_above(e->arguments_);
+  e->operand_ = hash_of_call(*e);
   return e;
 }
 
+std::size_t hash_of(const ScalarExpression& e) {
+  if (e.kind() == Kind::Call) return e.operand();  // as call() has computed it
+  Hash hash(e);
+  hash.mix(e.kind() == Kind::Real && !std::isnan(e.real_value()) ? std::hash<double>{}(e.real_value()) : 0);
+  hash.mix(e.kind() == Kind::Real ? 0 : std::hash<std::int64_t>{}(e.integer_value()));
+  hash.mix(e.operand());
+  hash.mix(e.type() ? static_cast<std::size_t>(*e.type()) : 0);
+  hash.mix(e.label().index());
+  for (const auto label : e.cell()) hash.mix(label.index());
+  return hash.value();
+}
+
 bool equal(const ScalarExpression& a, const ScalarExpression& b) {
-  if (a.kind() != b.kind()) return false;
+  if (&a == &b) return true;
+  if (a.kind() != b.kind() || a.type() != b.type() || hash_of(a) != hash_of(b)) return false;
+  poll_cancellation_after(1);
   switch (a.kind()) {
     case Kind::Integer: return a.integer_value() == b.integer_value();
     case Kind::Real: {
@@ -312,17 +386,6 @@ bool equal(const ScalarExpression& a, const ScalarExpression& b) {
   return a.op() == b.op() &&
          std::equal(a.arguments().begin(), a.arguments().end(), b.arguments().begin(), b.arguments().end(),
                     [](const auto& x, const auto& y) { return equal(*x, *y); });
-}
-
-std::size_t hash_of(const ScalarExpression& e) {
-  std::size_t hash = static_cast<std::size_t>(e.kind()) * 31 + static_cast<std::size_t>(e.op());
-  const auto mix = [&](std::size_t value) { hash = (hash ^ value) * 0x9E3779B97F4A7C15ULL + (hash >> 29); };
-  if (e.kind() == Kind::Real) mix(std::hash<double>{}(e.real_value()));
-  else mix(std::hash<std::int64_t>{}(e.integer_value()));
-  mix(e.operand());
-  mix(e.label().index());
-  for (const auto& argument : e.arguments()) mix(hash_of(*argument));
-  return hash;
 }
 
 std::vector<std::size_t> operands_of(const ScalarExpression& e) {
@@ -365,27 +428,10 @@ ScalarPtr substitute_operands(const ScalarPtr& e, const std::function<ScalarPtr(
 }
 
 ScalarPtr substitute_parameters(const ScalarPtr& e, const std::function<ScalarPtr(std::size_t)>& replace) {
-  return substitute_leaves(
-      e, [&](const ScalarPtr& leaf) { return leaf->kind() == Kind::Parameter ? replace(leaf->parameter()) : leaf; });
-}
-
-ScalarType type_of(const ScalarExpression& e, std::span<const DType> operands) {
-  auto type = infer(e, operands, [](DType, bool) {});
-  // Numbers that meet no tensor are FLOAT64, the default type.
-  if (type.weak) type.dtype = is_complex(type.dtype) ? DType::Complex128 : DType::Float64;
-  return type;
-}
-
-DType compute_type_of(const ScalarExpression& e, std::span<const DType> operands) {
-  std::optional<DType> strong;
-  DType weakest = DType::Int64;
-  infer(e, operands, [&](DType dtype, bool weak) {
-    if (weak) weakest = promote(weakest, dtype);
-    else strong = strong ? promote(*strong, dtype) : dtype;
+  return substitute_leaves(e, [&](const ScalarPtr& leaf) {
+    return leaf->kind() == Kind::Parameter ? ScalarExpression::with_type(replace(leaf->parameter()), leaf->type())
+                                           : leaf;
   });
-  if (!strong) strong = DType::Float64;
-  if (is_complex(weakest)) return complex_of(*strong);
-  return weakest == DType::Int64 ? *strong : floating_of(*strong);
 }
 
 std::string to_string(const ScalarExpression& e, const std::function<std::string(std::size_t)>& operand_text,

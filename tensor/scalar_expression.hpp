@@ -33,8 +33,11 @@ enum class ScalarOp : std::uint8_t {
   Least, Greatest,
   // when, then, when, then, ..., else
   Case,
+  // One: the value in another element type.
+  ToFloat32, ToFloat64, ToComplex64, ToComplex128, ToInt64,
 };
 // clang-format on
+inline constexpr ScalarOp kLastScalarOp = ScalarOp::ToInt64;
 
 /// What is known of an operation, one row per ScalarOp.
 struct ScalarOpInfo {
@@ -49,6 +52,9 @@ struct ScalarOpInfo {
 const ScalarOpInfo& info_of(ScalarOp op);
 /// Whether every value is 1 or 0: comparisons and logic.
 bool gives_boolean(ScalarOp op);
+/// The conversion to a type, and back: nullopt for any other operation.
+ScalarOp conversion_to(DType type);
+std::optional<DType> converts_to(ScalarOp op);
 /// Finds a function (not an infix operator) by name, case-insensitively. POW is Power.
 std::optional<ScalarOp> find_scalar_function(std::string_view name);
 /// Names of all functions, for completion and for suggestions.
@@ -59,6 +65,9 @@ using ScalarPtr = std::shared_ptr<const ScalarExpression>;
 
 /// A function of the operands of an EinSum (one value of each per cell), of label values and of constants.
 /// Immutable and shared; depth is bounded by the parser. Thread-safe.
+///
+/// Constants, label values, random numbers and parameters may have a type. Those without one adapt to what they meet:
+/// expressions are written so, and tensor/scalar_types gives every one its type before anything is computed.
 class ScalarExpression {
  public:
   enum class Kind : std::uint8_t {
@@ -75,10 +84,14 @@ class ScalarExpression {
   static ScalarPtr integer(std::int64_t value);
   static ScalarPtr real(double value);
   static ScalarPtr operand(std::size_t number);
+  /// An operand whose values adapt as those of an expression that is a number (Float64) or a whole number (Int64).
+  static ScalarPtr adapting_operand(std::size_t number, DType kind);
   static ScalarPtr label_index(Label label);
   /// `type` is Int64 for an integer and Float64 for any other number.
   static ScalarPtr parameter(std::size_t number, DType type);
   static ScalarPtr random(Kind uniform_or_normal, std::uint64_t seed, Labels cell);
+  /// A constant, label value, random number or parameter in another type, or in none.
+  static ScalarPtr with_type(const ScalarPtr& leaf, std::optional<DType> type);
   /// Nested Add in Add and Multiply in Multiply (first argument) are flattened. Argument counts are CHECKed.
   static ScalarPtr call(ScalarOp op, std::vector<ScalarPtr> arguments);
 
@@ -89,6 +102,8 @@ class ScalarExpression {
   std::size_t operand() const { return operand_; }
   std::size_t parameter() const { return operand_; }
   DType parameter_type() const { return integer_ != 0 ? DType::Int64 : DType::Float64; }
+  /// Of a leaf that is no operand: the type that it has; nullopt if it adapts. Of an adapting operand: its kind.
+  std::optional<DType> type() const { return type_; }
   Label label() const { return label_; }
   std::uint64_t seed() const { return static_cast<std::uint64_t>(integer_); }
   const Labels& cell() const { return cell_; }
@@ -102,12 +117,13 @@ class ScalarExpression {
   std::int64_t integer_ = 0;
   double real_ = 0;
   std::size_t operand_ = 0;
+  std::optional<DType> type_ = {};
   Label label_;
   Labels cell_;
   std::vector<ScalarPtr> arguments_;
 };
 
-/// Same structure, constants and operands.
+/// Same structure, constants, operands and types.
 bool equal(const ScalarExpression& a, const ScalarExpression& b);
 std::size_t hash_of(const ScalarExpression& e);
 
@@ -121,18 +137,8 @@ ScalarPtr substitute_operands(const ScalarPtr& e, const std::function<ScalarPtr(
 /// Replaces each parameter by what `replace` gives for its number; `e` itself if it has none.
 ScalarPtr substitute_parameters(const ScalarPtr& e, const std::function<ScalarPtr(std::size_t)>& replace);
 
-/// Type of the value and whether it adapts to what it meets: constants and label values do, as in NumPy.
-struct ScalarType {
-  DType dtype = DType::Float64;
-  bool weak = false;
-};
 /// The kind of a generator by name, in any case: RANDOM is Uniform, RANDN is Normal; nullopt for anything else.
 std::optional<ScalarExpression::Kind> find_generator(std::string_view name);
-
-/// Typing rules of LANGUAGE. Throws Error{Type} where an operation needs an order and gets complex numbers.
-ScalarType type_of(const ScalarExpression& e, std::span<const DType> operands);
-/// The element type in which the whole expression is computed: holds every intermediate value.
-DType compute_type_of(const ScalarExpression& e, std::span<const DType> operands);
 
 /// Text in the language; operands and labels are named by the callbacks.
 std::string to_string(const ScalarExpression& e, const std::function<std::string(std::size_t)>& operand_text,

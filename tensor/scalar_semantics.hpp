@@ -200,6 +200,24 @@ T apply_scalar(ScalarOp op, T a, T b = T(0)) {
   }
 }
 
+/// A value in another type. Complex to real takes the real part, real to INT64 drops the fraction; what INT64 cannot
+/// hold gives its smallest number.
+template <class To, class From>
+To convert_value(From value) {
+  if constexpr (is_complex_type<From> && is_complex_type<To>) {
+    return To(static_cast<typename To::value_type>(value.real()), static_cast<typename To::value_type>(value.imag()));
+  } else if constexpr (is_complex_type<From>) {
+    return convert_value<To>(value.real());
+  } else if constexpr (is_complex_type<To>) {
+    return To(static_cast<typename To::value_type>(value));
+  } else if constexpr (std::is_integral_v<To> && !std::is_integral_v<From>) {
+    const bool fits = value >= From(-0x1p63) && value < From(0x1p63);
+    return fits ? static_cast<To>(value) : std::numeric_limits<To>::min();
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
 /// What an empty group gives.
 template <class T>
 T identity_of(Aggregate aggregate) {

@@ -39,19 +39,22 @@ std::optional<Tile> gather_tile(const TileGrid& source, DType type,
   if (shape.element_count() == 0) return std::nullopt;
 
   const auto overlap = overlapping_parts(source, begin, shape);
-  std::vector<std::pair<TileKey, TilePtr>> pieces;
+  std::optional<Tile> tile;
+  bool begins_as_zeros = false;  // what no piece covers is zero already
   Index step(shape.rank(), 0);
   do {
     TileKey source_key = overlap.first;
     for (std::size_t d = 0; d < step.size(); ++d) source_key[d] += step[d];
-    if (auto tile = read(source.id_of(source_key))) pieces.emplace_back(source_key, std::move(tile));
+    const auto piece = read(source.id_of(source_key));
+    if (piece == nullptr) {
+      if (!tile) begins_as_zeros = true;
+      else if (!begins_as_zeros) TileOverlap(source, source_key, target, key).clear(*tile);
+      continue;
+    }
+    ++tiles_in;
+    if (!tile) tile = begins_as_zeros ? Tile::zeros(type, shape) : Tile::uninitialized(type, shape);
+    TileOverlap(source, source_key, target, key).copy(*piece, *tile);
   } while (next_index(step, overlap.count));
-
-  tiles_in += static_cast<std::int64_t>(pieces.size());
-  if (pieces.empty()) return std::nullopt;
-  const auto all_present = static_cast<std::int64_t>(pieces.size()) == Shape(overlap.count).element_count();
-  auto tile = all_present ? Tile::uninitialized(type, shape) : Tile::zeros(type, shape);
-  for (const auto& [source_key, piece] : pieces) TileOverlap(source, source_key, target, key).copy(*piece, tile);
   return tile;
 }
 

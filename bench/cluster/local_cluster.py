@@ -1,6 +1,7 @@
 """A cluster of processes on this machine: `eindb worker` on loopback, each with threads of its own, and the shell."""
 
 import os
+import secrets
 import select
 import subprocess
 
@@ -13,10 +14,11 @@ END_SECONDS = 20
 class Worker:
     """`eindb worker` on a free port, with its data in `folder`."""
 
-    def __init__(self, program, folder, threads):
+    def __init__(self, program, folder, threads, secret):
         os.makedirs(folder, exist_ok=True)
         self._log = open(os.path.join(folder, "log"), "w")
         command = [program, "--threads", str(threads), "worker", "--listen", "127.0.0.1:0", "--data", folder]
+        command += ["--secret-file", secret]
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self._log, text=True)
         if not select.select([self._process.stdout], [], [], START_SECONDS)[0]:
             self.close()
@@ -45,10 +47,13 @@ class LocalCluster:
         self.workers = []
         self.shell = None
         try:
+            secret = os.path.join(folder, "secret")
+            with open(secret, "w", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+                file.write(secrets.token_hex() + "\n")
             for n in range(workers):
-                self.workers.append(Worker(program, os.path.join(folder, f"worker{n}"), threads))
+                self.workers.append(Worker(program, os.path.join(folder, f"worker{n}"), threads, secret))
             addresses = ",".join(worker.address for worker in self.workers)
-            self.shell = Eindb(program, folder, ["--workers", addresses, *options])
+            self.shell = Eindb(program, folder, ["--workers", addresses, "--secret-file", secret, *options])
         except BaseException:
             self.close()
             raise

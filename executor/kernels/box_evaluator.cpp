@@ -19,15 +19,15 @@ std::int64_t signed_offset(std::uint64_t offset) { return static_cast<std::int64
 
 }  // namespace
 
-BoxEvaluator::BoxEvaluator(const LevelTable& level, const ExpressionProgram& program, DType compute,
+BoxEvaluator::BoxEvaluator(const LevelTable& level, const ExpressionProgram& program,
                            std::span<const LabelView> operands, const LoopNest& nest)
-    : table_(level.of(compute)),
+    : level_(level),
       code_(program.instructions()),
-      compute_(compute),
       operands_(operands),
       registers_(code_.size()),
       box_elements_(nest.rows.chunk * nest.columns.chunk),
-      scratch_((slot_bytes(box_elements_, size_of(compute)) + slot_bytes(nest.rows.chunk, size_of(compute))) *
+      scratch_((slot_bytes(box_elements_, program.largest_element()) +
+                slot_bytes(nest.rows.chunk, program.largest_element())) *
                    (code_.size() + 1) +
                slot_bytes(box_elements_, sizeof(double))) {
   place_registers(nest);
@@ -41,9 +41,13 @@ void BoxEvaluator::place_registers(const LoopNest& nest) {
     return taken;
   };
   std::size_t stream = 0;
+  std::size_t largest = 0;
+  for (const auto& instruction : code_) largest = std::max(largest, size_of(instruction.type));
   for (std::size_t n = 0; n < code_.size(); ++n) {
     const auto& instruction = code_[n];
     auto& reg = registers_[n];
+    const auto size = size_of(instruction.type);
+    reg.table = &level_.of(instruction.type);
     reg.spread = Spread::Single;
     if (instruction.kind == Kind::Operand || instruction.reads_number()) {
       reg.stream = stream++;
@@ -54,12 +58,12 @@ void BoxEvaluator::place_registers(const LoopNest& nest) {
     }
     for (std::size_t a = 0; a < instruction.argument_count(); ++a)
       reg.spread = std::max(reg.spread, registers_[instruction.arguments[a]].spread);
-    if (reg.spread != Spread::Single) reg.box = take(box_elements_, size_of(compute_));
-    reg.slot = reg.spread == Spread::Box ? reg.box : take(nest.rows.chunk, size_of(compute_));
+    if (reg.spread != Spread::Single) reg.box = take(box_elements_, size);
+    reg.slot = reg.spread == Spread::Box ? reg.box : take(nest.rows.chunk, size);
     reg.data = reg.slot;
     if (instruction.kind == Kind::Integer || instruction.kind == Kind::Real) set_constant(instruction, reg);
   }
-  spare_ = take(box_elements_, size_of(compute_));
+  spare_ = take(box_elements_, largest);
   random_ = reinterpret_cast<double*>(take(box_elements_, sizeof(double)));
 }
 
@@ -67,7 +71,7 @@ void BoxEvaluator::set_constant(const Instruction& instruction, Register& into) 
   const bool integer = instruction.kind == Kind::Integer;
   const void* value = integer ? static_cast<const void*>(&instruction.integer) : &instruction.real;
   const auto from = slot_of(integer ? DType::Int64 : DType::Float64);
-  table_.move[from]({into.slot, 0, 1}, {value, 0, 1}, 1, 1);
+  into.table->move[from]({into.slot, 0, 1}, {value, 0, 1}, 1, 1);
 }
 
 void BoxEvaluator::evaluate(const StreamOffsets& offsets, std::int64_t rows, std::int64_t columns, void* in_place) {
@@ -120,12 +124,12 @@ void BoxEvaluator::load(const Instruction& instruction, Register& into, std::uin
   const auto rows = into.spread == Spread::Single ? 1 : rows_;
   const auto columns = into.spread == Spread::Box ? columns_ : 1;
   const bool packed = (columns == 1 || into.column_stride == 1) && (rows == 1 || into.row_stride == columns);
-  if (packed && operand.dtype == compute_) {
+  if (packed && operand.dtype == instruction.type) {
     into.data = data;
     return;
   }
-  table_.move[slot_of(operand.dtype)]({into.slot, columns, 1}, {data, into.row_stride, into.column_stride}, rows,
-                                      columns);
+  into.table->move[slot_of(operand.dtype)]({into.slot, columns, 1}, {data, into.row_stride, into.column_stride}, rows,
+                                           columns);
   into.data = into.slot;
 }
 
@@ -133,7 +137,7 @@ void BoxEvaluator::draw(const Instruction& instruction, Register& into, std::uin
   const auto rows = into.spread == Spread::Single ? 1 : rows_;
   const auto columns = into.spread == Spread::Box ? columns_ : 1;
   if (instruction.kind == Kind::Number) {
-    table_.ramp(into.slot, signed_offset(offset), into.row_stride, into.column_stride, rows, columns);
+    into.table->ramp(into.slot, signed_offset(offset), into.row_stride, into.column_stride, rows, columns);
     return;
   }
   const auto seed = static_cast<std::uint64_t>(instruction.integer);
@@ -144,21 +148,27 @@ void BoxEvaluator::draw(const Instruction& instruction, Register& into, std::uin
                            static_cast<std::uint64_t>(c) * static_cast<std::uint64_t>(into.column_stride);
       random_[r * columns + c] = random(seed, counter);
     }
-  table_.move[slot_of(DType::Float64)]({into.slot, 0, 1}, {random_, 0, 1}, 1, rows * columns);
+  into.table->move[slot_of(DType::Float64)]({into.slot, 0, 1}, {random_, 0, 1}, 1, rows * columns);
 }
 
 void BoxEvaluator::compute(std::size_t number, void* to) {
   const auto& instruction = code_[number];
   const auto& [a, b, c] = instruction.arguments;
   const auto spread = registers_[number].spread;
+  const auto& table = *registers_[number].table;
   const auto count = this->count(spread);
   switch (instruction.kind) {
-    case Kind::Unary: table_.unary[slot_of(instruction.op)](to, registers_[a].data, count); break;
-    case Kind::Binary: table_.binary[slot_of(instruction.op)](to, value(a, spread), value(b, spread), count); break;
-    default:
-      table_.select(to, at_every_element(registers_[a], spread), value(b, spread), value(c, spread), count);
-      break;
+    case Kind::Convert: convert(number, a, to); break;
+    case Kind::Unary: table.unary[slot_of(instruction.op)](to, registers_[a].data, count); break;
+    case Kind::Binary: table.binary[slot_of(instruction.op)](to, value(a, spread), value(b, spread), count); break;
+    default: table.select(to, at_every_element(a, spread), value(b, spread), value(c, spread), count); break;
   }
+}
+
+// Both registers have the same spread.
+void BoxEvaluator::convert(std::size_t number, std::size_t from, void* to) {
+  const auto& reg = registers_[number];
+  reg.table->move[slot_of(code_[from].type)]({to, 0, 1}, {registers_[from].data, 0, 1}, 1, count(reg.spread));
 }
 
 std::int64_t BoxEvaluator::count(Spread spread) const {
@@ -166,9 +176,10 @@ std::int64_t BoxEvaluator::count(Spread spread) const {
   return spread == Spread::Rows ? rows_ : rows_ * columns_;
 }
 
-const void* BoxEvaluator::at_every_element(const Register& reg, Spread wanted) {
+const void* BoxEvaluator::at_every_element(std::size_t number, Spread wanted) {
+  const auto& reg = registers_[number];
   if (reg.spread == wanted) return reg.data;
-  const auto move = table_.move[slot_of(compute_)];
+  const auto move = reg.table->move[slot_of(code_[number].type)];
   if (reg.spread == Spread::Single) {
     move({spare_, 0, 1}, {reg.data, 0, 0}, 1, count(wanted));
     return spare_;
@@ -182,7 +193,7 @@ Values BoxEvaluator::value(std::size_t number, Spread wanted) {
   auto& reg = registers_[number];
   if (reg.spread == Spread::Single) return {reg.data, 0};
   if (reg.spread == wanted) return {reg.data, 1};
-  if (!reg.spread_out) at_every_element(reg, wanted);
+  if (!reg.spread_out) at_every_element(number, wanted);
   reg.spread_out = true;
   return {reg.box, 1};
 }

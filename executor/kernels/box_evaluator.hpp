@@ -19,8 +19,8 @@ namespace eindb {
 /// reads memory or a number.
 class BoxEvaluator {
  public:
-  BoxEvaluator(const LevelTable& level, const ExpressionProgram& program, DType compute,
-               std::span<const LabelView> operands, const LoopNest& nest);
+  BoxEvaluator(const LevelTable& level, const ExpressionProgram& program, std::span<const LabelView> operands,
+               const LoopNest& nest);
 
   /// Computes all registers for a box. With `result_in_place` the last register is written there, as a whole box.
   void evaluate(const StreamOffsets& offsets, std::int64_t rows, std::int64_t columns, void* result_in_place = nullptr);
@@ -38,6 +38,7 @@ class BoxEvaluator {
   enum class Spread : std::uint8_t { Single, Rows, Box };
   struct Register {
     Spread spread = Spread::Box;
+    const ElementTable* table = nullptr;  // of its type
     bool changed = true;
     bool spread_out = false;  // `box` holds what the rows' values are for every element
     std::size_t stream = 0;
@@ -58,11 +59,11 @@ class BoxEvaluator {
   void compute(std::size_t number, void* to);
   Values value(std::size_t number, Spread wanted);
   std::int64_t count(Spread spread) const;
-  const void* at_every_element(const Register& reg, Spread wanted);
+  const void* at_every_element(std::size_t number, Spread wanted);
+  void convert(std::size_t number, std::size_t from, void* to);
 
-  const ElementTable& table_;
+  const LevelTable& level_;
   const std::vector<Instruction>& code_;
-  DType compute_;
   std::span<const LabelView> operands_;
   std::vector<Register> registers_;
   std::int64_t box_elements_;

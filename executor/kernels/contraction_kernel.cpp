@@ -6,10 +6,11 @@
 
 #include "common/checked_math.hpp"
 #include "executor/kernels/matrix_product.hpp"
+#include "tensor/scalar_types.hpp"
 
 namespace eindb {
 std::optional<ContractionKernel> ContractionKernel::match(const EinSum& einsum, const LabelTable& labels,
-                                                          DType compute) {
+                                                          const std::vector<DType>& operand_types, DType compute) {
   auto form = contraction_form(einsum, compute);
   if (!form) return std::nullopt;
   ContractionKernel kernel;
@@ -19,21 +20,19 @@ std::optional<ContractionKernel> ContractionKernel::match(const EinSum& einsum, 
   kernel.compute_ = compute;
   kernel.roles_ = std::move(form->roles);
   const auto all = einsum.labels();
-  kernel.reduce_left_ =
-      reduction(einsum, kernel.left_, all, kernel.roles_, ContractionRole::SummedLeft, labels, compute);
-  kernel.reduce_right_ =
-      reduction(einsum, kernel.right_, all, kernel.roles_, ContractionRole::SummedRight, labels, compute);
+  kernel.reduce_left_ = reduction(einsum, kernel.left_, all, kernel.roles_, ContractionRole::SummedLeft, labels,
+                                  operand_types[kernel.left_], compute);
+  kernel.reduce_right_ = reduction(einsum, kernel.right_, all, kernel.roles_, ContractionRole::SummedRight, labels,
+                                   operand_types[kernel.right_], compute);
   return kernel;
 }
 
-std::optional<ContractionKernel::Reduction> ContractionKernel::reduction(const EinSum& einsum, std::size_t operand,
-                                                                         const Labels& all,
-                                                                         const std::vector<ContractionRole>& roles,
-                                                                         ContractionRole summed,
-                                                                         const LabelTable& labels, DType compute) {
+std::optional<ContractionKernel::Reduction> ContractionKernel::reduction(
+    const EinSum& einsum, std::size_t operand, const Labels& all, const std::vector<ContractionRole>& roles,
+    ContractionRole summed, const LabelTable& labels, DType type, DType compute) {
   EinSum sum;
   sum.inputs = {einsum.inputs[operand]};
-  sum.expression = ScalarExpression::operand(0);
+  sum.expression = with_types(ScalarExpression::operand(0), std::span(&type, 1), labels, compute);
   sum.aggregate = Aggregate::Sum;
   for (std::size_t n = 0; n < all.size(); ++n)
     if (contains(sum.inputs[0], all[n])) (roles[n] == summed ? sum.aggregated : sum.output).push_back(all[n]);
@@ -45,7 +44,7 @@ std::optional<ContractionKernel::Reduction> ContractionKernel::reduction(const E
     places.push_back(static_cast<std::size_t>(std::find(all.begin(), all.end(), label) - all.begin()));
     kept.push_back(contains(sum.output, label));
   }
-  return Reduction{std::move(places), std::move(kept), ExpressionKernel(sum, labels, compute)};
+  return Reduction{std::move(places), std::move(kept), ExpressionKernel(sum, labels, {type}, compute)};
 }
 
 ContractionSize ContractionKernel::size(std::span<const std::int64_t> label_sizes) const {

@@ -31,7 +31,8 @@ class ContractionKernel {
  public:
   /// nullopt if the EinSum is none: another aggregate, not a product of two different operands and finite
   /// constants, a label that neither has, or a type without a matrix product (INT64).
-  static std::optional<ContractionKernel> match(const EinSum& einsum, const LabelTable& labels, DType compute);
+  static std::optional<ContractionKernel> match(const EinSum& einsum, const LabelTable& labels,
+                                                const std::vector<DType>& operand_types, DType compute);
 
   ContractionSize size(std::span<const std::int64_t> label_sizes) const;
   /// False where loops over the elements do as well or better, see pays_as_matrices.
@@ -60,7 +61,7 @@ class ContractionKernel {
   MatrixLabels matrix_labels() const;
   static std::optional<Reduction> reduction(const EinSum& einsum, std::size_t operand, const Labels& all,
                                             const std::vector<ContractionRole>& roles, ContractionRole summed,
-                                            const LabelTable& labels, DType compute);
+                                            const LabelTable& labels, DType type, DType compute);
   LabelView reduced(const LevelTable& level, const Reduction& reduction, const LabelView& operand,
                     std::span<const PartRange> ranges, std::vector<Tile>& tiles) const;
 

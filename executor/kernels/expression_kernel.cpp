@@ -16,6 +16,9 @@ namespace {
 constexpr std::int64_t kBoxBytes = 4096;
 constexpr std::int64_t kBoxBytesOfFew = 8192;
 constexpr std::size_t kFewOperations = 3;
+// Of an expression with very many registers they are shorter, so that they take no memory worth counting.
+constexpr std::int64_t kMostRegisterBytes = std::int64_t{1} << 20U;
+constexpr std::int64_t kLeastBoxBytes = 64;
 
 // One kernel call. The last stream is the output.
 class ExpressionRun {
@@ -33,7 +36,7 @@ class ExpressionRun {
         result_(program.instructions().back()),
         fuses_product_(aggregate == Aggregate::Sum && table_.multiply_along != nullptr &&
                        result_.kind == Instruction::Kind::Binary && result_.op == ScalarOp::Multiply),
-        box_(level, program, compute, operands, nest),
+        box_(level, program, operands, nest),
         wide_(static_cast<std::size_t>(nest.rows.chunk * nest.columns.chunk) * size_of(wide_of(compute))) {}
 
   void run(StreamOffsets offsets) {
@@ -119,8 +122,10 @@ class ExpressionRun {
 
 }  // namespace
 
-ExpressionKernel::ExpressionKernel(const EinSum& einsum, const LabelTable& labels, DType compute)
-    : aggregate_(einsum.aggregate), compute_(compute), program_(einsum, labels, compute) {
+ExpressionKernel::ExpressionKernel(const EinSum& einsum, const LabelTable& labels,
+                                   const std::vector<DType>& operand_types, DType compute)
+    : aggregate_(einsum.aggregate), compute_(compute), program_(einsum, labels, operand_types) {
+  CHECK(program_.instructions().back().type == compute, "an expression's value has the type that it is aggregated in");
   for (const auto label : einsum.labels()) aggregated_.push_back(contains(einsum.aggregated, label));
 }
 
@@ -129,7 +134,7 @@ std::vector<Stream> ExpressionKernel::streams(std::span<const LabelView> operand
   for (const auto& instruction : program_.instructions()) {
     if (instruction.kind == Instruction::Kind::Operand) {
       const auto type = operands[instruction.operand].dtype;
-      streams.push_back({Stream::Kind::Operand, static_cast<std::int64_t>(size_of(type)), type != compute_});
+      streams.push_back({Stream::Kind::Operand, static_cast<std::int64_t>(size_of(type)), type != instruction.type});
     } else if (instruction.reads_number()) {
       streams.push_back({Stream::Kind::Number, 8, false});
     }
@@ -190,8 +195,10 @@ void ExpressionKernel::run(const LevelTable& level, std::span<const LabelView> o
   if (reduce_rows(level, program_, aggregate_, compute_, operands, all_loops, accumulator, first)) return;
   auto offsets = begin(ranges);
   if (search_index(level, program_, aggregate_, compute_, operands, all_loops, offsets, accumulator, first)) return;
-  const auto box_bytes = program_.operation_count() <= kFewOperations ? kBoxBytesOfFew : kBoxBytes;
-  const auto box_elements = box_bytes / static_cast<std::int64_t>(size_of(compute_));
+  const auto wanted = program_.operation_count() <= kFewOperations ? kBoxBytesOfFew : kBoxBytes;
+  const auto affordable = kMostRegisterBytes / static_cast<std::int64_t>(program_.instructions().size());
+  const auto box_bytes = std::clamp(affordable, kLeastBoxBytes, wanted);
+  const auto box_elements = box_bytes / static_cast<std::int64_t>(program_.largest_element());
   const auto all_streams = streams(operands);
   const auto nest = arrange(std::move(all_loops), all_streams, box_elements);
   ExpressionRun(level, program_, aggregate_, compute_, operands, nest, accumulator, first).run(std::move(offsets));

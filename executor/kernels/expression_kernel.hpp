@@ -15,7 +15,9 @@ namespace eindb {
 /// Immutable, thread-safe.
 class ExpressionKernel {
  public:
-  ExpressionKernel(const EinSum& einsum, const LabelTable& labels, DType compute);
+  /// `compute` is the type of the expression's value, with its types written down for operands of these.
+  ExpressionKernel(const EinSum& einsum, const LabelTable& labels, const std::vector<DType>& operand_types,
+                   DType compute);
 
   /// As Kernel::run, with tiles as views over einsum.labels(); no label's range is empty.
   void run(const LevelTable& level, std::span<const LabelView> operands, std::span<const PartRange> ranges,

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "common/check.hpp"
+#include "common/poll_steps.hpp"
 
 namespace eindb {
 namespace {
@@ -14,16 +15,34 @@ using Kind = Instruction::Kind;
 // Beyond this exponent, rounding errors of repeated multiplication are larger than those of pow.
 constexpr std::int64_t kLargestExpandedPower = 32;
 
-bool same(const Instruction& a, const Instruction& b) {
-  return a.kind == b.kind && a.op == b.op && a.operand == b.operand && a.integer == b.integer &&
-         std::bit_cast<std::uint64_t>(a.real) == std::bit_cast<std::uint64_t>(b.real) && a.number == b.number &&
-         a.arguments == b.arguments;
-}
+// Instructions that give the same are one.
+struct SameInstruction {
+  bool operator()(const Instruction& a, const Instruction& b) const {
+    return a.kind == b.kind && a.type == b.type && a.op == b.op && a.operand == b.operand && a.integer == b.integer &&
+           std::bit_cast<std::uint64_t>(a.real) == std::bit_cast<std::uint64_t>(b.real) && a.number == b.number &&
+           a.arguments == b.arguments;
+  }
+};
+
+struct InstructionHash {
+  std::size_t operator()(const Instruction& i) const {
+    std::size_t hash = static_cast<std::size_t>(i.kind) * 64 + static_cast<std::size_t>(i.op);
+    const auto mix = [&](std::uint64_t value) { hash = (hash ^ value) * 0x9E3779B97F4A7C15ULL + (hash >> 29U); };
+    mix(static_cast<std::uint64_t>(i.type));
+    mix(i.operand);
+    mix(static_cast<std::uint64_t>(i.integer));
+    mix(std::bit_cast<std::uint64_t>(i.real));
+    for (const auto coefficient : i.number.coefficients) mix(static_cast<std::uint64_t>(coefficient));
+    for (const auto argument : i.arguments) mix(argument);
+    return hash;
+  }
+};
 
 }  // namespace
 
 std::size_t Instruction::argument_count() const {
   switch (kind) {
+    case Kind::Convert:
     case Kind::Unary: return 1;
     case Kind::Binary: return 2;
     case Kind::Select: return 3;
@@ -33,8 +52,8 @@ std::size_t Instruction::argument_count() const {
 
 class ExpressionProgram::Compiler {
  public:
-  Compiler(const EinSum& einsum, const LabelTable& labels, DType compute)
-      : einsum_(einsum), all_(einsum.labels()), table_(labels), compute_(compute) {}
+  Compiler(const EinSum& einsum, const LabelTable& labels, const std::vector<DType>& operand_types)
+      : einsum_(einsum), all_(einsum.labels()), table_(labels), operand_types_(operand_types) {}
 
   std::vector<Instruction> take() {
     const auto result = compile(*einsum_.expression);
@@ -45,11 +64,10 @@ class ExpressionProgram::Compiler {
 
  private:
   std::size_t emit(Instruction instruction) {
-    const auto known =
-        std::find_if(code_.begin(), code_.end(), [&](const auto& other) { return same(other, instruction); });
-    if (known != code_.end()) return static_cast<std::size_t>(known - code_.begin());
-    code_.push_back(std::move(instruction));
-    return code_.size() - 1;
+    poll_cancellation_after(1 + instruction.number.coefficients.size());
+    const auto [known, is_new] = register_of_.try_emplace(instruction, code_.size());
+    if (is_new) code_.push_back(std::move(instruction));
+    return known->second;
   }
 
   // Nodes are shared between expressions, so each is compiled once, however often it occurs.
@@ -63,26 +81,68 @@ class ExpressionProgram::Compiler {
   std::size_t compile_node(const ScalarExpression& e) {
     using Node = ScalarExpression::Kind;
     switch (e.kind()) {
-      case Node::Integer: return emit({.kind = Kind::Integer, .integer = e.integer_value()});
-      case Node::Real: return emit({.kind = Kind::Real, .real = e.real_value()});
-      case Node::Operand: return emit({.kind = Kind::Operand, .operand = e.operand()});
-      case Node::LabelIndex: return emit({.kind = Kind::Number, .number = row_major({e.label()})});
+      case Node::Integer: return constant(e.integer_value(), e.type().value());
+      case Node::Real: return emit({.kind = Kind::Real, .type = e.type().value(), .real = e.real_value()});
+      case Node::Operand: return fetch(e, operand_types_[e.operand()]);
+      case Node::LabelIndex:
+        return emit({.kind = Kind::Number, .type = e.type().value(), .number = row_major({e.label()})});
       case Node::Uniform: return random(Kind::Uniform, e);
       case Node::Normal: return random(Kind::Normal, e);
       case Node::Parameter: CHECK(false, "parameters have their values when a plan runs");
       case Node::Call: break;
     }
-    if (e.op() == ScalarOp::Case) return compile_case(e, 0);
-    if (e.op() == ScalarOp::Power && expands(*e.arguments()[1])) return compile_power(e);
+    if (const auto type = converts_to(e.op())) return compile_conversion(*e.arguments()[0], *type);
+    if (e.op() == ScalarOp::Case) return compile_case(e);
+    if (e.op() == ScalarOp::MakeComplex) return compile_complex(e);
+    if (e.op() == ScalarOp::Power && expands(e)) return compile_power(e);
     auto result = compile(*e.arguments()[0]);
-    if (e.arguments().size() == 1) return emit({.kind = Kind::Unary, .op = e.op(), .arguments = {result}});
-    for (std::size_t a = 1; a < e.arguments().size(); ++a)
-      result = emit({.kind = Kind::Binary, .op = e.op(), .arguments = {result, compile(*e.arguments()[a])}});
+    if (e.arguments().size() == 1) return compile_unary(e.op(), result);
+    for (std::size_t a = 1; a < e.arguments().size(); ++a) result = binary(e.op(), result, compile(*e.arguments()[a]));
     return result;
   }
 
+  std::size_t constant(std::int64_t value, DType type) {
+    return emit({.kind = Kind::Integer, .type = type, .integer = value});
+  }
+
+  std::size_t fetch(const ScalarExpression& operand, DType type) {
+    return emit({.kind = Kind::Operand, .type = type, .operand = operand.operand()});
+  }
+
   std::size_t random(Kind kind, const ScalarExpression& e) {
-    return emit({.kind = kind, .integer = static_cast<std::int64_t>(e.seed()), .number = row_major(e.cell())});
+    return emit({.kind = kind,
+                 .type = e.type().value(),
+                 .integer = static_cast<std::int64_t>(e.seed()),
+                 .number = row_major(e.cell())});
+  }
+
+  std::size_t converted(std::size_t value, DType type) {
+    if (code_[value].type == type) return value;
+    return emit({.kind = Kind::Convert, .type = type, .arguments = {value}});
+  }
+
+  std::size_t compile_conversion(const ScalarExpression& value, DType type) {
+    if (value.kind() == ScalarExpression::Kind::Operand) return fetch(value, type);
+    return converted(compile(value), type);
+  }
+
+  // Tables give the modulus and the parts of complex numbers as complex numbers.
+  std::size_t compile_unary(ScalarOp op, std::size_t argument) {
+    const auto type = code_[argument].type;
+    const auto result = emit({.kind = Kind::Unary, .type = type, .op = op, .arguments = {argument}});
+    const bool is_part = op == ScalarOp::Abs || op == ScalarOp::Real || op == ScalarOp::Imag;
+    return is_part ? converted(result, real_of(type)) : result;
+  }
+
+  std::size_t compile_complex(const ScalarExpression& e) {
+    const auto real = compile(*e.arguments()[0]);
+    const auto imaginary = compile(*e.arguments()[1]);
+    const auto type = complex_of(code_[real].type);
+    return binary(ScalarOp::MakeComplex, converted(real, type), converted(imaginary, type));
+  }
+
+  std::size_t binary(ScalarOp op, std::size_t a, std::size_t b) {
+    return emit({.kind = Kind::Binary, .type = code_[a].type, .op = op, .arguments = {a, b}});
   }
 
   AffineNumber row_major(const Labels& cell) const {
@@ -98,25 +158,38 @@ class ExpressionProgram::Compiler {
     return number;
   }
 
-  // when, then, when, then, ..., else from `begin` on.
-  std::size_t compile_case(const ScalarExpression& e, std::size_t begin) {
-    const auto& a = e.arguments();
-    if (begin + 1 == a.size()) return compile(*a[begin]);
-    const auto when = compile(*a[begin]);
-    const auto then = compile(*a[begin + 1]);
-    const auto otherwise = compile_case(e, begin + 2);
-    return emit({.kind = Kind::Select, .op = ScalarOp::Case, .arguments = {when, then, otherwise}});
+  // when, then, when, then, ..., else: selections from the last one on, each of which is the else of the one before.
+  std::size_t compile_case(const ScalarExpression& e) {
+    std::vector<std::size_t> places;
+    for (const auto& argument : e.arguments()) places.push_back(compile(*argument));
+    auto result = places.back();
+    const auto type = code_[result].type;
+    for (auto n = places.size() - 1; n >= 2; n -= 2)
+      result = emit({.kind = Kind::Select,
+                     .type = type,
+                     .op = ScalarOp::Case,
+                     .arguments = {condition(places[n - 2], type), places[n - 1], result}});
+    return result;
   }
 
-  bool expands(const ScalarExpression& exponent) const {
+  // What is not zero may become zero in a type of fewer digits: it is compared in its own.
+  std::size_t condition(std::size_t when, DType type) {
+    const auto& known = code_[when];
+    if (known.type == type) return when;
+    const bool is_truth = known.argument_count() > 0 && known.kind != Kind::Convert && gives_boolean(known.op);
+    return converted(is_truth ? when : binary(ScalarOp::NotEqual, when, constant(0, known.type)), type);
+  }
+
+  static bool expands(const ScalarExpression& power) {
+    const auto& exponent = *power.arguments()[1];
     if (exponent.kind() != ScalarExpression::Kind::Integer || exponent.integer_value() < 0) return false;
-    return compute_ == DType::Int64 || exponent.integer_value() <= kLargestExpandedPower;
+    return exponent.type() == DType::Int64 || exponent.integer_value() <= kLargestExpandedPower;
   }
 
   // Binary powers: x^6 = (x^2) * (x^2)^2.
   std::size_t compile_power(const ScalarExpression& e) {
     auto exponent = e.arguments()[1]->integer_value();
-    if (exponent == 0) return emit({.kind = Kind::Integer, .integer = 1});
+    if (exponent == 0) return constant(1, e.arguments()[1]->type().value());
     auto square = compile(*e.arguments()[0]);
     for (; exponent % 2 == 0; exponent /= 2) square = multiply(square, square);
     auto result = square;
@@ -127,24 +200,30 @@ class ExpressionProgram::Compiler {
     return result;
   }
 
-  std::size_t multiply(std::size_t a, std::size_t b) {
-    return emit({.kind = Kind::Binary, .op = ScalarOp::Multiply, .arguments = {a, b}});
-  }
+  std::size_t multiply(std::size_t a, std::size_t b) { return binary(ScalarOp::Multiply, a, b); }
 
   const EinSum& einsum_;
   Labels all_;
   const LabelTable& table_;
-  DType compute_;
+  const std::vector<DType>& operand_types_;
   std::vector<Instruction> code_;
+  std::unordered_map<Instruction, std::size_t, InstructionHash, SameInstruction> register_of_;
   std::unordered_map<const ScalarExpression*, std::size_t> compiled_;
 };
 
-ExpressionProgram::ExpressionProgram(const EinSum& einsum, const LabelTable& labels, DType compute)
-    : instructions_(Compiler(einsum, labels, compute).take()) {}
+ExpressionProgram::ExpressionProgram(const EinSum& einsum, const LabelTable& labels,
+                                     const std::vector<DType>& operand_types)
+    : instructions_(Compiler(einsum, labels, operand_types).take()) {}
 
 std::size_t ExpressionProgram::operation_count() const {
   return static_cast<std::size_t>(
       std::count_if(instructions_.begin(), instructions_.end(), [](const auto& i) { return i.argument_count() > 0; }));
+}
+
+std::size_t ExpressionProgram::largest_element() const {
+  std::size_t largest = 0;
+  for (const auto& instruction : instructions_) largest = std::max(largest, size_of(instruction.type));
+  return largest;
 }
 
 }  // namespace eindb

@@ -25,11 +25,13 @@ struct Instruction {
     Number,   ///< value of `number`
     Uniform,  ///< random_uniform(seed, value of `number`)
     Normal,   ///< random_normal(seed, value of `number`)
+    Convert,  ///< arguments[0], which has another type
     Unary,    ///< op(arguments[0])
     Binary,   ///< op(arguments[0], arguments[1])
     Select,   ///< arguments[0] != 0 ? arguments[1] : arguments[2]
   };
   Kind kind = Kind::Integer;
+  DType type = DType::Float64;  ///< of the register; arguments have it too, but for that of Convert
   ScalarOp op = ScalarOp::Add;
   std::size_t operand = 0;
   std::int64_t integer = 0;  ///< the constant, or the seed
@@ -43,16 +45,20 @@ struct Instruction {
 
 /// A scalar expression as straight-line code over registers: each distinct subexpression is computed once, sums and
 /// products of many are folded from the left, CASE becomes selections, and powers with small constant exponents
-/// become multiplications (in INT64 all constant exponents, so that nothing else is needed for exact results).
+/// become multiplications (in INT64 all constant exponents, so that nothing else is needed for exact results). Elements
+/// that are wanted in another type than they are stored in are converted when they are fetched.
 ///
 /// Example: (X - Y)^2 gives r0 = X, r1 = Y, r2 = r0 - r1, r3 = r2 * r2. The last register is the result.
 class ExpressionProgram {
  public:
-  ExpressionProgram(const EinSum& einsum, const LabelTable& labels, DType compute);
+  /// The EinSum's expression has its types written down (tensor/scalar_types), for operands of these types.
+  ExpressionProgram(const EinSum& einsum, const LabelTable& labels, const std::vector<DType>& operand_types);
 
   const std::vector<Instruction>& instructions() const { return instructions_; }
   /// Instructions that compute, rather than fetch.
   std::size_t operation_count() const;
+  /// Bytes of the largest element of a register.
+  std::size_t largest_element() const;
 
  private:
   class Compiler;

@@ -29,6 +29,7 @@ struct Search {
   Operand wanted;
   std::size_t index_stream;
   std::int64_t otherwise;
+  DType compared_in;
 };
 
 std::size_t stream_of(const std::vector<Instruction>& code, std::size_t number) {
@@ -46,7 +47,8 @@ std::optional<Search> search_of(const ExpressionProgram& program, std::span<cons
   const auto& code = program.instructions();
   const auto& choice = code.back();
   if (choice.kind != Kind::Select) return std::nullopt;
-  const auto& [condition, index, otherwise] = choice.arguments;
+  const auto& [chosen_by, index, otherwise] = choice.arguments;
+  const auto condition = code[chosen_by].kind == Kind::Convert ? code[chosen_by].arguments[0] : chosen_by;
   if (!is_binary(code[condition], ScalarOp::Or) || code[index].kind != Kind::Number ||
       code[otherwise].kind != Kind::Integer)
     return std::nullopt;
@@ -58,12 +60,12 @@ std::optional<Search> search_of(const ExpressionProgram& program, std::span<cons
       code[y].kind != Kind::Operand)
     return std::nullopt;
   const auto operand = [&](std::size_t n) { return Operand{&operands[code[n].operand], stream_of(code, n)}; };
-  return Search{operand(x), operand(y), stream_of(code, index), code[otherwise].integer};
+  return Search{operand(x), operand(y), stream_of(code, index), code[otherwise].integer, code[x].type};
 }
 
-// Whether values of a type are equal if and only if they are in the type that is computed in.
-bool compares_as_stored(DType stored, DType compute) {
-  return stored == compute || (stored == DType::Float32 && compute == DType::Float64);
+// Whether values of a type are equal if and only if they are in the type that they are compared in.
+bool compares_as_stored(DType stored, DType compared_in) {
+  return stored == compared_in || (stored == DType::Float32 && compared_in == DType::Float64);
 }
 
 // Indices that a type tells apart.
@@ -195,7 +197,8 @@ bool search_index(const LevelTable& level, const ExpressionProgram& program, Agg
   if (!search) return false;
   const auto stored = search->values.view->dtype;
   const auto& table = level.of(stored);
-  if (search->wanted.view->dtype != stored || !compares_as_stored(stored, compute) || table.search_along == nullptr)
+  if (search->wanted.view->dtype != stored || !compares_as_stored(stored, search->compared_in) ||
+      table.search_along == nullptr)
     return false;
   merge(loops);
   auto sides = take_sides(loops, *search);

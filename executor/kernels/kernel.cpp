@@ -3,22 +3,30 @@
 #include <algorithm>
 
 #include "common/check.hpp"
+#include "tensor/scalar_types.hpp"
 
 namespace eindb {
+namespace {
+
+EinSum with_types_of(EinSum einsum, const LabelTable& labels, const std::vector<DType>& operand_types, DType compute) {
+  CHECK(operand_types.size() == einsum.inputs.size(), "a kernel knows the type of every operand");
+  einsum.expression = with_types(einsum.expression, operand_types, labels, compute);
+  return einsum;
+}
+
+}  // namespace
 
 Kernel::Kernel(const EinSum& einsum, const LabelTable& labels, std::vector<DType> operand_types, DType compute,
                DType /*result*/, const LevelTable& level)
-    : einsum_(einsum),
+    : einsum_(with_types_of(einsum, labels, operand_types, compute)),
       labels_(einsum.labels()),
       whole_extents_(labels.extents(labels_)),
       operand_types_(std::move(operand_types)),
       compute_(compute),
       level_(level),
-      general_(einsum, labels, compute),
-      contraction_(ContractionKernel::match(einsum, labels, compute)),
-      pairs_(contraction_ ? std::nullopt : PairKernel::match(einsum, general_.program(), compute)) {
-  CHECK(operand_types_.size() == einsum_.inputs.size(), "a kernel knows the type of every operand");
-}
+      general_(einsum_, labels, operand_types_, compute),
+      contraction_(ContractionKernel::match(einsum_, labels, operand_types_, compute)),
+      pairs_(contraction_ ? std::nullopt : PairKernel::match(einsum_, general_.program(), compute)) {}
 
 void Kernel::run(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges, Tile& accumulator,
                  bool first) const {

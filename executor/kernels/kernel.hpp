@@ -25,8 +25,8 @@ namespace eindb {
 class Kernel {
  public:
   /// `labels` gives the extents of the whole tensors (for the cell numbers of RANDOM); `operand_types` the element
-  /// types of the input tiles; `compute` the type of every intermediate value and of the accumulator, see
-  /// compute_type_of.
+  /// types of the input tiles; `compute` the type of the expression's value and of the accumulator. Every operation is
+  /// computed in its own type: those that the expression does not say yet it gets here (tensor/scalar_types).
   Kernel(const EinSum& einsum, const LabelTable& labels, std::vector<DType> operand_types, DType compute, DType result,
          const LevelTable& level = preferred_level_table());
 

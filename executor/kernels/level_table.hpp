@@ -18,6 +18,7 @@ namespace eindb {
 /// in elements; regions written do not overlap regions read. Functions have no state and throw nothing but
 /// std::bad_alloc.
 
+// Those that tables have: conversions are moves.
 inline constexpr std::size_t kScalarOpCount = static_cast<std::size_t>(ScalarOp::Case) + 1;
 inline constexpr std::size_t kAggregateCount = static_cast<std::size_t>(Aggregate::Max) + 1;
 inline constexpr std::size_t kDTypeCount = 5;

@@ -1,6 +1,8 @@
 #include "executor/kernels/workspace.hpp"
 
-#include <optional>
+#include <pthread.h>
+
+#include <memory>
 #include <utility>
 
 #include "common/check.hpp"
@@ -11,16 +13,32 @@ namespace {
 
 constexpr std::size_t kUnbounded = std::size_t{1} << 40U;
 
+/// Without a destructor: glibc ends the process where it has no memory to note down one of a thread_local object.
 struct ThreadMemory {
-  std::optional<Scratch> data;
+  Scratch* data = nullptr;  // owned
   std::size_t size = 0;
   bool in_use = false;
   std::size_t most = kUnbounded;
+
+  void release() {
+    delete std::exchange(data, nullptr);
+    size = 0;
+  }
 };
 
 ThreadMemory& memory_of_this_thread() {
-  thread_local ThreadMemory memory;
+  static constinit thread_local ThreadMemory memory;
   return memory;
+}
+
+/// What a thread still holds when it ends is given back then. The first keys of a process take no memory.
+void release_with_thread(ThreadMemory& memory) {
+  static const auto key = [] {
+    pthread_key_t made{};
+    ::pthread_key_create(&made, [](void* held) { static_cast<ThreadMemory*>(held)->release(); });
+    return made;
+  }();
+  ::pthread_setspecific(key, &memory);
 }
 
 }  // namespace
@@ -30,11 +48,12 @@ Workspace::Workspace(std::size_t bytes) {
   CHECK(!memory.in_use, "a thread runs one kernel at a time");
   if (bytes > memory.size) {
     release_this_thread();
-    memory.data.emplace(allocated(bytes));
+    memory.data = std::make_unique<Scratch>(allocated(bytes)).release();
     memory.size = allocated(bytes);
+    release_with_thread(memory);
   }
   memory.in_use = true;
-  next_ = memory.data ? memory.data->data() : nullptr;
+  next_ = memory.data != nullptr ? memory.data->data() : nullptr;
   end_ = next_ + memory.size;
 }
 
@@ -57,8 +76,7 @@ std::size_t Workspace::held_by_this_thread() { return memory_of_this_thread().si
 void Workspace::release_this_thread() {
   auto& memory = memory_of_this_thread();
   CHECK(!memory.in_use, "a workspace in use is not released");
-  memory.data.reset();
-  memory.size = 0;
+  memory.release();
 }
 
 Workspace::Bound::Bound(std::size_t most) : outer_(std::exchange(memory_of_this_thread().most, most)) {}

@@ -7,6 +7,7 @@
 
 #include "common/check.hpp"
 #include "common/disjoint_sets.hpp"
+#include "common/poll_steps.hpp"
 #include "optimizer/partitions/variable_elimination.hpp"
 
 namespace eindb {
@@ -52,6 +53,7 @@ class Descent {
     std::vector<Variable> left_out;
     for (const auto v : order_) {
       const auto around = neighbours_inside(v, inside);
+      poll_cancellation_after(1 + around.size());
       if (!all_apart(around, components)) {
         left_out.push_back(v);
         continue;

@@ -41,7 +41,7 @@ Partition natural_parts(const VertexShape& shape) {
 bool keeps_zero(const Vertex& vertex) {
   const OperandFacts aggregated{.zero = true};
   return vertex.einsum.epilogue == nullptr ||
-         zero_of(*vertex.einsum.epilogue, std::span(&aggregated, 1), vertex.compute_dtype) == Zero::Plus;
+         zero_of(*vertex.einsum.epilogue, std::span(&aggregated, 1), std::span(&vertex.compute_dtype, 1)) == Zero::Plus;
 }
 
 TileDensity density_of(const EinGraph& graph, const Vertex& vertex) {
@@ -65,11 +65,13 @@ SparseWork sparse_work_of(const EinGraph& graph, const Vertex& vertex) {
   if (count > kMostOperands) return work;
   for (const auto input : vertex.inputs) work.operands.push_back(graph.vertex(input).density);
   if (std::none_of(work.operands.begin(), work.operands.end(), [](const auto& o) { return o.is_sparse(); })) return {};
+  std::vector<DType> types;
+  for (const auto input : vertex.inputs) types.push_back(graph.vertex(input).dtype);
   bool saves_some = false;
   for (std::size_t absent = 0; absent < std::size_t{1} << count; ++absent) {
     std::vector<OperandFacts> facts;
     for (std::size_t n = 0; n < count; ++n) facts.push_back({.zero = (absent >> n & 1U) != 0, .magnitude = 0});
-    work.saves_call.push_back(absent != 0 && changes_nothing(vertex.einsum, facts, vertex.compute_dtype));
+    work.saves_call.push_back(absent != 0 && changes_nothing(vertex.einsum, facts, types));
     saves_some = saves_some || work.saves_call.back();
   }
   return saves_some ? work : SparseWork{};

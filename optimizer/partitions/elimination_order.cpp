@@ -8,6 +8,8 @@
 #include <queue>
 #include <tuple>
 
+#include "common/poll_steps.hpp"
+
 namespace eindb {
 namespace {
 
@@ -55,8 +57,10 @@ class EliminationOrder {
   // Of all tables of the variable together: states bound the classes that several tables tell apart.
   Sizes joint_sizes(Variable v) const {
     Sizes joint;
-    for (const auto& table : tables_of_[v])
+    for (const auto& table : tables_of_[v]) {
+      poll_cancellation_after(table->size());
       for (const auto& [n, classes] : *table) joint.try_emplace(n, 1).first->second *= classes;
+    }
     for (auto& [n, classes] : joint) classes = std::min(classes, static_cast<double>(network_.costs(n).size()));
     return joint;
   }

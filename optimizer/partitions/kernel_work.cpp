@@ -165,9 +165,6 @@ KernelWork work_of(const EinSum& einsum, const std::vector<DType>& operand_types
   }
   OperationCounter counter(work.operations);
   counter.count(*einsum.expression);
-  const auto converted =
-      std::count_if(operand_types.begin(), operand_types.end(), [&](DType t) { return t != compute; });
-  if (converted > 0) counter.add(Operation::Simple, static_cast<double>(converted));
   work.folds = einsum.aggregate != Aggregate::None;
   work.folds_product =
       einsum.aggregate == Aggregate::Sum && einsum.expression->is_call(ScalarOp::Multiply) && !is_complex(compute);

@@ -7,6 +7,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "common/poll_steps.hpp"
 #include "optimizer/partitions/elimination_order.hpp"
 
 namespace eindb {
@@ -188,6 +189,7 @@ class Elimination {
   // cost whose neighbours are all among the first `depth`. A single term that ends with the last neighbour, the usual
   // case, is added and looked through at once.
   void visit(std::size_t depth) {
+    poll_cancellation_after(sums_[depth].size());
     if (depth == neighbours_.size()) {
       least_.push_back(*std::min_element(sums_[depth].begin(), sums_[depth].end()));
       return;

@@ -6,6 +6,7 @@
 
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
+#include "common/poll_steps.hpp"
 
 namespace eindb {
 namespace {
@@ -21,45 +22,69 @@ Exponents most_halvings(const std::vector<std::int64_t>& extents) {
   return out;
 }
 
-// Ways to spread `total` halvings over labels that take at most `most` each; doubles, since it only meets a limit.
-double count_ways(const Exponents& most, int total) {
-  std::vector<double> ways(static_cast<std::size_t>(total) + 1, 0);
-  ways[0] = 1;
-  for (const auto bound : most) {
-    std::vector<double> next(ways.size(), 0);
-    for (std::size_t sum = 0; sum < ways.size(); ++sum)
-      for (std::size_t k = 0; k <= static_cast<std::size_t>(bound) && k <= sum; ++k) next[sum] += ways[sum - k];
-    ways = std::move(next);
-  }
-  return ways.back();
-}
+// Ways to spread a number of halvings over labels, each of which takes a number at most; doubles, since it only meets a
+// limit.
+class WaysToSpread {
+ public:
+  explicit WaysToSpread(int total) : ways_(static_cast<std::size_t>(total) + 1, 0) { ways_[0] = 1; }
 
-// Takes the cuts away from the labels with the smallest extents until few enough vectors are left.
+  void add(int most) {
+    std::vector<double> next(ways_.size(), 0);
+    for (std::size_t sum = 0; sum < ways_.size(); ++sum)
+      for (std::size_t k = 0; k <= static_cast<std::size_t>(most) && k <= sum; ++k) next[sum] += ways_[sum - k];
+    ways_ = std::move(next);
+  }
+  double count() const { return ways_.back(); }
+
+ private:
+  std::vector<double> ways_;  // by the number of halvings
+};
+
+// Takes the cuts away from the labels with the smallest extents until few enough vectors are left: the largest keep
+// theirs for as long as there are not too many, and at least until they take all halvings.
 void limit_choice(Exponents& most, int total, double limit) {
   std::vector<std::size_t> by_extent(most.size());
   std::iota(by_extent.begin(), by_extent.end(), std::size_t{0});
   std::stable_sort(by_extent.begin(), by_extent.end(), [&](auto a, auto b) { return most[a] > most[b]; });
-  while (count_ways(most, total) > limit) {
-    const auto smallest = by_extent.back();
-    by_extent.pop_back();
-    const int left = std::accumulate(most.begin(), most.end(), 0) - most[smallest];
-    if (left < total) return;
-    most[smallest] = 0;
+  WaysToSpread ways(total);
+  int taken = 0;
+  for (const auto label : by_extent) {
+    ways.add(most[label]);
+    if (taken >= total && ways.count() > limit) most[label] = 0;
+    taken += most[label];
   }
 }
 
-void enumerate(const Exponents& most, std::size_t label, int total, int room, Partition& d,
-               std::vector<Partition>& out) {
-  if (label == most.size()) {
-    out.push_back(d);
-    return;
+// Recursive over the labels that can be cut, of which there are no more than vectors.
+class Enumeration {
+ public:
+  explicit Enumeration(const Exponents& most) : most_(most), d_(most.size(), 1) {
+    for (std::size_t label = 0; label < most.size(); ++label)
+      if (most[label] > 0) cut_.push_back(label);
   }
-  const int room_after = room - most[label];
-  for (int k = std::min(most[label], total); k >= std::max(0, total - room_after); --k) {
-    d[label] = std::int64_t{1} << k;
-    enumerate(most, label + 1, total - k, room_after, d, out);
+
+  std::vector<Partition> run(int total) {
+    visit(0, total, std::accumulate(most_.begin(), most_.end(), 0));
+    return std::move(out_);
   }
-}
+
+ private:
+  void visit(std::size_t place, int total, int room) {
+    if (place == cut_.size()) return out_.push_back(d_);
+    poll_cancellation_after(d_.size());
+    const auto most = most_[cut_[place]];
+    const int room_after = room - most;
+    for (int k = std::min(most, total); k >= std::max(0, total - room_after); --k) {
+      d_[cut_[place]] = std::int64_t{1} << k;
+      visit(place + 1, total - k, room_after);
+    }
+  }
+
+  const Exponents& most_;
+  std::vector<std::size_t> cut_;
+  Partition d_;
+  std::vector<Partition> out_;
+};
 
 }  // namespace
 
@@ -73,10 +98,7 @@ std::vector<Partition> viable(const std::vector<std::int64_t>& extents, std::int
   const int total = std::min(log2_floor(p), std::accumulate(most.begin(), most.end(), 0));
   for (auto& bound : most) bound = std::min(bound, total);
   limit_choice(most, total, static_cast<double>(limit));
-  std::vector<Partition> out;
-  Partition d(extents.size(), 1);
-  enumerate(most, 0, total, std::accumulate(most.begin(), most.end(), 0), d, out);
-  return out;
+  return Enumeration(most).run(total);
 }
 
 std::vector<Partition> viable_in_slices(std::vector<std::int64_t> extents, const std::vector<std::int64_t>& slices,

@@ -1,8 +1,11 @@
 #include "optimizer/rewrites/chain_fusion.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
+#include <set>
 
+#include "common/poll_steps.hpp"
 #include "optimizer/rewrites/dead_vertices.hpp"
 
 namespace eindb {
@@ -32,15 +35,23 @@ class ChainFinder {
     Labels rows = graph_.vertex(sink).einsum.output;
     if (!fits(body, rows)) return std::nullopt;
     // Readers come after what they read, so that going backwards all readers of a vertex have been decided on.
-    for (auto n = sink.index(); n-- > 0;) {
-      const VertexId candidate(n);
-      if (taken_[n] || graph_.vertex(candidate).is_input() || !is_read_by_alone(candidate, body)) continue;
+    std::set<VertexId> read;  // by the body, and not decided on
+    const auto add_inputs = [&](VertexId id) {
+      const auto& inputs = graph_.vertex(id).inputs;
+      read.insert(inputs.begin(), inputs.end());
+    };
+    for (add_inputs(sink); !read.empty();) {
+      const auto candidate = *std::prev(read.end());
+      read.erase(candidate);
+      if (taken_[candidate.index()] || graph_.vertex(candidate).is_input() || !is_read_by_alone(candidate, body))
+        continue;
       auto with = body;
       with.insert(with.begin(), candidate);
       auto fewer = rows_with(graph_.vertex(candidate), rows);
       if (!fits(with, fewer)) continue;
       body = std::move(with);
       rows = std::move(fewer);
+      add_inputs(candidate);
     }
     if (body.size() < 2) return std::nullopt;
     for (const auto id : body) taken_[id.index()] = true;
@@ -51,6 +62,7 @@ class ChainFinder {
     const auto& vertex = graph_.vertex(candidate);
     if (vertex.dtype != vertex.compute_dtype) return false;
     int reads = 0;
+    poll_cancellation_after(body.size());
     for (const auto id : body) {
       const auto& reader = graph_.vertex(id);
       for (std::size_t i = 0; i < reader.inputs.size(); ++i) {

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "common/poll_steps.hpp"
 #include "optimizer/rewrites/vertex_splitter.hpp"
 
 namespace eindb {
@@ -47,12 +48,23 @@ bool commutes(const ScalarExpression& e) {
   }
 }
 
+// Numbers of what is written: equal texts have one number, so that a node's text names those of its arguments.
+class KnownTexts {
+ public:
+  std::uint64_t number_of(std::string text) {
+    return numbers_.try_emplace(std::move(text), numbers_.size()).first->second;
+  }
+
+ private:
+  std::unordered_map<std::string, std::uint64_t> numbers_;
+};
+
 // One way to write a vertex: operands in an order, labels numbered in order of first occurrence.
 class Writing {
  public:
   // `operands` is the order: place n is taken by operand operands[n].
-  Writing(const Vertex& vertex, const LabelTable& table, const Places& operands)
-      : vertex_(vertex), table_(table), place_of_(operands.size()) {
+  Writing(const Vertex& vertex, const LabelTable& table, KnownTexts& texts, const Places& operands)
+      : vertex_(vertex), table_(table), texts_(texts), place_of_(operands.size()) {
     for (std::size_t n = 0; n < operands.size(); ++n) place_of_[operands[n]] = n;
     for (const auto n : operands) number(vertex.einsum.inputs[n]);
     number(index_labels_of(*vertex.einsum.expression));
@@ -107,15 +119,27 @@ class Writing {
     add(key, sorted(head_));
     add(key, sorted(numbers(vertex_.einsum.aggregated)));
     for (const auto extent : extents_) key.add(static_cast<std::uint64_t>(extent));
-    key.add(text_of(*vertex_.einsum.expression));
+    key.add(number_of(*vertex_.einsum.expression));
     const auto value = [](std::size_t) { return std::string("x"); };
     key.add(vertex_.einsum.epilogue == nullptr ? "" : to_string(*vertex_.einsum.epilogue, value, table_));
+    key.add(vertex_.einsum.epilogue == nullptr ? 0 : hash_of(*vertex_.einsum.epilogue));
     key_ = key.take();
   }
 
-  std::string text_of(const ScalarExpression& e) const {
+  // Nodes may be shared: each is written once.
+  std::uint64_t number_of(const ScalarExpression& e) {
+    const auto known = number_of_node_.find(&e);
+    if (known != number_of_node_.end()) return known->second;
+    poll_cancellation_after(kStepsPerNode);
+    const auto number = texts_.number_of(text_of(e));
+    number_of_node_.emplace(&e, number);
+    return number;
+  }
+
+  std::string text_of(const ScalarExpression& e) {
     Key key;
     key.add(static_cast<std::uint64_t>(e.kind()));
+    key.add(e.type() ? static_cast<std::uint64_t>(*e.type()) : 0);
     switch (e.kind()) {
       case Kind::Integer: key.add(static_cast<std::uint64_t>(e.integer_value())); break;
       case Kind::Real: key.add(bits_of(e.real_value())); break;
@@ -132,11 +156,11 @@ class Writing {
         break;
       case Kind::Call: {
         key.add(static_cast<std::uint64_t>(e.op()));
-        std::vector<std::string> arguments;
-        for (const auto& argument : e.arguments()) arguments.push_back(text_of(*argument));
+        std::vector<std::uint64_t> arguments;
+        for (const auto& argument : e.arguments()) arguments.push_back(number_of(*argument));
         if (commutes(e)) std::sort(arguments.begin(), arguments.end());
         key.add(arguments.size());
-        for (const auto& argument : arguments) key.add(argument);
+        for (const auto argument : arguments) key.add(argument);
         break;
       }
     }
@@ -149,10 +173,14 @@ class Writing {
     return bits;
   }
 
+  static constexpr std::size_t kStepsPerNode = 50;
+
   const Vertex& vertex_;
   const LabelTable& table_;
+  KnownTexts& texts_;
   Places place_of_;
   std::unordered_map<Label, std::size_t> number_;
+  std::unordered_map<const ScalarExpression*, std::uint64_t> number_of_node_;
   std::vector<std::int64_t> extents_;
   std::string key_;
   Places head_;
@@ -211,15 +239,15 @@ CanonicalVertex canonical_input(const Vertex& vertex) {
   return {key.take(), std::move(rank)};
 }
 
-CanonicalVertex canonical(const Vertex& vertex, const LabelTable& table) {
+CanonicalVertex canonical(const Vertex& vertex, const LabelTable& table, KnownTexts& texts) {
   if (vertex.is_input()) return canonical_input(vertex);
-  std::optional<Writing> least;
+  std::optional<std::pair<std::string, Places>> least;
   for (const auto& order : orders_of(vertex)) {
-    Writing writing(vertex, table, order);
-    if (!least || std::tie(writing.key(), writing.head()) < std::tie(least->key(), least->head()))
-      least.emplace(std::move(writing));
+    Writing writing(vertex, table, texts, order);
+    std::pair written{writing.key(), writing.head()};
+    if (!least || written < *least) least = std::move(written);
   }
-  return {least->key(), ranks(least->head())};
+  return {std::move(least->first), ranks(least->second)};
 }
 
 // Labels that read dimensions in the order of `rank`, for a reader of the same dimensions in canonical order, or back.
@@ -245,6 +273,7 @@ struct Representatives {
 Representatives find_representatives(const EinGraph& graph) {
   Representatives out;
   std::unordered_map<std::string, std::size_t> seen;
+  KnownTexts texts;
   for (std::size_t n = 0; n < graph.size(); ++n) {
     Vertex vertex = graph.vertex(VertexId(n));
     for (std::size_t i = 0; i < vertex.inputs.size(); ++i) {
@@ -253,7 +282,7 @@ Representatives find_representatives(const EinGraph& graph) {
       vertex.inputs[i] = VertexId(out.of[input]);
     }
     vertex = unite_operands(std::move(vertex));
-    auto same = canonical(vertex, graph.labels());
+    auto same = canonical(vertex, graph.labels(), texts);
     out.of.push_back(seen.try_emplace(std::move(same.key), n).first->second);
     out.rank.push_back(std::move(same.rank));
     out.vertices.push_back(std::move(vertex));

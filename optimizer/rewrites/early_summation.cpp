@@ -107,10 +107,20 @@ std::optional<VertexId> sum_factors_apart(VertexSplitter& splitter, const std::v
   return sum_groups(splitter, factors, groups, local);
 }
 
-std::vector<Factor> numerators(const std::vector<ScalarPtr>& expressions) {
+// Truths as numbers, of the type that they are counted in.
+std::vector<Factor> numerators(const VertexSplitter& splitter, const std::vector<ScalarPtr>& truths) {
+  const auto type = splitter.vertex().compute_dtype;
   std::vector<Factor> out;
-  for (const auto& expression : expressions) out.push_back({expression, false});
+  for (const auto& truth : truths)
+    out.push_back(
+        {splitter.type_of(*truth) == type ? truth : ScalarExpression::call(conversion_to(type), {truth}), false});
   return out;
+}
+
+// What stands in conversions of truths to the type that they are counted in.
+ScalarPtr counted_truth(ScalarPtr e) {
+  while (e->kind() == ScalarExpression::Kind::Call && converts_to(e->op())) e = e->arguments()[0];
+  return e;
 }
 
 // How many cells a vertex aggregates for each one of its head, if every smaller number is exact in its compute type.
@@ -127,11 +137,11 @@ std::optional<std::int64_t> exact_count(const VertexSplitter& splitter) {
 // SUM of a truth counts cells: of a AND b it is that of a product, of a OR b all cells less those of neither.
 std::optional<VertexId> count_apart(VertexSplitter& splitter) {
   const auto& einsum = splitter.vertex().einsum;
-  if (einsum.expression->kind() != ScalarExpression::Kind::Call || !gives_boolean(einsum.expression->op()))
-    return std::nullopt;
-  const auto both = numerators(truth_factors(einsum.expression, true));
+  const auto truth = counted_truth(einsum.expression);
+  if (truth->kind() != ScalarExpression::Kind::Call || !gives_boolean(truth->op())) return std::nullopt;
+  const auto both = numerators(splitter, truth_factors(truth, true));
   if (both.size() > 1) return sum_factors_apart(splitter, both);
-  const auto neither = numerators(truth_factors(einsum.expression, false));
+  const auto neither = numerators(splitter, truth_factors(truth, false));
   const auto count = exact_count(splitter);
   if (neither.size() < 2 || !count) return std::nullopt;
   const auto groups = group_factors(neither, splitter);

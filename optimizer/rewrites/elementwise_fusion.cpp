@@ -119,7 +119,7 @@ class Fusion {
     const auto& part = vertices_[reader.inputs[operand].index()];
     if (part.is_input() || part.einsum.aggregate != Aggregate::None || uses_[reader.inputs[operand].index()] != 1)
       return false;
-    if (part.dtype != part.compute_dtype || part.compute_dtype != reader.compute_dtype) return false;
+    if (part.dtype != part.compute_dtype) return false;
     if (cells_of(labels_, reader.einsum.labels()) > cells_of(labels_, part.einsum.output)) return false;
     const auto times = occurrences(*reader.einsum.expression, operand);
     return nodes_of(*reader.einsum.expression) + times * nodes_of(*part.einsum.expression) <= kMostNodes;

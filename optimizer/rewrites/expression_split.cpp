@@ -21,18 +21,38 @@ ScalarPtr make_part(VertexSplitter& splitter, const ScalarPtr& expression) {
   return splitter.add_part(expression, splitter.labels_of(*expression), {});
 }
 
-// One step on a Case none of whose arguments has more than one operand; the whole has more than two.
-ScalarPtr split_case(const ScalarPtr& e, DType compute) {
-  const auto& arguments = e->arguments();
-  if (arguments.size() > 3) {
-    const std::vector<ScalarPtr> rest(arguments.begin() + 2, arguments.end());
-    return ScalarExpression::call(ScalarOp::Case,
-                                  {arguments[0], arguments[1], ScalarExpression::call(ScalarOp::Case, rest)});
+// WHEN a THEN b ELSE c as a sum of two, of which one is zero.
+ScalarPtr split_choice(const ScalarPtr& a, const ScalarPtr& b, const ScalarPtr& c, DType type) {
+  const auto zero = ScalarExpression::with_type(
+      type == DType::Int64 ? ScalarExpression::integer(0) : ScalarExpression::real(-0.0), type);
+  return ScalarExpression::call(ScalarOp::Add, {ScalarExpression::call(ScalarOp::Case, {a, b, zero}),
+                                                ScalarExpression::call(ScalarOp::Case, {a, zero, c})});
+}
+
+// One step on a Case none of whose arguments has more than one operand; the whole has more than two: the last branches,
+// as many as have two operands at most, become a part, which is the ELSE of those before.
+ScalarPtr split_case(VertexSplitter& splitter, const ScalarPtr& e, const std::vector<Operands>& of_argument) {
+  auto arguments = e->arguments();
+  auto begin = arguments.size() - 1;
+  auto inside = of_argument.back();
+  while (begin >= 2) {
+    auto more = united(inside, united(of_argument[begin - 2], of_argument[begin - 1]));
+    if (more.size() > 2) break;
+    inside = std::move(more);
+    begin -= 2;
   }
-  const auto zero = compute == DType::Int64 ? ScalarExpression::integer(0) : ScalarExpression::real(-0.0);
-  return ScalarExpression::call(ScalarOp::Add,
-                                {ScalarExpression::call(ScalarOp::Case, {arguments[0], arguments[1], zero}),
-                                 ScalarExpression::call(ScalarOp::Case, {arguments[0], zero, arguments[2]})});
+  const auto place = arguments.begin() + static_cast<std::ptrdiff_t>(begin);
+  ScalarPtr rest = begin + 1 == arguments.size() ? arguments.back()
+                                                 : ScalarExpression::call(ScalarOp::Case, {place, arguments.end()});
+  if (inside.size() == 2) {
+    rest = make_part(splitter, rest);
+  } else {
+    rest = split_choice(arguments[begin - 2], arguments[begin - 1], rest, splitter.type_of(*e));
+    begin -= 2;
+  }
+  arguments.resize(begin);
+  arguments.push_back(std::move(rest));
+  return arguments.size() == 1 ? arguments.front() : ScalarExpression::call(ScalarOp::Case, std::move(arguments));
 }
 
 double cells_of(const VertexSplitter& splitter, const Operands& operands) {
@@ -95,7 +115,7 @@ ScalarPtr split_once(VertexSplitter& splitter, const ScalarPtr& e) {
     argument = of_argument[*smallest].size() == 2 ? make_part(splitter, argument) : split_once(splitter, argument);
     return ScalarExpression::call(e->op(), std::move(arguments));
   }
-  if (e->op() == ScalarOp::Case) return split_case(e, splitter.vertex().compute_dtype);
+  if (e->op() == ScalarOp::Case) return split_case(splitter, e, of_argument);
   return split_arguments(splitter, e, of_argument);
 }
 

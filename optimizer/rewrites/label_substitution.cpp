@@ -29,16 +29,19 @@ Labels rename_labels(const Labels& labels, const LabelRenaming& to) {
 
 ScalarPtr rename_labels(const ScalarPtr& e, const LabelRenaming& to) {
   return replace_leaves(e, [&](const ScalarPtr& leaf) {
-    if (leaf->kind() == Kind::LabelIndex) return ScalarExpression::label_index(to(leaf->label()));
+    if (leaf->kind() == Kind::LabelIndex)
+      return ScalarExpression::with_type(ScalarExpression::label_index(to(leaf->label())), leaf->type());
     if (leaf->kind() == Kind::Uniform || leaf->kind() == Kind::Normal)
-      return ScalarExpression::random(leaf->kind(), leaf->seed(), rename_labels(leaf->cell(), to));
+      return ScalarExpression::with_type(
+          ScalarExpression::random(leaf->kind(), leaf->seed(), rename_labels(leaf->cell(), to)), leaf->type());
     return leaf;
   });
 }
 
 ScalarPtr replace_label_values(const ScalarPtr& e, const LabelValue& value) {
-  return replace_leaves(
-      e, [&](const ScalarPtr& leaf) { return leaf->kind() == Kind::LabelIndex ? value(leaf->label()) : leaf; });
+  return replace_leaves(e, [&](const ScalarPtr& leaf) {
+    return leaf->kind() == Kind::LabelIndex ? ScalarExpression::with_type(value(leaf->label()), leaf->type()) : leaf;
+  });
 }
 
 Labels random_labels_of(const ScalarExpression& e) {

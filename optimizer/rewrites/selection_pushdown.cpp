@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "optimizer/rewrites/label_substitution.hpp"
+#include "tensor/scalar_types.hpp"
 
 namespace eindb {
 namespace {
@@ -296,8 +297,9 @@ class Sweep {
                                          {ScalarExpression::label_index(label), ScalarExpression::integer(*at[d])});
       here = here == nullptr ? same : ScalarExpression::call(ScalarOp::And, {here, same});
     }
-    out.einsum.expression =
-        ScalarExpression::call(ScalarOp::Case, {here, ScalarExpression::operand(0), ScalarExpression::integer(0)});
+    out.einsum.expression = with_types(
+        ScalarExpression::call(ScalarOp::Case, {here, ScalarExpression::operand(0), ScalarExpression::integer(0)}),
+        std::span(&whole.dtype, 1), labels_, whole.dtype);
     return out;
   }
 

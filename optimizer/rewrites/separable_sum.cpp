@@ -48,8 +48,10 @@ std::vector<ScalarPtr> terms_of(const ScalarPtr& e) {
   return terms;
 }
 
-// What the terms of a group sum to; a minus sign becomes a subtraction.
+// What the terms of a group sum to; a minus sign becomes a subtraction, unless they are so many that they would nest.
 ScalarPtr sum_of(const std::vector<ScalarPtr>& terms) {
+  constexpr std::size_t kMany = 64;
+  if (terms.size() > kMany) return call(ScalarOp::Add, terms);
   ScalarPtr sum;
   for (const auto& term : terms) {
     if (sum == nullptr) sum = term;

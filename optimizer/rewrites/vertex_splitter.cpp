@@ -4,17 +4,9 @@
 #include <utility>
 
 #include "common/check.hpp"
+#include "tensor/scalar_types.hpp"
 
 namespace eindb {
-namespace {
-
-// The type to store a part in that has the natural type `natural` and is computed in `compute`. Comparisons and
-// label values have no type of their own; they fit every compute type.
-DType part_type(const ScalarExpression& expression, const std::vector<DType>& operands, DType compute) {
-  return is_complex(type_of(expression, operands).dtype) ? compute : real_of(compute);
-}
-
-}  // namespace
 
 VertexNames::VertexNames(const EinGraph& graph) {
   for (const auto& vertex : graph.vertices()) taken_.insert(vertex.name);
@@ -63,7 +55,7 @@ Vertex unite_operands(Vertex vertex) {
 }
 
 VertexSplitter::VertexSplitter(EinGraph& graph, VertexNames& names, Vertex vertex)
-    : graph_(graph), names_(names), vertex_(std::move(vertex)) {
+    : graph_(graph), names_(names), vertex_(std::move(vertex)), types_(input_types(graph, vertex_.inputs)) {
   CHECK(vertex_.einsum.epilogue == nullptr, "vertices are taken apart before they get epilogues");
   for (std::size_t n = 0; n < vertex_.inputs.size(); ++n)
     operands_.push_back({vertex_.inputs[n], vertex_.einsum.inputs[n]});
@@ -76,7 +68,11 @@ Labels VertexSplitter::labels_of(const ScalarExpression& expression) const {
   return out;
 }
 
-Vertex VertexSplitter::build(std::string name, const ScalarPtr& expression, EinSum head) const {
+DType VertexSplitter::type_of(const ScalarExpression& expression) const {
+  return written_type(expression, types_).value_or(vertex_.compute_dtype);
+}
+
+Vertex VertexSplitter::build(std::string name, const ScalarPtr& expression, EinSum head, DType type) const {
   std::vector<VertexId> inputs;
   std::unordered_map<std::size_t, std::size_t> place;
   head.expression = substitute_operands(expression, [&](std::size_t operand) {
@@ -87,9 +83,7 @@ Vertex VertexSplitter::build(std::string name, const ScalarPtr& expression, EinS
     }
     return ScalarExpression::operand(known->second);
   });
-  auto built = make_vertex(graph_, std::move(name), std::move(inputs), std::move(head));
-  built.compute_dtype = vertex_.compute_dtype;
-  return built;
+  return make_vertex(graph_, std::move(name), std::move(inputs), std::move(head), type);
 }
 
 ScalarPtr VertexSplitter::add_part(const ScalarPtr& expression, Labels output, Labels aggregated, Aggregate how) {
@@ -97,10 +91,8 @@ ScalarPtr VertexSplitter::add_part(const ScalarPtr& expression, Labels output, L
   head.aggregate = aggregated.empty() ? Aggregate::None : how;
   head.aggregated = std::move(aggregated);
   head.output = output;
-  auto part = build(names_.next(vertex_.name), expression, std::move(head));
-  std::vector<DType> types;
-  for (const auto input : part.inputs) types.push_back(graph_.vertex(input).dtype);
-  part.dtype = part_type(*part.einsum.expression, types, vertex_.compute_dtype);
+  auto part = build(names_.next(vertex_.name), expression, std::move(head), type_of(*expression));
+  types_.push_back(part.dtype);
   operands_.push_back({graph_.add(std::move(part)), std::move(output)});
   return ScalarExpression::operand(operands_.size() - 1);
 }
@@ -110,7 +102,7 @@ VertexId VertexSplitter::finish(const ScalarPtr& expression, Labels aggregated) 
   head.aggregate = aggregated.empty() ? Aggregate::None : vertex_.einsum.aggregate;
   head.aggregated = std::move(aggregated);
   head.output = vertex_.einsum.output;
-  auto last = build(vertex_.name, expression, std::move(head));
+  auto last = build(vertex_.name, expression, std::move(head), vertex_.compute_dtype);
   last.dtype = vertex_.dtype;
   return graph_.add(std::move(last));
 }

@@ -35,9 +35,8 @@ Vertex unite_operands(Vertex vertex);
 /// Expressions given here count in these numbers; each vertex made gets the operands that it reads, in order of
 /// occurrence.
 ///
-/// Types: a part computes in the compute type C of the whole vertex and is stored in C (or its real type), so that
-/// splitting rounds no intermediate value to less than one kernel over the whole expression would: X * Y * W with
-/// X, Y FLOAT32 and W FLOAT64 keeps X * Y in FLOAT64. The last vertex keeps the type of the whole.
+/// Types: a part is stored in the type that its expression has in the whole, which is written there
+/// (tensor/scalar_types); what a pass adds without a type adapts. The last vertex keeps the types of the whole.
 class VertexSplitter {
  public:
   /// `vertex` reads vertices of `graph`; both must outlive the splitter.
@@ -48,6 +47,8 @@ class VertexSplitter {
   const Labels& labels_of(std::size_t operand) const { return operands_[operand].labels; }
   /// Distinct labels of the operands read and of label values, in order of occurrence.
   Labels labels_of(const ScalarExpression& expression) const;
+  /// The type of the expression's value.
+  DType type_of(const ScalarExpression& expression) const;
 
   /// Adds `part[output] = SUM (or `how`) over aggregated of expression` (element-wise if nothing is aggregated);
   /// returns the operand that stands for it.
@@ -60,12 +61,13 @@ class VertexSplitter {
     VertexId vertex;
     Labels labels;
   };
-  Vertex build(std::string name, const ScalarPtr& expression, EinSum head) const;
+  Vertex build(std::string name, const ScalarPtr& expression, EinSum head, DType type) const;
 
   EinGraph& graph_;
   VertexNames& names_;
   Vertex vertex_;
   std::vector<Operand> operands_;
+  std::vector<DType> types_;  // of the operands
 };
 
 }  // namespace eindb

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "server/protocol/big_endian.hpp"
 #include "server/protocol/protocol_error.hpp"
@@ -20,6 +21,19 @@ constexpr std::string_view kSmallTypes = "DECSHXcf";
 void FrameReader::append(std::string_view bytes) {
   drop_read();
   buffer_.append(bytes);
+  count_message();
+}
+
+// The buffer, and what is read out of it.
+void FrameReader::count_message() {
+  constexpr std::size_t kSmallMessage = 64 * 1024;
+  constexpr std::size_t kCopies = 2;
+  if (std::exchange(given_, false)) taken_.give_back();
+  if (account_ == nullptr || refused_ || taken_.bytes() > 0 || pending() < head_bytes()) return;
+  const auto said = length();
+  if (said < static_cast<std::int32_t>(kSmallMessage)) return;
+  const auto body = static_cast<std::size_t>(said) - kLengthBytes;
+  if (body <= limit_here()) refused_ = !taken_.try_take(account_, kCopies * body);
 }
 
 // Of the message that begins here.
@@ -41,10 +55,11 @@ bool FrameReader::ready() const {
   const auto said = length();
   if (said < static_cast<std::int32_t>(kLengthBytes)) return true;
   const auto body = static_cast<std::size_t>(said) - kLengthBytes;
-  return body > limit_here() || pending() - head_bytes() >= body;
+  return refused_ || body > limit_here() || pending() - head_bytes() >= body;
 }
 
 std::optional<Frame> FrameReader::next() {
+  count_message();
   if (!ready()) {
     if (pending() < head_bytes()) drop_read();
     return std::nullopt;
@@ -58,6 +73,12 @@ std::optional<Frame> FrameReader::next() {
                             std::to_string(limit_here()) + " that may come here",
                         "54000");
   }
+  if (refused_) {
+    throw ProtocolError("a message of " + std::to_string(body) + " bytes is more than the server has memory for: " +
+                            std::to_string(account_->most() / 2) + " for messages of all clients at a time",
+                        "53200");
+  }
+  given_ = true;
   const auto here = std::string_view(buffer_).substr(begin_);
   begin_ += head_bytes() + body;
   return Frame{typed_ ? here[0] : '\0', here.substr(head_bytes(), body)};
@@ -65,6 +86,7 @@ std::optional<Frame> FrameReader::next() {
 
 void FrameReader::clear() {
   begin_ = buffer_.size();
+  taken_.give_back();
   drop_read();
 }
 

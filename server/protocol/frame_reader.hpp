@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "server/protocol/shared_bytes.hpp"
+
 namespace eindb {
 
 /// A message without its length: what kind it is and its body.
@@ -29,6 +31,9 @@ class FrameReader {
   /// Bytes that a message may have from now on; larger ones are refused. Lower before a client is known. Messages that
   /// hold nothing but a name, or nothing, have kMostStartupBytes at most.
   void limit(std::size_t bytes) { limit_ = bytes; }
+  /// Large messages count, from when their length is known until the next one is asked for: what is not left is
+  /// refused.
+  void count_in(std::shared_ptr<SharedBytes> account) { account_ = std::move(account); }
   /// From now on messages have types.
   void begin_session() { typed_ = true; }
 
@@ -36,7 +41,7 @@ class FrameReader {
   /// Whether next() would give a message, or throw: so that nobody works for half of one.
   bool ready() const;
   /// The next message, if all of it is there; its body is valid until append() or next(). Throws ProtocolError for a
-  /// length that no message has (08P01), or one beyond the limit (54000).
+  /// length that no message has (08P01), one beyond the limit (54000), or one that the account has not left (53200).
   std::optional<Frame> next();
 
   /// The type of the message that next() would give, as soon as its first byte is there; in the session.
@@ -51,11 +56,16 @@ class FrameReader {
   std::size_t head_bytes() const;
   std::int32_t length() const;
   void drop_read();
+  void count_message();
 
   std::string buffer_;
   std::size_t begin_ = 0;  // of what next() has not given
   std::size_t limit_ = kMostStartupBytes;
   bool typed_ = false;
+  std::shared_ptr<SharedBytes> account_;  // null: nobody counts
+  BytesTaken taken_;                      // for the message that is there in part, or was given last
+  bool given_ = false;                    // the latter
+  bool refused_ = false;
 };
 
 }  // namespace eindb

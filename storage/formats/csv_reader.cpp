@@ -5,20 +5,13 @@
 #include "common/check.hpp"
 #include "common/error.hpp"
 #include "storage/formats/csv_number.hpp"
+#include "storage/formats/text_lines.hpp"
 
 namespace eindb {
 namespace {
 
-constexpr std::size_t kShownText = 40;
 /// Rows between two looks at the cancellation.
 constexpr std::int64_t kRowsPerCheck = 1024;
-
-std::string shown(std::string_view text) {
-  std::string out = "'" + std::string(text.substr(0, kShownText));
-  std::replace_if(
-      out.begin(), out.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20U; }, '?');
-  return out + (text.size() > kShownText ? "...'" : "'");
-}
 
 std::string count_of_fields(std::int64_t n) { return std::to_string(n) + (n == 1 ? " field" : " fields"); }
 
@@ -45,8 +38,10 @@ CsvReader::CsvReader(const FilePath& path, CsvOptions options, const Cancellatio
   const auto first = read_first_row(bands_.emplace(file_, options_.delimiter));
   const bool has_header = options_.header == CsvHeader::Present ||
                           (options_.header == CsvHeader::Auto && !first.has_number && !first.texts.empty());
+  const bool guessed = has_header && options_.header == CsvHeader::Auto;
   options_.header = has_header ? CsvHeader::Present : CsvHeader::Absent;
   survey();
+  if (guessed && rows_ == 0) check_names();
   survey_header(bands_.emplace(file_, options_.delimiter));
 }
 
@@ -55,11 +50,28 @@ void CsvReader::fail(std::int64_t line, const std::string& what) const {
 }
 
 void CsvReader::not_a_number(const CsvField& field) const {
-  const std::string what = field.text.empty() ? "is empty" : "is no number: " + shown(field.text);
+  const std::string what = field.text.empty() ? "is empty" : "is no number: " + shown_text(field.text);
   throw Error(
       ErrorKind::Corrupt,
       file_.path() + ", line " + std::to_string(field.line) + ": column " + std::to_string(field.column) + " " + what,
       std::nullopt, field.line == 1 ? "with HEADER the first row is taken for names" : "each field must be a number");
+}
+
+/// Of the only row, which has no number and was taken for names of columns: numbers with another character between
+/// them, or bytes that are no text, are none.
+void CsvReader::check_names() const {
+  const auto& row = header_.front();
+  const auto fail_with = [&](const std::string& hint) {
+    throw Error(ErrorKind::Corrupt, file_.path() + ", line 1: neither numbers nor names of columns: " + shown_text(row),
+                std::nullopt, hint);
+  };
+  const auto is_control = [](char c) { return (c >= 0 && c < ' ' && c != '\t') || c == '\x7F'; };
+  for (const auto& name : header_)
+    if (std::any_of(name.begin(), name.end(), is_control)) fail_with("a CSV file is text; FORMAT names another format");
+  const auto other = header_.size() == 1 ? row.find_first_of(";\t|") : std::string::npos;
+  if (other == std::string::npos) return;
+  const std::string delimiter = row[other] == '\t' ? "\\t" : std::string(1, row[other]);
+  fail_with("if fields end with it, add (DELIMITER '" + delimiter + "'); if it is a name, add (HEADER)");
 }
 
 /// The next field, past blank lines at the end of the file. A blank line with rows after it is an error.

@@ -39,7 +39,8 @@ class CsvReader {
   /// Names of the columns; empty without a header.
   const std::vector<std::string>& header() const { return header_; }
 
-  /// The next rows, `max_rows` of them or those that are left, as [rows, columns()] of dtype(); nullopt after the last.
+  /// The next rows, `max_rows` (positive) of them or those that are left, as [rows, columns()] of dtype(); nullopt
+  /// after the last.
   std::optional<Tile> next_band(std::int64_t max_rows);
 
  private:
@@ -51,6 +52,7 @@ class CsvReader {
   void fill(Tile& band);
   [[noreturn]] void fail(std::int64_t line, const std::string& what) const;
   [[noreturn]] void not_a_number(const CsvField& field) const;
+  void check_names() const;
 
   InputFile file_;
   CsvOptions options_;

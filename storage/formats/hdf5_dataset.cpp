@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <limits>
 
+#include "common/caught_error.hpp"
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
 #include "storage/formats/array_name.hpp"
@@ -121,8 +122,7 @@ void Hdf5Dataset::close() {
 }
 
 Error Hdf5Dataset::fault(const std::string& what) const {
-  return hdf5_error(ErrorKind::Corrupt,
-                    input_.path() + (name_.empty() ? "" : ": data set " + quoted_name(name_)) + " " + what);
+  return hdf5_read_error(input_.path(), (name_.empty() ? "" : ": data set " + quoted_name(name_)) + " " + what);
 }
 
 void Hdf5Dataset::fail(const std::string& what) const { throw fault(what); }
@@ -142,7 +142,8 @@ void Hdf5Dataset::open_file() {
   if (H5Pget_mdc_config(access.get(), &cache) >= 0) {
     cache.max_size = kMetadataCache;
     cache.initial_size = std::min(cache.initial_size, kMetadataCache);
-    CHECK(H5Pset_mdc_config(access.get(), &cache) >= 0, "a smaller cache of metadata is a valid one");
+    // A smaller cache is a valid one: it can fail for want of memory alone.
+    if (H5Pset_mdc_config(access.get(), &cache) < 0) throw out_of_memory("libhdf5");
   }
   file_ = Hdf5Handle(H5Fopen(input_.path_of_descriptor().c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose);
   if (!file_) fail("is no valid HDF5 file");

@@ -1,5 +1,6 @@
 #include "storage/formats/hdf5_library.hpp"
 
+#include "common/caught_error.hpp"
 #include "common/check.hpp"
 #include "storage/formats/array_name.hpp"
 
@@ -35,6 +36,14 @@ extern "C" herr_t keep_innermost(unsigned n, const H5E_error2_t* error, void* te
   return 0;
 }
 
+/// What the library says of its last failure, which it forgets.
+std::string take_reason() {
+  std::string reason;
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_innermost, &reason);
+  H5Eclear2(H5E_DEFAULT);
+  return reason;
+}
+
 }  // namespace
 
 std::mutex& hdf5_mutex() {
@@ -45,7 +54,7 @@ std::mutex& hdf5_mutex() {
 void prepare_hdf5() {
   static const bool done = [] {
     H5dont_atexit();
-    H5open();
+    if (H5open() < 0) throw out_of_memory("libhdf5");  // which knows no types then
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
     H5PLset_loading_state(0);
     return true;
@@ -54,10 +63,17 @@ void prepare_hdf5() {
 }
 
 Error hdf5_error(ErrorKind kind, const std::string& what) {
-  std::string reason;
-  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_innermost, &reason);
-  H5Eclear2(H5E_DEFAULT);
+  const auto reason = take_reason();
   return {kind, reason.empty() ? what : what + ": " + printable(reason, kLongestReason)};
+}
+
+// The library ends its words for a failed call with "errno = 5, error message = 'Input/output error'".
+Error hdf5_read_error(const std::string& path, const std::string& what) {
+  const auto reason = take_reason();
+  const auto words = printable(reason, kLongestReason);
+  if (reason.find("errno = ") != std::string::npos)
+    return {ErrorKind::Io, "cannot read " + path + ": " + words, std::nullopt, "look at the disk and at the path"};
+  return {ErrorKind::Corrupt, path + what + (reason.empty() ? "" : ": " + words)};
 }
 
 Hdf5Handle hdf5_memory_type(DType dtype) { return make_type(dtype, false); }

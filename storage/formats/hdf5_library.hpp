@@ -17,11 +17,13 @@ namespace eindb {
 std::mutex& hdf5_mutex();
 
 /// Sets the library up, once per process: it prints nothing, loads no filter plugins from the disk and leaves the end
-/// of the process alone. Call it with hdf5_mutex() held, before anything else of the library.
+/// of the process alone. Call it with hdf5_mutex() held, before anything else of the library. Error{MemoryLimit}.
 void prepare_hdf5();
 
 /// An error to throw: `what` and the innermost reason that the library's last call gives.
 Error hdf5_error(ErrorKind kind, const std::string& what);
+/// The same for reading `path`: Error{Io} where the system failed, else Error{Corrupt} with `path` and `what`.
+Error hdf5_read_error(const std::string& path, const std::string& what);
 
 /// Owns an identifier of libhdf5; closes it with the function of its kind.
 class Hdf5Handle {

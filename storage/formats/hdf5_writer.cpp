@@ -1,8 +1,18 @@
+// What goes to the writer's process, in this machine's byte order, and is answered each (isolated_process.cpp):
+//
+//     a block   1 byte 1, begin and extents (8 bytes per number), elements
+//     the end   1 byte 0: the library closes the file
+
 #include "storage/formats/hdf5_writer.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <memory>
 #include <utility>
 
+#include "common/caught_error.hpp"
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
 #include "storage/formats/array_name.hpp"
@@ -49,17 +59,160 @@ void check_name(const std::string& name) {
   }
 }
 
-}  // namespace
+/// The file that is made, in a process where libhdf5 may crash.
+class Hdf5File {
+ public:
+  Hdf5File(std::string path, const std::string& target, const std::string& name, DType dtype, const Shape& shape,
+           const Hdf5Layout& layout)
+      : path_(std::move(path)) {
+    prepare_hdf5();
+    create(target, name, dtype, shape, layout);
+  }
 
-/// In the reverse order of their closing.
-struct Hdf5Writer::Handles {
-  Hdf5Handle file;
-  Hdf5Handle dataset;
-  Hdf5Handle memory_type;
+  void write_block(const std::vector<std::int64_t>& begin, const Tile& block);
+
+  void close() {
+    if (!dataset_.close() || !file_.close()) fail();
+  }
+
+ private:
+  void create(const std::string& target, const std::string& name, DType dtype, const Shape& shape,
+              const Hdf5Layout& layout);
+  void require(herr_t status) const {
+    if (status < 0) fail();
+  }
+  [[noreturn]] void fail() const { throw hdf5_error(ErrorKind::Io, "cannot write " + path_); }
+
+  // In the reverse order of their closing.
+  std::string path_;
+  Hdf5Handle file_;
+  Hdf5Handle dataset_;
+  Hdf5Handle memory_type_;
 };
 
+/// The library truncates the file that is there and fills it; its name and its inode stay, for the parent to publish.
+void Hdf5File::create(const std::string& target, const std::string& name, DType dtype, const Shape& shape,
+                      const Hdf5Layout& layout) {
+  const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  require(H5Pset_fapl_sec2(access.get()));
+  require(H5Pset_file_locking(access.get(), false, true));  // nobody else knows the name
+  file_ = Hdf5Handle(H5Fcreate(target.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), H5Fclose);
+  if (!file_) fail();
+
+  const Hdf5Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  require(H5Pset_obj_track_times(creation.get(), false));  // equal tensors give equal files
+  const bool chunked = layout.chunk && shape.rank() > 0 && shape.element_count() > 0;
+  if (chunked) {
+    const auto chunk = chunk_extents(*layout.chunk, shape, static_cast<std::int64_t>(size_of(dtype)));
+    require(H5Pset_chunk(creation.get(), static_cast<int>(chunk.size()), chunk.data()));
+    if (layout.deflate) require(H5Pset_shuffle(creation.get()));
+    if (layout.deflate) require(H5Pset_deflate(creation.get(), kDeflateLevel));
+  }
+  const Hdf5Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
+  require(H5Pset_create_intermediate_group(links.get(), 1));
+  require(H5Pset_char_encoding(links.get(), H5T_CSET_UTF8));
+  const Hdf5Handle data_access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
+  require(H5Pset_chunk_cache(data_access.get(), 12421, kChunkCache, 0.75));
+
+  const std::vector<hsize_t> extents(shape.extents().begin(), shape.extents().end());
+  const Hdf5Handle space(extents.empty() ? H5Screate(H5S_SCALAR)
+                                         : H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr),
+                         H5Sclose);
+  memory_type_ = hdf5_memory_type(dtype);
+  dataset_ = Hdf5Handle(H5Dcreate2(file_.get(), name.c_str(), hdf5_file_type(dtype).get(), space.get(), links.get(),
+                                   creation.get(), data_access.get()),
+                        H5Dclose);
+  if (!dataset_) fail();
+}
+
+void Hdf5File::write_block(const std::vector<std::int64_t>& begin, const Tile& block) {
+  const std::vector<hsize_t> start(begin.begin(), begin.end());
+  const std::vector<hsize_t> count(block.shape().extents().begin(), block.shape().extents().end());
+  const Hdf5Handle file_space(H5Dget_space(dataset_.get()), H5Sclose);
+  Hdf5Handle memory_space;
+  if (!count.empty()) {
+    memory_space = Hdf5Handle(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr), H5Sclose);
+    require(H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr));
+  }
+  require(H5Dwrite(dataset_.get(), memory_type_.get(), count.empty() ? H5S_ALL : memory_space.get(),
+                   count.empty() ? H5S_ALL : file_space.get(), H5P_DEFAULT, block.bytes().data()));
+}
+
+/// What the writer's process does.
+class WriterProcess {
+ public:
+  WriterProcess(const IsolatedChild& child, const std::string& path, DType dtype, std::size_t rank)
+      : child_(child), path_(path), dtype_(dtype), rank_(rank) {}
+
+  /// The library has other words for want of memory, or none, and goes on.
+  template <class Act>
+  auto with_memory(const Act& act) const {
+    errno = 0;
+    try {
+      auto done = act();
+      if (errno != ENOMEM) return done;
+    } catch (const Error&) {
+      if (errno != ENOMEM) throw;
+    }
+    throw out_of_memory("the process that writes " + path_);
+  }
+
+  /// As IsolatedChild::answer, for what is asked for nothing.
+  template <class Act>
+  auto answer(const Act& act) const {
+    auto done = child_.answer([&] { return with_memory(act); });
+    if (done) child_.send_value<std::uint8_t>(0);
+    return done;
+  }
+
+  template <class Open>
+  void run(const Open& open) const {
+    // Without the end of what the library has open, which is not to be published.
+    const auto file = answer([&] { return open(); });
+    bool goes_on = file.has_value();
+    while (goes_on) goes_on = serve(**file);
+    ::_exit(0);
+  }
+
+ private:
+  bool serve(Hdf5File& file) const {
+    std::uint8_t more = 0;
+    if (!child_.receive(std::as_writable_bytes(std::span(&more, 1)))) return false;
+    return answer([&] {
+             if (more != 0) receive_block(file);
+             else file.close();
+             return more != 0;
+           })
+        .value_or(false);
+  }
+
+  void receive_block(Hdf5File& file) const {
+    std::vector<std::int64_t> begin(rank_);
+    std::vector<std::int64_t> extents(rank_);
+    child_.receive(std::as_writable_bytes(std::span(begin)));
+    child_.receive(std::as_writable_bytes(std::span(extents)));
+    auto block = Tile::uninitialized(dtype_, Shape(std::move(extents)));
+    child_.receive(block.mutable_bytes());
+    file.write_block(begin, block);
+  }
+
+  const IsolatedChild& child_;
+  const std::string& path_;
+  DType dtype_;
+  std::size_t rank_;
+};
+
+/// libhdf5 takes a failed allocation for a success here and there, and the system ends who takes too much memory: what
+/// is written is our own, and crashes it for no other reason that is known.
+Error death_of_writer(const std::string& path) {
+  return {ErrorKind::MemoryLimit, "cannot write " + path + ": libhdf5 crashed, as it does where memory is short",
+          std::nullopt, "end what else takes memory, or write it as npy"};
+}
+
+}  // namespace
+
 Hdf5Writer::Hdf5Writer(const FilePath& path, const std::string& name, DType dtype, Shape shape,
-                       const Hdf5Layout& layout)
+                       const Hdf5Layout& layout, const Cancellation* cancellation)
     : output_(path, OutputFile::Naming::Early), dtype_(dtype), shape_(std::move(shape)) {
   require_regular_file(output_.is_seekable(), output_.path(), "HDF5");
   check_name(name);
@@ -69,82 +222,31 @@ Hdf5Writer::Hdf5Writer(const FilePath& path, const std::string& name, DType dtyp
                 std::nullopt, "write it as npy");
   }
   checked_multiply(shape_.element_count(), static_cast<std::int64_t>(size_of(dtype_)));
-  const std::scoped_lock lock(hdf5_mutex());
-  prepare_hdf5();
-  handles_ = std::make_unique<Handles>();
-  try {
-    create(name, layout);
-  } catch (...) {
-    handles_.reset();  // with the mutex held, which the members' destruction would not be
-    throw;
-  }
-}
-
-Hdf5Writer::~Hdf5Writer() {
-  const std::scoped_lock lock(hdf5_mutex());
-  handles_.reset();
-}
-
-void Hdf5Writer::fail() const { throw hdf5_error(ErrorKind::Io, "cannot write " + output_.path()); }
-
-/// The library truncates the file that is there and fills it; its name and its inode stay, for output_ to publish.
-void Hdf5Writer::create(const std::string& name, const Hdf5Layout& layout) {
-  const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-  H5Pset_fapl_sec2(access.get());
-  H5Pset_file_locking(access.get(), false, true);  // nobody else knows the name
-  handles_->file =
-      Hdf5Handle(H5Fcreate(output_.path_of_descriptor().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), H5Fclose);
-  if (!handles_->file) fail();
-
-  const Hdf5Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-  H5Pset_obj_track_times(creation.get(), false);  // equal tensors give equal files
-  const bool chunked = layout.chunk && shape_.rank() > 0 && shape_.element_count() > 0;
-  if (chunked) {
-    const auto chunk = chunk_extents(*layout.chunk, shape_, static_cast<std::int64_t>(size_of(dtype_)));
-    H5Pset_chunk(creation.get(), static_cast<int>(chunk.size()), chunk.data());
-    if (layout.deflate && (H5Pset_shuffle(creation.get()) < 0 || H5Pset_deflate(creation.get(), kDeflateLevel) < 0))
-      fail();
-  }
-  const Hdf5Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
-  H5Pset_create_intermediate_group(links.get(), 1);
-  H5Pset_char_encoding(links.get(), H5T_CSET_UTF8);
-  const Hdf5Handle data_access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
-  H5Pset_chunk_cache(data_access.get(), 12421, kChunkCache, 0.75);
-
-  const std::vector<hsize_t> extents(shape_.extents().begin(), shape_.extents().end());
-  const Hdf5Handle space(extents.empty() ? H5Screate(H5S_SCALAR)
-                                         : H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr),
-                         H5Sclose);
-  handles_->memory_type = hdf5_memory_type(dtype_);
-  handles_->dataset = Hdf5Handle(H5Dcreate2(handles_->file.get(), name.c_str(), hdf5_file_type(dtype_).get(),
-                                            space.get(), links.get(), creation.get(), data_access.get()),
-                                 H5Dclose);
-  if (!handles_->dataset) fail();
+  const auto open = [&] {
+    return std::make_unique<Hdf5File>(output_.path(), output_.path_of_descriptor(), name, dtype_, shape_, layout);
+  };
+  process_.emplace(
+      hdf5_mutex(),
+      [&](const IsolatedChild& child) { WriterProcess(child, output_.path(), dtype_, shape_.rank()).run(open); },
+      [file = output_.path()](int) { return death_of_writer(file); }, cancellation);
+  process_->receive_status();
 }
 
 void Hdf5Writer::write_block(const std::vector<std::int64_t>& begin, const Tile& block) {
   CHECK(block.dtype() == dtype_, "a block has the type of its file");
   if (block.shape().element_count() == 0) return;
-  const std::scoped_lock lock(hdf5_mutex());
-  const std::vector<hsize_t> start(begin.begin(), begin.end());
-  const std::vector<hsize_t> count(block.shape().extents().begin(), block.shape().extents().end());
-  const Hdf5Handle file_space(H5Dget_space(handles_->dataset.get()), H5Sclose);
-  Hdf5Handle memory_space;
-  if (!count.empty()) {
-    memory_space = Hdf5Handle(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr), H5Sclose);
-    if (H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr) < 0) fail();
-  }
-  const auto status =
-      H5Dwrite(handles_->dataset.get(), handles_->memory_type.get(), count.empty() ? H5S_ALL : memory_space.get(),
-               count.empty() ? H5S_ALL : file_space.get(), H5P_DEFAULT, block.bytes().data());
-  if (status < 0) fail();
+  constexpr std::uint8_t kBlock = 1;
+  process_->send(std::as_bytes(std::span(&kBlock, 1)));
+  process_->send(std::as_bytes(std::span(begin)));
+  process_->send(std::as_bytes(std::span(block.shape().extents())));
+  process_->send(block.bytes());
+  process_->receive_status();
 }
 
 void Hdf5Writer::commit() {
-  {
-    const std::scoped_lock lock(hdf5_mutex());
-    if (!handles_->dataset.close() || !handles_->file.close()) fail();
-  }
+  constexpr std::uint8_t kEnd = 0;
+  process_->send(std::as_bytes(std::span(&kEnd, 1)));
+  process_->receive_status();
   output_.commit();
 }
 

@@ -1,18 +1,14 @@
 #pragma once
 
-#include <sys/types.h>
-
-#include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "common/cancellation.hpp"
 #include "storage/formats/block_reader.hpp"
+#include "storage/formats/isolated_process.hpp"
 
 namespace eindb {
 
@@ -26,9 +22,8 @@ namespace eindb {
 ///                     <- elements --------- or its Error
 ///     ~IsolatedReader -- end of stream ---> _exit
 ///
-/// The child has one thread, and writes to nothing but its socket. Until the file is open it may take 24 MiB more than
-/// this process does, and two seconds of CPU time; then what the reader's working_bytes and the block need.
-/// One thread at a time; the one that makes it outlives it.
+/// Until the file is open the child may take 24 MiB more than this process does, and two seconds of CPU time; then what
+/// the reader's working_bytes and the block need. See IsolatedProcess for the rest.
 class IsolatedReader {
  public:
   using Open = std::function<std::unique_ptr<BlockReader>()>;
@@ -36,10 +31,7 @@ class IsolatedReader {
   /// `path` is for messages. A lock that another thread holds stays locked in the child for ever: `open` and what it
   /// opens take none but `library`, which is held while forking. Throws what `open` throws; Error{Corrupt} if the child
   /// dies; Error{Cancelled} if `cancellation`, which may be null and must outlive the reader, says so.
-  IsolatedReader(std::string path, std::mutex& library, const Open& open, const Cancellation* cancellation);
-  ~IsolatedReader();
-  IsolatedReader(const IsolatedReader&) = delete;
-  IsolatedReader& operator=(const IsolatedReader&) = delete;
+  IsolatedReader(const std::string& path, std::mutex& library, const Open& open, const Cancellation* cancellation);
 
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
@@ -47,21 +39,9 @@ class IsolatedReader {
   Tile read_block(const std::vector<std::int64_t>& begin, const Shape& extents);
 
  private:
-  void start(std::mutex& library, const Open& open);
-  void stop();
   void receive_shape();
-  void receive(std::span<std::byte> target);
-  void receive_status();
-  template <class T>
-  T receive_value();
-  std::string receive_text();
-  void wait_for_bytes();
-  [[noreturn]] void child_died();
 
-  std::string path_;
-  const Cancellation* cancellation_;
-  pid_t child_ = -1;
-  int socket_ = -1;
+  IsolatedProcess process_;
   DType dtype_ = DType::Float64;
   Shape shape_;
 };

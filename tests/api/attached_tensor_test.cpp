@@ -273,7 +273,7 @@ TEST(ApiAttachedTensor, NamesAreFreeOrRefused) {
   EXPECT_EXCEPTION(db.attach("a", view), DuplicateName, "a tensor A exists already");
   EXPECT_EXCEPTION(db.attach("T", view), DuplicateName, "a table t exists already");
   EXPECT_EXCEPTION(db.attach("v", view), DuplicateName, "a view v exists already");
-  EXPECT_EXCEPTION(db.attach("json_each", view), DuplicateName, "function of SQL");
+  EXPECT_EXCEPTION(db.attach("json_each", view), DuplicateName, "table of SQL's own");
   EXPECT_EXCEPTION(db.attach("", view), Value, "cannot be empty");
   EXPECT_EXCEPTION(db.attach("eindb_tensors", view), Value, "reserved");
   db.attach("X", view);

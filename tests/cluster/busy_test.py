@@ -135,5 +135,21 @@ class Busy(unittest.TestCase):
             self.cluster.wait_for_workers(other)
 
 
+class Small(unittest.TestCase):
+    def test_a_tile_that_a_worker_has_no_memory_for(self):
+        """It is the worker that has to be given more, whatever the session sets."""
+        cluster = Cluster(2, worker_options=("--memory-limit", "32MiB"))
+        self.addCleanup(cluster.close)
+        with cluster.connect() as connection:
+            cluster.wait_for_workers(connection)
+            with self.assertRaises(psycopg.errors.OutOfMemory) as refused:
+                connection.execute("CREATE TENSOR A PARTITION (1, 2) AS EINSUM A[i 2048, j 4096] = i - j")
+            diagnosis = refused.exception.diag
+            self.assertIn("--memory-limit", diagnosis.message_hint)
+            self.assertNotIn("SET memory_limit", diagnosis.message_hint)
+            connection.execute("CREATE TENSOR A PARTITION (16, 2) AS EINSUM A[i 2048, j 4096] = i - j")
+            self.assertEqual(connection.execute("EINSUM Z[] = MAX(A[i,j])").fetchone()[-1], 2047)
+
+
 if __name__ == "__main__":
     unittest.main()

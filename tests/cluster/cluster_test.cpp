@@ -204,6 +204,56 @@ TEST(Cluster, AFailureAtTheCoordinatorEndsTheWorkersParts) {
   for (std::size_t n = 0; n < 2; ++n) EXPECT_TRUE(comes_to_rest(test.worker(n))) << n;
 }
 
+// Whether the statement's first two workers are known not to exchange data, after it has failed.
+bool pair_is_known_after_a_failure(TestCluster& test) {
+  const auto statement = test.gathering_statement();
+  const auto error = failure_of(test.cluster(), statement, whole_part(statement));
+  EXPECT_EQ(error.kind(), ErrorKind::WorkerLost) << error.message();
+  EXPECT_NE(error.message().find("no answer"), std::string::npos) << error.message();
+  return !test.cluster().broken_pairs().empty();
+}
+
+TEST(Cluster, APairThatDoesNotExchangeDataIsKnownUntilItDoes) {
+  TestCluster test(2);
+  test.store_tensor();
+  test.exchanges().break_first_ranks(true);
+  ASSERT_TRUE(pair_is_known_after_a_failure(test));
+  EXPECT_TRUE(test.log().has("no data between workers"));
+  const auto workers = test.cluster().workers();
+  EXPECT_EQ(workers[0].state, WorkerState::Up);
+  EXPECT_NE(workers[0].reason.find("w1: no answer"), std::string::npos) << workers[0].reason;
+  EXPECT_NE(workers[1].reason.find("w0: no answer"), std::string::npos) << workers[1].reason;
+  test.exchanges().mend();
+  for (int left = 2000; left > 0 && !test.cluster().broken_pairs().empty(); --left)
+    std::this_thread::sleep_for(milliseconds(10));
+  EXPECT_TRUE(test.cluster().broken_pairs().empty());
+  EXPECT_TRUE(test.log().has("data between workers again"));
+  const auto statement = test.gathering_statement();
+  double sum = 0;
+  test.cluster().run(statement, {}, whole_part(statement, &sum));
+  EXPECT_EQ(sum, 264);
+}
+
+TEST(Cluster, APairOfWhichProbesKnowNothingIsKnownAfterTwoFailures) {
+  TestCluster test(2);
+  test.store_tensor();
+  test.exchanges().break_first_ranks(false);
+  EXPECT_FALSE(pair_is_known_after_a_failure(test));
+  EXPECT_TRUE(pair_is_known_after_a_failure(test));
+}
+
+TEST(Cluster, APairThatDoesNotExchangeDataIsFoundWhenAWorkerJoins) {
+  TestCluster test(2);
+  test.kill_worker(1);
+  ASSERT_TRUE(test.comes_to_be(1, WorkerState::Lost));
+  test.exchanges().break_first_ranks(true);
+  test.start_worker(1, 1);
+  for (int left = 2000; left > 0 && test.cluster().broken_pairs().empty(); --left)
+    std::this_thread::sleep_for(milliseconds(10));
+  EXPECT_EQ(test.cluster().broken_pairs().size(), 1U);
+  EXPECT_TRUE(test.log().has("open their ports between them"));
+}
+
 TEST(Cluster, CancellingReachesTheWorkers) {
   TestCluster test(2);
   test.store_tensor();
@@ -249,6 +299,20 @@ TEST(Cluster, ADrainingWorkerTakesNoStatement) {
   EXPECT_NE(test.cluster().workers()[0].state, WorkerState::Up) << "who plans again would ask it again";
 }
 
+TEST(Cluster, WorkersOfOnePoolShareItsMemory) {
+  TestCluster test(3);
+  const auto has_come_to_be = [&] {
+    const auto workers = test.cluster().workers();
+    return workers[0].memory_limit == TestCluster::kMemory / 2 && workers[1].memory_limit == TestCluster::kMemory / 2 &&
+           test.worker(0).memory_limit() == TestCluster::kMemory / 2 &&
+           test.worker(1).memory_limit() == TestCluster::kMemory / 2;
+  };
+  for (int left = 1000; left > 0 && !has_come_to_be(); --left) std::this_thread::sleep_for(milliseconds(10));
+  EXPECT_TRUE(has_come_to_be());
+  EXPECT_EQ(test.cluster().workers()[2].memory_limit, TestCluster::kMemory);
+  EXPECT_EQ(test.worker(2).memory_limit(), TestCluster::kMemory);
+}
+
 TEST(Cluster, UndecidedTransactionsAreDecidedWhenAWorkerJoins) {
   TestCluster test(2);
   const auto access = test.cluster().shards();
@@ -273,6 +337,33 @@ TEST(Cluster, UndecidedTransactionsAreDecidedWhenAWorkerJoins) {
   EXPECT_EQ(test.shards(0).open(ContentId{12}), nullptr);
 }
 
+// As two processes that have one database: the one that goes on is not connected anew.
+TEST(Cluster, WhatAnotherCoordinatorLeftUndecidedIsDecidedByTheOneThatGoesOn) {
+  TestCluster test(2);
+  test.decide_by([](ShardTransaction transaction) -> ShardDecision {
+    if (transaction != ShardTransaction{11}) return {};
+    return {true, {{ContentId{11}, ContentId{11}}}};
+  });
+  {
+    Cluster other({.workers = {"w0", "w1"}, .heartbeat = milliseconds(100)}, test.network(), test.exchanges(),
+                  test.log());
+    other.begin({});
+    other.wait_for_workers(std::chrono::seconds(30));
+    const ShardWorker worker{test.shards(0).id(), "w0"};
+    const std::vector<std::byte> bytes(100, std::byte{1});
+    for (const std::int64_t n : {11, 12}) {
+      other.shards()->put(worker, ShardTransaction{n}, {ContentId{n}, "A", bytes, {}});
+      const ShardParticipant participant{worker, 1};
+      other.shards()->prepare(ShardTransaction{n}, std::span(&participant, 1));
+    }
+  }
+  for (int left = 1000; left > 0 && !test.shards(0).undecided().empty(); --left)
+    std::this_thread::sleep_for(milliseconds(10));
+  EXPECT_TRUE(test.shards(0).undecided().empty());
+  EXPECT_NE(test.shards(0).open(ContentId{11}), nullptr);
+  EXPECT_EQ(test.shards(0).open(ContentId{12}), nullptr);
+}
+
 TEST(Cluster, ContentsThatWereNotPreparedGoWithTheConnection) {
   TestCluster test(1);
   const ShardWorker worker{test.shards(0).id(), "w0"};
@@ -286,7 +377,25 @@ TEST(Cluster, ContentsThatWereNotPreparedGoWithTheConnection) {
   EXPECT_EQ(test.shards(0).open(ContentId{5}), nullptr);
   ASSERT_TRUE(test.comes_to_be(0, WorkerState::Up));
   const ShardParticipant participant{worker, 1};
-  EXPECT_THROW(access->prepare(ShardTransaction{5}, std::span(&participant, 1)), Error);
+  try {
+    access->prepare(ShardTransaction{5}, std::span(&participant, 1));
+    ADD_FAILURE() << "the worker has forgotten it";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.message(),
+              "worker w0: the worker has 0 of the 1 tiles that were written: it was started anew meanwhile");
+  }
+}
+
+TEST(Cluster, WhatWasLeftIsSettledThoughNobodyUsesTheDatabase) {
+  TestCluster test(2);
+  const auto comes_to = [&](int times) {
+    for (int left = 1000; left > 0 && test.times_settled() < times; --left)
+      std::this_thread::sleep_for(milliseconds(10));
+    return test.times_settled() >= times;
+  };
+  ASSERT_TRUE(comes_to(2)) << "once for each that joins";
+  test.cluster().shards()->note_unsettled();
+  EXPECT_TRUE(comes_to(3));
 }
 
 /// A worker that says what the test says.

@@ -17,18 +17,24 @@ std::vector<ToWorker> messages_to_worker() {
                          std::int64_t{5} << 30U,
                          {{ContentId{1000}, ContentId{1001}, ContentId{7}}, {}},
                          {ResultContents{"Z", ShardTransaction{12}, ContentId{1 << 20}}, std::nullopt}};
-  return {control::Hello{kControlVersion, 99, milliseconds(1000)},
+  return {control::Hello{kControlVersion, 99, milliseconds(1000), {3, 4}},
           control::Heartbeat{},
           run,
           control::Stop{7, {ErrorKind::Cancelled, "the statement was cancelled", ""}},
           control::Drain{},
-          control::Put{ShardTransaction{1}, {{ContentId{5}, "A", {std::byte{9}}}, {ContentId{6}, "A", {}}}},
+          control::Put{9, ShardTransaction{1}, {{ContentId{5}, "A", {std::byte{9}}}, {ContentId{6}, "A", {}}}},
           control::Fetch{1, ContentId{-5}},
           control::Prepare{2, ShardTransaction{1}, 40},
           control::Commit{3, ShardTransaction{1}, {{ContentId{5}, ContentId{6}}}},
           control::Abort{ShardTransaction{1}},
           control::Drop{4, {ContentId{5}, ContentId{6}, ContentId{100}}},
-          control::AskUndecided{5}};
+          control::AskUndecided{5},
+          control::Repair{6, {ContentId{5}, "A", {std::byte{9}}}},
+          control::Probe{7, {"10.0.0.1:7700", "10.0.0.2:7700"}},
+          control::Advance{{7, 77}},
+          control::ShareMemory{3},
+          control::Claim{7, 11, {12, 13}},
+          control::AskContents{8}};
 }
 
 RankReport report() {
@@ -37,17 +43,20 @@ RankReport report() {
 }
 
 std::vector<ToCoordinator> messages_to_coordinator() {
-  return {control::Welcome{kControlVersion, "0.1.0", DataId{77}, "10.0.0.1:7700", 8, 1 << 30},
+  return {control::Welcome{kControlVersion, "0.1.0", DataId{77}, "10.0.0.1:7700", 8, 1 << 30, {7, 77}, 1 << 20},
           control::Refusal{{ErrorKind::Value, "no", "yes"}},
-          control::Pulse{WorkerLoad{true, 2, 3, 4, 5, 6, 7}},
-          control::Done{7, report()},
-          control::Done{8, RemoteError{ErrorKind::MemoryLimit, "too much", "less"}},
+          control::Pulse{WorkerLoad{true, 2, 3, 4, 5, 6, 7, 8, milliseconds(9)}},
+          control::Done{7, report(), {}},
+          control::Done{8, RemoteError{ErrorKind::MemoryLimit, "too much", "less"}, {ContentId{3}, ContentId{9}}},
+          control::Done{9, RemoteError{ErrorKind::WorkerLost, "no answer", ""}, {}, UnreachablePeer{2, true}},
           control::Leave{"it was drained"},
           control::Reply{1, RemoteError{ErrorKind::Io, "the disk is full", ""}},
           control::Reply{2, control::Acknowledged{}},
           control::Reply{3, control::Content{std::vector<std::byte>{std::byte{3}}}},
           control::Reply{4, control::Content{}},
-          control::Reply{5, control::Undecided{{ShardTransaction{3}, ShardTransaction{9}}}}};
+          control::Reply{5, control::Undecided{{ShardTransaction{3}, ShardTransaction{9}}}},
+          control::Reply{6, control::Probed{{std::nullopt, RemoteError{ErrorKind::WorkerLost, "no answer", ""}}}},
+          control::Reply{7, control::ContentList{{ContentId{3}, ContentId{9}}}}};
 }
 
 template <class F>
@@ -74,7 +83,7 @@ TEST(ControlMessage, MessagesToCoordinatorsArriveAsTheyWereSent) {
     EXPECT_EQ(got.index(), message.index());
     EXPECT_EQ(encode(got), bytes) << message.index();
   }
-  const auto done = std::get<control::Done>(decode_to_coordinator(encode(control::Done{7, report()})));
+  const auto done = std::get<control::Done>(decode_to_coordinator(encode(control::Done{7, report(), {}})));
   const auto& got = std::get<RankReport>(done.outcome);
   EXPECT_EQ(got.stored, report().stored);
   ASSERT_EQ(got.profile.steps.size(), 2U);

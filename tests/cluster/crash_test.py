@@ -9,6 +9,7 @@ EINDB_CRASHES is how often the server is killed at a random moment (9), with a f
 import os
 import random
 import signal
+import sys
 import threading
 import time
 import unittest
@@ -16,6 +17,10 @@ import unittest
 import psycopg
 
 from nodes import SETTLED_SECONDS, Cluster, wait_until
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+from trials import Trials  # noqa: E402
 
 CRASHES = int(os.environ.get("EINDB_CRASHES", "9"))
 N = 600
@@ -101,6 +106,11 @@ class WithDatabase(unittest.TestCase):
 class Killed(WithDatabase):
     """At random moments."""
 
+    def setUp(self):
+        super().setUp()
+        self.kills = Trials("coordinator_kills")
+        self.addCleanup(self.kills.print)
+
     def crash_in(self, statement, delay):
         thread = self.in_thread(statement)
         time.sleep(delay)
@@ -120,7 +130,7 @@ class Killed(WithDatabase):
         moments = random.Random(1)
         for _ in range((CRASHES + 2) // 3):
             delay = moments.uniform(0, 1.2 * seconds)
-            with self.subTest(delay=delay):
+            with self.subTest(delay=delay), self.kills.trial():
                 self.crash_in(CREATE, delay)
                 self.assert_settled()
                 if "New" in self.database.names():
@@ -134,7 +144,7 @@ class Killed(WithDatabase):
         moments = random.Random(2)
         for _ in range((CRASHES + 1) // 3):
             delay = moments.uniform(0, 1.2 * seconds)
-            with self.subTest(delay=delay):
+            with self.subTest(delay=delay), self.kills.trial():
                 self.database.run("CREATE TENSOR IF NOT EXISTS" + CREATE.removeprefix("CREATE TENSOR"))
                 self.crash_in("DROP TENSOR New", delay)
                 self.assert_settled()
@@ -147,7 +157,7 @@ class Killed(WithDatabase):
         moments = random.Random(3)
         for _ in range(CRASHES // 3):
             delay = moments.uniform(0, 1.2 * seconds)
-            with self.subTest(delay=delay):
+            with self.subTest(delay=delay), self.kills.trial():
                 self.database.run("DROP TENSOR Cells")
                 self.database.run(EMPTY_CELLS)
                 self.crash_in(INSERT, delay)
@@ -226,6 +236,13 @@ class Undecided(WithDatabase):
         self.database.kill_server()
         self.workers[0].restart()
         self.database.start_again()
+        self.assert_settled_without_statements()
+
+    def test_a_reader_that_holds_back_a_drop(self):
+        self.database.run(CREATE)
+        with self.database.cluster.reading_a_state():
+            self.database.run("DROP TENSOR New")
+            self.assertTrue(any("New" in worker.contents() for worker in self.workers))
         self.assert_settled_without_statements()
 
     def assert_settled_without_statements(self):

@@ -9,13 +9,18 @@ it has ended.
 
 import os
 import random
+import sys
 import threading
 import time
 import unittest
 
 import psycopg
 
-from nodes import HEARTBEAT_MS, Cluster
+from nodes import HEARTBEAT_MS, Cluster, Proxy
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+from trials import Trials  # noqa: E402
 
 KILLS = int(os.environ.get("EINDB_KILLS", "8"))
 WORKERS = 4
@@ -42,7 +47,7 @@ MADE = "EINSUM Z[] = SUM(Made[i,j] * Kept[j,i])"
 class Kills(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.cluster = Cluster(WORKERS, behind_proxies=True)
+        cls.cluster = Cluster(WORKERS, behind_proxies=Proxy)
         cls.addClassCleanup(cls.cluster.close)
         cls.connection = cls.cluster.connect()
         cls.addClassCleanup(cls.connection.close)
@@ -83,7 +88,7 @@ class Kills(unittest.TestCase):
         worker = moments.choice(self.cluster.workers)
         statement = (WRITE if writes else QUERY).format(tensor)
         delay = moments.uniform(0, 1.3 * self.seconds)
-        with self.subTest(number=number, how=how, tensor=tensor, writes=writes, delay=round(delay, 3)):
+        with self.subTest(number=number, how=how, tensor=tensor, writes=writes, delay=round(delay, 3)), self.trials.trial():
             start = time.monotonic()
             outcome, ended = self.run_harmed(worker, how, statement, delay)
             self.heal(worker, how)
@@ -125,6 +130,8 @@ class Kills(unittest.TestCase):
         moments = random.Random(7)
         self.outcomes = {}
         self.longest = 0.0
+        self.trials = Trials("worker_harms")
+        self.addCleanup(self.trials.print)
         for number in range(KILLS):
             self.check(number, moments)
         print(f"{KILLS} harmed: {self.outcomes}, ended at most {self.longest:.2f} s after", flush=True)

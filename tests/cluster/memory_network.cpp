@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <deque>
 
+#include "cluster/peer_lost.hpp"
 #include "common/error.hpp"
 #include "executor/in_process_exchange.hpp"
 
@@ -116,12 +117,32 @@ void MemoryNetwork::freeze(const std::string& address) {
 
 std::unique_ptr<Exchange> MemoryExchanges::open(const ExchangeRequest& request, const Cancellation&) {
   const std::lock_guard lock(mutex_);
+  if (is_broken_ && request.rank == 1 && request.coordinator != 1)
+    throw PeerLost({0, true}, Error(ErrorKind::WorkerLost, "no answer"));
   auto& exchanges = statements_[request.statement];
   if (exchanges.empty()) exchanges = in_process_exchanges(request.addresses.size());
   auto exchange = std::move(exchanges[request.rank]);
   if (std::all_of(exchanges.begin(), exchanges.end(), [](const auto& e) { return e == nullptr; }))
     statements_.erase(request.statement);
   return exchange;
+}
+
+std::vector<std::optional<Error>> MemoryExchanges::probe(const std::vector<std::string>& addresses) {
+  const std::lock_guard lock(mutex_);
+  std::optional<Error> error;
+  if (is_broken_ && is_noticed_) error.emplace(ErrorKind::WorkerLost, "no answer");
+  return std::vector(addresses.size(), error);
+}
+
+void MemoryExchanges::break_first_ranks(bool is_noticed) {
+  const std::lock_guard lock(mutex_);
+  is_broken_ = true;
+  is_noticed_ = is_noticed;
+}
+
+void MemoryExchanges::mend() {
+  const std::lock_guard lock(mutex_);
+  is_broken_ = false;
 }
 
 }  // namespace eindb

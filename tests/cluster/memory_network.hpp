@@ -43,9 +43,16 @@ class MemoryExchanges final : public ExchangeFactory {
  public:
   std::string address() const override { return "memory"; }
   std::unique_ptr<Exchange> open(const ExchangeRequest& request, const Cancellation& cancellation) override;
+  std::vector<std::optional<Error>> probe(const std::vector<std::string>& addresses) override;
+
+  /// From now on no data goes between the first two ranks of statements; probes fail, too, if they notice.
+  void break_first_ranks(bool is_noticed);
+  void mend();
 
  private:
-  std::mutex mutex_;                                                            // guards statements_
+  std::mutex mutex_;  // guards what follows
+  bool is_broken_ = false;
+  bool is_noticed_ = false;
   std::map<std::uint64_t, std::vector<std::unique_ptr<Exchange>>> statements_;  // whose ranks have not all come
 };
 

@@ -37,5 +37,17 @@ TEST(MemoryShares, NobodyIsRefusedForWhatOthersHave) {
   EXPECT_EQ(memory.take(0)->bytes(), 32 * kMiB);
 }
 
+TEST(MemoryShares, ProcessesHaveEqualParts) {
+  MemoryShares memory(64 * kMiB);
+  const auto before = memory.take(0);
+  memory.share_among(4);
+  EXPECT_EQ(memory.limit(), 16 * kMiB);
+  EXPECT_EQ(memory.take(0)->bytes(), MemoryShares::kLeast) << "more than its part is taken";
+  memory.share_among(100);
+  EXPECT_EQ(memory.limit(), MemoryShares::kLeast);
+  memory.share_among(1);
+  EXPECT_EQ(memory.limit(), 64 * kMiB);
+}
+
 }  // namespace
 }  // namespace eindb

@@ -3,6 +3,7 @@
 The program is the first argument of the tests' command.
 """
 
+import contextlib
 import os
 import select
 import signal
@@ -16,11 +17,30 @@ import time
 
 import psycopg
 
-EINDB = sys.argv.pop(1)
+EINDB = os.path.abspath(sys.argv.pop(1))
 HEARTBEAT_MS = 200
-# A worker that is back is connected to within five heartbeats, and settled with the next ones. Other work on the machine
-# takes its time.
-SETTLED_SECONDS = 15 * HEARTBEAT_MS / 1000 + 5
+
+
+def settled_seconds(heartbeat_ms):
+    """A worker that is back is connected to within five heartbeats, and settled with the next ones. Other work on the machine
+    takes its time."""
+    return 15 * heartbeat_ms / 1000 + 5
+
+
+SETTLED_SECONDS = settled_seconds(HEARTBEAT_MS)
+
+
+# What all nodes of these tests know, unless their options say how they tell each other from strangers.
+_SECRETS = tempfile.TemporaryDirectory()
+SECRET_FILE = os.path.join(_SECRETS.name, "secret")
+with open(SECRET_FILE, "w", opener=lambda path, flags: os.open(path, flags, 0o600)) as _secret:
+    _secret.write("a secret of the tests' nodes\n")
+_TRUST = {"--secret-file", "--insecure", "--tls-cert", "--cluster-tls-cert"}
+
+
+def trusting(options):
+    """The options of a node, with the secret if there is nothing else."""
+    return [*options] if _TRUST & set(options) else [*options, "--secret-file", SECRET_FILE]
 
 
 def wait_until(condition, seconds=20):
@@ -85,11 +105,17 @@ class Proxy:
             self._forward(client, worker)
             answers.join()
 
+    def _holds(self, source, passed):
+        """Whether nothing more comes through of what `source` sends, and nobody is told; so many bytes have."""
+        return self._is_cut
+
     def _forward(self, source, target):
+        passed = 0
         try:
             while data := source.recv(1 << 18):
-                while self._is_cut:  # nothing comes through, and nobody is told
-                    threading.Event().wait(0.01)
+                while self._holds(source, passed):
+                    time.sleep(0.01)
+                passed += len(data)
                 target.sendall(data)
             target.shutdown(socket.SHUT_WR)
         except OSError:
@@ -122,15 +148,17 @@ class Proxy:
 class Worker:
     """`eindb worker` with a data directory of its own; it can be started again on the same port."""
 
-    def __init__(self, folder, behind_proxy=False, options=()):
+    def __init__(self, folder, behind_proxy=None, options=()):
+        """`behind_proxy`: the class of a proxy, if there is one."""
         self.folder = folder
         self.options = options  # of the next start
+        self.environment = {}  # likewise
         self._port = 0
         self.process = None
         self.proxy = None
         self.start()
         if behind_proxy:
-            self.proxy = Proxy(self._port)
+            self.proxy = behind_proxy(self._port)
 
     @property
     def address(self):
@@ -138,8 +166,9 @@ class Worker:
 
     def start(self):
         command = [EINDB, "worker", "--listen", f"127.0.0.1:{self._port}", "--data", self.folder,
-                   "--log", f"{self.folder}.log", *self.options]  # fmt: skip
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+                   "--log", f"{self.folder}.log", *trusting(self.options)]  # fmt: skip
+        environment = os.environ | self.environment
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
         self._port = ready_port(self.process)
 
     def send_signal(self, number):
@@ -205,28 +234,41 @@ class Worker:
 class Cluster:
     """So many workers, and a server with a database that uses them."""
 
-    def __init__(self, workers, behind_proxies=False, options=(), worker_options=()):
-        self._folder = tempfile.TemporaryDirectory()
-        self.files = os.path.join(self._folder.name, "files")
+    heartbeat_ms = HEARTBEAT_MS
+
+    def __init__(self, workers, behind_proxies=None, options=(), worker_options=(), folder=None):
+        """`behind_proxies`: the class of a proxy for each worker. `folder`: where everything lies; one of its own without.
+        """
+        self._folder = tempfile.TemporaryDirectory(dir=folder)
+        self.folder = folder = folder or self._folder.name
+        self.database = os.path.join(folder, "s.db")
+        self.files = os.path.join(folder, "files")
         os.mkdir(self.files)
-        self._log = os.path.join(self._folder.name, "server.log")
+        self._log = os.path.join(folder, "server.log")
         self.workers = []
         self.server = None
         self.options = options  # of the next start of the server
         try:
             for n in range(workers):
-                folder = os.path.join(self._folder.name, f"w{n}")
-                self.workers.append(Worker(folder, behind_proxies, worker_options))
+                self.workers.append(Worker(os.path.join(folder, f"w{n}"), behind_proxies, worker_options))
             self.start_server()
         except BaseException:
             self.close()
             raise
 
-    def start_server(self):
+    @property
+    def shell_options(self):
+        """Of a shell that uses the same workers; none without."""
+        if not self.workers:
+            return []
         addresses = ",".join(worker.address for worker in self.workers)
-        command = [EINDB, "serve", os.path.join(self._folder.name, "s.db"), "--listen", "127.0.0.1:0",
-                   "--workers", addresses, "--heartbeat", f"{HEARTBEAT_MS}ms", "--log", self._log,
-                   "--files-dir", self.files, *self.options]  # fmt: skip
+        return ["--workers", addresses, *trusting(self.options)[len(self.options):]]
+
+    def start_server(self):
+        command = [EINDB, "serve", self.database, "--listen", "127.0.0.1:0", *self.shell_options,
+                   "--log", self._log, "--files-dir", self.files, *self.options]  # fmt: skip
+        if self.workers:
+            command += ["--heartbeat", f"{self.heartbeat_ms}ms"]
         self.server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         self.port = ready_port(self.server)
 
@@ -260,7 +302,15 @@ class Cluster:
 
     def query_file(self, sql):
         """Of the coordinator's file, past the server."""
-        return read_database(f"{self._folder.name}/s.db", sql)
+        return read_database(self.database, sql)
+
+    @contextlib.contextmanager
+    def reading_a_state(self):
+        """Somebody else, who is no session of the server, reads the file as it is now, for as long as this lasts."""
+        with contextlib.closing(sqlite3.connect(f"file:{self.database}?mode=ro", uri=True)) as reader:
+            reader.execute("BEGIN")
+            reader.execute("SELECT COUNT(*) FROM eindb_tensors").fetchall()
+            yield
 
     def _contents_referred_to(self):
         contents = 0
@@ -286,9 +336,15 @@ class Cluster:
         return found
 
     def wait_until_settled(self):
-        """What is unsettled when that is to be over."""
-        wait_until(lambda: not self.unsettled(), SETTLED_SECONDS)
-        return self.unsettled()
+        """What was unsettled at the last look, when that is to be over."""
+        looks = []
+
+        def is_settled():
+            looks.append(self.unsettled())
+            return not looks[-1]
+
+        wait_until(is_settled, settled_seconds(self.heartbeat_ms))
+        return looks[-1]
 
     def close(self):
         for worker in self.workers:

@@ -98,9 +98,14 @@ class PlanMaker {
     }
   }
 
+  ScalarPtr typed_leaf() {
+    auto e = leaf();
+    return e->kind() == Kind::Operand || coin() ? e : ScalarExpression::with_type(e, dtype());
+  }
+
   ScalarPtr expression(int depth) {
-    if (depth == 0 || draw(0, 4) == 0) return leaf();
-    const auto op = static_cast<ScalarOp>(draw(0, static_cast<std::int64_t>(ScalarOp::Case)));
+    if (depth == 0 || draw(0, 4) == 0) return typed_leaf();
+    const auto op = static_cast<ScalarOp>(draw(0, static_cast<std::int64_t>(kLastScalarOp)));
     const auto& info = info_of(op);
     auto count = info.max_arguments < 0 ? info.min_arguments + draw(0, 2) : info.max_arguments;
     if (op == ScalarOp::Case) count |= 1;

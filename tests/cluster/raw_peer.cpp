@@ -17,16 +17,16 @@ RawPeer::RawPeer(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM | S
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  EXPECT_EQ(::connect(socket_.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  EXPECT_EQ(::connect(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
   const timeval patience{.tv_sec = 5, .tv_usec = 0};
-  ::setsockopt(socket_.number(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   const int yes = 1;
-  ::setsockopt(socket_.number(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+  ::setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
 }
 
 bool RawPeer::send(std::string_view bytes) {
   while (!bytes.empty()) {
-    const auto count = ::send(socket_.number(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    const auto count = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (count <= 0) return false;
     bytes.remove_prefix(static_cast<std::size_t>(count));
   }
@@ -40,7 +40,7 @@ bool RawPeer::send_bytewise(std::string_view bytes) {
 bool RawPeer::is_closed() {
   std::array<char, 4096> buffer{};
   while (true) {
-    const auto count = ::recv(socket_.number(), buffer.data(), buffer.size(), 0);
+    const auto count = ::recv(socket_.get(), buffer.data(), buffer.size(), 0);
     if (count == 0) return true;
     if (count < 0) return errno == ECONNRESET;
   }
@@ -49,7 +49,7 @@ bool RawPeer::is_closed() {
 std::string RawPeer::read(std::size_t count) {
   if (count == 0) return "";
   std::string bytes(count, '\0');
-  const auto received = ::recv(socket_.number(), bytes.data(), count, MSG_WAITALL);
+  const auto received = ::recv(socket_.get(), bytes.data(), count, MSG_WAITALL);
   bytes.resize(static_cast<std::size_t>(std::max<ssize_t>(received, 0)));
   EXPECT_EQ(bytes.size(), count) << "the node has closed the connection";
   return bytes;

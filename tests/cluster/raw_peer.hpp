@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "cluster/file_descriptor.hpp"
 #include "cluster/frame.hpp"
 #include "cluster/handshake.hpp"
+#include "common/file_descriptor.hpp"
 
 namespace eindb {
 

@@ -61,5 +61,35 @@ TEST(StatementWatch, LostWorkerIsTheReasonOfAllElse) {
   }
 }
 
+Error failure_of(const StatementWatch& watch) {
+  try {
+    std::rethrow_exception(watch.failure());
+  } catch (const Error& error) {
+    return error;
+  }
+}
+
+// A rank that is stopped because of a failure may be heard of before the rank that has failed.
+TEST(StatementWatch, ARankThatWasStoppedIsNoReason) {
+  StatementWatch watch(3, kNever);
+  watch.failed(1, Error(ErrorKind::Cancelled, "the statement was cancelled"));
+  watch.failed(0, kGone);
+  EXPECT_EQ(failure_of(watch).message(), kGone.message());
+}
+
+TEST(StatementWatch, WhatNobodyHasCancelledIsNotCancelled) {
+  StatementWatch watch(3, kNever);
+  watch.failed(1, Error(ErrorKind::Cancelled, "the statement was cancelled"));
+  EXPECT_EQ(failure_of(watch).kind(), ErrorKind::WorkerLost);
+}
+
+TEST(StatementWatch, WhatTheUserCancelsIsCancelled) {
+  Cancellation cancellation;
+  cancellation.request();
+  StatementWatch watch(3, cancellation);
+  watch.failed(1, Error(ErrorKind::Cancelled, "the statement was cancelled"));
+  EXPECT_EQ(failure_of(watch).kind(), ErrorKind::Cancelled);
+}
+
 }  // namespace
 }  // namespace eindb

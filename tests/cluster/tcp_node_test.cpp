@@ -4,13 +4,18 @@
 #include "cluster/tcp_node.hpp"
 
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
 #include <condition_variable>
 #include <deque>
 #include <fstream>
+#include <functional>
 #include <thread>
 
+#include "cluster/peer_lost.hpp"
 #include "common/error.hpp"
+#include "common/file_descriptor.hpp"
 #include "tests/cluster/local_nodes.hpp"
 #include "tests/cluster/raw_peer.hpp"
 #include "tests/executor/rank_threads.hpp"
@@ -264,6 +269,35 @@ TEST(TcpNode, MessageBeyondAnyLimitTakesNoMemory) {
   raw.expect_closed(listener, "closed: a frame is no piece of a message");
 }
 
+// Those that have begun have their memory, the others wait for it, and whoever goes makes room.
+TEST(TcpNode, MessagesThatDoNotEndTakeNoMoreThanTheirPart) {
+  constexpr std::int64_t kPart = std::int64_t{4} << 20U;
+  constexpr std::size_t kMessage = std::size_t{1536} << 10U;
+  auto options = local_options(kSecretText);
+  options.messages = std::make_shared<MessageMemory>(kPart);
+  Listener listener(options);
+  std::deque<RawPeer> peers;
+  const std::string piece(kMostFramePayload, 'x');
+  const auto send_piece = [&](RawPeer& peer) {
+    return peer.send(peer.frame({.kind = FrameKind::Message, .total = kMessage}, {}, piece));
+  };
+  for (int n = 0; n < 40; ++n) {
+    peers.emplace_back(listener.node->port()).authenticate(kSecret, ConnectionPurpose::Control);
+    send_piece(peers.back());
+  }
+  const auto comes_to_hold = [&](std::int64_t bytes) {
+    for (int left = 500; left > 0 && options.messages->held() != bytes; --left) std::this_thread::sleep_for(10ms);
+    return options.messages->held();
+  };
+  EXPECT_EQ(comes_to_hold(2 * kMessage), 2 * kMessage) << "of forty two have their part, and fit the limit";
+  std::deque<std::unique_ptr<Channel>> channels;
+  while (channels.size() < peers.size()) channels.push_back(listener.next_channel());
+  while (!peers.empty()) peers.pop_front();
+  channels.clear();
+  EXPECT_EQ(comes_to_hold(0), 0);
+  listener.expect_to_go_on();
+}
+
 TEST(TcpNode, DataBetweenStatementsClosesTheConnection) {
   Listener listener;
   RawPeer raw(listener.node->port());
@@ -465,6 +499,107 @@ TEST(Statements, FramesOfAnotherOperationOrStatementEndIt) {
     EXPECT_THROW(exchange->permute(1, 1, Bytes(5), in), Error);
     EXPECT_EQ(in, Bytes(5));
   }
+}
+
+// ---- Connections through which nothing comes -----------------------------------------------------------------------
+
+/// Whom the exchange takes for lost.
+std::optional<UnreachablePeer> peer_lost_by(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (...) {
+    return lost_peer(std::current_exception());
+  }
+  return std::nullopt;
+}
+
+/// As behind a proxy that takes everything and passes nothing on.
+TEST(Statements, SilentRankIsFoundThoughItsConnectionIsOpen) {
+  auto options = local_options(kSecretText);
+  options.data_silence = 1500ms;
+  TcpNode node(options);
+  RawPeer raw(node.port());
+  raw.authenticate(kSecret, ConnectionPurpose::Data);
+  raw.send(raw.frame({.kind = FrameKind::Bind, .stream = 5}, std::string("\1\0\0\0", 4)));
+  const auto exchange = node.open_exchange({.statement = 5, .rank = 0, .addresses = {address_of(node), ""}});
+  Bytes in(5);
+  EXPECT_EQ(peer_lost_by([&] { exchange->permute(1, 1, Bytes(5), in); }), (UnreachablePeer{1, true}));
+}
+
+/// Bytes come, one after the other, for longer than anybody may be silent.
+TEST(Statements, SlowRankIsNotTakenForSilent) {
+  auto options = local_options(kSecretText);
+  options.data_silence = 2000ms;
+  TcpNode node(options);
+  RawPeer raw(node.port());
+  raw.authenticate(kSecret, ConnectionPurpose::Data);
+  raw.send(raw.frame({.kind = FrameKind::Bind, .stream = 5}, std::string("\1\0\0\0", 4)));
+  const auto exchange = node.open_exchange({.statement = 5, .rank = 0, .addresses = {address_of(node), ""}});
+  const auto frame = raw.frame({.kind = FrameKind::Block, .stream = 5, .total = 5}, {}, "hello");
+  std::jthread slow([&] {
+    for (const char byte : frame) {
+      raw.send({&byte, 1});
+      std::this_thread::sleep_for(60ms);  // 69 bytes
+    }
+  });
+  Bytes in(5);
+  EXPECT_NO_THROW(exchange->permute(1, 1, Bytes(5), in));
+  EXPECT_EQ(in[0], std::byte{'h'});
+}
+
+TEST(Statements, RankThatComputesIsNotSilent) {
+  auto options = local_options(kSecretText);
+  options.data_silence = 3000ms;
+  LocalNodes nodes(2, options);
+  auto exchanges = nodes.open();
+  run_ranks(exchanges, [&](Exchange& exchange) {
+    if (exchange.rank() == 1) std::this_thread::sleep_for(5s);
+    exchange.barrier({0, 1});
+  });
+}
+
+TEST(Statements, RankThatCannotBeReachedIsNamedByItsNumber) {
+  LocalNodes nodes(3, local_options(kSecretText));
+  auto addresses = nodes.addresses();
+  addresses[0] = "127.0.0.1:1";  // nobody
+  EXPECT_EQ(peer_lost_by([&] { nodes.node(1).open_exchange({.statement = 9, .rank = 1, .addresses = addresses}); }),
+            UnreachablePeer{0});
+}
+
+/// Listens, and never says anything: its connections are made by the system.
+class SilentListener {
+ public:
+  SilentListener() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in place{};
+    place.sin_family = AF_INET;
+    place.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof place;
+    EXPECT_EQ(::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&place), size), 0);
+    EXPECT_EQ(::listen(socket_.get(), 5), 0);
+    EXPECT_EQ(::getsockname(socket_.get(), reinterpret_cast<sockaddr*>(&place), &size), 0);
+    address_ = "127.0.0.1:" + std::to_string(ntohs(place.sin_port));
+  }
+  const std::string& address() const { return address_; }
+
+ private:
+  FileDescriptor socket_;
+  std::string address_;
+};
+
+TEST(TcpNode, ProbeTellsWhomDataReaches) {
+  auto options = local_options(kSecretText);
+  options.handshake_time = 500ms;
+  TcpNode node(options);
+  TcpNode well(local_options(kSecretText));
+  const SilentListener silent;
+  const auto errors = node.probe({address_of(well), "127.0.0.1:1", silent.address(), address_of(node)});
+  ASSERT_EQ(errors.size(), 4U);
+  EXPECT_FALSE(errors[0]) << errors[0]->message();
+  ASSERT_TRUE(errors[1]);
+  EXPECT_NE(errors[1]->message().find("cannot connect to '127.0.0.1:1'"), std::string::npos) << errors[1]->message();
+  ASSERT_TRUE(errors[2]);
+  EXPECT_NE(errors[2]->message().find("said nothing for too long"), std::string::npos) << errors[2]->message();
+  EXPECT_FALSE(errors[3]);
 }
 
 }  // namespace

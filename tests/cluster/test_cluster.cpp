@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <cstring>
 #include <thread>
 
@@ -15,7 +16,6 @@ namespace eindb {
 namespace {
 
 constexpr std::int64_t kSide = 4;
-constexpr std::int64_t kMemory = std::int64_t{64} << 20U;
 constexpr ContentId kFirstContent{100};
 constexpr ContentId kFirstResult{200};
 constexpr ShardTransaction kLoading{1};
@@ -77,8 +77,30 @@ bool TestLog::has(std::string_view text) const {
   return std::any_of(lines_.begin(), lines_.end(), [&](const auto& line) { return line.find(text) != line.npos; });
 }
 
-TestCluster::TestCluster(std::size_t workers, std::chrono::milliseconds heartbeat)
-    : transposing_(moving_plan(columns(), {{1, 2}, {TileKey{0, 0}, TileKey{0, 1}, std::nullopt}})),
+struct HungDisk::State {
+  std::mutex mutex;
+  std::condition_variable answers;
+  bool hangs = true;
+};
+
+HungDisk::HungDisk(ShardFile& shards) : shards_(shards), state_(std::make_shared<State>()) {
+  shards_.watch().intercept([state = state_] {
+    std::unique_lock lock(state->mutex);
+    state->answers.wait(lock, [&] { return !state->hangs; });
+  });
+}
+
+HungDisk::~HungDisk() {
+  shards_.watch().intercept(nullptr);
+  const std::lock_guard lock(state_->mutex);
+  state_->hangs = false;
+  state_->answers.notify_all();
+}
+
+TestCluster::TestCluster(std::size_t workers, std::chrono::milliseconds heartbeat,
+                         std::chrono::milliseconds disk_timeout)
+    : disk_timeout_(disk_timeout),
+      transposing_(moving_plan(columns(), {{1, 2}, {TileKey{0, 0}, TileKey{0, 1}, std::nullopt}})),
       gathering_(moving_plan({Shape({kSide, kSide}), {1, 1}}, {{1, 1}, {std::nullopt, std::nullopt, TileKey{0, 0}}})) {
   auto name = (std::filesystem::temp_directory_path() / "eindb-cluster-XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr) throw Error(ErrorKind::Io, "no directory for the test");
@@ -95,7 +117,11 @@ TestCluster::TestCluster(std::size_t workers, std::chrono::milliseconds heartbea
     if (!decider_) throw Error(ErrorKind::Busy, "nobody knows");
     return decider_(transaction);
   };
-  cluster_->begin({.identity = 1, .known = {}, .decider = decider, .settler = [](ShardAccess&) { return true; }});
+  const auto settler = [this](ShardAccess&) {
+    ++times_settled_;
+    return true;
+  };
+  cluster_->begin({.identity = 1, .known = {}, .decider = decider, .settler = settler});
   cluster_->wait_for_workers(std::chrono::seconds(10));
   holders_ = {TileHolders{{0, 1, 2}, {0, 1}}};
 }
@@ -114,8 +140,14 @@ TestCluster::~TestCluster() {
 void TestCluster::start_worker(std::size_t n, std::size_t directory) {
   auto running = std::make_unique<RunningWorker>();
   running->shards = std::make_unique<ShardFile>((folder_ / std::to_string(directory)).string());
-  running->worker =
-      std::make_unique<Worker>(WorkerOptions{"test", 2, kMemory, folder_.string()}, *running->shards, exchanges_, log_);
+  WorkerOptions options;
+  options.program = "test";
+  options.threads = 2;
+  options.memory_limit = kMemory;
+  options.memory_pool = n < 2 ? "pool" : "";
+  options.scratch_directory = folder_.string();
+  options.disk_timeout = disk_timeout_;
+  running->worker = std::make_unique<Worker>(options, *running->shards, exchanges_, log_);
   network_.listen(address(n), [worker = running->worker.get()](std::unique_ptr<Channel> channel) {
     worker->serve(std::move(channel));
   });
@@ -183,7 +215,7 @@ DistributedProfile run_own_part(const ClusterStatement& statement, Exchange& exc
   Scheduler scheduler(1);
   NoTiles source;
   SumSink sink;
-  ExecutionContext context{scheduler, cancellation, MemoryBudget::create(kMemory), source, {}};
+  ExecutionContext context{scheduler, cancellation, MemoryBudget::create(TestCluster::kMemory), source, {}};
   TileSink* const sinks[] = {&sink};
   auto profile = execute(statement.plan, statement.holders, exchange, context, sinks);
   if (sum != nullptr) *sum = sink.sum;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
@@ -27,10 +28,29 @@ class TestLog final : public NodeLog {
   std::vector<std::string> lines_;
 };
 
+/// A worker's disk that hangs as long as this lives: whoever asks it for something waits.
+class HungDisk {
+ public:
+  explicit HungDisk(ShardFile& shards);
+  ~HungDisk();
+  HungDisk(const HungDisk&) = delete;
+  HungDisk& operator=(const HungDisk&) = delete;
+
+ private:
+  struct State;
+  ShardFile& shards_;
+  const std::shared_ptr<State> state_;
+};
+
 /// Workers "w0", "w1", ... and a coordinator in one process, over channels and exchanges in memory.
 class TestCluster {
  public:
-  explicit TestCluster(std::size_t workers, std::chrono::milliseconds heartbeat = std::chrono::milliseconds(100));
+  /// That the first two have together, and each of the others for itself.
+  static constexpr std::int64_t kMemory = std::int64_t{64} << 20U;
+
+  /// `disk_timeout`: of workers; by default they wait for their disks, which no test of anything else lets hang.
+  explicit TestCluster(std::size_t workers, std::chrono::milliseconds heartbeat = std::chrono::milliseconds(100),
+                       std::chrono::milliseconds disk_timeout = std::chrono::hours(1));
   ~TestCluster();
 
   static std::string address(std::size_t n) { return "w" + std::to_string(n); }
@@ -38,10 +58,13 @@ class TestCluster {
   Worker& worker(std::size_t n) { return *workers_.at(n)->worker; }
   ShardFile& shards(std::size_t n) { return *workers_.at(n)->shards; }
   MemoryNetwork& network() { return network_; }
+  MemoryExchanges& exchanges() { return exchanges_; }
   TestLog& log() { return log_; }
 
   /// Without, nobody knows how transactions have ended.
   void decide_by(ShardDecider decider);
+  /// How often the cluster made up for what a worker may have missed.
+  int times_settled() const { return times_settled_; }
   /// With the data directory of that number.
   void start_worker(std::size_t n, std::size_t directory);
   /// As if the process was killed: nothing is said any more.
@@ -66,9 +89,11 @@ class TestCluster {
   };
   ClusterStatement statement(const DistributedPlan& plan);
 
+  const std::chrono::milliseconds disk_timeout_;
   std::filesystem::path folder_;
   std::mutex mutex_;  // guards decider_
   ShardDecider decider_;
+  std::atomic<int> times_settled_{0};
   TestLog log_;
   MemoryNetwork network_;
   MemoryExchanges exchanges_;

@@ -71,8 +71,21 @@ TEST_F(TlsTest, CertificateOfAnotherAuthorityIsRefused) {
   strange_options.tls = make_certificate(scratch_, "strange");
   TcpNode stranger(strange_options);
   EXPECT_THROW(stranger.connect(address_of(node)), Error);
+  EXPECT_TRUE(log.has("refused"));
+}
+
+TEST_F(TlsTest, WhoBeginsWithoutTlsIsToldSo) {
+  LoggedLines log;
+  auto options = local_options("", &log);
+  options.tls = ours_;
+  const TcpNode node(options);
   TcpNode plain(local_options());
-  EXPECT_THROW(plain.connect(address_of(node)), Error);
+  try {
+    plain.connect(address_of(node));
+    ADD_FAILURE() << "it has no certificate";
+  } catch (const Error& error) {
+    EXPECT_NE(error.message().find("the node expects TLS"), std::string::npos) << error.message();
+  }
   EXPECT_TRUE(log.has("does not begin with TLS as it should"));
 }
 

@@ -7,6 +7,7 @@ that do; everyone is told why, and the others go on.
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import tempfile
 import unittest
@@ -18,6 +19,7 @@ from nodes import EINDB, Cluster, wait_until
 KEY = ("-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:prime256v1")
 KEPT = "CREATE TENSOR Kept REPLICAS 2 AS EINSUM Kept[i 200, j 200] = (i + j) % 7"
 QUERY = "EINSUM Z[] = SUM(Kept[i,j] * Kept[j,k])"
+INSECURE = ("--insecure",)
 OTHER_SECRET = "the nodes do not have the same secret"
 
 
@@ -137,9 +139,9 @@ class Secrets(Trust):
         knows = ("--secret-file", FILES.secret)
         self.start(knows, knows)
         self.assert_refused(("--secret-file", FILES.other_secret), OTHER_SECRET, OTHER_SECRET)
-        self.assert_refused((), OTHER_SECRET, OTHER_SECRET)
+        self.assert_refused(INSECURE, OTHER_SECRET, OTHER_SECRET)
         self.assert_admitted(knows)
-        for options in ((), ("--secret-file", FILES.other_secret)):
+        for options in (INSECURE, ("--secret-file", FILES.other_secret)):
             self.start_server(options)
             self.assert_nobody_is_there(OTHER_SECRET)
         self.start_server(knows)
@@ -154,12 +156,49 @@ class Certificates(Trust):
         self.assert_refused(FILES.certificate("stranger", "others"), "certificate", "certificate")
         # It takes the others for its own, who do not take it.
         self.assert_refused(FILES.certificate("stranger", "ours"), "certificate", "certificate")
-        self.assert_refused((), "TLS", "TLS")
+        self.assert_refused(INSECURE, "TLS", "TLS")
         self.assert_admitted(knows)
         self.start_server(FILES.certificate("stranger", "ours", "--cluster-"))
         self.assert_nobody_is_there("certificate")
-        self.start_server(())
+        self.start_server(INSECURE)
         self.assert_nobody_is_there("TLS")
+
+
+class Strangers(unittest.TestCase):
+    """What there is to have at a worker: a tile, its removal, its end."""
+
+    def test_programs_without_a_secret_do_not_start(self):
+        for arguments in (("worker", "--listen", "127.0.0.1:0", "--data", "data"),
+                          ("--workers", "127.0.0.1:1", ":memory:", "-c", "SELECT 1"),
+                          ("serve", ":memory:", "--workers", "127.0.0.1:1", "--listen", "127.0.0.1:0")):  # fmt: skip
+            with tempfile.TemporaryDirectory() as folder:
+                done = subprocess.run([EINDB, *arguments], capture_output=True, text=True, timeout=20, cwd=folder)
+                self.assertEqual(done.returncode, 1, arguments)
+                for words in ("without a secret", "--secret-file", "--insecure", "umask 077"):
+                    self.assertIn(words, done.stderr)
+                self.assertEqual(os.listdir(folder), [], "nothing was made")
+
+    def test_strangers_get_nothing(self):
+        cluster = Cluster(1)
+        self.addCleanup(cluster.close)
+        with cluster.connect() as connection:
+            cluster.wait_for_workers(connection)
+            connection.execute("CREATE TENSOR Kept AS EINSUM Kept[i 20, j 20] = i + j + 1")
+            worker = cluster.workers[0]
+            kept = worker.contents()
+            address = worker.address
+            for statement in ("EINSUM Z[] = SUM(Kept[i,j])", "SELECT SUM(val) FROM Kept", f"DRAIN WORKER '{address}'",
+                              "CREATE TENSOR Other AS EINSUM Other[i 9] = i"):  # fmt: skip
+                with tempfile.TemporaryDirectory() as folder:
+                    copy = os.path.join(folder, "stranger.db")
+                    with sqlite3.connect(cluster.database) as original, sqlite3.connect(copy) as target:
+                        original.backup(target)
+                    command = [EINDB, copy, "--workers", address, *INSECURE, "--heartbeat", "200ms", "-c", statement]
+                    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+                    self.assertEqual(done.returncode, 1, statement)
+            self.assertEqual(worker.contents(), kept)
+            self.assertEqual(connection.execute("EINSUM Z[] = SUM(Kept[i,j])").fetchone()[-1], 8000)
+            self.assertEqual(set(cluster.states(connection).values()), {"up"})
 
 
 class Listening(unittest.TestCase):
@@ -169,7 +208,7 @@ class Listening(unittest.TestCase):
         self.command = [EINDB, "worker", "--listen", "0.0.0.0:0", "--data", os.path.join(folder.name, "data")]
 
     def test_beyond_this_machine_takes_something_to_show(self):
-        done = subprocess.run(self.command, capture_output=True, text=True, timeout=20)
+        done = subprocess.run([*self.command, *INSECURE], capture_output=True, text=True, timeout=20)
         self.assertEqual(done.returncode, 1)
         for words in ("0.0.0.0:0", "without a secret", "--secret-file FILE", "--tls-ca FILE"):
             self.assertIn(words, done.stderr)

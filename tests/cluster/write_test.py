@@ -10,6 +10,7 @@ it has ended.
 import os
 import random
 import re
+import sys
 import threading
 import time
 import unittest
@@ -17,7 +18,11 @@ import unittest
 import numpy as np
 import psycopg
 
-from nodes import HEARTBEAT_MS, Cluster
+from nodes import HEARTBEAT_MS, Cluster, Proxy
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+from trials import Trials  # noqa: E402
 
 KILLS = int(os.environ.get("EINDB_KILLS", "12"))
 ROWS = 200
@@ -100,7 +105,7 @@ WRITES = (Insert, CopyNew, CopyInto, Repartition)
 class HarmedWrites(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.cluster = Cluster(3, behind_proxies=True)
+        cls.cluster = Cluster(3, behind_proxies=Proxy)
         cls.addClassCleanup(cls.cluster.close)
         cls.connection = cls.cluster.connect()
         cls.addClassCleanup(cls.connection.close)
@@ -171,6 +176,8 @@ class HarmedWrites(unittest.TestCase):
     def test_all_or_nothing(self):
         moments = random.Random(11)
         usual = {}
+        trials = Trials("worker_harms_of_writes")
+        self.addCleanup(trials.print)
         for number in range(KILLS):
             write = WRITES[number // len(WAYS) % len(WRITES)](self.cluster)
             how = WAYS[number % len(WAYS)]
@@ -179,7 +186,7 @@ class HarmedWrites(unittest.TestCase):
                 usual[kind] = self.seconds_of(write)
             worker = moments.choice(self.cluster.workers)
             delay = moments.uniform(0, 1.2 * usual[kind])
-            with self.subTest(number=number, write=kind, how=how, delay=round(delay, 4)):
+            with self.subTest(number=number, write=kind, how=how, delay=round(delay, 4)), trials.trial():
                 self.check(write, worker, how, delay, usual[kind])
         print(f"{KILLS} harmed: {self.outcomes}, ended at most {self.longest:.2f} s after", flush=True)
 

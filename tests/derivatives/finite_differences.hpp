@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "tensor/scalar_types.hpp"
 #include "tests/optimizer/selected_values.hpp"
 
 namespace eindb::testing {

@@ -132,7 +132,7 @@ struct Coverage {
 
  private:
   void add(const ScalarExpression& e) {
-    if (e.kind() == ScalarExpression::Kind::Call) functions.insert(e.op());
+    if (e.kind() == ScalarExpression::Kind::Call && !converts_to(e.op())) functions.insert(e.op());
     for (const auto& argument : e.arguments()) add(*argument);
   }
 };

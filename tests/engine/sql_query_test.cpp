@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "engine/session.hpp"
+#include "storage/sqlite_connection.hpp"
 #include "tests/storage/scratch_directory.hpp"
 
 namespace eindb {
@@ -54,6 +55,27 @@ TEST_P(SqlQueryTest, ResultsThatAreHalfReadDoNotDisturbEachOther) {
   const auto left = rows_of(std::move(other));
   ASSERT_EQ(left.size(), 99U);
   EXPECT_EQ(left.back(), (std::vector<double>{9904}));
+}
+
+TEST(SqlNames, ATensorThatHasTheNameOfATableOfSqliteIsNeverTakenForIt) {
+  const ScratchDirectory scratch;
+  const auto path = scratch.file("a.db");
+  { Session{path}.execute("CREATE TENSOR A AS EINSUM A[i 3] = i + 1"); }
+  {  // as an earlier eindb could make it
+    SqliteConnection file(path, SqliteConnection::Access::ReadWrite);
+    file.execute(
+        "UPDATE eindb_tensors SET name = 'json_each'; ALTER TABLE eindb_tiles_A RENAME TO eindb_tiles_json_each");
+  }
+  Session db(path);
+  EXPECT_EQ(rows_of(db.execute("EINSUM s[] = SUM(json_each[i])")), (std::vector<std::vector<double>>{{6}}));
+  for (const std::string sql : {"SELECT * FROM json_each", "SELECT value FROM JSON_EACH('[1]')",
+                                "SELECT 1 WHERE EXISTS (SELECT 1 FROM main.json_each)"}) {
+    EXPECT_ERROR(db.execute(sql), ErrorKind::DuplicateName, "of its own beside the tensor json_each");
+  }
+  EXPECT_EQ(rows_of(db.execute("SELECT value FROM json_tree('[7]') WHERE type = 'integer'")).size(), 1U);
+  db.execute("ALTER TENSOR json_each RENAME TO A");
+  EXPECT_EQ(rows_of(db.execute("SELECT SUM(val) FROM A")), (std::vector<std::vector<double>>{{6}}));
+  EXPECT_EQ(rows_of(db.execute("SELECT value FROM json_each('[7]')")), (std::vector<std::vector<double>>{{7}}));
 }
 
 TEST_P(SqlQueryTest, AHalfReadQueryHoldsNoTransactionOpen) {

@@ -48,6 +48,7 @@ TEST_F(StatementDescriptionTest, Columns) {
   EXPECT_EQ(columns("SELECT val FROM (EINSUM Z[j] = SUM(X[i,j]))"), "val float64");
   EXPECT_EQ(columns("EXPLAIN EINSUM Z[j] = SUM(X[i,j])"), "plan text");
   EXPECT_EQ(columns("SHOW threads"), "threads text");
+  EXPECT_EQ(columns("SHOW USERS"), "name text, role text");
   EXPECT_EQ(columns("INSERT INTO t VALUES ('a', 1, 2)"), "");
   EXPECT_EQ(columns("INSERT INTO t VALUES ('a', 1, 2) RETURNING n"), "n integer");
   session_.execute("PREPARE p AS SELECT n FROM t WHERE n = $1");

@@ -77,6 +77,25 @@ TEST(TileCache, AReadThatFailsIsTriedAgain) {
   EXPECT_NE(cache.read(0, 0, kTile, tile), nullptr);
 }
 
+// The one that reads finds no room, as the other keeps what it holds until the tile is there: neither can go on. The
+// first gives up, and the other reads it.
+TEST(TileCache, WhoeverReadsForOthersDoesNotWaitForThemToMakeRoom) {
+  TileCache cache;
+  const auto memory = MemoryBudget::create(4 * kEntry);
+  const TileCache::Statement statement(cache, memory, 1, 0);
+  cache.number_of("A");
+  const MemoryBudget::Task task(*memory);
+  const MemoryReservation held(memory, 2 * kEntry);
+  std::thread first([&] {
+    const MemoryBudget::Task firsts_task(*memory);
+    const MemoryReservation held_by_first(memory, 2 * kEntry);
+    EXPECT_ERROR(cache.read(0, 0, kTile, tile), ErrorKind::MemoryLimit, "at least");
+  });
+  while (cache.misses() == 0) std::this_thread::yield();
+  EXPECT_NE(cache.read(0, 0, kTile, tile), nullptr);
+  first.join();
+}
+
 TEST(TileCache, ManyThreadsReadEachTileOnce) {
   TileCache cache;
   std::atomic<int> reads{0};

@@ -87,6 +87,14 @@ TEST_F(CsvTest, AHeaderAloneIsAMatrixWithoutRows) {
   EXPECT_FALSE(reader.next_band(5).has_value());
 }
 
+TEST_F(CsvTest, ARowThatIsNeitherNumbersNorNamesIsRefused) {
+  expect_fault("1;2\n", "line 1: neither numbers nor names of columns: '1;2'");
+  expect_fault("1\t2\n", "neither numbers nor names");
+  expect_fault("\x7F\x02\n", "neither numbers nor names of columns: ");
+  EXPECT_EQ(open("a;b\n", {.header = CsvHeader::Present}).shape(), Shape({0, 1}));
+  EXPECT_EQ(open("a;b\n", {.delimiter = ';'}).shape(), Shape({0, 2}));
+}
+
 TEST_F(CsvTest, LineEndsQuotesAndSpaces) {
   const std::vector<std::int64_t> expected{1, 2, 3, 4};
   for (const char* text :

@@ -1,8 +1,11 @@
 // HDF5 files, built by libhdf5 itself: types, layouts, what is refused, and files that lie.
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <limits>
 #include <random>
 
@@ -17,6 +20,20 @@ namespace eindb {
 namespace {
 
 constexpr std::int64_t kMemory = 256 << 20;
+
+TEST(Hdf5Error, AFailureOfTheSystemIsNoFaultOfTheFile) {
+  prepare_hdf5();
+  const auto fail = [](const char* words) {
+    H5Epush2(H5E_DEFAULT, __FILE__, "test", __LINE__, H5E_ERR_CLS, H5E_FILE, H5E_BADFILE, "%s", words);
+    return hdf5_read_error("x.h5", " is no valid HDF5 file");
+  };
+  const auto disk = fail("unable to fstat file, errno = 5, error message = 'Input/output error'");
+  EXPECT_EQ(disk.kind(), ErrorKind::Io);
+  EXPECT_TRUE(disk.message().starts_with("cannot read x.h5: unable to fstat file")) << disk.message();
+  const auto file = fail("file signature not found");
+  EXPECT_EQ(file.kind(), ErrorKind::Corrupt);
+  EXPECT_EQ(file.message(), "x.h5 is no valid HDF5 file: file signature not found");
+}
 
 /// A file that a test fills through the library.
 class TestFile {
@@ -368,6 +385,26 @@ TEST_F(Hdf5Test, WriterNamesAndPaths) {
                "32 dimensions");
   write_file(path, "old");
   write(path, "x");  // never committed
+  EXPECT_EQ(read_file(path), "old");
+  EXPECT_EQ(scratch.file_count(), 1U);
+}
+
+pid_t only_child() {
+  std::ifstream children("/proc/self/task/" + std::to_string(::gettid()) + "/children");
+  pid_t child = -1;
+  children >> child;
+  return child;
+}
+
+TEST_F(Hdf5Test, TheEndOfTheWritersProcessIsAnErrorAndLeavesNothing) {
+  const auto end_by = [&](int signal) {
+    Hdf5Writer writer(path, "x", DType::Float64, Shape({2}));
+    ASSERT_GT(only_child(), 0);
+    ::kill(only_child(), signal);
+    writer.commit();
+  };
+  write_file(path, "old");
+  for (const int signal : {SIGKILL, SIGSEGV}) EXPECT_ERROR(end_by(signal), ErrorKind::MemoryLimit, "libhdf5 crashed");
   EXPECT_EQ(read_file(path), "old");
   EXPECT_EQ(scratch.file_count(), 1U);
 }

@@ -18,7 +18,8 @@ class KernelTest : public testing::TestWithParam<InstructionSet> {
   void expect_reference(const RandomEinSum& sample, Random& random) const {
     const auto expected =
         evaluate_reference(sample.einsum, sample.labels, sample.pointers(), sample.compute, sample.result);
-    expect_close(run_in_parts(sample, level(), random), expected, sample.compute, terms_of(sample), sample.describe());
+    expect_close(run_in_parts(sample, level(), random), expected, sample.precision(), terms_of(sample),
+                 sample.describe());
   }
 
   // One call over whole tensors, the first.

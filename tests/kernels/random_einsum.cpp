@@ -9,6 +9,7 @@
 
 #include "executor/kernels/kernel.hpp"
 #include "tensor/dense_tensor.hpp"
+#include "tensor/scalar_types.hpp"
 
 namespace eindb {
 namespace {
@@ -109,6 +110,12 @@ std::vector<DType> RandomEinSum::types() const {
   return out;
 }
 
+DType RandomEinSum::precision() const {
+  const auto is_single = [](DType type) { return type == DType::Float32 || type == DType::Complex64; };
+  const auto all = types();
+  return std::any_of(all.begin(), all.end(), is_single) ? DType::Float32 : compute;
+}
+
 std::vector<const Tile*> RandomEinSum::pointers() const {
   std::vector<const Tile*> out;
   for (const auto& tensor : tensors) out.push_back(&tensor);
@@ -177,8 +184,7 @@ RandomEinSum random_general(Random& random, const RandomChoices& choices) {
     sample.einsum.expression =
         ScalarExpression::call(ScalarOp::Add, {sample.einsum.expression, ScalarExpression::operand(0)});
   distribute(random, all, sample.einsum);
-  sample.compute = compute_type_of(*sample.einsum.expression, sample.types());
-  sample.result = type_of(*sample.einsum.expression, sample.types()).dtype;
+  sample.compute = sample.result = type_of(*sample.einsum.expression, sample.types()).dtype;
   return sample;
 }
 

@@ -19,6 +19,8 @@ struct RandomEinSum {
   DType result = DType::Float64;
 
   std::vector<DType> types() const;
+  /// The type with the fewest digits that anything is computed in.
+  DType precision() const;
   std::vector<const Tile*> pointers() const;
   std::string describe() const;
 };

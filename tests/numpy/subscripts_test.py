@@ -98,6 +98,7 @@ def main():
                 failed += 1
                 print(f"FAILED: {statement}\n  shape {result.shape}, expected {expected.shape}\n{result}\n{expected}")
     print(f"{CASES} subscript strings, {refused} of them refused by NumPy too, {failed} failed")
+    print(f"reliability random_subscripts tries={CASES} failed={failed}")
     return 1 if failed else 0
 
 

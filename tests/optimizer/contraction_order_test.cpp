@@ -149,8 +149,8 @@ TEST(ContractionOrder, CaseOverThreeOperands) {
                                      "Z.2[i] = CASE WHEN A[i] THEN -0 ELSE C[i] END", "Z[i] = Z.1[i] + Z.2[i]"}));
 }
 
-// Parts keep the precision of the whole: X * Y in FLOAT64 for the sake of W.
-TEST(ContractionOrder, PartsHaveTheTypeOfTheWhole) {
+// Each product is computed in the type of its own factors, and converted for the next.
+TEST(ContractionOrder, PartsHaveTheTypesOfTheStatement) {
   GraphBuilder g;
   const auto i = g.label("i", 4);
   const auto x = g.input("X", {4}, {}, DType::Float32);
@@ -158,8 +158,8 @@ TEST(ContractionOrder, PartsHaveTheTypeOfTheWhole) {
   const auto w = g.input("W", {4}, {}, DType::Complex64);
   g.vertex("Z", {{x, {i}}, {y, {i}}, {w, {i}}}, {}, testing::product(3));
   const auto graph = order_contractions(g.graph);
-  EXPECT_EQ(graph.vertex(VertexId(3)).dtype, DType::Float64);
-  EXPECT_EQ(graph.vertex(VertexId(3)).compute_dtype, DType::Complex128);
+  EXPECT_EQ(graph.describe(VertexId(3)), "Z.1[i] = CAST(CAST(X[i] AS FLOAT64) * CAST(Y[i] AS FLOAT64) AS COMPLEX128)");
+  EXPECT_EQ(graph.vertex(VertexId(3)).dtype, DType::Complex128);
   EXPECT_EQ(graph.vertex(graph.output()).dtype, DType::Complex128);
 }
 

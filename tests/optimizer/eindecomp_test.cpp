@@ -15,6 +15,7 @@
 #include "tests/optimizer/brute_force.hpp"
 #include "tests/optimizer/graph_builder.hpp"
 #include "tests/optimizer/random_graph.hpp"
+#include "tests/trial_counts.hpp"
 
 namespace eindb {
 namespace {
@@ -124,6 +125,7 @@ TEST(EinDecomp, OptimalOnAllSmallTrees) {
           if (seed % 3 == 0) options.output_partitions = {Partition(graph.vertex(graph.output()).bound.rank(), 2)};
           BruteForce brute(graph, options);
           if (brute.combinations() > 3e4) continue;
+          const testing::Trial trial("brute_force");
           EXPECT_DOUBLE_EQ(decompose(graph, options).total_cost, brute.optimum())
               << shape << " seed " << seed << " p " << p;
           ++compared;
@@ -154,6 +156,7 @@ TEST(EinDecomp, OptimalOrCloseOnSmallDags) {
     }
     BruteForce brute(graph, options);
     if (brute.combinations() > 1e6) continue;
+    const testing::Trial trial("brute_force");
     const double optimum = brute.optimum();
     const double linearised = decompose_linearised(graph, options).total_cost;
     EXPECT_DOUBLE_EQ(decompose(graph, options).total_cost, optimum) << "seed " << seed;
@@ -211,6 +214,7 @@ TEST(EinDecomp, LabelsOfDagsAreViableAndCostedExactly) {
     options.parallelism = 4;
     BruteForce brute(graph, options);
     if (brute.combinations() < 1e5) {
+      const testing::Trial trial("brute_force");
       EXPECT_GE(decompose(graph, options).total_cost, brute.optimum() * (1 - 1e-12));
     }
     EXPECT_NO_THROW(validate(plan_physically(graph, labelling)));

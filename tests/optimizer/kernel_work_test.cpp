@@ -63,7 +63,7 @@ TEST_F(KernelWorkTest, ConversionsAreOperations) {
   EinSum e;
   e.inputs = {{i_}, {i_}};
   e.output = {i_};
-  e.expression = testing::call(ScalarOp::Add, {testing::op(0), testing::op(1)});
+  e.expression = testing::call(ScalarOp::Add, {testing::call(ScalarOp::ToFloat64, {testing::op(0)}), testing::op(1)});
   const auto work = work_of(e, {DType::Float32, DType::Float64}, DType::Float64, DType::Float64);
   EXPECT_EQ(work.operations, (std::vector<std::pair<Operation, double>>{{Operation::Simple, 2}}));
   EXPECT_EQ(work.input_bytes, (std::vector<std::size_t>{4, 8}));

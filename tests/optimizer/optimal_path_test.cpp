@@ -11,6 +11,7 @@
 #include "optimizer/paths/greedy_path.hpp"
 #include "tests/optimizer/every_tree.hpp"
 #include "tests/optimizer/random_network.hpp"
+#include "tests/trial_counts.hpp"
 
 namespace eindb {
 namespace {
@@ -42,6 +43,7 @@ double optimal_flops(const ContractionProblem& problem) {
 TEST(OptimalPath, IsTheBestOfEveryTree) {
   std::mt19937 random(11);
   for (int round = 0; round < 600; ++round) {
+    const testing::Trial trial("brute_force");
     const std::size_t operands = 2 + random() % 7;  // up to eight
     const auto problem = testing::random_network(random, operands, 2 + random() % 9, 2 + random() % 3);
     ASSERT_DOUBLE_EQ(optimal_flops(problem), EveryTree(problem).best()) << "round " << round;

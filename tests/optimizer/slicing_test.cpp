@@ -10,6 +10,7 @@
 #include "optimizer/paths/path_optimizer.hpp"
 #include "optimizer/paths/sliced_path.hpp"
 #include "tests/optimizer/random_network.hpp"
+#include "tests/trial_counts.hpp"
 
 namespace eindb {
 namespace {
@@ -101,6 +102,7 @@ TEST(Slicing, AgreesWithBruteForceOnSmallNetworks) {
     const auto problem = slicing_problem(network, greedy(network));
     const double whole = unsliced_bytes(problem);
     for (const double share : {0.9, 0.7, 0.5}) {
+      const testing::Trial trial("brute_force");
       const double least = brute_force(problem, whole * share);
       const auto found = find_slicing(problem, whole * share);
       ASSERT_EQ(std::isfinite(least), found.bytes <= whole * share) << "round " << round;

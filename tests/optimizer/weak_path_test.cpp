@@ -6,6 +6,7 @@
 
 #include "optimizer/redistribution/weak_path_search.hpp"
 #include "plan/mesh.hpp"
+#include "tests/trial_counts.hpp"
 
 namespace eindb {
 namespace {
@@ -81,6 +82,7 @@ TEST(WeakPath, CostsAsBruteForceFinds) {
   std::mt19937 random(7);
   for (const std::int64_t ranks : {2, 6, 8, 12, 16, 18}) {
     for (int round = 0; round < 40; ++round) {
+      const testing::Trial trial("brute_force");
       auto problem = random_problem(random, ranks);
       if (round % 3 == 1) problem.costs = {100, 0};
       if (round % 3 == 2) problem.costs = {100, 7};

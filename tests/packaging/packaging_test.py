@@ -39,13 +39,15 @@ def packages(command):
 
 
 class Unit(unittest.TestCase):
+    path = UNIT
+
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
         # The unit names the program where it will be installed.
-        self.unit = os.path.join(self.folder.name, "eindb.service")
+        self.unit = os.path.join(self.folder.name, os.path.basename(self.path))
         with open(self.unit, "w", encoding="utf-8") as file:
-            file.write(re.sub(r"^ExecStart=\S+", f"ExecStart={EINDB}", read(UNIT), flags=re.MULTILINE))
+            file.write(re.sub(r"^ExecStart=\S+", f"ExecStart={EINDB}", read(self.path), flags=re.MULTILINE))
 
     def analyze(self, *arguments):
         return subprocess.run(["systemd-analyze", *arguments], capture_output=True, text=True, timeout=60,
@@ -73,6 +75,27 @@ class Unit(unittest.TestCase):
             self.assertRegex(server.stdout.readline(), r"^http on port \d+$")
             server.terminate()
         self.assertEqual(server.returncode, 0)
+
+
+class WorkerUnit(Unit):
+    path = os.path.join(os.path.dirname(UNIT), "eindb-worker.service")
+
+    def test_its_command_serves(self):
+        command = re.search(r"^ExecStart=\S+ (.*)$", read(self.path), re.MULTILINE)[1]
+        options = re.search(r"^EINDB_WORKER_OPTIONS=(.*)$", read(SOURCE, "packaging/eindb-worker.conf"), re.MULTILINE)[1]
+        self.assertIn(f'"EINDB_WORKER_OPTIONS={options}"', read(self.path))
+        secret = os.path.join(self.folder.name, "secret")
+        with open(secret, "w", opener=lambda path, flags: os.open(path, flags, 0o400)) as file:
+            file.write("a secret of many letters\n")
+        words = command.replace("${CREDENTIALS_DIRECTORY}", self.folder.name)
+        words = words.replace("/var/lib/eindb-worker", self.folder.name)
+        words = words.replace("$EINDB_WORKER_OPTIONS", re.sub(r":\d+", ":0", options))
+        with subprocess.Popen([EINDB, *shlex.split(words)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              text=True) as worker:  # fmt: skip
+            self.assertRegex(worker.stdout.readline(), r"^listening on port \d+$")
+            self.assertRegex(worker.stdout.readline(), r"^http on port \d+$")
+            worker.terminate()
+        self.assertEqual(worker.returncode, 0)
 
 
 class Container(unittest.TestCase):

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <string>
+#include <thread>
 
 #include "cluster/tcp_node.hpp"
 #include "cluster/tcp_transport.hpp"
@@ -10,13 +11,16 @@ namespace eindb::runner {
 
 // In the order of construction: what comes later uses what came before.
 struct LocalCluster::Node {
-  Node(const std::filesystem::path& folder, NodeLog& log)
-      : shards(folder.string()), node(options()), transport(node), worker(worker_options(), shards, transport, log) {}
+  Node(const std::filesystem::path& folder, const std::string& address, NodeLog& log)
+      : shards(folder.string()),
+        node(options(address)),
+        transport(node),
+        worker(worker_options(), shards, transport, log) {}
 
-  TcpNodeOptions options() {
+  TcpNodeOptions options(const std::string& address) {
     TcpNodeOptions out;
     out.name = "worker";
-    out.listen = "127.0.0.1:0";
+    out.listen = address;
     out.on_channel = [this](std::unique_ptr<Channel> channel, const std::string&) { worker.serve(std::move(channel)); };
     return out;
   }
@@ -27,19 +31,52 @@ struct LocalCluster::Node {
   Worker worker;
 };
 
-LocalCluster::LocalCluster(const std::filesystem::path& folder, std::size_t workers) {
+LocalCluster::LocalCluster(const std::filesystem::path& folder, std::size_t workers, NodeLog& log)
+    : log_(log), folder_(folder), nodes_(workers) {
+  for (std::size_t n = 0; n < workers; ++n) {
+    start(n, "127.0.0.1:0");
+    addresses_.push_back("127.0.0.1:" + std::to_string(nodes_[n]->node.port()));
+  }
+  coordinator_ = another_coordinator();
+}
+
+std::unique_ptr<TcpCluster> LocalCluster::another_coordinator() {
   TcpClusterOptions options;
+  options.workers = addresses_;
   // Tests run beside each other: nobody is lost because the machine is busy.
   options.heartbeat = std::chrono::seconds(10);
-  for (std::size_t n = 0; n < workers; ++n) {
-    const auto directory = folder / ("worker-" + std::to_string(n));
-    std::filesystem::create_directories(directory);
-    nodes_.push_back(std::make_unique<Node>(directory, log_));
-    options.workers.push_back("127.0.0.1:" + std::to_string(nodes_.back()->node.port()));
-  }
-  coordinator_ = std::make_unique<TcpCluster>(options, log_);
+  return std::make_unique<TcpCluster>(options, log_);
 }
 
 LocalCluster::~LocalCluster() = default;
+
+ShardFile& LocalCluster::shards(std::size_t n) { return nodes_.at(n)->shards; }
+
+void LocalCluster::start(std::size_t n, const std::string& address) {
+  const auto directory = folder_ / ("worker-" + std::to_string(n));
+  std::filesystem::create_directories(directory);
+  nodes_[n] = std::make_unique<Node>(directory, address, log_);
+}
+
+void LocalCluster::stop_quietly(std::size_t n) { nodes_.at(n).reset(); }
+void LocalCluster::start_quietly(std::size_t n) { start(n, addresses_.at(n)); }
+
+void LocalCluster::stop(std::size_t n) {
+  stop_quietly(n);
+  wait_until(n, WorkerState::Lost);
+}
+
+void LocalCluster::start(std::size_t n) {
+  start_quietly(n);
+  wait_until(n, WorkerState::Up);
+}
+
+void LocalCluster::wait_until(std::size_t n, WorkerState state) {
+  for (int left = 6000; cluster().workers().at(n).state != state; --left) {
+    if (left == 0)
+      throw Error(ErrorKind::WorkerLost, "a worker of a test does not come to be " + std::string(name_of(state)));
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+}
 
 }  // namespace eindb::runner

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "cluster/tcp_cluster.hpp"
@@ -15,17 +16,35 @@ namespace eindb::runner {
 /// them. Workers keep what they have when the cluster is made again on the same folder.
 class LocalCluster final : public ScriptCluster {
  public:
-  LocalCluster(const std::filesystem::path& folder, std::size_t workers);
+  LocalCluster(const std::filesystem::path& folder, std::size_t workers, NodeLog& log);
+  LocalCluster(const std::filesystem::path& folder, std::size_t workers) : LocalCluster(folder, workers, silent_) {}
   ~LocalCluster() override;
   LocalCluster(const LocalCluster&) = delete;
   LocalCluster& operator=(const LocalCluster&) = delete;
 
   Cluster& cluster() override { return coordinator_->cluster(); }
+  /// Of another process: for another database, or the same one.
+  std::unique_ptr<TcpCluster> another_coordinator();
+  /// What worker n stores, while it runs.
+  ShardFile& shards(std::size_t n);
+  /// Ends it, and waits until it is known to be lost.
+  void stop(std::size_t n);
+  /// Starts it again at its address and with its directory, and waits until it has joined.
+  void start(std::size_t n);
+  /// The same without waiting for cluster(), which has not begun.
+  void stop_quietly(std::size_t n);
+  void start_quietly(std::size_t n);
 
  private:
   struct Node;
 
-  SilentLog log_;
+  void start(std::size_t n, const std::string& address);
+  void wait_until(std::size_t n, WorkerState state);
+
+  SilentLog silent_;
+  NodeLog& log_;
+  const std::filesystem::path folder_;
+  std::vector<std::string> addresses_;
   std::vector<std::unique_ptr<Node>> nodes_;
   std::unique_ptr<TcpCluster> coordinator_;
 };

@@ -98,6 +98,44 @@ class Transactions(Concurrent):
             self.assertIn("run the transaction again", caught.exception.diag.message_hint)
             self.one.execute("ROLLBACK")
 
+    def test_lists_of_the_database_are_of_the_transactions_state(self):
+        for first in ("SHOW TENSORS", "SHOW MACROS", "DESCRIBE X", "SELECT COUNT(*) FROM t", "EINSUM Z[] = SUM(X[i])"):
+            reader, writer = self.connect(), self.connect()
+            reader.execute("BEGIN")
+            reader.execute(first)
+            writer.execute("CREATE TENSOR Later (i 2)")
+            names = [row[0] for row in reader.execute("SHOW TENSORS").fetchall()]
+            self.assertIn("X", names, first)
+            self.assertNotIn("Later", names, first)
+            with self.assertRaises(errors.UndefinedTable, msg=first):
+                reader.execute("DESCRIBE Later")
+            reader.execute("ROLLBACK")
+            self.assertIn("Later", [row[0] for row in reader.execute("SHOW TENSORS").fetchall()], first)
+            writer.execute("DROP TENSOR Later")
+
+    def test_a_setting_that_is_shown_does_not_fix_the_state(self):
+        reader, writer = self.connect(), self.connect()
+        reader.execute("BEGIN")
+        reader.execute("SHOW tile_bytes")
+        writer.execute("CREATE TENSOR Later (i 2)")
+        self.assertIn("Later", [row[0] for row in reader.execute("SHOW TENSORS").fetchall()])
+        reader.execute("ROLLBACK")
+        writer.execute("DROP TENSOR Later")
+
+    def test_who_has_read_and_writes_while_others_do_is_told_to_begin_again(self):
+        reader, writer = self.connect(), self.connect()
+        for statement in ("INSERT INTO t VALUES (2)", "CREATE TENSOR Mine (i 2)",
+                          "INSERT INTO TENSOR X VALUES (0, 5)"):  # fmt: skip
+            writer.execute("BEGIN")
+            writer.execute("INSERT INTO t VALUES (1)")
+            reader.execute("BEGIN")
+            reader.execute("SELECT COUNT(*) FROM t").fetchone()
+            with self.assertRaises(errors.SerializationFailure, msg=statement) as caught:
+                reader.execute(statement)
+            self.assertIn("run the transaction again", str(caught.exception))
+            reader.execute("ROLLBACK")
+            writer.execute("ROLLBACK")
+
     def test_sessions_have_their_own_errors_settings_and_tables(self):
         self.one.execute("SET memory_limit = '64MiB'")
         self.one.execute("CREATE TEMP TABLE mine (a)")

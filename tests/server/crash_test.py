@@ -12,6 +12,7 @@ import signal
 import sqlite3
 import statistics
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -21,6 +22,10 @@ import numpy as np
 import psycopg
 
 from served import EINDB
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+from trials import Trials  # noqa: E402
 
 KILLS = int(os.environ.get("EINDB_KILLS", "10"))
 # From the start of the program to the first answer of a statement. A machine that does other work, too, may stop it for
@@ -198,22 +203,29 @@ class Killed(unittest.TestCase):
         seconds, old, new = self.measure(write)
         rng = random.Random(seed)
         done = 0
+        trials = Trials("server_kills")
+        self.addCleanup(trials.print)
         for _ in range(kills):
-            told = self.kill_while(write, rng.uniform(0.0, 1.2 * seconds))
-            self.assertEqual(os.listdir(self.database.scratch), [])
-            self.start_again()
-            self.assertEqual(self.rows("EINSUM s[] = SUM(Old[i,j])"), old)
-            is_done = self.is_done(write)
-            self.assertTrue(is_done or not told, "what a client was told is done is gone")
-            if is_done:
-                done += 1
-                self.assertEqual(self.rows(write.content), new)
-                self.change(write.undo)
-            self.assertEqual(self.database.end(signal.SIGTERM), 0)
-            self.assertEqual(self.check_file(), {"Old"})
-            self.database.start()
+            with trials.trial():
+                done += self.check_kill(write, rng.uniform(0.0, 1.2 * seconds), old, new)
         self.assertLess(statistics.median(self.opening_seconds), MOST_OPENING_SECONDS)
         print(f"{make_write.__name__}: {done} of {kills} done; open again in at most {max(self.opening_seconds):.3f} s")
+
+    def check_kill(self, write, seconds, old, new):
+        """Whether what was written is there."""
+        told = self.kill_while(write, seconds)
+        self.assertEqual(os.listdir(self.database.scratch), [])
+        self.start_again()
+        self.assertEqual(self.rows("EINSUM s[] = SUM(Old[i,j])"), old)
+        is_done = self.is_done(write)
+        self.assertTrue(is_done or not told, "what a client was told is done is gone")
+        if is_done:
+            self.assertEqual(self.rows(write.content), new)
+            self.change(write.undo)
+        self.assertEqual(self.database.end(signal.SIGTERM), 0)
+        self.assertEqual(self.check_file(), {"Old"})
+        self.database.start()
+        return is_done
 
     def test_create_tensor(self):
         self.check(CreateTensor, KILLS - 3 * (KILLS // 4), 1)

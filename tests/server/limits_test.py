@@ -8,6 +8,7 @@ import os
 import resource
 import signal
 import struct
+import threading
 import time
 import unittest
 
@@ -178,6 +179,74 @@ class Times(WithServer):
             time.sleep(1.5)
             received = read_all(client)
         self.assertLess(len(received), 50_000_000)
+
+
+def end_by_error(connection, statement):
+    """Runs what does not end by itself."""
+    with contextlib.suppress(psycopg.Error):
+        connection.execute(statement)
+
+
+class EndlessStatements(unittest.TestCase):
+    """What one user never ends keeps nobody else away, least of all those who can end it."""
+
+    users = TENSORS + """
+        CREATE USER ada PASSWORD 'secret' ADMIN; CREATE USER bob PASSWORD 'secret';
+        CREATE USER eve PASSWORD 'secret' READ ONLY;"""
+
+    def begin_endless(self, server, count):
+        clients = [connect(server, user="eve", password="secret") for _ in range(count)]
+        threads = [threading.Thread(target=end_by_error, args=(client, ENDLESS)) for client in clients]
+        for thread in threads:
+            thread.start()
+        return clients, threads
+
+    def test_others_work_and_an_administrator_ends_them(self):
+        server = Server(self.users, ("--statement-threads", "4"))
+        clients, threads = self.begin_endless(server, 20)
+        with connect(server, user="bob", password="secret") as bob:
+            self.assertEqual(bob.execute("SELECT COUNT(*) FROM t").fetchone(), (2,))
+            bob.execute("INSERT INTO t VALUES ('c', 3)")
+            self.assertEqual(len(bob.execute("EINSUM Z[i] = SUM(X[i,j])").fetchall()), 3)
+        with connect(server, password="secret") as ada:
+            sessions = [row[0] for row in ada.execute("SHOW SESSIONS").fetchall() if "eve" in row]
+            self.assertEqual(len(sessions), 20)
+            for session in sessions[:10]:  # a few of them run, and others wait for a thread
+                ada.execute(f"KILL {session}")
+            for session in sessions[10:]:
+                ada.execute(f"KILL CONNECTION {session}")
+        for thread in threads:
+            thread.join(30)
+            self.assertFalse(thread.is_alive())
+        for client in clients:
+            client.close()
+        server.close()
+
+    def test_those_who_may_only_read_have_a_time_by_default(self):
+        for options, for_readers, for_others in (
+            ((), "300000", "0"),
+            (("--read-only-statement-timeout", "0"), "0", "0"),
+            (("--read-only-statement-timeout", "2s"), "2000", "0"),
+            (("--statement-timeout", "7s"), "7000", "7000"),
+        ):
+            server = Server(self.users, options)
+            for user, expected in (("eve", for_readers), ("bob", for_others)):
+                with connect(server, user=user, password="secret") as client:
+                    self.assertEqual(client.execute("SHOW statement_timeout").fetchone(), (expected,))
+            server.close()
+
+    def test_administrators_come_in_when_all_other_places_are_taken(self):
+        server = Server(self.users, ("--max-connections", "20"))
+        clients = [connect(server, user="eve", password="secret") for _ in range(18)]
+        with self.assertRaisesRegex(psycopg.OperationalError, "as many clients as the server takes"):
+            connect(server, user="bob", password="secret")
+        for _ in range(2):
+            clients.append(connect(server, password="secret"))
+        with self.assertRaisesRegex(psycopg.OperationalError, "as many clients as the server takes"):
+            connect(server, password="secret")
+        for client in clients:
+            client.close()
+        server.close()
 
 
 class Numbers(unittest.TestCase):

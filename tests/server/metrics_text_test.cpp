@@ -55,6 +55,15 @@ TEST(Metrics, AreWrittenByName) {
   EXPECT_EQ(samples.at("eindb_errors_total{class=\"XX\"}"), 1);
 }
 
+TEST(Metrics, WorkersAreCountedByState) {
+  const WorkerCounts workers{{{{"joining", 0}, {"up", 3}, {"unwell", 1}, {"draining", 0}, {"lost", 2}}}, 1};
+  const auto samples = samples_of(metrics_text({}, {.workers = workers}));
+  EXPECT_EQ(samples.at("eindb_workers{state=\"up\"}"), 3);
+  EXPECT_EQ(samples.at("eindb_workers{state=\"unwell\"}"), 1);
+  EXPECT_EQ(samples.at("eindb_worker_pairs_broken"), 1);
+  EXPECT_FALSE(samples_of(metrics_text({}, {})).contains("eindb_worker_pairs_broken"));
+}
+
 TEST(Metrics, BucketsHoldThoseBelowThem) {
   Metrics metrics;
   for (const double seconds : {0.0, 0.0001, 0.00011, 0.7, 1e6}) metrics.statement_seconds.add(seconds);

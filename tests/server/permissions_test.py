@@ -79,6 +79,10 @@ class Sql(Client):
         connection = self.connect()
         for module in ("sqlite_dbpage", "dbstat", "sqlite_stmt", "bytecode"):
             self.refused(connection, f"CREATE VIRTUAL TABLE v USING {module}", "virtual tables of this kind")
+        for table in ("dbstat", "sqlite_stmt"):
+            self.refused(connection, f"SELECT COUNT(*) FROM {table}", "server's own work")
+            self.refused(connection, f"SELECT * FROM {table} AS x", "server's own work")
+            self.refused(connection, f"CREATE TEMP VIEW hidden AS SELECT * FROM {table}; SELECT * FROM hidden", "own work")
         connection.execute("CREATE VIRTUAL TABLE words USING fts5(word)")
         connection.execute("INSERT INTO words VALUES ('needle')")
         self.assertEqual(connection.execute("SELECT word FROM words('needle')").fetchall(), [("needle",)])
@@ -284,6 +288,112 @@ class Users(Client):
         self.addCleanup(server.close)
         with psycopg.connect(**server.arguments(user="root", password="r"), autocommit=True) as connection:
             self.refused(connection, "DROP USER root", "open to all")
+
+
+class Catalog:
+    """pg_catalog for those who only read: all of it, and nothing by way of it."""
+
+    def look_around(self, user, password):
+        connection = self.connect(user=user, password=password)
+        value = lambda sql: connection.execute(sql).fetchone()[0]  # noqa: E731
+        self.assertIn("eindb", value("SELECT version()"))
+        self.assertGreater(value("SELECT pg_backend_pid()"), 0)
+        self.assertEqual(value("SELECT current_setting('client_encoding')"), "UTF8")
+        self.assertEqual(value("SELECT current_user"), user)
+        self.assertEqual(value("SELECT COUNT(*) FROM pg_catalog.pg_class WHERE relname = 't'"), 1)
+        self.assertEqual(value("SELECT COUNT(*) FROM information_schema.tables WHERE table_name = 't'"), 1)
+        for transaction in ("BEGIN", "BEGIN READ ONLY"):
+            connection.execute(transaction)
+            self.assertIn("eindb", value("SELECT version()"))
+            connection.execute("COMMIT")
+        tables = self.server.psql("-c", "\\dt", "-U", user, PGPASSWORD=password)
+        self.assertEqual((tables.returncode, tables.stderr), (0, ""))
+        self.assertIn("public|t|table", tables.stdout)
+        columns = self.server.psql("-c", "\\d t", "-U", user, PGPASSWORD=password)
+        self.assertEqual((columns.returncode, columns.stderr), (0, ""))
+        self.assertIn("name|text", columns.stdout)
+
+    def try_to_write(self, user, password):
+        connection = self.connect(user=user, password=password)
+        connection.execute("SELECT version()").fetchone()
+        folder = self.server.folder.name
+        for statement in (
+            "CREATE TABLE pg_catalog.mine (a)",
+            "CREATE TABLE main.mine (a)",
+            "CREATE TABLE mine (a)",
+            "CREATE INDEX pg_catalog.of_mine ON pg_class (relname)",
+            "CREATE VIEW pg_catalog.mine AS SELECT 1",
+            "CREATE TRIGGER pg_catalog.mine AFTER INSERT ON pg_class BEGIN SELECT 1; END",
+            "CREATE VIRTUAL TABLE pg_catalog.mine USING fts5(a)",
+            "INSERT INTO pg_catalog.pg_class (relname) VALUES ('mine')",
+            "UPDATE pg_catalog.pg_class SET relname = 'mine'",
+            "DELETE FROM pg_catalog.pg_class",
+            "DROP TABLE pg_catalog.pg_class",
+            "ALTER TABLE pg_catalog.pg_class RENAME TO mine",
+            "DETACH pg_catalog",
+            "DETACH DATABASE pg_catalog",
+            "ATTACH 'file:eindb?mode=memory' AS mine",
+            f"ATTACH 'file:{self.server.database}?mode=rwc' AS mine",
+            f"VACUUM INTO 'file:{folder}/copy.db?mode=rwc'",
+            f"VACUUM pg_catalog INTO '{folder}/copy.db'",
+            "VACUUM pg_catalog",
+            "VACUUM",
+            "PRAGMA query_only = OFF",
+            "PRAGMA pg_catalog.user_version = 1",
+            "PRAGMA pg_catalog.journal_mode = DELETE",
+            "PRAGMA writable_schema = ON",
+            "INSERT INTO t VALUES ('c', 3)",
+            "UPDATE t SET n = 9",
+            "CREATE TEMP TRIGGER mine AFTER INSERT ON t BEGIN SELECT 1; END",
+            "CREATE TENSOR Mine (i 2)",
+            "DROP TENSOR X",
+            "INSERT INTO TENSOR X VALUES (0, 0, 1)",
+        ):
+            try:
+                connection.execute(statement)
+            except psycopg.Error:
+                continue
+            # What SQLite lets pass did nothing that another statement sees.
+            self.assertIn(statement.split()[0], ("CREATE", "PRAGMA", "VACUUM"), statement)
+            connection.execute("DROP TRIGGER IF EXISTS temp.mine")
+        value = lambda sql: connection.execute(sql).fetchone()[0]  # noqa: E731
+        self.assertEqual(value("SELECT COUNT(*) FROM pg_catalog.pg_class WHERE relname = 'mine'"), 0)
+        self.assertEqual(value("SELECT COUNT(*) FROM sqlite_schema WHERE name = 'mine'"), 0)
+        self.assertEqual(value("SELECT SUM(n) FROM t"), 3)
+        self.assertEqual(sorted(os.listdir(folder))[0], os.path.basename(self.server.database))
+        self.assertFalse(os.path.exists(f"{folder}/copy.db"))
+        self.assertIn("eindb", value("SELECT version()"))
+
+
+class CatalogOfReaders(Catalog, Client):
+    script = USERS
+
+    def test_who_only_reads_has_the_catalog(self):
+        self.look_around("guest", "g")
+
+    def test_nothing_can_be_written_by_way_of_it(self):
+        self.try_to_write("guest", "g")
+
+    def test_it_shows_what_others_make(self):
+        guest, ada = self.connect(user="guest", password="g"), self.connect(user="ada", password="a")
+        count = "SELECT COUNT(*) FROM pg_class WHERE relname = 'later'"
+        self.assertEqual(guest.execute(count).fetchone()[0], 0)
+        ada.execute("CREATE TABLE later (a INTEGER)")
+        self.assertEqual(guest.execute(count).fetchone()[0], 1)
+        ada.execute("DROP TABLE later")
+        self.assertEqual(guest.execute(count).fetchone()[0], 0)
+
+
+class CatalogOfAReadOnlyServer(Catalog, Client):
+    script = USERS
+    options = ("--readonly",)
+
+    def test_everybody_has_the_catalog(self):
+        for user, password in (("root", "r"), ("ada", "a"), ("guest", "g")):
+            self.look_around(user, password)
+
+    def test_nothing_can_be_written_by_way_of_it(self):
+        self.try_to_write("root", "r")
 
 
 class WithoutUsers(Client):

@@ -3,10 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <future>
 #include <latch>
+#include <mutex>
+#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace eindb {
@@ -139,6 +143,108 @@ TEST(WorkerPool, ThreadsThatWereStartedForThoseThatWaitEnd) {
     done.wait();
   }
   threads.join();
+}
+
+// ---- Users ---------------------------------------------------------------------------------------------------------
+
+// Tasks that run until the gate opens, and counts of those that have begun.
+class Endless {
+ public:
+  ~Endless() { end(); }
+  WorkerPool::Task task() {
+    return [this, ended = ended_] {
+      ++begun_;
+      begun_.notify_all();
+      ended.wait();
+    };
+  }
+  void await(int count) {
+    for (int seen = begun_; seen < count; seen = begun_) begun_.wait(seen);
+  }
+  int begun() const { return begun_; }
+  void end() {
+    if (!std::exchange(over_, true)) end_.set_value();
+  }
+
+ private:
+  std::promise<void> end_;
+  std::shared_future<void> ended_ = end_.get_future().share();
+  std::atomic<int> begun_{0};
+  bool over_ = false;
+};
+
+TEST(WorkerPool, WhatOneUserNeverEndsLocksNobodyOut) {
+  WorkerPool pool(4);
+  Endless eve;
+  Endless bob;
+  for (int n = 0; n < 50; ++n) pool.post(eve.task(), "eve");
+  eve.await(4);
+  for (int n = 0; n < 10; ++n) pool.post(bob.task(), "bob");
+  bob.await(2);  // half of the threads are his share
+  for (const char* user : {"ada", "", "ada", "ada"}) {
+    std::promise<void> ran;
+    pool.post([&ran] { ran.set_value(); }, user);
+    ASSERT_EQ(ran.get_future().wait_for(20s), std::future_status::ready) << user;
+  }
+  EXPECT_EQ(eve.begun(), 4);
+  EXPECT_EQ(bob.begun(), 2);
+  eve.end();
+  bob.end();
+  pool.join();
+  EXPECT_EQ(eve.begun(), 50);
+  EXPECT_EQ(bob.begun(), 10);
+}
+
+TEST(WorkerPool, EveryUserHasAThreadHoweverManyThereAre) {
+  WorkerPool pool(2);
+  Endless all;
+  for (int user = 0; user < 20; ++user)
+    for (int n = 0; n < 3; ++n) pool.post(all.task(), "user" + std::to_string(user));
+  all.await(20);
+  all.end();
+  pool.join();
+  EXPECT_EQ(all.begun(), 60);
+}
+
+TEST(WorkerPool, UsersTakeTurns) {
+  WorkerPool pool(1);
+  std::promise<void> gate;
+  std::vector<std::string> order;
+  std::mutex mutex;
+  const auto told = [&](const std::string& user) {
+    return [&, user] {
+      const std::lock_guard lock(mutex);
+      order.push_back(user);
+    };
+  };
+  pool.post([opened = gate.get_future().share()] { opened.wait(); }, "eve");
+  for (int n = 0; n < 100; ++n) pool.post(told("eve"), "eve");
+  for (const char* user : {"ada", "bob"}) pool.post(told(user), user);
+  gate.set_value();
+  pool.join();
+  ASSERT_EQ(order.size(), 102U);
+  EXPECT_LT(std::find(order.begin(), order.end(), "ada") - order.begin(), 3);
+  EXPECT_LT(std::find(order.begin(), order.end(), "bob") - order.begin(), 4);
+}
+
+// What waits takes nobody's share.
+TEST(WorkerPool, WaitingTasksAreNoneOfAUsersShare) {
+  WorkerPool pool(2);
+  Endless waiting;
+  for (int n = 0; n < 10; ++n) {
+    pool.post(
+        [&pool, task = waiting.task()] {
+          const WorkerPool::Waiting scope(pool);
+          task();
+        },
+        "eve");
+  }
+  waiting.await(10);
+  std::promise<void> ran;
+  pool.post([&ran] { ran.set_value(); }, "eve");
+  EXPECT_EQ(ran.get_future().wait_for(20s), std::future_status::ready);
+  waiting.end();
+  pool.join();
 }
 
 }  // namespace

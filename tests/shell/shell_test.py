@@ -111,6 +111,12 @@ class Errors(ShellTest):
         self.assertEqual(status, 1)
         self.assertRegex(message, r"^stdin:3: ")
 
+    def test_a_byte_order_mark_is_no_part_of_a_script(self):
+        self.write("job.sql", "\ufeffSELECT 1 AS a;\nSELECT 2 AS b;\n")
+        self.assertEqual(self.run_eindb("-f", "job.sql"), (0, "a\n1\nb\n2\n", ""))
+        self.assertEqual(self.run_eindb(stdin="\ufeffSELECT 1 AS a;\n")[:2], (0, "a\n1\n"))
+        self.assertEqual(self.run_eindb(stdin="SELECT 1 AS a;\n\ufeffSELECT 2;\n")[0], 1)
+
     def test_without_bail_a_script_goes_on_and_still_fails(self):
         status, output, _ = self.run_eindb(stdin=".bail off\nSELECT nope;\nSELECT 2 AS b;\n")
         self.assertEqual((status, output), (1, "b\n2\n"))

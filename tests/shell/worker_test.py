@@ -27,7 +27,8 @@ class WorkerTest(unittest.TestCase):
         return worker
 
     def start_listening(self, *arguments):
-        worker = self.start("--listen", "127.0.0.1:0", *arguments)
+        trust = () if "--secret-file" in arguments else ("--insecure",)
+        worker = self.start("--listen", "127.0.0.1:0", *trust, *arguments)
         line = worker.stdout.readline()
         self.assertRegex(line, r"^listening on port \d+$")
         return worker
@@ -47,13 +48,14 @@ class WorkerTest(unittest.TestCase):
 
     def test_a_directory_has_one_worker(self):
         self.start_listening("--data", "data")
-        self.assert_refused(["data"], "--listen", "127.0.0.1:0", "--data", "data")
+        self.assert_refused(["data"], "--listen", "127.0.0.1:0", "--data", "data", "--insecure")
 
     def test_mistakes_are_explained(self):
         self.assert_refused(["--data"], "--listen", "127.0.0.1:0")
-        self.assert_refused(["secret"], "--listen", "0.0.0.0:0", "--data", "data")
+        self.assert_refused(["secret"], "--listen", "127.0.0.1:0", "--data", "data")
+        self.assert_refused(["secret"], "--listen", "0.0.0.0:0", "--data", "data", "--insecure")
         self.assert_refused(["no size of memory", "--memory-limit 2GB"], "--listen", "127.0.0.1:0", "--data", "data",
-                            "--memory-limit", "much")
+                            "--memory-limit", "much", "--insecure")
         self.assert_refused(["--tls-ca"], "--listen", "127.0.0.1:0", "--data", "data", "--tls-cert", "a.pem")
 
     def test_a_secret_is_a_file_of_ones_own(self):
@@ -77,8 +79,15 @@ class ClusterScriptTest(unittest.TestCase):
         self.addCleanup(cluster.communicate)
         self.addCleanup(cluster.kill)
         for line in cluster.stdout:
-            if found := re.search(r"--workers (\S+)", line):
+            if found := re.search(r"--workers (\S+) --secret-file (\S+)", line):
                 break
+        secret = self.folder / found[2]
+        self.assertEqual(secret.stat().st_mode & 0o777, 0o600)
+        self.assertGreater(len(secret.read_text()), 32)
+        for trust, status in ((("--secret-file", secret), 0), (("--insecure",), 1)):
+            shell = [EINDB, self.folder / "my.db", "--workers", found[1], *trust, "-c",
+                     "CREATE TENSOR A AS EINSUM A[i 9] = i; EINSUM Z[] = SUM(A[i]); DROP TENSOR A"]
+            self.assertEqual(subprocess.run(shell, capture_output=True, timeout=60).returncode, status)
         cluster.send_signal(stop)
         cluster.communicate(timeout=60)
         return found[1].split(",")
@@ -90,7 +99,7 @@ class ClusterScriptTest(unittest.TestCase):
         for worker in ("worker1", "worker2"):
             # Nobody has the directory any more.
             done = subprocess.run([EINDB, "worker", "--listen", "127.0.0.1:0", "--data", self.folder / "data" / worker,
-                                   "--memory-limit", "much"], capture_output=True, text=True, timeout=60)
+                                   "--memory-limit", "much", "--insecure"], capture_output=True, text=True, timeout=60)
             self.assertIn("no size of memory", done.stderr)
 
     def test_how_it_is_used(self):

@@ -31,6 +31,14 @@ TEST_F(DatabaseFileTest, ANewFileIsSetUpForTiles) {
   EXPECT_TRUE(database.has_parallel_readers());
 }
 
+TEST_F(DatabaseFileTest, AFileThatGivesItsFreePagesBackIsSetUpLikewise) {
+  DatabaseFile database(path, DatabaseFile::Access::ReadWrite, DatabaseFile::FreePages::GivenBack);
+  auto& db = database.connection();
+  EXPECT_EQ(db.query_integer("PRAGMA page_size"), 65536);
+  EXPECT_EQ(db.query_integer("PRAGMA auto_vacuum"), 2);
+  EXPECT_EQ(db.query_text("PRAGMA journal_mode"), "wal");
+}
+
 TEST_F(DatabaseFileTest, ItIsOnePlainFileAfterClosing) {
   { DatabaseFile(path).connection().execute("CREATE TABLE t(a); INSERT INTO t VALUES (7)"); }
   EXPECT_EQ(scratch.file_count(), 1U);
@@ -67,6 +75,46 @@ TEST_F(DatabaseFileTest, AFileThatIsNoDatabaseIsRefusedAndKept) {
   write_file(path, "i,j\n1,2\n");
   EXPECT_ERROR(DatabaseFile{path}, ErrorKind::Corrupt, path + ": the file is not a database");
   EXPECT_EQ(read_file(path), "i,j\n1,2\n");
+}
+
+/// The head of a rollback journal that says that the file had no page before.
+std::string journal_of_a_first_page() {
+  std::string journal("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8);
+  journal += std::string(
+      "\0\0\0\0"
+      "\x12\x34\x56\x78"
+      "\0\0\0\0"
+      "\0\0\2\0"
+      "\0\1\0\0",
+      20);
+  journal.resize(512, '\0');
+  return journal;
+}
+
+TEST_F(DatabaseFileTest, AMachineThatWentDownWhileTheFirstPageWasWrittenLeavesANewDatabase) {
+  for (const auto& page : {std::string(65536, '\xAB'), std::string(65536, '\0'), std::string("SQLite for")}) {
+    write_file(path, page);
+    write_file(path + "-journal", journal_of_a_first_page());
+    EXPECT_ERROR(DatabaseFile(path, DatabaseFile::Access::ReadOnly), ErrorKind::ReadOnly, "has to be undone first");
+    EXPECT_EQ(read_file(path), page);
+    DatabaseFile database(path);
+    EXPECT_EQ(database.connection().query_integer("PRAGMA page_size"), 65536);
+    EXPECT_EQ(database.connection().query_integer("PRAGMA application_id"), 0x45494E44);
+    EXPECT_TRUE(database.has_parallel_readers());
+  }
+}
+
+TEST_F(DatabaseFileTest, AMachineThatWentDownWhileItWasSetUpLeavesANewDatabase) {
+  for (const char* step : {"PRAGMA auto_vacuum = INCREMENTAL", "PRAGMA journal_mode = WAL"}) {
+    { SqliteConnection(path, SqliteConnection::Access::Create).execute(step); }
+    {
+      DatabaseFile database(path);
+      EXPECT_EQ(database.connection().query_text("PRAGMA journal_mode"), "wal") << step;
+      EXPECT_EQ(database.connection().query_integer("PRAGMA application_id"), 0x45494E44) << step;
+    }
+    EXPECT_EQ(scratch.file_count(), 1U) << step;
+    fs::remove(path);
+  }
 }
 
 TEST_F(DatabaseFileTest, ADamagedDatabaseIsRefused) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <set>
 #include <string>
@@ -45,6 +46,10 @@ class LocalShards final : public ShardAccess {
       step([&] { file(participant.worker).prepare(transaction, participant.contents); });
   }
 
+  void advance(const ShardWorker& worker, const ShardEpoch& epoch) noexcept override {
+    attempt([&] { file(worker).advance(epoch); });
+  }
+
   bool commit(const ShardWorker& worker, ShardTransaction transaction,
               std::span<const ContentRange> kept) noexcept override {
     return attempt([&] { file(worker).commit(transaction, kept); });
@@ -57,6 +62,14 @@ class LocalShards final : public ShardAccess {
   bool drop(const ShardWorker& worker, std::span<const ContentId> contents) noexcept override {
     return attempt([&] { file(worker).drop(contents); });
   }
+
+  void note_unsettled() noexcept override {}
+  void note_damage(const ShardWorker&, ContentId, std::string_view) noexcept override { ++noticed_; }
+  bool repair(const ShardWorker& worker, const OutgoingContent& content) noexcept override {
+    return attempt([&] { file(worker).repair(content); });
+  }
+  /// Copies that were found damaged, each time that they were.
+  int noticed() const { return noticed_; }
 
   ShardFile& worker(std::size_t n) { return *files_[n]; }
   std::int64_t contents() {
@@ -115,6 +128,7 @@ class LocalShards final : public ShardAccess {
   std::vector<std::unique_ptr<ShardFile>> files_;
   std::set<std::size_t> lost_;
   int steps_left_ = 1 << 30;
+  std::atomic<int> noticed_{0};
 };
 
 }  // namespace eindb

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <atomic>
+#include <filesystem>
 #include <optional>
 #include <random>
 #include <thread>
@@ -143,6 +144,89 @@ TEST_F(ShardFileTest, BelongsToOneDatabaseAndOneWorker) {
   EXPECT_ERROR(file->claim(78), ErrorKind::Value, "another database");
   EXPECT_NE(ShardFile(scratch.file("other")).id(), id);
   EXPECT_ERROR(ShardFile(scratch.file("no/such")), ErrorKind::Io, "no/such");
+}
+
+TEST_F(ShardFileTest, ACopyIsWrittenAnewUnlessItsTransactionGoesOn) {
+  put_all(kFirst, {10, 11});
+  file->prepare(kFirst, 2);
+  const TileHeader header(tile);
+  const auto repair = [&](std::int64_t content) {
+    file->repair({ContentId{content}, "A", header.bytes(), tile.bytes()});
+  };
+  EXPECT_ERROR(repair(10), ErrorKind::Conflict, "goes on");
+  const ContentRange kept{ContentId{10}, ContentId{11}};
+  file->commit(kFirst, std::span(&kept, 1));
+  repair(10);
+  repair(12);  // lost altogether
+  EXPECT_EQ(present(), (Contents{10, 11, 12}));
+  reopen();
+  EXPECT_EQ(present(), (Contents{10, 11, 12}));
+}
+
+TEST_F(ShardFileTest, ADatabaseIsSucceededByOneThatNamesIt) {
+  file->claim(7);
+  file->advance({5, 55});
+  file->advance({4, 44});
+  EXPECT_EQ(file->epoch(), (ShardEpoch{5, 55})) << "epochs go up";
+  reopen();
+  EXPECT_EQ(file->database(), 7);
+  EXPECT_EQ(file->epoch(), (ShardEpoch{5, 55}));
+  const std::array<std::int64_t, 2> others{1, 2};
+  EXPECT_ERROR(file->claim(8, others), ErrorKind::Value, "another database");
+  const std::array<std::int64_t, 2> former{1, 7};
+  file->claim(8, former);
+  EXPECT_EQ(file->epoch(), ShardEpoch{}) << "those of the other do not count";
+  EXPECT_ERROR(file->claim(7), ErrorKind::Value, "another database");
+  reopen();
+  EXPECT_ERROR(file->claim(7), ErrorKind::Value, "another database");
+  file->claim(8);
+}
+
+// A disk of little more than the reserve: see also tests/cluster/full_disk_test.py.
+TEST_F(ShardFileTest, AFullDiskCanBeReadAndDroppedFrom) {
+  constexpr std::int64_t kDisk = std::int64_t{128} << 20U;
+  tile = random_tile(random, DType::Float64, Shape({512, 512}));  // 2 MiB
+  file.reset();
+  file.emplace(directory, kDisk);
+  std::vector<ContentId> all;
+  const auto fill = [&](ShardTransaction transaction, std::int64_t first) {
+    std::vector<ContentRange> kept{{ContentId{first}, ContentId{first}}};
+    for (std::int64_t n = first; n < first + 100; ++n) {
+      try {
+        put(transaction, n);
+      } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::Io);
+        EXPECT_NE(error.message().find("is full"), std::string::npos) << error.message();
+        break;
+      }
+      kept.back().last = ContentId{n};
+      all.push_back(ContentId{n});
+    }
+    file->prepare(transaction, static_cast<std::int64_t>(all.size()));
+    file->commit(transaction, kept);
+  };
+  fill(kFirst, 0);
+  EXPECT_GT(all.size(), 5U);
+  EXPECT_LT(all.size(), 60U);
+  EXPECT_EQ(file->room(), 0);
+  EXPECT_ERROR(put(kSecond, 1000), ErrorKind::Io, "is full");
+  file->abort(kSecond);
+  const auto size = [&] { return std::filesystem::file_size(directory + "/shard.db"); };
+  for (int round = 0; round < 3; ++round) {
+    file.reset();
+    file.emplace(directory, kDisk);
+    for (const auto content : all) ASSERT_NE(file->open(content), nullptr);
+    const auto before = size();
+    file->drop(all);
+    while (file->give_back()) {
+    }
+    EXPECT_LT(size(), before / 4) << "given back";
+    EXPECT_GT(file->room(), 0);
+    EXPECT_EQ(file->usage().contents, 0);
+    all.clear();
+    fill(ShardTransaction{10 + round}, 1000 * (round + 1));
+    EXPECT_GT(all.size(), 5U);
+  }
 }
 
 TEST_F(ShardFileTest, ReadsGoOnBesideWrites) {

@@ -231,7 +231,13 @@ TEST_F(ShardedContentsTest, CopiesAreReadWhereTheFirstIsLostOrDamaged) {
   std::vector<ContentId> all;
   for (const auto& [tile, reference] : read_references(db(), b)) all.push_back(reference.content);
   shards->worker(0).drop(all);
+  EXPECT_EQ(shards->contents(), 2 * kTiles - kTiles / 2);
   EXPECT_EQ(value(b), 5);
+  EXPECT_EQ(shards->contents(), 2 * kTiles) << "what was read is there again";
+  EXPECT_GT(shards->noticed(), 0);
+  const auto noticed = shards->noticed();
+  EXPECT_EQ(value(b), 5);
+  EXPECT_EQ(shards->noticed(), noticed) << "and is as it was written";
   shards->lose(0);
   shards->lose(1);
   const auto error = error_of([&] { value(b); });
@@ -239,6 +245,36 @@ TEST_F(ShardedContentsTest, CopiesAreReadWhereTheFirstIsLostOrDamaged) {
   EXPECT_NE(error.message().find(" of tensor B (worker-"), std::string::npos) << error.message();
   SqliteTransaction transaction(db());
   EXPECT_ERROR(TileWriter(db(), b), ErrorKind::WorkerLost, "keeps 2 copies");
+}
+
+TEST_F(ShardedContentsTest, MendingReadsAllCopies) {
+  const auto b = store_of("B", 2);
+  make(b, 5);
+  const auto references = read_references(db(), b);
+  std::vector<ContentId> all;
+  for (const auto& [tile, reference] : references) all.push_back(reference.content);
+  for (std::size_t n = 0; n < 3; ++n) {
+    shards->worker(n).drop(all);
+    const auto left = shards->contents();
+    for (std::int64_t tile = 0; tile < kTiles; ++tile) b.mend(db(), tile);
+    EXPECT_LE(left, shards->contents());
+    EXPECT_EQ(shards->contents(), 2 * kTiles) << "worker " << n;
+  }
+  // The transaction that writes copies fails if one of them is lost: nothing is put right behind its back.
+  {
+    SqliteTransaction transaction(db());
+    write(b, 6);
+    all.clear();
+    for (const auto& [tile, reference] : read_references(db(), b)) all.push_back(reference.content);
+    shards->worker(0).drop(all);
+    EXPECT_EQ(value(b), 6);
+    EXPECT_ERROR(transaction.commit(), ErrorKind::WorkerLost, "started anew");
+  }
+  EXPECT_EQ(value(b), 5);
+  // Nobody has it: that is said, and nothing is made up.
+  for (std::size_t n = 0; n < 3; ++n) shards->worker(n).drop({&references[0].reference.content, 1});
+  b.mend(db(), 0);
+  EXPECT_ERROR(value(b, 0), ErrorKind::Corrupt, "no worker has tile [0] of tensor B");
 }
 
 TEST_F(ShardedContentsTest, AWorkerThatIsAwayIsToldLater) {
@@ -395,17 +431,28 @@ TEST_F(ShardedContentsTest, HoldersAreThoseOfTheReferences) {
     if (address == "worker-2") return std::nullopt;
     return static_cast<Rank>(address.back() - '0');
   };
-  const auto holders = holders_of(db(), b, references, rank_of);
+  const auto holders = holders_of(db(), b, references, {.rank_of = rank_of, .is_damaged = {}, .is_needed = {}});
   ASSERT_EQ(holders.tile_count(), kTiles);
   EXPECT_EQ(std::vector<Rank>(holders.of(0).begin(), holders.of(0).end()), (std::vector<Rank>{0, 1}));
   EXPECT_TRUE(holders.of(3).empty());
   EXPECT_EQ(std::vector<Rank>(holders.of(7).begin(), holders.of(7).end()), (std::vector<Rank>{1}));
   const auto backwards = [&](WorkerNumber worker) { return std::optional(static_cast<Rank>(9 - *rank_of(worker))); };
   const auto first = std::vector(references.begin(), references.begin() + 1);
-  const auto reversed = holders_of(db(), b, first, backwards);
+  const auto reversed = holders_of(db(), b, first, {.rank_of = backwards, .is_damaged = {}, .is_needed = {}});
   EXPECT_EQ(reversed.ranks, (std::vector<Rank>{8, 9})) << "in the order of ranks";
   const auto nobody = [](WorkerNumber) -> std::optional<Rank> { return std::nullopt; };
-  EXPECT_ERROR(holders_of(db(), b, references, nobody), ErrorKind::WorkerLost, "tile [0] of tensor B lies at worker-0");
+  const CopyRules away{.rank_of = nobody, .is_damaged = {}, .is_needed = {}};
+  EXPECT_ERROR(holders_of(db(), b, references, away), ErrorKind::WorkerLost, "tile [0] of tensor B lies at worker-0");
+  const auto not_read = [](std::int64_t) { return false; };
+  EXPECT_TRUE(
+      holders_of(db(), b, references, {.rank_of = nobody, .is_damaged = {}, .is_needed = not_read}).ranks.empty());
+  const auto at_worker_0 = [&](WorkerNumber worker, ContentId) { return known.at(worker).address == "worker-0"; };
+  const auto others = holders_of(db(), b, references, {.rank_of = rank_of, .is_damaged = at_worker_0, .is_needed = {}});
+  EXPECT_EQ(std::vector<Rank>(others.of(0).begin(), others.of(0).end()), std::vector<Rank>{1});
+  const auto everywhere = [](WorkerNumber, ContentId) { return true; };
+  const auto asked_again =
+      holders_of(db(), b, references, {.rank_of = rank_of, .is_damaged = everywhere, .is_needed = {}});
+  EXPECT_EQ(asked_again.ranks, holders.ranks) << "they say what is wrong";
 
   TileStore own("C", {"i"}, DType::Int64, a.grid());
   SqliteTransaction transaction(db());

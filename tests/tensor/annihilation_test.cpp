@@ -8,6 +8,7 @@
 
 #include "tensor/reference_evaluator.hpp"
 #include "tensor/scalar_semantics.hpp"
+#include "tensor/scalar_types.hpp"
 
 namespace eindb {
 namespace {
@@ -27,7 +28,8 @@ OperandFacts below(int magnitude) { return {.zero = false, .magnitude = magnitud
 
 Zero zero(const ScalarPtr& e, OperandFacts of_x, OperandFacts of_y, DType type = DType::Float32) {
   const OperandFacts facts[] = {of_x, of_y};
-  return zero_of(*e, facts, type);
+  const DType types[] = {type, type};
+  return zero_of(*with_types(e, types, LabelTable{}, type), facts, types);
 }
 
 TEST(Annihilation, ProductsAnnihilateUnlessTheOtherFactorMayBeInfinite) {
@@ -86,17 +88,18 @@ TEST(Annihilation, OnlySumsAndCellsOfTheirOwnTakeZeros) {
                 .aggregated = {i},
                 .expression = call(Multiply, {x(), y()}),
                 .aggregate = Aggregate::Sum};
+  const DType types[] = {DType::Float64, DType::Float64};
   const OperandFacts one[] = {kAbsent, kSmall};
   const OperandFacts both[] = {kAbsent, kAbsent};
-  EXPECT_TRUE(changes_nothing(einsum, one, DType::Float64));
+  EXPECT_TRUE(changes_nothing(einsum, one, types));
   for (const auto aggregate : {Aggregate::Prod, Aggregate::Min, Aggregate::Max}) {
     einsum.aggregate = aggregate;
-    EXPECT_FALSE(changes_nothing(einsum, both, DType::Float64));
+    EXPECT_FALSE(changes_nothing(einsum, both, types));
   }
   einsum.aggregate = Aggregate::None;
   std::swap(einsum.output, einsum.aggregated);
-  EXPECT_FALSE(changes_nothing(einsum, one, DType::Float64)) << "-0, where the other is negative";
-  EXPECT_TRUE(changes_nothing(einsum, both, DType::Float64));
+  EXPECT_FALSE(changes_nothing(einsum, one, types)) << "-0, where the other is negative";
+  EXPECT_TRUE(changes_nothing(einsum, both, types));
 }
 
 template <class T>
@@ -157,13 +160,15 @@ TEST(Annihilation, ClaimsHoldForRandomExpressions) {
   LabelTable labels;
   const Label i = labels.add("i", 64);
   RandomExpressions random(5);
+  const DType types[] = {DType::Float32, DType::Float32, DType::Float32};
   int claims = 0;
   for (int n = 0; n < 60000; ++n) {
     const auto e = random.expression(3);
     const OperandFacts choices[] = {kAbsent, kSmall, kInfinite, below(60), below(126), below(128)};
     std::vector<OperandFacts> facts;
     for (int operand = 0; operand < 3; ++operand) facts.push_back(choices[random.draw(6)]);
-    const auto claim = zero_of(*e, facts, DType::Float32);
+    const auto typed = with_types(e, types, labels, DType::Float32);
+    const auto claim = zero_of(*typed, facts, types);
     if (claim == Zero::Unknown) continue;
     std::vector<Tile> tiles;
     std::vector<const DenseTensor*> inputs;
@@ -172,7 +177,7 @@ TEST(Annihilation, ClaimsHoldForRandomExpressions) {
       for (int at = 0; at < 64; ++at) tiles.back().mutable_data<float>()[at] = random.value(fact);
     }
     for (const auto& tile : tiles) inputs.push_back(&tile);
-    const EinSum einsum{.inputs = {{i}, {i}, {i}}, .output = {i}, .aggregated = {}, .expression = e};
+    const EinSum einsum{.inputs = {{i}, {i}, {i}}, .output = {i}, .aggregated = {}, .expression = typed};
     const auto result = evaluate_reference(einsum, labels, inputs, DType::Float32, DType::Float32);
     EXPECT_TRUE(claim != Zero::Plus || result.is_all_zero());
     for (int at = 0; at < 64; ++at) ASSERT_EQ(result.data<float>()[at], 0.0F) << n;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "common/error.hpp"
+#include "tensor/scalar_types.hpp"
 
 namespace eindb {
 namespace {
@@ -64,13 +65,6 @@ TEST(ScalarExpression, ComplexNumbersHaveNoOrder) {
   EXPECT_THROW(result(less, DType::Complex64, DType::Float32), Error);
   const auto magnitude = E::call(ScalarOp::Less, {E::call(ScalarOp::Abs, {x()}), E::integer(1)});
   EXPECT_NO_THROW(result(magnitude, DType::Complex64, DType::Float32));
-}
-
-TEST(ScalarExpression, ComputeTypeHoldsEveryIntermediateValue) {
-  const DType types[] = {DType::Complex64, DType::Float64};
-  const auto e = E::call(ScalarOp::Multiply, {E::call(ScalarOp::Abs, {x()}), y()});
-  EXPECT_EQ(type_of(*e, types).dtype, DType::Float64);
-  EXPECT_EQ(compute_type_of(*e, types), DType::Complex128);
 }
 
 }  // namespace

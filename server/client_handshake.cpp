@@ -1,4 +1,4 @@
-#include "server/handshake.hpp"
+#include "server/client_handshake.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -30,12 +30,12 @@ void negotiate_version(const frontend::Startup& startup, MessageWriter& out) {
 
 }  // namespace
 
-Handshake::Handshake(ClientSessions& sessions, std::string address)
+ClientHandshake::ClientHandshake(ClientSessions& sessions, std::string address)
     : sessions_(sessions), address_(std::move(address)) {
   admitted_.parameters = ClientParameters(sessions.limits.idle);
 }
 
-Handshake::Next Handshake::receive(const Frame& frame, std::size_t pending, MessageWriter& out) {
+ClientHandshake::Next ClientHandshake::receive(const Frame& frame, std::size_t pending, MessageWriter& out) {
   if (authentication_) return authenticate(frame, out);
   const auto first = frontend::parse_first(frame);
   if (const auto* startup = std::get_if<frontend::Startup>(&first)) return start(*startup, out);
@@ -48,7 +48,7 @@ Handshake::Next Handshake::receive(const Frame& frame, std::size_t pending, Mess
 
 // One byte, and the client begins TLS, or goes on in the clear, or leaves. What it sent before the answer might be
 // somebody else's, who is in between.
-Handshake::Next Handshake::answer_encryption(bool tls, std::size_t pending, MessageWriter& out) {
+ClientHandshake::Next ClientHandshake::answer_encryption(bool tls, std::size_t pending, MessageWriter& out) {
   auto& asked = tls ? asked_for_tls_ : asked_for_gss_;
   if (encrypted_ || std::exchange(asked, true)) throw ProtocolError("the client asks for encryption again");
   if (pending > 0) throw ProtocolError("a request for encryption has something behind it");
@@ -57,7 +57,7 @@ Handshake::Next Handshake::answer_encryption(bool tls, std::size_t pending, Mess
   return encrypted_ ? Next::Encrypt : Next::Input;
 }
 
-Handshake::Next Handshake::start(const frontend::Startup& startup, MessageWriter& out) {
+ClientHandshake::Next ClientHandshake::start(const frontend::Startup& startup, MessageWriter& out) {
   for (const auto& [name, value] : startup.parameters) take_parameter(name, value);
   negotiate_version(startup, out);
   if (sessions_.rules.requires_tls && !encrypted_) {
@@ -71,7 +71,7 @@ Handshake::Next Handshake::start(const frontend::Startup& startup, MessageWriter
 }
 
 // What drivers want of PostgreSQL alone is left alone, but in options, which a person has written.
-void Handshake::take_parameter(std::string_view name, std::string_view value) {
+void ClientHandshake::take_parameter(std::string_view name, std::string_view value) {
   if (name == "user") {
     admitted_.user = value;
   } else if (name == "database") {
@@ -89,7 +89,7 @@ void Handshake::take_parameter(std::string_view name, std::string_view value) {
   }
 }
 
-Handshake::Next Handshake::log_in(MessageWriter& out) {
+ClientHandshake::Next ClientHandshake::log_in(MessageWriter& out) {
   auto session = sessions_.read_write.take();
   const bool has_users = session->session.has_users();
   if (has_users) login_ = session->session.find_login(admitted_.user);
@@ -106,7 +106,7 @@ Handshake::Next Handshake::log_in(MessageWriter& out) {
   return Next::Input;
 }
 
-Handshake::Next Handshake::authenticate(const Frame& frame, MessageWriter& out) {
+ClientHandshake::Next ClientHandshake::authenticate(const Frame& frame, MessageWriter& out) {
   if (frame.type == 'X') return Next::Close;
   if (frame.type != 'p') throw ProtocolError("a password is asked for");
   const auto& user = admitted_.user;
@@ -125,8 +125,8 @@ Handshake::Next Handshake::authenticate(const Frame& frame, MessageWriter& out) 
   return refuse(reason, kWrongPassword, "password authentication failed for user \"" + user + "\"", out);
 }
 
-Handshake::Next Handshake::refuse(std::string_view reason, std::string_view sqlstate, const std::string& message,
-                                  MessageWriter& out) {
+ClientHandshake::Next ClientHandshake::refuse(std::string_view reason, std::string_view sqlstate,
+                                              const std::string& message, MessageWriter& out) {
   refusal_reason_ = reason;
   write_fatal(out, sqlstate, message);
   return Next::Refuse;

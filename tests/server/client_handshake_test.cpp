@@ -1,6 +1,6 @@
 // How a connection begins: what strangers send, and what they get.
 
-#include "server/handshake.hpp"
+#include "server/client_handshake.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -23,7 +23,7 @@ namespace eindb {
 namespace {
 
 using namespace std::literals;
-using Next = Handshake::Next;
+using Next = ClientHandshake::Next;
 
 constexpr std::int32_t kSsl = 80877103;
 constexpr std::int32_t kGss = 80877104;
@@ -52,15 +52,15 @@ struct Folder {
 
 class HandshakeTest : public testing::Test {
  protected:
-  Next first(Handshake& handshake, const std::string& body, std::size_t pending = 0) {
+  Next first(ClientHandshake& handshake, const std::string& body, std::size_t pending = 0) {
     return handshake.receive({'\0', body}, pending, out_);
   }
-  Next password(Handshake& handshake, const std::string& body) { return handshake.receive({'p', body}, 0, out_); }
+  Next password(ClientHandshake& handshake, const std::string& body) { return handshake.receive({'p', body}, 0, out_); }
   // What was written since the last time.
   std::string sent() { return std::exchange(out_.buffer(), {}); }
   void add_user() { Session(path_).execute("CREATE USER ada PASSWORD 'secret' READ ONLY"); }
   // All but the password, which is wrong.
-  Next try_password(Handshake& handshake) {
+  Next try_password(ClientHandshake& handshake) {
     first(handshake, startup("user\0ada\0"sv));
     handshake.log_in(out_);
     sent();
@@ -80,7 +80,7 @@ class HandshakeTest : public testing::Test {
 
 TEST_F(HandshakeTest, WithoutUsersWhoIsOnThisMachineIsLetIn) {
   sessions_.rules.trusts = true;
-  Handshake handshake(sessions_, "::1");
+  ClientHandshake handshake(sessions_, "::1");
   EXPECT_EQ(first(handshake, startup("user\0ada\0DateStyle\0ISO\0jit\0off\0"sv)), Next::LogIn);
   EXPECT_EQ(handshake.log_in(out_), Next::Admit);
   EXPECT_EQ(handshake.admitted().user, "ada");
@@ -90,13 +90,13 @@ TEST_F(HandshakeTest, WithoutUsersWhoIsOnThisMachineIsLetIn) {
 }
 
 TEST_F(HandshakeTest, WithoutUsersOthersAreNot) {
-  Handshake handshake(sessions_, "10.0.0.1");
+  ClientHandshake handshake(sessions_, "10.0.0.1");
   EXPECT_EQ(first(handshake, startup("user\0ada\0"sv)), Next::LogIn);
   EXPECT_THROW(handshake.log_in(out_), ProtocolError);
 }
 
 TEST_F(HandshakeTest, EncryptionIsAskedForOnceOfEachKind) {
-  Handshake handshake(sessions_, "");
+  ClientHandshake handshake(sessions_, "");
   EXPECT_EQ(first(handshake, integers({kGss})), Next::Input);
   EXPECT_EQ(first(handshake, integers({kSsl})), Next::Input);
   EXPECT_EQ(sent(), "NN");
@@ -105,14 +105,14 @@ TEST_F(HandshakeTest, EncryptionIsAskedForOnceOfEachKind) {
 
 TEST_F(HandshakeTest, NothingStandsBehindARequestForEncryption) {
   sessions_.rules.offers_tls = true;
-  Handshake handshake(sessions_, "");
+  ClientHandshake handshake(sessions_, "");
   EXPECT_THROW(first(handshake, integers({kSsl}), 1), ProtocolError);
   EXPECT_EQ(sent(), "");
 }
 
 TEST_F(HandshakeTest, TlsBeginsOnce) {
   sessions_.rules.offers_tls = true;
-  Handshake handshake(sessions_, "");
+  ClientHandshake handshake(sessions_, "");
   EXPECT_EQ(first(handshake, integers({kSsl})), Next::Encrypt);
   EXPECT_EQ(sent(), "S");
   EXPECT_THROW(first(handshake, integers({kGss})), ProtocolError);
@@ -120,10 +120,10 @@ TEST_F(HandshakeTest, TlsBeginsOnce) {
 
 TEST_F(HandshakeTest, WhereTlsIsRequiredItComesFirst) {
   sessions_.rules.offers_tls = sessions_.rules.requires_tls = sessions_.rules.trusts = true;
-  Handshake clear(sessions_, "");
+  ClientHandshake clear(sessions_, "");
   EXPECT_EQ(first(clear, startup("user\0ada\0"sv)), Next::Close);
   EXPECT_NE(sent().find("C28000"), std::string::npos);
-  Handshake encrypted(sessions_, "");
+  ClientHandshake encrypted(sessions_, "");
   EXPECT_EQ(first(encrypted, integers({kSsl})), Next::Encrypt);
   EXPECT_EQ(first(encrypted, startup("user\0ada\0"sv)), Next::LogIn);
 }
@@ -133,7 +133,7 @@ TEST_F(HandshakeTest, PasswordsAreBoundToTheCertificateWithTlsAlone) {
   sessions_.rules.offers_tls = true;
   sessions_.rules.certificate_hash = std::string(32, 'h');
   for (const bool tls : {false, true}) {
-    Handshake handshake(sessions_, "");
+    ClientHandshake handshake(sessions_, "");
     if (tls) first(handshake, integers({kSsl}));
     first(handshake, startup("user\0ada\0"sv));
     sent();
@@ -143,7 +143,7 @@ TEST_F(HandshakeTest, PasswordsAreBoundToTheCertificateWithTlsAlone) {
 }
 
 TEST_F(HandshakeTest, RequestsToCancelNeedNoSession) {
-  Handshake handshake(sessions_, "");
+  ClientHandshake handshake(sessions_, "");
   EXPECT_EQ(first(handshake, integers({kCancel, 7, -3})), Next::Close);
   EXPECT_EQ(handshake.cancel_requested(), (CancelKey{7, -3}));
   EXPECT_EQ(sent(), "");
@@ -151,7 +151,7 @@ TEST_F(HandshakeTest, RequestsToCancelNeedNoSession) {
 
 TEST_F(HandshakeTest, NewerVersionsAreNegotiated) {
   sessions_.rules.trusts = true;
-  Handshake handshake(sessions_, "");
+  ClientHandshake handshake(sessions_, "");
   EXPECT_EQ(first(handshake, startup("user\0ada\0_pq_.x\0y\0"sv, (3 << 16) + 9)), Next::LogIn);
   EXPECT_EQ(sent(), "v\0\0\0\x13\0\0\0\0\0\0\0\x01_pq_.x\0"s);
 }
@@ -159,14 +159,14 @@ TEST_F(HandshakeTest, NewerVersionsAreNegotiated) {
 TEST_F(HandshakeTest, WhatIsNoBeginning) {
   for (const auto& body : {""s, "abc"s, integers({2 << 16}), startup("database\0d\0"sv), startup("user"sv),
                            integers({kSsl}) + "x", integers({kCancel, 1}), startup("user\0ada\0"sv) + "x"}) {
-    Handshake handshake(sessions_, "");
+    ClientHandshake handshake(sessions_, "");
     EXPECT_THROW(first(handshake, body), ProtocolError) << body;
   }
 }
 
 TEST_F(HandshakeTest, AWrongPasswordIsRefused) {
   add_user();
-  Handshake handshake(sessions_, "10.0.0.1");
+  ClientHandshake handshake(sessions_, "10.0.0.1");
   EXPECT_EQ(try_password(handshake), Next::Refuse);
   EXPECT_NE(sent().find("C28P01"), std::string::npos);
 }
@@ -174,13 +174,13 @@ TEST_F(HandshakeTest, AWrongPasswordIsRefused) {
 TEST_F(HandshakeTest, OneAddressTriesAFewPasswordsAtATime) {
   add_user();
   const auto message_at = [&](const char* address) {
-    auto handshake = std::make_unique<Handshake>(sessions_, address);
+    auto handshake = std::make_unique<ClientHandshake>(sessions_, address);
     EXPECT_EQ(try_password(*handshake), Next::Refuse);
     return std::pair(std::move(handshake), sent());
   };
-  std::vector<std::unique_ptr<Handshake>> refused;
+  std::vector<std::unique_ptr<ClientHandshake>> refused;
   for (std::size_t n = 0; n < LoginThrottle::kMostOfUser; ++n) refused.push_back(message_at("10.0.0.1").first);
-  Handshake ninth(sessions_, "10.0.0.1");
+  ClientHandshake ninth(sessions_, "10.0.0.1");
   first(ninth, startup("user\0ada\0"sv));
   ninth.log_in(out_);
   sent();
@@ -192,13 +192,13 @@ TEST_F(HandshakeTest, OneAddressTriesAFewPasswordsAtATime) {
 }
 
 TEST_F(HandshakeTest, SettingsOfTheStart) {
-  Handshake handshake(sessions_, "");
+  ClientHandshake handshake(sessions_, "");
   first(handshake,
         startup("user\0ada\0threads\0002\0nonsense\0x\0options\0-c idle_session_timeout=5s --tile-bytes=1\0"sv));
   using Settings = std::vector<std::pair<std::string, std::string>>;
   EXPECT_EQ(handshake.admitted().settings, (Settings{{"threads", "2"}, {"tile_bytes", "1"}}));
   EXPECT_EQ(handshake.admitted().parameters.idle().session, 5s);
-  Handshake other(sessions_, "");
+  ClientHandshake other(sessions_, "");
   EXPECT_THROW(first(other, startup("user\0ada\0client_encoding\0LATIN1\0"sv)), Error);
 }
 

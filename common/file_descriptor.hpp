@@ -6,7 +6,7 @@
 
 namespace eindb {
 
-/// Owns a descriptor of the system; -1: none.
+/// Owns a descriptor of the operating system, which it closes; -1: none.
 class FileDescriptor {
  public:
   FileDescriptor() = default;

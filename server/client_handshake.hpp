@@ -39,7 +39,7 @@ struct AdmittedClient {
 /// Messages come from strangers: receive() throws ProtocolError for what is none, Error for parameters that cannot be,
 /// and keeps little of them. Only log_in() reads the database: all else may be called by a thread that must not wait.
 /// Not thread-safe.
-class Handshake {
+class ClientHandshake {
  public:
   enum class Next : std::uint8_t {
     Input,    ///< another message is to come
@@ -51,7 +51,7 @@ class Handshake {
   };
 
   /// `sessions` outlives the handshake; `address` is the client's, as the throttle counts it.
-  Handshake(ClientSessions& sessions, std::string address);
+  ClientHandshake(ClientSessions& sessions, std::string address);
 
   /// `pending`: bytes that the client has sent behind the message.
   Next receive(const Frame& frame, std::size_t pending, MessageWriter& out);

@@ -1,0 +1,38 @@
+#include "cluster/damaged_copies.hpp"
+
+namespace eindb {
+
+bool DamagedCopies::note(DataId worker, ContentId content) {
+  const std::lock_guard lock(mutex_);
+  const bool is_new = copies_.emplace(worker, content).second;
+  if (is_new) ++noticed_;
+  return is_new;
+}
+
+void DamagedCopies::note_repair(DataId worker, ContentId content) {
+  const std::lock_guard lock(mutex_);
+  ++repaired_;
+  copies_.erase({worker, content});
+}
+
+void DamagedCopies::forget(DataId worker) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(copies_, [&](const auto& copy) { return copy.first == worker; });
+}
+
+bool DamagedCopies::contains(DataId worker, ContentId content) const {
+  const std::lock_guard lock(mutex_);
+  return copies_.contains({worker, content});
+}
+
+std::int64_t DamagedCopies::noticed() const {
+  const std::lock_guard lock(mutex_);
+  return noticed_;
+}
+
+std::int64_t DamagedCopies::repaired() const {
+  const std::lock_guard lock(mutex_);
+  return repaired_;
+}
+
+}  // namespace eindb

@@ -1,0 +1,142 @@
+#include "cluster/take_over.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/error.hpp"
+#include "storage/file_identity.hpp"
+#include "storage/shard_census.hpp"
+#include "storage/shard_log.hpp"
+#include "storage/sqlite_transaction.hpp"
+
+namespace eindb {
+namespace {
+
+constexpr std::chrono::seconds kPatience{10};
+constexpr int kBlockBits = 32;
+constexpr std::size_t kMostNamed = 5;
+
+using Contents = std::set<ContentId>;
+
+// The contents that a worker holds, and the last epoch of the database that it served.
+struct Found {
+  WorkerStatus status;
+  Contents contents;
+};
+
+// Of the workers that tiles lie at, by their rows.
+std::map<WorkerNumber, Found> ask_workers(Cluster& cluster, ShardLog& log) {
+  std::map<WorkerNumber, Found> found;
+  std::string away;
+  const auto statuses = cluster.wait_for_workers(kPatience);
+  for (const auto& [number, worker] : log.workers()) {
+    const auto is_its = [data = worker.data](const auto& status) { return status.data == data; };
+    const auto known = std::find_if(statuses.begin(), statuses.end(), is_its);
+    if (known == statuses.end() || known->state != WorkerState::Up) {
+      away += (away.empty() ? "" : ", ") + worker.address +
+              (known == statuses.end() || known->reason.empty() ? "" : " (" + known->reason + ")");
+      continue;
+    }
+    const auto contents = cluster.stored_contents(worker.data);
+    found[number] = {*known, {contents.begin(), contents.end()}};
+  }
+  if (away.empty()) return found;
+  throw Error(ErrorKind::WorkerLost,
+              "to take the place of another file takes all workers, and these are not there: " + away, std::nullopt,
+              "start them on their data directories, and name all of them in --workers");
+}
+
+// Tiles that no worker has, counted by tensor, and the copies that there are.
+class Census {
+ public:
+  Census(SqliteConnection& connection, const std::map<WorkerNumber, Found>& workers) {
+    for_each_reference(connection, [&](const std::string& tensor, std::int64_t, const TileReference& reference) {
+      ++tiles_;
+      bool is_there = false;
+      for (const auto worker : reference.workers) {
+        const auto found = workers.find(worker);
+        is_there |= found != workers.end() && found->second.contents.contains(reference.content);
+        known_[worker].insert(reference.content);
+      }
+      if (!is_there) ++missing_[tensor];
+    });
+  }
+
+  void require_all(const std::string& path) const {
+    if (missing_.empty()) return;
+    std::string tensors;
+    std::size_t named = 0;
+    for (const auto& [tensor, tiles] : missing_) {
+      if (named++ == kMostNamed) break;
+      tensors += (tensors.empty() ? "" : ", ") + tensor + " (" + std::to_string(tiles) + ")";
+    }
+    if (missing_.size() > kMostNamed) tensors += " and " + std::to_string(missing_.size() - kMostNamed) + " more";
+    throw Error(
+        ErrorKind::Conflict,
+        path + " is older than what the workers have: they do not have tiles any more of these tensors: " + tensors,
+        std::nullopt, "use a later copy of the file; or drop these tensors, without --workers, and take over then");
+  }
+
+  std::int64_t tiles() const { return tiles_; }
+  bool refers_to(WorkerNumber worker, ContentId content) const {
+    const auto known = known_.find(worker);
+    return known != known_.end() && known->second.contains(content);
+  }
+
+ private:
+  std::int64_t tiles_ = 0;
+  std::map<std::string, std::int64_t> missing_;
+  std::map<WorkerNumber, Contents> known_;
+};
+
+// From now on they serve the other file no more. The decision has been made: what fails here is made up for by trying
+// again, or when the file is used.
+void tell_workers(Cluster& cluster, ShardLog& log) {
+  try {
+    cluster.claim(log.database_identity(), log.former_identities());
+  } catch (const Error& error) {
+    throw Error(error.kind(),
+                "the file has taken the other's place, and not all workers know it yet: " + error.message(),
+                std::nullopt, "run eindb take-over again");
+  }
+}
+
+std::int64_t block_of(ContentId content) { return number(content) >> kBlockBits; }
+
+}  // namespace
+
+TakeOver take_over(Cluster& cluster, DatabaseFile& file) {
+  ShardLog log(file.connection());
+  log.create();
+  ClusterDatabase database{.identity = log.database_identity(), .former = log.former_identities()};
+  for (const auto& [number, worker] : log.workers()) database.known.push_back(worker);
+  cluster.begin(std::move(database));
+  const auto workers = ask_workers(cluster, log);
+  SqliteTransaction transaction(file.connection());
+  const Census census(file.connection(), workers);
+  census.require_all(file.path());
+  TakeOver result{.tiles = census.tiles()};
+  ShardEpoch last = log.epoch();
+  std::int64_t block = 0;
+  for (const auto& [worker, found] : workers) {
+    last.number = std::max(last.number, found.status.epoch.number);
+    for (const auto content : found.contents) {
+      block = std::max(block, block_of(content));
+      if (census.refers_to(worker, content)) continue;
+      log.discard(worker, content);
+      ++result.surplus;
+    }
+  }
+  log.renew_identity(ShardLog::Former::Kept);
+  log.write_file_identity(file_identity_of(file.path()));
+  log.go_on_behind(last.number, block, random_identity());
+  transaction.commit();
+  tell_workers(cluster, log);
+  return result;
+}
+
+}  // namespace eindb

@@ -1,0 +1,76 @@
+#include "engine/cell_count.hpp"
+
+#include <array>
+
+#include "common/error.hpp"
+#include "engine/session_state.hpp"
+#include "parser/sql_scanner.hpp"
+
+namespace eindb {
+namespace {
+
+constexpr const char* kFunction = "eindb_cell_count";
+
+std::string doubled(std::string_view text, char quote) {
+  std::string out;
+  for (const char c : text) out += c == quote ? std::string(2, c) : std::string(1, c);
+  return out;
+}
+
+// "name", `name`, [name] or a bare word. Names with quotes in them are left to SQLite.
+std::optional<std::string> table_name(const SqlToken& token) {
+  if (token.kind == SqlToken::Kind::Word) return std::string(token.text);
+  if (token.kind != SqlToken::Kind::Quoted || token.text.front() == '\'') return std::nullopt;
+  return std::string(token.text.substr(1, token.text.size() - 2));
+}
+
+SqliteValue count_cells(const std::string& name, SessionState& session) {
+  if (const auto tensor = session.find_tensor(name)) return tensor->grid.shape().element_count();
+  throw Error(ErrorKind::Busy, "tensor " + name + " was dropped while the statement began", std::nullopt,
+              "run it again");
+}
+
+}  // namespace
+
+std::string CellCount::sql() const {
+  return std::string("SELECT ") + kFunction + "('" + doubled(table, '\'') + "') AS \"" + doubled(column, '"') + '"';
+}
+
+std::optional<CellCount> cell_count(std::string_view sql) {
+  SqlScanner scanner(sql);
+  if (!scanner.next().is_word("SELECT")) return std::nullopt;
+  const auto count = scanner.next();
+  if (!count.is_word("COUNT") || !scanner.next().is_symbol('(') || !scanner.next().is_symbol('*')) return std::nullopt;
+  const auto close = scanner.next();
+  if (!close.is_symbol(')')) return std::nullopt;
+  CellCount out;
+  out.column = sql.substr(count.span.begin, close.span.end - count.span.begin);
+  auto token = scanner.next();
+  if (token.is_word("AS")) {
+    const auto alias = scanner.next();
+    if (alias.kind != SqlToken::Kind::Word) return std::nullopt;
+    out.column = alias.text;
+    token = scanner.next();
+  }
+  if (!token.is_word("FROM")) return std::nullopt;
+  const auto table = table_name(scanner.next());
+  auto end = scanner.next();
+  if (end.is_symbol(';')) end = scanner.next();
+  if (!table || end.kind != SqlToken::Kind::End) return std::nullopt;
+  out.table = *table;
+  return out;
+}
+
+void add_cell_count(SessionState& session) {
+  session.database.connection().add_function(
+      {.name = kFunction,
+       .arguments = 1,
+       .body = [&session](std::span<const SqliteValue> arguments) -> SqliteValue {
+         const auto* name = std::get_if<std::string>(&arguments[0]);
+         if (name == nullptr) return std::monostate();
+         return count_cells(*name, session);
+       },
+       .result = "INTEGER"});
+}
+
+}  // namespace eindb

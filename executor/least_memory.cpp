@@ -1,0 +1,76 @@
+#include "executor/least_memory.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "common/checked_math.hpp"
+#include "executor/kernels/workspace.hpp"
+#include "executor/task_graph.hpp"
+#include "plan/parameters.hpp"
+
+namespace eindb {
+namespace {
+
+// What whoever gives tiles of stored tensors may count beside each.
+constexpr std::int64_t kBesideTile = 256;
+
+// What slices add up to, in the type that the kernels compute in.
+std::int64_t bytes_of_sums(const PhysicalPlan& plan, const TaskGraph& graph, const SliceLoop* loop) {
+  if (loop == nullptr || loop->aggregate == Aggregate::None) return 0;
+  const auto& result = plan.node(loop->result);
+  const auto& join = std::get<JoinNode>(plan.nodes[graph.stage_of(loop->result.index()).join].op);
+  const auto size = std::max(size_of(join.compute_dtype), size_of(result.dtype));
+  return checked_multiply(result.grid.shape().element_count(), static_cast<std::int64_t>(size));
+}
+
+// `join`, which outlives it: the stage's, or the same with other constants.
+std::unique_ptr<JoinOperator> join_operator(const JoinNode& join, const PhysicalPlan& plan, const Stage& stage,
+                                            std::int64_t workspace) {
+  const Workspace::Bound bound(static_cast<std::size_t>(workspace));
+  const auto& result = plan.nodes[stage.node];
+  std::vector<DType> types;
+  std::vector<const TileGrid*> grids;
+  for (const auto input : join.inputs) {
+    types.push_back(plan.node(input).dtype);
+    grids.push_back(&plan.node(input).grid);
+  }
+  return std::make_unique<JoinOperator>(join, plan.labels, result.grid, result.dtype, types, grids);
+}
+
+std::int64_t beside_tiles(const PhysicalPlan& plan, const Stage& stage) {
+  return kBesideTile * static_cast<std::int64_t>(inputs_of(plan.nodes[stage.join]).size());
+}
+
+// Parameters may have no values yet. Whatever theirs are, kernels take the same workspace, to within some registers: a
+// number that no operation treats apart stands for them.
+std::int64_t need_of(const PhysicalPlan& plan, const Stage& stage) {
+  const auto* join = std::get_if<JoinNode>(&plan.nodes[stage.join].op);
+  const auto tiles = checked_add(stage.need, beside_tiles(plan, stage));
+  if (join == nullptr) return tiles;
+  auto with_values = *join;
+  substitute_parameters(with_values, [](std::size_t) { return ScalarExpression::integer(1009); });
+  return checked_add(tiles, join_operator(with_values, plan, stage, kSmallWorkspace)->workspace_bytes());
+}
+
+}  // namespace
+
+std::unique_ptr<JoinOperator> join_operator(const PhysicalPlan& plan, const Stage& stage, std::int64_t workspace) {
+  return join_operator(std::get<JoinNode>(plan.nodes[stage.join].op), plan, stage, workspace);
+}
+
+std::int64_t least_memory(const PhysicalPlan& plan) {
+  const TaskGraph graph(plan, [] { return std::int64_t{0}; });
+  std::int64_t least = 0;
+  for (const auto& region : graph.regions()) {
+    const auto sums = bytes_of_sums(plan, graph, region.loop);
+    for (auto s = region.begin; s < region.end; ++s)
+      least = std::max(least, checked_add(sums, need_of(plan, graph.stages()[s])));
+  }
+  // A tile that a result takes over, and its copy where others have it as well.
+  for (const auto& node : plan.nodes)
+    if (std::holds_alternative<SinkNode>(node.op))
+      least = std::max(least, checked_multiply(2, largest_tile_bytes(node.grid, node.dtype)));
+  return least;
+}
+
+}  // namespace eindb

@@ -1,0 +1,177 @@
+// What goes through the socket, in this machine's byte order. From the child, an answer to the fork and to each
+// request:
+//
+//     1 byte    0: done, 1: an error
+//     done:     what was asked for
+//     an error: kind (1 byte); message and hint, each as length (4 bytes) and text
+
+#include "storage/formats/isolated_process.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+namespace eindb {
+namespace {
+
+constexpr std::uint32_t kLongestText = 1 << 20;
+constexpr int kPollMilliseconds = 50;
+
+/// Nothing of the parent's is touched from here on but the socket: no files closed, no destructors run.
+[[noreturn]] void run_child(int socket, pid_t parent, const IsolatedProcess::Serve& serve) noexcept {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(1);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ::signal(signal, SIG_IGN);
+  for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGXCPU}) ::signal(signal, SIG_DFL);
+  // What glibc has to say about a damaged heap is not for the user's terminal.
+  const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (nowhere >= 0) ::dup2(nowhere, STDERR_FILENO);
+  struct rlimit no_core {};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  IsolatedChild child(socket);
+  serve(child);
+  ::_exit(0);
+}
+
+Error no_process(int reason) {
+  if (reason == ENOMEM) return out_of_memory("another process");
+  return {ErrorKind::Io, std::string("cannot start a process: ") + std::strerror(reason), std::nullopt,
+          "raise the number of processes, or of open files, that the system allows (ulimit -u, ulimit -n)"};
+}
+
+}  // namespace
+
+// ---- The child -----------------------------------------------------------------------------------------------------
+
+void IsolatedChild::send(std::span<const std::byte> bytes) const {
+  while (!bytes.empty()) {
+    const auto sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0) ::_exit(1);  // nobody listens any more
+    bytes = bytes.subspan(static_cast<std::size_t>(sent));
+  }
+}
+
+bool IsolatedChild::receive(std::span<std::byte> target) const {
+  while (!target.empty()) {
+    const auto got = ::recv(socket_, target.data(), target.size(), 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    target = target.subspan(static_cast<std::size_t>(got));
+  }
+  return true;
+}
+
+void IsolatedChild::send_error() const {
+  const auto error = caught_error();
+  send_value<std::uint8_t>(1);
+  send_value(static_cast<std::uint8_t>(error.kind()));
+  for (const auto* text : {&error.message(), &error.hint()}) {
+    const auto size = std::min<std::size_t>(text->size(), kLongestText);
+    send_value(static_cast<std::uint32_t>(size));
+    send(std::as_bytes(std::span(*text)).first(size));
+  }
+}
+
+// ---- The parent ----------------------------------------------------------------------------------------------------
+
+IsolatedProcess::IsolatedProcess(std::mutex& library, const Serve& serve, Died died, const Cancellation* cancellation)
+    : died_(std::move(died)), cancellation_(cancellation) {
+  start(library, serve);
+}
+
+IsolatedProcess::~IsolatedProcess() { stop(); }
+
+void IsolatedProcess::start(std::mutex& library, const Serve& serve) {
+  std::array<int, 2> ends{-1, -1};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) throw no_process(errno);
+  const auto parent = ::getpid();
+  std::unique_lock lock(library);
+  child_ = ::fork();
+  const int reason = errno;
+  lock.unlock();  // in the child too: it has its own copy
+  if (child_ == 0) run_child(ends[1], parent, serve);
+  socket_ = ends[0];
+  ::close(ends[1]);
+  if (child_ > 0) return;
+  stop();
+  throw no_process(reason);
+}
+
+void IsolatedProcess::stop() {
+  if (socket_ >= 0) ::close(std::exchange(socket_, -1));
+  if (child_ <= 0) return;
+  ::kill(child_, SIGKILL);
+  while (::waitpid(child_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  child_ = -1;
+}
+
+void IsolatedProcess::fail() {
+  int status = 0;
+  if (child_ > 0) {
+    ::kill(child_, SIGKILL);  // it may be alive and talk nonsense
+    while (::waitpid(child_, &status, 0) < 0 && errno == EINTR) {
+    }
+    child_ = -1;
+  }
+  throw died_(status);
+}
+
+void IsolatedProcess::wait_for(short events) {
+  for (;;) {
+    if (cancellation_ != nullptr) cancellation_->check();
+    struct pollfd waited {
+      .fd = socket_, .events = events, .revents = 0
+    };
+    const int ready = ::poll(&waited, 1, kPollMilliseconds);
+    if (ready > 0) return;
+    if (ready < 0 && errno != EINTR) fail();
+  }
+}
+
+void IsolatedProcess::send(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    wait_for(POLLOUT);
+    const auto sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (sent < 0) fail();
+    bytes = bytes.subspan(static_cast<std::size_t>(sent));
+  }
+}
+
+void IsolatedProcess::receive(std::span<std::byte> target) {
+  while (!target.empty()) {
+    wait_for(POLLIN);
+    const auto got = ::recv(socket_, target.data(), target.size(), 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) fail();
+    target = target.subspan(static_cast<std::size_t>(got));
+  }
+}
+
+void IsolatedProcess::receive_status() {
+  if (receive_value<std::uint8_t>() == 0) return;
+  const auto kind = std::min(receive_value<std::uint8_t>(), static_cast<std::uint8_t>(ErrorKind::Internal));
+  auto message = receive_text();
+  throw Error(static_cast<ErrorKind>(kind), std::move(message), std::nullopt, receive_text());
+}
+
+std::string IsolatedProcess::receive_text() {
+  std::string text(std::min(receive_value<std::uint32_t>(), kLongestText), '\0');
+  receive(std::as_writable_bytes(std::span(text)));
+  return text;
+}
+
+}  // namespace eindb
