@@ -385,7 +385,7 @@ void Cluster::Impl::note_joined(WorkerConnection& worker) {
   joins_.notify_all();
 }
 
-// Who is lost keeps its part, and comes back to it.
+// A worker that is lost counts all the same: it comes back to its part.
 void Cluster::Impl::share_memory(const std::string& pool) {
   if (pool.empty()) return;
   const std::lock_guard lock(sharing_);

@@ -56,12 +56,12 @@ struct WorkerLoad {
   std::int64_t bytes_sent = 0;  ///< by the exchanges of statements, since the worker began
   std::int64_t bytes_received = 0;
   std::chrono::milliseconds disk_silence{0};  ///< its disk hangs for so long; 0: it answers
-  std::uint32_t orphans = 0;                  ///< transactions that wait for the word of a coordinator that is gone
+  bool coordinator_left = false;  ///< one has, and nobody has asked since for what it may have left undecided
 
   friend bool operator==(const WorkerLoad&, const WorkerLoad&) = default;
   static auto fields(auto& self) {
     return std::tie(self.draining, self.statements, self.memory_used, self.tiles_stored, self.bytes_stored,
-                    self.bytes_free, self.bytes_sent, self.bytes_received, self.disk_silence, self.orphans);
+                    self.bytes_free, self.bytes_sent, self.bytes_received, self.disk_silence, self.coordinator_left);
   }
 };
 
@@ -320,7 +320,7 @@ struct Advance {
   static auto fields(auto& self) { return std::tie(self.epoch); }
 };
 
-/// C to W; no Reply: so many workers share the memory of its pool, it among them.
+/// C to W: `among` workers, itself included, share the memory of its pool. No Reply.
 struct ShareMemory {
   std::uint32_t among = 1;
 
@@ -328,7 +328,8 @@ struct ShareMemory {
   static auto fields(auto& self) { return std::tie(self.among); }
 };
 
-/// C to W: the data belongs to that database from now on, as Hello's has become. Reply: Acknowledged.
+/// C to W: a copy of the database's file has taken over; the data belongs to `database`, which was `former` before, as
+/// in Hello. Reply: Acknowledged.
 struct Claim {
   std::uint64_t request = 0;
   std::int64_t database = 0;

@@ -79,7 +79,7 @@ void CoordinatorSession::run() noexcept {
     serve_until_end();
     prober_.end();
     forget_unprepared();
-    leave_orphans();
+    node_.note_coordinator_left();
   } catch (const std::exception& error) {
     log(NodeLog::Level::Warning, "coordinator refused", error.what());
   }
@@ -153,17 +153,6 @@ void CoordinatorSession::forget_unprepared() noexcept {
   } catch (const std::exception& error) {  // gone when the file is opened again
     log(NodeLog::Level::Warning, "contents not removed", error.what());
   }
-}
-
-// Another coordinator of the database knows, or finds out, what became of them.
-void CoordinatorSession::leave_orphans() noexcept {
-  when_there_is_memory([this] { node_.note_orphans(std::vector(prepared_.begin(), prepared_.end())); });
-}
-
-void CoordinatorSession::note_decided(ShardTransaction transaction) {
-  unprepared_.erase(transaction);
-  prepared_.erase(transaction);
-  node_.note_decided(transaction);
 }
 
 void CoordinatorSession::close_channel() noexcept {
@@ -335,7 +324,6 @@ void CoordinatorSession::take(const control::Prepare& prepare) {
   answer(prepare.request, [this, prepare] {
     const auto failed = failed_puts_.find(prepare.transaction);
     if (failed != failed_puts_.end()) throw Error(failed->second);
-    prepared_.insert(prepare.transaction);
     node_.shards.prepare(prepare.transaction, prepare.contents);
     unprepared_.erase(prepare.transaction);
     return control::Acknowledged{};
@@ -349,7 +337,7 @@ void CoordinatorSession::take(const control::Commit& commit) {
     node_.shards.advance(epoch_);
     node_.shards.commit(commit.transaction, kept);
     note_removal();
-    note_decided(commit.transaction);
+    unprepared_.erase(commit.transaction);
     return control::Acknowledged{};
   });
 }
@@ -358,7 +346,7 @@ void CoordinatorSession::take(const control::Abort& abort) {
   post([this, transaction = abort.transaction] {
     try {
       node_.shards.abort(transaction);
-      note_decided(transaction);
+      unprepared_.erase(transaction);
     } catch (const std::exception& error) {  // tried again at the end of the session
       log(NodeLog::Level::Warning, "contents not removed", error.what());
     }
@@ -412,7 +400,10 @@ void CoordinatorSession::take(const control::AskContents& ask) {
 }
 
 void CoordinatorSession::take(const control::AskUndecided& ask) {
-  answer(ask.request, [this] { return control::Undecided{node_.shards.undecided()}; });
+  answer(ask.request, [this] {
+    node_.note_undecided_asked();
+    return control::Undecided{node_.shards.undecided()};
+  });
 }
 
 void CoordinatorSession::take(const control::ShareMemory& share) {

@@ -58,8 +58,6 @@ class CoordinatorSession final : private ControlLinkUser {
   void claim(std::int64_t database, std::span<const std::int64_t> former);
   void serve_until_end();
   void forget_unprepared() noexcept;
-  void leave_orphans() noexcept;
-  void note_decided(ShardTransaction transaction);
   void count_contents() noexcept;
   void note_removal();
   void give_back() noexcept;
@@ -96,9 +94,8 @@ class CoordinatorSession final : private ControlLinkUser {
   std::unique_ptr<Channel> greeted_;  // until the link has it
   std::map<ShardTransaction, Error> failed_puts_;
   std::set<ShardTransaction> unprepared_;
-  std::set<ShardTransaction> prepared_;  // and not decided
-  ShardEpoch epoch_;                     // of what the coordinator asks for
-  bool gives_back_ = false;              // space to the disk
+  ShardEpoch epoch_;         // of what the coordinator asks for
+  bool gives_back_ = false;  // space to the disk
 
   std::mutex mutex_;  // guards what follows, up to has_ended_
   std::condition_variable changed_;

@@ -37,9 +37,9 @@ class MemoryShares {
   /// What take(0) gives to a statement that is alone: for those who plan it.
   static std::int64_t share_of_one(std::int64_t limit) { return std::max(limit / 2, std::min(kLeast, limit)); }
   std::int64_t limit() const;
-  /// What it began with.
+  /// The limit before it was shared among processes.
   std::int64_t whole() const { return whole_; }
-  /// Of the limit that it began with, the part of one of `processes`, which have it together: at least kLeast.
+  /// Makes the limit one of `processes` equal parts of whole(), but not less than kLeast.
   void share_among(std::uint32_t processes);
   static std::int64_t part_of(std::int64_t limit, std::uint32_t processes) {
     return std::max(limit / processes, std::min(kLeast, limit));

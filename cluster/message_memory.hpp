@@ -41,9 +41,9 @@ class MessageMemory : public std::enable_shared_from_this<MessageMemory> {
   /// nullopt if it has to wait for others. Whoever is alone gets what it wants: there is no larger message than that.
   std::optional<Part> take(std::int64_t bytes);
   std::int64_t held() const;
-  /// What it began with.
+  /// The limit before it was shared among processes.
   std::int64_t whole() const { return whole_; }
-  /// As of MemoryShares.
+  /// Makes the limit what MemoryShares::part_of gives of whole().
   void share_among(std::uint32_t processes);
 
  private:

@@ -12,8 +12,9 @@
 
 namespace eindb {
 
-/// What one thread gives another, once. As std::promise and std::future, but that a promise which is not kept, as there
-/// is no memory to keep it, ends the wait and not the process: std::promise needs memory to say so.
+/// A value or an error that one thread gives another, once, as by std::promise and std::future. A Promise that is
+/// destroyed without either fails the other's get(), for which it needs no memory; std::promise allocates there, and
+/// ends the process where it cannot.
 template <class T>
 class Promise {
   struct State {

@@ -300,7 +300,8 @@ void WorkerConnection::take(const control::Pulse& pulse) {
   note_disk(pulse.load.disk_silence);
   note_room(pulse.load.bytes_free);
   if (pulse.load.draining) note_draining();
-  if (pulse.load.orphans > 0) has_missed_ = true;
+  if (!pulse.load.coordinator_left) return;
+  has_missed_ = true;
   changed_.notify_all();
 }
 

@@ -42,8 +42,8 @@ WorkerLoad WorkerNode::load() const {
   load.bytes_received = bytes_received_;
   load.draining = draining_;
   load.disk_silence = disk_silence();
+  load.coordinator_left = coordinator_left_;
   const std::lock_guard lock(mutex_);
-  load.orphans = static_cast<std::uint32_t>(orphans_.size());
   load.statements = static_cast<std::uint32_t>(statements_.size());
   for (const auto* statement : statements_)
     if (statement->budget_ != nullptr) load.memory_used += statement->budget_->used();
@@ -72,16 +72,6 @@ void WorkerNode::look_at_room() {
   if (was_full_.exchange(is_full) == is_full) return;
   log.write(is_full ? NodeLog::Level::Warning : NodeLog::Level::Info, is_full ? "disk full" : "disk has room", "",
             is_full ? "no tiles are stored until there is room again; what is there can be read and dropped" : "");
-}
-
-void WorkerNode::note_orphans(std::span<const ShardTransaction> transactions) {
-  const std::lock_guard lock(mutex_);
-  orphans_.insert(transactions.begin(), transactions.end());
-}
-
-void WorkerNode::note_decided(ShardTransaction transaction) {
-  const std::lock_guard lock(mutex_);
-  orphans_.erase(transaction);
 }
 
 void WorkerNode::drain() noexcept {

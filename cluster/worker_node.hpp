@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -86,10 +85,9 @@ class WorkerNode {
   }
   /// At the disk alone, which takes no time.
   void look_at_room();
-  /// Prepared by a coordinator that has gone before it said what becomes of them: others are told that there are some.
-  void note_orphans(std::span<const ShardTransaction> transactions);
-  /// One of them, or of others, has come to its end.
-  void note_decided(ShardTransaction transaction);
+  /// A coordinator has gone, and may have left transactions prepared: the others are told, until one asks for those.
+  void note_coordinator_left() { coordinator_left_ = true; }
+  void note_undecided_asked() { coordinator_left_ = false; }
   void drain() noexcept;
   bool is_draining() const { return draining_; }
   /// Waits until nothing runs after drain().
@@ -100,11 +98,11 @@ class WorkerNode {
   static constexpr std::chrono::seconds kLookAgain{5};
 
   std::atomic<Clock::time_point> looked_{Clock::time_point()};
-  mutable std::mutex mutex_;  // guards statements_ and orphans_
+  mutable std::mutex mutex_;  // guards statements_
   std::condition_variable drained_;
   std::vector<const Statement*> statements_;
-  std::set<ShardTransaction> orphans_;
   std::atomic<bool> draining_{false};
+  std::atomic<bool> coordinator_left_{false};
   std::atomic<bool> contents_changed_{true};
   std::atomic<bool> count_wanted_{false};
   std::atomic<std::int64_t> contents_stored_{0};

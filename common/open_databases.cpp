@@ -175,7 +175,7 @@ int open_file(int directory, const std::string& path, int flags, mode_t mode) {
   refuse_open_database(directory, path, what);
   const int file = ::openat(directory, path.c_str(), flags | O_CLOEXEC, mode);
   struct stat status {};
-  // What this call has made is no database: nothing is to fail any more, and leave it behind.
+  // A file that this call has made is no database. What follows may throw, and would leave it behind.
   if (file < 0 || (flags & O_EXCL) != 0) return file;
   if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink == 0) return file;
   // Another path may have led here in the meantime.

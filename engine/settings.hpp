@@ -64,7 +64,8 @@ class Settings {
   std::int64_t memory_for_tiles() const { return memory_limit_ - memory_limit_ / kShareOfOthers; }
   /// The memory_limit under which tiles and kernels may take so many bytes.
   static double memory_limit_for_tiles(double bytes) { return bytes * kShareOfOthers / (kShareOfOthers - 1); }
-  /// What a user can do whose statement needs so many bytes of memory_limit: set it, where that much may be set.
+  /// The remedy for a statement that needs `memory_limit` bytes: SET memory_limit or, where that may not be set so
+  /// high, who can raise it.
   std::string how_to_have(std::int64_t memory_limit) const;
   std::int64_t tile_bytes() const;
   bool tile_bytes_is_set() const { return tile_bytes_.has_value(); }

@@ -25,9 +25,9 @@ HelperThreads& HelperThreads::instance() {
 HelperThreads::HelperThreads() : process_(::getpid()) {}
 
 HelperThreads::~HelperThreads() {
-  if (::getpid() != process_) {  // a fork has not taken them along
+  if (::getpid() != process_) {  // a child of fork: the threads are the parent's
     for (auto& thread : threads_) thread.detach();
-    // Those that sleep there in the other process would be waited for.
+    // Their destructors would wait for the parent's sleeping threads, which the copies still count.
     new (&wake_) std::condition_variable;
     new (&ended_) std::condition_variable;
     return;

@@ -48,7 +48,8 @@ class JoinOperator {
   /// Bytes that the thread's kernels take at most beside tiles; what a call finds no room for when Buffers has none
   /// yet.
   std::int64_t workspace_bytes() const { return workspace_bytes_; }
-  /// What a partial result counts for: elements of the result's type take its place in the end.
+  /// Bytes that a partial result counts for: those of the type that the kernels add in or, where that is larger, of the
+  /// result's type, to which it is converted in the end.
   std::int64_t bytes_of_partial(const Tile& partial) const;
   /// Adds `from` to `into`; either may be nothing.
   void combine(Partial& into, Partial from) const;

@@ -11,7 +11,7 @@
 namespace eindb {
 namespace {
 
-// What whoever gives tiles of stored tensors may count beside each.
+// Bytes that a source of stored tiles may count for itself beside each tile.
 constexpr std::int64_t kBesideTile = 256;
 
 // What slices add up to, in the type that the kernels compute in.

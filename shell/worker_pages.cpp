@@ -4,6 +4,7 @@
 #include "server/metrics_text.hpp"
 
 namespace eindb {
+
 // A disk that does not answer lets nobody answer. One that is full does: to start the worker anew would not help.
 HealthPages::Health WorkerPages::health() {
   const auto load = worker_.load();
