@@ -147,12 +147,7 @@ void CoordinatorSession::serve_until_end() {
 
 // Nobody will ask for these to be committed: the coordinator's transaction has failed with the channel.
 void CoordinatorSession::forget_unprepared() noexcept {
-  try {
-    node_.shards.abort_unprepared(std::vector(unprepared_.begin(), unprepared_.end()));
-    node_.note_change();
-  } catch (const std::exception& error) {  // gone when the file is opened again
-    log(NodeLog::Level::Warning, "contents not removed", error.what());
-  }
+  for (const auto transaction : unprepared_) node_.abort(transaction, WorkerNode::Abort::UnlessPrepared);
 }
 
 void CoordinatorSession::close_channel() noexcept {
@@ -344,12 +339,8 @@ void CoordinatorSession::take(const control::Commit& commit) {
 
 void CoordinatorSession::take(const control::Abort& abort) {
   post([this, transaction = abort.transaction] {
-    try {
-      node_.shards.abort(transaction);
-      unprepared_.erase(transaction);
-    } catch (const std::exception& error) {  // tried again at the end of the session
-      log(NodeLog::Level::Warning, "contents not removed", error.what());
-    }
+    node_.abort(transaction, WorkerNode::Abort::Always);
+    unprepared_.erase(transaction);
     failed_puts_.erase(transaction);
     note_removal();
   });

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/error.hpp"
+#include "common/memory_wait.hpp"
 
 namespace eindb {
 
@@ -55,8 +56,44 @@ std::chrono::milliseconds WorkerNode::disk_silence() const {
   return silence >= options.disk_timeout ? silence : std::chrono::milliseconds(0);
 }
 
+void WorkerNode::abort(ShardTransaction transaction, Abort how) noexcept {
+  try {
+    abort_now({transaction, how});
+  } catch (const std::exception& error) {
+    log.write(NodeLog::Level::Warning, "contents not removed", "", error.what());
+    when_there_is_memory([&] {
+      const std::lock_guard lock(mutex_);
+      refused_aborts_.push_back({transaction, how});
+    });
+  }
+  note_change();
+}
+
+void WorkerNode::abort_now(const RefusedAbort& abort) {
+  if (abort.how == Abort::Always) shards.abort(abort.transaction);
+  else shards.abort_unprepared({&abort.transaction, 1});
+}
+
+void WorkerNode::abort_what_was_refused() noexcept {
+  std::vector<RefusedAbort> aborts;
+  {
+    const std::lock_guard lock(mutex_);
+    aborts.swap(refused_aborts_);
+  }
+  try {
+    for (; !aborts.empty(); aborts.pop_back()) abort_now(aborts.back());
+  } catch (const std::exception&) {  // logged when it was refused first
+    when_there_is_memory([&] {
+      const std::lock_guard lock(mutex_);
+      refused_aborts_.insert(refused_aborts_.end(), aborts.begin(), aborts.end());
+    });
+    note_change();
+  }
+}
+
 void WorkerNode::count_contents() {
   count_wanted_ = false;
+  abort_what_was_refused();
   if (contents_changed_.exchange(false)) {
     const auto usage = shards.usage();
     contents_stored_ = usage.contents;

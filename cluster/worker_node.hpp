@@ -74,6 +74,10 @@ class WorkerNode {
   WorkerLoad load() const;
   /// For how long the disk has hung; 0: it answers.
   std::chrono::milliseconds disk_silence() const;
+  /// Removes the contents of a transaction, or leaves them if it was prepared meanwhile. Where the disk refuses, the
+  /// next count_contents() tries again.
+  enum class Abort : std::uint8_t { Always, UnlessPrepared };
+  void abort(ShardTransaction transaction, Abort how) noexcept;
   /// Looks at the data directory and its disk again: not in a thread that must not wait.
   void count_contents();
   void note_change() { contents_changed_ = true; }
@@ -98,9 +102,17 @@ class WorkerNode {
   static constexpr std::chrono::seconds kLookAgain{5};
 
   std::atomic<Clock::time_point> looked_{Clock::time_point()};
-  mutable std::mutex mutex_;  // guards statements_
+  struct RefusedAbort {
+    ShardTransaction transaction;
+    Abort how;
+  };
+  void abort_now(const RefusedAbort& abort);
+  void abort_what_was_refused() noexcept;
+
+  mutable std::mutex mutex_;  // guards statements_ and refused_aborts_
   std::condition_variable drained_;
   std::vector<const Statement*> statements_;
+  std::vector<RefusedAbort> refused_aborts_;
   std::atomic<bool> draining_{false};
   std::atomic<bool> coordinator_left_{false};
   std::atomic<bool> contents_changed_{true};
