@@ -4,7 +4,7 @@
 # architecture's table; LINK are libraries from outside, visible to this folder alone.
 add_library(eindb_options INTERFACE)
 target_include_directories(eindb_options INTERFACE ${CMAKE_SOURCE_DIR})
-target_compile_options(eindb_options INTERFACE -Wall -Wextra -Werror $<IF:$<CXX_COMPILER_ID:GNU>,-Wshadow=local,-Wshadow> -Wnon-virtual-dtor -Woverloaded-virtual
+target_compile_options(eindb_options INTERFACE -Wall -Wextra $<$<BOOL:${EINDB_WERROR}>:-Werror> $<IF:$<CXX_COMPILER_ID:GNU>,-Wshadow=local,-Wshadow> -Wnon-virtual-dtor -Woverloaded-virtual
                                                -Wold-style-cast -Wcast-qual -Wundef)
 # GCC 12 sees overlapping copies in "text" + std::string, where there are none (its bug 105651).
 target_compile_options(eindb_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)

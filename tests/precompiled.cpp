@@ -1,0 +1,1 @@
+// CMake compiles a precompiled header beside a source: this one. GoogleTest has main().
