@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "parser/binder.hpp"
+#include "parser/binder/binder.hpp"
 #include "parser/parser.hpp"
 
 namespace eindb {

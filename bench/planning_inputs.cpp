@@ -4,7 +4,7 @@
 
 #include "bench/llama_prefill.hpp"
 #include "optimizer/passes.hpp"
-#include "parser/binder.hpp"
+#include "parser/binder/binder.hpp"
 #include "parser/parser.hpp"
 
 namespace eindb::bench {

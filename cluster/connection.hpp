@@ -50,10 +50,9 @@ class Connection {
 
   /// Whether there is room for another frame.
   bool can_stage() const { return payload_.empty() && staged_.size() - staged_sent_ < kMostStaged; }
-  /// Another frame to be sent. `payload` stays as it is until holds_payload() is false, unless it is small.
+  /// Another frame to be sent. Unless it is small, `payload` stays as it is until flush() has sent it or keep_payload()
+  /// has copied it.
   void stage(const FrameHeader& header, std::span<const std::byte> head = {}, std::span<const std::byte> payload = {});
-  /// Whether the payload staged last is still needed where it lies.
-  bool holds_payload() const { return !payload_.empty(); }
   /// Copies what is left of that payload.
   void keep_payload();
   /// Sends what is staged, as far as it goes now: None when all has gone.

@@ -1,21 +1,23 @@
-// The format, with the fields of ByteWriter; [x] is a list of x behind its length, x? a flag and then maybe an x.
+// The format, in the fields of ByteWriter. [x] is a list of x behind its length, x? a flag and, if that is set, an x;
+// a|b stands for one of them, as the byte before it says.
 //
-//   plan        version:byte ranks coordinator labels:[name extent] holder_lists [step] [result] [holders]
-//   step        op:byte (scan | redistribute | compute | reduce) vertex dtype:byte grid placement bytes:real most:real
+//   plan        version:byte ranks coordinator labels:[name extent] holder_lists steps:[step] results:[step number]
+//               and, without a length, holder_lists times holders
+//   step        op:byte (scan | redistribute | compute | reduce, in the order of DistributedStep::op) vertex dtype grid
+//               placement:byte (blocks | holder list's number)
 //   scan        tensor holders
-//   compute     [input] einsum [label parts] compute_dtype:byte [chain step] [row] blocks ranks_at
-//   chain step  vertex [input] einsum compute_dtype:byte
-//   redistribute, reduce: input
-//   placement   0 blocks ranks_at | 1 holders
-//   ranks_at    [key?], a key having as many parts as `blocks` and they no length of their own
-//   tensor      name dtype:byte grid selection? attached present:real
-//   selection   grid, index? of each dimension
-//   grid        [extent], parts of each dimension
-//   einsum      [[label]] [label]:output [label]:aggregated aggregate:byte expression epilogue?
-//   expression  kind:byte and: an operand | op:byte [expression] | type:byte (that of an element, or 0 for none) and:
-//   an
-//               integer | a real | a label | seed [label] | parameter is_integer
-//   holders     [[rank]]
+//   redistribute, reduce
+//               input step
+//   compute     inputs:[step] einsum [label] parts of each label, compute_dtype chain:[chain step] rows:[label] blocks
+//   chain step  vertex inputs:[operand] einsum compute_dtype
+//   blocks      [parts] [key?], a key having as many parts as there are `parts`, and no length of its own
+//   tensor      name dtype grid selection? attached:flag present:real
+//   selection   grid index? of each dimension of the grid
+//   grid        [extent] parts of each dimension
+//   einsum      inputs:[[label]] output:[label] aggregated:[label] aggregate expression epilogue:expression?
+//   expression  kind, then an operand | op [expression] | type:byte (of a value; 0 for none) and an integer | a real |
+//               a label | a generator's seed and cell:[label] | a parameter's number and whether it is an integer
+//   holders     tiles, and [rank] of each tile
 #include "cluster/plan_codec.hpp"
 
 #include <limits>

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <utility>
 
-#include "parser/sql_scanner.hpp"
+#include "parser/statement_outline.hpp"
 
 namespace eindb {
 namespace {
@@ -87,9 +87,9 @@ CompiledSql compiled_sql(std::string text, SqliteStatement statement) {
 }
 
 bool may_be_kept(std::string_view sql) {
-  constexpr std::array<std::string_view, 7> kVerbs{"SELECT", "WITH", "VALUES", "INSERT", "UPDATE", "DELETE", "REPLACE"};
-  const auto first = SqlScanner(sql).next();
-  return std::any_of(kVerbs.begin(), kVerbs.end(), [&](std::string_view verb) { return first.is_word(verb); });
+  constexpr std::array kKinds{StatementKind::Select, StatementKind::Insert, StatementKind::Update,
+                              StatementKind::Delete};
+  return std::find(kKinds.begin(), kKinds.end(), outline_of(sql).kind) != kKinds.end();
 }
 
 }  // namespace eindb

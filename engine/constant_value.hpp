@@ -1,7 +1,7 @@
 #pragma once
 
 #include "parser/ast.hpp"
-#include "parser/binder.hpp"
+#include "parser/binder/binder.hpp"
 
 namespace eindb {
 

@@ -34,7 +34,8 @@ WantedPartitions wanted_partitions(const BoundQuery& query, const SessionState& 
   return wanted;
 }
 
-// Every worker has a limit of its own. Nothing is sliced for 0, as it is where workers have scratch files of their own.
+// The memory that contractions are sliced to fit: all workers' limits together. 0 disables slicing; it is used when
+// workers run the query, since they spill to scratch files of their own.
 std::int64_t memory_to_plan_with(const SessionState& session, bool for_workers) {
   const auto& settings = session.settings;
   if (!settings.slicing() || runs_on_cluster(session)) return 0;

@@ -15,7 +15,7 @@
 #include "executor/tile_exchange.hpp"
 #include "optimizer/optimizer.hpp"
 #include "parser/ast.hpp"
-#include "parser/binder.hpp"
+#include "parser/binder/binder.hpp"
 #include "storage/read_snapshot.hpp"
 
 namespace eindb {

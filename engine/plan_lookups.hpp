@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "catalog/macro_catalog.hpp"
-#include "parser/binder.hpp"
+#include "parser/binder/binder.hpp"
 
 namespace eindb {
 

@@ -42,10 +42,10 @@ ParameterValue argument_value(const std::variant<ast::Expression, ast::Literal, 
 }  // namespace
 
 PreparedStatement prepare_statement(const std::string& name, std::string_view text) {
-  return {.name = name,
-          .text = std::string(text),
-          .parameter_count = count_parameters(text),
-          .statement = std::make_shared<const ast::Statement>(parse_statement(text))};
+  auto statement = std::make_shared<const ast::Statement>(parse_statement(text));
+  const auto parameter_count = count_parameters(*statement, text);
+  return {
+      .name = name, .text = std::string(text), .parameter_count = parameter_count, .statement = std::move(statement)};
 }
 
 PreparedStatement prepared_statement(const ast::Identifier& name, SessionState& session) {

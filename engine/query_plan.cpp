@@ -4,7 +4,7 @@
 #include <string>
 
 #include "common/check.hpp"
-#include "parser/parameter_scope.hpp"
+#include "parser/binder/parameter_scope.hpp"
 #include "plan/parameters.hpp"
 
 namespace eindb {

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "optimizer/optimizer.hpp"
-#include "parser/binder.hpp"
+#include "parser/binder/binder.hpp"
 #include "plan/distributed_plan.hpp"
 
 namespace eindb {

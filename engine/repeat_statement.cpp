@@ -240,7 +240,7 @@ class CommittedRounds {
 };
 
 void check_parameters(const ast::Repeat& repeat, const SessionState& session) {
-  const auto count = count_parameters(repeat.text);
+  const auto count = repeat.parameter_count;
   if (count <= session.parameters.size()) return;
   throw Error(ErrorKind::Value, "no value is given for parameter $" + std::to_string(count), std::nullopt,
               "PREPARE the loop and EXECUTE it with values");

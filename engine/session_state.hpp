@@ -28,7 +28,7 @@
 #include "executor/scheduler.hpp"
 #include "optimizer/partitions/machine_figures.hpp"
 #include "parser/ast.hpp"
-#include "parser/binder.hpp"
+#include "parser/binder/binder.hpp"
 #include "storage/database_file.hpp"
 
 namespace eindb {

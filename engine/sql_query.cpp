@@ -11,6 +11,7 @@
 #include "engine/column_types.hpp"
 #include "engine/pipeline.hpp"
 #include "engine/sql_hints.hpp"
+#include "parser/statement_outline.hpp"
 #include "parser/token.hpp"
 
 namespace eindb {
@@ -349,14 +350,14 @@ void PreparedSql::make(const ast::Sql& sql, SqlUse use) {
 }
 
 void PreparedSql::show_queries(const ast::Sql& sql, const std::vector<std::string>& names, SqlUse use) {
-  const auto effect = effect_of(sql.text);
-  if (effect.stores_text) {
+  const auto outline = outline_of(sql.text);
+  if (outline.stores_text) {
     throw Error(ErrorKind::Unsupported, "a view or trigger cannot hold an EINSUM: it would outlive the result",
                 sql.queries.front().span, "CREATE TENSOR ... AS EINSUM ... first, and name the tensor");
   }
   const bool runs = use == SqlUse::Run;
-  open(effect.writes && runs);
-  for (std::size_t n = 0; n < names.size(); ++n) show_query(sql.queries[n].query, names[n], runs && !effect.explains);
+  open(outline.writes && runs);
+  for (std::size_t n = 0; n < names.size(); ++n) show_query(sql.queries[n].query, names[n], runs && !outline.explains);
 }
 
 PreparedSql prepare_sql(const ast::Sql& sql, SessionState& session, SqlUse use) {

@@ -180,28 +180,6 @@ RewrittenSql rewrite_queries(const ast::Sql& sql, const std::vector<std::string>
   return out;
 }
 
-SqlEffect effect_of(std::string_view sql) {
-  constexpr std::array<std::string_view, 2> kReads{"SELECT", "VALUES"};
-  constexpr std::array<std::string_view, 4> kWrites{"INSERT", "REPLACE", "UPDATE", "DELETE"};
-  SqlEffect effect;
-  effect.explains = SqlScanner(sql).next().is_word("EXPLAIN");
-  auto scanner = behind_explain(sql);
-  auto token = scanner.next();
-  if (token.is_word("WITH")) {  // the statement follows the parentheses
-    for (int depth = 0; token.kind != SqlToken::Kind::End; token = scanner.next()) {
-      if (token.is_symbol('(')) ++depth;
-      if (token.is_symbol(')')) --depth;
-      if (depth == 0 && (is_one_of(token, kReads) || is_one_of(token, kWrites))) break;
-    }
-  }
-  effect.writes = !effect.explains && (is_one_of(token, kWrites) || token.is_word("CREATE"));
-  if (!token.is_word("CREATE")) return effect;
-  skip_words(scanner, kBeforeKind);
-  token = scanner.next();
-  effect.stores_text = token.is_word("VIEW") || token.is_word("TRIGGER");
-  return effect;
-}
-
 bool joins_rows(std::string_view sql) {
   constexpr std::array<std::string_view, 3> kJoins{"UNION", "INTERSECT", "EXCEPT"};
   SqlScanner scanner(sql);

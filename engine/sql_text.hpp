@@ -38,14 +38,6 @@ struct RewrittenSql {
 /// `tables[n]` is the table for sql.queries[n].
 RewrittenSql rewrite_queries(const ast::Sql& sql, const std::vector<std::string>& tables);
 
-/// What a statement does to the database as a whole; by its words, as nothing is compiled yet.
-struct SqlEffect {
-  bool explains = false;     ///< EXPLAIN: it is compiled, not run
-  bool writes = false;       ///< INSERT, UPDATE, CREATE, ...
-  bool stores_text = false;  ///< CREATE VIEW or TRIGGER: the text is kept, and compiled in every session to come
-};
-SqlEffect effect_of(std::string_view sql);
-
 /// Whether UNION, INTERSECT or EXCEPT stands anywhere in the SQL.
 bool joins_rows(std::string_view sql);
 

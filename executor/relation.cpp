@@ -75,10 +75,6 @@ void Relation::release(std::int64_t tile_id) {
   if (source_ == nullptr || !is_kept_elsewhere()) tiles_.drop(number_of(tile_id));
 }
 
-void Relation::prefetch(std::int64_t tile_id) {
-  if (source_ == nullptr) tiles_.prefetch(number_of(tile_id));
-}
-
 TilePtr Relation::counted(const TilePtr& present) {
   if (present == nullptr || present->is_borrowed()) return present;
   // Counted apart from the tile itself, which the source may share with others.

@@ -42,8 +42,6 @@ class Relation {
   TilePtr take(std::int64_t tile_id);
   /// Nobody asks for the tile again.
   void release(std::int64_t tile_id);
-  /// The tile will be asked for soon.
-  void prefetch(std::int64_t tile_id);
   /// See BufferedTiles.
   void set_next_use(std::int64_t when) { tiles_.set_next_use(when); }
   /// The tile, zeros written out.

@@ -129,12 +129,6 @@ void BufferedTiles::drop(std::int64_t number) {
   forget(std::move(written));
 }
 
-void BufferedTiles::prefetch(std::int64_t number) {
-  const std::lock_guard lock(mutex_);
-  const auto& place = slot(number);
-  if (place.away && place.written != nullptr) memory_->buffer().scratch_.read_ahead(place.written->place);
-}
-
 // Null if it need not be written: it can be made again, was written before or is gone.
 std::unique_ptr<BufferedTiles::Written> BufferedTiles::write(const Victim& victim) {
   if (source_ != nullptr) return nullptr;

@@ -52,8 +52,6 @@ class BufferedTiles {
   CountedTile take_alone(std::int64_t number);
   /// Nobody will ask for the tile again: it is absent from now on, its room free as soon as nobody holds it.
   void drop(std::int64_t number);
-  /// The tile will be asked for soon.
-  void prefetch(std::int64_t number);
 
   /// Which relations give way first: those whose next use is furthest off, in any unit that all relations of the
   /// statement share (the number of the node that reads it next). Among equals the tile that was used last long ago.

@@ -491,6 +491,7 @@ struct Repeat {
   std::vector<Statement> body;         ///< at least one; no BEGIN, COMMIT, ROLLBACK or PREPARE among them
   std::string text;                    ///< of the whole statement, by which an interrupted one is known again; empty in
                                        ///< a loop inside of another
+  std::size_t parameter_count = 0;     ///< of the whole statement: see count_parameters; 0 in a loop inside of another
 };
 
 struct Statement {

@@ -3,8 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "parser/definition_parser.hpp"
 #include "parser/expression_parser.hpp"
-#include "parser/query_parser.hpp"
 
 namespace eindb {
 namespace {

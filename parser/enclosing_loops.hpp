@@ -11,10 +11,7 @@ namespace eindb {
 /// The loops around a statement: what the names of their variables mean in it.
 struct EnclosingLoops {
   std::size_t depth = 0;
-  std::set<std::string> variables;
-
-  /// Whether the name stands for a round's number. Quoted names never do.
-  bool has_variable(const ast::Identifier& name) const { return !name.quoted && variables.contains(name.text); }
+  std::set<std::string> variables;  ///< of rounds' numbers
 };
 
 }  // namespace eindb

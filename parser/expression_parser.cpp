@@ -12,7 +12,7 @@
 #include "common/stack_guard.hpp"
 #include "parser/ast_children.hpp"
 #include "parser/foreign_words.hpp"
-#include "parser/parser.hpp"
+#include "parser/limits.hpp"
 
 namespace eindb {
 namespace {

@@ -73,21 +73,6 @@ const ast::Sql* sql_of(const ast::Statement& statement) {
   return std::get_if<ast::Sql>(&statement.node);
 }
 
-std::size_t highest_parameter(const ast::Statement& statement, std::string_view text) {
-  if (const auto* loop = std::get_if<ast::Repeat>(&statement.node)) {
-    auto highest = parameters_of_tokens(part_of(text, {statement.span.begin, loop->body.front().span.begin}));
-    for (const auto& inner : loop->body) highest = std::max(highest, highest_parameter(inner, text));
-    return highest;
-  }
-  const auto own = part_of(text, statement.span);
-  // SQL takes X[$1] for a name, and our lexer ends at what only SQL has: either may see what the other does not.
-  auto highest = std::max(parameters_of_sql(own), parameters_of_tokens(own));
-  if (const auto* sql = sql_of(statement))
-    for (const auto& embedded : sql->queries)
-      highest = std::max(highest, parameters_of_tokens(part_of(text, embedded.query.span)));
-  return highest;
-}
-
 struct OwnStatement {
   std::string_view word;
   StatementParser parse;
@@ -291,8 +276,9 @@ ast::Statement parse_at(std::string_view text, std::size_t begin, const Enclosin
   TokenStream tokens(text, first, loops);
   if (words[0].kind == SqlToken::Kind::Unterminated) tokens.peek();  // throws
   if (words[0].is_word("REPEAT")) {
-    auto repeat = parse_repeat(tokens, parse_in_loop);
-    return {std::move(repeat), tokens.span_from(first)};
+    ast::Statement statement{parse_repeat(tokens, parse_in_loop), tokens.span_from(first)};
+    if (loops == nullptr) std::get<ast::Repeat>(statement.node).parameter_count = count_parameters(statement, text);
+    return statement;
   }
   if (words[0].is_word("PREPARE")) {
     auto prepare = parse_prepare(tokens);
@@ -393,6 +379,19 @@ ast::Expression parse_expression(std::string_view text) {
   return expression;
 }
 
-std::size_t count_parameters(std::string_view text) { return highest_parameter(parse_statement(text), text); }
+std::size_t count_parameters(const ast::Statement& statement, std::string_view text) {
+  if (const auto* loop = std::get_if<ast::Repeat>(&statement.node)) {
+    auto highest = parameters_of_tokens(part_of(text, {statement.span.begin, loop->body.front().span.begin}));
+    for (const auto& inner : loop->body) highest = std::max(highest, count_parameters(inner, text));
+    return highest;
+  }
+  const auto own = part_of(text, statement.span);
+  // SQL takes X[$1] for a name, and our lexer ends at what only SQL has: either may see what the other does not.
+  auto highest = std::max(parameters_of_sql(own), parameters_of_tokens(own));
+  if (const auto* sql = sql_of(statement))
+    for (const auto& embedded : sql->queries)
+      highest = std::max(highest, parameters_of_tokens(part_of(text, embedded.query.span)));
+  return highest;
+}
 
 }  // namespace eindb

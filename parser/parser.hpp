@@ -4,15 +4,9 @@
 #include <string_view>
 
 #include "parser/ast.hpp"
+#include "parser/limits.hpp"  // IWYU pragma: export
 
 namespace eindb {
-
-/// How deep parentheses, function calls, prefixes, powers and CASE may nest.
-inline constexpr std::size_t kMaxNesting = 500;
-/// How many operands a subscript string, and how many links a chain of operators, may have.
-inline constexpr std::size_t kMaxOperands = 1'000'000;
-/// The longest statement, in bytes.
-inline constexpr std::size_t kMaxStatementBytes = std::size_t{64} << 20U;
 
 /// Text to syntax tree: the first stage of a statement's way (docs/architecture.md).
 ///
@@ -21,8 +15,9 @@ inline constexpr std::size_t kMaxStatementBytes = std::size_t{64} << 20U;
 /// in `text`; nothing is recovered. Time and memory are linear in the text. Thread-safe, no state.
 ast::Statement parse_statement(std::string_view text);
 
-/// The highest number of a parameter $1, $2, ... in the text of a statement, eindb's or SQL; 0 if it has none.
-std::size_t count_parameters(std::string_view text);
+/// The highest number of a parameter $1, $2, ... in a statement, eindb's or SQL; 0 if it has none. `text` is what it
+/// was parsed from.
+std::size_t count_parameters(const ast::Statement& statement, std::string_view text);
 
 /// [WITH ...] EINSUM ..., alone.
 ast::Query parse_query(std::string_view text);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/error.hpp"
+#include "parser/definition_parser.hpp"
 #include "parser/derivative_parser.hpp"
 #include "parser/distinct_names.hpp"
 #include "parser/expression_parser.hpp"
@@ -16,14 +17,6 @@
 namespace eindb {
 namespace {
 
-/// A name and then '[' or '=': the head of a definition.
-bool starts_head(SqlScanner ahead) {
-  const auto name = ahead.next();
-  const auto next = ahead.next();
-  const bool named = name.kind == SqlToken::Kind::Word || name.kind == SqlToken::Kind::Quoted;
-  return named && !next.text.empty() && (next.text.front() == '[' || next.text.front() == '=');
-}
-
 /// After GRADIENT OF: "L[", "L =" or "L WITH". SQL might have a table gradient that it calls of.
 bool names_derived(SqlScanner ahead) {
   ahead.next();
@@ -31,29 +24,6 @@ bool names_derived(SqlScanner ahead) {
   if (starts_head(ahead)) return true;
   ahead.next();
   return ahead.next().is_word("WITH");
-}
-
-/// Where a definition's name is expected: EINSUM('ij,jk', X, Y) and EINSUM ij,jk->ik (X, Y) are habits from NumPy.
-constexpr const char* kSubscriptForm = "subscripts stand in plain quotes: EINSUM 'ij,jk->ik' (X, Y)";
-
-/// The fields of a definition before its expression.
-ast::Definition parse_head(TokenStream& tokens) {
-  ast::Definition definition;
-  const auto begin = tokens.begin();
-  if (!tokens.at_name())
-    tokens.fail_expected("a name for the result, as in Z[i,k] = ...", tokens.at_symbol("(") ? kSubscriptForm : "");
-  definition.name = tokens.expect_name("a name");
-  if (tokens.accept_symbol("[") && !tokens.accept_symbol("]")) {
-    do {
-      definition.labels.push_back(parse_dimension(tokens, ExtentRule::Optional));
-    } while (tokens.accept_symbol(","));
-    if (!tokens.at_symbol("]"))
-      tokens.fail_expected("']' after the labels of " + definition.name.text,
-                           "labels have commas between them; an extent is a whole number after its label: i 10");
-    tokens.take();
-  }
-  definition.head_span = tokens.span_from(begin);
-  return definition;
 }
 
 /// A word that starts what follows WITH's items, and no name of a definition.
@@ -259,22 +229,6 @@ bool starts_tensor_update(SqlScanner after_update) {
          (named && std::none_of(kAfterTable.begin(), kAfterTable.end(), [&](auto word) { return name.is_word(word); }));
 }
 
-ast::Definition parse_definition(TokenStream& tokens) {
-  auto definition = parse_head(tokens);
-  if (!tokens.accept_symbol("=")) {
-    const auto head = tokens.text().substr(definition.head_span.begin, tokens.last_end() - definition.head_span.begin);
-    const bool bare = definition.labels.empty();
-    const bool subscripts = bare && (tokens.at_symbol(",") || tokens.at_symbol("-") || definition.name.quoted);
-    tokens.fail_expected((bare ? "'[' or '=' after " : "'=' after ") + std::string(head.substr(0, 40)),
-                         subscripts ? kSubscriptForm
-                                    : "a query names its result, labels in brackets: "
-                                      "EINSUM Z[i,k] = SUM(X[i,j] * Y[j,k])");
-  }
-  definition.expression = parse_expression(tokens);
-  definition.span = tokens.span_from(definition.head_span.begin);
-  return definition;
-}
-
 ast::Query parse_query(TokenStream& tokens) { return parse_query(tokens, Bodies::OfQueries); }
 
 ast::Query parse_query_or_update(TokenStream& tokens) { return parse_query(tokens, Bodies::OfUpdatesToo); }
@@ -290,48 +244,6 @@ ast::Query parse_query_of_one(TokenStream& tokens) {
   throw Error(ErrorKind::Syntax, "the query has the results " + listed + ", and one is wanted here", query.span,
               "CREATE TENSOR (" + names[0] + ", " + names[1] + ") AS stores them all; WITH ... EINSUM (" + names[0] +
                   ") takes one");
-}
-
-ast::Dimension parse_dimension(TokenStream& tokens, ExtentRule rule) {
-  ast::Dimension dimension;
-  const auto begin = tokens.begin();
-  constexpr const char* kForm = "a dimension is a label and its extent: (i 1000, j 2000)";
-  constexpr const char* kHead = "a head has labels alone; for one index, CASE WHEN i = 3 THEN ... ELSE ... END";
-  if (!tokens.at_name()) {
-    const bool index = tokens.at(Token::Kind::Integer) || tokens.at(Token::Kind::Parameter);
-    tokens.fail_expected("a label", rule == ExtentRule::Required ? kForm : index ? kHead : "");
-  }
-  dimension.label = tokens.expect_label("a label");
-  const auto what = "the extent of the label " + dimension.label.text;
-  if (at_extent(tokens)) dimension.extent = parse_extent(tokens, what, 0);
-  else if (rule == ExtentRule::Required) tokens.fail_expected(what + ", a whole number from 0 on", kForm);
-  dimension.span = tokens.span_from(begin);
-  return dimension;
-}
-
-bool at_extent(TokenStream& tokens) {
-  return tokens.at(Token::Kind::Parameter) || tokens.at(Token::Kind::Integer) || tokens.at_loop_variable();
-}
-
-ast::Extent parse_extent(TokenStream& tokens, std::string_view what, std::int64_t least) {
-  ast::Extent extent;
-  const auto begin = tokens.begin();
-  if (tokens.at(Token::Kind::Parameter)) extent.value = parse_parameter(tokens);
-  else if (tokens.at_loop_variable()) extent.value = tokens.expect_name(what);
-  else extent.value = ast::Integer{parse_whole(tokens, what, least)};
-  extent.span = tokens.span_from(begin);
-  return extent;
-}
-
-std::int64_t parse_whole(TokenStream& tokens, std::string_view what, std::int64_t least) {
-  const auto expected = std::string(what) + ", a whole number from " + std::to_string(least) + " on";
-  if (!tokens.at(Token::Kind::Integer)) tokens.fail_expected(expected);
-  const auto value = number_value(tokens.peek());
-  const auto* const integer = std::get_if<std::int64_t>(&value);
-  if (integer == nullptr) throw Error(ErrorKind::Syntax, std::string(what) + " is beyond 64 bits", tokens.peek().span);
-  if (*integer < least) tokens.fail_expected(expected);
-  tokens.take();
-  return *integer;
 }
 
 }  // namespace eindb

@@ -1,9 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <string_view>
-#include <vector>
-
 #include "parser/ast.hpp"
 #include "parser/sql_scanner.hpp"
 #include "parser/token_stream.hpp"
@@ -24,20 +20,5 @@ ast::Query parse_query(TokenStream& tokens);
 ast::Query parse_query_or_update(TokenStream& tokens);
 /// The same as parse_query, where only one result has a place.
 ast::Query parse_query_of_one(TokenStream& tokens);
-
-/// Z[i,k] = expression.
-ast::Definition parse_definition(TokenStream& tokens);
-
-/// At a whole number, $1 or the variable of a loop around the statement.
-bool at_extent(TokenStream& tokens);
-/// One of these; a number from `least` to 2^63-1.
-ast::Extent parse_extent(TokenStream& tokens, std::string_view what, std::int64_t least);
-
-/// "i 1000" with its extent, which is optional in the head of a definition.
-enum class ExtentRule : std::uint8_t { Optional, Required };
-ast::Dimension parse_dimension(TokenStream& tokens, ExtentRule rule);
-
-/// A whole number from `least` to 2^63-1.
-std::int64_t parse_whole(TokenStream& tokens, std::string_view what, std::int64_t least);
 
 }  // namespace eindb

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "common/error.hpp"
+#include "parser/definition_parser.hpp"
 #include "parser/expression_parser.hpp"
-#include "parser/parser.hpp"
-#include "parser/query_parser.hpp"
+#include "parser/limits.hpp"
 #include "parser/sql_scanner.hpp"
 
 namespace eindb {

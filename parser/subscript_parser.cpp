@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "common/error.hpp"
-#include "parser/parser.hpp"
+#include "parser/limits.hpp"
 #include "parser/utf8.hpp"
 
 namespace eindb {

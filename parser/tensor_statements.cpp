@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "common/error.hpp"
+#include "parser/definition_parser.hpp"
 #include "parser/distinct_names.hpp"
 #include "parser/expression_parser.hpp"
 #include "parser/query_parser.hpp"

@@ -36,31 +36,22 @@ constexpr std::string_view kUnknownCursor = "34000";
 constexpr std::string_view kFailedTransaction = "25P02";
 constexpr const char* kApplicationName = "application_name";
 
-std::string first_word(std::string_view text) {
-  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  const auto* const begin = std::find_if(text.begin(), text.end(), is_letter);
-  return to_upper(std::string(begin, std::find_if_not(begin, text.end(), is_letter)));
-}
-
 // What CommandComplete says: "INSERT 0 3", "SELECT 10", "CREATE TENSOR".
 std::string tag_of(const Portal& portal) {
   const auto& result = *portal.result;
-  auto word = first_word(portal.statement->text);
+  const auto& outline = portal.statement->outline;
   if (portal.statement->copy) return "COPY " + std::to_string(portal.rows);
-  if (word == "INSERT" && result.tensor == nullptr && result.status != "INSERT")
+  if (outline.kind == StatementKind::Insert && result.tensor == nullptr && result.status != "INSERT")
     return "INSERT 0 " + std::to_string(result.rows_changed);
-  if (word == "UPDATE" || word == "DELETE") return word + " " + std::to_string(result.rows_changed);
+  const bool changes_rows = outline.kind == StatementKind::Update || outline.kind == StatementKind::Delete;
+  if (changes_rows && result.status == "OK") return outline.tag + " " + std::to_string(result.rows_changed);
   if (!portal.columns.empty()) return "SELECT " + std::to_string(portal.rows);
-  if (result.status != "OK") return result.status;
-  return word;
+  return result.status != "OK" ? result.status : outline.tag;
 }
 
-// Whether the statement begins like one that writes: a transaction that it opens is to wait for other writers.
+// Whether a transaction that the statement opens is to wait for other writers.
 bool writes(const ClientStatement& statement) {
-  if (statement.copy) return statement.copy->side == CopySide::FromClient;
-  static constexpr std::array<std::string_view, 9> kWords{"INSERT", "UPDATE", "DELETE", "REPLACE", "CREATE",
-                                                          "DROP",   "ALTER",  "COPY",   "REPEAT"};
-  return std::find(kWords.begin(), kWords.end(), first_word(statement.text)) != kWords.end();
+  return statement.copy ? statement.copy->side == CopySide::FromClient : statement.outline.writes;
 }
 
 // Of a value that cannot be read the statement fails, and the connection goes on.
@@ -332,7 +323,7 @@ void Backend::handle(const frontend::Execute& execute) {
   if (portal->statement->empty()) return out_->empty('I');
   // Statements up to a Sync are one transaction; a single one is that by itself.
   if (!portal->result && !portal->statement->command && frames_->next_type() != 'S') client_.begin_implicit();
-  monitor_.begin_statement(portal->statement->text, portal->rows);
+  monitor_.begin_statement(portal->statement->text, portal->statement->outline.kind, portal->rows);
   if (!portal->result) begin(*portal);
   check_result_formats(*portal);
   stream(portal, std::max(0, execute.most_rows));
@@ -414,6 +405,7 @@ StatementDescription Backend::describe(const ClientStatement& statement) {
 std::shared_ptr<ClientStatement> Backend::make_statement(std::string_view text) {
   auto statement = std::make_shared<ClientStatement>();
   statement->text = text;
+  statement->outline = outline_of(text);
   statement->command = parse_client_command(text);
   if (statement->command || split_statements(text).empty()) return statement;
   statement->copy = parse_copy_statement(text);
@@ -449,6 +441,7 @@ std::shared_ptr<ClientStatement> Backend::copied_file(std::string_view text, con
   try {
     auto statement = std::make_shared<ClientStatement>();
     statement->text = copy_of_file(text, file, "file of the client");
+    statement->outline = outline_of(statement->text);
     statement->prepared = client_.session().prepare(statement->text);
     return statement;
   } catch (const Error& error) {
@@ -517,7 +510,7 @@ void Backend::run_script() {
     return ready();
   }
   const auto text = script.statements[script.next++];
-  monitor_.begin_statement(text);
+  monitor_.begin_statement(text, outline_of(text).kind);
   answer_failure(script.text, static_cast<std::size_t>(text.data() - script.text.data()), [&] {
     auto portal = std::make_shared<Portal>();
     portal->statement = make_statement(text);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/script.hpp"
+#include "engine/statement_text.hpp"
 
 namespace eindb {
 namespace {
@@ -72,11 +73,11 @@ void ClientMonitor::refuse_login(std::string_view reason) {
                     {{"session", id_}, {"address", address_}, {"user", user}, {"reason", reason}});
 }
 
-void ClientMonitor::begin_statement(std::string_view text, std::int64_t rows) {
+void ClientMonitor::begin_statement(std::string_view text, StatementKind kind, std::int64_t rows) {
   if (running_ && entry_->has_run(text)) return;
   if (running_) end_statement(rows_before_);
   running_ = true;
-  kind_ = statement_kind(text);
+  kind_ = kind;
   rows_before_ = rows;
   entry_->run(text);
   statement_ = Stopwatch();
@@ -88,7 +89,7 @@ void ClientMonitor::end_statement(std::int64_t rows) {
 
 void ClientMonitor::fail(std::string_view sqlstate, std::string_view message, std::string_view text) {
   server_.metrics.errors.add(sqlstate);
-  if (!running_ && !text.empty()) begin_statement(text);
+  if (!running_ && !text.empty()) begin_statement(text, outline_of(text).kind);
   if (running_) record(outcome_of(sqlstate), rows_before_, sqlstate, message);
 }
 

@@ -37,7 +37,7 @@ class ClientMonitor {
 
   /// `text` runs from now on. If it runs already, it goes on: rows may be asked for in pieces. `rows` of it were given
   /// before.
-  void begin_statement(std::string_view text, std::int64_t rows = 0);
+  void begin_statement(std::string_view text, StatementKind kind, std::int64_t rows = 0);
   /// What runs has ended, or has given as many rows as were asked for; `rows` of it were given or changed in all.
   void end_statement(std::int64_t rows);
   /// An error was sent. What runs has failed; if nothing does, it is `text`, if that is anything.

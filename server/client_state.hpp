@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/session.hpp"
+#include "engine/statement_text.hpp"
 #include "server/client_command.hpp"
 #include "server/client_parameters.hpp"
 #include "server/client_quota.hpp"
@@ -29,7 +30,8 @@ struct ClientStatement {
   bool empty() const { return !command && !copy && prepared == nullptr; }
 
   std::string text;
-  Translation translation;  ///< what the engine is given instead
+  StatementOutline outline;  ///< of the text
+  Translation translation;   ///< what the engine is given instead
   std::optional<ClientCommand> command;
   std::optional<CopyStatement> copy;
   std::shared_ptr<const ClientStatement> copied;      ///< of a copy: what gives the rows, or reads or writes the file

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "server/statement_kind.hpp"
+#include "engine/statement_text.hpp"
 
 namespace eindb {
 

@@ -1,6 +1,5 @@
 #include "server/row_writer.hpp"
 
-#include <algorithm>
 #include <complex>
 
 #include "server/declared_type.hpp"
@@ -50,12 +49,6 @@ std::vector<ClientColumn> client_columns(const std::vector<Column>& columns) {
     }
   }
   return seen;
-}
-
-std::size_t client_column_count(const std::vector<Column>& columns) {
-  const auto complex =
-      std::count_if(columns.begin(), columns.end(), [](const Column& column) { return is_complex(column.type); });
-  return columns.size() + static_cast<std::size_t>(complex);
 }
 
 void write_row_description(MessageWriter& out, const std::vector<ClientColumn>& columns,

@@ -19,9 +19,6 @@ struct ClientColumn {
 /// The columns that clients see of a result with these. One that says nothing of its values (ColumnType::Any) is text.
 std::vector<ClientColumn> client_columns(const std::vector<Column>& columns);
 
-/// How many those are.
-std::size_t client_column_count(const std::vector<Column>& columns);
-
 /// RowDescription. Formats as Bind gives them: none, one for all, or one for each column.
 void write_row_description(MessageWriter& out, const std::vector<ClientColumn>& columns,
                            const std::vector<frontend::Format>& formats);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "engine/session.hpp"
 #include "security/tls_context.hpp"
 #include "server/client_limits.hpp"
 #include "server/http_endpoint.hpp"
@@ -14,8 +15,6 @@
 #include "server/shared_resources.hpp"
 
 namespace eindb {
-
-class Cluster;
 
 struct ServerOptions {
   std::string database;

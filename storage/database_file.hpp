@@ -51,8 +51,6 @@ class DatabaseFile {
   /// Sharded tensors lie at the workers that `access` reaches; before anything else is done with the database. Makes
   /// the tables for that, where the file can be written, and goes on with what was committed but not told to workers.
   void use_shards(std::shared_ptr<ShardAccess> access);
-  /// Whether use_shards() was called: tensors that are made from now on can be sharded.
-  bool has_shards() const { return shards_ != nullptr; }
   /// Between statements: tells workers what was committed, and drops what nobody reads any more. Costs nothing where
   /// there is nothing to do.
   void settle_shards();

@@ -110,10 +110,6 @@ void ScratchFile::read_at(std::int64_t offset, std::span<std::byte> target) cons
   }
 }
 
-void ScratchFile::read_ahead(std::int64_t offset, std::int64_t bytes) const noexcept {
-  ::posix_fadvise(descriptor_, offset, bytes, POSIX_FADV_WILLNEED);
-}
-
 std::unique_ptr<InputFile> ScratchFile::read(std::string name) {
   CHECK(descriptor_ >= 0, "a scratch file is handed on once");
   return std::make_unique<InputFile>(std::move(name), std::exchange(descriptor_, -1));

@@ -32,8 +32,6 @@ class ScratchFile {
   void resize(std::int64_t size);
   /// Fills `target` with what was written there.
   void read_at(std::int64_t offset, std::span<std::byte> target) const;
-  /// Tells the system that this will be read soon.
-  void read_ahead(std::int64_t offset, std::int64_t bytes) const noexcept;
   /// Ends writing: the contents, for reading. `name` is for messages.
   std::unique_ptr<InputFile> read(std::string name);
 

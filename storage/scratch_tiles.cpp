@@ -56,19 +56,12 @@ void ScratchTiles::read(const Place& place, Tile& tile) const {
               std::nullopt, "check the disk that it lies on");
 }
 
-void ScratchTiles::read_ahead(const Place& place) const noexcept { file_->read_ahead(place.offset, place.bytes); }
-
 void ScratchTiles::remove(const Place& place) noexcept {
   try {
     const std::lock_guard lock(mutex_);
     free_[room_of(place.bytes)].push_back(place.offset);
   } catch (const std::bad_alloc&) {  // then it is not used again
   }
-}
-
-std::int64_t ScratchTiles::file_bytes() const {
-  const std::lock_guard lock(mutex_);
-  return end_;
 }
 
 }  // namespace eindb

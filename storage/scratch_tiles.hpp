@@ -30,12 +30,8 @@ class ScratchTiles {
   Place write(const Tile& tile);
   /// Reads what was written into a tile of the same size. Error{Corrupt} if it is something else by now.
   void read(const Place& place, Tile& tile) const;
-  void read_ahead(const Place& place) const noexcept;
   /// The room is free for others.
   void remove(const Place& place) noexcept;
-
-  /// Bytes of the file.
-  std::int64_t file_bytes() const;
 
  private:
   std::int64_t take_room(std::int64_t bytes);

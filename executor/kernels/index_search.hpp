@@ -10,7 +10,7 @@
 namespace eindb {
 
 /// The first index j of the aggregated label at which an operand has a given value, or NaN: what ARGMIN and ARGMAX
-/// become (parser/aggregate_binder),
+/// become (parser/binder/aggregate_binder),
 ///     MIN[j](CASE WHEN x = y OR x <> x THEN j ELSE n END)
 /// with operands x, and y without j, and a constant n that no index exceeds. Values are compared as they are stored, a
 /// vector at a time, and the end of a long row is not read where its beginning, or an earlier call, has the index.

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
-#include "optimizer/paths/contraction_path.hpp"
+#include "optimizer/paths/contraction_problem.hpp"
 
 namespace eindb {
 

@@ -6,17 +6,9 @@
 #include <vector>
 
 #include "common/cancellation.hpp"
+#include "optimizer/paths/contraction_problem.hpp"  // IWYU pragma: export
 
 namespace eindb {
-
-/// An n-ary contraction on plain values: `SUM over what is not in output of X0[operands[0]] * X1[operands[1]] * ...`.
-/// Labels are numbers into `extents`; no operand and no output repeats one. A label may occur in any number of
-/// operands (a hyperedge).
-struct ContractionProblem {
-  std::vector<std::vector<std::size_t>> operands;
-  std::vector<std::size_t> output;
-  std::vector<std::int64_t> extents;
-};
 
 /// The order of an n-ary contraction as pairs of positions in a shrinking list, opt_einsum's way: a step takes two
 /// operands off the list and puts their contraction at its end. n operands take n - 1 steps. A label is summed in the

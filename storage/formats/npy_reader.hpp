@@ -18,7 +18,6 @@ class NpyReader {
   /// What the elements become.
   DType dtype() const { return header_.element.dtype(); }
   const Shape& shape() const { return header_.shape; }
-  bool is_column_major() const { return header_.column_major; }
 
   /// Has the values read in another shape; see reshape_array.
   void reshape(const Shape& shape) { reshape_array(header_, shape, file_.path()); }

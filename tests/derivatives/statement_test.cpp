@@ -7,7 +7,7 @@
 #include "common/error.hpp"
 #include "derivatives/forward_mode.hpp"
 #include "derivatives/reverse_mode.hpp"
-#include "parser/binder.hpp"
+#include "parser/binder/binder.hpp"
 #include "parser/parser.hpp"
 #include "plan/validator.hpp"
 #include "tests/derivatives/finite_differences.hpp"

@@ -12,7 +12,7 @@
 #include "common/error.hpp"
 #include "engine/session.hpp"
 #include "optimizer/passes.hpp"
-#include "parser/binder.hpp"
+#include "parser/binder/binder.hpp"
 #include "parser/parser.hpp"
 #include "tensor/reference_evaluator.hpp"
 #include "tests/trial_counts.hpp"

@@ -209,18 +209,6 @@ TEST(SqlTextTest, QueriesGiveWayToTablesAndPlacesComeBack) {
   EXPECT_EQ(rewritten.restored("i IN (SELECT * FROM q2)"), "i IN (EINSUM W[] = 3)");
 }
 
-TEST(SqlTextTest, TheWordsTellWhatAStatementDoes) {
-  EXPECT_FALSE(effect_of("SELECT replace(a, b, c) FROM t").writes);
-  EXPECT_FALSE(effect_of("WITH x AS (SELECT 1), y(a) AS (VALUES (1)) SELECT replace(a, 1, 2) FROM y").writes);
-  EXPECT_TRUE(effect_of("WITH x AS (SELECT 1) INSERT INTO t SELECT * FROM x").writes);
-  EXPECT_TRUE(effect_of("/* SELECT */ replace into t VALUES (1)").writes);
-  EXPECT_TRUE(effect_of("CREATE TEMP TABLE t AS SELECT 1").writes);
-  EXPECT_FALSE(effect_of("EXPLAIN QUERY PLAN DELETE FROM t").writes);
-  EXPECT_TRUE(effect_of("EXPLAIN DELETE FROM t").explains);
-  EXPECT_TRUE(effect_of("CREATE TEMPORARY VIEW v AS SELECT 1").stores_text);
-  EXPECT_FALSE(effect_of("CREATE TABLE view AS SELECT 1").stores_text);
-}
-
 TEST(SqlTextTest, SchemaStatementsNameTheirTargets) {
   const auto names = [](std::string_view sql) {
     std::string out;

@@ -8,7 +8,7 @@
 
 #include "common/error.hpp"
 #include "optimizer/optimizer.hpp"
-#include "parser/binder.hpp"
+#include "parser/binder/binder.hpp"
 #include "parser/parser.hpp"
 #include "tensor/dense_tensor.hpp"
 #include "tensor/random.hpp"

@@ -7,7 +7,7 @@
 
 #include "executor/executor.hpp"
 #include "optimizer/optimizer.hpp"
-#include "parser/binder.hpp"
+#include "parser/binder/binder.hpp"
 #include "parser/parser.hpp"
 #include "tensor/dense_tensor.hpp"
 #include "tensor/reference_evaluator.hpp"

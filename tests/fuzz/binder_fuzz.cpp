@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "common/error.hpp"
-#include "parser/binder.hpp"
+#include "parser/binder/binder.hpp"
 #include "parser/loop_variable.hpp"
 #include "parser/parser.hpp"
 #include "parser/query_results.hpp"

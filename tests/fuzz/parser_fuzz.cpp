@@ -8,6 +8,7 @@
 
 #include "common/error.hpp"
 #include "parser/parser.hpp"
+#include "parser/statement_outline.hpp"
 #include "parser/statement_splitter.hpp"
 
 namespace {
@@ -34,8 +35,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  try_parse([](std::string_view t) { return eindb::parse_statement(t); }, text);
-  try_parse([](std::string_view t) { return eindb::count_parameters(t); }, text);
+  eindb::outline_of(text);
+  try_parse([](std::string_view t) { return eindb::count_parameters(eindb::parse_statement(t), t); }, text);
   try_parse([](std::string_view t) { return eindb::parse_expression(t); }, text);
   std::size_t end = 0;
   for (const auto& statement : eindb::split_statements(text)) {

@@ -1,4 +1,4 @@
-#include "parser/binder.hpp"
+#include "parser/binder/binder.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "common/error.hpp"
-#include "parser/binder.hpp"
+#include "parser/binder/binder.hpp"
 #include "parser/parser.hpp"
 
 namespace eindb {

@@ -87,10 +87,12 @@ TEST(RepeatParser, LongBodiesTakeLinearTime) {
   EXPECT_EQ(loop_of(parse_statement(text + "}")).body.size(), kStatements);
 }
 
+std::size_t parameters_of(std::string_view text) { return loop_of(parse_statement(text)).parameter_count; }
+
 TEST(RepeatParser, ParametersAreCountedInHeadAndBody) {
-  EXPECT_EQ(count_parameters("REPEAT 10 { SHOW ALL }"), 0U);
-  EXPECT_EQ(count_parameters("REPEAT $3 UNTIL x < $4 { SHOW ALL }"), 4U);
-  EXPECT_EQ(count_parameters("REPEAT $1 { SELECT :t || ?; REPEAT 2 { EINSUM Z = X[$5] }; SELECT $2 }"), 5U);
+  EXPECT_EQ(parameters_of("REPEAT 10 { SHOW ALL }"), 0U);
+  EXPECT_EQ(parameters_of("REPEAT $3 UNTIL x < $4 { SHOW ALL }"), 4U);
+  EXPECT_EQ(parameters_of("REPEAT $1 { SELECT :t || ?; REPEAT 2 { EINSUM Z = X[$5] }; SELECT $2 }"), 5U);
 }
 
 }  // namespace

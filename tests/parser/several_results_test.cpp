@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/error.hpp"
-#include "parser/binder.hpp"
+#include "parser/binder/binder.hpp"
 #include "parser/parser.hpp"
 #include "plan/validator.hpp"
 

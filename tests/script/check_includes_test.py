@@ -31,10 +31,10 @@ class CheckIncludes(unittest.TestCase):
             "tensor/tile.hpp": '#include "common/error.hpp"\n',
             "plan/node.hpp": '#include "tensor/tile.hpp"\n',
             "parser/ast.hpp": '#include "common/error.hpp"\n',
-            "parser/binder.hpp": '#include "plan/node.hpp"\n#include "parser/ast.hpp"\n',
+            "parser/binder/binder.hpp": '#include "plan/node.hpp"\n#include "parser/ast.hpp"\n',
             "executor/kernels/gemm.hpp": '#include "tensor/tile.hpp"\n',
             "executor/join.hpp": '#include "executor/kernels/gemm.hpp"\n#include "plan/node.hpp"\n',
-            "engine/session.hpp": '#include "parser/binder.hpp"\n#include "executor/join.hpp"\n',
+            "engine/session.hpp": '#include "parser/binder/binder.hpp"\n#include "executor/join.hpp"\n',
             "api/connection.cpp": '#include "engine/session.hpp"\n#include "tensor/tile.hpp"\n',
             "tests/plan/node_test.cpp": '#include "plan/node.hpp"\n#include "executor/join.hpp"\n',
         })
@@ -57,7 +57,7 @@ class CheckIncludes(unittest.TestCase):
     def test_the_core_of_the_parser_knows_no_binder_and_no_catalog(self):
         self.assert_violation({"parser/lexer.cpp": '#include "catalog/b.hpp"\n', "catalog/b.hpp": ""},
                               "parser/lexer.cpp:1", "parser must not include")
-        self.assert_violation({"parser/lexer.cpp": '#include "parser/binder.hpp"\n', "parser/binder.hpp": ""},
+        self.assert_violation({"parser/lexer.cpp": '#include "parser/binder/binder.hpp"\n', "parser/binder/binder.hpp": ""},
                               "parser/lexer.cpp:1", "parser must not include")
 
     def test_quoted_includes_are_paths_from_the_root(self):
@@ -66,6 +66,26 @@ class CheckIncludes(unittest.TestCase):
     def test_files_must_not_include_each_other(self):
         self.assert_violation({"tensor/a.hpp": '\n#include "tensor/b.hpp"\n', "tensor/b.hpp": '#include "tensor/a.hpp"\n'},
                               "tensor/a.hpp:2", "tensor/a.hpp -> tensor/b.hpp -> tensor/a.hpp")
+
+    def test_headers_and_sources_must_not_need_each_other(self):
+        self.assert_violation({"tensor/a.hpp": "", "tensor/a.cpp": '#include "tensor/b.hpp"\n',
+                               "tensor/b.hpp": '#include "tensor/a.hpp"\n'},
+                              "tensor/a:1", "tensor/a tensor/b")
+
+    def test_own_headers_stand_in_quotes(self):
+        self.assert_violation({"tensor/a.hpp": "#include <common/b.hpp>\n", "common/b.hpp": ""},
+                              "tensor/a.hpp:1", "stands in quotes")
+
+    def test_includes_name_files(self):
+        self.assert_violation({"tensor/a.hpp": "#define B <vector>\n#include B\n"}, "tensor/a.hpp:2", "not a macro")
+
+    def test_sqlite_is_for_storage(self):
+        self.assert_violation({"engine/a.cpp": "#include <sqlite3.h>\n"}, "engine/a.cpp:1", "for storage alone")
+        self.assertEqual(self.check({"storage/a.cpp": "#include <sqlite3.h>\n"}), (0, []))
+
+    def test_classes_of_other_rooms_are_not_declared(self):
+        self.assert_violation({"plan/a.hpp": "class Join;\n", "executor/b.hpp": "class Join {\n};\n"},
+                              "plan/a.hpp:1", "Join is a class of executor")
 
     def test_an_unknown_folder_is_named(self):
         self.assert_violation({"network/a.hpp": ""}, "network/a.hpp:1", "'network'")

@@ -21,6 +21,10 @@ LogOptions everything() {
   return {.file = {}, .format = LogFormat::Json, .level = LogLevel::Debug, .statements = StatementLog::All};
 }
 
+void begin(ClientMonitor& client, std::string_view text, std::int64_t rows = 0) {
+  client.begin_statement(text, outline_of(text).kind, rows);
+}
+
 class ClientMonitorTest : public testing::Test {
  protected:
   explicit ClientMonitorTest(LogOptions options = everything()) : server_(std::move(options), stream_) {
@@ -68,10 +72,10 @@ TEST_F(ClientMonitorTest, TellsOfAConnectionFromItsBeginningToItsEnd) {
 TEST_F(ClientMonitorTest, CountsAndLogsStatements) {
   ClientMonitor client(server_, 1, "a:1");
   events();
-  client.begin_statement("SELECT 1");
+  begin(client, "SELECT 1");
   client.end_statement(5);
   client.rest(ClientActivity::Idle);
-  client.begin_statement("INSERT INTO t VALUES (1)");
+  begin(client, "INSERT INTO t VALUES (1)");
   client.fail("23505", "there is one already");
   const auto told = events();
   ASSERT_EQ(told.size(), 2);
@@ -84,10 +88,10 @@ TEST_F(ClientMonitorTest, CountsAndLogsStatements) {
 
 TEST_F(ClientMonitorTest, RowsInPiecesAreOneStatementUntilTheyArePaused) {
   ClientMonitor client(server_, 1, "a:1");
-  client.begin_statement("SELECT n FROM t");  // Describe
-  client.begin_statement("SELECT n FROM t");  // Execute
+  begin(client, "SELECT n FROM t");  // Describe
+  begin(client, "SELECT n FROM t");  // Execute
   client.end_statement(10);
-  client.begin_statement("SELECT n FROM t", 10);
+  begin(client, "SELECT n FROM t", 10);
   client.end_statement(14);
   const auto told = events();
   EXPECT_EQ(statements(StatementKind::Select, StatementOutcome::Ok), 2);
@@ -96,7 +100,7 @@ TEST_F(ClientMonitorTest, RowsInPiecesAreOneStatementUntilTheyArePaused) {
 
 TEST_F(ClientMonitorTest, WhatIsLeftRunningEndsWithTheSync) {
   ClientMonitor client(server_, 1, "a:1");
-  client.begin_statement("SELECT COUNT(*) FROM t");
+  begin(client, "SELECT COUNT(*) FROM t");
   client.rest(ClientActivity::InTransaction);
   EXPECT_EQ(statements(StatementKind::Select, StatementOutcome::Ok), 1);
   EXPECT_EQ(server_.clients.list().at(0).activity, ClientActivity::InTransaction);
@@ -108,7 +112,7 @@ TEST_F(ClientMonitorTest, ErrorsOfNoStatementAreErrorsAlone) {
   EXPECT_EQ(statements(StatementKind::Other, StatementOutcome::Error), 0);
   client.fail("42601", "no statement", "SELCT");
   EXPECT_EQ(statements(StatementKind::Other, StatementOutcome::Error), 1);
-  client.begin_statement("SELECT 1");
+  begin(client, "SELECT 1");
   client.fail("57014", "cancelled");
   EXPECT_EQ(statements(StatementKind::Select, StatementOutcome::Cancelled), 1);
   EXPECT_EQ(server_.metrics.errors.entries().size(), 3);
@@ -117,12 +121,12 @@ TEST_F(ClientMonitorTest, ErrorsOfNoStatementAreErrorsAlone) {
 TEST_F(ClientMonitorTest, PasswordsAreNeverTold) {
   ClientMonitor client(server_, 1, "a:1");
   client.log_in({.user = "ada", .role = UserRole::ReadWrite});
-  client.begin_statement("CREATE USER bob PASSWORD 'secret'");
+  begin(client, "CREATE USER bob PASSWORD 'secret'");
   EXPECT_EQ(server_.clients.list_for(1).at(0).statement, kHiddenStatement);
   client.fail("42601", "near secret");
-  client.begin_statement("ALTER USER bob PASSWORD 'secret'");
+  begin(client, "ALTER USER bob PASSWORD 'secret'");
   client.end_statement(0);
-  client.begin_statement(std::string(RegisteredClient::kMostStatementBytes - 12, ' ') + "x PASSWORD 'secret'");
+  begin(client, std::string(RegisteredClient::kMostStatementBytes - 12, ' ') + "x PASSWORD 'secret'");
   client.end_statement(0);
   EXPECT_EQ(stream_.str().find("secret"), std::string::npos) << stream_.str();
 }
@@ -145,8 +149,8 @@ TEST_F(ClientMonitorTest, SessionsAreListedForWhoMaySeeThem) {
   ClientMonitor bob(server_, 2, "127.0.0.1:2");
   ada.log_in({.user = "ada", .database = "d", .role = UserRole::ReadWrite});
   bob.log_in({.user = "bob", .database = "d", .role = UserRole::ReadOnly});
-  ada.begin_statement("SELECT 'ada'");
-  bob.begin_statement("SELECT 'bob'");
+  begin(ada, "SELECT 'ada'");
+  begin(bob, "SELECT 'bob'");
   EXPECT_EQ(server_.clients.list_for(1).at(1).statement, "SELECT 'bob'");
   EXPECT_EQ(server_.clients.list_for(2).at(0).statement, "");
   EXPECT_EQ(server_.clients.list_for(2).at(1).statement, "SELECT 'bob'");
@@ -188,7 +192,7 @@ class QuietMonitorTest : public ClientMonitorTest {
 TEST_F(QuietMonitorTest, LogsWhatIsSlowOrTheServersOwnFault) {
   {
     ClientMonitor client(server_, 1, "a:1");  // leaves without a login
-    client.begin_statement("SELECT 1");
+    begin(client, "SELECT 1");
     client.end_statement(1);
     client.fail("42601", "no statement", "SELCT");
   }

@@ -102,6 +102,23 @@ class Psycopg3(WithServer):
     def tearDown(self):
         self.connection.close()
 
+    def test_tags_are_those_of_the_statement_behind_comments_and_definitions(self):
+        self.connection.autocommit = True
+        for statement, tag in (
+            ("CREATE TABLE tags (n INTEGER)", "CREATE TABLE"),
+            ("/* app=shop */ INSERT INTO tags VALUES (1), (2)", "INSERT 0 2"),
+            ("-- shop\nSELECT n FROM tags", "SELECT 2"),
+            ("WITH more(n) AS (VALUES (3), (4)) INSERT INTO tags SELECT n FROM more", "INSERT 0 2"),
+            ("WITH few AS (SELECT 3) UPDATE tags SET n = n + 1 WHERE n IN few", "UPDATE 1"),
+            ("WITH Y[i] = SUM(X[i,j]) EINSUM Z[i] = Y[i] * 2", "SELECT 3"),
+            ("CREATE TENSOR w AS EINSUM w[i 3] = i", "CREATE TENSOR"),
+            ("WITH GRADIENT OF loss[] = SUM(w[i]^2) WITH RESPECT TO (w) UPDATE TENSOR w[i] = w[i] - dw[i]", "UPDATE TENSOR"),
+            ("DROP TABLE tags", "DROP TABLE"),
+            ("DROP TENSOR w", "DROP TENSOR"),
+        ):
+            with self.subTest(statement):
+                self.assertEqual(self.connection.execute(statement, prepare=True).statusmessage, tag)
+
     def test_parameters(self):
         execute = self.connection.execute
         self.assertEqual(execute("EINSUM Z[i] = SUM(X[i,j]) * %s", (2.5,)).fetchall(), [(0, 7.5), (1, 27.5), (2, 47.5)])

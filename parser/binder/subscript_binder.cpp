@@ -1,11 +1,11 @@
-#include "parser/subscript_binder.hpp"
+#include "parser/binder/subscript_binder.hpp"
 
 #include <algorithm>
 #include <map>
 #include <unordered_map>
 
 #include "common/error.hpp"
-#include "parser/label_scope.hpp"
+#include "parser/binder/label_scope.hpp"
 #include "plan/selection.hpp"
 
 namespace eindb {

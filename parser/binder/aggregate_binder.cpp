@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "common/error.hpp"
-#include "parser/expression_binder.hpp"
+#include "parser/binder/expression_binder.hpp"
 #include "tensor/scalar_types.hpp"
 
 namespace eindb {

@@ -1,4 +1,4 @@
-#include "parser/result_binder.hpp"
+#include "parser/binder/result_binder.hpp"
 
 #include <algorithm>
 #include <set>

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "parser/ast.hpp"
-#include "parser/contraction_binder.hpp"
-#include "parser/label_scope.hpp"
-#include "parser/parameter_scope.hpp"
-#include "parser/tensor_scope.hpp"
+#include "parser/binder/contraction_binder.hpp"
+#include "parser/binder/label_scope.hpp"
+#include "parser/binder/parameter_scope.hpp"
+#include "parser/binder/tensor_scope.hpp"
 #include "plan/ein_graph.hpp"
 
 namespace eindb {

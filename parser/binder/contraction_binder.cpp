@@ -1,4 +1,4 @@
-#include "parser/contraction_binder.hpp"
+#include "parser/binder/contraction_binder.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -1,4 +1,4 @@
-#include "parser/expression_binder.hpp"
+#include "parser/binder/expression_binder.hpp"
 
 #include <algorithm>
 #include <cctype>

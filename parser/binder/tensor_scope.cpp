@@ -1,4 +1,4 @@
-#include "parser/tensor_scope.hpp"
+#include "parser/binder/tensor_scope.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -1,4 +1,4 @@
-#include "parser/parameter_scope.hpp"
+#include "parser/binder/parameter_scope.hpp"
 
 #include <cmath>
 

@@ -1,6 +1,6 @@
 #include "common/error.hpp"
 #include "parser/ast_children.hpp"
-#include "parser/expression_binder.hpp"
+#include "parser/binder/expression_binder.hpp"
 
 namespace eindb {
 const Label* ExpressionBinder::label_named(const ast::Identifier& name) const {

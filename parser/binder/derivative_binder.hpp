@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "parser/ast.hpp"
-#include "parser/tensor_scope.hpp"
+#include "parser/binder/tensor_scope.hpp"
 #include "plan/ein_graph.hpp"
 
 namespace eindb {

@@ -1,4 +1,4 @@
-#include "parser/binder.hpp"
+#include "parser/binder/binder.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,13 +8,13 @@
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
-#include "parser/contraction_binder.hpp"
-#include "parser/derivative_binder.hpp"
-#include "parser/expression_binder.hpp"
-#include "parser/label_scope.hpp"
-#include "parser/result_binder.hpp"
-#include "parser/subscript_binder.hpp"
-#include "parser/tensor_scope.hpp"
+#include "parser/binder/contraction_binder.hpp"
+#include "parser/binder/derivative_binder.hpp"
+#include "parser/binder/expression_binder.hpp"
+#include "parser/binder/label_scope.hpp"
+#include "parser/binder/result_binder.hpp"
+#include "parser/binder/subscript_binder.hpp"
+#include "parser/binder/tensor_scope.hpp"
 
 namespace eindb {
 namespace {

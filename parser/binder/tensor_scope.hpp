@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "parser/binder.hpp"
+#include "parser/ast.hpp"
+#include "parser/binder/name_source.hpp"
 #include "plan/ein_graph.hpp"
 
 namespace eindb {

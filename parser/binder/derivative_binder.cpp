@@ -1,12 +1,12 @@
-#include "parser/derivative_binder.hpp"
+#include "parser/binder/derivative_binder.hpp"
 
 #include <algorithm>
 
 #include "common/error.hpp"
 #include "derivatives/forward_mode.hpp"
 #include "derivatives/reverse_mode.hpp"
+#include "parser/binder/result_binder.hpp"
 #include "parser/query_results.hpp"
-#include "parser/result_binder.hpp"
 
 namespace eindb {
 namespace {

@@ -3,8 +3,8 @@
 #include <functional>
 
 #include "parser/ast.hpp"
-#include "parser/contraction_binder.hpp"
-#include "parser/tensor_scope.hpp"
+#include "parser/binder/contraction_binder.hpp"
+#include "parser/binder/tensor_scope.hpp"
 #include "plan/ein_graph.hpp"
 
 namespace eindb {

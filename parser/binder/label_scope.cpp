@@ -1,4 +1,4 @@
-#include "parser/label_scope.hpp"
+#include "parser/binder/label_scope.hpp"
 
 #include "common/error.hpp"
 

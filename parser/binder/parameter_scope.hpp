@@ -3,7 +3,8 @@
 #include <set>
 #include <vector>
 
-#include "parser/binder.hpp"
+#include "parser/ast.hpp"
+#include "parser/binder/name_source.hpp"
 #include "tensor/scalar_expression.hpp"
 
 namespace eindb {

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace eindb {
+
+/// An n-ary contraction on plain values: `SUM over what is not in output of X0[operands[0]] * X1[operands[1]] * ...`.
+/// Labels are numbers into `extents`; no operand and no output repeats one. A label may occur in any number of
+/// operands (a hyperedge).
+struct ContractionProblem {
+  std::vector<std::vector<std::size_t>> operands;
+  std::vector<std::size_t> output;
+  std::vector<std::int64_t> extents;
+};
+
+}  // namespace eindb

@@ -1,0 +1,135 @@
+#include "parser/statement_outline.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "common/letter_case.hpp"
+#include "parser/query_parser.hpp"
+#include "parser/sql_scanner.hpp"
+
+namespace eindb {
+namespace {
+
+struct Verb {
+  std::string_view word;
+  StatementKind kind;
+  bool writes = false;
+};
+
+constexpr std::array kVerbs = std::to_array<Verb>({
+    {"EINSUM", StatementKind::Einsum},
+    {"GRADIENT", StatementKind::Einsum},
+    {"JVP", StatementKind::Einsum},
+    {"SELECT", StatementKind::Select},
+    {"VALUES", StatementKind::Select},
+    {"DESCRIBE", StatementKind::Select},
+    {"DESC", StatementKind::Select},
+    {"INSERT", StatementKind::Insert, true},
+    {"REPLACE", StatementKind::Insert, true},
+    {"UPDATE", StatementKind::Update, true},
+    {"DELETE", StatementKind::Delete, true},
+    {"CREATE", StatementKind::Create, true},
+    {"ALTER", StatementKind::Alter, true},
+    {"DROP", StatementKind::Drop, true},
+    {"COPY", StatementKind::Copy, true},
+    {"REPEAT", StatementKind::Other, true},
+    {"BEGIN", StatementKind::Transaction},
+    {"START", StatementKind::Transaction},
+    {"COMMIT", StatementKind::Transaction},
+    {"END", StatementKind::Transaction},
+    {"ROLLBACK", StatementKind::Transaction},
+    {"ABORT", StatementKind::Transaction},
+    {"SAVEPOINT", StatementKind::Transaction},
+    {"RELEASE", StatementKind::Transaction},
+    {"SET", StatementKind::Setting},
+    {"RESET", StatementKind::Setting},
+    {"SHOW", StatementKind::Setting},
+    {"DISCARD", StatementKind::Setting},
+});
+
+bool is_one_of(const SqlToken& token, std::initializer_list<std::string_view> words) {
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return token.is_word(word); });
+}
+
+bool at_end(const SqlToken& token) { return token.kind == SqlToken::Kind::End || token.is_symbol(';'); }
+
+// The next token outside of parentheses for which `is_it` holds, or the end of the statement.
+template <class F>
+SqlToken find(SqlScanner& scanner, F is_it) {
+  auto token = scanner.next();
+  for (int depth = 0; !at_end(token); token = scanner.next()) {
+    if (token.is_symbol('(')) ++depth;
+    else if (token.is_symbol(')')) --depth;
+    else if (depth == 0 && is_it(token)) break;
+  }
+  return token;
+}
+
+// Behind the ')' of a '(' that was read.
+void skip_parenthesis(SqlScanner& scanner) {
+  auto token = scanner.next();
+  for (int depth = 1; !at_end(token); token = scanner.next()) {
+    if (token.is_symbol('(')) ++depth;
+    else if (token.is_symbol(')') && --depth == 0) return;
+  }
+}
+
+// What follows the definitions of a WITH. Names of tensors may be words of ours: einsum[i], update[i].
+SqlToken verb_behind_with(SqlScanner& scanner, bool of_query) {
+  return find(scanner, [&](const SqlToken& token) {
+    if (!of_query) return is_one_of(token, {"SELECT", "VALUES", "INSERT", "REPLACE", "UPDATE", "DELETE"});
+    const auto next = SqlScanner(scanner).next();
+    if (token.is_word("UPDATE")) return next.is_word("TENSOR");
+    return token.is_word("EINSUM") && !next.is_symbol('[') && !next.is_symbol('=') && !next.text.starts_with('[');
+  });
+}
+
+}  // namespace
+
+StatementOutline outline_of(std::string_view text) {
+  StatementOutline outline;
+  SqlScanner scanner(text);
+  auto before = scanner;
+  auto verb = scanner.next();
+  const auto take = [&] {
+    before = scanner;
+    verb = scanner.next();
+  };
+  while (verb.is_symbol('(') || verb.is_symbol(';')) take();
+  if (verb.is_word("EXPLAIN")) {
+    outline.explains = true;
+    take();
+    if (verb.is_symbol('(')) {
+      skip_parenthesis(scanner);
+      take();
+    }
+    while (is_one_of(verb, {"QUERY", "PLAN", "ANALYZE"})) take();
+  }
+  if (verb.is_word("WITH")) verb = verb_behind_with(scanner, starts_query(before));
+
+  const auto* const known =
+      std::find_if(kVerbs.begin(), kVerbs.end(), [&](const Verb& each) { return verb.is_word(each.word); });
+  if (verb.kind == SqlToken::Kind::Word) outline.tag = to_upper(verb.text);
+  if (known != kVerbs.end()) {
+    outline.kind = known->kind;
+    outline.writes = known->writes;
+  }
+  if (is_one_of(verb, {"CREATE", "DROP", "ALTER"})) {
+    auto object = scanner.next();
+    while (is_one_of(object, {"TEMP", "TEMPORARY", "VIRTUAL", "UNIQUE", "OR", "REPLACE"})) object = scanner.next();
+    outline.stores_text = verb.is_word("CREATE") && is_one_of(object, {"VIEW", "TRIGGER"});
+    if (object.kind == SqlToken::Kind::Word) outline.tag += " " + to_upper(object.text);
+  }
+  if (verb.is_word("COPY"))
+    outline.writes = find(scanner, [](const SqlToken& token) {
+                       return is_one_of(token, {"FROM", "TO"});
+                     }).is_word("FROM");
+  if (outline.explains) {
+    outline.kind = StatementKind::Explain;
+    outline.tag = "EXPLAIN";
+    outline.writes = false;
+  }
+  return outline;
+}
+
+}  // namespace eindb
