@@ -517,7 +517,10 @@ bool Cluster::Impl::catch_up(WorkerConnection& worker) {
   try {
     const auto ask = [](std::uint64_t request) { return control::AskUndecided{request}; };
     const ShardWorker place{worker.data(), worker.address()};
-    for (const auto transaction : worker.ask<control::Undecided>(ask).transactions) {
+    auto transactions = worker.ask<control::Undecided>(ask).transactions;
+    const auto missed = shards_.missed_commits(place.data);
+    transactions.insert(transactions.end(), missed.begin(), missed.end());
+    for (const auto transaction : transactions) {
       const auto decision = decide(transaction);
       if (!decision.committed) shards_.abort(place, transaction);
       else if (shards_.advance(place, decision.epoch); !shards_.commit(place, transaction, decision.kept)) return false;

@@ -127,8 +127,10 @@ bool RemoteShards::commit(const ShardWorker& worker, ShardTransaction transactio
     connection_to(worker).ask<control::Acknowledged>([&](std::uint64_t request) {
       return control::Commit{request, transaction, ranges};
     });
+    note_end(worker.data, transaction, true);
     return true;
   } catch (const std::exception&) {
+    note_end(worker.data, transaction, false);
     note_missed(worker);
     return false;
   }
@@ -138,9 +140,24 @@ void RemoteShards::abort(const ShardWorker& worker, ShardTransaction transaction
   try {
     forget_batch(worker.data, transaction);
     when_there_is_memory([&] { connection_to(worker).send(control::Abort{transaction}); });
+    note_end(worker.data, transaction, true);
   } catch (const std::exception&) {
     // Presumed by the worker as well.
   }
+}
+
+void RemoteShards::note_end(DataId data, ShardTransaction transaction, bool is_told) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (is_told) missed_commits_.erase({data, transaction});
+  else when_there_is_memory([&] { missed_commits_.emplace(data, transaction); });
+}
+
+std::vector<ShardTransaction> RemoteShards::missed_commits(DataId data) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<ShardTransaction> missed;
+  for (const auto& [place, transaction] : missed_commits_)
+    if (place == data) missed.push_back(transaction);
+  return missed;
 }
 
 bool RemoteShards::drop(const ShardWorker& worker, std::span<const ContentId> contents) noexcept {

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -37,6 +38,9 @@ class RemoteShards final : public ShardAccess {
   void note_damage(const ShardWorker& worker, ContentId content, std::string_view what) noexcept override;
   bool repair(const ShardWorker& worker, const OutgoingContent& content) noexcept override;
 
+  /// What the worker could not be told of, though its session may go on. It need not have prepared them: an attempt at
+  /// a statement that was given up may have left contents there.
+  std::vector<ShardTransaction> missed_commits(DataId data) const;
   /// The connection to that data directory. Error{WorkerLost} if no worker with it was ever seen.
   WorkerConnection& connection_to(const ShardWorker& worker) const;
 
@@ -50,12 +54,14 @@ class RemoteShards final : public ShardAccess {
   void flush(WorkerConnection& connection, DataId data);
   void note_missed(const ShardWorker& worker) const noexcept;
   void forget_batch(DataId data, ShardTransaction transaction);
+  void note_end(DataId data, ShardTransaction transaction, bool is_told) noexcept;
 
   const Connections& connections_;
   DamagedCopies& damaged_;
   NodeLog& log_;
-  std::mutex mutex_;  // guards batches_
+  mutable std::mutex mutex_;  // guards what follows
   std::map<BatchKey, Batch> batches_;
+  std::set<BatchKey> missed_commits_;
 };
 
 }  // namespace eindb

@@ -202,6 +202,7 @@ TEST(HungDisk, ACommitThatWasNotWaitedForIsSettledLater) {
   access->put(worker_of(test, 0), kTransaction, {kContent, "A", kBytes, {}});
   prepare(test, 1);
   const ContentRange kept{kContent, kContent};
+  test.decide_by([kept](ShardTransaction) -> ShardDecision { return {true, {kept}}; });
   {
     const HungDisk disk(test.shards(0));
     EXPECT_FALSE(cancelled_failure_of(

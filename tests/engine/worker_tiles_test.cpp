@@ -12,27 +12,14 @@
 #include "engine/session.hpp"
 #include "storage/sqlite_connection.hpp"
 #include "storage/stored_references.hpp"
+#include "tests/runner/line_log.hpp"
 #include "tests/runner/local_cluster.hpp"
 #include "tests/storage/scratch_directory.hpp"
 
 namespace eindb {
 namespace {
 
-class LineLog final : public NodeLog {
- public:
-  void write(Level, std::string_view event, std::string_view node, std::string_view detail) noexcept override {
-    const std::lock_guard lock(mutex_);
-    lines_ += std::string(event) + " " + std::string(node) + " " + std::string(detail) + "\n";
-  }
-  bool has(const std::string& text) const {
-    const std::lock_guard lock(mutex_);
-    return lines_.find(text) != std::string::npos;
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::string lines_;
-};
+using runner::LineLog;
 
 class WorkerTilesTest : public ::testing::Test {
  protected:

@@ -31,8 +31,6 @@ class TrialDatabase {
   TrialDatabase(std::string directory, Place place);
 
   Session& session() { return *session_; }
-  /// Of Place::Cluster.
-  runner::LocalCluster& cluster() { return *cluster_; }
   /// Statements are separated by ";;" and may name the directory: ${DIR}. Reads the rows of each to the end.
   void run(const std::string& statements);
   /// All that a user can see: tensors and tables with their values, and files that were written.

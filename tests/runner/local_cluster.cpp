@@ -31,8 +31,9 @@ struct LocalCluster::Node {
   Worker worker;
 };
 
-LocalCluster::LocalCluster(const std::filesystem::path& folder, std::size_t workers, NodeLog& log)
-    : log_(log), folder_(folder), nodes_(workers) {
+LocalCluster::LocalCluster(const std::filesystem::path& folder, std::size_t workers, NodeLog& log,
+                           std::chrono::milliseconds heartbeat)
+    : log_(log), folder_(folder), heartbeat_(heartbeat), nodes_(workers) {
   for (std::size_t n = 0; n < workers; ++n) {
     start(n, "127.0.0.1:0");
     addresses_.push_back("127.0.0.1:" + std::to_string(nodes_[n]->node.port()));
@@ -43,8 +44,7 @@ LocalCluster::LocalCluster(const std::filesystem::path& folder, std::size_t work
 std::unique_ptr<TcpCluster> LocalCluster::another_coordinator() {
   TcpClusterOptions options;
   options.workers = addresses_;
-  // Tests run beside each other: nobody is lost because the machine is busy.
-  options.heartbeat = std::chrono::seconds(10);
+  options.heartbeat = heartbeat_;
   return std::make_unique<TcpCluster>(options, log_);
 }
 

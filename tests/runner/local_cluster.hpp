@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -16,7 +17,9 @@ namespace eindb::runner {
 /// them. Workers keep what they have when the cluster is made again on the same folder.
 class LocalCluster final : public ScriptCluster {
  public:
-  LocalCluster(const std::filesystem::path& folder, std::size_t workers, NodeLog& log);
+  /// By default heartbeats are rare: tests run beside each other, and nobody is lost because the machine is busy.
+  LocalCluster(const std::filesystem::path& folder, std::size_t workers, NodeLog& log,
+               std::chrono::milliseconds heartbeat = std::chrono::seconds(10));
   LocalCluster(const std::filesystem::path& folder, std::size_t workers) : LocalCluster(folder, workers, silent_) {}
   ~LocalCluster() override;
   LocalCluster(const LocalCluster&) = delete;
@@ -44,6 +47,7 @@ class LocalCluster final : public ScriptCluster {
   SilentLog silent_;
   NodeLog& log_;
   const std::filesystem::path folder_;
+  const std::chrono::milliseconds heartbeat_;
   std::vector<std::string> addresses_;
   std::vector<std::unique_ptr<Node>> nodes_;
   std::unique_ptr<TcpCluster> coordinator_;

@@ -80,7 +80,7 @@ bool is_query(std::string_view statement) {
 }
 
 TEST_F(PgCatalogTest, EveryRecordedQueryAnswers) {
-  const auto folder = std::filesystem::path(__FILE__).parent_path() / "client_queries";
+  const auto folder = std::filesystem::path(EINDB_CLIENT_QUERIES);
   int queries = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     auto script = read(entry.path());
