@@ -124,7 +124,9 @@ Result execute_statement(const ast::InsertInto& insert, SessionState& session) {
   const auto tensor = session.tensor(insert.tensor);
   dispatch(tensor.dtype, [&](auto type) { set_cells<typename decltype(type)::type>(insert, tensor, session); });
   transaction.commit();
-  return status_result("INSERT " + std::to_string(insert.rows.size()));
+  auto result = status_result("INSERT " + std::to_string(insert.rows.size()));
+  result.rows_changed = static_cast<std::int64_t>(insert.rows.size());
+  return result;
 }
 
 }  // namespace eindb

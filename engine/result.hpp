@@ -56,7 +56,8 @@ struct Result {
   std::vector<Column> columns;
   std::unique_ptr<RowSource> rows;  ///< null exactly if columns is empty
   std::string status;
-  std::int64_t rows_changed = 0;  ///< by SQL: INSERT, UPDATE or DELETE
+  std::int64_t rows_changed =
+      0;  ///< by INSERT, UPDATE or DELETE of SQL; the cells of UPDATE TENSOR and INSERT INTO TENSOR
   std::shared_ptr<const TensorRelation> tensor;
 };
 

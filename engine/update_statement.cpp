@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/check.hpp"
+#include "common/checked_math.hpp"
 #include "engine/rows.hpp"
 #include "engine/statements.hpp"
 #include "storage/read_snapshot.hpp"
@@ -24,6 +25,7 @@ ResultRequest update_request(const std::vector<TensorInfo>& tensors) {
 
 // The tensors stay what they are in the catalog: no cache of a table's rows or of a plan is lost.
 Result execute_statement(const ast::UpdateTensor& update, SessionState& session) {
+  auto result = status_result("UPDATE TENSOR");
   SqliteTransaction transaction(session.database.connection());
   {
     ReadSnapshot snapshot(session.database, static_cast<std::size_t>(session.settings.threads()));
@@ -35,11 +37,12 @@ Result execute_statement(const ast::UpdateTensor& update, SessionState& session)
       CHECK(planned.output(n).dtype == tensor.dtype && planned.result_grid(n) == tensor.grid,
             "new values have the type and the tiles of the tensor that they are for");
       results.push_back({tensor, true});
+      result.rows_changed = checked_add(result.rows_changed, tensor.grid.shape().element_count());
     }
     store_query(planned, session, snapshot, results);
   }
   transaction.commit();
-  return status_result("UPDATE TENSOR");
+  return result;
 }
 
 }  // namespace eindb

@@ -43,8 +43,9 @@ std::string tag_of(const Portal& portal) {
   if (portal.statement->copy) return "COPY " + std::to_string(portal.rows);
   if (outline.kind == StatementKind::Insert && result.tensor == nullptr && result.status != "INSERT")
     return "INSERT 0 " + std::to_string(result.rows_changed);
-  const bool changes_rows = outline.kind == StatementKind::Update || outline.kind == StatementKind::Delete;
-  if (changes_rows && result.status == "OK") return outline.tag + " " + std::to_string(result.rows_changed);
+  // Clients want a number behind these words: of UPDATE TENSOR it is that of the cells.
+  if (outline.kind == StatementKind::Update || outline.kind == StatementKind::Delete)
+    return outline.tag + " " + std::to_string(result.rows_changed);
   if (!portal.columns.empty()) return "SELECT " + std::to_string(portal.rows);
   return result.status != "OK" ? result.status : outline.tag;
 }

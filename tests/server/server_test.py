@@ -46,6 +46,10 @@ class Psql(WithServer):
         text = "BEGIN; INSERT INTO t VALUES ('x', 7), ('y', 8); UPDATE t SET n = 9 WHERE n > 6; DELETE FROM t WHERE n = 9; ROLLBACK;"
         self.assertEqual(self.server.psql(text=text).stdout, "BEGIN\nINSERT 0 2\nUPDATE 2\nDELETE 2\nROLLBACK\n")
 
+    def test_new_values_of_a_tensor_are_counted_in_cells(self):
+        ran = self.server.psql(text="BEGIN; UPDATE TENSOR X[i,j] = X[i,j]; INSERT INTO TENSOR X VALUES (0, 0, 1), (1, 1, 2); ROLLBACK;")
+        self.assertEqual((ran.stdout, ran.stderr), ("BEGIN\nUPDATE 12\nINSERT 0 2\nROLLBACK\n", ""))
+
     def test_many_rows_in_portions(self):
         rows = self.server.psql("-v", "FETCH_COUNT=1000", "-c", "EINSUM Z[i 300, j 300] = i").stdout.splitlines()
         self.assertEqual(len(rows), 90000)
@@ -112,7 +116,7 @@ class Psycopg3(WithServer):
             ("WITH few AS (SELECT 3) UPDATE tags SET n = n + 1 WHERE n IN few", "UPDATE 1"),
             ("WITH Y[i] = SUM(X[i,j]) EINSUM Z[i] = Y[i] * 2", "SELECT 3"),
             ("CREATE TENSOR w AS EINSUM w[i 3] = i", "CREATE TENSOR"),
-            ("WITH GRADIENT OF loss[] = SUM(w[i]^2) WITH RESPECT TO (w) UPDATE TENSOR w[i] = w[i] - dw[i]", "UPDATE TENSOR"),
+            ("WITH GRADIENT OF loss[] = SUM(w[i]^2) WITH RESPECT TO (w) UPDATE TENSOR w[i] = w[i] - dw[i]", "UPDATE 3"),
             ("DROP TABLE tags", "DROP TABLE"),
             ("DROP TENSOR w", "DROP TENSOR"),
         ):
