@@ -56,8 +56,8 @@ struct Result {
   std::vector<Column> columns;
   std::unique_ptr<RowSource> rows;  ///< null exactly if columns is empty
   std::string status;
-  std::int64_t rows_changed =
-      0;  ///< by INSERT, UPDATE or DELETE of SQL; the cells of UPDATE TENSOR and INSERT INTO TENSOR
+  /// Rows that INSERT, UPDATE or DELETE of SQL changed; cells that UPDATE TENSOR or INSERT INTO TENSOR did.
+  std::int64_t rows_changed = 0;
   std::shared_ptr<const TensorRelation> tensor;
 };
 
