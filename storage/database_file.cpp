@@ -10,7 +10,9 @@
 #include <filesystem>
 #include <new>
 #include <string_view>
+#include <thread>
 
+#include "common/cancellation.hpp"
 #include "common/open_databases.hpp"
 #include "storage/mapped_reads.hpp"
 #include "storage/scratch_file.hpp"
@@ -24,6 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kApplicationId = 0x45494E44;  // "EIND"
 constexpr std::chrono::milliseconds kBusyTimeout{5000};
+constexpr std::chrono::milliseconds kBusyPause{10};
 /// Debian's SQLite maps at most this much; what lies beyond is read by pread.
 constexpr std::int64_t kMappedBytes = 0x7FFF0000;
 /// Holds the pages of a few tiles that are being written, so that their zeros are not written first.
@@ -142,17 +145,31 @@ DatabaseFile::DatabaseFile(const std::string& path, Access access, FreePages fre
 }
 
 void DatabaseFile::open_file(FreePages free_pages) {
-  const bool exists = is_file(path_);
-  if (!exists && read_only_)
-    cannot_open(ErrorKind::Io, path_, "it does not exist", "leave out the read-only option to create it");
-  try {
-    if (exists) open_existing(free_pages);
-    else open_new(free_pages);
-  } catch (const Error& error) {
-    connection_.reset();
-    if (!exists) remove_empty(path_);
-    if (!read_only_ && (error.kind() == ErrorKind::Io || error.kind() == ErrorKind::ReadOnly)) require_writable(path_);
-    explain(error, path_);
+  const auto last = std::chrono::steady_clock::now() + kBusyTimeout;
+  // Where others set up the write-ahead log at the same time SQLite fails at once, and does not wait.
+  const auto has_to_wait = [&](const Error& error) {
+    return error.kind() == ErrorKind::Busy && std::chrono::steady_clock::now() < last;
+  };
+  for (bool is_open = false; !is_open;) {
+    const bool exists = is_file(path_);
+    if (!exists && read_only_)
+      cannot_open(ErrorKind::Io, path_, "it does not exist", "leave out the read-only option to create it");
+    try {
+      if (exists) open_existing(free_pages);
+      else open_new(free_pages);
+      is_open = true;
+    } catch (const Error& error) {
+      connection_.reset();
+      if (has_to_wait(error)) {
+        poll_cancellation();
+        std::this_thread::sleep_for(kBusyPause);
+        continue;
+      }
+      if (!exists) remove_empty(path_);
+      if (!read_only_ && (error.kind() == ErrorKind::Io || error.kind() == ErrorKind::ReadOnly))
+        require_writable(path_);
+      explain(error, path_);
+    }
   }
 }
 

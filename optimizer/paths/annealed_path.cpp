@@ -31,7 +31,7 @@ class Annealing {
       warm(static_cast<double>(spent()) / static_cast<double>(units));
       context_.report(static_cast<std::int64_t>(spent()), static_cast<std::int64_t>(units));
       for (auto n = tree_.leaf_count(); n < tree_.node_count(); ++n) {
-        if (n % kRotationsPerPoll == 0) context_.poll();
+        if ((n - tree_.leaf_count()) % kRotationsPerPoll == 0) context_.poll();
         try_rotation();
       }
       keep_if_best();

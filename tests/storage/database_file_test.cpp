@@ -4,6 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <barrier>
+#include <string>
+#include <thread>
+#include <vector>
+
 #include "storage/sqlite_transaction.hpp"
 #include "tests/storage/scratch_directory.hpp"
 
@@ -177,6 +182,30 @@ TEST_F(DatabaseFileTest, ReadersAreReused) {
   EXPECT_ERROR(reader->execute("CREATE TABLE t(a)"), ErrorKind::ReadOnly, path);
   database.give_back(std::move(reader));
   EXPECT_EQ(database.borrow_reader().get(), first);
+}
+
+// SQLite does not wait for a lock that it needs to set up the write-ahead log.
+TEST(NewDatabaseFile, SeveralThatMakeItAtOnceAllHaveIt) {
+  constexpr int kThreads = 4;
+  for (int round = 0; round < 30; ++round) {
+    const ScratchDirectory directory;
+    const auto path = directory.file("new.db");
+    std::barrier begin(kThreads);
+    std::vector<std::thread> threads;
+    for (int n = 0; n < kThreads; ++n) {
+      threads.emplace_back([&, n] {
+        begin.arrive_and_wait();
+        try {
+          DatabaseFile file(path);
+          file.connection().execute("CREATE TABLE t" + std::to_string(n) + " (a)");
+        } catch (const Error& error) {
+          ADD_FAILURE() << "round " << round << ": " << error.message();
+        }
+      });
+    }
+    for (auto& thread : threads) thread.join();
+    EXPECT_EQ(DatabaseFile(path).connection().query_integer("SELECT COUNT(*) FROM sqlite_schema"), kThreads);
+  }
 }
 
 }  // namespace
