@@ -38,8 +38,9 @@ class RemoteShards final : public ShardAccess {
   void note_damage(const ShardWorker& worker, ContentId content, std::string_view what) noexcept override;
   bool repair(const ShardWorker& worker, const OutgoingContent& content) noexcept override;
 
-  /// What the worker could not be told of, though its session may go on. It need not have prepared them: an attempt at
-  /// a statement that was given up may have left contents there.
+  /// Committed transactions that the worker has not acknowledged, though its session may go on. Some were never
+  /// prepared there: a statement's attempt that was given up leaves contents at a worker that the next attempt does
+  /// without.
   std::vector<ShardTransaction> missed_commits(DataId data) const;
   /// The connection to that data directory. Error{WorkerLost} if no worker with it was ever seen.
   WorkerConnection& connection_to(const ShardWorker& worker) const;

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What SQLite puts beside a database.
+/// Endings of the files that SQLite puts beside a database.
 constexpr std::array<const char*, 3> kSuffixes{"-wal", "-shm", "-journal"};
 
 struct FileId {
@@ -154,7 +154,7 @@ void refuse_as_database(const std::string& path) {
 
 bool close_file(int descriptor) noexcept {
   struct stat status {};
-  // What has no name is no database, and nobody who could make it one knows of it.
+  // A file without a name is no database, and nobody else can open it and make it one.
   if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink == 0)
     return ::close(descriptor) == 0;
   auto& all = databases();

@@ -11,8 +11,8 @@ namespace eindb {
 // -shm and -journal -- is opened, replaced or removed by anything but SQLite. Files are told by device and inode,
 // whatever the path: links, relative paths, /proc/self/fd.
 //
-// What is open here is the process's, as its locks are, and so this is the one thing of eindb that is. All functions
-// are thread-safe, but not for a child that was forked from a process of several threads.
+// The list of open databases belongs to the whole process, as SQLite's locks do; nothing else in eindb does. All
+// functions are thread-safe, but not for a child that was forked from a process of several threads.
 
 /// SQLite has opened a database for `connection`, and not locked it yet. `path` is absolute, without symbolic links, as
 /// sqlite3_db_filename() has it; empty for a database without a file.

@@ -4,8 +4,8 @@
 
 namespace eindb {
 
-/// What threads that run statements have, whatever the system would give them: what recurses over a statement is
-/// bounded with this in mind.
+/// Bytes of the stack of a thread that runs statements, whatever the system's default is. The bounds on how deep
+/// statements nest are chosen for it.
 inline constexpr std::size_t kStackBytes = std::size_t{8} << 20U;
 
 /// Threads made from now on have kStackBytes. For programs, when they begin.

@@ -18,7 +18,7 @@ struct CellCount {
   std::string sql() const;
 };
 
-/// What the SQL counts; nullopt if it is anything else.
+/// The count that the SQL asks for; nullopt if the SQL is anything but a count of cells.
 std::optional<CellCount> cell_count(std::string_view sql);
 
 /// Makes known to SQL what CellCount::sql() calls. The session outlives its connection.

@@ -17,7 +17,7 @@ struct WorkerFigures {
   std::int64_t bytes_free = 0;
 };
 
-/// What is true of a cluster at a moment, and what was counted since the coordinator's beginning.
+/// The workers as they are at a moment, and damaged and repaired copies counted since the coordinator began.
 struct ClusterFigures {
   std::vector<WorkerFigures> workers;
   std::int64_t copies_damaged = 0;

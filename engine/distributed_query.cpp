@@ -67,7 +67,7 @@ std::vector<WorkerStatus> all_workers_up(const Cluster& cluster) {
   return workers;
 }
 
-// Those that run statements.
+// The workers that statements can use. Error{WorkerLost} if there are none.
 std::vector<WorkerStatus> workers_up(const Cluster& cluster) {
   std::vector<WorkerStatus> up;
   std::string states;

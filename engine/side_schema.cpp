@@ -20,7 +20,7 @@ void show_tensors_of_views(SessionState& session) {
     for (const auto& name : names_in(views.text(0), kNamesOfView)) session.tensor_tables.show(name);
 }
 
-/// What is attached to a connection that only reads can only be read, too, but for this.
+/// The name of a database in memory that can be written even when it is attached to a read-only connection.
 std::string writable_memory(const SqliteConnection& connection) {
   return connection.is_read_only() ? "file:eindb?mode=memory" : ":memory:";
 }

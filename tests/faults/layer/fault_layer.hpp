@@ -44,7 +44,7 @@ struct Fault {
   std::int64_t kept_bytes = 0;   ///< of a write that fails, so many reach the file, and the caller is told of them
 };
 
-/// What came of it.
+/// How many operations a fault met, and the first that it made fail.
 struct FaultReport {
   std::int64_t seen = 0;  ///< operations that could have failed
   std::int64_t failed = 0;
