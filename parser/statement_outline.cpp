@@ -53,11 +53,11 @@ bool is_one_of(const SqlToken& token, std::initializer_list<std::string_view> wo
 
 bool at_end(const SqlToken& token) { return token.kind == SqlToken::Kind::End || token.is_symbol(';'); }
 
-// The next token outside of parentheses for which `is_it` holds, or the end of the statement.
+// The next token outside of parentheses for which `is_it` holds, or the end of the statement. `depth` of them are open.
 template <class F>
-SqlToken find(SqlScanner& scanner, F is_it) {
+SqlToken find(SqlScanner& scanner, F is_it, int depth = 0) {
   auto token = scanner.next();
-  for (int depth = 0; !at_end(token); token = scanner.next()) {
+  for (; !at_end(token); token = scanner.next()) {
     if (token.is_symbol('(')) ++depth;
     else if (token.is_symbol(')')) --depth;
     else if (depth == 0 && is_it(token)) break;
@@ -65,16 +65,7 @@ SqlToken find(SqlScanner& scanner, F is_it) {
   return token;
 }
 
-// Behind the ')' of a '(' that was read.
-void skip_parenthesis(SqlScanner& scanner) {
-  auto token = scanner.next();
-  for (int depth = 1; !at_end(token); token = scanner.next()) {
-    if (token.is_symbol('(')) ++depth;
-    else if (token.is_symbol(')') && --depth == 0) return;
-  }
-}
-
-// What follows the definitions of a WITH. Names of tensors may be words of ours: einsum[i], update[i].
+// The verb behind the definitions of a WITH. Names of tensors may be words of ours: einsum[i], update[i].
 SqlToken verb_behind_with(SqlScanner& scanner, bool of_query) {
   return find(scanner, [&](const SqlToken& token) {
     if (!of_query) return is_one_of(token, {"SELECT", "VALUES", "INSERT", "REPLACE", "UPDATE", "DELETE"});
@@ -89,23 +80,17 @@ SqlToken verb_behind_with(SqlScanner& scanner, bool of_query) {
 StatementOutline outline_of(std::string_view text) {
   StatementOutline outline;
   SqlScanner scanner(text);
-  auto before = scanner;
   auto verb = scanner.next();
-  const auto take = [&] {
-    before = scanner;
+  while (verb.is_symbol('(') || verb.is_symbol(';')) verb = scanner.next();
+  outline.explains = verb.is_word("EXPLAIN");
+  if (outline.explains) {
     verb = scanner.next();
-  };
-  while (verb.is_symbol('(') || verb.is_symbol(';')) take();
-  if (verb.is_word("EXPLAIN")) {
-    outline.explains = true;
-    take();
-    if (verb.is_symbol('(')) {
-      skip_parenthesis(scanner);
-      take();
-    }
-    while (is_one_of(verb, {"QUERY", "PLAN", "ANALYZE"})) take();
+    if (verb.is_symbol('('))
+      verb = find(
+          scanner, [](const SqlToken&) { return true; }, 1);  // behind the options
+    while (is_one_of(verb, {"QUERY", "PLAN", "ANALYZE"})) verb = scanner.next();
   }
-  if (verb.is_word("WITH")) verb = verb_behind_with(scanner, starts_query(before));
+  if (verb.is_word("WITH")) verb = verb_behind_with(scanner, starts_query(SqlScanner(text, verb.span.begin)));
 
   const auto* const known =
       std::find_if(kVerbs.begin(), kVerbs.end(), [&](const Verb& each) { return verb.is_word(each.word); });
@@ -120,10 +105,10 @@ StatementOutline outline_of(std::string_view text) {
     outline.stores_text = verb.is_word("CREATE") && is_one_of(object, {"VIEW", "TRIGGER"});
     if (object.kind == SqlToken::Kind::Word) outline.tag += " " + to_upper(object.text);
   }
-  if (verb.is_word("COPY"))
-    outline.writes = find(scanner, [](const SqlToken& token) {
-                       return is_one_of(token, {"FROM", "TO"});
-                     }).is_word("FROM");
+  if (verb.is_word("COPY")) {
+    const auto way = find(scanner, [](const SqlToken& token) { return is_one_of(token, {"FROM", "TO"}); });
+    outline.writes = way.is_word("FROM");
+  }
   if (outline.explains) {
     outline.kind = StatementKind::Explain;
     outline.tag = "EXPLAIN";
