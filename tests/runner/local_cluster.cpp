@@ -8,6 +8,13 @@
 #include "cluster/tcp_transport.hpp"
 
 namespace eindb::runner {
+namespace {
+
+/// Each worker has a loopback address of its own: a coordinator that knows a worker by the address that it had earlier
+/// never finds another one there, whichever ports the system gives.
+std::string host_of(std::size_t worker) { return "127.0.0." + std::to_string(worker + 1); }
+
+}  // namespace
 
 // In the order of construction: what comes later uses what came before.
 struct LocalCluster::Node {
@@ -35,8 +42,8 @@ LocalCluster::LocalCluster(const std::filesystem::path& folder, std::size_t work
                            std::chrono::milliseconds heartbeat)
     : log_(log), folder_(folder), heartbeat_(heartbeat), nodes_(workers) {
   for (std::size_t n = 0; n < workers; ++n) {
-    start(n, "127.0.0.1:0");
-    addresses_.push_back("127.0.0.1:" + std::to_string(nodes_[n]->node.port()));
+    start(n, host_of(n) + ":0");
+    addresses_.push_back(host_of(n) + ":" + std::to_string(nodes_[n]->node.port()));
   }
   coordinator_ = another_coordinator();
 }
