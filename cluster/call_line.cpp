@@ -4,6 +4,7 @@
 #include <atomic>
 #include <utility>
 
+#include "cluster/byte_text.hpp"
 #include "common/byte_order.hpp"
 #include "common/error.hpp"
 
@@ -15,14 +16,8 @@ using Clock = std::chrono::steady_clock;
 
 // How soon a receiver notices that its call was closed here.
 constexpr milliseconds kSlice{10};
-constexpr std::uint8_t kKinds = 4;
+constexpr std::uint8_t kMessageKinds = 4;
 constexpr std::size_t kHead = sizeof(std::uint64_t) + 1;
-
-std::string text_of(std::span<const std::byte> bytes) {
-  std::string text(bytes.size(), '\0');
-  std::transform(bytes.begin(), bytes.end(), text.begin(), [](std::byte b) { return static_cast<char>(b); });
-  return text;
-}
 
 }  // namespace
 
@@ -93,7 +88,7 @@ std::optional<CallLine::Call> CallLine::answer() {
     const std::lock_guard lock(mutex_);
     last_call_ = beginning.call;
   }
-  return Call{text_of(beginning.bytes), open(beginning.call)};
+  return Call{std::string(as_text(beginning.bytes)), open(beginning.call)};
 }
 
 CallLine::Incoming CallLine::next_beginning() {
@@ -145,8 +140,8 @@ void CallLine::send(std::uint64_t call, Kind kind, std::span<const std::byte> by
 std::optional<CallLine::Incoming> CallLine::receive(milliseconds timeout) {
   auto message = channel_->receive(timeout);
   if (!message) return std::nullopt;
-  const auto kind = message->size() < kHead ? kKinds : load_number<std::uint8_t>(*message, kHead - 1);
-  if (kind >= kKinds) throw Error(ErrorKind::Corrupt, channel_->peer() + " sent what belongs to no call");
+  const auto kind = message->size() < kHead ? kMessageKinds : load_number<std::uint8_t>(*message, kHead - 1);
+  if (kind >= kMessageKinds) throw Error(ErrorKind::Corrupt, channel_->peer() + " sent what belongs to no call");
   const auto call = load_number<std::uint64_t>(*message, 0);
   message->erase(message->begin(), message->begin() + std::ptrdiff_t{kHead});
   return Incoming{call, static_cast<Kind>(kind), std::move(*message)};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cluster/cancellation_poll.hpp"
 #include "common/cancellation.hpp"
 
 namespace eindb {
@@ -14,7 +15,6 @@ constexpr std::size_t kMostIdle = 16;
 constexpr std::size_t kMostEarly = 4096;
 constexpr std::chrono::seconds kEarlyTime{60};
 constexpr std::size_t kMostRefused = 1024;
-constexpr std::chrono::milliseconds kCancellationPoll{20};
 
 bool is_over(const std::weak_ptr<IdleTask>& task) {
   const auto alive = task.lock();

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cluster/byte_text.hpp"
 #include "common/byte_order.hpp"
 #include "common/error.hpp"
 
@@ -32,10 +33,6 @@ constexpr std::size_t kSizeOffset = 8;
 constexpr std::size_t kNonceBytes = 32;
 
 std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
-
-std::string_view text_of(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
 
 // Names and reasons stand in logs and in front of users.
 std::string printable(std::string_view text) {
@@ -83,7 +80,7 @@ void Handshake::send(Type type, const std::string& body) { output_ += message(ty
 void Handshake::receive(std::span<const std::byte> bytes) {
   CHECK(bytes.size() <= wanted(), "a handshake takes what it asked for");
   try {
-    received_ += text_of(bytes);
+    received_ += as_text(bytes);
     if (received_.size() == kHeadBytes && needed_ == kHeadBytes) read_head();
     if (received_.size() == needed_) read_message();
   } catch (...) {
@@ -153,7 +150,7 @@ void Handshake::read_introduction(std::span<const std::byte> body, bool has_purp
   const std::size_t fixed = kNonceBytes + (has_purpose ? 1 : 0);
   if (body.size() < fixed || body.size() > fixed + Introduction::kMostName)
     refuse(Reason::Malformed, "an introduction is malformed");
-  peer_ = {self_.purpose, printable(text_of(body.subspan(fixed)))};
+  peer_ = {self_.purpose, printable(as_text(body.subspan(fixed)))};
   if (!has_purpose) return;
   peer_.purpose = static_cast<ConnectionPurpose>(body[kNonceBytes]);
   if (peer_.purpose != ConnectionPurpose::Control && peer_.purpose != ConnectionPurpose::Data)
@@ -168,13 +165,13 @@ Digest Handshake::proof(std::string_view label) const {
 
 void Handshake::read_proof(std::span<const std::byte> body, std::string_view label) {
   if (body.size() != Digest::kBytes) refuse(Reason::Malformed, "a proof is malformed");
-  if (!equal_in_constant_time(Digest::of(text_of(body)), proof(label)))
+  if (!equal_in_constant_time(Digest::of(as_text(body)), proof(label)))
     refuse(Reason::Secret, "the nodes do not have the same secret");
 }
 
 void Handshake::read_refusal(std::span<const std::byte> body) const {
   if (body.empty()) throw Error(ErrorKind::Corrupt, "a refusal is malformed");
-  const auto text = printable(text_of(body.subspan(1)));
+  const auto text = printable(as_text(body.subspan(1)));
   switch (static_cast<Reason>(body[0])) {
     case Reason::Version: throw Error(ErrorKind::Unsupported, text, std::nullopt, "all nodes run the same version");
     case Reason::Secret:

@@ -4,13 +4,13 @@
 #include <boost/asio/post.hpp>
 #include <utility>
 
+#include "cluster/cancellation_poll.hpp"
 #include "common/cancellation.hpp"
 #include "common/memory_wait.hpp"
 
 namespace eindb {
 namespace {
 
-constexpr std::chrono::milliseconds kCancellationPoll{20};
 // How often a message that has to wait for memory looks for it.
 constexpr std::chrono::milliseconds kMemoryPoll{10};
 

@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "cluster/abort_head.hpp"
+#include "cluster/cancellation_poll.hpp"
 #include "cluster/peer_lost.hpp"
 #include "common/cancellation.hpp"
 #include "common/caught_error.hpp"
@@ -21,8 +22,6 @@ namespace {
 using Wait = Connection::Wait;
 using Clock = std::chrono::steady_clock;
 
-// How often a rank that waits looks whether its statement was cancelled.
-constexpr std::chrono::milliseconds kCancellationPoll{20};
 // What goes on with one connection before the others have their turn.
 constexpr int kFramesAtATime = 4;
 

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "cluster/address.hpp"
+#include "cluster/cancellation_poll.hpp"
 #include "cluster/data_pool.hpp"
 #include "cluster/handshake_task.hpp"
 #include "cluster/promise.hpp"
@@ -38,7 +39,6 @@ using Endpoints = std::vector<tcp::endpoint>;
 constexpr std::size_t kMostHalfOpen = 256;
 // Without descriptors, or memory, for another connection.
 constexpr std::chrono::milliseconds kAcceptPause{100};
-constexpr std::chrono::milliseconds kCancellationPoll{20};
 // For a kept connection to be bound: one that is made anew may do better.
 constexpr std::chrono::milliseconds kBindKept{2000};
 // A machine that vanishes is noticed where nothing is sent to it.

@@ -4,6 +4,7 @@
 #include <variant>
 #include <vector>
 
+#include "cluster/cancellation_poll.hpp"
 #include "cluster/memory_shares.hpp"
 #include "common/cancellation.hpp"
 #include "common/error.hpp"
@@ -18,8 +19,6 @@ using std::chrono::milliseconds;
 // Between two attempts to connect, in heartbeats.
 constexpr int kLongestPause = 5;
 constexpr milliseconds kShortestPause{10};
-// How soon those who wait see a request to cancel, which comes from a signal handler and wakes nobody.
-constexpr milliseconds kCancellationPoll{20};
 constexpr const char* kFull = "its disk is full: it stores no tiles, those that are there can be read and dropped";
 
 }  // namespace

@@ -5,6 +5,8 @@
 
 namespace eindb {
 
+/// An ASCII letter in lower case; any other byte as it is.
+inline char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 /// ASCII letters in lower case; all other bytes as they are. Names are compared so, whatever the locale.
 std::string to_lower(std::string_view text);
 /// ASCII letters in upper case; all other bytes as they are.

@@ -4,14 +4,14 @@
 #include <cstddef>
 #include <vector>
 
+#include "common/letter_case.hpp"
+
 namespace eindb {
 namespace {
 
 constexpr std::size_t kLongestName = 256;  // beyond it nobody misspells; keeps the quadratic distance short
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
-
-bool same(char a, char b) { return lower(a) == lower(b); }
+bool same(char a, char b) { return to_lower(a) == to_lower(b); }
 
 /// Optimal string alignment distance (Damerau-Levenshtein without edits inside a swap): three rows of the table,
 /// where row i, column j is the distance between the first i bytes of a and the first j of b.

@@ -56,8 +56,8 @@ class Strips {
 };
 
 // What one peer sends or gets, and how far that is. Used by one thread at a time.
-struct Stream {
-  Stream(const IndexBox& piece, DType dtype)
+struct PieceStream {
+  PieceStream(const IndexBox& piece, DType dtype)
       : strips(piece, static_cast<std::int64_t>(kMessageBytes / size_of(dtype))) {}
 
   // Of a strip that does not lie together. The first is the largest, and it is memory of tiles: making pages of fresh
@@ -71,8 +71,9 @@ struct Stream {
   std::optional<Tile> memory;
 };
 
-std::vector<std::optional<Stream>> streams_of(const std::vector<PeerPiece>& pieces, std::size_t ranks, DType dtype) {
-  std::vector<std::optional<Stream>> streams(ranks);
+std::vector<std::optional<PieceStream>> streams_of(const std::vector<PeerPiece>& pieces, std::size_t ranks,
+                                                   DType dtype) {
+  std::vector<std::optional<PieceStream>> streams(ranks);
   for (const auto& piece : pieces) streams[piece.peer].emplace(piece.box, dtype);
   return streams;
 }
@@ -91,7 +92,7 @@ class PiecesOut : public OutgoingStreams {
   }
 
  private:
-  std::span<const std::byte> bytes_of(Stream& stream) const {
+  std::span<const std::byte> bytes_of(PieceStream& stream) const {
     const auto& strip = stream.strips.strip();
     const auto size = static_cast<std::size_t>(element_count(strip)) * size_of(dtype_);
     if (is_contiguous(source_.box, strip))
@@ -103,7 +104,7 @@ class PiecesOut : public OutgoingStreams {
 
   const BoxSource& source_;
   const DType dtype_;
-  std::vector<std::optional<Stream>> streams_;  // by peer
+  std::vector<std::optional<PieceStream>> streams_;  // by peer
 };
 
 class PiecesIn : public IncomingStreams {
@@ -145,7 +146,7 @@ class PiecesIn : public IncomingStreams {
 
   const BoxTarget& target_;
   const DType dtype_;
-  std::vector<std::optional<Stream>> streams_;  // by peer
+  std::vector<std::optional<PieceStream>> streams_;  // by peer
 };
 
 }  // namespace

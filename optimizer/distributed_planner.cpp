@@ -163,9 +163,10 @@ class Refinement {
   Partition parts_;
 };
 
-class Planner {
+class DistributedPlanner {
  public:
-  Planner(const EinGraph& graph, const Labelling& labelling, const Placement& placement, const ClusterShape& cluster)
+  DistributedPlanner(const EinGraph& graph, const Labelling& labelling, const Placement& placement,
+                     const ClusterShape& cluster)
       : graph_(graph), labelling_(labelling), placement_(placement), cluster_(cluster), result_(graph.size()) {
     plan_.ranks = cluster.ranks;
     plan_.coordinator = cluster.coordinator;
@@ -327,7 +328,7 @@ class Planner {
 
 DistributedPlan plan_distributed(const EinGraph& graph, const Labelling& labelling, const Placement& placement,
                                  const ClusterShape& cluster, const std::vector<DistributedResult>& results) {
-  return Planner(graph, labelling, placement, cluster).run(results);
+  return DistributedPlanner(graph, labelling, placement, cluster).run(results);
 }
 
 }  // namespace eindb

@@ -13,9 +13,9 @@
 namespace eindb {
 namespace {
 
-class Planner {
+class PhysicalPlanner {
  public:
-  Planner(const EinGraph& graph, const Labelling& labelling) : graph_(graph), labelling_(labelling) {
+  PhysicalPlanner(const EinGraph& graph, const Labelling& labelling) : graph_(graph), labelling_(labelling) {
     plan_.labels = graph.labels();
     result_.resize(graph.size());
     std::vector<LabelPartition> partitions;
@@ -222,7 +222,7 @@ class Planner {
 
 PhysicalPlan plan_physically(const EinGraph& graph, const Labelling& labelling,
                              const WantedPartitions& output_partitions) {
-  return Planner(graph, labelling).run(output_partitions);
+  return PhysicalPlanner(graph, labelling).run(output_partitions);
 }
 
 }  // namespace eindb

@@ -25,7 +25,7 @@ ast::Password parse_password(TokenStream& tokens) {
   return password;
 }
 
-UserOptions parse_options(TokenStream& tokens) {
+UserOptions parse_user_options(TokenStream& tokens) {
   UserOptions options;
   tokens.accept_word("WITH");
   for (;;) {
@@ -49,7 +49,7 @@ Node create_user(TokenStream& tokens) {
   tokens.take();
   ast::CreateUser user;
   user.name = parse_name(tokens);
-  auto options = parse_options(tokens);
+  auto options = parse_user_options(tokens);
   if (!options.password) tokens.fail_expected("PASSWORD '...' after the name of the user");
   user.password = std::move(*options.password);
   user.role = options.role.value_or(UserRole::ReadWrite);
@@ -61,7 +61,7 @@ Node alter_user(TokenStream& tokens) {
   tokens.take();
   ast::AlterUser user;
   user.name = parse_name(tokens);
-  auto options = parse_options(tokens);
+  auto options = parse_user_options(tokens);
   if (!options.password && !options.role)
     tokens.fail_expected("PASSWORD '...', READ ONLY, READ WRITE or ADMIN after the name of the user");
   user.password = std::move(options.password);

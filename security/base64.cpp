@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "common/check.hpp"
+#include "security/unsigned_bytes.hpp"
 
 namespace eindb {
 namespace {
@@ -15,13 +16,11 @@ int length_of(std::string_view text) {
   return static_cast<int>(text.size());
 }
 
-const unsigned char* bytes_of(std::string_view text) { return reinterpret_cast<const unsigned char*>(text.data()); }
-
 }  // namespace
 
 std::string base64_encode(std::string_view bytes) {
   std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // OpenSSL writes a zero byte behind it
-  EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), bytes_of(bytes), length_of(bytes));
+  EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), unsigned_bytes(bytes), length_of(bytes));
   text.pop_back();
   return text;
 }
@@ -29,7 +28,7 @@ std::string base64_encode(std::string_view bytes) {
 std::optional<std::string> base64_decode(std::string_view text) {
   if (text.size() % 4 != 0) return std::nullopt;
   std::string bytes(text.size() / 4 * 3, '\0');
-  if (EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()), bytes_of(text), length_of(text)) < 0)
+  if (EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()), unsigned_bytes(text), length_of(text)) < 0)
     return std::nullopt;
   // OpenSSL counts the padding as zero bytes, and skips blanks around the text.
   const auto padding = static_cast<std::size_t>(std::count(text.begin(), text.end(), '='));

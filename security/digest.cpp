@@ -17,11 +17,10 @@
 #include "common/check.hpp"
 #include "common/error.hpp"
 #include "security/openssl.hpp"
+#include "security/unsigned_bytes.hpp"
 
 namespace eindb {
 namespace {
-
-const unsigned char* bytes_of(std::string_view text) { return reinterpret_cast<const unsigned char*>(text.data()); }
 
 // OpenSSL's parameters have no const.
 OSSL_PARAM parameter(const char* name, std::string_view bytes) {
@@ -62,8 +61,8 @@ Digest hmac_sha256(std::string_view key, std::string_view text) {
                                                                       &EVP_MAC_CTX_free);
   const std::array parameters{hash_parameter(OSSL_MAC_PARAM_DIGEST), OSSL_PARAM_construct_end()};
   std::size_t size = 0;
-  if (mac == nullptr || EVP_MAC_init(mac.get(), bytes_of(key), key.size(), parameters.data()) != 1 ||
-      EVP_MAC_update(mac.get(), bytes_of(text), text.size()) != 1 ||
+  if (mac == nullptr || EVP_MAC_init(mac.get(), unsigned_bytes(key), key.size(), parameters.data()) != 1 ||
+      EVP_MAC_update(mac.get(), unsigned_bytes(text), text.size()) != 1 ||
       EVP_MAC_final(mac.get(), digest.bytes.data(), &size, Digest::kBytes) != 1)
     fail();
   return digest;

@@ -8,7 +8,7 @@
 namespace eindb {
 namespace {
 
-[[noreturn]] void fail(const std::string& what) {
+[[noreturn]] void fail_bytea(const std::string& what) {
   throw Error(ErrorKind::Value, what, std::nullopt, "bytes are written as hexadecimal digits behind \\x");
 }
 
@@ -16,11 +16,11 @@ unsigned hex_digit(char c) {
   if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
   if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a') + 10U;
   if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A') + 10U;
-  fail("a bytea has a byte that is no hexadecimal digit");
+  fail_bytea("a bytea has a byte that is no hexadecimal digit");
 }
 
 std::string read_hexadecimal(std::string_view digits) {
-  if (digits.size() % 2 != 0) fail("a bytea has an odd number of hexadecimal digits");
+  if (digits.size() % 2 != 0) fail_bytea("a bytea has an odd number of hexadecimal digits");
   std::string bytes;
   bytes.reserve(digits.size() / 2);
   for (std::size_t n = 0; n < digits.size(); n += 2)
@@ -50,7 +50,7 @@ std::string read_escaped(std::string_view text) {
       bytes += static_cast<char>(octal(digits));
       at += digits.size();
     } else {
-      fail("a bytea has a backslash with neither another nor three octal digits behind it");
+      fail_bytea("a bytea has a backslash with neither another nor three octal digits behind it");
     }
   }
   return bytes;

@@ -27,15 +27,13 @@ using command::ShowSessions;
 // No command that is known here is longer.
 constexpr std::size_t kMostBytes = 512;
 
-using Kind = DialectToken::Kind;
-
 // Without comments and the semicolon at the end; nullopt where a quote is not closed.
 std::optional<std::vector<DialectToken>> tokens_of(std::string_view text) {
   std::vector<DialectToken> tokens;
   DialectLexer lexer(text);
-  for (auto token = lexer.next(); !token.is(Kind::End); token = lexer.next()) {
-    if (token.is(Kind::Unterminated)) return std::nullopt;
-    if (!token.is(Kind::NestedComment)) tokens.push_back(token);
+  for (auto token = lexer.next(); !token.is(DialectToken::Kind::End); token = lexer.next()) {
+    if (token.is(DialectToken::Kind::Unterminated)) return std::nullopt;
+    if (!token.is(DialectToken::Kind::NestedComment)) tokens.push_back(token);
   }
   if (!tokens.empty() && tokens.back().is_symbol(';')) tokens.pop_back();
   return tokens;
@@ -44,8 +42,8 @@ std::optional<std::vector<DialectToken>> tokens_of(std::string_view text) {
 // Words in lower case, names and strings without their quotes.
 std::string value_of(const DialectToken& token) {
   if (token.is_string()) return string_value(token);
-  if (token.is(Kind::Word)) return to_lower(token.text);
-  if (!token.is(Kind::QuotedName)) return std::string(token.text);
+  if (token.is(DialectToken::Kind::Word)) return to_lower(token.text);
+  if (!token.is(DialectToken::Kind::QuotedName)) return std::string(token.text);
   std::string name;
   for (std::size_t n = 1; n + 1 < token.text.size(); ++n) {
     name += token.text[n];
@@ -88,7 +86,8 @@ class CommandParser {
   std::string rest() {
     std::string text;
     for (; !at_end(); ++next_) {
-      const bool joined = text.empty() || tokens_[next_].is_symbol(',') || tokens_[next_ - 1].is(Kind::Operator);
+      const bool joined =
+          text.empty() || tokens_[next_].is_symbol(',') || tokens_[next_ - 1].is(DialectToken::Kind::Operator);
       text += (joined ? "" : " ") + value_of(tokens_[next_]);
     }
     return text;

@@ -13,9 +13,9 @@ namespace {
 constexpr std::uint32_t kHasOids = 1U << 16U;
 constexpr std::uint32_t kCritical = 0xFFFF0000U;
 
-[[noreturn]] void fail(const std::string& message) { throw Error(ErrorKind::Corrupt, message); }
+[[noreturn]] void fail_binary(const std::string& message) { throw Error(ErrorKind::Corrupt, message); }
 
-[[noreturn]] void fail_header(const std::string& what) { fail("invalid COPY file header (" + what + ")"); }
+[[noreturn]] void fail_header(const std::string& what) { fail_binary("invalid COPY file header (" + what + ")"); }
 
 }  // namespace
 
@@ -77,7 +77,8 @@ bool CopyBinaryDecoder::read_header() {
 bool CopyBinaryDecoder::read_signature() {
   const auto begin = buffer_.rest().substr(0, kCopySignature.size());
   const bool whole = begin.size() == kCopySignature.size();
-  if (!kCopySignature.starts_with(begin) || (buffer_.finished() && !whole)) fail("COPY file signature not recognized");
+  if (!kCopySignature.starts_with(begin) || (buffer_.finished() && !whole))
+    fail_binary("COPY file signature not recognized");
   if (!whole) return false;
   buffer_.consume(begin.size());
   stage_ = Stage::Flags;
@@ -91,7 +92,7 @@ bool CopyBinaryDecoder::read_flags() {
     return false;
   }
   if ((*flags & kHasOids) != 0) fail_header("WITH OIDS");
-  if ((*flags & kCritical) != 0) fail("unrecognized critical flags in COPY file header");
+  if ((*flags & kCritical) != 0) fail_binary("unrecognized critical flags in COPY file header");
   stage_ = Stage::ExtensionLength;
   return true;
 }
@@ -125,7 +126,7 @@ bool CopyBinaryDecoder::read_row() {
   if (!counted_ && !read_field_count()) return false;
   while (places_.size() < target_.columns.size()) {
     if (read_field()) continue;
-    if (buffer_.finished()) fail("unexpected EOF in COPY data");
+    if (buffer_.finished()) fail_binary("unexpected EOF in COPY data");
     return false;
   }
   take_row();
@@ -136,7 +137,7 @@ bool CopyBinaryDecoder::read_row() {
 bool CopyBinaryDecoder::read_field_count() {
   const auto count = integer<std::int16_t>();
   if (!count) {
-    if (buffer_.finished() && !buffer_.rest().empty()) fail("unexpected EOF in COPY data");
+    if (buffer_.finished() && !buffer_.rest().empty()) fail_binary("unexpected EOF in COPY data");
     return false;
   }
   if (*count == kCopyTrailer) {
@@ -146,7 +147,7 @@ bool CopyBinaryDecoder::read_field_count() {
   }
   const auto expected = target_.columns.size();
   if (*count < 0 || static_cast<std::size_t>(*count) != expected)
-    fail("row field count is " + std::to_string(*count) + ", expected " + std::to_string(expected));
+    fail_binary("row field count is " + std::to_string(*count) + ", expected " + std::to_string(expected));
   counted_ = true;
   return true;
 }
@@ -156,7 +157,7 @@ bool CopyBinaryDecoder::read_field() {
   const auto begin = at_;
   const auto length = integer<std::int32_t>();
   if (!length) return false;
-  if (*length < 0 && *length != kCopyNull) fail("invalid field size");
+  if (*length < 0 && *length != kCopyNull) fail_binary("invalid field size");
   const auto size = static_cast<std::size_t>(std::max(*length, 0));
   check_length(at_ + size);
   if (buffer_.rest().size() - at_ < size) {
@@ -186,7 +187,7 @@ void CopyBinaryDecoder::take_row() {
 }
 
 void CopyBinaryDecoder::check_trailer() const {
-  if (stage_ == Stage::Trailer && !buffer_.rest().empty()) fail("received copy data after EOF marker");
+  if (stage_ == Stage::Trailer && !buffer_.rest().empty()) fail_binary("received copy data after EOF marker");
 }
 
 }  // namespace eindb

@@ -7,7 +7,7 @@
 namespace eindb {
 namespace {
 
-[[noreturn]] void fail(const std::string& message) { throw Error(ErrorKind::Corrupt, message); }
+[[noreturn]] void fail_line(const std::string& message) { throw Error(ErrorKind::Corrupt, message); }
 
 /// In quotes, and no longer than a person wants to read; never cut within a character.
 std::string shown(std::string_view text) {
@@ -59,22 +59,22 @@ void CopyLineDecoder::match_header() {
   const auto& names = target_.columns;
   const auto count = fields_.split(*line_, names.size(), row_);
   if (count != names.size()) {
-    fail("wrong number of fields in header line: got " + std::to_string(count) + ", expected " +
-         std::to_string(names.size()));
+    fail_line("wrong number of fields in header line: got " + std::to_string(count) + ", expected " +
+              std::to_string(names.size()));
   }
   for (std::size_t n = 0; n < count; ++n) {
     if (row_[n] && equal_ignoring_case(*row_[n], names[n])) continue;
     const auto got = row_[n] ? shown(*row_[n]) : "null value (" + shown(fields_.null()) + ")";
-    fail("column name mismatch in header line field " + std::to_string(n + 1) + ": got " + got + ", expected \"" +
-         names[n] + "\"");
+    fail_line("column name mismatch in header line field " + std::to_string(n + 1) + ": got " + got + ", expected \"" +
+              names[n] + "\"");
   }
 }
 
 void CopyLineDecoder::split_row() {
   const auto columns = target_.columns.size();
   const auto count = fields_.split(*line_, columns, row_);
-  if (count > columns) fail("extra data after last expected column");
-  if (count < columns) fail("missing data for column \"" + target_.columns[count] + "\"");
+  if (count > columns) fail_line("extra data after last expected column");
+  if (count < columns) fail_line("missing data for column \"" + target_.columns[count] + "\"");
   if (has_forces_) apply_forces();
 }
 

@@ -9,12 +9,12 @@
 namespace eindb {
 namespace {
 
-[[noreturn]] void fail(const std::string& message, const std::string& hint = {}) {
+[[noreturn]] void fail_text(const std::string& message, const std::string& hint = {}) {
   throw Error(ErrorKind::Corrupt, message, std::nullopt, hint);
 }
 
 [[noreturn]] void fail_marker(bool other_line_end) {
-  fail(other_line_end ? "end-of-copy marker does not match previous newline style" : "end-of-copy marker corrupt");
+  fail_text(other_line_end ? "end-of-copy marker does not match previous newline style" : "end-of-copy marker corrupt");
 }
 
 }  // namespace
@@ -105,8 +105,8 @@ CopyLineReader::Step CopyLineReader::look_csv() {
 
 CopyLineReader::Step CopyLineReader::at_newline() {
   if (line_end_ == LineEnd::Cr || line_end_ == LineEnd::CrLf) {
-    if (csv_) fail("unquoted newline found in data", "a value may have it in quotes");
-    fail("literal newline found in data", "a value has it as \\n");
+    if (csv_) fail_text("unquoted newline found in data", "a value may have it in quotes");
+    fail_text("literal newline found in data", "a value has it as \\n");
   }
   line_end_ = LineEnd::Lf;
   return take(at_, at_ + 1);
@@ -125,8 +125,8 @@ CopyLineReader::Step CopyLineReader::at_return() {
       return take(at_, at_ + 1);
     }
   }
-  if (csv_) fail("unquoted carriage return found in data", "a value may have it in quotes");
-  fail("literal carriage return found in data", "a value has it as \\r");
+  if (csv_) fail_text("unquoted carriage return found in data", "a value may have it in quotes");
+  fail_text("literal carriage return found in data", "a value has it as \\r");
 }
 
 /// In text: what follows belongs to the backslash, a newline too.

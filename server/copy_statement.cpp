@@ -10,8 +10,6 @@
 namespace eindb {
 namespace {
 
-using Kind = SqlToken::Kind;
-
 constexpr bool is_octal(char c) { return c >= '0' && c <= '7'; }
 
 int hex_digit(char c) {
@@ -84,7 +82,7 @@ class Reader {
     throw Error(ErrorKind::Syntax, std::move(message), token_.span, std::move(hint));
   }
   [[noreturn]] void fail_at_token() const {
-    if (token_.kind == Kind::End) fail("COPY ends too early");
+    if (token_.kind == SqlToken::Kind::End) fail("COPY ends too early");
     fail("\"" + std::string(token_.text) + "\" cannot stand here in COPY");
   }
 
@@ -123,7 +121,7 @@ class Reader {
     const auto begin = token_.span.end;
     std::size_t open = 0;
     for (;; advance()) {
-      if (token_.kind == Kind::End || token_.kind == Kind::Unterminated) return false;
+      if (token_.kind == SqlToken::Kind::End || token_.kind == SqlToken::Kind::Unterminated) return false;
       if (token_.is_symbol('(')) ++open;
       if (token_.is_symbol(')') && --open == 0) break;
     }
@@ -141,8 +139,8 @@ class Reader {
 
   /// A word, or a name in double quotes.
   std::optional<std::string> take_name() {
-    if (token_.kind == Kind::Quoted && token_.text[0] == '"') return take_quoted('"', false);
-    if (token_.kind != Kind::Word) return std::nullopt;
+    if (token_.kind == SqlToken::Kind::Quoted && token_.text[0] == '"') return take_quoted('"', false);
+    if (token_.kind != SqlToken::Kind::Word) return std::nullopt;
     std::string name(token_.text);
     last_end_ = token_.span.end;
     advance();
@@ -188,7 +186,7 @@ class Reader {
     if (token_.is_word("DELIMITERS")) add_old_option("delimiter");
     take_word("WITH");
     if (token_.is_symbol('(')) return read_list();
-    while (token_.kind == Kind::Word && !token_.is_word("WHERE")) read_old_option();
+    while (token_.kind == SqlToken::Kind::Word && !token_.is_word("WHERE")) read_old_option();
     return std::nullopt;
   }
 
@@ -206,7 +204,7 @@ class Reader {
   void read_option() {
     CopyOption option;
     const auto begin = token_.span.begin;
-    const bool quoted = token_.kind == Kind::Quoted;
+    const bool quoted = token_.kind == SqlToken::Kind::Quoted;
     const auto name = take_name();
     if (!name) fail_at_token();
     option.name = quoted ? *name : to_lower(*name);
@@ -231,7 +229,7 @@ class Reader {
   /// A text, a word (in lower case, as names without quotes are in PostgreSQL), or a number.
   std::optional<std::string> take_value() {
     if (auto text = take_text()) return text;
-    const bool quoted = token_.kind == Kind::Quoted;
+    const bool quoted = token_.kind == SqlToken::Kind::Quoted;
     auto name = take_name();
     return name && !quoted ? to_lower(*name) : name;
   }
@@ -240,7 +238,8 @@ class Reader {
   std::optional<std::string> take_text() {
     const bool escapes = token_.is_word("E") && text_.substr(token_.span.end, 1) == "'";
     if (escapes) advance();
-    const bool text = (token_.kind == Kind::Quoted || token_.kind == Kind::Unterminated) && token_.text[0] == '\'';
+    const bool text = (token_.kind == SqlToken::Kind::Quoted || token_.kind == SqlToken::Kind::Unterminated) &&
+                      token_.text[0] == '\'';
     return text ? std::optional(take_quoted('\'', escapes)) : std::nullopt;
   }
 
@@ -294,7 +293,7 @@ class Reader {
                   "copy into another table, and select from it");
     }
     take_symbol(';');
-    if (token_.kind != Kind::End) fail_at_token();
+    if (token_.kind != SqlToken::Kind::End) fail_at_token();
   }
 
   CopyStatement::File file(SourceSpan place, SourceSpan parentheses) const {

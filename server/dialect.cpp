@@ -9,11 +9,9 @@
 namespace eindb {
 namespace {
 
-using Kind = DialectToken::Kind;
-
 template <std::size_t N>
 bool is_one_of(const DialectToken& token, const std::array<std::string_view, N>& words) {
-  return token.is(Kind::Word) &&
+  return token.is(DialectToken::Kind::Word) &&
          std::any_of(words.begin(), words.end(), [&](std::string_view word) { return token.is_word(word); });
 }
 
@@ -53,13 +51,13 @@ constexpr std::array<std::string_view, 30> kForeignWords{"all",
 bool may_be_foreign(const DialectToken& token) {
   constexpr std::size_t kLongestWord = 32;
   switch (token.kind) {
-    case Kind::EscapeString:
-    case Kind::UnicodeString:
-    case Kind::DollarString:
-    case Kind::NestedComment: return true;
-    case Kind::Operator: return token.text == "::" || token.text.find('~') != std::string_view::npos;
-    case Kind::QuotedName: return token.text == "\"public\"" || token.text == "\"pg_catalog\"";
-    case Kind::Word: break;
+    case DialectToken::Kind::EscapeString:
+    case DialectToken::Kind::UnicodeString:
+    case DialectToken::Kind::DollarString:
+    case DialectToken::Kind::NestedComment: return true;
+    case DialectToken::Kind::Operator: return token.text == "::" || token.text.find('~') != std::string_view::npos;
+    case DialectToken::Kind::QuotedName: return token.text == "\"public\"" || token.text == "\"pg_catalog\"";
+    case DialectToken::Kind::Word: break;
     default: return false;
   }
   if (token.text.size() > kLongestWord) return false;
@@ -117,18 +115,18 @@ Translation translate_dialect(std::string_view statement) {
   if (!is_sql(first, second)) return {};
   auto token = second;
   const bool inserts = first.is_word("INSERT");  // whose VALUES are SQLite's too
-  while (!token.is(Kind::End) && !token.is(Kind::Unterminated)) {
+  while (!token.is(DialectToken::Kind::End) && !token.is(DialectToken::Kind::Unterminated)) {
     if (may_be_foreign(token) && !(inserts && token.is_word("VALUES"))) break;
     token = lexer.next();
   }
-  if (token.is(Kind::End) || token.is(Kind::Unterminated)) return {};
+  if (token.is(DialectToken::Kind::End) || token.is(DialectToken::Kind::Unterminated)) return {};
 
   std::vector<DialectToken> tokens;
   lexer = DialectLexer(statement);
   do {
     tokens.push_back(lexer.next());
-    if (tokens.back().is(Kind::Unterminated)) return {};
-  } while (!tokens.back().is(Kind::End));
+    if (tokens.back().is(DialectToken::Kind::Unterminated)) return {};
+  } while (!tokens.back().is(DialectToken::Kind::End));
   return DialectRewriter(statement, std::move(tokens)).run();
 }
 

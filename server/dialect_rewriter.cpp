@@ -10,8 +10,6 @@
 namespace eindb {
 namespace {
 
-using Kind = DialectToken::Kind;
-
 /// In alphabetical order.
 constexpr std::array<std::string_view, 55> kCatalogFunctions{"array_append",
                                                              "array_length",
@@ -132,14 +130,14 @@ void DialectRewriter::rewrite_expressions() {
 
 DialectRewriter::Index DialectRewriter::step(Index i) {
   switch (token(i).kind) {
-    case Kind::Word:
-    case Kind::QuotedName: return step_word(i);
-    case Kind::Operator: return step_operator(i);
-    case Kind::Symbol: return step_symbol(i);
-    case Kind::NestedComment: replace(i, " "); return i + 1;
-    case Kind::EscapeString:
-    case Kind::UnicodeString:
-    case Kind::DollarString: replace(i, quote_string(string_value(token(i)))); return take_operand(i);
+    case DialectToken::Kind::Word:
+    case DialectToken::Kind::QuotedName: return step_word(i);
+    case DialectToken::Kind::Operator: return step_operator(i);
+    case DialectToken::Kind::Symbol: return step_symbol(i);
+    case DialectToken::Kind::NestedComment: replace(i, " "); return i + 1;
+    case DialectToken::Kind::EscapeString:
+    case DialectToken::Kind::UnicodeString:
+    case DialectToken::Kind::DollarString: replace(i, quote_string(string_value(token(i)))); return take_operand(i);
     default: return take_operand(i);
   }
 }
@@ -163,7 +161,7 @@ DialectRewriter::Index DialectRewriter::step_word(Index i) {
     if (token(i).is_name_of("pg_catalog")) return on_pg_catalog(i);
     if (token(i).is_name_of("public")) return on_public(i);
   }
-  if (token(i).is(Kind::QuotedName)) return take_operand(i);
+  if (token(i).is(DialectToken::Kind::QuotedName)) return take_operand(i);
   constexpr std::size_t kLongestWord = 32;
   if (token(i).text.size() > kLongestWord) return take_operand(i);
   const auto word = to_lower(token(i).text);
@@ -240,7 +238,7 @@ DialectRewriter::Index DialectRewriter::cast(Index i) {
 }
 
 void DialectRewriter::note_parameter(Index operand, Index cast, DataType type) {
-  const bool alone = operand + 1 == cast && token(operand).is(Kind::Parameter);
+  const bool alone = operand + 1 == cast && token(operand).is(DialectToken::Kind::Parameter);
   constexpr std::size_t kMostDigits = 6;
   const auto digits = token(operand).text.substr(alone ? 1 : 0);
   if (!alone || digits.size() > kMostDigits || type == DataType::Unspecified) return;

@@ -16,8 +16,6 @@
 namespace eindb {
 namespace {
 
-constexpr SqliteValue kNull{};
-
 constexpr std::int64_t kLongestSeries = 1'000'000;
 
 std::optional<std::string> element_of(const SqliteValue& value) {
@@ -167,7 +165,7 @@ SqliteValue parse_ident(PgValues values) {
 
 SqliteValue array_of_one(PgValues values) { return is_null(values[0]) ? kNull : array_of_values(values.first(1)); }
 
-constexpr std::array kFunctions{
+constexpr std::array kArrayFunctions{
     PgFunction{"pg_array", -1, "TEXT", &array_of_values},
     PgFunction{"pg_array_get", 2, "", &array_get},
     PgFunction{"pg_array_json", 1, "TEXT", &json_of_array},
@@ -190,6 +188,6 @@ constexpr std::array kFunctions{
 
 }  // namespace
 
-std::vector<SqlFunction> pg_array_functions() { return sql_functions(kFunctions, true); }
+std::vector<SqlFunction> pg_array_functions() { return sql_functions(kArrayFunctions, true); }
 
 }  // namespace eindb

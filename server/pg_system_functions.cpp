@@ -18,8 +18,6 @@ namespace {
 
 using Identity = std::shared_ptr<const ClientIdentity>;
 
-constexpr SqliteValue kNull{};
-
 SqliteValue null_value(PgValues) { return kNull; }
 SqliteValue true_value(PgValues) { return truth_value(true); }
 SqliteValue false_value(PgValues) { return truth_value(false); }
@@ -42,7 +40,7 @@ SqliteValue current_schemas(PgValues values) {
   return std::string(is_null(values[0]) || integer_of(values[0]) == 0 ? "{public}" : "{pg_catalog,public}");
 }
 
-constexpr std::array kFunctions{
+constexpr std::array kSystemFunctions{
     PgFunction{"eindb_type_oid", 1, "INTEGER", &type_oid},
     PgFunction{"col_description", 2, "", &null_value},
     PgFunction{"current_schema", 0, "TEXT", &current_schema},
@@ -157,7 +155,7 @@ void add_identity_functions(std::vector<SqlFunction>& functions, const Identity&
 }  // namespace
 
 std::vector<SqlFunction> pg_system_functions(const std::shared_ptr<const ClientIdentity>& client) {
-  auto functions = sql_functions(kFunctions, true);
+  auto functions = sql_functions(kSystemFunctions, true);
   for (auto& function : sql_functions(kVolatileFunctions, false)) functions.push_back(std::move(function));
   add_identity_functions(functions, client);
   return functions;

@@ -15,8 +15,6 @@
 namespace eindb {
 namespace {
 
-constexpr SqliteValue kNull{};
-
 // ---- Regular expressions -------------------------------------------------------------------------------------------
 
 /// Patterns of clients run in linear time and little memory, whatever they are. The last one is kept compiled.
@@ -174,7 +172,7 @@ SqliteValue to_regproc(PgValues values) {
   return name;
 }
 
-constexpr std::array kFunctions{
+constexpr std::array kTextFunctions{
     PgFunction{"pg_bool", 1, "BOOLEAN", &to_bool},
     PgFunction{"pg_bytea", 1, "BYTEA", &to_bytea},
     PgFunction{"pg_left", 2, "TEXT", &left},
@@ -196,7 +194,7 @@ constexpr std::array kFunctions{
 }  // namespace
 
 std::vector<SqlFunction> pg_text_functions() {
-  auto functions = sql_functions(kFunctions, true);
+  auto functions = sql_functions(kTextFunctions, true);
   functions.push_back(
       {.name = "regexp", .arguments = 2, .body = regexp_match(), .deterministic = true, .result = "BOOLEAN"});
   for (const int arguments : {3, 4}) {

@@ -12,6 +12,8 @@ namespace eindb {
 /// What functions of pg_functions.hpp take.
 using PgValues = std::span<const SqliteValue>;
 
+inline constexpr SqliteValue kNull{};
+
 /// A function without state.
 struct PgFunction {
   const char* name;

@@ -32,15 +32,10 @@ std::vector<std::string> with_double_dashes(int argc, const char* const* argv) {
 constexpr std::int64_t kFewestBytes = 1024;
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 30U;  // what PostgreSQL takes
 
-std::string mode_list() {
-  std::string list;
-  for (const auto name : print_mode_names()) list += (list.empty() ? "" : ", ") + std::string(name);
-  return list;
-}
-
 PrintMode checked_mode(const std::string& name) {
   const auto mode = parse_print_mode(name);
-  if (!mode) throw CLI::ValidationError("--mode", "there is no mode '" + name + "'; the modes are " + mode_list());
+  if (!mode)
+    throw CLI::ValidationError("--mode", "there is no mode '" + name + "'; the modes are " + print_mode_list());
   return *mode;
 }
 

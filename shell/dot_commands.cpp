@@ -68,12 +68,6 @@ bool on_or_off(const std::vector<std::string>& arguments, bool current) {
   refuse("'" + arguments[0] + "' is neither on nor off", "without an argument, the command switches over");
 }
 
-std::string mode_list() {
-  std::string list;
-  for (const auto name : print_mode_names()) list += (list.empty() ? "" : ", ") + std::string(name);
-  return list;
-}
-
 }  // namespace
 
 const std::vector<DotCommands::Command>& DotCommands::commands() {
@@ -210,7 +204,7 @@ bool DotCommands::max_rows(const Arguments& arguments) {
 bool DotCommands::mode(const Arguments& arguments) {
   if (arguments.empty()) return shell_.output().write(std::string(name_of(shell_.mode())) + "\n"), true;
   const auto mode = parse_print_mode(arguments[0]);
-  if (!mode) refuse("there is no mode '" + arguments[0] + "'", "the modes are " + mode_list());
+  if (!mode) refuse("there is no mode '" + arguments[0] + "'", "the modes are " + print_mode_list());
   shell_.settings().mode = mode;
   return true;
 }

@@ -26,6 +26,12 @@ std::optional<PrintMode> parse_print_mode(std::string_view name) {
   return static_cast<PrintMode>(std::distance(names.begin(), found));
 }
 
+std::string print_mode_list() {
+  std::string list;
+  for (const auto name : print_mode_names()) list += (list.empty() ? "" : ", ") + std::string(name);
+  return list;
+}
+
 std::string_view name_of(PrintMode mode) { return print_mode_names()[static_cast<std::size_t>(mode)]; }
 
 std::unique_ptr<ResultPrinter> make_result_printer(PrintMode mode, PrintOptions options) {

@@ -16,6 +16,8 @@ enum class PrintMode : std::uint8_t { Box, List, Csv, Json, JsonLines, Markdown,
 
 /// "box", "list", ... in the order in which .help lists them.
 const std::vector<std::string_view>& print_mode_names();
+/// The same, separated by commas, for messages.
+std::string print_mode_list();
 std::optional<PrintMode> parse_print_mode(std::string_view name);
 std::string_view name_of(PrintMode mode);
 

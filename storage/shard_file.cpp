@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 /// Of contents that were written anew: that which they came with has ended.
 constexpr std::int64_t kNoTransaction = 0;
 
-constexpr const char* kCreateTables =
+constexpr const char* kCreateShardTables =
     "CREATE TABLE IF NOT EXISTS main.eindb_contents (content_id INTEGER PRIMARY KEY, txn INTEGER NOT NULL,"
     " tensor TEXT NOT NULL, tile BLOB NOT NULL);"
     "CREATE TABLE IF NOT EXISTS main.eindb_open_transactions (txn INTEGER PRIMARY KEY, prepared INTEGER NOT NULL,"
@@ -180,7 +180,7 @@ void ShardFile::make_giving_back() {
 
 void ShardFile::make_tables() {
   change(Durability::Full, [](SqliteConnection& connection, Operation&) {
-    connection.execute(kCreateTables);
+    connection.execute(kCreateShardTables);
     connection.prepare("INSERT OR IGNORE INTO main.eindb_shard VALUES ('identity', ?)")
         .bind(1, random_identity())
         .run();

@@ -11,7 +11,7 @@
 namespace eindb {
 namespace {
 
-constexpr const char* kCreateTables =
+constexpr const char* kCreateLogTables =
     "CREATE TABLE IF NOT EXISTS main.eindb_workers (worker_id INTEGER PRIMARY KEY, data_id INTEGER NOT NULL UNIQUE,"
     " address TEXT NOT NULL);"
     "CREATE TABLE IF NOT EXISTS main.eindb_shard_transactions (txn INTEGER NOT NULL, first INTEGER NOT NULL,"
@@ -64,7 +64,7 @@ bool ShardLog::exists() { return connection_.has_table("eindb_shard_lineage", {"
 void ShardLog::create() {
   if (exists()) return;
   SqliteTransaction transaction(connection_);
-  connection_.execute(kCreateTables);
+  connection_.execute(kCreateLogTables);
   connection_
       .prepare(
           "INSERT OR IGNORE INTO main.eindb_shard_settings VALUES ('identity', ?), ('blocks', 0),"

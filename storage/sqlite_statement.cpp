@@ -6,16 +6,9 @@
 
 #include "storage/mapped_reads.hpp"
 #include "storage/sqlite_connection.hpp"
+#include "storage/sqlite_destructors.hpp"
 
 namespace eindb {
-namespace {
-
-/// SQLITE_STATIC and SQLITE_TRANSIENT without their old-style casts. The latter is -1 as a pointer: so SQLite wants it.
-const sqlite3_destructor_type kStatic = nullptr;
-// NOLINTNEXTLINE(performance-no-int-to-ptr)
-const sqlite3_destructor_type kTransient = reinterpret_cast<sqlite3_destructor_type>(static_cast<std::intptr_t>(-1));
-
-}  // namespace
 
 SqliteStatement::SqliteStatement(SqliteStatement&& other) noexcept
     : connection_(other.connection_),

@@ -21,6 +21,7 @@
 #include "storage/access_plan.hpp"
 #include "storage/cell_walk.hpp"
 #include "storage/index_constraint.hpp"
+#include "storage/sqlite_destructors.hpp"
 #include "tensor/number_text.hpp"
 
 namespace eindb {
@@ -28,10 +29,6 @@ namespace {
 
 constexpr std::array<std::string_view, 1> kRealColumns{"val"};
 constexpr std::array<std::string_view, 3> kComplexColumns{"val", "re", "im"};
-
-/// SQLITE_TRANSIENT without its old-style cast: -1 as a pointer, for so SQLite wants it.
-// NOLINTNEXTLINE(performance-no-int-to-ptr)
-const sqlite3_destructor_type kTransient = reinterpret_cast<sqlite3_destructor_type>(static_cast<std::intptr_t>(-1));
 
 /// What the module keeps: the table as it was registered.
 struct Definition {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kMostElements = 1024;  // of a matrix that is transposed
 constexpr std::int64_t kMostProducts = 2048;  // rows * columns * contracted
-constexpr std::int64_t kDeepest = 128;        // contracted indices at a time, where nothing is transposed
+constexpr std::int64_t kDeepestLane = 128;    // contracted indices at a time, where nothing is transposed
 constexpr std::int64_t kVectorBytes = 64;     // at most
 constexpr std::int64_t kMostIndices = 4096;   // of a group
 
@@ -134,7 +134,7 @@ class LaneBlocks {
         size_(size),
         whole_(whole),
         depth_(std::clamp<std::int64_t>(half_of_first_cache() / (table_.lane_rows * vector_bytes()), 1,
-                                        std::min(kDeepest, whole.depth))),
+                                        std::min(kDeepestLane, whole.depth))),
         columns_(std::clamp(half_of_second_cache() / (depth_ * vector_bytes()) / table_.lane_columns, std::int64_t{1},
                             (whole.columns + table_.lane_columns - 1) / table_.lane_columns) *
                  table_.lane_columns),
@@ -151,7 +151,7 @@ class LaneBlocks {
 
   static std::size_t bytes() {
     return static_cast<std::size_t>(half_of_first_cache() + half_of_second_cache()) +
-           static_cast<std::size_t>(16 * kDeepest) * kVectorBytes;
+           static_cast<std::size_t>(16 * kDeepestLane) * kVectorBytes;
   }
 
   void multiply(const void* a, const void* b, void* c) const {
@@ -281,7 +281,7 @@ class LaneBatch {
                               .add = !first_};
     const auto& table = level_.of(compute_);
     // Vectors that a single tile reads are not copied.
-    if (product.depth <= kDeepest && product.rows <= table.vectors.lane_rows &&
+    if (product.depth <= kDeepestLane && product.rows <= table.vectors.lane_rows &&
         product.columns <= table.vectors.lane_columns) {
       const auto multiply = table.vectors.multiply_lanes;
       return for_each_block([&](const void* s, const void* v, void* result) { multiply(product, s, v, result); });

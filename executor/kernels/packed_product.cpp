@@ -28,7 +28,7 @@ struct Limits {
   std::int64_t columns;  // at this depth
   std::int64_t rows;
 };
-constexpr std::int64_t kDeepest = 512;
+constexpr std::int64_t kDeepestPanel = 512;
 constexpr std::int64_t kDeepestBox = 4096;
 constexpr std::int64_t kDeepestInPlace = 64;  // rows that memory is asked for at a time
 constexpr std::int64_t kMostRows = 16384;
@@ -37,7 +37,7 @@ constexpr std::int64_t kMostColumns = 2048;
 Limits limits_of(const PanelTable& table, DType compute, std::int64_t depth) {
   const auto& caches = cache_sizes();
   const auto size = static_cast<std::int64_t>(size_of(compute));
-  const auto deepest = std::min(kDeepest, static_cast<std::int64_t>(caches.first) * 4 / 3 / (table.rows * size));
+  const auto deepest = std::min(kDeepestPanel, static_cast<std::int64_t>(caches.first) * 4 / 3 / (table.rows * size));
   const auto bytes = depth * size;
   return {deepest, rounded_down(std::min(kMostColumns, most_of_columns() / bytes), table.columns),
           rounded_down(std::min(kMostRows, most_of_rows() / bytes), table.rows)};
@@ -374,7 +374,7 @@ class PackedProduct {
 
 ProductBlocks product_blocks(const PanelTable& table, DType compute, const ProductGroups& groups, bool v_in_place) {
   ProductBlocks blocks;
-  const auto deepest = limits_of(table, compute, kDeepest).depth;
+  const auto deepest = limits_of(table, compute, kDeepestPanel).depth;
   blocks.depth = v_in_place ? std::min(deepest, kDeepestInPlace) : deepest;
   const std::array depth{contiguous_in_first(groups.contracted), contiguous_in_second(groups.contracted)};
   blocks.contracted = box_sides(groups.contracted, deepest_box(groups, compute, blocks.depth), 1, depth);
@@ -393,7 +393,7 @@ ProductBlocks product_blocks(const PanelTable& table, DType compute, const Produ
 // Never less for smaller matrices.
 std::size_t packed_workspace_bytes(const PanelTable& table, DType compute, const PackedSize& size) {
   const auto element = static_cast<std::int64_t>(size_of(compute));
-  const auto deepest = size.one_contracted ? limits_of(table, compute, kDeepest).depth : kDeepestBox;
+  const auto deepest = size.one_contracted ? limits_of(table, compute, kDeepestPanel).depth : kDeepestBox;
   const auto depth = std::min(size.k, deepest);
   const auto edges = table.rows + table.columns;
   const auto width = std::min(size.m, kMostRows) + std::min(size.n, kMostRows);

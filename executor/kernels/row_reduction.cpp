@@ -23,7 +23,7 @@ constexpr std::int64_t kRowsDown = 64;
 constexpr std::int64_t kFarRowsDown = 16;
 constexpr std::int64_t kLongRowsDown = 64;
 constexpr std::int64_t kCellsOfLongRows = 4096;
-constexpr std::int64_t kPage = 4096;
+constexpr std::int64_t kFarBytes = 4096;
 // In shorter rows the boxes of the expression kernel do better.
 constexpr std::int64_t kFewestAlong = 3;
 constexpr std::int64_t kFewestDown = 16;
@@ -104,8 +104,8 @@ struct Block {
 Block block_of(const Sides& sides, DType compute) {
   if (sides.columns.aggregated) return {kCellsAlong, kElementsAlong};
   const auto size = static_cast<std::int64_t>(size_of(compute));
-  if (farthest(sides.rows) * size < kPage) return {kCellsDown, kRowsDown};
-  if (sides.columns.size * size < kPage) return {kCellsDown, kFarRowsDown};
+  if (farthest(sides.rows) * size < kFarBytes) return {kCellsDown, kRowsDown};
+  if (sides.columns.size * size < kFarBytes) return {kCellsDown, kFarRowsDown};
   return {kCellsOfLongRows, kLongRowsDown, true};
 }
 

@@ -15,18 +15,10 @@ constexpr double kRunSeconds = 3e-9;     // of a repartition's copies, to begin 
 // At the end threads wait for that one whose last call takes longest: of a call's time.
 constexpr double kUnevenness = 0.03;
 
-double part(std::int64_t extent, std::int64_t parts) { return static_cast<double>(largest_part(extent, parts)); }
-
-double elements(const VertexShape& shape, const Partition& d, const std::vector<std::size_t>& places) {
-  double count = 1;
-  for (const auto n : places) count *= part(shape.extents[n], d[n]);
-  return count;
-}
-
 // Cells of the join that one kernel call visits.
 double cells(const VertexShape& shape, const Partition& d) {
   double count = 1;
-  for (std::size_t n = 0; n < d.size(); ++n) count *= part(shape.extents[n], d[n]);
+  for (std::size_t n = 0; n < d.size(); ++n) count *= part_extent(shape.extents[n], d[n]);
   return count;
 }
 
@@ -39,7 +31,7 @@ MatrixSizes sizes_of(const VertexShape& shape, const Partition& d) {
   MatrixSizes sizes;
   const auto& roles = shape.work.matrix.roles;
   for (std::size_t n = 0; n < roles.size(); ++n) {
-    const double size = part(shape.extents[n], d[n]);
+    const double size = part_extent(shape.extents[n], d[n]);
     switch (roles[n]) {
       case ContractionRole::Batch: sizes.batch *= size; break;
       case ContractionRole::Left: sizes.rows *= size; break;
@@ -79,7 +71,7 @@ double seconds_of(const KernelWork::Operations& operations, const KernelRates& r
 // The bytes of a call's result. A tile that is read soon after it was made goes no further than the caches, and takes
 // memory that was used before.
 double stored(const VertexShape& shape, const Partition& d) {
-  const double tile = elements(shape, d, shape.output) * static_cast<double>(shape.work.output_bytes);
+  const double tile = tile_elements(shape, d, shape.output) * static_cast<double>(shape.work.output_bytes);
   return tile / (shape.stays || (shape.is_read && tile <= kCachedTile) ? kCacheSpeed : 1);
 }
 
@@ -87,7 +79,7 @@ double stored(const VertexShape& shape, const Partition& d) {
 double loaded(const VertexShape& shape, const Partition& d) {
   double bytes = 0;
   for (std::size_t n = 0; n < shape.inputs.size(); ++n) {
-    const double tile = elements(shape, d, shape.inputs[n]) * bytes_of_input(shape, n);
+    const double tile = tile_elements(shape, d, shape.inputs[n]) * bytes_of_input(shape, n);
     const bool was_made = n < shape.made.size() && shape.made[n];
     bytes += tile / (is_at_hand(shape, n) || (was_made && tile <= kCachedTile) ? kCacheSpeed : 1);
   }
@@ -98,7 +90,7 @@ double loaded(const VertexShape& shape, const Partition& d) {
 double contiguous_run(const Partition& producer, const Partition& consumer, const std::vector<std::int64_t>& extents) {
   double run = 1;
   for (auto i = extents.size(); i-- > 0;) {
-    run *= part(extents[i], std::max(producer[i], consumer[i]));
+    run *= part_extent(extents[i], std::max(producer[i], consumer[i]));
     if (producer[i] != 1 || consumer[i] != 1) break;
   }
   return std::max(run, 1.0);
@@ -136,11 +128,11 @@ double CalibratedModel::matrices(const VertexShape& shape, const Partition& d, c
 
   const auto size = static_cast<double>(size_of(work.compute));
   double copied = 0;
-  const auto left = elements(shape, d, shape.inputs[work.matrix.left]);
-  const auto right = elements(shape, d, shape.inputs[work.matrix.right]);
+  const auto left = tile_elements(shape, d, shape.inputs[work.matrix.left]);
+  const auto right = tile_elements(shape, d, shape.inputs[work.matrix.right]);
   if (work.matrix.packs_left || bytes_of_input(shape, work.matrix.left) != size) copied += left;
   if (work.matrix.packs_right || bytes_of_input(shape, work.matrix.right) != size) copied += right;
-  if (work.matrix.packs_output) copied += elements(shape, d, shape.output);
+  if (work.matrix.packs_output) copied += tile_elements(shape, d, shape.output);
   seconds += copied * size / figures_.repartition.one;
   if (sums_side(shape, ContractionRole::SummedLeft)) seconds += left / rates.fold;
   if (sums_side(shape, ContractionRole::SummedRight)) seconds += right / rates.fold;
@@ -170,7 +162,7 @@ double CalibratedModel::epilogue(const VertexShape& shape, const Partition& d) c
   double groups = 1;
   for (const auto n : shape.output) groups *= static_cast<double>(d[n]);
   const double tile =
-      elements(shape, d, shape.output) * seconds_of(shape.work.epilogue, figures_.of(shape.work.compute));
+      tile_elements(shape, d, shape.output) * seconds_of(shape.work.epilogue, figures_.of(shape.work.compute));
   return std::ceil(groups / threads_) * tile * crowd(groups).slowdown;
 }
 
@@ -192,7 +184,7 @@ double CalibratedModel::aggregation(const VertexShape& shape, const Partition& d
   if (kernel_calls(project(d, shape.aggregated)) <= 1) return 0;
   const double calls = kernel_calls(d) * share_of_calls(shape, d);
   const double groups = kernel_calls(project(d, shape.output)) * share_of_groups(shape, d);
-  const double tile = elements(shape, d, shape.output) * static_cast<double>(size_of(shape.work.compute));
+  const double tile = tile_elements(shape, d, shape.output) * static_cast<double>(size_of(shape.work.compute));
   // The calls of a group follow each other: a tile of moderate size has not left the caches.
   const double load = crowd(calls).load * (tile <= kCachedTile ? kCacheSpeed : 1);
   return std::max(0.0, calls - groups) * 2 * tile / load;

@@ -9,14 +9,6 @@
 namespace eindb {
 namespace {
 
-double part(std::int64_t extent, std::int64_t parts) { return static_cast<double>(largest_part(extent, parts)); }
-
-double tile_elements(const VertexShape& shape, const Partition& d, const std::vector<std::size_t>& places) {
-  double elements = 1;
-  for (const auto n : places) elements *= part(shape.extents[n], d[n]);
-  return elements;
-}
-
 class TransfersModel final : public CostModel {
  public:
   std::string_view name() const override { return "transfers"; }
@@ -99,6 +91,14 @@ Partition project(const Partition& d, const std::vector<std::size_t>& places) {
   return out;
 }
 
+double part_extent(std::int64_t extent, std::int64_t parts) { return static_cast<double>(largest_part(extent, parts)); }
+
+double tile_elements(const VertexShape& shape, const Partition& d, const std::vector<std::size_t>& places) {
+  double elements = 1;
+  for (const auto n : places) elements *= part_extent(shape.extents[n], d[n]);
+  return elements;
+}
+
 double kernel_calls(const Partition& d) {
   double calls = 1;
   for (const auto parts : d) calls *= static_cast<double>(parts);
@@ -126,8 +126,8 @@ double cost_repart(const Partition& producer, const Partition& consumer, const s
   double n_int = 1;
   double n = 1;
   for (std::size_t i = 0; i < extents.size(); ++i) {
-    const double from = part(extents[i], producer[i]);
-    const double to = part(extents[i], consumer[i]);
+    const double from = part_extent(extents[i], producer[i]);
+    const double to = part_extent(extents[i], consumer[i]);
     n_p *= from;
     n_c *= to;
     n_int *= std::min(from, to);

@@ -47,6 +47,11 @@ bool is_at_hand(const VertexShape& shape, std::size_t input);
 /// d[wanted; all]: the entries of a partition vector at the given places.
 Partition project(const Partition& d, const std::vector<std::size_t>& places);
 
+/// ceil(extent / parts), the size of the largest part along one dimension, as costs count it.
+double part_extent(std::int64_t extent, std::int64_t parts);
+/// Elements of the largest tile over the labels at the given places of a shape that d cuts.
+double tile_elements(const VertexShape& shape, const Partition& d, const std::vector<std::size_t>& places);
+
 /// The `transfers` cost model (EinDecomp, section 7): an upper bound on the numbers moved between kernel calls. All
 /// results are numbers of elements, as doubles. The figures of the paper and of its example chains come out of the
 /// formulas as they stand, with these readings:

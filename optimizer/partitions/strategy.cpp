@@ -15,7 +15,6 @@
 namespace eindb {
 namespace {
 
-using Kind = Strategy::Kind;
 using Names = std::vector<std::string>;
 
 std::vector<LabelPartition> choose_sqrt(const EinGraph& graph, const Names&, const DecompositionOptions& options) {
@@ -52,7 +51,7 @@ std::vector<LabelPartition> choose_megatron(const EinGraph& graph, const Names& 
 
 // One row per kind: everything that a name stands for.
 struct StrategyRow {
-  Kind kind;
+  Strategy::Kind kind;
   std::string_view name;
   std::string_view own_label;  // where none is given; empty: the strategy finds its labels, or has none
   std::size_t most_labels;
@@ -60,15 +59,15 @@ struct StrategyRow {
 };
 
 constexpr std::array kStrategies = std::to_array<StrategyRow>({
-    {Kind::EinDecomp, "eindecomp", "", 0, choose_eindecomp},
-    {Kind::Sqrt, "sqrt", "", 0, choose_sqrt},
-    {Kind::Data, "data", "b", 1, choose_named},
-    {Kind::Sequence, "sequence", "s", 1, choose_named},
-    {Kind::Attention, "attention", "h", 1, choose_named},
-    {Kind::Megatron, "megatron", "", 16, choose_megatron},
+    {Strategy::Kind::EinDecomp, "eindecomp", "", 0, choose_eindecomp},
+    {Strategy::Kind::Sqrt, "sqrt", "", 0, choose_sqrt},
+    {Strategy::Kind::Data, "data", "b", 1, choose_named},
+    {Strategy::Kind::Sequence, "sequence", "s", 1, choose_named},
+    {Strategy::Kind::Attention, "attention", "h", 1, choose_named},
+    {Strategy::Kind::Megatron, "megatron", "", 16, choose_megatron},
 });
 
-const StrategyRow& row_of(Kind kind) {
+const StrategyRow& row_of(Strategy::Kind kind) {
   return *std::find_if(kStrategies.begin(), kStrategies.end(), [&](const auto& row) { return row.kind == kind; });
 }
 
@@ -103,7 +102,8 @@ std::optional<Names> split(std::string_view list) {
 // so any more: a rule that cuts the chains' rows from the first may cost less. Sqrt makes other numbers of kernel
 // calls.
 Labelling cheapest_beside_rules(const EinGraph& graph, Labelling best, const DecompositionOptions& options) {
-  for (const auto kind : {Kind::Data, Kind::Sequence, Kind::Attention, Kind::Megatron}) {
+  for (const auto kind :
+       {Strategy::Kind::Data, Strategy::Kind::Sequence, Strategy::Kind::Attention, Strategy::Kind::Megatron}) {
     try {
       auto by_rule = label(graph, {kind, {}}, options);
       if (by_rule.total_cost < best.total_cost) best = std::move(by_rule);
@@ -152,7 +152,7 @@ Labelling label(const EinGraph& graph, const Strategy& strategy, const Decomposi
   if (names.empty() && !row.own_label.empty()) names.emplace_back(row.own_label);
   auto partitions = fitted_to_chains(graph, fitted_to_slices(graph, row.choose(graph, names, options)), options);
   auto labelling = evaluate(graph, std::move(partitions), options);
-  if (strategy.kind != Kind::EinDecomp || graph.chains().empty()) return labelling;
+  if (strategy.kind != Strategy::Kind::EinDecomp || graph.chains().empty()) return labelling;
   return cheapest_beside_rules(graph, std::move(labelling), options);
 }
 

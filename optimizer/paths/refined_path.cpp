@@ -17,7 +17,7 @@ using Node = ContractionTree::Node;
 constexpr std::size_t kLeavesOfPiece = 8;
 // Of a piece: its dynamic program, and what else is done once; beside the labels of its nodes.
 constexpr std::uint64_t kUnitsPerPiece = 4000;
-constexpr std::uint64_t kUnitsPerLabel = 16;
+constexpr std::uint64_t kUnitsPerOperandLabel = 16;
 // To make a tree and a path of it at all.
 constexpr std::uint64_t kUnitsPerOperand = 100;
 // A round that gains less than this is the last one.
@@ -107,7 +107,7 @@ class Refinement {
     for (const auto leaf : leaves_) {
       auto& operand = piece.operands.emplace_back();
       for (const auto label : tree_.labels_of(leaf)) operand.push_back(number_of(label));
-      spent_ += operand.size() * kUnitsPerLabel;
+      spent_ += operand.size() * kUnitsPerOperandLabel;
     }
     for (const auto label : tree_.labels_of(root)) piece.output.push_back(number_of(label));
     for (const auto label : labels) number_[label] = kNone;

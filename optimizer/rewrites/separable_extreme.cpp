@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "optimizer/rewrites/sum_terms.hpp"
 #include "optimizer/rewrites/term_groups.hpp"
 
 namespace eindb {
@@ -105,18 +106,6 @@ Peeled peel(const Vertex& vertex) {
   return out;
 }
 
-void collect_terms(const ScalarPtr& e, bool negative, std::vector<ScalarPtr>& out) {
-  const auto& arguments = e->arguments();
-  if (e->is_call(Add)) {
-    for (const auto& argument : arguments) collect_terms(argument, negative, out);
-  } else if (e->is_call(Subtract)) {
-    collect_terms(arguments[0], negative, out);
-    collect_terms(arguments[1], !negative, out);
-  } else {
-    out.push_back(negative ? call(Negate, {e}) : e);
-  }
-}
-
 ScalarPtr joined(ScalarOp op, const std::vector<ScalarPtr>& terms) {
   return terms.size() == 1 ? terms[0] : call(op, terms);
 }
@@ -191,8 +180,7 @@ class ExtremeSplitter {
   }
 
   std::optional<VertexId> split_sum() {
-    std::vector<ScalarPtr> terms;
-    collect_terms(peeled_.inner, false, terms);
+    const auto terms = sum_terms(peeled_.inner);
     const auto groups = group_terms(splitter_, terms);
     // The least and the largest of each group are looked for.
     if (!groups || groups->size() < 2 || 2 * cells_of(splitter_, *groups) >= cells_of_join(splitter_))

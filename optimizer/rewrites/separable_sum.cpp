@@ -1,36 +1,16 @@
 #include "optimizer/rewrites/separable_sum.hpp"
 
 #include "optimizer/rewrites/product.hpp"
+#include "optimizer/rewrites/sum_terms.hpp"
 #include "optimizer/rewrites/term_groups.hpp"
 
 namespace eindb {
 namespace {
 
-ScalarPtr call(ScalarOp op, std::vector<ScalarPtr> arguments) {
-  return ScalarExpression::call(op, std::move(arguments));
-}
-
 bool is_sum(const ScalarExpression& e) { return e.is_call(ScalarOp::Add) || e.is_call(ScalarOp::Subtract); }
-
-ScalarPtr negated(const ScalarPtr& e) { return call(ScalarOp::Negate, {e}); }
-
-void collect_terms(const ScalarPtr& e, bool negative, std::vector<ScalarPtr>& out) {
-  const auto& arguments = e->arguments();
-  if (e->is_call(ScalarOp::Add)) {
-    for (const auto& argument : arguments) collect_terms(argument, negative, out);
-  } else if (e->is_call(ScalarOp::Subtract)) {
-    collect_terms(arguments[0], negative, out);
-    collect_terms(arguments[1], !negative, out);
-  } else if (e->is_call(ScalarOp::Negate)) {
-    collect_terms(arguments[0], !negative, out);
-  } else {
-    out.push_back(negative ? negated(e) : e);
-  }
-}
 
 // The terms of a sum, or of a sum times constants; none of anything else.
 std::vector<ScalarPtr> terms_of(const ScalarPtr& e) {
-  std::vector<ScalarPtr> terms;
   auto factors = factors_of(e);
   std::optional<std::size_t> sum;
   for (std::size_t f = 0; f < factors.size(); ++f) {
@@ -39,7 +19,7 @@ std::vector<ScalarPtr> terms_of(const ScalarPtr& e) {
     sum = f;
   }
   if (!sum) return {};
-  collect_terms(factors[*sum].expression, false, terms);
+  auto terms = sum_terms(factors[*sum].expression);
   if (factors.size() == 1) return terms;
   for (auto& term : terms) {
     factors[*sum].expression = term;
@@ -51,12 +31,13 @@ std::vector<ScalarPtr> terms_of(const ScalarPtr& e) {
 // What the terms of a group sum to; a minus sign becomes a subtraction, unless they are so many that they would nest.
 ScalarPtr sum_of(const std::vector<ScalarPtr>& terms) {
   constexpr std::size_t kMany = 64;
-  if (terms.size() > kMany) return call(ScalarOp::Add, terms);
+  if (terms.size() > kMany) return ScalarExpression::call(ScalarOp::Add, terms);
   ScalarPtr sum;
   for (const auto& term : terms) {
     if (sum == nullptr) sum = term;
-    else if (term->is_call(ScalarOp::Negate)) sum = call(ScalarOp::Subtract, {sum, term->arguments()[0]});
-    else sum = call(ScalarOp::Add, {sum, term});
+    else if (term->is_call(ScalarOp::Negate))
+      sum = ScalarExpression::call(ScalarOp::Subtract, {sum, term->arguments()[0]});
+    else sum = ScalarExpression::call(ScalarOp::Add, {sum, term});
   }
   return sum;
 }
@@ -90,7 +71,8 @@ std::optional<VertexId> sum_terms_apart(VertexSplitter& splitter) {
     auto sum = sum_of(terms_in(group, terms));
     if (!group.own.empty()) sum = splitter.add_part(sum, group.head, group.own);
     const auto count = *multiplicity(splitter, group);
-    sums.push_back(count == 1 ? sum : call(ScalarOp::Multiply, {ScalarExpression::integer(count), sum}));
+    sums.push_back(count == 1 ? sum
+                              : ScalarExpression::call(ScalarOp::Multiply, {ScalarExpression::integer(count), sum}));
   }
   return splitter.finish(sum_of(sums), {});
 }
@@ -107,12 +89,13 @@ std::optional<VertexId> multiply_factors_apart(VertexSplitter& splitter) {
   std::vector<ScalarPtr> powers;
   for (const auto& group : *groups) {
     const auto inside = terms_in(group, factors);
-    auto product = inside.size() == 1 ? inside[0] : call(ScalarOp::Multiply, inside);
+    auto product = inside.size() == 1 ? inside[0] : ScalarExpression::call(ScalarOp::Multiply, inside);
     if (!group.own.empty()) product = splitter.add_part(product, group.head, group.own, Aggregate::Prod);
     const auto count = *multiplicity(splitter, group);
-    powers.push_back(count == 1 ? product : call(ScalarOp::Power, {product, ScalarExpression::integer(count)}));
+    powers.push_back(count == 1 ? product
+                                : ScalarExpression::call(ScalarOp::Power, {product, ScalarExpression::integer(count)}));
   }
-  return splitter.finish(call(ScalarOp::Multiply, powers), {});
+  return splitter.finish(ScalarExpression::call(ScalarOp::Multiply, powers), {});
 }
 
 }  // namespace eindb

@@ -8,7 +8,7 @@
 namespace eindb {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
+std::string_view number_text(std::string_view text) {
   const auto begin = text.find_first_not_of(" \t");
   if (begin == std::string_view::npos) return {};
   text = text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
@@ -27,7 +27,7 @@ std::optional<double> at_the_range_limit(std::string_view text) {
 }  // namespace
 
 std::optional<std::int64_t> parse_csv_integer(std::string_view text) {
-  text = trimmed(text);
+  text = number_text(text);
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
@@ -35,7 +35,7 @@ std::optional<std::int64_t> parse_csv_integer(std::string_view text) {
 }
 
 std::optional<double> parse_csv_real(std::string_view text) {
-  text = trimmed(text);
+  text = number_text(text);
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc::invalid_argument || end != text.data() + text.size()) return std::nullopt;

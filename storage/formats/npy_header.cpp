@@ -29,9 +29,9 @@ constexpr std::size_t kAlignment = 64;
 
 /// Parses the dictionary, which may hold anything that a stranger wrote. Knows the literals that NumPy writes: strings,
 /// True and False, a tuple of integers.
-class HeaderParser {
+class NpyHeaderParser {
  public:
-  HeaderParser(const std::string& name, std::string_view text, std::int64_t text_offset)
+  NpyHeaderParser(const std::string& name, std::string_view text, std::int64_t text_offset)
       : name_(name), text_(text), text_offset_(text_offset) {}
 
   NpyHeader parse() {
@@ -228,7 +228,7 @@ NpyHeader parse_npy_header(const std::string& name, std::span<const std::byte> p
   const auto preamble = read_preamble(name, bytes, size);
   const auto text =
       bytes.substr(static_cast<std::size_t>(preamble.text_offset), static_cast<std::size_t>(preamble.text_size));
-  auto header = HeaderParser(name, text, preamble.text_offset).parse();
+  auto header = NpyHeaderParser(name, text, preamble.text_offset).parse();
   verify_length(name, header, size);
   return header;
 }

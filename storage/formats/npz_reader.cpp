@@ -16,7 +16,7 @@
 namespace eindb {
 namespace {
 
-constexpr std::size_t kPassBytes = 1 << 20;
+constexpr std::size_t kScanBytes = 1 << 20;
 constexpr std::string_view kEnding = ".npy";
 
 std::string without_ending(const std::string& name) {
@@ -65,7 +65,7 @@ void NpzReader::prepare() {
   const bool stored = entry_.method == 0;
   std::optional<ScratchFile> scratch;
   if (!stored) scratch.emplace().resize(entry_.size);
-  std::vector<std::byte> buffer(kPassBytes);
+  std::vector<std::byte> buffer(kScanBytes);
   for (std::int64_t done = 0;;) {
     if (progress_) progress_(done, entry_.size);
     const auto got = std::span(buffer).first(contents.read(buffer));

@@ -19,7 +19,7 @@
 namespace eindb {
 namespace {
 
-constexpr std::size_t kPassBytes = 512 << 10;
+constexpr std::size_t kCopyBytes = 512 << 10;
 constexpr std::size_t kLongestName = 4096;
 constexpr std::uint32_t kInZip64 = 0xFFFFFFFF;
 /// 1 January 1980, where the format's calendar begins: equal tensors give equal files.
@@ -85,7 +85,7 @@ class Deflater {
 
  private:
   z_stream stream_{};
-  std::vector<std::byte> out_ = std::vector<std::byte>(kPassBytes);
+  std::vector<std::byte> out_ = std::vector<std::byte>(kCopyBytes);
 };
 
 }  // namespace
@@ -118,7 +118,7 @@ void NpzWriter::write_block(const std::vector<std::int64_t>& begin, const Tile& 
 
 NpzWriter::Contents NpzWriter::checksum(const ByteProgress& progress) const {
   Contents contents{.crc = 0, .compressed_size = size_};
-  std::vector<std::byte> buffer(kPassBytes);
+  std::vector<std::byte> buffer(kCopyBytes);
   for (std::int64_t done = 0; done < size_;) {
     if (progress) progress(done, size_);
     const auto zeros = std::min(file_.next_written(data_offset_ + done) - data_offset_, size_) - done;
@@ -136,7 +136,7 @@ NpzWriter::Contents NpzWriter::deflate(const ByteProgress& progress) {
   const auto npy = scratch_->read(file_.path());
   Contents contents;
   Deflater deflater;
-  std::vector<std::byte> buffer(kPassBytes);
+  std::vector<std::byte> buffer(kCopyBytes);
   for (std::int64_t done = 0; done < size_;) {
     if (progress) progress(done, size_);
     const auto part = std::span(buffer).first(std::min(buffer.size(), static_cast<std::size_t>(size_ - done)));

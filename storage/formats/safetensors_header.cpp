@@ -57,9 +57,9 @@ const std::array<Type, 20>& types() {
 
 /// Follows the one structure that a header may have; anything else ends it at once, so that depth and memory are
 /// bounded by what the structure allows.
-class HeaderParser final : public nlohmann::json_sax<nlohmann::json> {
+class SafetensorsHeaderParser final : public nlohmann::json_sax<nlohmann::json> {
  public:
-  HeaderParser(const std::string& path, std::int64_t data_begin, std::int64_t data_size)
+  SafetensorsHeaderParser(const std::string& path, std::int64_t data_begin, std::int64_t data_size)
       : path_(path), data_begin_(data_begin), data_size_(data_size) {}
 
   std::vector<SafetensorsEntry> finish() {
@@ -257,7 +257,7 @@ std::vector<SafetensorsEntry> read_safetensors_header(const InputFile& file) {
   std::string text(static_cast<std::size_t>(length), '\0');
   file.read(kLengthBytes, std::as_writable_bytes(std::span(text)));
   if (!text.starts_with('{')) corrupt(file.path(), "its header is no JSON object");
-  HeaderParser parser(file.path(), kLengthBytes + length, file.size() - kLengthBytes - length);
+  SafetensorsHeaderParser parser(file.path(), kLengthBytes + length, file.size() - kLengthBytes - length);
   nlohmann::json::sax_parse(text, &parser);
   return parser.finish();
 }
