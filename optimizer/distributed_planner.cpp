@@ -71,12 +71,12 @@ class Refinement {
 
   // The cut of an operand that is there, so that its tiles are read as they are.
   void adopt(const Labels& labels, const Partition& parts) {
-    constexpr std::int64_t kMostCalls = 64;
+    constexpr std::int64_t kMostCallsOfRank = 64;
     for (std::size_t d = 0; d < labels.size(); ++d) {
       const auto known = parts_[place(labels[d])];
       const bool is_power = (parts[d] & (parts[d] - 1)) == 0;
       if (!is_power || parts[d] <= known || !may_cut(labels[d]) || makes_short(labels[d], parts[d])) continue;
-      if (calls() / known * parts[d] <= kMostCalls * cluster_.calls_per_rank) raise(labels[d], parts[d]);
+      if (calls() / known * parts[d] <= kMostCallsOfRank * cluster_.calls_per_rank) raise(labels[d], parts[d]);
     }
   }
 

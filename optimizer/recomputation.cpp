@@ -124,9 +124,9 @@ class Recomputation {
 
   // At each step; a stored tensor is held from its first reader on.
   std::vector<double> held_bytes(const std::vector<std::size_t>& order) const {
-    constexpr auto kNever = std::numeric_limits<std::size_t>::max();
-    std::vector<std::size_t> first(2 * graph_.size(), kNever);
-    std::vector<std::size_t> last(2 * graph_.size(), kNever);
+    constexpr auto kNotYet = std::numeric_limits<std::size_t>::max();
+    std::vector<std::size_t> first(2 * graph_.size(), kNotYet);
+    std::vector<std::size_t> last(2 * graph_.size(), kNotYet);
     for (std::size_t step = 0; step < order.size(); ++step) {
       const auto value = order[step];
       if (!graph_.vertex(VertexId(vertex_of(value))).is_input()) first[value] = last[value] = step;
@@ -137,7 +137,7 @@ class Recomputation {
     }
     std::vector<double> held(order.size() + 1, 0);  // changes at first
     for (const auto value : order) {
-      if (first[value] == kNever) continue;
+      if (first[value] == kNotYet) continue;
       held[first[value]] += bytes_[vertex_of(value)];
       held[last[value] + 1] -= bytes_[vertex_of(value)];
     }

@@ -15,7 +15,7 @@ constexpr std::int64_t kDeepInPlace = 64;                      // enough for til
 constexpr std::int64_t kPackedAtATime = 1024;                  // bytes of many tiny matrices
 constexpr std::int64_t kFetchAhead = 2048;                     // bytes
 constexpr std::int64_t kWorkPerPoll = std::int64_t{1} << 22U;  // multiply-adds: some tenths of a millisecond at worst
-constexpr std::int64_t kPage = 4096;
+constexpr std::int64_t kPageBytes = 4096;
 
 std::int64_t first_cache() { return static_cast<std::int64_t>(cache_sizes().first); }
 std::int64_t second_cache() { return static_cast<std::int64_t>(cache_sizes().second); }
@@ -42,7 +42,7 @@ std::size_t inner_loop(const std::vector<BatchLoop>& batch) {
 // Lines of a tile's rows that are a multiple of half a page apart compete for few places of the first cache.
 bool suits_cache(const GroupLoop& rows, const GroupLoop& contracted, std::int64_t size) {
   constexpr std::int64_t kLine = 64;
-  if (contracted.first == 1) return contracted.extent * size <= kLine || std::gcd(rows.first * size, kPage) < kPage / 2;
+  if (contracted.first == 1) return contracted.extent * size <= kLine || std::gcd(rows.first * size, kPageBytes) < kPageBytes / 2;
   return rows.first == 1 && std::min(kDeepest, contracted.extent) * contracted.first * size <= second_cache() / 2;
 }
 

@@ -120,8 +120,8 @@ void ContractionNetwork::remove(std::size_t result) {
 
 // Drops the dead once they are the majority: a constant share of the work of adding them.
 void ContractionNetwork::sweep(Holders& holders) const {
-  constexpr std::size_t kFew = 16;
-  if (holders.results.size() <= kFew + 2 * holders.alive) return;
+  constexpr std::size_t kFewDead = 16;
+  if (holders.results.size() <= kFewDead + 2 * holders.alive) return;
   std::erase_if(holders.results, [&](std::size_t result) { return !alive_[result]; });
 }
 

@@ -3,11 +3,9 @@
 namespace eindb {
 namespace {
 
-using Kind = ScalarExpression::Kind;
-
 // Replaces the leaves; calls are made anew only where something changed.
 ScalarPtr replace_leaves(const ScalarPtr& e, const std::function<ScalarPtr(const ScalarPtr&)>& replace) {
-  if (e->kind() != Kind::Call) return replace(e);
+  if (e->kind() != ScalarExpression::Kind::Call) return replace(e);
   std::vector<ScalarPtr> arguments;
   arguments.reserve(e->arguments().size());
   bool changed = false;
@@ -29,9 +27,9 @@ Labels rename_labels(const Labels& labels, const LabelRenaming& to) {
 
 ScalarPtr rename_labels(const ScalarPtr& e, const LabelRenaming& to) {
   return replace_leaves(e, [&](const ScalarPtr& leaf) {
-    if (leaf->kind() == Kind::LabelIndex)
+    if (leaf->kind() == ScalarExpression::Kind::LabelIndex)
       return ScalarExpression::with_type(ScalarExpression::label_index(to(leaf->label())), leaf->type());
-    if (leaf->kind() == Kind::Uniform || leaf->kind() == Kind::Normal)
+    if (leaf->kind() == ScalarExpression::Kind::Uniform || leaf->kind() == ScalarExpression::Kind::Normal)
       return ScalarExpression::with_type(
           ScalarExpression::random(leaf->kind(), leaf->seed(), rename_labels(leaf->cell(), to)), leaf->type());
     return leaf;
@@ -40,13 +38,16 @@ ScalarPtr rename_labels(const ScalarPtr& e, const LabelRenaming& to) {
 
 ScalarPtr replace_label_values(const ScalarPtr& e, const LabelValue& value) {
   return replace_leaves(e, [&](const ScalarPtr& leaf) {
-    return leaf->kind() == Kind::LabelIndex ? ScalarExpression::with_type(value(leaf->label()), leaf->type()) : leaf;
+    return leaf->kind() == ScalarExpression::Kind::LabelIndex
+               ? ScalarExpression::with_type(value(leaf->label()), leaf->type())
+               : leaf;
   });
 }
 
 Labels random_labels_of(const ScalarExpression& e) {
   Labels out;
-  if (e.kind() == Kind::Uniform || e.kind() == Kind::Normal) append_distinct(out, e.cell());
+  if (e.kind() == ScalarExpression::Kind::Uniform || e.kind() == ScalarExpression::Kind::Normal)
+    append_distinct(out, e.cell());
   for (const auto& argument : e.arguments()) append_distinct(out, random_labels_of(*argument));
   return out;
 }
