@@ -5,6 +5,7 @@
 
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
+#include "plan/task_memory.hpp"
 
 namespace eindb {
 namespace {
@@ -28,27 +29,10 @@ void add_dimension(Link& link, std::size_t axis, const AxisCut& cut) {
   if (known == link.cuts.end()) link.cuts.push_back({axis, cut});
 }
 
-// What is read to give a part of it: a tile of a tensor that is held at an index.
-std::int64_t bytes_behind(const PhysicalNode& node) {
-  const auto* stored = node.stored();
-  if (stored == nullptr || !stored->selection || stored->attached) return 0;
-  return largest_tile_bytes(stored->selection->stored, node.dtype);
-}
-
-// What a task of the operator holds: the tiles of a kernel call and the one it makes, in both of its types; of a
-// repartition a piece at a time and what it makes. `result` is where a join's group-by gives its tiles.
-std::int64_t need_of(const PhysicalPlan& plan, std::size_t node, std::size_t result) {
-  const auto& made = plan.nodes[result];
-  auto need = largest_tile_bytes(made.grid, made.dtype);
-  std::int64_t behind = 0;
-  for (const auto input : inputs_of(plan.nodes[node])) {
-    need = checked_add(need, largest_tile_bytes(plan.node(input).grid, plan.node(input).dtype));
-    behind = std::max(behind, bytes_behind(plan.node(input)));
-  }
-  need = checked_add(need, behind);
-  const auto working = plan.nodes[node].working_type();
-  if (working != made.dtype) need = checked_add(need, largest_tile_bytes(made.grid, working));
-  return need;
+// Of more bytes than can be counted: as many as can.
+std::int64_t counted(double bytes) {
+  constexpr double kMost = 9.2e18;
+  return bytes < kMost ? static_cast<std::int64_t>(bytes) : std::numeric_limits<std::int64_t>::max();
 }
 
 }  // namespace
@@ -60,12 +44,7 @@ std::int64_t slice_count(const SliceLoop* loop) {
   return count;
 }
 
-std::int64_t largest_tile_bytes(const TileGrid& grid, DType type) {
-  auto bytes = static_cast<std::int64_t>(size_of(type));
-  for (std::size_t d = 0; d < grid.rank(); ++d)
-    bytes = checked_multiply(bytes, largest_part(grid.shape()[d], grid.partition()[d]));
-  return bytes;
-}
+std::int64_t largest_tile_bytes(const TileGrid& grid, DType type) { return counted(tile_bytes(grid, type)); }
 
 TaskGraph::TaskGraph(const PhysicalPlan& plan, Bytes most_begun)
     : plan_(plan),
@@ -131,7 +110,7 @@ void TaskGraph::add_join(std::size_t node, std::size_t join_node, const JoinNode
   }
   if (std::any_of(stage.axes.begin(), stage.axes.end(), [](const Axis& a) { return a.aggregated && a.tasks > 1; }))
     *left_to_begin_ -= begun_bytes(stage);
-  stage.need = need_of(plan_, join_node, node);
+  stage.need = counted(task_bytes(plan_, NodeId(node)));
   for (std::size_t n = 0; n < join.inputs.size(); ++n) {
     const auto source = join.inputs[n].index();
     const auto& operand = join.einsum.inputs[n];
@@ -175,7 +154,7 @@ void TaskGraph::add_repartition(std::size_t node, std::size_t source, const Slic
     add_dimension(link, d, {grid.shape()[d], grid.partition()[d], from.partition()[d]});
   }
   link.repeats = repeats(source, labels, loop);
-  stage.need = need_of(plan_, node, node);
+  stage.need = counted(task_bytes(plan_, NodeId(node)));
   stage.links.push_back(std::move(link));
   add(std::move(stage), loop);
 }

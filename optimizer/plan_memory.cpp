@@ -5,6 +5,7 @@
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
 #include "common/poll_steps.hpp"
+#include "plan/task_memory.hpp"
 
 namespace eindb {
 namespace {
@@ -129,37 +130,7 @@ class MemoryWalk {
   double peak_ = 0;
 };
 
-double tile_bytes(const TileGrid& grid, DType type) {
-  auto bytes = static_cast<double>(size_of(type));
-  for (std::size_t d = 0; d < grid.rank(); ++d)
-    bytes *= static_cast<double>(largest_part(grid.shape()[d], grid.partition()[d]));
-  return bytes;
-}
-
 double whole_bytes(const PhysicalNode& node) { return RelationView{node.dtype, node.grid}.bytes(); }
-
-// What is read to give a part of it: a tile of a tensor that is held at an index.
-double bytes_behind(const PhysicalNode& node) {
-  const auto* stored = node.stored();
-  if (stored == nullptr || !stored->selection || stored->attached) return 0;
-  return tile_bytes(stored->selection->stored, node.dtype);
-}
-
-// One task of an operator: the tiles it reads and the one it makes. Tiles of attached tensors count as well: those with
-// gaps are copied.
-double task_bytes(const PhysicalPlan& plan, const PhysicalNode& node) {
-  double bytes = 0;
-  double behind = 0;
-  for (const auto input : inputs_of(node)) {
-    const auto& read = plan.node(input);
-    bytes += tile_bytes(read.grid, read.dtype);
-    behind = std::max(behind, bytes_behind(read));
-  }
-  bytes += behind;
-  const auto working = node.working_type();
-  const bool converts = working != node.dtype;
-  return bytes + tile_bytes(node.grid, node.dtype) + (converts ? tile_bytes(node.grid, working) : 0);
-}
 
 // What is made early and read late: results wait in memory, or in a scratch file where operators at work need the room.
 class WaitingResults {
@@ -261,10 +232,10 @@ double peak_bytes(const PhysicalPlan& plan) { return MemoryWalk(plan).run(); }
 
 double working_bytes(const PhysicalPlan& plan, int threads) {
   double most = 0;
-  for (const auto& node : plan.nodes) {
-    if (!node.has_tasks()) continue;
-    const auto tasks = std::min(static_cast<double>(threads), static_cast<double>(node.grid.tile_count()));
-    most = std::max(most, tasks * task_bytes(plan, node));
+  for (std::size_t n = 0; n < plan.nodes.size(); ++n) {
+    if (!plan.nodes[n].has_tasks()) continue;
+    const auto tasks = std::min(static_cast<double>(threads), static_cast<double>(plan.nodes[n].grid.tile_count()));
+    most = std::max(most, tasks * task_bytes(plan, NodeId(n)));
   }
   return most;
 }
