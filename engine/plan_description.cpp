@@ -44,7 +44,7 @@ NodeProfile vertex_profile(const PhysicalPlan& plan, VertexId vertex, const Exec
     if (served[n] != vertex || role == OperatorRole::Delivery) continue;
     sum.seconds += profile.nodes[n].seconds;
     sum.elements += profile.nodes[n].elements;
-    if (operator_name(node) != "join" && role != OperatorRole::Completion) continue;
+    if (role != OperatorRole::Kernel && role != OperatorRole::Completion) continue;
     sum.tiles_in += profile.nodes[n].tiles_in;
     sum.tiles_out += profile.nodes[n].tiles_out;
     sum.bytes += profile.nodes[n].bytes;

@@ -56,5 +56,17 @@ TEST(Explain, DrawingsHaveTheFieldsOfAnyOperator) {
   EXPECT_NE(dot.find("n0 -> n1;"), std::string::npos);
 }
 
+// Passes may give two vertices one name.
+TEST(Explain, DrawingsShowTheVertexThatAKernelComputes) {
+  auto plan = plan_of_an_unknown_operator();
+  plan.vertices.push_back({.name = "Z",
+                           .einsum = "Z[p] = X[p,p]",
+                           .bound = {4},
+                           .partition = {{"p", 1}},
+                           .kernel_calls = 1,
+                           .predicted = {}});
+  EXPECT_EQ(explain_dot(plan).find("X[p,p]"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace eindb
