@@ -187,9 +187,8 @@ class Calibration {
       const auto profile = run_query(planned, inner_, snapshot, sinks).local;
       double seconds = 0;
       for (std::size_t n = 0; n < profile.nodes.size(); ++n) {
-        const auto& op = planned.plan.physical.nodes[n].op;
-        if (std::holds_alternative<JoinNode>(op) || std::holds_alternative<GroupByNode>(op))
-          seconds += profile.nodes[n].seconds;
+        const auto role = planned.plan.physical.nodes[n].role();
+        if (role == OperatorRole::Kernel || role == OperatorRole::Completion) seconds += profile.nodes[n].seconds;
       }
       return seconds;
     });

@@ -1,26 +1,69 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "engine/distributed_query.hpp"
 
 namespace eindb {
 
-/// Adds to a plan what the ranks of a cluster do for it, in ordered pairs of key and value for EXPLAIN.
-///
-/// JSON keys. Of the plan: steps, bytes_received (by all ranks, if no tile is all zero), bytes_received_by_busiest. Of
-/// a step: id, step (scan, redistribute, compute, reduce), vertex, inputs, grid, placement (as a distributed type, or
-/// "stored"), bytes, bytes_by_busiest; of a redistribution between blocks also collectives, a line for each step of the
-/// plan that gets there by collectives alone, and collective_elements, what these cost (optimizer/redistribution), next
-/// to elements_by_busiest of the direct exchange that is made. With ANALYZE, of a step: actual_bytes, seconds and
-/// seconds_waiting (of the slowest rank); of the plan: execution_seconds, seconds_before_delivery (until the last
-/// worker had its part of the result, before the result's last step), actual_bytes_received, skew (the computing time
-/// of the busiest rank over the mean), and ranks: rank, worker, seconds, seconds_waiting, bytes_sent, bytes_received,
-/// peak_bytes.
-void describe_cluster(const PlannedQuery& planned, const ClusterProfile& profile, nlohmann::ordered_json& plan);
+/// What collectives alone would take where all that moves is blocks of workers.
+struct CollectivesDescription {
+  std::vector<std::string> steps;        ///< a line each
+  double elements = 0;                   ///< what they cost (optimizer/redistribution)
+  std::int64_t elements_by_busiest = 0;  ///< of the direct exchange that is made
+};
 
-/// The same as lines of EXPLAIN's text.
-std::string cluster_text(const nlohmann::ordered_json& plan);
+/// A step that all ranks run.
+struct StepDescription {
+  /// Of the slowest rank.
+  struct Measured {
+    std::int64_t bytes = 0;  ///< received by all
+    double seconds = 0;
+    double seconds_waiting = 0;
+  };
+
+  std::size_t id = 0;
+  std::string name;
+  std::string vertex;
+  std::vector<std::size_t> inputs;
+  Partition grid;
+  std::string placement;  ///< as a distributed type, or "stored"
+  double bytes = 0;       ///< received by all ranks, if no tile is all zero
+  double bytes_by_busiest = 0;
+  std::optional<CollectivesDescription> collectives = std::nullopt;
+  std::optional<Measured> actual = std::nullopt;
+};
+
+/// What one rank did in all steps together.
+struct RankDescription {
+  std::string worker;
+  double seconds = 0;
+  double seconds_waiting = 0;
+  std::int64_t bytes_sent = 0;
+  std::int64_t bytes_received = 0;
+  std::int64_t peak_bytes = 0;
+};
+
+/// What the ranks of a cluster do for a query, and did if it ran.
+struct ClusterDescription {
+  struct Measured {
+    double seconds = 0;
+    double seconds_before_delivery = 0;  ///< until the last worker had its part of the result
+    std::int64_t bytes_received = 0;
+    double skew = 1;  ///< the computing time of the busiest rank over the mean
+    std::vector<RankDescription> ranks;
+  };
+
+  std::vector<StepDescription> steps;
+  double bytes_received = 0;  ///< by all ranks, if no tile is all zero
+  double bytes_received_by_busiest = 0;
+  std::optional<Measured> actual = std::nullopt;
+};
+
+ClusterDescription describe_cluster(const PlannedQuery& planned, const ClusterProfile& profile);
 
 }  // namespace eindb

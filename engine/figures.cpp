@@ -26,9 +26,6 @@ std::string milliseconds(double seconds) {
   return text;
 }
 
-nlohmann::ordered_json number_of(double value) {
-  if (std::abs(value) < 9e15 && value == std::floor(value)) return static_cast<std::int64_t>(value);
-  return value;
-}
+double cost_ratio(double cost, double best) { return cost == best ? 1 : cost / best; }
 
 }  // namespace eindb

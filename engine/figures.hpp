@@ -1,6 +1,5 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 
 namespace eindb {
@@ -11,7 +10,7 @@ std::string grouped(double value);
 std::string magnitude(double value);
 /// "1.234 ms".
 std::string milliseconds(double seconds);
-/// As a whole number where it is one that a double holds exactly.
-nlohmann::ordered_json number_of(double value);
+/// How many times the best cost it is; 1 where both are zero.
+double cost_ratio(double cost, double best);
 
 }  // namespace eindb

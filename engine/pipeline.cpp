@@ -125,8 +125,7 @@ void check_results(const PlannedQuery& planned, const SessionState& session) {
 std::vector<InputTensor> scanned_tensors(const PhysicalPlan& plan) {
   std::vector<InputTensor> tensors;
   for (const auto& node : plan.nodes)
-    if (const auto* scan = std::get_if<ScanNode>(&node.op); scan != nullptr && !scan->tensor.attached)
-      tensors.push_back(scan->tensor);
+    if (const auto* stored = node.stored(); stored != nullptr && !stored->attached) tensors.push_back(*stored);
   return tensors;
 }
 

@@ -1,16 +1,11 @@
 #include "engine/plan_description.hpp"
 
-#include <cmath>
+#include <algorithm>
 
-#include "engine/cluster_description.hpp"
-#include "engine/figures.hpp"
 #include "optimizer/partitions/placement.hpp"
-#include "optimizer/partitions/prediction.hpp"
 
 namespace eindb {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // What both cost models say of the plan, whichever it was made by.
 struct PlanPrediction {
@@ -45,11 +40,11 @@ NodeProfile vertex_profile(const PhysicalPlan& plan, VertexId vertex, const Exec
   NodeProfile sum;
   for (std::size_t n = 0; n < plan.nodes.size(); ++n) {
     const auto& node = plan.nodes[n];
-    const auto name = operator_name(node);
-    if (served[n] != vertex || name == "sink") continue;
+    const auto role = node.role();
+    if (served[n] != vertex || role == OperatorRole::Delivery) continue;
     sum.seconds += profile.nodes[n].seconds;
     sum.elements += profile.nodes[n].elements;
-    if (name != "join" && name != "group-by") continue;
+    if (role != OperatorRole::Kernel && role != OperatorRole::Completion) continue;
     sum.tiles_in += profile.nodes[n].tiles_in;
     sum.tiles_out += profile.nodes[n].tiles_out;
     sum.bytes += profile.nodes[n].bytes;
@@ -58,88 +53,57 @@ NodeProfile vertex_profile(const PhysicalPlan& plan, VertexId vertex, const Exec
 }
 
 // Labels of one name (a pass may have made the second) are told apart by a number.
-Json partition_of(const LabelPartition& partition, const LabelTable& labels) {
-  Json out = Json::object();
+std::vector<std::pair<std::string, std::int64_t>> partition_of(const LabelPartition& partition,
+                                                               const LabelTable& labels) {
+  std::vector<std::pair<std::string, std::int64_t>> out;
   for (std::size_t n = 0; n < partition.labels.size(); ++n) {
     const auto& base = labels.name(partition.labels[n]);
-    std::string name = base;
-    for (int k = 2; out.contains(name); ++k) name = base + "_" + std::to_string(k);
-    out[name] = partition.parts[n];
+    auto name = base;
+    const auto is_taken = [&](const auto& entry) { return entry.first == name; };
+    for (int k = 2; std::any_of(out.begin(), out.end(), is_taken); ++k) name = base + "_" + std::to_string(k);
+    out.emplace_back(std::move(name), partition.parts[n]);
   }
   return out;
 }
 
-Json describe_vertex(const PlannedQuery& planned, std::size_t n, const PlanPrediction& prediction,
-                     const ExecutionProfile* profile) {
+VertexDescription describe_vertex(const PlannedQuery& planned, std::size_t n, const PlanPrediction& prediction,
+                                  const ExecutionProfile* profile) {
   const auto& graph = planned.plan.graph;
   const auto& vertex = graph.vertices()[n];
   const auto& labelling = prediction.transfers.vertices[n];
-  const auto predicted = vertex_prediction(prediction, VertexId(n));
-  Json out{{"vertex", vertex.name},
-           {"einsum", graph.describe(VertexId(n))},
-           {"bound", vertex.bound.extents()},
-           {"type", name_of(vertex.dtype)},
-           {"partition", partition_of(labelling.partition, graph.labels())},
-           {"kernel_calls", labelling.partition.kernel_calls()},
-           {"cost_join", number_of(labelling.cost_join)},
-           {"cost_agg", number_of(labelling.cost_agg)},
-           {"cost_repart", number_of(labelling.cost_repart)},
-           {"predicted_seconds", predicted.seconds},
-           {"predicted_elements", number_of(predicted.elements)}};
-  if (profile != nullptr) {
-    const auto actual = vertex_profile(planned.plan.physical, VertexId(n), *profile, prediction.served);
-    out["actual_seconds"] = actual.seconds;
-    out["tiles_in"] = actual.tiles_in;
-    out["tiles_out"] = actual.tiles_out;
-    out["bytes"] = actual.bytes;
-    out["actual_elements"] = actual.elements;
-  }
+  VertexDescription out{.name = vertex.name,
+                        .einsum = graph.describe(VertexId(n)),
+                        .bound = vertex.bound.extents(),
+                        .type = vertex.dtype,
+                        .partition = partition_of(labelling.partition, graph.labels()),
+                        .kernel_calls = labelling.partition.kernel_calls(),
+                        .cost_join = labelling.cost_join,
+                        .cost_agg = labelling.cost_agg,
+                        .cost_repart = labelling.cost_repart,
+                        .predicted = vertex_prediction(prediction, VertexId(n))};
+  if (profile != nullptr) out.actual = vertex_profile(planned.plan.physical, VertexId(n), *profile, prediction.served);
   return out;
 }
 
-// Numbers of kernel calls that were tried, and what each would take.
-Json describe_candidates(const std::vector<ParallelismCandidate>& candidates) {
-  Json out = Json::array();
-  for (const auto& candidate : candidates) {
-    out.push_back({{"parallelism", candidate.parallelism},
-                   {"predicted_seconds", candidate.seconds},
-                   {"predicted_peak_bytes", number_of(candidate.peak_bytes)},
-                   {"fits_memory_limit", candidate.fits}});
-  }
-  return out;
-}
-
-// Null: the whole dimension; "$1": whatever index the parameter is.
-Json describe_indices(const Selection& selection) {
-  Json at = Json::array();
+InputDescription::Selected describe_selection(const Selection& selection, std::int64_t tiles) {
+  InputDescription::Selected out{{}, tiles, selection.stored.tile_count()};
   for (std::size_t d = 0; d < selection.at.size(); ++d) {
     const auto parameter = selection.parameters.find(d);
-    if (parameter != selection.parameters.end()) at.push_back("$" + std::to_string(parameter->second + 1));
-    else at.push_back(selection.at[d] ? Json(*selection.at[d]) : Json());
+    if (parameter != selection.parameters.end()) out.indices.emplace_back("$" + std::to_string(parameter->second + 1));
+    else if (selection.at[d]) out.indices.emplace_back(*selection.at[d]);
+    else out.indices.emplace_back();
   }
-  return at;
-}
-
-// A selection also tells which indices it holds, and how many tiles that leaves.
-Json describe_input(const Vertex& vertex) {
-  const auto& stored = *vertex.stored;
-  Json out{{"tensor", stored.name},
-           {"bound", vertex.bound.extents()},
-           {"type", name_of(vertex.dtype)},
-           {"partition", stored.grid.partition()}};
-  if (!stored.selection) return out;
-  out["selection"] = describe_indices(*stored.selection);
-  out["tiles"] = stored.grid.tile_count();
-  out["stored_tiles"] = stored.selection->stored.tile_count();
   return out;
 }
 
-// "4 of 16 tiles"; empty for a whole tensor.
-std::string selection_of(const PhysicalNode& node) {
-  const auto* scan = std::get_if<ScanNode>(&node.op);
-  if (scan == nullptr || !scan->tensor.selection) return "";
-  return std::to_string(scan->tensor.grid.tile_count()) + " of " +
-         std::to_string(scan->tensor.selection->stored.tile_count()) + " tiles";
+InputDescription describe_input(const Vertex& vertex) {
+  const auto& stored = *vertex.stored;
+  InputDescription out{.tensor = stored.name,
+                       .bound = vertex.bound.extents(),
+                       .type = vertex.dtype,
+                       .partition = stored.grid.partition()};
+  if (stored.selection) out.selection = describe_selection(*stored.selection, stored.grid.tile_count());
+  return out;
 }
 
 // How often the operator is run.
@@ -151,160 +115,106 @@ double slices_of(const PhysicalPlan& plan, NodeId id) {
   return slices;
 }
 
-// The vertices that a fused join computes, in the order in which it does; empty for any other operator.
-std::vector<std::string> fused_vertices(const EinGraph& graph, const PhysicalNode& node) {
-  std::vector<std::string> names;
-  const auto* join = std::get_if<JoinNode>(&node.op);
-  if (join == nullptr) return names;
-  for (const auto& step : join->steps) {
-    const auto& name = graph.vertex(step.vertex).name;
-    if (names.empty() || names.back() != name) names.push_back(name);
-  }
-  return names;
-}
-
-Json describe_operator(const PlannedQuery& planned, std::size_t n, const ExecutionProfile* profile) {
-  const auto& node = planned.plan.physical.nodes[n];
-  Json inputs = Json::array();
-  for (const auto input : inputs_of(node)) inputs.push_back(input.index());
-  Json out{{"id", n},
-           {"operator", operator_name(node)},
-           {"vertex", planned.plan.graph.vertex(node.vertex).name},
-           {"inputs", inputs},
-           {"grid", node.grid.partition()}};
-  if (const auto fused = fused_vertices(planned.plan.graph, node); !fused.empty()) out["fused"] = fused;
-  if (const auto selection = selection_of(node); !selection.empty()) out["selection"] = selection;
-  if (const auto slices = slices_of(planned.plan.physical, NodeId(n)); slices > 1) out["slices"] = number_of(slices);
-  const auto present = planned.plan.graph.vertex(node.vertex).density.present;
-  if (present < 1 && !std::holds_alternative<RepartitionNode>(node.op)) out["density"] = present;
-  if (profile != nullptr) {
-    out["actual_seconds"] = profile->nodes[n].seconds;
-    if (std::holds_alternative<ScanNode>(node.op)) out["tiles_read"] = profile->nodes[n].tiles_in;
-    if (profile->nodes[n].skipped_calls > 0) out["skipped_calls"] = profile->nodes[n].skipped_calls;
-  }
+// `number_of_vertex` tells which of those that are described a vertex of the graph is.
+OperatorDescription describe_operator(const PlannedQuery& planned, NodeId id,
+                                      const std::vector<std::size_t>& number_of_vertex,
+                                      const ExecutionProfile* profile) {
+  const auto& node = planned.plan.physical.node(id);
+  const auto& vertex = planned.plan.graph.vertex(node.vertex);
+  OperatorDescription out{.id = id.index(),
+                          .name = operator_name(node),
+                          .vertex = vertex.name,
+                          .inputs = {},
+                          .grid = node.grid.partition(),
+                          .own = node.describe(planned.plan.graph),
+                          .slices = slices_of(planned.plan.physical, id)};
+  for (const auto input : inputs_of(node)) out.inputs.push_back(input.index());
+  if (node.role() == OperatorRole::Kernel) out.computes = number_of_vertex[node.vertex.index()];
+  if (node.role() != OperatorRole::Layout) out.density = vertex.density.present;
+  if (profile == nullptr) return out;
+  const auto& did = profile->nodes[id.index()];
+  out.seconds = did.seconds;
+  if (node.role() == OperatorRole::Source) out.tiles_read = did.tiles_in;
+  out.skipped_calls = did.skipped_calls;
   return out;
 }
 
-// How often the bodies of loops are run, added up, and for what labels.
-Json describe_slices(const EinGraph& graph) {
-  Json labels = Json::array();
-  double slices = 0;
+PathDescription describe_path(const PathSummary& path, const EinGraph& graph, bool order_given) {
+  PathDescription out{.optimizer = std::string(order_given ? "given" : name_of(path.search.optimizer)),
+                      .objective = std::string(name_of(path.search.objective)),
+                      .methods = path.search.methods,
+                      .naive_flops = path.naive_flops,
+                      .flops = path.flops,
+                      .largest_intermediate = path.largest_intermediate,
+                      .seconds = path.search.seconds,
+                      .sliced_labels = {}};
   for (const auto& sliced : graph.sliced()) {
-    slices += sliced.slices();
+    out.slices += sliced.slices();
     for (const auto& [label, parts] : sliced.labels)
-      labels.push_back(
-          {{"label", graph.labels().name(label)}, {"parts", parts}, {"result", graph.vertex(sliced.result).name}});
-  }
-  return {{"slices", number_of(slices)}, {"sliced_labels", labels}};
-}
-
-// Of the query's contractions: how they were ordered, and what that is worth.
-Json describe_path(const PathSummary& path, const EinGraph& graph, bool order_given) {
-  Json out{{"optimizer", order_given ? "given" : name_of(path.search.optimizer)},
-           {"objective", name_of(path.search.objective)},
-           {"methods", path.search.methods},
-           {"naive_flops", number_of(path.naive_flops)},
-           {"flops", number_of(path.flops)},
-           {"largest_intermediate", number_of(path.largest_intermediate)},
-           {"seconds", path.search.seconds}};
-  out.update(describe_slices(graph));
-  return out;
-}
-
-Json describe_strategies(const std::vector<StrategyCosts>& strategies) {
-  Json out = Json::array();
-  for (const auto& s : strategies) {
-    if (!s.not_applicable.empty()) {
-      out.push_back({{"strategy", s.strategy.to_string()}, {"not_applicable", s.not_applicable}});
-      continue;
-    }
-    const double best = strategies.front().total_cost;
-    out.push_back({{"strategy", s.strategy.to_string()},
-                   {"total_cost", number_of(s.total_cost)},
-                   {"ratio", s.total_cost == best ? 1 : s.total_cost / best},
-                   {"cost_join", number_of(s.cost_join)},
-                   {"cost_agg", number_of(s.cost_agg)},
-                   {"cost_repart", number_of(s.cost_repart)},
-                   {"fewest_calls", number_of(s.fewest_calls)},
-                   {"most_calls", number_of(s.most_calls)}});
-    if (s.received) out.back()["elements_received"] = number_of(*s.received);
+      out.sliced_labels.push_back({graph.labels().name(label), parts, graph.vertex(sliced.result).name});
   }
   return out;
 }
 
 // Adds where everything lies to what is described already.
-void describe_placement(const PlannedQuery& planned, std::int64_t workers, Json& plan) {
+void describe_placement(const PlannedQuery& planned, std::int64_t workers, PlanDescription& plan) {
   const auto placement = place(planned.plan.graph, planned.plan.labelling, workers);
   std::size_t next_input = 0;
   std::size_t next_vertex = 0;
   for (std::size_t n = 0; n < planned.plan.graph.size(); ++n) {
-    const bool is_input = planned.plan.graph.vertices()[n].is_input();
-    auto& out = is_input ? plan["inputs"][next_input++] : plan["vertices"][next_vertex++];
-    out["placement"] = placement.vertices[n].result.to_string();
-    if (!is_input) out["elements_received"] = number_of(placement.vertices[n].received);
+    const auto& placed = placement.vertices[n];
+    if (planned.plan.graph.vertices()[n].is_input()) plan.inputs[next_input++].place = placed.result.to_string();
+    else plan.vertices[next_vertex++].place = VertexPlace{placed.result.to_string(), placed.received};
   }
-  plan["workers"] = workers;
-  plan["mesh_axes"] = placement.mesh_axes;
-  plan["elements_received"] = number_of(placement.received);
-  plan["elements_received_by_busiest"] = number_of(placement.most_received);
+  plan.workers = WorkersDescription{workers, placement.mesh_axes, placement.received, placement.most_received};
+}
+
+ExecutionDescription describe_execution(const ExecutionProfile& profile) {
+  ExecutionDescription out{profile.seconds, 0, profile.peak_bytes};
+  for (const auto& node : profile.nodes) out.elements += node.elements;
+  return out;
+}
+
+// The vertices and operators of the plan.
+void describe_nodes(const PlannedQuery& planned, const PlanPrediction& prediction, const ExecutionProfile* profile,
+                    PlanDescription& out) {
+  const auto& graph = planned.plan.graph;
+  std::vector<std::size_t> number_of_vertex(graph.size(), 0);
+  for (std::size_t n = 0; n < graph.size(); ++n) {
+    number_of_vertex[n] = out.vertices.size();
+    if (graph.vertices()[n].is_input()) out.inputs.push_back(describe_input(graph.vertices()[n]));
+    else out.vertices.push_back(describe_vertex(planned, n, prediction, profile));
+  }
+  for (std::size_t n = 0; n < planned.plan.physical.nodes.size(); ++n)
+    out.operators.push_back(describe_operator(planned, NodeId(n), number_of_vertex, profile));
 }
 
 }  // namespace
 
-Json describe_plan(const PlannedQuery& planned, const SessionState& session, const Measured& measured) {
-  const auto* profile = measured.here;
+PlanDescription describe_plan(const PlannedQuery& planned, const SessionState& session, const Measured& measured) {
   const auto prediction = prediction_of(planned, session);
-  Json vertices = Json::array();
-  Json inputs = Json::array();
-  for (std::size_t n = 0; n < planned.plan.graph.size(); ++n) {
-    const auto& vertex = planned.plan.graph.vertices()[n];
-    if (vertex.is_input()) inputs.push_back(describe_input(vertex));
-    else vertices.push_back(describe_vertex(planned, n, prediction, profile));
-  }
-  Json operators = Json::array();
-  for (std::size_t n = 0; n < planned.plan.physical.nodes.size(); ++n)
-    operators.push_back(describe_operator(planned, n, profile));
-  Json passes = Json::array();
-  for (const auto& stage : planned.plan.stages) {
-    passes.push_back({{"name", stage.name}, {"seconds", stage.seconds}});
-    if (stage.vertices > 0) passes.back()["vertices"] = stage.vertices;
-  }
-
-  Json out{{"vertices", vertices},
-           {"inputs", inputs},
-           {"operators", operators},
-           {"parallelism", planned.plan.parallelism},
-           {"cost_model", session.settings.calibrated() ? "calibrated" : "transfers"},
-           {"parallelism_candidates", describe_candidates(planned.plan.parallelism_candidates)},
-           {"figures", session.machine().source},
-           {"strategy", session.settings.strategy().to_string()},
-           {"path", describe_path(planned.plan.path, planned.plan.graph, planned.order_given)},
-           {"total_cost", number_of(prediction.transfers.total_cost)},
-           {"predicted_seconds", prediction.operators.seconds},
-           {"predicted_elements", number_of(prediction.operators.elements)},
-           {"predicted_peak_bytes", number_of(planned.plan.peak_bytes)},
-           {"planning_seconds", planned.planning_seconds},
-           {"plan_cache", name_of(planned.source)},
-           {"passes", passes}};
-  if (const auto& choice = planned.plan.memory_choice) {
-    const auto seconds = [](double value) { return std::isfinite(value) ? Json(value) : Json(); };
-    out["memory"] = {{"by", name_of(choice->way)},
-                     {"spilled_bytes", number_of(choice->spilled_bytes)},
-                     {"seconds_spilling", seconds(choice->seconds_spilling)},
-                     {"seconds_slicing", seconds(choice->seconds_slicing)},
-                     {"seconds_recomputing", seconds(choice->seconds_recomputing)}};
-  }
-  if (!planned.plan.recomputed.empty()) out["recomputed"] = planned.plan.recomputed;
-  if (!planned.plan.strategies.empty()) out["strategies"] = describe_strategies(planned.plan.strategies);
+  const auto& plan = planned.plan;
+  PlanDescription out;
+  describe_nodes(planned, prediction, measured.here, out);
+  out.parallelism = plan.parallelism;
+  out.calibrated = session.settings.calibrated();
+  out.candidates = plan.parallelism_candidates;
+  out.figures = session.machine().source;
+  out.strategy = session.settings.strategy().to_string();
+  out.path = describe_path(plan.path, plan.graph, planned.order_given);
+  out.total_cost = prediction.transfers.total_cost;
+  out.predicted_seconds = prediction.operators.seconds;
+  out.predicted_elements = prediction.operators.elements;
+  out.predicted_peak_bytes = plan.peak_bytes;
+  out.planning_seconds = planned.planning_seconds;
+  out.source = planned.source;
+  out.passes = plan.stages;
+  out.memory = plan.memory_choice;
+  out.recomputed = plan.recomputed;
+  out.strategies = plan.strategies;
   if (const auto workers = session.settings.workers(); workers > 0) describe_placement(planned, workers, out);
-  if (measured.cluster != nullptr) describe_cluster(planned, *measured.cluster, out);
-  if (profile != nullptr) {
-    std::int64_t elements = 0;
-    for (const auto& node : profile->nodes) elements += node.elements;
-    out["execution_seconds"] = profile->seconds;
-    out["actual_elements"] = elements;
-    out["peak_bytes"] = profile->peak_bytes;
-  }
+  if (measured.cluster != nullptr) out.cluster = describe_cluster(planned, *measured.cluster);
+  if (measured.here != nullptr) out.execution = describe_execution(*measured.here);
   return out;
 }
 

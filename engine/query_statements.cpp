@@ -64,12 +64,13 @@ Result execute_statement(const ast::Explain& explain, SessionState& session) {
   else if (profile) measured.here = &profile->local;
   else if (session.settings.workers() > 0 && session.settings.workers() <= DistributedQuery::kMostExplained)
     measured.cluster = &steps.emplace(DistributedQuery(planned, session).explain());
+  const auto plan = describe_plan(planned, session, measured);
   switch (explain.format) {
-    case ast::ExplainFormat::Json: return explanation(explain_json(planned, session, measured), true);
-    case ast::ExplainFormat::Dot: return explanation(explain_dot(planned, session, measured), false);
+    case ast::ExplainFormat::Json: return explanation(explain_json(plan), true);
+    case ast::ExplainFormat::Dot: return explanation(explain_dot(plan), false);
     case ast::ExplainFormat::Text: break;
   }
-  return explanation(explain_text(planned, session, measured), false);
+  return explanation(explain_text(plan), false);
 }
 
 }  // namespace eindb

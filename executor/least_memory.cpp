@@ -6,7 +6,6 @@
 #include "common/checked_math.hpp"
 #include "executor/kernels/workspace.hpp"
 #include "executor/task_graph.hpp"
-#include "plan/parameters.hpp"
 
 namespace eindb {
 namespace {
@@ -15,11 +14,11 @@ namespace {
 constexpr std::int64_t kBesideTile = 256;
 
 // What slices add up to, in the type that the kernels compute in.
-std::int64_t bytes_of_sums(const PhysicalPlan& plan, const TaskGraph& graph, const SliceLoop* loop) {
+std::int64_t bytes_of_sums(const PhysicalPlan& plan, const SliceLoop* loop) {
   if (loop == nullptr || loop->aggregate == Aggregate::None) return 0;
   const auto& result = plan.node(loop->result);
-  const auto& join = std::get<JoinNode>(plan.nodes[graph.stage_of(loop->result.index()).join].op);
-  const auto size = std::max(size_of(join.compute_dtype), size_of(result.dtype));
+  const auto working = plan.node(plan.worker_of(loop->result)).working_type();
+  const auto size = std::max(size_of(working), size_of(result.dtype));
   return checked_multiply(result.grid.shape().element_count(), static_cast<std::int64_t>(size));
 }
 
@@ -48,7 +47,7 @@ std::int64_t need_of(const PhysicalPlan& plan, const Stage& stage) {
   const auto tiles = checked_add(stage.need, beside_tiles(plan, stage));
   if (join == nullptr) return tiles;
   auto with_values = *join;
-  substitute_parameters(with_values, [](std::size_t) { return ScalarExpression::integer(1009); });
+  with_values.substitute({[](std::size_t) { return ScalarExpression::integer(1009); }});
   return checked_add(tiles, join_operator(with_values, plan, stage, kSmallWorkspace)->workspace_bytes());
 }
 
@@ -62,13 +61,13 @@ std::int64_t least_memory(const PhysicalPlan& plan) {
   const TaskGraph graph(plan, [] { return std::int64_t{0}; });
   std::int64_t least = 0;
   for (const auto& region : graph.regions()) {
-    const auto sums = bytes_of_sums(plan, graph, region.loop);
+    const auto sums = bytes_of_sums(plan, region.loop);
     for (auto s = region.begin; s < region.end; ++s)
       least = std::max(least, checked_add(sums, need_of(plan, graph.stages()[s])));
   }
   // A tile that a result takes over, and its copy where others have it as well.
   for (const auto& node : plan.nodes)
-    if (std::holds_alternative<SinkNode>(node.op))
+    if (node.role() == OperatorRole::Delivery)
       least = std::max(least, checked_multiply(2, largest_tile_bytes(node.grid, node.dtype)));
   return least;
 }

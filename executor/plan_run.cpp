@@ -118,16 +118,15 @@ void PlanRun::begin_region(const TaskGraph::Region& region, const TileKey& slice
   tasks_left_ = 0;
   sinks_.clear();
   for (auto n = region.first_node; n <= region.last_node; ++n) {
-    if (std::holds_alternative<ScanNode>(plan_.nodes[n].op)) begin_scan(n);
+    if (plan_.nodes[n].stored() != nullptr) begin_scan(n);
     else if (graph_.is_made_by_stage(n)) begin_stage(graph_.stage_of(n), slice);
-    else if (std::holds_alternative<SinkNode>(plan_.nodes[n].op)) begin_sink(n);
+    else if (plan_.nodes[n].result_number()) begin_sink(n);
   }
 }
 
 void PlanRun::begin_scan(std::size_t node) {
   auto& tiles = nodes_[node];
-  tiles.relation =
-      std::make_shared<Relation>(std::get<ScanNode>(plan_.nodes[node].op).tensor, context_.source, context_.memory);
+  tiles.relation = std::make_shared<Relation>(*plan_.nodes[node].stored(), context_.source, context_.memory);
   if (tiles.stored_reads == nullptr) tiles.stored_reads = tiles.relation->tiles_read();
   else tiles.relation->count_reads_in(tiles.stored_reads);
   count_reads_of(node, plan_.nodes[node].grid.tile_count());
@@ -166,7 +165,7 @@ void PlanRun::begin_stage(const Stage& stage, const TileKey& slice) {
     for (std::size_t n = 0; n < tiles; ++n) run.groups[n].left = stage.tasks_per_tile;
   }
   const auto& node = plan_.nodes[stage.node];
-  run.join = std::holds_alternative<JoinNode>(plan_.nodes[stage.join].op) ? &join_of(stage) : nullptr;
+  run.join = plan_.nodes[stage.join].role() == OperatorRole::Kernel ? &join_of(stage) : nullptr;
   nodes_[stage.node].waiting.clear();
   nodes_[stage.node].is_made_here = true;
   tasks_left_ += stage.task_count;
@@ -178,8 +177,8 @@ void PlanRun::begin_stage(const Stage& stage, const TileKey& slice) {
 }
 
 void PlanRun::begin_sink(std::size_t node) {
-  const auto& op = std::get<SinkNode>(plan_.nodes[node].op);
-  SinkRun sink{node, op.input.index(), results_[op.result], 0, 0, {}};
+  const auto& op = plan_.nodes[node];
+  SinkRun sink{node, inputs_of(op).front().index(), results_[*op.result_number()], 0, 0, {}};
   sink.tiles = nodes_[sink.source].relation->tile_count();
   if (nodes_[sink.source].is_made_here) sink.is_there.assign(static_cast<std::size_t>(sink.tiles), false);
   profile_.nodes[node].tiles_in = profile_.nodes[node].tiles_out = sink.tiles;
@@ -261,9 +260,9 @@ void PlanRun::complete_profile(const Stage& stage, std::int64_t slices) {
   auto& result = profile_.nodes[stage.node];
   const auto tiles = stage.task_count / stage.tasks_per_tile * slices;
   result.tiles_out = tiles;
-  const auto* join = std::get_if<JoinNode>(&plan_.nodes[stage.join].op);
-  if (join == nullptr) return;
-  result.tiles_in = result.kernel_calls * static_cast<std::int64_t>(join->inputs.size());
+  const auto& kernel = plan_.nodes[stage.join];
+  if (kernel.role() != OperatorRole::Kernel) return;
+  result.tiles_in = result.kernel_calls * static_cast<std::int64_t>(inputs_of(kernel).size());
   result.skipped_calls = tiles * stage.calls_per_tile - result.kernel_calls;
   if (stage.join == stage.node) return;
   auto& of_join = profile_.nodes[stage.join];
@@ -271,11 +270,12 @@ void PlanRun::complete_profile(const Stage& stage, std::int64_t slices) {
   of_join.skipped_calls = std::exchange(result.skipped_calls, 0);
   of_join.elements = std::exchange(result.elements, 0);
   // Of all slices together: all calls of a group but one.
+  const auto& join = std::get<JoinNode>(kernel.op);
   std::int64_t calls_per_group = 1;
-  for (const auto label : join->einsum.aggregated)
-    calls_per_group *= join->partition.of(label) / plan_.window_of(label).parts;
+  for (const auto label : join.einsum.aggregated)
+    calls_per_group *= join.partition.of(label) / plan_.window_of(label).parts;
   std::int64_t elements = 1;
-  for (const auto label : join->einsum.output) {
+  for (const auto label : join.einsum.output) {
     const auto window = plan_.window_of(label);
     elements *= part_range(plan_.labels.extent(label), window.parts, window.part).size;
   }

@@ -5,6 +5,7 @@
 
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
+#include "plan/task_memory.hpp"
 
 namespace eindb {
 namespace {
@@ -28,34 +29,10 @@ void add_dimension(Link& link, std::size_t axis, const AxisCut& cut) {
   if (known == link.cuts.end()) link.cuts.push_back({axis, cut});
 }
 
-bool is_grouped(const PhysicalPlan& plan, std::size_t join) {
-  if (join + 1 >= plan.nodes.size()) return false;
-  const auto* group_by = std::get_if<GroupByNode>(&plan.nodes[join + 1].op);
-  return group_by != nullptr && group_by->input == NodeId(join);
-}
-
-// What is read to give a part of it: a tile of a tensor that is held at an index.
-std::int64_t bytes_behind(const PhysicalNode& node) {
-  const auto* scan = std::get_if<ScanNode>(&node.op);
-  if (scan == nullptr || !scan->tensor.selection || scan->tensor.attached) return 0;
-  return largest_tile_bytes(scan->tensor.selection->stored, node.dtype);
-}
-
-// What a task of the operator holds: the tiles of a kernel call and the one it makes, in both of its types; of a
-// repartition a piece at a time and what it makes. `result` is where a join's group-by gives its tiles.
-std::int64_t need_of(const PhysicalPlan& plan, std::size_t node, std::size_t result) {
-  const auto& made = plan.nodes[result];
-  auto need = largest_tile_bytes(made.grid, made.dtype);
-  std::int64_t behind = 0;
-  for (const auto input : inputs_of(plan.nodes[node])) {
-    need = checked_add(need, largest_tile_bytes(plan.node(input).grid, plan.node(input).dtype));
-    behind = std::max(behind, bytes_behind(plan.node(input)));
-  }
-  need = checked_add(need, behind);
-  const auto* join = std::get_if<JoinNode>(&plan.nodes[node].op);
-  if (join != nullptr && join->compute_dtype != made.dtype)
-    need = checked_add(need, largest_tile_bytes(made.grid, join->compute_dtype));
-  return need;
+// Of more bytes than can be counted: as many as can.
+std::int64_t counted(double bytes) {
+  constexpr double kMost = 9.2e18;
+  return bytes < kMost ? static_cast<std::int64_t>(bytes) : std::numeric_limits<std::int64_t>::max();
 }
 
 }  // namespace
@@ -67,12 +44,7 @@ std::int64_t slice_count(const SliceLoop* loop) {
   return count;
 }
 
-std::int64_t largest_tile_bytes(const TileGrid& grid, DType type) {
-  auto bytes = static_cast<std::int64_t>(size_of(type));
-  for (std::size_t d = 0; d < grid.rank(); ++d)
-    bytes = checked_multiply(bytes, largest_part(grid.shape()[d], grid.partition()[d]));
-  return bytes;
-}
+std::int64_t largest_tile_bytes(const TileGrid& grid, DType type) { return counted(tile_bytes(grid, type)); }
 
 TaskGraph::TaskGraph(const PhysicalPlan& plan, Bytes most_begun)
     : plan_(plan),
@@ -90,19 +62,27 @@ TaskGraph::TaskGraph(const PhysicalPlan& plan, Bytes most_begun)
     if (regions_.empty() || begins || ends)
       regions_.push_back({stages_.size(), stages_.size(), begins ? &*loop++ : nullptr, n, n});
     const auto* region_loop = regions_.back().loop;
-    const auto& op = plan.nodes[n].op;
-    if (std::holds_alternative<GroupByNode>(op)) add_join(n, std::get<GroupByNode>(op).input.index(), region_loop);
-    else if (std::holds_alternative<RepartitionNode>(op)) add_repartition(n, region_loop);
-    else if (std::holds_alternative<JoinNode>(op) && !is_grouped(plan, n)) add_join(n, n, region_loop);
-    else if (const auto* sink = std::get_if<SinkNode>(&op)) ++sinks_of_[sink->input.index()];
+    add_node(NodeId(n), region_loop);
     regions_.back().end = stages_.size();
     regions_.back().last_node = n;
   }
   collect_readers();
 }
 
-void TaskGraph::add_join(std::size_t node, std::size_t join_node, const SliceLoop* loop) {
-  const auto& join = std::get<JoinNode>(plan_.nodes[join_node].op);
+// What a Completion reads has its tasks together with it, and a Source has none.
+void TaskGraph::add_node(NodeId id, const SliceLoop* loop) {
+  const auto& node = plan_.node(id);
+  if (node.role() == OperatorRole::Delivery)
+    for (const auto input : inputs_of(node)) ++sinks_of_[input.index()];
+  const auto worker = plan_.worker_of(id);
+  if (!plan_.node(worker).has_tasks() || node.is_partial()) return;
+  const auto& op = plan_.node(worker).op;
+  if (const auto* join = std::get_if<JoinNode>(&op)) add_join(id.index(), worker.index(), *join, loop);
+  else if (const auto* cut = std::get_if<RepartitionNode>(&op)) add_repartition(id.index(), cut->input.index(), loop);
+  else CHECK(false, "an operator with tasks has stages");
+}
+
+void TaskGraph::add_join(std::size_t node, std::size_t join_node, const JoinNode& join, const SliceLoop* loop) {
   CHECK(join.partition.labels == join.einsum.labels(), "a partition vector lists the labels in the EinSum's order");
   Stage stage;
   stage.node = node;
@@ -130,7 +110,7 @@ void TaskGraph::add_join(std::size_t node, std::size_t join_node, const SliceLoo
   }
   if (std::any_of(stage.axes.begin(), stage.axes.end(), [](const Axis& a) { return a.aggregated && a.tasks > 1; }))
     *left_to_begin_ -= begun_bytes(stage);
-  stage.need = need_of(plan_, join_node, node);
+  stage.need = counted(task_bytes(plan_, NodeId(node)));
   for (std::size_t n = 0; n < join.inputs.size(); ++n) {
     const auto source = join.inputs[n].index();
     const auto& operand = join.einsum.inputs[n];
@@ -157,8 +137,7 @@ void TaskGraph::add_join(std::size_t node, std::size_t join_node, const SliceLoo
   add(std::move(stage), loop);
 }
 
-void TaskGraph::add_repartition(std::size_t node, const SliceLoop* loop) {
-  const auto source = std::get<RepartitionNode>(plan_.nodes[node].op).input.index();
+void TaskGraph::add_repartition(std::size_t node, std::size_t source, const SliceLoop* loop) {
   const auto& grid = plan_.nodes[node].grid;
   const auto& from = plan_.nodes[source].grid;
   Labels labels;
@@ -175,7 +154,7 @@ void TaskGraph::add_repartition(std::size_t node, const SliceLoop* loop) {
     add_dimension(link, d, {grid.shape()[d], grid.partition()[d], from.partition()[d]});
   }
   link.repeats = repeats(source, labels, loop);
-  stage.need = need_of(plan_, node, node);
+  stage.need = counted(task_bytes(plan_, NodeId(node)));
   stage.links.push_back(std::move(link));
   add(std::move(stage), loop);
 }
@@ -208,8 +187,7 @@ std::int64_t TaskGraph::repeats(std::size_t source, const Labels& labels, const 
 bool TaskGraph::consumes_early(const Stage& stage, std::size_t operand, const SliceLoop* loop) {
   constexpr double kSmaller = 4;
   if (stage.calls_per_tile == 1) return false;
-  const auto& join = std::get<JoinNode>(plan_.nodes[stage.join].op);
-  const auto source = join.inputs[operand].index();
+  const auto source = inputs_of(plan_.nodes[stage.join])[operand].index();
   if (stage_of_[source] < 0 || (loop != nullptr && !loop->contains(NodeId(source)))) return false;
   if (loop == nullptr && source < regions_.back().first_node) return false;
   if (kSmaller * static_cast<double>(plan_.nodes[stage.node].grid.shape().element_count()) >
@@ -221,9 +199,8 @@ bool TaskGraph::consumes_early(const Stage& stage, std::size_t operand, const Sl
 
 // Of the whole result.
 std::int64_t TaskGraph::begun_bytes(const Stage& stage) const {
-  const auto& join = std::get<JoinNode>(plan_.nodes[stage.join].op);
   const auto& result = plan_.nodes[stage.node];
-  const auto size = std::max(size_of(join.compute_dtype), size_of(result.dtype));
+  const auto size = std::max(size_of(plan_.nodes[stage.join].working_type()), size_of(result.dtype));
   return checked_multiply(result.grid.shape().element_count(), static_cast<std::int64_t>(size));
 }
 

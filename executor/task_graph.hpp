@@ -55,8 +55,9 @@ class TaskGraph {
   double cost() const { return cost_; }
 
  private:
-  void add_join(std::size_t node, std::size_t join, const SliceLoop* loop);
-  void add_repartition(std::size_t node, const SliceLoop* loop);
+  void add_node(NodeId id, const SliceLoop* loop);
+  void add_join(std::size_t node, std::size_t join_node, const JoinNode& join, const SliceLoop* loop);
+  void add_repartition(std::size_t node, std::size_t source, const SliceLoop* loop);
   void add(Stage stage, const SliceLoop* loop);
   std::int64_t repeats(std::size_t source, const Labels& labels, const SliceLoop* loop) const;
   bool consumes_early(const Stage& stage, std::size_t operand, const SliceLoop* loop);

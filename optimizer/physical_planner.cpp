@@ -172,8 +172,8 @@ class PhysicalPlanner {
   }
 
   static bool can_be_read_in_any_partition(const PhysicalNode& node) {
-    const auto* scan = std::get_if<ScanNode>(&node.op);
-    return scan != nullptr && scan->tensor.attached && !scan->tensor.selection;
+    const auto* stored = node.stored();
+    return stored != nullptr && stored->attached && !stored->selection;
   }
 
   // The first reader gets the scan itself, cut as it wants; one that wants another partition a scan of its own.
@@ -200,9 +200,8 @@ class PhysicalPlanner {
     }
     const auto& head = vertex.einsum.output;
     const TileGrid grid(vertex.bound, partition.project(head));
+    const bool grouped = join.is_partial();
     const auto joined = add({std::move(join), v, vertex.dtype, grid}, head);
-    const auto aggregated = partition.project(vertex.einsum.aggregated);
-    const bool grouped = std::any_of(aggregated.begin(), aggregated.end(), [](std::int64_t d) { return d > 1; });
     return grouped ? add({GroupByNode{joined}, v, vertex.dtype, grid}, head) : joined;
   }
 

@@ -5,6 +5,7 @@
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
 #include "common/poll_steps.hpp"
+#include "plan/task_memory.hpp"
 
 namespace eindb {
 namespace {
@@ -72,14 +73,14 @@ class MemoryWalk {
 
   void run_node(std::size_t n) {
     const auto& node = plan_.nodes[n];
-    if (std::holds_alternative<ScanNode>(node.op)) return;
+    if (node.role() == OperatorRole::Source) return;
     // A join that a group-by reads is run by that.
-    if (is_grouped(n)) return;
-    const auto inputs = inputs_read_by(n);
+    if (node.is_partial()) return;
+    const auto inputs = inputs_of(plan_.node(plan_.worker_of(NodeId(n))));
     for (const auto input : inputs)
-      if (std::holds_alternative<ScanNode>(plan_.node(input).op)) hold(input.index(), scanned_bytes(input.index()));
+      if (plan_.node(input).stored() != nullptr) hold(input.index(), scanned_bytes(input.index()));
     const bool into_result = loop_ != nullptr && loop_->result == NodeId(n);
-    double made = std::holds_alternative<SinkNode>(node.op) ? 0 : bytes_of(n, widest_type(n), loop_);
+    double made = node.role() == OperatorRole::Delivery ? 0 : bytes_of(n, widest_type(n), loop_);
     if (into_result && loop_->aggregate == Aggregate::None) made = 0;  // held as a whole already
     peak_ = std::max(peak_, now_ + made);
     if (!into_result && made > 0) hold(n, bytes_of(n, node.dtype, loop_));
@@ -87,23 +88,11 @@ class MemoryWalk {
       if (loop_ == nullptr || loop_->contains(input)) drop_after(input.index(), n);
   }
 
-  bool is_grouped(std::size_t n) const {
-    const auto* group_by = n + 1 < plan_.nodes.size() ? std::get_if<GroupByNode>(&plan_.nodes[n + 1].op) : nullptr;
-    return group_by != nullptr && group_by->input == NodeId(n);
-  }
-
-  std::vector<NodeId> inputs_read_by(std::size_t n) const {
-    const auto* group_by = std::get_if<GroupByNode>(&plan_.nodes[n].op);
-    return inputs_of(group_by != nullptr ? plan_.node(group_by->input) : plan_.nodes[n]);
-  }
-
   // Accumulators are of the type that a join computes in.
   DType widest_type(std::size_t n) const {
-    const auto* group_by = std::get_if<GroupByNode>(&plan_.nodes[n].op);
-    const auto* join =
-        std::get_if<JoinNode>(group_by != nullptr ? &plan_.node(group_by->input).op : &plan_.nodes[n].op);
     const auto type = plan_.nodes[n].dtype;
-    return join != nullptr && size_of(join->compute_dtype) > size_of(type) ? join->compute_dtype : type;
+    const auto working = plan_.node(plan_.worker_of(NodeId(n))).working_type();
+    return size_of(working) > size_of(type) ? working : type;
   }
 
   // Of a node's result, or of one slice of it.
@@ -118,7 +107,7 @@ class MemoryWalk {
   // What a slice reads of a stored tensor, in a loop; else all of it.
   double scanned_bytes(std::size_t n) const {
     const auto& node = plan_.nodes[n];
-    if (std::get<ScanNode>(node.op).tensor.attached) return 0;
+    if (node.stored()->attached) return 0;
     if (loop_ == nullptr || !loop_->contains(NodeId(n))) return bytes_of(n, node.dtype, nullptr);
     return bytes_scanned(plan_, n, *loop_);
   }
@@ -141,45 +130,7 @@ class MemoryWalk {
   double peak_ = 0;
 };
 
-double tile_bytes(const TileGrid& grid, DType type) {
-  auto bytes = static_cast<double>(size_of(type));
-  for (std::size_t d = 0; d < grid.rank(); ++d)
-    bytes *= static_cast<double>(largest_part(grid.shape()[d], grid.partition()[d]));
-  return bytes;
-}
-
-double whole_bytes(const PhysicalNode& node) {
-  auto bytes = static_cast<double>(size_of(node.dtype));
-  for (const auto extent : node.grid.shape().extents()) bytes *= static_cast<double>(extent);
-  return bytes;
-}
-
-// What is read to give a part of it: a tile of a tensor that is held at an index.
-double bytes_behind(const PhysicalNode& node) {
-  const auto* scan = std::get_if<ScanNode>(&node.op);
-  if (scan == nullptr || !scan->tensor.selection || scan->tensor.attached) return 0;
-  return tile_bytes(scan->tensor.selection->stored, node.dtype);
-}
-
-// One task of an operator: the tiles it reads and the one it makes. Tiles of attached tensors count as well: those with
-// gaps are copied.
-double task_bytes(const PhysicalPlan& plan, const PhysicalNode& node) {
-  double bytes = 0;
-  double behind = 0;
-  for (const auto input : inputs_of(node)) {
-    const auto& read = plan.node(input);
-    bytes += tile_bytes(read.grid, read.dtype);
-    behind = std::max(behind, bytes_behind(read));
-  }
-  bytes += behind;
-  const auto* join = std::get_if<JoinNode>(&node.op);
-  const bool converts = join != nullptr && join->compute_dtype != node.dtype;
-  return bytes + tile_bytes(node.grid, node.dtype) + (converts ? tile_bytes(node.grid, join->compute_dtype) : 0);
-}
-
-bool is_operator(const PhysicalNode& node) {
-  return std::holds_alternative<JoinNode>(node.op) || std::holds_alternative<RepartitionNode>(node.op);
-}
+double whole_bytes(const PhysicalNode& node) { return RelationView{node.dtype, node.grid}.bytes(); }
 
 // What is made early and read late: results wait in memory, or in a scratch file where operators at work need the room.
 class WaitingResults {
@@ -196,7 +147,7 @@ class WaitingResults {
 
   ScratchTraffic run() {
     for (std::size_t n = 0; n < plan_.nodes.size(); ++n) {
-      if (is_operator(plan_.nodes[n])) work(n);
+      if (plan_.nodes[n].has_tasks()) work(n);
       keep(n);
     }
     return traffic_;
@@ -204,9 +155,7 @@ class WaitingResults {
 
  private:
   // Results of joins are combined as they come: a group-by takes no room beside its result.
-  static bool is_made(const PhysicalNode& node) {
-    return is_operator(node) || std::holds_alternative<GroupByNode>(node.op);
-  }
+  static bool is_made(const PhysicalNode& node) { return node.has_tasks() || node.role() == OperatorRole::Completion; }
 
   // The result waits for its readers from now on, and what nobody else reads no more.
   void keep(std::size_t n) {
@@ -260,56 +209,9 @@ class WaitingResults {
   ScratchTraffic traffic_;
 };
 
-// The loops that an operator runs its calls in, the outermost first, and what it reads in them.
-struct CallLoops {
-  struct Operand {
-    double bytes = 0;
-    std::vector<double> part;   // per loop: of the operand, what one turn reads
-    std::vector<double> again;  // per loop: how often it is read in all turns together
-  };
-  std::size_t loops = 0;
-  std::vector<Operand> operands;  // and what it makes
-};
-
-CallLoops loops_of_join(const PhysicalPlan& plan, const PhysicalNode& node) {
-  const auto& join = std::get<JoinNode>(node.op);
-  auto labels = join.einsum.output;
-  labels.insert(labels.end(), join.einsum.aggregated.begin(), join.einsum.aggregated.end());
-  CallLoops out{labels.size(), {}};
-  const auto add = [&](double bytes, const Labels& own) {
-    CallLoops::Operand operand{bytes, {}, {}};
-    for (const auto label : labels) {
-      const auto parts = static_cast<double>(join.partition.of(label));
-      const bool has = contains(own, label);
-      operand.part.push_back(has ? 1 / parts : 1);
-      operand.again.push_back(has ? 1 : parts);
-    }
-    out.operands.push_back(std::move(operand));
-  };
-  for (std::size_t n = 0; n < join.inputs.size(); ++n)
-    add(whole_bytes(plan.node(join.inputs[n])), join.einsum.inputs[n]);
-  add(whole_bytes(node), join.einsum.output);
-  return out;
-}
-
-CallLoops loops_of_repartition(const PhysicalPlan& plan, const PhysicalNode& node) {
-  const auto& source = plan.node(std::get<RepartitionNode>(node.op).input);
-  CallLoops out{node.grid.rank(), {{whole_bytes(source), {}, {}}, {whole_bytes(node), {}, {}}}};
-  for (std::size_t d = 0; d < node.grid.rank(); ++d) {
-    const auto cut = static_cast<double>(source.grid.partition()[d]);
-    const auto wanted = static_cast<double>(node.grid.partition()[d]);
-    out.operands[0].part.push_back(1 / std::min(cut, wanted));
-    out.operands[0].again.push_back(std::max(1.0, wanted / cut));
-    out.operands[1].part.push_back(1 / wanted);
-    out.operands[1].again.push_back(1);
-  }
-  return out;
-}
-
 // Beyond the first time. What a turn of a loop has read is there for the next one if all that it reads and makes fits.
-double bytes_read_again(const PhysicalPlan& plan, const PhysicalNode& node, double limit) {
-  const auto calls =
-      std::holds_alternative<JoinNode>(node.op) ? loops_of_join(plan, node) : loops_of_repartition(plan, node);
+double bytes_read_again(const PhysicalPlan& plan, NodeId node, double limit) {
+  const auto calls = call_loops(plan, node);
   std::vector<double> times(calls.operands.size(), 1);
   std::vector<double> in_turn;
   for (const auto& operand : calls.operands) in_turn.push_back(operand.bytes);
@@ -330,10 +232,10 @@ double peak_bytes(const PhysicalPlan& plan) { return MemoryWalk(plan).run(); }
 
 double working_bytes(const PhysicalPlan& plan, int threads) {
   double most = 0;
-  for (const auto& node : plan.nodes) {
-    if (!is_operator(node)) continue;
-    const auto tasks = std::min(static_cast<double>(threads), static_cast<double>(node.grid.tile_count()));
-    most = std::max(most, tasks * task_bytes(plan, node));
+  for (std::size_t n = 0; n < plan.nodes.size(); ++n) {
+    if (!plan.nodes[n].has_tasks()) continue;
+    const auto tasks = std::min(static_cast<double>(threads), static_cast<double>(plan.nodes[n].grid.tile_count()));
+    most = std::max(most, tasks * task_bytes(plan, NodeId(n)));
   }
   return most;
 }
@@ -353,8 +255,8 @@ double bytes_read_by_slices(const PhysicalPlan& plan, double limit) {
     double slices = 1;
     for (const auto& label : loop.labels) slices *= static_cast<double>(label.parts);
     for (auto n = loop.begin.index(); n <= loop.result.index(); ++n) {
-      const auto* scan = std::get_if<ScanNode>(&plan.nodes[n].op);
-      if (scan == nullptr || scan->tensor.attached) continue;
+      const auto* stored = plan.nodes[n].stored();
+      if (stored == nullptr || stored->attached) continue;
       const auto whole = whole_bytes(plan.nodes[n]);
       if (whole > limit) bytes += std::max(0.0, slices * bytes_scanned(plan, n, loop) - whole);
     }
@@ -375,14 +277,14 @@ ScratchTraffic scratch_traffic(const PhysicalPlan& plan, double limit) {
     for (const auto input : inputs_of(node)) ++readers[input.index()];
   for (std::size_t n = 0; n < plan.nodes.size(); ++n) {
     const auto& node = plan.nodes[n];
-    if (!is_operator(node)) continue;
+    if (!node.has_tasks()) continue;
     auto needed = whole_bytes(node);
     for (const auto input : inputs_of(node)) needed += whole_bytes(plan.node(input));
     if (needed <= limit) continue;
     // What was made before is still there as far as it fits.
     const auto excess = std::min(whole_bytes(node), needed - limit);
     traffic.written += excess;
-    traffic.read += excess * std::max(1, readers[n]) + bytes_read_again(plan, node, limit);
+    traffic.read += excess * std::max(1, readers[n]) + bytes_read_again(plan, NodeId(n), limit);
   }
   return traffic;
 }

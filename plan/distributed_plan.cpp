@@ -13,15 +13,11 @@ bool ComputeStep::is_partial() const {
 }
 
 std::vector<StepId> inputs_of(const DistributedStep& step) {
-  if (const auto* compute = std::get_if<ComputeStep>(&step.op)) return compute->inputs;
-  if (const auto* moved = std::get_if<RedistributeStep>(&step.op)) return {moved->input};
-  if (const auto* reduced = std::get_if<ReduceStep>(&step.op)) return {reduced->input};
-  return {};
+  return std::visit([](const auto& op) -> std::vector<StepId> { return op.reads(); }, step.op);
 }
 
 std::string operator_name(const DistributedStep& step) {
-  static constexpr const char* kNames[] = {"scan", "redistribute", "compute", "reduce"};
-  return kNames[step.op.index()];
+  return std::visit([](const auto& op) -> std::string { return op.kName; }, step.op);
 }
 
 }  // namespace eindb

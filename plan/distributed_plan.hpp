@@ -13,14 +13,22 @@ using StepId = StrongId<struct DistributedStepTag>;
 
 /// A stored tensor, or a selection from one, where it lies.
 struct ScanStep {
+  static constexpr const char* kName = "scan";
+
   InputTensor tensor;
   std::size_t holders = 0;  ///< of the stored tensor's tiles: which of the statement's TileHolders
+
+  std::vector<StepId> reads() const { return {}; }
 };
 
 /// Moves a relation to where the step's result is placed, cut anew on the way: every tile of the result is put together
 /// of what it overlaps. A rank takes nothing from others that it holds itself.
 struct RedistributeStep {
+  static constexpr const char* kName = "redistribute";
+
   StepId input;
+
+  std::vector<StepId> reads() const { return {input}; }
 };
 
 /// The kernel calls of one vertex, or of a fused chain, each rank those of its block of the label space; no rank needs
@@ -33,11 +41,14 @@ struct RedistributeStep {
 /// Example: Z[i,k] = SUM(X[i,j] * Y[j,k]) with blocks [i:2 j:2 k:1] on four ranks: at = (0,0,0), (1,0,0), (0,1,0),
 /// (1,1,0); Z is in two blocks, of which ranks 0 and 2 have partial results of the first.
 struct ComputeStep {
+  static constexpr const char* kName = "compute";
+
   std::vector<StepId> inputs;
   JoinNode join;     ///< its own `inputs` are empty
   Partition blocks;  ///< into how many parts ranks cut each of join.partition.labels; divides join.partition.parts
   std::vector<std::optional<TileKey>> at;  ///< of each rank: its block of the label space; nullopt: it computes nothing
 
+  const std::vector<StepId>& reads() const { return inputs; }
   /// Whether a label that is aggregated is cut between ranks.
   bool is_partial() const;
 };
@@ -46,7 +57,11 @@ struct ComputeStep {
 /// the order of the blocks, and finishes them; a tile goes to where the step's result is placed. Ranks with the same
 /// block have the same, of which one counts.
 struct ReduceStep {
+  static constexpr const char* kName = "reduce";
+
   StepId input;
+
+  std::vector<StepId> reads() const { return {input}; }
 };
 
 /// One step, and the relation that it gives: the tiles of a grid, placed in blocks or by the statement's TileHolders of

@@ -1,6 +1,5 @@
 #include "plan/local_plan.hpp"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -14,11 +13,6 @@ std::vector<WindowLabel> window_of(const ComputeStep& compute, Rank rank) {
   for (std::size_t n = 0; n < labels.size(); ++n)
     if (compute.blocks[n] > 1) window.push_back({labels[n], compute.blocks[n], block[n]});
   return window;
-}
-
-bool is_grouped(const JoinNode& join) {
-  const auto parts = join.partition.project(join.einsum.aggregated);
-  return std::any_of(parts.begin(), parts.end(), [](std::int64_t count) { return count > 1; });
 }
 
 }  // namespace
@@ -37,7 +31,7 @@ PhysicalPlan local_plan(const DistributedPlan& plan, StepId compute, Rank rank) 
     join.inputs.emplace_back(local.nodes.size());
     local.nodes.push_back({ScanNode{std::move(tensor)}, read.vertex, read.dtype, read.grid});
   }
-  const bool grouped = is_grouped(join);
+  const bool grouped = join.is_partial();
   const auto add = [&](auto op) {
     local.nodes.push_back({std::move(op), step.vertex, step.dtype, step.grid});
     return NodeId(local.nodes.size() - 1);

@@ -1,41 +1,100 @@
 #include "plan/physical_plan.hpp"
 
 #include <algorithm>
+#include <concepts>
 
 #include "common/check.hpp"
+#include "plan/held_bytes.hpp"
 
 namespace eindb {
 namespace {
 
-struct InputsOf {
-  std::vector<NodeId> operator()(const ScanNode&) const { return {}; }
-  std::vector<NodeId> operator()(const JoinNode& join) const { return join.inputs; }
-  template <class Unary>
-  std::vector<NodeId> operator()(const Unary& node) const {
-    return {node.input};
-  }
-};
-
-struct NameOf {
-  std::string operator()(const ScanNode&) const { return "scan"; }
-  std::string operator()(const RepartitionNode&) const { return "repartition"; }
-  std::string operator()(const JoinNode& join) const { return join.steps.empty() ? "join" : "fused join"; }
-  std::string operator()(const GroupByNode&) const { return "group-by"; }
-  std::string operator()(const SinkNode&) const { return "sink"; }
-};
+template <class Operators>
+inline constexpr bool kAllDescribeThemselves = false;
+template <class... Op>
+inline constexpr bool kAllDescribeThemselves<std::variant<Op...>> = (PlanOperator<Op> && ...);
+static_assert(kAllDescribeThemselves<PhysicalOperator>);
 
 }  // namespace
 
+OperatorRole PhysicalNode::role() const {
+  return std::visit([](const auto& o) { return o.kRole; }, op);
+}
+
+const InputTensor* PhysicalNode::stored() const {
+  return std::visit(
+      [](const auto& o) -> const InputTensor* {
+        if constexpr (requires { o.stored(); }) return &o.stored();
+        else return nullptr;
+      },
+      op);
+}
+
+std::optional<std::size_t> PhysicalNode::result_number() const {
+  return std::visit(
+      [](const auto& o) -> std::optional<std::size_t> {
+        if constexpr (requires { o.result_number(); }) return o.result_number();
+        else return std::nullopt;
+      },
+      op);
+}
+
+const LabelPartition* PhysicalNode::label_partition() const {
+  return std::visit(
+      [](const auto& o) -> const LabelPartition* {
+        if constexpr (requires { o.label_partition(); }) return &o.label_partition();
+        else return nullptr;
+      },
+      op);
+}
+
+DType PhysicalNode::working_type() const {
+  return std::visit(
+      [this](const auto& o) {
+        if constexpr (requires { o.working_type(); }) return o.working_type();
+        else return dtype;
+      },
+      op);
+}
+
+bool PhysicalNode::is_partial() const {
+  return std::visit(
+      [](const auto& o) {
+        if constexpr (requires { o.is_partial(); }) return o.is_partial();
+        else return false;
+      },
+      op);
+}
+
+DescriptionFields PhysicalNode::describe(const EinGraph& graph) const {
+  return std::visit([&](const auto& o) -> DescriptionFields { return o.describe(graph); }, op);
+}
+
+void PhysicalNode::substitute(const Substitution& values) {
+  std::visit(
+      [&](auto& o) {
+        if constexpr (requires { o.substitute(values); }) o.substitute(values);
+      },
+      op);
+}
+
+std::size_t PhysicalNode::held_bytes() const {
+  return eindb::held_bytes(grid) + std::visit(
+                                       [](const auto& o) -> std::size_t {
+                                         if constexpr (requires { o.held_bytes(); }) return o.held_bytes();
+                                         else return 0;
+                                       },
+                                       op);
+}
+
 std::size_t PhysicalPlan::result_count() const {
   return static_cast<std::size_t>(std::count_if(
-      nodes.begin(), nodes.end(), [](const auto& node) { return std::holds_alternative<SinkNode>(node.op); }));
+      nodes.begin(), nodes.end(), [](const auto& node) { return node.role() == OperatorRole::Delivery; }));
 }
 
 const PhysicalNode& PhysicalPlan::sink(std::size_t result) const {
-  const auto found = std::find_if(nodes.begin(), nodes.end(), [&](const PhysicalNode& node) {
-    const auto* op = std::get_if<SinkNode>(&node.op);
-    return op != nullptr && op->result == result;
-  });
+  const auto found =
+      std::find_if(nodes.begin(), nodes.end(), [&](const auto& node) { return node.result_number() == result; });
   CHECK(found != nodes.end(), "every result of a physical plan has a sink");
   return *found;
 }
@@ -45,12 +104,39 @@ const SliceLoop* PhysicalPlan::loop_of(NodeId id) const {
   return loop == loops.end() ? nullptr : &*loop;
 }
 
+NodeId PhysicalPlan::worker_of(NodeId id) const {
+  return node(id).role() == OperatorRole::Completion ? inputs_of(node(id)).front() : id;
+}
+
+OperatorView PhysicalPlan::view(NodeId id) const {
+  OperatorView view{labels, {node(id).dtype, node(id).grid}, {}};
+  for (const auto input : inputs_of(node(id))) {
+    const auto& read = node(input);
+    view.inputs.push_back({{read.dtype, read.grid}, read.role(), read.is_partial()});
+  }
+  return view;
+}
+
 WindowLabel PhysicalPlan::window_of(Label label) const {
   const auto known = std::find_if(window.begin(), window.end(), [&](const auto& w) { return w.label == label; });
   return known == window.end() ? WindowLabel{label} : *known;
 }
 
-std::vector<NodeId> inputs_of(const PhysicalNode& node) { return std::visit(InputsOf{}, node.op); }
-std::string operator_name(const PhysicalNode& node) { return std::visit(NameOf{}, node.op); }
+std::vector<NodeId> inputs_of(const PhysicalNode& node) {
+  return std::visit([](const auto& o) -> std::vector<NodeId> { return o.reads(); }, node.op);
+}
+
+std::string operator_name(const PhysicalNode& node) {
+  return std::visit([](const auto& o) { return o.name(); }, node.op);
+}
+
+CallLoops call_loops(const PhysicalPlan& plan, NodeId id) {
+  return std::visit(
+      [&](const auto& o) -> CallLoops {
+        if constexpr (requires(const OperatorView& view) { o.loops(view); }) return o.loops(plan.view(id));
+        else return {};
+      },
+      plan.node(id).op);
+}
 
 }  // namespace eindb

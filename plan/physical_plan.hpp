@@ -1,69 +1,48 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "plan/ein_graph.hpp"
+#include "plan/group_by_node.hpp"
+#include "plan/join_node.hpp"
+#include "plan/repartition_node.hpp"
+#include "plan/scan_node.hpp"
+#include "plan/sink_node.hpp"
 
 namespace eindb {
 
-using NodeId = StrongId<struct PhysicalNodeTag>;
+/// The list of all operators; each describes itself (plan/plan_operator).
+using PhysicalOperator = std::variant<ScanNode, RepartitionNode, JoinNode, GroupByNode, SinkNode>;
 
-/// Reads a stored tensor in the partition that it has on disk, or one that is attached in that of the node.
-struct ScanNode {
-  InputTensor tensor;
-};
-
-/// Cuts a tensor relation anew: the result has the same elements in the tiles of the node's grid.
-struct RepartitionNode {
-  NodeId input;
-};
-
-/// One EinSum of a fused chain, without epilogue. Operand n is input inputs[n] of the join if that is less than their
-/// number; otherwise the result of an earlier step, counted from there.
-struct JoinStep {
-  VertexId vertex;
-  std::vector<std::size_t> inputs;
-  EinSum einsum;
-  DType compute_dtype = DType::Float64;  ///< of its result, too
-};
-
-/// The join of the tensor-relational algebra with its kernel: one kernel call per key over all labels of the
-/// vertex. Where labels are aggregated the kernel aggregates inside its tiles; if such a label is also cut, a
-/// GroupByNode follows. Input n is cut by partition.project(einsum.inputs[n]).
-///
-/// A join with `steps` computes a fused chain: a kernel call runs all of them, strip by strip of `rows`, and no other
-/// label is cut. Its EinSum then says which labels its inputs and its result have; the expression says no more than
-/// that nothing follows from an input of zeros.
-struct JoinNode {
-  std::vector<NodeId> inputs;
-  EinSum einsum;
-  LabelPartition partition;
-  DType compute_dtype = DType::Float64;
-  std::vector<JoinStep> steps = {};
-  Labels rows = {};
-};
-
-/// Groups the join's results by the key over einsum.output and reduces each group with the join's aggregate.
-/// The executor accumulates kernel calls straight into the group's tile where it can.
-struct GroupByNode {
-  NodeId input;  ///< a JoinNode
-};
-
-/// Hands the finished tiles of one result to whoever asked, in the partition of the node's grid. Others may read what
-/// it reads.
-struct SinkNode {
-  NodeId input;
-  std::size_t result = 0;  ///< its number, among the results of the statement
-};
-
-/// One operator and the tensor relation it gives.
+/// One operator and the tensor relation it gives. Its functions ask the operator, whichever it is.
 struct PhysicalNode {
-  std::variant<ScanNode, RepartitionNode, JoinNode, GroupByNode, SinkNode> op;
+  PhysicalOperator op;
   VertexId vertex;  ///< the vertex that this node works for
   DType dtype = DType::Float64;
   TileGrid grid;  ///< of the result; for a join that a GroupByNode follows, of one group's result
+
+  OperatorRole role() const;
+  /// The tensor that a Source reads; null for others.
+  const InputTensor* stored() const;
+  /// The number of the result that a Delivery serves; nothing for others.
+  std::optional<std::size_t> result_number() const;
+  /// How it cuts its space of labels; null without one.
+  const LabelPartition* label_partition() const;
+  /// The type in which it adds up: `dtype` where it does not, or does so in that.
+  DType working_type() const;
+  /// Whether a Completion has to read it.
+  bool is_partial() const;
+  /// Whether it has tasks, with those of a Completion that reads it.
+  bool has_tasks() const { return role() == OperatorRole::Layout || role() == OperatorRole::Kernel; }
+  /// What it alone has to say of itself.
+  DescriptionFields describe(const EinGraph& graph) const;
+  /// Gives its parameters their values.
+  void substitute(const Substitution& values);
+  /// On the heap, about.
+  std::size_t held_bytes() const;
 };
 
 /// Nodes `begin` to `result`, which are run once per slice (SlicedContraction) and hold one slice each: of a grid whose
@@ -106,6 +85,10 @@ struct PhysicalPlan {
   /// The loop that runs the node, or null.
   const SliceLoop* loop_of(NodeId id) const;
   const PhysicalNode& node(NodeId id) const { return nodes[id.index()]; }
+  /// The node whose tasks give the node's tiles: the one that a Completion reads, and otherwise the node itself.
+  NodeId worker_of(NodeId id) const;
+  /// What the node's operator sees of the plan.
+  OperatorView view(NodeId id) const;
   /// What is computed of the label: part 0 of 1 unless the window says otherwise.
   WindowLabel window_of(Label label) const;
 };
@@ -114,5 +97,7 @@ struct PhysicalPlan {
 std::vector<NodeId> inputs_of(const PhysicalNode& node);
 /// "scan", "join", ...
 std::string operator_name(const PhysicalNode& node);
+/// The loops in which the node runs its calls; none without tasks.
+CallLoops call_loops(const PhysicalPlan& plan, NodeId id);
 
 }  // namespace eindb

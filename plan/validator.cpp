@@ -1,6 +1,7 @@
 #include "plan/validator.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "common/check.hpp"
@@ -117,100 +118,6 @@ void check_chain(const EinGraph& graph, const FusedChain& chain, std::vector<boo
   }
 }
 
-bool cuts_aggregated_label(const JoinNode& join) {
-  const auto parts = join.partition.project(join.einsum.aggregated);
-  return std::any_of(parts.begin(), parts.end(), [](std::int64_t d) { return d > 1; });
-}
-
-// One overload per operator: what must hold between a node and its inputs.
-struct NodeChecker {
-  const PhysicalPlan& plan;
-  const PhysicalNode& node;
-  const Checker& check;
-
-  void operator()(const ScanNode& scan) const {
-    check(node.grid == scan.tensor.grid, "a scan has the grid of its tensor");
-    check(node.dtype == scan.tensor.dtype, "a scan has the type of its tensor");
-  }
-
-  void operator()(const RepartitionNode& repartition) const {
-    const auto& input = plan.node(repartition.input);
-    check(node.grid.shape() == input.grid.shape(), "a repartition keeps the shape");
-    check(node.dtype == input.dtype, "a repartition keeps the type");
-    check(node.grid != input.grid, "a repartition changes the partition");
-  }
-
-  void operator()(const JoinNode& join) const {
-    check_einsum(join.einsum, plan.labels, check);
-    check_partition(join);
-    check(join.inputs.size() == join.einsum.inputs.size(), "a join has labels for every input");
-    std::vector<DType> types;
-    for (std::size_t n = 0; n < join.inputs.size(); ++n) {
-      check(plan.node(join.inputs[n]).grid == grid_of(join, join.einsum.inputs[n]),
-            "the inputs of a join are cut as its partition vector says");
-      types.push_back(plan.node(join.inputs[n]).dtype);
-    }
-    if (!join.steps.empty()) check_steps(join);
-    check(node.grid == grid_of(join, join.einsum.output), "the result of a join is cut as its partition vector says");
-    if (join.steps.empty()) check_types(join.einsum, types, join.compute_dtype, node.dtype, check);
-  }
-
-  void operator()(const GroupByNode& group_by) const {
-    const auto& input = plan.node(group_by.input);
-    const auto* join = std::get_if<JoinNode>(&input.op);
-    check(join != nullptr && cuts_aggregated_label(*join), "a group-by follows a join whose aggregated labels are cut");
-    check(node.grid == input.grid && node.dtype == input.dtype, "a group-by keeps grid and type of its groups");
-  }
-
-  void operator()(const SinkNode& sink) const {
-    const auto& input = plan.node(sink.input);
-    check(node.grid == input.grid && node.dtype == input.dtype, "a sink keeps grid and type");
-    check(!std::holds_alternative<SinkNode>(input.op), "nobody reads a sink");
-  }
-
- private:
-  void check_steps(const JoinNode& join) const {
-    check(!join.rows.empty(), "a chain has rows");
-    for (std::size_t n = 0; n < join.partition.labels.size(); ++n)
-      check(join.partition.parts[n] == 1 || contains(join.rows, join.partition.labels[n]),
-            "nothing but the rows of a chain is cut");
-    for (std::size_t s = 0; s < join.steps.size(); ++s) {
-      const auto& step = join.steps[s];
-      check_einsum(step.einsum, plan.labels, check);
-      for (const auto label : step.einsum.labels())
-        check(contains(join.partition.labels, label), "every label of a step is one of the chain");
-      check(step.einsum.epilogue == nullptr, "epilogues are steps of their own");
-      check(step.inputs.size() == step.einsum.inputs.size(), "a step has labels for every input");
-      for (const auto row : join.rows) check(contains(step.einsum.output, row), "every step of a chain has its rows");
-      for (std::size_t n = 0; n < step.inputs.size(); ++n) {
-        const auto input = step.inputs[n];
-        check(input < join.inputs.size() + s, "a step reads inputs of the chain and earlier steps");
-        check(step.einsum.inputs[n] == (input < join.inputs.size()
-                                            ? join.einsum.inputs[input]
-                                            : join.steps[input - join.inputs.size()].einsum.output),
-              "a step reads by the labels of what it reads");
-      }
-    }
-    check(
-        join.steps.back().einsum.output == join.einsum.output && join.steps.back().compute_dtype == join.compute_dtype,
-        "the last step gives the result");
-  }
-
-  void check_partition(const JoinNode& join) const {
-    check(join.partition.labels == join.einsum.labels() && join.partition.labels.size() == join.partition.parts.size(),
-          "a partition vector has one entry for each label of its vertex");
-    for (std::size_t n = 0; n < join.partition.labels.size(); ++n) {
-      const auto extent = plan.labels.extent(join.partition.labels[n]);
-      check(join.partition.parts[n] >= 1 && join.partition.parts[n] <= std::max<std::int64_t>(1, extent),
-            "a label is cut into at least one part and at most its extent");
-    }
-  }
-
-  TileGrid grid_of(const JoinNode& join, const Labels& labels) const {
-    return {Shape(plan.labels.extents(labels)), join.partition.project(labels)};
-  }
-};
-
 void check_loop(const PhysicalPlan& plan, const SliceLoop& loop) {
   const Checker check("loop to node " + std::to_string(loop.result.index()));
   check(loop.begin <= loop.result && loop.result.index() + 1 < plan.nodes.size(), "a loop ends before a sink");
@@ -220,7 +127,7 @@ void check_loop(const PhysicalPlan& plan, const SliceLoop& loop) {
     const auto& grid = plan.nodes[n].grid;
     const auto& labels = loop.dimensions[n - loop.begin.index()];
     check(labels.size() == grid.rank(), "a loop knows the label of every dimension of its nodes");
-    if (std::holds_alternative<ScanNode>(plan.nodes[n].op)) continue;
+    if (plan.nodes[n].role() == OperatorRole::Source) continue;
     for (const auto& sliced : loop.labels)
       for (std::size_t d = 0; d < labels.size(); ++d)
         check(labels[d] != sliced.label || grid.partition()[d] % sliced.parts == 0, "tiles lie in one slice each");
@@ -230,26 +137,27 @@ void check_loop(const PhysicalPlan& plan, const SliceLoop& loop) {
       check(!loop.contains(input) || input == loop.result, "nothing but its result is read outside of a loop");
 }
 
-// Scans, one join, its group-by if it has one, and a sink.
-bool is_single_join(const PhysicalPlan& plan) {
+// Sources, one node with kernels, its completion if it has one, and a delivery: the number of the second, if so.
+std::optional<std::size_t> single_kernel(const PhysicalPlan& plan) {
   std::size_t n = 0;
-  while (std::holds_alternative<ScanNode>(plan.nodes[n].op)) ++n;
-  if (!std::holds_alternative<JoinNode>(plan.nodes[n++].op)) return false;
-  if (std::holds_alternative<GroupByNode>(plan.nodes[n].op)) ++n;
-  return n + 1 == plan.nodes.size();
+  while (plan.nodes[n].role() == OperatorRole::Source) ++n;
+  const auto kernel = n;
+  if (plan.nodes[n++].role() != OperatorRole::Kernel) return std::nullopt;
+  if (plan.nodes[n].role() == OperatorRole::Completion) ++n;
+  return n + 1 == plan.nodes.size() ? std::optional(kernel) : std::nullopt;
 }
 
 void check_window(const PhysicalPlan& plan) {
   const Checker check("the plan's window");
-  check(plan.loops.empty() && is_single_join(plan), "only a plan of a single join has a window");
-  const auto join = std::find_if(plan.nodes.begin(), plan.nodes.end(),
-                                 [](const auto& node) { return std::holds_alternative<JoinNode>(node.op); });
-  const auto& partition = std::get<JoinNode>(join->op).partition;
+  const auto kernel = single_kernel(plan);
+  check(plan.loops.empty() && kernel.has_value(), "only a plan of a single join has a window");
+  const auto* partition = plan.nodes[*kernel].label_partition();
+  check(partition != nullptr, "a window is of a space of labels");
   Labels labels;
   for (const auto& [label, parts, part] : plan.window) {
-    check(contains(partition.labels, label) && !contains(labels, label), "a window has labels of the join, each once");
+    check(contains(partition->labels, label) && !contains(labels, label), "a window has labels of the join, each once");
     check(parts >= 1 && part >= 0 && part < parts, "a window is a part of a label's range");
-    check(partition.of(label) % parts == 0, "tiles lie in the window or outside of it");
+    check(partition->of(label) % parts == 0, "tiles lie in the window or outside of it");
     labels.push_back(label);
   }
 }
@@ -259,10 +167,10 @@ void check_sinks(const PhysicalPlan& plan) {
   CHECK(count > 0, "a physical plan has a sink");
   std::vector<bool> known(count, false);
   for (const auto& node : plan.nodes) {
-    const auto* sink = std::get_if<SinkNode>(&node.op);
-    if (sink == nullptr) continue;
-    CHECK(sink->result < count && !known[sink->result], "every result has one sink");
-    known[sink->result] = true;
+    const auto result = node.result_number();
+    if (!result) continue;
+    CHECK(*result < count && !known[*result], "every result has one sink");
+    known[*result] = true;
   }
 }
 
@@ -272,11 +180,10 @@ void check_readers(const PhysicalPlan& plan) {
     for (const auto input : inputs_of(plan.nodes[n])) readers[input.index()].emplace_back(n);
   for (std::size_t n = 0; n < plan.nodes.size(); ++n) {
     const Checker check("node " + std::to_string(n) + " (" + operator_name(plan.nodes[n]) + ")");
-    const bool is_sink = std::holds_alternative<SinkNode>(plan.nodes[n].op);
+    const bool is_sink = plan.nodes[n].role() == OperatorRole::Delivery;
     check(is_sink == readers[n].empty(), "every node but the sinks is read");
-    const auto* join = std::get_if<JoinNode>(&plan.nodes[n].op);
-    if (join == nullptr || !cuts_aggregated_label(*join)) continue;
-    check(readers[n].size() == 1 && std::holds_alternative<GroupByNode>(plan.node(readers[n][0]).op),
+    if (!plan.nodes[n].is_partial()) continue;
+    check(readers[n].size() == 1 && plan.node(readers[n][0]).role() == OperatorRole::Completion,
           "a join whose aggregated labels are cut is read by its group-by alone");
   }
 }
@@ -300,7 +207,8 @@ void validate(const PhysicalPlan& plan) {
     const auto& node = plan.nodes[n];
     const Checker check("node " + std::to_string(n) + " (" + operator_name(node) + ")");
     for (const auto input : inputs_of(node)) check(input.index() < n, "inputs come before their readers");
-    std::visit(NodeChecker{plan, node, check}, node.op);
+    const auto view = plan.view(NodeId(n));
+    std::visit([&](const auto& op) { op.check(view, check); }, node.op);
   }
   for (const auto& loop : plan.loops) check_loop(plan, loop);
   if (!plan.window.empty()) check_window(plan);

@@ -64,7 +64,7 @@ class Predictor {
   }
 
   NodePrediction of(const PhysicalNode& node, const GroupByNode& group_by) const {
-    const auto& parts = std::get<JoinNode>(plan_.node(group_by.input).op).partition.parts;
+    const auto& parts = plan_.node(group_by.input).label_partition()->parts;
     const auto shape = shape_of(graph_, graph_.vertex(node.vertex));
     return {model_.aggregation(shape, parts), transfers_model().aggregation(shape, parts)};
   }
@@ -72,12 +72,11 @@ class Predictor {
   // The tiles of a stored tensor are read once.
   double reading(std::size_t n) {
     const auto& node = plan_.nodes[n];
-    const auto* scan = std::get_if<ScanNode>(&node.op);
-    if (scan == nullptr || scan->tensor.attached || is_read_[n]) return 0;
+    const auto* stored = node.stored();
+    if (stored == nullptr || stored->attached || is_read_[n]) return 0;
     is_read_[n] = true;
-    double bytes = static_cast<double>(size_of(node.dtype));
-    for (const auto extent : node.grid.shape().extents()) bytes *= static_cast<double>(extent);
-    return model_.read(static_cast<double>(node.grid.tile_count()), bytes) * scan->tensor.present;
+    const auto bytes = RelationView{node.dtype, node.grid}.bytes();
+    return model_.read(static_cast<double>(node.grid.tile_count()), bytes) * stored->present;
   }
 
   const EinGraph& graph_;
@@ -98,9 +97,8 @@ std::vector<VertexId> vertices_served(const PhysicalPlan& plan) {
   for (std::size_t n = plan.nodes.size(); n-- > 0;) {
     // Readers come later; going backwards, the first reader is the last to write.
     for (const auto input : inputs_of(plan.nodes[n])) {
-      const auto& op = plan.node(input).op;
-      if (std::holds_alternative<ScanNode>(op) || std::holds_alternative<RepartitionNode>(op))
-        served[input.index()] = served[n];
+      const auto role = plan.node(input).role();
+      if (role == OperatorRole::Source || role == OperatorRole::Layout) served[input.index()] = served[n];
     }
   }
   return served;

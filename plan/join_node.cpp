@@ -1,0 +1,115 @@
+#include "plan/join_node.hpp"
+
+#include <algorithm>
+
+#include "plan/held_bytes.hpp"
+
+namespace eindb {
+namespace {
+
+TileGrid grid_of(const JoinNode& join, const Labels& labels, const LabelTable& table) {
+  return {Shape(table.extents(labels)), join.partition.project(labels)};
+}
+
+void check_label_partition(const JoinNode& join, const LabelTable& table, const Checker& check) {
+  const auto& [labels, parts] = join.partition;
+  check(labels == join.einsum.labels() && labels.size() == parts.size(),
+        "a partition vector has one entry for each label of its vertex");
+  for (std::size_t n = 0; n < labels.size(); ++n)
+    check(parts[n] >= 1 && parts[n] <= std::max<std::int64_t>(1, table.extent(labels[n])),
+          "a label is cut into at least one part and at most its extent");
+}
+
+void check_step(const JoinNode& join, std::size_t s, const LabelTable& table, const Checker& check) {
+  const auto& step = join.steps[s];
+  check_einsum(step.einsum, table, check);
+  for (const auto label : step.einsum.labels())
+    check(contains(join.partition.labels, label), "every label of a step is one of the chain");
+  check(step.einsum.epilogue == nullptr, "epilogues are steps of their own");
+  check(step.inputs.size() == step.einsum.inputs.size(), "a step has labels for every input");
+  for (const auto row : join.rows) check(contains(step.einsum.output, row), "every step of a chain has its rows");
+  for (std::size_t n = 0; n < step.inputs.size(); ++n) {
+    const auto input = step.inputs[n];
+    check(input < join.inputs.size() + s, "a step reads inputs of the chain and earlier steps");
+    check(step.einsum.inputs[n] == (input < join.inputs.size() ? join.einsum.inputs[input]
+                                                               : join.steps[input - join.inputs.size()].einsum.output),
+          "a step reads by the labels of what it reads");
+  }
+}
+
+void check_steps(const JoinNode& join, const LabelTable& table, const Checker& check) {
+  check(!join.rows.empty(), "a chain has rows");
+  for (std::size_t n = 0; n < join.partition.labels.size(); ++n)
+    check(join.partition.parts[n] == 1 || contains(join.rows, join.partition.labels[n]),
+          "nothing but the rows of a chain is cut");
+  for (std::size_t s = 0; s < join.steps.size(); ++s) check_step(join, s, table, check);
+  check(join.steps.back().einsum.output == join.einsum.output && join.steps.back().compute_dtype == join.compute_dtype,
+        "the last step gives the result");
+}
+
+}  // namespace
+
+void JoinNode::check(const OperatorView& view, const Checker& check) const {
+  check_einsum(einsum, view.labels, check);
+  check_label_partition(*this, view.labels, check);
+  check(inputs.size() == einsum.inputs.size(), "a join has labels for every input");
+  std::vector<DType> types;
+  for (std::size_t n = 0; n < inputs.size(); ++n) {
+    check(view.inputs[n].grid == grid_of(*this, einsum.inputs[n], view.labels),
+          "the inputs of a join are cut as its partition vector says");
+    types.push_back(view.inputs[n].dtype);
+  }
+  if (!steps.empty()) check_steps(*this, view.labels, check);
+  check(view.result.grid == grid_of(*this, einsum.output, view.labels),
+        "the result of a join is cut as its partition vector says");
+  if (steps.empty()) check_types(einsum, types, compute_dtype, view.result.dtype, check);
+}
+
+DescriptionFields JoinNode::describe(const EinGraph& graph) const {
+  if (steps.empty()) return {};
+  std::vector<std::string> names;
+  for (const auto& step : steps) {
+    const auto& vertex = graph.vertex(step.vertex).name;
+    if (names.empty() || names.back() != vertex) names.push_back(vertex);
+  }
+  return {{"fused", std::move(names), "of", DescriptionField::Place::Line}};
+}
+
+bool JoinNode::is_partial() const {
+  return std::any_of(einsum.aggregated.begin(), einsum.aggregated.end(),
+                     [&](Label label) { return partition.of(label) > 1; });
+}
+
+CallLoops JoinNode::loops(const OperatorView& view) const {
+  auto labels = einsum.output;
+  labels.insert(labels.end(), einsum.aggregated.begin(), einsum.aggregated.end());
+  CallLoops out{labels.size(), {}};
+  const auto add = [&](const RelationView& relation, const Labels& own) {
+    CallLoops::Operand operand{relation.bytes(), {}, {}};
+    for (const auto label : labels) {
+      const auto parts = static_cast<double>(partition.of(label));
+      const bool has = contains(own, label);
+      operand.part.push_back(has ? 1 / parts : 1);
+      operand.again.push_back(has ? 1 : parts);
+    }
+    out.operands.push_back(std::move(operand));
+  };
+  for (std::size_t n = 0; n < inputs.size(); ++n) add(view.inputs[n], einsum.inputs[n]);
+  add(view.result, einsum.output);
+  return out;
+}
+
+void JoinNode::substitute(const Substitution& values) {
+  for (auto& step : steps) step.einsum.expression = substitute_parameters(step.einsum.expression, values.constant);
+  einsum.expression = substitute_parameters(einsum.expression, values.constant);
+  if (einsum.epilogue != nullptr) einsum.epilogue = substitute_parameters(einsum.epilogue, values.constant);
+}
+
+std::size_t JoinNode::held_bytes() const {
+  auto bytes = eindb::held_bytes(inputs) + eindb::held_bytes(einsum) + eindb::held_bytes(partition) +
+               eindb::held_bytes(rows) + eindb::held_bytes(steps);
+  for (const auto& step : steps) bytes += eindb::held_bytes(step.inputs) + eindb::held_bytes(step.einsum);
+  return bytes;
+}
+
+}  // namespace eindb

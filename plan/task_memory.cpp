@@ -1,0 +1,37 @@
+#include "plan/task_memory.hpp"
+
+#include <algorithm>
+
+namespace eindb {
+namespace {
+
+// What is read to give a part of it: a tile of a tensor that is held at an index.
+double bytes_behind(const PhysicalNode& node) {
+  const auto* stored = node.stored();
+  if (stored == nullptr || !stored->selection || stored->attached) return 0;
+  return tile_bytes(stored->selection->stored, node.dtype);
+}
+
+}  // namespace
+
+double tile_bytes(const TileGrid& grid, DType type) {
+  auto bytes = static_cast<double>(size_of(type));
+  for (std::size_t d = 0; d < grid.rank(); ++d)
+    bytes *= static_cast<double>(largest_part(grid.shape()[d], grid.partition()[d]));
+  return bytes;
+}
+
+double task_bytes(const PhysicalPlan& plan, NodeId id) {
+  const auto& node = plan.node(plan.worker_of(id));
+  auto bytes = tile_bytes(node.grid, node.dtype);
+  double behind = 0;
+  for (const auto input : inputs_of(node)) {
+    const auto& read = plan.node(input);
+    bytes += tile_bytes(read.grid, read.dtype);
+    behind = std::max(behind, bytes_behind(read));
+  }
+  const auto working = node.working_type();
+  return bytes + behind + (working != node.dtype ? tile_bytes(node.grid, working) : 0);
+}
+
+}  // namespace eindb
