@@ -35,6 +35,7 @@ struct StatementOutline {
   StatementKind kind = StatementKind::Other;  ///< Explain if it explains, whatever that is
   /// As PostgreSQL's command tags begin: "INSERT", "CREATE TABLE". In capital letters; empty for an empty statement.
   std::string tag;
+  bool empty = false;        ///< nothing but space, comments and semicolons
   bool explains = false;     ///< EXPLAIN: it is planned, not run
   bool writes = false;       ///< it begins like a statement that changes the database; EXECUTE and EXPLAIN do not
   bool stores_text = false;  ///< CREATE VIEW or TRIGGER: its text is kept, and compiled in every session to come

@@ -12,11 +12,11 @@
 #include "common/source_span.hpp"
 #include "engine/rows.hpp"
 #include "engine/script.hpp"
+#include "engine/statement_text.hpp"
 #include "server/coded_error.hpp"
 #include "server/copy_file.hpp"
 #include "server/copy_file_stream.hpp"
 #include "server/copy_row_stream.hpp"
-#include "server/dialect_lexer.hpp"
 #include "server/error_response.hpp"
 #include "server/result_rows.hpp"
 #include "server/session_list.hpp"
@@ -244,7 +244,8 @@ void Backend::handle(const frontend::Query& query) {
   check_size(query.text);
   client_.portals.erase("");
   script_.emplace(Script{.text = std::string(query.text), .statements = {}, .next = 0});
-  for (const auto& statement : split_statements(script_->text)) script_->statements.push_back(statement.text);
+  for (const auto& statement : split_statements(script_->text, kPostgresRules))
+    script_->statements.push_back(statement.text);
   if (script_->statements.empty()) out_->empty('I');
 }
 
@@ -253,7 +254,7 @@ void Backend::handle(const frontend::Parse& parse) {
   if (!parse.name.empty() && client_.statements.contains(parse.name))
     throw CodedError(kDuplicateStatement, ErrorKind::DuplicateName,
                      "prepared statement \"" + std::string(parse.name) + "\" exists already");
-  auto statement = make_statement(parse.text);
+  auto statement = make_statement(parse.text, outline_of(parse.text));
   statement->share = client_.statement_quota.take(parse.text.size());
   find_parameter_types(*statement, parse.parameter_types);
   client_.statements.insert_or_assign(std::string(parse.name), std::move(statement));
@@ -403,12 +404,12 @@ StatementDescription Backend::describe(const ClientStatement& statement) {
   return description;
 }
 
-std::shared_ptr<ClientStatement> Backend::make_statement(std::string_view text) {
+std::shared_ptr<ClientStatement> Backend::make_statement(std::string_view text, const StatementOutline& outline) {
   auto statement = std::make_shared<ClientStatement>();
   statement->text = text;
-  statement->outline = outline_of(text);
+  statement->outline = outline;
   statement->command = parse_client_command(text);
-  if (statement->command || split_statements(text).empty()) return statement;
+  if (statement->command || statement->outline.empty) return statement;
   statement->copy = parse_copy_statement(text);
   if (statement->copy) {
     const auto& copy = *statement->copy;
@@ -428,7 +429,7 @@ std::shared_ptr<ClientStatement> Backend::copied_rows(std::string_view text, con
   // Refused here: one within the other they would be read again and again, as deep as the text is long.
   if (parse_copy_statement(query)) throw Error(ErrorKind::Syntax, "a COPY has no rows to copy", copy.source);
   try {
-    return make_statement(query);
+    return make_statement(query, outline_of(query));
   } catch (const Error& error) {
     auto place = copy.source;
     if (error.span() && copy.table.empty())
@@ -511,10 +512,11 @@ void Backend::run_script() {
     return ready();
   }
   const auto text = script.statements[script.next++];
-  monitor_.begin_statement(text, outline_of(text).kind);
+  const auto outline = outline_of(text);
+  monitor_.begin_statement(text, outline.kind);
   answer_failure(script.text, static_cast<std::size_t>(text.data() - script.text.data()), [&] {
     auto portal = std::make_shared<Portal>();
-    portal->statement = make_statement(text);
+    portal->statement = make_statement(text, outline);
     if (script.statements.size() > 1 && !portal->statement->command) client_.begin_implicit();
     begin(*portal);
     if (!portal->columns.empty()) write_row_description(*out_, portal->columns, {});
