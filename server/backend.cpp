@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/caught_error.hpp"
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
 #include "common/source_span.hpp"
@@ -156,11 +157,13 @@ void Backend::receive(const Frame& frame) {
 // ---- The start -----------------------------------------------------------------------------------------------------
 
 void Backend::log_in() {
+  CHECK(handshake_.has_value(), "a client logs in once");
   phase_ = Phase::Authentication;
   follow(handshake_->log_in(*out_));
 }
 
 void Backend::follow(ClientHandshake::Next next) {
+  CHECK(handshake_.has_value(), "a handshake ends when the session begins");
   switch (next) {
     case ClientHandshake::Next::Input: return;
     case ClientHandshake::Next::Encrypt: phase_ = Phase::Encrypting; return;
@@ -183,6 +186,7 @@ void Backend::follow(ClientHandshake::Next next) {
 }
 
 void Backend::begin_session(const AdmittedClient& admitted) {
+  CHECK(phase_ < Phase::Session, "a session begins once");
   seat_ = sessions_.seats.take(admitted.role == UserRole::Admin);
   if (!seat_) throw ProtocolError("there are as many clients as the server takes", "53300");
   client_.use(sessions_.of(admitted.role), {.name = admitted.user, .role = admitted.role, .number = key_.process});
@@ -274,6 +278,7 @@ void Backend::handle(const frontend::Bind& bind) {
     throw CodedError("08P01", ErrorKind::Value,
                      "the statement takes " + std::to_string(needed) + " parameters, but " +
                          std::to_string(bind.values.size()) + " are given");
+  CHECK(statement.parameter_types.size() >= needed, "each parameter has a type when it is bound");
   auto portal = std::make_shared<Portal>();
   portal->statement = found->second;
   if (statement.columns) portal->columns = *statement.columns;
@@ -289,6 +294,7 @@ void Backend::handle(const frontend::Bind& bind) {
         value ? read_parameter(*value, statement.parameter_types[n], format_of(bind.parameter_formats, n))
               : ParameterInput());
   }
+  CHECK(portal->inputs.parameters.size() == needed, "each parameter has a value");
   client_.portals.insert_or_assign(std::string(bind.portal), std::move(portal));
   out_->empty('2');
 }
@@ -334,12 +340,15 @@ void Backend::handle(const frontend::Execute& execute) {
 // Rows go to the client, but where they come from there.
 void Backend::stream(std::shared_ptr<Portal> portal, std::int64_t most) {
   if (copy_in_ != nullptr) return;
+  CHECK(!stream_, "the rows of one portal end, or wait, before those of another begin");
+  CHECK(most >= 0, "rows are counted from 0");
   if (portal->statement->copy) most = 0;
   stream_ = Stream{std::move(portal), most};
 }
 
 // Flush and Sync were sent before the client knew that it is to send rows.
 void Backend::handle_copy(const frontend::Message& message) {
+  CHECK(copy_in_ != nullptr, "rows come while a COPY takes them");
   if (const auto* data = std::get_if<frontend::CopyData>(&message)) {
     copy_in_->append(data->bytes);
   } else if (std::holds_alternative<frontend::CopyDone>(message)) {
@@ -504,6 +513,7 @@ void Backend::describe_statement(ClientStatement& statement) {
 }
 
 void Backend::run_script() {
+  CHECK(script_ && script_->next <= script_->statements.size(), "a script runs its statements in order");
   auto& script = *script_;
   if (script.next == script.statements.size()) {
     script_.reset();

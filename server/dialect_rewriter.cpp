@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "common/check.hpp"
 #include "server/dialect_types.hpp"
 
 namespace eindb {
@@ -82,10 +83,19 @@ DialectRewriter::DialectRewriter(std::string_view statement, std::vector<Token> 
       frames_(1) {}
 
 Translation DialectRewriter::run() {
+  CHECK(!tokens_.empty() && tokens_.back().is(Token::Kind::End), "the end stands behind the tokens of a statement");
+  CHECK(edits_.size() == tokens_.size(), "each token has an edit");
   match_parentheses();
+  DCHECK(is_matched(), "two parentheses that belong together know of each other");
   rewrite_tables();
   rewrite_expressions();
   return assemble();
+}
+
+bool DialectRewriter::is_matched() const {
+  for (Index i = 0; i < match_.size(); ++i)
+    if (match_[i] != kNone && (match_[i] >= match_.size() || match_[match_[i]] != i)) return false;
+  return match_.size() == tokens_.size();
 }
 
 const Token& DialectRewriter::before(Index i, Index count) const {
@@ -95,6 +105,7 @@ const Token& DialectRewriter::before(Index i, Index count) const {
 
 std::string_view DialectRewriter::source(Index begin, Index end) const {
   if (begin >= end) return {};
+  CHECK(end <= tokens_.size(), "a part of the statement ends with one of its tokens");
   return statement_.substr(tokens_[begin].span.begin, tokens_[end - 1].span.end - tokens_[begin].span.begin);
 }
 

@@ -70,6 +70,7 @@ class DialectRewriter {
   void drop(Index begin, Index end);
   void put_before(Index i, std::string_view text);
   void match_parentheses();
+  bool is_matched() const;
 
   // The first walk.
   void rewrite_tables();
