@@ -106,7 +106,7 @@ struct PhysicalPlan {
   /// The loop that runs the node, or null.
   const SliceLoop* loop_of(NodeId id) const;
   const PhysicalNode& node(NodeId id) const { return nodes[id.index()]; }
-  /// What is computed of the label: part 0 of 1 unless the window says otherwise.
+  /// The part of the label's range that is computed: part 0 of 1 unless the window says otherwise.
   WindowLabel window_of(Label label) const;
 };
 
