@@ -7,7 +7,7 @@
 namespace eindb {
 
 ElementType element_type(DType type);
-/// What the engine takes for a tensor in the program's memory.
+/// The engine's description of a tensor in the program's memory.
 MemoryTensor memory_tensor(const TensorView& view);
 
 }  // namespace eindb

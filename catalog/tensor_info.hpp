@@ -11,7 +11,7 @@
 
 namespace eindb {
 
-/// What the catalog knows of one tensor. A value; true for the catalog's version at which it was read.
+/// The catalog's entry of one tensor. A value; true for the catalog's version at which it was read.
 struct TensorInfo {
   std::int64_t id = 0;
   std::string name;  ///< as it was written when the tensor was made

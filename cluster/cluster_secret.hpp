@@ -7,7 +7,8 @@
 
 namespace eindb {
 
-/// What all nodes of a cluster know, and nobody else: who proves it is one of them. Kept as a key made of it.
+/// The secret that all nodes of a cluster share, and nobody else: whoever proves to know it is one of them. Only a key
+/// that is derived from it is kept.
 class ClusterSecret {
  public:
   static constexpr std::size_t kFewestBytes = 16;

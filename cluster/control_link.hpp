@@ -17,7 +17,8 @@
 
 namespace eindb {
 
-/// What is said on a control channel, at one of its ends. Called by one thread of the link.
+/// One end of a control channel: it makes the messages that are sent and takes those that arrive. Called by one thread
+/// of the link.
 class ControlLinkUser {
  public:
   virtual ~ControlLinkUser() = default;

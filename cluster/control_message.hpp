@@ -75,7 +75,7 @@ struct StoredTile {
   static auto fields(auto& self) { return std::tie(self.tile, self.bytes, self.checksum); }
 };
 
-/// What a rank did for a statement.
+/// The report of one rank on its part of a statement.
 struct RankReport {
   DistributedProfile profile;
   /// Of each result of the statement those tiles that are not all zero, in ascending order; empty lists of results that
@@ -402,7 +402,7 @@ using ToCoordinator =
 
 std::vector<std::byte> encode(const ToWorker& message);
 std::vector<std::byte> encode(const ToCoordinator& message);
-/// What encode() wrote. The bytes may be anything: Error{Corrupt} if they are no such message.
+/// Reads a message that encode() wrote. The bytes may be anything: Error{Corrupt} if they are no such message.
 ToWorker decode_to_worker(std::span<const std::byte> bytes);
 ToCoordinator decode_to_coordinator(std::span<const std::byte> bytes);
 /// The first message of a channel, of whatever version. Error{Corrupt} if it is no Hello; Error{Unsupported} if it is

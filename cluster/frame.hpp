@@ -12,7 +12,7 @@ namespace eindb {
 /// Of the handshake and of frames: nodes of different versions refuse each other.
 inline constexpr std::uint16_t kClusterProtocolVersion = 1;
 
-/// What a frame is. The numbers are part of the protocol: never reuse one.
+/// The kind of a frame. The numbers are part of the protocol: never reuse one.
 enum class FrameKind : std::uint8_t {
   Message = 1,  ///< a piece of a message of a Channel
   Bind = 2,     ///< the connection is for a statement, between two ranks
@@ -26,7 +26,7 @@ enum class FrameKind : std::uint8_t {
   Probe = 10,   ///< a payload that is to come back: between statements, whether data goes both ways
 };
 
-/// What a frame says of itself. `head` and payload follow it.
+/// The fixed-size header of a frame. `head` and payload follow it.
 struct FrameHeader {
   FrameKind kind = FrameKind::Message;
   std::uint64_t stream = 0;        ///< the statement; 0: of a channel

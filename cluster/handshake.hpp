@@ -12,7 +12,7 @@
 
 namespace eindb {
 
-/// What a connection is for.
+/// The purpose of a connection.
 enum class ConnectionPurpose : std::uint8_t {
   Control = 1,  ///< a Channel
   Data = 2      ///< tiles of one statement after the other
@@ -26,7 +26,7 @@ struct Introduction {
   std::string node;                                        ///< for messages and logs: "10.0.0.3:7700", "coordinator"
 };
 
-/// Those of the two directions of a connection, which no other connection has.
+/// The keys of the two directions of a connection. No other connection has the same ones.
 struct ConnectionKeys {
   Digest sending;
   Digest receiving;

@@ -10,7 +10,7 @@
 
 namespace eindb {
 
-/// What a node has to begin connections with.
+/// The credentials with which a node begins connections.
 struct NodeCredentials {
   ClusterSecret secret;
   const TlsContext* tls = nullptr;  ///< of the side that it is for; null: without TLS

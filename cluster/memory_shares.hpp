@@ -11,7 +11,7 @@ namespace eindb {
 /// that wait for each other's at two workers would wait forever. Thread-safe.
 class MemoryShares {
  public:
-  /// What a statement can do something with.
+  /// The least share that is of use to a statement.
   static constexpr std::int64_t kLeast = std::int64_t{4} << 20U;
 
   explicit MemoryShares(std::int64_t limit) : whole_(limit), limit_(limit) {}

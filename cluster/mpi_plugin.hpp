@@ -48,7 +48,7 @@ class MpiWorld {
 /// plugin or Open MPI are missing, or the plugin is of another build.
 std::unique_ptr<MpiWorld> load_mpi_world(const MpiTuning& tuning = {}, const std::filesystem::path& folder = {});
 
-/// What the plugin uses of the program that loads it.
+/// The functions of the loading program that the plugin calls.
 struct MpiPluginHost {
   MpiTuning tuning;
   /// As in executor/kernels/tile_operations.
@@ -56,7 +56,7 @@ struct MpiPluginHost {
   /// As in common/cancellation: the program's scopes are not those that code of the plugin would see.
   void (*poll_cancellation)();
 };
-/// What it exports.
+/// The functions that the plugin exports.
 using MpiContractFunction = const char*();                      // eindb_mpi_contract
 using MpiWorldFunction = MpiWorld*(const MpiPluginHost* host);  // eindb_mpi_world: to be deleted; throws Error
 

@@ -19,9 +19,10 @@ struct PlacedPlan {
 /// expressions nest more than kMaxEncodedDepth deep.
 std::vector<std::byte> encode_plan(const DistributedPlan& plan, std::span<const TileHolders> holders);
 
-/// What encode_plan() wrote. The bytes may be anything: Error{Corrupt} unless they are those that encode_plan() gives
-/// of the result. Every index is of a label, an earlier step, a rank, a list of holders that is there, and lists of
-/// holders have as many tiles as the grids that they are for; the invariants of plans are the validator's to check.
+/// Reads a plan that encode_plan() wrote. The bytes may be anything: Error{Corrupt} unless they are those that
+/// encode_plan() gives of the result. Every index is of a label, an earlier step, a rank, a list of holders that is
+/// there, and lists of holders have as many tiles as the grids that they are for; the invariants of plans are the
+/// validator's to check.
 PlacedPlan decode_plan(std::span<const std::byte> bytes);
 
 /// Deeper expressions are refused. The parser's nest half as deep, and passes add little.

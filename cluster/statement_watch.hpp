@@ -18,8 +18,8 @@
 
 namespace eindb {
 
-/// What a coordinator knows of the ranks of a statement while it runs: who has ended, how, and what failed. The first
-/// failure ends the coordinator's own part, by its exchange. Thread-safe.
+/// The coordinator's record of the ranks of a statement while it runs: which ranks have ended, how, and what failed.
+/// The first failure ends the coordinator's own part, by its exchange. Thread-safe.
 class StatementWatch {
  public:
   /// How soon a request to cancel is seen, which comes from a signal handler and wakes nobody.
@@ -51,10 +51,10 @@ class StatementWatch {
   /// statement was asked to end.
   void wait_for_rest(std::chrono::milliseconds at_most, std::chrono::milliseconds cancelled);
 
-  /// What failed; null if nothing did. A lost worker is the reason of whatever else there is; and what a rank says
-  /// of itself comes before what others say of it, which is that it is lost. That a rank was cancelled is the reason of
-  /// nothing, unless the statement was: it has stopped for what failed elsewhere, and Error{WorkerLost} if nobody says
-  /// what that was.
+  /// The failure of the statement; null if there is none. A lost worker is the reason of whatever else there is; and
+  /// what a rank says of itself comes before what others say of it, which is that it is lost. That a rank was cancelled
+  /// is the reason of nothing, unless the statement was: it has stopped for what failed elsewhere, and
+  /// Error{WorkerLost} if nobody says what that was.
   std::exception_ptr failure() const;
   std::vector<RankReport> reports() &&;
   /// Two ranks that could not exchange data, as the first of them says.

@@ -7,7 +7,7 @@
 
 namespace eindb {
 
-/// What came of it.
+/// The outcome of a takeover.
 struct TakeOver {
   std::int64_t tiles = 0;    ///< that the file refers to, all of which are there
   std::int64_t surplus = 0;  ///< copies at workers that it knows nothing of, to be removed

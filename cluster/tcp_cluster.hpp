@@ -33,7 +33,7 @@ class TcpCluster {
   Cluster cluster_;
 };
 
-/// What the file gives; none if it is empty. Errors as ClusterSecret::from_file.
+/// The secret in the file; none if it is empty. Errors as ClusterSecret::from_file.
 ClusterSecret secret_of(const std::string& file);
 
 }  // namespace eindb

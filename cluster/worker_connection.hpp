@@ -24,7 +24,7 @@ namespace eindb {
 
 class WorkerConnection;
 
-/// What the connections to the workers of a cluster have in common.
+/// The settings that all connections to the workers of a cluster share.
 struct ClusterContext {
   Connector& connector;
   NodeLog& log;

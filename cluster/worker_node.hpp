@@ -33,7 +33,7 @@ struct WorkerOptions {
   std::chrono::milliseconds disk_timeout{3000};
 };
 
-/// What all sessions of a worker share. Thread-safe.
+/// The state that all sessions of a worker share. Thread-safe.
 class WorkerNode {
  public:
   WorkerNode(WorkerOptions options, ShardFile& shards, ExchangeFactory& exchanges, NodeLog& log)

@@ -10,7 +10,7 @@
 
 namespace eindb {
 
-/// What went wrong, coarse enough to decide what to do about it (and to map to a SQLSTATE).
+/// The kind of an error, coarse enough to decide what to do about it (and to map to a SQLSTATE).
 enum class ErrorKind {
   Syntax,         ///< the text is no statement
   UnknownName,    ///< a tensor, label, function, setting that does not exist

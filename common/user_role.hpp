@@ -7,7 +7,7 @@
 
 namespace eindb {
 
-/// What a user of a database may do in it: each may do what those before it may. An Admin manages the users.
+/// The role of a user in a database. Each role may do all that the roles before it may. An Admin manages the users.
 enum class UserRole : std::uint8_t { ReadOnly, ReadWrite, Admin };
 
 /// "read only", "read write", "admin".

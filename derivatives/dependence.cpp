@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/check.hpp"
 #include "derivatives/shift_invariance.hpp"
 
 namespace eindb {
@@ -14,7 +15,9 @@ bool is_selected_from(const EinGraph& graph, VertexId selected, VertexId whole) 
 
 std::vector<bool> smoothly_depending_on(const EinGraph& graph, const std::vector<VertexId>& variables,
                                         VertexId result) {
+  CHECK(result.index() < graph.size(), "what is derived is a vertex of the graph");
   const auto cancelled = cancelled_extremes(graph, result);
+  CHECK(cancelled.size() == graph.size(), "each vertex is cancelled or not");
   std::vector<bool> depends(graph.size(), false);
   for (std::size_t n = 0; n < graph.size(); ++n) {
     const auto is_part = [&](VertexId variable) {
@@ -22,6 +25,8 @@ std::vector<bool> smoothly_depending_on(const EinGraph& graph, const std::vector
     };
     if (cancelled[n]) continue;
     const auto& inputs = graph.vertices()[n].inputs;
+    DCHECK(std::all_of(inputs.begin(), inputs.end(), [&](VertexId input) { return input.index() < n; }),
+           "a vertex reads those before it");
     depends[n] = std::any_of(variables.begin(), variables.end(), is_part) ||
                  std::any_of(inputs.begin(), inputs.end(), [&](VertexId input) { return depends[input.index()]; });
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "derivatives/dependence.hpp"
 #include "derivatives/vertex_draft.hpp"
@@ -46,6 +47,8 @@ class Forward {
         tangents_(graph.size()) {}
 
   VertexId run() {
+    CHECK(result_.index() < needed_.size(), "what is derived is a vertex of the graph");
+    CHECK(depends_.size() == needed_.size(), "each vertex depends on the variables or not");
     needed_[result_.index()] = true;
     for (auto n = result_.index() + 1; n-- > 0;) need_inputs(VertexId(n));
     for (std::size_t n = 0; n <= result_.index(); ++n)
@@ -82,7 +85,10 @@ class Forward {
 
   std::optional<Derivative> computed(VertexId id) {
     std::vector<std::optional<Derivative>> tangents;
-    for (const auto input : graph_.vertex(id).inputs) tangents.push_back(tangents_[input.index()]);
+    for (const auto input : graph_.vertex(id).inputs) {
+      CHECK(input.index() < id.index(), "a vertex reads those before it");
+      tangents.push_back(tangents_[input.index()]);
+    }
     std::optional<Derivative> out;
     for (const auto part : differentiable_parts(graph_, id)) {
       out = push_forward(graph_, part, tangents, name_of(part));
@@ -102,6 +108,7 @@ class Forward {
   }
 
   VertexId finished(const std::optional<Derivative>& found) {
+    CHECK(!found || found->is_valid(), "a derivative is a vertex or a number");
     const auto& vertex = graph_.vertex(result_);
     const auto name = name_of(result_);
     const bool made = found && found->vertex && found->vertex->index() >= tangents_.size();

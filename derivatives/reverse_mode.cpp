@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "derivatives/dependence.hpp"
 #include "derivatives/scalar_algebra.hpp"
@@ -49,10 +50,20 @@ class Reverse {
       if (is_selection(VertexId(n))) visit_selection(VertexId(n));
     std::vector<VertexId> out;
     for (const auto variable : variables_) out.push_back(result(variable, out));
+    CHECK(out.size() == variables_.size(), "each variable has a derivative");
+    DCHECK(are_gradients(out), "a derivative has the extents of its variable, and is a vertex of its own");
     return out;
   }
 
  private:
+  bool are_gradients(const std::vector<VertexId>& found) const {
+    for (std::size_t n = 0; n < found.size(); ++n) {
+      const bool again = std::count(found.begin(), found.end(), found[n]) > 1;
+      if (again || graph_.vertex(found[n]).bound != graph_.vertex(variables_[n]).bound) return false;
+    }
+    return true;
+  }
+
   bool is_selection(VertexId id) const {
     const auto& vertex = graph_.vertex(id);
     return vertex.is_input() && vertex.stored->selection.has_value();
@@ -100,6 +111,7 @@ class Reverse {
     for (; parts.size() > 1 && carried; parts.pop_back())
       carried = pull_back(graph_, parts.back(), 0, *carried, name_of(parts.front()));
     if (!carried) return;
+    CHECK(parts.size() == 1, "the parts of a vertex are carried back from the last to the first");
     const auto inputs = graph_.vertex(parts.front()).inputs;
     for (std::size_t n = 0; n < inputs.size(); ++n) {
       if (!depends_[inputs[n].index()]) continue;
@@ -122,6 +134,7 @@ class Reverse {
   Derivative put_back(VertexId id, VertexId whole, const Derivative& part) {
     const auto labels = labels_of(whole);
     const auto at = graph_.vertex(id).stored->selection->at;
+    CHECK(at.size() == labels.size(), "a selection says of each dimension what it takes");
     VertexDraft draft(graph_);
     Labels free;
     ScalarPtr here;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/check.hpp"
+
 namespace eindb {
 namespace {
 
@@ -247,6 +249,7 @@ class ShiftAnalysis {
 }  // namespace
 
 std::vector<bool> cancelled_extremes(const EinGraph& graph, VertexId result) {
+  CHECK(result.index() < graph.size(), "a result is a vertex of the graph");
   std::vector<bool> cancelled(graph.size(), false);
   std::vector<bool> seen(graph.size(), false);
   for (std::size_t n = 0; n <= result.index(); ++n) {

@@ -1,5 +1,8 @@
 #include "derivatives/vertex_draft.hpp"
 
+#include <algorithm>
+
+#include "common/check.hpp"
 #include "derivatives/scalar_algebra.hpp"
 
 namespace eindb {
@@ -28,6 +31,8 @@ VertexId on_diagonal(EinGraph& graph, const std::string& name, const Labels& out
 }  // namespace
 
 ScalarPtr VertexDraft::read(VertexId vertex, Labels labels) {
+  CHECK(vertex.index() < graph_.size(), "an operand is a vertex of the graph");
+  CHECK(labels.size() == graph_.vertex(vertex).bound.rank(), "each dimension of an operand has a label");
   inputs_.push_back(vertex);
   labels_.push_back(std::move(labels));
   types_.push_back(graph_.vertex(vertex).dtype);
@@ -35,6 +40,7 @@ ScalarPtr VertexDraft::read(VertexId vertex, Labels labels) {
 }
 
 ScalarPtr VertexDraft::read(const Derivative& derivative, const Labels& labels) {
+  CHECK(derivative.is_valid(), "a derivative is a vertex or a number");
   return derivative.vertex ? read(*derivative.vertex, labels) : derivative.constant;
 }
 
@@ -49,6 +55,7 @@ std::optional<Derivative> VertexDraft::sum(const std::string& name, const Labels
                                            const ScalarPtr& expression, DType type) {
   if (expression == nullptr) return std::nullopt;
   const DistinctLabels head(output);
+  DCHECK(difference(head.labels(), domain).empty(), "the labels of a result are of the domain");
   const auto summed = difference(domain, head.labels());
   const auto present = labels_of(*expression);
   double times = 1;
@@ -58,6 +65,7 @@ std::optional<Derivative> VertexDraft::sum(const std::string& name, const Labels
   Derivative result;
   if (counted->is_constant()) result.constant = counted;
   else result.vertex = add(name, head.labels(), difference(summed, difference(summed, present)), counted, type);
+  CHECK(result.is_valid(), "a sum is a vertex or a number");
   if (head.labels().size() == output.size()) return result;
   return Derivative{.vertex = on_diagonal(graph_, name, output, head.labels(), result, type)};
 }
@@ -90,6 +98,9 @@ VertexId VertexDraft::add(const std::string& name, const Labels& output, const L
 
 std::optional<Derivative> add_up(EinGraph& graph, const std::vector<Derivative>& terms, const Labels& labels,
                                  const std::string& name, DType type) {
+  DCHECK(std::all_of(terms.begin(), terms.end(), [](const Derivative& term) { return term.is_valid(); }),
+         "each term is a vertex or a number");
+  DCHECK(DistinctLabels(labels).labels().size() == labels.size(), "a sum is read with distinct labels");
   if (terms.empty()) return std::nullopt;
   if (terms.size() == 1) return terms.front();
   VertexDraft draft(graph);
@@ -102,6 +113,7 @@ VertexId materialize(EinGraph& graph, const std::string& name, const Labels& lab
                      const std::optional<Derivative>& derivative, DType type) {
   EinSum einsum{.inputs = {}, .output = labels, .aggregated = {}, .expression = nullptr};
   std::vector<VertexId> inputs;
+  CHECK(!derivative || derivative->is_valid(), "a derivative is a vertex or a number");
   if (derivative && derivative->vertex) {
     inputs.push_back(*derivative->vertex);
     einsum.inputs.push_back(labels);

@@ -12,6 +12,8 @@ namespace eindb {
 struct Derivative {
   std::optional<VertexId> vertex = {};
   ScalarPtr constant = nullptr;  ///< set exactly if `vertex` is not
+
+  bool is_valid() const { return vertex.has_value() == (constant == nullptr); }
 };
 
 /// An EinSum in the making: operands are read first, then an expression over them is put together, and the vertex is

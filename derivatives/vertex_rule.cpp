@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "derivatives/scalar_algebra.hpp"
 #include "derivatives/scalar_derivative.hpp"
@@ -158,6 +159,8 @@ std::optional<Derivative> pull_back(EinGraph& graph, VertexId id, std::size_t n,
                                     const std::string& name) {
   const auto vertex = graph.vertex(id);
   const auto& einsum = vertex.einsum;
+  CHECK(n < vertex.inputs.size(), "a cotangent is carried back to one of the operands");
+  CHECK(cotangent.is_valid(), "a derivative is a vertex or a number");
   if (!varies_with(graph, id, n)) return std::nullopt;
   const AggregateWeight weight(graph, id);
   auto draft = draft_over(graph, vertex);
@@ -178,6 +181,7 @@ std::optional<Derivative> push_forward(EinGraph& graph, VertexId id,
   const auto& einsum = vertex.einsum;
   const auto type = derivative_type(vertex.dtype);
   const AggregateWeight weight(graph, id);
+  CHECK(tangents.size() >= vertex.inputs.size(), "each operand has a tangent, or is known to have none");
   std::vector<Derivative> terms;
   for (std::size_t n = 0; n < vertex.inputs.size(); ++n) {
     if (!tangents[n] || !varies_with(graph, id, n)) continue;

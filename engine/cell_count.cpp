@@ -4,7 +4,8 @@
 
 #include "common/error.hpp"
 #include "engine/session_state.hpp"
-#include "parser/sql_scanner.hpp"
+#include "parser/token_value.hpp"
+#include "parser/tokenizer.hpp"
 
 namespace eindb {
 namespace {
@@ -17,11 +18,11 @@ std::string doubled(std::string_view text, char quote) {
   return out;
 }
 
-// "name", `name`, [name] or a bare word. Names with quotes in them are left to SQLite.
-std::optional<std::string> table_name(const SqlToken& token) {
-  if (token.kind == SqlToken::Kind::Word) return std::string(token.text);
-  if (token.kind != SqlToken::Kind::Quoted || token.text.front() == '\'') return std::nullopt;
-  return std::string(token.text.substr(1, token.text.size() - 2));
+// "name", `name`, [name] or a bare word.
+std::optional<std::string> table_name(const Token& token) {
+  if (token.is(Token::Kind::Word)) return std::string(token.text);
+  if (!token.is(Token::Kind::QuotedName)) return std::nullopt;
+  return unquote(token);
 }
 
 SqliteValue count_cells(const std::string& name, SessionState& session) {
@@ -37,26 +38,27 @@ std::string CellCount::sql() const {
 }
 
 std::optional<CellCount> cell_count(std::string_view sql) {
-  SqlScanner scanner(sql);
-  if (!scanner.next().is_word("SELECT")) return std::nullopt;
-  const auto count = scanner.next();
-  if (!count.is_word("COUNT") || !scanner.next().is_symbol('(') || !scanner.next().is_symbol('*')) return std::nullopt;
-  const auto close = scanner.next();
+  Tokenizer tokenizer(sql);
+  if (!tokenizer.next().is_word("SELECT")) return std::nullopt;
+  const auto count = tokenizer.next();
+  if (!count.is_word("COUNT") || !tokenizer.next().is_symbol('(') || !tokenizer.next().is_symbol('*'))
+    return std::nullopt;
+  const auto close = tokenizer.next();
   if (!close.is_symbol(')')) return std::nullopt;
   CellCount out;
   out.column = sql.substr(count.span.begin, close.span.end - count.span.begin);
-  auto token = scanner.next();
+  auto token = tokenizer.next();
   if (token.is_word("AS")) {
-    const auto alias = scanner.next();
-    if (alias.kind != SqlToken::Kind::Word) return std::nullopt;
+    const auto alias = tokenizer.next();
+    if (!alias.is(Token::Kind::Word)) return std::nullopt;
     out.column = alias.text;
-    token = scanner.next();
+    token = tokenizer.next();
   }
   if (!token.is_word("FROM")) return std::nullopt;
-  const auto table = table_name(scanner.next());
-  auto end = scanner.next();
-  if (end.is_symbol(';')) end = scanner.next();
-  if (!table || end.kind != SqlToken::Kind::End) return std::nullopt;
+  const auto table = table_name(tokenizer.next());
+  auto end = tokenizer.next();
+  if (end.is_symbol(';')) end = tokenizer.next();
+  if (!table || !end.is(Token::Kind::End)) return std::nullopt;
   out.table = *table;
   return out;
 }

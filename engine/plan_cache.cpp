@@ -39,6 +39,7 @@ void PlanCache::insert(std::string key, CachedPlan plan) {
 }
 
 void PlanCache::erase(Entries::iterator entry) {
+  CHECK(bytes_ >= entry->bytes(), "the bytes of a cache are those of its entries");
   bytes_ -= entry->bytes();
   by_key_.erase(entry->key);
   entries_.erase(entry);
@@ -49,6 +50,13 @@ void PlanCache::make_room() {
     erase(std::prev(entries_.end()));
     ++counters_.evictions;
   }
+  DCHECK(is_valid(), "each entry of a cache is found by its key, and counted");
+}
+
+bool PlanCache::is_valid() const {
+  std::size_t bytes = 0;
+  for (const auto& entry : entries_) bytes += entry.bytes();
+  return bytes == bytes_ && entries_.size() == by_key_.size();
 }
 
 }  // namespace eindb

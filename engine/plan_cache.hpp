@@ -68,6 +68,7 @@ class PlanCache {
 
   void erase(Entries::iterator entry);
   void make_room();
+  bool is_valid() const;
 
   std::size_t most_bytes_;
   std::size_t capacity_ = 0;

@@ -41,11 +41,10 @@ ParameterValue argument_value(const std::variant<ast::Expression, ast::Literal, 
 
 }  // namespace
 
-PreparedStatement prepare_statement(const std::string& name, std::string_view text) {
+PreparedStatement prepare_statement(std::string_view text) {
   auto statement = std::make_shared<const ast::Statement>(parse_statement(text));
   const auto parameter_count = count_parameters(*statement, text);
-  return {
-      .name = name, .text = std::string(text), .parameter_count = parameter_count, .statement = std::move(statement)};
+  return {.name = "", .text = std::string(text), .parameter_count = parameter_count, .statement = std::move(statement)};
 }
 
 PreparedStatement prepared_statement(const ast::Identifier& name, SessionState& session) {
@@ -53,7 +52,10 @@ PreparedStatement prepared_statement(const ast::Identifier& name, SessionState& 
 }
 
 Result execute_statement(const ast::Prepare& prepare, SessionState& session) {
-  auto prepared = prepare_statement(prepare.name.text, prepare.body);
+  PreparedStatement prepared{.name = prepare.name.text,
+                             .text = prepare.body,
+                             .parameter_count = prepare.parameter_count,
+                             .statement = prepare.statement};
   if (!session.prepared.emplace(to_lower(prepare.name.text), std::move(prepared)).second) {
     throw Error(ErrorKind::DuplicateName, "prepared statement " + prepare.name.text + " exists already",
                 prepare.name.span, "DEALLOCATE it first");

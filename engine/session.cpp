@@ -179,7 +179,7 @@ Result Session::execute(std::string_view statement) {
 std::shared_ptr<const PreparedStatement> Session::prepare(std::string_view statement) {
   return guarded([&] {
     const auto scope = impl_->start();
-    return std::make_shared<const PreparedStatement>(prepare_statement("", statement));
+    return std::make_shared<const PreparedStatement>(prepare_statement(statement));
   });
 }
 

@@ -6,7 +6,7 @@
 #include "common/nearest_name.hpp"
 #include "engine/sql_text.hpp"
 #include "parser/macro.hpp"
-#include "parser/sql_scanner.hpp"
+#include "parser/tokenizer.hpp"
 #include "tensor/scalar_expression.hpp"
 
 namespace eindb {
@@ -16,9 +16,9 @@ namespace {
 constexpr std::size_t kNames = 64;
 
 bool has_word(std::string_view sql, std::string_view word, std::size_t within) {
-  SqlScanner scanner(sql);
-  auto token = scanner.next();
-  for (std::size_t n = 0; n < within && token.kind != SqlToken::Kind::End; ++n, token = scanner.next())
+  Tokenizer tokenizer(sql);
+  auto token = tokenizer.next();
+  for (std::size_t n = 0; n < within && !token.is(Token::Kind::End); ++n, token = tokenizer.next())
     if (token.is_word(word)) return true;
   return false;
 }

@@ -7,13 +7,14 @@
 #include <variant>
 
 #include "parser/query_results.hpp"
-#include "parser/sql_scanner.hpp"
+#include "parser/token_value.hpp"
+#include "parser/tokenizer.hpp"
 #include "storage/sqlite_connection.hpp"
 
 namespace eindb {
 namespace {
 
-bool is_one_of(const SqlToken& token, std::span<const std::string_view> words) {
+bool is_one_of(const Token& token, std::span<const std::string_view> words) {
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return token.is_word(word); });
 }
 
@@ -29,7 +30,7 @@ constexpr std::array<std::string_view, 21> kFollowsTable{
 /// Follows SQL token by token: does SQL take a table at this point?
 class TablePosition {
  public:
-  void see(const SqlToken& token) {
+  void see(const Token& token) {
     const bool table = takes_table();
     if (token.is_symbol('(')) in_tables_.push_back(table);
     else if (token.is_symbol(')') && in_tables_.size() > 1) in_tables_.pop_back();
@@ -45,52 +46,43 @@ class TablePosition {
 
  private:
   std::vector<bool> in_tables_{false};  // per open parenthesis: whether a list of tables has begun
-  SqlToken last_;
+  Token last_;
 };
 
-bool has_alias(SqlScanner after) {
+bool has_alias(Tokenizer after) {
   const auto next = after.next();
-  if (next.kind == SqlToken::Kind::Quoted) return true;
-  return next.kind == SqlToken::Kind::Word && !is_one_of(next, kFollowsTable);
+  if (next.is_quoted()) return true;
+  return next.is(Token::Kind::Word) && !is_one_of(next, kFollowsTable);
 }
 
-/// "name", [name], `name`, 'name' or a bare word; names with a doubled quote come as several tokens side by side.
+/// "name", [name], `name`, 'name' or a bare word.
 struct Name {
   std::string text;
   SourceSpan span;
 };
 
-std::optional<Name> name_of(SqlScanner& scanner, const SqlToken& first) {
-  if (first.kind == SqlToken::Kind::Word) return Name{std::string(first.text), first.span};
-  if (first.kind != SqlToken::Kind::Quoted) return std::nullopt;
-  Name name{std::string(first.text.substr(1, first.text.size() - 2)), first.span};
-  for (auto rest = scanner;;) {
-    const auto more = rest.next();
-    const bool doubled = more.kind == SqlToken::Kind::Quoted && more.span.begin == name.span.end &&
-                         more.text.front() == first.text.front() && first.text.front() != '[';
-    if (!doubled) return name;
-    name.text += more.text.substr(0, more.text.size() - 1);
-    name.span.end = more.span.end;
-    scanner = rest;
-  }
+std::optional<Name> name_of(const Token& token) {
+  if (token.is(Token::Kind::Word)) return Name{std::string(token.text), token.span};
+  if (token.is_quoted()) return Name{unquote(token), token.span};
+  return std::nullopt;
 }
 
-/// Reads the name at the start of `scanner`, without the schema before it; nullopt if there is none.
-std::optional<Name> take_name(SqlScanner& scanner) {
-  auto name = name_of(scanner, scanner.next());
-  auto ahead = scanner;
+/// Reads the name at the start of `tokenizer`, without the schema before it; nullopt if there is none.
+std::optional<Name> take_name(Tokenizer& tokenizer) {
+  auto name = name_of(tokenizer.next());
+  auto ahead = tokenizer;
   if (!name || !ahead.next().is_symbol('.')) return name;
-  scanner = ahead;
-  return name_of(scanner, scanner.next());
+  tokenizer = ahead;
+  return name_of(tokenizer.next());
 }
 
-void skip_words(SqlScanner& scanner, std::span<const std::string_view> words) {
-  for (auto ahead = scanner; is_one_of(ahead.next(), words); ahead = scanner) scanner = ahead;
+void skip_words(Tokenizer& tokenizer, std::span<const std::string_view> words) {
+  for (auto ahead = tokenizer; is_one_of(ahead.next(), words); ahead = tokenizer) tokenizer = ahead;
 }
 
 /// Goes on behind the next word of this name.
-bool skip_past(SqlScanner& scanner, std::string_view word) {
-  for (auto token = scanner.next(); token.kind != SqlToken::Kind::End; token = scanner.next())
+bool skip_past(Tokenizer& tokenizer, std::string_view word) {
+  for (auto token = tokenizer.next(); !token.is(Token::Kind::End); token = tokenizer.next())
     if (token.is_word(word)) return true;
   return false;
 }
@@ -100,31 +92,31 @@ constexpr std::array<std::string_view, 4> kBeforeKind{"TEMP", "TEMPORARY", "VIRT
 constexpr std::array<std::string_view, 3> kIfExists{"IF", "NOT", "EXISTS"};
 
 /// Keeps what begins after EXPLAIN QUERY PLAN.
-SqlScanner behind_explain(std::string_view sql) {
-  SqlScanner scanner(sql);
-  skip_words(scanner, kExplain);
-  return scanner;
+Tokenizer behind_explain(std::string_view sql) {
+  Tokenizer tokenizer(sql);
+  skip_words(tokenizer, kExplain);
+  return tokenizer;
 }
 
-void add_target(std::vector<SchemaTarget>& targets, SchemaTarget::Use use, SqlScanner& scanner) {
-  if (auto name = take_name(scanner)) targets.push_back({use, std::move(name->text), name->span});
+void add_target(std::vector<SchemaTarget>& targets, SchemaTarget::Use use, Tokenizer& tokenizer) {
+  if (auto name = take_name(tokenizer)) targets.push_back({use, std::move(name->text), name->span});
 }
 
-void add_created(std::vector<SchemaTarget>& targets, SqlScanner& scanner) {
-  skip_words(scanner, kBeforeKind);
-  const auto kind = scanner.next();
-  skip_words(scanner, kIfExists);
-  if (kind.is_word("TABLE") || kind.is_word("VIEW")) add_target(targets, SchemaTarget::Use::Create, scanner);
+void add_created(std::vector<SchemaTarget>& targets, Tokenizer& tokenizer) {
+  skip_words(tokenizer, kBeforeKind);
+  const auto kind = tokenizer.next();
+  skip_words(tokenizer, kIfExists);
+  if (kind.is_word("TABLE") || kind.is_word("VIEW")) add_target(targets, SchemaTarget::Use::Create, tokenizer);
   if (!kind.is_word("INDEX") && !kind.is_word("TRIGGER")) return;
   const auto use = kind.is_word("INDEX") ? SchemaTarget::Use::Index : SchemaTarget::Use::Trigger;
-  if (take_name(scanner) && skip_past(scanner, "ON")) add_target(targets, use, scanner);
+  if (take_name(tokenizer) && skip_past(tokenizer, "ON")) add_target(targets, use, tokenizer);
 }
 
-void add_altered(std::vector<SchemaTarget>& targets, SqlScanner& scanner) {
-  if (!scanner.next().is_word("TABLE")) return;
-  add_target(targets, SchemaTarget::Use::Alter, scanner);
-  if (scanner.next().is_word("RENAME") && scanner.next().is_word("TO"))
-    add_target(targets, SchemaTarget::Use::Create, scanner);
+void add_altered(std::vector<SchemaTarget>& targets, Tokenizer& tokenizer) {
+  if (!tokenizer.next().is_word("TABLE")) return;
+  add_target(targets, SchemaTarget::Use::Alter, tokenizer);
+  if (tokenizer.next().is_word("RENAME") && tokenizer.next().is_word("TO"))
+    add_target(targets, SchemaTarget::Use::Create, tokenizer);
 }
 
 }  // namespace
@@ -154,10 +146,10 @@ std::string RewrittenSql::restored(std::string fragment) const {
 RewrittenSql rewrite_queries(const ast::Sql& sql, const std::vector<std::string>& tables) {
   RewrittenSql out{.text = {}, .pieces = {}, .offset = sql.span.begin, .original = sql.text};
   TablePosition position;
-  SqlScanner scanner(sql.text);
+  Tokenizer tokenizer(sql.text);
   std::size_t copied = 0;
   for (std::size_t n = 0; n < sql.queries.size();) {
-    const auto token = scanner.next();
+    const auto token = tokenizer.next();
     const auto place = sql.queries[n].span;
     if (token.span.begin != place.begin - out.offset) {
       position.see(token);
@@ -165,15 +157,15 @@ RewrittenSql rewrite_queries(const ast::Sql& sql, const std::vector<std::string>
     }
     out.text.append(sql.text, copied, token.span.begin - copied);
     copied = place.end - out.offset;
-    scanner.skip_to(copied);
+    tokenizer.skip_to(copied);
     auto replacement = "(SELECT * FROM " + tables[n] + ")";
     if (position.takes_table()) {
       replacement = tables[n];
-      if (!has_alias(scanner)) replacement += " AS " + quote_identifier(result_names(sql.queries[n].query).front());
+      if (!has_alias(tokenizer)) replacement += " AS " + quote_identifier(result_names(sql.queries[n].query).front());
     }
     out.pieces.push_back({{out.text.size(), out.text.size() + replacement.size()}, place});
     out.text += replacement;
-    position.see({SqlToken::Kind::Quoted, "\"\"", token.span});
+    position.see({Token::Kind::QuotedName, "\"\"", token.span});
     ++n;
   }
   out.text.append(sql.text, copied);
@@ -182,30 +174,30 @@ RewrittenSql rewrite_queries(const ast::Sql& sql, const std::vector<std::string>
 
 bool joins_rows(std::string_view sql) {
   constexpr std::array<std::string_view, 3> kJoins{"UNION", "INTERSECT", "EXCEPT"};
-  SqlScanner scanner(sql);
-  for (auto token = scanner.next(); token.kind != SqlToken::Kind::End; token = scanner.next())
+  Tokenizer tokenizer(sql);
+  for (auto token = tokenizer.next(); !token.is(Token::Kind::End); token = tokenizer.next())
     if (is_one_of(token, kJoins)) return true;
   return false;
 }
 
 std::vector<SchemaTarget> schema_targets(std::string_view sql) {
   std::vector<SchemaTarget> targets;
-  auto scanner = behind_explain(sql);
-  const auto verb = scanner.next();
-  if (verb.is_word("CREATE")) add_created(targets, scanner);
-  if (verb.is_word("ALTER")) add_altered(targets, scanner);
+  auto tokenizer = behind_explain(sql);
+  const auto verb = tokenizer.next();
+  if (verb.is_word("CREATE")) add_created(targets, tokenizer);
+  if (verb.is_word("ALTER")) add_altered(targets, tokenizer);
   if (verb.is_word("DROP")) {
-    const auto kind = scanner.next();
-    skip_words(scanner, kIfExists);
-    if (kind.is_word("TABLE") || kind.is_word("VIEW")) add_target(targets, SchemaTarget::Use::Drop, scanner);
+    const auto kind = tokenizer.next();
+    skip_words(tokenizer, kIfExists);
+    if (kind.is_word("TABLE") || kind.is_word("VIEW")) add_target(targets, SchemaTarget::Use::Drop, tokenizer);
   }
   return targets;
 }
 
 std::optional<SourceSpan> find_name(std::string_view sql, std::string_view name) {
-  SqlScanner scanner(sql);
-  for (auto token = scanner.next(); token.kind != SqlToken::Kind::End; token = scanner.next()) {
-    const auto found = name_of(scanner, token);
+  Tokenizer tokenizer(sql);
+  for (auto token = tokenizer.next(); !token.is(Token::Kind::End); token = tokenizer.next()) {
+    const auto found = name_of(token);
     if (found && equal_ignoring_case(found->text, name)) return found->span;
   }
   return std::nullopt;
@@ -213,9 +205,9 @@ std::optional<SourceSpan> find_name(std::string_view sql, std::string_view name)
 
 std::vector<std::string> names_in(std::string_view sql, std::size_t limit) {
   std::vector<std::string> names;
-  SqlScanner scanner(sql);
-  for (auto token = scanner.next(); token.kind != SqlToken::Kind::End && names.size() < limit; token = scanner.next())
-    if (auto name = name_of(scanner, token)) names.push_back(std::move(name->text));
+  Tokenizer tokenizer(sql);
+  for (auto token = tokenizer.next(); !token.is(Token::Kind::End) && names.size() < limit; token = tokenizer.next())
+    if (auto name = name_of(token)) names.push_back(std::move(name->text));
   return names;
 }
 

@@ -1,7 +1,8 @@
 #pragma once
 
-// For front ends that read statements of their own, which see the engine but not the parser: the words of a statement
-// (SqlScanner), what it does by its words (outline_of), and whether bytes are text at all (check_utf8).
-#include "parser/sql_scanner.hpp"        // IWYU pragma: export
+// Front ends that read statements of their own see the engine but not the parser. They take from here the tokenizer and
+// the values of tokens, the outline of a statement by its words (outline_of), and the check that bytes are UTF-8.
 #include "parser/statement_outline.hpp"  // IWYU pragma: export
+#include "parser/token_value.hpp"        // IWYU pragma: export
+#include "parser/tokenizer.hpp"          // IWYU pragma: export
 #include "parser/utf8.hpp"               // IWYU pragma: export

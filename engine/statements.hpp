@@ -52,7 +52,8 @@ Result execute_statement(const ast::Sql& sql, SessionState& session);
 Result execute_statement(const ast::AlterTensor& alter, SessionState& session);
 
 // engine/prepared_statements.cpp
-PreparedStatement prepare_statement(const std::string& name, std::string_view text);
+/// A prepared statement without a name.
+PreparedStatement prepare_statement(std::string_view text);
 /// By value: the statement may deallocate itself. Error{UnknownName} with the nearest name.
 PreparedStatement prepared_statement(const ast::Identifier& name, SessionState& session);
 Result execute_statement(const ast::Prepare& prepare, SessionState& session);

@@ -73,6 +73,7 @@ std::uint32_t TileCache::number_of(const std::string& tensor) {
 }
 
 void TileCache::end_use(Tensor& tensor) noexcept {
+  DCHECK(tensor.counted >= 0, "no more is released than was counted");
   memory_->release(tensor.counted);
   idle_ += std::exchange(tensor.counted, 0);
   ++tensor.use;
@@ -87,6 +88,7 @@ void TileCache::use(Entries::iterator entry) {
   entries_.splice(entries_.begin(), entries_, entry);
   auto& tensor = tensors_[entry->key.tensor];
   if (std::exchange(entry->use, tensor.use) == tensor.use) return;
+  CHECK(idle_ >= entry->bytes, "an entry that nobody used is idle");
   // Idle bytes count as well: there is room for them.
   idle_ -= entry->bytes;
   tensor.counted += entry->bytes;

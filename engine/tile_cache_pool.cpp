@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/check.hpp"
 #include "engine/tile_cache.hpp"
 
 namespace eindb {
@@ -32,12 +33,14 @@ TileCachePool::Members::iterator TileCachePool::join(TileCache& cache) {
 
 void TileCachePool::leave(Members::iterator member) {
   const std::lock_guard lock(mutex_);
+  CHECK(!member->in_use, "a cache leaves after its statement has ended");
   bytes_ -= member->bytes;
   members_.erase(member);
 }
 
 void TileCachePool::begin_use(Members::iterator member) {
   const std::lock_guard lock(mutex_);
+  CHECK(!member->in_use, "one statement at a time uses a cache");
   member->in_use = true;
 }
 
@@ -50,6 +53,7 @@ std::int64_t TileCachePool::grant(Members::iterator member, std::int64_t wanted)
   const auto excess = std::clamp<std::int64_t>(bytes_ - limit_, 0, wanted);
   bytes_ -= excess;
   member->bytes -= excess;
+  DCHECK(is_valid(), "a pool counts what its caches were granted");
   return member->bytes;
 }
 
@@ -66,6 +70,16 @@ void TileCachePool::make_room() {
     member->bytes -= gone;
     bytes_ -= gone;
   }
+  DCHECK(is_valid(), "what caches drop is no longer counted");
+}
+
+bool TileCachePool::is_valid() const {
+  std::int64_t bytes = 0;
+  for (const auto& member : members_) {
+    if (member.bytes < 0) return false;
+    bytes += member.bytes;
+  }
+  return bytes == bytes_;
 }
 
 }  // namespace eindb

@@ -43,6 +43,7 @@ class TileCachePool {
   std::int64_t grant(Members::iterator member, std::int64_t wanted);
   void end_use(Members::iterator member);
   void make_room();
+  bool is_valid() const;
 
   const std::int64_t memory_;
   mutable std::mutex mutex_;  // guards what follows

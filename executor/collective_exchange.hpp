@@ -7,7 +7,7 @@
 
 namespace eindb {
 
-/// What one operation moves between this rank and others.
+/// The data that one operation moves between this rank and the others.
 struct Traffic {
   std::span<const Rank> to;    ///< each at most once, and not this rank
   std::span<const Rank> from;  ///< likewise

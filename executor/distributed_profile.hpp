@@ -7,7 +7,7 @@
 
 namespace eindb {
 
-/// What one rank did in one step of a distributed plan.
+/// The measurements of one step of a distributed plan on one rank.
 struct StepProfile {
   double seconds = 0;
   double seconds_waiting = 0;       ///< for other ranks; part of `seconds`
@@ -20,7 +20,7 @@ struct StepProfile {
   NodeProfile compute;     ///< of a compute step: its join and group-by together
 };
 
-/// What one rank did in a distributed plan, step by step.
+/// The measurements of a distributed plan on one rank, step by step.
 struct DistributedProfile {
   std::vector<StepProfile> steps;
   double seconds = 0;

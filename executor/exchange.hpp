@@ -19,9 +19,9 @@ struct OutgoingMessage {
   std::span<const std::byte> payload;
 };
 
-/// What a rank sends in an all_to_all. Called by the thread that runs the operation or by threads of the exchange: for
-/// different peers maybe at the same time, for one peer by one thread at a time. No call waits for another rank, which
-/// may wait for this one.
+/// The stream of pieces that a rank sends in an all_to_all. Called by the thread that runs the operation or by threads
+/// of the exchange: for different peers maybe at the same time, for one peer by one thread at a time. No call waits for
+/// another rank, which may wait for this one.
 class OutgoingStreams {
  public:
   virtual ~OutgoingStreams() = default;
@@ -33,8 +33,8 @@ class OutgoingStreams {
   virtual bool sends_to(Rank /*peer*/) const { return true; }
 };
 
-/// What a rank receives in an all_to_all, peer by peer in the order of sending. Called as OutgoingStreams are. Headers
-/// come from outside: what does not make sense is Error{Corrupt}.
+/// The stream of pieces that a rank receives in an all_to_all, peer by peer in the order of sending. Called as
+/// OutgoingStreams are. Headers come from outside: what does not make sense is Error{Corrupt}.
 class IncomingStreams {
  public:
   virtual ~IncomingStreams() = default;
@@ -46,7 +46,7 @@ class IncomingStreams {
   virtual bool receives_from(Rank /*peer*/) const { return true; }
 };
 
-/// What one rank has sent and received, its own messages to itself apart.
+/// The bytes and messages that one rank has sent and received; messages to itself are not counted.
 struct ExchangeCounters {
   std::int64_t bytes_sent = 0;  ///< payloads and headers, without frames of the transport
   std::int64_t bytes_received = 0;

@@ -11,7 +11,7 @@
 
 namespace eindb {
 
-/// What a statement runs with. Everything referred to outlives the execution.
+/// The resources and settings that a statement runs with. Everything referred to outlives the execution.
 struct ExecutionContext {
   Scheduler& scheduler;
   const Cancellation& cancellation;

@@ -5,7 +5,7 @@
 
 namespace eindb {
 
-/// What one physical node did.
+/// The measurements of one physical node.
 struct NodeProfile {
   /// Of the threads that worked on its tasks, on average: nodes overlap, and where all threads are busy the seconds of
   /// all nodes add up to those of the execution. Reading stored tiles counts where they are first needed.
@@ -21,7 +21,7 @@ struct NodeProfile {
   std::int64_t elements = 0;
 };
 
-/// What an execution did, node by node in the order of the plan.
+/// The measurements of an execution, node by node in the order of the plan.
 struct ExecutionProfile {
   std::vector<NodeProfile> nodes;
   double seconds = 0;

@@ -24,11 +24,11 @@ namespace eindb {
 /// Immutable, thread-safe: all tasks of a join share one. The plan outlives it.
 class JoinOperator {
  public:
-  /// What was accumulated so far; nothing where no call was made.
+  /// The sum accumulated so far; nothing if no kernel was called.
   using Partial = std::optional<CountedTile>;
   using Inputs = std::vector<Relation*>;
 
-  /// What a thread keeps from call to call, so that little is allocated.
+  /// The buffers that a thread keeps from call to call, so that little is allocated.
   struct Buffers {
     std::vector<std::int64_t> tiles;  ///< of the latest call, by operand
     std::vector<PartRange> ranges;

@@ -37,7 +37,8 @@ class MemoryBudget : public std::enable_shared_from_this<MemoryBudget> {
                                               std::int64_t memory_limit = 0);
   ~MemoryBudget();
 
-  /// What errors advise; without, to raise the setting. Before the budget is used.
+  /// Sets the advice that errors give; by default they advise to raise the setting. To be called before the budget is
+  /// used.
   void advise(std::string hint) { hint_ = std::move(hint); }
 
   /// Takes `bytes`, if necessary when others have let go of some: see Task. Throws Error{MemoryLimit}, which says what
@@ -66,7 +67,7 @@ class MemoryBudget : public std::enable_shared_from_this<MemoryBudget> {
   /// Also counts what a keeper keeps, and evicts it first. Null: nobody keeps any. While no task runs.
   void set_keeper(TileKeeper* keeper) { keeper_ = keeper; }
 
-  /// What is left to take, if nothing else takes any.
+  /// The bytes that are left to take, if nothing else takes any.
   std::int64_t left() const { return limit_ - used(); }
   std::int64_t limit() const { return limit_; }
   std::int64_t used() const { return used_.load(std::memory_order_relaxed); }

@@ -35,7 +35,7 @@ class NeededPieces {
   bool is_elsewhere(std::size_t piece) const { return pieces_[piece].place == Place::Elsewhere; }
   /// Of pieces from others.
   std::int64_t elsewhere_count() const { return elsewhere_count_; }
-  /// Those that come from a rank, in ascending order.
+  /// The pieces that come from one rank, in ascending order.
   std::span<const std::uint32_t> from(Rank giver) const { return from_[giver]; }
   /// As others know it.
   TilePiece on_its_way(std::size_t piece) const {

@@ -15,7 +15,7 @@ struct MemoryShortfall {
   bool for_calls = false;  ///< that is for the tiles that kernel calls work on, whatever else goes to a scratch file
 };
 
-/// What slicing the contractions of a graph came to.
+/// The result of slicing the contractions of a graph.
 struct SlicedGraph {
   EinGraph graph;  ///< the same vertices; EinGraph::sliced says what is computed in slices
   /// Of the contraction that needs the most.

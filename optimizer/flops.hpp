@@ -4,7 +4,7 @@
 
 namespace eindb {
 
-/// What computing a graph costs by itself, however it is cut.
+/// The scalar operations of a graph, which do not depend on its partitioning.
 struct GraphFlops {
   /// Scalar operations, summed over the vertices: for every cell of a vertex's join (the product of the extents of all
   /// its labels) those of its expression, and one more if it aggregates; of an epilogue one set per cell of the result.

@@ -35,7 +35,7 @@ struct OptimizerOptions {
   std::int64_t workers = 0;  ///< set: vectors by which so many workers receive the least from each other
 };
 
-/// What ordering the contractions did for a graph.
+/// The result of ordering the contractions of a graph.
 struct PathSummary {
   PathReport search;
   double naive_flops = 0;           ///< as the statement has it: every vertex in one nest of loops (optimizer/flops)

@@ -46,7 +46,7 @@ inline constexpr std::string_view kRecomputation = "recomputation";
 /// All passes, in the order in which they run.
 const std::vector<Pass>& all_passes();
 
-/// What one stage of planning took, and left.
+/// The time that one stage of planning took, and the size of the graph that it left.
 struct StageTiming {
   std::string name;
   double seconds = 0;

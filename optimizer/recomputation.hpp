@@ -7,7 +7,7 @@
 
 namespace eindb {
 
-/// What computing values again for their late readers came to.
+/// The result of computing values again for their late readers.
 struct RecomputedGraph {
   EinGraph graph;                  ///< with one more vertex for each of `names`, of the same name and a ' behind it
   std::vector<std::string> names;  ///< of the vertices that are computed a second time

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -407,11 +408,15 @@ struct Begin {
 struct Commit {};
 struct Rollback {};
 
-/// PREPARE name AS statement. The body has been parsed once, so it has no syntax errors; it is kept as text.
+struct Statement;
+
+/// PREPARE name AS statement. The places in the statement are those in its own text, the body.
 struct Prepare {
   Identifier name;
   std::string body;
-  SourceSpan body_span;
+  SourceSpan body_span;  ///< in the text of PREPARE
+  std::shared_ptr<const Statement> statement;
+  std::size_t parameter_count = 0;
 };
 
 struct Null {};
@@ -478,8 +483,6 @@ struct DrainWorker {
 
 /// Nothing but space and comments.
 struct Empty {};
-
-struct Statement;
 
 /// REPEAT 100 [AS t] [UNTIL e] [COMMIT EVERY 10] { statement; statement; ... }: the body so often, or until `until`, a
 /// scalar expression over tensors, is not zero after a round. t is the number of the round, from 0.

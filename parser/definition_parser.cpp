@@ -33,10 +33,10 @@ ast::Definition parse_head(TokenStream& tokens) {
 
 }  // namespace
 
-bool starts_head(SqlScanner ahead) {
+bool starts_head(Tokenizer ahead) {
   const auto name = ahead.next();
   const auto next = ahead.next();
-  const bool named = name.kind == SqlToken::Kind::Word || name.kind == SqlToken::Kind::Quoted;
+  const bool named = name.is(Token::Kind::Word) || name.is_quoted();
   return named && !next.text.empty() && (next.text.front() == '[' || next.text.front() == '=');
 }
 

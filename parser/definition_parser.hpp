@@ -4,13 +4,13 @@
 #include <string_view>
 
 #include "parser/ast.hpp"
-#include "parser/sql_scanner.hpp"
 #include "parser/token_stream.hpp"
+#include "parser/tokenizer.hpp"
 
 namespace eindb {
 
 /// Whether the head of a definition stands here: a name and then '[' or '='.
-bool starts_head(SqlScanner ahead);
+bool starts_head(Tokenizer ahead);
 
 /// Z[i,k] = expression.
 ast::Definition parse_definition(TokenStream& tokens);

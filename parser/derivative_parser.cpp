@@ -81,7 +81,7 @@ ast::Derived parse_head(TokenStream& tokens, const std::string& word, const char
 
 }  // namespace
 
-bool starts_derivative(SqlScanner ahead) {
+bool starts_derivative(Tokenizer ahead) {
   const auto word = ahead.next();
   return (word.is_word("GRADIENT") || word.is_word("JVP")) && ahead.next().is_word("OF");
 }

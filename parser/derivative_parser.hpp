@@ -1,13 +1,13 @@
 #pragma once
 
 #include "parser/ast.hpp"
-#include "parser/sql_scanner.hpp"
 #include "parser/token_stream.hpp"
+#include "parser/tokenizer.hpp"
 
 namespace eindb {
 
 /// Whether GRADIENT OF or JVP OF stands here, as against a tensor that is called gradient or jvp.
-bool starts_derivative(SqlScanner ahead);
+bool starts_derivative(Tokenizer ahead);
 
 /// GRADIENT OF L[] = e WITH RESPECT TO (W1 AS dW1, W2), from the word GRADIENT on.
 ast::Gradient parse_gradient(TokenStream& tokens);

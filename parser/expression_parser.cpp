@@ -102,7 +102,7 @@ bool is_reserved(const Token& word) {
 }
 
 const Operator* find_operator(const Token& token) {
-  if (token.kind != Token::Kind::Symbol) return find_word(kWordOperators, token);
+  if (!token.is_symbol()) return find_word(kWordOperators, token);
   const auto* const found = std::find_if(kSymbolOperators.begin(), kSymbolOperators.end(),
                                          [&](const Operator& entry) { return entry.text == token.text; });
   return found == kSymbolOperators.end() ? nullptr : found;
@@ -232,10 +232,9 @@ Expression ExpressionParser::operand() {
     case Token::Kind::Real: return number();
     case Token::Kind::Parameter: return parameter();
     case Token::Kind::Word:
-    case Token::Kind::QuotedWord: return word();
+    case Token::Kind::QuotedName: return word();
     case Token::Kind::String: tokens_.fail_expected("an expression", "tensors hold numbers; names are quoted with \"");
-    case Token::Kind::End:
-    case Token::Kind::Symbol: break;
+    default: break;
   }
   if (tokens_.at_symbol("(")) return parenthesised();
   const bool after_star = tokens_.last_end() > 0 && tokens_.text()[tokens_.last_end() - 1] == '*';
@@ -455,7 +454,7 @@ std::string hint_after_expression(TokenStream& tokens) {
   if (tokens.at_symbol(")")) return "no '(' is open here";
   if (tokens.at_symbol("[")) return "only the name of a tensor takes labels: X[i,j]";
   if (auto hint = hint_for_operator(found.text); !hint.empty()) return hint;
-  if (found.kind == Token::Kind::Symbol && !tokens.at_symbol("(")) return {};
+  if (found.is_symbol() && !tokens.at_symbol("(")) return {};
   if (found.kind == Token::Kind::End || found.kind == Token::Kind::String || is_reserved(found)) return {};
   if (found.kind != Token::Kind::Word) return kMissingOperator;
   const auto nearest = nearest_word_hint(found.text, {"AND", "OR", "WHEN", "THEN", "ELSE", "END", "USING"});

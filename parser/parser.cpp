@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -12,13 +12,13 @@
 #include "common/nearest_name.hpp"
 #include "parser/expression_parser.hpp"
 #include "parser/foreign_words.hpp"
-#include "parser/lexer.hpp"
 #include "parser/query_parser.hpp"
 #include "parser/repeat_parser.hpp"
 #include "parser/sql_parser.hpp"
-#include "parser/sql_scanner.hpp"
 #include "parser/statement_parsers.hpp"
 #include "parser/token_stream.hpp"
+#include "parser/token_value.hpp"
+#include "parser/tokenizer.hpp"
 #include "parser/utf8.hpp"
 
 namespace eindb {
@@ -33,29 +33,20 @@ Node query(TokenStream& tokens) {
   return query;
 }
 
-// The number of a parameter "$12"; 0 for anything else.
-std::size_t parameter_number(std::string_view text) {
-  std::size_t number = 0;
-  if (text.empty() || text.front() != '$') return 0;
-  text.remove_prefix(1);
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return status == std::errc{} && end == text.data() + text.size() ? number : 0;
-}
-
 std::size_t parameters_of_sql(std::string_view text) {
   std::size_t highest = 0;
-  SqlScanner scanner(text);
-  for (auto token = scanner.next(); token.kind != SqlToken::Kind::End; token = scanner.next())
-    if (token.kind == SqlToken::Kind::Word) highest = std::max(highest, parameter_number(token.text));
+  Tokenizer tokenizer(text);
+  for (auto token = tokenizer.next(); !token.is(Token::Kind::End); token = tokenizer.next())
+    if (token.is(Token::Kind::Word)) highest = std::max(highest, parameter_number(token.text));
   return highest;
 }
 
 // Up to the end, or to what is no token of ours.
 std::size_t parameters_of_tokens(std::string_view text) {
   std::size_t highest = 0;
-  Lexer lexer(text);
+  TokenStream tokens(text);
   try {
-    for (auto token = lexer.next(); token.kind != Token::Kind::End; token = lexer.next())
+    for (auto token = tokens.take(); token.kind != Token::Kind::End; token = tokens.take())
       if (token.kind == Token::Kind::Parameter) highest = std::max(highest, parameter_number(token.text));
   } catch (const Error&) {
   }
@@ -137,24 +128,24 @@ constexpr std::array<std::string_view, 7> kSharedWords = {"CREATE",  "DROP",    
                                                           "PREPARE", "ROLLBACK", "REPEAT"};
 
 /// The first words of a statement, enough to tell whose it is.
-using Words = std::array<SqlToken, 4>;
+using Words = std::array<Token, 4>;
 
 Words leading_words(std::string_view text, std::size_t begin) {
   Words words;
-  SqlScanner scanner(text, begin);
-  for (auto& word : words) word = scanner.next();
+  Tokenizer tokenizer(text, begin);
+  for (auto& word : words) word = tokenizer.next();
   return words;
 }
 
 /// As an error shows it: 'SELCT', or the end of the statement.
-std::string found_text(const SqlToken& token) {
-  const bool end = token.kind == SqlToken::Kind::End || token.is_symbol(';');
+std::string found_text(const Token& token) {
+  const bool end = token.is(Token::Kind::End) || token.is_symbol(';');
   if (end) return "the end of the statement";
   const bool string = token.text.front() == '\'';
   return describe(Token{string ? Token::Kind::String : Token::Kind::Word, token.text, {}});
 }
 
-[[noreturn]] void fail_unknown(const SqlToken& found, std::string_view expected,
+[[noreturn]] void fail_unknown(const Token& found, std::string_view expected,
                                std::span<const std::string_view> candidates, std::string otherwise) {
   const auto nearest = nearest_name(found.text, candidates);
   throw Error(ErrorKind::Syntax, "expected " + std::string(expected) + ", found " + found_text(found), found.span,
@@ -195,7 +186,7 @@ StatementParser find_second(const Words& words, const std::array<OwnStatement, N
 }
 
 /// EXPLAIN is ours but before the statements of SQL.
-bool explains_query(const Words& words, SqlScanner after_explain) {
+bool explains_query(const Words& words, Tokenizer after_explain) {
   if (words[1].is_word("WITH")) return starts_query(after_explain);
   if (words[1].is_word("UPDATE")) {
     after_explain.next();
@@ -211,7 +202,7 @@ bool explains_query(const Words& words, SqlScanner after_explain) {
 /// `INSERT INTO tensor VALUES ...` inserts into a table of that name.
 bool inserts_into_tensor(const Words& words) {
   const auto& name = words[3];
-  const bool named = name.kind == SqlToken::Kind::Word || name.kind == SqlToken::Kind::Quoted;
+  const bool named = name.is(Token::Kind::Word) || name.is_quoted();
   if (!words[0].is_word("INSERT") || !words[1].is_word("INTO") || !words[2].is_word("TENSOR") || !named) return false;
   constexpr std::array<std::string_view, 5> kAfterTable = {"VALUES", "SELECT", "DEFAULT", "AS", "WITH"};
   return std::none_of(kAfterTable.begin(), kAfterTable.end(), [&](auto word) { return name.is_word(word); });
@@ -230,11 +221,11 @@ StatementParser find_parser(const Words& words, std::string_view text) {
   if (first.is_word("CREATE")) return find_second(words, kCreateStatements);
   if (first.is_word("DROP")) return find_second(words, kDropStatements);
   if (first.is_word("ALTER")) return find_second(words, kAlterStatements);
-  if (first.is_word("WITH")) return starts_query(SqlScanner(text, first.span.begin)) ? query : nullptr;
+  if (first.is_word("WITH")) return starts_query(Tokenizer(text, first.span.begin)) ? query : nullptr;
   if (first.is_word("EXPLAIN"))
-    return explains_query(words, SqlScanner(text, first.span.end)) ? statement_parsers::explain : nullptr;
+    return explains_query(words, Tokenizer(text, first.span.end)) ? statement_parsers::explain : nullptr;
   if (inserts_into_tensor(words)) return statement_parsers::insert_into_tensor;
-  if (first.is_word("UPDATE") && starts_tensor_update(SqlScanner(text, first.span.end))) return query;
+  if (first.is_word("UPDATE") && starts_tensor_update(Tokenizer(text, first.span.end))) return query;
   if (first.is_word("ROLLBACK")) return rolls_back_to_savepoint(words) ? nullptr : statement_parsers::rollback;
   for (const auto sql : kSqlStatements)
     if (first.is_word(sql)) return nullptr;
@@ -248,6 +239,17 @@ bool holds_password(const ast::Statement& statement) {
          std::holds_alternative<ast::AlterUser>(statement.node);
 }
 
+/// The statement at `begin` with places that count from there. Errors have theirs in `text`.
+ast::Statement parse_body(std::string_view text, std::size_t begin) {
+  try {
+    return parse_at(text.substr(begin), 0);
+  } catch (const Error& error) {
+    if (!error.span()) throw;
+    const SourceSpan place{begin + error.span()->begin, begin + error.span()->end};
+    throw Error(error.kind(), error.message(), place, error.hint());
+  }
+}
+
 ast::Prepare parse_prepare(TokenStream& tokens) {
   ast::Prepare prepare;
   tokens.take();
@@ -255,13 +257,16 @@ ast::Prepare parse_prepare(TokenStream& tokens) {
   if (!tokens.accept_word("AS"))
     tokens.fail_expected("AS and a statement after " + prepare.name.text, "as in PREPARE row AS EINSUM Z[j] = X[$1,j]");
   if (tokens.at_word("PREPARE") || tokens.at(Token::Kind::End)) tokens.fail_expected("a statement to prepare");
-  const auto statement = parse_at(tokens.text(), tokens.begin());
+  const auto begin = tokens.begin();
+  auto statement = parse_body(tokens.text(), begin);
   if (holds_password(statement)) {
     throw Error(ErrorKind::Unsupported, "a statement with a password cannot be prepared: its text would be kept",
                 prepare.name.span, "run it by itself");
   }
-  prepare.body_span = statement.span;
-  prepare.body = tokens.text().substr(prepare.body_span.begin, prepare.body_span.end - prepare.body_span.begin);
+  prepare.body = tokens.text().substr(begin, statement.span.end);
+  prepare.body_span = {begin, begin + statement.span.end};
+  prepare.parameter_count = count_parameters(statement, prepare.body);
+  prepare.statement = std::make_shared<const ast::Statement>(std::move(statement));
   tokens.skip_to(prepare.body_span.end);
   return prepare;
 }
@@ -272,9 +277,9 @@ ast::Statement parse_in_loop(std::string_view text, std::size_t begin, const Enc
 ast::Statement parse_at(std::string_view text, std::size_t begin, const EnclosingLoops* loops) {
   const auto words = leading_words(text, begin);
   const auto first = words[0].span.begin;
-  if (words[0].kind == SqlToken::Kind::End || words[0].is_symbol(';')) return {ast::Empty{}, {first, first}};
+  if (words[0].is(Token::Kind::End) || words[0].is_symbol(';')) return {ast::Empty{}, {first, first}};
   TokenStream tokens(text, first, loops);
-  if (words[0].kind == SqlToken::Kind::Unterminated) tokens.peek();  // throws
+  if (words[0].is(Token::Kind::Unterminated)) tokens.peek();  // throws
   if (words[0].is_word("REPEAT")) {
     ast::Statement statement{parse_repeat(tokens, parse_in_loop), tokens.span_from(first)};
     if (loops == nullptr) std::get<ast::Repeat>(statement.node).parameter_count = count_parameters(statement, text);
@@ -330,10 +335,10 @@ void expect_end(std::string_view text, SourceSpan statement, StatementEnding end
       tokens.fail_expected("an operator or the end of the statement", hint_after_expression(tokens));
     tokens.fail_expected("the end of the statement", hint_after_statement(text, statement.begin));
   }
-  SqlScanner scanner(text, tokens.begin());
-  auto next = scanner.next();
-  while (next.is_symbol(';')) next = scanner.next();
-  if (next.kind != SqlToken::Kind::End)
+  Tokenizer tokenizer(text, tokens.begin());
+  auto next = tokenizer.next();
+  while (next.is_symbol(';')) next = tokenizer.next();
+  if (!next.is(Token::Kind::End))
     throw Error(ErrorKind::Syntax, "one statement at a time: another follows the semicolon", next.span);
 }
 
@@ -386,7 +391,7 @@ std::size_t count_parameters(const ast::Statement& statement, std::string_view t
     return highest;
   }
   const auto own = part_of(text, statement.span);
-  // SQL takes X[$1] for a name, and our lexer ends at what only SQL has: either may see what the other does not.
+  // SQL takes X[$1] for a name, and TokenStream ends at what only SQL has: either may see what the other does not.
   auto highest = std::max(parameters_of_sql(own), parameters_of_tokens(own));
   if (const auto* sql = sql_of(statement))
     for (const auto& embedded : sql->queries)

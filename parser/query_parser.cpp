@@ -18,7 +18,7 @@ namespace eindb {
 namespace {
 
 /// After GRADIENT OF: "L[", "L =" or "L WITH". SQL might have a table gradient that it calls of.
-bool names_derived(SqlScanner ahead) {
+bool names_derived(Tokenizer ahead) {
   ahead.next();
   ahead.next();
   if (starts_head(ahead)) return true;
@@ -28,14 +28,14 @@ bool names_derived(SqlScanner ahead) {
 
 /// A word that starts what follows WITH's items, and no name of a definition.
 bool at_body(TokenStream& tokens, std::string_view word) {
-  return tokens.at_word(word) && !starts_head(SqlScanner(tokens.text(), tokens.begin()));
+  return tokens.at_word(word) && !starts_head(Tokenizer(tokens.text(), tokens.begin()));
 }
 
 ast::WithItem parse_with_item(TokenStream& tokens) {
   for (const auto* word : {"EINSUM", "UPDATE"})
     if (at_body(tokens, word))
       tokens.fail_expected("a definition after the comma", "remove the comma before " + std::string(word));
-  if (!starts_derivative(SqlScanner(tokens.text(), tokens.begin()))) return parse_definition(tokens);
+  if (!starts_derivative(Tokenizer(tokens.text(), tokens.begin()))) return parse_definition(tokens);
   if (tokens.at_word("JVP")) return parse_jvp(tokens);
   return parse_gradient(tokens);
 }
@@ -208,7 +208,7 @@ ast::Query parse_query(TokenStream& tokens, Bodies bodies) {
 
 }  // namespace
 
-bool starts_query(SqlScanner ahead) {
+bool starts_query(Tokenizer ahead) {
   auto second = ahead;
   const auto first = second.next();
   if (first.is_word("WITH")) return starts_head(second) || starts_derivative(second);
@@ -216,15 +216,15 @@ bool starts_query(SqlScanner ahead) {
   if (!first.is_word("EINSUM")) return false;
   if (starts_head(second)) return true;
   const auto next = second.next();
-  return next.is_symbol('(') || (next.kind == SqlToken::Kind::Quoted && next.text.front() == '\'');
+  return next.is_symbol('(') || next.is(Token::Kind::String);
 }
 
-bool starts_tensor_update(SqlScanner after_update) {
+bool starts_tensor_update(Tokenizer after_update) {
   if (!after_update.next().is_word("TENSOR")) return false;
   constexpr std::array<std::string_view, 4> kAfterTable = {"SET", "AS", "INDEXED", "NOT"};
   const auto name = after_update.next();
-  const bool end = name.kind == SqlToken::Kind::End || name.is_symbol(';');
-  const bool named = name.kind == SqlToken::Kind::Word || name.kind == SqlToken::Kind::Quoted;
+  const bool end = name.is(Token::Kind::End) || name.is_symbol(';');
+  const bool named = name.is(Token::Kind::Word) || name.is_quoted();
   return end ||
          (named && std::none_of(kAfterTable.begin(), kAfterTable.end(), [&](auto word) { return name.is_word(word); }));
 }

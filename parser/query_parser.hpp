@@ -1,17 +1,17 @@
 #pragma once
 
 #include "parser/ast.hpp"
-#include "parser/sql_scanner.hpp"
 #include "parser/token_stream.hpp"
+#include "parser/tokenizer.hpp"
 
 namespace eindb {
 
-/// Whether a query of ours starts at the scanner's next token, `EINSUM ...`, `GRADIENT OF ...`, `JVP OF ...` or
+/// Whether a query of ours starts at the tokenizer's next token, `EINSUM ...`, `GRADIENT OF ...`, `JVP OF ...` or
 /// `WITH x[i] = ...`, as against SQL, which may use these words as names and has its own WITH. Also true for queries
 /// with mistakes further on.
-bool starts_query(SqlScanner ahead);
+bool starts_query(Tokenizer ahead);
 /// Whether what follows UPDATE is a TENSOR and its new value, as against SQL, which may have a table of this name.
-bool starts_tensor_update(SqlScanner after_update);
+bool starts_tensor_update(Tokenizer after_update);
 
 /// [WITH items] EINSUM definition | 'subscripts' (operands) | (names), or GRADIENT OF ..., or JVP OF ...
 /// [USING PATH ...]. Stops before what follows.

@@ -8,7 +8,8 @@
 #include "parser/definition_parser.hpp"
 #include "parser/expression_parser.hpp"
 #include "parser/limits.hpp"
-#include "parser/sql_scanner.hpp"
+#include "parser/statement_end.hpp"
+#include "parser/tokenizer.hpp"
 
 namespace eindb {
 namespace {
@@ -44,7 +45,7 @@ void parse_clauses(TokenStream& tokens, ast::Repeat& repeat, EnclosingLoops& loo
 }
 
 /// What would take the transactions that rounds are, or could not be done a second time.
-void check_may_repeat(const SqlToken& word, SqlScanner after) {
+void check_may_repeat(const Token& word, Tokenizer after) {
   constexpr std::array<std::string_view, 5> kTransactions = {"BEGIN", "START", "COMMIT", "END", "ROLLBACK"};
   for (const auto transaction : kTransactions) {
     if (!word.is_word(transaction)) continue;
@@ -61,10 +62,10 @@ void check_may_repeat(const SqlToken& word, SqlScanner after) {
 
 /// Where the statement that begins at `begin` ends, in a body: at a semicolon, a brace that is not its own, or the end.
 std::size_t end_in_body(std::string_view text, std::size_t begin) {
-  SqlScanner scanner(text, begin);
+  Tokenizer tokenizer(text, begin);
   StatementEnd statement_end;
   std::size_t open = 0;
-  for (auto token = scanner.next(); token.kind != SqlToken::Kind::End; token = scanner.next()) {
+  for (auto token = tokenizer.next(); !token.is(Token::Kind::End); token = tokenizer.next()) {
     if (token.is_symbol('}') && open == 0) return token.span.begin;
     if (statement_end.ends_with(token)) return token.span.begin;
     if (token.is_symbol('{')) ++open;
@@ -76,18 +77,18 @@ std::size_t end_in_body(std::string_view text, std::size_t begin) {
 /// Takes the statements and the brace that closes them; gives where that ends.
 std::size_t parse_body(std::string_view text, SourceSpan brace, const EnclosingLoops& loops, ParseInLoop parse,
                        std::vector<ast::Statement>& body) {
-  SqlScanner scanner(text, brace.end);
-  for (auto token = scanner.next(); token.kind != SqlToken::Kind::End; token = scanner.next()) {
+  Tokenizer tokenizer(text, brace.end);
+  for (auto token = tokenizer.next(); !token.is(Token::Kind::End); token = tokenizer.next()) {
     if (token.is_symbol(';')) continue;
     if (token.is_symbol('}')) {
       if (body.empty()) fail("a loop without statements", {brace.begin, token.span.end}, "REPEAT 10 { ...; ...; }");
       return token.span.end;
     }
-    check_may_repeat(token, scanner);
+    check_may_repeat(token, tokenizer);
     const auto begin = token.span.begin;
     const auto end = token.is_word("REPEAT") ? text.size() : end_in_body(text, begin);
     body.push_back(parse(text.substr(0, end), begin, loops));
-    scanner.skip_to(body.back().span.end);
+    tokenizer.skip_to(body.back().span.end);
   }
   fail("the brace of a loop is not closed", brace, "close it with } after the last statement of the loop");
 }

@@ -42,7 +42,7 @@ void parse_explain_option(TokenStream& tokens, ast::Explain& explain) {
 /// ANALYZE, or options in parentheses: '(' may also open the query.
 void parse_explain_options(TokenStream& tokens, ast::Explain& explain) {
   if (tokens.accept_word("ANALYZE")) explain.analyze = true;
-  if (!tokens.at_symbol("(") || starts_query(SqlScanner(tokens.text(), tokens.peek().span.end))) return;
+  if (!tokens.at_symbol("(") || starts_query(Tokenizer(tokens.text(), tokens.peek().span.end))) return;
   tokens.take();
   do {
     parse_explain_option(tokens, explain);

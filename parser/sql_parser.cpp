@@ -2,8 +2,9 @@
 
 #include "common/error.hpp"
 #include "parser/query_parser.hpp"
-#include "parser/sql_scanner.hpp"
+#include "parser/statement_end.hpp"
 #include "parser/token_stream.hpp"
+#include "parser/tokenizer.hpp"
 
 namespace eindb {
 namespace {
@@ -18,7 +19,7 @@ ast::EmbeddedQuery parse_embedded(std::string_view statement, SourceSpan parenth
   return embedded;
 }
 
-[[noreturn]] void fail_unterminated(const SqlToken& token) {
+[[noreturn]] void fail_unterminated(const Token& token) {
   const bool comment = token.text.starts_with("/*");
   const SourceSpan span{token.span.begin, token.span.begin + (comment ? 2 : 1)};
   const std::string close = comment ? "*/" : std::string(token.text.substr(0, 1));
@@ -29,7 +30,7 @@ ast::EmbeddedQuery parse_embedded(std::string_view statement, SourceSpan parenth
 /// Counts what WITH defines: SQLite compares each with all others, and cannot be stopped meanwhile.
 class CommonTables {
  public:
-  void see(const SqlToken& token) {
+  void see(const Token& token) {
     if (token.is_symbol('(') && (last_.is_word("AS") || last_.is_word("MATERIALIZED")) && ++count_ > kMost)
       throw Error(ErrorKind::Unsupported, "a statement defines more than " + std::to_string(kMost) + " tables in WITH",
                   token.span, "keep some of them in temporary tables");
@@ -40,7 +41,7 @@ class CommonTables {
   static constexpr std::size_t kMost = 2000;
 
   std::size_t count_ = 0;
-  SqlToken last_;
+  Token last_;
 };
 
 }  // namespace
@@ -48,18 +49,18 @@ class CommonTables {
 ast::Sql parse_sql(std::string_view statement, std::size_t begin, SqlExtent extent, const EnclosingLoops* loops) {
   ast::Sql sql;
   sql.span = {begin, begin};
-  SqlScanner scanner(statement, begin);
+  Tokenizer tokenizer(statement, begin);
   StatementEnd statement_end;
   CommonTables defined;
   std::size_t open = 0;
-  for (auto token = scanner.next(); token.kind != SqlToken::Kind::End; token = scanner.next()) {
-    if (token.kind == SqlToken::Kind::Unterminated) fail_unterminated(token);
+  for (auto token = tokenizer.next(); !token.is(Token::Kind::End); token = tokenizer.next()) {
+    if (token.is(Token::Kind::Unterminated)) fail_unterminated(token);
     if (statement_end.ends_with(token)) break;
     defined.see(token);
-    if (token.is_symbol('(') && starts_query(scanner)) {
+    if (token.is_symbol('(') && starts_query(tokenizer)) {
       sql.queries.push_back(parse_embedded(statement, token.span, loops));
       sql.span.end = sql.queries.back().span.end;
-      scanner.skip_to(sql.span.end);
+      tokenizer.skip_to(sql.span.end);
       continue;
     }
     if (token.is_symbol('(')) ++open;

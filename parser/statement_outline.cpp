@@ -5,7 +5,7 @@
 
 #include "common/letter_case.hpp"
 #include "parser/query_parser.hpp"
-#include "parser/sql_scanner.hpp"
+#include "parser/tokenizer.hpp"
 
 namespace eindb {
 namespace {
@@ -47,17 +47,17 @@ constexpr std::array kVerbs = std::to_array<Verb>({
     {"DISCARD", StatementKind::Setting},
 });
 
-bool is_one_of(const SqlToken& token, std::initializer_list<std::string_view> words) {
+bool is_one_of(const Token& token, std::initializer_list<std::string_view> words) {
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return token.is_word(word); });
 }
 
-bool at_end(const SqlToken& token) { return token.kind == SqlToken::Kind::End || token.is_symbol(';'); }
+bool at_end(const Token& token) { return token.is(Token::Kind::End) || token.is_symbol(';'); }
 
 // The next token outside of parentheses for which `is_it` holds, or the end of the statement. `depth` of them are open.
 template <class F>
-SqlToken find(SqlScanner& scanner, F is_it, int depth = 0) {
-  auto token = scanner.next();
-  for (; !at_end(token); token = scanner.next()) {
+Token find(Tokenizer& tokenizer, F is_it, int depth = 0) {
+  auto token = tokenizer.next();
+  for (; !at_end(token); token = tokenizer.next()) {
     if (token.is_symbol('(')) ++depth;
     else if (token.is_symbol(')')) --depth;
     else if (depth == 0 && is_it(token)) break;
@@ -66,10 +66,10 @@ SqlToken find(SqlScanner& scanner, F is_it, int depth = 0) {
 }
 
 // The verb behind the definitions of a WITH. Names of tensors may be words of ours: einsum[i], update[i].
-SqlToken verb_behind_with(SqlScanner& scanner, bool of_query) {
-  return find(scanner, [&](const SqlToken& token) {
+Token verb_behind_with(Tokenizer& tokenizer, bool of_query) {
+  return find(tokenizer, [&](const Token& token) {
     if (!of_query) return is_one_of(token, {"SELECT", "VALUES", "INSERT", "REPLACE", "UPDATE", "DELETE"});
-    const auto next = SqlScanner(scanner).next();
+    const auto next = Tokenizer(tokenizer).next();
     if (token.is_word("UPDATE")) return next.is_word("TENSOR");
     return token.is_word("EINSUM") && !next.is_symbol('[') && !next.is_symbol('=') && !next.text.starts_with('[');
   });
@@ -79,34 +79,36 @@ SqlToken verb_behind_with(SqlScanner& scanner, bool of_query) {
 
 StatementOutline outline_of(std::string_view text) {
   StatementOutline outline;
-  SqlScanner scanner(text);
-  auto verb = scanner.next();
-  while (verb.is_symbol('(') || verb.is_symbol(';')) verb = scanner.next();
+  Tokenizer tokenizer(text);
+  auto verb = tokenizer.next();
+  while (verb.is_symbol(';')) verb = tokenizer.next();
+  outline.empty = verb.is(Token::Kind::End);
+  while (verb.is_symbol('(') || verb.is_symbol(';')) verb = tokenizer.next();
   outline.explains = verb.is_word("EXPLAIN");
   if (outline.explains) {
-    verb = scanner.next();
+    verb = tokenizer.next();
     if (verb.is_symbol('('))
       verb = find(
-          scanner, [](const SqlToken&) { return true; }, 1);  // behind the options
-    while (is_one_of(verb, {"QUERY", "PLAN", "ANALYZE"})) verb = scanner.next();
+          tokenizer, [](const Token&) { return true; }, 1);  // behind the options
+    while (is_one_of(verb, {"QUERY", "PLAN", "ANALYZE"})) verb = tokenizer.next();
   }
-  if (verb.is_word("WITH")) verb = verb_behind_with(scanner, starts_query(SqlScanner(text, verb.span.begin)));
+  if (verb.is_word("WITH")) verb = verb_behind_with(tokenizer, starts_query(Tokenizer(text, verb.span.begin)));
 
   const auto* const known =
       std::find_if(kVerbs.begin(), kVerbs.end(), [&](const Verb& each) { return verb.is_word(each.word); });
-  if (verb.kind == SqlToken::Kind::Word) outline.tag = to_upper(verb.text);
+  if (verb.is(Token::Kind::Word)) outline.tag = to_upper(verb.text);
   if (known != kVerbs.end()) {
     outline.kind = known->kind;
     outline.writes = known->writes;
   }
   if (is_one_of(verb, {"CREATE", "DROP", "ALTER"})) {
-    auto object = scanner.next();
-    while (is_one_of(object, {"TEMP", "TEMPORARY", "VIRTUAL", "UNIQUE", "OR", "REPLACE"})) object = scanner.next();
+    auto object = tokenizer.next();
+    while (is_one_of(object, {"TEMP", "TEMPORARY", "VIRTUAL", "UNIQUE", "OR", "REPLACE"})) object = tokenizer.next();
     outline.stores_text = verb.is_word("CREATE") && is_one_of(object, {"VIEW", "TRIGGER"});
-    if (object.kind == SqlToken::Kind::Word) outline.tag += " " + to_upper(object.text);
+    if (object.is(Token::Kind::Word)) outline.tag += " " + to_upper(object.text);
   }
   if (verb.is_word("COPY")) {
-    const auto way = find(scanner, [](const SqlToken& token) { return is_one_of(token, {"FROM", "TO"}); });
+    const auto way = find(tokenizer, [](const Token& token) { return is_one_of(token, {"FROM", "TO"}); });
     outline.writes = way.is_word("FROM");
   }
   if (outline.explains) {

@@ -7,7 +7,7 @@
 
 namespace eindb {
 
-/// What statements are counted by.
+/// The kinds of statements by which metrics count them.
 enum class StatementKind : std::uint8_t {
   Einsum,
   Select,
@@ -28,13 +28,14 @@ inline constexpr std::array<std::string_view, 13> kStatementKindNames{
     "einsum", "select", "insert",  "update",      "delete",  "create", "alter",
     "drop",   "copy",   "explain", "transaction", "setting", "other"};
 
-/// What a statement does, as far as its words say: before it is parsed, whether it can be parsed or not, and whether it
-/// is eindb's or SQL. Comments, parentheses before the first word, EXPLAIN and the definitions of a WITH are seen
-/// through.
+/// The properties of a statement that its words tell before it is parsed, whether or not it can be parsed, and whether
+/// it is eindb's own or SQL. Comments, parentheses before the first word, EXPLAIN and the definitions of a WITH are
+/// seen through.
 struct StatementOutline {
   StatementKind kind = StatementKind::Other;  ///< Explain if it explains, whatever that is
   /// As PostgreSQL's command tags begin: "INSERT", "CREATE TABLE". In capital letters; empty for an empty statement.
   std::string tag;
+  bool empty = false;        ///< nothing but space, comments and semicolons
   bool explains = false;     ///< EXPLAIN: it is planned, not run
   bool writes = false;       ///< it begins like a statement that changes the database; EXECUTE and EXPLAIN do not
   bool stores_text = false;  ///< CREATE VIEW or TRIGGER: its text is kept, and compiled in every session to come

@@ -1,15 +1,17 @@
 #include "parser/statement_splitter.hpp"
 
-#include "parser/sql_scanner.hpp"
+#include "parser/statement_end.hpp"
+#include "parser/tokenizer.hpp"
 
 namespace eindb {
 
-std::vector<StatementText> split_statements(std::string_view script) {
+std::vector<StatementText> split_statements(std::string_view script, const LexicalRules& rules) {
   std::vector<StatementText> statements;
-  SqlScanner scanner(script);
+  Tokenizer tokenizer(script, rules);
   StatementEnd statement_end;
   SourceSpan span;
-  for (auto token = scanner.next(); token.kind != SqlToken::Kind::End; token = scanner.next()) {
+  for (auto token = tokenizer.next(); !token.is(Token::Kind::End); token = tokenizer.next()) {
+    if (token.is(Token::Kind::NestedComment)) continue;
     const bool empty = statement_end.at_start();
     if (empty) span.begin = token.span.begin;
     span.end = token.span.end;
@@ -22,10 +24,10 @@ std::vector<StatementText> split_statements(std::string_view script) {
 }
 
 bool is_complete(std::string_view typed) {
-  SqlScanner scanner(typed);
+  Tokenizer tokenizer(typed);
   StatementEnd statement_end;
-  for (auto token = scanner.next(); token.kind != SqlToken::Kind::End; token = scanner.next()) {
-    if (token.kind == SqlToken::Kind::Unterminated) return false;
+  for (auto token = tokenizer.next(); !token.is(Token::Kind::End); token = tokenizer.next()) {
+    if (token.is(Token::Kind::Unterminated)) return false;
     statement_end.ends_with(token);
   }
   return statement_end.at_start();

@@ -16,7 +16,7 @@ namespace {
   throw Error(ErrorKind::Syntax, std::move(message), span, std::move(hint));
 }
 
-bool at_query(TokenStream& tokens) { return starts_query(SqlScanner(tokens.text(), tokens.begin())); }
+bool at_query(TokenStream& tokens) { return starts_query(Tokenizer(tokens.text(), tokens.begin())); }
 
 bool at_sql(TokenStream& tokens) {
   return tokens.at_word("SELECT") || tokens.at_word("VALUES") || tokens.at_word("WITH");

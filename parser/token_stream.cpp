@@ -5,12 +5,15 @@
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
+#include "common/poll_steps.hpp"
+#include "parser/token_check.hpp"
 #include "parser/utf8.hpp"
 
 namespace eindb {
 namespace {
 
 constexpr std::size_t kLongestShown = 40;
+constexpr std::size_t kStepsPerToken = 20;  // of poll_cancellation_after, with what parsers do with a token
 
 /// At most kLongestShown bytes, cut between characters.
 std::string shortened(std::string_view text) {
@@ -31,10 +34,17 @@ const Token& TokenStream::peek() {
 }
 
 Token TokenStream::next_token() {
-  if (!concealed_) return lexer_.next();
+  poll_cancellation_after(kStepsPerToken);
+  const auto token = tokenizer_.next();
+  if (token.is_symbol(';')) {
+    tokenizer_.skip_to(token.span.begin);
+    return {Token::Kind::End, {}, {token.span.begin, token.span.begin}};
+  }
   try {
-    return lexer_.next();
+    check_token(token, text_, braces_);
+    return token;
   } catch (const Error& error) {
+    if (!concealed_) throw;
     throw Error(error.kind(), "what stands here cannot be read", error.span(),
                 "a password stands in single quotes, with '' for a quote");
   }
@@ -48,14 +58,13 @@ Token TokenStream::take() {
 }
 
 void TokenStream::skip_to(std::size_t offset) {
-  lexer_ = Lexer(text_, offset);
+  tokenizer_.skip_to(offset);
+  braces_ = false;
   next_.reset();
   last_end_ = offset;
 }
 
-bool TokenStream::at_word(std::string_view word) {
-  return peek().kind == Token::Kind::Word && equal_ignoring_case(peek().text, word);
-}
+bool TokenStream::at_word(std::string_view word) { return peek().is_word(word); }
 
 bool TokenStream::accept_symbol(std::string_view symbol) {
   const bool found = at_symbol(symbol);
@@ -94,7 +103,7 @@ std::size_t TokenStream::expect_one_of(std::initializer_list<std::string_view> w
 ast::Identifier TokenStream::expect_name(std::string_view what) {
   if (!at_name()) fail_expected(what);
   const auto token = take();
-  const bool quoted = token.kind == Token::Kind::QuotedWord;
+  const bool quoted = token.kind == Token::Kind::QuotedName;
   return {quoted ? unquote(token) : std::string(token.text), token.span, quoted};
 }
 
@@ -132,7 +141,7 @@ std::string describe(const Token& token) {
   switch (token.kind) {
     case Token::Kind::End: return "the end of the statement";
     case Token::Kind::String: return "the string " + shortened(token.text);
-    case Token::Kind::QuotedWord: return shortened(token.text);
+    case Token::Kind::QuotedName: return shortened(token.text);
     default: return "'" + shortened(token.text) + "'";
   }
 }

@@ -8,7 +8,8 @@
 
 #include "parser/ast.hpp"
 #include "parser/enclosing_loops.hpp"
-#include "parser/lexer.hpp"
+#include "parser/token_value.hpp"
+#include "parser/tokenizer.hpp"
 
 namespace eindb {
 
@@ -21,7 +22,7 @@ namespace eindb {
 class TokenStream {
  public:
   explicit TokenStream(std::string_view text, std::size_t offset = 0, const EnclosingLoops* loops = nullptr)
-      : text_(text), lexer_(text, offset), last_end_(offset), loops_(loops) {}
+      : text_(text), tokenizer_(text, offset, kEindbRules), last_end_(offset), loops_(loops) {}
 
   std::string_view text() const { return text_; }
   /// Null outside of loops.
@@ -38,10 +39,10 @@ class TokenStream {
   SourceSpan span_from(std::size_t begin) const { return {begin, last_end_}; }
 
   bool at(Token::Kind kind) { return peek().kind == kind; }
-  bool at_symbol(std::string_view symbol) { return peek().kind == Token::Kind::Symbol && peek().text == symbol; }
+  bool at_symbol(std::string_view symbol) { return peek().is_symbol(symbol); }
   /// An unquoted word, in any case.
   bool at_word(std::string_view word);
-  bool at_name() { return at(Token::Kind::Word) || at(Token::Kind::QuotedWord); }
+  bool at_name() { return peek().is_name(); }
 
   bool accept_symbol(std::string_view symbol);
   bool accept_word(std::string_view word);
@@ -62,7 +63,7 @@ class TokenStream {
   /// From here on no message shows what was found: it may be a password.
   void conceal() { concealed_ = true; }
   /// From here on braces are symbols.
-  void allow_braces() { lexer_.allow_braces(); }
+  void allow_braces() { braces_ = true; }
 
   [[noreturn]] void fail_expected(std::string_view what, std::string hint = {});
 
@@ -70,11 +71,12 @@ class TokenStream {
   Token next_token();
 
   std::string_view text_;
-  Lexer lexer_;
+  Tokenizer tokenizer_;
   std::optional<Token> next_;
   std::size_t last_end_;
   const EnclosingLoops* loops_;
   bool concealed_ = false;
+  bool braces_ = false;
 };
 
 /// "did you mean TENSOR?" for the one of `words` that `found` misspells; else nothing.

@@ -39,6 +39,17 @@ std::optional<std::size_t> valid_length(std::string_view text, std::size_t offse
   return length;
 }
 
+/// The first byte that is 0 or begins no character; the text's size if all is well.
+std::size_t valid_end(std::string_view text) {
+  std::size_t offset = 0;
+  while (offset < text.size() && text[offset] != '\0') {
+    const auto length = valid_length(text, offset);
+    if (!length) break;
+    offset += *length;
+  }
+  return offset;
+}
+
 struct Block {
   char32_t first;
   char32_t last;
@@ -65,14 +76,14 @@ CodePoint decode_utf8(std::string_view text, std::size_t offset) {
 }
 
 void check_utf8(std::string_view text) {
-  for (std::size_t offset = 0; offset < text.size();) {
-    const SourceSpan here{offset, offset + 1};
-    if (text[offset] == '\0') throw Error(ErrorKind::Syntax, "a zero byte in the text of a statement", here);
-    const auto length = valid_length(text, offset);
-    if (!length) throw Error(ErrorKind::Syntax, "invalid UTF-8", here, "save the text as UTF-8");
-    offset += *length;
-  }
+  const auto offset = valid_end(text);
+  if (offset == text.size()) return;
+  const SourceSpan here{offset, offset + 1};
+  if (text[offset] == '\0') throw Error(ErrorKind::Syntax, "a zero byte in the text of a statement", here);
+  throw Error(ErrorKind::Syntax, "invalid UTF-8", here, "save the text as UTF-8");
 }
+
+bool is_utf8(std::string_view text) { return valid_end(text) == text.size(); }
 
 bool starts_identifier(char32_t c) {
   if (c < 0x80) return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';

@@ -17,6 +17,8 @@ CodePoint decode_utf8(std::string_view text, std::size_t offset);
 /// Throws Error{Syntax} at the first byte that is no UTF-8 (overlong forms and surrogates are none), or that is 0:
 /// SQLite would end the text there.
 void check_utf8(std::string_view text);
+/// Whether check_utf8 accepts the text.
+bool is_utf8(std::string_view text);
 
 /// Whether a character may start a name: '_' and letters of any script. Beyond Latin-1 this is by blocks: what Unicode
 /// keeps for spaces, punctuation, symbols, private use and emoji is no letter, everything else is.

@@ -150,7 +150,7 @@ class EinGraph {
   const Vertex& vertex(VertexId id) const { return vertices_[id.index()]; }
   const std::vector<Vertex>& vertices() const { return vertices_; }
   std::size_t size() const { return vertices_.size(); }
-  /// What the statement wants, in its order. Passes keep their number and their order.
+  /// The results of the statement, in its order. Passes keep their number and their order.
   const std::vector<VertexId>& outputs() const { return outputs_; }
   /// Which output the vertex is, if it is one.
   std::optional<std::size_t> output_number(VertexId id) const;

@@ -13,7 +13,7 @@ using IndexBox = std::vector<PartRange>;
 
 /// Elements in it; 1 for rank 0.
 std::int64_t element_count(const IndexBox& box);
-/// What two boxes of one tensor have in common, empty ranges where nothing.
+/// The intersection of two boxes of one tensor; a range is empty where they do not meet.
 IndexBox common_box(const IndexBox& a, const IndexBox& b);
 /// Whether the elements of `part` lie one after the other in `box`, in the same order, where both are row-major.
 bool is_contiguous(const IndexBox& box, const IndexBox& part);

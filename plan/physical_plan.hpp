@@ -89,7 +89,7 @@ struct PhysicalPlan {
   NodeId worker_of(NodeId id) const;
   /// What the node's operator sees of the plan.
   OperatorView view(NodeId id) const;
-  /// What is computed of the label: part 0 of 1 unless the window says otherwise.
+  /// The part of the label's range that is computed: part 0 of 1 unless the window says otherwise.
   WindowLabel window_of(Label label) const;
 };
 

@@ -29,7 +29,7 @@ class TileLayout {
   /// In ascending order. None: nobody has a tile of a stored tensor that is all zero.
   std::span<const Rank> holders(const TileKey& key, std::int64_t layer) const;
   bool holds(Rank rank, const TileKey& key, std::int64_t layer) const;
-  /// What the rank holds, if that is a box.
+  /// The cells that the rank holds, if they are a box.
   const std::optional<TileWindow>& window(Rank rank) const { return windows_[rank]; }
   /// In ascending order of tile_id.
   std::vector<std::int64_t> tiles_of(Rank rank) const;

@@ -7,7 +7,7 @@
 
 namespace eindb {
 
-/// What SHA-256 gives. Secret ones are compared by equal_in_constant_time() alone, so there is no operator ==.
+/// A digest of SHA-256. Secret ones are compared by equal_in_constant_time() alone, so there is no operator ==.
 struct Digest {
   static constexpr std::size_t kBytes = 32;
   std::array<unsigned char, kBytes> bytes{};

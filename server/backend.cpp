@@ -7,16 +7,17 @@
 #include <utility>
 
 #include "common/caught_error.hpp"
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
 #include "common/source_span.hpp"
 #include "engine/rows.hpp"
 #include "engine/script.hpp"
+#include "engine/statement_text.hpp"
 #include "server/coded_error.hpp"
 #include "server/copy_file.hpp"
 #include "server/copy_file_stream.hpp"
 #include "server/copy_row_stream.hpp"
-#include "server/dialect_lexer.hpp"
 #include "server/error_response.hpp"
 #include "server/result_rows.hpp"
 #include "server/session_list.hpp"
@@ -156,11 +157,13 @@ void Backend::receive(const Frame& frame) {
 // ---- The start -----------------------------------------------------------------------------------------------------
 
 void Backend::log_in() {
+  CHECK(handshake_.has_value(), "a client logs in once");
   phase_ = Phase::Authentication;
   follow(handshake_->log_in(*out_));
 }
 
 void Backend::follow(ClientHandshake::Next next) {
+  CHECK(handshake_.has_value(), "a handshake ends when the session begins");
   switch (next) {
     case ClientHandshake::Next::Input: return;
     case ClientHandshake::Next::Encrypt: phase_ = Phase::Encrypting; return;
@@ -183,6 +186,7 @@ void Backend::follow(ClientHandshake::Next next) {
 }
 
 void Backend::begin_session(const AdmittedClient& admitted) {
+  CHECK(phase_ < Phase::Session, "a session begins once");
   seat_ = sessions_.seats.take(admitted.role == UserRole::Admin);
   if (!seat_) throw ProtocolError("there are as many clients as the server takes", "53300");
   client_.use(sessions_.of(admitted.role), {.name = admitted.user, .role = admitted.role, .number = key_.process});
@@ -244,7 +248,8 @@ void Backend::handle(const frontend::Query& query) {
   check_size(query.text);
   client_.portals.erase("");
   script_.emplace(Script{.text = std::string(query.text), .statements = {}, .next = 0});
-  for (const auto& statement : split_statements(script_->text)) script_->statements.push_back(statement.text);
+  for (const auto& statement : split_statements(script_->text, kPostgresRules))
+    script_->statements.push_back(statement.text);
   if (script_->statements.empty()) out_->empty('I');
 }
 
@@ -253,7 +258,7 @@ void Backend::handle(const frontend::Parse& parse) {
   if (!parse.name.empty() && client_.statements.contains(parse.name))
     throw CodedError(kDuplicateStatement, ErrorKind::DuplicateName,
                      "prepared statement \"" + std::string(parse.name) + "\" exists already");
-  auto statement = make_statement(parse.text);
+  auto statement = make_statement(parse.text, outline_of(parse.text));
   statement->share = client_.statement_quota.take(parse.text.size());
   find_parameter_types(*statement, parse.parameter_types);
   client_.statements.insert_or_assign(std::string(parse.name), std::move(statement));
@@ -273,6 +278,7 @@ void Backend::handle(const frontend::Bind& bind) {
     throw CodedError("08P01", ErrorKind::Value,
                      "the statement takes " + std::to_string(needed) + " parameters, but " +
                          std::to_string(bind.values.size()) + " are given");
+  CHECK(statement.parameter_types.size() >= needed, "each parameter has a type when it is bound");
   auto portal = std::make_shared<Portal>();
   portal->statement = found->second;
   if (statement.columns) portal->columns = *statement.columns;
@@ -288,6 +294,7 @@ void Backend::handle(const frontend::Bind& bind) {
         value ? read_parameter(*value, statement.parameter_types[n], format_of(bind.parameter_formats, n))
               : ParameterInput());
   }
+  CHECK(portal->inputs.parameters.size() == needed, "each parameter has a value");
   client_.portals.insert_or_assign(std::string(bind.portal), std::move(portal));
   out_->empty('2');
 }
@@ -333,12 +340,15 @@ void Backend::handle(const frontend::Execute& execute) {
 // Rows go to the client, but where they come from there.
 void Backend::stream(std::shared_ptr<Portal> portal, std::int64_t most) {
   if (copy_in_ != nullptr) return;
+  CHECK(!stream_, "the rows of one portal end, or wait, before those of another begin");
+  CHECK(most >= 0, "rows are counted from 0");
   if (portal->statement->copy) most = 0;
   stream_ = Stream{std::move(portal), most};
 }
 
 // Flush and Sync were sent before the client knew that it is to send rows.
 void Backend::handle_copy(const frontend::Message& message) {
+  CHECK(copy_in_ != nullptr, "rows come while a COPY takes them");
   if (const auto* data = std::get_if<frontend::CopyData>(&message)) {
     copy_in_->append(data->bytes);
   } else if (std::holds_alternative<frontend::CopyDone>(message)) {
@@ -403,12 +413,12 @@ StatementDescription Backend::describe(const ClientStatement& statement) {
   return description;
 }
 
-std::shared_ptr<ClientStatement> Backend::make_statement(std::string_view text) {
+std::shared_ptr<ClientStatement> Backend::make_statement(std::string_view text, const StatementOutline& outline) {
   auto statement = std::make_shared<ClientStatement>();
   statement->text = text;
-  statement->outline = outline_of(text);
+  statement->outline = outline;
   statement->command = parse_client_command(text);
-  if (statement->command || split_statements(text).empty()) return statement;
+  if (statement->command || statement->outline.empty) return statement;
   statement->copy = parse_copy_statement(text);
   if (statement->copy) {
     const auto& copy = *statement->copy;
@@ -428,7 +438,7 @@ std::shared_ptr<ClientStatement> Backend::copied_rows(std::string_view text, con
   // Refused here: one within the other they would be read again and again, as deep as the text is long.
   if (parse_copy_statement(query)) throw Error(ErrorKind::Syntax, "a COPY has no rows to copy", copy.source);
   try {
-    return make_statement(query);
+    return make_statement(query, outline_of(query));
   } catch (const Error& error) {
     auto place = copy.source;
     if (error.span() && copy.table.empty())
@@ -503,6 +513,7 @@ void Backend::describe_statement(ClientStatement& statement) {
 }
 
 void Backend::run_script() {
+  CHECK(script_ && script_->next <= script_->statements.size(), "a script runs its statements in order");
   auto& script = *script_;
   if (script.next == script.statements.size()) {
     script_.reset();
@@ -511,10 +522,11 @@ void Backend::run_script() {
     return ready();
   }
   const auto text = script.statements[script.next++];
-  monitor_.begin_statement(text, outline_of(text).kind);
+  const auto outline = outline_of(text);
+  monitor_.begin_statement(text, outline.kind);
   answer_failure(script.text, static_cast<std::size_t>(text.data() - script.text.data()), [&] {
     auto portal = std::make_shared<Portal>();
-    portal->statement = make_statement(text);
+    portal->statement = make_statement(text, outline);
     if (script.statements.size() > 1 && !portal->statement->command) client_.begin_implicit();
     begin(*portal);
     if (!portal->columns.empty()) write_row_description(*out_, portal->columns, {});

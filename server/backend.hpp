@@ -121,7 +121,7 @@ class Backend {
 
   template <class F>
   void in_own_words(const ClientStatement& statement, F&& f);
-  std::shared_ptr<ClientStatement> make_statement(std::string_view text);
+  std::shared_ptr<ClientStatement> make_statement(std::string_view text, const StatementOutline& outline);
   StatementDescription describe(const ClientStatement& statement);
   void find_parameter_types(ClientStatement& statement, const std::vector<std::int32_t>& said);
   void describe_statement(ClientStatement& statement);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/letter_case.hpp"
-#include "server/dialect_lexer.hpp"
+#include "engine/statement_text.hpp"
 
 namespace eindb {
 namespace {
@@ -27,34 +27,30 @@ using command::ShowSessions;
 // No command that is known here is longer.
 constexpr std::size_t kMostBytes = 512;
 
-// Without comments and the semicolon at the end; nullopt where a quote is not closed.
-std::optional<std::vector<DialectToken>> tokens_of(std::string_view text) {
-  std::vector<DialectToken> tokens;
-  DialectLexer lexer(text);
-  for (auto token = lexer.next(); !token.is(DialectToken::Kind::End); token = lexer.next()) {
-    if (token.is(DialectToken::Kind::Unterminated)) return std::nullopt;
-    if (!token.is(DialectToken::Kind::NestedComment)) tokens.push_back(token);
-  }
+// Without comments and the semicolon at the end; nullopt where a quote is not closed, or escapes give no UTF-8.
+std::optional<std::vector<Token>> tokens_of_command(std::string_view text) {
+  auto tokens = tokens_of(text, kPostgresRules);
+  if (tokens.back().is(Token::Kind::Unterminated)) return std::nullopt;
+  tokens.pop_back();  // the end
+  std::erase_if(tokens, [](const Token& token) { return token.is(Token::Kind::NestedComment); });
+  const auto gives_text = [](const Token& token) {
+    return !token.is(Token::Kind::EscapeString) || is_utf8(string_value(token));
+  };
+  if (!std::all_of(tokens.begin(), tokens.end(), gives_text)) return std::nullopt;
   if (!tokens.empty() && tokens.back().is_symbol(';')) tokens.pop_back();
   return tokens;
 }
 
 // Words in lower case, names and strings without their quotes.
-std::string value_of(const DialectToken& token) {
+std::string value_of(const Token& token) {
   if (token.is_string()) return string_value(token);
-  if (token.is(DialectToken::Kind::Word)) return to_lower(token.text);
-  if (!token.is(DialectToken::Kind::QuotedName)) return std::string(token.text);
-  std::string name;
-  for (std::size_t n = 1; n + 1 < token.text.size(); ++n) {
-    name += token.text[n];
-    if (token.text[n] == '"') ++n;  // doubled
-  }
-  return name;
+  if (token.is(Token::Kind::Word)) return to_lower(token.text);
+  return token.is(Token::Kind::QuotedName) ? unquote(token) : std::string(token.text);
 }
 
 class CommandParser {
  public:
-  explicit CommandParser(std::vector<DialectToken> tokens) : tokens_(std::move(tokens)) {}
+  explicit CommandParser(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
 
   std::optional<ClientCommand> parse() {
     if (takes("begin") || (takes("start") && takes("transaction"))) return transaction<Begin>();
@@ -78,7 +74,7 @@ class CommandParser {
  private:
   bool at_end() const { return next_ == tokens_.size(); }
   bool takes(std::string_view text) {
-    if (at_end() || (!tokens_[next_].is_word(text) && !tokens_[next_].is_operator(text))) return false;
+    if (at_end() || (!tokens_[next_].is_word(text) && !tokens_[next_].is_symbol(text))) return false;
     ++next_;
     return true;
   }
@@ -86,8 +82,7 @@ class CommandParser {
   std::string rest() {
     std::string text;
     for (; !at_end(); ++next_) {
-      const bool joined =
-          text.empty() || tokens_[next_].is_symbol(',') || tokens_[next_ - 1].is(DialectToken::Kind::Operator);
+      const bool joined = text.empty() || tokens_[next_].is_symbol(',') || tokens_[next_ - 1].is(Token::Kind::Operator);
       text += (joined ? "" : " ") + value_of(tokens_[next_]);
     }
     return text;
@@ -150,7 +145,7 @@ class CommandParser {
     return T{value_of(tokens_[next_])};
   }
 
-  std::vector<DialectToken> tokens_;
+  std::vector<Token> tokens_;
   std::size_t next_ = 0;
 };
 
@@ -158,7 +153,7 @@ class CommandParser {
 
 std::optional<ClientCommand> parse_client_command(std::string_view text) {
   if (text.size() > kMostBytes) return std::nullopt;
-  auto tokens = tokens_of(text);
+  auto tokens = tokens_of_command(text);
   if (!tokens || tokens->empty()) return std::nullopt;
   return CommandParser(*std::move(tokens)).parse();
 }

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "common/check.hpp"
 #include "server/coded_error.hpp"
 
 namespace eindb {
@@ -24,6 +25,7 @@ ClientQuota::Share& ClientQuota::Share::operator=(Share&& other) noexcept {
 
 void ClientQuota::Share::give_back() noexcept {
   if (quota_ == nullptr) return;
+  DCHECK(quota_->count_ > 0 && quota_->bytes_ >= bytes_, "a share is given back once");
   --quota_->count_;
   quota_->bytes_ -= bytes_;
   quota_->of_all_->give_back(bytes_);
@@ -45,6 +47,7 @@ ClientQuota::Share ClientQuota::take(std::size_t bytes) {
   }
   ++count_;
   bytes_ += bytes;
+  CHECK(count_ <= most_ && bytes_ <= most_bytes_, "a client keeps no more than it may");
   return {this, bytes};
 }
 

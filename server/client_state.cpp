@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 
 namespace eindb {
@@ -32,13 +33,16 @@ ClientState::~ClientState() {
 }
 
 void ClientState::use(SessionPool& pool, ClientUser user) {
+  CHECK(session_ == nullptr, "who the client is stays so while it has a session");
   pool_ = &pool;
   user_ = std::move(user);
 }
 
 Session& ClientState::session() {
   if (session_ != nullptr) return session_->session;
+  CHECK(pool_ != nullptr, "sessions are for clients that are known");
   session_ = pool_->take();
+  CHECK(session_ != nullptr && !session_->session.in_transaction(), "a session of the pool has no transaction");
   session_->session.act_for(user_);
   session_->session.set_settings(settings_ ? *settings_ : pool_->default_settings());
   const std::lock_guard lock(running_mutex_);
@@ -60,7 +64,9 @@ void ClientState::settle() {
     const std::lock_guard lock(running_mutex_);
     running_ = nullptr;
   }
+  CHECK(!session_->session.in_transaction(), "a session with a transaction stays the client's");
   pool_->give_back(std::move(session_));
+  CHECK(session_ == nullptr, "the pool owns what was given back");
 }
 
 void ClientState::cancel() noexcept {
@@ -73,16 +79,19 @@ void ClientState::begin() {
     throw Error(ErrorKind::Value, "a transaction is open already", std::nullopt, "COMMIT or ROLLBACK it first");
   implicit_ = false;
   transaction_ = Transaction::Open;
+  CHECK(is_valid(), "a transaction is the client's or implicit");
 }
 
 void ClientState::begin_implicit() {
   if (transaction_ == Transaction::None) implicit_ = true;
+  CHECK(is_valid(), "a transaction is the client's or implicit");
 }
 
 void ClientState::enter_transaction(bool writes) {
   if (entered_ || (transaction_ == Transaction::None && !implicit_)) return;
   session().execute(writes ? "BEGIN IMMEDIATE" : "BEGIN");
   entered_ = true;
+  CHECK(is_valid() && session_->session.in_transaction(), "the first statement begins the transaction");
 }
 
 bool ClientState::commit() {
@@ -100,12 +109,14 @@ void ClientState::end_implicit() {
 void ClientState::fail() {
   if (transaction_ == Transaction::Open) transaction_ = Transaction::Failed;
   if (implicit_) leave_transaction("ROLLBACK");
+  CHECK(is_valid() && transaction_ != Transaction::Open, "after an error no transaction goes on");
 }
 
 void ClientState::look_at_transaction() {
   if (implicit_ || transaction_ == Transaction::Failed || session_ == nullptr) return;
   entered_ = session_->session.in_transaction();
   transaction_ = entered_ ? Transaction::Open : Transaction::None;
+  CHECK(is_valid(), "the client is told of the transaction that there is");
 }
 
 // Rows that are still to come hold a transaction open.

@@ -116,6 +116,11 @@ class ClientState {
 
  private:
   void leave_transaction(const char* statement);
+  // An implicit transaction is none of the client's, and the database knows of none but these two.
+  bool is_valid() const {
+    const bool own = transaction_ != Transaction::None;
+    return !(implicit_ && own) && (!entered_ || implicit_ || own);
+  }
 
   SessionPool* pool_ = nullptr;
   ClientUser user_;

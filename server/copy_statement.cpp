@@ -10,43 +10,10 @@
 namespace eindb {
 namespace {
 
-constexpr bool is_octal(char c) { return c >= '0' && c <= '7'; }
-
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-/// What the escape of E'...' at `at`, behind its backslash, stands for; `at` moves behind it.
-char unescaped(std::string_view text, std::size_t& at) {
-  const char c = text[at++];
-  int value = 0;
-  if (is_octal(c)) {
-    value = c - '0';
-    for (int more = 2; more > 0 && at < text.size() && is_octal(text[at]); --more)
-      value = value * 8 + (text[at++] - '0');
-    return static_cast<char>(value);
-  }
-  if (c == 'x' && at < text.size() && hex_digit(text[at]) >= 0) {
-    for (int more = 2; more > 0 && at < text.size() && hex_digit(text[at]) >= 0; --more)
-      value = value * 16 + hex_digit(text[at++]);
-    return static_cast<char>(value);
-  }
-  switch (c) {
-    case 'b': return '\b';
-    case 'f': return '\f';
-    case 'n': return '\n';
-    case 'r': return '\r';
-    case 't': return '\t';
-    default: return c;
-  }
-}
-
 /// Reads one statement from left to right; `token_` is the next of its words.
 class Reader {
  public:
-  explicit Reader(std::string_view text) : text_(text), scanner_(text) { advance(); }
+  explicit Reader(std::string_view text) : text_(text), tokenizer_(text, kPostgresRules) { advance(); }
 
   std::optional<CopyStatement> read() {
     if (!take_word("COPY")) return std::nullopt;
@@ -67,7 +34,10 @@ class Reader {
  private:
   bool is_query() const { return statement_.table.empty(); }
 
-  void advance() { token_ = scanner_.next(); }
+  void advance() {
+    do token_ = tokenizer_.next();
+    while (token_.is(Token::Kind::NestedComment));
+  }
   bool take_word(std::string_view word) {
     if (!token_.is_word(word)) return false;
     advance();
@@ -82,7 +52,7 @@ class Reader {
     throw Error(ErrorKind::Syntax, std::move(message), token_.span, std::move(hint));
   }
   [[noreturn]] void fail_at_token() const {
-    if (token_.kind == SqlToken::Kind::End) fail("COPY ends too early");
+    if (token_.is(Token::Kind::End)) fail("COPY ends too early");
     fail("\"" + std::string(token_.text) + "\" cannot stand here in COPY");
   }
 
@@ -121,7 +91,7 @@ class Reader {
     const auto begin = token_.span.end;
     std::size_t open = 0;
     for (;; advance()) {
-      if (token_.kind == SqlToken::Kind::End || token_.kind == SqlToken::Kind::Unterminated) return false;
+      if (token_.is(Token::Kind::End) || token_.is(Token::Kind::Unterminated)) return false;
       if (token_.is_symbol('(')) ++open;
       if (token_.is_symbol(')') && --open == 0) break;
     }
@@ -139,43 +109,18 @@ class Reader {
 
   /// A word, or a name in double quotes.
   std::optional<std::string> take_name() {
-    if (token_.kind == SqlToken::Kind::Quoted && token_.text[0] == '"') return take_quoted('"', false);
-    if (token_.kind != SqlToken::Kind::Word) return std::nullopt;
-    std::string name(token_.text);
+    if (at_quoted_name()) return take(unquote(token_));
+    if (!token_.is(Token::Kind::Word)) return std::nullopt;
+    return take(std::string(token_.text));
+  }
+
+  bool at_quoted_name() const { return token_.is(Token::Kind::QuotedName) && token_.text.front() == '"'; }
+
+  /// Goes on behind the token, whose value is `value`.
+  std::string take(std::string value) {
     last_end_ = token_.span.end;
     advance();
-    return name;
-  }
-
-  /// What stands in the quotes that the next token begins with, in which a doubled quote is one. The scanner cuts
-  /// there, and knows no backslashes.
-  std::string take_quoted(char quote, bool escapes) {
-    std::string value;
-    auto at = token_.span.begin + 1;
-    for (; at < text_.size(); ++at) {
-      if (text_[at] == quote && text_.substr(at + 1, 1) != std::string_view(&quote, 1)) break;
-      if (text_[at] == quote) ++at;
-      if (escapes && text_[at] == '\\' && at + 1 < text_.size()) {
-        value += unescaped(text_, ++at);
-        --at;
-      } else {
-        value += text_[at];
-      }
-    }
-    if (at >= text_.size()) fail("a quote is not closed");
-    if (escapes) check_escaped(value);
-    last_end_ = at + 1;
-    scanner_.skip_to(last_end_);
-    advance();
     return value;
-  }
-
-  void check_escaped(std::string_view value) const {
-    try {
-      check_utf8(value);
-    } catch (const Error&) {  // its place is one in the value
-      fail("the escapes in this text give no UTF-8");
-    }
   }
 
   // Options --------------------------------------------------------------------------------------------------------
@@ -186,7 +131,7 @@ class Reader {
     if (token_.is_word("DELIMITERS")) add_old_option("delimiter");
     take_word("WITH");
     if (token_.is_symbol('(')) return read_list();
-    while (token_.kind == SqlToken::Kind::Word && !token_.is_word("WHERE")) read_old_option();
+    while (token_.is(Token::Kind::Word) && !token_.is_word("WHERE")) read_old_option();
     return std::nullopt;
   }
 
@@ -204,7 +149,7 @@ class Reader {
   void read_option() {
     CopyOption option;
     const auto begin = token_.span.begin;
-    const bool quoted = token_.kind == SqlToken::Kind::Quoted;
+    const bool quoted = at_quoted_name();
     const auto name = take_name();
     if (!name) fail_at_token();
     option.name = quoted ? *name : to_lower(*name);
@@ -229,18 +174,19 @@ class Reader {
   /// A text, a word (in lower case, as names without quotes are in PostgreSQL), or a number.
   std::optional<std::string> take_value() {
     if (auto text = take_text()) return text;
-    const bool quoted = token_.kind == SqlToken::Kind::Quoted;
+    if (token_.is_number()) return take(std::string(token_.text));
+    const bool quoted = at_quoted_name();
     auto name = take_name();
     return name && !quoted ? to_lower(*name) : name;
   }
 
-  /// 'text' or E'text'.
+  /// A string in any form but X'0A'.
   std::optional<std::string> take_text() {
-    const bool escapes = token_.is_word("E") && text_.substr(token_.span.end, 1) == "'";
-    if (escapes) advance();
-    const bool text = (token_.kind == SqlToken::Kind::Quoted || token_.kind == SqlToken::Kind::Unterminated) &&
-                      token_.text[0] == '\'';
-    return text ? std::optional(take_quoted('\'', escapes)) : std::nullopt;
+    if (token_.is(Token::Kind::Unterminated) && !token_.text.starts_with("/*")) fail("a quote is not closed");
+    if (!token_.is_string() || token_.is(Token::Kind::Bits)) return std::nullopt;
+    auto value = string_value(token_);
+    if (token_.is(Token::Kind::EscapeString) && !is_utf8(value)) fail("the escapes in this text give no UTF-8");
+    return take(std::move(value));
   }
 
   void read_old_option() {
@@ -293,7 +239,7 @@ class Reader {
                   "copy into another table, and select from it");
     }
     take_symbol(';');
-    if (token_.kind != SqlToken::Kind::End) fail_at_token();
+    if (!token_.is(Token::Kind::End)) fail_at_token();
   }
 
   CopyStatement::File file(SourceSpan place, SourceSpan parentheses) const {
@@ -303,8 +249,8 @@ class Reader {
   }
 
   std::string_view text_;
-  SqlScanner scanner_;
-  SqlToken token_;
+  Tokenizer tokenizer_;
+  Token token_;
   std::size_t last_end_ = 0;  // of the name or text that was taken last
   CopyStatement statement_;
   std::vector<CopyOption> options_;

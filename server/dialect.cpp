@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <array>
 
-#include "server/dialect_lexer.hpp"
+#include "engine/statement_text.hpp"
 #include "server/dialect_rewriter.hpp"
 
 namespace eindb {
 namespace {
 
 template <std::size_t N>
-bool is_one_of(const DialectToken& token, const std::array<std::string_view, N>& words) {
-  return token.is(DialectToken::Kind::Word) &&
+bool is_one_of(const Token& token, const std::array<std::string_view, N>& words) {
+  return token.is(Token::Kind::Word) &&
          std::any_of(words.begin(), words.end(), [&](std::string_view word) { return token.is_word(word); });
 }
 
@@ -48,16 +48,16 @@ constexpr std::array<std::string_view, 30> kForeignWords{"all",
                                                          "values"};
 
 /// Whether a statement with this token could need a translation: most have none.
-bool may_be_foreign(const DialectToken& token) {
+bool may_be_foreign(const Token& token) {
   constexpr std::size_t kLongestWord = 32;
   switch (token.kind) {
-    case DialectToken::Kind::EscapeString:
-    case DialectToken::Kind::UnicodeString:
-    case DialectToken::Kind::DollarString:
-    case DialectToken::Kind::NestedComment: return true;
-    case DialectToken::Kind::Operator: return token.text == "::" || token.text.find('~') != std::string_view::npos;
-    case DialectToken::Kind::QuotedName: return token.text == "\"public\"" || token.text == "\"pg_catalog\"";
-    case DialectToken::Kind::Word: break;
+    case Token::Kind::EscapeString:
+    case Token::Kind::UnicodeString:
+    case Token::Kind::DollarString:
+    case Token::Kind::NestedComment: return true;
+    case Token::Kind::Operator: return token.text == "::" || token.text.find('~') != std::string_view::npos;
+    case Token::Kind::QuotedName: return token.text == "\"public\"" || token.text == "\"pg_catalog\"";
+    case Token::Kind::Word: break;
     default: return false;
   }
   if (token.text.size() > kLongestWord) return false;
@@ -70,7 +70,7 @@ bool may_be_foreign(const DialectToken& token) {
 }
 
 /// The statements that SQLite runs. Others are eindb's own.
-bool is_sql(const DialectToken& first, const DialectToken& second) {
+bool is_sql(const Token& first, const Token& second) {
   constexpr std::array<std::string_view, 9> kVerbs{"ALTER",  "DELETE", "DROP",   "INSERT", "REPLACE",
                                                    "SELECT", "UPDATE", "VALUES", "WITH"};
   constexpr std::array<std::string_view, 3> kOurs{"TENSOR", "MACRO", "OR"};
@@ -80,14 +80,14 @@ bool is_sql(const DialectToken& first, const DialectToken& second) {
 }
 
 /// TRUNCATE [TABLE] x
-Translation translate_truncate(std::string_view statement, const DialectToken& first, const DialectToken& second) {
-  const auto behind = second.is_word("TABLE") ? second.end() : first.end();
+Translation translate_truncate(std::string_view statement, const Token& first, const Token& second) {
+  const auto behind = second.is_word("TABLE") ? second.span.end : first.span.end;
   std::string text = "DELETE FROM";
   const auto begin = text.size();
   text += statement.substr(behind);
   return {.text = std::move(text),
           .uses_catalog = false,
-          .segments = {{0, first.begin, behind, false}, {begin, behind, statement.size(), true}},
+          .segments = {{0, first.span.begin, behind, false}, {begin, behind, statement.size(), true}},
           .parameter_types = {}};
 }
 
@@ -108,25 +108,21 @@ SourceSpan Translation::original(SourceSpan translated) const {
 }
 
 Translation translate_dialect(std::string_view statement) {
-  DialectLexer lexer(statement);
-  const auto first = lexer.next();
-  const auto second = lexer.next();
+  Tokenizer tokenizer(statement, kPostgresRules);
+  const auto first = tokenizer.next();
+  const auto second = tokenizer.next();
   if (first.is_word("TRUNCATE")) return translate_truncate(statement, first, second);
   if (!is_sql(first, second)) return {};
   auto token = second;
   const bool inserts = first.is_word("INSERT");  // whose VALUES are SQLite's too
-  while (!token.is(DialectToken::Kind::End) && !token.is(DialectToken::Kind::Unterminated)) {
+  while (!token.is(Token::Kind::End) && !token.is(Token::Kind::Unterminated)) {
     if (may_be_foreign(token) && !(inserts && token.is_word("VALUES"))) break;
-    token = lexer.next();
+    token = tokenizer.next();
   }
-  if (token.is(DialectToken::Kind::End) || token.is(DialectToken::Kind::Unterminated)) return {};
+  if (token.is(Token::Kind::End) || token.is(Token::Kind::Unterminated)) return {};
 
-  std::vector<DialectToken> tokens;
-  lexer = DialectLexer(statement);
-  do {
-    tokens.push_back(lexer.next());
-    if (tokens.back().is(DialectToken::Kind::Unterminated)) return {};
-  } while (!tokens.back().is(DialectToken::Kind::End));
+  auto tokens = tokens_of(statement, kPostgresRules);
+  if (tokens.back().is(Token::Kind::Unterminated)) return {};
   return DialectRewriter(statement, std::move(tokens)).run();
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "common/check.hpp"
 #include "server/dialect_types.hpp"
 
 namespace eindb {
@@ -73,7 +74,7 @@ bool is_catalog_function(std::string_view name) {
   return std::binary_search(kCatalogFunctions.begin(), kCatalogFunctions.end(), name);
 }
 
-DialectRewriter::DialectRewriter(std::string_view statement, std::vector<DialectToken> tokens)
+DialectRewriter::DialectRewriter(std::string_view statement, std::vector<Token> tokens)
     : statement_(statement),
       tokens_(std::move(tokens)),
       edits_(tokens_.size()),
@@ -82,20 +83,30 @@ DialectRewriter::DialectRewriter(std::string_view statement, std::vector<Dialect
       frames_(1) {}
 
 Translation DialectRewriter::run() {
+  CHECK(!tokens_.empty() && tokens_.back().is(Token::Kind::End), "the end stands behind the tokens of a statement");
+  CHECK(edits_.size() == tokens_.size(), "each token has an edit");
   match_parentheses();
+  DCHECK(is_matched(), "two parentheses that belong together know of each other");
   rewrite_tables();
   rewrite_expressions();
   return assemble();
 }
 
-const DialectToken& DialectRewriter::before(Index i, Index count) const {
-  static constexpr DialectToken kNothing{};
+bool DialectRewriter::is_matched() const {
+  for (Index i = 0; i < match_.size(); ++i)
+    if (match_[i] != kNone && (match_[i] >= match_.size() || match_[match_[i]] != i)) return false;
+  return match_.size() == tokens_.size();
+}
+
+const Token& DialectRewriter::before(Index i, Index count) const {
+  static constexpr Token kNothing{};
   return i < count ? kNothing : tokens_[i - count];
 }
 
 std::string_view DialectRewriter::source(Index begin, Index end) const {
   if (begin >= end) return {};
-  return statement_.substr(tokens_[begin].begin, tokens_[end - 1].end() - tokens_[begin].begin);
+  CHECK(end <= tokens_.size(), "a part of the statement ends with one of its tokens");
+  return statement_.substr(tokens_[begin].span.begin, tokens_[end - 1].span.end - tokens_[begin].span.begin);
 }
 
 void DialectRewriter::drop(Index begin, Index end) {
@@ -130,14 +141,14 @@ void DialectRewriter::rewrite_expressions() {
 
 DialectRewriter::Index DialectRewriter::step(Index i) {
   switch (token(i).kind) {
-    case DialectToken::Kind::Word:
-    case DialectToken::Kind::QuotedName: return step_word(i);
-    case DialectToken::Kind::Operator: return step_operator(i);
-    case DialectToken::Kind::Symbol: return step_symbol(i);
-    case DialectToken::Kind::NestedComment: replace(i, " "); return i + 1;
-    case DialectToken::Kind::EscapeString:
-    case DialectToken::Kind::UnicodeString:
-    case DialectToken::Kind::DollarString: replace(i, quote_string(string_value(token(i)))); return take_operand(i);
+    case Token::Kind::Word:
+    case Token::Kind::QuotedName: return step_word(i);
+    case Token::Kind::Operator: return step_operator(i);
+    case Token::Kind::Symbol: return step_symbol(i);
+    case Token::Kind::NestedComment: replace(i, " "); return i + 1;
+    case Token::Kind::EscapeString:
+    case Token::Kind::UnicodeString:
+    case Token::Kind::DollarString: replace(i, quote_string(string_value(token(i)))); return take_operand(i);
     default: return take_operand(i);
   }
 }
@@ -161,7 +172,7 @@ DialectRewriter::Index DialectRewriter::step_word(Index i) {
     if (token(i).is_name_of("pg_catalog")) return on_pg_catalog(i);
     if (token(i).is_name_of("public")) return on_public(i);
   }
-  if (token(i).is(DialectToken::Kind::QuotedName)) return take_operand(i);
+  if (token(i).is(Token::Kind::QuotedName)) return take_operand(i);
   constexpr std::size_t kLongestWord = 32;
   if (token(i).text.size() > kLongestWord) return take_operand(i);
   const auto word = to_lower(token(i).text);
@@ -238,7 +249,7 @@ DialectRewriter::Index DialectRewriter::cast(Index i) {
 }
 
 void DialectRewriter::note_parameter(Index operand, Index cast, DataType type) {
-  const bool alone = operand + 1 == cast && token(operand).is(DialectToken::Kind::Parameter);
+  const bool alone = operand + 1 == cast && token(operand).is(Token::Kind::Parameter);
   constexpr std::size_t kMostDigits = 6;
   const auto digits = token(operand).text.substr(alone ? 1 : 0);
   if (!alone || digits.size() > kMostDigits || type == DataType::Unspecified) return;
@@ -271,7 +282,7 @@ DialectRewriter::Index DialectRewriter::any_of(Index i, bool negated) {
 /// x[i]  ->  pg_array_get(x, i), in the catalog's queries: to SQLite [i] is a quoted name.
 DialectRewriter::Index DialectRewriter::subscript(Index i) {
   const bool is_subscript =
-      uses_catalog_ && operand_ != kNone && match_[i] != kNone && i > 0 && before(i).end() == token(i).begin;
+      uses_catalog_ && operand_ != kNone && match_[i] != kNone && i > 0 && before(i).span.end == token(i).span.begin;
   if (is_subscript) {
     put_before(operand_, "pg_array_get(");
     replace(i, ", ");
@@ -332,13 +343,13 @@ Translation DialectRewriter::assemble() const {
   for (Index i = 0; i < tokens_.size(); ++i) {
     const auto& [replacement, first_prefix] = edits_[i];
     if (!replacement && first_prefix < 0) continue;
-    copy_to(tokens_[i].begin);
-    out.segments.push_back({text.size(), tokens_[i].begin, tokens_[i].end(), false});
+    copy_to(tokens_[i].span.begin);
+    out.segments.push_back({text.size(), tokens_[i].span.begin, tokens_[i].span.end, false});
     for (auto p = first_prefix; p >= 0; p = prefixes_[static_cast<std::size_t>(p)].next)
       text += prefixes_[static_cast<std::size_t>(p)].text;
     if (!replacement) continue;
     text += *replacement;
-    copied = tokens_[i].end();
+    copied = tokens_[i].span.end;
   }
   copy_to(statement_.size());
   out.text = std::move(text);

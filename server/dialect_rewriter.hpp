@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/statement_text.hpp"
 #include "server/dialect.hpp"
-#include "server/dialect_lexer.hpp"
 
 namespace eindb {
 
@@ -30,7 +30,7 @@ bool is_catalog_function(std::string_view name);
 /// Used once, for one statement.
 class DialectRewriter {
  public:
-  DialectRewriter(std::string_view statement, std::vector<DialectToken> tokens);
+  DialectRewriter(std::string_view statement, std::vector<Token> tokens);
   Translation run();
 
  private:
@@ -63,13 +63,14 @@ class DialectRewriter {
   };
   static const WordRule* find_rule(std::string_view word);
 
-  const DialectToken& token(Index i) const { return tokens_[i < tokens_.size() ? i : tokens_.size() - 1]; }
-  const DialectToken& before(Index i, Index count = 1) const;
+  const Token& token(Index i) const { return tokens_[i < tokens_.size() ? i : tokens_.size() - 1]; }
+  const Token& before(Index i, Index count = 1) const;
   std::string_view source(Index begin, Index end) const;
   void replace(Index i, std::string text) { edits_[i].replacement = std::move(text); }
   void drop(Index begin, Index end);
   void put_before(Index i, std::string_view text);
   void match_parentheses();
+  bool is_matched() const;
 
   // The first walk.
   void rewrite_tables();
@@ -144,8 +145,8 @@ class DialectRewriter {
   Translation assemble() const;
 
   std::string_view statement_;
-  std::vector<DialectToken> tokens_;  // with End behind
-  std::vector<Edit> edits_;           // of each token
+  std::vector<Token> tokens_;  // with End behind
+  std::vector<Edit> edits_;    // of each token
   std::vector<Prefix> prefixes_;
   std::deque<std::string> texts_;                             // that prefixes refer to
   std::vector<Index> match_;                                  // of each parenthesis and bracket, the other one

@@ -104,7 +104,7 @@ DialectRewriter::Index DialectRewriter::on_collate(Index i) {
 /// FETCH FIRST 3 ROWS ONLY  ->  LIMIT 3
 DialectRewriter::Index DialectRewriter::on_fetch(Index i) {
   if (!token(i + 1).is_word("FIRST") && !token(i + 1).is_word("NEXT")) return take_operand(i);
-  const bool has_count = token(i + 2).is(DialectToken::Kind::Number) || token(i + 2).is(DialectToken::Kind::Parameter);
+  const bool has_count = token(i + 2).is_number() || token(i + 2).is(Token::Kind::Parameter);
   const auto rows = i + (has_count ? 3 : 2);
   const bool fits = (token(rows).is_word("ROW") || token(rows).is_word("ROWS")) && token(rows + 1).is_word("ONLY");
   if (!fits) return take_operand(i);
@@ -149,8 +149,8 @@ DialectRewriter::Index DialectRewriter::on_ilike(Index i) {
 DialectRewriter::Index DialectRewriter::on_like(Index i) {
   const auto pattern = i + 1;
   const auto& next = token(pattern + 1);
-  const bool alone = !next.is_word("ESCAPE") && !next.is(DialectToken::Kind::Operator) && !next.is_symbol('.');
-  const bool escapes = token(pattern).is(DialectToken::Kind::Parameter) ||
+  const bool alone = !next.is_word("ESCAPE") && !next.is(Token::Kind::Operator) && !next.is_symbol('.');
+  const bool escapes = token(pattern).is(Token::Kind::Parameter) ||
                        (token(pattern).is_string() && token(pattern).text.find('\\') != std::string_view::npos);
   if (!uses_catalog_ || !alone || !escapes) return keyword(i);
   const auto& written = token(pattern);
@@ -161,7 +161,7 @@ DialectRewriter::Index DialectRewriter::on_like(Index i) {
 }
 
 DialectRewriter::Index DialectRewriter::on_information_schema(Index i) {
-  if (!token(i + 1).is_symbol('.') || !token(i + 2).is(DialectToken::Kind::Word)) return take_operand(i);
+  if (!token(i + 1).is_symbol('.') || !token(i + 2).is(Token::Kind::Word)) return take_operand(i);
   uses_catalog_ = true;
   if (token(i + 2).is_word("_pg_expandarray") && token(i + 3).is_symbol('(') && match_[i + 3] != kNone)
     return key_column(i);
@@ -190,8 +190,7 @@ DialectRewriter::Index DialectRewriter::on_limit(Index i) {
 }
 
 DialectRewriter::Index DialectRewriter::on_offset(Index i) {
-  const bool is_clause = operand_ != kNone && (token(i + 1).is(DialectToken::Kind::Number) ||
-                                               token(i + 1).is(DialectToken::Kind::Parameter));
+  const bool is_clause = operand_ != kNone && (token(i + 1).is_number() || token(i + 1).is(Token::Kind::Parameter));
   if (!is_clause) return take_operand(i);
   if (!frames_.back().has_limit) put_before(i, "LIMIT -1 ");
   if (token(i + 2).is_word("ROW") || token(i + 2).is_word("ROWS")) drop(i + 2, i + 3);
@@ -204,7 +203,7 @@ DialectRewriter::Index DialectRewriter::on_operator(Index i) {
   const auto open = i + 1;
   if (!token(open).is_symbol('(') || match_[open] == kNone) return take_operand(i);
   const auto end = match_[open];
-  if (!token(end - 1).is(DialectToken::Kind::Operator)) return take_operand(i);
+  if (!token(end - 1).is(Token::Kind::Operator)) return take_operand(i);
   drop(i, end - 1);
   drop(end, end + 1);
   if (token(end - 1).text == "~" && operand_ != kNone) match_regex(end - 1, " REGEXP '(?i)' || ");

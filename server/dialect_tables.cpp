@@ -28,29 +28,29 @@ const TableFunction* find_table_function(std::string_view name) {
   return found == kTableFunctions.end() ? nullptr : found;
 }
 
-bool begins_tables(const DialectToken& token) { return token.is_word("FROM") || token.is_word("JOIN"); }
+bool begins_tables(const Token& token) { return token.is_word("FROM") || token.is_word("JOIN"); }
 
-bool ends_tables(const DialectToken& token) {
+bool ends_tables(const Token& token) {
   constexpr std::array<std::string_view, 15> kWords{"EXCEPT", "GROUP", "HAVING", "INTERSECT", "LIMIT",
                                                     "ON",     "ORDER", "OFFSET", "RETURNING", "SELECT",
                                                     "SET",    "UNION", "USING",  "WHERE",     "WINDOW"};
-  return token.is(DialectToken::Kind::Word) &&
+  return token.is(Token::Kind::Word) &&
          std::any_of(kWords.begin(), kWords.end(), [&](std::string_view word) { return token.is_word(word); });
 }
 
-bool is_query(const DialectToken& token) {
+bool is_query(const Token& token) {
   return token.is_word("SELECT") || token.is_word("VALUES") || token.is_word("WITH");
 }
 
 /// Words that may follow a table without being its alias.
-bool follows_table(const DialectToken& token) {
+bool follows_table(const Token& token) {
   constexpr std::array<std::string_view, 6> kJoins{"CROSS", "FULL", "INNER", "LEFT", "NATURAL", "RIGHT"};
   return begins_tables(token) || ends_tables(token) || token.is_word("FOR") || token.is_word("WITH") ||
          std::any_of(kJoins.begin(), kJoins.end(), [&](std::string_view word) { return token.is_word(word); });
 }
 
-std::string folded(const DialectToken& token) {
-  if (token.is(DialectToken::Kind::QuotedName)) return to_lower(token.text.substr(1, token.text.size() - 2));
+std::string folded(const Token& token) {
+  if (token.is(Token::Kind::QuotedName)) return to_lower(unquote(token));
   return to_lower(token.text);
 }
 
@@ -71,7 +71,7 @@ void DialectRewriter::rewrite_tables() {
       in_tables.push_back(takes_table);
     }
     if (now.is_symbol(')') && in_tables.size() > 1) in_tables.pop_back();
-    if (!now.is(DialectToken::Kind::Word)) continue;
+    if (!now.is(Token::Kind::Word)) continue;
     if (begins_tables(now)) in_tables.back() = true;
     if (ends_tables(now)) in_tables.back() = false;
     if (now.is_word("LATERAL")) rewrite_lateral(i);
@@ -134,7 +134,7 @@ DialectRewriter::Alias DialectRewriter::read_alias(Index i) const {
   Alias alias;
   if (token(i).is_word("AS")) ++i;
   alias.end = i;
-  if (!token(i).is_name() || (token(i).is(DialectToken::Kind::Word) && follows_table(token(i)))) return alias;
+  if (!token(i).is_name() || (token(i).is(Token::Kind::Word) && follows_table(token(i)))) return alias;
   alias.name = i;
   alias.end = i + 1;
   if (!token(i + 1).is_symbol('(') || match_[i + 1] == kNone) return alias;

@@ -65,10 +65,10 @@ const CastTarget* find_cast(std::string_view name) {
 /// Reads tokens one by one; behind the last there is End.
 class Reader {
  public:
-  Reader(std::span<const DialectToken> tokens, std::size_t at) : tokens_(tokens), at_(at) {}
+  Reader(std::span<const Token> tokens, std::size_t at) : tokens_(tokens), at_(at) {}
 
   std::size_t at() const { return at_; }
-  const DialectToken& peek(std::size_t ahead = 0) const { return tokens_[std::min(at_ + ahead, tokens_.size() - 1)]; }
+  const Token& peek(std::size_t ahead = 0) const { return tokens_[std::min(at_ + ahead, tokens_.size() - 1)]; }
   void skip(std::size_t count) { at_ = std::min(at_ + count, tokens_.size() - 1); }
   bool accept_word(std::string_view word) {
     if (!peek().is_word(word)) return false;
@@ -77,13 +77,13 @@ class Reader {
   }
 
  private:
-  std::span<const DialectToken> tokens_;
+  std::span<const Token> tokens_;
   std::size_t at_;
 };
 
 /// (20), (10, 2)
 void skip_modifiers(Reader& reader) {
-  if (!reader.peek().is_symbol('(') || !reader.peek(1).is(DialectToken::Kind::Number)) return;
+  if (!reader.peek().is_symbol('(') || !reader.peek(1).is_number()) return;
   if (reader.peek(2).is_symbol(')')) reader.skip(3);
   else if (reader.peek(2).is_symbol(',') && reader.peek(4).is_symbol(')')) reader.skip(5);
 }
@@ -101,7 +101,7 @@ void skip_rest_of_name(Reader& reader, std::string_view first) {
 bool skip_brackets(Reader& reader) {
   bool is_array = false;
   while (reader.peek().is_symbol('[')) {
-    const std::size_t length = reader.peek(1).is(DialectToken::Kind::Number) ? 3 : 2;
+    const std::size_t length = reader.peek(1).is_number() ? 3 : 2;
     if (!reader.peek(length - 1).is_symbol(']')) break;
     reader.skip(length);
     is_array = true;
@@ -116,15 +116,15 @@ DataType array_of(DataType element) {
 
 }  // namespace
 
-TypeName read_type_name(std::span<const DialectToken> tokens, std::size_t begin) {
+TypeName read_type_name(std::span<const Token> tokens, std::size_t begin) {
   Reader reader(tokens, begin);
   TypeName result{.cast = {}, .end = begin, .is_plain = false};
   if (!reader.peek().is_name()) return result;
   const bool has_schema = reader.peek(1).is_symbol('.') && reader.peek(2).is_name();
   if (has_schema) reader.skip(2);
   const auto token = reader.peek();
-  const bool quoted = token.is(DialectToken::Kind::QuotedName);
-  const auto name = quoted ? std::string(token.text.substr(1, token.text.size() - 2)) : to_lower(token.text);
+  const bool quoted = token.is(Token::Kind::QuotedName);
+  const auto name = quoted ? unquote(token) : to_lower(token.text);
   reader.skip(1);
   if (!quoted) skip_rest_of_name(reader, name);
   if (const auto* known = find_cast(name)) result.cast = *known;

@@ -4,8 +4,8 @@
 #include <span>
 #include <string_view>
 
+#include "engine/statement_text.hpp"
 #include "server/data_type.hpp"
-#include "server/dialect_lexer.hpp"
 
 namespace eindb {
 
@@ -24,6 +24,6 @@ struct TypeName {
 };
 
 /// Reads the name at `begin`: text, pg_catalog.int4, "char", character varying(20), timestamp with time zone, int2[].
-TypeName read_type_name(std::span<const DialectToken> tokens, std::size_t begin);
+TypeName read_type_name(std::span<const Token> tokens, std::size_t begin);
 
 }  // namespace eindb

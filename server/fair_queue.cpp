@@ -1,8 +1,10 @@
 #include "server/fair_queue.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 
 namespace eindb {
@@ -46,12 +48,16 @@ class FairQueue::Leave final : public Admission {
 };
 
 FairQueue::FairQueue(const Limits& limits, std::shared_ptr<TileCachePool> caches, WorkerPool& threads)
-    : limits_(limits), caches_(std::move(caches)), threads_(threads) {}
+    : limits_(limits), caches_(std::move(caches)), threads_(threads) {
+  CHECK(limits_.memory >= 0 && limits_.heavy > 0, "a queue has memory to share out, and lets something run");
+  CHECK(caches_ != nullptr, "caches give way to statements");
+}
 
 FairQueue::~FairQueue() = default;
 
 std::unique_ptr<Admission> FairQueue::admit(const ClientUser& user, const Work& work,
                                             const Cancellation& cancellation) {
+  CHECK(work.bytes >= 0 && !(work.seconds < 0), "work takes no less than nothing");
   if (auto light = admit_light(work)) return light;
   auto heavy = work;
   heavy.bytes = std::min(work.bytes, most_for_one(limits_.memory));
@@ -70,6 +76,7 @@ std::unique_ptr<Admission> FairQueue::admit_light(const Work& work) {
   leave->begin(work.bytes);
   light_bytes_ += work.bytes;
   fit_caches();
+  DCHECK(is_valid(), "light work keeps to its share of the memory");
   return leave;
 }
 
@@ -96,6 +103,7 @@ void FairQueue::wait(Waiter& waiter, const Cancellation& cancellation) {
 }
 
 void FairQueue::line_up(Waiter& waiter) {
+  CHECK(!waiter.admitted, "admitted work does not wait");
   if (waiter.work.urgent) {
     urgent_.push_back(&waiter);
     return;
@@ -110,6 +118,7 @@ void FairQueue::leave_line(Waiter& waiter) noexcept {
   std::erase(urgent_, &waiter);
   for (auto& line : lines_) std::erase(line.waiters, &waiter);
   std::erase_if(lines_, [](const Line& line) { return line.waiters.empty(); });
+  DCHECK(is_valid(), "a line ends with its last waiter");
 }
 
 // The line whose first one begins goes behind all others.
@@ -127,6 +136,21 @@ void FairQueue::admit_next() {
     any = true;
   }
   if (any) changed_.notify_all();
+  DCHECK(is_valid(), "who is admitted has left the line");
+}
+
+bool FairQueue::is_valid() const {
+  std::vector<std::string_view> users;
+  const auto waits = [](const Waiter* waiter) { return waiter != nullptr && !waiter->admitted; };
+  for (const auto& line : lines_) {
+    if (line.waiters.empty() || !std::all_of(line.waiters.begin(), line.waiters.end(), waits)) return false;
+    users.emplace_back(line.user);
+  }
+  std::sort(users.begin(), users.end());
+  return std::adjacent_find(users.begin(), users.end()) == users.end() &&
+         std::all_of(urgent_.begin(), urgent_.end(), waits) && running_ >= 0 && heavy_bytes_ >= 0 &&
+         heavy_bytes_ <= most_for_one(limits_.memory) && light_bytes_ >= 0 &&
+         light_bytes_ <= limits_.memory / kLightShare;
 }
 
 // Caches give way as far as nobody uses them.
@@ -161,6 +185,7 @@ void FairQueue::give_back(bool heavy, bool ran, std::int64_t bytes) noexcept {
   const std::lock_guard lock(mutex_);
   (heavy ? heavy_bytes_ : light_bytes_) -= bytes;
   if (heavy && ran) --running_;
+  DCHECK(is_valid(), "nothing is given back that was not taken");
   freed_ = Clock::now();
   fit_caches();
   admit_next();

@@ -93,6 +93,8 @@ class FairQueue final : public AdmissionGate {
   bool try_admit(Waiter& waiter);
   bool is_hopeless(const Waiter& waiter) const;
   void fit_caches();
+  /// What the members promise each other, with mutex_ held.
+  bool is_valid() const;
   void give_back(bool heavy, bool ran, std::int64_t bytes) noexcept;
 
   const Limits limits_;

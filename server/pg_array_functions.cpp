@@ -8,8 +8,8 @@
 
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
+#include "engine/statement_text.hpp"
 #include "server/array_text.hpp"
-#include "server/dialect_lexer.hpp"
 #include "server/pg_functions.hpp"
 #include "server/pg_values.hpp"
 
@@ -154,11 +154,10 @@ SqliteValue parse_ident(PgValues values) {
   if (is_null(values[0])) return kNull;
   ArrayElements parts;
   const auto text = text_of(values[0]);
-  DialectLexer lexer(text);
-  for (auto token = lexer.next(); !token.is(DialectToken::Kind::End); token = lexer.next()) {
-    if (token.is(DialectToken::Kind::QuotedName)) parts.emplace_back(token.text.substr(1, token.text.size() - 2));
-    else if (token.is(DialectToken::Kind::Word)) parts.emplace_back(to_lower(token.text));
-    if (token.is(DialectToken::Kind::Unterminated)) return kNull;
+  for (const auto& token : tokens_of(text, kPostgresRules)) {
+    if (token.is(Token::Kind::QuotedName)) parts.emplace_back(unquote(token));
+    else if (token.is(Token::Kind::Word)) parts.emplace_back(to_lower(token.text));
+    if (token.is(Token::Kind::Unterminated)) return kNull;
   }
   return write_array(parts);
 }

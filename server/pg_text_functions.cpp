@@ -7,8 +7,8 @@
 
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
+#include "engine/statement_text.hpp"
 #include "server/bytea_text.hpp"
-#include "server/dialect_lexer.hpp"
 #include "server/pg_functions.hpp"
 #include "server/pg_values.hpp"
 

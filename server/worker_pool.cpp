@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/check.hpp"
+
 namespace eindb {
 namespace {
 
@@ -39,6 +41,7 @@ void WorkerPool::post(Task task, std::string_view user) {
   }
   if (!was_active) ++active_;
   ++queued_;
+  DCHECK(is_valid(), "a task that is posted is counted once");
   const bool wake = needs_another();
   lock.unlock();  // so that the thread finds it free
   if (wake) work_.notify_one();
@@ -66,10 +69,28 @@ bool WorkerPool::has_work() const {
 // The first one who may run has his turn after all others then.
 WorkerPool::Load& WorkerPool::take_turn() {
   const auto turn = std::find_if(turns_.begin(), turns_.end(), [this](const Load* load) { return may_run(*load); });
+  CHECK(turn != turns_.end(), "a thread takes a turn where there is work for it");
   auto& load = **turn;
+  CHECK(!load.tasks.empty(), "who has a turn has a task");
   std::rotate(turn, turn + 1, turns_.end());
   if (load.tasks.size() == 1) turns_.pop_back();
   return load;
+}
+
+bool WorkerPool::is_valid() const {
+  std::size_t queued = 0;
+  std::size_t active = 0;
+  std::size_t running = 0;
+  std::size_t with_tasks = 0;
+  for (const auto& [user, load] : loads_) {
+    if (load.waiting > load.begun) return false;
+    queued += load.tasks.size();
+    active += load.is_active() ? 1 : 0;
+    running += load.running();
+    with_tasks += load.tasks.empty() ? 0 : 1;
+  }
+  return queued == queued_ && active == active_ && running == running_ && with_tasks == turns_.size() &&
+         awake_ <= workers_.size() && idle_ <= workers_.size();
 }
 
 // ---- Threads -------------------------------------------------------------------------------------------------------
@@ -153,6 +174,7 @@ void WorkerPool::run_one(std::unique_lock<std::mutex>& lock, Worker& self) {
   --running_;
   --load.begun;
   if (!load.is_active()) --active_;
+  DCHECK(is_valid(), "a task that has ended is no longer counted");
   typical_ += (took - typical_) / kShare;
 }
 
@@ -212,6 +234,7 @@ void WorkerPool::begin_to_wait() {
 }
 
 void WorkerPool::end_to_wait() {
+  CHECK(waiting_ > 0, "who ends to wait has begun to");
   --waiting_;
   if (current_ != nullptr) {
     --current_->load->waiting;

@@ -102,6 +102,8 @@ class WorkerPool {
   void end_to_wait();
   // One more than can be running.
   std::size_t wanted() const { return std::max(count_, running_) + waiting_ + 1; }
+  // What the counts promise, between two changes of them.
+  bool is_valid() const;
   bool one_too_many() const { return workers_.size() > wanted(); }
 
   static thread_local Worker* current_;  // that of this thread; null: it is none of a pool

@@ -11,7 +11,7 @@
 
 namespace eindb::mpi {
 
-/// What the exchanges of a world share.
+/// The state that all exchanges of one MPI world share.
 struct Transport {
   ThreadGate& gate;
   Agreement& agreement;

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/sql_types/lexeme_reader.hpp"
 #include "engine/sql_types/name_scope.hpp"
+#include "engine/sql_types/sql_reader.hpp"
 #include "engine/sql_types/sql_types.hpp"
 
 namespace eindb {
@@ -19,8 +19,8 @@ namespace eindb {
 /// in sql_types.cpp. Throws UnknownSql where the text is beyond it.
 class SqlTyper {
  public:
-  SqlTyper(const std::vector<SqlLexeme>& lexemes, const SqlNames& names, std::vector<ValueType>& parameters)
-      : reader_(lexemes), names_(names), parameters_(parameters) {}
+  SqlTyper(const std::vector<Token>& tokens, const SqlNames& names, std::vector<ValueType>& parameters)
+      : reader_(tokens), names_(names), parameters_(parameters) {}
 
   /// The columns of the rows that the statement gives.
   std::vector<TypedColumn> statement();
@@ -111,7 +111,7 @@ class SqlTyper {
   std::vector<TypedColumn> returning(const NameScope& scope);
   void optional_where(const NameScope& scope);
 
-  LexemeReader reader_;
+  SqlReader reader_;
   const SqlNames& names_;
   std::vector<ValueType>& parameters_;
   WithQueries with_queries_;

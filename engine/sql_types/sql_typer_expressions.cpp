@@ -1,4 +1,7 @@
 #include <array>
+#include <charconv>
+#include <cstdint>
+#include <system_error>
 
 #include "engine/sql_types/function_types.hpp"
 #include "engine/sql_types/sql_typer.hpp"
@@ -6,14 +9,21 @@
 namespace eindb {
 namespace {
 
-using Kind = SqlLexeme::Kind;
+using Kind = Token::Kind;
 using enum ValueType;
 
-bool is_keyword_of_clause(const SqlLexeme& lexeme) {
+bool is_keyword_of_clause(const Token& token) {
   constexpr std::array<std::string_view, 18> kWords{"FROM",  "WHERE", "GROUP",     "HAVING", "WINDOW", "ORDER",
                                                     "LIMIT", "UNION", "INTERSECT", "EXCEPT", "SELECT", "RETURNING",
                                                     "WHEN",  "THEN",  "ELSE",      "END",    "ON",     "SET"};
-  return std::any_of(kWords.begin(), kWords.end(), [&](std::string_view word) { return lexeme.is_word(word); });
+  return std::any_of(kWords.begin(), kWords.end(), [&](std::string_view word) { return token.is_word(word); });
+}
+
+// SQLite takes digits beyond 63 bits for a real.
+bool is_real_to_sqlite(const Token& integer) {
+  std::int64_t value = 0;
+  const auto text = integer.text;
+  return std::from_chars(text.data(), text.data() + text.size(), value).ec == std::errc::result_out_of_range;
 }
 
 }  // namespace
@@ -21,7 +31,7 @@ bool is_keyword_of_clause(const SqlLexeme& lexeme) {
 // ---- Parameters ----------------------------------------------------------------------------------------------------
 
 SqlTyper::Value SqlTyper::parameter() {
-  const auto number = reader_.take().parameter;
+  const auto number = parameter_number(reader_.take().text);
   return {number <= parameters_.size() ? parameters_[number - 1] : Unknown, number};
 }
 
@@ -92,7 +102,7 @@ SqlTyper::Value SqlTyper::equality(const NameScope& scope) {
 // = <> IS IN LIKE BETWEEN and their like; false where none of them stands.
 bool SqlTyper::equality_tail(Value& left, const NameScope& scope) {
   for (const auto* op : {"=", "==", "<>", "!="}) {
-    if (!reader_.accept_operator(op)) continue;
+    if (!reader_.accept_symbol(op)) continue;
     relate(left, comparison(scope));
     return true;
   }
@@ -136,27 +146,26 @@ bool SqlTyper::equality_tail(Value& left, const NameScope& scope) {
 
 // IN (1, 2), IN (SELECT ...), IN table
 void SqlTyper::in_list(Value& left, const NameScope& scope) {
-  if (!reader_.accept_operator("(")) {
+  if (!reader_.accept_symbol("(")) {
     reader_.expect_name();
-    if (reader_.accept_operator(".")) reader_.expect_name();
-    if (reader_.accept_operator("(")) reader_.skip_parentheses();
+    if (reader_.accept_symbol(".")) reader_.expect_name();
+    if (reader_.accept_symbol("(")) reader_.skip_parentheses();
     return;
   }
   if (reader_.at_any({"SELECT", "VALUES", "WITH"})) {
     const auto columns = query(&scope);
     if (columns.size() == 1) settle(left, columns.front().type);
-  } else if (!reader_.at_operator(")")) {
+  } else if (!reader_.at_symbol(")")) {
     auto values = list(scope);
     values.push_back(left);
     relate_all(values);
   }
-  reader_.expect_operator(")");
+  reader_.expect_symbol(")");
 }
 
 SqlTyper::Value SqlTyper::comparison(const NameScope& scope) {
   auto left = bits(scope);
-  while (reader_.at_operator("<") || reader_.at_operator("<=") || reader_.at_operator(">") ||
-         reader_.at_operator(">=")) {
+  while (reader_.at_symbol("<") || reader_.at_symbol("<=") || reader_.at_symbol(">") || reader_.at_symbol(">=")) {
     reader_.take();
     relate(left, bits(scope));
     left = truth();
@@ -166,8 +175,7 @@ SqlTyper::Value SqlTyper::comparison(const NameScope& scope) {
 
 SqlTyper::Value SqlTyper::bits(const NameScope& scope) {
   auto left = sum(scope);
-  while (reader_.at_operator("&") || reader_.at_operator("|") || reader_.at_operator("<<") ||
-         reader_.at_operator(">>")) {
+  while (reader_.at_symbol("&") || reader_.at_symbol("|") || reader_.at_symbol("<<") || reader_.at_symbol(">>")) {
     reader_.take();
     settle(left, Integer);
     settle(sum(scope), Integer);
@@ -178,7 +186,7 @@ SqlTyper::Value SqlTyper::bits(const NameScope& scope) {
 
 SqlTyper::Value SqlTyper::sum(const NameScope& scope) {
   auto left = product(scope);
-  while (reader_.at_operator("+") || reader_.at_operator("-")) {
+  while (reader_.at_symbol("+") || reader_.at_symbol("-")) {
     reader_.take();
     left = arithmetic(left, product(scope));
   }
@@ -187,7 +195,7 @@ SqlTyper::Value SqlTyper::sum(const NameScope& scope) {
 
 SqlTyper::Value SqlTyper::product(const NameScope& scope) {
   auto left = concatenation(scope);
-  while (reader_.at_operator("*") || reader_.at_operator("/") || reader_.at_operator("%")) {
+  while (reader_.at_symbol("*") || reader_.at_symbol("/") || reader_.at_symbol("%")) {
     reader_.take();
     left = arithmetic(left, concatenation(scope));
   }
@@ -197,14 +205,14 @@ SqlTyper::Value SqlTyper::product(const NameScope& scope) {
 SqlTyper::Value SqlTyper::concatenation(const NameScope& scope) {
   auto left = unary(scope);
   for (;;) {
-    if (reader_.accept_operator("||")) {
+    if (reader_.accept_symbol("||")) {
       settle(left, Text);
       settle(unary(scope), Text);
       left = {Text};
-    } else if (reader_.accept_operator("->")) {
+    } else if (reader_.accept_symbol("->")) {
       unary(scope);
       left = {Text};
-    } else if (reader_.accept_operator("->>")) {
+    } else if (reader_.accept_symbol("->>")) {
       unary(scope);
       left = {Unknown};
     } else if (reader_.accept_word("COLLATE")) {
@@ -217,26 +225,26 @@ SqlTyper::Value SqlTyper::concatenation(const NameScope& scope) {
 
 SqlTyper::Value SqlTyper::unary(const NameScope& scope) {
   const Nesting nesting(*this);
-  if (reader_.accept_operator("+")) return unary(scope);
-  if (reader_.accept_operator("-")) return arithmetic({Integer}, unary(scope));
-  if (!reader_.accept_operator("~")) return primary(scope);
+  if (reader_.accept_symbol("+")) return unary(scope);
+  if (reader_.accept_symbol("-")) return arithmetic({Integer}, unary(scope));
+  if (!reader_.accept_symbol("~")) return primary(scope);
   settle(unary(scope), Integer);
   return {Integer};
 }
 
 SqlTyper::Value SqlTyper::primary(const NameScope& scope) {
-  const auto& lexeme = reader_.peek();
-  switch (lexeme.kind) {
-    case Kind::Integer: return reader_.take(), Value{Integer};
+  const auto& token = reader_.peek();
+  switch (token.kind) {
+    case Kind::Integer: return Value{is_real_to_sqlite(reader_.take()) ? Real : Integer};
     case Kind::Real: return reader_.take(), Value{Real};
     case Kind::String: return reader_.take(), Value{Text};
-    case Kind::Blob: return reader_.take(), Value{Blob};
+    case Kind::Bits: return reader_.take(), Value{Blob};
     case Kind::Parameter: return parameter();
     case Kind::Word: return word(scope);
-    case Kind::Name: return column_or_call(scope);
+    case Kind::QuotedName: return column_or_call(scope);
     default: break;
   }
-  reader_.expect_operator("(");
+  reader_.expect_symbol("(");
   return parentheses(scope);
 }
 
@@ -250,7 +258,7 @@ SqlTyper::Value SqlTyper::parentheses(const NameScope& scope) {
     const auto values = list(scope);
     if (values.size() == 1) value = values.front();
   }
-  reader_.expect_operator(")");
+  reader_.expect_symbol(")");
   return value;
 }
 
@@ -258,25 +266,25 @@ std::vector<SqlTyper::Value> SqlTyper::list(const NameScope& scope) {
   std::vector<Value> values;
   do {
     values.push_back(expression(scope));
-  } while (reader_.accept_operator(","));
+  } while (reader_.accept_symbol(","));
   return values;
 }
 
 // ---- Words ---------------------------------------------------------------------------------------------------------
 
 SqlTyper::Value SqlTyper::word(const NameScope& scope) {
-  const bool plain = !reader_.at_operator(".", 1) && !reader_.at_operator("(", 1);
+  const bool plain = !reader_.at_symbol(".", 1) && !reader_.at_symbol("(", 1);
   if (plain && reader_.accept_word("NULL")) return {Null};
   if (plain && reader_.at_any({"CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP"}))
     return reader_.take(), Value{Text};
   if (reader_.accept_word("CASE")) return case_of(scope);
-  if (reader_.at_word("CAST") && reader_.at_operator("(", 1)) return cast(scope);
+  if (reader_.at_word("CAST") && reader_.at_symbol("(", 1)) return cast(scope);
   if (reader_.at_any({"EXISTS", "NOT"})) {
     reader_.accept_word("NOT");
     reader_.expect_word("EXISTS");
-    reader_.expect_operator("(");
+    reader_.expect_symbol("(");
     query(&scope);
-    reader_.expect_operator(")");
+    reader_.expect_symbol(")");
     return truth();
   }
   if (is_keyword_of_clause(reader_.peek())) throw UnknownSql();
@@ -284,16 +292,16 @@ SqlTyper::Value SqlTyper::word(const NameScope& scope) {
 }
 
 SqlTyper::Value SqlTyper::column_or_call(const NameScope& scope) {
-  const bool quoted = reader_.peek().is(Kind::Name);
+  const bool quoted = reader_.peek().is(Kind::QuotedName);
   auto name = reader_.expect_name();
-  if (reader_.accept_operator("(")) return call(name, scope);
-  if (!reader_.accept_operator(".")) {
+  if (reader_.accept_symbol("(")) return call(name, scope);
+  if (!reader_.accept_symbol(".")) {
     const auto type = scope.find("", name);
     const bool truth_word = equal_ignoring_case(name, "TRUE") || equal_ignoring_case(name, "FALSE");
     return type == Unknown && truth_word && !quoted ? truth() : Value{type};
   }
   auto column = reader_.expect_name();
-  if (!reader_.accept_operator(".")) return {scope.find(name, column)};
+  if (!reader_.accept_symbol(".")) return {scope.find(name, column)};
   name = std::exchange(column, reader_.expect_name());  // behind a schema
   return {scope.find(name, column)};
 }
@@ -301,9 +309,9 @@ SqlTyper::Value SqlTyper::column_or_call(const NameScope& scope) {
 SqlTyper::Value SqlTyper::call(const std::string& function, const NameScope& scope) {
   std::vector<Value> arguments;
   reader_.accept_word("DISTINCT");
-  if (!reader_.accept_operator("*") && !reader_.at_operator(")")) arguments = list(scope);
+  if (!reader_.accept_symbol("*") && !reader_.at_symbol(")")) arguments = list(scope);
   if (reader_.at_word("ORDER")) throw UnknownSql();  // none of SQLite's yet
-  reader_.expect_operator(")");
+  reader_.expect_symbol(")");
   skip_call_tail(scope);
   const bool alike = equal_ignoring_case(function, "coalesce") || equal_ignoring_case(function, "ifnull") ||
                      equal_ignoring_case(function, "nullif") || equal_ignoring_case(function, "max") ||
@@ -318,15 +326,15 @@ SqlTyper::Value SqlTyper::call(const std::string& function, const NameScope& sco
 
 // FILTER (WHERE ...) OVER (...)
 void SqlTyper::skip_call_tail(const NameScope& scope) {
-  if (reader_.at_word("FILTER") && reader_.at_operator("(", 1)) {
+  if (reader_.at_word("FILTER") && reader_.at_symbol("(", 1)) {
     reader_.take();
     reader_.take();
     reader_.expect_word("WHERE");
     condition(scope);
-    reader_.expect_operator(")");
+    reader_.expect_symbol(")");
   }
   if (!reader_.accept_word("OVER")) return;
-  if (reader_.accept_operator("(")) reader_.skip_parentheses();
+  if (reader_.accept_symbol("(")) reader_.skip_parentheses();
   else reader_.expect_name();
 }
 
@@ -357,9 +365,9 @@ SqlTyper::Value SqlTyper::cast(const NameScope& scope) {
   const auto value = expression(scope);
   reader_.expect_word("AS");
   std::string name;
-  while (reader_.peek().is(Kind::Word) || reader_.peek().is(Kind::Name)) name += reader_.take().text;
-  if (reader_.accept_operator("(")) reader_.skip_parentheses();
-  reader_.expect_operator(")");
+  while (reader_.peek().is_name()) name += name_of(reader_.take());
+  if (reader_.accept_symbol("(")) reader_.skip_parentheses();
+  reader_.expect_symbol(")");
   const auto type = cast_type(name);
   settle(value, type);
   return {type};

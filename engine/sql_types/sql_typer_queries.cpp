@@ -7,7 +7,7 @@
 namespace eindb {
 namespace {
 
-using Kind = SqlLexeme::Kind;
+using Kind = Token::Kind;
 using Columns = std::vector<TypedColumn>;
 
 /// Words that follow a result column, and so are not its name.
@@ -22,8 +22,8 @@ constexpr std::array<std::string_view, 9> kBehindFrom{"WHERE", "GROUP", "HAVING"
                                                       "LIMIT", "UNION", "INTERSECT", "EXCEPT"};
 
 template <std::size_t N>
-bool is_one_of(const SqlLexeme& lexeme, const std::array<std::string_view, N>& words) {
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return lexeme.is_word(word); });
+bool is_one_of(const Token& token, const std::array<std::string_view, N>& words) {
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return token.is_word(word); });
 }
 
 Columns renamed(Columns columns, const std::vector<std::string>& names) {
@@ -76,9 +76,9 @@ Columns SqlTyper::values(const NameScope* outer, const Columns* targets) {
   std::vector<std::pair<std::size_t, Value>> open;  // parameters, and the columns that they stand in
   bool first = true;
   do {
-    reader_.expect_operator("(");
+    reader_.expect_symbol("(");
     const auto row = list(scope);
-    reader_.expect_operator(")");
+    reader_.expect_symbol(")");
     for (std::size_t n = 0; first && n < row.size(); ++n)
       columns.push_back({"column" + std::to_string(n + 1), ValueType::Null});
     first = false;
@@ -88,7 +88,7 @@ Columns SqlTyper::values(const NameScope* outer, const Columns* targets) {
       if (row[n].is_open()) open.emplace_back(n, row[n]);
       else columns[n].type = common_type(columns[n].type, row[n].type);
     }
-  } while (reader_.accept_operator(","));
+  } while (reader_.accept_symbol(","));
   for (const auto& [n, value] : open) settle(value, columns[n].type);
   for (const auto& [n, value] : open) columns[n].type = ValueType::Unknown;
   return columns;
@@ -108,10 +108,10 @@ Columns SqlTyper::select(const NameScope* outer, const Columns* targets) {
     list(scope);
   }
   if (reader_.accept_word("HAVING")) condition(scope);
-  while (reader_.accept_word("WINDOW") || reader_.accept_operator(",")) {
+  while (reader_.accept_word("WINDOW") || reader_.accept_symbol(",")) {
     reader_.expect_name();
     reader_.expect_word("AS");
-    reader_.expect_operator("(");
+    reader_.expect_symbol("(");
     reader_.skip_parentheses();
   }
   const auto end = reader_.at();
@@ -126,14 +126,14 @@ Columns SqlTyper::select(const NameScope* outer, const Columns* targets) {
 std::size_t SqlTyper::find_from() const {
   int depth = 0;
   for (std::size_t ahead = 0;; ++ahead) {
-    const auto& lexeme = reader_.peek(ahead);
-    if (lexeme.is(Kind::End)) return reader_.at() + ahead;
-    if (lexeme.is_operator("(")) ++depth;
-    if (lexeme.is_operator(")") && --depth < 0) return reader_.at() + ahead;
+    const auto& token = reader_.peek(ahead);
+    if (token.is(Kind::End)) return reader_.at() + ahead;
+    if (token.is_symbol("(")) ++depth;
+    if (token.is_symbol(")") && --depth < 0) return reader_.at() + ahead;
     if (depth > 0) continue;
-    if (lexeme.is_operator(";") || is_one_of(lexeme, kBehindFrom)) return reader_.at() + ahead;
+    if (token.is_symbol(";") || is_one_of(token, kBehindFrom)) return reader_.at() + ahead;
     const bool compares = ahead > 0 && reader_.at_word("DISTINCT", ahead - 1);
-    if (lexeme.is_word("FROM") && !compares) return reader_.at() + ahead;
+    if (token.is_word("FROM") && !compares) return reader_.at() + ahead;
   }
 }
 
@@ -146,11 +146,11 @@ void SqlTyper::compound_tail(const NameScope* outer) {
       expression(scope);
       if (!reader_.accept_word("ASC")) reader_.accept_word("DESC");
       if (reader_.accept_word("NULLS")) reader_.expect_name();
-    } while (reader_.accept_operator(","));
+    } while (reader_.accept_symbol(","));
   }
   if (!reader_.accept_word("LIMIT")) return;
   settle(expression(scope), ValueType::Integer);
-  if (reader_.accept_word("OFFSET") || reader_.accept_operator(",")) settle(expression(scope), ValueType::Integer);
+  if (reader_.accept_word("OFFSET") || reader_.accept_symbol(",")) settle(expression(scope), ValueType::Integer);
 }
 
 // ---- WITH ----------------------------------------------------------------------------------------------------------
@@ -160,17 +160,17 @@ void SqlTyper::with(const NameScope* outer) {
   reader_.accept_word("RECURSIVE");
   do {
     with_query(outer);
-  } while (reader_.accept_operator(","));
+  } while (reader_.accept_symbol(","));
 }
 
 // A query that reads its own rows is read until its types do not change any more.
 void SqlTyper::with_query(const NameScope* outer) {
   const auto name = reader_.expect_name();
-  const auto names = reader_.at_operator("(") ? names_in_parentheses() : std::vector<std::string>();
+  const auto names = reader_.at_symbol("(") ? names_in_parentheses() : std::vector<std::string>();
   reader_.expect_word("AS");
   reader_.accept_word("NOT");
   reader_.accept_word("MATERIALIZED");
-  reader_.expect_operator("(");
+  reader_.expect_symbol("(");
   const auto begin = reader_.at();
   const auto key = to_lower(name);
   const bool recursive = mentions(begin, name);
@@ -184,28 +184,28 @@ void SqlTyper::with_query(const NameScope* outer) {
     stable = same_types(more, columns);
     columns = std::move(more);
   }
-  reader_.expect_operator(")");
+  reader_.expect_symbol(")");
   with_queries_[key] = std::move(columns);
 }
 
 bool SqlTyper::mentions(std::size_t begin, const std::string& name) const {
   int depth = 1;
   for (auto ahead = begin - reader_.at();; ++ahead) {
-    const auto& lexeme = reader_.peek(ahead);
-    if (lexeme.is(Kind::End)) return false;
-    if (lexeme.is_operator("(")) ++depth;
-    if (lexeme.is_operator(")") && --depth == 0) return false;
-    if ((lexeme.is(Kind::Word) || lexeme.is(Kind::Name)) && equal_ignoring_case(lexeme.text, name)) return true;
+    const auto& token = reader_.peek(ahead);
+    if (token.is(Kind::End)) return false;
+    if (token.is_symbol("(")) ++depth;
+    if (token.is_symbol(")") && --depth == 0) return false;
+    if (token.is_name() && equal_ignoring_case(name_of(token), name)) return true;
   }
 }
 
 std::vector<std::string> SqlTyper::names_in_parentheses() {
   std::vector<std::string> names;
-  reader_.expect_operator("(");
+  reader_.expect_symbol("(");
   do {
     names.push_back(reader_.expect_name());
-  } while (reader_.accept_operator(","));
-  reader_.expect_operator(")");
+  } while (reader_.accept_symbol(","));
+  reader_.expect_symbol(")");
   return names;
 }
 
@@ -215,7 +215,7 @@ Columns SqlTyper::result_columns(const NameScope& scope, const Columns* targets)
   Columns columns;
   do {
     result_column(columns, scope, targets);
-  } while (reader_.accept_operator(","));
+  } while (reader_.accept_symbol(","));
   return columns;
 }
 
@@ -235,9 +235,9 @@ void SqlTyper::result_column(Columns& columns, const NameScope& scope, const Col
 // * or t.*; nullopt where something else stands.
 std::optional<Columns> SqlTyper::star(const NameScope& scope) {
   std::string source;
-  if (!reader_.at_operator("*")) {
-    const std::size_t star = reader_.at_operator(".", 3) ? 4 : 2;
-    if (!reader_.at_operator(".", 1) || !reader_.at_operator("*", star)) return std::nullopt;
+  if (!reader_.at_symbol("*")) {
+    const std::size_t star = reader_.at_symbol(".", 3) ? 4 : 2;
+    if (!reader_.at_symbol(".", 1) || !reader_.at_symbol("*", star)) return std::nullopt;
     for (std::size_t n = 0; n < star; n += 2) {
       source = reader_.expect_name();
       reader_.take();
@@ -256,18 +256,18 @@ std::string SqlTyper::result_name(std::size_t begin) {
   bool is_column = true;
   std::string name;
   while (reader_.at() < end) {
-    const auto& lexeme = reader_.take();
-    if (lexeme.is(Kind::Word) || lexeme.is(Kind::Name)) name = lexeme.text;
-    else if (!lexeme.is_operator(".")) is_column = false;
+    const auto& token = reader_.take();
+    if (token.is_name()) name = name_of(token);
+    else if (!token.is_symbol(".")) is_column = false;
   }
   return is_column ? name : "";
 }
 
 std::string SqlTyper::result_alias() {
   if (reader_.accept_word("AS")) return reader_.expect_name();
-  const auto& lexeme = reader_.peek();
-  if (lexeme.is(Kind::Name) || lexeme.is(Kind::String)) return reader_.expect_name();
-  if (lexeme.is(Kind::Word) && !is_one_of(lexeme, kFollowsColumn)) return reader_.expect_name();
+  const auto& token = reader_.peek();
+  if (token.is(Kind::QuotedName) || token.is(Kind::String)) return reader_.expect_name();
+  if (token.is(Kind::Word) && !is_one_of(token, kFollowsColumn)) return reader_.expect_name();
   return {};
 }
 
@@ -282,7 +282,7 @@ void SqlTyper::sources(NameScope& scope) {
 
 // Another source behind a comma or JOIN; false if there is none.
 bool SqlTyper::join(NameScope& scope) {
-  if (reader_.accept_operator(",")) {
+  if (reader_.accept_symbol(",")) {
     source(scope);
     return true;
   }
@@ -300,24 +300,24 @@ bool SqlTyper::join(NameScope& scope) {
 }
 
 void SqlTyper::source(NameScope& scope) {
-  if (!reader_.accept_operator("(")) return scope.add(table(scope));
+  if (!reader_.accept_symbol("(")) return scope.add(table(scope));
   if (reader_.at_any({"SELECT", "VALUES", "WITH"})) {
     auto columns = query(scope.outer());
-    reader_.expect_operator(")");
+    reader_.expect_symbol(")");
     return scope.add({.name = table_alias(), .columns = std::move(columns), .known = true, .rowids = false});
   }
   sources(scope);
-  reader_.expect_operator(")");
+  reader_.expect_symbol(")");
   if (!table_alias().empty()) throw UnknownSql();
 }
 
 NamedSource SqlTyper::table(const NameScope& scope) {
   std::string schema;
   auto name = reader_.expect_name();
-  if (reader_.accept_operator(".")) schema = std::exchange(name, reader_.expect_name());
-  if (reader_.accept_operator("(") && !reader_.accept_operator(")")) {
+  if (reader_.accept_symbol(".")) schema = std::exchange(name, reader_.expect_name());
+  if (reader_.accept_symbol("(") && !reader_.accept_symbol(")")) {
     list(scope);
-    reader_.expect_operator(")");
+    reader_.expect_symbol(")");
   }
   auto columns = columns_of(schema, name);
   const bool known = columns.has_value();
@@ -342,10 +342,10 @@ std::optional<Columns> SqlTyper::columns_of(const std::string& schema, const std
 
 std::string SqlTyper::table_alias() {
   if (reader_.accept_word("AS")) return reader_.expect_name();
-  const auto& lexeme = reader_.peek();
-  if (lexeme.is(Kind::Name) || lexeme.is(Kind::String)) return reader_.expect_name();
-  if (!lexeme.is(Kind::Word) || is_one_of(lexeme, kFollowsTable)) return {};
-  const bool indexed = lexeme.is_word("INDEXED") && reader_.at_word("BY", 1);
+  const auto& token = reader_.peek();
+  if (token.is(Kind::QuotedName) || token.is(Kind::String)) return reader_.expect_name();
+  if (!token.is(Kind::Word) || is_one_of(token, kFollowsTable)) return {};
+  const bool indexed = token.is_word("INDEXED") && reader_.at_word("BY", 1);
   return indexed ? std::string() : reader_.expect_name();
 }
 

@@ -4,6 +4,7 @@
 
 #include "common/letter_case.hpp"
 #include "engine/sql_types/sql_typer.hpp"
+#include "parser/tokenizer.hpp"
 
 namespace eindb {
 namespace {
@@ -40,7 +41,7 @@ Columns SqlTyper::statement() {
 NamedSource SqlTyper::target() {
   std::string schema;
   auto name = reader_.expect_name();
-  if (reader_.accept_operator(".")) schema = std::exchange(name, reader_.expect_name());
+  if (reader_.accept_symbol(".")) schema = std::exchange(name, reader_.expect_name());
   auto columns = names_.columns(schema, name);
   if (reader_.accept_word("AS")) name = reader_.expect_name();
   const bool known = columns.has_value();
@@ -52,7 +53,7 @@ Columns SqlTyper::insert() {
   reader_.expect_word("INTO");
   const auto changed = target();
   auto targets = changed.columns;
-  if (reader_.at_operator("(")) {
+  if (reader_.at_symbol("(")) {
     targets.clear();
     for (const auto& name : names_in_parentheses()) targets.push_back({name, type_of(changed.columns, name)});
   }
@@ -70,7 +71,7 @@ void SqlTyper::conflict_clauses(const NameScope& scope, const Columns& columns) 
   with_excluded.add({.name = "excluded", .columns = columns});
   while (reader_.accept_word("ON")) {
     reader_.expect_word("CONFLICT");
-    if (reader_.accept_operator("(")) reader_.skip_parentheses();
+    if (reader_.accept_symbol("(")) reader_.skip_parentheses();
     optional_where(scope);
     reader_.expect_word("DO");
     if (reader_.accept_word("NOTHING")) continue;
@@ -97,11 +98,11 @@ Columns SqlTyper::update() {
 
 void SqlTyper::assignments(const NameScope& scope, const Columns& columns) {
   do {
-    const bool several = reader_.at_operator("(");
+    const bool several = reader_.at_symbol("(");
     const auto type = several ? (names_in_parentheses(), ValueType::Unknown) : type_of(columns, reader_.expect_name());
-    reader_.expect_operator("=");
+    reader_.expect_symbol("=");
     settle(expression(scope), type);
-  } while (reader_.accept_operator(","));
+  } while (reader_.accept_symbol(","));
 }
 
 Columns SqlTyper::remove() {
@@ -130,8 +131,8 @@ Columns SqlTyper::create_view() {
     reader_.expect_word("EXISTS");
   }
   reader_.expect_name();
-  if (reader_.accept_operator(".")) reader_.expect_name();
-  const auto names = reader_.at_operator("(") ? names_in_parentheses() : std::vector<std::string>();
+  if (reader_.accept_symbol(".")) reader_.expect_name();
+  const auto names = reader_.at_symbol("(") ? names_in_parentheses() : std::vector<std::string>();
   reader_.expect_word("AS");
   auto columns = query(nullptr);
   if (!names.empty() && names.size() != columns.size()) throw UnknownSql();
@@ -139,15 +140,26 @@ Columns SqlTyper::create_view() {
   return columns;
 }
 
+namespace {
+
+/// A token that can be read, and is no parameter but one that is written $1.
+bool is_known(const Token& token) {
+  if (token.is(Token::Kind::Parameter)) return parameter_number(token.text) != 0;
+  return !token.is(Token::Kind::Unterminated) && !token.is(Token::Kind::Malformed) && !token.is_symbol("?") &&
+         !token.is_symbol(":") && !token.is_symbol("@");
+}
+
+}  // namespace
+
 SqlTypes infer_types(std::string_view sql, const SqlNames& names, std::vector<ValueType> parameters) {
   SqlTypes types{.columns = {}, .parameters = std::move(parameters)};
   if (sql.size() > kLongestText) return types;
-  const auto lexemes = sql_lexemes(sql);
-  if (!lexemes) return types;
+  const auto tokens = tokens_of(sql, kSqliteRules);
+  if (!std::all_of(tokens.begin(), tokens.end(), is_known)) return types;
   try {
     auto before = types.parameters;
     for (int reading = 0; reading < kMostReadings; ++reading) {
-      const auto columns = SqlTyper(*lexemes, names, types.parameters).statement();
+      const auto columns = SqlTyper(tokens, names, types.parameters).statement();
       types.columns.clear();
       for (const auto& column : columns) types.columns.push_back(column.type);
       if (types.parameters == before) break;

@@ -21,10 +21,10 @@ class Workspace {
   T* take_array(std::size_t count) {
     return reinterpret_cast<T*>(take(count * sizeof(T)));
   }
-  /// What take() uses up for so many bytes.
+  /// The bytes of the workspace that take() uses up for a request of so many bytes.
   static constexpr std::size_t rounded(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-  /// What is allocated for a workspace of so many bytes: whole pages.
+  /// The bytes that are allocated for a workspace of so many bytes: whole pages.
   static std::size_t allocated(std::size_t bytes);
   /// Bytes that this thread holds, in use or not.
   static std::size_t held_by_this_thread();

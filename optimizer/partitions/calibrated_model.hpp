@@ -44,7 +44,7 @@ class CalibratedModel final : public CostModel {
   double read(double tiles, double bytes) const;
   /// Bytes written to a scratch file and read again, in the page cache or close to it.
   double scratch(double written, double read) const;
-  /// What a statement takes before its first operator.
+  /// The seconds that a statement takes before its first operator.
   double start() const { return threads_ > 1 ? figures_.start_seconds : 0; }
   double write(double tiles, double bytes) const;
 

@@ -49,7 +49,7 @@ class ChoiceNetwork {
   const std::vector<std::size_t>& edges_of(Variable v) const { return edges_of_[v]; }
 
   double cost_of(const States& states) const;
-  /// What one variable's state and its edges cost when the others have theirs.
+  /// The cost of one variable's state and of its edges, given the states of the other variables.
   double cost_at(Variable v, State state, const States& others) const;
 
  private:

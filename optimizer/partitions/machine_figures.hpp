@@ -33,7 +33,7 @@ struct KernelRates {
   double crosswise = 0;     ///< elements read across the order in which they lie
 };
 
-/// What one thread does, and all together.
+/// A rate of one thread, and the rate of all threads together.
 struct Throughput {
   double one = 0;
   double all = 0;

@@ -7,7 +7,7 @@
 
 namespace eindb {
 
-/// What an operator is expected to take.
+/// The predicted cost of one operator.
 struct NodePrediction {
   double seconds = 0;   ///< by `calibrated`; reading stored tiles counts where they are first needed, as it is measured
   double elements = 0;  ///< moved, by `transfers`

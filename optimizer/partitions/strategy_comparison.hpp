@@ -9,7 +9,7 @@
 
 namespace eindb {
 
-/// What a graph costs under one strategy.
+/// The cost of a graph under one partitioning strategy.
 struct StrategyCosts {
   Strategy strategy;
   std::string not_applicable;  ///< why it labels nothing, all else being zero then; empty: it does

@@ -7,7 +7,7 @@
 
 namespace eindb {
 
-/// What a search that may give up has found.
+/// The result of a search that may give up.
 struct SubsetSearch {
   bool finished = true;  ///< false: the budget was spent first
   ResultPairs pairs;     ///< empty if no path is within the bound, or if not finished

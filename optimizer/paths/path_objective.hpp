@@ -8,7 +8,7 @@
 
 namespace eindb {
 
-/// What makes one path better than another (SET path_objective).
+/// The quantity that a path minimises (SET path_objective).
 enum class PathObjective {
   Flops,  ///< fewest operations
   Size,   ///< smallest largest intermediate; of those, fewest operations

@@ -41,7 +41,7 @@ struct PathOptions {
   std::int64_t memory_limit = 0;
 };
 
-/// What the searches of one graph did.
+/// Statistics of the searches for contraction paths in one graph.
 struct PathReport {
   PathOptimizer optimizer = PathOptimizer::Auto;
   std::vector<std::string> methods;  ///< distinct ones, in order: "optimal", "anneal", "refinement", "bisection",

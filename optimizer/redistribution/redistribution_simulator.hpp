@@ -6,7 +6,7 @@
 
 namespace eindb {
 
-/// What a simulated plan did.
+/// The outcome of a simulated plan.
 struct SimulatedRedistribution {
   std::int64_t peak = 0;           ///< elements of the largest block that a rank held
   std::int64_t received = 0;       ///< elements that ranks received, all together

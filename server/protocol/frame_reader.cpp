@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "common/check.hpp"
 #include "server/protocol/big_endian.hpp"
 #include "server/protocol/protocol_error.hpp"
 
@@ -80,6 +81,7 @@ std::optional<Frame> FrameReader::next() {
   }
   given_ = true;
   const auto here = std::string_view(buffer_).substr(begin_);
+  CHECK(pending() >= head_bytes() + body, "a message that is ready is there as a whole");
   begin_ += head_bytes() + body;
   return Frame{typed_ ? here[0] : '\0', here.substr(head_bytes(), body)};
 }
@@ -92,6 +94,7 @@ void FrameReader::clear() {
 
 void FrameReader::drop_read() {
   if (begin_ == 0) return;
+  CHECK(begin_ <= buffer_.size(), "no more is read than has come");
   buffer_.erase(0, begin_);
   begin_ = 0;
   if (buffer_.empty() && buffer_.capacity() > kKeptBytes) std::string().swap(buffer_);

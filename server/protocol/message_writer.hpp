@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/check.hpp"
 #include "server/protocol/big_endian.hpp"
 
 namespace eindb {
@@ -18,6 +19,7 @@ namespace eindb {
 class MessageWriter {
  public:
   MessageWriter& begin(char type) {
+    DCHECK(message_ == 0, "a message ends before the next one begins");
     buffer_ += type;
     message_ = buffer_.size();
     return integer<std::int32_t>(0);
@@ -39,6 +41,7 @@ class MessageWriter {
   }
   /// The length is known now.
   void end() {
+    DCHECK(message_ > 0 && message_ < buffer_.size(), "what ends is a message that was begun");
     store_big_endian(buffer_.data() + message_, static_cast<std::int32_t>(buffer_.size() - message_));
     message_ = 0;
   }
@@ -56,6 +59,7 @@ class MessageWriter {
     return buffer_.size();
   }
   void end_value(std::size_t begin) {
+    DCHECK(begin >= sizeof(std::int32_t) && begin <= buffer_.size(), "a value lies behind its length");
     store_big_endian(buffer_.data() + begin - sizeof(std::int32_t), static_cast<std::int32_t>(buffer_.size() - begin));
   }
 

@@ -1,4 +1,4 @@
-// Fuzzing of lexer, parser, macro expansion and binder together, over a fixed set of tensors and macros. What binds
+// Fuzzing of tokenizer, parser, macro expansion and binder together, over a fixed set of tensors and macros. What binds
 // must be a valid EinGraph; what does not is an Error of the user's kind, with a place that lies in the text.
 
 #include <array>

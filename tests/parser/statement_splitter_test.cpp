@@ -29,6 +29,16 @@ TEST(StatementSplitter, Splits) {
   EXPECT_EQ(texts("\xFF\xFE;b"), (Texts{"\xFF\xFE;", "b"}));
 }
 
+TEST(StatementSplitter, StringsOfPostgresHaveSemicolons) {
+  for (const std::string statement :
+       {R"(SELECT E'\';';)", "SELECT $$a;b$$, $t$;$$;$t$;", "SELECT 1 /* ; /* ; */ ; */;"}) {
+    const auto script = "/* /* ; */ */" + statement + "b";
+    Texts out;
+    for (const auto& each : split_statements(script, kPostgresRules)) out.emplace_back(each.text);
+    EXPECT_EQ(out, (Texts{statement, "b"}));
+  }
+}
+
 TEST(StatementSplitter, TriggersKeepTheirBody) {
   const std::string trigger =
       "CREATE TRIGGER t AFTER INSERT ON x BEGIN UPDATE y SET a = CASE 1 WHEN 1 THEN 2 END; SELECT 1; END;";

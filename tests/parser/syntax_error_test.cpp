@@ -101,7 +101,7 @@ TEST(SyntaxError, Tokens) {
       {"EINSUM \"Z = 1", 1, 8, "unterminated quoted name", "close it with \""},
       {"EINSUM \"\" = 1", 1, 8, "an empty name"},
       {"EINSUM Z = 1\n/* one", 2, 1, "unterminated comment", "close it with */"},
-      {"SELECT 'a''b", 1, 11, "unterminated quote", "close it with '"},
+      {"SELECT 'a''b", 1, 8, "unterminated quote", "close it with '"},
       {"SELECT 1 /* c", 1, 10, "unterminated comment", "close it with */"},
       {"EINSUM Z = \xC3(", 1, 12, "invalid UTF-8", "save the text as UTF-8"},
       {"SELECT '\xED\xA0\x80'", 1, 9, "invalid UTF-8", "save the text as UTF-8"},

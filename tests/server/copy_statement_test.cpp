@@ -36,6 +36,14 @@ TEST(CopyStatement, AQuery) {
   EXPECT_EQ(part(quoted, parsed(quoted).source), "SELECT ')' AS \"(\"");
 }
 
+TEST(CopyStatement, AQueryWithStringsOfPostgres) {
+  for (const std::string_view query :
+       {R"(SELECT E'\')', a)", "SELECT $$)$$", "SELECT ARRAY['(', 'y]']", "SELECT 1 /* /* ) */ ( */"}) {
+    const auto text = "COPY (" + std::string(query) + ") TO STDOUT";
+    EXPECT_EQ(part(text, parsed(text).source), query);
+  }
+}
+
 TEST(CopyStatement, AsClientsWriteThem) {
   const auto psycopg2 = parsed("COPY \"t\" (\"i\",\"val\") FROM stdin WITH DELIMITER AS E'\\t' NULL AS E'\\\\N'");
   EXPECT_EQ(std::get<CopyFormatOptions>(psycopg2.format).null, "\\N");
@@ -80,7 +88,7 @@ TEST(CopyStatement, WhatCannotFollowIsRefusedWhereItStands) {
   EXPECT_EQ(refused("COPY t (a, a) TO STDOUT"), "syntax error at )");
   EXPECT_EQ(refused("COPY t FROM STDIN WHERE a > 1"), "not supported at WHERE");
   EXPECT_EQ(refused("COPY t FROM STDIN (NULL '\xff')"), "syntax error at \xff");
-  EXPECT_EQ(refused("COPY t FROM STDIN (NULL E'\\xff')"), "syntax error at '\\xff'");
+  EXPECT_EQ(refused("COPY t FROM STDIN (NULL E'\\xff')"), "syntax error at E'\\xff'");
 }
 
 TEST(CopyStatement, TextsOfOptions) {

@@ -61,6 +61,7 @@ TEST(Dialect, ParametersHaveTheTypesTheyAreCastTo) {
 
 TEST(Dialect, Strings) {
   EXPECT_EQ(translated(R"(SELECT E'a\n\'b\x41\u00e9')"), "SELECT 'a\n''bA\xC3\xA9'");
+  EXPECT_EQ(translated(R"(SELECT E'\xe2\x82\xac')"), "SELECT '\xE2\x82\xAC'");  // bytes, as in PostgreSQL
   EXPECT_EQ(translated("SELECT $$it's$$, $t$a$$b$t$"), "SELECT 'it''s', 'a$$b'");
   EXPECT_EQ(translated(R"(SELECT U&'d\0061t')"), "SELECT 'dat'");
   EXPECT_EQ(translated("SELECT /* a /* b */ c */ 1"), "SELECT 1");

@@ -37,6 +37,10 @@ class Psql(WithServer):
         self.assertIn("no such column: nope", ran.stderr)
         self.assertEqual(self.server.psql("-c", "SELECT COUNT(*) FROM t").stdout, "2\n")
 
+    def test_semicolons_in_the_strings_of_postgres_end_nothing(self):
+        ran = self.server.psql("-c", r"SELECT E'\';' || $$a;b$$ || $t$;$$;$t$; SELECT 2 /* ; /* ; */ ; */")
+        self.assertEqual((ran.stdout, ran.stderr), ("';a;b;$$;\n2\n", ""))
+
     def test_a_failed_transaction_waits_for_its_end(self):
         ran = self.server.psql(text="BEGIN;\nSELECT nope;\nSELECT 1;\nCOMMIT;\nSELECT 2;\n")
         self.assertIn("the transaction has failed", ran.stderr)

@@ -26,7 +26,7 @@ struct WideType<std::complex<float>> {
 template <class T>
 using Wide = typename WideType<T>::type;
 
-/// What values are accumulated in: sums and products in double precision, extremes as they are.
+/// The type that values are accumulated in: sums and products in double precision, extremes as they are.
 template <class T, Aggregate kAggregate>
 using Accumulator = std::conditional_t<kAggregate == Aggregate::Sum || kAggregate == Aggregate::Prod, Wide<T>, T>;
 
