@@ -2,6 +2,7 @@
 //
 //     eindb_simulation [--seeds N] [--first SEED] [--jobs N] [--twice N]
 //     eindb_simulation --seed SEED [--trace] [--keep FOLDER]
+#include <malloc.h>
 #include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,7 +32,9 @@ struct Options {
   unsigned jobs = 2;
   std::uint64_t twice = 0;  // so many of the first are run a second time, which must be the same
   bool is_single = false;
-  bool prints = false;
+  int pipe = -1;  // of a process for one seed: where its report goes
+  bool logs = false;    // what nodes log, of a seed that fails
+  bool prints = false;  // the trace
   std::string folder;
 };
 
@@ -92,6 +95,7 @@ void take_one_processor(std::uint64_t seed) {
 
 [[noreturn]] void run_seed(std::uint64_t seed, const Options& options, int pipe) {
   ::alarm(kPatience);
+  ::mallopt(M_ARENA_MAX, 1);
   take_one_processor(seed);
   auto folder = (std::filesystem::temp_directory_path() / "eindb-simulation-XXXXXX").string();
   if (!options.folder.empty()) std::filesystem::create_directories(folder = options.folder);
@@ -116,8 +120,21 @@ void take_one_processor(std::uint64_t seed) {
     outcome.complaint = what;
     end(outcome);
   });
-  end(run_scenario(folder, options.is_single));
+  end(run_scenario(folder, options.logs));
   std::abort();
+}
+
+// Memory lies in each process of a seed as in any other.
+[[noreturn]] void run_anew(std::uint64_t seed, const Options& options, int pipe) {
+  std::vector<std::string> words{"eindb_simulation", "--seed", std::to_string(seed), "--pipe", std::to_string(pipe)};
+  if (options.prints) words.emplace_back("--trace");
+  if (options.is_single) words.emplace_back("--log");
+  if (!options.folder.empty()) words.insert(words.end(), {"--keep", options.folder});
+  std::vector<char*> arguments;
+  for (auto& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  ::execv("/proc/self/exe", arguments.data());
+  ::_exit(2);
 }
 
 // A process of a seed, and what it has told.
@@ -133,7 +150,7 @@ Child start(std::uint64_t seed, const Options& options) {
   const auto process = ::fork();
   if (process == 0) {
     ::close(ends[0]);
-    run_seed(seed, options, ends[1]);
+    run_anew(seed, options, ends[1]);
   }
   ::close(ends[1]);
   return {seed, process, ends[0]};
@@ -220,6 +237,8 @@ Options parse(int count, char** arguments) {
     else if (name == "--jobs") options.jobs = static_cast<unsigned>(std::stoul(next()));
     else if (name == "--twice") options.twice = std::stoull(next());
     else if (name == "--trace") options.prints = true;
+    else if (name == "--log") options.logs = true;
+    else if (name == "--pipe") options.pipe = std::stoi(next());
     else if (name == "--keep") options.folder = next();
     else if (name == "--seed") {
       options.first = std::stoull(next());
@@ -238,5 +257,6 @@ Options parse(int count, char** arguments) {
 
 int main(int count, char** arguments) {
   const auto options = eindb::simulation::parse(count, arguments);
+  if (options.pipe >= 0) eindb::simulation::run_seed(options.first, options, options.pipe);
   return eindb::simulation::Campaign(options).run();
 }

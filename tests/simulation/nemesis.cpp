@@ -30,20 +30,20 @@ void Nemesis::run() {
     pause();
     if (ends_) break;
     start_due_workers();
-    harm();
+    if (!rests_) harm();
   }
 }
 
 // To some time, or some time within the next statement.
 void Nemesis::pause() {
-  Time due = now() + any_time(kMillisecond, 4 * kSecond);
+  Time due = now() + any_time(100 * kMillisecond, 8 * kSecond);
   if (draw_once_in(2)) {
     has_statement_ = false;
     while (!has_statement_ && !ends_ && now() < due) wait(this, due, "waits for a statement to disturb");
     due = now() + any_time(50 * kMicrosecond, 50 * kMillisecond);
   }
   for (const auto& [worker, time] : down_) due = std::min(due, std::max(time, now()));
-  sleep_until(due);
+  wait(&down_, due, "waits for a time to harm");
 }
 
 void Nemesis::harm() {
@@ -111,9 +111,18 @@ void Nemesis::mend_links() {
     for (int other = 0; other < places; ++other) link(one, other) = {};
 }
 
-void Nemesis::end() {
-  ends_ = true;
+void Nemesis::rest() {
+  rests_ = true;
+  mend_links();
+  for (auto& [worker, time] : down_) time = now();
+  wake_all(&down_);
   wake_all(this);
+}
+
+void Nemesis::end() {
+  if (std::exchange(ends_, true)) return;
+  wake_all(this);
+  wake_all(&down_);
   thread_.join();
   mend_links();
   for (const auto& [worker, time] : std::exchange(down_, {})) cluster_.start_worker(worker);

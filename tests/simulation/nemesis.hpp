@@ -14,10 +14,13 @@ class Nemesis {
   explicit Nemesis(SimulatedCluster& cluster);
   Nemesis(const Nemesis&) = delete;
   Nemesis& operator=(const Nemesis&) = delete;
-  ~Nemesis() = default;
+  ~Nemesis() { end(); }
 
   /// A statement begins: something may happen while it runs.
   void note_statement();
+  void resume() { rests_ = false; }
+  /// Makes all links and workers well, and harms nothing until resume().
+  void rest();
   /// Ends, and makes all links and workers well.
   void end();
   int faults() const { return faults_; }
@@ -35,6 +38,7 @@ class Nemesis {
 
   SimulatedCluster& cluster_;
   bool ends_ = false;
+  bool rests_ = false;
   bool has_statement_ = false;
   int faults_ = 0;
   Time cancelled_ = kNever;

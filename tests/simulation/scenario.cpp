@@ -21,6 +21,7 @@ constexpr Time kLongestCancel = 2 * kSecond + 100 * kMillisecond;
 // Until all is well again after all links and workers are.
 constexpr Time kLongestRecovery = 60 * kSecond;
 constexpr Time kTimeToSettle = 10 * kSecond;
+constexpr int kReadsWhileHarmed = 5;
 constexpr int kMostReads = 60;
 
 struct Complaint {
@@ -208,11 +209,13 @@ class Client {
                           difference(found, model_) + "unlike the new one: " + difference(found, after)};
         note(found == after ? "  it is done" : "  it is not done");
         model_ = found;
+        nemesis_->resume();
         return;
       }
+      if (n == kReadsWhileHarmed) nemesis_->rest();
       sleep_until(now() + kSecond);
     }
-    throw Complaint{"tensors cannot be read for a long time after the coordinator is back"};
+    throw Complaint{"tensors cannot be read for a long time after all is well again and the coordinator is back"};
   }
 
   // ---- The end ------------------------------------------------------------------------------------------------------
