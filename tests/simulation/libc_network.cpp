@@ -83,7 +83,12 @@ int listen(int file, int backlog) noexcept {
 }
 
 int connect(int file, const sockaddr* address, socklen_t length) {
-  if (is_virtual(file)) return sim::connect_to(file, port_of(address));
+  if (is_virtual(file)) {
+    const int result = sim::connect_to(file, port_of(address));
+    if (result == 0 || errno != EINPROGRESS || !sim::wait_for(file, POLLOUT)) return result;
+    errno = sim::error_of(file);
+    return errno == 0 ? 0 : -1;
+  }
   return static_cast<int>(call(SYS_connect, file, address, length));
 }
 
@@ -105,7 +110,13 @@ int getpeername(int file, sockaddr* address, socklen_t* length) noexcept {
 }
 
 int setsockopt(int file, int level, int name, const void* value, socklen_t length) noexcept {
-  return is_virtual(file) ? 0 : static_cast<int>(call(SYS_setsockopt, file, level, name, value, length));
+  if (!is_virtual(file)) return static_cast<int>(call(SYS_setsockopt, file, level, name, value, length));
+  if (level == SOL_SOCKET && name == SO_RCVTIMEO) {
+    timeval time{};
+    std::memcpy(&time, value, sizeof time);
+    sim::set_patience(file, time.tv_sec * sim::kSecond + time.tv_usec * sim::kMicrosecond);
+  }
+  return 0;
 }
 
 int getsockopt(int file, int level, int name, void* value, socklen_t* length) noexcept {
@@ -124,13 +135,27 @@ int ioctl(int file, unsigned long request, ...) noexcept {
   va_start(arguments, request);
   void* const argument = va_arg(arguments, void*);
   va_end(arguments);
-  return is_virtual(file) ? 0 : static_cast<int>(call(SYS_ioctl, file, static_cast<long>(request), argument));
+  if (!is_virtual(file)) return static_cast<int>(call(SYS_ioctl, file, static_cast<long>(request), argument));
+  int is_set = 0;
+  if (request == FIONBIO) {
+    std::memcpy(&is_set, argument, sizeof is_set);
+    sim::set_waiting(file, is_set == 0);
+  }
+  return 0;
 }
 
 ssize_t recv(int file, void* bytes, size_t count, int flags) {
   if (!is_virtual(file)) return call(SYS_recvfrom, file, bytes, count, flags, 0, 0);
-  const iovec vector{bytes, count};
-  return sim::receive(file, &vector, 1, (flags & MSG_PEEK) != 0);
+  ssize_t done = 0;
+  do {
+    const iovec vector{static_cast<char*>(bytes) + done, count - static_cast<std::size_t>(done)};
+    const auto got = sim::receive(file, &vector, 1, (flags & MSG_PEEK) != 0);
+    if (got > 0) done += got;
+    const bool may_wait = got < 0 && errno == EAGAIN && (flags & MSG_DONTWAIT) == 0 && sim::wait_for(file, POLLIN);
+    if (got > 0 || may_wait) continue;
+    return done > 0 ? done : got;
+  } while (done == 0 || ((flags & MSG_WAITALL) != 0 && static_cast<std::size_t>(done) < count));
+  return done;
 }
 
 ssize_t recvmsg(int file, msghdr* message, int flags) {
@@ -141,7 +166,10 @@ ssize_t recvmsg(int file, msghdr* message, int flags) {
 ssize_t send(int file, const void* bytes, size_t count, int flags) {
   if (!is_virtual(file)) return call(SYS_sendto, file, bytes, count, flags, 0, 0);
   const iovec vector{const_cast<void*>(bytes), count};
-  return sim::send(file, &vector, 1);
+  for (;;) {
+    const auto sent = sim::send(file, &vector, 1);
+    if (sent >= 0 || errno != EAGAIN || (flags & MSG_DONTWAIT) != 0 || !sim::wait_for(file, POLLOUT)) return sent;
+  }
 }
 
 ssize_t sendmsg(int file, const msghdr* message, int flags) {

@@ -16,7 +16,8 @@ Time any_time(Time shortest, Time longest) {
 
 }  // namespace
 
-Nemesis::Nemesis(SimulatedCluster& cluster) : cluster_(cluster), thread_([this] { run(); }) {}
+Nemesis::Nemesis(SimulatedCluster& cluster)
+    : cluster_(cluster), longest_pause_(any_time(kSecond, 20 * kSecond)), thread_([this] { run(); }) {}
 
 void Nemesis::note_statement() {
   has_statement_ = true;
@@ -36,7 +37,7 @@ void Nemesis::run() {
 
 // To some time, or some time within the next statement.
 void Nemesis::pause() {
-  Time due = now() + any_time(100 * kMillisecond, 8 * kSecond);
+  Time due = now() + any_time(20 * kMillisecond, longest_pause_);
   if (draw_once_in(2)) {
     has_statement_ = false;
     while (!has_statement_ && !ends_ && now() < due) wait(this, due, "waits for a statement to disturb");

@@ -37,6 +37,7 @@ class Nemesis {
   void mend_links();
 
   SimulatedCluster& cluster_;
+  const Time longest_pause_;
   bool ends_ = false;
   bool rests_ = false;
   bool has_statement_ = false;

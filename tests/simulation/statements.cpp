@@ -28,8 +28,11 @@ std::string replicas(std::size_t workers) {
 
 std::string placement(std::size_t side, std::size_t workers) { return " PARTITION " + cuts(side) + replicas(workers); }
 
+std::size_t tensors_of(const Model& model) { return model.size() - model.count(kTable); }
+
+// Of the tensors, whose names come before the table's.
 std::string any_of(const Model& model) {
-  return std::next(model.begin(), static_cast<std::ptrdiff_t>(draw_below(model.size())))->first;
+  return std::next(model.begin(), static_cast<std::ptrdiff_t>(draw_below(tensors_of(model))))->first;
 }
 
 std::string free_name(const Model& model) {
@@ -117,10 +120,14 @@ Step alter(const Model& before, std::size_t side, std::size_t workers) {
   return {text + " PARTITION " + cuts(side), [](Model&) {}};
 }
 
+Step count_up() {
+  return {"UPDATE t SET n = n + 1", [](Model& model) { ++model[kTable].at(0, 0); }};
+}
+
 Step choose_step(const Model& model, std::size_t side, std::size_t workers) {
-  if (model.empty()) return create_from_labels("A", side, workers);
-  const bool has_room = model.size() < kMostTensors;
-  switch (draw_below(10)) {
+  if (tensors_of(model) == 0) return create_from_labels("A", side, workers);
+  const bool has_room = tensors_of(model) < kMostTensors;
+  switch (draw_below(11)) {
     case 0:
     case 1:
       if (has_room) return create_product(model, side, workers);
@@ -128,10 +135,11 @@ Step choose_step(const Model& model, std::size_t side, std::size_t workers) {
     case 2:
       if (has_room) return create_from_labels(free_name(model), side, workers);
       return update(model);
-    case 3: return model.size() > 1 ? drop(model) : update(model);
+    case 3: return tensors_of(model) > 1 ? drop(model) : update(model);
     case 4: return alter(model, side, workers);
     case 5: return insert(model, side);
     case 6: return rename(model);
+    case 7: return count_up();
     default: return update(model);
   }
 }
@@ -152,7 +160,8 @@ std::string Action::text() const {
 }
 
 std::vector<Step> first_statements(std::size_t side, std::size_t workers) {
-  return {create_from_labels("A", side, workers), create_from_labels("B", side, workers)};
+  return {create_from_labels("A", side, workers), create_from_labels("B", side, workers),
+          {"CREATE TABLE t AS SELECT 0 AS n", [](Model& model) { model[kTable] = Matrix{1, {0}}; }}};
 }
 
 Action choose_action(const Model& model, std::size_t side, std::size_t workers) {

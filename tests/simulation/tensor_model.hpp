@@ -17,8 +17,9 @@ struct Matrix {
   friend bool operator==(const Matrix&, const Matrix&) = default;
 };
 
-/// What is in a database: its tensors by name.
+/// What is in a database: its tensors by name, and the number in its table as a matrix of one cell.
 using Model = std::map<std::string, Matrix>;
+constexpr const char* kTable = "t";  // comes after the names of tensors
 
 template <class F>
 Matrix matrix_of(std::size_t side, F f) {

@@ -70,6 +70,8 @@ struct Socket final : File, std::enable_shared_from_this<Socket> {
   int port = 0;
   int peer_port = 0;
   int error = 0;           // of connecting, or the connection
+  bool waits = true;
+  Time patience = kNever;
   bool has_ended = false;  // the peer sends nothing any more
   std::string received;
   std::size_t unreceived = 0;  // of what was sent
@@ -86,7 +88,7 @@ struct Network {
   std::vector<std::shared_ptr<Socket>> sockets;  // that are open, and connected or listening
   std::map<int, Host*> hosts;                    // that are at each place, or were last
   int next_port = kFirstPort;
-  std::size_t buffer = std::size_t{64} << 10U;
+  std::size_t buffer = std::size_t{4} << 20U;
 };
 
 Network& network() {
@@ -294,8 +296,9 @@ bool is_known(int file) { return find<File>(file) != nullptr; }
 bool is_event(int file) { return find<Event>(file) != nullptr; }
 
 int open_socket() {
+  static Host somewhere;  // of a program that has one host
   const auto socket = std::make_shared<Socket>();
-  socket->host = own_host();
+  socket->host = own_host() == nullptr ? &somewhere : own_host();
   return open(socket);
 }
 
@@ -370,6 +373,20 @@ int accept_from(int file) {
 int error_of(int file) {
   const auto socket = find<Socket>(file);
   return socket == nullptr ? 0 : socket->error;
+}
+
+void set_waiting(int file, bool waits) {
+  if (const auto socket = find<Socket>(file); socket != nullptr) socket->waits = waits;
+}
+
+void set_patience(int file, Time patience) { find<Socket>(file)->patience = patience; }
+
+bool wait_for(int file, short events) {
+  const auto socket = find<Socket>(file);
+  if (!socket->waits) return false;
+  const bool has_end = events == POLLIN && socket->patience != kNever;
+  pollfd asked{.fd = file, .events = events, .revents = 0};
+  return poll_files(&asked, 1, has_end ? static_cast<int>(socket->patience / kMillisecond) : -1) == 1;
 }
 
 int port_of(int file, bool of_peer) {

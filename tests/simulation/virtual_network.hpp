@@ -49,6 +49,11 @@ int listen_at(int file);
 int connect_to(int file, int port);
 int accept_from(int file);
 int error_of(int file);
+/// A socket whose operations wait, as all do until they are told not to; those that receive for this time at most.
+void set_waiting(int file, bool waits);
+void set_patience(int file, Time patience);
+/// Waits until `events` of poll(), where operations on the socket wait: false if it does not, or not any longer.
+bool wait_for(int file, short events);
 /// Its own port or the peer's; 0: none.
 int port_of(int file, bool of_peer);
 ssize_t receive(int file, const iovec* vectors, std::size_t count, bool peeks);
