@@ -189,9 +189,7 @@ ssize_t write(int file, const void* bytes, size_t count) {
   return ::send(file, bytes, count, 0);
 }
 
-int close(int file) {
-  return is_virtual(file) ? sim::close_file(file) : static_cast<int>(call(SYS_close, file));
-}
+int close(int file) { return is_virtual(file) ? sim::close_file(file) : static_cast<int>(call(SYS_close, file)); }
 
 int eventfd(unsigned value, int flags) noexcept {
   return sim::is_virtual() ? sim::open_event(value) : static_cast<int>(call(SYS_eventfd2, value, flags));

@@ -129,8 +129,7 @@ int pthread_cond_broadcast(pthread_cond_t* condition) {
 }
 
 int clock_gettime(clockid_t clock, timespec* time) noexcept {
-  if (!sim::is_virtual())
-    return sim::system_call(SYS_clock_gettime, clock, reinterpret_cast<long>(time)) == 0 ? 0 : -1;
+  if (!sim::is_virtual()) return sim::system_call(SYS_clock_gettime, clock, reinterpret_cast<long>(time)) == 0 ? 0 : -1;
   *time = timespec_of(look());
   return 0;
 }
@@ -204,8 +203,10 @@ long syscall(long number, ...) noexcept {
 }
 
 ssize_t getrandom(void* bytes, size_t count, unsigned flags) {
-  if (!sim::is_virtual()) return sim::system_call(SYS_getrandom, reinterpret_cast<long>(bytes), static_cast<long>(count), flags);
-  for (std::size_t n = 0; n < count; ++n) static_cast<unsigned char*>(bytes)[n] = static_cast<unsigned char>(sim::draw());
+  if (!sim::is_virtual())
+    return sim::system_call(SYS_getrandom, reinterpret_cast<long>(bytes), static_cast<long>(count), flags);
+  for (std::size_t n = 0; n < count; ++n)
+    static_cast<unsigned char*>(bytes)[n] = static_cast<unsigned char>(sim::draw());
   return static_cast<ssize_t>(count);
 }
 

@@ -32,7 +32,7 @@ struct Options {
   unsigned jobs = 2;
   std::uint64_t twice = 0;  // so many of the first are run a second time, which must be the same
   bool is_single = false;
-  int pipe = -1;  // of a process for one seed: where its report goes
+  int pipe = -1;        // of a process for one seed: where its report goes
   bool logs = false;    // what nodes log, of a seed that fails
   bool prints = false;  // the trace
   std::string folder;
@@ -56,8 +56,8 @@ constexpr unsigned kPatience = 120;
 
 [[noreturn]] void finish(int pipe, const Report& report) {
   std::ostringstream out;
-  out << report.seed << " " << report.hash << " " << report.longest << " " << report.statements << " "
-      << report.refused << " " << report.unknown << " " << report.faults << " " << report.seconds << "\n"
+  out << report.seed << " " << report.hash << " " << report.longest << " " << report.statements << " " << report.refused
+      << " " << report.unknown << " " << report.faults << " " << report.seconds << "\n"
       << report.complaint;
   const auto text = out.str();
   std::size_t done = 0;
@@ -100,6 +100,7 @@ void take_one_processor(std::uint64_t seed) {
   auto folder = (std::filesystem::temp_directory_path() / "eindb-simulation-XXXXXX").string();
   if (!options.folder.empty()) std::filesystem::create_directories(folder = options.folder);
   else if (::mkdtemp(folder.data()) == nullptr) ::_exit(2);
+  if (::chdir(folder.c_str()) != 0) ::_exit(2);  // in every run files have the same names
   begin(seed);
   if (options.prints) print_trace();
   Report report{.seed = seed};
@@ -120,7 +121,7 @@ void take_one_processor(std::uint64_t seed) {
     outcome.complaint = what;
     end(outcome);
   });
-  end(run_scenario(folder, options.logs));
+  end(run_scenario(".", options.logs));
   std::abort();
 }
 
@@ -188,10 +189,11 @@ class Campaign {
     }
     for (const auto& child : running) take(end_of(child));
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-    std::printf("%llu seeds, %llu of them twice: %d statements, %d refused, %d not answered; %d faults; %.0f s in %.1f s; "
-                "longest statement %.1f s\n",
-                static_cast<unsigned long long>(options_.seeds), static_cast<unsigned long long>(options_.twice),
-                statements_, refused_, unknown_, faults_, virtual_seconds_, seconds.count(), longest_);
+    std::printf(
+        "%llu seeds, %llu of them twice: %d statements, %d refused, %d not answered; %d faults; %.0f s in %.1f s; "
+        "longest statement %.1f s\n",
+        static_cast<unsigned long long>(options_.seeds), static_cast<unsigned long long>(options_.twice), statements_,
+        refused_, unknown_, faults_, virtual_seconds_, seconds.count(), longest_);
     std::printf("reliability simulation tries=%zu failed=%zu\n", hashes_.size(), failed_);
     return failed_ == 0 ? 0 : 1;
   }
@@ -205,8 +207,10 @@ class Campaign {
     virtual_seconds_ += report.seconds;
     longest_ = std::max(longest_, report.longest);
     const auto [place, is_first] = hashes_.emplace(report.seed, report.hash);
-    if (!report.complaint.empty() && is_first) fail(report.seed, report.complaint);
-    else if (place->second != report.hash) fail(report.seed, "it went another way when it was run again");
+    if (is_first && !report.complaint.empty()) fail(report.seed, report.complaint);
+    else if (place->second != report.hash)
+      fail(report.seed,
+           "it went another way when it was run again" + (report.complaint.empty() ? "" : ": " + report.complaint));
   }
 
   void fail(std::uint64_t seed, const std::string& complaint) {

@@ -99,7 +99,10 @@ void Nemesis::harm_link() {
     if (!is_one_way) link(other, one) = way;
   };
   const auto time = any_time(10 * kMillisecond, 30 * kSecond);
-  cluster_.log().write(NodeLog::Level::Info, harmed.is_cut ? "cut" : harmed.loses_once_in > 0 ? "loses" : "slow",
+  cluster_.log().write(NodeLog::Level::Info,
+                       harmed.is_cut              ? "cut"
+                       : harmed.loses_once_in > 0 ? "loses"
+                                                  : "slow",
                        std::to_string(one) + (is_one_way ? " to " : " and ") + std::to_string(other),
                        std::to_string(time / kMillisecond) + " ms");
   put(harmed);

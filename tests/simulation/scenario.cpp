@@ -105,7 +105,8 @@ class Client {
       outcome_.longest = in_seconds_of(end - begin);
       outcome_.longest_statement = text;
     }
-    if (nemesis_ != nullptr && nemesis_->cancelled() != kNever && end - std::max(begin, nemesis_->cancelled()) > kLongestCancel)
+    if (nemesis_ != nullptr && nemesis_->cancelled() != kNever &&
+        end - std::max(begin, nemesis_->cancelled()) > kLongestCancel)
       throw Complaint{"a cancelled statement went on for " +
                       std::to_string(in_seconds_of(end - nemesis_->cancelled())) + " s: " + text};
     const bool is_unknown = cluster_.has_coordinator_crashed();

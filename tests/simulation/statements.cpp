@@ -160,8 +160,11 @@ std::string Action::text() const {
 }
 
 std::vector<Step> first_statements(std::size_t side, std::size_t workers) {
-  return {create_from_labels("A", side, workers), create_from_labels("B", side, workers),
-          {"CREATE TABLE t AS SELECT 0 AS n", [](Model& model) { model[kTable] = Matrix{1, {0}}; }}};
+  return {create_from_labels("A", side, workers),
+          create_from_labels("B", side, workers),
+          {"CREATE TABLE t AS SELECT 0 AS n", [](Model& model) {
+             model[kTable] = Matrix{1, {0}};
+           }}};
 }
 
 Action choose_action(const Model& model, std::size_t side, std::size_t workers) {

@@ -69,7 +69,7 @@ struct Socket final : File, std::enable_shared_from_this<Socket> {
   Host* host = nullptr;
   int port = 0;
   int peer_port = 0;
-  int error = 0;           // of connecting, or the connection
+  int error = 0;  // of connecting, or the connection
   bool waits = true;
   Time patience = kNever;
   bool has_ended = false;  // the peer sends nothing any more
@@ -161,9 +161,7 @@ void receive(Stream& stream, Socket& to, Segment& segment) {
   switch (segment.kind) {
     case Segment::Kind::Bytes: to.received += segment.bytes; break;
     case Segment::Kind::End: to.has_ended = true; break;
-    case Segment::Kind::Reset:
-      stream.segments.clear();
-      return break_off(to, ECONNRESET);
+    case Segment::Kind::Reset: stream.segments.clear(); return break_off(to, ECONNRESET);
   }
   tell(to);
 }
@@ -182,8 +180,8 @@ void arrive(const std::shared_ptr<Stream>& stream) {
   const auto& way = link(stream->host_from->place, stream->host_to->place);
   const auto to = stream->to.lock();
   const bool is_gone = to == nullptr || to->is_closed || !stream->host_to->is_alive;
-  const bool is_lost = way.is_cut || (way.loses_once_in > 0 && draw_once_in(way.loses_once_in)) ||
-                       is_silent(stream->host_to->place);
+  const bool is_lost =
+      way.is_cut || (way.loses_once_in > 0 && draw_once_in(way.loses_once_in)) || is_silent(stream->host_to->place);
   const auto from = stream->from.lock();
   if (is_lost) {
     if (now() - segment.sent > kMostUnacknowledged) {

@@ -102,8 +102,7 @@ Thread& choose() {
     if (next == kNever) stand_still("no thread can go on\n" + describe_threads());
     threads->now = next;
   }
-  const auto chosen =
-      threads->ready.begin() + static_cast<std::ptrdiff_t>(draw_below(threads->ready.size()));
+  const auto chosen = threads->ready.begin() + static_cast<std::ptrdiff_t>(draw_below(threads->ready.size()));
   auto& thread = **chosen;
   threads->ready.erase(chosen);
   ++threads->switches;
@@ -264,8 +263,8 @@ std::string describe_threads() {
   std::ostringstream out;
   for (const auto& thread : threads->all) {
     if (thread->state == Thread::State::Ended) continue;
-    out << "  thread " << thread->number << ": "
-        << (thread->state == Thread::State::Waiting ? thread->why : "is ready") << "\n";
+    out << "  thread " << thread->number << ": " << (thread->state == Thread::State::Waiting ? thread->why : "is ready")
+        << "\n";
   }
   return out.str();
 }
