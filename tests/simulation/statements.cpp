@@ -57,6 +57,8 @@ Step create_product(const Model& before, std::size_t side, std::size_t workers) 
   const auto name = free_name(before);
   const auto left = any_of(before);
   const auto right = any_of(before);
+  if (largest(before.at(left)) > kLargest || largest(before.at(right)) > kLargest)
+    return create_from_labels(name, side, workers);
   const auto text = "CREATE TENSOR " + name + placement(side, workers) + " AS EINSUM " + name + "[i,k] = SUM(" + left +
                     "[i,j] * " + right + "[j,k])";
   return {text, [=](Model& model) {
