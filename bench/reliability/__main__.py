@@ -1,4 +1,4 @@
-"""What eindb stands: twelve figures of tests that harm it, as tries and failures.
+"""What eindb stands: thirteen figures of tests that harm it, as tries and failures.
 
 Usage: script/bench reliability [--quick | --full] [--only FIGURE]... [--build FOLDER] [--logs FOLDER] [--json FILE]
 

@@ -1,4 +1,4 @@
-"""The twelve figures, and the programs of the test suite that they come from."""
+"""The thirteen figures, and the programs of the test suite that they come from."""
 
 import dataclasses
 import glob
@@ -70,6 +70,12 @@ class Programs:
         return self.python("history/history_test.py", "eindb_history_client", tests=tests, EINDB_HISTORY_KINDS=kinds,
                            EINDB_HISTORY_HARMS=harms)  # fmt: skip
 
+    def simulation(self, seeds):
+        """Other seeds than those of the test suite, which begins with 1."""
+        command = [self.path("eindb_simulation"), "--first", "1001", "--seeds", str(self.of_size(seeds)),
+                   "--jobs", str(os.cpu_count() or 1)]  # fmt: skip
+        return self._campaign("simulation", command, counts.lines, {})
+
     def fuzz_targets(self, runs):
         """Each with runs and seconds of its own. An input of `backend` is a session, which takes as long as twenty."""
         seconds = self.of_size((10, 60, 1800))
@@ -127,6 +133,9 @@ def figures(build, size):
             run.python("cluster/kill_test.py", EINDB_KILLS=(4, 30, 150)),
             run.python("cluster/write_test.py", EINDB_KILLS=(4, 30, 150)),
             run.histories("worker", (10, 80, 400), ["Histories.test_workers"]),
+        ]),
+        Figure("simulation", "simulated clusters: links cut, slow and lossy, processes killed, in virtual time", [
+            run.simulation((100, 2000, 10_000)),
         ]),
         Figure("memory", "statements and servers that keep to a memory limit", [
             run.scripts("tinymemory", "SET memory_limit = '2MiB'", "SET tile_bytes = 4096", "SET parallelism = 16"),

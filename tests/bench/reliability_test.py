@@ -14,7 +14,7 @@ import campaigns  # noqa: E402
 import counts  # noqa: E402
 from counts import Count  # noqa: E402
 
-FIGURES = 12
+FIGURES = 13
 
 
 class Lines(unittest.TestCase):
