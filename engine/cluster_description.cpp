@@ -35,7 +35,7 @@ std::string placement_text(const DistributedStep& step, const ClusterProfile& pr
   if (blocks == nullptr) return "stored";
   const auto holders =
       std::count_if(blocks->at.begin(), blocks->at.end(), [](const auto& at) { return at.has_value(); });
-  if (is_at_coordinator(*blocks, profile.plan)) return "coordinator";
+  if (is_at_coordinator(*blocks, *profile.plan)) return "coordinator";
   const auto mesh = mesh_of(profile);
   auto on_mesh = *blocks;
   on_mesh.at.resize(static_cast<std::size_t>(mesh.rank_count()));
@@ -49,9 +49,9 @@ std::string placement_text(const DistributedStep& step, const ClusterProfile& pr
 void describe_collectives(const ClusterProfile& profile, const DistributedStep& step, Json& out) {
   const auto* moved = std::get_if<RedistributeStep>(&step.op);
   if (moved == nullptr) return;
-  const auto* from = std::get_if<BlockPlacement>(&profile.plan.step(moved->input).placement);
+  const auto* from = std::get_if<BlockPlacement>(&profile.plan->step(moved->input).placement);
   const auto* to = std::get_if<BlockPlacement>(&step.placement);
-  if (from == nullptr || to == nullptr || is_at_coordinator(*to, profile.plan)) return;
+  if (from == nullptr || to == nullptr || is_at_coordinator(*to, *profile.plan)) return;
   const auto collectives = plan_redistribution(step.grid.shape(), *from, *to);
   if (collectives.steps.empty()) return;
   out["collectives"] = describe(collectives, mesh_of(profile));
@@ -59,8 +59,9 @@ void describe_collectives(const ClusterProfile& profile, const DistributedStep& 
   out["elements_by_busiest"] = moved_elements(step.grid.shape(), *from, *to).most_received;
 }
 
-Json describe_step(const PlannedQuery& planned, const ClusterProfile& profile, std::size_t n) {
-  const auto& step = profile.plan.steps[n];
+Json describe_step(const PlannedQuery& planned, const ClusterProfile& profile, std::size_t n,
+                   const std::vector<double>& predicted) {
+  const auto& step = profile.plan->steps[n];
   Json inputs = Json::array();
   for (const auto input : inputs_of(step)) inputs.push_back(input.index());
   Json out{{"id", n},
@@ -69,8 +70,8 @@ Json describe_step(const PlannedQuery& planned, const ClusterProfile& profile, s
            {"inputs", inputs},
            {"grid", step.grid.partition()},
            {"placement", placement_text(step, profile)},
-           {"bytes", number_of(total(profile.predicted_bytes[n]))},
-           {"bytes_by_busiest", number_of(most(profile.predicted_bytes[n]))}};
+           {"bytes", number_of(total(predicted))},
+           {"bytes_by_busiest", number_of(most(predicted))}};
   describe_collectives(profile, step, out);
   if (profile.reports.empty()) return out;
   std::int64_t bytes = 0;
@@ -120,7 +121,7 @@ void describe_ranks(const ClusterProfile& profile, Json& plan) {
     bytes += sum.bytes_received;
     if (rank < profile.computing) {
       computing.push_back(sum.compute.seconds);
-      before_delivery = std::max(before_delivery, report.profile.seconds - delivery_seconds(profile.plan, report));
+      before_delivery = std::max(before_delivery, report.profile.seconds - delivery_seconds(*profile.plan, report));
     }
     ranks.push_back({{"rank", rank},
                      {"worker", profile.ranks[rank]},
@@ -168,15 +169,17 @@ std::string rank_text(const Json& rank) {
 
 void describe_cluster(const PlannedQuery& planned, const ClusterProfile& profile, Json& plan) {
   Json steps = Json::array();
-  std::vector<double> of_ranks(profile.plan.ranks, 0);
-  for (std::size_t n = 0; n < profile.plan.steps.size(); ++n) {
-    steps.push_back(describe_step(planned, profile, n));
-    for (std::size_t rank = 0; rank < profile.predicted_bytes[n].size(); ++rank)
-      of_ranks[rank] += profile.predicted_bytes[n][rank];
+  std::vector<double> of_ranks(profile.plan->ranks, 0);
+  for (std::size_t n = 0; n < profile.plan->steps.size(); ++n) {
+    const auto predicted = predicted_bytes(profile, StepId(n));
+    steps.push_back(describe_step(planned, profile, n, predicted));
+    for (std::size_t rank = 0; rank < predicted.size(); ++rank) of_ranks[rank] += predicted[rank];
   }
   plan["steps"] = std::move(steps);
   plan["bytes_received"] = number_of(total(of_ranks));
   plan["bytes_received_by_busiest"] = number_of(most(of_ranks));
+  plan["worker_planning_seconds"] = profile.planning_seconds;
+  plan["worker_plan_cache"] = name_of(profile.source);
   if (!profile.reports.empty()) describe_ranks(profile, plan);
 }
 

@@ -231,6 +231,10 @@ std::string explain_text(const PlannedQuery& planned, const SessionState& sessio
   for (const auto& op : plan["operators"]) out += operator_text(op);
   out += "Planned in " + milliseconds(plan["planning_seconds"].get<double>());
   if (planned.source == PlanSource::Cached) out += " (from the plan cache)";
+  if (plan.contains("worker_plan_cache")) {
+    out += ", for workers in " + milliseconds(plan["worker_planning_seconds"].get<double>());
+    if (plan["worker_plan_cache"] == "hit") out += " (from the plan cache)";
+  }
   if (plan.contains("ranks")) out += ", executed in " + milliseconds(plan["execution_seconds"].get<double>());
   if (profile != nullptr) {
     out += ", executed in " + milliseconds(profile->seconds) + " (predicted " +
