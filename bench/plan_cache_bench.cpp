@@ -12,12 +12,14 @@
 #include <string>
 #include <vector>
 
+#include "engine/distributed_query.hpp"
 #include "engine/parameter_values.hpp"
 #include "engine/pipeline.hpp"
 #include "engine/plan_key.hpp"
 #include "engine/session.hpp"
 #include "engine/statements.hpp"
 #include "parser/parser.hpp"
+#include "tests/runner/local_cluster.hpp"
 
 namespace eindb {
 namespace {
@@ -124,6 +126,34 @@ void report_statements(SessionState& session, int runs) {
   std::printf("  %-24s %9s %9.1f\n", "the snapshot alone", "", empty);
 }
 
+// All that is done before the ranks of a cluster begin, of which the last matrix has many tiles.
+void report_workers(const std::string& folder, int runs) {
+  std::printf("on 4 workers\n");
+  runner::LocalCluster cluster(folder + "/workers", 4);
+  SessionOptions options;
+  options.cluster = {std::shared_ptr<void>(), &cluster.cluster()};
+  SessionState session(folder + "/plans_for_workers.db", options);
+  cluster.wait_for_workers();
+  for (const std::string head : {"A", "B", "C"})
+    run_text("CREATE TENSOR " + head + " PARTITION (4, 4) AS EINSUM " + head + "[i 64, j 64] = i + j", session);
+  std::printf("  %-24s %9s %9s\n", "text -> ranks begin", "made", "found");
+  for (const std::size_t operands : {1, 3, 10, 100}) {
+    const auto query = parse_query(chain(operands));
+    const ReadSnapshot snapshot(session.database, 1);
+    const int n = std::max(5, std::min(runs, 500) / static_cast<int>(operands));
+    const auto plan = [&] {
+      const auto planned = plan_query(query, session);
+      DistributedQuery(planned, session).explain();
+    };
+    set_cache(session, 0);
+    const double made = median_us(n, plan);
+    set_cache(session, 256);
+    plan();
+    const double found = median_us(n, plan);
+    std::printf("  %-24s %9.1f %9.1f\n", (std::to_string(operands) + " operands").c_str(), made, found);
+  }
+}
+
 void report(const std::string& title, const std::string& path, int runs) {
   std::printf("%s\n", title.c_str());
   SessionState session(path, {});
@@ -144,5 +174,6 @@ int main(int argc, char** argv) {
   std::filesystem::create_directory(folder);
   eindb::report("database in a file", (folder / "plans.db").string(), runs);
   eindb::report("database in memory", ":memory:", runs);
+  eindb::report_workers(folder.string(), runs);
   std::filesystem::remove_all(folder);
 }

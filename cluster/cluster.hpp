@@ -97,7 +97,7 @@ struct ClusterStatement {
   std::vector<DataId> workers;
   /// Of each list of holders the contents of its tiles, tile by tile; of tiles without holders any. Empty lists are of
   /// tensors that no worker holds.
-  std::vector<std::vector<ContentId>> contents;
+  std::span<const std::vector<ContentId>> contents;
   /// Of each result of the plan; absent where workers do not store it. Empty if they store none.
   std::vector<std::optional<ResultContents>> results;
   std::uint32_t threads = 0;      ///< at a worker; 0: as many as it has

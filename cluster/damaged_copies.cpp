@@ -5,19 +5,22 @@ namespace eindb {
 bool DamagedCopies::note(DataId worker, ContentId content) {
   const std::lock_guard lock(mutex_);
   const bool is_new = copies_.emplace(worker, content).second;
-  if (is_new) ++noticed_;
+  if (is_new) {
+    ++noticed_;
+    ++changes_;
+  }
   return is_new;
 }
 
 void DamagedCopies::note_repair(DataId worker, ContentId content) {
   const std::lock_guard lock(mutex_);
   ++repaired_;
-  copies_.erase({worker, content});
+  if (copies_.erase({worker, content}) > 0) ++changes_;
 }
 
 void DamagedCopies::forget(DataId worker) {
   const std::lock_guard lock(mutex_);
-  std::erase_if(copies_, [&](const auto& copy) { return copy.first == worker; });
+  if (std::erase_if(copies_, [&](const auto& copy) { return copy.first == worker; }) > 0) ++changes_;
 }
 
 bool DamagedCopies::contains(DataId worker, ContentId content) const {
@@ -33,6 +36,11 @@ std::int64_t DamagedCopies::noticed() const {
 std::int64_t DamagedCopies::repaired() const {
   const std::lock_guard lock(mutex_);
   return repaired_;
+}
+
+std::int64_t DamagedCopies::changes() const {
+  const std::lock_guard lock(mutex_);
+  return changes_;
 }
 
 }  // namespace eindb

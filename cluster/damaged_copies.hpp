@@ -24,12 +24,15 @@ class DamagedCopies {
   /// Since the beginning; both only go up.
   std::int64_t noticed() const;
   std::int64_t repaired() const;
+  /// Another number whenever contains() may say something else.
+  std::int64_t changes() const;
 
  private:
   mutable std::mutex mutex_;  // guards what follows
   std::set<std::pair<DataId, ContentId>> copies_;
   std::int64_t noticed_ = 0;
   std::int64_t repaired_ = 0;
+  std::int64_t changes_ = 0;
 };
 
 }  // namespace eindb

@@ -32,7 +32,7 @@ std::string placement_text(const DistributedStep& step, const ClusterProfile& pr
   if (blocks == nullptr) return "stored";
   const auto holders =
       std::count_if(blocks->at.begin(), blocks->at.end(), [](const auto& at) { return at.has_value(); });
-  if (is_at_coordinator(*blocks, profile.plan)) return "coordinator";
+  if (is_at_coordinator(*blocks, *profile.plan)) return "coordinator";
   const auto mesh = mesh_of(profile);
   auto on_mesh = *blocks;
   on_mesh.at.resize(static_cast<std::size_t>(mesh.rank_count()));
@@ -46,25 +46,26 @@ std::string placement_text(const DistributedStep& step, const ClusterProfile& pr
 std::optional<CollectivesDescription> describe_collectives(const ClusterProfile& profile, const DistributedStep& step) {
   const auto* moved = std::get_if<RedistributeStep>(&step.op);
   if (moved == nullptr) return std::nullopt;
-  const auto* from = std::get_if<BlockPlacement>(&profile.plan.step(moved->input).placement);
+  const auto* from = std::get_if<BlockPlacement>(&profile.plan->step(moved->input).placement);
   const auto* to = std::get_if<BlockPlacement>(&step.placement);
-  if (from == nullptr || to == nullptr || is_at_coordinator(*to, profile.plan)) return std::nullopt;
+  if (from == nullptr || to == nullptr || is_at_coordinator(*to, *profile.plan)) return std::nullopt;
   const auto collectives = plan_redistribution(step.grid.shape(), *from, *to);
   if (collectives.steps.empty()) return std::nullopt;
   return CollectivesDescription{describe(collectives, mesh_of(profile)), collectives.cost(),
                                 moved_elements(step.grid.shape(), *from, *to).most_received};
 }
 
-StepDescription describe_step(const PlannedQuery& planned, const ClusterProfile& profile, std::size_t n) {
-  const auto& step = profile.plan.steps[n];
+StepDescription describe_step(const PlannedQuery& planned, const ClusterProfile& profile, std::size_t n,
+                              const std::vector<double>& predicted) {
+  const auto& step = profile.plan->steps[n];
   StepDescription out{.id = n,
                       .name = operator_name(step),
                       .vertex = planned.plan.graph.vertex(step.vertex).name,
                       .inputs = {},
                       .grid = step.grid.partition(),
                       .placement = placement_text(step, profile),
-                      .bytes = total(profile.predicted_bytes[n]),
-                      .bytes_by_busiest = most(profile.predicted_bytes[n]),
+                      .bytes = total(predicted),
+                      .bytes_by_busiest = most(predicted),
                       .collectives = describe_collectives(profile, step)};
   for (const auto input : inputs_of(step)) out.inputs.push_back(input.index());
   if (profile.reports.empty()) return out;
@@ -108,7 +109,7 @@ ClusterDescription::Measured describe_ranks(const ClusterProfile& profile) {
     if (rank < profile.computing) {
       computing.push_back(sum.compute.seconds);
       out.seconds_before_delivery =
-          std::max(out.seconds_before_delivery, report.profile.seconds - delivery_seconds(profile.plan, report));
+          std::max(out.seconds_before_delivery, report.profile.seconds - delivery_seconds(*profile.plan, report));
     }
     out.ranks.push_back({profile.ranks[rank], report.profile.seconds, sum.seconds_waiting, sum.bytes_sent,
                          sum.bytes_received, report.profile.peak_bytes});
@@ -122,14 +123,16 @@ ClusterDescription::Measured describe_ranks(const ClusterProfile& profile) {
 
 ClusterDescription describe_cluster(const PlannedQuery& planned, const ClusterProfile& profile) {
   ClusterDescription out;
-  std::vector<double> of_ranks(profile.plan.ranks, 0);
-  for (std::size_t n = 0; n < profile.plan.steps.size(); ++n) {
-    out.steps.push_back(describe_step(planned, profile, n));
-    for (std::size_t rank = 0; rank < profile.predicted_bytes[n].size(); ++rank)
-      of_ranks[rank] += profile.predicted_bytes[n][rank];
+  std::vector<double> of_ranks(profile.plan->ranks, 0);
+  for (std::size_t n = 0; n < profile.plan->steps.size(); ++n) {
+    const auto predicted = predicted_bytes(profile, StepId(n));
+    out.steps.push_back(describe_step(planned, profile, n, predicted));
+    for (std::size_t rank = 0; rank < predicted.size(); ++rank) of_ranks[rank] += predicted[rank];
   }
   out.bytes_received = total(of_ranks);
   out.bytes_received_by_busiest = most(of_ranks);
+  out.planning_seconds = profile.planning_seconds;
+  out.source = profile.source;
   if (!profile.reports.empty()) out.actual = describe_ranks(profile);
   return out;
 }

@@ -61,6 +61,8 @@ struct ClusterDescription {
   std::vector<StepDescription> steps;
   double bytes_received = 0;  ///< by all ranks, if no tile is all zero
   double bytes_received_by_busiest = 0;
+  double planning_seconds = 0;           ///< to find or make these steps, and to find the tiles that they read
+  PlanSource source = PlanSource::Made;  ///< of the steps; the query's own plan has another
   std::optional<Measured> actual = std::nullopt;
 };
 

@@ -5,22 +5,20 @@
 #include <chrono>
 #include <deque>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "cluster/memory_shares.hpp"
 #include "common/check.hpp"
 #include "common/error.hpp"
+#include "common/stopwatch.hpp"
+#include "engine/cluster_plan.hpp"
+#include "engine/plan_size.hpp"
 #include "engine/tile_endpoints.hpp"
+#include "engine/worker_choices.hpp"
 #include "executor/distributed_run.hpp"
-#include "optimizer/distributed_planner.hpp"
-#include "optimizer/partitions/placement.hpp"
-#include "optimizer/partitions/worker_choice.hpp"
 #include "plan/tile_moves.hpp"
-#include "storage/shard_log.hpp"
 #include "storage/sharded_contents.hpp"
 #include "storage/sqlite_transaction.hpp"
-#include "storage/stored_references.hpp"
 #include "storage/tile_store.hpp"
 #include "tensor/tile_placement.hpp"
 
@@ -35,118 +33,18 @@ constexpr std::chrono::seconds kReplanningTime{30};
 
 using Clock = std::chrono::steady_clock;
 
-std::string state_of(const WorkerStatus& worker) {
-  return worker.address + " is " + std::string(name_of(worker.state)) +
-         (worker.reason.empty() ? "" : " (" + worker.reason + ")");
+std::vector<Workers> choices_for(const SessionState& session) {
+  if (session.cluster != nullptr) return choices_of_workers(*session.cluster);
+  return {imagined_workers(static_cast<std::size_t>(session.settings.workers()))};
 }
 
-// A statement that cannot do without workers that were left out.
-Error not_reached(const Cluster& cluster, const std::string& message) {
-  std::string pairs;
-  for (const auto& worker : cluster.workers())
-    if (worker.state == WorkerState::Up && !worker.reason.empty()) pairs += "; " + state_of(worker);
-  return {ErrorKind::WorkerLost, message + pairs, std::nullopt,
-          "mend the way between them: name workers in --workers by addresses at which they reach each other, and open "
-          "their ports between them; after SET workers = 0 statements run here, and fetch what they read"};
-}
-
-// As if they were there.
-std::vector<WorkerStatus> imagined_workers(std::int64_t count) {
-  std::vector<WorkerStatus> workers(static_cast<std::size_t>(count));
-  for (std::size_t n = 0; n < workers.size(); ++n) workers[n].address = "worker " + std::to_string(n);
-  return workers;
-}
-
-// All of them, where the coordinator is one rank among them.
-std::vector<WorkerStatus> all_workers_up(const Cluster& cluster) {
-  auto workers = cluster.workers();
-  for (const auto& worker : workers)
-    if (worker.state != WorkerState::Up)
-      throw Error(ErrorKind::WorkerLost, "statements need all ranks, and " + state_of(worker), std::nullopt,
-                  "SHOW WORKERS tells more; after SET workers = 0 statements run here");
-  return workers;
-}
-
-// The workers that statements can use. Error{WorkerLost} if there are none.
-std::vector<WorkerStatus> workers_up(const Cluster& cluster) {
-  std::vector<WorkerStatus> up;
-  std::string states;
-  for (auto& worker : cluster.workers()) {
-    states += (states.empty() ? "" : ", ") + state_of(worker);
-    if (worker.state == WorkerState::Up) up.push_back(std::move(worker));
-  }
-  if (up.empty())
-    throw Error(ErrorKind::WorkerLost, "no worker of the cluster is up: " + states, std::nullopt,
-                "SHOW WORKERS tells more; after SET workers = 0 statements run here");
-  return up;
-}
-
-using Workers = std::vector<WorkerStatus>;
-
-// Which of these can run a statement together, the most first: no two that do not exchange data, and none that the
-// coordinator does not exchange data with.
-std::vector<Workers> that_reach_each_other(const Workers& up, const std::vector<BrokenPair>& broken) {
-  const auto number_of = [](const Workers& workers, DataId data) {
-    return static_cast<std::size_t>(
-        std::find_if(workers.begin(), workers.end(), [&](const auto& worker) { return worker.data == data; }) -
-        workers.begin());
-  };
-  auto reached = up;
-  for (const auto& pair : broken)
-    if (pair.one == DataId{}) std::erase_if(reached, [&](const auto& worker) { return worker.data == pair.other; });
-  std::vector<std::pair<std::size_t, std::size_t>> pairs;
-  for (const auto& pair : broken) {
-    const auto one = number_of(reached, pair.one);
-    const auto other = number_of(reached, pair.other);
-    if (one < reached.size() && other < reached.size()) pairs.emplace_back(one, other);
-  }
-  std::vector<Workers> choices;
-  for (const auto& left_out : ways_without_pairs(reached.size(), pairs)) {
-    auto& choice = choices.emplace_back();
-    for (std::size_t n = 0; n < reached.size(); ++n)
-      if (!std::binary_search(left_out.begin(), left_out.end(), n)) choice.push_back(reached[n]);
-  }
-  return choices;
-}
-
-// Whom a statement may run on: one of these, the first that has what it reads.
-std::vector<Workers> choices_of_workers(const SessionState& session) {
-  if (session.cluster == nullptr) return {imagined_workers(session.settings.workers())};
-  if (session.cluster->coordinator_computes()) return {all_workers_up(*session.cluster)};
-  return that_reach_each_other(workers_up(*session.cluster), session.cluster->broken_pairs());
-}
-
-// How many ranks may compute. The others take part with the tiles that lie there.
+// How many ranks may compute, from rank 0 on. The others take part with the tiles that lie there.
 std::size_t computing_ranks(const SessionState& session, std::size_t workers) {
   const bool computes = session.cluster != nullptr && session.cluster->coordinator_computes();
   return std::min(workers + (computes ? 1 : 0), static_cast<std::size_t>(session.settings.workers()));
 }
 
-// Of a tensor that a plan reads.
-struct PlannedInput {
-  InputTensor tensor;
-  std::optional<std::set<std::int64_t>> needed = std::set<std::int64_t>{};  // tiles; nullopt: all
-
-  void add(const InputTensor& scanned) {
-    if (!scanned.selection) needed.reset();
-    if (!needed) return;
-    const auto grid = scanned.selection->grid();
-    for (std::int64_t tile = 0; tile < grid.tile_count(); ++tile)
-      needed->insert(scanned.selection->stored_tile(grid.key_of(tile)));
-  }
-  bool needs(std::int64_t tile) const { return !needed || needed->contains(tile); }
-};
-
 std::int64_t ceil_power_of_two(std::size_t value) { return static_cast<std::int64_t>(std::bit_ceil(value)); }
-
-// Partition vectors for so many ranks that compute: those of the plan, if it was made for as many.
-Labelling labelling_for(const PlannedQuery& planned, const SessionState& session, std::size_t computing) {
-  const auto parallelism =
-      session.settings.parallelism_is_set() ? planned.plan.parallelism : ceil_power_of_two(computing);
-  if (planned.plan.parallelism == parallelism) return planned.plan.labelling;
-  return label_for_workers(planned.plan.graph, session.settings.strategy(), {parallelism, false, {}},
-                           static_cast<std::int64_t>(computing));
-}
 
 // Of what a rank has for tiles, kernel calls work on one part, and what is on its way to or from the others, a piece of
 // a tile each, is in another; the rest is for tiles that wait.
@@ -164,7 +62,7 @@ void fit_calls(ClusterShape& shape, double memory, double threads) {
 
 }  // namespace
 
-// A plan for workers, and where what it reads lies.
+// A plan for workers, and where what it reads lies: what was kept of the statement's last execution, if it still holds.
 class DistributedQuery::Attempt {
  public:
   /// `stored`: of each result, whether workers store it. Error{WorkerLost} if none of the workers has a tile that is
@@ -173,39 +71,30 @@ class DistributedQuery::Attempt {
       : planned_(planned),
         session_(session),
         workers_(std::move(workers)),
-        computing_(computing_ranks(session, workers_.size())),
-        plan_(make_plan(stored)) {
+        computing_(computing_ranks(session, workers_.size())) {
+    const Stopwatch watch;
+    find_plan(stored);
     find_inputs();
+    const auto& values = session_.parameters;
+    plan_ = planned_.shared->parameters.empty()
+                ? std::shared_ptr<const DistributedPlan>(kept_, &kept_->plan)
+                : std::make_shared<const DistributedPlan>(with_values(kept_->plan, values));
+    planning_seconds_ = watch.seconds();
   }
 
-  const DistributedPlan& plan() const { return plan_; }
-  const std::vector<TileHolders>& holders() const { return holders_; }
   std::size_t worker_count() const { return workers_.size(); }
 
-  // Where workers store the tiles of a result, after those before it: where they are made, as far as that is in its
-  // tiles and at a worker; copies at the workers that follow.
-  void place_result(std::size_t result, const TensorInfo& tensor) {
-    CHECK(list_of(result) == holders_.size(), "the lists of stored results follow those of inputs, in order");
-    const auto stores = ranks_with_room(tensor);
-    const TilePlacement fallback(tensor.grid, stores.size(), static_cast<std::size_t>(tensor.replicas));
-    const auto& made = plan_.step(inputs_of(plan_.step(plan_.results[result])).front());
-    const auto* blocks = std::get_if<BlockPlacement>(&made.placement);
-    TileHolders holders;
-    for (std::int64_t tile = 0; tile < tensor.grid.tile_count(); ++tile) {
-      auto places = fallback.of(tile);  // in `stores`
-      const auto maker = blocks == nullptr ? std::nullopt : maker_of(*blocks, tensor.grid, tile);
-      if (const auto found = maker ? std::find(stores.begin(), stores.end(), *maker) : stores.end();
-          found != stores.end())
-        for (std::size_t n = 0; n < places.size(); ++n)
-          places[n] = static_cast<Rank>((static_cast<std::size_t>(found - stores.begin()) + n) % stores.size());
-      std::vector<Rank> ranks;
-      for (const auto place : places) ranks.push_back(stores[place]);
-      std::sort(ranks.begin(), ranks.end());
-      holders.ranks.insert(holders.ranks.end(), ranks.begin(), ranks.end());
-      holders.begin.push_back(static_cast<std::uint32_t>(holders.ranks.size()));
+  // Where workers store the tiles of results that are of sharded tensors: where they are made, as far as that is in
+  // their tiles and at a worker; copies at the workers that follow.
+  void place_results(std::span<const StoredResult> results) {
+    auto locations = *locations_;
+    for (std::size_t n = 0; n < results.size(); ++n) {
+      if (!results[n].tensor.is_sharded()) continue;
+      CHECK(list_of(n) == locations.holders.size(), "the lists of stored results follow those of inputs, in order");
+      locations.holders.push_back(place_result(n, results[n].tensor));
+      locations.contents.emplace_back();
     }
-    holders_.push_back(std::move(holders));
-    contents_.emplace_back();
+    locations_ = std::make_shared<const InputLocations>(std::move(locations));
   }
 
   std::vector<ShardWorker> shard_workers() const {
@@ -218,7 +107,7 @@ class DistributedQuery::Attempt {
   void write_references(SqliteConnection& connection, std::size_t result, const StoredResult& stored, ContentId first,
                         const std::vector<RankReport>& reports) const {
     const auto& tensor = stored.tensor;
-    const auto& holders = holders_[list_of(result)];
+    const auto& holders = locations_->holders[list_of(result)];
     std::map<std::int64_t, PutContent> put;
     for (std::size_t rank = 0; rank < workers_.size(); ++rank) {
       if (result >= reports[rank].stored.size())
@@ -245,46 +134,80 @@ class DistributedQuery::Attempt {
 
   ClusterProfile run(ExecutionContext& context, std::span<TileSink* const> sinks,
                      std::vector<std::optional<ResultContents>> results) {
-    ClusterStatement statement{plan_, holders_, {}, contents_, std::move(results), 0, 0};
+    const auto& holders = locations_->holders;
+    ClusterStatement statement{*plan_, holders, {}, locations_->contents, std::move(results), 0, 0};
     for (const auto& worker : workers_) statement.workers.push_back(worker.data);
     auto profile = describe();
     if (auto* contents = session_.database.connection().shards()) contents->prepare();
     profile.reports = session_.cluster->run(
         statement, session_.cancellation, [&](Exchange& exchange, const Cancellation& cancellation) {
           ExecutionContext own{context.scheduler, cancellation, context.memory, context.source, context.progress};
-          return execute(plan_, holders_, exchange, own, sinks);
+          return execute(*plan_, holders, exchange, own, sinks);
         });
     return profile;
   }
 
-  // Copies of what the plan reads that were found damaged are written anew from others, as far as there are any. What
-  // is dropped by others meanwhile stays where it is: the statement reads a state in which it is there.
-  void mend_copies() const {
-    auto& connection = session_.database.connection();
-    const auto is_damaged = damage_known_to(connection);
-    std::set<std::size_t> mended;
-    for (const auto& step : plan_.steps) {
-      const auto* scan = std::get_if<ScanStep>(&step.op);
-      if (scan == nullptr || !mended.insert(scan->holders).second) continue;
-      for (const auto& [tile, reference] : references_[scan->holders]) {
-        const auto content = reference.content;
-        if (std::any_of(reference.workers.begin(), reference.workers.end(),
-                        [&](WorkerNumber worker) { return is_damaged(worker, content); }))
-          session_.catalog.get(scan->tensor.name).store().mend(connection, tile);
-      }
-    }
-  }
+  void mend_copies() const { eindb::mend_copies(kept_->inputs, stored()); }
 
   ClusterProfile describe() const {
-    ClusterProfile profile{plan_, computing_, {}, {}, {}};
+    ClusterProfile profile{.plan = plan_,
+                           .locations = locations_,
+                           .computing = computing_,
+                           .ranks = {},
+                           .planning_seconds = planning_seconds_,
+                           .source = source_,
+                           .reports = {}};
     for (const auto& worker : workers_) profile.ranks.push_back(worker.address);
     profile.ranks.emplace_back("coordinator");
-    for (std::size_t n = 0; n < plan_.steps.size(); ++n)
-      profile.predicted_bytes.push_back(bytes_received(plan_, StepId(n), holders_));
     return profile;
   }
 
  private:
+  StoredTensors stored() const { return {session_.database.connection(), session_.catalog, session_.cluster.get()}; }
+
+  void find_plan(const std::vector<bool>& stored) {
+    auto& latest = *planned_.for_cluster;
+    auto terms = terms_for(stored);
+    const bool is_kept = latest.plan != nullptr && latest.plan->terms == terms;
+    if (!is_kept) {
+      latest = {plan_for_cluster(*planned_.shared, std::move(terms)), nullptr};
+      session_.plans.count_again(*planned_.shared);
+    }
+    kept_ = latest.plan;
+    source_ = session_.plans.count_for_cluster(is_kept);
+  }
+
+  // What changes while tiles are looked for is noticed by whoever looks at what is kept here.
+  void find_inputs() {
+    auto& latest = *planned_.for_cluster;
+    auto terms = location_terms(stored(), workers_);
+    if (latest.locations != nullptr && latest.locations->terms == terms) {
+      locations_ = latest.locations;
+      return;
+    }
+    latest.locations = nullptr;
+    locations_ = std::make_shared<const InputLocations>(locate(kept_->inputs, stored(), workers_, std::move(terms)));
+    if (approximate_bytes(*locations_) <= LatestClusterPlan::kMostOfLocations) latest.locations = locations_;
+    session_.plans.count_again(*planned_.shared);
+  }
+
+  ClusterTerms terms_for(const std::vector<bool>& stored) const {
+    const auto& settings = session_.settings;
+    std::uint32_t threads = 1;
+    for (const auto& worker : workers_) threads = std::max(threads, worker.threads);
+    ClusterTerms terms{
+        .shape = {.ranks = workers_.size() + 1,
+                  .coordinator = static_cast<Rank>(workers_.size()),
+                  .computing = static_cast<std::int64_t>(computing_),
+                  .calls_per_rank = kCallsPerThread * threads,
+                  .by_collectives = settings.redistributes_by_collectives()},
+        .parallelism = settings.parallelism_is_set() ? planned_.plan.parallelism : ceil_power_of_two(computing_),
+        .strategy = settings.strategy(),
+        .stored = stored};
+    fit_memory(terms.shape);
+    return terms;
+  }
+
   // Those whose disks have room for their part of the tensor, as if all of it were there; where these are too few for
   // its copies, those with any room. Error{Io} names the workers without if these are too few, too.
   std::vector<Rank> ranks_with_room(const TensorInfo& tensor) const {
@@ -312,25 +235,29 @@ class DistributedQuery::Attempt {
 
   // The list that says where a stored result lies.
   std::size_t list_of(std::size_t result) const {
-    return std::get<std::size_t>(plan_.step(plan_.results[result]).placement);
+    return std::get<std::size_t>(plan_->step(plan_->results[result]).placement);
   }
 
-  DistributedPlan make_plan(const std::vector<bool>& stored) const {
-    const auto computing = static_cast<std::int64_t>(computing_);
-    const auto labelling = labelling_for(planned_, session_, computing_);
-    std::uint32_t threads = 1;
-    for (const auto& worker : workers_) threads = std::max(threads, worker.threads);
-    ClusterShape shape{.ranks = workers_.size() + 1,
-                       .coordinator = static_cast<Rank>(workers_.size()),
-                       .computing = computing,
-                       .calls_per_rank = kCallsPerThread * threads,
-                       .by_collectives = session_.settings.redistributes_by_collectives()};
-    fit_memory(shape);
-    std::vector<DistributedResult> results;
-    for (std::size_t n = 0; n < stored.size(); ++n) results.push_back({planned_.result_grid(n), stored[n]});
-    auto plan = plan_distributed(planned_.plan.graph, labelling, place(planned_.plan.graph, labelling, computing),
-                                 shape, results);
-    return planned_.shared->parameters.empty() ? plan : with_values(std::move(plan), session_.parameters);
+  TileHolders place_result(std::size_t result, const TensorInfo& tensor) const {
+    const auto stores = ranks_with_room(tensor);
+    const TilePlacement fallback(tensor.grid, stores.size(), static_cast<std::size_t>(tensor.replicas));
+    const auto& made = plan_->step(inputs_of(plan_->step(plan_->results[result])).front());
+    const auto* blocks = std::get_if<BlockPlacement>(&made.placement);
+    TileHolders holders;
+    for (std::int64_t tile = 0; tile < tensor.grid.tile_count(); ++tile) {
+      auto places = fallback.of(tile);  // in `stores`
+      const auto maker = blocks == nullptr ? std::nullopt : maker_of(*blocks, tensor.grid, tile);
+      if (const auto found = maker ? std::find(stores.begin(), stores.end(), *maker) : stores.end();
+          found != stores.end())
+        for (std::size_t n = 0; n < places.size(); ++n)
+          places[n] = static_cast<Rank>((static_cast<std::size_t>(found - stores.begin()) + n) % stores.size());
+      std::vector<Rank> ranks;
+      for (const auto place : places) ranks.push_back(stores[place]);
+      std::sort(ranks.begin(), ranks.end());
+      holders.ranks.insert(holders.ranks.end(), ranks.begin(), ranks.end());
+      holders.begin.push_back(static_cast<std::uint32_t>(holders.ranks.size()));
+    }
+    return holders;
   }
 
   // Of every rank. Workers that are imagined have this machine's.
@@ -345,77 +272,6 @@ class DistributedQuery::Attempt {
       fit_moves(shape, share);
       fit_calls(shape, share, std::max(worker.threads, 1U));
     }
-  }
-
-  void find_inputs() {
-    holders_.resize(plan_.holder_lists);
-    contents_.resize(plan_.holder_lists);
-    references_.resize(plan_.holder_lists);
-    std::map<std::size_t, PlannedInput> found;
-    for (const auto& step : plan_.steps)
-      if (const auto* scan = std::get_if<ScanStep>(&step.op))
-        found.try_emplace(scan->holders, PlannedInput{scan->tensor}).first->second.add(scan->tensor);
-    for (const auto& [list, input] : found) find_input(input, list);
-    // The lists of results are yet to come.
-    holders_.resize(found.size());
-    contents_.resize(found.size());
-  }
-
-  void find_input(const PlannedInput& input, std::size_t list) {
-    const auto& tensor = input.tensor;
-    const auto coordinator = plan_.coordinator;
-    auto& connection = session_.database.connection();
-    if (tensor.attached) {
-      const auto& grid = tensor.selection ? tensor.selection->stored : tensor.grid;
-      holders_[list] = all_at(coordinator, grid.tile_count());
-      return;
-    }
-    const auto info = session_.catalog.get(tensor.name);
-    if (session_.cluster == nullptr) {
-      holders_[list] = TilePlacement(info.grid, workers_.size(), 1).all();
-      return;
-    }
-    if (!info.is_sharded()) {
-      holders_[list] = holders_of_own(connection, info.store(), coordinator);
-      return;
-    }
-    references_[list] = read_references(connection, info.store());
-    const auto ranks = ranks_of_workers(connection);
-    CopyRules rules;
-    rules.rank_of = [&](WorkerNumber worker) -> std::optional<Rank> {
-      const auto known = ranks.find(worker);
-      return known == ranks.end() ? std::nullopt : std::optional(known->second);
-    };
-    rules.is_damaged = damage_known_to(connection);
-    rules.is_needed = [&](std::int64_t tile) { return input.needs(tile); };
-    holders_[list] = holders_of(connection, info.store(), references_[list], rules);
-    auto& contents = contents_[list];
-    contents.resize(static_cast<std::size_t>(info.grid.tile_count()));
-    for (const auto& [tile, reference] : references_[list])
-      contents[static_cast<std::size_t>(tile)] = reference.content;
-  }
-
-  std::function<bool(WorkerNumber, ContentId)> damage_known_to(SqliteConnection& connection) const {
-    return [this, workers = ShardLog(connection).workers()](WorkerNumber worker, ContentId content) {
-      const auto known = workers.find(worker);
-      return known != workers.end() && session_.cluster->damaged_copies().contains(known->second.data, content);
-    };
-  }
-
-  static TileHolders all_at(Rank rank, std::int64_t tiles) {
-    TileHolders holders;
-    holders.ranks.assign(static_cast<std::size_t>(tiles), rank);
-    for (std::int64_t n = 1; n <= tiles; ++n) holders.begin.push_back(static_cast<std::uint32_t>(n));
-    return holders;
-  }
-
-  std::map<WorkerNumber, Rank> ranks_of_workers(SqliteConnection& connection) const {
-    std::map<DataId, Rank> by_data;
-    for (std::size_t n = 0; n < workers_.size(); ++n) by_data[workers_[n].data] = static_cast<Rank>(n);
-    std::map<WorkerNumber, Rank> ranks;
-    for (const auto& [number, worker] : ShardLog(connection).workers())
-      if (const auto known = by_data.find(worker.data); known != by_data.end()) ranks[number] = known->second;
-    return ranks;
   }
 
   // The first worker that has the block which the tile lies in; nullopt if tiles do not lie in blocks.
@@ -433,12 +289,13 @@ class DistributedQuery::Attempt {
 
   const PlannedQuery& planned_;
   SessionState& session_;
-  std::vector<WorkerStatus> workers_;  // that are up, by rank
-  std::size_t computing_;              // ranks that may compute, from 0 on
-  DistributedPlan plan_;
-  std::vector<TileHolders> holders_;
-  std::vector<std::vector<ContentId>> contents_;
-  std::vector<std::vector<StoredReference>> references_;  // of each list of a sharded input
+  Workers workers_;        // that are up, by rank
+  std::size_t computing_;  // ranks that may compute, from 0 on
+  std::shared_ptr<const ClusterPlan> kept_;
+  std::shared_ptr<const DistributedPlan> plan_;      // with the values of parameters
+  std::shared_ptr<const InputLocations> locations_;  // and, after place_results(), of stored results
+  PlanSource source_ = PlanSource::Made;
+  double planning_seconds_ = 0;
 };
 
 std::int64_t DistributedQuery::damage_noticed() const {
@@ -448,11 +305,11 @@ std::int64_t DistributedQuery::damage_noticed() const {
 // On the first choice of workers that has all that is read. If none has, as two that have it do not reach each other,
 // the error says so.
 std::unique_ptr<DistributedQuery::Attempt> DistributedQuery::plan(const std::vector<bool>& stored) {
-  const auto choices = choices_of_workers(session_);
+  auto choices = choices_for(session_);
   if (choices.empty()) throw not_reached(*session_.cluster, "no worker exchanges data with the coordinator");
-  for (const auto& workers : choices) {
+  for (auto& workers : choices) {
     try {
-      return std::make_unique<Attempt>(planned_, session_, stored, workers);
+      return std::make_unique<Attempt>(planned_, session_, stored, std::move(workers));
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::WorkerLost) throw;
       if (&workers != &choices.back()) continue;
@@ -556,11 +413,11 @@ ClusterProfile DistributedQuery::store(ExecutionContext& context, std::span<cons
     const auto workers = attempt.shard_workers();
     SqliteTransaction undone_unless_all_is_there(connection);  // a savepoint
     ShardedContents::Attempt announced(*contents, tiles, workers);
+    attempt.place_results(results);
     std::vector<std::optional<ResultContents>> placed(results.size());
     auto next = announced.first();
     for (std::size_t n = 0; n < results.size(); ++n) {
       if (!stored[n]) continue;
-      attempt.place_result(n, results[n].tensor);
       placed[n] = ResultContents{results[n].tensor.name, contents->transaction(), next};
       next = ContentId{number(next) + results[n].tensor.grid.tile_count()};
     }
@@ -572,6 +429,10 @@ ClusterProfile DistributedQuery::store(ExecutionContext& context, std::span<cons
     announced.keep();
     return profile;
   });
+}
+
+std::vector<double> predicted_bytes(const ClusterProfile& profile, StepId step) {
+  return bytes_received(*profile.plan, step, profile.locations->holders);
 }
 
 ClusterProfile DistributedQuery::explain() {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cluster/cluster.hpp"
+#include "engine/input_locations.hpp"
 #include "engine/pipeline.hpp"
 #include "executor/execution_context.hpp"
 #include "plan/distributed_plan.hpp"
@@ -15,12 +16,17 @@ namespace eindb {
 
 /// What the ranks of a cluster did for a query, or would do.
 struct ClusterProfile {
-  DistributedPlan plan;
-  std::size_t computing = 0;                         ///< the ranks from 0 on that may compute
-  std::vector<std::string> ranks;                    ///< addresses of workers; "coordinator"
-  std::vector<std::vector<double>> predicted_bytes;  ///< that each rank receives in each step
-  std::vector<RankReport> reports;                   ///< of each rank; empty: it did not run
+  std::shared_ptr<const DistributedPlan> plan;
+  std::shared_ptr<const InputLocations> locations;  ///< of what it reads, and of results that workers store
+  std::size_t computing = 0;                        ///< the ranks from 0 on that may compute
+  std::vector<std::string> ranks;                   ///< addresses of workers; "coordinator"
+  double planning_seconds = 0;           ///< to find or make this plan for ranks, and to find the tiles it reads
+  PlanSource source = PlanSource::Made;  ///< of this plan; the query's own has another
+  std::vector<RankReport> reports;       ///< of each rank; empty: it did not run
 };
+
+/// The bytes that each rank is predicted to receive in a step.
+std::vector<double> predicted_bytes(const ClusterProfile& profile, StepId step);
 
 /// A query on the session's cluster: planned for the workers that are up, and again for those that remain if one is
 /// lost meanwhile, as long as others have what it had. Used once, by the session's thread.

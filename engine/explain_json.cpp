@@ -167,6 +167,8 @@ void add(const ClusterDescription& cluster, Json& out) {
   out["steps"] = array_of(cluster.steps);
   out["bytes_received"] = json_number(cluster.bytes_received);
   out["bytes_received_by_busiest"] = json_number(cluster.bytes_received_by_busiest);
+  out["worker_planning_seconds"] = cluster.planning_seconds;
+  out["worker_plan_cache"] = name_of(cluster.source);
   if (!cluster.actual) return;
   out["execution_seconds"] = cluster.actual->seconds;
   out["seconds_before_delivery"] = cluster.actual->seconds_before_delivery;

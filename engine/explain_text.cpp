@@ -183,6 +183,10 @@ std::string cluster_text(const ClusterDescription& cluster) {
 std::string time_text(const PlanDescription& plan) {
   auto out = "Planned in " + milliseconds(plan.planning_seconds);
   if (plan.source == PlanSource::Cached) out += " (from the plan cache)";
+  if (plan.cluster) {
+    out += ", for workers in " + milliseconds(plan.cluster->planning_seconds);
+    if (plan.cluster->source == PlanSource::Cached) out += " (from the plan cache)";
+  }
   if (plan.cluster && plan.cluster->actual) out += ", executed in " + milliseconds(plan.cluster->actual->seconds);
   if (!plan.execution) return out;
   return out + ", executed in " + milliseconds(plan.execution->seconds) + " (predicted " +

@@ -7,9 +7,11 @@
 
 #include "common/check.hpp"
 #include "common/error.hpp"
+#include "engine/cluster_plan.hpp"
 #include "engine/distributed_query.hpp"
 #include "engine/plan_key.hpp"
 #include "engine/plan_lookups.hpp"
+#include "engine/plan_size.hpp"
 #include "engine/query_admission.hpp"
 #include "engine/result_store.hpp"
 #include "engine/tile_endpoints.hpp"
@@ -173,22 +175,17 @@ QueryPlan make_plan(const ast::Query& query, const NameSource& names, const Sess
   return {std::move(bound), std::move(plan), order_given, names.deferred_parameters, seconds};
 }
 
-std::shared_ptr<const QueryPlan> plan_and_keep(const ast::Query& query, SessionState& session,
-                                               const ResultRequest& request, PlanKey key, std::uint64_t version) {
+CachedPlan plan_and_keep(const ast::Query& query, SessionState& session, const ResultRequest& request, PlanKey key,
+                         std::uint64_t version) {
   LookupRecorder recorder(session);
   recorder.names().deferred_parameters = std::move(key.deferred);
-  auto plan = std::make_shared<const QueryPlan>(make_plan(query, recorder.names(), session, request));
-  if (session.settings.plan_cache_size() > 0)
-    session.plans.insert(std::move(key.text), {plan, recorder.take(), version, approximate_bytes(*plan)});
-  return plan;
+  const auto plan = std::make_shared<const QueryPlan>(make_plan(query, recorder.names(), session, request));
+  CachedPlan made{plan, std::make_shared<LatestClusterPlan>(), recorder.take(), version, approximate_bytes(*plan)};
+  if (session.settings.plan_cache_size() > 0) session.plans.insert(std::move(key.text), made);
+  return made;
 }
 
 }  // namespace
-
-std::string_view name_of(PlanSource source) {
-  static constexpr std::string_view kNames[] = {"miss", "hit", "off"};
-  return kNames[static_cast<std::size_t>(source)];
-}
 
 PlannedQuery plan_query(const ast::Query& query, SessionState& session, ResultRequest request) {
   request.for_workers = request.for_workers || runs_on_cluster(session);
@@ -197,19 +194,23 @@ PlannedQuery plan_query(const ast::Query& query, SessionState& session, ResultRe
   const auto version = session.database.connection().current_data_version();
   auto key = plan_key(query, session, request);
   session.plans.resize(capacity);
-  auto plan = session.plans.find(key.text, [&](CachedPlan& cached) {
+  const auto* found = session.plans.find(key.text, [&](CachedPlan& cached) {
     if (!cached.lookups.hold(session, cached.data_version == version)) return false;
     cached.data_version = version;
     return true;
   });
+  auto plan = found == nullptr ? nullptr : found->plan;
+  auto for_cluster = found == nullptr ? nullptr : found->for_cluster;
   if (plan != nullptr && !serves_indices(*plan, session.parameters)) refuse_indices(query, session, request);
   auto source = PlanSource::Cached;
   if (plan == nullptr) {
     source = capacity > 0 ? PlanSource::Made : PlanSource::Uncached;
-    plan = plan_and_keep(query, session, request, std::move(key), version);
+    auto made = plan_and_keep(query, session, request, std::move(key), version);
+    plan = std::move(made.plan);
+    for_cluster = std::move(made.for_cluster);
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  return {std::move(plan), source, elapsed.count()};
+  return {std::move(plan), std::move(for_cluster), source, elapsed.count()};
 }
 
 bool runs_on_cluster(const SessionState& session) {

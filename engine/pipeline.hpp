@@ -20,7 +20,8 @@
 
 namespace eindb {
 
-struct ClusterProfile;  // engine/distributed_query.hpp
+struct ClusterProfile;     // engine/distributed_query.hpp
+struct LatestClusterPlan;  // engine/cluster_plan.hpp
 
 /// What a query's results are wanted as.
 struct ResultRequest {
@@ -32,19 +33,12 @@ struct ResultRequest {
   bool for_workers = false;                  ///< to be run by workers, which have the memory limit each to itself
 };
 
-/// How a statement came to its plan.
-enum class PlanSource : std::uint8_t {
-  Made,     ///< there was none in the session's cache
-  Cached,   ///< taken from there
-  Uncached  ///< made, with the cache off
-};
-/// "miss", "hit" or "off": what the plan cache said.
-std::string_view name_of(PlanSource source);
-
 /// A query with a plan to run, now: the values of its parameters are the session's.
 struct PlannedQuery {
-  PlannedQuery(std::shared_ptr<const QueryPlan> shared_plan, PlanSource plan_source, double seconds)
+  PlannedQuery(std::shared_ptr<const QueryPlan> shared_plan, std::shared_ptr<LatestClusterPlan> cluster_plan,
+               PlanSource plan_source, double seconds)
       : shared(std::move(shared_plan)),
+        for_cluster(std::move(cluster_plan)),
         query(shared->query),
         plan(shared->plan),
         planning_seconds(seconds),
@@ -52,7 +46,8 @@ struct PlannedQuery {
         source(plan_source) {}
 
   std::shared_ptr<const QueryPlan> shared;
-  const BoundQuery& query;  ///< of `shared`, as the next two
+  std::shared_ptr<LatestClusterPlan> for_cluster;  ///< of this query, shared with the cache
+  const BoundQuery& query;                         ///< of `shared`, as the next two
   const OptimizedPlan& plan;
   double planning_seconds;  ///< binding and optimising, or finding the plan in the cache
   bool order_given;

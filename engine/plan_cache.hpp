@@ -13,11 +13,22 @@
 
 namespace eindb {
 
+struct LatestClusterPlan;
 struct QueryPlan;
+
+/// How a statement came to its plan.
+enum class PlanSource : std::uint8_t {
+  Made,     ///< there was none in the session's cache
+  Cached,   ///< taken from there
+  Uncached  ///< made, with the cache off
+};
+/// "miss", "hit" or "off": what the plan cache said.
+std::string_view name_of(PlanSource source);
 
 /// A plan and what it was made of, beside its key.
 struct CachedPlan {
   std::shared_ptr<const QueryPlan> plan;
+  std::shared_ptr<LatestClusterPlan> for_cluster;  ///< never null; what it takes comes and goes
   PlanLookups lookups;
   std::uint64_t data_version = 0;  ///< of the database when the lookups were last found to hold
   std::size_t bytes = 0;           ///< roughly, of the plan
@@ -32,13 +43,18 @@ struct CachedPlan {
 /// plan. What it depends on beyond that are tensors and macros by name: the lookups, verified at each use. Values of
 /// tensors are no part of a plan. Whoever lets planning depend on more adds it to the one or the other.
 ///
+/// Beside the plan of a query stands what it was last lowered to for a cluster (engine/cluster_plan), which depends on
+/// who is up, too. That is looked at when the query runs, and made again as often as need be while the entry stays.
+///
 /// Plans are immutable; one that is in use outlives its entry. Threads: one, that of the session.
 class PlanCache {
  public:
   struct Counters {
     std::int64_t hits = 0;
-    std::int64_t misses = 0;     ///< plans made while the cache was on; those that no longer held count here too
-    std::int64_t evictions = 0;  ///< plans dropped to make room
+    std::int64_t misses = 0;         ///< plans made while the cache was on; those that no longer held count here too
+    std::int64_t evictions = 0;      ///< plans dropped to make room
+    std::int64_t worker_hits = 0;    ///< executions for which the plan for workers was there
+    std::int64_t worker_misses = 0;  ///< those for which it was made while the cache was on
   };
 
   /// Bytes of all plans together that are kept, whatever their number. A plan of more than a quarter is not kept.
@@ -49,10 +65,16 @@ class PlanCache {
   /// Keeps at most `entries` plans from now on.
   void resize(std::size_t entries);
 
-  /// The plan of this key if there is one and it `holds`; else null, and it is forgotten. Counts a hit or a miss.
-  std::shared_ptr<const QueryPlan> find(std::string_view key, const std::function<bool(CachedPlan&)>& holds);
+  /// The plan of this key if there is one and it `holds`; else null, and it is forgotten. Counts a hit or a miss. Valid
+  /// until the cache is used again.
+  const CachedPlan* find(std::string_view key, const std::function<bool(CachedPlan&)>& holds);
   /// The key is not in the cache.
   void insert(std::string key, CachedPlan plan);
+
+  /// Counts a hit or a miss of a plan for workers, and says which it is.
+  PlanSource count_for_cluster(bool is_hit);
+  /// What is kept for a cluster beside this plan, if the plan is in the cache, takes more or less than it did.
+  void count_again(const QueryPlan& plan);
 
   std::size_t size() const { return entries_.size(); }
   std::size_t bytes() const { return bytes_; }
@@ -62,7 +84,8 @@ class PlanCache {
   struct Entry {
     std::string key;
     CachedPlan cached;
-    std::size_t bytes() const { return sizeof *this + key.size() + cached.bytes; }
+    std::size_t for_cluster = 0;  // bytes
+    std::size_t bytes() const { return sizeof *this + key.size() + cached.bytes + for_cluster; }
   };
   using Entries = std::list<Entry>;
 

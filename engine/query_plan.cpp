@@ -20,16 +20,6 @@ Substitution substitution_of(const std::vector<ParameterValue>& values) {
 
 }  // namespace
 
-std::size_t approximate_bytes(const QueryPlan& plan) {
-  const auto& [query, optimized, order_given, parameters, predicted_seconds] = plan;
-  auto bytes = sizeof plan + held_bytes(query.graph) + held_bytes(optimized.graph) +
-               held_bytes(optimized.physical.labels) + held_bytes(optimized.physical.nodes) +
-               held_bytes(optimized.labelling.vertices);
-  for (const auto& vertex : optimized.labelling.vertices) bytes += held_bytes(vertex.partition);
-  for (const auto& node : optimized.physical.nodes) bytes += node.held_bytes();
-  return bytes;
-}
-
 PhysicalPlan with_values(PhysicalPlan plan, const std::vector<ParameterValue>& values) {
   const auto given = substitution_of(values);
   for (auto& node : plan.nodes) node.substitute(given);

@@ -18,9 +18,6 @@ struct QueryPlan {
   double predicted_seconds = 0;      ///< on this machine, where somebody is asked before queries run
 };
 
-/// What a plan takes in memory, to within a factor of two or so.
-std::size_t approximate_bytes(const QueryPlan& plan);
-
 /// Whether the values of parameters that are indices lie in the extents.
 bool serves_indices(const QueryPlan& plan, const std::vector<ParameterValue>& values);
 

@@ -82,12 +82,15 @@ void refuse_in_loop(const SessionState& session) {
 
 // SHOW plan_cache.
 Result plan_cache_counters(const PlanCache& plans) {
-  const auto& [hits, misses, evictions] = plans.counters();
-  return listed_result({{"plans", ColumnType::Integer},
-                        {"hits", ColumnType::Integer},
-                        {"misses", ColumnType::Integer},
-                        {"evictions", ColumnType::Integer}},
-                       {{static_cast<std::int64_t>(plans.size()), hits, misses, evictions}});
+  const auto& [hits, misses, evictions, worker_hits, worker_misses] = plans.counters();
+  return listed_result(
+      {{"plans", ColumnType::Integer},
+       {"hits", ColumnType::Integer},
+       {"misses", ColumnType::Integer},
+       {"evictions", ColumnType::Integer},
+       {"worker_hits", ColumnType::Integer},
+       {"worker_misses", ColumnType::Integer}},
+      {{static_cast<std::int64_t>(plans.size()), hits, misses, evictions, worker_hits, worker_misses}});
 }
 
 }  // namespace

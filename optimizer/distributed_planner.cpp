@@ -12,6 +12,7 @@
 #include "optimizer/fused_join.hpp"
 #include "optimizer/redistribution/redistribution_planner.hpp"
 #include "optimizer/rewrites/dead_vertices.hpp"
+#include "plan/validator.hpp"
 
 namespace eindb {
 namespace {
@@ -328,7 +329,9 @@ class DistributedPlanner {
 
 DistributedPlan plan_distributed(const EinGraph& graph, const Labelling& labelling, const Placement& placement,
                                  const ClusterShape& cluster, const std::vector<DistributedResult>& results) {
-  return DistributedPlanner(graph, labelling, placement, cluster).run(results);
+  auto plan = DistributedPlanner(graph, labelling, placement, cluster).run(results);
+  validate(plan);
+  return plan;
 }
 
 }  // namespace eindb

@@ -21,6 +21,8 @@ struct ClusterShape {
   // Tiles are cut, as far as they can be, until:
   double most_tile_bytes = 32 << 20;                                 ///< none is larger
   double most_call_bytes = std::numeric_limits<double>::infinity();  ///< nor are those of one kernel call together
+
+  friend bool operator==(const ClusterShape&, const ClusterShape&) = default;
 };
 
 /// How a result is wanted: in the tiles of this grid, at the coordinator or stored where TileHolders of the statement
@@ -38,7 +40,8 @@ struct DistributedResult {
 ///
 /// The steps that scan a stored tensor share one of the plan's holder lists: that of the first ScanStep of that tensor.
 /// After those come the lists of stored results, in their order.
-/// The graph is in no slices: what does not fit a rank's memory goes to its scratch file. A pure function.
+/// The graph is in no slices: what does not fit a rank's memory goes to its scratch file. A pure function, whose plan
+/// is valid (plan/validator).
 /// Example: the chain (A B) C on 4 ranks with vectors [4,1,1] and [2,2,1]: scan A, scan B, redistribute B (everything
 /// to all), compute, redistribute AB, scan C, redistribute C, compute, reduce, redistribute to the coordinator.
 DistributedPlan plan_distributed(const EinGraph& graph, const Labelling& labelling, const Placement& placement,

@@ -189,7 +189,8 @@ void TestCluster::store_tensor() {
 ClusterStatement TestCluster::statement(const DistributedPlan& plan) {
   ClusterStatement statement{plan, holders_, {}, {}, {}, 0, 0};
   for (std::size_t n = 0; n < kTensorWorkers; ++n) statement.workers.push_back(cluster_->workers().at(n).data);
-  statement.contents = {{kFirstContent, ContentId{number(kFirstContent) + 1}}};
+  contents_ = {{kFirstContent, ContentId{number(kFirstContent) + 1}}};
+  statement.contents = contents_;
   return statement;
 }
 

@@ -8,9 +8,11 @@
 #include <random>
 
 #include "common/error.hpp"
+#include "engine/cluster_plan.hpp"
 #include "engine/parameter_values.hpp"
 #include "engine/pipeline.hpp"
 #include "engine/plan_key.hpp"
+#include "engine/plan_size.hpp"
 #include "engine/query_key.hpp"
 #include "engine/session.hpp"
 #include "engine/statements.hpp"
@@ -253,7 +255,9 @@ TEST(PlanCache, AFailedRunLeavesThePlan) {
 
 // ---- Bounds --------------------------------------------------------------------------------------------------------
 
-CachedPlan plan_of(std::size_t bytes) { return {std::make_shared<const QueryPlan>(), {}, 0, bytes}; }
+CachedPlan plan_of(std::size_t bytes) {
+  return {std::make_shared<const QueryPlan>(), std::make_shared<LatestClusterPlan>(), {}, 0, bytes};
+}
 bool always(CachedPlan&) { return true; }
 bool never(CachedPlan&) { return false; }
 

@@ -1,0 +1,174 @@
+// The cache of plans for workers where scripts cannot go: workers that are lost and return, other sessions, and what a
+// repeated statement does not do again.
+
+#include "engine/cluster_plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "engine/distributed_query.hpp"
+#include "engine/session.hpp"
+#include "engine/statements.hpp"
+#include "parser/parser.hpp"
+#include "tests/runner/line_log.hpp"
+#include "tests/runner/local_cluster.hpp"
+#include "tests/storage/scratch_directory.hpp"
+
+namespace eindb {
+namespace {
+
+class SummingSink final : public TileSink {
+ public:
+  void write(std::int64_t /*tile_id*/, TilePtr tile) override {
+    if (tile == nullptr) return;
+    const auto* values = tile->data<double>();
+    for (std::int64_t n = 0; n < tile->shape().element_count(); ++n) sum += values[n];
+  }
+  double sum = 0;
+};
+
+class ClusterPlanTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    cluster.emplace(scratch.file("workers"), 3, log);
+    state.emplace(scratch.file("a.db"), options());
+    cluster->wait_for_workers();
+    run("SET tile_cache_size = 0");
+    run("CREATE TENSOR A PARTITION (4, 2) REPLICAS 2 AS EINSUM A[i 8, j 6] = i + j");
+    run("CREATE TENSOR B PARTITION (2, 1) REPLICAS 2 AS EINSUM B[j 6, k 4] = j * k");
+  }
+  void TearDown() override { state.reset(); }
+
+  SessionOptions options() {
+    SessionOptions options;
+    options.cluster = {std::shared_ptr<void>(), &cluster->cluster()};
+    return options;
+  }
+  void run(const std::string& sql) { run_statement(parse_statement(sql), *state); }
+
+  struct Run {
+    double sum = 0;
+    ClusterProfile profile;
+  };
+  /// Runs the query, whose results it adds up.
+  Run run_query(const std::string& text = "EINSUM Z[i,k] = SUM(A[i,j] * B[j,k])") {
+    ReadSnapshot snapshot(state->database, 1);
+    const auto planned = plan_query(parse_query(text), *state);
+    SummingSink sink;
+    TileSink* sinks[] = {&sink};
+    auto profile = *eindb::run_query(planned, *state, snapshot, sinks).cluster;
+    return {sink.sum, std::move(profile)};
+  }
+  void expect_miss() { EXPECT_EQ(run_query().profile.source, PlanSource::Made); }
+  void expect_hit() { EXPECT_EQ(run_query().profile.source, PlanSource::Cached); }
+
+  ScratchDirectory scratch;
+  runner::LineLog log;
+  std::optional<runner::LocalCluster> cluster;
+  std::optional<SessionState> state;
+};
+
+TEST_F(ClusterPlanTest, ARepeatedQueryTakesPlanAndLocationsOfTheLast) {
+  const auto first = run_query();
+  EXPECT_EQ(first.profile.source, PlanSource::Made);
+  const auto second = run_query();
+  EXPECT_EQ(second.profile.source, PlanSource::Cached);
+  EXPECT_EQ(second.profile.plan, first.profile.plan);
+  EXPECT_EQ(second.profile.locations, first.profile.locations);
+  EXPECT_EQ(second.sum, first.sum);
+}
+
+TEST_F(ClusterPlanTest, ParametersGetTheirValuesAtEachRun) {
+  run("PREPARE scaled AS EINSUM Z[] = $1 * SUM(A[i,j])");
+  const auto& counters = state->plans.counters();
+  run("EXECUTE scaled(2)");
+  const auto before = counters;
+  run("EXECUTE scaled(3)");
+  EXPECT_EQ(counters.worker_hits, before.worker_hits + 1);
+  EXPECT_EQ(counters.worker_misses, before.worker_misses);
+}
+
+TEST_F(ClusterPlanTest, WorkersThatAreLostAndReturnMakeOtherPlans) {
+  const auto sum = run_query().sum;
+  expect_hit();
+  cluster->stop(1);
+  const auto without = run_query();
+  EXPECT_EQ(without.profile.source, PlanSource::Made);
+  EXPECT_EQ(without.profile.plan->ranks, 3U);
+  EXPECT_EQ(without.sum, sum);
+  expect_hit();
+  cluster->start(1);
+  const auto again = run_query();
+  EXPECT_EQ(again.profile.source, PlanSource::Made);
+  EXPECT_EQ(again.profile.plan->ranks, 4U);
+  EXPECT_EQ(again.sum, sum);
+  expect_hit();
+}
+
+// The plan is for two workers both times, and each time for others.
+TEST_F(ClusterPlanTest, TilesAreLookedForAtTheWorkersThatThereAre) {
+  cluster->stop(0);
+  const auto sum = run_query().sum;
+  cluster->stop(1);
+  cluster->start(0);
+  const auto others = run_query();
+  EXPECT_EQ(others.profile.ranks.size(), 3U);
+  EXPECT_EQ(others.sum, sum);
+}
+
+TEST_F(ClusterPlanTest, SettingsAndPartitionsMakeOtherPlans) {
+  expect_miss();
+  expect_hit();
+  run("SET redistribution = 'collectives'");
+  expect_miss();
+  expect_hit();
+  run("SET workers = 1");
+  expect_miss();
+  run("RESET workers");
+  expect_hit();  // this query plan is another than that for one worker, and was kept
+  run("SET memory_limit = '64MiB'");
+  expect_miss();
+  expect_hit();
+  run("ALTER TENSOR A PARTITION (2, 3)");
+  expect_miss();
+  expect_hit();
+  run("ALTER TENSOR A REPLICAS 1");
+  expect_hit();
+  run("SET plan_cache_size = 0");
+  EXPECT_EQ(run_query().profile.source, PlanSource::Uncached);
+}
+
+TEST_F(ClusterPlanTest, TilesThatAnyoneWritesAreLookedForAnew) {
+  const auto first = run_query();
+  run("UPDATE TENSOR B[j,k] = 2 * B[j,k]");
+  const auto doubled = run_query();
+  EXPECT_EQ(doubled.profile.source, PlanSource::Cached);
+  EXPECT_NE(doubled.profile.locations, first.profile.locations);
+  EXPECT_EQ(doubled.sum, 2 * first.sum);
+  run("BEGIN");
+  run("UPDATE TENSOR B[j,k] = 2 * B[j,k]");
+  EXPECT_EQ(run_query().sum, 4 * first.sum);
+  run("ROLLBACK");
+  EXPECT_EQ(run_query().sum, 2 * first.sum);
+  Session other(scratch.file("a.db"), options());
+  other.execute("UPDATE TENSOR B[j,k] = 3 * B[j,k]");
+  EXPECT_EQ(run_query().sum, 6 * first.sum);
+  run("INSERT INTO TENSOR B VALUES (0, 0, 0)");
+  EXPECT_EQ(run_query().sum, 6 * first.sum);
+}
+
+TEST_F(ClusterPlanTest, WhatIsKeptCountsAsPlansDo) {
+  const auto before = state->plans.bytes();
+  run_query();
+  const auto planned = state->plans.bytes();
+  EXPECT_GT(planned, before + 1000);
+  run_query();
+  EXPECT_EQ(state->plans.bytes(), planned);
+  run("SET plan_cache_size = 0");
+  run_query();
+  EXPECT_EQ(state->plans.bytes(), 0U);
+}
+
+}  // namespace
+}  // namespace eindb
