@@ -35,7 +35,8 @@ std::string explain_dot(const PlanDescription& plan);
 /// most_calls, and elements_received where the plan is made for workers; or with strategy and not_applicable.
 ///
 /// Of what the ranks of a cluster do, of the plan: steps, bytes_received (by all ranks, if no tile is all zero),
-/// bytes_received_by_busiest. Of a step: id, step (scan, redistribute, compute, reduce), vertex, inputs, grid,
+/// bytes_received_by_busiest, worker_planning_seconds (to find or make these steps, and to find the tiles that they
+/// read) and worker_plan_cache (hit, miss or off: of the steps, as plan_cache is of the query's own plan). Of a step: id, step (scan, redistribute, compute, reduce), vertex, inputs, grid,
 /// placement (as a distributed type, or "stored"), bytes, bytes_by_busiest; of a redistribution between blocks also
 /// collectives, a line for each step of the plan that gets there by collectives alone, and collective_elements, what
 /// these cost (optimizer/redistribution), next to elements_by_busiest of the direct exchange that is made. With
