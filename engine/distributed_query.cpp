@@ -248,7 +248,7 @@ class DistributedQuery::Attempt {
     ClusterStatement statement{plan_, holders_, {}, contents_, std::move(results), 0, 0};
     for (const auto& worker : workers_) statement.workers.push_back(worker.data);
     auto profile = describe();
-    if (auto* contents = session_.database.connection().shards()) contents->prepare();
+    if (auto* contents = ShardedContents::of(session_.database.connection())) contents->prepare();
     profile.reports = session_.cluster->run(
         statement, session_.cancellation, [&](Exchange& exchange, const Cancellation& cancellation) {
           ExecutionContext own{context.scheduler, cancellation, context.memory, context.source, context.progress};
@@ -543,7 +543,7 @@ ClusterProfile DistributedQuery::collect(ExecutionContext& context, std::span<Ti
 ClusterProfile DistributedQuery::store(ExecutionContext& context, std::span<const StoredResult> results,
                                        std::span<TileSink* const> sinks) {
   auto& connection = session_.database.connection();
-  auto* contents = connection.shards();
+  auto* contents = ShardedContents::of(connection);
   CHECK(contents != nullptr, "a sharded tensor is made where there are workers");
   ResumingSinks others(planned_, sinks);
   std::vector<bool> stored;

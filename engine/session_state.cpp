@@ -53,7 +53,7 @@ SessionState::SessionState(const std::string& path, const SessionOptions& option
 }
 
 int SessionState::replicas(const std::optional<ast::ReplicasClause>& clause) {
-  auto* contents = database.connection().shards();
+  auto* contents = ShardedContents::of(database.connection());
   // Whether their disks have room is seen when there is something to be stored.
   const auto workers =
       contents == nullptr
