@@ -36,8 +36,8 @@ Row row_of(const WorkerStatus& worker) {
 
 Result execute_statement(const ast::ShowWorkers&, SessionState& session) {
   std::vector<Row> rows;
-  if (session.cluster != nullptr)
-    for (const auto& worker : session.cluster->workers()) rows.push_back(row_of(worker));
+  if (session.database.cluster != nullptr)
+    for (const auto& worker : session.database.cluster->workers()) rows.push_back(row_of(worker));
   return listed_result({{"address", ColumnType::Text},
                         {"state", ColumnType::Text},
                         {"reason", ColumnType::Text},
@@ -57,12 +57,12 @@ Result execute_statement(const ast::ShowWorkers&, SessionState& session) {
 }
 
 Result execute_statement(const ast::DrainWorker& drain, SessionState& session) {
-  if (session.cluster == nullptr) {
+  if (session.database.cluster == nullptr) {
     throw Error(ErrorKind::UnknownName, "this session has no worker " + drain.address, drain.span,
                 "start eindb with --workers");
   }
-  session.permissions.check_drains_workers();
-  with_place(drain.span, [&] { session.cluster->drain(drain.address); });
+  session.user.permissions.check_drains_workers();
+  with_place(drain.span, [&] { session.database.cluster->drain(drain.address); });
   return status_result("DRAIN WORKER");
 }
 

@@ -111,15 +111,15 @@ std::vector<Workers> that_reach_each_other(const Workers& up, const std::vector<
 
 // Whom a statement may run on: one of these, the first that has what it reads.
 std::vector<Workers> choices_of_workers(const SessionState& session) {
-  if (session.cluster == nullptr) return {imagined_workers(session.settings.workers())};
-  if (session.cluster->coordinator_computes()) return {all_workers_up(*session.cluster)};
-  return that_reach_each_other(workers_up(*session.cluster), session.cluster->broken_pairs());
+  if (session.database.cluster == nullptr) return {imagined_workers(session.user.settings.workers())};
+  if (session.database.cluster->coordinator_computes()) return {all_workers_up(*session.database.cluster)};
+  return that_reach_each_other(workers_up(*session.database.cluster), session.database.cluster->broken_pairs());
 }
 
 // How many ranks may compute. The others take part with the tiles that lie there.
 std::size_t computing_ranks(const SessionState& session, std::size_t workers) {
-  const bool computes = session.cluster != nullptr && session.cluster->coordinator_computes();
-  return std::min(workers + (computes ? 1 : 0), static_cast<std::size_t>(session.settings.workers()));
+  const bool computes = session.database.cluster != nullptr && session.database.cluster->coordinator_computes();
+  return std::min(workers + (computes ? 1 : 0), static_cast<std::size_t>(session.user.settings.workers()));
 }
 
 // Of a tensor that a plan reads.
@@ -142,9 +142,9 @@ std::int64_t ceil_power_of_two(std::size_t value) { return static_cast<std::int6
 // Partition vectors for so many ranks that compute: those of the plan, if it was made for as many.
 Labelling labelling_for(const PlannedQuery& planned, const SessionState& session, std::size_t computing) {
   const auto parallelism =
-      session.settings.parallelism_is_set() ? planned.plan.parallelism : ceil_power_of_two(computing);
+      session.user.settings.parallelism_is_set() ? planned.plan.parallelism : ceil_power_of_two(computing);
   if (planned.plan.parallelism == parallelism) return planned.plan.labelling;
-  return label_for_workers(planned.plan.graph, session.settings.strategy(), {parallelism, false, {}},
+  return label_for_workers(planned.plan.graph, session.user.settings.strategy(), {parallelism, false, {}},
                            static_cast<std::int64_t>(computing));
 }
 
@@ -249,8 +249,8 @@ class DistributedQuery::Attempt {
     for (const auto& worker : workers_) statement.workers.push_back(worker.data);
     auto profile = describe();
     if (auto* contents = ShardedContents::of(session_.database.connection())) contents->prepare();
-    profile.reports = session_.cluster->run(
-        statement, session_.cancellation, [&](Exchange& exchange, const Cancellation& cancellation) {
+    profile.reports = session_.database.cluster->run(
+        statement, session_.statement.cancellation(), [&](Exchange& exchange, const Cancellation& cancellation) {
           ExecutionContext own{context.scheduler, cancellation, context.memory, context.source, context.progress};
           return execute(plan_, holders_, exchange, own, sinks);
         });
@@ -270,7 +270,7 @@ class DistributedQuery::Attempt {
         const auto content = reference.content;
         if (std::any_of(reference.workers.begin(), reference.workers.end(),
                         [&](WorkerNumber worker) { return is_damaged(worker, content); }))
-          session_.catalog.get(scan->tensor.name).store().mend(connection, tile);
+          session_.database.catalog.get(scan->tensor.name).store().mend(connection, tile);
       }
     }
   }
@@ -324,22 +324,22 @@ class DistributedQuery::Attempt {
                        .coordinator = static_cast<Rank>(workers_.size()),
                        .computing = computing,
                        .calls_per_rank = kCallsPerThread * threads,
-                       .by_collectives = session_.settings.redistributes_by_collectives()};
+                       .by_collectives = session_.user.settings.redistributes_by_collectives()};
     fit_memory(shape);
     std::vector<DistributedResult> results;
     for (std::size_t n = 0; n < stored.size(); ++n) results.push_back({planned_.result_grid(n), stored[n]});
     auto plan = plan_distributed(planned_.plan.graph, labelling, place(planned_.plan.graph, labelling, computing),
                                  shape, results);
-    return planned_.shared->parameters.empty() ? plan : with_values(std::move(plan), session_.parameters);
+    return planned_.shared->parameters.empty() ? plan : with_values(std::move(plan), session_.statement.parameters());
   }
 
   // Of every rank. Workers that are imagined have this machine's.
   void fit_memory(ClusterShape& shape) const {
-    const auto own = static_cast<double>(session_.settings.memory_for_tiles());
-    const bool is_worker = session_.cluster == nullptr || session_.cluster->coordinator_computes();
+    const auto own = static_cast<double>(session_.user.settings.memory_for_tiles());
+    const bool is_worker = session_.database.cluster == nullptr || session_.database.cluster->coordinator_computes();
     fit_moves(shape, own);
-    if (is_worker) fit_calls(shape, own, session_.settings.threads());
-    if (session_.cluster == nullptr) return;
+    if (is_worker) fit_calls(shape, own, session_.user.settings.threads());
+    if (session_.database.cluster == nullptr) return;
     for (const auto& worker : workers_) {
       const auto share = static_cast<double>(MemoryShares::share_of_one(worker.memory_limit));
       fit_moves(shape, share);
@@ -370,8 +370,8 @@ class DistributedQuery::Attempt {
       holders_[list] = all_at(coordinator, grid.tile_count());
       return;
     }
-    const auto info = session_.catalog.get(tensor.name);
-    if (session_.cluster == nullptr) {
+    const auto info = session_.database.catalog.get(tensor.name);
+    if (session_.database.cluster == nullptr) {
       holders_[list] = TilePlacement(info.grid, workers_.size(), 1).all();
       return;
     }
@@ -398,7 +398,8 @@ class DistributedQuery::Attempt {
   std::function<bool(WorkerNumber, ContentId)> damage_known_to(SqliteConnection& connection) const {
     return [this, workers = ShardLog(connection).workers()](WorkerNumber worker, ContentId content) {
       const auto known = workers.find(worker);
-      return known != workers.end() && session_.cluster->damaged_copies().contains(known->second.data, content);
+      return known != workers.end() &&
+             session_.database.cluster->damaged_copies().contains(known->second.data, content);
     };
   }
 
@@ -442,22 +443,22 @@ class DistributedQuery::Attempt {
 };
 
 std::int64_t DistributedQuery::damage_noticed() const {
-  return session_.cluster == nullptr ? 0 : session_.cluster->damaged_copies().noticed();
+  return session_.database.cluster == nullptr ? 0 : session_.database.cluster->damaged_copies().noticed();
 }
 
 // On the first choice of workers that has all that is read. If none has, as two that have it do not reach each other,
 // the error says so.
 std::unique_ptr<DistributedQuery::Attempt> DistributedQuery::plan(const std::vector<bool>& stored) {
   const auto choices = choices_of_workers(session_);
-  if (choices.empty()) throw not_reached(*session_.cluster, "no worker exchanges data with the coordinator");
+  if (choices.empty()) throw not_reached(*session_.database.cluster, "no worker exchanges data with the coordinator");
   for (const auto& workers : choices) {
     try {
       return std::make_unique<Attempt>(planned_, session_, stored, workers);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::WorkerLost) throw;
       if (&workers != &choices.back()) continue;
-      if (session_.cluster == nullptr || session_.cluster->broken_pairs().empty()) throw;
-      throw not_reached(*session_.cluster, error.message());
+      if (session_.database.cluster == nullptr || session_.database.cluster->broken_pairs().empty()) throw;
+      throw not_reached(*session_.database.cluster, error.message());
     }
   }
   throw Error(ErrorKind::Internal, "a choice of workers is the last one");
@@ -479,9 +480,9 @@ ClusterProfile DistributedQuery::until_it_succeeds(const std::vector<bool>& stor
         throw;
       if (!failed) failed = Clock::now();
       if (Clock::now() - *failed > kReplanningTime) throw;
-      session_.cancellation.check();
+      session_.statement.cancellation().check();
       if (found_damage) attempt->mend_copies();
-      session_.report(found_damage ? "other copies" : "workers that remain", 0, 0);
+      session_.statement.report(found_damage ? "other copies" : "workers that remain", 0, 0);
     }
   }
 }

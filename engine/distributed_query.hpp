@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "cluster/cluster.hpp"
-#include "engine/pipeline.hpp"
+#include "engine/planned_query.hpp"
+#include "engine/session_state.hpp"
 #include "executor/execution_context.hpp"
 #include "plan/distributed_plan.hpp"
 

@@ -196,8 +196,8 @@ std::string dot_label(const Json& op, const Json& plan) {
 
 }  // namespace
 
-std::string explain_dot(const PlannedQuery& planned, const SessionState& session, const Measured& measured) {
-  const auto plan = describe_plan(planned, session, measured);
+std::string explain_dot(const PlannedQuery& planned, const SessionUser& user, const Measured& measured) {
+  const auto plan = describe_plan(planned, user, measured);
   std::string out = "digraph plan {\n  rankdir=BT;\n  node [shape=box, fontname=\"monospace\", fontsize=10];\n";
   for (const auto& op : plan["operators"]) {
     const auto name = "n" + std::to_string(op["id"].get<std::size_t>());
@@ -208,12 +208,12 @@ std::string explain_dot(const PlannedQuery& planned, const SessionState& session
   return out + "}";
 }
 
-std::string explain_json(const PlannedQuery& planned, const SessionState& session, const Measured& measured) {
-  return describe_plan(planned, session, measured).dump(2);
+std::string explain_json(const PlannedQuery& planned, const SessionUser& user, const Measured& measured) {
+  return describe_plan(planned, user, measured).dump(2);
 }
 
-std::string explain_text(const PlannedQuery& planned, const SessionState& session, const Measured& measured) {
-  const auto plan = describe_plan(planned, session, measured);
+std::string explain_text(const PlannedQuery& planned, const SessionUser& user, const Measured& measured) {
+  const auto plan = describe_plan(planned, user, measured);
   const auto* profile = measured.here;
   const bool calibrated = plan["cost_model"] == "calibrated";
   std::string out = "EinGraph (strategy " + plan["strategy"].get<std::string>() + ", parallelism " +

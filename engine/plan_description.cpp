@@ -19,11 +19,11 @@ struct PlanPrediction {
   Prediction operators;
 };
 
-PlanPrediction prediction_of(const PlannedQuery& planned, const SessionState& session) {
+PlanPrediction prediction_of(const PlannedQuery& planned, const SessionUser& user) {
   const auto& plan = planned.plan;
   std::vector<LabelPartition> partitions;
   for (const auto& vertex : plan.labelling.vertices) partitions.push_back(vertex.partition);
-  const CalibratedModel model(session.machine(), session.settings.threads());
+  const CalibratedModel model(user.machine(), user.settings.threads());
   return {evaluate(plan.graph, std::move(partitions), {}), vertices_served(plan.physical),
           predict(plan.graph, plan.physical, model)};
 }
@@ -251,9 +251,9 @@ void describe_placement(const PlannedQuery& planned, std::int64_t workers, Json&
 
 }  // namespace
 
-Json describe_plan(const PlannedQuery& planned, const SessionState& session, const Measured& measured) {
+Json describe_plan(const PlannedQuery& planned, const SessionUser& user, const Measured& measured) {
   const auto* profile = measured.here;
-  const auto prediction = prediction_of(planned, session);
+  const auto prediction = prediction_of(planned, user);
   Json vertices = Json::array();
   Json inputs = Json::array();
   for (std::size_t n = 0; n < planned.plan.graph.size(); ++n) {
@@ -274,10 +274,10 @@ Json describe_plan(const PlannedQuery& planned, const SessionState& session, con
            {"inputs", inputs},
            {"operators", operators},
            {"parallelism", planned.plan.parallelism},
-           {"cost_model", session.settings.calibrated() ? "calibrated" : "transfers"},
+           {"cost_model", user.settings.calibrated() ? "calibrated" : "transfers"},
            {"parallelism_candidates", describe_candidates(planned.plan.parallelism_candidates)},
-           {"figures", session.machine().source},
-           {"strategy", session.settings.strategy().to_string()},
+           {"figures", user.machine().source},
+           {"strategy", user.settings.strategy().to_string()},
            {"path", describe_path(planned.plan.path, planned.plan.graph, planned.order_given)},
            {"total_cost", number_of(prediction.transfers.total_cost)},
            {"predicted_seconds", prediction.operators.seconds},
@@ -296,7 +296,7 @@ Json describe_plan(const PlannedQuery& planned, const SessionState& session, con
   }
   if (!planned.plan.recomputed.empty()) out["recomputed"] = planned.plan.recomputed;
   if (!planned.plan.strategies.empty()) out["strategies"] = describe_strategies(planned.plan.strategies);
-  if (const auto workers = session.settings.workers(); workers > 0) describe_placement(planned, workers, out);
+  if (const auto workers = user.settings.workers(); workers > 0) describe_placement(planned, workers, out);
   if (measured.cluster != nullptr) describe_cluster(planned, *measured.cluster, out);
   if (profile != nullptr) {
     std::int64_t elements = 0;

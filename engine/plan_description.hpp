@@ -2,9 +2,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include "engine/pipeline.hpp"
+#include "engine/planned_query.hpp"
+#include "engine/session_user.hpp"
+#include "executor/execution_profile.hpp"
 
 namespace eindb {
+
+struct ClusterProfile;  // engine/distributed_query.hpp
 
 /// What is known of a query's execution; all may be null.
 struct Measured {
@@ -36,7 +40,6 @@ struct Measured {
 /// or an input placement (optimizer/partitions/placement, as text), of a vertex elements_received. With COMPARE:
 /// strategies, each with strategy, total_cost, ratio (to EinDecomp's), cost_join, cost_agg, cost_repart, fewest_calls,
 /// most_calls, and elements_received where the plan is made for workers; or with strategy and not_applicable.
-nlohmann::ordered_json describe_plan(const PlannedQuery& planned, const SessionState& session,
-                                     const Measured& measured);
+nlohmann::ordered_json describe_plan(const PlannedQuery& planned, const SessionUser& user, const Measured& measured);
 
 }  // namespace eindb

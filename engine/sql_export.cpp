@@ -96,7 +96,7 @@ void export_rows(const FilePath& path, const CopyOptions& options, const ast::Sq
     buffer.clear();
   };
   for (std::int64_t n = 1; rows.step(); ++n) {
-    if (n % kRowsPerCheck == 0) session.cancellation.check();
+    if (n % kRowsPerCheck == 0) session.statement.cancellation().check();
     if (json) append_json_row(buffer, rows.statement(), names);
     else append_csv_row(buffer, rows.statement(), options.csv.delimiter);
     if (buffer.size() >= kFlushBytes) flush();

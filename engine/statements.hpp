@@ -54,7 +54,7 @@ Result execute_statement(const ast::AlterTensor& alter, SessionState& session);
 // engine/prepared_statements.cpp
 PreparedStatement prepare_statement(const std::string& name, std::string_view text);
 /// By value: the statement may deallocate itself. Error{UnknownName} with the nearest name.
-PreparedStatement prepared_statement(const ast::Identifier& name, SessionState& session);
+PreparedStatement prepared_statement(const ast::Identifier& name, SessionUser& user);
 Result execute_statement(const ast::Prepare& prepare, SessionState& session);
 Result execute_statement(const ast::Execute& execute, SessionState& session);
 Result execute_statement(const ast::Deallocate& deallocate, SessionState& session);

@@ -22,7 +22,7 @@ Result description(const std::vector<std::string>& labels, const TileGrid& grid,
 
 void drop_tensor(const ast::DropTensor& drop, SessionState& session) {
   SqliteTransaction transaction(session.database.connection());
-  session.catalog.drop(session.tensor(drop.name).name);
+  session.database.catalog.drop(session.database.tensor(drop.name).name);
   transaction.commit();
 }
 
@@ -31,7 +31,7 @@ void drop_tensor(const ast::DropTensor& drop, SessionState& session) {
 // Where the disk is full the log cannot grow. Once all of it is in the file it begins anew, in the room that it has,
 // which is enough to say that the tiles' pages are free.
 Result execute_statement(const ast::DropTensor& drop, SessionState& session) {
-  if (drop.if_exists && !session.catalog.find(drop.name.text)) return status_result("DROP TENSOR");
+  if (drop.if_exists && !session.database.catalog.find(drop.name.text)) return status_result("DROP TENSOR");
   auto& connection = session.database.connection();
   const bool alone = !connection.in_transaction();
   try {
@@ -45,7 +45,7 @@ Result execute_statement(const ast::DropTensor& drop, SessionState& session) {
 
 Result execute_statement(const ast::ShowTensors&, SessionState& session) {
   std::vector<Row> rows;
-  for (const auto& [tensor, stored_tiles, stored_bytes] : session.catalog.list()) {
+  for (const auto& [tensor, stored_tiles, stored_bytes] : session.database.catalog.list()) {
     std::string dimensions;
     for (std::size_t d = 0; d < tensor.labels.size(); ++d)
       dimensions += (d == 0 ? "" : ", ") + tensor.labels[d] + " " + std::to_string(tensor.shape()[d]);
@@ -64,9 +64,9 @@ Result execute_statement(const ast::ShowTensors&, SessionState& session) {
 }
 
 Result execute_statement(const ast::Describe& describe, SessionState& session) {
-  if (const auto* attached = session.attached.find(describe.name.text))
+  if (const auto* attached = session.database.attached.find(describe.name.text))
     return description(attached->labels(), attached->grid(), attached->dtype(), 0);
-  const auto tensor = session.tensor(describe.name);
+  const auto tensor = session.database.tensor(describe.name);
   return description(tensor.labels, tensor.grid, tensor.dtype, tensor.replicas);
 }
 
