@@ -107,7 +107,7 @@ concept TellsOfSession = std::is_same_v<Statement, ast::ShowWorkers> || std::is_
 
 StatementDescription describe(const TellsOfSession auto& statement, SessionState& session,
                               const Parameters& /*given*/) {
-  return {.columns = execute_statement(statement, session).columns, .parameters = {}};
+  return {.columns = execute_by_parts(statement, session).columns, .parameters = {}};
 }
 
 // Statements without rows.

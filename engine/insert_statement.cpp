@@ -100,10 +100,12 @@ std::vector<PlacedValue<T>> place_values(const ast::InsertInto& insert, const Te
 }
 
 template <class T>
-void set_cells(const ast::InsertInto& insert, const TensorInfo& tensor, SessionState& session) {
-  const auto& cancellation = session.statement.cancellation();
-  const auto values = place_values<T>(insert, tensor, session.names(), cancellation);
-  OpenTiles tiles(session.database.connection(), tensor.store(), 0, OpenTiles::Content::Stored);
+void set_cells(const ast::InsertInto& insert, const TensorInfo& tensor, OpenDatabase& database,
+               const StatementContext& statement) {
+  const auto& cancellation = statement.cancellation();
+  const auto names = database.names(statement.parameters());
+  const auto values = place_values<T>(insert, tensor, names, cancellation);
+  OpenTiles tiles(database.connection(), tensor.store(), 0, OpenTiles::Content::Stored);
   std::int64_t open_tile = -1;
   T* cells = nullptr;
   for (const auto& [place, value] : values) {
@@ -119,10 +121,11 @@ void set_cells(const ast::InsertInto& insert, const TensorInfo& tensor, SessionS
 
 }  // namespace
 
-Result execute_statement(const ast::InsertInto& insert, SessionState& session) {
-  SqliteTransaction transaction(session.database.connection());
-  const auto tensor = session.database.tensor(insert.tensor);
-  dispatch(tensor.dtype, [&](auto type) { set_cells<typename decltype(type)::type>(insert, tensor, session); });
+Result execute_statement(const ast::InsertInto& insert, OpenDatabase& database, const StatementContext& statement) {
+  SqliteTransaction transaction(database.connection());
+  const auto tensor = database.tensor(insert.tensor);
+  dispatch(tensor.dtype,
+           [&](auto type) { set_cells<typename decltype(type)::type>(insert, tensor, database, statement); });
   transaction.commit();
   auto result = status_result("INSERT " + std::to_string(insert.rows.size()));
   result.rows_changed = static_cast<std::int64_t>(insert.rows.size());

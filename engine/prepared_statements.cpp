@@ -51,9 +51,9 @@ PreparedStatement prepared_statement(const ast::Identifier& name, SessionUser& u
   return find_prepared(name, user)->second;
 }
 
-Result execute_statement(const ast::Prepare& prepare, SessionState& session) {
+Result execute_statement(const ast::Prepare& prepare, SessionUser& user) {
   auto prepared = prepare_statement(prepare.name.text, prepare.body);
-  if (!session.user.prepared.emplace(to_lower(prepare.name.text), std::move(prepared)).second) {
+  if (!user.prepared.emplace(to_lower(prepare.name.text), std::move(prepared)).second) {
     throw Error(ErrorKind::DuplicateName, "prepared statement " + prepare.name.text + " exists already",
                 prepare.name.span, "DEALLOCATE it first");
   }
@@ -81,9 +81,9 @@ Result execute_statement(const ast::Execute& execute, SessionState& session) {
   }
 }
 
-Result execute_statement(const ast::Deallocate& deallocate, SessionState& session) {
-  if (deallocate.name) session.user.prepared.erase(find_prepared(*deallocate.name, session.user));
-  else session.user.prepared.clear();
+Result execute_statement(const ast::Deallocate& deallocate, SessionUser& user) {
+  if (deallocate.name) user.prepared.erase(find_prepared(*deallocate.name, user));
+  else user.prepared.clear();
   return status_result("DEALLOCATE");
 }
 

@@ -70,7 +70,7 @@ Result run_statement(const ast::Statement& statement, SessionState& session) {
   std::optional<TileMemory::Limit> resident;
   if (session.user.gate == nullptr && !holds_statements(statement))
     resident.emplace(session.user.settings.memory_for_tiles());
-  auto result = std::visit([&](const auto& node) { return execute_statement(node, session); }, statement.node);
+  auto result = std::visit([&](const auto& node) { return execute_by_parts(node, session); }, statement.node);
   scope.succeed();
   session.database.file.settle_shards();
   return result;

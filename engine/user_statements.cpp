@@ -74,50 +74,50 @@ void write_own_password(const std::string& verifier, const std::string& name, Da
 
 }  // namespace
 
-Result execute_statement(const ast::CreateUser& create, SessionState& session) {
-  with_place(create.name.span, [&] { session.user.permissions.check_creates_users(); });
+Result execute_statement(const ast::CreateUser& create, OpenDatabase& database, const SessionUser& user) {
+  with_place(create.name.span, [&] { user.permissions.check_creates_users(); });
   check_name(create.name);
   auto verifier = verifier_text(create.password);  // before the transaction: others can write meanwhile
-  SqliteTransaction transaction(session.database.connection());
-  if (const auto known = session.database.users.find(create.name.text)) {
+  SqliteTransaction transaction(database.connection());
+  if (const auto known = database.users.find(create.name.text)) {
     throw Error(ErrorKind::DuplicateName, "user " + known->name + " exists already", create.name.span,
                 "ALTER USER changes the password or the role");
   }
-  store({.name = create.name.text, .verifier = std::move(verifier), .role = create.role}, session.database.users);
+  store({.name = create.name.text, .verifier = std::move(verifier), .role = create.role}, database.users);
   transaction.commit();
   return status_result("CREATE USER");
 }
 
-Result execute_statement(const ast::AlterUser& alter, SessionState& session) {
-  with_place(alter.name.span, [&] { session.user.permissions.check_alters(alter); });
+Result execute_statement(const ast::AlterUser& alter, OpenDatabase& database, const SessionUser& user) {
+  with_place(alter.name.span, [&] { user.permissions.check_alters(alter); });
   std::string verifier;
   if (alter.password) verifier = verifier_text(*alter.password);
-  if (session.database.file.is_read_only() && session.user.permissions.may_write_password()) {
-    write_own_password(verifier, session.user.permissions.user().name, session.database.file);
+  if (database.file.is_read_only() && user.permissions.may_write_password()) {
+    write_own_password(verifier, user.permissions.user().name, database.file);
     return status_result("ALTER USER");
   }
-  SqliteTransaction transaction(session.database.connection());
-  auto user = find_user(alter.name, session.database.users);
-  if (alter.password) user.verifier = std::move(verifier);
-  if (alter.role) user.role = *alter.role;
-  store(user, session.database.users);
+  SqliteTransaction transaction(database.connection());
+  auto altered = find_user(alter.name, database.users);
+  if (alter.password) altered.verifier = std::move(verifier);
+  if (alter.role) altered.role = *alter.role;
+  store(altered, database.users);
   transaction.commit();
   return status_result("ALTER USER");
 }
 
-Result execute_statement(const ast::DropUser& drop, SessionState& session) {
-  SqliteTransaction transaction(session.database.connection());
-  if (!drop.if_exists) find_user(drop.name, session.database.users);
-  const bool is_last = session.database.users.find(drop.name.text) && session.database.users.list().size() == 1;
-  with_place(drop.name.span, [&] { session.user.permissions.check_drops_user(is_last); });
-  session.database.users.drop(drop.name.text);
+Result execute_statement(const ast::DropUser& drop, OpenDatabase& database, const SessionUser& user) {
+  SqliteTransaction transaction(database.connection());
+  if (!drop.if_exists) find_user(drop.name, database.users);
+  const bool is_last = database.users.find(drop.name.text) && database.users.list().size() == 1;
+  with_place(drop.name.span, [&] { user.permissions.check_drops_user(is_last); });
+  database.users.drop(drop.name.text);
   transaction.commit();
   return status_result("DROP USER");
 }
 
-Result execute_statement(const ast::ShowUsers&, SessionState& session) {
+Result execute_statement(const ast::ShowUsers&, OpenDatabase& database) {
   std::vector<Row> rows;
-  for (const auto& user : session.database.users.list()) rows.push_back({user.name, std::string(describe(user.role))});
+  for (const auto& user : database.users.list()) rows.push_back({user.name, std::string(describe(user.role))});
   return listed_result({{"name", ColumnType::Text}, {"role", ColumnType::Text}}, std::move(rows));
 }
 
