@@ -15,7 +15,7 @@ namespace eindb {
 namespace {
 
 /// Instructions of SQLite's virtual machine between two looks at the cancellation: well under a millisecond.
-constexpr int kProgressInstructions = 10000;
+constexpr int kInstructionsPerPoll = 10000;
 
 /// A path as SQLite takes it literally: "file:..." would be read as a URI.
 std::string literal_path(const std::string& location) {
@@ -257,7 +257,7 @@ void SqliteHandle::set_busy_timeout(std::chrono::milliseconds timeout) {
 
 void SqliteHandle::watch(const Cancellation* cancellation) {
   cancellation_ = cancellation;
-  sqlite3_progress_handler(handle_, kProgressInstructions, cancellation == nullptr ? nullptr : &on_progress,
+  sqlite3_progress_handler(handle_, kInstructionsPerPoll, cancellation == nullptr ? nullptr : &on_progress,
                            &cancellation_);
 }
 
