@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/session.hpp"
 #include "engine/session_state.hpp"
 #include "engine/statements.hpp"
 #include "parser/parser.hpp"
