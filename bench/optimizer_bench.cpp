@@ -237,7 +237,7 @@ void plan_cache_time() {
     run_statement(eindb::parse_statement("CREATE TENSOR " + name + " AS EINSUM " + name + "[i 8, j 8] = i + j"),
                   session);
   const std::string text = "EINSUM Z[i,l] = SUM(A[i,j] * B[j,k] * C[k,l])";
-  const eindb::ReadSnapshot snapshot(session.database, 1);
+  const eindb::ReadSnapshot snapshot(session.database.file, 1);
   const auto plan = [&] { plan_query(eindb::parse_query(text), session); };
   plan();
   print_time("a hit of the plan cache, from text to plan", median_seconds(1001, plan), 20e-6);

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "engine/distributed_query.hpp"
-#include "engine/parameter_values.hpp"
 #include "engine/pipeline.hpp"
 #include "engine/plan_key.hpp"
 #include "engine/session.hpp"
+#include "engine/statement_scopes.hpp"
 #include "engine/statements.hpp"
 #include "parser/parser.hpp"
 #include "tests/runner/local_cluster.hpp"
@@ -53,7 +53,7 @@ void make_matrices(SessionState& session) {
   }
 }
 
-void set_cache(SessionState& session, std::int64_t plans) { session.settings.set("plan_cache_size", plans); }
+void set_cache(SessionState& session, std::int64_t plans) { session.user.settings.set("plan_cache_size", plans); }
 
 void run_text(const std::string& text, SessionState& session) { run_statement(parse_statement(text), session); }
 
@@ -62,7 +62,7 @@ void report_texts(SessionState& session, int runs) {
   for (const std::size_t operands : {1, 3, 10, 100, 1000}) {
     const auto text = chain(operands);
     const int n = std::max(5, runs / static_cast<int>(operands));
-    const ReadSnapshot snapshot(session.database, 1);
+    const ReadSnapshot snapshot(session.database.file, 1);
     const auto plan = [&] { plan_query(parse_query(text), session); };
     set_cache(session, 0);
     const double made = median_us(std::min(n, 200), plan);
@@ -71,7 +71,7 @@ void report_texts(SessionState& session, int runs) {
     const double found = median_us(n, plan);
     const auto query = parse_query(text);
     const double parse = median_us(n, [&] { parse_query(text); });
-    const double key = median_us(n, [&] { plan_key(query, session, {}); });
+    const double key = median_us(n, [&] { plan_key(query, session.user, session.statement, {}); });
     const double rest = median_us(n, [&] { plan_query(query, session); }) - key;
     std::printf("  %-24s %9.1f %9.1f %9s %9.1f %9.1f %9.1f\n", (std::to_string(operands) + " operands").c_str(), made,
                 found, "", parse, key, rest);
@@ -81,11 +81,11 @@ void report_texts(SessionState& session, int runs) {
 // One plan for all values of $1; the syntax tree is there already.
 void report_prepared(SessionState& session, int runs) {
   const auto query = parse_query("EINSUM Z[i,l] = $1 * SUM(A[i,j] * B[j,k] * C[k,l])");
-  const ReadSnapshot snapshot(session.database, 1);
+  const ReadSnapshot snapshot(session.database.file, 1);
   double value = 0;
   const auto plan = [&] {
     value += 0.5;
-    const ParameterValues values(session, {value});
+    const ParameterValues values(session.statement, {value});
     plan_query(query, session);
   };
   set_cache(session, 0);
@@ -103,7 +103,7 @@ void report_writes(SessionState& session, int runs) {
   std::vector<double> times;
   for (int run = 0; run < std::min(runs, 200); ++run) {
     run_statement(write, session);
-    const ReadSnapshot snapshot(session.database, 1);
+    const ReadSnapshot snapshot(session.database.file, 1);
     const auto start = Clock::now();
     plan_query(query, session);
     times.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
@@ -122,7 +122,7 @@ void report_statements(SessionState& session, int runs) {
     const double found = median_us(std::min(runs, 500), [&] { run_text(text, session); });
     std::printf("  %-24s %9.1f %9.1f\n", (std::to_string(operands) + " operands").c_str(), made, found);
   }
-  const double empty = median_us(runs, [&] { const ReadSnapshot snapshot(session.database, 1); });
+  const double empty = median_us(runs, [&] { const ReadSnapshot snapshot(session.database.file, 1); });
   std::printf("  %-24s %9s %9.1f\n", "the snapshot alone", "", empty);
 }
 
@@ -139,7 +139,7 @@ void report_workers(const std::string& folder, int runs) {
   std::printf("  %-24s %9s %9s\n", "text -> ranks begin", "made", "found");
   for (const std::size_t operands : {1, 3, 10, 100}) {
     const auto query = parse_query(chain(operands));
-    const ReadSnapshot snapshot(session.database, 1);
+    const ReadSnapshot snapshot(session.database.file, 1);
     const int n = std::max(5, std::min(runs, 500) / static_cast<int>(operands));
     const auto plan = [&] {
       const auto planned = plan_query(query, session);
@@ -157,7 +157,7 @@ void report_workers(const std::string& folder, int runs) {
 void report(const std::string& title, const std::string& path, int runs) {
   std::printf("%s\n", title.c_str());
   SessionState session(path, {});
-  session.settings.set("threads", std::int64_t{1});
+  session.user.settings.set("threads", std::int64_t{1});
   make_matrices(session);
   report_texts(session, runs);
   report_prepared(session, runs);

@@ -7,7 +7,7 @@
 #include "common/checked_math.hpp"
 #include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
-#include "storage/database_file.hpp"
+#include "storage/schema_version.hpp"
 #include "storage/shard_log.hpp"
 #include "storage/stored_references.hpp"
 #include "storage/tile_codec.hpp"

@@ -26,7 +26,7 @@ ShardSettler settler_of(const DatabaseFile& file) {
   return [path = file.path()](ShardAccess& shards) {
     DatabaseFile own(path);
     own.use_shards({std::shared_ptr<void>(), &shards});  // the caller's
-    return !own.connection().shards()->is_unsettled();
+    return !ShardedContents::of(own.connection())->is_unsettled();
   };
 }
 

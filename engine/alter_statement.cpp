@@ -42,28 +42,29 @@ class RecentTiles {
   std::deque<std::int64_t> order_;
 };
 
-std::int64_t kept_bytes(const SessionState& session) { return session.settings.memory_limit() / 4; }
+std::int64_t kept_bytes(const Settings& settings) { return settings.memory_limit() / 4; }
 
 // The same values in tiles of another grid, or at other places.
 void move_tiles(const TensorInfo& tensor, const TileGrid& grid, int replicas, SessionState& session) {
-  ReadSnapshot snapshot(session.database, 1);
-  const auto staged = session.catalog.stage(tensor.dtype, tensor.labels, grid, replicas);
+  auto& [database, user, statement] = session;
+  ReadSnapshot snapshot(database.file, 1);
+  const auto staged = database.catalog.stage(tensor.dtype, tensor.labels, grid, replicas);
   {
-    RecentTiles tiles(snapshot, tensor.store(), kept_bytes(session));
-    TileWriter writer(session.database.connection(), staged.store());
+    RecentTiles tiles(snapshot, tensor.store(), kept_bytes(user.settings));
+    TileWriter writer(database.connection(), staged.store());
     std::int64_t pieces = 0;
     for (std::int64_t id = 0; id < grid.tile_count(); ++id) {
-      session.cancellation.check();
-      session.report("repartition", id, grid.tile_count());
-      const auto read = [&](std::int64_t old) { return tiles.read(old); };
+      statement.cancellation().check();
+      statement.report("repartition", id, grid.tile_count());
+      const auto read = [&tiles](std::int64_t old) { return tiles.read(old); };
       if (const auto tile = gather_tile(tensor.grid, tensor.dtype, read, grid, id, pieces)) writer.write(id, *tile);
     }
   }
-  session.catalog.publish(staged, tensor.name);
+  database.catalog.publish(staged, tensor.name);
 }
 
 void change_tensor(const TensorInfo& tensor, const ast::Identifier& new_name, SessionState& session) {
-  with_place(new_name.span, [&] { session.catalog.rename(tensor.name, new_name.text); });
+  with_place(new_name.span, [&] { session.database.catalog.rename(tensor.name, new_name.text); });
 }
 
 void change_tensor(const TensorInfo& tensor, const ast::PartitionClause& partition, SessionState& session) {
@@ -72,7 +73,7 @@ void change_tensor(const TensorInfo& tensor, const ast::PartitionClause& partiti
 }
 
 void change_tensor(const TensorInfo& tensor, const ast::ReplicasClause& replicas, SessionState& session) {
-  const auto copies = session.replicas(replicas);
+  const auto copies = session.database.replicas(replicas);
   // Also with as many copies as before: they come to lie at the workers that are there now.
   if (copies > 0 || tensor.is_sharded()) move_tiles(tensor, tensor.grid, copies, session);
 }
@@ -81,9 +82,9 @@ void change_tensor(const TensorInfo& tensor, const ast::ReplicasClause& replicas
 
 Result execute_statement(const ast::AlterTensor& alter, SessionState& session) {
   const bool moves_tiles = !std::holds_alternative<ast::Identifier>(alter.change);
-  const auto admission = moves_tiles ? session.admit(kept_bytes(session)) : nullptr;
+  const auto admission = moves_tiles ? session.admit(kept_bytes(session.user.settings)) : nullptr;
   SqliteTransaction transaction(session.database.connection());
-  const auto tensor = session.tensor(alter.name);
+  const auto tensor = session.database.tensor(alter.name);
   std::visit([&](const auto& change) { change_tensor(tensor, change, session); }, alter.change);
   transaction.commit();
   return status_result("ALTER TENSOR");

@@ -112,18 +112,18 @@ class Values {
 
 class Calibration {
  public:
-  Calibration(SessionState& session, const std::string& path, double seconds)
-      : session_(session), scratch_(path), threads_(session.settings.threads()), inner_(":memory:", {}) {
+  Calibration(const Settings& settings, const StatementContext& statement, const std::string& path, double seconds)
+      : statement_(statement), scratch_(path), threads_(settings.threads()), inner_(":memory:", {}) {
     figures_.source = path;
     figures_.threads = threads_;
-    inner_.settings.set("disabled_passes", std::string("common_subexpressions"));
+    inner_.user.settings.set("disabled_passes", std::string("common_subexpressions"));
     list_steps();
     slot_ = seconds / static_cast<double>(steps_.size()) / 2.5;
   }
 
   MachineFigures run() {
     for (std::size_t n = 0; n < steps_.size(); ++n) {
-      session_.report("calibrate", static_cast<std::int64_t>(n), static_cast<std::int64_t>(steps_.size()));
+      statement_.report("calibrate", static_cast<std::int64_t>(n), static_cast<std::int64_t>(steps_.size()));
       steps_[n]();
     }
     return std::move(figures_);
@@ -160,7 +160,7 @@ class Calibration {
     double best = std::numeric_limits<double>::infinity();
     const auto start = Clock::now();
     do {
-      session_.cancellation.check();
+      statement_.cancellation().check();
       if (state == State::Fresh) ::malloc_trim(0);
       if (state == State::Idle) std::this_thread::sleep_for(std::chrono::milliseconds(2));
       best = std::min(best, run());
@@ -177,10 +177,10 @@ class Calibration {
   // Of the operators of a query's last vertex: reading and planning apart.
   double query_seconds(const std::string& text, int threads = 1, std::int64_t parallelism = 1,
                        State state = State::Warm) {
-    inner_.settings.set("threads", std::int64_t{threads});
-    inner_.settings.set("parallelism", parallelism);
+    inner_.user.settings.set("threads", std::int64_t{threads});
+    inner_.user.settings.set("parallelism", parallelism);
     const auto planned = plan_query(parse_query(text), inner_);
-    ReadSnapshot snapshot(inner_.database, 1);
+    ReadSnapshot snapshot(inner_.database.file, 1);
     return least(state, [&] {
       DiscardingSink sink;
       TileSink* const sinks[] = {&sink};
@@ -205,11 +205,11 @@ class Calibration {
   void with_tensors(DType type, std::vector<std::int64_t> x, std::vector<std::int64_t> y,
                     const std::function<void()>& measure) {
     const Values values(type, std::max(Shape(x).element_count(), Shape(y).element_count()));
-    inner_.attached.attach("X", values.tensor(std::move(x)), 1 << 20);
-    inner_.attached.attach("Y", values.tensor(std::move(y)), 1 << 20);
+    inner_.database.attached.attach("X", values.tensor(std::move(x)), 1 << 20);
+    inner_.database.attached.attach("Y", values.tensor(std::move(y)), 1 << 20);
     const auto detach = [&] {
-      inner_.attached.detach("X");
-      inner_.attached.detach("Y");
+      inner_.database.attached.detach("X");
+      inner_.database.attached.detach("Y");
     };
     try {
       measure();
@@ -310,7 +310,7 @@ class Calibration {
     double read_all = 0;
   };
 
-  StorageTimes store(SessionState& database, const Values& values, const Partition& partition) {
+  StorageTimes store(OpenDatabase& database, const Values& values, const Partition& partition) {
     const std::vector<std::int64_t> extents{1024, 2048};
     const TileGrid grid(Shape(extents), partition);
     std::vector<TilePtr> tiles;
@@ -320,10 +320,10 @@ class Calibration {
                                    static_cast<const std::byte*>(values.tensor({shape.element_count()}).data)));
     }
     const auto write = [&] {
-      SqliteTransaction transaction(database.database.connection());
+      SqliteTransaction transaction(database.connection());
       if (database.catalog.find("S")) database.catalog.drop("S");
       const auto tensor = database.catalog.create("S", DType::Float64, {"i", "j"}, grid);
-      StoringSink sink(database.database.connection(), tensor.store());
+      StoringSink sink(database.connection(), tensor.store());
       for (std::int64_t n = 0; n < grid.tile_count(); ++n) sink.write(n, tiles[static_cast<std::size_t>(n)]);
       transaction.commit();
     };
@@ -335,12 +335,12 @@ class Calibration {
   }
 
   // All tiles, which are kept: each run with a snapshot of its own, as each statement has.
-  double read_seconds(SessionState& database, const TileGrid& grid, int threads) {
+  double read_seconds(OpenDatabase& database, const TileGrid& grid, int threads) {
     const auto store = database.catalog.get("S").store();
     Scheduler scheduler(threads);
     return least(State::Fresh, [&] {
       std::vector<TilePtr> tiles(static_cast<std::size_t>(grid.tile_count()));
-      ReadSnapshot snapshot(database.database, static_cast<std::size_t>(threads));
+      ReadSnapshot snapshot(database.file, static_cast<std::size_t>(threads));
       return wall_seconds([&] {
         scheduler.for_each(grid.tile_count(),
                            [&](std::int64_t id) { tiles[static_cast<std::size_t>(id)] = snapshot.read(store, id); });
@@ -351,7 +351,7 @@ class Calibration {
   // Sixteen tiles and a thousand of the same bytes: the difference is that of the tiles.
   void measure_storage() {
     const Values values(DType::Float64, 1024 * 2048);
-    SessionState database(scratch_.path(), {});
+    OpenDatabase database(scratch_.path(), {});
     const auto few = store(database, values, {4, 4});
     const auto many = store(database, values, {32, 32});
     const double bytes = 1024 * 2048 * sizeof(double);
@@ -440,7 +440,7 @@ class Calibration {
     if (type == DType::Int64) rates.matrix_product.fill(2 * rates.product_fold);
   }
 
-  SessionState& session_;
+  const StatementContext& statement_;
   ScratchDatabase scratch_;
   const int threads_;
   SessionState inner_;
@@ -452,8 +452,9 @@ class Calibration {
 
 }  // namespace
 
-MachineFigures calibrate(SessionState& session, const std::string& path, double seconds) {
-  return Calibration(session, path, seconds).run();
+MachineFigures calibrate(const Settings& settings, const StatementContext& statement, const std::string& path,
+                         double seconds) {
+  return Calibration(settings, statement, path, seconds).run();
 }
 
 }  // namespace eindb

@@ -2,7 +2,8 @@
 
 #include <string>
 
-#include "engine/session_state.hpp"
+#include "engine/settings.hpp"
+#include "engine/statement_context.hpp"
 #include "optimizer/partitions/machine_figures.hpp"
 
 namespace eindb {
@@ -10,9 +11,10 @@ namespace eindb {
 /// Measures this machine for the cost model `calibrated`, with the operators and kernels that statements run on: each
 /// figure is the least of several runs, so that other work on the machine disturbs little.
 ///
-/// Takes about `seconds` (the least, under a second, is one run of each), as many threads as the session's setting,
-/// about 200 MB of memory, and beside `path` a database of 32 MB while it runs. Reports its progress to the session and
+/// Takes about `seconds` (the least, under a second, is one run of each), as many threads as the settings say,
+/// about 200 MB of memory, and beside `path` a database of 32 MB while it runs. Reports its progress and
 /// stops with Error{Cancelled} when it is cancelled. Error{Io} if there is no place for the database.
-MachineFigures calibrate(SessionState& session, const std::string& path, double seconds);
+MachineFigures calibrate(const Settings& settings, const StatementContext& statement, const std::string& path,
+                         double seconds);
 
 }  // namespace eindb

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "common/error.hpp"
-#include "engine/session_state.hpp"
+#include "engine/open_database.hpp"
 #include "parser/token_value.hpp"
 #include "parser/tokenizer.hpp"
 
@@ -25,8 +25,8 @@ std::optional<std::string> table_name(const Token& token) {
   return unquote(token);
 }
 
-SqliteValue count_cells(const std::string& name, SessionState& session) {
-  if (const auto tensor = session.find_tensor(name)) return tensor->grid.shape().element_count();
+SqliteValue count_cells(const std::string& name, OpenDatabase& database) {
+  if (const auto tensor = database.find_tensor(name)) return tensor->grid.shape().element_count();
   throw Error(ErrorKind::Busy, "tensor " + name + " was dropped while the statement began", std::nullopt,
               "run it again");
 }
@@ -63,16 +63,15 @@ std::optional<CellCount> cell_count(std::string_view sql) {
   return out;
 }
 
-void add_cell_count(SessionState& session) {
-  session.database.connection().add_function(
-      {.name = kFunction,
-       .arguments = 1,
-       .body = [&session](std::span<const SqliteValue> arguments) -> SqliteValue {
-         const auto* name = std::get_if<std::string>(&arguments[0]);
-         if (name == nullptr) return std::monostate();
-         return count_cells(*name, session);
-       },
-       .result = "INTEGER"});
+void add_cell_count(OpenDatabase& database) {
+  database.connection().add_function({.name = kFunction,
+                                      .arguments = 1,
+                                      .body = [&database](std::span<const SqliteValue> arguments) -> SqliteValue {
+                                        const auto* name = std::get_if<std::string>(&arguments[0]);
+                                        if (name == nullptr) return std::monostate();
+                                        return count_cells(*name, database);
+                                      },
+                                      .result = "INTEGER"});
 }
 
 }  // namespace eindb

@@ -6,7 +6,7 @@
 
 namespace eindb {
 
-struct SessionState;
+struct OpenDatabase;
 
 /// SELECT COUNT(*) FROM A and nothing else: of a tensor the answer follows from its shape, and a scan of 10^18 cells
 /// that are zero would never end.
@@ -21,7 +21,7 @@ struct CellCount {
 /// The count that the SQL asks for; nullopt if the SQL is anything but a count of cells.
 std::optional<CellCount> cell_count(std::string_view sql);
 
-/// Makes known to SQL what CellCount::sql() calls. The session outlives its connection.
-void add_cell_count(SessionState& session);
+/// Makes known to SQL of the database what CellCount::sql() calls. The database outlives its connection.
+void add_cell_count(OpenDatabase& database);
 
 }  // namespace eindb

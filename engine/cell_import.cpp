@@ -52,7 +52,8 @@ std::unique_ptr<CellSource> open_matrix_market(const FilePath& path, const std::
 }  // namespace
 
 std::unique_ptr<CellSource> open_cell_list(const FilePath& path, const CopyOptions& options,
-                                           const std::optional<TensorInfo>& existing, const SessionState& session) {
+                                           const std::optional<TensorInfo>& existing,
+                                           const Cancellation& cancellation) {
   if (existing && options.shape && *options.shape != existing->shape())
     shapes_differ("the option", *options.shape, *existing);
   if (options.format == FileFormat::Mtx) {
@@ -66,19 +67,20 @@ std::unique_ptr<CellSource> open_cell_list(const FilePath& path, const CopyOptio
                                                                           .base = options.cells.base};
   auto shape = existing ? std::optional(existing->shape()) : options.shape;
   const auto type = existing ? std::optional(existing->dtype) : std::nullopt;
-  return std::make_unique<CoordinateReader>(path, list, std::move(shape), type, session.cancellation);
+  return std::make_unique<CoordinateReader>(path, list, std::move(shape), type, cancellation);
 }
 
-void load_cells(CellSource& cells, const TensorInfo& tensor, SessionState& session) {
-  CellLoader loader(session.database.connection(), tensor.store(), session.cancellation,
-                    {.memory = session.settings.memory_limit(),
-                     .spill_directory = session.database.scratch_directory(),
+void load_cells(CellSource& cells, const TensorInfo& tensor, OpenDatabase& database, const Settings& settings,
+                const StatementContext& statement) {
+  CellLoader loader(database.connection(), tensor.store(), statement.cancellation(),
+                    {.memory = settings.memory_limit(),
+                     .spill_directory = database.file.scratch_directory(),
                      .base = cells.base(),
                      .distinct_keys = cells.has_distinct_keys(),
                      .place = [&](std::int64_t line) { return cells.place(line); }});
   KeyedCell cell;
   for (std::int64_t n = 0; cells.next(cell); ++n) {
-    if (n % kCellsPerReport == 0 && cells.total() > 0) session.report("import", cells.done(), cells.total());
+    if (n % kCellsPerReport == 0 && cells.total() > 0) statement.report("import", cells.done(), cells.total());
     loader.add(cell);
   }
   loader.finish();

@@ -15,9 +15,10 @@ namespace eindb {
 /// Opens a file that is a list of cells. Its shape and type are those of `existing`, the tensor to be filled, or of the
 /// options, or of the file. Error{Shape} if these contradict each other.
 std::unique_ptr<CellSource> open_cell_list(const FilePath& path, const CopyOptions& options,
-                                           const std::optional<TensorInfo>& existing, const SessionState& session);
+                                           const std::optional<TensorInfo>& existing, const Cancellation& cancellation);
 
 /// Fills a new, empty tensor inside the caller's transaction, within the session's memory_limit. See CellLoader.
-void load_cells(CellSource& cells, const TensorInfo& tensor, SessionState& session);
+void load_cells(CellSource& cells, const TensorInfo& tensor, OpenDatabase& database, const Settings& settings,
+                const StatementContext& statement);
 
 }  // namespace eindb

@@ -34,10 +34,10 @@ Row row_of(const WorkerStatus& worker) {
 
 }  // namespace
 
-Result execute_statement(const ast::ShowWorkers&, SessionState& session) {
+Result execute_statement(const ast::ShowWorkers&, OpenDatabase& database) {
   std::vector<Row> rows;
-  if (session.cluster != nullptr)
-    for (const auto& worker : session.cluster->workers()) rows.push_back(row_of(worker));
+  if (database.cluster != nullptr)
+    for (const auto& worker : database.cluster->workers()) rows.push_back(row_of(worker));
   return listed_result({{"address", ColumnType::Text},
                         {"state", ColumnType::Text},
                         {"reason", ColumnType::Text},
@@ -56,13 +56,13 @@ Result execute_statement(const ast::ShowWorkers&, SessionState& session) {
                        std::move(rows));
 }
 
-Result execute_statement(const ast::DrainWorker& drain, SessionState& session) {
-  if (session.cluster == nullptr) {
+Result execute_statement(const ast::DrainWorker& drain, OpenDatabase& database, const SessionUser& user) {
+  if (database.cluster == nullptr) {
     throw Error(ErrorKind::UnknownName, "this session has no worker " + drain.address, drain.span,
                 "start eindb with --workers");
   }
-  session.permissions.check_drains_workers();
-  with_place(drain.span, [&] { session.cluster->drain(drain.address); });
+  user.permissions.check_drains_workers();
+  with_place(drain.span, [&] { database.cluster->drain(drain.address); });
   return status_result("DRAIN WORKER");
 }
 

@@ -30,8 +30,8 @@ struct TensorType {
 // staged until the statement has read all it wants of that; where it is of the same type it has the other's place.
 class NewTensor {
  public:
-  NewTensor(const ast::Identifier& name, bool or_replace, SessionState& session)
-      : name_(name), session_(session), before_(session.catalog.find(name.text)) {
+  NewTensor(const ast::Identifier& name, bool or_replace, OpenDatabase& database)
+      : name_(name), database_(database), before_(database.catalog.find(name.text)) {
     if (!before_ || or_replace) return;
     throw Error(ErrorKind::DuplicateName, "tensor " + before_->name + " exists already", name.span,
                 "DROP TENSOR it first, CREATE OR REPLACE it, or use another name");
@@ -40,7 +40,7 @@ class NewTensor {
   /// Without tiles.
   TensorInfo make(const TensorType& type) {
     return with_place(name_.span, [&] {
-      auto& catalog = session_.catalog;
+      auto& catalog = database_.catalog;
       made_ = before_ ? catalog.stage(type.dtype, type.labels, type.grid, type.replicas)
                       : catalog.create(name_.text, type.dtype, type.labels, type.grid, type.replicas);
       return *made_;
@@ -54,13 +54,13 @@ class NewTensor {
   /// It has its values.
   void publish() {
     if (!before_ || !made_) return;
-    session_.unwritten.drop(before_->id);
-    session_.catalog.publish(*made_, before_->name);
+    database_.unwritten.drop(before_->id);
+    database_.catalog.publish(*made_, before_->name);
   }
 
  private:
   const ast::Identifier& name_;
-  SessionState& session_;
+  OpenDatabase& database_;
   std::optional<TensorInfo> before_;
   std::optional<TensorInfo> made_;
 };
@@ -108,26 +108,27 @@ TileGrid grid_of(const Shape& shape, const Partition& partition, const ast::Crea
                     [&] { return TileGrid(shape, partition); });
 }
 
-TensorInfo make_declared(const ast::CreateTensor& create, NewTensor& tensor, SessionState& session) {
+TensorInfo make_declared(const ast::CreateTensor& create, NewTensor& tensor, OpenDatabase& database,
+                         const Settings& settings) {
   const auto type = type_of(create.type).value_or(DType::Float64);
   auto [labels, shape] = declared(*create.dimensions, create.name.span);
-  const auto partition = partition_of(create).value_or(default_partition(shape, type, session.settings.tile_bytes()));
-  return tensor.make({type, std::move(labels), grid_of(shape, partition, create), session.replicas(create.replicas)});
+  const auto partition = partition_of(create).value_or(default_partition(shape, type, settings.tile_bytes()));
+  return tensor.make({type, std::move(labels), grid_of(shape, partition, create), database.replicas(create.replicas)});
 }
 
 void create_from_rows(const ast::CreateTensor& create, const ast::Sql& sql, NewTensor& tensor, SessionState& session) {
   auto rows = prepare_rows(sql, session, "CREATE TENSOR");
-  const auto made = make_declared(create, tensor, session);
+  const auto made = make_declared(create, tensor, session.database, session.user.settings);
   with_place(sql.span, [&] {
     SqlCells cells(std::move(rows), made.dtype, made.shape());
-    load_cells(cells, made, session);
+    load_cells(cells, made, session.database, session.user.settings, session.statement);
   });
 }
 
 // Result n of the query becomes tensors[n].
 void create_from_query(const ast::Query& query, ResultRequest request, int replicas, std::vector<NewTensor>& tensors,
                        SessionState& session) {
-  ReadSnapshot snapshot(session.database, static_cast<std::size_t>(session.settings.threads()));
+  ReadSnapshot snapshot(session.database.file, static_cast<std::size_t>(session.user.settings.threads()));
   request.stored = true;
   const auto planned = plan_query(query, session, std::move(request));
   CHECK(planned.result_count() == tensors.size(), "every result of the query becomes a tensor");
@@ -143,11 +144,11 @@ void create_from_query(const ast::Query& query, ResultRequest request, int repli
 void fill(const ast::CreateTensor& create, std::vector<NewTensor>& tensors, SessionState& session) {
   if (const auto* query = std::get_if<ast::Query>(&create.source)) {
     const ResultRequest request{.dtype = type_of(create.type), .partitions = {partition_of(create)}};
-    create_from_query(*query, request, session.replicas(create.replicas), tensors, session);
+    create_from_query(*query, request, session.database.replicas(create.replicas), tensors, session);
   } else if (const auto* sql = std::get_if<ast::Sql>(&create.source)) {
     create_from_rows(create, *sql, tensors.front(), session);
   } else {
-    make_declared(create, tensors.front(), session);
+    make_declared(create, tensors.front(), session.database, session.user.settings);
   }
 }
 
@@ -155,11 +156,11 @@ void fill(const ast::CreateTensor& create, std::vector<NewTensor>& tensors, Sess
 
 Result execute_statement(const ast::CreateTensor& create, SessionState& session) {
   const bool sorts_rows = std::holds_alternative<ast::Sql>(create.source);
-  const auto admission = sorts_rows ? session.admit(session.settings.memory_limit()) : nullptr;
+  const auto admission = sorts_rows ? session.admit(session.user.settings.memory_limit()) : nullptr;
   SqliteTransaction transaction(session.database.connection());
-  if (create.if_not_exists && session.catalog.find(create.name.text)) return status_result("CREATE TENSOR");
+  if (create.if_not_exists && session.database.catalog.find(create.name.text)) return status_result("CREATE TENSOR");
   std::vector<NewTensor> tensors;
-  tensors.emplace_back(create.name, create.or_replace, session);
+  tensors.emplace_back(create.name, create.or_replace, session.database);
   // What the catalog refuses is about the name.
   with_place(create.name.span, [&] { fill(create, tensors, session); });
   tensors.front().publish();
@@ -172,12 +173,12 @@ Result execute_statement(const ast::CreateTensors& create, SessionState& session
   ResultRequest request;
   std::vector<NewTensor> tensors;
   for (const auto& name : create.names) {
-    if (create.if_not_exists && session.catalog.find(name.text)) continue;
-    tensors.emplace_back(name, create.or_replace, session);
+    if (create.if_not_exists && session.database.catalog.find(name.text)) continue;
+    tensors.emplace_back(name, create.or_replace, session.database);
     request.wanted.push_back(name);
   }
   if (tensors.empty()) return status_result("CREATE TENSOR");
-  create_from_query(create.query, std::move(request), session.replicas(create.replicas), tensors, session);
+  create_from_query(create.query, std::move(request), session.database.replicas(create.replicas), tensors, session);
   for (auto& tensor : tensors) tensor.publish();
   transaction.commit();
   return status_result("CREATE TENSOR");

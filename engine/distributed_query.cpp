@@ -34,14 +34,14 @@ constexpr std::chrono::seconds kReplanningTime{30};
 using Clock = std::chrono::steady_clock;
 
 std::vector<Workers> choices_for(const SessionState& session) {
-  if (session.cluster != nullptr) return choices_of_workers(*session.cluster);
-  return {imagined_workers(static_cast<std::size_t>(session.settings.workers()))};
+  if (session.database.cluster != nullptr) return choices_of_workers(*session.database.cluster);
+  return {imagined_workers(static_cast<std::size_t>(session.user.settings.workers()))};
 }
 
 // How many ranks may compute, from rank 0 on. The others take part with the tiles that lie there.
 std::size_t computing_ranks(const SessionState& session, std::size_t workers) {
-  const bool computes = session.cluster != nullptr && session.cluster->coordinator_computes();
-  return std::min(workers + (computes ? 1 : 0), static_cast<std::size_t>(session.settings.workers()));
+  const bool computes = session.database.cluster != nullptr && session.database.cluster->coordinator_computes();
+  return std::min(workers + (computes ? 1 : 0), static_cast<std::size_t>(session.user.settings.workers()));
 }
 
 std::int64_t ceil_power_of_two(std::size_t value) { return static_cast<std::int64_t>(std::bit_ceil(value)); }
@@ -75,7 +75,7 @@ class DistributedQuery::Attempt {
     const Stopwatch watch;
     find_plan(stored);
     find_inputs();
-    const auto& values = session_.parameters;
+    const auto& values = session_.statement.parameters();
     plan_ = planned_.shared->parameters.empty()
                 ? std::shared_ptr<const DistributedPlan>(kept_, &kept_->plan)
                 : std::make_shared<const DistributedPlan>(with_values(kept_->plan, values));
@@ -138,9 +138,9 @@ class DistributedQuery::Attempt {
     ClusterStatement statement{*plan_, holders, {}, locations_->contents, std::move(results), 0, 0};
     for (const auto& worker : workers_) statement.workers.push_back(worker.data);
     auto profile = describe();
-    if (auto* contents = session_.database.connection().shards()) contents->prepare();
-    profile.reports = session_.cluster->run(
-        statement, session_.cancellation, [&](Exchange& exchange, const Cancellation& cancellation) {
+    if (auto* contents = ShardedContents::of(session_.database.connection())) contents->prepare();
+    profile.reports = session_.database.cluster->run(
+        statement, session_.statement.cancellation(), [&](Exchange& exchange, const Cancellation& cancellation) {
           ExecutionContext own{context.scheduler, cancellation, context.memory, context.source, context.progress};
           return execute(*plan_, holders, exchange, own, sinks);
         });
@@ -163,7 +163,9 @@ class DistributedQuery::Attempt {
   }
 
  private:
-  StoredTensors stored() const { return {session_.database.connection(), session_.catalog, session_.cluster.get()}; }
+  StoredTensors stored() const {
+    return {session_.database.connection(), session_.database.catalog, session_.database.cluster.get()};
+  }
 
   void find_plan(const std::vector<bool>& stored) {
     auto& latest = *planned_.for_cluster;
@@ -171,10 +173,10 @@ class DistributedQuery::Attempt {
     const bool is_kept = latest.plan != nullptr && latest.plan->terms == terms;
     if (!is_kept) {
       latest = {plan_for_cluster(*planned_.shared, std::move(terms)), nullptr};
-      session_.plans.count_again(*planned_.shared);
+      session_.database.plans.count_again(*planned_.shared);
     }
     kept_ = latest.plan;
-    source_ = session_.plans.count_for_cluster(is_kept);
+    source_ = session_.database.plans.count_for_cluster(is_kept);
   }
 
   // What changes while tiles are looked for is noticed by whoever looks at what is kept here.
@@ -188,11 +190,11 @@ class DistributedQuery::Attempt {
     latest.locations = nullptr;
     locations_ = std::make_shared<const InputLocations>(locate(kept_->inputs, stored(), workers_, std::move(terms)));
     if (approximate_bytes(*locations_) <= LatestClusterPlan::kMostOfLocations) latest.locations = locations_;
-    session_.plans.count_again(*planned_.shared);
+    session_.database.plans.count_again(*planned_.shared);
   }
 
   ClusterTerms terms_for(const std::vector<bool>& stored) const {
-    const auto& settings = session_.settings;
+    const auto& settings = session_.user.settings;
     std::uint32_t threads = 1;
     for (const auto& worker : workers_) threads = std::max(threads, worker.threads);
     ClusterTerms terms{
@@ -262,11 +264,11 @@ class DistributedQuery::Attempt {
 
   // Of every rank. Workers that are imagined have this machine's.
   void fit_memory(ClusterShape& shape) const {
-    const auto own = static_cast<double>(session_.settings.memory_for_tiles());
-    const bool is_worker = session_.cluster == nullptr || session_.cluster->coordinator_computes();
+    const auto own = static_cast<double>(session_.user.settings.memory_for_tiles());
+    const bool is_worker = session_.database.cluster == nullptr || session_.database.cluster->coordinator_computes();
     fit_moves(shape, own);
-    if (is_worker) fit_calls(shape, own, session_.settings.threads());
-    if (session_.cluster == nullptr) return;
+    if (is_worker) fit_calls(shape, own, session_.user.settings.threads());
+    if (session_.database.cluster == nullptr) return;
     for (const auto& worker : workers_) {
       const auto share = static_cast<double>(MemoryShares::share_of_one(worker.memory_limit));
       fit_moves(shape, share);
@@ -299,22 +301,22 @@ class DistributedQuery::Attempt {
 };
 
 std::int64_t DistributedQuery::damage_noticed() const {
-  return session_.cluster == nullptr ? 0 : session_.cluster->damaged_copies().noticed();
+  return session_.database.cluster == nullptr ? 0 : session_.database.cluster->damaged_copies().noticed();
 }
 
 // On the first choice of workers that has all that is read. If none has, as two that have it do not reach each other,
 // the error says so.
 std::unique_ptr<DistributedQuery::Attempt> DistributedQuery::plan(const std::vector<bool>& stored) {
   auto choices = choices_for(session_);
-  if (choices.empty()) throw not_reached(*session_.cluster, "no worker exchanges data with the coordinator");
+  if (choices.empty()) throw not_reached(*session_.database.cluster, "no worker exchanges data with the coordinator");
   for (auto& workers : choices) {
     try {
       return std::make_unique<Attempt>(planned_, session_, stored, std::move(workers));
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::WorkerLost) throw;
       if (&workers != &choices.back()) continue;
-      if (session_.cluster == nullptr || session_.cluster->broken_pairs().empty()) throw;
-      throw not_reached(*session_.cluster, error.message());
+      if (session_.database.cluster == nullptr || session_.database.cluster->broken_pairs().empty()) throw;
+      throw not_reached(*session_.database.cluster, error.message());
     }
   }
   throw Error(ErrorKind::Internal, "a choice of workers is the last one");
@@ -336,9 +338,9 @@ ClusterProfile DistributedQuery::until_it_succeeds(const std::vector<bool>& stor
         throw;
       if (!failed) failed = Clock::now();
       if (Clock::now() - *failed > kReplanningTime) throw;
-      session_.cancellation.check();
+      session_.statement.cancellation().check();
       if (found_damage) attempt->mend_copies();
-      session_.report(found_damage ? "other copies" : "workers that remain", 0, 0);
+      session_.statement.report(found_damage ? "other copies" : "workers that remain", 0, 0);
     }
   }
 }
@@ -400,7 +402,7 @@ ClusterProfile DistributedQuery::collect(ExecutionContext& context, std::span<Ti
 ClusterProfile DistributedQuery::store(ExecutionContext& context, std::span<const StoredResult> results,
                                        std::span<TileSink* const> sinks) {
   auto& connection = session_.database.connection();
-  auto* contents = connection.shards();
+  auto* contents = ShardedContents::of(connection);
   CHECK(contents != nullptr, "a sharded tensor is made where there are workers");
   ResumingSinks others(planned_, sinks);
   std::vector<bool> stored;

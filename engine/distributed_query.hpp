@@ -8,7 +8,9 @@
 
 #include "cluster/cluster.hpp"
 #include "engine/input_locations.hpp"
-#include "engine/pipeline.hpp"
+#include "engine/plan_source.hpp"
+#include "engine/planned_query.hpp"
+#include "engine/session_state.hpp"
 #include "executor/execution_context.hpp"
 #include "plan/distributed_plan.hpp"
 

@@ -82,15 +82,14 @@ T element_of(const ast::Expression& expression, const NameSource& names) {
 /// The values in the order of their places; several for one cell in the order of their rows.
 template <class T>
 std::vector<PlacedValue<T>> place_values(const ast::InsertInto& insert, const TensorInfo& tensor,
-                                         SessionState& session) {
-  const auto names = session.name_source();
+                                         const NameSource& names, const Cancellation& cancellation) {
   const auto rank = tensor.grid.rank();
   CellLocator locator(tensor.grid);
   std::vector<PlacedValue<T>> placed;
   placed.reserve(insert.rows.size());
   std::vector<std::int64_t> key(rank);
   for (const auto& row : insert.rows) {
-    if (placed.size() % kRowsPerCheck == 0) session.cancellation.check();
+    if (placed.size() % kRowsPerCheck == 0) cancellation.check();
     if (row.values.size() != rank + 1) wrong_count(row, tensor);
     for (std::size_t d = 0; d < rank; ++d) key[d] = index_of(row.values[d], names, tensor, d);
     placed.push_back({locator.locate(key), element_of<T>(row.values[rank], names)});
@@ -101,14 +100,17 @@ std::vector<PlacedValue<T>> place_values(const ast::InsertInto& insert, const Te
 }
 
 template <class T>
-void set_cells(const ast::InsertInto& insert, const TensorInfo& tensor, SessionState& session) {
-  const auto values = place_values<T>(insert, tensor, session);
-  OpenTiles tiles(session.database.connection(), tensor.store(), 0, OpenTiles::Content::Stored);
+void set_cells(const ast::InsertInto& insert, const TensorInfo& tensor, OpenDatabase& database,
+               const StatementContext& statement) {
+  const auto& cancellation = statement.cancellation();
+  const auto names = database.names(statement.parameters());
+  const auto values = place_values<T>(insert, tensor, names, cancellation);
+  OpenTiles tiles(database.connection(), tensor.store(), 0, OpenTiles::Content::Stored);
   std::int64_t open_tile = -1;
   T* cells = nullptr;
   for (const auto& [place, value] : values) {
     if (place.tile_id != open_tile) {
-      session.cancellation.check();
+      cancellation.check();
       open_tile = place.tile_id;
       cells = tiles.open(open_tile).template mutable_data<T>();
     }
@@ -119,10 +121,11 @@ void set_cells(const ast::InsertInto& insert, const TensorInfo& tensor, SessionS
 
 }  // namespace
 
-Result execute_statement(const ast::InsertInto& insert, SessionState& session) {
-  SqliteTransaction transaction(session.database.connection());
-  const auto tensor = session.tensor(insert.tensor);
-  dispatch(tensor.dtype, [&](auto type) { set_cells<typename decltype(type)::type>(insert, tensor, session); });
+Result execute_statement(const ast::InsertInto& insert, OpenDatabase& database, const StatementContext& statement) {
+  SqliteTransaction transaction(database.connection());
+  const auto tensor = database.tensor(insert.tensor);
+  dispatch(tensor.dtype,
+           [&](auto type) { set_cells<typename decltype(type)::type>(insert, tensor, database, statement); });
   transaction.commit();
   auto result = status_result("INSERT " + std::to_string(insert.rows.size()));
   result.rows_changed = static_cast<std::int64_t>(insert.rows.size());

@@ -33,7 +33,7 @@ constexpr double kSmallestFigure = 1e-12;
 constexpr double kLargestFigure = 1e18;
 constexpr const char* kRemedy = "measure the machine again: eindb calibrate";
 
-constexpr DType kTypes[] = {DType::Float32, DType::Float64, DType::Complex64, DType::Complex128, DType::Int64};
+constexpr DType kRatedTypes[] = {DType::Float32, DType::Float64, DType::Complex64, DType::Complex128, DType::Int64};
 constexpr const char* kOperationNames[kOperations] = {
     "simple", "DIVIDE", "SQRT", "RANDOM", "RANDN", "EXP",  "LOG",  "LOG2", "LOG1P",   "EXPM1", "SIN",  "COS",
     "TAN",    "ASIN",   "ACOS", "ATAN",   "SINH",  "COSH", "TANH", "ERF",  "SIGMOID", "POWER", "ATAN2"};
@@ -77,11 +77,11 @@ std::vector<Figure> figures_in(MachineFigures& m) {
   out.push_back({"read_tile_seconds", "s", &m.read_tile_seconds});
   out.push_back({"write", "bytes/s", &m.write});
   out.push_back({"write_tile_seconds", "s", &m.write_tile_seconds});
-  for (const auto type : kTypes) add_rates(out, type, m.of(type));
+  for (const auto type : kRatedTypes) add_rates(out, type, m.of(type));
   return out;
 }
 
-[[noreturn]] void refuse(const std::string& path, const std::string& why) {
+[[noreturn]] void refuse_file(const std::string& path, const std::string& why) {
   throw Error(ErrorKind::Corrupt, path + " holds no figures of a machine: " + why, std::nullopt, kRemedy);
 }
 
@@ -93,7 +93,7 @@ std::string contents(const std::string& path) {
       throw Error(error.kind(), error.message(), std::nullopt, kRemedy);
     }
   }();
-  if (file.size() > kLargestFile) refuse(path, "it has " + std::to_string(file.size()) + " bytes");
+  if (file.size() > kLargestFile) refuse_file(path, "it has " + std::to_string(file.size()) + " bytes");
   std::string text(static_cast<std::size_t>(file.size()), '\0');
   file.read(0, std::as_writable_bytes(std::span(text)));
   return text;
@@ -102,9 +102,9 @@ std::string contents(const std::string& path) {
 // A member of an object that is a number within bounds.
 double number_at(const Json& object, const std::string& name, double low, double high, const std::string& path) {
   const auto found = object.find(name);
-  if (found == object.end() || !found->is_number()) refuse(path, "it has no number '" + name + "'");
+  if (found == object.end() || !found->is_number()) refuse_file(path, "it has no number '" + name + "'");
   const auto value = found->get<double>();
-  if (!(value >= low && value <= high)) refuse(path, "'" + name + "' is " + found->dump());
+  if (!(value >= low && value <= high)) refuse_file(path, "'" + name + "' is " + found->dump());
   return value;
 }
 
@@ -120,10 +120,10 @@ std::string default_machine_path() {
 
 MachineFigures read_machine_file(const std::string& path) {
   const auto json = Json::parse(contents(path), nullptr, false);
-  if (json.is_discarded() || !json.is_object()) refuse(path, "it is no JSON object");
-  if (!json.contains("format") || json["format"] != kFormat) refuse(path, "its format is another one");
-  if (!json.contains("version") || json["version"] != kVersion) refuse(path, "its version is another one");
-  if (!json.contains("figures") || !json["figures"].is_object()) refuse(path, "'figures' is missing");
+  if (json.is_discarded() || !json.is_object()) refuse_file(path, "it is no JSON object");
+  if (!json.contains("format") || json["format"] != kFormat) refuse_file(path, "its format is another one");
+  if (!json.contains("version") || json["version"] != kVersion) refuse_file(path, "its version is another one");
+  if (!json.contains("figures") || !json["figures"].is_object()) refuse_file(path, "'figures' is missing");
   MachineFigures machine;
   machine.source = path;
   machine.threads = static_cast<int>(number_at(json, "threads", 1, kMostThreads, path));

@@ -45,7 +45,7 @@ void check_parameters(const std::vector<ast::Identifier>& parameters) {
 }
 
 // Every function that the body calls exists, the macro itself apart: whether it is recursive shows at its first use.
-void check_body(const ast::Expression& e, const ast::CreateMacro& create, SessionState& session) {
+void check_body(const ast::Expression& e, const ast::CreateMacro& create, MacroCatalog& macros) {
   if (std::holds_alternative<ast::Parameter>(e.node)) {
     throw Error(ErrorKind::Value, "a macro cannot read a parameter of a prepared statement", e.span,
                 "make it a parameter of the macro");
@@ -54,9 +54,9 @@ void check_body(const ast::Expression& e, const ast::CreateMacro& create, Sessio
     const auto& name = call->function.text;
     if (to_upper(name) == to_upper(create.name.text))
       throw Error(ErrorKind::Value, "macro " + name + " calls itself", e.span, "a macro cannot be recursive");
-    if (!find_scalar_function(name) && !find_generator(name) && !is_builtin(name) && !session.macros.find(name)) {
+    if (!find_scalar_function(name) && !find_generator(name) && !is_builtin(name) && !macros.find(name)) {
       std::vector<std::string> candidates = builtin_macro_names();
-      for (const auto& macro : session.macros.list()) candidates.push_back(macro.name);
+      for (const auto& macro : macros.list()) candidates.push_back(macro.name);
       for (const auto function : scalar_function_names()) candidates.emplace_back(function);
       for (const auto aggregate : aggregate_names()) candidates.emplace_back(aggregate);
       const auto nearest = nearest_name(name, candidates);
@@ -67,7 +67,7 @@ void check_body(const ast::Expression& e, const ast::CreateMacro& create, Sessio
                                    : "");
     }
   }
-  for_each_child(e, [&](const ast::Expression& child) { check_body(child, create, session); });
+  for_each_child(e, [&](const ast::Expression& child) { check_body(child, create, macros); });
 }
 
 std::string definition_text(const ast::CreateMacro& create) {
@@ -79,9 +79,9 @@ std::string definition_text(const ast::CreateMacro& create) {
 
 }  // namespace
 
-Result execute_statement(const ast::CreateMacro& create, SessionState& session) {
-  SqliteTransaction transaction(session.database.connection());
-  const auto known = session.macros.find(create.name.text);
+Result execute_statement(const ast::CreateMacro& create, OpenDatabase& database) {
+  SqliteTransaction transaction(database.connection());
+  const auto known = database.macros.find(create.name.text);
   if (known && create.if_not_exists) return status_result("CREATE MACRO");
   if (known && !create.or_replace) {
     throw Error(ErrorKind::DuplicateName, "macro " + known->name + " exists already", create.name.span,
@@ -89,19 +89,19 @@ Result execute_statement(const ast::CreateMacro& create, SessionState& session) 
   }
   check_name(create);
   check_parameters(create.parameters);
-  check_body(create.body, create, session);
-  session.macros.put({create.name.text, definition_text(create)});
+  check_body(create.body, create, database.macros);
+  database.macros.put({create.name.text, definition_text(create)});
   transaction.commit();
   return status_result("CREATE MACRO");
 }
 
-Result execute_statement(const ast::DropMacro& drop, SessionState& session) {
-  SqliteTransaction transaction(session.database.connection());
-  if (!session.macros.drop(drop.name.text) && !drop.if_exists) {
+Result execute_statement(const ast::DropMacro& drop, OpenDatabase& database) {
+  SqliteTransaction transaction(database.connection());
+  if (!database.macros.drop(drop.name.text) && !drop.if_exists) {
     if (is_builtin(drop.name.text))
       throw Error(ErrorKind::Value, "macro " + drop.name.text + " is built in and cannot be dropped", drop.name.span);
     std::vector<std::string> names;
-    for (const auto& macro : session.macros.list()) names.push_back(macro.name);
+    for (const auto& macro : database.macros.list()) names.push_back(macro.name);
     const auto nearest = nearest_name(drop.name.text, names);
     throw Error(ErrorKind::UnknownName, "there is no macro " + drop.name.text, drop.name.span,
                 nearest ? "did you mean " + *nearest + "?" : "SHOW MACROS lists what there is");
@@ -110,9 +110,9 @@ Result execute_statement(const ast::DropMacro& drop, SessionState& session) {
   return status_result("DROP MACRO");
 }
 
-Result execute_statement(const ast::ShowMacros&, SessionState& session) {
+Result execute_statement(const ast::ShowMacros&, OpenDatabase& database) {
   std::vector<Row> rows;
-  for (const auto& macro : session.macros.list()) rows.push_back({macro.name, macro.definition});
+  for (const auto& macro : database.macros.list()) rows.push_back({macro.name, macro.definition});
   return listed_result({{"name", ColumnType::Text}, {"definition", ColumnType::Text}}, std::move(rows));
 }
 

@@ -9,8 +9,8 @@
 #include "common/error.hpp"
 #include "engine/cluster_plan.hpp"
 #include "engine/distributed_query.hpp"
+#include "engine/lookup_recorder.hpp"
 #include "engine/plan_key.hpp"
-#include "engine/plan_lookups.hpp"
 #include "engine/plan_size.hpp"
 #include "engine/query_admission.hpp"
 #include "engine/result_store.hpp"
@@ -25,13 +25,13 @@ namespace eindb {
 namespace {
 
 // Those asked for and, of results that are stored, the partitions that tensors have by default.
-WantedPartitions wanted_partitions(const BoundQuery& query, const SessionState& session, const ResultRequest& request) {
+WantedPartitions wanted_partitions(const BoundQuery& query, const Settings& settings, const ResultRequest& request) {
   auto wanted = request.partitions;
   wanted.resize(query.results.size());
   if (!request.stored) return wanted;
   for (std::size_t n = 0; n < wanted.size(); ++n) {
     const auto& output = query.graph.vertex(query.graph.outputs()[n]);
-    if (!wanted[n]) wanted[n] = default_partition(output.bound, output.dtype, session.settings.tile_bytes());
+    if (!wanted[n]) wanted[n] = default_partition(output.bound, output.dtype, settings.tile_bytes());
   }
   return wanted;
 }
@@ -39,17 +39,17 @@ WantedPartitions wanted_partitions(const BoundQuery& query, const SessionState& 
 // The memory that contractions are sliced to fit: all workers' limits together. 0 disables slicing; it is used when
 // workers run the query, since they spill to scratch files of their own.
 std::int64_t memory_to_plan_with(const SessionState& session, bool for_workers) {
-  const auto& settings = session.settings;
-  if (!settings.slicing() || runs_on_cluster(session)) return 0;
+  const auto& settings = session.user.settings;
+  if (!settings.slicing() || runs_on_cluster(session.database, session.user.settings)) return 0;
   const auto shares = for_workers ? std::max<std::int64_t>(1, settings.workers()) : 1;
   const auto limit = static_cast<double>(settings.memory_for_tiles()) * static_cast<double>(shares);
   return static_cast<std::int64_t>(std::min(limit, 9e18));
 }
 
 // Costs are seconds on this machine, and what the user has not set is the optimizer's to choose.
-void use_machine(OptimizerOptions& options, const SessionState& session, const ResultRequest& request) {
-  const auto& settings = session.settings;
-  options.machine = MachineOptions{.figures = session.machine(),
+void use_machine(OptimizerOptions& options, const SessionUser& user, const ResultRequest& request) {
+  const auto& settings = user.settings;
+  options.machine = MachineOptions{.figures = user.machine(),
                                    .threads = settings.threads(),
                                    .memory_limit = settings.memory_for_tiles(),
                                    .choose_parallelism = !settings.parallelism_is_set() && settings.workers() == 0,
@@ -108,9 +108,9 @@ std::string names_of_results(const PlannedQuery& planned) {
 void check_results(const PlannedQuery& planned, const SessionState& session) {
   double bytes = 0;
   for (std::size_t n = 0; n < planned.result_count(); ++n) bytes += result_bytes(planned, n);
-  const auto limit = static_cast<double>(session.settings.memory_limit());
+  const auto limit = static_cast<double>(session.user.settings.memory_limit());
   if (bytes <= limit) return;
-  const auto directory = session.database.scratch_directory();
+  const auto directory = session.database.file.scratch_directory();
   const auto room = static_cast<double>(free_bytes(directory.empty() ? temporary_directory() : directory));
   if (bytes <= limit + room) return;
   const auto mebibytes = [](double value) {
@@ -131,8 +131,8 @@ std::vector<InputTensor> scanned_tensors(const PhysicalPlan& plan) {
   return tensors;
 }
 
-double predicted_seconds(const OptimizedPlan& plan, const SessionState& session) {
-  const CalibratedModel model(session.machine(), session.settings.threads());
+double predicted_seconds(const OptimizedPlan& plan, const SessionUser& user) {
+  const CalibratedModel model(user.machine(), user.settings.threads());
   return predict(plan.graph, plan.physical, model).seconds;
 }
 
@@ -142,7 +142,7 @@ BoundQuery bind(const ast::Query& query, const NameSource& names, const ResultRe
 
 // An index outside of its extent has a place in the statement, which the binder knows.
 void refuse_indices(const ast::Query& query, SessionState& session, const ResultRequest& request) {
-  bind(query, session.name_source(), request);
+  bind(query, session.names(), request);
   CHECK(false, "what the binder takes as an index every plan serves");
 }
 
@@ -153,55 +153,56 @@ QueryPlan make_plan(const ast::Query& query, const NameSource& names, const Sess
   BoundQuery bound = bind(query, names, request);
   // EinGraph -> rewritten EinGraph of unary and binary vertices -> partition vectors -> physical plan.
   OptimizerOptions options;
-  options.parallelism = session.settings.parallelism();
-  options.path = session.settings.path();
-  options.path.cancellation = &session.cancellation;
+  options.parallelism = session.user.settings.parallelism();
+  options.path = session.user.settings.path();
+  options.path.cancellation = &session.statement.cancellation();
   options.path.progress = [&](std::int64_t done, std::int64_t total) {
-    session.report("contraction order", done, total);
+    session.statement.report("contraction order", done, total);
   };
   if (!bound.path_optimizer.empty()) options.path.optimizer = parse_path_optimizer(bound.path_optimizer);
-  if (request.for_workers) options.workers = session.settings.workers();
-  options.strategy = session.settings.strategy();
-  options.disabled_passes = session.settings.disabled_passes();
+  if (request.for_workers) options.workers = session.user.settings.workers();
+  options.strategy = session.user.settings.strategy();
+  options.disabled_passes = session.user.settings.disabled_passes();
   options.compare_strategies = request.compare_strategies;
   options.memory_limit = memory_to_plan_with(session, request.for_workers);
   options.spills = !request.for_workers;
   options.least_memory = [](const PhysicalPlan& plan) { return static_cast<double>(least_memory(plan)); };
-  options.output_partitions = wanted_partitions(bound, session, request);
-  if (session.settings.calibrated()) use_machine(options, session, request);
+  options.output_partitions = wanted_partitions(bound, session.user.settings, request);
+  if (session.user.settings.calibrated()) use_machine(options, session.user, request);
   OptimizedPlan plan = optimize(bound.graph, options);
   const bool order_given = gives_order(query, bound);
-  const auto seconds = session.gate == nullptr ? 0 : predicted_seconds(plan, session);
+  const auto seconds = session.user.gate == nullptr ? 0 : predicted_seconds(plan, session.user);
   return {std::move(bound), std::move(plan), order_given, names.deferred_parameters, seconds};
 }
 
 CachedPlan plan_and_keep(const ast::Query& query, SessionState& session, const ResultRequest& request, PlanKey key,
                          std::uint64_t version) {
-  LookupRecorder recorder(session);
+  LookupRecorder recorder(session.names(), session.database);
   recorder.names().deferred_parameters = std::move(key.deferred);
   const auto plan = std::make_shared<const QueryPlan>(make_plan(query, recorder.names(), session, request));
   CachedPlan made{plan, std::make_shared<LatestClusterPlan>(), recorder.take(), version, approximate_bytes(*plan)};
-  if (session.settings.plan_cache_size() > 0) session.plans.insert(std::move(key.text), made);
+  if (session.user.settings.plan_cache_size() > 0) session.database.plans.insert(std::move(key.text), made);
   return made;
 }
 
 }  // namespace
 
 PlannedQuery plan_query(const ast::Query& query, SessionState& session, ResultRequest request) {
-  request.for_workers = request.for_workers || runs_on_cluster(session);
+  request.for_workers = request.for_workers || runs_on_cluster(session.database, session.user.settings);
   const auto start = std::chrono::steady_clock::now();
-  const auto capacity = session.settings.plan_cache_size();
+  const auto capacity = session.user.settings.plan_cache_size();
   const auto version = session.database.connection().current_data_version();
-  auto key = plan_key(query, session, request);
-  session.plans.resize(capacity);
-  const auto* found = session.plans.find(key.text, [&](CachedPlan& cached) {
-    if (!cached.lookups.hold(session, cached.data_version == version)) return false;
+  auto key = plan_key(query, session.user, session.statement, request);
+  session.database.plans.resize(capacity);
+  const auto* found = session.database.plans.find(key.text, [&](CachedPlan& cached) {
+    if (!holds(cached.lookups, session.database, cached.data_version == version)) return false;
     cached.data_version = version;
     return true;
   });
   auto plan = found == nullptr ? nullptr : found->plan;
   auto for_cluster = found == nullptr ? nullptr : found->for_cluster;
-  if (plan != nullptr && !serves_indices(*plan, session.parameters)) refuse_indices(query, session, request);
+  if (plan != nullptr && !serves_indices(*plan, session.statement.parameters()))
+    refuse_indices(query, session, request);
   auto source = PlanSource::Cached;
   if (plan == nullptr) {
     source = capacity > 0 ? PlanSource::Made : PlanSource::Uncached;
@@ -213,8 +214,8 @@ PlannedQuery plan_query(const ast::Query& query, SessionState& session, ResultRe
   return {std::move(plan), std::move(for_cluster), source, elapsed.count()};
 }
 
-bool runs_on_cluster(const SessionState& session) {
-  return session.cluster != nullptr && session.settings.workers() > 0;
+bool runs_on_cluster(const OpenDatabase& database, const Settings& settings) {
+  return database.cluster != nullptr && settings.workers() > 0;
 }
 
 namespace {
@@ -249,17 +250,18 @@ class QueryRun {
       // Waits for the query's turn, where sessions share the machine.
       : admission_(QueryAdmission::enter(planned, session)),
         memory_(QueryAdmission::budget(admission_, session)),
-        cached_(session.tiles, memory_, session.database.connection().current_data_version(),
-                session.settings.tile_cache_size()),
-        kept_(session.tiles, session.unwritten, *memory_),
-        stored_(snapshot, session.catalog, scanned_tensors(planned.plan.physical), session.tiles, session.unwritten),
-        source_(session.attached, stored_),
-        context_{.scheduler = session.scheduler(),
-                 .cancellation = session.cancellation,
+        cached_(session.database.tiles, memory_, session.database.connection().current_data_version(),
+                session.user.settings.tile_cache_size()),
+        kept_(session.database.tiles, session.database.unwritten, *memory_),
+        stored_(snapshot, session.database.catalog, scanned_tensors(planned.plan.physical), session.database.tiles,
+                session.database.unwritten),
+        source_(session.database.attached, stored_),
+        context_{.scheduler = session.user.scheduler(),
+                 .cancellation = session.statement.cancellation(),
                  .memory = memory_,
                  .source = source_,
                  .progress = [&session](std::string_view stage, std::int64_t done, std::int64_t total) {
-                   session.report(stage, done, total);
+                   session.statement.report(stage, done, total);
                  }} {}
   QueryRun(const QueryRun&) = delete;
   QueryRun& operator=(const QueryRun&) = delete;
@@ -289,22 +291,22 @@ ExecutionProfile execute_here(const PlannedQuery& planned, SessionState& session
       if (error.kind() != ErrorKind::MemoryLimit) throw;
       const auto least = least_memory(plan);
       if (least <= context.memory->limit()) throw;
-      refuse_for_memory({names_of_results(planned), static_cast<double>(least), true}, session.settings);
+      refuse_for_memory({names_of_results(planned), static_cast<double>(least), true}, session.user.settings);
     }
   };
   const auto& plan = planned.plan.physical;
-  return planned.shared->parameters.empty() ? run(plan) : run(with_values(plan, session.parameters));
+  return planned.shared->parameters.empty() ? run(plan) : run(with_values(plan, session.statement.parameters()));
 }
 
 }  // namespace
 
 QueryProfile run_query(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot,
                        std::span<TileSink* const> sinks) {
-  check_memory(planned.plan, session.settings);
+  check_memory(planned.plan, session.user.settings);
   QueryRun run(planned, session, snapshot);
   for (auto* sink : sinks) sink->begin(run.context().memory);
   QueryProfile profile;
-  if (runs_on_cluster(session)) {
+  if (runs_on_cluster(session.database, session.user.settings)) {
     // Rewritten EinGraph and partition vectors -> placement -> steps of all ranks -> tiles of the results.
     auto ranks = DistributedQuery(planned, session).collect(run.context(), sinks);
     profile.cluster = std::make_shared<const ClusterProfile>(std::move(ranks));
@@ -324,13 +326,14 @@ constexpr std::int64_t kUnwrittenShare = 2;
 // Whether results need not be written before the transaction ends, of which the statement is a part. Where sessions
 // share their memory each statement has to leave its part of it at its end, and workers read tables.
 bool can_stay_unwritten(std::span<const StoredResult> results, const SessionState& session) {
-  if (!session.is_in_transaction || session.gate != nullptr || session.cluster != nullptr) return false;
-  auto bytes = session.unwritten.dense_bytes();
+  if (!session.statement.is_in_transaction() || session.user.gate != nullptr || session.database.cluster != nullptr)
+    return false;
+  auto bytes = session.database.unwritten.dense_bytes();
   for (const auto& [tensor, has_tiles] : results) {
     if (!has_tiles || tensor.is_sharded()) return false;
-    if (session.unwritten.find(tensor.id) == nullptr) bytes += tensor.dense_bytes();
+    if (session.database.unwritten.find(tensor.id) == nullptr) bytes += tensor.dense_bytes();
   }
-  return bytes <= session.settings.memory_for_tiles() / kUnwrittenShare;
+  return bytes <= session.user.settings.memory_for_tiles() / kUnwrittenShare;
 }
 
 }  // namespace
@@ -338,7 +341,7 @@ bool can_stay_unwritten(std::span<const StoredResult> results, const SessionStat
 void store_query(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot,
                  std::span<const StoredResult> results) {
   const bool at_workers =
-      runs_on_cluster(session) &&
+      runs_on_cluster(session.database, session.user.settings) &&
       std::any_of(results.begin(), results.end(), [](const auto& result) { return result.tensor.is_sharded(); });
   auto& connection = session.database.connection();
   const bool keeps = can_stay_unwritten(results, session);
@@ -354,9 +357,9 @@ void store_query(const PlannedQuery& planned, SessionState& session, ReadSnapsho
   } else {
     run_query(planned, session, snapshot, store.sinks());
   }
-  if (keeps) return session.unwritten.put(store.take());
+  if (keeps) return session.database.unwritten.put(store.take());
   store.finish();
-  for (const auto& result : results) session.unwritten.drop(result.tensor.id);
+  for (const auto& result : results) session.database.unwritten.drop(result.tensor.id);
 }
 
 std::vector<std::shared_ptr<BufferedTiles>> evaluate(const PlannedQuery& planned, SessionState& session,
@@ -373,7 +376,7 @@ std::vector<std::shared_ptr<BufferedTiles>> evaluate(const PlannedQuery& planned
 }
 
 std::vector<std::shared_ptr<const TensorRelation>> evaluate_results(const ast::Query& query, SessionState& session) {
-  ReadSnapshot snapshot(session.database, static_cast<std::size_t>(session.settings.threads()));
+  ReadSnapshot snapshot(session.database.file, static_cast<std::size_t>(session.user.settings.threads()));
   const auto planned = plan_query(query, session);
   auto tiles = evaluate(planned, session, snapshot);
   std::vector<std::shared_ptr<const TensorRelation>> relations;

@@ -9,11 +9,6 @@
 
 namespace eindb {
 
-std::string_view name_of(PlanSource source) {
-  static constexpr std::string_view kNames[] = {"miss", "hit", "off"};
-  return kNames[static_cast<std::size_t>(source)];
-}
-
 void PlanCache::resize(std::size_t entries) {
   capacity_ = entries;
   make_room();

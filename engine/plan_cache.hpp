@@ -10,20 +10,12 @@
 #include <unordered_map>
 
 #include "engine/plan_lookups.hpp"
+#include "engine/plan_source.hpp"
 
 namespace eindb {
 
 struct LatestClusterPlan;
 struct QueryPlan;
-
-/// How a statement came to its plan.
-enum class PlanSource : std::uint8_t {
-  Made,     ///< there was none in the session's cache
-  Cached,   ///< taken from there
-  Uncached  ///< made, with the cache off
-};
-/// "miss", "hit" or "off": what the plan cache said.
-std::string_view name_of(PlanSource source);
 
 /// A plan and what it was made of, beside its key.
 struct CachedPlan {

@@ -14,11 +14,11 @@ struct PlanPrediction {
   Prediction operators;
 };
 
-PlanPrediction prediction_of(const PlannedQuery& planned, const SessionState& session) {
+PlanPrediction prediction_of(const PlannedQuery& planned, const SessionUser& user) {
   const auto& plan = planned.plan;
   std::vector<LabelPartition> partitions;
   for (const auto& vertex : plan.labelling.vertices) partitions.push_back(vertex.partition);
-  const CalibratedModel model(session.machine(), session.settings.threads());
+  const CalibratedModel model(user.machine(), user.settings.threads());
   return {evaluate(plan.graph, std::move(partitions), {}), vertices_served(plan.physical),
           predict(plan.graph, plan.physical, model)};
 }
@@ -191,16 +191,16 @@ void describe_nodes(const PlannedQuery& planned, const PlanPrediction& predictio
 
 }  // namespace
 
-PlanDescription describe_plan(const PlannedQuery& planned, const SessionState& session, const Measured& measured) {
-  const auto prediction = prediction_of(planned, session);
+PlanDescription describe_plan(const PlannedQuery& planned, const SessionUser& user, const Measured& measured) {
+  const auto prediction = prediction_of(planned, user);
   const auto& plan = planned.plan;
   PlanDescription out;
   describe_nodes(planned, prediction, measured.here, out);
   out.parallelism = plan.parallelism;
-  out.calibrated = session.settings.calibrated();
+  out.calibrated = user.settings.calibrated();
   out.candidates = plan.parallelism_candidates;
-  out.figures = session.machine().source;
-  out.strategy = session.settings.strategy().to_string();
+  out.figures = user.machine().source;
+  out.strategy = user.settings.strategy().to_string();
   out.path = describe_path(plan.path, plan.graph, planned.order_given);
   out.total_cost = prediction.transfers.total_cost;
   out.predicted_seconds = prediction.operators.seconds;
@@ -212,7 +212,7 @@ PlanDescription describe_plan(const PlannedQuery& planned, const SessionState& s
   out.memory = plan.memory_choice;
   out.recomputed = plan.recomputed;
   out.strategies = plan.strategies;
-  if (const auto workers = session.settings.workers(); workers > 0) describe_placement(planned, workers, out);
+  if (const auto workers = user.settings.workers(); workers > 0) describe_placement(planned, workers, out);
   if (measured.cluster != nullptr) out.cluster = describe_cluster(planned, *measured.cluster);
   if (measured.here != nullptr) out.execution = describe_execution(*measured.here);
   return out;

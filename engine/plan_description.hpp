@@ -9,10 +9,15 @@
 #include <vector>
 
 #include "engine/cluster_description.hpp"
-#include "engine/pipeline.hpp"
+#include "engine/plan_source.hpp"
+#include "engine/planned_query.hpp"
+#include "engine/session_user.hpp"
+#include "executor/execution_profile.hpp"
 #include "optimizer/partitions/prediction.hpp"
 
 namespace eindb {
+
+struct ClusterProfile;  // engine/distributed_query.hpp
 
 /// What is known of a query's execution; all may be null.
 struct Measured {
@@ -139,6 +144,6 @@ struct PlanDescription {
   std::optional<ExecutionDescription> execution = std::nullopt;
 };
 
-PlanDescription describe_plan(const PlannedQuery& planned, const SessionState& session, const Measured& measured);
+PlanDescription describe_plan(const PlannedQuery& planned, const SessionUser& user, const Measured& measured);
 
 }  // namespace eindb

@@ -63,20 +63,21 @@ void append_value(std::string& key, const ParameterValue& value) {
   std::visit([&](const auto& given) { append(key, given); }, value);
 }
 
-PlanKey plan_key(const ast::Query& query, const SessionState& session, const ResultRequest& request) {
+PlanKey plan_key(const ast::Query& query, const SessionUser& user, const StatementContext& statement,
+                 const ResultRequest& request) {
   auto [text, parameters] = key_of(query);
   PlanKey key{std::move(text), {}};
   append(key.text, request);
-  key.text += session.settings.plan_fingerprint();
-  if (session.settings.calibrated()) {
+  key.text += user.settings.plan_fingerprint();
+  if (user.settings.calibrated()) {
     // What is at its default is chosen by the machine's figures, which may be measured anew.
-    key.text += session.settings.parallelism_is_set() ? '\1' : '\0';
-    key.text += session.settings.tile_bytes_is_set() ? '\1' : '\0';
-    append(key.text, session.machine_version());
+    key.text += user.settings.parallelism_is_set() ? '\1' : '\0';
+    key.text += user.settings.tile_bytes_is_set() ? '\1' : '\0';
+    append(key.text, user.machine_version());
   }
   for (const auto& [number, use] : parameters) {
-    if (number == 0 || number > session.parameters.size()) continue;  // an error of the binder
-    const auto& value = session.parameters[number - 1];
+    if (number == 0 || number > statement.parameters().size()) continue;  // an error of the binder
+    const auto& value = statement.parameters()[number - 1];
     const bool deferred = can_wait(value, use, request);
     append(key.text, number);
     key.text += static_cast<char>(2 * value.index() + (deferred ? 1 : 0));

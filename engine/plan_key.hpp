@@ -4,7 +4,9 @@
 #include <set>
 #include <string>
 
-#include "engine/pipeline.hpp"
+#include "engine/planned_query.hpp"
+#include "engine/session_user.hpp"
+#include "engine/statement_context.hpp"
 
 namespace eindb {
 
@@ -17,6 +19,7 @@ struct PlanKey {
 /// The value as bytes, with its type: another value gives others.
 void append_value(std::string& key, const ParameterValue& value);
 
-PlanKey plan_key(const ast::Query& query, const SessionState& session, const ResultRequest& request);
+PlanKey plan_key(const ast::Query& query, const SessionUser& user, const StatementContext& statement,
+                 const ResultRequest& request);
 
 }  // namespace eindb

@@ -5,29 +5,28 @@
 #include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
 #include "engine/constant_value.hpp"
-#include "engine/parameter_values.hpp"
 #include "engine/rows.hpp"
+#include "engine/statement_scopes.hpp"
 #include "engine/statements.hpp"
 #include "parser/parser.hpp"
 
 namespace eindb {
 namespace {
 
-auto find_prepared(const ast::Identifier& name, SessionState& session) {
-  const auto found = session.prepared.find(to_lower(name.text));
-  if (found != session.prepared.end()) return found;
+auto find_prepared(const ast::Identifier& name, SessionUser& user) {
+  const auto found = user.prepared.find(to_lower(name.text));
+  if (found != user.prepared.end()) return found;
   std::vector<std::string> names;
-  for (const auto& [key, statement] : session.prepared) names.push_back(key);
+  for (const auto& [key, statement] : user.prepared) names.push_back(key);
   const auto nearest = nearest_name(name.text, names);
   throw Error(ErrorKind::UnknownName, "there is no prepared statement " + name.text, name.span,
               nearest ? "did you mean " + *nearest + "?" : "PREPARE " + name.text + " AS ... makes it");
 }
 
 ParameterValue argument_value(const std::variant<ast::Expression, ast::Literal, ast::Null>& argument,
-                              SessionState& session) {
+                              const NameSource& names) {
   if (std::holds_alternative<ast::Null>(argument)) return std::monostate();
-  if (const auto* expression = std::get_if<ast::Expression>(&argument))
-    return constant_value(*expression, session.name_source());
+  if (const auto* expression = std::get_if<ast::Expression>(&argument)) return constant_value(*expression, names);
   return std::visit([](const auto& value) -> ParameterValue { return value; }, std::get<ast::Literal>(argument).value);
 }
 
@@ -47,16 +46,16 @@ PreparedStatement prepare_statement(std::string_view text) {
   return {.name = "", .text = std::string(text), .parameter_count = parameter_count, .statement = std::move(statement)};
 }
 
-PreparedStatement prepared_statement(const ast::Identifier& name, SessionState& session) {
-  return find_prepared(name, session)->second;
+PreparedStatement prepared_statement(const ast::Identifier& name, SessionUser& user) {
+  return find_prepared(name, user)->second;
 }
 
-Result execute_statement(const ast::Prepare& prepare, SessionState& session) {
+Result execute_statement(const ast::Prepare& prepare, SessionUser& user) {
   PreparedStatement prepared{.name = prepare.name.text,
                              .text = prepare.body,
                              .parameter_count = prepare.parameter_count,
                              .statement = prepare.statement};
-  if (!session.prepared.emplace(to_lower(prepare.name.text), std::move(prepared)).second) {
+  if (!user.prepared.emplace(to_lower(prepare.name.text), std::move(prepared)).second) {
     throw Error(ErrorKind::DuplicateName, "prepared statement " + prepare.name.text + " exists already",
                 prepare.name.span, "DEALLOCATE it first");
   }
@@ -64,7 +63,7 @@ Result execute_statement(const ast::Prepare& prepare, SessionState& session) {
 }
 
 Result execute_statement(const ast::Execute& execute, SessionState& session) {
-  const auto prepared = prepared_statement(execute.name, session);
+  const auto prepared = prepared_statement(execute.name, session.user);
   if (execute.arguments.size() != prepared.parameter_count) {
     throw Error(ErrorKind::Value,
                 "prepared statement " + prepared.name + " takes " + std::to_string(prepared.parameter_count) +
@@ -74,8 +73,9 @@ Result execute_statement(const ast::Execute& execute, SessionState& session) {
                 execute.name.span);
   }
   std::vector<ParameterValue> values;
-  for (const auto& argument : execute.arguments) values.push_back(argument_value(argument, session));
-  const ParameterValues scope(session, std::move(values));
+  const auto names = session.names();
+  for (const auto& argument : execute.arguments) values.push_back(argument_value(argument, names));
+  const ParameterValues scope(session.statement, std::move(values));
   try {
     return run_statement(*prepared.statement, session);
   } catch (const Error& error) {
@@ -83,9 +83,9 @@ Result execute_statement(const ast::Execute& execute, SessionState& session) {
   }
 }
 
-Result execute_statement(const ast::Deallocate& deallocate, SessionState& session) {
-  if (deallocate.name) session.prepared.erase(find_prepared(*deallocate.name, session));
-  else session.prepared.clear();
+Result execute_statement(const ast::Deallocate& deallocate, SessionUser& user) {
+  if (deallocate.name) user.prepared.erase(find_prepared(*deallocate.name, user));
+  else user.prepared.clear();
   return status_result("DEALLOCATE");
 }
 

@@ -27,22 +27,22 @@ std::int64_t bytes_of(const PlannedQuery& planned, const Settings& settings) {
 
 std::shared_ptr<QueryAdmission> QueryAdmission::enter(const PlannedQuery& planned, const SessionState& session) {
   std::shared_ptr<QueryAdmission> query(new QueryAdmission);
-  if (session.gate == nullptr) return query;
+  if (session.user.gate == nullptr) return query;
   const Work work{.seconds = planned.shared->predicted_seconds,
-                  .bytes = bytes_of(planned, session.settings),
-                  .urgent = session.database.has_written()};
-  query->admission_ = session.gate->admit(session.permissions.user(), work, session.cancellation);
-  if (session.tiles.pool() != nullptr) query->resident_ = session.tiles.pool()->resident();
+                  .bytes = bytes_of(planned, session.user.settings),
+                  .urgent = session.database.file.has_written()};
+  query->admission_ = session.user.gate->admit(session.user.permissions.user(), work, session.statement.cancellation());
+  if (session.database.tiles.pool() != nullptr) query->resident_ = session.database.tiles.pool()->resident();
   return query;
 }
 
 std::shared_ptr<MemoryBudget> QueryAdmission::budget(std::shared_ptr<QueryAdmission> admission, SessionState& session) {
-  const auto& settings = session.settings;
+  const auto& settings = session.user.settings;
   auto limit = settings.memory_for_tiles();
   if (const auto* own = admission->admission_.get())
-    limit = std::min(limit, share_of_tiles(own->bytes()) + session.tiles.idle_bytes());
+    limit = std::min(limit, share_of_tiles(own->bytes()) + session.database.tiles.idle_bytes());
   const auto setting = static_cast<std::int64_t>(Settings::memory_limit_for_tiles(static_cast<double>(limit)));
-  auto memory = MemoryBudget::create(limit, session.database.scratch_directory(), setting);
+  auto memory = MemoryBudget::create(limit, session.database.file.scratch_directory(), setting);
   memory->advise(settings.how_to_have(setting + 1));
   memory->keep(std::move(admission));
   return memory;

@@ -4,7 +4,8 @@
 #include <memory>
 
 #include "engine/admission.hpp"
-#include "engine/pipeline.hpp"
+#include "engine/planned_query.hpp"
+#include "engine/session_state.hpp"
 #include "executor/memory_budget.hpp"
 #include "tensor/tile_memory.hpp"
 

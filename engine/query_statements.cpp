@@ -23,9 +23,9 @@ Result explanation(const std::string& text, bool one_cell) {
 }
 
 // An update's results are cut as its tensors are.
-ResultRequest request_of(const ast::Query& query, SessionState& session) {
+ResultRequest request_of(const ast::Query& query, OpenDatabase& database) {
   const auto* updates = std::get_if<ast::Updates>(&query.body);
-  return updates == nullptr ? ResultRequest{} : update_request(updated_tensors(*updates, session));
+  return updates == nullptr ? ResultRequest{} : update_request(updated_tensors(*updates, database));
 }
 
 }  // namespace
@@ -47,10 +47,10 @@ Result execute_statement(const ast::Query& query, SessionState& session) {
 }
 
 Result execute_statement(const ast::Explain& explain, SessionState& session) {
-  ReadSnapshot snapshot(session.database, static_cast<std::size_t>(session.settings.threads()));
-  auto request = request_of(explain.query, session);
+  ReadSnapshot snapshot(session.database.file, static_cast<std::size_t>(session.user.settings.threads()));
+  auto request = request_of(explain.query, session.database);
   request.compare_strategies = explain.compare;
-  request.for_workers = !explain.analyze && session.settings.workers() > 0;
+  request.for_workers = !explain.analyze && session.user.settings.workers() > 0;
   const auto planned = plan_query(explain.query, session, std::move(request));
   std::optional<QueryProfile> profile;
   if (explain.analyze) {
@@ -62,9 +62,9 @@ Result execute_statement(const ast::Explain& explain, SessionState& session) {
   std::optional<ClusterProfile> steps;
   if (profile && profile->cluster != nullptr) measured.cluster = profile->cluster.get();
   else if (profile) measured.here = &profile->local;
-  else if (session.settings.workers() > 0 && session.settings.workers() <= DistributedQuery::kMostExplained)
+  else if (session.user.settings.workers() > 0 && session.user.settings.workers() <= DistributedQuery::kMostExplained)
     measured.cluster = &steps.emplace(DistributedQuery(planned, session).explain());
-  const auto plan = describe_plan(planned, session, measured);
+  const auto plan = describe_plan(planned, session.user, measured);
   switch (explain.format) {
     case ast::ExplainFormat::Json: return explanation(explain_json(plan), true);
     case ast::ExplainFormat::Dot: return explanation(explain_dot(plan), false);

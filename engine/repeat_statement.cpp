@@ -7,10 +7,10 @@
 #include "catalog/loop_catalog.hpp"
 #include "common/check.hpp"
 #include "common/error.hpp"
-#include "engine/loop_scope.hpp"
 #include "engine/pipeline.hpp"
 #include "engine/plan_key.hpp"
 #include "engine/rows.hpp"
+#include "engine/statement_scopes.hpp"
 #include "engine/statements.hpp"
 #include "parser/loop_variable.hpp"
 #include "parser/parser.hpp"
@@ -25,7 +25,8 @@ std::string rounds_text(std::int64_t count) { return std::to_string(count) + (co
 
 // ---- What a loop is told --------------------------------------------------------------------------------------------
 
-std::int64_t number_of(const ast::Extent& extent, std::int64_t least, const char* what, const SessionState& session) {
+std::int64_t number_of(const ast::Extent& extent, std::int64_t least, const char* what,
+                       const std::vector<ParameterValue>& parameters) {
   const auto refuse = [&]() -> std::int64_t {
     throw Error(ErrorKind::Value, std::string(what) + " is an integer, at least " + std::to_string(least), extent.span);
   };
@@ -33,8 +34,8 @@ std::int64_t number_of(const ast::Extent& extent, std::int64_t least, const char
     return integer->value >= least ? integer->value : refuse();
   const auto* parameter = std::get_if<ast::Parameter>(&extent.value);
   CHECK(parameter != nullptr, "the variables of loops around a loop have their values in it");
-  if (parameter->number == 0 || parameter->number > session.parameters.size()) return refuse();
-  const auto* value = std::get_if<std::int64_t>(&session.parameters[parameter->number - 1]);
+  if (parameter->number == 0 || parameter->number > parameters.size()) return refuse();
+  const auto* value = std::get_if<std::int64_t>(&parameters[parameter->number - 1]);
   return value != nullptr && *value >= least ? *value : refuse();
 }
 
@@ -58,9 +59,9 @@ bool is_not_zero(const Tile& tile) {
 }
 
 // A loop is told again by its text and the values that it is given.
-std::string digest_of(const std::string& text, const SessionState& session) {
+std::string digest_of(const std::string& text, const std::vector<ParameterValue>& parameters) {
   auto all = text;
-  for (const auto& value : session.parameters) append_value(all, value);
+  for (const auto& value : parameters) append_value(all, value);
   return base64_encode(sha256(all).view());
 }
 
@@ -70,7 +71,9 @@ std::string digest_of(const std::string& text, const SessionState& session) {
 class Rounds {
  public:
   Rounds(const ast::Repeat& repeat, SessionState& session)
-      : repeat_(repeat), session_(session), count_(number_of(repeat.count, 0, "the number of rounds", session)) {}
+      : repeat_(repeat),
+        session_(session),
+        count_(number_of(repeat.count, 0, "the number of rounds", session.statement.parameters())) {}
 
   std::int64_t count() const { return count_; }
   std::int64_t done() const { return done_; }
@@ -78,8 +81,8 @@ class Rounds {
   void go_on_after(std::int64_t done) { done_ = done; }
 
   void run_next() {
-    session_.cancellation.check();
-    const LoopRound round(session_, repeat_.variable, done_);
+    session_.statement.cancellation().check();
+    const LoopRound round(session_.statement, repeat_.variable, done_);
     try {
       for (const auto& statement : repeat_.body) run(statement, round);
       if (repeat_.until) stopped_ = holds(*repeat_.until, round);
@@ -92,12 +95,12 @@ class Rounds {
 
  private:
   void run(const ast::Statement& statement, const LoopRound& round) {
-    session_.cancellation.check();
+    session_.statement.cancellation().check();
     auto result = round.variable() ? run_statement(with_loop_variable(statement, *round.variable()), session_)
                                    : run_statement(statement, session_);
     // Nobody sees the rows, but what fails on the way to the last of them has failed.
     if (result.tensor != nullptr || result.rows == nullptr) return;
-    for (Row row; result.rows->next(row);) session_.cancellation.check();
+    for (Row row; result.rows->next(row);) session_.statement.cancellation().check();
   }
 
   bool holds(const ast::Expression& until, const LoopRound& round) {
@@ -115,10 +118,10 @@ class Rounds {
 };
 
 // A loop that is a part of the transaction that is open, as one inside of another loop is.
-void run_as_part(Rounds& rounds, SessionState& session) {
+void run_as_part(Rounds& rounds, const StatementContext& statement) {
   while (!rounds.at_end()) {
     rounds.run_next();
-    session.report_rounds(rounds.done(), rounds.count());
+    statement.report_rounds(rounds.done(), rounds.count());
   }
 }
 
@@ -129,11 +132,11 @@ class LoopRecord {
  public:
   LoopRecord(const ast::Repeat& repeat, SessionState& session)
       : loops_(session.database.connection()),
-        loop_(digest_of(repeat.text, session)),
+        loop_(digest_of(repeat.text, session.statement.parameters())),
         run_(random_number()),
-        is_kept_(!session.database.is_read_only()) {
+        is_kept_(!session.database.file.is_read_only()) {
     if (!is_kept_) return;
-    if (session.settings.resume_loops()) known_ = loops_.find(loop_);
+    if (session.user.settings.resume_loops()) known_ = loops_.find(loop_);
     else forget_before_ = true;
   }
 
@@ -184,7 +187,8 @@ class CommittedRounds {
   CommittedRounds(const ast::Repeat& repeat, Rounds& rounds, SessionState& session)
       : rounds_(rounds),
         session_(session),
-        every_(repeat.commit_every ? number_of(*repeat.commit_every, 1, "COMMIT EVERY", session) : 1),
+        every_(repeat.commit_every ? number_of(*repeat.commit_every, 1, "COMMIT EVERY", session.statement.parameters())
+                                   : 1),
         record_(repeat, session) {}
 
   void run() {
@@ -203,8 +207,9 @@ class CommittedRounds {
                   std::nullopt, "SET resume_loops = off lets it begin anew");
     }
     rounds_.go_on_after(stored_);
-    session_.tell("the loop goes on after " + std::to_string(stored_) + " of " + rounds_text(rounds_.count()) +
-                  ", which an earlier run has committed; SET resume_loops = off lets it begin anew");
+    session_.statement.tell("the loop goes on after " + std::to_string(stored_) + " of " +
+                            rounds_text(rounds_.count()) +
+                            ", which an earlier run has committed; SET resume_loops = off lets it begin anew");
   }
 
   void run_transaction() {
@@ -213,20 +218,20 @@ class CommittedRounds {
       SqliteTransaction transaction(connection);
       for (std::int64_t n = 0; n < every_ && !rounds_.at_end(); ++n) {
         rounds_.run_next();
-        session_.report_rounds(rounds_.done(), rounds_.count());
+        session_.statement.report_rounds(rounds_.done(), rounds_.count());
       }
-      session_.unwritten.write(connection);
+      session_.database.unwritten.write(connection);
       record_.update(rounds_);
       transaction.commit();
     } catch (const Error& error) {
       throw Error(error.kind(), error.message(), error.span(), with_what_is_stored(error.hint()));
     }
     stored_ = rounds_.done();
-    session_.database.settle_shards();
+    session_.database.file.settle_shards();
   }
 
   std::string with_what_is_stored(const std::string& hint) const {
-    if (stored_ == 0 || session_.database.is_read_only()) return hint;
+    if (stored_ == 0 || session_.database.file.is_read_only()) return hint;
     const bool one = stored_ == 1;
     return hint + (hint.empty() ? "" : "; ") + rounds_text(stored_) + (one ? " is" : " are") +
            " committed: the same statement goes on after " + (one ? "it" : "them");
@@ -239,9 +244,9 @@ class CommittedRounds {
   std::int64_t stored_ = 0;  // rounds that are committed
 };
 
-void check_parameters(const ast::Repeat& repeat, const SessionState& session) {
+void check_parameters(const ast::Repeat& repeat, const StatementContext& statement) {
   const auto count = repeat.parameter_count;
-  if (count <= session.parameters.size()) return;
+  if (count <= statement.parameters().size()) return;
   throw Error(ErrorKind::Value, "no value is given for parameter $" + std::to_string(count), std::nullopt,
               "PREPARE the loop and EXECUTE it with values");
 }
@@ -249,20 +254,20 @@ void check_parameters(const ast::Repeat& repeat, const SessionState& session) {
 }  // namespace
 
 Result execute_statement(const ast::Repeat& repeat, SessionState& session) {
-  const bool outermost = session.loop_depth == 0;
-  if (outermost) check_parameters(repeat, session);
+  const bool outermost = !session.statement.is_in_loop();
+  if (outermost) check_parameters(repeat, session.statement);
   auto& connection = session.database.connection();
   Rounds rounds(repeat, session);
   const bool is_part = connection.in_transaction();
-  const LoopScope scope(session);
+  const LoopScope scope(session.statement);
   if (!is_part) {
     CommittedRounds(repeat, rounds, session).run();
   } else if (outermost) {
     SqliteTransaction transaction(connection);
-    run_as_part(rounds, session);
+    run_as_part(rounds, session.statement);
     transaction.commit();
   } else {
-    run_as_part(rounds, session);
+    run_as_part(rounds, session.statement);
   }
   return status_result("REPEAT " + std::to_string(rounds.done()));
 }

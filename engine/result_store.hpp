@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/pipeline.hpp"
+#include "engine/planned_query.hpp"
 #include "engine/tile_endpoints.hpp"
 
 namespace eindb {

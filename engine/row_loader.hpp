@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,8 +8,6 @@
 #include "engine/result.hpp"
 
 namespace eindb {
-
-struct SessionState;
 
 /// Where rows go that are brought by a program, a few at a time.
 struct LoadTarget {
@@ -44,8 +41,5 @@ class RowLoader {
  protected:
   std::vector<Column> columns_;
 };
-
-/// Error{UnknownName} for a table or column that is not there, Error{Busy} while somebody else writes.
-std::unique_ptr<RowLoader> load_rows(const LoadTarget& target, SessionState& session);
 
 }  // namespace eindb

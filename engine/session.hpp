@@ -17,48 +17,17 @@
 #include "engine/login.hpp"
 #include "engine/memory_tensor.hpp"
 #include "engine/prepared_statement.hpp"
+#include "engine/progress.hpp"
 #include "engine/result.hpp"
 #include "engine/row_loader.hpp"
+#include "engine/session_options.hpp"
 #include "engine/settings.hpp"
 #include "engine/side_schema.hpp"
 #include "engine/sql_function.hpp"
+#include "engine/statement_description.hpp"
 #include "engine/tensor_strips.hpp"
 
 namespace eindb {
-
-class Cluster;
-class ShardAccess;
-class TileCachePool;
-
-struct SessionOptions {
-  bool read_only = false;
-  std::int64_t statement_timeout_ms = 0;  ///< what the setting statement_timeout is by default
-  /// Of a server, whose clients the statements are: without, whoever opens the file may do everything.
-  std::shared_ptr<const ClientPolicy> policy = nullptr;
-  /// Asked before a query runs, or a file is read or written; null: everything begins at once.
-  std::shared_ptr<AdmissionGate> gate = nullptr;
-  /// Shared by sessions that keep tiles in the same memory; null: each has what its settings say.
-  std::shared_ptr<TileCachePool> tile_caches = nullptr;
-  /// The workers where tensors that are made lie sharded; null: in the database's own file. Of one database alone.
-  std::shared_ptr<ShardAccess> shards = nullptr;
-  /// Whose workers run the session's queries, and have its shards; null: none. Of one database alone.
-  std::shared_ptr<Cluster> cluster = nullptr;
-};
-
-/// The settings that a session begins with.
-Settings initial_settings(const SessionOptions& options);
-
-/// How far a long statement is; called now and then from the thread that executes it.
-struct Progress {
-  std::string_view stage;  ///< "join", "import", ...
-  std::int64_t done = 0;
-  std::int64_t total = 0;  ///< 0: unknown
-};
-using ProgressCallback = std::function<void(const Progress&)>;
-
-/// What a user should know of a statement that is no error: one sentence or more, without a full stop. Called from the
-/// thread that executes it.
-using NoticeCallback = std::function<void(const std::string&)>;
 
 /// What a prepared statement runs with.
 struct StatementInputs {
@@ -70,14 +39,6 @@ struct StatementInputs {
   std::map<std::string, MemoryTensor> tensors;
   /// Of COPY: the file that is read or written in place of the one that it names. Empty: that one.
   std::string file = {};
-};
-
-/// What a statement gives and takes, known before it runs.
-struct StatementDescription {
-  std::vector<Column> columns;         ///< empty: it gives no rows
-  std::vector<ColumnType> parameters;  ///< of $1, $2, ...; Any where the statement says nothing of them
-  bool reads_only = false;             ///< SQL that leaves the database as it is
-  bool gives_tensor = false;           ///< the columns are its labels and its values
 };
 
 /// One user's connection to one database: runs statements one after another.
@@ -104,7 +65,8 @@ class Session {
   /// to, and must not outlive the session.
   TensorStrips strips(std::shared_ptr<const TensorRelation> tensor) const;
 
-  /// Begins to take rows; errors as load_rows().
+  /// Begins to take rows; Error{UnknownName} for a table or column that is not there, Error{Busy} while
+  /// somebody else writes.
   std::unique_ptr<RowLoader> load(const LoadTarget& target);
 
   /// For whom the next statements run, where there is a policy.

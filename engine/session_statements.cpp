@@ -57,11 +57,11 @@ std::unique_ptr<RowSource> rows_of_write(PreparedSql& prepared, bool has_row) {
 }
 
 // SHOW with what is no setting: a tensor, SHOW TABLES, a misspelt SHOW TENSORS.
-void refuse_other_shows(const ast::Identifier& name, SessionState& session) {
+void refuse_other_shows(const ast::Identifier& name, Catalog& catalog) {
   const auto known = Settings::names();
   if (nearest_name(name.text, known)) return;
   std::string hint;
-  if (session.catalog.find(name.text)) hint = "DESCRIBE " + name.text + " shows a tensor";
+  if (catalog.find(name.text)) hint = "DESCRIBE " + name.text + " shows a tensor";
   else if (equal_ignoring_case(name.text, "SESSIONS"))
     hint = "a server has sessions, which it shows to its clients: eindb serve";
   else if (equal_ignoring_case(name.text, "TABLES"))
@@ -74,8 +74,8 @@ void refuse_other_shows(const ast::Identifier& name, SessionState& session) {
 }
 
 // Prepared ones: the parser refuses them as they stand.
-void refuse_in_loop(const SessionState& session) {
-  if (session.loop_depth == 0) return;
+void refuse_in_loop(const StatementContext& statement) {
+  if (!statement.is_in_loop()) return;
   throw Error(ErrorKind::Value, "a loop has transactions of its own", std::nullopt,
               "COMMIT EVERY says how many rounds are one, or BEGIN before the loop makes it a part of yours");
 }
@@ -95,60 +95,60 @@ Result plan_cache_counters(const PlanCache& plans) {
 
 }  // namespace
 
-Result execute_statement(const ast::Empty&, SessionState&) { return {}; }
+Result execute_statement(const ast::Empty&) { return {}; }
 
-Result execute_statement(const ast::Set& set, SessionState& session) {
+Result execute_statement(const ast::Set& set, SessionUser& user) {
   with_place(set.name.span, [&] {
-    session.settings.show(set.name.text);  // an unknown name is marked itself
-    session.permissions.check_setting(set.name.text);
+    user.settings.show(set.name.text);  // an unknown name is marked itself
+    user.permissions.check_setting(set.name.text);
   });
-  with_place(set.value.span, [&] { session.settings.set(set.name.text, set.value.value); });
+  with_place(set.value.span, [&] { user.settings.set(set.name.text, set.value.value); });
   return status_result("SET");
 }
 
-Result execute_statement(const ast::Show& show, SessionState& session) {
-  if (show.name && equal_ignoring_case(show.name->text, "PLAN_CACHE")) return plan_cache_counters(session.plans);
+Result execute_statement(const ast::Show& show, OpenDatabase& database, const SessionUser& user) {
+  if (show.name && equal_ignoring_case(show.name->text, "PLAN_CACHE")) return plan_cache_counters(database.plans);
   if (show.name && equal_ignoring_case(show.name->text, "MACHINE"))
-    return listed_result(machine_columns(), machine_rows(session.machine()));
+    return listed_result(machine_columns(), machine_rows(user.machine()));
   if (show.name) {
-    refuse_other_shows(*show.name, session);
-    const auto value = with_place(show.name->span, [&] { return session.settings.show(show.name->text); });
+    refuse_other_shows(*show.name, database.catalog);
+    const auto value = with_place(show.name->span, [&] { return user.settings.show(show.name->text); });
     return listed_result({{show.name->text, ColumnType::Text}}, {{value}});
   }
   std::vector<Row> rows;
-  for (const auto& entry : session.settings.show_all()) rows.push_back({entry.name, entry.value, entry.description});
+  for (const auto& entry : user.settings.show_all()) rows.push_back({entry.name, entry.value, entry.description});
   return listed_result({{"name", ColumnType::Text}, {"value", ColumnType::Text}, {"description", ColumnType::Text}},
                        std::move(rows));
 }
 
-Result execute_statement(const ast::Reset& reset, SessionState& session) {
-  if (!reset.name) session.settings.reset_all();
-  else with_place(reset.name->span, [&] { session.settings.reset(reset.name->text); });
+Result execute_statement(const ast::Reset& reset, SessionUser& user) {
+  if (!reset.name) user.settings.reset_all();
+  else with_place(reset.name->span, [&] { user.settings.reset(reset.name->text); });
   return status_result("RESET");
 }
 
-Result execute_statement(const ast::Begin& begin, SessionState& session) {
-  refuse_in_loop(session);
-  if (session.database.connection().in_transaction())
+Result execute_statement(const ast::Begin& begin, OpenDatabase& database, const StatementContext& statement) {
+  refuse_in_loop(statement);
+  if (database.connection().in_transaction())
     throw Error(ErrorKind::Value, "a transaction is open already", std::nullopt, "COMMIT or ROLLBACK it first");
   static constexpr const char* kBegin[] = {"BEGIN", "BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"};
-  session.database.connection().execute(kBegin[static_cast<std::size_t>(begin.mode)]);
+  database.connection().execute(kBegin[static_cast<std::size_t>(begin.mode)]);
   return status_result("BEGIN");
 }
 
-Result execute_statement(const ast::Commit&, SessionState& session) {
-  refuse_in_loop(session);
-  if (!session.database.connection().in_transaction())
+Result execute_statement(const ast::Commit&, OpenDatabase& database, const StatementContext& statement) {
+  refuse_in_loop(statement);
+  if (!database.connection().in_transaction())
     throw Error(ErrorKind::Value, "no transaction is open", std::nullopt, "BEGIN opens one");
-  session.database.connection().execute("COMMIT");
+  database.connection().execute("COMMIT");
   return status_result("COMMIT");
 }
 
-Result execute_statement(const ast::Rollback&, SessionState& session) {
-  refuse_in_loop(session);
-  if (!session.database.connection().in_transaction())
+Result execute_statement(const ast::Rollback&, OpenDatabase& database, const StatementContext& statement) {
+  refuse_in_loop(statement);
+  if (!database.connection().in_transaction())
     throw Error(ErrorKind::Value, "no transaction is open", std::nullopt, "BEGIN opens one");
-  session.database.connection().execute("ROLLBACK");
+  database.connection().execute("ROLLBACK");
   return status_result("ROLLBACK");
 }
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "engine/session_state.hpp"
+#include "catalog/tensor_tables.hpp"
 #include "engine/sql_text.hpp"
 #include "storage/sqlite_connection.hpp"
 
@@ -13,11 +13,11 @@ namespace {
 constexpr std::size_t kNamesOfView = 100;
 
 /// SQLite looks for the columns of views only among the tables that it knows: tensors are shown before.
-void show_tensors_of_views(SessionState& session) {
-  session.tensor_tables.refresh();
-  auto views = session.database.connection().prepare("SELECT sql FROM main.sqlite_schema WHERE type = 'view'");
+void show_tensors_of_views(SqliteConnection& connection, TensorTables& tensors) {
+  tensors.refresh();
+  auto views = connection.prepare("SELECT sql FROM main.sqlite_schema WHERE type = 'view'");
   while (views.step())
-    for (const auto& name : names_in(views.text(0), kNamesOfView)) session.tensor_tables.show(name);
+    for (const auto& name : names_in(views.text(0), kNamesOfView)) tensors.show(name);
 }
 
 /// The name of a database in memory that can be written even when it is attached to a read-only connection.
@@ -45,8 +45,7 @@ SideSchemas::Version SideSchemas::version_of(SqliteConnection& connection) {
   return {.schema = schema, .data = connection.current_data_version()};
 }
 
-void SideSchemas::show(const SideSchema& schema, SessionState& session) {
-  auto& connection = session.database.connection();
+void SideSchemas::show(const SideSchema& schema, SqliteConnection& connection, TensorTables& tensors) {
   auto known = filled_.find(schema.name);
   if (known == filled_.end()) {
     connection.execute("ATTACH '" + writable_memory(connection) + "' AS " + quote_identifier(schema.name));
@@ -55,7 +54,7 @@ void SideSchemas::show(const SideSchema& schema, SessionState& session) {
     return;
   }
   known->second = {};  // should it fail, it is filled the next time
-  show_tensors_of_views(session);
+  show_tensors_of_views(connection, tensors);
   run_whole(connection, schema.script);
   known->second = version_of(connection);
 }

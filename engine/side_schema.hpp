@@ -7,7 +7,7 @@
 namespace eindb {
 
 class SqliteConnection;
-struct SessionState;
+class TensorTables;
 
 /// Tables of a front end's own in memory, which SQL reads beside the database's: what the database looks like to
 /// clients that ask in another database's terms.
@@ -23,7 +23,7 @@ class SideSchemas {
  public:
   /// Makes the schema visible, or brings it up to date. Nothing but a look at counters if nothing has changed. A
   /// transaction may be open; should it be rolled back, the next call makes good what it took along.
-  void show(const SideSchema& schema, SessionState& session);
+  void show(const SideSchema& schema, SqliteConnection& connection, TensorTables& tensors);
 
  private:
   struct Version {

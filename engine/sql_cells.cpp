@@ -6,7 +6,7 @@ namespace eindb {
 namespace {
 
 /// What a value is, where a number is wanted.
-struct Name {
+struct NameOfValue {
   std::string operator()(std::monostate) const { return "NULL"; }
   std::string operator()(const std::string& text) const { return "the text '" + text.substr(0, 40) + "'"; }
   std::string operator()(const std::vector<std::byte>&) const { return "a blob"; }
@@ -43,7 +43,7 @@ CellValue SqlCells::number(int column) {
   const auto value = rows_.statement().value(column);
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return *integer;
   if (const auto* real = std::get_if<double>(&value)) return *real;
-  fail(column, std::visit(Name{}, value));
+  fail(column, std::visit(NameOfValue{}, value));
 }
 
 bool SqlCells::next(KeyedCell& cell) {

@@ -14,7 +14,7 @@ namespace eindb {
 namespace {
 
 constexpr std::size_t kFlushBytes = 1 << 20;
-constexpr std::int64_t kRowsPerCheck = 4096;
+constexpr std::int64_t kExportedRowsPerCheck = 4096;
 
 std::string hex_of(const std::vector<std::byte>& bytes) {
   static constexpr std::string_view kDigits = "0123456789ABCDEF";
@@ -96,7 +96,7 @@ void export_rows(const FilePath& path, const CopyOptions& options, const ast::Sq
     buffer.clear();
   };
   for (std::int64_t n = 1; rows.step(); ++n) {
-    if (n % kRowsPerCheck == 0) session.cancellation.check();
+    if (n % kExportedRowsPerCheck == 0) session.statement.cancellation().check();
     if (json) append_json_row(buffer, rows.statement(), names);
     else append_csv_row(buffer, rows.statement(), options.csv.delimiter);
     if (buffer.size() >= kFlushBytes) flush();

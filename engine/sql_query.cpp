@@ -66,14 +66,14 @@ std::string how_to_write(const std::string& tensor) {
 }
 
 /// An error of SQLite in terms of what the user wrote.
-Error explained(const Error& error, const RewrittenSql& text, SessionState& session) {
-  auto& catalog = session.catalog;
+Error explained(const Error& error, const RewrittenSql& text, OpenDatabase& database) {
+  auto& catalog = database.catalog;
   if (const auto name = between(error.message(), "table ", " may not be modified")) {
     auto place = find_name(text.text, *name);
     if (place) place = text.in_statement(*place);
     if (name->starts_with(kQueryTable))
       return {ErrorKind::ReadOnly, "the result of a query cannot be modified", place, "store it: CREATE TENSOR ... AS"};
-    if (session.attached.find(*name) != nullptr)
+    if (database.attached.find(*name) != nullptr)
       return {ErrorKind::ReadOnly, *name + " is an attached tensor, which statements only read", place,
               "its values are the program's to change"};
     if (catalog.find(*name))
@@ -104,20 +104,20 @@ bool is_ordinary(const std::string& name, SqliteConnection& connection) {
 }
 
 /// Refuses to make a table with the name of a tensor, and to alter or drop a tensor as if it were a table.
-void check_schema_targets(const ast::Sql& sql, SessionState& session) {
+void check_schema_targets(const ast::Sql& sql, OpenDatabase& database) {
   for (const auto& [use, name, span] : schema_targets(sql.text)) {
     const SourceSpan place{span.begin + sql.span.begin, span.end + sql.span.begin};
-    if (const auto* attached = session.attached.find(name)) {
+    if (const auto* attached = database.attached.find(name)) {
       throw Error(ErrorKind::DuplicateName, attached->name() + " is an attached tensor", place,
                   "use another name, or detach it first");
     }
-    const auto tensor = session.catalog.find(name);
+    const auto tensor = database.catalog.find(name);
     if (!tensor) continue;
     if (use == SchemaTarget::Use::Create) {
       throw Error(ErrorKind::DuplicateName, "a tensor " + tensor->name + " exists already", place,
                   "use another name: SQL sees tensors and tables side by side");
     }
-    if (is_ordinary(name, session.database.connection())) continue;
+    if (is_ordinary(name, database.connection())) continue;
     const auto what = tensor->name + " is a tensor, not a table";
     switch (use) {
       case SchemaTarget::Use::Drop: throw Error(ErrorKind::Type, what, place, "use DROP TENSOR " + tensor->name);
@@ -130,19 +130,19 @@ void check_schema_targets(const ast::Sql& sql, SessionState& session) {
 }
 
 /// SELECT COUNT(*) FROM a tensor as SQL that asks for its shape.
-std::optional<std::string> count_of_tensor(std::string_view sql, SessionState& session) {
+std::optional<std::string> count_of_tensor(std::string_view sql, OpenDatabase& database) {
   const auto count = cell_count(sql);
-  if (!count || !session.find_tensor(count->table) || is_ordinary(count->table, session.database.connection()))
+  if (!count || !database.find_tensor(count->table) || is_ordinary(count->table, database.connection()))
     return std::nullopt;
   return count->sql();
 }
 
 /// Refuses to read a table of SQLite's own in place of a tensor that has its name, as an earlier eindb allowed.
-void check_names_of_sqlite(const ast::Sql& sql, SessionState& session) {
+void check_names_of_sqlite(const ast::Sql& sql, OpenDatabase& database) {
   for (const auto& name : names_in(sql.text, sql.text.size())) {
     const auto folded = to_lower(name);
-    if (!folded.starts_with("pragma_") && !session.tensor_tables.names_module(folded)) continue;
-    const auto tensor = session.catalog.find(name);
+    if (!folded.starts_with("pragma_") && !database.tensor_tables.names_module(folded)) continue;
+    const auto tensor = database.catalog.find(name);
     if (!tensor) continue;
     throw Error(ErrorKind::DuplicateName, "SQL has a table " + folded + " of its own beside the tensor " + tensor->name,
                 sql.span, "ALTER TENSOR " + tensor->name + " RENAME TO another name first");
@@ -160,9 +160,9 @@ void bind_value(SqliteStatement& statement, int n, const ParameterValue& value) 
 }
 
 // The value of :t, the variable of a loop around the statement; of the innermost, where several have the name.
-std::optional<std::int64_t> loop_variable(std::string_view parameter, const SessionState& session) {
+std::optional<std::int64_t> loop_variable(std::string_view parameter, const StatementContext& statement) {
   if (!parameter.starts_with(':')) return std::nullopt;
-  const auto& variables = session.loop_variables;
+  const auto& variables = statement.loop_variables();
   const auto found = std::find_if(variables.rbegin(), variables.rend(),
                                   [&](const auto& variable) { return variable.name == parameter.substr(1); });
   return found == variables.rend() ? std::nullopt : std::optional(found->value);
@@ -171,33 +171,33 @@ std::optional<std::int64_t> loop_variable(std::string_view parameter, const Sess
 // ---- What is compiled already ---------------------------------------------------------------------------------------
 
 // Statements that read tensors hold the tables of those; what names stand for may be another thing, too.
-void forget_compiled_if_changed(SessionState& session) {
-  const CompiledStatements::Version version{session.tensor_tables.generation(), session.attached.generation()};
-  if (session.compiled.bring_to(version)) session.sql_names.clear();
+void forget_compiled_if_changed(OpenDatabase& database) {
+  const CompiledStatements::Version version{database.tensor_tables.generation(), database.attached.generation()};
+  if (database.compiled.bring_to(version)) database.sql_names.clear();
 }
 
 // ---- Queries in parentheses ----------------------------------------------------------------------------------------
 
 // Where sessions share their memory, this one's part.
-std::int64_t memory_of(const SessionState& session) {
-  const auto* policy = session.permissions.policy();
-  const auto limit = session.settings.memory_limit();
+std::int64_t memory_of(const SessionUser& user) {
+  const auto* policy = user.permissions.policy();
+  const auto limit = user.settings.memory_limit();
   return policy == nullptr ? limit : std::min(limit, policy->memory_share);
 }
 
-std::vector<std::string> table_names(std::size_t count, SessionState& session) {
+std::vector<std::string> table_names(std::size_t count, OpenDatabase& database) {
   std::vector<std::string> names;
   for (std::size_t n = 0; n < count; ++n)
-    names.push_back(std::string(kQueryTable) + std::to_string(++session.query_tables));
+    names.push_back(std::string(kQueryTable) + std::to_string(++database.query_tables));
   return names;
 }
 
 }  // namespace
 
 void PreparedSql::open(bool writes) {
-  auto& database = session_->database;
+  auto& database = session_->database.file;
   if (writes) transaction_ = std::make_unique<SqliteTransaction>(database.connection());
-  snapshot_ = std::make_unique<ReadSnapshot>(database, static_cast<std::size_t>(session_->settings.threads()));
+  snapshot_ = std::make_unique<ReadSnapshot>(database, static_cast<std::size_t>(session_->user.settings.threads()));
 }
 
 void PreparedSql::show_query(const ast::Query& query, const std::string& name, bool run) {
@@ -214,9 +214,9 @@ void PreparedSql::show_query(const ast::Query& query, const std::string& name, b
 }
 
 void PreparedSql::compile(bool keep) {
-  auto& tensors = session_->tensor_tables;
+  auto& tensors = session_->database.tensor_tables;
   show_for_pragmas(text_.text, tensors);
-  const auto counted = count_of_tensor(text_.text, *session_);
+  const auto counted = count_of_tensor(text_.text, session_->database);
   const auto& sql = counted ? *counted : text_.text;
   // One round for each tensor that becomes visible.
   for (;;) {
@@ -224,11 +224,11 @@ void PreparedSql::compile(bool keep) {
       auto made = session_->database.connection().prepare_user(sql).statement;
       if (!made) return;
       auto compiled = compiled_sql(text_.text, std::move(*made));
-      compiled_ =
-          keep ? session_->compiled.lend(std::move(compiled)) : CompiledStatements::lend_once(std::move(compiled));
+      compiled_ = keep ? session_->database.compiled.lend(std::move(compiled))
+                       : CompiledStatements::lend_once(std::move(compiled));
       return;
     } catch (const Error& error) {
-      if (!show_missing(error, tensors)) throw explained(error, text_, *session_);
+      if (!show_missing(error, tensors)) throw explained(error, text_, session_->database);
     }
   }
 }
@@ -244,7 +244,7 @@ void PreparedSql::bind_parameters() {
     const int position = static_cast<int>(n) + 1;
     const auto number = compiled_->parameters[n];
     const auto name = [&] { return compiled_->statement.parameter_name(position); };
-    if (const auto round = number ? std::nullopt : loop_variable(name(), *session_)) {
+    if (const auto round = number ? std::nullopt : loop_variable(name(), session_->statement)) {
       compiled_->statement.bind(position, *round);
       continue;
     }
@@ -252,11 +252,11 @@ void PreparedSql::bind_parameters() {
       throw Error(ErrorKind::Syntax, "unknown parameter " + name(), place_of_parameter(position),
                   "parameters are written $1");
     }
-    if (*number > session_->parameters.size()) {
+    if (*number > session_->statement.parameters().size()) {
       throw Error(ErrorKind::Value, "no value is given for parameter " + name(), place_of_parameter(position),
                   "PREPARE the statement and EXECUTE it with values");
     }
-    const auto& value = session_->parameters[*number - 1];
+    const auto& value = session_->statement.parameters()[*number - 1];
     if (std::holds_alternative<std::complex<double>>(value))
       throw Error(ErrorKind::Type, "SQL knows no complex numbers", place_of_parameter(position),
                   "give the parts one by one");
@@ -274,7 +274,7 @@ bool PreparedSql::step() {
     snapshot_.reset();  // a statement with rows to come keeps the state by itself
     return row;
   } catch (const Error& error) {
-    throw explained(error, text_, *session_);
+    throw explained(error, text_, session_->database);
   }
 }
 
@@ -308,7 +308,7 @@ const CompiledSql::KnownTypes& PreparedSql::types(const std::vector<ValueType>& 
   }
   const bool compound = joins_rows(text_.text);
   if (open || compound) {
-    auto inferred = infer_types(text_.text, session_->sql_names.names(), given);
+    auto inferred = infer_types(text_.text, session_->database.sql_names.names(), given);
     known.parameters = std::move(inferred.parameters);
     inferred.columns.resize(known.columns.size(), ValueType::Unknown);
     for (std::size_t n = 0; n < known.columns.size(); ++n) {
@@ -335,15 +335,15 @@ StatementDescription PreparedSql::describe(std::span<const ColumnType> parameter
 }
 
 void PreparedSql::make(const ast::Sql& sql, SqlUse use) {
-  check_schema_targets(sql, *session_);
-  check_names_of_sqlite(sql, *session_);
+  check_schema_targets(sql, session_->database);
+  check_names_of_sqlite(sql, session_->database);
   const bool keep = sql.queries.empty() && may_be_kept(sql.text);
-  if (!keep) session_->may_have_temporary = true;
+  if (!keep) session_->database.may_have_temporary = true;
   if (!keep && sql.queries.empty()) {
-    session_->compiled.clear();
-    session_->sql_names.clear();
+    session_->database.compiled.clear();
+    session_->database.sql_names.clear();
   }
-  const auto names = table_names(sql.queries.size(), *session_);
+  const auto names = table_names(sql.queries.size(), session_->database);
   text_ = rewrite_queries(sql, names);
   if (!sql.queries.empty()) show_queries(sql, names, use);
   compile(keep);
@@ -361,11 +361,11 @@ void PreparedSql::show_queries(const ast::Sql& sql, const std::vector<std::strin
 }
 
 PreparedSql prepare_sql(const ast::Sql& sql, SessionState& session, SqlUse use) {
-  session.tensor_tables.refresh();
-  session.tensor_tables.keep(std::min(kKeptBytes, memory_of(session) / kMemoryShare));
-  forget_compiled_if_changed(session);
+  session.database.tensor_tables.refresh();
+  session.database.tensor_tables.keep(std::min(kKeptBytes, memory_of(session.user) / kMemoryShare));
+  forget_compiled_if_changed(session.database);
   PreparedSql prepared(session);
-  if (sql.queries.empty()) prepared.compiled_ = session.compiled.take(sql.text);
+  if (sql.queries.empty()) prepared.compiled_ = session.database.compiled.take(sql.text);
   if (prepared.has_statement()) prepared.text_ = rewrite_queries(sql, {});
   else prepared.make(sql, use);
   if (use == SqlUse::Run) prepared.bind_parameters();

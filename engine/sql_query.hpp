@@ -10,6 +10,7 @@
 #include "engine/compiled_sql.hpp"
 #include "engine/session_state.hpp"
 #include "engine/sql_text.hpp"
+#include "engine/statement_description.hpp"
 #include "parser/ast.hpp"
 #include "storage/read_snapshot.hpp"
 #include "storage/sqlite_statement.hpp"
@@ -69,9 +70,9 @@ class PreparedSql {
 };
 
 /// Compiles SQL in which tensors are tables, and the queries in parentheses as well, or takes it from what the session
-/// has compiled; parameters get the values of session.parameters. Runs these queries, in the transaction that is open,
-/// or else in one of the statement's own, so that queries and statement see one state of the database. Throws Error
-/// with spans into the user's statement.
+/// has compiled; parameters get the values of StatementContext::parameters(). Runs these queries, in the transaction
+/// that is open, or else in one of the statement's own, so that queries and statement see one state of the database.
+/// Throws Error with spans into the user's statement.
 PreparedSql prepare_sql(const ast::Sql& sql, SessionState& session, SqlUse use = SqlUse::Run);
 
 }  // namespace eindb

@@ -1,17 +1,17 @@
 #pragma once
 
-#include <span>
+#include <vector>
 
-#include "engine/prepared_statement.hpp"
-#include "engine/session.hpp"
-#include "engine/session_state.hpp"
+#include "engine/result.hpp"
 
 namespace eindb {
 
-/// What the statement gives and takes, from its text and the catalog. Statements that only tell of the session or the
-/// catalog run for it. Throws Error, with spans into the statement.
-/// `parameters` are the types of $1, $2, ... as far as they are known.
-StatementDescription describe_statement(const PreparedStatement& statement, std::span<const ColumnType> parameters,
-                                        SessionState& session);
+/// What a statement gives and takes, known before it runs.
+struct StatementDescription {
+  std::vector<Column> columns;         ///< empty: it gives no rows
+  std::vector<ColumnType> parameters;  ///< of $1, $2, ...; Any where the statement says nothing of them
+  bool reads_only = false;             ///< SQL that leaves the database as it is
+  bool gives_tensor = false;           ///< the columns are its labels and its values
+};
 
 }  // namespace eindb

@@ -9,8 +9,8 @@ namespace eindb {
 /// Runs a statement of any kind, as the functions below do.
 Result run_statement(const ast::Statement& statement, SessionState& session);
 
-/// One function per kind of statement. Each throws Error, with spans into the statement where there is a place, and
-/// then leaves the database as it was.
+/// One function per kind of statement, which takes the parts of the session that it works on. Each throws Error, with
+/// spans into the statement where there is a place, and then leaves the database as it was.
 
 // engine/query_statements.cpp
 Result execute_statement(const ast::Query& query, SessionState& session);
@@ -21,16 +21,16 @@ Result execute_statement(const ast::CreateTensor& create, SessionState& session)
 Result execute_statement(const ast::CreateTensors& create, SessionState& session);
 
 // engine/tensor_statements.cpp
-Result execute_statement(const ast::DropTensor& drop, SessionState& session);
-Result execute_statement(const ast::ShowTensors& show, SessionState& session);
-Result execute_statement(const ast::Describe& describe, SessionState& session);
+Result execute_statement(const ast::DropTensor& drop, OpenDatabase& database);
+Result execute_statement(const ast::ShowTensors& show, OpenDatabase& database);
+Result execute_statement(const ast::Describe& describe, OpenDatabase& database);
 
 // engine/copy_statements.cpp
 Result execute_statement(const ast::CopyFrom& copy, SessionState& session);
 Result execute_statement(const ast::CopyTo& copy, SessionState& session);
 
 // engine/insert_statement.cpp
-Result execute_statement(const ast::InsertInto& insert, SessionState& session);
+Result execute_statement(const ast::InsertInto& insert, OpenDatabase& database, const StatementContext& statement);
 
 // engine/update_statement.cpp
 Result execute_statement(const ast::UpdateTensor& update, SessionState& session);
@@ -39,13 +39,13 @@ Result execute_statement(const ast::UpdateTensor& update, SessionState& session)
 Result execute_statement(const ast::Repeat& repeat, SessionState& session);
 
 // engine/session_statements.cpp
-Result execute_statement(const ast::Empty& empty, SessionState& session);
-Result execute_statement(const ast::Set& set, SessionState& session);
-Result execute_statement(const ast::Show& show, SessionState& session);
-Result execute_statement(const ast::Reset& reset, SessionState& session);
-Result execute_statement(const ast::Begin& begin, SessionState& session);
-Result execute_statement(const ast::Commit& commit, SessionState& session);
-Result execute_statement(const ast::Rollback& rollback, SessionState& session);
+Result execute_statement(const ast::Empty& empty);
+Result execute_statement(const ast::Set& set, SessionUser& user);
+Result execute_statement(const ast::Show& show, OpenDatabase& database, const SessionUser& user);
+Result execute_statement(const ast::Reset& reset, SessionUser& user);
+Result execute_statement(const ast::Begin& begin, OpenDatabase& database, const StatementContext& statement);
+Result execute_statement(const ast::Commit& commit, OpenDatabase& database, const StatementContext& statement);
+Result execute_statement(const ast::Rollback& rollback, OpenDatabase& database, const StatementContext& statement);
 Result execute_statement(const ast::Sql& sql, SessionState& session);
 
 // engine/alter_statement.cpp
@@ -55,22 +55,36 @@ Result execute_statement(const ast::AlterTensor& alter, SessionState& session);
 /// A prepared statement without a name.
 PreparedStatement prepare_statement(std::string_view text);
 /// By value: the statement may deallocate itself. Error{UnknownName} with the nearest name.
-PreparedStatement prepared_statement(const ast::Identifier& name, SessionState& session);
-Result execute_statement(const ast::Prepare& prepare, SessionState& session);
+PreparedStatement prepared_statement(const ast::Identifier& name, SessionUser& user);
+Result execute_statement(const ast::Prepare& prepare, SessionUser& user);
 Result execute_statement(const ast::Execute& execute, SessionState& session);
-Result execute_statement(const ast::Deallocate& deallocate, SessionState& session);
+Result execute_statement(const ast::Deallocate& deallocate, SessionUser& user);
 
 // engine/macro_statements.cpp
-Result execute_statement(const ast::CreateMacro& create, SessionState& session);
-Result execute_statement(const ast::DropMacro& drop, SessionState& session);
-Result execute_statement(const ast::ShowMacros& show, SessionState& session);
+Result execute_statement(const ast::CreateMacro& create, OpenDatabase& database);
+Result execute_statement(const ast::DropMacro& drop, OpenDatabase& database);
+Result execute_statement(const ast::ShowMacros& show, OpenDatabase& database);
 
 // engine/user_statements.cpp
-Result execute_statement(const ast::CreateUser& create, SessionState& session);
-Result execute_statement(const ast::AlterUser& alter, SessionState& session);
-Result execute_statement(const ast::DropUser& drop, SessionState& session);
-Result execute_statement(const ast::ShowUsers& show, SessionState& session);
-Result execute_statement(const ast::ShowWorkers& show, SessionState& session);
-Result execute_statement(const ast::DrainWorker& drain, SessionState& session);
+Result execute_statement(const ast::CreateUser& create, OpenDatabase& database, const SessionUser& user);
+Result execute_statement(const ast::AlterUser& alter, OpenDatabase& database, const SessionUser& user);
+Result execute_statement(const ast::DropUser& drop, OpenDatabase& database, const SessionUser& user);
+Result execute_statement(const ast::ShowUsers& show, OpenDatabase& database);
+Result execute_statement(const ast::ShowWorkers& show, OpenDatabase& database);
+Result execute_statement(const ast::DrainWorker& drain, OpenDatabase& database, const SessionUser& user);
+
+/// Calls the function above of this kind of statement with the parts that it takes.
+template <class Statement>
+Result execute_by_parts(const Statement& node, SessionState& session) {
+  auto& [database, user, statement] = session;
+  if constexpr (requires { execute_statement(node); }) return execute_statement(node);
+  else if constexpr (requires { execute_statement(node, user); }) return execute_statement(node, user);
+  else if constexpr (requires { execute_statement(node, database); }) return execute_statement(node, database);
+  else if constexpr (requires { execute_statement(node, database, user); })
+    return execute_statement(node, database, user);
+  else if constexpr (requires { execute_statement(node, database, statement); })
+    return execute_statement(node, database, statement);
+  else return execute_statement(node, session);
+}
 
 }  // namespace eindb

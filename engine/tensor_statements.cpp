@@ -20,9 +20,9 @@ Result description(const std::vector<std::string>& labels, const TileGrid& grid,
                        std::move(rows));
 }
 
-void drop_tensor(const ast::DropTensor& drop, SessionState& session) {
-  SqliteTransaction transaction(session.database.connection());
-  session.catalog.drop(session.tensor(drop.name).name);
+void drop_tensor(const ast::DropTensor& drop, OpenDatabase& database) {
+  SqliteTransaction transaction(database.connection());
+  database.catalog.drop(database.tensor(drop.name).name);
   transaction.commit();
 }
 
@@ -30,22 +30,22 @@ void drop_tensor(const ast::DropTensor& drop, SessionState& session) {
 
 // Where the disk is full the log cannot grow. Once all of it is in the file it begins anew, in the room that it has,
 // which is enough to say that the tiles' pages are free.
-Result execute_statement(const ast::DropTensor& drop, SessionState& session) {
-  if (drop.if_exists && !session.catalog.find(drop.name.text)) return status_result("DROP TENSOR");
-  auto& connection = session.database.connection();
+Result execute_statement(const ast::DropTensor& drop, OpenDatabase& database) {
+  if (drop.if_exists && !database.catalog.find(drop.name.text)) return status_result("DROP TENSOR");
+  auto& connection = database.connection();
   const bool alone = !connection.in_transaction();
   try {
-    drop_tensor(drop, session);
+    drop_tensor(drop, database);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::Io || !alone || !connection.all_read_the_last_commit()) throw;
-    drop_tensor(drop, session);
+    drop_tensor(drop, database);
   }
   return status_result("DROP TENSOR");
 }
 
-Result execute_statement(const ast::ShowTensors&, SessionState& session) {
+Result execute_statement(const ast::ShowTensors&, OpenDatabase& database) {
   std::vector<Row> rows;
-  for (const auto& [tensor, stored_tiles, stored_bytes] : session.catalog.list()) {
+  for (const auto& [tensor, stored_tiles, stored_bytes] : database.catalog.list()) {
     std::string dimensions;
     for (std::size_t d = 0; d < tensor.labels.size(); ++d)
       dimensions += (d == 0 ? "" : ", ") + tensor.labels[d] + " " + std::to_string(tensor.shape()[d]);
@@ -63,10 +63,10 @@ Result execute_statement(const ast::ShowTensors&, SessionState& session) {
                        std::move(rows));
 }
 
-Result execute_statement(const ast::Describe& describe, SessionState& session) {
-  if (const auto* attached = session.attached.find(describe.name.text))
+Result execute_statement(const ast::Describe& describe, OpenDatabase& database) {
+  if (const auto* attached = database.attached.find(describe.name.text))
     return description(attached->labels(), attached->grid(), attached->dtype(), 0);
-  const auto tensor = session.tensor(describe.name);
+  const auto tensor = database.tensor(describe.name);
   return description(tensor.labels, tensor.grid, tensor.dtype, tensor.replicas);
 }
 

@@ -4,6 +4,7 @@
 
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
+#include "engine/pipeline.hpp"
 #include "engine/rows.hpp"
 #include "engine/statements.hpp"
 #include "storage/read_snapshot.hpp"
@@ -11,9 +12,9 @@
 
 namespace eindb {
 
-std::vector<TensorInfo> updated_tensors(const ast::Updates& updates, SessionState& session) {
+std::vector<TensorInfo> updated_tensors(const ast::Updates& updates, OpenDatabase& database) {
   std::vector<TensorInfo> tensors;
-  for (const auto& definition : updates.definitions) tensors.push_back(session.tensor(definition.name));
+  for (const auto& definition : updates.definitions) tensors.push_back(database.tensor(definition.name));
   return tensors;
 }
 
@@ -28,8 +29,8 @@ Result execute_statement(const ast::UpdateTensor& update, SessionState& session)
   auto result = status_result("UPDATE TENSOR");
   SqliteTransaction transaction(session.database.connection());
   {
-    ReadSnapshot snapshot(session.database, static_cast<std::size_t>(session.settings.threads()));
-    const auto tensors = updated_tensors(std::get<ast::Updates>(update.query.body), session);
+    ReadSnapshot snapshot(session.database.file, static_cast<std::size_t>(session.user.settings.threads()));
+    const auto tensors = updated_tensors(std::get<ast::Updates>(update.query.body), session.database);
     const auto planned = plan_query(update.query, session, update_request(tensors));
     std::vector<StoredResult> results;
     for (const auto& tensor : tensors) {

@@ -42,30 +42,30 @@ std::string verifier_text(const ast::Password& password) {
               "a verifier is SCRAM-SHA-256$iterations:salt$StoredKey:ServerKey, the last three in base64");
 }
 
-StoredUser find_user(const ast::Identifier& name, SessionState& session) {
-  if (auto user = session.users.find(name.text)) return std::move(*user);
+StoredUser find_user(const ast::Identifier& name, UserCatalog& users) {
+  if (auto user = users.find(name.text)) return std::move(*user);
   std::vector<std::string> names;
-  for (const auto& user : session.users.list()) names.push_back(user.name);
+  for (const auto& user : users.list()) names.push_back(user.name);
   const auto nearest = nearest_name(name.text, names);
   throw Error(ErrorKind::UnknownName, "there is no user " + name.text, name.span,
               nearest ? "did you mean " + *nearest + "?" : "SHOW USERS lists them");
 }
 
-void store(const StoredUser& user, SessionState& session) {
-  if (!session.users.secret()) session.users.set_secret(random_bytes(kSecretBytes));
-  session.users.put(user);
+void store(const StoredUser& user, UserCatalog& users) {
+  if (!users.secret()) users.set_secret(random_bytes(kSecretBytes));
+  users.put(user);
 }
 
 /// Who is READ ONLY has a session that cannot write anything: the one thing that is theirs goes another way.
-void write_own_password(const std::string& verifier, SessionState& session) {
-  if (session.database.connection().in_transaction()) {
+void write_own_password(const std::string& verifier, const std::string& name, DatabaseFile& read_only) {
+  if (read_only.connection().in_transaction()) {
     throw Error(ErrorKind::Unsupported, "a user who is READ ONLY changes the password outside of transactions",
                 std::nullopt, "COMMIT first");
   }
-  DatabaseFile database(session.database.path());
+  DatabaseFile database(read_only.path());
   SqliteTransaction transaction(database.connection());
   UserCatalog users(database.connection());
-  auto user = users.find(session.permissions.user().name);
+  auto user = users.find(name);
   if (!user) throw Error(ErrorKind::UnknownName, "the user was dropped");
   user->verifier = verifier;
   users.put(*user);
@@ -74,50 +74,50 @@ void write_own_password(const std::string& verifier, SessionState& session) {
 
 }  // namespace
 
-Result execute_statement(const ast::CreateUser& create, SessionState& session) {
-  with_place(create.name.span, [&] { session.permissions.check_creates_users(); });
+Result execute_statement(const ast::CreateUser& create, OpenDatabase& database, const SessionUser& user) {
+  with_place(create.name.span, [&] { user.permissions.check_creates_users(); });
   check_name(create.name);
   auto verifier = verifier_text(create.password);  // before the transaction: others can write meanwhile
-  SqliteTransaction transaction(session.database.connection());
-  if (const auto known = session.users.find(create.name.text)) {
+  SqliteTransaction transaction(database.connection());
+  if (const auto known = database.users.find(create.name.text)) {
     throw Error(ErrorKind::DuplicateName, "user " + known->name + " exists already", create.name.span,
                 "ALTER USER changes the password or the role");
   }
-  store({.name = create.name.text, .verifier = std::move(verifier), .role = create.role}, session);
+  store({.name = create.name.text, .verifier = std::move(verifier), .role = create.role}, database.users);
   transaction.commit();
   return status_result("CREATE USER");
 }
 
-Result execute_statement(const ast::AlterUser& alter, SessionState& session) {
-  with_place(alter.name.span, [&] { session.permissions.check_alters(alter); });
+Result execute_statement(const ast::AlterUser& alter, OpenDatabase& database, const SessionUser& user) {
+  with_place(alter.name.span, [&] { user.permissions.check_alters(alter); });
   std::string verifier;
   if (alter.password) verifier = verifier_text(*alter.password);
-  if (session.database.is_read_only() && session.permissions.may_write_password()) {
-    write_own_password(verifier, session);
+  if (database.file.is_read_only() && user.permissions.may_write_password()) {
+    write_own_password(verifier, user.permissions.user().name, database.file);
     return status_result("ALTER USER");
   }
-  SqliteTransaction transaction(session.database.connection());
-  auto user = find_user(alter.name, session);
-  if (alter.password) user.verifier = std::move(verifier);
-  if (alter.role) user.role = *alter.role;
-  store(user, session);
+  SqliteTransaction transaction(database.connection());
+  auto altered = find_user(alter.name, database.users);
+  if (alter.password) altered.verifier = std::move(verifier);
+  if (alter.role) altered.role = *alter.role;
+  store(altered, database.users);
   transaction.commit();
   return status_result("ALTER USER");
 }
 
-Result execute_statement(const ast::DropUser& drop, SessionState& session) {
-  SqliteTransaction transaction(session.database.connection());
-  if (!drop.if_exists) find_user(drop.name, session);
-  const bool is_last = session.users.find(drop.name.text) && session.users.list().size() == 1;
-  with_place(drop.name.span, [&] { session.permissions.check_drops_user(is_last); });
-  session.users.drop(drop.name.text);
+Result execute_statement(const ast::DropUser& drop, OpenDatabase& database, const SessionUser& user) {
+  SqliteTransaction transaction(database.connection());
+  if (!drop.if_exists) find_user(drop.name, database.users);
+  const bool is_last = database.users.find(drop.name.text) && database.users.list().size() == 1;
+  with_place(drop.name.span, [&] { user.permissions.check_drops_user(is_last); });
+  database.users.drop(drop.name.text);
   transaction.commit();
   return status_result("DROP USER");
 }
 
-Result execute_statement(const ast::ShowUsers&, SessionState& session) {
+Result execute_statement(const ast::ShowUsers&, OpenDatabase& database) {
   std::vector<Row> rows;
-  for (const auto& user : session.users.list()) rows.push_back({user.name, std::string(describe(user.role))});
+  for (const auto& user : database.users.list()) rows.push_back({user.name, std::string(describe(user.role))});
   return listed_result({{"name", ColumnType::Text}, {"role", ColumnType::Text}}, std::move(rows));
 }
 

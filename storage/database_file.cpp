@@ -15,6 +15,7 @@
 #include "common/cancellation.hpp"
 #include "common/open_databases.hpp"
 #include "storage/mapped_reads.hpp"
+#include "storage/schema_version.hpp"
 #include "storage/scratch_file.hpp"
 #include "storage/shard_log.hpp"
 #include "storage/sharded_contents.hpp"
@@ -270,15 +271,16 @@ void DatabaseFile::verify_versions() {
 void DatabaseFile::use_shards(std::shared_ptr<ShardAccess> access) {
   if (!read_only_) {
     ShardLog(*connection_).create();
-    access->numbers().reserve(*connection_);
+    access->numbers().reserve([this] { return ShardLog(*connection_).take_block(); });
   }
   shards_ = std::move(access);
-  connection_->use_shards(shards_);
-  if (!read_only_) connection_->shards()->settle();
+  auto& contents = ShardedContents::begin(*connection_, shards_);
+  if (!read_only_) contents.settle();
 }
 
 void DatabaseFile::settle_shards() {
-  if (shards_ != nullptr && connection_->shards()->is_unsettled()) connection_->shards()->settle();
+  if (shards_ == nullptr) return;
+  if (auto& contents = *ShardedContents::of(*connection_); contents.is_unsettled()) contents.settle();
 }
 
 std::string DatabaseFile::scratch_directory() const {
@@ -299,7 +301,7 @@ std::unique_ptr<SqliteConnection> DatabaseFile::borrow_reader() {
   auto reader = std::make_unique<SqliteConnection>(path_, SqliteConnection::Access::ReadOnly);
   configure(*reader);
   configure_memory(*reader, kReaderCacheKiB);
-  if (shards_ != nullptr) reader->use_shards(shards_);
+  if (shards_ != nullptr) ShardedContents::begin(*reader, shards_);
   return reader;
 }
 

@@ -11,11 +11,6 @@
 
 namespace eindb {
 
-/// The form of eindb's own tables that this version writes.
-inline constexpr std::int64_t kSchemaVersion = 1;
-/// The form of files that know workers (storage/shard_log.hpp), which others do not need. Later ones are refused.
-inline constexpr std::int64_t kShardedSchemaVersion = 2;
-
 /// An open database: one connection that writes, and connections for tasks that read tiles at the same time.
 ///
 /// A new file gets 64 KiB pages, a write-ahead log and eindb's application id. A SQLite database of somebody else is

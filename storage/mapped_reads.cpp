@@ -16,7 +16,6 @@
 #include <utility>
 
 #include "common/error.hpp"
-#include "storage/sqlite_connection.hpp"
 
 namespace eindb {
 namespace {
@@ -169,10 +168,6 @@ bool has_read_in_vain(sqlite3* handle, bool has_failed) noexcept {
 void read_in_vain(const std::string& name) {
   throw Error(ErrorKind::Io, name + ": a page of it cannot be read (" + std::strerror(EIO) + ")", std::nullopt,
               "look after the disk, then run the statement again");
-}
-
-void require_readable(const SqliteConnection& connection) {
-  if (has_read_in_vain(connection.handle(), false)) read_in_vain(connection.name());
 }
 
 bool has_spoilt_transaction(sqlite3* handle) noexcept {

@@ -6,8 +6,6 @@ struct sqlite3;
 
 namespace eindb {
 
-class SqliteConnection;
-
 // SQLite reads a database where the system has mapped it. A page that the disk cannot give is then no error of a call,
 // but a signal, SIGBUS, which ends the process: a server with all its clients, for one bad sector. Here such a page
 // reads as zeros, and what has read it fails.
@@ -28,8 +26,6 @@ bool has_read_in_vain(sqlite3* handle, bool has_failed) noexcept;
 
 /// Throws the Error{Io} for that; `name` is the database's.
 [[noreturn]] void read_in_vain(const std::string& name);
-/// Error{Io} if has_read_in_vain().
-void require_readable(const SqliteConnection& connection);
 
 /// Whether the open transaction may have written what it took for zeros.
 bool has_spoilt_transaction(sqlite3* handle) noexcept;

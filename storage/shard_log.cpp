@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "common/check.hpp"
-#include "storage/database_file.hpp"
+#include "storage/schema_version.hpp"
 #include "storage/sqlite_transaction.hpp"
 
 namespace eindb {
@@ -139,9 +139,13 @@ void ShardLog::go_on_behind(std::int64_t epoch, std::int64_t block, std::int64_t
   advance(stamp);
 }
 
-std::int64_t ShardLog::next_block() {
+std::int64_t ShardLog::take_block() {
+  CHECK(!connection_.in_transaction(), "numbers are reserved outside transactions, which may be rolled back");
+  SqliteTransaction transaction(connection_);
   connection_.execute("UPDATE main.eindb_shard_settings SET value = value + 1 WHERE name = 'blocks'");
-  return setting(connection_, "blocks", kLastBlock);
+  const auto block = setting(connection_, "blocks", kLastBlock);
+  transaction.commit();
+  return block;
 }
 
 WorkerNumber ShardLog::number_of(const ShardWorker& worker) {

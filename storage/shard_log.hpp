@@ -82,8 +82,8 @@ class ShardLog {
   /// Inside a transaction: epochs and blocks of numbers go on behind these.
   void go_on_behind(std::int64_t epoch, std::int64_t block, std::int64_t stamp);
 
-  /// Of ShardNumbers: one more is given away.
-  std::int64_t next_block();
+  /// One more is given away (ShardNumbers::reserve()), by a commit of its own: outside any transaction.
+  std::int64_t take_block();
 
   // Workers.
 

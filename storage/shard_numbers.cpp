@@ -5,9 +5,6 @@
 
 #include "common/check.hpp"
 #include "common/error.hpp"
-#include "storage/shard_log.hpp"
-#include "storage/sqlite_connection.hpp"
-#include "storage/sqlite_transaction.hpp"
 
 namespace eindb {
 namespace {
@@ -16,13 +13,10 @@ constexpr int kBlockBits = 32;
 
 }  // namespace
 
-void ShardNumbers::reserve(SqliteConnection& connection) {
+void ShardNumbers::reserve(const std::function<std::int64_t()>& next_block) {
   const std::lock_guard lock(mutex_);
   if (end_ > 0) return;
-  CHECK(!connection.in_transaction(), "numbers are reserved outside transactions, which may be rolled back");
-  SqliteTransaction transaction(connection);
-  const auto block = ShardLog(connection).next_block();
-  transaction.commit();
+  const auto block = next_block();
   next_ = block << kBlockBits;
   end_ = (block + 1) << kBlockBits;
 }

@@ -2,12 +2,11 @@
 
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <tuple>
 
 namespace eindb {
-
-class SqliteConnection;
 
 /// A content of sharded tensors: an encoded tile that lies at workers. It never changes, and no other has its number,
 /// ever.
@@ -48,8 +47,9 @@ std::int64_t random_identity();
 /// database's blocks up. Transactions that are rolled back waste theirs. Thread-safe.
 class ShardNumbers {
  public:
-  /// Makes numbers available, where there are none yet, by a commit of its own: outside any transaction.
-  void reserve(SqliteConnection& connection);
+  /// Makes numbers available, where there are none yet. `next_block` counts the database's blocks up
+  /// (ShardLog::take_block()).
+  void reserve(const std::function<std::int64_t()>& next_block);
 
   /// The first of `count` contents in a row.
   ContentId contents(std::int64_t count) { return ContentId{take(count)}; }

@@ -56,6 +56,17 @@ std::string joined(const std::vector<std::string>& reasons) {
 ShardedContents::ShardedContents(SqliteConnection& connection, std::shared_ptr<ShardAccess> access)
     : connection_(connection), access_(std::move(access)), log_(connection) {}
 
+ShardedContents& ShardedContents::begin(SqliteConnection& connection, std::shared_ptr<ShardAccess> access) {
+  auto contents = std::make_unique<ShardedContents>(connection, std::move(access));
+  auto& begun = *contents;
+  connection.set_commit_hooks(std::move(contents));
+  return begun;
+}
+
+ShardedContents* ShardedContents::of(const SqliteConnection& connection) {
+  return dynamic_cast<ShardedContents*>(connection.commit_hooks());
+}
+
 LocatedContent ShardedContents::locate(TileReference reference) {
   LocatedContent out;
   for (const auto worker : reference.workers) out.workers.push_back(log_.worker(worker));
@@ -251,9 +262,9 @@ void ShardedContents::after_rollback() noexcept {
   for (const auto& [data, participant] : aborted->participants) access_->abort(participant.worker, aborted->id);
 }
 
-void ShardedContents::notice_commit() noexcept {
+void ShardedContents::after_commit() noexcept {
   const std::lock_guard lock(mutex_);
-  if (!running_ || !running_->prepared || connection_.in_transaction()) return;
+  if (!running_ || !running_->prepared) return;
   when_there_is_memory([this] { committed_.push_back(std::move(*running_)); });
   running_.reset();
   unsettled_ = true;

@@ -12,6 +12,7 @@
 
 #include "storage/shard_access.hpp"
 #include "storage/shard_log.hpp"
+#include "storage/sqlite_connection.hpp"
 #include "storage/tile_reference.hpp"
 #include "tensor/dtype.hpp"
 #include "tensor/tile.hpp"
@@ -45,8 +46,14 @@ struct LocatedContent {
 ///
 /// Threads: locate() and announce() as the connection, under its mutex if tasks share it; fetch() and send() from any;
 /// the rest from the connection's thread.
-class ShardedContents {
+class ShardedContents final : public CommitHooks {
  public:
+  /// From now on the connection's sharded tensors are read by way of `access`, and what is written to them is part of
+  /// its transactions. The contents are the connection's, as long as it is open.
+  static ShardedContents& begin(SqliteConnection& connection, std::shared_ptr<ShardAccess> access);
+  /// Null: begin() was not called.
+  static ShardedContents* of(const SqliteConnection& connection);
+
   ShardedContents(SqliteConnection& connection, std::shared_ptr<ShardAccess> access);
 
   ShardAccess& access() { return *access_; }
@@ -86,11 +93,9 @@ class ShardedContents {
   /// if one has not. No worker that is lost afterwards keeps the transaction from being committed.
   void prepare();
 
-  // What SQLite does with the connection's transactions. The first two must not use the connection.
-  void before_commit() { prepare(); }
-  void after_rollback() noexcept;
-  /// After a statement that may have been a commit.
-  void notice_commit() noexcept;
+  void before_commit() override { prepare(); }
+  void after_commit() noexcept override;
+  void after_rollback() noexcept override;
 
   /// Whether settle() has something to do, as far as this connection knows.
   bool is_unsettled() const { return unsettled_; }

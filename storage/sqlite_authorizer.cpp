@@ -11,7 +11,7 @@
 
 #include "common/open_databases.hpp"
 #include "common/poll_steps.hpp"
-#include "storage/sqlite_connection.hpp"
+#include "storage/sqlite_handle.hpp"
 
 namespace eindb {
 namespace {
@@ -127,13 +127,13 @@ bool shows_bytes(const char* name, bool for_clients) {
 
 bool is_reserved_name(const char* name) { return name != nullptr && sqlite3_strnicmp(name, "eindb_", 6) == 0; }
 
-void SqliteAuthorizer::install(SqliteConnection& connection) {
+void SqliteAuthorizer::install(SqliteHandle& connection) {
   sqlite3_set_authorizer(connection.handle(), &SqliteAuthorizer::callback, &connection);
 }
 
 int SqliteAuthorizer::callback(void* connection, int action, const char* first, const char* second,
                                const char* database, const char* trigger) noexcept {
-  auto& self = *static_cast<SqliteConnection*>(connection);
+  auto& self = *static_cast<SqliteHandle*>(connection);
   try {
     poll_cancellation_after(kStepsPerQuestion);
   } catch (...) {
@@ -141,7 +141,7 @@ int SqliteAuthorizer::callback(void* connection, int action, const char* first, 
     return SQLITE_DENY;
   }
   try {
-    if (self.origin_ == SqliteConnection::Origin::Eindb) return decide_for_eindb(self, action, trigger);
+    if (self.origin_ == SqliteHandle::Origin::Eindb) return decide_for_eindb(self, action, trigger);
     return decide_for_user(self, action, first, second, database);
   } catch (...) {  // no memory for the message
     self.keep_failure(std::current_exception());
@@ -149,12 +149,12 @@ int SqliteAuthorizer::callback(void* connection, int action, const char* first, 
   }
 }
 
-int SqliteAuthorizer::decide_for_eindb(SqliteConnection& connection, int action, const char* trigger) {
+int SqliteAuthorizer::decide_for_eindb(SqliteHandle& connection, int action, const char* trigger) {
   if (trigger == nullptr || !writes(action)) return SQLITE_OK;
   return deny(connection, "the database has a trigger on the tables of eindb", "DROP TRIGGER removes it");
 }
 
-int SqliteAuthorizer::decide_for_user(SqliteConnection& connection, int action, const char* first, const char* second,
+int SqliteAuthorizer::decide_for_user(SqliteHandle& connection, int action, const char* first, const char* second,
                                       const char* database) {
   if (changes_reserved(action, first, second, database)) {
     return deny(connection, "tables named eindb_* belong to eindb and are read-only for SQL",
@@ -165,7 +165,7 @@ int SqliteAuthorizer::decide_for_user(SqliteConnection& connection, int action, 
     return forbid(connection, "what passwords are checked against cannot be read", "SHOW USERS lists the users");
   if (action == SQLITE_READ && connection.for_clients_ && is_one_of(kTablesOfOperators, first))
     return forbid(connection, "this table tells of the server's own work", "");
-  const bool compiles = connection.origin_ == SqliteConnection::Origin::UserPrepare;
+  const bool compiles = connection.origin_ == SqliteHandle::Origin::UserPrepare;
   if (compiles && (action == SQLITE_DETACH || changes_attached(action, first, database)))
     return deny(connection, "the schemas beside the database's own are read-only", "");
   if (action == SQLITE_ALTER_TABLE) connection.altered_table_ = true;
@@ -181,7 +181,7 @@ int SqliteAuthorizer::decide_for_user(SqliteConnection& connection, int action, 
     return forbid(connection, "VACUUM INTO would write a file of a database that is open here", "name another file");
   if (action == SQLITE_ATTACH && first != nullptr && sqlite3_strnicmp(first, "file:", 5) == 0)
     return forbid(connection, "VACUUM INTO takes a path, not a URI", "write it as './file:...'");
-  if (action == SQLITE_ATTACH && connection.origin_ == SqliteConnection::Origin::UserStep) connection.vacuums_ = true;
+  if (action == SQLITE_ATTACH && connection.origin_ == SqliteHandle::Origin::UserStep) connection.vacuums_ = true;
   if (action == SQLITE_PRAGMA && second != nullptr && !is_one_of(kPragmasWithArgument, first))
     return forbid(connection, "this pragma could harm the database and cannot be set", "");
   if (action == SQLITE_PRAGMA && connection.for_clients_ && !is_pragma_of_clients(first, second))
@@ -193,13 +193,13 @@ int SqliteAuthorizer::decide_for_user(SqliteConnection& connection, int action, 
   return SQLITE_OK;
 }
 
-int SqliteAuthorizer::forbid(SqliteConnection& connection, const char* reason, const char* hint) {
+int SqliteAuthorizer::forbid(SqliteHandle& connection, const char* reason, const char* hint) {
   deny(connection, reason, hint);
   connection.denial_kind_ = ErrorKind::Permission;
   return SQLITE_DENY;
 }
 
-int SqliteAuthorizer::deny(SqliteConnection& connection, const char* reason, const char* hint) {
+int SqliteAuthorizer::deny(SqliteHandle& connection, const char* reason, const char* hint) {
   connection.denial_kind_ = ErrorKind::ReadOnly;
   connection.denial_ = reason;
   connection.denial_hint_ = hint;

@@ -2,7 +2,7 @@
 
 namespace eindb {
 
-class SqliteConnection;
+class SqliteHandle;
 
 /// Decides, while SQLite compiles a statement, what the statement may touch.
 ///
@@ -21,17 +21,17 @@ class SqliteConnection;
 class SqliteAuthorizer {
  public:
   /// Installs it; lasts as long as the connection.
-  static void install(SqliteConnection& connection);
+  static void install(SqliteHandle& connection);
 
  private:
   static int callback(void* connection, int action, const char* first, const char* second, const char* database,
                       const char* trigger) noexcept;
-  static int decide_for_eindb(SqliteConnection& connection, int action, const char* trigger);
-  static int decide_for_user(SqliteConnection& connection, int action, const char* first, const char* second,
+  static int decide_for_eindb(SqliteHandle& connection, int action, const char* trigger);
+  static int decide_for_user(SqliteHandle& connection, int action, const char* first, const char* second,
                              const char* database);
   /// What nobody may, or this one: Error{Permission}; deny() is Error{ReadOnly}.
-  static int forbid(SqliteConnection& connection, const char* reason, const char* hint);
-  static int deny(SqliteConnection& connection, const char* reason, const char* hint);
+  static int forbid(SqliteHandle& connection, const char* reason, const char* hint);
+  static int deny(SqliteHandle& connection, const char* reason, const char* hint);
 };
 
 /// Whether `name` begins with eindb_, in any case.

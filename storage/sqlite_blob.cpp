@@ -17,7 +17,7 @@ std::optional<SqliteBlob> SqliteBlob::open(SqliteConnection& connection, const s
   if (code == SQLITE_OK) {
     if (access == Access::Write) connection.note_blob_write();
     SqliteBlob opened(connection, blob);
-    require_readable(connection);
+    connection.require_readable();
     return opened;
   }
   sqlite3_blob_close(blob);
@@ -35,13 +35,13 @@ std::size_t SqliteBlob::size() const { return static_cast<std::size_t>(sqlite3_b
 void SqliteBlob::read(std::size_t offset, std::span<std::byte> target) const {
   const int code = sqlite3_blob_read(blob_, target.data(), static_cast<int>(target.size()), static_cast<int>(offset));
   if (code != SQLITE_OK) connection_->fail(code);
-  require_readable(*connection_);
+  connection_->require_readable();
 }
 
 void SqliteBlob::write(std::size_t offset, std::span<const std::byte> bytes) {
   const int code = sqlite3_blob_write(blob_, bytes.data(), static_cast<int>(bytes.size()), static_cast<int>(offset));
   if (code != SQLITE_OK) connection_->fail(code);
-  require_readable(*connection_);
+  connection_->require_readable();
 }
 
 }  // namespace eindb

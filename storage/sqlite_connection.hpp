@@ -1,29 +1,19 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
-#include <exception>
 #include <initializer_list>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 
-#include "common/cancellation.hpp"
-#include "common/error.hpp"
 #include "storage/sql_function.hpp"
+#include "storage/sqlite_handle.hpp"
 #include "storage/sqlite_statement.hpp"
 
-struct sqlite3;
-
 namespace eindb {
-
-class ShardAccess;
-class ShardedContents;
 
 /// One statement of a user's text and where the next one begins.
 struct UserStatement {
@@ -39,23 +29,11 @@ struct UserStatement {
 ///
 /// Threads: one at a time, except interrupt(). Tasks that share the connection take mutex() for each use.
 /// Statements and blobs of a connection must not outlive it.
-class SqliteConnection {
+class SqliteConnection : public SqliteHandle {
  public:
-  enum class Access : std::uint8_t {
-    Create,     ///< read and write; an absent file is created
-    ReadWrite,  ///< read and write; fails if the file is absent
-    ReadOnly,   ///< creates and changes nothing
-    Immutable,  ///< as ReadOnly on media that nobody can write: takes no locks
-  };
-
   /// `location` is a file's path or ":memory:".
   SqliteConnection(const std::string& location, Access access);
   ~SqliteConnection();
-  SqliteConnection(const SqliteConnection&) = delete;
-  SqliteConnection& operator=(const SqliteConnection&) = delete;
-
-  /// What messages call the database: its path.
-  const std::string& name() const { return name_; }
 
   /// Runs every statement of eindb's own `sql`; rows are dropped.
   void execute(const std::string& sql);
@@ -80,8 +58,6 @@ class SqliteConnection {
   /// Whether the table (not a view) `table` of the main database has all of `columns`.
   bool has_table(const std::string& table, std::initializer_list<const char*> columns);
 
-  /// True between BEGIN or SAVEPOINT and the matching end.
-  bool in_transaction() const;
   /// True while a write transaction is open, which keeps others from writing.
   bool has_written() const;
   /// Inside a transaction: takes the right to write, which others then wait for, before there is anything to write.
@@ -122,45 +98,15 @@ class SqliteConnection {
   /// Lets go of pages that no statement uses now.
   void release_pages() noexcept;
 
-  /// Sharded tensors are read by way of `access` from now on, and what is written to them is part of this connection's
-  /// transactions.
-  void use_shards(std::shared_ptr<ShardAccess> access);
-  /// Null: use_shards() was not called.
-  ShardedContents* shards() { return shards_.get(); }
   /// Whether no connection, of whatever process, reads a state older than the last commit, as far as can be told
   /// without waiting. Outside any transaction; moves what is in the write-ahead log into the file.
   bool all_read_the_last_commit();
 
-  void set_busy_timeout(std::chrono::milliseconds timeout);
-  std::chrono::milliseconds busy_timeout() const { return busy_timeout_; }
-  /// SQL that runs long looks at `cancellation` now and then and stops with its error. Null: nobody asks.
-  void watch(const Cancellation* cancellation);
-  /// Who asks; null: nobody does.
-  const Cancellation* watched() const { return cancellation_; }
-  /// Throws Error{Cancelled} if SQL should stop: for callbacks that work long between two instructions.
-  void check_cancelled() const;
-  /// Stops the SQL that runs now with Error{Cancelled}. Any thread, also a signal handler.
-  void interrupt() noexcept;
-
   /// Guards tile reads and writes of several tasks on this one connection.
   std::mutex& mutex() { return mutex_; }
 
-  sqlite3* handle() const { return handle_; }
-  /// Throws the Error for SQLite's result `code` of this connection's last call. With `user_sql` it has a span into
-  /// that text.
-  [[noreturn]] void fail(int code, std::optional<std::string_view> user_sql = std::nullopt);
-  /// Keeps what a callback of SQLite failed with, as no exception may pass through SQLite: the call that SQLite ends
-  /// with an error throws it.
-  void keep_failure(std::exception_ptr failure) noexcept { callback_failure_ = std::move(failure); }
-
  private:
-  friend class SqliteStatement;
   friend class SqliteTransaction;
-  friend class SqliteAuthorizer;
-
-  /// Whose SQL SQLite compiles or runs now.
-  enum class Origin : std::uint8_t { Eindb, UserPrepare, UserStep };
-  class OriginScope;
 
   /// Moves with every change that this connection makes.
   struct ChangePoint {
@@ -169,48 +115,11 @@ class SqliteConnection {
     friend bool operator==(const ChangePoint&, const ChangePoint&) = default;
   };
   ChangePoint change_point();
-  static int on_commit(void* connection) noexcept;
-  static void on_rollback(void* connection) noexcept;
-  /// After a call that may have run a COMMIT.
-  void notice_commit() noexcept;
-  void close() noexcept;
 
-  std::string name_;
-  sqlite3* handle_ = nullptr;
   std::mutex mutex_;
-  Origin origin_ = Origin::Eindb;
-  bool altered_table_ = false;  // by the statement that is compiled now
-  bool vacuums_ = false;        // the statement that runs now
-  bool for_clients_ = false;
-  ErrorKind denial_kind_ = ErrorKind::ReadOnly;
-  std::string denial_;  // why the authorizer said no, for the message
-  std::string denial_hint_;
-  std::uint32_t rollbacks_ = 0;
   std::uint64_t blobs_written_ = 0;
-  std::optional<ChangePoint> clean_point_;  // of the outermost SqliteTransaction
-  const Cancellation* cancellation_ = nullptr;
-  std::exception_ptr callback_failure_;
+  std::optional<ChangePoint> clean_point_;                    // of the outermost SqliteTransaction
   std::map<std::string, SqliteStatement, std::less<>> kept_;  // compiled, reset
-  std::chrono::milliseconds busy_timeout_{0};
-  std::unique_ptr<ShardedContents> shards_;  // SQLite calls it until it is closed
-};
-
-/// Sets the origin for the time of one call into SQLite.
-class SqliteConnection::OriginScope {
- public:
-  OriginScope(SqliteConnection& connection, Origin origin)
-      : connection_(connection), saved_(std::exchange(connection.origin_, origin)) {
-    connection.denial_.clear();
-    connection.vacuums_ = false;
-    if (origin != Origin::Eindb) connection.callback_failure_ = nullptr;
-  }
-  ~OriginScope() { connection_.origin_ = saved_; }
-  OriginScope(const OriginScope&) = delete;
-  OriginScope& operator=(const OriginScope&) = delete;
-
- private:
-  SqliteConnection& connection_;
-  Origin saved_;
 };
 
 /// "name" with quotes doubled: an identifier as SQL reads it.

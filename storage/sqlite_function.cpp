@@ -84,7 +84,7 @@ void SqliteConnection::add_function(SqlFunction function) {
   const auto name = described.name;
   const int arguments = described.arguments;
   // SQLite destroys it also when it fails.
-  const int code = sqlite3_create_function_v2(handle_, name.c_str(), arguments, flags, registered.release(), &on_call,
+  const int code = sqlite3_create_function_v2(handle(), name.c_str(), arguments, flags, registered.release(), &on_call,
                                               nullptr, nullptr, &on_destroy);
   if (code != SQLITE_OK) fail(code);
 }

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "storage/mapped_reads.hpp"
-#include "storage/sqlite_connection.hpp"
 #include "storage/sqlite_destructors.hpp"
+#include "storage/sqlite_handle.hpp"
 
 namespace eindb {
 
@@ -71,13 +71,13 @@ std::string SqliteStatement::parameter_name(int parameter) const {
 
 bool SqliteStatement::step() {
   // SQLite may compile the statement again when the schema changed, and ask the authorizer again.
-  const auto origin = from_user_ ? SqliteConnection::Origin::UserStep : SqliteConnection::Origin::Eindb;
-  const SqliteConnection::OriginScope scope(*connection_, origin);
+  const auto origin = from_user_ ? SqliteHandle::Origin::UserStep : SqliteHandle::Origin::Eindb;
+  const SqliteHandle::OriginScope scope(*connection_, origin);
   const int code = sqlite3_step(statement_);
   if (code != SQLITE_ROW) connection_->notice_commit();
   try {
     if (code != SQLITE_ROW && code != SQLITE_DONE) connection_->fail(code);
-    require_readable(*connection_);
+    connection_->require_readable();
     return code == SQLITE_ROW;
   } catch (...) {
     sqlite3_reset(statement_);
@@ -150,7 +150,7 @@ std::string SqliteStatement::text(int column) const {
   if (data == nullptr) connection_->fail(SQLITE_NOMEM);
   std::string text(reinterpret_cast<const char*>(data),
                    static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)));
-  require_readable(*connection_);
+  connection_->require_readable();
   return text;
 }
 

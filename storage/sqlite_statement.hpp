@@ -14,6 +14,7 @@ struct sqlite3_stmt;
 namespace eindb {
 
 class SqliteConnection;
+class SqliteHandle;
 
 /// One value of a row; monostate is NULL.
 using SqliteValue = std::variant<std::monostate, std::int64_t, double, std::string, std::vector<std::byte>>;
@@ -69,13 +70,13 @@ class SqliteStatement {
 
  private:
   friend class SqliteConnection;
-  SqliteStatement(SqliteConnection& connection, sqlite3_stmt* statement, bool from_user)
+  SqliteStatement(SqliteHandle& connection, sqlite3_stmt* statement, bool from_user)
       : connection_(&connection), statement_(statement), from_user_(from_user) {}
   SqliteStatement& bind_integer(int parameter, std::int64_t value);
   SqliteStatement& checked_bind(int code);
   void require_type(int column, int type, const char* wanted) const;
 
-  SqliteConnection* connection_;
+  SqliteHandle* connection_;
   sqlite3_stmt* statement_;
   bool from_user_;
 };

@@ -6,7 +6,7 @@ namespace eindb {
 namespace {
 
 /// What an entry takes besides its tile: absent tiles are remembered too.
-constexpr std::int64_t kEntryBytes = 128;
+constexpr std::int64_t kCachedEntryBytes = 128;
 
 }  // namespace
 
@@ -40,7 +40,7 @@ TilePtr StoredTileReader::read(std::int64_t tile_id) {
 }
 
 void StoredTileReader::keep(std::int64_t tile_id, TilePtr tile) {
-  const auto bytes = kEntryBytes + (tile == nullptr ? 0 : static_cast<std::int64_t>(tile->byte_size()));
+  const auto bytes = kCachedEntryBytes + (tile == nullptr ? 0 : static_cast<std::int64_t>(tile->byte_size()));
   kept_.push_front({tile_id, std::move(tile), bytes});
   by_id_[tile_id] = kept_.begin();
   bytes_ += bytes;

@@ -25,13 +25,13 @@
 namespace eindb {
 namespace {
 
-constexpr std::array<char, 4> kMagic{'E', 'I', 'N', 'R'};
-constexpr std::uint16_t kVersion = 1;
-constexpr std::size_t kFixedSize = 32;
+constexpr std::array<char, 4> kReferenceMagic{'E', 'I', 'N', 'R'};
+constexpr std::uint16_t kReferenceVersion = 1;
+constexpr std::size_t kReferenceFixedSize = 32;
 constexpr std::size_t kChecksumSize = 8;
-constexpr std::size_t kLargest = kFixedSize + 4 * TileReference::kMaxWorkers + kChecksumSize;
+constexpr std::size_t kLargestReference = kReferenceFixedSize + 4 * TileReference::kMaxWorkers + kChecksumSize;
 
-std::size_t size_for(std::size_t workers) { return kFixedSize + 4 * workers + kChecksumSize; }
+std::size_t size_for(std::size_t workers) { return kReferenceFixedSize + 4 * workers + kChecksumSize; }
 
 void require(bool holds, std::string_view context, const char* what) {
   if (holds) return;
@@ -45,25 +45,26 @@ std::vector<std::byte> encode_reference(const TileReference& reference) {
   const auto workers = reference.workers.size();
   CHECK(workers > 0 && workers <= TileReference::kMaxWorkers, "a tile lies at one worker or several");
   std::vector<std::byte> out(size_for(workers));
-  std::memcpy(out.data(), kMagic.data(), kMagic.size());
-  store_number(out, 4, kVersion);
+  std::memcpy(out.data(), kReferenceMagic.data(), kReferenceMagic.size());
+  store_number(out, 4, kReferenceVersion);
   store_number(out, 6, static_cast<std::uint16_t>(workers));
   store_number(out, 8, number(reference.content));
   store_number(out, 16, reference.bytes);
   store_number(out, 24, reference.checksum);
-  for (std::size_t n = 0; n < workers; ++n) store_number(out, kFixedSize + 4 * n, reference.workers[n]);
+  for (std::size_t n = 0; n < workers; ++n) store_number(out, kReferenceFixedSize + 4 * n, reference.workers[n]);
   store_number(out, out.size() - kChecksumSize, XXH3_64bits(out.data(), out.size() - kChecksumSize));
   return out;
 }
 
 bool is_reference(std::span<const std::byte> bytes) {
-  return bytes.size() >= kMagic.size() && std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) == 0;
+  return bytes.size() >= kReferenceMagic.size() &&
+         std::memcmp(bytes.data(), kReferenceMagic.data(), kReferenceMagic.size()) == 0;
 }
 
 TileReference decode_reference(std::span<const std::byte> bytes, std::string_view context) {
   require(is_reference(bytes), context, "does not begin as one");
   require(bytes.size() >= size_for(1), context, "is cut short");
-  require(load_number<std::uint16_t>(bytes, 4) == kVersion, context, "has an unknown format version");
+  require(load_number<std::uint16_t>(bytes, 4) == kReferenceVersion, context, "has an unknown format version");
   const std::size_t workers = load_number<std::uint16_t>(bytes, 6);
   require(workers > 0 && workers <= TileReference::kMaxWorkers, context, "names no worker, or too many");
   require(bytes.size() == size_for(workers), context, "is not as long as it says");
@@ -76,12 +77,13 @@ TileReference decode_reference(std::span<const std::byte> bytes, std::string_vie
                     .workers = {}};
   require(number(out.content) > 0, context, "has no proper content");
   out.workers.reserve(workers);
-  for (std::size_t n = 0; n < workers; ++n) out.workers.push_back(load_number<WorkerNumber>(bytes, kFixedSize + 4 * n));
+  for (std::size_t n = 0; n < workers; ++n)
+    out.workers.push_back(load_number<WorkerNumber>(bytes, kReferenceFixedSize + 4 * n));
   return out;
 }
 
 std::optional<std::vector<std::byte>> reference_bytes(const ByteSource& value) {
-  if (value.size() < kMagic.size() || value.size() > kLargest) return std::nullopt;
+  if (value.size() < kReferenceMagic.size() || value.size() > kLargestReference) return std::nullopt;
   std::vector<std::byte> bytes(value.size());
   value.read(0, bytes);
   if (!is_reference(bytes)) return std::nullopt;

@@ -30,7 +30,7 @@ std::string insert_sql(const std::string& table, std::size_t rank, bool sharded)
 
 /// What reads and writes the tiles of sharded tensors.
 ShardedContents& contents_of(const TileStore& store, SqliteConnection& connection) {
-  if (auto* contents = connection.shards()) return *contents;
+  if (auto* contents = ShardedContents::of(connection)) return *contents;
   throw Error(ErrorKind::Unsupported,
               "tensor " + store.tensor() + " is sharded: its tiles lie at workers, and this session has none",
               std::nullopt, "give the workers: --workers HOST:PORT,...");
@@ -114,7 +114,7 @@ void TileStore::drop(SqliteConnection& connection) const {
 
 // Also without workers: who has them later drops what is garbage.
 void TileStore::discard_all(SqliteConnection& connection) const {
-  if (auto* contents = connection.shards()) return contents->discard_all(table_);
+  if (auto* contents = ShardedContents::of(connection)) return contents->discard_all(table_);
   ShardLog log(connection);
   log.create();
   log.advance(random_identity());

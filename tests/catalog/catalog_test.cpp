@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "storage/database_file.hpp"
+#include "storage/schema_version.hpp"
 #include "storage/sqlite_transaction.hpp"
 #include "tests/storage/scratch_directory.hpp"
 

@@ -53,7 +53,7 @@ class ClusterPlanTest : public ::testing::Test {
   };
   /// Runs the query, whose results it adds up.
   Run run_query(const std::string& text = "EINSUM Z[i,k] = SUM(A[i,j] * B[j,k])") {
-    ReadSnapshot snapshot(state->database, 1);
+    ReadSnapshot snapshot(state->database.file, 1);
     const auto planned = plan_query(parse_query(text), *state);
     SummingSink sink;
     TileSink* sinks[] = {&sink};
@@ -81,7 +81,7 @@ TEST_F(ClusterPlanTest, ARepeatedQueryTakesPlanAndLocationsOfTheLast) {
 
 TEST_F(ClusterPlanTest, ParametersGetTheirValuesAtEachRun) {
   run("PREPARE scaled AS EINSUM Z[] = $1 * SUM(A[i,j])");
-  const auto& counters = state->plans.counters();
+  const auto& counters = state->database.plans.counters();
   run("EXECUTE scaled(2)");
   const auto before = counters;
   run("EXECUTE scaled(3)");
@@ -159,15 +159,15 @@ TEST_F(ClusterPlanTest, TilesThatAnyoneWritesAreLookedForAnew) {
 }
 
 TEST_F(ClusterPlanTest, WhatIsKeptCountsAsPlansDo) {
-  const auto before = state->plans.bytes();
+  const auto before = state->database.plans.bytes();
   run_query();
-  const auto planned = state->plans.bytes();
+  const auto planned = state->database.plans.bytes();
   EXPECT_GT(planned, before + 1000);
   run_query();
-  EXPECT_EQ(state->plans.bytes(), planned);
+  EXPECT_EQ(state->database.plans.bytes(), planned);
   run("SET plan_cache_size = 0");
   run_query();
-  EXPECT_EQ(state->plans.bytes(), 0U);
+  EXPECT_EQ(state->database.plans.bytes(), 0U);
 }
 
 }  // namespace

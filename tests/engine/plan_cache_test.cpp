@@ -9,12 +9,12 @@
 
 #include "common/error.hpp"
 #include "engine/cluster_plan.hpp"
-#include "engine/parameter_values.hpp"
 #include "engine/pipeline.hpp"
 #include "engine/plan_key.hpp"
 #include "engine/plan_size.hpp"
 #include "engine/query_key.hpp"
 #include "engine/session.hpp"
+#include "engine/statement_scopes.hpp"
 #include "engine/statements.hpp"
 #include "parser/parser.hpp"
 #include "tests/storage/scratch_directory.hpp"
@@ -305,7 +305,7 @@ TEST(PlanCacheBounds, BytesOfPlansAreAboutRight) {
     std::string text = "EINSUM Z[a0,a" + std::to_string(operands) + "] = SUM(1.5";
     for (int n = 0; n < operands; ++n) text += " * X[a" + std::to_string(n) + ",a" + std::to_string(n + 1) + "]";
     const auto query = parse_query(text + ")");
-    session.settings.set("plan_cache_size", std::int64_t{0});
+    session.user.settings.set("plan_cache_size", std::int64_t{0});
     plan_query(query, session);  // whatever is made once
     const auto before = ::mallinfo2().uordblks;
     const auto planned = plan_query(query, session);

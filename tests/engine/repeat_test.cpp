@@ -17,7 +17,7 @@ class RepeatTest : public testing::Test {
  protected:
   RepeatTest() {
     run("CREATE TABLE seen (round INTEGER UNIQUE)");
-    state_.notices = [this](const std::string& notice) { notices_.push_back(notice); };
+    state_.user.notices = [this](const std::string& notice) { notices_.push_back(notice); };
   }
 
   std::string run(const std::string& statement) { return run_statement(parse_statement(statement), state_).status; }
@@ -46,7 +46,7 @@ TEST_F(RepeatTest, ALoopThatGoesOnSaysSo) {
 TEST_F(RepeatTest, TheOutermostLoopAloneSaysHowFarItIs) {
   run("CREATE TENSOR X AS EINSUM X[i 200, j 200] = i");
   std::vector<std::string> told;
-  state_.progress = [&](const Progress& progress) {
+  state_.user.progress = [&](const Progress& progress) {
     told.push_back(std::string(progress.stage) + std::to_string(progress.done) + "/" + std::to_string(progress.total));
   };
   run("REPEAT 2 { REPEAT 3 { EINSUM Z[i,k] = SUM(X[i,j] * X[j,k]) } }");

@@ -55,7 +55,7 @@ class ShardedTensorsTest : public ::testing::Test {
       DatabaseFile database(path);
       database.use_shards(shards);
       shards->resolve(database);
-      database.connection().shards()->settle();
+      ShardedContents::of(database.connection())->settle();
     }
     session.emplace(path, options());
   }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/session.hpp"
 #include "engine/session_state.hpp"
 #include "engine/statements.hpp"
 #include "parser/parser.hpp"
@@ -48,19 +49,19 @@ class UnwrittenTensorsTest : public testing::Test {
 
 TEST_F(UnwrittenTensorsTest, OutsideATransactionAllIsWrittenAtOnce) {
   update("W[i] = W[i] + 1");
-  EXPECT_TRUE(state_.unwritten.empty());
+  EXPECT_TRUE(state_.database.unwritten.empty());
   EXPECT_EQ(committed_sum(), 16);
 }
 
 TEST_F(UnwrittenTensorsTest, QueriesOfTheTransactionFindThemAndNobodyElseDoes) {
   run("BEGIN");
   for (int n = 0; n < 3; ++n) update("W[i] = W[i] + 1");
-  EXPECT_FALSE(state_.unwritten.empty());
+  EXPECT_FALSE(state_.database.unwritten.empty());
   EXPECT_EQ(sum("W"), 32);
   EXPECT_EQ(committed_sum(), 8);
-  EXPECT_FALSE(state_.unwritten.empty());
+  EXPECT_FALSE(state_.database.unwritten.empty());
   run("COMMIT");
-  EXPECT_TRUE(state_.unwritten.empty());
+  EXPECT_TRUE(state_.database.unwritten.empty());
   EXPECT_EQ(committed_sum(), 32);
   EXPECT_EQ(sum("W"), 32);
 }
@@ -71,7 +72,7 @@ TEST_F(UnwrittenTensorsTest, ARollbackForgetsThem) {
   update("W[i] = W[i] + 1");
   EXPECT_EQ(sum("W"), 16);
   run("ROLLBACK");
-  EXPECT_TRUE(state_.unwritten.empty());
+  EXPECT_TRUE(state_.database.unwritten.empty());
   EXPECT_EQ(sum("W"), 8);
   EXPECT_EQ(committed_sum(), 8);
 }
@@ -95,7 +96,7 @@ TEST_F(UnwrittenTensorsTest, StatementsThatReadTablesAreGivenThem) {
     run("BEGIN");
     update("W[i] = W[i] + 1");
     run(statement);
-    EXPECT_TRUE(state_.unwritten.empty()) << statement;
+    EXPECT_TRUE(state_.database.unwritten.empty()) << statement;
     run("ROLLBACK");
     EXPECT_EQ(sum("W"), 8) << statement;
   }
@@ -104,7 +105,7 @@ TEST_F(UnwrittenTensorsTest, StatementsThatReadTablesAreGivenThem) {
     run("BEGIN");
     update("W[i] = W[i] + 1");
     run(statement);
-    EXPECT_FALSE(state_.unwritten.empty()) << statement;
+    EXPECT_FALSE(state_.database.unwritten.empty()) << statement;
     run("ROLLBACK");
   }
 }
@@ -135,7 +136,7 @@ TEST_F(UnwrittenTensorsTest, ATransactionThatReadsAnOldStateCannotPutAny) {
   EXPECT_EQ(sum("W"), 8);
   Session(path_).execute("INSERT INTO TENSOR W VALUES (0, 2)");
   EXPECT_THROW(update("W[i] = W[i] + 1"), Error);
-  EXPECT_TRUE(state_.unwritten.empty());
+  EXPECT_TRUE(state_.database.unwritten.empty());
   run("ROLLBACK");
   EXPECT_EQ(sum("W"), 9);
 }
@@ -146,14 +147,14 @@ TEST_F(UnwrittenTensorsTest, TheyGiveWayToQueriesWithoutBeingLost) {
   run("CREATE TENSOR X PARTITION (64) AS EINSUM X[i 524288] = 1.0");
   run("BEGIN");
   update("X[i] = 3 * X[i]");
-  ASSERT_FALSE(state_.unwritten.empty());
-  EXPECT_GE(state_.unwritten.idle_bytes(), std::int64_t{4} << 20);
-  const auto before = state_.unwritten.idle_bytes();
+  ASSERT_FALSE(state_.database.unwritten.empty());
+  EXPECT_GE(state_.database.unwritten.idle_bytes(), std::int64_t{4} << 20);
+  const auto before = state_.database.unwritten.idle_bytes();
   const auto memory = MemoryBudget::create(std::int64_t{6} << 20);
-  memory->set_keeper(&state_.unwritten);
+  memory->set_keeper(&state_.database.unwritten);
   {
     const MemoryReservation most(memory, std::int64_t{5} << 20);
-    EXPECT_LT(state_.unwritten.idle_bytes(), before);
+    EXPECT_LT(state_.database.unwritten.idle_bytes(), before);
   }
   EXPECT_EQ(sum("X"), 3 * 524288.0);
   run("COMMIT");
@@ -166,7 +167,7 @@ TEST_F(UnwrittenTensorsTest, WhatIsTooLargeIsWrittenAtOnce) {
   run("SET memory_limit = '8MiB'");
   run("BEGIN");
   update("X[i] = 3 * X[i]");
-  EXPECT_TRUE(state_.unwritten.empty());
+  EXPECT_TRUE(state_.database.unwritten.empty());
   EXPECT_EQ(sum("X"), 3 * 524288.0);
   run("COMMIT");
   EXPECT_EQ(sum("X"), 3 * 524288.0);

@@ -10,7 +10,7 @@ OWNER = {"common/open_databases.cpp": "const int file = ::openat(directory, path
 # Every file of the script's table, with what it may call.
 ALLOWED = {
     **OWNER,
-    "storage/sqlite_connection.cpp": "const int code = sqlite3_open_v2(path.c_str(), &handle_, flags, nullptr);\n",
+    "storage/sqlite_handle.cpp": "const int code = sqlite3_open_v2(path.c_str(), &handle_, flags, nullptr);\n",
     "storage/scratch_file.cpp": "FileDescriptor named(::mkostemp(name.data(), O_CLOEXEC));\n",
     "storage/formats/isolated_reader.cpp": 'const int file = ::open("/proc/self/statm", O_RDONLY);\n',
     "storage/formats/hdf5_dataset.cpp": "H5Fopen(input_.path_of_descriptor().c_str(), flags, access);\n",

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "storage/schema_version.hpp"
 #include "storage/sqlite_transaction.hpp"
 #include "tests/storage/scratch_directory.hpp"
 

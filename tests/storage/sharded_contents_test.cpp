@@ -45,7 +45,7 @@ class ShardedContentsTest : public ::testing::Test {
     shards.reset();
     start();
     shards->resolve(*database);
-    database->connection().shards()->settle();
+    ShardedContents::of(database->connection())->settle();
   }
 
   SqliteConnection& db() { return database->connection(); }
@@ -210,7 +210,7 @@ TEST_F(ShardedContentsTest, ASnapshotKeepsWhatItReads) {
     EXPECT_EQ(value(a), 2);
     EXPECT_EQ(*snapshot.read(a, 5)->data<std::int64_t>(), 1);
     EXPECT_EQ(shards->contents(), 2 * kTiles);
-    EXPECT_TRUE(db().shards()->is_unsettled());
+    EXPECT_TRUE(ShardedContents::of(db())->is_unsettled());
   }
   database->settle_shards();
   EXPECT_EQ(shards->contents(), kTiles);
@@ -289,7 +289,7 @@ TEST_F(ShardedContentsTest, AWorkerThatIsAwayIsToldLater) {
   EXPECT_EQ(rows("eindb_shard_participants"), 1);
   EXPECT_GT(rows("eindb_shard_garbage"), 0);
   shards->find_again(1);
-  db().shards()->settle();
+  ShardedContents::of(db())->settle();
   EXPECT_EQ(value(a), 2);
   EXPECT_EQ(shards->contents(), kTiles);
   expect_nothing_pending();
@@ -366,7 +366,7 @@ TEST_F(ShardedContentsTest, WorkersPutResultsThemselves) {
   SqliteTransaction transaction(db());
   a.create(db());
   const auto workers = shards->workers();
-  auto& contents = *db().shards();
+  auto& contents = *ShardedContents::of(db());
   {
     TileWriter writer(db(), a);
     const auto first = contents.announce(kTiles, workers);
@@ -392,7 +392,7 @@ TEST_F(ShardedContentsTest, WorkersPutResultsThemselves) {
 TEST_F(ShardedContentsTest, AFailedAttemptIsTakenBack) {
   SqliteTransaction transaction(db());
   a.create(db());
-  auto& contents = *db().shards();
+  auto& contents = *ShardedContents::of(db());
   const auto put = [&](ContentId content, std::size_t worker) {
     const auto tile = tile_of(7);
     const TileHeader header(tile);

@@ -1,4 +1,4 @@
-#include "engine/row_loader.hpp"
+#include "engine/load_rows.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,6 @@
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
-#include "engine/session_state.hpp"
 #include "engine/sql_query.hpp"
 #include "parser/parser.hpp"
 #include "storage/cell_loader.hpp"
@@ -78,10 +77,10 @@ class TensorLoader final : public RowLoader {
       : session_(session),
         name_(existing.name),
         transaction_(session.database.connection()),
-        staged_(session.catalog.stage(existing.dtype, existing.labels, existing.grid, existing.replicas)),
-        cells_(std::in_place, session.database.connection(), staged_.store(), session.cancellation,
-               CellLoaderOptions{.memory = session.settings.memory_limit(),
-                                 .spill_directory = session.database.scratch_directory(),
+        staged_(session.database.catalog.stage(existing.dtype, existing.labels, existing.grid, existing.replicas)),
+        cells_(std::in_place, session.database.connection(), staged_.store(), session.statement.cancellation(),
+               CellLoaderOptions{.memory = session.user.settings.memory_limit(),
+                                 .spill_directory = session.database.file.scratch_directory(),
                                  .place = [](std::int64_t row) { return "row " + std::to_string(row); }}) {
     const auto all = columns_of(existing, !target.columns.empty());
     places_ = chosen_columns(target, all);
@@ -93,7 +92,7 @@ class TensorLoader final : public RowLoader {
 
   void add(const Row& row) override {
     ++cell_.line;
-    if (cell_.line % kRowsPerReport == 0) session_.report("import", cell_.line, 0);
+    if (cell_.line % kRowsPerReport == 0) session_.statement.report("import", cell_.line, 0);
     for (std::size_t n = 0; n < row.size(); ++n) {
       if (places_[n] < cell_.key.size()) cell_.key[places_[n]] = index(row[n], n);
       else values_[places_[n] - cell_.key.size()] = number(row[n], n);
@@ -106,7 +105,7 @@ class TensorLoader final : public RowLoader {
   std::int64_t finish() override {
     cells_->finish();
     cells_.reset();
-    session_.catalog.publish(staged_, name_);
+    session_.database.catalog.publish(staged_, name_);
     transaction_.commit();
     return cell_.line;
   }
@@ -201,8 +200,8 @@ class TableLoader final : public RowLoader {
   }
 
   void add(const Row& row) override {
-    if (++rows_ % kRowsPerReport == 0) session_.report("import", rows_, 0);
-    session_.cancellation.check();
+    if (++rows_ % kRowsPerReport == 0) session_.statement.report("import", rows_, 0);
+    session_.statement.cancellation().check();
     for (std::size_t n = 0; n < row.size(); ++n) bind(static_cast<int>(n) + 1, row[n], bytes_[n]);
     while (insert_->step()) {
     }
@@ -241,18 +240,18 @@ class TableLoader final : public RowLoader {
 }  // namespace
 
 std::unique_ptr<RowLoader> load_rows(const LoadTarget& target, SessionState& session) {
-  session.tensor_tables.refresh();
+  session.database.tensor_tables.refresh();
   if (target.schema.empty() || equal_ignoring_case(target.schema, "main")) {
-    if (const auto* attached = session.attached.find(target.name)) {
+    if (const auto* attached = session.database.attached.find(target.name)) {
       throw Error(ErrorKind::ReadOnly, attached->name() + " is an attached tensor, which statements only read",
                   std::nullopt, "its values are the program's to change");
     }
-    if (const auto tensor = session.catalog.find(target.name))
+    if (const auto tensor = session.database.catalog.find(target.name))
       return std::make_unique<TensorLoader>(target, *tensor, session);
   }
   const auto columns = columns_of_table(target, session.database.connection());
   if (!columns.empty()) return std::make_unique<TableLoader>(target, columns, session);
-  const auto names = session.catalog.names();
+  const auto names = session.database.catalog.names();
   const auto nearest = nearest_name(target.name, std::span<const std::string>(names));
   throw Error(ErrorKind::UnknownName, "there is no tensor or table \"" + target.name + "\"", std::nullopt,
               nearest ? "did you mean " + *nearest + "?" : "CREATE TENSOR or CREATE TABLE it first");

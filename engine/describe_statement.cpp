@@ -1,13 +1,14 @@
-#include "engine/statement_description.hpp"
+#include "engine/describe_statement.hpp"
 
 #include <algorithm>
 
 #include "common/error.hpp"
-#include "engine/parameter_values.hpp"
 #include "engine/query_key.hpp"
 #include "engine/rows.hpp"
 #include "engine/sql_query.hpp"
+#include "engine/statement_scopes.hpp"
 #include "engine/statements.hpp"
+#include "parser/binder/binder.hpp"
 #include "parser/parser.hpp"
 
 namespace eindb {
@@ -20,17 +21,16 @@ using Parameters = std::vector<ColumnType>;
 constexpr std::int64_t kSomeInteger = 1;
 constexpr double kSomeReal = 0.5;
 
-BoundQuery bind(const ast::Query& query, SessionState& session, std::vector<ParameterValue> parameters) {
-  const ParameterValues scope(session, std::move(parameters));
-  return bind_query(query, session.name_source());
+BoundQuery bind(const ast::Query& query, OpenDatabase& database, std::vector<ParameterValue> parameters) {
+  return bind_query(query, database.names(std::move(parameters)));
 }
 
 // Whether parameter `n` may be a real number, or has to be an integer, as an index has.
-bool takes_reals(const ast::Query& query, SessionState& session, std::vector<ParameterValue> parameters,
+bool takes_reals(const ast::Query& query, OpenDatabase& database, std::vector<ParameterValue> parameters,
                  std::size_t n) {
   parameters[n] = kSomeReal;
   try {
-    bind(query, session, std::move(parameters));
+    bind(query, database, std::move(parameters));
     return true;
   } catch (const Error&) {
     return false;
@@ -38,17 +38,18 @@ bool takes_reals(const ast::Query& query, SessionState& session, std::vector<Par
 }
 
 // What a query's parameters may be: numbers, whatever the client says. Those of others are left as they are.
-void describe_parameters(const ast::Query& query, SessionState& session, Parameters& types) {
+void describe_parameters(const ast::Query& query, OpenDatabase& database, Parameters& types) {
   const std::vector<ParameterValue> integers(types.size(), kSomeInteger);
   for (const auto& [number, use] : key_of(query).parameters)
     if (number >= 1 && number <= types.size())
-      types[number - 1] = takes_reals(query, session, integers, number - 1) ? ColumnType::Float64 : ColumnType::Integer;
+      types[number - 1] =
+          takes_reals(query, database, integers, number - 1) ? ColumnType::Float64 : ColumnType::Integer;
 }
 
 StatementDescription describe(const ast::Query& query, SessionState& session, const Parameters& given) {
   StatementDescription description{.columns = {}, .parameters = given};
-  const auto bound = bind(query, session, std::vector<ParameterValue>(given.size(), kSomeInteger));
-  describe_parameters(query, session, description.parameters);
+  const auto bound = bind(query, session.database, std::vector<ParameterValue>(given.size(), kSomeInteger));
+  describe_parameters(query, session.database, description.parameters);
   std::vector<DType> dtypes;
   for (const auto output : bound.graph.outputs()) dtypes.push_back(bound.graph.vertex(output).dtype);
   description.gives_tensor = dtypes.size() == 1;
@@ -59,15 +60,15 @@ StatementDescription describe(const ast::Query& query, SessionState& session, co
 
 StatementDescription describe(const ast::Sql& sql, SessionState& session, const Parameters& given) {
   auto known = given;
-  for (const auto& inside : sql.queries) describe_parameters(inside.query, session, known);
-  const ParameterValues some(session, std::vector<ParameterValue>(given.size(), kSomeInteger));
+  for (const auto& inside : sql.queries) describe_parameters(inside.query, session.database, known);
+  const ParameterValues some(session.statement, std::vector<ParameterValue>(given.size(), kSomeInteger));
   auto description = prepare_sql(sql, session, SqlUse::Describe).describe(known);
   description.parameters.resize(given.size(), ColumnType::Any);
   return description;
 }
 
 StatementDescription describe(const ast::Execute& execute, SessionState& session, const Parameters& /*given*/) {
-  const auto prepared = prepared_statement(execute.name, session);
+  const auto prepared = prepared_statement(execute.name, session.user);
   auto description = describe_statement(prepared, {}, session);
   description.parameters.clear();
   return description;
@@ -75,14 +76,14 @@ StatementDescription describe(const ast::Execute& execute, SessionState& session
 
 StatementDescription describe(const ast::Explain& explain, SessionState& session, const Parameters& given) {
   StatementDescription description{.columns = {{"plan", ColumnType::Text}}, .parameters = given};
-  describe_parameters(explain.query, session, description.parameters);
+  describe_parameters(explain.query, session.database, description.parameters);
   return description;
 }
 
 StatementDescription describe(const ast::CreateTensor& create, SessionState& session, const Parameters& given) {
   StatementDescription description{.columns = {}, .parameters = given};
   if (const auto* query = std::get_if<ast::Query>(&create.source))
-    describe_parameters(*query, session, description.parameters);
+    describe_parameters(*query, session.database, description.parameters);
   return description;
 }
 
@@ -91,7 +92,7 @@ concept StoresQuery = std::is_same_v<Statement, ast::CreateTensors> || std::is_s
 
 StatementDescription describe(const StoresQuery auto& statement, SessionState& session, const Parameters& given) {
   StatementDescription description{.columns = {}, .parameters = given};
-  describe_parameters(statement.query, session, description.parameters);
+  describe_parameters(statement.query, session.database, description.parameters);
   return description;
 }
 
@@ -106,7 +107,7 @@ concept TellsOfSession = std::is_same_v<Statement, ast::ShowWorkers> || std::is_
 
 StatementDescription describe(const TellsOfSession auto& statement, SessionState& session,
                               const Parameters& /*given*/) {
-  return {.columns = execute_statement(statement, session).columns, .parameters = {}};
+  return {.columns = execute_by_parts(statement, session).columns, .parameters = {}};
 }
 
 // Statements without rows.
