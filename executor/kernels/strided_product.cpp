@@ -42,7 +42,8 @@ std::size_t inner_loop(const std::vector<BatchLoop>& batch) {
 // Lines of a tile's rows that are a multiple of half a page apart compete for few places of the first cache.
 bool suits_cache(const GroupLoop& rows, const GroupLoop& contracted, std::int64_t size) {
   constexpr std::int64_t kLine = 64;
-  if (contracted.first == 1) return contracted.extent * size <= kLine || std::gcd(rows.first * size, kPageBytes) < kPageBytes / 2;
+  if (contracted.first == 1)
+    return contracted.extent * size <= kLine || std::gcd(rows.first * size, kPageBytes) < kPageBytes / 2;
   return rows.first == 1 && std::min(kDeepest, contracted.extent) * contracted.first * size <= second_cache() / 2;
 }
 
