@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "engine/distributed_query.hpp"
+#include "engine/pipeline.hpp"
 #include "engine/session.hpp"
 #include "engine/statements.hpp"
 #include "parser/parser.hpp"
