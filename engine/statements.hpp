@@ -76,7 +76,9 @@ Result execute_statement(const ast::DrainWorker& drain, OpenDatabase& database, 
 /// Calls the function above of this kind of statement with the parts that it takes.
 template <class Statement>
 Result execute_by_parts(const Statement& node, SessionState& session) {
-  auto& [database, user, statement] = session;
+  auto& database = session.database;
+  auto& user = session.user;
+  auto& statement = session.statement;
   if constexpr (requires { execute_statement(node); }) return execute_statement(node);
   else if constexpr (requires { execute_statement(node, user); }) return execute_statement(node, user);
   else if constexpr (requires { execute_statement(node, database); }) return execute_statement(node, database);

@@ -181,7 +181,7 @@ long syscall(long number, ...) noexcept {
   va_end(arguments);
   const auto operation = static_cast<int>(a[1]) & FUTEX_CMD_MASK;
   if (number == SYS_futex && sim::is_virtual()) {
-    const auto* const key = reinterpret_cast<const void*>(a[0]);
+    const auto* const key = reinterpret_cast<const void*>(a[0]);  // NOLINT(performance-no-int-to-ptr)
     if (operation == FUTEX_WAKE || operation == FUTEX_WAKE_BITSET) {
       sim::wake_all(key);
       return 0;
@@ -189,8 +189,8 @@ long syscall(long number, ...) noexcept {
     std::uint32_t value = 0;
     std::memcpy(&value, key, sizeof value);
     auto deadline = sim::kNever;
-    if (const auto* time = reinterpret_cast<const timespec*>(a[3]); time != nullptr)
-      deadline = operation == FUTEX_WAIT ? sim::now() + time_of(*time) : deadline_of(time);
+    const auto* const time = reinterpret_cast<const timespec*>(a[3]);  // NOLINT(performance-no-int-to-ptr)
+    if (time != nullptr) deadline = operation == FUTEX_WAIT ? sim::now() + time_of(*time) : deadline_of(time);
     if (value != static_cast<std::uint32_t>(a[2])) errno = EAGAIN;
     else if (sim::wait(key, deadline, "waits for an atomic")) return 0;
     else errno = ETIMEDOUT;
