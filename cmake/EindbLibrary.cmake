@@ -1,6 +1,6 @@
-# eindb_library(NAME DEPENDS folder... LINK target...)
+# eindb_library(NAME [ROOMS subfolder...] DEPENDS folder... LINK target...)
 #
-# One static library per folder: every .cpp of the folder itself. DEPENDS are folders of eindb, in the order of the
+# One static library per folder: every .cpp of the folder itself and of its ROOMS. DEPENDS are folders of eindb, in the order of the
 # architecture's table; LINK are libraries from outside, visible to this folder alone.
 add_library(eindb_options INTERFACE)
 target_include_directories(eindb_options INTERFACE ${CMAKE_SOURCE_DIR})
@@ -29,8 +29,12 @@ target_compile_options(eindb_options INTERFACE
   $<$<AND:$<BOOL:${EINDB_UNITY}>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>)
 
 function(eindb_library NAME)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;LINK" ${ARGN})
-  file(GLOB SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  cmake_parse_arguments(ARG "" "" "ROOMS;DEPENDS;LINK" ${ARGN})
+  set(PATTERNS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  foreach(ROOM ${ARG_ROOMS})
+    list(APPEND PATTERNS ${CMAKE_CURRENT_SOURCE_DIR}/${ROOM}/*.cpp)
+  endforeach()
+  file(GLOB SOURCES CONFIGURE_DEPENDS ${PATTERNS})
   add_library(eindb_${NAME} STATIC ${SOURCES})
   set_target_properties(eindb_${NAME} PROPERTIES UNITY_BUILD ${EINDB_UNITY} UNITY_BUILD_BATCH_SIZE ${EINDB_UNITY_SOURCES})
   target_link_libraries(eindb_${NAME} PUBLIC eindb_options)

@@ -14,15 +14,15 @@
 #include "engine/rows.hpp"
 #include "engine/script.hpp"
 #include "engine/statement_text.hpp"
-#include "server/coded_error.hpp"
-#include "server/copy_file.hpp"
-#include "server/copy_file_stream.hpp"
-#include "server/copy_row_stream.hpp"
-#include "server/error_response.hpp"
+#include "server/copy/copy_file.hpp"
+#include "server/copy/copy_file_stream.hpp"
+#include "server/copy/copy_row_stream.hpp"
+#include "server/login/error_response.hpp"
+#include "server/login/sqlstate.hpp"
+#include "server/monitoring/session_list.hpp"
 #include "server/result_rows.hpp"
-#include "server/session_list.hpp"
-#include "server/sqlstate.hpp"
-#include "server/value_format.hpp"
+#include "server/values/coded_error.hpp"
+#include "server/values/value_format.hpp"
 
 namespace eindb {
 namespace {

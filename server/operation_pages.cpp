@@ -7,7 +7,7 @@
 #include "engine/cluster_figures.hpp"
 #include "engine/memory_use.hpp"
 #include "engine/worker_counts.hpp"
-#include "server/metrics_text.hpp"
+#include "server/monitoring/metrics_text.hpp"
 
 namespace eindb {
 namespace {

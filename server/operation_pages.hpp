@@ -6,9 +6,9 @@
 
 #include "common/stopwatch.hpp"
 #include "engine/session.hpp"
-#include "server/health_pages.hpp"
-#include "server/server_monitor.hpp"
-#include "server/session_pool.hpp"
+#include "server/monitoring/health_pages.hpp"
+#include "server/monitoring/server_monitor.hpp"
+#include "server/sessions/session_pool.hpp"
 
 namespace eindb {
 

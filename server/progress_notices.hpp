@@ -5,8 +5,8 @@
 #include <string>
 
 #include "engine/session.hpp"
-#include "server/interim_output.hpp"
 #include "server/protocol/message_writer.hpp"
+#include "server/rows/interim_output.hpp"
 
 namespace eindb {
 

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "common/error.hpp"
-#include "server/cell_row_stream.hpp"
-#include "server/tensor_array_stream.hpp"
-#include "server/tensor_row_stream.hpp"
+#include "server/rows/cell_row_stream.hpp"
+#include "server/rows/tensor_array_stream.hpp"
+#include "server/rows/tensor_row_stream.hpp"
 
 namespace eindb {
 namespace {

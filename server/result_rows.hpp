@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "server/client_state.hpp"
-#include "server/row_stream.hpp"
+#include "server/rows/row_stream.hpp"
 
 namespace eindb {
 

@@ -31,12 +31,12 @@
 #include "security/digest.hpp"
 #include "server/backend.hpp"
 #include "server/client_channel.hpp"
-#include "server/client_monitor.hpp"
-#include "server/counted_address.hpp"
-#include "server/error_response.hpp"
-#include "server/half_open_counts.hpp"
+#include "server/login/counted_address.hpp"
+#include "server/login/error_response.hpp"
+#include "server/login/half_open_counts.hpp"
+#include "server/monitoring/client_monitor.hpp"
+#include "server/monitoring/service_manager.hpp"
 #include "server/operation_pages.hpp"
-#include "server/service_manager.hpp"
 
 namespace eindb {
 namespace {

@@ -9,10 +9,10 @@
 
 #include "engine/session.hpp"
 #include "security/tls_context.hpp"
-#include "server/client_limits.hpp"
-#include "server/http_endpoint.hpp"
-#include "server/server_log.hpp"
-#include "server/shared_resources.hpp"
+#include "server/monitoring/http_endpoint.hpp"
+#include "server/monitoring/server_log.hpp"
+#include "server/sessions/client_limits.hpp"
+#include "server/sessions/shared_resources.hpp"
 
 namespace eindb {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "cluster/tcp_cluster.hpp"
-#include "server/server_log.hpp"
+#include "server/monitoring/server_log.hpp"
 #include "shell/node_trust.hpp"
 #include "shell/server_node_log.hpp"
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "server/http_endpoint.hpp"
+#include "server/monitoring/http_endpoint.hpp"
 
 namespace eindb {
 

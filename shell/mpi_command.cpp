@@ -8,7 +8,7 @@
 
 #include "cluster/mpi_transport.hpp"
 #include "cluster/mpi_worker.hpp"
-#include "server/server_log.hpp"
+#include "server/monitoring/server_log.hpp"
 #include "shell/server_node_log.hpp"
 #include "shell/worker_command.hpp"
 

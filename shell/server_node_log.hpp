@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "cluster/node_log.hpp"
-#include "server/server_log.hpp"
+#include "server/monitoring/server_log.hpp"
 
 namespace eindb {
 

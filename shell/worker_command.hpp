@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "server/server_log.hpp"
+#include "server/monitoring/server_log.hpp"
 #include "shell/node_trust.hpp"
 
 namespace eindb {

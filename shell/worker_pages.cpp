@@ -1,7 +1,7 @@
 #include "shell/worker_pages.hpp"
 
 #include "common/error.hpp"
-#include "server/metrics_text.hpp"
+#include "server/monitoring/metrics_text.hpp"
 
 namespace eindb {
 

@@ -4,7 +4,7 @@
 
 #include "cluster/worker.hpp"
 #include "common/stopwatch.hpp"
-#include "server/health_pages.hpp"
+#include "server/monitoring/health_pages.hpp"
 
 namespace eindb {
 

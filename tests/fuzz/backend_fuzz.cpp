@@ -29,7 +29,7 @@
 #include <thread>
 
 #include "server/backend.hpp"
-#include "server/client_monitor.hpp"
+#include "server/monitoring/client_monitor.hpp"
 #include "server/protocol/big_endian.hpp"
 
 namespace eindb {

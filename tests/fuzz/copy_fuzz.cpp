@@ -11,8 +11,8 @@
 #include <variant>
 #include <vector>
 
-#include "server/copy_decoder.hpp"
-#include "server/copy_statement.hpp"
+#include "server/copy/copy_decoder.hpp"
+#include "server/copy/copy_statement.hpp"
 
 namespace {
 

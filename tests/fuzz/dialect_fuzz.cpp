@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "server/dialect.hpp"
+#include "server/dialect/dialect.hpp"
 
 namespace {
 

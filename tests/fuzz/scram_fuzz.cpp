@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "server/login/sasl_authentication.hpp"
 #include "server/protocol/protocol_error.hpp"
-#include "server/sasl_authentication.hpp"
 
 namespace {
 

@@ -18,7 +18,7 @@ ALLOWED = {
     "security/tls_context.cpp": "SSL_CTX_use_certificate_chain_file(a, b); SSL_CTX_use_PrivateKey_file(a, b, c);\n"
                                 "SSL_load_client_CA_file(a); SSL_CTX_load_verify_file(a, b);\n",
     "shell/line_editor.cpp": "history(h, &e, H_LOAD, p); history(h, &e, H_SAVE, p); el_source(e, p);\n",
-    "server/server_log.cpp": "#include <spdlog/sinks/basic_file_sink.h>\nspdlog::sinks::basic_file_sink_mt sink(a);\n",
+    "server/monitoring/server_log.cpp": "#include <spdlog/sinks/basic_file_sink.h>\nspdlog::sinks::basic_file_sink_mt sink(a);\n",
     "cluster/mpi_plugin.cpp": "void* library = ::dlopen(path.c_str(), RTLD_NOW);\n",
 }  # fmt: skip
 

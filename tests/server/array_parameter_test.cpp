@@ -1,4 +1,4 @@
-#include "server/array_parameter.hpp"
+#include "server/values/array_parameter.hpp"
 
 #include <gtest/gtest.h>
 

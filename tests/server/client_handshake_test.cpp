@@ -1,6 +1,6 @@
 // How a connection begins: what strangers send, and what they get.
 
-#include "server/client_handshake.hpp"
+#include "server/login/client_handshake.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -14,10 +14,10 @@
 
 #include "common/error.hpp"
 #include "security/base64.hpp"
-#include "server/counted_address.hpp"
-#include "server/half_open_counts.hpp"
+#include "server/login/counted_address.hpp"
+#include "server/login/half_open_counts.hpp"
+#include "server/login/startup_options.hpp"
 #include "server/protocol/protocol_error.hpp"
-#include "server/startup_options.hpp"
 
 namespace eindb {
 namespace {

@@ -1,5 +1,5 @@
 // Protects what is told of clients: to the log, in the metrics, and to those who list or stop sessions.
-#include "server/client_monitor.hpp"
+#include "server/monitoring/client_monitor.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/error.hpp"
-#include "server/session_list.hpp"
+#include "server/monitoring/session_list.hpp"
 
 namespace eindb {
 namespace {

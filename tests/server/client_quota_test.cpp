@@ -1,4 +1,4 @@
-#include "server/client_quota.hpp"
+#include "server/sessions/client_quota.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "server/coded_error.hpp"
+#include "server/values/coded_error.hpp"
 
 namespace eindb {
 namespace {

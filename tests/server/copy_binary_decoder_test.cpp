@@ -1,4 +1,4 @@
-#include "server/copy_binary_decoder.hpp"
+#include "server/copy/copy_binary_decoder.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "server/copy_decoder.hpp"
+#include "server/copy/copy_decoder.hpp"
 
 #include <gtest/gtest.h>
 

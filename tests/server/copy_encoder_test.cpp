@@ -1,4 +1,4 @@
-#include "server/copy_encoder.hpp"
+#include "server/copy/copy_encoder.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "server/copy_encoder.hpp"
-#include "server/value_format.hpp"
+#include "server/copy/copy_encoder.hpp"
+#include "server/values/value_format.hpp"
 #include "tests/server/copy_rows.hpp"
 
 namespace eindb {

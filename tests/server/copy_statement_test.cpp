@@ -1,4 +1,4 @@
-#include "server/copy_statement.hpp"
+#include "server/copy/copy_statement.hpp"
 
 #include <gtest/gtest.h>
 

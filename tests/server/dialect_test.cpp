@@ -1,4 +1,4 @@
-#include "server/dialect.hpp"
+#include "server/dialect/dialect.hpp"
 
 #include <gtest/gtest.h>
 

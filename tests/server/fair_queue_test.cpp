@@ -1,6 +1,6 @@
 // The queue of heavy statements: who begins when, and that no memory is promised twice.
 
-#include "server/fair_queue.hpp"
+#include "server/sessions/fair_queue.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Protects the lines of the log: whatever clients send stays within its value.
-#include "server/log_line.hpp"
+#include "server/monitoring/log_line.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Protects the numbers that the server counts, and the format in which Prometheus reads them.
-#include "server/metrics_text.hpp"
+#include "server/monitoring/metrics_text.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "server/pg_catalog.hpp"
+#include "server/pg_catalog/pg_catalog.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
 #include "engine/script.hpp"
-#include "server/declared_type.hpp"
-#include "server/dialect.hpp"
+#include "server/dialect/dialect.hpp"
+#include "server/values/declared_type.hpp"
 
 namespace eindb {
 namespace {

@@ -1,6 +1,6 @@
 // The messages of the protocol around an exchange.
 
-#include "server/sasl_authentication.hpp"
+#include "server/login/sasl_authentication.hpp"
 
 #include <gtest/gtest.h>
 

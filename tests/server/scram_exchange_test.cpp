@@ -1,6 +1,6 @@
 // The exchange of RFC 7677, and strangers that do not keep to it.
 
-#include "server/scram_exchange.hpp"
+#include "server/login/scram_exchange.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,9 +9,9 @@
 
 #include "common/error.hpp"
 #include "engine/session.hpp"
-#include "server/cell_row_stream.hpp"
-#include "server/tensor_array_stream.hpp"
-#include "server/tensor_row_stream.hpp"
+#include "server/rows/cell_row_stream.hpp"
+#include "server/rows/tensor_array_stream.hpp"
+#include "server/rows/tensor_row_stream.hpp"
 
 namespace eindb {
 namespace {

@@ -1,4 +1,4 @@
-#include "server/value_format.hpp"
+#include "server/values/value_format.hpp"
 
 #include <gtest/gtest.h>
 

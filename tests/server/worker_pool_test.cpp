@@ -1,5 +1,5 @@
 // Protects the threads of the server: all that is posted runs, and what is long keeps nothing short waiting.
-#include "server/worker_pool.hpp"
+#include "server/sessions/worker_pool.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,78 @@
+#include "server/copy/copy_out.hpp"
+
+#include "server/values/row_writer.hpp"
+
+namespace eindb {
+namespace {
+
+std::string quoted_name(std::string_view name) {
+  std::string out = "\"";
+  for (const char c : name) out.append(c == '"' ? 2 : 1, c);
+  return out + '"';
+}
+
+std::vector<CopyColumn> copy_columns(const std::vector<Column>& columns) {
+  using Part = CopyColumn::Part;
+  const auto seen = client_columns(columns);
+  std::vector<CopyColumn> out;
+  const auto add = [&](Part part) { out.push_back({seen[out.size()].name, seen[out.size()].type, part}); };
+  for (const auto& column : columns) {
+    if (is_complex(column.type)) {
+      add(Part::Real);
+      add(Part::Imaginary);
+    } else {
+      add(Part::Whole);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string rows_of_copy(std::string_view statement, const CopyStatement& copy) {
+  std::string source(statement.substr(copy.source.begin, copy.source.end - copy.source.begin));
+  if (copy.table.empty()) return source;
+  std::string columns;
+  for (const auto& name : copy.columns) columns += (columns.empty() ? "" : ", ") + quoted_name(name);
+  return "SELECT " + (columns.empty() ? "*" : columns) + " FROM " + source;
+}
+
+CopyOut::CopyOut(const CopyFormatOptions& options, const std::vector<Column>& columns)
+    : format_(options.format),
+      has_header_(options.header != CopyHeader::Absent),
+      columns_(client_columns(columns).size()),
+      encoder_(options, copy_columns(columns)) {}
+
+void CopyOut::begin(MessageWriter& out) {
+  const std::int16_t format = format_ == CopyFormat::Binary ? 1 : 0;
+  out.begin('H').integer(static_cast<std::int8_t>(format)).integer(static_cast<std::int16_t>(columns_));
+  for (std::size_t n = 0; n < columns_; ++n) out.integer(format);
+  out.end();
+  if (!has_header_) return;
+  open(out);
+  out.end();
+}
+
+// What comes before binary rows is in one message with the first: clients take each message for a row.
+void CopyOut::open(MessageWriter& out) {
+  out.begin('d');
+  if (!begun_) encoder_.begin(out);
+  begun_ = true;
+}
+
+void CopyOut::row(MessageWriter& out, const Row& row) {
+  open(out);
+  encoder_.row(out, row);
+  out.end();
+}
+
+void CopyOut::end(MessageWriter& out) {
+  if (format_ == CopyFormat::Binary) {
+    open(out);
+    encoder_.end(out);
+    out.end();
+  }
+  out.empty('c');
+}
+
+}  // namespace eindb

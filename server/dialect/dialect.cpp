@@ -1,0 +1,129 @@
+#include "server/dialect/dialect.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "engine/statement_text.hpp"
+#include "server/dialect/dialect_rewriter.hpp"
+
+namespace eindb {
+namespace {
+
+template <std::size_t N>
+bool is_one_of(const Token& token, const std::array<std::string_view, N>& words) {
+  return token.is(Token::Kind::Word) &&
+         std::any_of(words.begin(), words.end(), [&](std::string_view word) { return token.is_word(word); });
+}
+
+/// Words of PostgreSQL's SQL that SQLite has not, or not so. In alphabetical order.
+constexpr std::array<std::string_view, 30> kForeignWords{"all",
+                                                         "any",
+                                                         "array",
+                                                         "array_agg",
+                                                         "cast",
+                                                         "collate",
+                                                         "current_catalog",
+                                                         "current_role",
+                                                         "current_schema",
+                                                         "current_user",
+                                                         "fetch",
+                                                         "for",
+                                                         "generate_series",
+                                                         "greatest",
+                                                         "ilike",
+                                                         "information_schema",
+                                                         "lateral",
+                                                         "least",
+                                                         "offset",
+                                                         "operator",
+                                                         "public",
+                                                         "regexp",
+                                                         "session_user",
+                                                         "some",
+                                                         "string_agg",
+                                                         "string_to_array",
+                                                         "substring",
+                                                         "trim",
+                                                         "unnest",
+                                                         "values"};
+
+/// Whether a statement with this token could need a translation: most have none.
+bool may_be_foreign(const Token& token) {
+  constexpr std::size_t kLongestWord = 32;
+  switch (token.kind) {
+    case Token::Kind::EscapeString:
+    case Token::Kind::UnicodeString:
+    case Token::Kind::DollarString:
+    case Token::Kind::NestedComment: return true;
+    case Token::Kind::Operator: return token.text == "::" || token.text.find('~') != std::string_view::npos;
+    case Token::Kind::QuotedName: return token.text == "\"public\"" || token.text == "\"pg_catalog\"";
+    case Token::Kind::Word: break;
+    default: return false;
+  }
+  if (token.text.size() > kLongestWord) return false;
+  std::array<char, kLongestWord> lower{};
+  std::transform(token.text.begin(), token.text.end(), lower.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  const std::string_view word(lower.data(), token.text.size());
+  return word.starts_with("pg_") || std::binary_search(kForeignWords.begin(), kForeignWords.end(), word) ||
+         is_catalog_function(word);
+}
+
+/// The statements that SQLite runs. Others are eindb's own.
+bool is_sql(const Token& first, const Token& second) {
+  constexpr std::array<std::string_view, 9> kVerbs{"ALTER",  "DELETE", "DROP",   "INSERT", "REPLACE",
+                                                   "SELECT", "UPDATE", "VALUES", "WITH"};
+  constexpr std::array<std::string_view, 3> kOurs{"TENSOR", "MACRO", "OR"};
+  if (first.is_word("CREATE")) return !is_one_of(second, kOurs);
+  if (first.is_word("EXPLAIN")) return second.is_word("QUERY") || is_one_of(second, kVerbs);
+  return is_one_of(first, kVerbs) && !second.is_word("TENSOR") && !second.is_word("MACRO");
+}
+
+/// TRUNCATE [TABLE] x
+Translation translate_truncate(std::string_view statement, const Token& first, const Token& second) {
+  const auto behind = second.is_word("TABLE") ? second.span.end : first.span.end;
+  std::string text = "DELETE FROM";
+  const auto begin = text.size();
+  text += statement.substr(behind);
+  return {.text = std::move(text),
+          .uses_catalog = false,
+          .segments = {{0, first.span.begin, behind, false}, {begin, behind, statement.size(), true}},
+          .parameter_types = {}};
+}
+
+}  // namespace
+
+SourceSpan Translation::original(SourceSpan translated) const {
+  if (segments.empty()) return translated;
+  const auto at = [&](std::size_t place, bool last) {
+    const auto next = std::upper_bound(segments.begin(), segments.end(), place,
+                                       [](std::size_t p, const Segment& segment) { return p < segment.begin; });
+    const auto& segment = next == segments.begin() ? *next : *std::prev(next);
+    if (!segment.is_copy) return last ? segment.original_end : segment.original_begin;
+    return std::min(segment.original_begin + (place - segment.begin) + (last ? 1 : 0), segment.original_end);
+  };
+  const auto begin = at(translated.begin, false);
+  const bool empty = translated.end <= translated.begin;
+  return {begin, empty ? begin : std::max(begin, at(translated.end - 1, true))};
+}
+
+Translation translate_dialect(std::string_view statement) {
+  Tokenizer tokenizer(statement, kPostgresRules);
+  const auto first = tokenizer.next();
+  const auto second = tokenizer.next();
+  if (first.is_word("TRUNCATE")) return translate_truncate(statement, first, second);
+  if (!is_sql(first, second)) return {};
+  auto token = second;
+  const bool inserts = first.is_word("INSERT");  // whose VALUES are SQLite's too
+  while (!token.is(Token::Kind::End) && !token.is(Token::Kind::Unterminated)) {
+    if (may_be_foreign(token) && !(inserts && token.is_word("VALUES"))) break;
+    token = tokenizer.next();
+  }
+  if (token.is(Token::Kind::End) || token.is(Token::Kind::Unterminated)) return {};
+
+  auto tokens = tokens_of(statement, kPostgresRules);
+  if (tokens.back().is(Token::Kind::Unterminated)) return {};
+  return DialectRewriter(statement, std::move(tokens)).run();
+}
+
+}  // namespace eindb

@@ -1,0 +1,163 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/statement_text.hpp"
+#include "server/dialect/dialect.hpp"
+
+namespace eindb {
+
+/// Whether PgCatalog has a function of this name, in lower case.
+bool is_catalog_function(std::string_view name);
+
+/// Rewrites the tokens of one statement of SQL, left to right, and keeps what is between them as it is.
+///
+/// A first walk treats what stands where a table does, as its names are used before (the list of SELECT) and behind:
+///
+///     SELECT s.r FROM generate_series(1, 3) AS s(r)  ->  SELECT s.value FROM json_each(pg_series(1, 3)) AS s
+///
+/// The second has a rule for each word and operator that SQLite lacks. Casts come behind what they are of, so it keeps
+/// where the last operand began:
+///
+///     a.b(c)[1]::int8    [ is met: operand at a    ]: again    :: is met: "CAST(" goes before a
+///
+/// Used once, for one statement.
+class DialectRewriter {
+ public:
+  DialectRewriter(std::string_view statement, std::vector<Token> tokens);
+  Translation run();
+
+ private:
+  using Index = std::size_t;  // of a token
+  static constexpr Index kNone = static_cast<Index>(-1);
+
+  /// What becomes of a token.
+  struct Edit {
+    std::optional<std::string> replacement;
+    int first_prefix = -1;  // into prefixes_: what goes before it
+  };
+  struct Prefix {
+    std::string_view text;
+    int next;
+  };
+  /// An open parenthesis or bracket of the second walk.
+  struct Frame {
+    enum class Kind : std::uint8_t { Plain, Cast, Substring, Aggregate };
+    Kind kind = Kind::Plain;
+    Index operand = kNone;  // begin of the operand that it ends
+    Index end = kNone;      // what closes it
+    std::size_t cases = 0;  // how many CASE were open before
+    bool has_limit = false;
+    std::string_view key_columns = {};  // the array whose elements are still to be joined to this SELECT
+  };
+  using Rule = Index (DialectRewriter::*)(Index);
+  struct WordRule {
+    std::string_view word;
+    Rule rule;
+  };
+  static const WordRule* find_rule(std::string_view word);
+
+  const Token& token(Index i) const { return tokens_[i < tokens_.size() ? i : tokens_.size() - 1]; }
+  const Token& before(Index i, Index count = 1) const;
+  std::string_view source(Index begin, Index end) const;
+  void replace(Index i, std::string text) { edits_[i].replacement = std::move(text); }
+  void drop(Index begin, Index end);
+  void put_before(Index i, std::string_view text);
+  void match_parentheses();
+  bool is_matched() const;
+
+  // The first walk.
+  void rewrite_tables();
+  Index table_begin(Index name) const;
+  void rewrite_table_function(Index name);
+  void rewrite_lateral(Index lateral);
+  void rewrite_column_list(Index open);
+  /// Reads [AS] alias [(column, ...)] at `i`.
+  struct Alias {
+    Index name = kNone;
+    std::vector<Index> columns;
+    Index list = kNone;  // its parentheses
+    Index end = 0;
+  };
+  Alias read_alias(Index i) const;
+  void name_elements(const Alias& alias);
+  void mark_alias(const Alias& alias);
+  void rename_elements();
+
+  // The second.
+  void rewrite_expressions();
+  Index step(Index i);
+  Index step_word(Index i);
+  Index step_symbol(Index i);
+  Index step_operator(Index i);
+  Index take_operand(Index i);
+  void open(Index i);
+  void close(Index i);
+  Index cast(Index i);
+  void note_parameter(Index operand, Index cast, DataType type);
+  Index match_regex(Index i, std::string_view rewritten);
+  Index subscript(Index i);
+  Index field(Index i);
+  Index key_column(Index i);
+  void join_key_columns(Index i);
+  Index any_of(Index i, bool negated);
+
+  // Rules for words (dialect_rules.cpp), called at the word, give the token that comes next.
+  Index on_array(Index i);
+  Index on_array_agg(Index i);
+  Index on_as(Index i);
+  Index on_case(Index i);
+  Index on_cast(Index i);
+  Index on_collate(Index i);
+  Index on_end(Index i);
+  Index on_fetch(Index i);
+  Index on_for(Index i);
+  Index on_from(Index i);
+  Index on_greatest(Index i);
+  Index on_ilike(Index i);
+  Index on_information_schema(Index i);
+  Index on_least(Index i);
+  Index on_left(Index i);
+  Index on_like(Index i);
+  Index on_limit(Index i);
+  Index on_offset(Index i);
+  Index on_operator(Index i);
+  Index on_order(Index i);
+  Index on_pg_catalog(Index i);
+  Index on_pg_get_keywords(Index i);
+  Index on_public(Index i);
+  Index on_right(Index i);
+  Index on_session_name(Index i);
+  Index on_string_agg(Index i);
+  Index on_substring(Index i);
+  Index on_trim(Index i);
+  Index on_user(Index i);
+  Index on_where(Index i);
+  Index call_renamed(Index i, std::string_view name);
+  Index keyword(Index i);
+
+  Translation assemble() const;
+
+  std::string_view statement_;
+  std::vector<Token> tokens_;  // with End behind
+  std::vector<Edit> edits_;    // of each token
+  std::vector<Prefix> prefixes_;
+  std::deque<std::string> texts_;                             // that prefixes refer to
+  std::vector<Index> match_;                                  // of each parenthesis and bracket, the other one
+  std::map<std::string, std::string, std::less<>> elements_;  // "s", "s.r" -> "s.value"
+  std::vector<bool> is_alias_;                                // of each token: it gives a name rather than using one
+  std::vector<Frame> frames_;                                 // the first is the statement
+  std::vector<Index> cases_;                                  // where each open CASE is
+  Frame::Kind next_frame_ = Frame::Kind::Plain;               // of the parenthesis that comes next
+  Index operand_ = kNone;                                     // begin of the operand that the last token ended
+  bool uses_catalog_ = false;
+  std::vector<Translation::ParameterType> parameter_types_;
+};
+
+}  // namespace eindb

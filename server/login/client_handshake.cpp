@@ -1,0 +1,135 @@
+#include "server/login/client_handshake.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "engine/settings.hpp"
+#include "server/login/error_response.hpp"
+#include "server/login/startup_options.hpp"
+#include "server/protocol/protocol_error.hpp"
+
+namespace eindb {
+namespace {
+
+constexpr std::string_view kWrongPassword = "28P01";
+constexpr std::string_view kInvalidAuthorization = "28000";
+
+// What is spoken here is 3.0, without options of the protocol.
+void negotiate_version(const frontend::Startup& startup, MessageWriter& out) {
+  std::vector<std::string_view> unknown;
+  for (const auto& [name, value] : startup.parameters)
+    if (name.starts_with("_pq_.")) unknown.push_back(name);
+  if (startup.minor == 0 && unknown.empty()) return;
+  out.begin('v').integer<std::int32_t>(0).integer(static_cast<std::int32_t>(unknown.size()));
+  for (const auto name : unknown) out.text(name);
+  out.end();
+}
+
+}  // namespace
+
+ClientHandshake::ClientHandshake(ClientSessions& sessions, std::string address)
+    : sessions_(sessions), address_(std::move(address)) {
+  admitted_.parameters = ClientParameters(sessions.limits.idle);
+}
+
+ClientHandshake::Next ClientHandshake::receive(const Frame& frame, std::size_t pending, MessageWriter& out) {
+  if (authentication_) return authenticate(frame, out);
+  const auto first = frontend::parse_first(frame);
+  if (const auto* startup = std::get_if<frontend::Startup>(&first)) return start(*startup, out);
+  if (const auto* cancel = std::get_if<frontend::CancelRequest>(&first)) {
+    cancel_requested_ = CancelKey{cancel->process, cancel->secret};
+    return Next::Close;
+  }
+  return answer_encryption(std::holds_alternative<frontend::SslRequest>(first), pending, out);
+}
+
+// One byte, and the client begins TLS, or goes on in the clear, or leaves. What it sent before the answer might be
+// somebody else's, who is in between.
+ClientHandshake::Next ClientHandshake::answer_encryption(bool tls, std::size_t pending, MessageWriter& out) {
+  auto& asked = tls ? asked_for_tls_ : asked_for_gss_;
+  if (encrypted_ || std::exchange(asked, true)) throw ProtocolError("the client asks for encryption again");
+  if (pending > 0) throw ProtocolError("a request for encryption has something behind it");
+  encrypted_ = tls && sessions_.rules.offers_tls;
+  out.bytes(encrypted_ ? "S" : "N");
+  return encrypted_ ? Next::Encrypt : Next::Input;
+}
+
+ClientHandshake::Next ClientHandshake::start(const frontend::Startup& startup, MessageWriter& out) {
+  for (const auto& [name, value] : startup.parameters) take_parameter(name, value);
+  negotiate_version(startup, out);
+  if (sessions_.rules.requires_tls && !encrypted_) {
+    refusal_reason_ = "no TLS";
+    write_fatal(out, kInvalidAuthorization, "nobody is let in without TLS", "connect with sslmode=require");
+    return Next::Close;
+  }
+  if (admitted_.user.empty()) throw ProtocolError("the user has no name", std::string(kInvalidAuthorization));
+  if (admitted_.database.empty()) admitted_.database = admitted_.user;
+  return Next::LogIn;
+}
+
+// What drivers want of PostgreSQL alone is left alone, but in options, which a person has written.
+void ClientHandshake::take_parameter(std::string_view name, std::string_view value) {
+  if (name == "user") {
+    admitted_.user = value;
+  } else if (name == "database") {
+    admitted_.database = value;
+  } else if (name == "options") {
+    for (auto& [option, wanted] : parse_startup_options(value)) {
+      if (ClientParameters::knows(option)) admitted_.parameters.set(option, wanted);
+      else admitted_.settings.emplace_back(std::move(option), std::move(wanted));
+    }
+  } else if (ClientParameters::knows(name)) {
+    admitted_.parameters.set(name, value);
+  } else if (const auto settings = Settings::names();
+             std::find(settings.begin(), settings.end(), name) != settings.end()) {
+    admitted_.settings.emplace_back(name, value);
+  }
+}
+
+ClientHandshake::Next ClientHandshake::log_in(MessageWriter& out) {
+  auto session = sessions_.read_write.take();
+  const bool has_users = session->session.has_users();
+  if (has_users) login_ = session->session.find_login(admitted_.user);
+  sessions_.read_write.give_back(std::move(session));
+  if (!has_users) {
+    if (!sessions_.rules.trusts)
+      throw ProtocolError("the database has no users: nobody but on this machine is let in",
+                          std::string(kInvalidAuthorization));
+    admitted_.role = UserRole::Admin;  // where nobody has a password there is nobody to be kept from anything
+    return Next::Admit;
+  }
+  authentication_.emplace(ScramExchange(login_->verifier), encrypted_ ? sessions_.rules.certificate_hash : "");
+  authentication_->offer(out);
+  return Next::Input;
+}
+
+ClientHandshake::Next ClientHandshake::authenticate(const Frame& frame, MessageWriter& out) {
+  if (frame.type == 'X') return Next::Close;
+  if (frame.type != 'p') throw ProtocolError("a password is asked for");
+  const auto& user = admitted_.user;
+  if (!sessions_.throttle.allows(address_, user)) {
+    const auto message = "too many wrong passwords have come from your address for user \"" + user + "\"";
+    return refuse("too many wrong passwords", kInvalidAuthorization, message, out);
+  }
+  const auto outcome = authentication_->receive(frame.body, out);
+  if (outcome == SaslAuthentication::Outcome::Continues) return Next::Input;
+  if (outcome == SaslAuthentication::Outcome::Succeeded && login_->known) {
+    admitted_.role = login_->role;
+    return Next::Admit;
+  }
+  refusal_.emplace(sessions_.throttle, address_, user);
+  const auto* const reason = login_->known ? "wrong password" : "unknown user";
+  return refuse(reason, kWrongPassword, "password authentication failed for user \"" + user + "\"", out);
+}
+
+ClientHandshake::Next ClientHandshake::refuse(std::string_view reason, std::string_view sqlstate,
+                                              const std::string& message, MessageWriter& out) {
+  refusal_reason_ = reason;
+  write_fatal(out, sqlstate, message);
+  return Next::Refuse;
+}
+
+}  // namespace eindb

@@ -1,0 +1,180 @@
+#include "server/login/client_parameters.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+
+#include "common/error.hpp"
+#include "common/letter_case.hpp"
+#include "engine/settings.hpp"
+
+namespace eindb {
+namespace {
+
+enum class Takes : std::uint8_t {
+  Anything,  // for the client's own use
+  Words,     // some, without regard to case
+  One,       // the default alone
+  Time,      // milliseconds, or a duration with its unit; 0: none
+  Nothing    // it says what the server is
+};
+
+struct Parameter {
+  std::string_view name;
+  std::string_view value;  // the default
+  Takes takes;
+  bool reported;
+  std::array<std::string_view, 3> words = {};
+};
+
+// What drivers ask of a server, or tell it, when they connect.
+constexpr std::array kParameters{
+    Parameter{"application_name", "", Takes::Anything, true},
+    Parameter{"bytea_output", "hex", Takes::One, false},
+    Parameter{"client_encoding", "UTF8", Takes::One, true},
+    Parameter{"client_min_messages", "notice", Takes::Anything, false},
+    Parameter{"DateStyle", "ISO, MDY", Takes::Anything, true},
+    Parameter{"default_transaction_isolation", "serializable", Takes::Anything, false},
+    Parameter{"default_transaction_read_only", "off", Takes::One, true},
+    Parameter{"extra_float_digits", "1", Takes::Anything, false},
+    Parameter{"idle_in_transaction_session_timeout", "0", Takes::Time, false},
+    Parameter{"idle_session_timeout", "0", Takes::Time, false},
+    Parameter{"in_hot_standby", "off", Takes::Nothing, true},
+    Parameter{"integer_datetimes", "on", Takes::Nothing, true},
+    Parameter{"IntervalStyle", "postgres", Takes::Anything, true},
+    Parameter{"is_superuser", "off", Takes::Nothing, true},
+    Parameter{"lock_timeout", "0", Takes::Anything, false},
+    Parameter{"max_identifier_length", "63", Takes::Nothing, false},
+    Parameter{"password_encryption", "scram-sha-256", Takes::One, false},
+    Parameter{"progress_notices", "off", Takes::Words, false, {"on", "off"}},
+    Parameter{"result_format", "rows", Takes::Words, false, {"rows", "array", "npy"}},
+    Parameter{"row_security", "off", Takes::Anything, false},
+    Parameter{"search_path", "public", Takes::Anything, false},
+    Parameter{"server_encoding", "UTF8", Takes::Nothing, true},
+    Parameter{"server_version", "15.0", Takes::Nothing, true},
+    Parameter{"server_version_num", "150000", Takes::Nothing, false},
+    Parameter{"session_authorization", "", Takes::Nothing, true},
+    Parameter{"standard_conforming_strings", "on", Takes::One, true},
+    Parameter{"synchronize_seqscans", "on", Takes::Anything, false},
+    Parameter{"TimeZone", "Etc/UTC", Takes::Anything, true},
+    Parameter{"transaction_isolation", "serializable", Takes::Anything, false},
+    Parameter{"transaction_read_only", "off", Takes::One, false},
+};
+
+const Parameter* find_parameter(std::string_view name) {
+  const auto* const found = std::find_if(kParameters.begin(), kParameters.end(), [&](const Parameter& parameter) {
+    return equal_ignoring_case(parameter.name, name);
+  });
+  return found == kParameters.end() ? nullptr : found;
+}
+
+// As PostgreSQL: about 25 days.
+constexpr std::int64_t kMostMilliseconds = std::numeric_limits<std::int32_t>::max();
+
+std::chrono::milliseconds parse_time(const Parameter& parameter, std::string_view value) {
+  const auto time = parse_duration_ms(std::string(value));
+  if (time && *time <= kMostMilliseconds) return std::chrono::milliseconds(*time);
+  throw Error(ErrorKind::Value, std::string(parameter.name) + " cannot be '" + std::string(value) + "'", std::nullopt,
+              "it takes milliseconds, or a duration as in '30s'");
+}
+
+// In the largest unit that it has a whole number of.
+std::string format_time(std::chrono::milliseconds time) {
+  constexpr std::array<std::pair<std::int64_t, const char*>, 4> kUnits{
+      {{3'600'000, "h"}, {60'000, "min"}, {1000, "s"}, {1, "ms"}}};
+  if (time == time.zero()) return "0";
+  const auto* const unit =
+      std::find_if(kUnits.begin(), kUnits.end(), [&](const auto& each) { return time.count() % each.first == 0; });
+  return std::to_string(time.count() / unit->first) + unit->second;
+}
+
+// Of a parameter that takes one.
+std::chrono::milliseconds& time_of(const Parameter& parameter, IdleTimes& idle) {
+  return parameter.name == "idle_session_timeout" ? idle.session : idle.in_transaction;
+}
+
+// Some clients send the value with its quotes.
+bool is_utf8(std::string_view value) {
+  if (value.size() >= 2 && value.front() == '\'' && value.back() == '\'') value = value.substr(1, value.size() - 2);
+  const auto name = to_lower(value);
+  return name == "utf8" || name == "utf-8" || name == "unicode";
+}
+
+void check_word(const Parameter& parameter, std::string_view value) {
+  std::string known;
+  for (const auto word : parameter.words) {
+    if (word.empty()) break;
+    if (equal_ignoring_case(word, value)) return;
+    known += (known.empty() ? "'" : ", '") + std::string(word) + "'";
+  }
+  throw Error(ErrorKind::Value, std::string(parameter.name) + " cannot be '" + std::string(value) + "'", std::nullopt,
+              "it is one of " + known);
+}
+
+void check(const Parameter& parameter, std::string_view value) {
+  const std::string name(parameter.name);
+  if (parameter.takes == Takes::Nothing)
+    throw Error(ErrorKind::Value, "the parameter " + name + " cannot be changed", std::nullopt,
+                "SHOW " + name + " tells it");
+  if (parameter.takes == Takes::Anything || parameter.takes == Takes::Time) return;
+  if (equal_ignoring_case(parameter.value, value)) return;
+  if (parameter.takes == Takes::Words) return check_word(parameter, value);
+  if (parameter.name == "client_encoding" && is_utf8(value)) return;
+  throw Error(ErrorKind::Value, name + " cannot be '" + std::string(value) + "'", std::nullopt,
+              name + " is always " + std::string(parameter.value));
+}
+
+}  // namespace
+
+bool ClientParameters::knows(std::string_view name) { return find_parameter(name) != nullptr; }
+
+bool ClientParameters::set(std::string_view name, std::string_view value) {
+  const auto& parameter = *find_parameter(name);
+  check(parameter, value);
+  if (parameter.takes == Takes::Time) time_of(parameter, idle_) = parse_time(parameter, value);
+  if (parameter.takes == Takes::Anything) values_.insert_or_assign(to_lower(name), std::string(value));
+  if (parameter.takes == Takes::Words) values_.insert_or_assign(to_lower(name), to_lower(value));
+  return parameter.reported;
+}
+
+bool ClientParameters::reset(std::string_view name) {
+  const auto& parameter = *find_parameter(name);
+  values_.erase(to_lower(name));
+  if (parameter.takes == Takes::Time) time_of(parameter, idle_) = time_of(parameter, default_idle_);
+  return parameter.reported;
+}
+
+void ClientParameters::reset_all() {
+  values_.clear();
+  idle_ = default_idle_;
+}
+
+std::string ClientParameters::show(std::string_view name) const {
+  const auto& parameter = *find_parameter(name);
+  if (parameter.takes == Takes::Time) {
+    auto idle = idle_;
+    return format_time(time_of(parameter, idle));
+  }
+  const auto found = values_.find(to_lower(name));
+  return found == values_.end() ? std::string(parameter.value) : found->second;
+}
+
+ResultFormat ClientParameters::result_format() const { return *parse_result_format(show("result_format")); }
+
+bool ClientParameters::progress_notices() const { return show("progress_notices") == "on"; }
+
+std::map<std::string, std::string> ClientParameters::all() const {
+  std::map<std::string, std::string> values;
+  for (const auto& parameter : kParameters) values.emplace(to_lower(parameter.name), show(parameter.name));
+  return values;
+}
+
+std::vector<ClientParameters::Entry> ClientParameters::reported() const {
+  std::vector<Entry> entries;
+  for (const auto& parameter : kParameters)
+    if (parameter.reported) entries.emplace_back(parameter.name, show(parameter.name));
+  return entries;
+}
+
+}  // namespace eindb

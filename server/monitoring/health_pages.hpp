@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "server/monitoring/http_endpoint.hpp"
+
+namespace eindb {
+
+/// What HTTP shows of a node: /health, with 200 or 503 and a line of text, and /metrics, in Prometheus's text format.
+/// Used by one thread.
+class HealthPages {
+ public:
+  HealthPages() = default;
+  virtual ~HealthPages() = default;
+  HealthPages(const HealthPages&) = delete;
+  HealthPages& operator=(const HealthPages&) = delete;
+
+  /// nullopt: there is no such page.
+  std::optional<HttpAnswer> page(std::string_view path);
+
+ protected:
+  struct Health {
+    bool is_well = true;  ///< it serves
+    std::string text = "ok";
+  };
+
+ private:
+  virtual Health health() = 0;
+  virtual std::string metrics() const = 0;
+};
+
+}  // namespace eindb

@@ -1,0 +1,192 @@
+// Arrays as text: {1,2,NULL}.
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+
+#include "common/error.hpp"
+#include "common/letter_case.hpp"
+#include "engine/statement_text.hpp"
+#include "server/pg_catalog/pg_functions.hpp"
+#include "server/pg_catalog/pg_values.hpp"
+#include "server/values/array_text.hpp"
+
+namespace eindb {
+namespace {
+
+constexpr std::int64_t kLongestSeries = 1'000'000;
+
+std::optional<std::string> element_of(const SqliteValue& value) {
+  if (is_null(value)) return std::nullopt;
+  return text_of(value);
+}
+
+SqliteValue array_of_values(PgValues values) {
+  ArrayElements elements;
+  for (const auto& value : values) elements.push_back(element_of(value));
+  return write_array(elements);
+}
+
+SqliteValue array_of_json(PgValues values) {
+  const auto json = nlohmann::json::parse(text_of(values[0]), nullptr, false);
+  if (!json.is_array()) return kNull;
+  ArrayElements elements;
+  for (const auto& element : json) {
+    if (element.is_null()) elements.emplace_back();
+    else elements.emplace_back(element.is_string() ? element.get<std::string>() : element.dump());
+  }
+  return write_array(elements);
+}
+
+/// Integers as integers, so that they equal those of columns without a type.
+nlohmann::json json_of(const std::optional<std::string>& element) {
+  if (!element) return nullptr;
+  std::int64_t number = 0;
+  const auto* const end = element->data() + element->size();
+  const auto [stop, error] = std::from_chars(element->data(), end, number);
+  if (error == std::errc() && stop == end) return number;
+  return *element;
+}
+
+SqliteValue json_of_array(PgValues values) {
+  if (is_null(values[0])) return kNull;
+  auto json = nlohmann::json::array();
+  for (const auto& element : read_array(text_of(values[0]))) json.push_back(json_of(element));
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+SqliteValue series(PgValues values) {
+  if (any_null(values)) return kNull;
+  const auto first = integer_of(values[0]);
+  const auto last = integer_of(values[1]);
+  const auto step = values.size() > 2 ? integer_of(values[2]) : 1;
+  if (step == 0) throw Error(ErrorKind::Value, "the step of generate_series is 0");
+  const auto span = static_cast<double>(last) - static_cast<double>(first);
+  if (span / static_cast<double>(step) > static_cast<double>(kLongestSeries))
+    throw Error(ErrorKind::Unsupported, "generate_series of more than a million numbers");
+  auto json = nlohmann::json::array();
+  for (auto n = first; step > 0 ? n <= last : n >= last;) {
+    json.push_back(n);
+    if (__builtin_add_overflow(n, step, &n)) break;
+  }
+  return json.dump();
+}
+
+SqliteValue array_get(PgValues values) {
+  if (any_null(values)) return kNull;
+  const auto text = text_of(values[0]);
+  const auto elements = read_array(text);
+  const auto at = integer_of(values[1]) - (is_vector(text) ? 0 : 1);
+  if (at < 0 || at >= static_cast<std::int64_t>(elements.size())) return kNull;
+  const auto& element = elements[static_cast<std::size_t>(at)];
+  const auto json = json_of(element);
+  if (json.is_number()) return json.get<std::int64_t>();
+  return element ? SqliteValue(*element) : kNull;
+}
+
+SqliteValue array_to_string(PgValues values) {
+  if (values.size() < 2 || is_null(values[0]) || is_null(values[1])) return kNull;
+  std::string out;
+  bool first = true;
+  for (const auto& element : read_array(text_of(values[0]))) {
+    if (!element && (values.size() < 3 || is_null(values[2]))) continue;
+    if (!std::exchange(first, false)) out += text_of(values[1]);
+    out += element ? *element : text_of(values[2]);
+  }
+  return out;
+}
+
+SqliteValue string_to_array(PgValues values) {
+  if (any_null(values) || values.size() < 2) return kNull;
+  const auto text = text_of(values[0]);
+  const auto separator = text_of(values[1]);
+  ArrayElements elements;
+  for (std::size_t begin = 0; !text.empty() && begin <= text.size();) {
+    const auto end = separator.empty() ? text.size() : std::min(text.find(separator, begin), text.size());
+    elements.emplace_back(text.substr(begin, end - begin));
+    begin = end + std::max<std::size_t>(separator.size(), 1);
+  }
+  return write_array(elements);
+}
+
+/// Also array_upper: what counts here counts from 1.
+SqliteValue array_length(PgValues values) {
+  if (is_null(values[0])) return kNull;
+  const auto count = read_array(text_of(values[0])).size();
+  return count == 0 && values.size() > 1 ? kNull : integer_value(static_cast<std::int64_t>(count));
+}
+
+SqliteValue array_lower(PgValues values) {
+  return is_null(values[0]) || read_array(text_of(values[0])).empty() ? kNull : integer_value(1);
+}
+
+SqliteValue array_position(PgValues values) {
+  if (values.size() < 2 || is_null(values[0])) return kNull;
+  const auto elements = read_array(text_of(values[0]));
+  const auto found = std::find(elements.begin(), elements.end(), element_of(values[1]));
+  return found == elements.end() ? kNull : integer_value(found - elements.begin() + 1);
+}
+
+SqliteValue array_remove(PgValues values) {
+  if (is_null(values[0])) return kNull;
+  auto elements = read_array(text_of(values[0]));
+  std::erase(elements, element_of(values[1]));
+  return write_array(elements);
+}
+
+SqliteValue array_append(PgValues values) {
+  auto elements = read_array(is_null(values[0]) ? "{}" : text_of(values[0]));
+  elements.push_back(element_of(values[1]));
+  return write_array(elements);
+}
+
+SqliteValue split_part(PgValues values) {
+  const auto parts = string_to_array(values.first(2));
+  if (is_null(parts) || is_null(values[2])) return kNull;
+  const auto part = array_get(std::array<SqliteValue, 2>{parts, values[2]});
+  return is_null(part) ? SqliteValue(std::string()) : SqliteValue(text_of(part));
+}
+
+/// parse_ident('public."My table"'): {public,"My table"}
+SqliteValue parse_ident(PgValues values) {
+  if (is_null(values[0])) return kNull;
+  ArrayElements parts;
+  const auto text = text_of(values[0]);
+  for (const auto& token : tokens_of(text, kPostgresRules)) {
+    if (token.is(Token::Kind::QuotedName)) parts.emplace_back(unquote(token));
+    else if (token.is(Token::Kind::Word)) parts.emplace_back(to_lower(token.text));
+    if (token.is(Token::Kind::Unterminated)) return kNull;
+  }
+  return write_array(parts);
+}
+
+SqliteValue array_of_one(PgValues values) { return is_null(values[0]) ? kNull : array_of_values(values.first(1)); }
+
+constexpr std::array kArrayFunctions{
+    PgFunction{"pg_array", -1, "TEXT", &array_of_values},
+    PgFunction{"pg_array_get", 2, "", &array_get},
+    PgFunction{"pg_array_json", 1, "TEXT", &json_of_array},
+    PgFunction{"pg_array_of_json", 1, "TEXT", &array_of_json},
+    PgFunction{"pg_series", 2, "TEXT", &series},
+    PgFunction{"pg_series", 3, "TEXT", &series},
+    PgFunction{"array_append", 2, "TEXT", &array_append},
+    PgFunction{"array_length", 2, "INTEGER", &array_length},
+    PgFunction{"array_lower", 2, "INTEGER", &array_lower},
+    PgFunction{"array_position", 2, "INTEGER", &array_position},
+    PgFunction{"array_remove", 2, "TEXT", &array_remove},
+    PgFunction{"array_to_string", -1, "TEXT", &array_to_string},
+    PgFunction{"array_upper", 2, "INTEGER", &array_length},
+    PgFunction{"cardinality", 1, "INTEGER", &array_length},
+    PgFunction{"parse_ident", -1, "TEXT", &parse_ident},
+    PgFunction{"pg_partition_ancestors", 1, "TEXT", &array_of_one},
+    PgFunction{"split_part", 3, "TEXT", &split_part},
+    PgFunction{"string_to_array", 2, "TEXT", &string_to_array},
+};
+
+}  // namespace
+
+std::vector<SqlFunction> pg_array_functions() { return sql_functions(kArrayFunctions, true); }
+
+}  // namespace eindb

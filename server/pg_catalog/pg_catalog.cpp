@@ -1,0 +1,32 @@
+#include "server/pg_catalog/pg_catalog.hpp"
+
+#include <string>
+
+#include "server/pg_catalog/pg_catalog_schema.hpp"
+#include "server/pg_catalog/pg_functions.hpp"
+
+namespace eindb {
+namespace {
+
+const SideSchema& pg_catalog_schema() {
+  static const SideSchema kSchema{
+      .name = "pg_catalog",
+      .script = std::string(kPgCatalogTables) + kPgCatalogViews + kPgCatalogConstants + kPgCatalogContents};
+  return kSchema;
+}
+
+}  // namespace
+
+PgCatalog::PgCatalog(Session& session) : session_(session), client_(std::make_shared<ClientIdentity>()) {}
+PgCatalog::~PgCatalog() = default;
+
+void PgCatalog::show(const ClientIdentity& client) {
+  *client_ = client;
+  if (!has_functions_) {
+    for (auto& function : pg_functions(client_)) session_.add_function(std::move(function));
+    has_functions_ = true;
+  }
+  session_.show(pg_catalog_schema());
+}
+
+}  // namespace eindb

@@ -1,0 +1,113 @@
+// Functions that look into the database: each is a query of eindb's own.
+#include "server/pg_catalog/pg_functions.hpp"
+
+namespace eindb {
+namespace {
+
+struct QueryFunction {
+  const char* name;
+  int arguments;
+  const char* result;  // its type, as in a CREATE TABLE; empty: it differs
+  const char* sql;
+};
+
+constexpr const char* kIndexDefinition =
+    "SELECT CASE WHEN coalesce(?2, 0) = 0 THEN (SELECT definition FROM pg_catalog.pg_index WHERE indexrelid = ?1)"
+    " ELSE (SELECT attname FROM pg_catalog.pg_attribute WHERE attrelid = ?1 AND attnum = ?2) END";
+constexpr const char* kConstraintDefinition = "SELECT definition FROM pg_catalog.pg_constraint WHERE oid = ?1";
+constexpr const char* kViewDefinition = "SELECT definition FROM pg_catalog.pg_class WHERE oid = CAST(?1 AS INTEGER)";
+constexpr const char* kFunctionDefinition =
+    "SELECT 'CREATE MACRO ' || proname || prosrc FROM pg_catalog.pg_proc WHERE oid = CAST(?1 AS INTEGER)";
+constexpr const char* kTriggerDefinition =
+    "SELECT definition FROM pg_catalog.pg_trigger WHERE oid = CAST(?1 AS INTEGER)";
+constexpr const char* kUserName =
+    "SELECT coalesce((SELECT rolname FROM pg_catalog.pg_roles WHERE oid = ?1),"
+    " 'unknown (OID=' || ?1 || ')')";
+/// Tensors by their extents, tables by their pages.
+constexpr const char* kSize =
+    "SELECT coalesce(c.dense_bytes, (SELECT pgsize FROM dbstat WHERE schema = 'main' AND aggregate = 1 AND"
+    " name = c.relname), 0) FROM pg_catalog.pg_class c WHERE c.oid = CAST(?1 AS INTEGER)";
+constexpr const char* kFormatType =
+    "SELECT CASE WHEN ?1 IS NOT NULL THEN coalesce((SELECT sqlname FROM pg_catalog.pg_type WHERE oid = ?1), 'unknown "
+    "type')"
+    " END, ?2";
+/// The object id of a name, which may be quoted and have a schema; the name of an object id.
+constexpr const char* kClass =
+    "SELECT CASE WHEN typeof(?1) = 'text' AND ?1 NOT GLOB '*[^0-9]*' THEN CAST(?1 AS INTEGER)"
+    " WHEN typeof(?1) = 'text' THEN (SELECT oid FROM pg_catalog.pg_class WHERE relname = pg_plain_name(?1) COLLATE "
+    "NOCASE"
+    " ORDER BY relnamespace DESC LIMIT 1)"
+    " ELSE coalesce((SELECT quote_ident(relname) FROM pg_catalog.pg_class WHERE oid = ?1), CAST(?1 AS TEXT)) END";
+constexpr const char* kType =
+    "SELECT CASE WHEN typeof(?1) = 'text' AND ?1 NOT GLOB '*[^0-9]*' THEN CAST(?1 AS INTEGER)"
+    " WHEN typeof(?1) = 'text' THEN (SELECT oid FROM pg_catalog.pg_type WHERE typname = pg_plain_name(?1)"
+    " OR sqlname = pg_plain_name(?1) LIMIT 1)"
+    " ELSE coalesce((SELECT sqlname FROM pg_catalog.pg_type WHERE oid = ?1), CAST(?1 AS TEXT)) END";
+constexpr const char* kNamespace =
+    "SELECT CASE WHEN typeof(?1) = 'text' THEN (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = ?1)"
+    " ELSE (SELECT nspname FROM pg_catalog.pg_namespace WHERE oid = ?1) END";
+constexpr const char* kRole =
+    "SELECT CASE WHEN typeof(?1) = 'text' THEN (SELECT oid FROM pg_catalog.pg_roles WHERE rolname = ?1)"
+    " ELSE (SELECT rolname FROM pg_catalog.pg_roles WHERE oid = ?1) END";
+
+// What the tables of pg_catalog are filled from. A database that has no tensors yet has no such tables: NULL.
+constexpr const char* kTensors =
+    "SELECT json_group_array(json_object('id', tensor_id, 'name', name, 'dtype', dtype)) FROM main.eindb_tensors"
+    " WHERE name NOT LIKE 'eindb\\_%' ESCAPE '\\'";
+constexpr const char* kDimensions =
+    "SELECT json_group_array(json_object('id', tensor_id, 'position', position, 'label', label, 'extent', extent))"
+    " FROM main.eindb_dimensions";
+constexpr const char* kMacros =
+    "SELECT json_group_array(json_object('id', rowid, 'name', name, 'definition', definition)) FROM main.eindb_macros";
+constexpr const char* kColumns =
+    "SELECT json_group_array(json_object('cid', cid, 'name', name, 'type', type, 'notnull', \"notnull\","
+    " 'default', dflt_value, 'pk', pk, 'generated', hidden > 1)) FROM pragma_table_xinfo(?1, 'main')"
+    " WHERE hidden <> 1";
+
+constexpr QueryFunction kQueries[] = {
+    {"eindb_columns", 1, "TEXT", kColumns},
+    {"eindb_dimensions", 0, "TEXT", kDimensions},
+    {"eindb_macros", 0, "TEXT", kMacros},
+    {"eindb_tensors", 0, "TEXT", kTensors},
+    {"format_type", 2, "TEXT", kFormatType},
+    {"pg_get_constraintdef", 1, "TEXT", kConstraintDefinition},
+    {"pg_get_constraintdef", 2, "TEXT", kConstraintDefinition},
+    {"pg_get_function_arguments", 1, "TEXT", "SELECT arguments FROM pg_catalog.pg_proc WHERE oid = ?1"},
+    {"pg_get_function_identity_arguments", 1, "TEXT", "SELECT arguments FROM pg_catalog.pg_proc WHERE oid = ?1"},
+    {"pg_get_function_result", 1, "TEXT", "SELECT 'float8' FROM pg_catalog.pg_proc WHERE oid = ?1"},
+    {"pg_get_functiondef", 1, "TEXT", kFunctionDefinition},
+    {"pg_get_indexdef", 1, "TEXT", "SELECT definition FROM pg_catalog.pg_index WHERE indexrelid = ?1"},
+    {"pg_get_indexdef", 3, "TEXT", kIndexDefinition},
+    {"pg_get_triggerdef", 1, "TEXT", kTriggerDefinition},
+    {"pg_get_triggerdef", 2, "TEXT", kTriggerDefinition},
+    {"pg_get_userbyid", 1, "TEXT", kUserName},
+    {"pg_get_viewdef", 1, "TEXT", kViewDefinition},
+    {"pg_get_viewdef", 2, "TEXT", kViewDefinition},
+    {"pg_indexes_size", 1, "INTEGER", "SELECT 0"},
+    {"pg_database_size", 1, "INTEGER", "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"},
+    {"pg_relation_size", 1, "INTEGER", kSize},
+    {"pg_relation_size", 2, "INTEGER", kSize},
+    {"pg_table_size", 1, "INTEGER", kSize},
+    {"pg_total_relation_size", 1, "INTEGER", kSize},
+    {"regclass", 1, "", kClass},
+    {"regnamespace", 1, "", kNamespace},
+    {"regrole", 1, "", kRole},
+    {"regtype", 1, "", kType},
+    {"to_regclass", 1, "", kClass},
+    {"to_regtype", 1, "", kType},
+};
+
+}  // namespace
+
+std::vector<SqlFunction> pg_catalog_queries() {
+  std::vector<SqlFunction> functions;
+  for (const auto& [name, arguments, result, sql] : kQueries)
+    functions.push_back({.name = name,
+                         .arguments = arguments,
+                         .body = SqlFunction::Query{sql},
+                         .deterministic = false,
+                         .result = result});
+  return functions;
+}
+
+}  // namespace eindb

@@ -1,0 +1,439 @@
+// The tables of pg_catalog as PostgreSQL 15 has them, as far as clients ask for them, with columns of our own at the
+// end of some: `definition`, `sqlname`, `arguments`, `dense_bytes`. Names of types are those that declared_data_type
+// knows.
+#include "server/pg_catalog/pg_catalog_schema.hpp"
+
+namespace eindb {
+
+const char* const kPgCatalogTables = R"sql(
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_namespace(oid oid PRIMARY KEY, nspname name text, nspowner oid, nspacl
+    text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_class(oid oid PRIMARY KEY, relname name text, relnamespace oid, reltype
+    oid, reloftype oid, relowner oid, relam oid, relfilenode oid, reltablespace oid, relpages int, reltuples real,
+    relallvisible int, reltoastrelid oid, relhasindex bool, relisshared bool, relpersistence pgchar, relkind pgchar,
+    relnatts int, relchecks int, relhasrules bool, relhastriggers bool, relhassubclass bool, relrowsecurity bool,
+    relforcerowsecurity bool, relispopulated bool, relreplident pgchar, relispartition bool, relrewrite oid,
+    relfrozenxid int, relminmxid int, relacl text, reloptions text, relpartbound text, definition text, dense_bytes
+    int);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_attribute(attrelid oid, attname name text, atttypid oid, attstattarget int,
+    attlen int, attnum int, attndims int, attcacheoff int, atttypmod int, attbyval bool, attalign pgchar, attstorage
+    pgchar, attcompression pgchar, attnotnull bool, atthasdef bool, atthasmissing bool, attidentity pgchar,
+    attgenerated pgchar, attisdropped bool, attislocal bool, attinhcount int, attcollation oid, attacl text,
+    attoptions text, attfdwoptions text, attmissingval text, PRIMARY KEY (attrelid, attnum));
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_type(oid oid PRIMARY KEY, typname name text, typnamespace oid, typowner
+    oid, typlen int, typbyval bool, typtype pgchar, typcategory pgchar, typispreferred bool, typisdefined bool,
+    typdelim pgchar, typrelid oid, typsubscript text, typelem oid, typarray oid, typinput text, typoutput text,
+    typreceive text, typsend text, typmodin text, typmodout text, typanalyze text, typalign pgchar, typstorage
+    pgchar, typnotnull bool, typbasetype oid, typtypmod int, typndims int, typcollation oid, typdefaultbin text,
+    typdefault text, typacl text, sqlname text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_index(indexrelid oid PRIMARY KEY, indrelid oid, indnatts int, indnkeyatts
+    int, indisunique bool, indnullsnotdistinct bool, indisprimary bool, indisexclusion bool, indimmediate bool,
+    indisclustered bool, indisvalid bool, indcheckxmin bool, indisready bool, indislive bool, indisreplident bool,
+    indkey text, indcollation text, indclass text, indoption text, indexprs text, indpred text, definition text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_attrdef(oid oid PRIMARY KEY, adrelid oid, adnum int, adbin text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_constraint(oid oid PRIMARY KEY, conname name text, connamespace oid,
+    contype pgchar, condeferrable bool, condeferred bool, convalidated bool, conrelid oid, contypid oid, conindid
+    oid, conparentid oid, confrelid oid, confupdtype pgchar, confdeltype pgchar, confmatchtype pgchar, conislocal
+    bool, coninhcount int, connoinherit bool, conkey text, confkey text, conpfeqop text, conppeqop text, conffeqop
+    text, confdelsetcols text, conexclop text, conbin text, definition text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_proc(oid oid PRIMARY KEY, proname name text, pronamespace oid, proowner
+    oid, prolang oid, procost real, prorows real, provariadic oid, prosupport text, prokind pgchar, prosecdef bool,
+    proleakproof bool, proisstrict bool, proretset bool, provolatile pgchar, proparallel pgchar, pronargs int,
+    pronargdefaults int, prorettype oid, proargtypes text, proallargtypes text, proargmodes text, proargnames text,
+    proargdefaults text, protrftypes text, prosrc text, probin text, prosqlbody text, proconfig text, proacl text,
+    arguments text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_am(oid oid PRIMARY KEY, amname name text, amhandler text, amtype pgchar);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_language(oid oid PRIMARY KEY, lanname name text, lanowner oid, lanispl
+    bool, lanpltrusted bool);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_collation(oid oid PRIMARY KEY, collname name text, collnamespace oid,
+    collowner oid, collprovider pgchar, collisdeterministic bool, collencoding int, collcollate text, collctype
+    text, colliculocale text, collversion text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_tablespace(oid oid PRIMARY KEY, spcname name text, spcowner oid, spcacl
+    text, spcoptions text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_trigger(oid oid PRIMARY KEY, tgrelid oid, tgparentid oid, tgname name text,
+    tgfoid oid, tgtype int, tgenabled pgchar, tgisinternal bool, tgconstrrelid oid, tgconstrindid oid, tgconstraint
+    oid, tgdeferrable bool, tginitdeferred bool, tgnargs int, tgattr text, tgargs blob, tgqual text, tgoldtable
+    text, tgnewtable text, definition text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_keywords(word text, catcode pgchar, barelabel bool, catdesc text, baredesc
+    text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_description(objoid oid, classoid oid, objsubid int, description text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_shdescription(objoid oid, classoid oid, description text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_inherits(inhrelid oid, inhparent oid, inhseqno int, inhdetachpending bool);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_partitioned_table(partrelid oid, partstrat pgchar, partnatts int, partdefid
+    oid, partattrs text, partclass text, partcollation text, partexprs text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_policy(oid oid, polname name text, polrelid oid, polcmd pgchar,
+    polpermissive bool, polroles text, polqual text, polwithcheck text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_publication(oid oid, pubname name text, pubowner oid, puballtables bool,
+    pubinsert bool, pubupdate bool, pubdelete bool, pubtruncate bool, pubviaroot bool);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_publication_namespace(oid oid, pnpubid oid, pnnspid oid);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_publication_rel(oid oid, prpubid oid, prrelid oid, prqual text, prattrs
+    text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_subscription(oid oid, subdbid oid, subname name text, subowner oid,
+    subenabled bool);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_statistic_ext(oid oid, stxrelid oid, stxname name text, stxnamespace oid,
+    stxowner oid, stxstattarget int, stxkeys text, stxkind text, stxexprs text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_extension(oid oid, extname name text, extowner oid, extnamespace oid,
+    extrelocatable bool, extversion text, extconfig text, extcondition text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_range(rngtypid oid, rngsubtype oid, rngmultitypid oid, rngcollation oid,
+    rngsubopc oid, rngcanonical text, rngsubdiff text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_enum(oid oid, enumtypid oid, enumsortorder real, enumlabel name text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_rewrite(oid oid, rulename name text, ev_class oid, ev_type pgchar,
+    ev_enabled pgchar, is_instead bool, ev_qual text, ev_action text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_auth_members(roleid oid, member oid, grantor oid, admin_option bool);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_db_role_setting(setdatabase oid, setrole oid, setconfig text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_default_acl(oid oid, defaclrole oid, defaclnamespace oid, defaclobjtype
+    pgchar, defaclacl text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_depend(classid oid, objid oid, objsubid int, refclassid oid, refobjid oid,
+    refobjsubid int, deptype pgchar);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_shdepend(dbid oid, classid oid, objid oid, objsubid int, refclassid oid,
+    refobjid oid, deptype pgchar);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_sequence(seqrelid oid, seqtypid oid, seqstart int, seqincrement int, seqmax
+    int, seqmin int, seqcache int, seqcycle bool);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_event_trigger(oid oid, evtname name text, evtevent name text, evtowner oid,
+    evtfoid oid, evtenabled pgchar, evttags text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_foreign_table(ftrelid oid, ftserver oid, ftoptions text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_foreign_server(oid oid, srvname name text, srvowner oid, srvfdw oid,
+    srvtype text, srvversion text, srvacl text, srvoptions text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_foreign_data_wrapper(oid oid, fdwname name text, fdwowner oid, fdwhandler
+    oid, fdwvalidator oid, fdwacl text, fdwoptions text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_operator(oid oid, oprname name text, oprnamespace oid, oprowner oid,
+    oprkind pgchar, oprleft oid, oprright oid, oprresult oid, oprcode text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_opclass(oid oid, opcmethod oid, opcname name text, opcnamespace oid,
+    opcowner oid, opcfamily oid, opcintype oid, opcdefault bool, opckeytype oid);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_aggregate(aggfnoid oid, aggkind pgchar, aggnumdirectargs int);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_cast(oid oid, castsource oid, casttarget oid, castfunc oid, castcontext
+    pgchar, castmethod pgchar);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_conversion(oid oid, conname name text, connamespace oid, conowner oid,
+    conforencoding int, contoencoding int, conproc text, condefault bool);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_locks(locktype text, database oid, relation oid, pid int, mode text,
+    granted bool);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_prepared_xacts(transaction_id int, gid text, prepared text, owner name
+    text, database name text);
+CREATE TABLE IF NOT EXISTS pg_catalog.pg_stat_user_tables(relid oid, schemaname name text, relname name text,
+    seq_scan int, seq_tup_read int, idx_scan int, n_live_tup int, n_dead_tup int, last_vacuum text, last_analyze
+    text);
+)sql";
+
+const char* const kPgCatalogViews = R"sql(
+-- One row each, so that the columns of the views have types: all but the names, which differ from client to client.
+CREATE TABLE IF NOT EXISTS pg_catalog.eindb_role(oid oid PRIMARY KEY, rolsuper bool, rolinherit bool, rolcreaterole bool,
+  rolcreatedb bool, rolcanlogin bool, rolreplication bool, rolconnlimit int, rolpassword text, rolvaliduntil text,
+  rolbypassrls bool, rolconfig text);
+INSERT OR IGNORE INTO pg_catalog.eindb_role VALUES (10, 0, 1, 0, 0, 1, 0, -1, '********', NULL, 0, NULL);
+CREATE TABLE IF NOT EXISTS pg_catalog.eindb_database(oid oid PRIMARY KEY, datdba oid, encoding int, datlocprovider pgchar,
+  datistemplate bool, datallowconn bool, datconnlimit int, datfrozenxid int, datminmxid int, dattablespace oid,
+  datcollate text, datctype text, daticulocale text, datcollversion text, datacl text);
+INSERT OR IGNORE INTO pg_catalog.eindb_database
+  VALUES (5, 10, 6, 'c', 0, 1, -1, 0, 1, 1663, 'C.UTF-8', 'C.UTF-8', NULL, NULL, NULL);
+CREATE VIEW IF NOT EXISTS pg_catalog.pg_roles AS
+  SELECT oid, current_user() AS rolname, rolsuper, rolinherit, rolcreaterole, rolcreatedb, rolcanlogin, rolreplication,
+    rolconnlimit, rolpassword, rolvaliduntil, rolbypassrls, rolconfig FROM eindb_role;
+CREATE VIEW IF NOT EXISTS pg_catalog.pg_authid AS SELECT * FROM pg_roles;
+CREATE VIEW IF NOT EXISTS pg_catalog.pg_user AS
+  SELECT rolname AS usename, oid AS usesysid, rolcreatedb AS usecreatedb, rolsuper AS usesuper,
+    rolreplication AS userepl, rolbypassrls AS usebypassrls, rolpassword AS passwd, rolvaliduntil AS valuntil,
+    rolconfig AS useconfig FROM pg_roles;
+CREATE VIEW IF NOT EXISTS pg_catalog.pg_group AS SELECT rolname AS groname, oid AS grosysid, '{}' AS grolist FROM pg_roles
+  WHERE 0;
+CREATE VIEW IF NOT EXISTS pg_catalog.pg_database AS
+  SELECT oid, current_database() AS datname, datdba, encoding, datlocprovider, datistemplate, datallowconn,
+    datconnlimit, datfrozenxid, datminmxid, dattablespace, datcollate, datctype, daticulocale, datcollversion, datacl
+  FROM eindb_database;
+CREATE VIEW IF NOT EXISTS pg_catalog.pg_settings AS
+  SELECT key AS name, value AS setting, NULL AS unit, '' AS category, '' AS short_desc, NULL AS extra_desc,
+    'user' AS context, 'string' AS vartype, 'default' AS source, NULL AS min_val, NULL AS max_val, NULL AS enumvals,
+    value AS boot_val, value AS reset_val, NULL AS sourcefile, NULL AS sourceline, 0 AS pending_restart
+  FROM json_each(pg_settings_json());
+CREATE VIEW IF NOT EXISTS pg_catalog.pg_stat_activity AS
+  SELECT 5 AS datid, eindb_session_field(value, 'datname') AS datname, eindb_session_field(value, 'pid') AS pid,
+    NULL AS leader_pid, 10 AS usesysid, eindb_session_field(value, 'usename') AS usename,
+    eindb_session_field(value, 'application_name') AS application_name,
+    eindb_session_field(value, 'client_addr') AS client_addr, NULL AS client_hostname,
+    eindb_session_field(value, 'client_port') AS client_port,
+    eindb_session_field(value, 'backend_start') AS backend_start, NULL AS xact_start,
+    eindb_session_field(value, 'query_start') AS query_start,
+    eindb_session_field(value, 'state_change') AS state_change, NULL AS wait_event_type, NULL AS wait_event,
+    eindb_session_field(value, 'state') AS state, NULL AS backend_xid, NULL AS backend_xmin, NULL AS query_id,
+    eindb_session_field(value, 'query') AS query, 'client backend' AS backend_type
+  FROM json_each(eindb_sessions());
+CREATE VIEW IF NOT EXISTS pg_catalog.pg_tables AS
+  SELECT n.nspname AS schemaname, c.relname AS tablename, pg_get_userbyid(c.relowner) AS tableowner,
+    NULL AS tablespace, c.relhasindex AS hasindexes, c.relhasrules AS hasrules, c.relhastriggers AS hastriggers,
+    c.relrowsecurity AS rowsecurity
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'p');
+CREATE VIEW IF NOT EXISTS pg_catalog.pg_views AS
+  SELECT n.nspname AS schemaname, c.relname AS viewname, pg_get_userbyid(c.relowner) AS viewowner, c.definition
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind = 'v';
+CREATE VIEW IF NOT EXISTS pg_catalog.pg_matviews AS
+  SELECT schemaname, viewname AS matviewname, viewowner AS matviewowner, definition FROM pg_views WHERE 0;
+CREATE VIEW IF NOT EXISTS pg_catalog.pg_indexes AS
+  SELECT n.nspname AS schemaname, c.relname AS tablename, i.relname AS indexname, NULL AS tablespace,
+    x.definition AS indexdef
+  FROM pg_index x JOIN pg_class c ON c.oid = x.indrelid JOIN pg_class i ON i.oid = x.indexrelid
+    JOIN pg_namespace n ON n.oid = c.relnamespace;
+CREATE VIEW IF NOT EXISTS pg_catalog.information_schema_schemata AS
+  SELECT current_database() AS catalog_name, nspname AS schema_name, pg_get_userbyid(nspowner) AS schema_owner,
+    NULL AS default_character_set_catalog, NULL AS default_character_set_schema, NULL AS default_character_set_name,
+    NULL AS sql_path FROM pg_namespace;
+CREATE VIEW IF NOT EXISTS pg_catalog.information_schema_tables AS
+  SELECT current_database() AS table_catalog, n.nspname AS table_schema, c.relname AS table_name,
+    CASE c.relkind WHEN 'v' THEN 'VIEW' ELSE 'BASE TABLE' END AS table_type, NULL AS self_referencing_column_name,
+    NULL AS reference_generation, NULL AS user_defined_type_catalog, NULL AS user_defined_type_schema,
+    NULL AS user_defined_type_name, 'NO' AS is_insertable_into, 'NO' AS is_typed, NULL AS commit_action
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'v');
+CREATE VIEW IF NOT EXISTS pg_catalog.information_schema_views AS
+  SELECT current_database() AS table_catalog, schemaname AS table_schema, viewname AS table_name,
+    definition AS view_definition, 'NONE' AS check_option, 'NO' AS is_updatable, 'NO' AS is_insertable_into
+  FROM pg_views;
+CREATE VIEW IF NOT EXISTS pg_catalog.information_schema_columns AS
+  SELECT current_database() AS table_catalog, n.nspname AS table_schema, c.relname AS table_name,
+    a.attname AS column_name, a.attnum AS ordinal_position, d.adbin AS column_default,
+    CASE a.attnotnull WHEN 1 THEN 'NO' ELSE 'YES' END AS is_nullable, t.sqlname AS data_type,
+    NULL AS character_maximum_length, NULL AS character_octet_length,
+    CASE t.typname WHEN 'int8' THEN 64 WHEN 'float4' THEN 24 WHEN 'float8' THEN 53 END AS numeric_precision,
+    CASE WHEN t.typname IN ('int8', 'float4', 'float8') THEN 2 END AS numeric_precision_radix,
+    CASE t.typname WHEN 'int8' THEN 0 END AS numeric_scale, NULL AS datetime_precision, NULL AS interval_type,
+    NULL AS character_set_name, NULL AS collation_name, NULL AS domain_name,
+    current_database() AS udt_catalog, 'pg_catalog' AS udt_schema, t.typname AS udt_name,
+    CAST(a.attnum AS TEXT) AS dtd_identifier, 'NO' AS is_self_referencing, 'NO' AS is_identity,
+    NULL AS identity_generation, CASE a.attgenerated WHEN '' THEN 'NEVER' ELSE 'ALWAYS' END AS is_generated,
+    NULL AS generation_expression, CASE c.relkind WHEN 'r' THEN 'YES' ELSE 'NO' END AS is_updatable
+  FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+    JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+  WHERE c.relkind IN ('r', 'v') AND a.attnum > 0;
+CREATE VIEW IF NOT EXISTS pg_catalog.information_schema_table_constraints AS
+  SELECT current_database() AS constraint_catalog, n.nspname AS constraint_schema, k.conname AS constraint_name,
+    current_database() AS table_catalog, n.nspname AS table_schema, c.relname AS table_name,
+    CASE k.contype WHEN 'p' THEN 'PRIMARY KEY' WHEN 'u' THEN 'UNIQUE' ELSE 'FOREIGN KEY' END AS constraint_type,
+    'NO' AS is_deferrable, 'NO' AS initially_deferred, 'YES' AS enforced
+  FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace;
+CREATE VIEW IF NOT EXISTS pg_catalog.information_schema_key_column_usage AS
+  SELECT current_database() AS constraint_catalog, n.nspname AS constraint_schema, k.conname AS constraint_name,
+    current_database() AS table_catalog, n.nspname AS table_schema, c.relname AS table_name,
+    a.attname AS column_name, e.key + 1 AS ordinal_position, NULL AS position_in_unique_constraint
+  FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+    JOIN json_each(pg_array_json(k.conkey)) e JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = e.value;
+CREATE VIEW IF NOT EXISTS pg_catalog.information_schema_routines AS
+  SELECT current_database() AS specific_catalog, n.nspname AS specific_schema,
+    p.proname || '_' || p.oid AS specific_name, current_database() AS routine_catalog, n.nspname AS routine_schema,
+    p.proname AS routine_name, 'FUNCTION' AS routine_type, p.prosrc AS routine_definition
+  FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace;
+)sql";
+
+const char* const kPgCatalogConstants = R"sql(
+INSERT INTO pg_catalog.pg_namespace SELECT column1, column2, 10, NULL FROM
+  (VALUES (11, 'pg_catalog'), (2200, 'public'), (13000, 'information_schema'))
+  WHERE NOT EXISTS (SELECT 1 FROM pg_catalog.pg_namespace);
+INSERT INTO pg_catalog.pg_am SELECT column1, column2, column2 || 'handler', column3 FROM
+  (VALUES (2, 'heap', 't'), (403, 'btree', 'i')) WHERE NOT EXISTS (SELECT 1 FROM pg_catalog.pg_am);
+INSERT OR IGNORE INTO pg_catalog.pg_language VALUES (14, 'sql', 10, 0, 1);
+INSERT OR IGNORE INTO pg_catalog.pg_tablespace VALUES (1663, 'pg_default', 10, NULL, NULL);
+INSERT OR IGNORE INTO pg_catalog.pg_collation VALUES (100, 'default', 11, 10, 'd', 1, -1, NULL, NULL, NULL, NULL),
+  (950, 'C', 11, 10, 'c', 1, -1, 'C', 'C', NULL, NULL);
+WITH t(oid, name, len, category, array, sqlname) AS (VALUES
+    (16, 'bool', 1, 'B', 1000, 'boolean'),
+    (17, 'bytea', -1, 'U', 1001, 'bytea'),
+    (18, 'char', 1, 'Z', 1002, '"char"'),
+    (19, 'name', 64, 'S', 1003, 'name'),
+    (20, 'int8', 8, 'N', 1016, 'bigint'),
+    (21, 'int2', 2, 'N', 1005, 'smallint'),
+    (22, 'int2vector', -1, 'A', 1006, 'int2vector'),
+    (23, 'int4', 4, 'N', 1007, 'integer'),
+    (24, 'regproc', 4, 'N', 1008, 'regproc'),
+    (25, 'text', -1, 'S', 1009, 'text'),
+    (26, 'oid', 4, 'N', 1028, 'oid'),
+    (114, 'json', -1, 'U', 199, 'json'),
+    (700, 'float4', 4, 'N', 1021, 'real'),
+    (701, 'float8', 8, 'N', 1022, 'double precision'),
+    (705, 'unknown', -2, 'X', 0, 'unknown'),
+    (1042, 'bpchar', -1, 'S', 1014, 'character'),
+    (1043, 'varchar', -1, 'S', 1015, 'character varying'),
+    (1082, 'date', 4, 'D', 1182, 'date'),
+    (1083, 'time', 8, 'D', 1183, 'time without time zone'),
+    (1114, 'timestamp', 8, 'D', 1115, 'timestamp without time zone'),
+    (1184, 'timestamptz', 8, 'D', 1185, 'timestamp with time zone'),
+    (1186, 'interval', 16, 'T', 1187, 'interval'),
+    (1700, 'numeric', -1, 'N', 1231, 'numeric'),
+    (2205, 'regclass', 4, 'N', 2210, 'regclass'),
+    (2206, 'regtype', 4, 'N', 2211, 'regtype'),
+    (2249, 'record', -1, 'P', 2287, 'record'),
+    (2278, 'void', 4, 'P', 0, 'void'),
+    (2950, 'uuid', 16, 'U', 2951, 'uuid'),
+    (3802, 'jsonb', -1, 'U', 3807, 'jsonb')),
+u(oid, name, len, category, array, sqlname, elem) AS (SELECT *, 0 FROM t UNION ALL
+  SELECT array, '_' || name, -1, 'A', 0, sqlname || '[]', oid FROM t WHERE array <> 0)
+INSERT OR IGNORE INTO pg_catalog.pg_type
+  SELECT oid, name, 11, 10, len, len BETWEEN 1 AND 8, CASE category WHEN 'P' THEN 'p' ELSE 'b' END, category, 0, 1,
+    ',', 0, NULL, elem, array, CASE elem WHEN 0 THEN name || 'in' ELSE 'array_in' END,
+    CASE elem WHEN 0 THEN name || 'out' ELSE 'array_out' END, name || 'recv', name || 'send', '-', '-', '-', 'i',
+    CASE WHEN len < 0 THEN 'x' ELSE 'p' END, 0, 0, -1, 0, CASE category WHEN 'S' THEN 100 ELSE 0 END, NULL, NULL,
+    NULL, sqlname FROM u;
+)sql";
+
+const char* const kPgCatalogContents = R"sql(
+DELETE FROM pg_catalog.pg_class;
+DELETE FROM pg_catalog.pg_attribute;
+DELETE FROM pg_catalog.pg_index;
+DELETE FROM pg_catalog.pg_attrdef;
+DELETE FROM pg_catalog.pg_constraint;
+DELETE FROM pg_catalog.pg_proc;
+DELETE FROM pg_catalog.pg_trigger;
+
+-- Relations: what they are, with their columns, keys and indices still to be counted.
+WITH relations(oid, name, namespace, am, kind, definition, bytes) AS (
+  SELECT column1, column2, 11, 2, 'r', NULL, 0 FROM (VALUES
+    (1247, 'pg_type'),
+    (1249, 'pg_attribute'),
+    (1255, 'pg_proc'),
+    (1259, 'pg_class'),
+    (1262, 'pg_database'),
+    (2604, 'pg_attrdef'),
+    (2606, 'pg_constraint'),
+    (2609, 'pg_description'),
+    (2610, 'pg_index'),
+    (2611, 'pg_inherits'),
+    (2615, 'pg_namespace'),
+    (2617, 'pg_operator'),
+    (2618, 'pg_rewrite'),
+    (2620, 'pg_trigger'),
+    (3079, 'pg_extension'),
+    (3456, 'pg_collation'),
+    (2601, 'pg_am'),
+    (3541, 'pg_range'),
+    (3501, 'pg_enum'),
+    (1260, 'pg_authid'),
+    (2612, 'pg_language'),
+    (3256, 'pg_policy'),
+    (1213, 'pg_tablespace'))
+  UNION ALL
+  SELECT 268435456 + json_extract(t.value, '$.id'), json_extract(t.value, '$.name'), 2200, 2, 'r', NULL,
+    coalesce((SELECT CAST(round(exp(sum(ln(json_extract(d.value, '$.extent'))))) AS INTEGER)
+      FROM json_each(eindb_dimensions()) d WHERE json_extract(d.value, '$.id') = json_extract(t.value, '$.id')), 1)
+    * CASE json_extract(t.value, '$.dtype') WHEN 'FLOAT32' THEN 4 WHEN 'COMPLEX128' THEN 16 ELSE 8 END
+  FROM json_each(eindb_tensors()) t
+  UNION ALL
+  SELECT 536870912 + rowid, name, 2200, CASE type WHEN 'index' THEN 403 WHEN 'view' THEN 0 ELSE 2 END,
+    CASE type WHEN 'table' THEN 'r' WHEN 'view' THEN 'v' ELSE 'i' END,
+    CASE type WHEN 'view' THEN sql END, NULL
+  FROM main.sqlite_schema WHERE type IN ('table', 'view', 'index') AND tbl_name NOT LIKE 'sqlite\_%' ESCAPE '\'
+    AND tbl_name NOT LIKE 'eindb\_%' ESCAPE '\'
+  UNION ALL
+  SELECT 1073741824 + s.rowid, s.name || '_pkey', 2200, 403, 'i', NULL, 0 FROM main.sqlite_schema s
+  WHERE s.type = 'table' AND s.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND s.name NOT LIKE 'eindb\_%' ESCAPE '\'
+    AND EXISTS (SELECT 1 FROM json_each(eindb_columns(s.name)) c WHERE json_extract(c.value, '$.pk') > 0))
+INSERT INTO pg_catalog.pg_class
+  SELECT oid, name, namespace, 0, 0, 10, am, oid, 0, 0, -1, 0, 0, 0, 0, 'p', kind, 0, 0, 0, 0, 0, 0, 0, 1, 'd', 0, 0,
+    0, 0, NULL, NULL, NULL, definition, bytes FROM relations;
+-- An index of SQLite for a primary key has no place beside the key's own.
+DELETE FROM pg_catalog.pg_class WHERE oid IN (
+  SELECT 536870912 + i.rowid FROM main.sqlite_schema s JOIN pragma_index_list(s.name, 'main') x
+    JOIN main.sqlite_schema i ON i.type = 'index' AND i.name = x.name WHERE s.type = 'table' AND x.origin = 'pk');
+
+-- Columns.
+INSERT INTO pg_catalog.pg_attribute
+  WITH dimensions AS (SELECT json_extract(value, '$.id') AS id, json_extract(value, '$.position') AS position,
+    json_extract(value, '$.label') AS label FROM json_each(eindb_dimensions())),
+  tensors AS (SELECT json_extract(value, '$.id') AS id, json_extract(value, '$.dtype') AS dtype
+    FROM json_each(eindb_tensors())),
+  relations AS (SELECT 536870912 + rowid AS oid, name FROM main.sqlite_schema WHERE type IN ('table', 'view')),
+  columns(oid, name, type, number, required, has_default, generated) AS (
+    SELECT 268435456 + t.id, d.label, 20, row_number() OVER (PARTITION BY t.id ORDER BY d.position), 1, 0, ''
+      FROM tensors t JOIN dimensions d ON d.id = t.id
+    UNION ALL
+    SELECT 268435456 + t.id, v.column1, CASE dtype WHEN 'INT64' THEN 20 WHEN 'FLOAT32' THEN 700 WHEN 'COMPLEX64' THEN 700
+        ELSE 701 END, v.column2 + (SELECT count(*) FROM dimensions d WHERE d.id = t.id), 1, 0, ''
+      FROM tensors t JOIN (VALUES ('val', 1, 0), ('val_re', 1, 1), ('val_im', 2, 1)) v
+        ON v.column3 = (dtype LIKE 'COMPLEX%')
+    UNION ALL
+    SELECT r.oid, json_extract(c.value, '$.name'), eindb_type_oid(json_extract(c.value, '$.type')),
+        json_extract(c.value, '$.cid') + 1, json_extract(c.value, '$.notnull') OR json_extract(c.value, '$.pk') > 0,
+        json_extract(c.value, '$.default') IS NOT NULL,
+        CASE json_extract(c.value, '$.generated') WHEN 1 THEN 's' ELSE '' END
+      FROM relations r JOIN pg_catalog.pg_class k ON k.oid = r.oid, json_each(eindb_columns(r.name)) c)
+  SELECT c.oid, c.name, c.type, -1, t.typlen, c.number, 0, -1, -1, t.typbyval, t.typalign, t.typstorage, '',
+    c.required, c.has_default, 0, '', c.generated, 0, 1, 0, t.typcollation, NULL, NULL, NULL, NULL
+  FROM columns c JOIN pg_catalog.pg_type t ON t.oid = c.type;
+INSERT INTO pg_catalog.pg_attrdef
+  SELECT 1342177280 + a.attrelid % 65536 * 2048 + a.attnum, a.attrelid, a.attnum, json_extract(c.value, '$.default')
+  FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_class r ON r.oid = a.attrelid,
+    json_each(eindb_columns(r.relname)) c
+  WHERE a.atthasdef AND json_extract(c.value, '$.cid') = a.attnum - 1;
+
+-- Indices: of primary keys, and SQLite's others.
+WITH keys(oid, relation, uniq, prim, columns, count, name, names, predicate) AS (
+  SELECT i.oid, 536870912 + s.rowid, 1, 1, group_concat(json_extract(c.value, '$.cid') + 1, ' '), count(*), i.relname,
+    group_concat(quote_ident(json_extract(c.value, '$.name')), ', '), NULL
+  FROM main.sqlite_schema s JOIN pg_catalog.pg_class i ON i.oid = 1073741824 + s.rowid,
+    json_each(eindb_columns(s.name)) c WHERE s.type = 'table' AND json_extract(c.value, '$.pk') > 0 GROUP BY i.oid
+  UNION ALL
+  SELECT i.oid, t.oid, x."unique", 0, (SELECT group_concat(CASE WHEN cid < 0 THEN 0 ELSE cid + 1 END, ' ')
+      FROM pragma_index_info(x.name)), (SELECT count(*) FROM pragma_index_info(x.name)), i.relname,
+    (SELECT group_concat(coalesce(quote_ident(name), 'expression'), ', ') FROM pragma_index_info(x.name)),
+    CASE x.partial WHEN 1 THEN substr(s.sql, instr(upper(s.sql), ' WHERE ') + 7) END
+  FROM pg_catalog.pg_class t JOIN pragma_index_list(t.relname, 'main') x
+    JOIN main.sqlite_schema s ON s.type = 'index' AND s.name = x.name
+    JOIN pg_catalog.pg_class i ON i.oid = 536870912 + s.rowid
+  WHERE t.relkind = 'r' AND t.oid BETWEEN 536870912 AND 1073741823)
+INSERT INTO pg_catalog.pg_index
+  SELECT k.oid, relation, count, count, uniq, 0, prim, 0, 1, 0, 1, 0, 1, 1, 0, columns, '0', '0',
+    rtrim(replace(hex(zeroblob(count)), '00', '0 ')), NULL, predicate,
+    'CREATE ' || CASE uniq WHEN 1 THEN 'UNIQUE ' ELSE '' END || 'INDEX ' || quote_ident(name) || ' ON public.'
+    || quote_ident(r.relname) || ' USING btree (' || names || ')' || coalesce(' WHERE ' || predicate, '')
+  FROM keys k JOIN pg_catalog.pg_class r ON r.oid = k.relation;
+INSERT OR IGNORE INTO pg_catalog.pg_attribute
+  SELECT x.indexrelid, coalesce(a.attname, 'expr'), coalesce(a.atttypid, 25), -1, coalesce(a.attlen, -1), e.key + 1, 0, -1,
+    -1, 0, 'i', 'p', '', 0, 0, 0, '', '', 0, 1, 0, 0, NULL, NULL, NULL, NULL
+  FROM pg_catalog.pg_index x, json_each(pg_array_json(x.indkey)) e
+    LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = e.value;
+
+-- Constraints: primary keys, UNIQUE, foreign keys.
+INSERT INTO pg_catalog.pg_constraint
+  SELECT x.indexrelid, c.relname, 2200, CASE x.indisprimary WHEN 1 THEN 'p' ELSE 'u' END, 0, 0, 1, x.indrelid, 0,
+    x.indexrelid, 0, 0, ' ', ' ', ' ', 1, 0, 1, '{' || replace(x.indkey, ' ', ',') || '}', NULL, NULL, NULL, NULL, NULL,
+    NULL, NULL, CASE x.indisprimary WHEN 1 THEN 'PRIMARY KEY ' ELSE 'UNIQUE ' END
+    || substr(x.definition, instr(x.definition, ' USING btree ') + 13)
+  FROM pg_catalog.pg_index x JOIN pg_catalog.pg_class c ON c.oid = x.indexrelid
+  WHERE x.indisprimary OR c.relname LIKE 'sqlite\_autoindex\_%' ESCAPE '\';
+WITH actions(word, letter) AS (VALUES ('NO ACTION', 'a'), ('RESTRICT', 'r'), ('CASCADE', 'c'), ('SET NULL', 'n'),
+  ('SET DEFAULT', 'd')),
+columns AS (SELECT t.oid AS relation, t.relname AS name, f.id, f.seq, f."table" AS target, f."from" AS own,
+    coalesce(f."to", (SELECT p.attname FROM pg_catalog.pg_index x JOIN pg_catalog.pg_class r ON r.oid = x.indrelid,
+      json_each(pg_array_json(x.indkey)) e JOIN pg_catalog.pg_attribute p ON p.attrelid = r.oid AND p.attnum = e.value
+      WHERE x.indisprimary AND r.relname = f."table" COLLATE NOCASE AND e.key = f.seq)) AS theirs,
+    f.on_update, f.on_delete
+  FROM pg_catalog.pg_class t JOIN pragma_foreign_key_list(t.relname, 'main') f
+  WHERE t.relkind = 'r' AND t.oid BETWEEN 536870912 AND 1073741823)
+INSERT INTO pg_catalog.pg_constraint
+  SELECT 1610612736 + k.relation % 1048576 * 256 + k.id, k.name || '_' || min(k.own) || '_fkey', 2200, 'f', 0, 0, 1,
+    k.relation, 0, coalesce((SELECT x.indexrelid FROM pg_catalog.pg_index x WHERE x.indrelid = r.oid
+      ORDER BY x.indisprimary DESC LIMIT 1), 0), 0, r.oid,
+    (SELECT letter FROM actions WHERE word = k.on_update), (SELECT letter FROM actions WHERE word = k.on_delete), 's',
+    1, 0, 1, '{' || group_concat(a.attnum) || '}', '{' || group_concat(b.attnum) || '}', NULL, NULL, NULL, NULL, NULL,
+    NULL, 'FOREIGN KEY (' || group_concat(quote_ident(k.own), ', ') || ') REFERENCES ' || quote_ident(r.relname) || '('
+    || group_concat(quote_ident(k.theirs), ', ') || ')'
+    || CASE k.on_delete WHEN 'NO ACTION' THEN '' ELSE ' ON DELETE ' || k.on_delete END
+  FROM columns k JOIN pg_catalog.pg_class r ON r.relname = k.target COLLATE NOCASE AND r.relkind = 'r'
+    JOIN pg_catalog.pg_attribute a ON a.attrelid = k.relation AND a.attname = k.own COLLATE NOCASE
+    JOIN pg_catalog.pg_attribute b ON b.attrelid = r.oid AND b.attname = k.theirs COLLATE NOCASE
+  GROUP BY k.relation, k.id;
+
+-- Macros are functions.
+INSERT INTO pg_catalog.pg_proc
+  SELECT 805306368 + json_extract(value, '$.id'), json_extract(value, '$.name'), 2200, 10, 14, 1, 0, 0, '-', 'f', 0, 0, 0,
+    0, 'i', 's', 0, 0, 701, '', NULL, NULL, NULL, NULL, NULL, json_extract(value, '$.definition'), NULL, NULL, NULL,
+    NULL, replace(substr(json_extract(value, '$.definition'), instr(json_extract(value, '$.definition'), '(') + 1,
+      instr(json_extract(value, '$.definition'), ')') - instr(json_extract(value, '$.definition'), '(') - 1), '"', '')
+  FROM json_each(eindb_macros());
+INSERT INTO pg_catalog.pg_trigger
+  SELECT 536870912 + s.rowid, c.oid, 0, s.name, 0, 0, 'O', 0, 0, 0, 0, 0, 0, 0, '', NULL, NULL, NULL, NULL, s.sql
+  FROM main.sqlite_schema s JOIN pg_catalog.pg_class c ON c.relname = s.tbl_name AND c.relkind IN ('r', 'v')
+  WHERE s.type = 'trigger';
+
+-- What relations have.
+UPDATE pg_catalog.pg_class SET
+  relnatts = (SELECT count(*) FROM pg_catalog.pg_attribute a WHERE a.attrelid = pg_class.oid),
+  relhasindex = EXISTS (SELECT 1 FROM pg_catalog.pg_index i WHERE i.indrelid = pg_class.oid),
+  relhastriggers = EXISTS (SELECT 1 FROM pg_catalog.pg_trigger t WHERE t.tgrelid = pg_class.oid);
+)sql";
+
+}  // namespace eindb

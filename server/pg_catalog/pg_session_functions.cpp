@@ -1,0 +1,60 @@
+#include "server/pg_catalog/pg_session_functions.hpp"
+
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "common/error.hpp"
+#include "server/monitoring/client_registry.hpp"
+#include "server/monitoring/session_list.hpp"
+
+namespace eindb {
+namespace {
+
+using Values = std::span<const SqliteValue>;
+
+// NULL for what is no number of a session.
+SqliteValue stop(const ClientIdentity& client, const SqliteValue& session, ClientRegistry::What what) {
+  const auto* number = std::get_if<std::int64_t>(&session);
+  if (number == nullptr) return {};
+  constexpr std::int64_t kLargest = std::numeric_limits<std::int32_t>::max();
+  if (client.registry == nullptr || *number < 0 || *number > kLargest) return std::int64_t{0};
+  const auto outcome = client.registry->stop(client.process_id, static_cast<std::int32_t>(*number), what);
+  if (outcome == ClientRegistry::StopOutcome::Forbidden)
+    throw Error(ErrorKind::Permission, "session " + std::to_string(*number) +
+                                           " is another user's, and may be stopped by users who may write alone");
+  return std::int64_t{outcome == ClientRegistry::StopOutcome::Asked ? 1 : 0};
+}
+
+// A value of an object that eindb_sessions gives. SQLite 3.40 lets no view call its own json_extract.
+SqliteValue session_field(Values values) {
+  const auto* session = std::get_if<std::string>(&values[0]);
+  const auto* name = std::get_if<std::string>(&values[1]);
+  if (session == nullptr || name == nullptr) return {};
+  const auto object = nlohmann::json::parse(*session, nullptr, false);
+  if (!object.is_object()) return {};
+  const auto field = object.find(*name);
+  if (field == object.end() || field->is_null()) return {};
+  return field->is_string() ? SqliteValue(field->get<std::string>()) : SqliteValue(field->get<std::int64_t>());
+}
+
+}  // namespace
+
+std::vector<SqlFunction> pg_session_functions(const std::shared_ptr<const ClientIdentity>& client) {
+  std::vector<SqlFunction> functions;
+  const auto add = [&](const char* name, int arguments, SqlFunction::Body body) {
+    functions.push_back({.name = name, .arguments = arguments, .body = std::move(body), .deterministic = false});
+  };
+  add("eindb_sessions", 0, [client](Values) -> SqliteValue {
+    return client->registry == nullptr ? "[]" : sessions_as_json(*client->registry, client->process_id);
+  });
+  functions.push_back({.name = "eindb_session_field", .arguments = 2, .body = &session_field, .deterministic = true});
+  add("pg_cancel_backend", 1,
+      [client](Values values) { return stop(*client, values[0], ClientRegistry::What::Statement); });
+  for (const int arguments : {1, 2})  // the second is how long to wait
+    add("pg_terminate_backend", arguments,
+        [client](Values values) { return stop(*client, values[0], ClientRegistry::What::Connection); });
+  return functions;
+}
+
+}  // namespace eindb

@@ -1,0 +1,210 @@
+// Text, regular expressions, and casts from text.
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "common/error.hpp"
+#include "common/letter_case.hpp"
+#include "engine/statement_text.hpp"
+#include "server/pg_catalog/pg_functions.hpp"
+#include "server/pg_catalog/pg_values.hpp"
+#include "server/values/bytea_text.hpp"
+
+namespace eindb {
+namespace {
+
+// ---- Regular expressions -------------------------------------------------------------------------------------------
+
+/// Patterns of clients run in linear time and little memory, whatever they are. The last one is kept compiled.
+class Patterns {
+ public:
+  const RE2& get(const std::string& pattern, bool any_case) {
+    if (!compiled_ || pattern_ != pattern || any_case_ != any_case) {
+      RE2::Options options(RE2::Quiet);
+      options.set_case_sensitive(!any_case);
+      options.set_max_mem(kMostMemory);
+      compiled_ = std::make_unique<RE2>(pattern, options);
+      pattern_ = pattern;
+      any_case_ = any_case;
+    }
+    if (!compiled_->ok()) throw Error(ErrorKind::Value, "invalid regular expression: " + compiled_->error());
+    return *compiled_;
+  }
+
+ private:
+  static constexpr std::int64_t kMostMemory = 1 << 20;
+  std::unique_ptr<RE2> compiled_;
+  std::string pattern_;
+  bool any_case_ = false;
+};
+
+SqlFunction::Body regexp_match() {
+  return [patterns = std::make_shared<Patterns>()](PgValues values) -> SqliteValue {
+    if (any_null(values)) return kNull;
+    return truth_value(RE2::PartialMatch(text_of(values[1]), patterns->get(text_of(values[0]), false)));
+  };
+}
+
+SqlFunction::Body regexp_replace() {
+  return [patterns = std::make_shared<Patterns>()](PgValues values) -> SqliteValue {
+    if (any_null(values) || values.size() < 3) return kNull;
+    const auto flags = values.size() > 3 ? text_of(values[3]) : std::string();
+    const auto& pattern = patterns->get(text_of(values[1]), flags.find('i') != std::string::npos);
+    auto text = text_of(values[0]);
+    const auto with = text_of(values[2]);
+    if (flags.find('g') != std::string::npos) RE2::GlobalReplace(&text, pattern, with);
+    else RE2::Replace(&text, pattern, with);
+    return text;
+  };
+}
+
+// ---- Text and numbers ----------------------------------------------------------------------------------------------
+
+SqliteValue quote_ident(PgValues values) {
+  if (is_null(values[0])) return kNull;
+  const auto name = text_of(values[0]);
+  const bool plain = !name.empty() && !(name[0] >= '0' && name[0] <= '9') &&
+                     name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789") == std::string::npos;
+  if (plain) return name;
+  std::string out = "\"";
+  for (const char c : name) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+SqliteValue quote_literal(PgValues values) { return is_null(values[0]) ? kNull : quote_string(text_of(values[0])); }
+SqliteValue quote_nullable(PgValues values) { return is_null(values[0]) ? "NULL" : quote_string(text_of(values[0])); }
+
+SqliteValue concat(PgValues values) {
+  std::string out;
+  for (const auto& value : values) out += text_of(value);
+  return out;
+}
+
+/// trim(side characters from text), characters may be missing: spaces.
+SqliteValue trim_side(PgValues values) {
+  if (any_null(values) || values.size() < 2) return kNull;
+  const auto side = text_of(values[0]);
+  const auto characters = values.size() > 2 ? text_of(values[1]) : " ";
+  auto text = text_of(values.back());
+  if (side != "trailing") text.erase(0, std::min(text.find_first_not_of(characters), text.size()));
+  if (side != "leading") text.erase(text.find_last_not_of(characters) + 1);
+  return text;
+}
+
+SqliteValue btrim(PgValues values) {
+  const SqliteValue side = std::string("both");
+  const SqliteValue characters = values.size() > 1 ? values[1] : std::string(" ");
+  return trim_side(std::array{side, characters, values[0]});
+}
+
+/// Where a text is cut so that `count` characters are on its left; counted from the end if negative.
+std::size_t cut_after(std::string_view text, std::int64_t count) {
+  std::vector<std::size_t> starts;
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if ((static_cast<unsigned char>(text[i]) & 0xC0U) != 0x80U) starts.push_back(i);
+  const auto size = static_cast<std::int64_t>(starts.size());
+  const auto at = std::clamp(count < 0 ? count + size : count, std::int64_t{0}, size);
+  return at == size ? text.size() : starts[static_cast<std::size_t>(at)];
+}
+
+SqliteValue left(PgValues values) {
+  if (any_null(values)) return kNull;
+  const auto text = text_of(values[0]);
+  return text.substr(0, cut_after(text, integer_of(values[1])));
+}
+
+SqliteValue right(PgValues values) {
+  if (any_null(values)) return kNull;
+  const auto text = text_of(values[0]);
+  const auto count = integer_of(values[1]);
+  return count == 0 ? std::string() : text.substr(cut_after(text, -count));
+}
+
+SqliteValue strpos(PgValues values) {
+  if (any_null(values)) return kNull;
+  const auto at = text_of(values[0]).find(text_of(values[1]));
+  return integer_value(at == std::string::npos ? 0 : static_cast<std::int64_t>(at) + 1);
+}
+
+SqliteValue starts_with(PgValues values) {
+  return any_null(values) ? kNull : truth_value(text_of(values[0]).starts_with(text_of(values[1])));
+}
+
+SqliteValue size_pretty(PgValues values) {
+  if (is_null(values[0])) return kNull;
+  constexpr std::array<std::string_view, 6> kUnits{" bytes", " kB", " MB", " GB", " TB", " PB"};
+  constexpr std::int64_t kLargest = 10240;
+  auto size = integer_of(values[0]);
+  std::size_t unit = 0;
+  for (; size >= kLargest && unit + 1 < kUnits.size(); ++unit) size = (size + 512) / 1024;
+  return std::to_string(size).append(kUnits[unit]);
+}
+
+SqliteValue to_bool(PgValues values) {
+  if (is_null(values[0])) return kNull;
+  if (!std::holds_alternative<std::string>(values[0])) return truth_value(integer_of(values[0]) != 0);
+  const auto text = to_lower(text_of(values[0]));
+  if (text == "t" || text == "true" || text == "on" || text == "yes" || text == "y" || text == "1")
+    return truth_value(true);
+  if (text == "f" || text == "false" || text == "off" || text == "no" || text == "n" || text == "0")
+    return truth_value(false);
+  throw Error(ErrorKind::Value, "invalid input for type boolean: " + text);
+}
+
+SqliteValue to_bytea(PgValues values) { return is_null(values[0]) ? kNull : read_bytea(text_of(values[0])); }
+
+/// public."My table" -> My table
+SqliteValue plain_name(PgValues values) {
+  if (is_null(values[0])) return kNull;
+  const auto name = text_of(values[0]);
+  if (name.size() < 2 || name.back() != '"') return name.substr(name.rfind('.') + 1);
+  const auto open = name.rfind('"', name.size() - 2);
+  return open == std::string::npos ? name : name.substr(open + 1, name.size() - open - 2);
+}
+
+/// 'pg_catalog.array_in'::regproc: the name without the schema.
+SqliteValue to_regproc(PgValues values) {
+  if (is_null(values[0])) return kNull;
+  auto name = text_of(values[0]);
+  if (name.starts_with("pg_catalog.")) name.erase(0, std::string_view("pg_catalog.").size());
+  return name;
+}
+
+constexpr std::array kTextFunctions{
+    PgFunction{"pg_bool", 1, "BOOLEAN", &to_bool},
+    PgFunction{"pg_bytea", 1, "BYTEA", &to_bytea},
+    PgFunction{"pg_left", 2, "TEXT", &left},
+    PgFunction{"pg_right", 2, "TEXT", &right},
+    PgFunction{"pg_trim", -1, "TEXT", &trim_side},
+    PgFunction{"pg_plain_name", 1, "TEXT", &plain_name},
+    PgFunction{"regproc", 1, "TEXT", &to_regproc},
+    PgFunction{"btrim", 1, "TEXT", &btrim},
+    PgFunction{"btrim", 2, "TEXT", &btrim},
+    PgFunction{"concat", -1, "TEXT", &concat},
+    PgFunction{"pg_size_pretty", 1, "TEXT", &size_pretty},
+    PgFunction{"quote_ident", 1, "TEXT", &quote_ident},
+    PgFunction{"quote_literal", 1, "TEXT", &quote_literal},
+    PgFunction{"quote_nullable", 1, "TEXT", &quote_nullable},
+    PgFunction{"starts_with", 2, "BOOLEAN", &starts_with},
+    PgFunction{"strpos", 2, "INTEGER", &strpos},
+};
+
+}  // namespace
+
+std::vector<SqlFunction> pg_text_functions() {
+  auto functions = sql_functions(kTextFunctions, true);
+  functions.push_back(
+      {.name = "regexp", .arguments = 2, .body = regexp_match(), .deterministic = true, .result = "BOOLEAN"});
+  for (const int arguments : {3, 4}) {
+    functions.push_back({.name = "regexp_replace",
+                         .arguments = arguments,
+                         .body = regexp_replace(),
+                         .deterministic = true,
+                         .result = "TEXT"});
+  }
+  return functions;
+}
+
+}  // namespace eindb

@@ -1,0 +1,47 @@
+#include "server/pg_catalog/pg_values.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+namespace eindb {
+
+/// As SQLite would cast it; bytes are taken for characters.
+std::string text_of(const SqliteValue& value) {
+  struct ToText {
+    std::string operator()(std::monostate) const { return {}; }
+    std::string operator()(std::int64_t number) const { return std::to_string(number); }
+    std::string operator()(double number) const { return nlohmann::json(number).dump(); }
+    std::string operator()(const std::string& text) const { return text; }
+    std::string operator()(const std::vector<std::byte>& bytes) const {
+      return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+    }
+  };
+  return std::visit(ToText{}, value);
+}
+
+std::int64_t integer_of(const SqliteValue& value) {
+  if (const auto* number = std::get_if<std::int64_t>(&value)) return *number;
+  if (const auto* real = std::get_if<double>(&value))
+    return std::abs(*real) < 9e18 ? static_cast<std::int64_t>(*real) : 0;
+  const auto text = text_of(value);
+  std::int64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+bool any_null(PgValues values) { return std::any_of(values.begin(), values.end(), is_null); }
+
+std::vector<SqlFunction> sql_functions(std::span<const PgFunction> functions, bool deterministic) {
+  std::vector<SqlFunction> made;
+  for (const auto& [name, arguments, result, body] : functions)
+    made.push_back({.name = name,
+                    .arguments = arguments,
+                    .body = SqlFunction::Body(body),
+                    .deterministic = deterministic,
+                    .result = result});
+  return made;
+}
+
+}  // namespace eindb

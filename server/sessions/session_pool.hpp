@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/session.hpp"
+#include "server/pg_catalog/pg_catalog.hpp"
+
+namespace eindb {
+
+/// A session, and the database as PostgreSQL's clients look at it.
+struct PooledSession {
+  PooledSession(const std::string& database, const SessionOptions& options)
+      : session(database, options), catalog(session) {}
+
+  Session session;
+  PgCatalog catalog;
+};
+
+/// Sessions of one database, lent to clients while they work. A session holds an open database, compiled statements and
+/// tiles, so that a thousand clients that wait must not have one each: a client keeps its settings, and takes whatever
+/// session is free. Thread-safe.
+class SessionPool {
+ public:
+  /// Keeps up to `kept` sessions that nobody uses.
+  SessionPool(std::string database, SessionOptions options, std::size_t kept);
+
+  /// A session with the settings of a new one. Throws Error if the database cannot be opened.
+  std::unique_ptr<PooledSession> take();
+  /// A session without state of a client's own (Session::has_state()), or one that failed: that is closed.
+  void give_back(std::unique_ptr<PooledSession> session) noexcept;
+
+  /// Sessions that nobody uses at the moment.
+  std::size_t idle() const;
+  const Settings& default_settings() const { return default_settings_; }
+
+ private:
+  void release_pages() noexcept;
+
+  const std::string database_;
+  const SessionOptions options_;
+  const std::size_t kept_;
+  const Settings default_settings_;
+  mutable std::mutex mutex_;  // guards idle_
+  std::vector<std::unique_ptr<PooledSession>> idle_;
+};
+
+}  // namespace eindb

@@ -1,0 +1,52 @@
+#include "server/values/array_parameter.hpp"
+
+#include <variant>
+
+#include "common/error.hpp"
+#include "server/protocol/body_reader.hpp"
+#include "server/values/array_text.hpp"
+#include "server/values/value_format.hpp"
+
+namespace eindb {
+namespace {
+
+std::string text_of(const ParameterInput& value) {
+  std::string text;
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) append_sql_number(text, *integer);
+  else if (const auto* real = std::get_if<double>(&value)) append_sql_number(text, *real);
+  else if (const auto* plain = std::get_if<std::string>(&value)) text = *plain;
+  return text;
+}
+
+ArrayElements read_elements(BodyReader& reader, DataType element, std::int32_t count) {
+  ArrayElements elements;
+  for (std::int32_t n = 0; n < count; ++n) {
+    if (const auto value = reader.value())
+      elements.emplace_back(text_of(read_value(*value, element, frontend::Format::Binary)));
+    else elements.emplace_back();
+  }
+  return elements;
+}
+
+}  // namespace
+
+std::string read_binary_array(std::string_view value, DataType type) {
+  BodyReader reader(value);
+  const auto dimensions = reader.integer<std::int32_t>();
+  reader.integer<std::int32_t>();  // whether there are NULLs
+  const auto element = static_cast<DataType>(reader.integer<std::int32_t>());
+  const auto* const info = find_data_type(element);
+  if (info == nullptr || info->array != type)
+    throw ProtocolError("an array has elements of another type than its parameter", "42804");
+  if (dimensions == 0) return "{}";
+  if (dimensions != 1)
+    throw Error(ErrorKind::Unsupported, "parameters that are arrays have one dimension", std::nullopt,
+                "send a text of PostgreSQL's form: {{1,2},{3,4}}");
+  const auto count = reader.integer<std::int32_t>();
+  reader.integer<std::int32_t>();  // the lowest index
+  const auto elements = read_elements(reader, element, count);
+  reader.end();
+  return write_array(elements);
+}
+
+}  // namespace eindb

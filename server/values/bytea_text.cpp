@@ -1,0 +1,93 @@
+#include "server/values/bytea_text.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "common/error.hpp"
+
+namespace eindb {
+namespace {
+
+[[noreturn]] void fail_bytea(const std::string& what) {
+  throw Error(ErrorKind::Value, what, std::nullopt, "bytes are written as hexadecimal digits behind \\x");
+}
+
+unsigned hex_digit(char c) {
+  if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
+  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a') + 10U;
+  if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A') + 10U;
+  fail_bytea("a bytea has a byte that is no hexadecimal digit");
+}
+
+std::string read_hexadecimal(std::string_view digits) {
+  if (digits.size() % 2 != 0) fail_bytea("a bytea has an odd number of hexadecimal digits");
+  std::string bytes;
+  bytes.reserve(digits.size() / 2);
+  for (std::size_t n = 0; n < digits.size(); n += 2)
+    bytes += static_cast<char>(hex_digit(digits[n]) << 4U | hex_digit(digits[n + 1]));
+  return bytes;
+}
+
+bool is_octal(std::string_view digits) {
+  return digits.size() == 3 && digits[0] <= '3' && digits.find_first_not_of("01234567") == std::string_view::npos;
+}
+
+unsigned octal(std::string_view digits) {
+  unsigned value = 0;
+  for (const char digit : digits) value = value * 8U + static_cast<unsigned>(digit - '0');
+  return value;
+}
+
+// A backslash is written twice, any byte as three octal digits behind one.
+std::string read_escaped(std::string_view text) {
+  std::string bytes;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] != '\\') {
+      bytes += text[at];
+    } else if (text.substr(at + 1, 1) == "\\") {
+      bytes += text[++at];
+    } else if (const auto digits = text.substr(at + 1, 3); is_octal(digits)) {
+      bytes += static_cast<char>(octal(digits));
+      at += digits.size();
+    } else {
+      fail_bytea("a bytea has a backslash with neither another nor three octal digits behind it");
+    }
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::vector<std::byte> bytes_of(std::string_view text) {
+  std::vector<std::byte> bytes(text.size());
+  std::transform(text.begin(), text.end(), bytes.begin(), [](char c) { return static_cast<std::byte>(c); });
+  return bytes;
+}
+
+std::string read_bytea(std::string_view text) {
+  return text.starts_with("\\x") ? read_hexadecimal(text.substr(2)) : read_escaped(text);
+}
+
+void append_hexadecimal(std::string& out, std::string_view bytes) {
+  static constexpr auto kDigits = [] {
+    constexpr std::string_view kHexadecimal = "0123456789abcdef";
+    std::array<std::array<char, 2>, 256> digits{};
+    for (std::size_t byte = 0; byte < digits.size(); ++byte)
+      digits[byte] = {kHexadecimal[byte >> 4U], kHexadecimal[byte & 15U]};
+    return digits;
+  }();
+  auto at = out.size();
+  out.resize(at + 2 * bytes.size());
+  for (const auto byte : bytes) {
+    const auto& digits = kDigits[static_cast<unsigned char>(byte)];
+    out[at++] = digits[0];
+    out[at++] = digits[1];
+  }
+}
+
+void append_bytea(std::string& out, std::string_view bytes) {
+  out += "\\x";
+  append_hexadecimal(out, bytes);
+}
+
+}  // namespace eindb

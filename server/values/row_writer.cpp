@@ -1,0 +1,84 @@
+#include "server/values/row_writer.hpp"
+
+#include <complex>
+
+#include "server/values/declared_type.hpp"
+#include "server/values/value_format.hpp"
+
+namespace eindb {
+namespace {
+
+using frontend::Format;
+
+// Writes one value, or the two parts of a complex number.
+class RowFields {
+ public:
+  RowFields(MessageWriter& out, const std::vector<ClientColumn>& columns, const std::vector<Format>& formats)
+      : out_(out), columns_(columns), formats_(formats) {}
+
+  void write(const Cell& cell) {
+    if (const auto* single = std::get_if<std::complex<float>>(&cell)) write_parts(*single);
+    else if (const auto* number = std::get_if<std::complex<double>>(&cell)) write_parts(*number);
+    else write_value(out_, cell, columns_[next_].type, format_of(formats_, next_)), ++next_;
+  }
+
+ private:
+  template <class T>
+  void write_parts(const std::complex<T>& number) {
+    write(Cell(number.real()));
+    write(Cell(number.imag()));
+  }
+
+  MessageWriter& out_;
+  const std::vector<ClientColumn>& columns_;
+  const std::vector<Format>& formats_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace
+
+std::vector<ClientColumn> client_columns(const std::vector<Column>& columns) {
+  std::vector<ClientColumn> seen;
+  for (const auto& column : columns) {
+    const auto type = column_data_type(column);
+    if (is_complex(column.type)) {
+      seen.push_back({column.name + "_re", type});
+      seen.push_back({column.name + "_im", type});
+    } else {
+      seen.push_back({column.name, type});
+    }
+  }
+  return seen;
+}
+
+void write_row_description(MessageWriter& out, const std::vector<ClientColumn>& columns,
+                           const std::vector<Format>& formats) {
+  out.begin('T').integer(static_cast<std::int16_t>(columns.size()));
+  for (std::size_t n = 0; n < columns.size(); ++n) {
+    const auto& [name, type] = columns[n];
+    out.text(name)
+        .integer<std::int32_t>(0)  // of no table
+        .integer<std::int16_t>(0)
+        .integer(static_cast<std::int32_t>(type))
+        .integer(find_data_type(type)->size)
+        .integer<std::int32_t>(-1)  // no modifier
+        .integer(static_cast<std::int16_t>(format_of(formats, n)));
+  }
+  out.end();
+}
+
+void write_row(MessageWriter& out, const Row& row, const std::vector<ClientColumn>& columns,
+               const std::vector<Format>& formats) {
+  const auto begin = out.size();
+  try {
+    out.begin('D').integer(static_cast<std::int16_t>(columns.size()));
+    RowFields fields(out, columns, formats);
+    for (const auto& cell : row) fields.write(cell);
+    out.end();
+  } catch (...) {
+    out.buffer().resize(begin);  // no half of a message
+    throw;
+  }
+}
+
+}  // namespace eindb

@@ -1,0 +1,289 @@
+#include "server/values/value_format.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "common/error.hpp"
+#include "server/protocol/body_reader.hpp"
+#include "server/values/array_parameter.hpp"
+#include "server/values/bytea_text.hpp"
+#include "server/values/coded_error.hpp"
+#include "server/values/copy_text.hpp"
+
+namespace eindb {
+namespace {
+
+using frontend::Format;
+
+// Digits of the exponent's range in which %.15g and %.6g write no exponent.
+constexpr int kLeastFixed = -4;
+constexpr int kMostFixed32 = 6;
+constexpr int kMostFixed64 = 15;
+
+char* put(char* to, std::string_view text) { return std::copy(text.begin(), text.end(), to); }
+
+// The exponent of "e-05" without its letter.
+int read_exponent(std::string_view text) {
+  int exponent = 0;
+  for (const auto digit : text.substr(1)) exponent = 10 * exponent + (digit - '0');
+  return text[0] == '-' ? -exponent : exponent;
+}
+
+// "ddd" with the point behind `whole` digits of it: "0.00ddd", "d.dd", "ddd000".
+char* put_fixed(char* to, std::string_view digits, int whole) {
+  const auto size = static_cast<int>(digits.size());
+  if (whole <= 0) return put(std::fill_n(put(to, "0."), -whole, '0'), digits);
+  if (size <= whole) return std::fill_n(put(to, digits), whole - size, '0');
+  const auto point = static_cast<std::size_t>(whole);
+  return put(put(put(to, digits.substr(0, point)), "."), digits.substr(point));
+}
+
+// "-d.ddde-xx" of std::to_chars, whose digits are the fewest, in the form of %g.
+template <class T>
+char* put_shortest(char* to, T value) {
+  char* const end = std::to_chars(to, to + kMostNumberText, value, std::chars_format::scientific).ptr;
+  if (*to == '-') ++to;
+  const std::string_view all(to, static_cast<std::size_t>(end - to));
+  const auto e = all.rfind('e');
+  const int exponent = read_exponent(all.substr(e + 1));
+  if (exponent < kLeastFixed || exponent >= (sizeof(T) == 4 ? kMostFixed32 : kMostFixed64)) return end;
+  std::array<char, kMostNumberText> digits;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
+  digits[0] = to[0];
+  const auto* const digits_end = e > 1 ? std::copy(to + 2, to + e, digits.data() + 1) : digits.data() + 1;
+  return put_fixed(to, {digits.data(), static_cast<std::size_t>(digits_end - digits.data())}, exponent + 1);
+}
+
+template <class T>
+char* put_real(char* to, T value) {
+  if (std::isnan(value)) return put(to, "NaN");
+  if (std::isinf(value)) return put(to, value < 0 ? "-Infinity" : "Infinity");
+  return put_shortest(to, value);
+}
+
+std::optional<double> number_of(const Cell& cell) {
+  if (const auto* integer = std::get_if<std::int64_t>(&cell)) return static_cast<double>(*integer);
+  if (const auto* single = std::get_if<float>(&cell)) return *single;
+  if (const auto* real = std::get_if<double>(&cell)) return *real;
+  return std::nullopt;
+}
+
+[[noreturn]] void fail_value(const Cell& cell, DataType type) {
+  std::string text;
+  append_text(text, cell);
+  constexpr std::size_t kMostShown = 40;
+  if (text.size() > kMostShown) text = text.substr(0, kMostShown) + "...";
+  throw Error(ErrorKind::Type,
+              "the value '" + text + "' is no " + std::string(find_data_type(type)->name) +
+                  ", which the client was told of its column",
+              std::nullopt, "CAST the column to one type");
+}
+
+bool is_text(DataType type) {
+  using enum DataType;
+  return type == Text || type == Varchar || type == BpChar || type == Name || type == Unknown || type == Unspecified ||
+         type == Json;
+}
+
+// Bytes of an integer of the type; 0: it is none.
+std::size_t integer_bytes(DataType type) {
+  switch (type) {
+    case DataType::Bool: return 1;
+    case DataType::Int2: return 2;
+    case DataType::Int4:
+    case DataType::Oid: return 4;
+    case DataType::Int8: return 8;
+    default: return 0;
+  }
+}
+
+// The least and the most that an integer of so many bytes holds; object ids have no sign.
+bool fits(std::int64_t value, DataType type) {
+  if (type == DataType::Oid) return value >= 0 && value <= std::numeric_limits<std::uint32_t>::max();
+  const auto bits = 8 * integer_bytes(type) - 1;
+  return type == DataType::Int8 || (value >= -(std::int64_t{1} << bits) && value < (std::int64_t{1} << bits));
+}
+
+// As an integer of the type; a number without a fraction is one.
+std::int64_t integer_of(const Cell& cell, DataType type) {
+  constexpr double kBeyond = 9223372036854775808.0;
+  const auto* integer = std::get_if<std::int64_t>(&cell);
+  std::optional<std::int64_t> value;
+  if (integer != nullptr) value = *integer;
+  else if (const auto real = number_of(cell); real && *real == std::floor(*real) && std::abs(*real) < kBeyond)
+    value = static_cast<std::int64_t>(*real);
+  if (value && type == DataType::Bool) return *value != 0 ? 1 : 0;
+  if (!value || !fits(*value, type)) fail_value(cell, type);
+  return *value;
+}
+
+double real_of(const Cell& cell, DataType type) {
+  const auto number = number_of(cell);
+  if (!number) fail_value(cell, type);
+  return *number;
+}
+
+bool is_utf8(std::string_view text) {
+  try {
+    check_copy_text(text);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// As a value of type text. Bytes that are none, a blob's in a column of no type, are shown as a bytea is.
+void append_characters(std::string& out, const Cell& cell) {
+  const auto* text = std::get_if<std::string>(&cell);
+  if (text == nullptr || is_utf8(*text)) append_text(out, cell);
+  else append_bytea(out, *text);
+}
+
+void append_as_text(std::string& out, const Cell& cell, DataType type) {
+  if (type == DataType::Bool) {
+    out += integer_of(cell, type) != 0 ? 't' : 'f';
+  } else if (type == DataType::Bytea) {
+    std::string bytes;
+    append_text(bytes, cell);
+    append_bytea(out, bytes);
+  } else if (integer_bytes(type) > 0) {
+    append_sql_number(out, integer_of(cell, type));
+  } else if (type == DataType::Float4 || type == DataType::Float8) {
+    real_of(cell, type);  // it must be one
+    append_text(out, cell);
+  } else {
+    append_characters(out, cell);
+  }
+}
+
+void append_binary(std::string& out, const Cell& cell, DataType type) {
+  if (is_text(type)) return append_characters(out, cell);
+  if (type == DataType::Bytea || type == DataType::Char) return append_text(out, cell);
+  if (const auto size = integer_bytes(type); size > 0) {
+    const auto bits = integer_of(cell, type);
+    char bytes[sizeof bits];
+    store_big_endian(bytes, bits);
+    out.append(bytes + sizeof bits - size, size);
+    return;
+  }
+  const auto number = real_of(cell, type);
+  if (type == DataType::Float4) append_big_endian(out, std::bit_cast<std::int32_t>(static_cast<float>(number)));
+  else append_big_endian(out, std::bit_cast<std::int64_t>(number));
+}
+
+template <class T>
+std::optional<T> parsed(std::string_view text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kSpaces = " \t\n\r\f\v";
+  const auto begin = text.find_first_not_of(kSpaces);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kSpaces) - begin + 1);
+}
+
+[[noreturn]] void fail_text(std::string_view text, DataType type) {
+  throw CodedError("22P02", ErrorKind::Value,
+                   "the value '" + std::string(text) + "' is no " + std::string(find_data_type(type)->name));
+}
+
+ParameterInput read_text(std::string_view text, DataType type) {
+  const auto word = trimmed(text);
+  using enum DataType;
+  switch (type) {
+    case Int2:
+    case Int4:
+    case Int8:
+    case Oid:
+      if (const auto value = parsed<std::int64_t>(word)) return *value;
+      fail_text(text, type);
+    case Float4:
+    case Float8:
+    case Numeric:
+      if (const auto value = parsed<double>(word)) return *value;
+      fail_text(text, type);
+    case Bool: {
+      static constexpr std::array kTrue{"t", "true", "1", "on", "yes", "y"};
+      static constexpr std::array kFalse{"f", "false", "0", "off", "no", "n"};
+      if (std::find(kTrue.begin(), kTrue.end(), word) != kTrue.end()) return std::int64_t{1};
+      if (std::find(kFalse.begin(), kFalse.end(), word) != kFalse.end()) return std::int64_t{0};
+      fail_text(text, type);
+    }
+    case Bytea: return bytes_of(read_bytea(text));
+    default: break;
+  }
+  return std::string(text);
+}
+
+template <class T>
+T fixed(std::string_view value) {
+  if (value.size() == sizeof(T)) return load_big_endian<T>(value);
+  throw ProtocolError(
+      "a binary parameter has " + std::to_string(value.size()) + " bytes instead of " + std::to_string(sizeof(T)),
+      "22P03");
+}
+
+ParameterInput read_binary(std::string_view value, DataType type) {
+  using enum DataType;
+  switch (type) {
+    case Bool: return std::int64_t{fixed<std::int8_t>(value) != 0};
+    case Int2: return std::int64_t{fixed<std::int16_t>(value)};
+    case Int4: return std::int64_t{fixed<std::int32_t>(value)};
+    case Oid: return std::int64_t{fixed<std::uint32_t>(value)};
+    case Int8: return fixed<std::int64_t>(value);
+    case Float4: return double{std::bit_cast<float>(fixed<std::uint32_t>(value))};
+    case Float8: return std::bit_cast<double>(fixed<std::uint64_t>(value));
+    case Bytea: return bytes_of(value);
+    default: break;
+  }
+  if (is_text(type)) return std::string(value);
+  if (is_array(type)) return read_binary_array(value, type);
+  const auto* const info = find_data_type(type);
+  throw Error(ErrorKind::Unsupported,
+              "binary parameters of type " +
+                  (info != nullptr ? std::string(info->name) : std::to_string(static_cast<std::int32_t>(type))) +
+                  " are not read",
+              std::nullopt, "send the parameter as text, or as int8, float8 or text");
+}
+
+}  // namespace
+
+char* put_sql_number(char* to, std::int64_t value) { return std::to_chars(to, to + kMostNumberText, value).ptr; }
+char* put_sql_number(char* to, double value) { return put_real(to, value); }
+char* put_sql_number(char* to, float value) { return put_real(to, value); }
+
+void append_text(std::string& out, const Cell& cell) {
+  if (const auto* integer = std::get_if<std::int64_t>(&cell)) append_sql_number(out, *integer);
+  else if (const auto* single = std::get_if<float>(&cell)) append_sql_number(out, *single);
+  else if (const auto* real = std::get_if<double>(&cell)) append_sql_number(out, *real);
+  else if (const auto* text = std::get_if<std::string>(&cell)) out += *text;
+}
+
+void write_value(MessageWriter& out, const Cell& cell, DataType type, Format format) {
+  if (std::holds_alternative<std::monostate>(cell)) {
+    out.integer<std::int32_t>(-1);
+    return;
+  }
+  const auto begin = out.begin_value();
+  if (format == Format::Text) append_as_text(out.buffer(), cell, type);
+  else append_binary(out.buffer(), cell, type);
+  out.end_value(begin);
+}
+
+void write_value(MessageWriter& out, double value, DataType type, Format format) {
+  if (type == DataType::Float4) write_value(out, Cell(static_cast<float>(value)), type, format);
+  else write_value(out, Cell(value), type, format);
+}
+
+ParameterInput read_value(std::string_view value, DataType type, Format format) {
+  return format == Format::Text ? read_text(value, type) : read_binary(value, type);
+}
+
+}  // namespace eindb
