@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path += [str(ROOT / folder) for folder in
-             ("bench/outcomes", "bench/peers", "bench/cluster", "models/llama", "models/ffnn", "tests/models")]
+             ("bench/outcomes", "bench/peers", "bench/cluster", "examples/models/llama", "examples/models/ffnn", "tests/models")]
 
 from openblas import prepare_environment  # noqa: E402
 

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path += [str(ROOT / folder) for folder in ("bench/peers", "models/llama", "tests/models")]
+sys.path += [str(ROOT / folder) for folder in ("bench/peers", "examples/models/llama", "tests/models")]
 
 import llama  # noqa: E402
 import random_checkpoint  # noqa: E402

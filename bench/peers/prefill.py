@@ -1,4 +1,4 @@
-"""The prefill of models/llama beside PyTorch: first a small model's logits, then the time of a larger one."""
+"""The prefill of examples/models/llama beside PyTorch: first a small model's logits, then the time of a larger one."""
 
 import os
 import sys
@@ -12,7 +12,7 @@ from case import Outcome
 from contestants import Call, Statement
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path += [str(ROOT / "models" / "llama"), str(ROOT / "tests" / "models")]
+sys.path += [str(ROOT / "examples/models" / "llama"), str(ROOT / "tests" / "models")]
 
 import llama  # noqa: E402
 import random_checkpoint  # noqa: E402

@@ -51,7 +51,7 @@ class Install(unittest.TestCase):
 
     def test_the_example_is_built_by_find_package_and_gives_what_it_says(self):
         build = self.root / "example"
-        run(CMAKE, "-S", f"{SOURCE}/examples", "-B", build, f"-DCMAKE_PREFIX_PATH={self.prefix}",
+        run(CMAKE, "-S", f"{SOURCE}/examples/cpp", "-B", build, f"-DCMAKE_PREFIX_PATH={self.prefix}",
             f"-DCMAKE_CXX_COMPILER={COMPILER}", f"-DCMAKE_CXX_FLAGS={FLAGS} -Wall -Wextra -Wpedantic -Wshadow -Werror")
         run(CMAKE, "--build", build)
         output = run(build / "regression")

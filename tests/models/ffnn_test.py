@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""ffnn_test.py EINDB PROJECT: models/ffnn against NumPy in double precision, and how well it learns digits."""
+"""ffnn_test.py EINDB PROJECT: examples/models/ffnn against NumPy in double precision, and how well it learns digits."""
 import os
 import subprocess
 import sys
@@ -65,7 +65,7 @@ class FfnnTest(unittest.TestCase):
         t = np.eye(SIZES["labels"])[rng.integers(SIZES["labels"], size=shape)]
         write_cells(self.folder / "x.csv", x)
         write_cells(self.folder / "t.csv", t)
-        train_py = PROJECT / "models/ffnn/train.py"
+        train_py = PROJECT / "examples/models/ffnn/train.py"
         sizes = [word for name, size in SIZES.items() for word in (f"--{name}", size)]
         self.run_program(train_py, "read", "m.db", "x.csv", "t.csv", *sizes, "--eindb", EINDB)
         w1, w2 = self.tensor("W1"), self.tensor("W2")
@@ -75,7 +75,7 @@ class FfnnTest(unittest.TestCase):
 
     def test_digits_are_told_apart(self):
         """Over 95 % of the held-out images; far below 20 s, which a machine with other work may take."""
-        script = PROJECT / "models/ffnn/digits.sql"
+        script = PROJECT / "examples/models/ffnn/digits.sql"
         start = time.monotonic()
         command = [EINDB, self.folder / "digits.db", "-f", script]
         done = subprocess.run(command, capture_output=True, text=True, cwd=PROJECT)

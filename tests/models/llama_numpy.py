@@ -1,4 +1,4 @@
-"""LLaMA's architecture in NumPy, in double precision, as the oracle of models/llama: written from the architecture's
+"""LLaMA's architecture in NumPy, in double precision, as the oracle of examples/models/llama: written from the architecture's
 description, position by position where that is plainer."""
 
 import numpy as np

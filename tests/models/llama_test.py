@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""llama_test.py EINDB PREFILL: models/llama against NumPy in double precision, on checkpoints with random weights."""
+"""llama_test.py EINDB PREFILL: examples/models/llama against NumPy in double precision, on checkpoints with random weights."""
 import json
 import os
 import subprocess

@@ -1,13 +1,13 @@
 -- Handwritten digits: a classifier with one hidden layer of 64 units, trained by gradient descent in small batches. Run in
 -- the root of the project, on a database of its own:
 --
---   build/eindb digits.db -f models/ffnn/digits.sql
+--   build/eindb digits.db -f examples/models/ffnn/digits.sql
 --
 -- Labels: n a batch of the training images, b an image of it, i a pixel, h a hidden unit, c a class.
 
 -- 1. 1,797 images of 8 x 8 pixels from 0 to 16, the digit in column 64. Every fifth image is held out; the first 1,400 of
 -- the others are 14 batches of 100. SQL takes the rows apart, and brings the pixels to a mean and a spread of about 0 and 1.
-COPY digits FROM 'demo/digits.csv';
+COPY digits FROM 'examples/demo/digits.csv';
 CREATE TENSOR images (n 14, b 100, i 64) FLOAT32 AS
 SELECT place / 100, place % 100, j, (val - 5) / 6.0
 FROM (SELECT i - i / 5 - 1 AS place, j, val FROM digits WHERE i % 5 <> 0 AND j < 64) WHERE place < 1400;

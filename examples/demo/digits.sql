@@ -1,7 +1,7 @@
 -- Handwritten digits: which digit is it? Ask the nearest neighbour. Run from the root of the project.
 
 .print 1. Import: 1,797 images of 8 x 8 pixels, one per row, and the digit in column 64.
-COPY digits FROM 'demo/digits.csv';
+COPY digits FROM 'examples/demo/digits.csv';
 DESCRIBE digits;
 
 .print 2. Pixels and classes as tensors of their own.

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""attention_numpy.py inputs|check FOLDER: writes the inputs of demo/attention.sql as .npy files, or compares its result
+"""attention_numpy.py inputs|check FOLDER: writes the inputs of examples/demo/attention.sql as .npy files, or compares its result
 with NumPy's own."""
 import sys
 
