@@ -63,9 +63,9 @@ const CastTarget* find_cast(std::string_view name) {
 }
 
 /// Reads tokens one by one; behind the last there is End.
-class Reader {
+class TypeReader {
  public:
-  Reader(std::span<const Token> tokens, std::size_t at) : tokens_(tokens), at_(at) {}
+  TypeReader(std::span<const Token> tokens, std::size_t at) : tokens_(tokens), at_(at) {}
 
   std::size_t at() const { return at_; }
   const Token& peek(std::size_t ahead = 0) const { return tokens_[std::min(at_ + ahead, tokens_.size() - 1)]; }
@@ -82,14 +82,14 @@ class Reader {
 };
 
 /// (20), (10, 2)
-void skip_modifiers(Reader& reader) {
+void skip_modifiers(TypeReader& reader) {
   if (!reader.peek().is_symbol('(') || !reader.peek(1).is_number()) return;
   if (reader.peek(2).is_symbol(')')) reader.skip(3);
   else if (reader.peek(2).is_symbol(',') && reader.peek(4).is_symbol(')')) reader.skip(5);
 }
 
 /// What follows the first word: double PRECISION, character VARYING, timestamp(3) WITH TIME ZONE.
-void skip_rest_of_name(Reader& reader, std::string_view first) {
+void skip_rest_of_name(TypeReader& reader, std::string_view first) {
   if (first == "double") reader.accept_word("precision");
   if (first == "character" || first == "char" || first == "bit") reader.accept_word("varying");
   skip_modifiers(reader);
@@ -98,7 +98,7 @@ void skip_rest_of_name(Reader& reader, std::string_view first) {
 }
 
 /// int2[], int2[3], int2[][]
-bool skip_brackets(Reader& reader) {
+bool skip_brackets(TypeReader& reader) {
   bool is_array = false;
   while (reader.peek().is_symbol('[')) {
     const std::size_t length = reader.peek(1).is_number() ? 3 : 2;
@@ -117,7 +117,7 @@ DataType array_of(DataType element) {
 }  // namespace
 
 TypeName read_type_name(std::span<const Token> tokens, std::size_t begin) {
-  Reader reader(tokens, begin);
+  TypeReader reader(tokens, begin);
   TypeName result{.cast = {}, .end = begin, .is_plain = false};
   if (!reader.peek().is_name()) return result;
   const bool has_schema = reader.peek(1).is_symbol('.') && reader.peek(2).is_name();

@@ -9,9 +9,9 @@ namespace eindb {
 namespace {
 
 /// What a task may wait for a thread that is awake.
-constexpr std::chrono::microseconds kPatience{500};
+constexpr std::chrono::microseconds kWakingPatience{500};
 /// Between two looks of the watch.
-constexpr auto kLook = kPatience / 2;
+constexpr auto kLook = kWakingPatience / 2;
 /// Weight of the last task in the time of a typical one.
 constexpr int kShare = 8;
 /// Whose names are kept while they run nothing.
@@ -127,7 +127,7 @@ bool WorkerPool::needs_another() const {
   if (!has_work()) return false;
   if (awake_ == 0) return true;
   const auto wait = typical_ * static_cast<std::int64_t>(queued_) / static_cast<std::int64_t>(awake_);
-  return wait > kPatience;
+  return wait > kWakingPatience;
 }
 
 // One is too many that stood in for one that waited and does not any more.
@@ -164,7 +164,7 @@ void WorkerPool::run_one(std::unique_lock<std::mutex>& lock, Worker& self) {
   task();
   task = nullptr;  // what it holds may end here
   if (afterwards_) afterwards_();
-  const auto took = std::min<Clock::duration>(Clock::now() - begin, 2 * kPatience);
+  const auto took = std::min<Clock::duration>(Clock::now() - begin, 2 * kWakingPatience);
   lock.lock();
   if (self.long_run) {
     ++awake_;
