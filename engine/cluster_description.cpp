@@ -98,8 +98,8 @@ double delivery_seconds(const DistributedPlan& plan, const RankReport& report) {
   return seconds;
 }
 
-ClusterDescription::Measured describe_ranks(const ClusterProfile& profile) {
-  ClusterDescription::Measured out;
+MeasuredRanks describe_ranks(const ClusterProfile& profile) {
+  MeasuredRanks out;
   std::vector<double> computing;
   for (std::size_t rank = 0; rank < profile.reports.size(); ++rank) {
     const auto& report = profile.reports[rank];
