@@ -57,6 +57,11 @@ std::unique_ptr<TcpCluster> LocalCluster::another_coordinator() {
 
 LocalCluster::~LocalCluster() = default;
 
+NodeLog& LocalCluster::silent_log() {
+  static SilentLog log;
+  return log;
+}
+
 ShardFile& LocalCluster::shards(std::size_t n) { return nodes_.at(n)->shards; }
 
 void LocalCluster::start(std::size_t n, const std::string& address) {

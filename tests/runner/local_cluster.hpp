@@ -20,7 +20,7 @@ class LocalCluster final : public ScriptCluster {
   /// By default heartbeats are rare: tests run beside each other, and nobody is lost because the machine is busy.
   LocalCluster(const std::filesystem::path& folder, std::size_t workers, NodeLog& log,
                std::chrono::milliseconds heartbeat = std::chrono::seconds(10));
-  LocalCluster(const std::filesystem::path& folder, std::size_t workers) : LocalCluster(folder, workers, silent_) {}
+  LocalCluster(const std::filesystem::path& folder, std::size_t workers) : LocalCluster(folder, workers, silent_log()) {}
   ~LocalCluster() override;
   LocalCluster(const LocalCluster&) = delete;
   LocalCluster& operator=(const LocalCluster&) = delete;
@@ -41,10 +41,11 @@ class LocalCluster final : public ScriptCluster {
  private:
   struct Node;
 
+  /// One for all: a member would be referred to before it is constructed.
+  static NodeLog& silent_log();
   void start(std::size_t n, const std::string& address);
   void wait_until(std::size_t n, WorkerState state);
 
-  SilentLog silent_;
   NodeLog& log_;
   const std::filesystem::path folder_;
   const std::chrono::milliseconds heartbeat_;
