@@ -20,7 +20,8 @@ class LocalCluster final : public ScriptCluster {
   /// By default heartbeats are rare: tests run beside each other, and nobody is lost because the machine is busy.
   LocalCluster(const std::filesystem::path& folder, std::size_t workers, NodeLog& log,
                std::chrono::milliseconds heartbeat = std::chrono::seconds(10));
-  LocalCluster(const std::filesystem::path& folder, std::size_t workers) : LocalCluster(folder, workers, silent_log()) {}
+  LocalCluster(const std::filesystem::path& folder, std::size_t workers)
+      : LocalCluster(folder, workers, silent_log()) {}
   ~LocalCluster() override;
   LocalCluster(const LocalCluster&) = delete;
   LocalCluster& operator=(const LocalCluster&) = delete;
