@@ -10,14 +10,14 @@
 
 namespace eindb {
 
-/// What collectives alone would take where all that moves is blocks of workers.
+/// The cost of a redistribution by collectives alone. Only redistributions between blocks of workers have one.
 struct CollectivesDescription {
   std::vector<std::string> steps;        ///< a line each
   double elements = 0;                   ///< what they cost (optimizer/redistribution)
   std::int64_t elements_by_busiest = 0;  ///< of the direct exchange that is made
 };
 
-/// What a step took, of the slowest rank.
+/// Measured times and bytes of a step. Times are those of the slowest rank.
 struct MeasuredStep {
   std::int64_t bytes = 0;  ///< received by all ranks
   double seconds = 0;
@@ -38,7 +38,7 @@ struct StepDescription {
   std::optional<MeasuredStep> actual = std::nullopt;
 };
 
-/// What one rank did in all steps together.
+/// Measured totals of one rank over all steps.
 struct RankDescription {
   std::string worker;
   double seconds = 0;
@@ -48,7 +48,7 @@ struct RankDescription {
   std::int64_t peak_bytes = 0;
 };
 
-/// What all ranks took for a query.
+/// Measured totals of a query over all ranks.
 struct MeasuredRanks {
   double seconds = 0;
   double seconds_before_delivery = 0;  ///< until the last worker had its part of the result
@@ -57,7 +57,7 @@ struct MeasuredRanks {
   std::vector<RankDescription> ranks;
 };
 
-/// What the ranks of a cluster do for a query, and did if it ran.
+/// The steps of a query that the ranks of a cluster run, with measurements if it ran.
 struct ClusterDescription {
   std::vector<StepDescription> steps;
   double bytes_received = 0;  ///< by all ranks, if no tile is all zero

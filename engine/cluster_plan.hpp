@@ -37,9 +37,9 @@ struct ClusterPlan {
 /// Labelled EinGraph -> partition vectors for so many ranks -> placement -> steps. A pure function.
 std::shared_ptr<const ClusterPlan> plan_for_cluster(const QueryPlan& query, ClusterTerms terms);
 
-/// What a query's plan was last lowered to for a cluster, and where the tiles lay that it reads. It lies beside the
-/// query's plan in the session's PlanCache and is used by its thread. Whoever takes something from here makes sure that
-/// it is of the terms, or of the state, at hand; another lost or returned worker, or setting, makes other terms.
+/// The cluster plan that a query was executed with last, and the locations of the tiles that it read. It is kept beside
+/// the query's plan in the session's PlanCache and used by the session's thread. A caller takes the plan, or the
+/// locations, only if their terms equal its own: a lost or returned worker, or another setting, makes other terms.
 struct LatestClusterPlan {
   std::shared_ptr<const ClusterPlan> plan;                                ///< null: there is none yet
   std::shared_ptr<const InputLocations> locations;                        ///< of what `plan` reads; null: not known

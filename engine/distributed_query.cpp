@@ -179,7 +179,7 @@ class DistributedQuery::Attempt {
     source_ = session_.database.plans.count_for_cluster(is_kept);
   }
 
-  // What changes while tiles are looked for is noticed by whoever looks at what is kept here.
+  // The terms are read before the tiles are located: a change meanwhile makes the next execution locate them again.
   void find_inputs() {
     auto& latest = *planned_.for_cluster;
     auto terms = location_terms(stored(), workers_);

@@ -34,7 +34,7 @@ std::string explain_dot(const PlanDescription& plan);
 /// strategies, each with strategy, total_cost, ratio (to EinDecomp's), cost_join, cost_agg, cost_repart, fewest_calls,
 /// most_calls, and elements_received where the plan is made for workers; or with strategy and not_applicable.
 ///
-/// Of what the ranks of a cluster do, of the plan: steps, bytes_received (by all ranks, if no tile is all zero),
+/// For a plan that ranks of a cluster run, the plan has: steps, bytes_received (by all ranks, if no tile is all zero),
 /// bytes_received_by_busiest, worker_planning_seconds (to find or make these steps, and to find the tiles that they
 /// read) and worker_plan_cache (hit, miss or off: of the steps, as plan_cache is of the query's own plan). Of a step:
 /// id, step (scan, redistribute, compute, reduce), vertex, inputs, grid, placement (as a distributed type, or

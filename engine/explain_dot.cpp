@@ -26,7 +26,7 @@ std::string fields_text(const DescriptionFields& fields, DescriptionField::Place
   return out;
 }
 
-// What an operator does and where it stands in the plan: a kernel tells its vertex's EinSum and partition vector.
+// The label of an operator: its name, and for a kernel the EinSum and the partition vector of its vertex.
 std::string drawn_label(const OperatorDescription& op, const PlanDescription& plan) {
   std::string out = op.name + " " + op.vertex;
   if (op.computes) {
