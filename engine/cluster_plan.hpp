@@ -3,8 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
-#include <set>
 #include <vector>
 
 #include "engine/input_locations.hpp"

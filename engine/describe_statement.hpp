@@ -8,9 +8,9 @@
 
 namespace eindb {
 
-/// What the statement gives and takes, from its text and the catalog. Statements that only tell of the session or the
-/// catalog run for it. Throws Error, with spans into the statement.
-/// `parameters` are the types of $1, $2, ... as far as they are known.
+/// The columns of a statement's result and the types of its parameters, found from its text and the catalog without
+/// running it; only SHOW, DESCRIBE and the like, which read nothing but session and catalog, are run. Throws Error,
+/// with spans into the statement. `parameters` are the types of $1, $2, ... as far as they are known.
 StatementDescription describe_statement(const PreparedStatement& statement, std::span<const ColumnType> parameters,
                                         SessionState& session);
 
