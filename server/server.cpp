@@ -37,6 +37,7 @@
 #include "server/monitoring/client_monitor.hpp"
 #include "server/monitoring/service_manager.hpp"
 #include "server/operation_pages.hpp"
+#include "server/values/coded_error.hpp"
 
 namespace eindb {
 namespace {
@@ -64,7 +65,6 @@ constexpr int kFewestWorkers = 16;
 constexpr std::string_view kShutdown = "57P01";
 constexpr std::string_view kShutdownMessage = "the connection ends: the server is being shut down";
 // Why a client goes for whom there was no memory, and how long the server then waits for some.
-constexpr std::string_view kOutOfMemory = "53200";
 constexpr std::string_view kOutOfMemoryMessage = "the connection ends: the machine has no memory left for it";
 constexpr std::chrono::milliseconds kMemoryPause{10};
 constexpr std::string_view kKillMessage = "the connection ends: somebody has killed it";

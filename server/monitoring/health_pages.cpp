@@ -5,7 +5,6 @@ namespace {
 
 constexpr unsigned kOk = 200;
 constexpr unsigned kUnavailable = 503;
-constexpr const char* kHealthType = "text/plain; charset=utf-8";
 constexpr const char* kMetricsText = "text/plain; version=0.0.4; charset=utf-8";
 
 }  // namespace
@@ -14,7 +13,7 @@ std::optional<HttpAnswer> HealthPages::page(std::string_view path) {
   if (path == "/metrics") return HttpAnswer{kOk, kMetricsText, metrics()};
   if (path != "/health") return std::nullopt;
   const auto found = health();
-  return HttpAnswer{found.is_well ? kOk : kUnavailable, kHealthType, found.text + "\n"};
+  return HttpAnswer{found.is_well ? kOk : kUnavailable, kPlainText, found.text + "\n"};
 }
 
 }  // namespace eindb

@@ -40,7 +40,6 @@ constexpr std::chrono::seconds kLingerTime{1};
 constexpr std::size_t kMostLingerBytes = std::size_t{64} << 10U;
 // Until the next try where no connection can be accepted, for want of descriptors.
 constexpr std::chrono::milliseconds kAcceptPause{100};
-constexpr const char* kPlainText = "text/plain; charset=utf-8";
 
 HttpAnswer refusal(http::status status) {
   return {static_cast<unsigned>(status), kPlainText, std::string(http::obsolete_reason(status)) + "\n"};

@@ -15,6 +15,9 @@ struct HttpOptions {
   bool allow_remote = false;          ///< addresses that other machines reach, too: there are no passwords here
 };
 
+/// The content type of pages without markup.
+inline constexpr const char* kPlainText = "text/plain; charset=utf-8";
+
 struct HttpAnswer {
   unsigned status = 200;
   std::string content_type;

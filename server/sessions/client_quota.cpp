@@ -10,7 +10,6 @@ namespace eindb {
 namespace {
 
 constexpr std::string_view kLimitExceeded = "53400";
-constexpr std::string_view kQuotaExceeded = "53200";
 
 }  // namespace
 
@@ -40,7 +39,7 @@ ClientQuota::Share ClientQuota::take(std::size_t bytes) {
   if (count_ >= most_) refuse(std::to_string(most_) + " " + things);
   if (bytes > most_bytes_ - bytes_) refuse(std::to_string(most_bytes_) + " bytes of " + things);
   if (!of_all_->try_take(bytes)) {
-    throw CodedError(kQuotaExceeded, ErrorKind::MemoryLimit,
+    throw CodedError(kOutOfMemory, ErrorKind::MemoryLimit,
                      "the server holds " + std::to_string(of_all_->most()) + " bytes of messages, " + things +
                          " and the like for all of its clients, and has no memory for more",
                      std::string(remedy_));

@@ -8,6 +8,9 @@
 
 namespace eindb {
 
+/// out_of_memory: a limit on memory that clients or sessions share.
+inline constexpr std::string_view kOutOfMemory = "53200";
+
 /// An error with a SQLSTATE of its own, rather than that of its kind.
 class CodedError : public Error {
  public:

@@ -13,8 +13,6 @@
 namespace eindb {
 namespace {
 
-/// Chunks that neighbouring tiles share are decompressed once if they fit.
-constexpr std::int64_t kChunkCache = 32 << 20;
 constexpr std::int64_t kSieveBytes = 1 << 20;
 /// Values may be implied, by compression and by chunks that are not stored, but a few bytes that stand for a disk full
 /// of values are an attack.
@@ -178,7 +176,7 @@ void Hdf5Dataset::open_dataset(const std::string& wanted, std::int64_t largest_c
 
   const Hdf5Handle creation(H5Dget_create_plist(dataset_.get()), H5Pclose);
   const auto chunks = check_chunks(creation.get(), largest_chunk);
-  const auto cache = std::max(std::min(kChunkCache, shape_.element_count() * element_size_), chunks);
+  const auto cache = std::max(std::min(kHdf5ChunkCache, shape_.element_count() * element_size_), chunks);
   working_bytes_ = checked_add(cache, checked_multiply(3, chunks)) + bytes_about_chunks();
   H5Pset_chunk_cache(access.get(), 12421, static_cast<std::size_t>(cache), 0.75);
   dataset_.close();

@@ -25,6 +25,10 @@ Error hdf5_error(ErrorKind kind, const std::string& what);
 /// The same for reading `path`: Error{Io} where the system failed, else Error{Corrupt} with `path` and `what`.
 Error hdf5_read_error(const std::string& path, const std::string& what);
 
+/// Bytes of chunks that the library keeps of a dataset: chunks that neighbouring tiles share are compressed and
+/// decompressed once if they fit.
+inline constexpr std::int64_t kHdf5ChunkCache = 32 << 20;
+
 /// Owns an identifier of libhdf5; closes it with the function of its kind.
 class Hdf5Handle {
  public:

@@ -23,8 +23,6 @@ namespace eindb {
 namespace {
 
 constexpr std::int64_t kLargestChunk = 1 << 20;
-/// Chunks that neighbouring tiles share are compressed once if they fit.
-constexpr std::size_t kWriterChunkCache = 32 << 20;
 constexpr unsigned kDeflateLevel = 4;
 
 /// The longest dimension is halved until the chunk fits.
@@ -112,7 +110,7 @@ void Hdf5File::create(const std::string& target, const std::string& name, DType 
   require(H5Pset_create_intermediate_group(links.get(), 1));
   require(H5Pset_char_encoding(links.get(), H5T_CSET_UTF8));
   const Hdf5Handle data_access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
-  require(H5Pset_chunk_cache(data_access.get(), 12421, kWriterChunkCache, 0.75));
+  require(H5Pset_chunk_cache(data_access.get(), 12421, static_cast<std::size_t>(kHdf5ChunkCache), 0.75));
 
   const std::vector<hsize_t> extents(shape.extents().begin(), shape.extents().end());
   const Hdf5Handle space(extents.empty() ? H5Screate(H5S_SCALAR)
