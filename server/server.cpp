@@ -5,32 +5,26 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <csignal>
 #include <cstring>
-#include <limits>
 #include <map>
 #include <new>
 #include <optional>
 #include <sstream>
 #include <string>
 #include <thread>
-#include <type_traits>
 #include <utility>
 
 #include "common/error.hpp"
 #include "common/memory_wait.hpp"
 #include "common/open_databases.hpp"
 #include "security/digest.hpp"
-#include "server/backend.hpp"
-#include "server/client_channel.hpp"
+#include "server/client_connection.hpp"
 #include "server/login/counted_address.hpp"
 #include "server/login/error_response.hpp"
 #include "server/login/half_open_counts.hpp"
@@ -45,27 +39,16 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
-using Clock = std::chrono::steady_clock;
-using Wait = ClientChannel::Wait;
 
-// What one client may bring before the others have their turn, and what it may be brought.
-constexpr std::size_t kReadBytes = std::size_t{64} << 10U;
-constexpr std::size_t kWriteBytes = std::size_t{256} << 10U;
-// Kept for the next answer; more is given back.
-constexpr std::size_t kKeptBytes = 1024;
 // As many connections may have no session yet as there may be sessions, and so many at least.
 constexpr std::size_t kFewestHalfOpen = 1000;
-constexpr std::chrono::seconds kRefusalDelay{1};
 // Without descriptors, or memory, for another connection.
 constexpr std::chrono::milliseconds kAcceptPause{100};
 // How exactly the times of clients are kept.
 constexpr std::chrono::milliseconds kSweepEvery{200};
 constexpr int kWorkersPerCore = 4;
 constexpr int kFewestWorkers = 16;
-constexpr std::string_view kShutdown = "57P01";
-constexpr std::string_view kShutdownMessage = "the connection ends: the server is being shut down";
-// Why a client goes for whom there was no memory, and how long the server then waits for some.
-constexpr std::string_view kOutOfMemoryMessage = "the connection ends: the machine has no memory left for it";
+// How long the server waits for memory where there was none.
 constexpr std::chrono::milliseconds kMemoryPause{10};
 constexpr std::string_view kKillMessage = "the connection ends: somebody has killed it";
 
@@ -84,12 +67,6 @@ std::string fatal_message(std::string_view sqlstate, std::string_view message) {
   MessageWriter out;
   write_fatal(out, sqlstate, message, "try again when the machine has memory");
   return std::exchange(out.buffer(), {});
-}
-
-// When there is no memory for that, as soon as there is some.
-template <class F>
-void post_surely(asio::io_context& io, const F& f) noexcept {
-  when_there_is_memory([&] { asio::post(io, f); });
 }
 
 std::string text_of(const tcp::endpoint& endpoint) {
@@ -113,14 +90,9 @@ std::chrono::milliseconds read_only_timeout(const ServerOptions& options) {
   return options.statement_timeout > options.statement_timeout.zero() ? options.statement_timeout : kReadOnlyTimeout;
 }
 
-// Zero is no limit.
-Clock::time_point after(std::chrono::milliseconds time) {
-  return time == time.zero() ? Clock::time_point::max() : Clock::now() + time;
-}
-
 }  // namespace
 
-class Server::Impl {
+class Server::Impl final : private ConnectionOwner {
  public:
   explicit Impl(ServerOptions options);
   std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
@@ -131,7 +103,7 @@ class Server::Impl {
   }
 
  private:
-  class Client;
+  using Clock = ClientConnection::Clock;
 
   SessionOptions session_options(bool read_only) const;
   void use_tls();
@@ -139,8 +111,10 @@ class Server::Impl {
   void pause_accepting();
   void welcome(tcp::socket& socket);
   bool drop_silent(const std::string* address = nullptr);
-  void forget(std::int32_t process);
-  void cancel(const CancelKey& key, const std::string& address);
+  void forget(std::int32_t process) override;
+  void note_session(const std::string& address) override { half_open_.remove(address); }
+  void cancel(const CancelKey& key, const std::string& address) override;
+  bool is_stopping() const override { return stopping_; }
   void stop_client(const ClientRegistry::StopRequest& request);
   void watch();
   void tell_of_start();
@@ -167,292 +141,16 @@ class Server::Impl {
   asio::steady_timer accept_timer_;
   asio::steady_timer sweep_timer_;
   // Of the thread of run():
-  std::map<std::int32_t, std::shared_ptr<Client>> clients_;  // by the process of their keys, which is by age
+  std::array<char, ClientConnection::kReadBytes> bytes_{};  // that were read last, of whatever client
+  const ConnectionResources shared_{io_, monitor_, sessions_, resources_.workers(), tls_, bytes_, out_of_memory_};
+  std::map<std::int32_t, std::shared_ptr<ClientConnection>> clients_;  // by the process of their keys, which is by age
   HalfOpenCounts half_open_;
   std::int32_t last_process_ = 0;
-  std::array<char, kReadBytes> bytes_{};  // that were read last, of whatever client
-  std::optional<OperationPages> pages_;   // of the thread of http_
+  std::optional<OperationPages> pages_;  // of the thread of http_
   std::optional<HttpEndpoint> http_;
   bool stopping_ = false;
   bool hurrying_ = false;
   Clock::time_point grace_end_ = Clock::time_point::max();
-};
-
-// One connection. Its members belong to the thread of run(), but while it is Working.
-class Server::Impl::Client : public std::enable_shared_from_this<Client>, private InterimOutput {
- public:
-  /// Takes the socket unless it throws.
-  Client(Impl& server, tcp::socket& socket, const tcp::endpoint& place, CancelKey key)
-      : server_(server),
-        address_(counted_address(place.address())),
-        timer_(server.io_),
-        key_(key),
-        monitor_(server.monitor_, key.process, text_of(place)),
-        backend_(server.sessions_, key, monitor_, address_),
-        login_deadline_(after(server.sessions_.limits.login)),
-        channel_(std::move(socket)) {
-    backend_.tell_progress_by(*this);
-  }
-
-  const CancelKey& key() const { return key_; }
-  /// As counted_address() has it.
-  const std::string& address() const { return address_; }
-  bool in_session() const { return in_session_; }
-  /// Whether the server waits for the client to say who it is.
-  bool is_silent() const { return !in_session_ && (doing_ == Doing::Reading || doing_ == Doing::Greeting); }
-  void cancel() noexcept {
-    cancelled_ = true;
-    backend_.cancel();
-  }
-
-  void read() { wait(Doing::Reading, Wait::Readable, &Client::take_bytes); }
-
-  /// One thing that the thread of run() does for the client: where there is no memory for it, the client goes.
-  template <class F>
-  void take_turn(F&& f) noexcept {
-    try {
-      std::forward<F>(f)();
-    } catch (const std::exception&) {
-      give_up();
-    }
-  }
-
-  /// The server ends: a client whose statement runs goes when that is done.
-  void leave() {
-    if (doing_ == Doing::Greeting || doing_ == Doing::Refusing) close();
-    else if (doing_ == Doing::Reading && may_leave()) expel(kShutdown, kShutdownMessage);
-  }
-
-  /// The client goes now, and what it runs is cancelled.
-  void hurry(std::string_view message) {
-    farewell_ = message;
-    switch (doing_) {
-      case Doing::Working: return cancel();
-      case Doing::Reading: return expel(kShutdown, message);
-      default: return close();
-    }
-  }
-
-  /// Ends the client if its time is over, and a statement that nobody waits for.
-  void check_time(Clock::time_point now) {
-    if (doing_ == Doing::Working && (channel_.has_left() || !farewell_.empty())) cancel();
-    if (doing_ == Doing::Working || doing_ == Doing::Refusing) return;
-    const bool late = !in_session_ && now >= login_deadline_;
-    if (!late && now < deadline_) return;
-    if (doing_ != Doing::Reading) return close();
-    if (late) return expel("57014", "the connection ends: it took too long to log in");
-    if (const auto limit = backend_.idle_limit()) expel(limit->sqlstate, limit->message);
-  }
-
-  void close() {
-    if (std::exchange(doing_, Doing::Nothing) == Doing::Nothing) return;
-    channel_.close();
-    timer_.cancel();
-    server_.forget(key_.process);
-  }
-
- private:
-  enum class Doing : std::uint8_t {
-    Reading,   // waits for messages
-    Working,   // a worker has the client
-    Greeting,  // waits for the client's part in the beginning of TLS
-    Writing,   // waits for the client to take what was written
-    Refusing,  // waits before it says that a password was wrong
-    Nothing    // has ended
-  };
-
-  // Goes on with `next` when the socket is ready, unless something else has ended the waiting.
-  void wait(Doing doing, Wait what, void (Client::*next)()) {
-    if (what == Wait::Never) return close();
-    doing_ = doing;
-    const auto readiness = what == Wait::Readable ? tcp::socket::wait_read : tcp::socket::wait_write;
-    channel_.socket().async_wait(readiness, [self = shared_from_this(), doing, next](const error_code& error) {
-      if (self->doing_ != doing) return;
-      if (error) self->close();
-      else self->take_turn([&] { (self.get()->*next)(); });
-    });
-  }
-
-  // Who has no session yet has a line with all others of the kind.
-  std::string_view line() const { return in_session_ ? std::string_view(backend_.user()) : std::string_view(); }
-
-  // Without any memory: what was made ready before is written, if it makes sense where it comes (not while TLS begins),
-  // and goes as far as it goes.
-  void give_up() noexcept {
-    if (doing_ == Doing::Nothing) return;
-    const bool makes_sense = written_ == 0 && interim_gone_ && next_ != Backend::Next::Encrypt;
-    if (makes_sense) channel_.write(server_.out_of_memory_);
-    try {
-      monitor_.abort(kOutOfMemory, kOutOfMemoryMessage);
-    } catch (const std::exception&) {  // nor for a line of the log
-    }
-    close();
-  }
-
-  // Runs `f` in a worker, and then `done` with what it gave in the thread of run(), which goes on until then.
-  template <class F, class Done>
-  void work(F f, Done done) {
-    doing_ = Doing::Working;
-    cancelled_ = false;
-    const auto task = [self = shared_from_this(), guard = asio::make_work_guard(server_.io_), f, done] {
-      std::optional<std::invoke_result_t<F, Client&>> result;
-      try {
-        if (self->cancelled_) self->backend_.cancel_next();  // while it waited in line
-        result.emplace(f(*self));
-      } catch (const std::exception&) {  // not even memory to say that there is none
-      }
-      post_surely(self->server_.io_, [self, result, done] {
-        if (!result) self->give_up();
-        else self->take_turn([&] { done(*self, *result); });
-      });
-    };
-    server_.resources_.workers().post(task, line());
-  }
-
-  void take_bytes() {
-    const auto got = channel_.read(server_.bytes_);
-    monitor_.received(got.bytes);
-    if (got.bytes > 0) frames_.append({server_.bytes_.data(), got.bytes});
-    if (!frames_.ready())
-      return wait(Doing::Reading, got.wait == Wait::None ? Wait::Readable : got.wait, &Client::take_bytes);
-    if (backend_.blocks()) run_backend();
-    else answer(backend_.run(frames_, out_));
-  }
-
-  void run_backend() {
-    work([](Client& self) { return self.backend_.run(self.frames_, self.out_); },
-         [](Client& self, Backend::Next next) { self.answer(next); });
-  }
-
-  void answer(Backend::Next next) {
-    if (!in_session_ && backend_.in_session()) {
-      in_session_ = true;
-      server_.half_open_.remove(address_);
-    }
-    if (const auto& key = backend_.cancel_requested()) server_.cancel(*key, monitor_.address());
-    if (!farewell_.empty() && next != Backend::Next::Close) {
-      write_fatal(out_, kShutdown, farewell_);
-      next = Backend::Next::Close;
-    }
-    next_ = next;
-    out_.buffer().insert(0, std::exchange(interim_, {}));
-    interim_gone_ = true;
-    if (next == Backend::Next::Refuse) return refuse();
-    deadline_ = after(server_.sessions_.limits.send);
-    write();
-  }
-
-  // What a worker's statement tells meanwhile. It is written as far as the socket takes it: the rest is tried again
-  // when there is more, and goes before the answer.
-  bool is_ready() override {
-    if (!interim_gone_) send_interim({});
-    return interim_gone_;
-  }
-  void send(MessageWriter& out) override {
-    interim_gone_ = false;
-    send_interim(std::exchange(out.buffer(), {}));
-  }
-
-  void send_interim(std::string bytes) {
-    asio::post(server_.io_, [self = shared_from_this(), more = std::move(bytes)] {
-      if (self->doing_ != Doing::Working) return;
-      auto& interim = self->interim_;
-      interim += more;
-      const auto put = self->channel_.write(interim);
-      interim.erase(0, put.bytes);
-      if (put.wait == Wait::Never) self->cancel();
-      self->interim_gone_ = interim.empty();
-    });
-  }
-
-  void write() {
-    const auto rest = std::string_view(out_.buffer()).substr(written_);
-    const auto put = channel_.write(rest.substr(0, kWriteBytes));
-    written_ += put.bytes;
-    monitor_.sent(put.bytes);
-    if (put.bytes > 0) deadline_ = after(server_.sessions_.limits.send);
-    if (put.bytes < rest.size())
-      return wait(Doing::Writing, put.wait == Wait::None ? Wait::Writable : put.wait, &Client::write);
-    forget_written();
-    go_on();
-  }
-
-  void forget_written() {
-    auto& buffer = out_.buffer();
-    buffer.clear();
-    written_ = 0;
-    if (buffer.capacity() > kKeptBytes && next_ != Backend::Next::Output) std::string().swap(buffer);
-  }
-
-  void go_on() {
-    switch (next_) {
-      case Backend::Next::Input: break;
-      case Backend::Next::Encrypt: channel_.begin_tls(*server_.tls_); return greet();
-      case Backend::Next::Output:
-      case Backend::Next::LogIn: return run_backend();
-      default: return close();
-    }
-    if (server_.stopping_ && may_leave()) return expel(kShutdown, kShutdownMessage);
-    const auto limit = backend_.idle_limit();
-    deadline_ = limit ? after(limit->time) : Clock::time_point::max();
-    read();
-  }
-
-  // Keys take their time.
-  void greet() {
-    work([](Client& self) { return self.channel_.greet(); },
-         [](Client& self, Wait what) {
-           if (what != Wait::None) return self.wait(Doing::Greeting, what, &Client::greet);
-           self.next_ = Backend::Next::Input;
-           self.go_on();
-         });
-  }
-
-  // Who tries passwords tries one a second on each connection.
-  void refuse() {
-    doing_ = Doing::Refusing;
-    timer_.expires_after(kRefusalDelay);
-    timer_.async_wait([self = shared_from_this()](const error_code&) {
-      if (self->doing_ != Doing::Refusing) return;
-      self->next_ = Backend::Next::Close;
-      self->deadline_ = after(self->server_.sessions_.limits.send);
-      self->take_turn([&] { self->write(); });
-    });
-  }
-
-  bool may_leave() const { return !in_session_ || backend_.at_rest(); }
-
-  // Of a client that is read.
-  void expel(std::string_view sqlstate, std::string_view message) {
-    if (sqlstate != kShutdown) monitor_.abort(sqlstate, message);
-    doing_ = Doing::Writing;  // what was waited for is forgotten
-    error_code ignored;
-    channel_.socket().cancel(ignored);
-    write_fatal(out_, sqlstate, message);
-    next_ = Backend::Next::Close;
-    deadline_ = after(server_.sessions_.limits.send);
-    write();
-  }
-
-  Impl& server_;
-  const std::string address_;
-  asio::steady_timer timer_;
-  const CancelKey key_;
-  FrameReader frames_;
-  MessageWriter out_;
-  std::size_t written_ = 0;  // of what is in out_
-  std::string interim_;      // what is to be written while a worker works
-  std::atomic<bool> interim_gone_ = true;
-  std::atomic<bool> cancelled_ = false;  // since a worker was asked for
-  ClientMonitor monitor_;
-  Backend backend_;
-  Doing doing_ = Doing::Reading;
-  Backend::Next next_ = Backend::Next::Input;  // when all is written
-  bool in_session_ = false;
-  std::string_view farewell_;  // why the client is to go when what it runs has ended; empty: it may stay
-  const Clock::time_point login_deadline_;
-  Clock::time_point deadline_ = Clock::time_point::max();  // of Reading or Writing
-  ClientChannel channel_;
 };
 
 Server::Impl::Impl(ServerOptions options)
@@ -597,7 +295,8 @@ void Server::Impl::welcome(tcp::socket& socket) {
   if (half_open_.is_full_for(address) && !drop_silent(&address)) return;
   if (half_open_.is_full() && !drop_silent()) return;
   const CancelKey key{++last_process_, random_secret()};
-  auto client = std::make_shared<Client>(*this, socket, place, key);
+  auto client = std::make_shared<ClientConnection>(static_cast<ConnectionOwner&>(*this), shared_, socket,
+                                                   text_of(place), address, key);
   half_open_.add(address);
   try {
     clients_.emplace(key.process, client);
@@ -616,7 +315,7 @@ bool Server::Impl::drop_silent(const std::string* address) {
     return client.is_silent() && (address == nullptr || client.address() == *address);
   });
   if (silent == clients_.end()) return false;
-  std::shared_ptr<Client>(silent->second)->close();
+  std::shared_ptr<ClientConnection>(silent->second)->close();
   return true;
 }
 
@@ -683,7 +382,7 @@ void Server::Impl::shut_down() {
   error_code ignored;
   acceptor_.close(ignored);
   accept_timer_.cancel();
-  for_each_client([](Client& client) { client.take_turn([&] { client.leave(); }); });
+  for_each_client([](ClientConnection& client) { client.take_turn([&] { client.leave(); }); });
   end_if_alone();
 }
 
@@ -697,7 +396,7 @@ void Server::Impl::end_if_alone() {
 
 void Server::Impl::hurry() {
   hurrying_ = true;
-  for_each_client([](Client& client) { client.take_turn([&] { client.hurry(kShutdownMessage); }); });
+  for_each_client([](ClientConnection& client) { client.take_turn([&] { client.hurry(kShutdownMessage); }); });
 }
 
 // Looks at the clocks of all clients: cheaper than a timer for each, which would be set with every message.
@@ -705,7 +404,7 @@ void Server::Impl::sweep() {
   const auto now = Clock::now();
   // A statement that begins after one that was cancelled is cancelled the next time.
   if (now >= grace_end_ || hurrying_) hurry();
-  for_each_client([now](Client& client) { client.take_turn([&] { client.check_time(now); }); });
+  for_each_client([now](ClientConnection& client) { client.take_turn([&] { client.check_time(now); }); });
   if (stopping_ && clients_.empty()) return end_if_alone();
   sweep_timer_.expires_after(kSweepEvery);
   sweep_timer_.async_wait([this](const error_code& error) {
