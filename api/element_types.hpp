@@ -2,7 +2,7 @@
 
 #include <eindb/eindb.hpp>
 
-#include "engine/memory_tensor.hpp"
+#include "engine/tensors/memory_tensor.hpp"
 
 namespace eindb {
 

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "api/query_result.hpp"
-#include "engine/prepared_statement.hpp"
+#include "engine/session/prepared_statement.hpp"
 
 namespace eindb {
 

@@ -4,7 +4,7 @@
 
 #include "api/element_types.hpp"
 #include "api/translation.hpp"
-#include "engine/tensor_memory.hpp"
+#include "engine/results/tensor_memory.hpp"
 
 namespace eindb {
 

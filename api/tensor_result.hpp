@@ -3,7 +3,7 @@
 #include <eindb/eindb.hpp>
 #include <memory>
 
-#include "engine/result.hpp"
+#include "engine/results/result.hpp"
 
 namespace eindb {
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/result.hpp"
+#include "engine/results/result.hpp"
 #include "engine/session.hpp"
 
 namespace eindb {

@@ -12,12 +12,12 @@
 #include <string>
 #include <vector>
 
-#include "engine/distributed_query.hpp"
-#include "engine/pipeline.hpp"
-#include "engine/plan_key.hpp"
+#include "engine/query/distributed_query.hpp"
+#include "engine/query/pipeline.hpp"
+#include "engine/query/plan_key.hpp"
 #include "engine/session.hpp"
-#include "engine/statement_scopes.hpp"
-#include "engine/statements.hpp"
+#include "engine/session/statement_scopes.hpp"
+#include "engine/statements/statements.hpp"
 #include "parser/parser.hpp"
 #include "tests/runner/local_cluster.hpp"
 

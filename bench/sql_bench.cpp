@@ -16,9 +16,9 @@
 
 #include "catalog/catalog.hpp"
 #include "engine/session.hpp"
-#include "storage/database_file.hpp"
-#include "storage/sqlite_transaction.hpp"
-#include "storage/tile_store.hpp"
+#include "storage/sqlite/sqlite_transaction.hpp"
+#include "storage/tiles/database_file.hpp"
+#include "storage/tiles/tile_store.hpp"
 
 namespace {
 

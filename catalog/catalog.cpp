@@ -7,10 +7,10 @@
 #include "common/checked_math.hpp"
 #include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
-#include "storage/schema_version.hpp"
-#include "storage/shard_log.hpp"
-#include "storage/stored_references.hpp"
-#include "storage/tile_codec.hpp"
+#include "storage/encoding/tile_codec.hpp"
+#include "storage/shards/shard_log.hpp"
+#include "storage/sqlite/schema_version.hpp"
+#include "storage/tiles/stored_references.hpp"
 
 namespace eindb {
 namespace {

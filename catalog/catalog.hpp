@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "catalog/tensor_info.hpp"
-#include "storage/sqlite_connection.hpp"
+#include "storage/sqlite/sqlite_connection.hpp"
 
 namespace eindb {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "storage/sqlite_connection.hpp"
+#include "storage/sqlite/sqlite_connection.hpp"
 
 namespace eindb {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "storage/tile_store.hpp"
+#include "storage/tiles/tile_store.hpp"
 #include "tensor/dtype.hpp"
 #include "tensor/partition.hpp"
 

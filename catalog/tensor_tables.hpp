@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "catalog/catalog.hpp"
-#include "storage/sqlite_connection.hpp"
-#include "storage/tensor_table.hpp"
+#include "storage/cells/tensor_table.hpp"
+#include "storage/sqlite/sqlite_connection.hpp"
 
 namespace eindb {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/user_role.hpp"
-#include "storage/sqlite_connection.hpp"
+#include "storage/sqlite/sqlite_connection.hpp"
 
 namespace eindb {
 
@@ -20,7 +20,7 @@ struct StoredUser {
 };
 
 /// The users of the database and one secret of its own, in tables that SQL of a person cannot even read
-/// (storage/sqlite_authorizer.hpp):
+/// (storage/sqlite/sqlite_authorizer.hpp):
 ///
 ///     eindb_users(name TEXT COLLATE NOCASE PRIMARY KEY, verifier TEXT, role TEXT)
 ///     eindb_secrets(name TEXT PRIMARY KEY, secret BLOB)         the one row: 'unknown users'

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/error.hpp"
-#include "storage/shard_numbers.hpp"
+#include "storage/shards/shard_numbers.hpp"
 
 namespace eindb {
 

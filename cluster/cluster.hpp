@@ -20,8 +20,8 @@
 #include "common/cancellation.hpp"
 #include "executor/exchange.hpp"
 #include "plan/distributed_plan.hpp"
-#include "storage/shard_access.hpp"
-#include "storage/shard_log.hpp"
+#include "storage/shards/shard_access.hpp"
+#include "storage/shards/shard_log.hpp"
 
 namespace eindb {
 

@@ -15,7 +15,7 @@
 #include "cluster/peer_lost.hpp"
 #include "common/error.hpp"
 #include "executor/distributed_profile.hpp"
-#include "storage/shard_numbers.hpp"
+#include "storage/shards/shard_numbers.hpp"
 #include "tensor/tile_holders.hpp"
 
 namespace eindb {
@@ -205,8 +205,8 @@ struct Leave {
   static auto fields(auto& self) { return std::tie(self.reason); }
 };
 
-// ---- Contents of sharded tensors: see storage/shard_access.hpp. Requests are answered in their order, each by a
-// Reply.
+// ---- Contents of sharded tensors: see storage/shards/shard_access.hpp. Requests are answered in their order, each by
+// a Reply.
 
 struct NewContent {
   ContentId content{};

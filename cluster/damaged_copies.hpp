@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "storage/shard_numbers.hpp"
+#include "storage/shards/shard_numbers.hpp"
 
 namespace eindb {
 

@@ -3,10 +3,10 @@
 #include <memory>
 
 #include "common/error.hpp"
-#include "storage/file_identity.hpp"
-#include "storage/shard_log.hpp"
-#include "storage/sharded_contents.hpp"
-#include "storage/sqlite_transaction.hpp"
+#include "storage/files/file_identity.hpp"
+#include "storage/shards/shard_log.hpp"
+#include "storage/shards/sharded_contents.hpp"
+#include "storage/sqlite/sqlite_transaction.hpp"
 
 namespace eindb {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "cluster/cluster.hpp"
-#include "storage/database_file.hpp"
+#include "storage/tiles/database_file.hpp"
 
 namespace eindb {
 

@@ -10,7 +10,7 @@
 #include "common/cancellation.hpp"
 #include "common/error.hpp"
 #include "executor/exchange.hpp"
-#include "storage/shard_numbers.hpp"
+#include "storage/shards/shard_numbers.hpp"
 
 namespace eindb {
 

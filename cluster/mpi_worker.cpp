@@ -12,7 +12,7 @@
 #include "cluster/control_message.hpp"
 #include "cluster/worker.hpp"
 #include "common/error.hpp"
-#include "storage/shard_file.hpp"
+#include "storage/worker_file/shard_file.hpp"
 
 namespace eindb {
 namespace {

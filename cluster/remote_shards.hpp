@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cluster/worker_connection.hpp"
-#include "storage/shard_access.hpp"
+#include "storage/shards/shard_access.hpp"
 
 namespace eindb {
 

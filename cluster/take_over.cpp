@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "common/error.hpp"
-#include "storage/file_identity.hpp"
-#include "storage/shard_census.hpp"
-#include "storage/shard_log.hpp"
-#include "storage/sqlite_transaction.hpp"
+#include "storage/files/file_identity.hpp"
+#include "storage/shards/shard_log.hpp"
+#include "storage/sqlite/sqlite_transaction.hpp"
+#include "storage/tiles/shard_census.hpp"
 
 namespace eindb {
 namespace {

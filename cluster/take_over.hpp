@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "cluster/cluster.hpp"
-#include "storage/database_file.hpp"
+#include "storage/tiles/database_file.hpp"
 
 namespace eindb {
 

@@ -16,7 +16,7 @@
 #include "cluster/message_memory.hpp"
 #include "cluster/node_log.hpp"
 #include "executor/memory_budget.hpp"
-#include "storage/shard_file.hpp"
+#include "storage/worker_file/shard_file.hpp"
 
 namespace eindb {
 

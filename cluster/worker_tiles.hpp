@@ -11,7 +11,7 @@
 #include "cluster/control_message.hpp"
 #include "cluster/plan_codec.hpp"
 #include "executor/tile_exchange.hpp"
-#include "storage/shard_file.hpp"
+#include "storage/worker_file/shard_file.hpp"
 #include "tensor/partition.hpp"
 
 namespace eindb {

@@ -12,20 +12,20 @@
 #include <variant>
 #include <vector>
 
-#include "engine/admission.hpp"
-#include "engine/client_policy.hpp"
-#include "engine/login.hpp"
-#include "engine/memory_tensor.hpp"
-#include "engine/prepared_statement.hpp"
-#include "engine/progress.hpp"
-#include "engine/result.hpp"
-#include "engine/row_loader.hpp"
-#include "engine/session_options.hpp"
-#include "engine/settings.hpp"
-#include "engine/side_schema.hpp"
-#include "engine/sql_function.hpp"
-#include "engine/statement_description.hpp"
-#include "engine/tensor_strips.hpp"
+#include "engine/results/progress.hpp"
+#include "engine/results/result.hpp"
+#include "engine/results/row_loader.hpp"
+#include "engine/results/statement_description.hpp"
+#include "engine/results/tensor_strips.hpp"
+#include "engine/session/prepared_statement.hpp"
+#include "engine/session/session_options.hpp"
+#include "engine/settings/admission.hpp"
+#include "engine/settings/client_policy.hpp"
+#include "engine/settings/login.hpp"
+#include "engine/settings/settings.hpp"
+#include "engine/sql/side_schema.hpp"
+#include "engine/sql/sql_function.hpp"
+#include "engine/tensors/memory_tensor.hpp"
 
 namespace eindb {
 

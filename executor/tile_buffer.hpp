@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "executor/memory_budget.hpp"
-#include "storage/scratch_tiles.hpp"
+#include "storage/tiles/scratch_tiles.hpp"
 #include "tensor/tile.hpp"
 
 namespace eindb {

@@ -11,7 +11,7 @@
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
 #include "common/source_span.hpp"
-#include "engine/rows.hpp"
+#include "engine/results/rows.hpp"
 #include "engine/script.hpp"
 #include "engine/statement_text.hpp"
 #include "server/copy/copy_file.hpp"

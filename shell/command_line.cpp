@@ -9,7 +9,7 @@
 #include <limits>
 #include <map>
 
-#include "engine/settings.hpp"
+#include "engine/settings/settings.hpp"
 
 namespace eindb {
 namespace {

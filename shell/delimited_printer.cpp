@@ -1,6 +1,6 @@
 #include "shell/delimited_printer.hpp"
 
-#include "engine/cell_text.hpp"
+#include "engine/results/cell_text.hpp"
 
 namespace eindb {
 

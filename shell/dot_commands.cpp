@@ -6,7 +6,7 @@
 
 #include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
-#include "engine/cell_text.hpp"
+#include "engine/results/cell_text.hpp"
 #include "shell/text_width.hpp"
 
 namespace eindb {

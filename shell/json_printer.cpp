@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <type_traits>
 
-#include "engine/cell_text.hpp"
+#include "engine/results/cell_text.hpp"
 
 namespace eindb {
 namespace {

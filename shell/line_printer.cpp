@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/cell_text.hpp"
+#include "engine/results/cell_text.hpp"
 #include "shell/text_width.hpp"
 
 namespace eindb {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/cell_text.hpp"
+#include "engine/results/cell_text.hpp"
 
 namespace eindb {
 namespace {

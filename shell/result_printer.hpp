@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/result.hpp"
+#include "engine/results/result.hpp"
 #include "shell/output.hpp"
 
 namespace eindb {

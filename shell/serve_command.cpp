@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "common/error.hpp"
-#include "engine/settings.hpp"
+#include "engine/settings/settings.hpp"
 #include "shell/listen_place.hpp"
 
 namespace eindb {

@@ -6,7 +6,7 @@
 #include <new>
 
 #include "common/caught_error.hpp"
-#include "engine/cell_text.hpp"
+#include "engine/results/cell_text.hpp"
 #include "shell/dot_commands.hpp"
 #include "shell/interrupts.hpp"
 

@@ -18,7 +18,7 @@
 #include "common/error.hpp"
 #include "common/machine_memory.hpp"
 #include "common/open_databases.hpp"
-#include "engine/settings.hpp"
+#include "engine/settings/settings.hpp"
 #include "shell/listen_place.hpp"
 #include "shell/server_node_log.hpp"
 #include "shell/worker_pages.hpp"

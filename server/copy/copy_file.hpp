@@ -1,7 +1,7 @@
 #pragma once
 
+#include "engine/files/transfer_directory.hpp"
 #include "engine/session.hpp"
-#include "engine/transfer_directory.hpp"
 #include "server/protocol/message_writer.hpp"
 
 namespace eindb {

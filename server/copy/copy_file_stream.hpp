@@ -4,7 +4,7 @@
 #include <memory>
 #include <string_view>
 
-#include "engine/transfer_directory.hpp"
+#include "engine/files/transfer_directory.hpp"
 #include "server/rows/row_stream.hpp"
 
 namespace eindb {

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "engine/files/transfer_directory.hpp"
 #include "engine/session.hpp"
-#include "engine/transfer_directory.hpp"
 #include "server/copy/copy_statement.hpp"
 #include "server/protocol/message_writer.hpp"
 

@@ -7,7 +7,7 @@
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
-#include "engine/copy_options.hpp"
+#include "engine/files/copy_options.hpp"
 
 namespace eindb {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/result.hpp"
+#include "engine/results/result.hpp"
 #include "server/copy/copy_encoder.hpp"
 #include "server/copy/copy_statement.hpp"
 #include "server/protocol/message_writer.hpp"

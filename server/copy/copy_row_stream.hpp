@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "engine/result.hpp"
+#include "engine/results/result.hpp"
 #include "server/copy/copy_out.hpp"
 #include "server/rows/row_stream.hpp"
 

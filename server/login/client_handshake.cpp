@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "engine/settings.hpp"
+#include "engine/settings/settings.hpp"
 #include "server/login/error_response.hpp"
 #include "server/login/startup_options.hpp"
 #include "server/protocol/protocol_error.hpp"

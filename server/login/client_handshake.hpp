@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/user_role.hpp"
-#include "engine/login.hpp"
+#include "engine/settings/login.hpp"
 #include "server/login/cancel_key.hpp"
 #include "server/login/client_parameters.hpp"
 #include "server/login/sasl_authentication.hpp"

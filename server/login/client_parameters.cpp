@@ -7,7 +7,7 @@
 
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
-#include "engine/settings.hpp"
+#include "engine/settings/settings.hpp"
 
 namespace eindb {
 namespace {

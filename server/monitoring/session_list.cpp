@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "engine/rows.hpp"
+#include "engine/results/rows.hpp"
 #include "server/values/timestamp.hpp"
 
 namespace eindb {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/result.hpp"
+#include "engine/results/result.hpp"
 #include "server/monitoring/client_registry.hpp"
 
 namespace eindb {

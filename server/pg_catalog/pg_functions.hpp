@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "engine/sql_function.hpp"
+#include "engine/sql/sql_function.hpp"
 #include "server/pg_catalog/pg_catalog.hpp"
 
 namespace eindb {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/sql_function.hpp"
+#include "engine/sql/sql_function.hpp"
 
 namespace eindb {
 

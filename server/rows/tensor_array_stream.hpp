@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/tensor_strips.hpp"
+#include "engine/results/tensor_strips.hpp"
 #include "server/rows/row_stream.hpp"
 #include "server/values/tensor_value.hpp"
 

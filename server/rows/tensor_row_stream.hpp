@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "engine/tensor_strips.hpp"
+#include "engine/results/tensor_strips.hpp"
 #include "server/protocol/frontend_message.hpp"
 #include "server/rows/row_stream.hpp"
 

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "common/user_role.hpp"
-#include "engine/transfer_directory.hpp"
+#include "engine/files/transfer_directory.hpp"
 #include "server/protocol/shared_bytes.hpp"
 #include "server/sessions/admission_rules.hpp"
 #include "server/sessions/client_limits.hpp"

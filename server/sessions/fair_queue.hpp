@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/admission.hpp"
-#include "engine/tile_cache_pool.hpp"
+#include "engine/settings/admission.hpp"
+#include "engine/tensors/tile_cache_pool.hpp"
 #include "server/sessions/worker_pool.hpp"
 
 namespace eindb {

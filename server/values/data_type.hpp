@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "engine/result.hpp"
+#include "engine/results/result.hpp"
 
 namespace eindb {
 

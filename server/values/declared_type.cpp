@@ -4,7 +4,7 @@
 #include <array>
 
 #include "common/letter_case.hpp"
-#include "engine/column_types.hpp"
+#include "engine/results/column_types.hpp"
 
 namespace eindb {
 namespace {

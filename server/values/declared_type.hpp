@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "engine/result.hpp"
+#include "engine/results/result.hpp"
 #include "server/values/data_type.hpp"
 
 namespace eindb {

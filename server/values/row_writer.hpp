@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/result.hpp"
+#include "engine/results/result.hpp"
 #include "server/protocol/frontend_message.hpp"
 #include "server/protocol/message_writer.hpp"
 #include "server/values/data_type.hpp"

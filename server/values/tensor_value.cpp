@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "engine/tensor_export.hpp"
+#include "engine/files/tensor_export.hpp"
 #include "server/values/bytea_text.hpp"
 #include "server/values/value_format.hpp"
 

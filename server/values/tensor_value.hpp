@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/tensor_strips.hpp"
+#include "engine/results/tensor_strips.hpp"
 #include "server/protocol/frontend_message.hpp"
 #include "server/values/result_format.hpp"
 #include "server/values/row_writer.hpp"

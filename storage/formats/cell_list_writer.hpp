@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "storage/output_file.hpp"
+#include "storage/files/output_file.hpp"
 #include "tensor/dtype.hpp"
 #include "tensor/number_text.hpp"
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "common/error.hpp"
-#include "storage/tile_codec.hpp"
+#include "storage/encoding/tile_codec.hpp"
 
 /// The formats, a cell per line:
 ///

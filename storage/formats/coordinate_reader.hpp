@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/cancellation.hpp"
-#include "storage/cell_source.hpp"
+#include "storage/cells/cell_source.hpp"
 #include "storage/formats/csv_reader.hpp"
 #include "storage/formats/text_lines.hpp"
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "storage/input_file.hpp"
+#include "storage/files/input_file.hpp"
 
 namespace eindb {
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "storage/files/output_file.hpp"
 #include "storage/formats/csv_reader.hpp"
-#include "storage/output_file.hpp"
 #include "tensor/tile.hpp"
 
 namespace eindb {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "storage/files/input_file.hpp"
 #include "storage/formats/block_reader.hpp"
 #include "storage/formats/hdf5_library.hpp"
-#include "storage/input_file.hpp"
 #include "tensor/tile.hpp"
 
 namespace eindb {

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "storage/files/input_file.hpp"
 #include "storage/formats/isolated_reader.hpp"
-#include "storage/input_file.hpp"
 
 namespace eindb {
 

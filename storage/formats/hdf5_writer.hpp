@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "common/cancellation.hpp"
+#include "storage/files/output_file.hpp"
 #include "storage/formats/isolated_process.hpp"
-#include "storage/output_file.hpp"
 #include "tensor/tile.hpp"
 
 namespace eindb {

@@ -19,7 +19,7 @@
 
 #include "common/checked_math.hpp"
 #include "common/error.hpp"
-#include "storage/tile_codec.hpp"
+#include "storage/encoding/tile_codec.hpp"
 
 namespace eindb {
 namespace {

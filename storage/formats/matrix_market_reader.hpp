@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "storage/cell_source.hpp"
+#include "storage/cells/cell_source.hpp"
 #include "storage/formats/text_lines.hpp"
 
 namespace eindb {

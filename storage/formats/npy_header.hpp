@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "storage/input_file.hpp"
+#include "storage/files/input_file.hpp"
 #include "tensor/dtype.hpp"
 #include "tensor/shape.hpp"
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "storage/output_file.hpp"
+#include "storage/files/output_file.hpp"
 #include "tensor/tile.hpp"
 
 namespace eindb {

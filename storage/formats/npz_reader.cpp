@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "common/error.hpp"
+#include "storage/files/scratch_file.hpp"
 #include "storage/formats/array_name.hpp"
 #include "storage/formats/dense_block_reader.hpp"
 #include "storage/formats/zip_inflater.hpp"
-#include "storage/scratch_file.hpp"
 
 namespace eindb {
 namespace {

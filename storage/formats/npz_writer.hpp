@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "storage/files/output_file.hpp"
+#include "storage/files/scratch_file.hpp"
 #include "storage/formats/byte_progress.hpp"
-#include "storage/output_file.hpp"
-#include "storage/scratch_file.hpp"
 #include "tensor/tile.hpp"
 
 namespace eindb {

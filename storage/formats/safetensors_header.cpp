@@ -21,9 +21,9 @@
 
 #include "common/checked_math.hpp"
 #include "common/error.hpp"
+#include "storage/encoding/tile_codec.hpp"
 #include "storage/formats/array_name.hpp"
 #include "storage/formats/little_endian.hpp"
-#include "storage/tile_codec.hpp"
 
 namespace eindb {
 namespace {

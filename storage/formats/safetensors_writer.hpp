@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "storage/output_file.hpp"
+#include "storage/files/output_file.hpp"
 #include "tensor/tile.hpp"
 
 namespace eindb {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "storage/input_file.hpp"
+#include "storage/files/input_file.hpp"
 
 namespace eindb {
 

@@ -7,9 +7,9 @@
 #include <stdexcept>
 #include <utility>
 
-#include "storage/database_file.hpp"
-#include "storage/schema_version.hpp"
-#include "storage/sqlite_transaction.hpp"
+#include "storage/sqlite/schema_version.hpp"
+#include "storage/sqlite/sqlite_transaction.hpp"
+#include "storage/tiles/database_file.hpp"
 #include "tests/storage/scratch_directory.hpp"
 
 namespace eindb {

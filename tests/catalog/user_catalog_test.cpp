@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "storage/database_file.hpp"
-#include "storage/sqlite_transaction.hpp"
+#include "storage/sqlite/sqlite_transaction.hpp"
+#include "storage/tiles/database_file.hpp"
 #include "tests/storage/scratch_directory.hpp"
 
 namespace eindb {

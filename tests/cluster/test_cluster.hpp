@@ -12,7 +12,7 @@
 
 #include "cluster/cluster.hpp"
 #include "cluster/worker.hpp"
-#include "storage/shard_file.hpp"
+#include "storage/worker_file/shard_file.hpp"
 #include "tests/cluster/memory_network.hpp"
 
 namespace eindb {

@@ -1,16 +1,16 @@
 // The cache of plans for workers where scripts cannot go: workers that are lost and return, other sessions, and what a
 // repeated statement does not do again.
 
-#include "engine/cluster_plan.hpp"
+#include "engine/plans/cluster_plan.hpp"
 
 #include <gtest/gtest.h>
 
 #include <optional>
 
-#include "engine/distributed_query.hpp"
-#include "engine/pipeline.hpp"
+#include "engine/query/distributed_query.hpp"
+#include "engine/query/pipeline.hpp"
 #include "engine/session.hpp"
-#include "engine/statements.hpp"
+#include "engine/statements/statements.hpp"
 #include "parser/parser.hpp"
 #include "tests/runner/line_log.hpp"
 #include "tests/runner/local_cluster.hpp"

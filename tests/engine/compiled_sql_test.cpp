@@ -1,11 +1,11 @@
 // Protects what a session keeps of the SQL that it has compiled.
-#include "engine/compiled_sql.hpp"
+#include "engine/sql/compiled_sql.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "storage/sqlite_connection.hpp"
+#include "storage/sqlite/sqlite_connection.hpp"
 
 namespace eindb {
 namespace {

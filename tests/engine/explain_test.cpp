@@ -1,4 +1,4 @@
-#include "engine/explain.hpp"
+#include "engine/explain/explain.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/session.hpp"
-#include "storage/sqlite_connection.hpp"
+#include "storage/sqlite/sqlite_connection.hpp"
 #include "tests/storage/scratch_directory.hpp"
 
 namespace eindb {

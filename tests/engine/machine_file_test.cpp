@@ -1,4 +1,4 @@
-#include "engine/machine_file.hpp"
+#include "engine/settings/machine_file.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // What a session for clients of a server refuses, and that one for the file's owner does not.
 
-#include "engine/permissions.hpp"
+#include "engine/settings/permissions.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // The plan cache where scripts cannot go: other sessions, attached tensors, bounds, and a search for stale plans.
 
-#include "engine/plan_cache.hpp"
+#include "engine/plans/plan_cache.hpp"
 
 #include <gtest/gtest.h>
 #include <malloc.h>
@@ -8,14 +8,14 @@
 #include <random>
 
 #include "common/error.hpp"
-#include "engine/cluster_plan.hpp"
-#include "engine/pipeline.hpp"
-#include "engine/plan_key.hpp"
-#include "engine/plan_size.hpp"
-#include "engine/query_key.hpp"
+#include "engine/plans/cluster_plan.hpp"
+#include "engine/plans/plan_size.hpp"
+#include "engine/plans/query_key.hpp"
+#include "engine/query/pipeline.hpp"
+#include "engine/query/plan_key.hpp"
 #include "engine/session.hpp"
-#include "engine/statement_scopes.hpp"
-#include "engine/statements.hpp"
+#include "engine/session/statement_scopes.hpp"
+#include "engine/statements/statements.hpp"
 #include "parser/parser.hpp"
 #include "tests/storage/scratch_directory.hpp"
 

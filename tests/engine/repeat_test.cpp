@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/session_state.hpp"
-#include "engine/statements.hpp"
+#include "engine/session/session_state.hpp"
+#include "engine/statements/statements.hpp"
 #include "parser/parser.hpp"
 #include "tests/storage/scratch_directory.hpp"
 

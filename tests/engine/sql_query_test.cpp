@@ -1,6 +1,6 @@
 // SQL over tensors where more than one statement or session is at work: what a script cannot say.
 
-#include "engine/sql_query.hpp"
+#include "engine/query/sql_query.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "engine/session.hpp"
-#include "storage/sqlite_connection.hpp"
+#include "storage/sqlite/sqlite_connection.hpp"
 #include "tests/storage/scratch_directory.hpp"
 
 namespace eindb {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/session_state.hpp"
-#include "engine/statement_scopes.hpp"
-#include "engine/statements.hpp"
+#include "engine/session/session_state.hpp"
+#include "engine/session/statement_scopes.hpp"
+#include "engine/statements/statements.hpp"
 #include "parser/parser.hpp"
 #include "tests/storage/scratch_directory.hpp"
 

@@ -1,6 +1,6 @@
 // Tensors read in row-major order, however they are cut.
 
-#include "engine/tensor_strips.hpp"
+#include "engine/results/tensor_strips.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,13 +1,13 @@
 // Tile caches of several sessions that share their memory.
 
-#include "engine/tile_cache_pool.hpp"
+#include "engine/tensors/tile_cache_pool.hpp"
 
 #include <gtest/gtest.h>
 
 #include <thread>
 #include <vector>
 
-#include "engine/tile_cache.hpp"
+#include "engine/tensors/tile_cache.hpp"
 
 namespace eindb {
 namespace {

@@ -1,6 +1,6 @@
 // The cache of decoded tiles: what it keeps, and that no statement sees what is out of date.
 
-#include "engine/tile_cache.hpp"
+#include "engine/tensors/tile_cache.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Where results go.
-#include "engine/tile_endpoints.hpp"
+#include "engine/tensors/tile_endpoints.hpp"
 
 #include <gtest/gtest.h>
 

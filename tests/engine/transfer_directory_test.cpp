@@ -1,4 +1,4 @@
-#include "engine/transfer_directory.hpp"
+#include "engine/files/transfer_directory.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -1,7 +1,7 @@
 // Tensors that updates inside a transaction compute: who finds them where, when they are written, when they are
 // forgotten, and that they keep to the memory limit.
 
-#include "engine/unwritten_tensors.hpp"
+#include "engine/tensors/unwritten_tensors.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "engine/session.hpp"
-#include "engine/session_state.hpp"
-#include "engine/statements.hpp"
+#include "engine/session/session_state.hpp"
+#include "engine/statements/statements.hpp"
 #include "parser/parser.hpp"
 #include "tests/storage/scratch_directory.hpp"
 

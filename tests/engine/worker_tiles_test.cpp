@@ -10,8 +10,8 @@
 
 #include "cluster/damaged_copies.hpp"
 #include "engine/session.hpp"
-#include "storage/sqlite_connection.hpp"
-#include "storage/stored_references.hpp"
+#include "storage/sqlite/sqlite_connection.hpp"
+#include "storage/tiles/stored_references.hpp"
 #include "tests/runner/line_log.hpp"
 #include "tests/runner/local_cluster.hpp"
 #include "tests/storage/scratch_directory.hpp"

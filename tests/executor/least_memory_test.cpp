@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/tile_endpoints.hpp"
+#include "engine/tensors/tile_endpoints.hpp"
 #include "executor/executor.hpp"
 #include "optimizer/optimizer.hpp"
 #include "tests/optimizer/graph_builder.hpp"

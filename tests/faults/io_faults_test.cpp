@@ -8,9 +8,9 @@
 #include <optional>
 #include <vector>
 
-#include "storage/database_file.hpp"
-#include "storage/file_identity.hpp"
-#include "storage/shard_log.hpp"
+#include "storage/files/file_identity.hpp"
+#include "storage/shards/shard_log.hpp"
+#include "storage/tiles/database_file.hpp"
 #include "tests/faults/layer/fault_layer.hpp"
 #include "tests/faults/trial_database.hpp"
 #include "tests/storage/scratch_directory.hpp"

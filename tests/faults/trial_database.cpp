@@ -9,7 +9,7 @@
 #include <sstream>
 #include <utility>
 
-#include "storage/sqlite_connection.hpp"
+#include "storage/sqlite/sqlite_connection.hpp"
 #include "tests/storage/scratch_directory.hpp"
 
 namespace eindb::faults {

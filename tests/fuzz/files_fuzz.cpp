@@ -13,14 +13,14 @@
 
 #include "common/cancellation.hpp"
 #include "common/error.hpp"
-#include "engine/machine_file.hpp"
+#include "engine/settings/machine_file.hpp"
+#include "storage/encoding/tile_codec.hpp"
 #include "storage/formats/coordinate_reader.hpp"
 #include "storage/formats/csv_reader.hpp"
 #include "storage/formats/matrix_market_reader.hpp"
 #include "storage/formats/npy_reader.hpp"
 #include "storage/formats/npz_reader.hpp"
 #include "storage/formats/safetensors_reader.hpp"
-#include "storage/tile_codec.hpp"
 
 namespace eindb {
 namespace {

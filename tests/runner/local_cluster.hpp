@@ -8,7 +8,7 @@
 
 #include "cluster/tcp_cluster.hpp"
 #include "cluster/worker.hpp"
-#include "storage/shard_file.hpp"
+#include "storage/worker_file/shard_file.hpp"
 #include "tests/runner/script_cluster.hpp"
 
 namespace eindb::runner {

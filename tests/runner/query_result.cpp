@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <sstream>
 
-#include "engine/cell_text.hpp"
+#include "engine/results/cell_text.hpp"
 
 namespace eindb::runner {
 namespace {

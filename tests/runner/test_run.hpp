@@ -10,7 +10,7 @@
 #include "cluster/mpi_transport.hpp"
 #include "common/error.hpp"
 #include "engine/session.hpp"
-#include "storage/shard_access.hpp"
+#include "storage/shards/shard_access.hpp"
 #include "tests/runner/query_result.hpp"
 #include "tests/runner/script_cluster.hpp"
 #include "tests/runner/test_script.hpp"

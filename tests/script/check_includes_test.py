@@ -34,7 +34,9 @@ class CheckIncludes(unittest.TestCase):
             "parser/binder/binder.hpp": '#include "plan/node.hpp"\n#include "parser/ast.hpp"\n',
             "executor/kernels/gemm.hpp": '#include "tensor/tile.hpp"\n',
             "executor/join.hpp": '#include "executor/kernels/gemm.hpp"\n#include "plan/node.hpp"\n',
-            "engine/session.hpp": '#include "parser/binder/binder.hpp"\n#include "executor/join.hpp"\n',
+            "engine/query/a.hpp": '#include "parser/binder/binder.hpp"\n#include "executor/join.hpp"\n',
+            "engine/session.hpp": '#include "engine/files/a.hpp"\n',
+            "engine/files/a.hpp": '#include "engine/query/a.hpp"\n',
             "api/connection.cpp": '#include "engine/session.hpp"\n#include "tensor/tile.hpp"\n',
             "tests/plan/node_test.cpp": '#include "plan/node.hpp"\n#include "executor/join.hpp"\n',
         })
@@ -87,7 +89,7 @@ class CheckIncludes(unittest.TestCase):
 
     def test_sqlite_is_for_storage(self):
         self.assert_violation({"engine/a.cpp": "#include <sqlite3.h>\n"}, "engine/a.cpp:1", "for storage alone")
-        self.assertEqual(self.check({"storage/a.cpp": "#include <sqlite3.h>\n"}), (0, []))
+        self.assertEqual(self.check({"storage/sqlite/a.cpp": "#include <sqlite3.h>\n"}), (0, []))
 
     def test_classes_of_other_rooms_are_not_declared(self):
         self.assert_violation({"plan/a.hpp": "class Join;\n", "executor/b.hpp": "class Join {\n};\n"},

@@ -10,8 +10,8 @@ OWNER = {"common/open_databases.cpp": "const int file = ::openat(directory, path
 # Every file of the script's table, with what it may call.
 ALLOWED = {
     **OWNER,
-    "storage/sqlite_handle.cpp": "const int code = sqlite3_open_v2(path.c_str(), &handle_, flags, nullptr);\n",
-    "storage/scratch_file.cpp": "FileDescriptor named(::mkostemp(name.data(), O_CLOEXEC));\n",
+    "storage/sqlite/sqlite_handle.cpp": "const int code = sqlite3_open_v2(path.c_str(), &handle_, flags, nullptr);\n",
+    "storage/files/scratch_file.cpp": "FileDescriptor named(::mkostemp(name.data(), O_CLOEXEC));\n",
     "storage/formats/isolated_reader.cpp": 'const int file = ::open("/proc/self/statm", O_RDONLY);\n',
     "storage/formats/hdf5_dataset.cpp": "H5Fopen(input_.path_of_descriptor().c_str(), flags, access);\n",
     "storage/formats/hdf5_writer.cpp": "H5Fcreate(output_.path_of_descriptor().c_str(), flags, access);\n",
@@ -82,7 +82,7 @@ class CheckOpens(unittest.TestCase):
         self.assertEqual((status, len(lines)), (1, 1), lines)
 
     def test_the_table_is_kept_true(self):
-        status, lines = self.check({"storage/scratch_file.cpp": "\n"})
+        status, lines = self.check({"storage/files/scratch_file.cpp": "\n"})
         self.assertEqual((status, len(lines)), (1, 1), lines)
         self.assertIn("take it out", lines[0])
 

@@ -4,8 +4,8 @@
 #include <map>
 #include <set>
 
-#include "storage/sqlite_connection.hpp"
-#include "storage/tile_reference.hpp"
+#include "storage/shards/tile_reference.hpp"
+#include "storage/sqlite/sqlite_connection.hpp"
 
 namespace eindb::simulation {
 namespace {

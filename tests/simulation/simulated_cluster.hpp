@@ -12,7 +12,7 @@
 #include "cluster/tcp_transport.hpp"
 #include "cluster/worker.hpp"
 #include "engine/session.hpp"
-#include "storage/shard_file.hpp"
+#include "storage/worker_file/shard_file.hpp"
 #include "tests/simulation/virtual_network.hpp"
 
 namespace eindb::simulation {

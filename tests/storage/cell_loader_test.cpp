@@ -1,6 +1,6 @@
 // Cells in any order into tiles: against a dense oracle, with memory that forces every way through the loader.
 
-#include "storage/cell_loader.hpp"
+#include "storage/cells/cell_loader.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@
 #include <numeric>
 #include <random>
 
-#include "storage/cell_locator.hpp"
-#include "storage/open_tiles.hpp"
-#include "storage/sqlite_transaction.hpp"
+#include "storage/cells/cell_locator.hpp"
+#include "storage/sqlite/sqlite_transaction.hpp"
+#include "storage/tiles/open_tiles.hpp"
 #include "tensor/dense_tensor.hpp"
 #include "tests/storage/scratch_directory.hpp"
 

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "common/error.hpp"
-#include "storage/sqlite_connection.hpp"
-#include "storage/sqlite_transaction.hpp"
+#include "storage/sqlite/sqlite_connection.hpp"
+#include "storage/sqlite/sqlite_transaction.hpp"
 #include "tests/storage/scratch_directory.hpp"
 
 namespace eindb {

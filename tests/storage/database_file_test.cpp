@@ -1,6 +1,6 @@
 // Opening databases: what is made, what is accepted, what is refused and how.
 
-#include "storage/database_file.hpp"
+#include "storage/tiles/database_file.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "storage/schema_version.hpp"
-#include "storage/sqlite_transaction.hpp"
+#include "storage/sqlite/schema_version.hpp"
+#include "storage/sqlite/sqlite_transaction.hpp"
 #include "tests/storage/scratch_directory.hpp"
 
 namespace eindb {

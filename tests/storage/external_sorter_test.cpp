@@ -1,6 +1,6 @@
 // Sorting beyond memory: one buffer, several runs, several passes of merges.
 
-#include "storage/external_sorter.hpp"
+#include "storage/files/external_sorter.hpp"
 
 #include <gtest/gtest.h>
 

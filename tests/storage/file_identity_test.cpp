@@ -1,5 +1,5 @@
 // A file is told from its copies, and is the same wherever it is moved to.
-#include "storage/file_identity.hpp"
+#include "storage/files/file_identity.hpp"
 
 #include <gtest/gtest.h>
 

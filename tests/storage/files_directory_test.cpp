@@ -1,14 +1,14 @@
 // The directory of clients' files: what leads out of it, by whatever way, is neither read nor written.
 
-#include "storage/files_directory.hpp"
+#include "storage/files/files_directory.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <filesystem>
 
-#include "storage/input_file.hpp"
-#include "storage/output_file.hpp"
+#include "storage/files/input_file.hpp"
+#include "storage/files/output_file.hpp"
 #include "tests/storage/scratch_directory.hpp"
 
 namespace eindb {

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "common/error.hpp"
-#include "storage/database_file.hpp"
-#include "storage/shard_access.hpp"
-#include "storage/shard_file.hpp"
-#include "storage/shard_log.hpp"
-#include "storage/sharded_contents.hpp"
+#include "storage/shards/shard_access.hpp"
+#include "storage/shards/shard_log.hpp"
+#include "storage/shards/sharded_contents.hpp"
+#include "storage/tiles/database_file.hpp"
+#include "storage/worker_file/shard_file.hpp"
 
 namespace eindb {
 

@@ -1,13 +1,13 @@
 // Parallel readers see one state of the database, whatever is committed meanwhile.
 
-#include "storage/read_snapshot.hpp"
+#include "storage/tiles/read_snapshot.hpp"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <thread>
 
-#include "storage/sqlite_transaction.hpp"
+#include "storage/sqlite/sqlite_transaction.hpp"
 #include "tests/storage/scratch_directory.hpp"
 
 namespace eindb {

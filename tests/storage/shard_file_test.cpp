@@ -1,6 +1,6 @@
 // A worker's file: transactions that end well, badly and not at all, and what is left after a crash.
 
-#include "storage/shard_file.hpp"
+#include "storage/worker_file/shard_file.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>

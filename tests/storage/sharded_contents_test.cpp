@@ -1,17 +1,17 @@
 // Sharded tensors below the engine: tiles at workers are part of the transactions of the coordinator's file, whatever
 // stops half-way, and nothing stays behind.
 
-#include "storage/sharded_contents.hpp"
+#include "storage/shards/sharded_contents.hpp"
 
 #include <gtest/gtest.h>
 
 #include <optional>
 
-#include "storage/read_snapshot.hpp"
-#include "storage/sqlite_transaction.hpp"
-#include "storage/stored_references.hpp"
-#include "storage/tile_codec.hpp"
-#include "storage/tile_store.hpp"
+#include "storage/encoding/tile_codec.hpp"
+#include "storage/sqlite/sqlite_transaction.hpp"
+#include "storage/tiles/read_snapshot.hpp"
+#include "storage/tiles/stored_references.hpp"
+#include "storage/tiles/tile_store.hpp"
 #include "tests/storage/local_shards.hpp"
 #include "tests/storage/scratch_directory.hpp"
 

@@ -11,7 +11,7 @@
 #include <mutex>
 #include <thread>
 
-#include "storage/database_file.hpp"
+#include "storage/tiles/database_file.hpp"
 #include "tests/storage/scratch_directory.hpp"
 
 namespace eindb {

@@ -5,8 +5,8 @@
 #include <chrono>
 #include <thread>
 
-#include "storage/sqlite_connection.hpp"
-#include "storage/sqlite_transaction.hpp"
+#include "storage/sqlite/sqlite_connection.hpp"
+#include "storage/sqlite/sqlite_transaction.hpp"
 #include "tests/storage/scratch_directory.hpp"
 
 namespace eindb {

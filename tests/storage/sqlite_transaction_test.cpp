@@ -1,4 +1,4 @@
-#include "storage/sqlite_transaction.hpp"
+#include "storage/sqlite/sqlite_transaction.hpp"
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -8,7 +8,7 @@
 #include <optional>
 #include <thread>
 
-#include "storage/sqlite_connection.hpp"
+#include "storage/sqlite/sqlite_connection.hpp"
 
 namespace eindb {
 namespace {

@@ -1,6 +1,6 @@
 // Tensors as tables of SQL. SQLite is the oracle: every query gives the same over an ordinary table of the same cells.
 
-#include "storage/tensor_table.hpp"
+#include "storage/cells/tensor_table.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <set>
 #include <sstream>
 
-#include "storage/sqlite_transaction.hpp"
+#include "storage/sqlite/sqlite_transaction.hpp"
 #include "tensor/dense_tensor.hpp"
 #include "tests/storage/random_tile.hpp"
 #include "tests/storage/scratch_directory.hpp"

@@ -1,6 +1,6 @@
 // The tile format: every tile comes back as it was, and no damaged byte gets through.
 
-#include "storage/tile_codec.hpp"
+#include "storage/encoding/tile_codec.hpp"
 
 #include <gtest/gtest.h>
 

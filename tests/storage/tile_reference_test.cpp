@@ -1,6 +1,6 @@
 // References: round trips, and bytes that only look like one.
 
-#include "storage/tile_reference.hpp"
+#include "storage/shards/tile_reference.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,15 +1,15 @@
 // Tiles in tables: round trips, absent tiles, damaged rows, names that SQL would confuse, and crashes half-way.
 
-#include "storage/tile_store.hpp"
+#include "storage/tiles/tile_store.hpp"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "storage/database_file.hpp"
-#include "storage/read_snapshot.hpp"
-#include "storage/sqlite_transaction.hpp"
-#include "storage/tile_codec.hpp"
+#include "storage/encoding/tile_codec.hpp"
+#include "storage/sqlite/sqlite_transaction.hpp"
+#include "storage/tiles/database_file.hpp"
+#include "storage/tiles/read_snapshot.hpp"
 #include "tests/storage/random_tile.hpp"
 #include "tests/storage/scratch_directory.hpp"
 

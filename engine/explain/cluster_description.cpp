@@ -1,0 +1,140 @@
+#include "engine/explain/cluster_description.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+
+#include "optimizer/redistribution/redistribution_planner.hpp"
+#include "plan/distributed_type.hpp"
+
+namespace eindb {
+namespace {
+
+double total(const std::vector<double>& of_ranks) { return std::accumulate(of_ranks.begin(), of_ranks.end(), 0.0); }
+
+double most(const std::vector<double>& of_ranks) {
+  return of_ranks.empty() ? 0 : *std::max_element(of_ranks.begin(), of_ranks.end());
+}
+
+// The mesh of twos that placements are types over, as if all of it were there.
+Mesh mesh_of(const ClusterProfile& profile) {
+  return Mesh::of_twos(static_cast<int>(std::bit_width(std::max<std::size_t>(profile.computing, 1)) - 1));
+}
+
+bool is_at_coordinator(const BlockPlacement& blocks, const DistributedPlan& plan) {
+  return blocks.at[plan.coordinator] &&
+         std::count_if(blocks.at.begin(), blocks.at.end(), [](const auto& at) { return at.has_value(); }) == 1;
+}
+
+std::string placement_text(const DistributedStep& step, const ClusterProfile& profile) {
+  const auto* blocks = std::get_if<BlockPlacement>(&step.placement);
+  if (blocks == nullptr) return "stored";
+  const auto holders =
+      std::count_if(blocks->at.begin(), blocks->at.end(), [](const auto& at) { return at.has_value(); });
+  if (is_at_coordinator(*blocks, *profile.plan)) return "coordinator";
+  const auto mesh = mesh_of(profile);
+  auto on_mesh = *blocks;
+  on_mesh.at.resize(static_cast<std::size_t>(mesh.rank_count()));
+  if (const auto type = type_of(on_mesh, step.grid.shape(), mesh)) return type->to_string();
+  std::string out = "blocks";
+  for (const auto parts : blocks->parts) out += (out == "blocks" ? " [" : ", ") + std::to_string(parts);
+  return out + (out == "blocks" ? "" : "]") + " at " + std::to_string(holders) + " ranks";
+}
+
+// Nothing where not all that moves is blocks of workers, or nothing moves.
+std::optional<CollectivesDescription> describe_collectives(const ClusterProfile& profile, const DistributedStep& step) {
+  const auto* moved = std::get_if<RedistributeStep>(&step.op);
+  if (moved == nullptr) return std::nullopt;
+  const auto* from = std::get_if<BlockPlacement>(&profile.plan->step(moved->input).placement);
+  const auto* to = std::get_if<BlockPlacement>(&step.placement);
+  if (from == nullptr || to == nullptr || is_at_coordinator(*to, *profile.plan)) return std::nullopt;
+  const auto collectives = plan_redistribution(step.grid.shape(), *from, *to);
+  if (collectives.steps.empty()) return std::nullopt;
+  return CollectivesDescription{describe(collectives, mesh_of(profile)), collectives.cost(),
+                                moved_elements(step.grid.shape(), *from, *to).most_received};
+}
+
+StepDescription describe_step(const PlannedQuery& planned, const ClusterProfile& profile, std::size_t n,
+                              const std::vector<double>& predicted) {
+  const auto& step = profile.plan->steps[n];
+  StepDescription out{.id = n,
+                      .name = operator_name(step),
+                      .vertex = planned.plan.graph.vertex(step.vertex).name,
+                      .inputs = {},
+                      .grid = step.grid.partition(),
+                      .placement = placement_text(step, profile),
+                      .bytes = total(predicted),
+                      .bytes_by_busiest = most(predicted),
+                      .collectives = describe_collectives(profile, step)};
+  for (const auto input : inputs_of(step)) out.inputs.push_back(input.index());
+  if (profile.reports.empty()) return out;
+  auto& actual = out.actual.emplace();
+  for (const auto& report : profile.reports) {
+    const auto& did = report.profile.steps[n];
+    actual.bytes += did.bytes_received;
+    actual.seconds = std::max(actual.seconds, did.seconds);
+    actual.seconds_waiting = std::max(actual.seconds_waiting, did.seconds_waiting);
+  }
+  return out;
+}
+
+// Of one rank, all steps together.
+StepProfile sum_of(const RankReport& report) {
+  StepProfile sum;
+  for (const auto& step : report.profile.steps) {
+    sum.seconds_waiting += step.seconds_waiting;
+    sum.bytes_sent += step.bytes_sent;
+    sum.bytes_received += step.bytes_received;
+    sum.compute.seconds += step.compute.seconds;
+  }
+  return sum;
+}
+
+// What brought the results to where they are wanted.
+double delivery_seconds(const DistributedPlan& plan, const RankReport& report) {
+  double seconds = 0;
+  for (const auto result : plan.results) seconds += report.profile.steps[result.index()].seconds;
+  return seconds;
+}
+
+MeasuredRanks describe_ranks(const ClusterProfile& profile) {
+  MeasuredRanks out;
+  std::vector<double> computing;
+  for (std::size_t rank = 0; rank < profile.reports.size(); ++rank) {
+    const auto& report = profile.reports[rank];
+    const auto sum = sum_of(report);
+    out.seconds = std::max(out.seconds, report.profile.seconds);
+    out.bytes_received += sum.bytes_received;
+    if (rank < profile.computing) {
+      computing.push_back(sum.compute.seconds);
+      out.seconds_before_delivery =
+          std::max(out.seconds_before_delivery, report.profile.seconds - delivery_seconds(*profile.plan, report));
+    }
+    out.ranks.push_back({profile.ranks[rank], report.profile.seconds, sum.seconds_waiting, sum.bytes_sent,
+                         sum.bytes_received, report.profile.peak_bytes});
+  }
+  const auto mean = total(computing) / static_cast<double>(std::max<std::size_t>(computing.size(), 1));
+  out.skew = mean > 0 ? most(computing) / mean : 1;
+  return out;
+}
+
+}  // namespace
+
+ClusterDescription describe_cluster(const PlannedQuery& planned, const ClusterProfile& profile) {
+  ClusterDescription out;
+  std::vector<double> of_ranks(profile.plan->ranks, 0);
+  for (std::size_t n = 0; n < profile.plan->steps.size(); ++n) {
+    const auto predicted = predicted_bytes(profile, StepId(n));
+    out.steps.push_back(describe_step(planned, profile, n, predicted));
+    for (std::size_t rank = 0; rank < predicted.size(); ++rank) of_ranks[rank] += predicted[rank];
+  }
+  out.bytes_received = total(of_ranks);
+  out.bytes_received_by_busiest = most(of_ranks);
+  out.planning_seconds = profile.planning_seconds;
+  out.source = profile.source;
+  if (!profile.reports.empty()) out.actual = describe_ranks(profile);
+  return out;
+}
+
+}  // namespace eindb

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/query/distributed_query.hpp"
+
+namespace eindb {
+
+/// The cost of a redistribution by collectives alone. Only redistributions between blocks of workers have one.
+struct CollectivesDescription {
+  std::vector<std::string> steps;        ///< a line each
+  double elements = 0;                   ///< what they cost (optimizer/redistribution)
+  std::int64_t elements_by_busiest = 0;  ///< of the direct exchange that is made
+};
+
+/// Measured times and bytes of a step. Times are those of the slowest rank.
+struct MeasuredStep {
+  std::int64_t bytes = 0;  ///< received by all ranks
+  double seconds = 0;
+  double seconds_waiting = 0;
+};
+
+/// A step that all ranks run.
+struct StepDescription {
+  std::size_t id = 0;
+  std::string name;
+  std::string vertex;
+  std::vector<std::size_t> inputs;
+  Partition grid;
+  std::string placement;  ///< as a distributed type, or "stored"
+  double bytes = 0;       ///< received by all ranks, if no tile is all zero
+  double bytes_by_busiest = 0;
+  std::optional<CollectivesDescription> collectives = std::nullopt;
+  std::optional<MeasuredStep> actual = std::nullopt;
+};
+
+/// Measured totals of one rank over all steps.
+struct RankDescription {
+  std::string worker;
+  double seconds = 0;
+  double seconds_waiting = 0;
+  std::int64_t bytes_sent = 0;
+  std::int64_t bytes_received = 0;
+  std::int64_t peak_bytes = 0;
+};
+
+/// Measured totals of a query over all ranks.
+struct MeasuredRanks {
+  double seconds = 0;
+  double seconds_before_delivery = 0;  ///< until the last worker had its part of the result
+  std::int64_t bytes_received = 0;
+  double skew = 1;  ///< the computing time of the busiest rank over the mean
+  std::vector<RankDescription> ranks;
+};
+
+/// The steps of a query that the ranks of a cluster run, with measurements if it ran.
+struct ClusterDescription {
+  std::vector<StepDescription> steps;
+  double bytes_received = 0;  ///< by all ranks, if no tile is all zero
+  double bytes_received_by_busiest = 0;
+  double planning_seconds = 0;           ///< to find or make these steps, and to find the tiles that they read
+  PlanSource source = PlanSource::Made;  ///< of the steps; the query's own plan has another
+  std::optional<MeasuredRanks> actual = std::nullopt;
+};
+
+ClusterDescription describe_cluster(const PlannedQuery& planned, const ClusterProfile& profile);
+
+}  // namespace eindb

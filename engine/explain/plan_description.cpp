@@ -1,0 +1,221 @@
+#include "engine/explain/plan_description.hpp"
+
+#include <algorithm>
+
+#include "optimizer/partitions/placement.hpp"
+
+namespace eindb {
+namespace {
+
+// What both cost models say of the plan, whichever it was made by.
+struct PlanPrediction {
+  Labelling transfers;           // the labelling, costed in elements moved
+  std::vector<VertexId> served;  // by every operator
+  Prediction operators;
+};
+
+PlanPrediction prediction_of(const PlannedQuery& planned, const SessionUser& user) {
+  const auto& plan = planned.plan;
+  std::vector<LabelPartition> partitions;
+  for (const auto& vertex : plan.labelling.vertices) partitions.push_back(vertex.partition);
+  const CalibratedModel model(user.machine(), user.settings.threads());
+  return {evaluate(plan.graph, std::move(partitions), {}), vertices_served(plan.physical),
+          predict(plan.graph, plan.physical, model)};
+}
+
+// What is predicted of all operators that a vertex needs, added up.
+NodePrediction vertex_prediction(const PlanPrediction& prediction, VertexId vertex) {
+  NodePrediction sum;
+  for (std::size_t n = 0; n < prediction.served.size(); ++n) {
+    if (prediction.served[n] != vertex) continue;
+    sum.seconds += prediction.operators.nodes[n].seconds;
+    sum.elements += prediction.operators.nodes[n].elements;
+  }
+  return sum;
+}
+
+// The profiles of all operators that work for one vertex, added up: of those that bring its inputs, time and elements.
+NodeProfile vertex_profile(const PhysicalPlan& plan, VertexId vertex, const ExecutionProfile& profile,
+                           const std::vector<VertexId>& served) {
+  NodeProfile sum;
+  for (std::size_t n = 0; n < plan.nodes.size(); ++n) {
+    const auto& node = plan.nodes[n];
+    const auto role = node.role();
+    if (served[n] != vertex || role == OperatorRole::Delivery) continue;
+    sum.seconds += profile.nodes[n].seconds;
+    sum.elements += profile.nodes[n].elements;
+    if (role != OperatorRole::Kernel && role != OperatorRole::Completion) continue;
+    sum.tiles_in += profile.nodes[n].tiles_in;
+    sum.tiles_out += profile.nodes[n].tiles_out;
+    sum.bytes += profile.nodes[n].bytes;
+  }
+  return sum;
+}
+
+// Labels of one name (a pass may have made the second) are told apart by a number.
+std::vector<std::pair<std::string, std::int64_t>> partition_of(const LabelPartition& partition,
+                                                               const LabelTable& labels) {
+  std::vector<std::pair<std::string, std::int64_t>> out;
+  for (std::size_t n = 0; n < partition.labels.size(); ++n) {
+    const auto& base = labels.name(partition.labels[n]);
+    auto name = base;
+    const auto is_taken = [&](const auto& entry) { return entry.first == name; };
+    for (int k = 2; std::any_of(out.begin(), out.end(), is_taken); ++k) name = base + "_" + std::to_string(k);
+    out.emplace_back(std::move(name), partition.parts[n]);
+  }
+  return out;
+}
+
+VertexDescription describe_vertex(const PlannedQuery& planned, std::size_t n, const PlanPrediction& prediction,
+                                  const ExecutionProfile* profile) {
+  const auto& graph = planned.plan.graph;
+  const auto& vertex = graph.vertices()[n];
+  const auto& labelling = prediction.transfers.vertices[n];
+  VertexDescription out{.name = vertex.name,
+                        .einsum = graph.describe(VertexId(n)),
+                        .bound = vertex.bound.extents(),
+                        .type = vertex.dtype,
+                        .partition = partition_of(labelling.partition, graph.labels()),
+                        .kernel_calls = labelling.partition.kernel_calls(),
+                        .cost_join = labelling.cost_join,
+                        .cost_agg = labelling.cost_agg,
+                        .cost_repart = labelling.cost_repart,
+                        .predicted = vertex_prediction(prediction, VertexId(n))};
+  if (profile != nullptr) out.actual = vertex_profile(planned.plan.physical, VertexId(n), *profile, prediction.served);
+  return out;
+}
+
+InputDescription::Selected describe_selection(const Selection& selection, std::int64_t tiles) {
+  InputDescription::Selected out{{}, tiles, selection.stored.tile_count()};
+  for (std::size_t d = 0; d < selection.at.size(); ++d) {
+    const auto parameter = selection.parameters.find(d);
+    if (parameter != selection.parameters.end()) out.indices.emplace_back("$" + std::to_string(parameter->second + 1));
+    else if (selection.at[d]) out.indices.emplace_back(*selection.at[d]);
+    else out.indices.emplace_back();
+  }
+  return out;
+}
+
+InputDescription describe_input(const Vertex& vertex) {
+  const auto& stored = *vertex.stored;
+  InputDescription out{.tensor = stored.name,
+                       .bound = vertex.bound.extents(),
+                       .type = vertex.dtype,
+                       .partition = stored.grid.partition()};
+  if (stored.selection) out.selection = describe_selection(*stored.selection, stored.grid.tile_count());
+  return out;
+}
+
+// How often the operator is run.
+double slices_of(const PhysicalPlan& plan, NodeId id) {
+  const auto* loop = plan.loop_of(id);
+  double slices = 1;
+  if (loop != nullptr)
+    for (const auto& label : loop->labels) slices *= static_cast<double>(label.parts);
+  return slices;
+}
+
+// `number_of_vertex` tells which of those that are described a vertex of the graph is.
+OperatorDescription describe_operator(const PlannedQuery& planned, NodeId id,
+                                      const std::vector<std::size_t>& number_of_vertex,
+                                      const ExecutionProfile* profile) {
+  const auto& node = planned.plan.physical.node(id);
+  const auto& vertex = planned.plan.graph.vertex(node.vertex);
+  OperatorDescription out{.id = id.index(),
+                          .name = operator_name(node),
+                          .vertex = vertex.name,
+                          .inputs = {},
+                          .grid = node.grid.partition(),
+                          .own = node.describe(planned.plan.graph),
+                          .slices = slices_of(planned.plan.physical, id)};
+  for (const auto input : inputs_of(node)) out.inputs.push_back(input.index());
+  if (node.role() == OperatorRole::Kernel) out.computes = number_of_vertex[node.vertex.index()];
+  if (node.role() != OperatorRole::Layout) out.density = vertex.density.present;
+  if (profile == nullptr) return out;
+  const auto& did = profile->nodes[id.index()];
+  out.seconds = did.seconds;
+  if (node.role() == OperatorRole::Source) out.tiles_read = did.tiles_in;
+  out.skipped_calls = did.skipped_calls;
+  return out;
+}
+
+PathDescription describe_path(const PathSummary& path, const EinGraph& graph, bool order_given) {
+  PathDescription out{.optimizer = std::string(order_given ? "given" : name_of(path.search.optimizer)),
+                      .objective = std::string(name_of(path.search.objective)),
+                      .methods = path.search.methods,
+                      .naive_flops = path.naive_flops,
+                      .flops = path.flops,
+                      .largest_intermediate = path.largest_intermediate,
+                      .seconds = path.search.seconds,
+                      .sliced_labels = {}};
+  for (const auto& sliced : graph.sliced()) {
+    out.slices += sliced.slices();
+    for (const auto& [label, parts] : sliced.labels)
+      out.sliced_labels.push_back({graph.labels().name(label), parts, graph.vertex(sliced.result).name});
+  }
+  return out;
+}
+
+// Adds where everything lies to what is described already.
+void describe_placement(const PlannedQuery& planned, std::int64_t workers, PlanDescription& plan) {
+  const auto placement = place(planned.plan.graph, planned.plan.labelling, workers);
+  std::size_t next_input = 0;
+  std::size_t next_vertex = 0;
+  for (std::size_t n = 0; n < planned.plan.graph.size(); ++n) {
+    const auto& placed = placement.vertices[n];
+    if (planned.plan.graph.vertices()[n].is_input()) plan.inputs[next_input++].place = placed.result.to_string();
+    else plan.vertices[next_vertex++].place = VertexPlace{placed.result.to_string(), placed.received};
+  }
+  plan.workers = WorkersDescription{workers, placement.mesh_axes, placement.received, placement.most_received};
+}
+
+ExecutionDescription describe_execution(const ExecutionProfile& profile) {
+  ExecutionDescription out{profile.seconds, 0, profile.peak_bytes};
+  for (const auto& node : profile.nodes) out.elements += node.elements;
+  return out;
+}
+
+// The vertices and operators of the plan.
+void describe_nodes(const PlannedQuery& planned, const PlanPrediction& prediction, const ExecutionProfile* profile,
+                    PlanDescription& out) {
+  const auto& graph = planned.plan.graph;
+  std::vector<std::size_t> number_of_vertex(graph.size(), 0);
+  for (std::size_t n = 0; n < graph.size(); ++n) {
+    number_of_vertex[n] = out.vertices.size();
+    if (graph.vertices()[n].is_input()) out.inputs.push_back(describe_input(graph.vertices()[n]));
+    else out.vertices.push_back(describe_vertex(planned, n, prediction, profile));
+  }
+  for (std::size_t n = 0; n < planned.plan.physical.nodes.size(); ++n)
+    out.operators.push_back(describe_operator(planned, NodeId(n), number_of_vertex, profile));
+}
+
+}  // namespace
+
+PlanDescription describe_plan(const PlannedQuery& planned, const SessionUser& user, const Measured& measured) {
+  const auto prediction = prediction_of(planned, user);
+  const auto& plan = planned.plan;
+  PlanDescription out;
+  describe_nodes(planned, prediction, measured.here, out);
+  out.parallelism = plan.parallelism;
+  out.calibrated = user.settings.calibrated();
+  out.candidates = plan.parallelism_candidates;
+  out.figures = user.machine().source;
+  out.strategy = user.settings.strategy().to_string();
+  out.path = describe_path(plan.path, plan.graph, planned.order_given);
+  out.total_cost = prediction.transfers.total_cost;
+  out.predicted_seconds = prediction.operators.seconds;
+  out.predicted_elements = prediction.operators.elements;
+  out.predicted_peak_bytes = plan.peak_bytes;
+  out.planning_seconds = planned.planning_seconds;
+  out.source = planned.source;
+  out.passes = plan.stages;
+  out.memory = plan.memory_choice;
+  out.recomputed = plan.recomputed;
+  out.strategies = plan.strategies;
+  if (const auto workers = user.settings.workers(); workers > 0) describe_placement(planned, workers, out);
+  if (measured.cluster != nullptr) out.cluster = describe_cluster(planned, *measured.cluster);
+  if (measured.here != nullptr) out.execution = describe_execution(*measured.here);
+  return out;
+}
+
+}  // namespace eindb

@@ -1,0 +1,125 @@
+#include "engine/files/cell_export.hpp"
+
+#include <utility>
+
+#include "common/error.hpp"
+#include "storage/files/scratch_file.hpp"
+#include "storage/formats/cell_list_writer.hpp"
+
+namespace eindb {
+namespace {
+
+/// A cell by its number in row-major order over the whole tensor.
+template <class T>
+struct NumberedCell {
+  std::int64_t number = 0;
+  T value{};
+  friend bool operator<(const NumberedCell& a, const NumberedCell& b) { return a.number < b.number; }
+};
+
+std::optional<std::int64_t> next_tile(const TileProvider& tensor, std::int64_t from) {
+  if (tensor.next_tile) return tensor.next_tile(from);
+  return from < tensor.grid.tile_count() ? std::optional(from) : std::nullopt;
+}
+
+/// Calls visit(number, value) for each cell of a tile that is not zero.
+template <class T, class Visit>
+void visit_cells(const Tile& tile, const TileGrid& grid, std::int64_t tile_id, Visit&& visit) {
+  const auto strides = grid.shape().row_major_strides();
+  const auto begin = grid.tile_begin(grid.key_of(tile_id));
+  const auto& extents = tile.shape().extents();
+  // All dimensions but the last: its cells follow each other on both sides.
+  const std::vector<std::int64_t> outer(extents.begin(), extents.empty() ? extents.end() : extents.end() - 1);
+  const auto line = extents.empty() ? 1 : extents.back();
+  std::vector<std::int64_t> index(outer.size(), 0);
+  const T* values = tile.data<T>();
+  if (tile.shape().element_count() == 0) return;
+  do {
+    auto number = begin.empty() ? 0 : begin.back();
+    for (std::size_t d = 0; d < outer.size(); ++d) number += (begin[d] + index[d]) * strides[d];
+    for (std::int64_t n = 0; n < line; ++n)
+      if (values[n] != T(0)) visit(number + n, values[n]);
+    values += line;
+  } while (next_index(index, outer));
+}
+
+template <class T>
+std::int64_t count_cells(const TileProvider& tensor) {
+  std::int64_t count = 0;
+  for (auto id = next_tile(tensor, 0); id; id = next_tile(tensor, *id + 1))
+    if (const auto tile = tensor.tile(*id))
+      visit_cells<T>(*tile, tensor.grid, *id, [&](std::int64_t, const T&) { ++count; });
+  return count;
+}
+
+std::vector<std::int64_t> key_of(std::int64_t number, const std::vector<std::int64_t>& strides) {
+  std::vector<std::int64_t> key(strides.size());
+  for (std::size_t d = 0; d < key.size(); ++d) {
+    key[d] = number / strides[d];
+    number %= strides[d];
+  }
+  return key;
+}
+
+template <class T>
+void write_cells(CellListWriter& writer, const TileProvider& tensor, bool as_column,
+                 ExternalSorter<NumberedCell<T>>& sorter) {
+  const auto strides = tensor.grid.shape().row_major_strides();
+  const auto band = tensor.grid.rank() == 0 ? 1 : tensor.grid.tile_count() / tensor.grid.partition()[0];
+  for (auto id = next_tile(tensor, 0); id;) {
+    const auto end = (*id / band + 1) * band;
+    for (; id && *id < end; id = next_tile(tensor, *id + 1))
+      if (const auto tile = tensor.tile(*id))
+        visit_cells<T>(*tile, tensor.grid, *id, [&](std::int64_t number, const T& v) { sorter.add({number, v}); });
+    sorter.finish();
+    for (NumberedCell<T> cell; sorter.next(cell);) {
+      auto key = key_of(cell.number, strides);
+      if (as_column) key.push_back(0);
+      writer.add(key, cell.value);
+    }
+    sorter.clear();
+  }
+}
+
+void check_holds(const CopyOptions& options, const TileProvider& tensor) {
+  const auto rank = tensor.grid.rank();
+  if (options.format == FileFormat::Tns && is_complex(tensor.dtype)) {
+    throw Error(ErrorKind::Unsupported, "tns holds real numbers, not " + std::string(name_of(tensor.dtype)),
+                std::nullopt, "write it as mtx or as a list in csv");
+  }
+  if (options.format == FileFormat::Mtx && rank != 1 && rank != 2) {
+    throw Error(ErrorKind::Unsupported, "mtx holds a matrix, not " + std::to_string(rank) + " dimensions", std::nullopt,
+                "write it as tns or as a list in csv");
+  }
+}
+
+template <class T>
+CellListStyle style_of(const CopyOptions& options, const TileProvider& tensor) {
+  CellListStyle style{.delimiter = ' ', .base = 1, .complex_as_two = true, .head = ""};
+  if (options.format == FileFormat::Mtx) {
+    const auto& shape = tensor.grid.shape();
+    style.head = matrix_market_head(tensor.dtype, shape[0], shape.rank() == 2 ? shape[1] : 1, count_cells<T>(tensor));
+  } else if (options.format != FileFormat::Tns) {
+    style = {.delimiter = options.csv.delimiter, .base = options.cells.base, .complex_as_two = false, .head = ""};
+    auto names = tensor.labels;
+    names.emplace_back("val");
+    if (options.csv.header != CsvHeader::Absent) style.head = csv_header(names, options.csv.delimiter);
+  }
+  return style;
+}
+
+}  // namespace
+
+void export_cells(const FilePath& path, const CopyOptions& options, const TileProvider& tensor, std::int64_t memory,
+                  const Cancellation& cancellation) {
+  check_holds(options, tensor);
+  dispatch(tensor.dtype, [&](auto type) {
+    using T = typename decltype(type)::type;
+    CellListWriter writer(path, style_of<T>(options, tensor));
+    ExternalSorter<NumberedCell<T>> sorter(memory, temporary_directory(), cancellation);
+    write_cells<T>(writer, tensor, options.format == FileFormat::Mtx && tensor.grid.rank() == 1, sorter);
+    writer.commit();
+  });
+}
+
+}  // namespace eindb

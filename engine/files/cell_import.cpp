@@ -1,0 +1,89 @@
+#include "engine/files/cell_import.hpp"
+
+#include "common/error.hpp"
+#include "storage/cells/cell_loader.hpp"
+#include "storage/formats/coordinate_reader.hpp"
+#include "storage/formats/matrix_market_reader.hpp"
+
+namespace eindb {
+namespace {
+
+/// Cells between two reports of progress.
+constexpr std::int64_t kCellsPerReport = 65536;
+
+/// A matrix of one column as the vector that it fills.
+class ColumnCells final : public CellSource {
+ public:
+  explicit ColumnCells(std::unique_ptr<CellSource> matrix)
+      : matrix_(std::move(matrix)), shape_({matrix_->shape()[0]}) {}
+
+  DType dtype() const override { return matrix_->dtype(); }
+  const Shape& shape() const override { return shape_; }
+  std::int64_t base() const override { return matrix_->base(); }
+  bool has_distinct_keys() const override { return matrix_->has_distinct_keys(); }
+  bool next(KeyedCell& cell) override {
+    if (!matrix_->next(cell)) return false;
+    cell.key.resize(1);
+    return true;
+  }
+  std::string place(std::int64_t line) const override { return matrix_->place(line); }
+  std::int64_t done() const override { return matrix_->done(); }
+  std::int64_t total() const override { return matrix_->total(); }
+
+ private:
+  std::unique_ptr<CellSource> matrix_;
+  Shape shape_;
+};
+
+std::unique_ptr<CellSource> open_matrix_market(const FilePath& path, const std::optional<TensorInfo>& existing) {
+  auto matrix = std::make_unique<MatrixMarketReader>(path);
+  const bool as_vector = existing && existing->grid.rank() == 1 && matrix->shape()[1] == 1;
+  if (as_vector) return std::make_unique<ColumnCells>(std::move(matrix));
+  return matrix;
+}
+
+[[noreturn]] void shapes_differ(const std::string& what, const Shape& shape, const TensorInfo& tensor) {
+  throw Error(ErrorKind::Shape,
+              what + " has shape " + shape.to_string() + ", but tensor " + tensor.name + " has shape " +
+                  tensor.shape().to_string(),
+              std::nullopt, "copy it into a new tensor");
+}
+
+}  // namespace
+
+std::unique_ptr<CellSource> open_cell_list(const FilePath& path, const CopyOptions& options,
+                                           const std::optional<TensorInfo>& existing,
+                                           const Cancellation& cancellation) {
+  if (existing && options.shape && *options.shape != existing->shape())
+    shapes_differ("the option", *options.shape, *existing);
+  if (options.format == FileFormat::Mtx) {
+    auto matrix = open_matrix_market(path, existing);
+    if (existing && matrix->shape() != existing->shape()) shapes_differ(path.text(), matrix->shape(), *existing);
+    return matrix;
+  }
+  const auto list = options.format == FileFormat::Tns ? frostt_options()
+                                                      : CoordinateOptions{.delimiter = options.csv.delimiter,
+                                                                          .header = options.csv.header,
+                                                                          .base = options.cells.base};
+  auto shape = existing ? std::optional(existing->shape()) : options.shape;
+  const auto type = existing ? std::optional(existing->dtype) : std::nullopt;
+  return std::make_unique<CoordinateReader>(path, list, std::move(shape), type, cancellation);
+}
+
+void load_cells(CellSource& cells, const TensorInfo& tensor, OpenDatabase& database, const Settings& settings,
+                const StatementContext& statement) {
+  CellLoader loader(database.connection(), tensor.store(), statement.cancellation(),
+                    {.memory = settings.memory_limit(),
+                     .spill_directory = database.file.scratch_directory(),
+                     .base = cells.base(),
+                     .distinct_keys = cells.has_distinct_keys(),
+                     .place = [&](std::int64_t line) { return cells.place(line); }});
+  KeyedCell cell;
+  for (std::int64_t n = 0; cells.next(cell); ++n) {
+    if (n % kCellsPerReport == 0 && cells.total() > 0) statement.report("import", cells.done(), cells.total());
+    loader.add(cell);
+  }
+  loader.finish();
+}
+
+}  // namespace eindb

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "catalog/tensor_info.hpp"
+#include "engine/files/copy_options.hpp"
+#include "engine/session/session_state.hpp"
+#include "storage/cells/cell_source.hpp"
+#include "storage/files/file_path.hpp"
+
+namespace eindb {
+
+/// Opens a file that is a list of cells. Its shape and type are those of `existing`, the tensor to be filled, or of the
+/// options, or of the file. Error{Shape} if these contradict each other.
+std::unique_ptr<CellSource> open_cell_list(const FilePath& path, const CopyOptions& options,
+                                           const std::optional<TensorInfo>& existing, const Cancellation& cancellation);
+
+/// Fills a new, empty tensor inside the caller's transaction, within the session's memory_limit. See CellLoader.
+void load_cells(CellSource& cells, const TensorInfo& tensor, OpenDatabase& database, const Settings& settings,
+                const StatementContext& statement);
+
+}  // namespace eindb

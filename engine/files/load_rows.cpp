@@ -1,0 +1,260 @@
+#include "engine/files/load_rows.hpp"
+
+#include <algorithm>
+#include <array>
+#include <complex>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "common/error.hpp"
+#include "common/letter_case.hpp"
+#include "common/nearest_name.hpp"
+#include "engine/query/sql_query.hpp"
+#include "parser/parser.hpp"
+#include "storage/cells/cell_loader.hpp"
+#include "storage/sqlite/sqlite_transaction.hpp"
+
+namespace eindb {
+namespace {
+
+constexpr std::int64_t kRowsPerReport = 65536;
+
+std::int64_t find_column(const std::vector<Column>& columns, std::string_view name) {
+  const auto found = std::find_if(columns.begin(), columns.end(),
+                                  [&](const Column& column) { return equal_ignoring_case(column.name, name); });
+  return found == columns.end() ? -1 : found - columns.begin();
+}
+
+[[noreturn]] void fail_unknown_column(const LoadTarget& target, const std::string& name,
+                                      const std::vector<Column>& columns) {
+  std::vector<std::string> names;
+  for (const auto& column : columns) names.push_back(column.name);
+  const auto nearest = nearest_name(name, std::span<const std::string>(names));
+  throw Error(ErrorKind::UnknownName, target.name + " has no column \"" + name + "\"", std::nullopt,
+              nearest ? "did you mean " + *nearest + "?" : "");
+}
+
+/// For each of the columns that rows have, which of `all` it is.
+std::vector<std::size_t> chosen_columns(const LoadTarget& target, const std::vector<Column>& all) {
+  std::vector<std::size_t> chosen;
+  for (const auto& name : target.columns) {
+    const auto column = find_column(all, name);
+    if (column < 0) fail_unknown_column(target, name, all);
+    chosen.push_back(static_cast<std::size_t>(column));
+  }
+  for (std::size_t n = 0; target.columns.empty() && n < all.size(); ++n) chosen.push_back(n);
+  return chosen;
+}
+
+// ---- Tensors -------------------------------------------------------------------------------------------------------
+
+ColumnType type_of_parts(DType dtype) {
+  switch (dtype) {
+    case DType::Int64: return ColumnType::Integer;
+    case DType::Float32:
+    case DType::Complex64: return ColumnType::Float32;
+    default: return ColumnType::Float64;
+  }
+}
+
+/// As SQL shows them: re and im only to those who ask.
+std::vector<Column> columns_of(const TensorInfo& tensor, bool with_parts) {
+  std::vector<Column> columns;
+  for (const auto& label : tensor.labels) columns.push_back({label, ColumnType::Integer});
+  const auto type = type_of_parts(tensor.dtype);
+  columns.push_back({"val", is_complex(tensor.dtype) ? ColumnType::Text : type});
+  if (!with_parts || !is_complex(tensor.dtype)) return columns;
+  columns.push_back({"re", type});
+  columns.push_back({"im", type});
+  return columns;
+}
+
+class TensorLoader final : public RowLoader {
+ public:
+  TensorLoader(const LoadTarget& target, const TensorInfo& existing, SessionState& session)
+      : session_(session),
+        name_(existing.name),
+        transaction_(session.database.connection()),
+        staged_(session.database.catalog.stage(existing.dtype, existing.labels, existing.grid, existing.replicas)),
+        cells_(std::in_place, session.database.connection(), staged_.store(), session.statement.cancellation(),
+               CellLoaderOptions{.memory = session.user.settings.memory_limit(),
+                                 .spill_directory = session.database.file.scratch_directory(),
+                                 .place = [](std::int64_t row) { return "row " + std::to_string(row); }}) {
+    const auto all = columns_of(existing, !target.columns.empty());
+    places_ = chosen_columns(target, all);
+    for (const auto place : places_) columns_.push_back(all[place]);
+    cell_.key.resize(existing.labels.size());
+    values_.resize(all.size() - existing.labels.size());
+    check_complete(existing);
+  }
+
+  void add(const Row& row) override {
+    ++cell_.line;
+    if (cell_.line % kRowsPerReport == 0) session_.statement.report("import", cell_.line, 0);
+    for (std::size_t n = 0; n < row.size(); ++n) {
+      if (places_[n] < cell_.key.size()) cell_.key[places_[n]] = index(row[n], n);
+      else values_[places_[n] - cell_.key.size()] = number(row[n], n);
+    }
+    if (in_parts_) cell_.value = std::complex<double>(real(values_[1]), real(values_[2]));
+    else cell_.value = values_[0];
+    cells_->add(cell_);
+  }
+
+  std::int64_t finish() override {
+    cells_->finish();
+    cells_.reset();
+    session_.database.catalog.publish(staged_, name_);
+    transaction_.commit();
+    return cell_.line;
+  }
+
+ private:
+  void check_complete(const TensorInfo& tensor) {
+    const auto has = [&](std::size_t place) {
+      return std::find(places_.begin(), places_.end(), place) != places_.end();
+    };
+    const auto rank = tensor.labels.size();
+    in_parts_ = has(rank + 1) && has(rank + 2) && !has(rank);
+    bool complete = places_.size() == rank + (in_parts_ ? 2 : 1) && (in_parts_ || has(rank));
+    for (std::size_t d = 0; d < rank; ++d) complete = complete && has(d);
+    if (complete) return;
+    throw Error(ErrorKind::Value, "a row of tensor " + name_ + " needs all of its columns", std::nullopt,
+                is_complex(tensor.dtype) ? "name all labels and val, or re and im, or no columns at all"
+                                         : "name all labels and val, or no columns at all");
+  }
+
+  [[noreturn]] void fail(std::size_t column, const std::string& what) const {
+    throw Error(ErrorKind::Value, columns_[column].name + " in row " + std::to_string(cell_.line) + " is " + what);
+  }
+
+  std::int64_t index(const Cell& cell, std::size_t column) const {
+    if (const auto* integer = std::get_if<std::int64_t>(&cell)) return *integer;
+    fail(column, "no integer");
+  }
+
+  CellValue number(const Cell& cell, std::size_t column) const {
+    if (const auto* integer = std::get_if<std::int64_t>(&cell)) return *integer;
+    if (const auto* single = std::get_if<float>(&cell)) return double{*single};
+    if (const auto* real = std::get_if<double>(&cell)) return *real;
+    if (const auto* text = std::get_if<std::string>(&cell)) {
+      if (const auto value = parse_cell_value(*text)) return *value;
+    }
+    fail(column, std::holds_alternative<std::monostate>(cell) ? "NULL: cells of tensors are numbers" : "no number");
+  }
+
+  static double real(const CellValue& value) {
+    const auto* integer = std::get_if<std::int64_t>(&value);
+    return integer != nullptr ? static_cast<double>(*integer) : std::get<double>(value);
+  }
+
+  SessionState& session_;
+  const std::string name_;
+  SqliteTransaction transaction_;  // ends last
+  TensorInfo staged_;
+  std::optional<CellLoader> cells_;
+  std::vector<std::size_t> places_;  // of columns of rows, among those of the tensor
+  KeyedCell cell_;                   // that is put together; its line is the number of rows so far
+  std::vector<CellValue> values_;    // val, re, im
+  bool in_parts_ = false;            // re and im rather than val
+};
+
+// ---- Tables --------------------------------------------------------------------------------------------------------
+
+/// Those that take values: what is generated does not.
+std::vector<Column> columns_of_table(const LoadTarget& target, SqliteConnection& connection) {
+  auto select = connection.prepare(
+      "SELECT name, type FROM pragma_table_xinfo(?1, ?2) WHERE hidden = 0 AND ?1 NOT LIKE 'eindb\\_%' ESCAPE '\\'");
+  select.bind(1, target.name);
+  if (target.schema.empty()) select.bind_null(2);
+  else select.bind(2, target.schema);
+  std::vector<Column> columns;
+  while (select.step()) columns.push_back({select.text(0), ColumnType::Any, select.text(1)});
+  return columns;
+}
+
+PreparedSql compile_insert(const LoadTarget& target, const std::vector<Column>& columns, SessionState& session) {
+  auto sql = "INSERT INTO " + (target.schema.empty() ? "" : quote_identifier(target.schema) + ".") +
+             quote_identifier(target.name) + " (";
+  for (const auto& column : columns) sql += quote_identifier(column.name) + ",";
+  sql.back() = ')';
+  sql += " VALUES (";
+  for (std::size_t n = 0; n < columns.size(); ++n) sql += "?,";
+  sql.back() = ')';
+  return prepare_sql(std::get<ast::Sql>(parse_statement(sql).node), session, SqlUse::Describe);
+}
+
+bool holds_bytes(const Column& column) {
+  const auto declared = to_upper(column.declared_type);
+  return declared.find("BLOB") != std::string::npos || declared.find("BYTEA") != std::string::npos;
+}
+
+class TableLoader final : public RowLoader {
+ public:
+  TableLoader(const LoadTarget& target, const std::vector<Column>& all, SessionState& session)
+      : session_(session), transaction_(session.database.connection()) {
+    for (const auto place : chosen_columns(target, all)) columns_.push_back(all[place]);
+    for (const auto& column : columns_) bytes_.push_back(holds_bytes(column));
+    insert_.emplace(compile_insert(target, columns_, session));
+  }
+
+  void add(const Row& row) override {
+    if (++rows_ % kRowsPerReport == 0) session_.statement.report("import", rows_, 0);
+    session_.statement.cancellation().check();
+    for (std::size_t n = 0; n < row.size(); ++n) bind(static_cast<int>(n) + 1, row[n], bytes_[n]);
+    while (insert_->step()) {
+    }
+    insert_->statement().reset();
+  }
+
+  std::int64_t finish() override {
+    insert_.reset();
+    transaction_.commit();
+    return rows_;
+  }
+
+ private:
+  void bind(int parameter, const Cell& cell, bool as_bytes) {
+    auto& insert = insert_->statement();
+    if (const auto* integer = std::get_if<std::int64_t>(&cell)) insert.bind(parameter, *integer);
+    else if (const auto* single = std::get_if<float>(&cell)) insert.bind(parameter, double{*single});
+    else if (const auto* real = std::get_if<double>(&cell)) insert.bind(parameter, *real);
+    else if (const auto* text = std::get_if<std::string>(&cell)) bind_text(parameter, *text, as_bytes);
+    else insert.bind_null(parameter);
+  }
+
+  void bind_text(int parameter, std::string_view text, bool as_bytes) {
+    auto& insert = insert_->statement();
+    if (as_bytes) insert.bind(parameter, std::as_bytes(std::span(text)));
+    else insert.bind(parameter, text);
+  }
+
+  SessionState& session_;
+  SqliteTransaction transaction_;  // ends last
+  std::optional<PreparedSql> insert_;
+  std::vector<bool> bytes_;  // which columns hold bytes rather than text
+  std::int64_t rows_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<RowLoader> load_rows(const LoadTarget& target, SessionState& session) {
+  session.database.tensor_tables.refresh();
+  if (target.schema.empty() || equal_ignoring_case(target.schema, "main")) {
+    if (const auto* attached = session.database.attached.find(target.name)) {
+      throw Error(ErrorKind::ReadOnly, attached->name() + " is an attached tensor, which statements only read",
+                  std::nullopt, "its values are the program's to change");
+    }
+    if (const auto tensor = session.database.catalog.find(target.name))
+      return std::make_unique<TensorLoader>(target, *tensor, session);
+  }
+  const auto columns = columns_of_table(target, session.database.connection());
+  if (!columns.empty()) return std::make_unique<TableLoader>(target, columns, session);
+  const auto names = session.database.catalog.names();
+  const auto nearest = nearest_name(target.name, std::span<const std::string>(names));
+  throw Error(ErrorKind::UnknownName, "there is no tensor or table \"" + target.name + "\"", std::nullopt,
+              nearest ? "did you mean " + *nearest + "?" : "CREATE TENSOR or CREATE TABLE it first");
+}
+
+}  // namespace eindb

@@ -1,0 +1,88 @@
+#include "engine/files/tensor_export.hpp"
+
+#include "common/checked_math.hpp"
+#include "storage/formats/csv_writer.hpp"
+#include "storage/formats/hdf5_writer.hpp"
+#include "storage/formats/npy_header.hpp"
+#include "storage/formats/npy_writer.hpp"
+#include "tensor/dense_tensor.hpp"
+
+namespace eindb {
+namespace {
+
+// The tiles of one part of the first dimension, side by side.
+Tile gather_band(const TileProvider& tensor, std::int64_t part) {
+  const auto& grid = tensor.grid;
+  const auto rank = grid.rank();
+  std::vector<std::int64_t> extents = grid.shape().extents();
+  if (rank > 0) extents[0] = grid.range(0, part).size;
+  auto band = Tile::zeros(tensor.dtype, Shape(extents));
+  const auto tiles = rank > 0 ? grid.tile_count() / grid.partition()[0] : 1;
+  const auto size = static_cast<std::int64_t>(size_of(tensor.dtype));
+  for (auto id = part * tiles; id < (part + 1) * tiles; ++id) {
+    const auto tile = tensor.tile(id);
+    if (tile == nullptr) continue;
+    const auto column = rank == 2 ? grid.tile_begin(grid.key_of(id))[1] : 0;
+    copy_block(band.mutable_bytes().data() + column * size, band.shape().row_major_strides(), tile->bytes().data(),
+               tile->shape().row_major_strides(), tile->shape().extents(), size_of(tensor.dtype));
+  }
+  return band;
+}
+
+// Tiles that are absent stay zeros.
+template <class Writer>
+void write_tiles(Writer& writer, const TileProvider& tensor) {
+  for (std::int64_t id = 0; id < tensor.grid.tile_count(); ++id)
+    if (const auto tile = tensor.tile(id)) writer.write_block(tensor.grid.tile_begin(tensor.grid.key_of(id)), *tile);
+}
+
+// The extents of the largest tile.
+std::vector<std::int64_t> tile_extents(const TileGrid& grid) {
+  std::vector<std::int64_t> extents;
+  for (std::size_t d = 0; d < grid.rank(); ++d) extents.push_back(ceil_divide(grid.shape()[d], grid.partition()[d]));
+  return extents;
+}
+
+}  // namespace
+
+std::string npy_header(const TensorRelation& tensor) { return make_npy_header(tensor.dtype, tensor.grid.shape()); }
+
+void export_npy(const FilePath& path, const TileProvider& tensor) {
+  NpyWriter writer(path, tensor.dtype, tensor.grid.shape());
+  write_tiles(writer, tensor);
+  writer.commit();
+}
+
+void export_npz(const FilePath& path, const TileProvider& tensor, const std::string& member, Compression compression,
+                const ByteProgress& progress) {
+  NpzWriter writer(path, member, tensor.dtype, tensor.grid.shape(), compression);
+  write_tiles(writer, tensor);
+  writer.commit(progress);
+}
+
+void export_safetensors(const FilePath& path, const TileProvider& tensor, const std::string& name,
+                        std::optional<SafetensorsType> type) {
+  SafetensorsWriter writer(path, name, tensor.dtype, tensor.grid.shape(), type);
+  write_tiles(writer, tensor);
+  writer.commit();
+}
+
+void export_hdf5(const FilePath& path, const TileProvider& tensor, const std::string& dataset, bool chunked,
+                 Compression compression, const Cancellation& cancellation) {
+  Hdf5Layout layout;
+  layout.deflate = compression == Compression::Deflate;
+  if (chunked || layout.deflate) layout.chunk = tile_extents(tensor.grid);
+  Hdf5Writer writer(path, dataset, tensor.dtype, tensor.grid.shape(), layout, &cancellation);
+  write_tiles(writer, tensor);
+  writer.commit();
+}
+
+void export_csv(const FilePath& path, const TileProvider& tensor, const std::vector<std::string>& header,
+                char delimiter) {
+  CsvWriter writer(path, tensor.dtype, tensor.grid.shape(), header, delimiter);
+  const auto bands = tensor.grid.rank() > 0 ? tensor.grid.partition()[0] : 1;
+  for (std::int64_t part = 0; part < bands; ++part) writer.append(gather_band(tensor, part));
+  writer.commit();
+}
+
+}  // namespace eindb

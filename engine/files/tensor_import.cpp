@@ -1,0 +1,96 @@
+#include "engine/files/tensor_import.hpp"
+
+#include "common/check.hpp"
+#include "storage/formats/hdf5_reader.hpp"
+#include "storage/formats/npy_reader.hpp"
+#include "storage/formats/npz_reader.hpp"
+#include "storage/formats/safetensors_reader.hpp"
+#include "tensor/dense_tensor.hpp"
+
+namespace eindb {
+namespace {
+
+/// The blocks of a reader that gives them in any order.
+template <class Reader>
+class ReaderBlocks final : public BlockSource {
+ public:
+  template <class... Arguments>
+  explicit ReaderBlocks(const Arguments&... arguments) : reader_(arguments...) {}
+  DType dtype() const override { return reader_.dtype(); }
+  const Shape& shape() const override { return reader_.shape(); }
+  Tile read_block(const std::vector<std::int64_t>& begin, const Shape& extents) override {
+    return reader_.read_block(begin, extents);
+  }
+  Reader& reader() { return reader_; }
+
+ private:
+  Reader reader_;
+};
+
+template <class Reader, class... Arguments>
+std::unique_ptr<BlockSource> reshaped(const std::optional<Shape>& shape, const Arguments&... arguments) {
+  auto blocks = std::make_unique<ReaderBlocks<Reader>>(arguments...);
+  if (shape) blocks->reader().reshape(*shape);
+  return blocks;
+}
+
+class CsvBlocks final : public BlockSource {
+ public:
+  CsvBlocks(const FilePath& path, CsvOptions options, bool as_vector, const Cancellation& cancellation)
+      : reader_(path, options, &cancellation),
+        shape_(as_vector && reader_.columns() == 1 ? Shape({reader_.rows()}) : reader_.shape()) {}
+
+  DType dtype() const override { return reader_.dtype(); }
+  const Shape& shape() const override { return shape_; }
+
+  Tile read_block(const std::vector<std::int64_t>& begin, const Shape& extents) override {
+    if (extents.element_count() == 0) return Tile::zeros(dtype(), extents);
+    if (!band_ || begin[0] != band_begin_) {
+      band_ = reader_.next_band(extents[0]);
+      band_begin_ = begin[0];
+    }
+    CHECK(band_ && band_->shape()[0] == extents[0], "bands of a CSV file are read in order");
+    auto block = Tile::uninitialized(dtype(), extents);
+    const auto size = size_of(dtype());
+    const auto columns = extents.rank() == 2 ? extents[1] : 1;
+    const auto first = extents.rank() == 2 ? begin[1] : 0;
+    copy_block(block.mutable_bytes().data(), {columns, 1},
+               band_->bytes().data() + first * static_cast<std::int64_t>(size), {reader_.columns(), 1},
+               {extents[0], columns}, size);
+    return block;
+  }
+
+ private:
+  CsvReader reader_;
+  Shape shape_;
+  std::optional<Tile> band_;
+  std::int64_t band_begin_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<BlockSource> open_npy(const FilePath& path, const std::optional<Shape>& shape) {
+  return reshaped<NpyReader>(shape, path);
+}
+
+std::unique_ptr<BlockSource> open_npz(const FilePath& path, const std::string& member,
+                                      const std::optional<Shape>& shape, const ByteProgress& progress) {
+  return reshaped<NpzReader>(shape, path, member, progress);
+}
+
+std::unique_ptr<BlockSource> open_safetensors(const FilePath& path, const std::string& tensor,
+                                              const std::optional<Shape>& shape) {
+  return reshaped<SafetensorsReader>(shape, path, tensor);
+}
+
+std::unique_ptr<BlockSource> open_hdf5(const FilePath& path, const std::string& dataset, std::int64_t memory_limit,
+                                       const Cancellation& cancellation) {
+  return std::make_unique<ReaderBlocks<Hdf5Reader>>(path, dataset, memory_limit, &cancellation);
+}
+
+std::unique_ptr<BlockSource> open_csv(const FilePath& path, CsvOptions options, bool as_vector,
+                                      const Cancellation& cancellation) {
+  return std::make_unique<CsvBlocks>(path, options, as_vector, cancellation);
+}
+
+}  // namespace eindb

@@ -1,0 +1,42 @@
+#include "engine/plans/cluster_plan.hpp"
+
+#include <utility>
+
+#include "engine/plans/query_plan.hpp"
+#include "optimizer/partitions/placement.hpp"
+#include "optimizer/partitions/worker_choice.hpp"
+
+namespace eindb {
+namespace {
+
+// Partition vectors for so many ranks that compute: those of the query's plan, if it was made for as many.
+Labelling labelling_for(const OptimizedPlan& plan, const ClusterTerms& terms) {
+  if (plan.parallelism == terms.parallelism) return plan.labelling;
+  return label_for_workers(plan.graph, terms.strategy, {terms.parallelism, false, {}}, terms.shape.computing);
+}
+
+std::vector<PlannedInput> planned_inputs(const DistributedPlan& plan) {
+  std::vector<PlannedInput> inputs;
+  for (const auto& step : plan.steps) {
+    const auto* scan = std::get_if<ScanStep>(&step.op);
+    if (scan == nullptr) continue;
+    if (scan->holders == inputs.size()) inputs.emplace_back(scan->tensor);
+    inputs.at(scan->holders).add(scan->tensor);
+  }
+  return inputs;
+}
+
+}  // namespace
+
+std::shared_ptr<const ClusterPlan> plan_for_cluster(const QueryPlan& query, ClusterTerms terms) {
+  const auto& graph = query.plan.graph;
+  const auto labelling = labelling_for(query.plan, terms);
+  std::vector<DistributedResult> results;
+  for (std::size_t n = 0; n < terms.stored.size(); ++n)
+    results.push_back({query.plan.physical.sink(n).grid, terms.stored[n]});
+  auto plan = plan_distributed(graph, labelling, place(graph, labelling, terms.shape.computing), terms.shape, results);
+  auto inputs = planned_inputs(plan);
+  return std::make_shared<const ClusterPlan>(ClusterPlan{std::move(terms), std::move(plan), std::move(inputs)});
+}
+
+}  // namespace eindb

@@ -1,0 +1,139 @@
+#include "engine/plans/input_locations.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <utility>
+
+#include "storage/shards/shard_log.hpp"
+#include "storage/tiles/stored_references.hpp"
+#include "storage/tiles/tile_store.hpp"
+#include "tensor/tile_placement.hpp"
+
+namespace eindb {
+namespace {
+
+TileHolders all_at(Rank rank, std::int64_t tiles) {
+  TileHolders holders;
+  holders.ranks.assign(static_cast<std::size_t>(tiles), rank);
+  for (std::int64_t n = 1; n <= tiles; ++n) holders.begin.push_back(static_cast<std::uint32_t>(n));
+  return holders;
+}
+
+std::function<bool(WorkerNumber, ContentId)> damage_known_to(const StoredTensors& stored) {
+  return [cluster = stored.cluster, workers = ShardLog(stored.connection).workers()](WorkerNumber worker,
+                                                                                     ContentId content) {
+    const auto known = workers.find(worker);
+    return known != workers.end() && cluster->damaged_copies().contains(known->second.data, content);
+  };
+}
+
+std::map<WorkerNumber, Rank> ranks_of(const Workers& workers, SqliteConnection& connection) {
+  std::map<DataId, Rank> by_data;
+  for (std::size_t n = 0; n < workers.size(); ++n) by_data[workers[n].data] = static_cast<Rank>(n);
+  std::map<WorkerNumber, Rank> ranks;
+  for (const auto& [number, worker] : ShardLog(connection).workers())
+    if (const auto known = by_data.find(worker.data); known != by_data.end()) ranks[number] = known->second;
+  return ranks;
+}
+
+// Finds the tiles of one tensor after the other.
+class Locator {
+ public:
+  Locator(const StoredTensors& stored, const Workers& workers, InputLocations& out)
+      : stored_(stored), workers_(workers), out_(out) {}
+
+  void find(const PlannedInput& input) {
+    const auto& tensor = input.tensor();
+    const auto coordinator = static_cast<Rank>(workers_.size());
+    auto& holders = out_.holders.emplace_back();
+    auto& contents = out_.contents.emplace_back();
+    if (tensor.attached) {
+      const auto& grid = tensor.selection ? tensor.selection->stored : tensor.grid;
+      holders = all_at(coordinator, grid.tile_count());
+      return;
+    }
+    const auto info = stored_.catalog.get(tensor.name);
+    if (stored_.cluster == nullptr) {
+      holders = TilePlacement(info.grid, workers_.size(), 1).all();
+      return;
+    }
+    auto& connection = stored_.connection;
+    if (!info.is_sharded()) {
+      holders = holders_of_own(connection, info.store(), coordinator);
+      return;
+    }
+    const auto references = read_references(connection, info.store());
+    holders = holders_of(connection, info.store(), references, rules_for(input));
+    contents.resize(static_cast<std::size_t>(info.grid.tile_count()));
+    for (const auto& [tile, reference] : references) contents[static_cast<std::size_t>(tile)] = reference.content;
+  }
+
+ private:
+  CopyRules rules_for(const PlannedInput& input) {
+    if (!is_damaged_) {
+      ranks_ = ranks_of(workers_, stored_.connection);
+      is_damaged_ = damage_known_to(stored_);
+    }
+    CopyRules rules;
+    rules.rank_of = [this](WorkerNumber worker) -> std::optional<Rank> {
+      const auto known = ranks_.find(worker);
+      return known == ranks_.end() ? std::nullopt : std::optional(known->second);
+    };
+    rules.is_damaged = is_damaged_;
+    rules.is_needed = [&input](std::int64_t tile) { return input.needs(tile); };
+    return rules;
+  }
+
+  const StoredTensors& stored_;
+  const Workers& workers_;
+  InputLocations& out_;
+  std::map<WorkerNumber, Rank> ranks_;                            // once a tensor is sharded
+  std::function<bool(WorkerNumber, ContentId)> is_damaged_ = {};  // likewise
+};
+
+}  // namespace
+
+void PlannedInput::add(const InputTensor& scanned) {
+  if (!scanned.selection) needed_.reset();
+  if (!needed_) return;
+  const auto grid = scanned.selection->grid();
+  for (std::int64_t tile = 0; tile < grid.tile_count(); ++tile)
+    needed_->insert(scanned.selection->stored_tile(grid.key_of(tile)));
+}
+
+LocationTerms location_terms(const StoredTensors& stored, const Workers& workers) {
+  LocationTerms terms;
+  terms.data_version = stored.connection.current_data_version();
+  terms.workers.reserve(workers.size());
+  for (const auto& worker : workers) terms.workers.push_back(worker.data);
+  if (stored.cluster != nullptr) terms.damage_changes = stored.cluster->damaged_copies().changes();
+  return terms;
+}
+
+InputLocations locate(std::span<const PlannedInput> inputs, const StoredTensors& stored, const Workers& workers,
+                      LocationTerms terms) {
+  InputLocations out{std::move(terms), {}, {}};
+  Locator locator(stored, workers, out);
+  for (const auto& input : inputs) locator.find(input);
+  return out;
+}
+
+void mend_copies(std::span<const PlannedInput> inputs, const StoredTensors& stored) {
+  auto& connection = stored.connection;
+  const auto is_damaged = damage_known_to(stored);
+  for (const auto& input : inputs) {
+    if (input.tensor().attached) continue;
+    const auto info = stored.catalog.get(input.tensor().name);
+    if (!info.is_sharded()) continue;
+    const auto store = info.store();
+    for (const auto& [tile, reference] : read_references(connection, store)) {
+      const auto content = reference.content;
+      if (std::any_of(reference.workers.begin(), reference.workers.end(),
+                      [&](WorkerNumber worker) { return is_damaged(worker, content); }))
+        store.mend(connection, tile);
+    }
+  }
+}
+
+}  // namespace eindb

@@ -1,0 +1,58 @@
+#include "engine/plans/plan_size.hpp"
+
+#include <vector>
+
+#include "engine/plans/cluster_plan.hpp"
+#include "engine/plans/query_plan.hpp"
+#include "plan/held_bytes.hpp"
+
+namespace eindb {
+namespace {
+
+std::size_t block_bytes(const Partition& parts, const std::vector<std::optional<TileKey>>& at) {
+  auto bytes = held_bytes(parts) + held_bytes(at);
+  for (const auto& block : at) bytes += block ? held_bytes(*block) : 0;
+  return bytes;
+}
+
+std::size_t step_bytes(const DistributedStep& step) {
+  auto bytes = held_bytes(step.grid);
+  if (const auto* blocks = std::get_if<BlockPlacement>(&step.placement))
+    bytes += block_bytes(blocks->parts, blocks->at);
+  if (const auto* compute = std::get_if<ComputeStep>(&step.op))
+    bytes += held_bytes(compute->inputs) + compute->join.held_bytes() + block_bytes(compute->blocks, compute->at);
+  return bytes;
+}
+
+}  // namespace
+
+std::size_t approximate_bytes(const QueryPlan& plan) {
+  const auto& [query, optimized, order_given, parameters, predicted_seconds] = plan;
+  auto bytes = sizeof plan + held_bytes(query.graph) + held_bytes(optimized.graph) +
+               held_bytes(optimized.physical.labels) + held_bytes(optimized.physical.nodes) +
+               held_bytes(optimized.labelling.vertices);
+  for (const auto& vertex : optimized.labelling.vertices) bytes += held_bytes(vertex.partition);
+  for (const auto& node : optimized.physical.nodes) bytes += node.held_bytes();
+  return bytes;
+}
+
+std::size_t approximate_bytes(const LatestClusterPlan& latest) {
+  std::size_t bytes = sizeof latest;
+  if (latest.locations != nullptr) bytes += approximate_bytes(*latest.locations);
+  if (latest.plan == nullptr) return bytes;
+  const auto& [terms, plan, inputs] = *latest.plan;
+  bytes += sizeof terms + sizeof plan + held_bytes(plan.labels) + held_bytes(plan.steps) + held_bytes(inputs);
+  for (const auto& step : plan.steps) bytes += step_bytes(step);
+  for (const auto& input : inputs) bytes += input.listed() * (kHeapBlock + sizeof(std::int64_t));
+  return bytes;
+}
+
+std::size_t approximate_bytes(const InputLocations& locations) {
+  auto bytes = sizeof locations + held_bytes(locations.terms.workers) + held_bytes(locations.holders) +
+               held_bytes(locations.contents);
+  for (const auto& holders : locations.holders) bytes += held_bytes(holders.begin) + held_bytes(holders.ranks);
+  for (const auto& contents : locations.contents) bytes += held_bytes(contents);
+  return bytes;
+}
+
+}  // namespace eindb

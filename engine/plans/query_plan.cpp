@@ -1,0 +1,48 @@
+#include "engine/plans/query_plan.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "common/check.hpp"
+#include "parser/binder/parameter_scope.hpp"
+#include "plan/held_bytes.hpp"
+
+namespace eindb {
+namespace {
+
+Substitution substitution_of(const std::vector<ParameterValue>& values) {
+  const auto constant = [&values](std::size_t number) {
+    CHECK(number < values.size(), "a plan runs with a value for each parameter");
+    return constant_of(values[number]);
+  };
+  return {constant, [&values](std::size_t number) { return std::get<std::int64_t>(values[number]); }};
+}
+
+}  // namespace
+
+PhysicalPlan with_values(PhysicalPlan plan, const std::vector<ParameterValue>& values) {
+  const auto given = substitution_of(values);
+  for (auto& node : plan.nodes) node.substitute(given);
+  return plan;
+}
+
+bool serves_indices(const QueryPlan& plan, const std::vector<ParameterValue>& values) {
+  const auto serves = [&](const Vertex& vertex) {
+    if (!vertex.stored || !vertex.stored->selection) return true;
+    const auto& selection = *vertex.stored->selection;
+    return std::all_of(selection.parameters.begin(), selection.parameters.end(), [&](const auto& held) {
+      const auto index = std::get<std::int64_t>(values[held.second]);
+      return index >= 0 && index < selection.stored.shape()[held.first];
+    });
+  };
+  return std::all_of(plan.query.graph.vertices().begin(), plan.query.graph.vertices().end(), serves);
+}
+
+DistributedPlan with_values(DistributedPlan plan, const std::vector<ParameterValue>& values) {
+  const auto given = substitution_of(values);
+  for (auto& step : plan.steps)
+    if (auto* compute = std::get_if<ComputeStep>(&step.op)) compute->join.substitute(given);
+  return plan;
+}
+
+}  // namespace eindb

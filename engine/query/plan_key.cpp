@@ -1,0 +1,90 @@
+#include "engine/query/plan_key.hpp"
+
+#include <cstring>
+#include <type_traits>
+
+#include "engine/plans/query_key.hpp"
+
+namespace eindb {
+namespace {
+
+template <class Number>
+void append(std::string& key, Number value) {
+  static_assert(std::is_arithmetic_v<Number>);
+  char bytes[sizeof value];
+  std::memcpy(bytes, &value, sizeof value);
+  key.append(bytes, sizeof value);
+}
+
+void append(std::string& /*key*/, std::monostate /*null*/) {}
+
+void append(std::string& key, std::complex<double> value) {
+  append(key, value.real());
+  append(key, value.imag());
+}
+
+void append(std::string& key, const std::string& text) {
+  append(key, text.size());
+  key += text;
+}
+
+void append(std::string& key, const std::vector<std::byte>& bytes) {
+  append(key, std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+}
+
+void append(std::string& key, const ResultRequest& request) {
+  const auto& [dtype, stored, partitions, wanted, compare_strategies, for_workers] = request;
+  key += dtype ? static_cast<char>(*dtype) : '\xFF';
+  key += stored ? '\1' : '\0';
+  key += compare_strategies ? '\1' : '\0';
+  key += for_workers ? '\1' : '\0';
+  append(key, partitions.size());
+  for (const auto& partition : partitions) {
+    append(key, partition ? partition->size() + 1 : 0);
+    if (partition)
+      for (const auto parts : *partition) append(key, parts);
+  }
+  append(key, wanted.size());
+  for (const auto& name : wanted) append(key, name.text);
+}
+
+// Complex numbers are two constants in an expression, text and NULL are errors: they are bound by value. So are indices
+// where several nodes have the tiles, as it depends on them which of these are asked.
+bool can_wait(const ParameterValue& value, ParameterUse use, const ResultRequest& request) {
+  if (use == ParameterUse::Shape) return false;
+  if (std::holds_alternative<std::int64_t>(value)) return use == ParameterUse::Number || !request.for_workers;
+  return use == ParameterUse::Number && std::holds_alternative<double>(value);
+}
+
+}  // namespace
+
+void append_value(std::string& key, const ParameterValue& value) {
+  key += static_cast<char>(value.index());
+  std::visit([&](const auto& given) { append(key, given); }, value);
+}
+
+PlanKey plan_key(const ast::Query& query, const SessionUser& user, const StatementContext& statement,
+                 const ResultRequest& request) {
+  auto [text, parameters] = key_of(query);
+  PlanKey key{std::move(text), {}};
+  append(key.text, request);
+  key.text += user.settings.plan_fingerprint();
+  if (user.settings.calibrated()) {
+    // What is at its default is chosen by the machine's figures, which may be measured anew.
+    key.text += user.settings.parallelism_is_set() ? '\1' : '\0';
+    key.text += user.settings.tile_bytes_is_set() ? '\1' : '\0';
+    append(key.text, user.machine_version());
+  }
+  for (const auto& [number, use] : parameters) {
+    if (number == 0 || number > statement.parameters().size()) continue;  // an error of the binder
+    const auto& value = statement.parameters()[number - 1];
+    const bool deferred = can_wait(value, use, request);
+    append(key.text, number);
+    key.text += static_cast<char>(2 * value.index() + (deferred ? 1 : 0));
+    if (deferred) key.deferred.insert(number);
+    else std::visit([&](const auto& given) { append(key.text, given); }, value);
+  }
+  return key;
+}
+
+}  // namespace eindb

@@ -1,0 +1,65 @@
+#include "engine/query/sql_cells.hpp"
+
+#include "common/error.hpp"
+
+namespace eindb {
+namespace {
+
+/// What a value is, where a number is wanted.
+struct NameOfValue {
+  std::string operator()(std::monostate) const { return "NULL"; }
+  std::string operator()(const std::string& text) const { return "the text '" + text.substr(0, 40) + "'"; }
+  std::string operator()(const std::vector<std::byte>&) const { return "a blob"; }
+  std::string operator()(const auto& number) const { return to_string(CellValue(number)); }
+};
+
+}  // namespace
+
+PreparedSql prepare_rows(const ast::Sql& sql, SessionState& session, const std::string& what) {
+  auto prepared = prepare_sql(sql, session);
+  const bool gives_rows = prepared.has_statement() && prepared.statement().column_count() > 0;
+  if (gives_rows && prepared.statement().is_read_only()) return prepared;
+  throw Error(ErrorKind::Unsupported, what + " takes SQL that gives rows and changes nothing", sql.span,
+              "use SELECT, VALUES, or WITH ... SELECT");
+}
+
+SqlCells::SqlCells(PreparedSql rows, DType dtype, Shape shape)
+    : rows_(std::move(rows)), dtype_(dtype), shape_(std::move(shape)) {
+  const auto wanted = shape_.rank() + 1;
+  const auto given = static_cast<std::size_t>(rows_.statement().column_count());
+  if (given == wanted) return;
+  throw Error(ErrorKind::Value,
+              "the query gives " + std::to_string(given) + (given == 1 ? " column" : " columns") + " instead of " +
+                  std::to_string(wanted),
+              std::nullopt, "a column for each dimension, and then one for the value");
+}
+
+void SqlCells::fail(int column, const std::string& what) const {
+  throw Error(ErrorKind::Value, place(row_) + ": " + rows_.column_name(column) + " is " + what, std::nullopt,
+              static_cast<std::size_t>(column) < shape_.rank() ? "a key is made of integers" : "a value is a number");
+}
+
+CellValue SqlCells::number(int column) {
+  const auto value = rows_.statement().value(column);
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return *integer;
+  if (const auto* real = std::get_if<double>(&value)) return *real;
+  fail(column, std::visit(NameOfValue{}, value));
+}
+
+bool SqlCells::next(KeyedCell& cell) {
+  if (!rows_.step()) return false;
+  cell.line = ++row_;
+  const auto rank = shape_.rank();
+  cell.key.resize(rank);
+  for (std::size_t d = 0; d < rank; ++d) {
+    const auto column = static_cast<int>(d);
+    const auto value = number(column);
+    const auto index = to_element<std::int64_t>(value);
+    if (!index) fail(column, to_string(value) + ", which is no integer");
+    cell.key[d] = *index;
+  }
+  cell.value = number(static_cast<int>(rank));
+  return true;
+}
+
+}  // namespace eindb

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "engine/query/sql_query.hpp"
+#include "storage/cells/cell_source.hpp"
+
+namespace eindb {
+
+/// Compiles SQL that gives rows and changes nothing: Error{Unsupported} for any other. `what` is for the message:
+/// "COPY".
+PreparedSql prepare_rows(const ast::Sql& sql, SessionState& session, const std::string& what);
+
+/// The rows of a query as cells: key..., value. Error{Value} names the row, from 1: NULL, text, a key that is no
+/// integer.
+class SqlCells final : public CellSource {
+ public:
+  /// Error{Value} unless the query has one column per dimension and one for the value.
+  SqlCells(PreparedSql rows, DType dtype, Shape shape);
+
+  DType dtype() const override { return dtype_; }
+  const Shape& shape() const override { return shape_; }
+  bool next(KeyedCell& cell) override;
+  std::string place(std::int64_t line) const override { return "row " + std::to_string(line) + " of the query"; }
+
+ private:
+  [[noreturn]] void fail(int column, const std::string& what) const;
+  CellValue number(int column);
+
+  PreparedSql rows_;
+  DType dtype_;
+  Shape shape_;
+  std::int64_t row_ = 0;
+};
+
+}  // namespace eindb

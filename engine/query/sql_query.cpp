@@ -1,0 +1,375 @@
+#include "engine/query/sql_query.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "common/error.hpp"
+#include "common/letter_case.hpp"
+#include "common/nearest_name.hpp"
+#include "engine/query/pipeline.hpp"
+#include "engine/results/column_types.hpp"
+#include "engine/session/cell_count.hpp"
+#include "engine/sql/sql_hints.hpp"
+#include "parser/statement_outline.hpp"
+#include "parser/token.hpp"
+
+namespace eindb {
+namespace {
+
+/// Names of tables that hold results of queries; SQL of a person cannot make one.
+constexpr std::string_view kQueryTable = "eindb_query_";
+
+/// Bytes of tiles that one tensor may keep at hand during a scan, and at most this part of the memory limit.
+constexpr std::int64_t kKeptBytes = std::int64_t{64} << 20U;
+constexpr std::int64_t kMemoryShare = 8;
+
+/// Names that are tried as tensors for a pragma about a table: no error tells which of them is one.
+constexpr std::size_t kPragmaNames = 64;
+
+// ---- Tensors as tables ---------------------------------------------------------------------------------------------
+
+/// What stands between two pieces of a message of SQLite; nullopt if it is another one.
+std::optional<std::string> between(std::string_view message, std::string_view before, std::string_view after) {
+  if (message.size() < before.size() + after.size()) return std::nullopt;
+  if (!message.starts_with(before) || !message.ends_with(after)) return std::nullopt;
+  return std::string(message.substr(before.size(), message.size() - before.size() - after.size()));
+}
+
+/// The table that SQLite did not find, as it names it: A, or main.A in a view.
+std::optional<std::string> missing_table(const Error& error) { return between(error.message(), "no such table: ", ""); }
+
+std::string without_schema(const std::string& name) {
+  const auto dot = name.find('.');
+  return dot == std::string::npos ? name : name.substr(dot + 1);
+}
+
+bool show_missing(const Error& error, TensorTables& tensors) {
+  const auto name = missing_table(error);
+  return name && (tensors.show(*name) || tensors.show(without_schema(*name)));
+}
+
+/// PRAGMA table_info(A), or SELECT ... FROM pragma_table_info('A'): SQLite finds no tensor and says nothing.
+void show_for_pragmas(std::string_view sql, TensorTables& tensors) {
+  const auto names = names_in(sql, kPragmaNames);
+  const auto is_pragma = [](std::string_view name) {
+    return name.size() >= 6 && equal_ignoring_case(name.substr(0, 6), "pragma");
+  };
+  if (std::none_of(names.begin(), names.end(), is_pragma)) return;
+  for (const auto& name : names) tensors.show(name);
+}
+
+// ---- Errors --------------------------------------------------------------------------------------------------------
+
+std::string how_to_write(const std::string& tensor) {
+  return "use INSERT INTO TENSOR " + tensor + " VALUES (...) to set cells, UPDATE TENSOR or COPY for all of it";
+}
+
+/// An error of SQLite in terms of what the user wrote.
+Error explained(const Error& error, const RewrittenSql& text, OpenDatabase& database) {
+  auto& catalog = database.catalog;
+  if (const auto name = between(error.message(), "table ", " may not be modified")) {
+    auto place = find_name(text.text, *name);
+    if (place) place = text.in_statement(*place);
+    if (name->starts_with(kQueryTable))
+      return {ErrorKind::ReadOnly, "the result of a query cannot be modified", place, "store it: CREATE TENSOR ... AS"};
+    if (database.attached.find(*name) != nullptr)
+      return {ErrorKind::ReadOnly, *name + " is an attached tensor, which statements only read", place,
+              "its values are the program's to change"};
+    if (catalog.find(*name))
+      return {ErrorKind::ReadOnly, *name + " is a tensor, which SQL only reads", place, how_to_write(*name)};
+  }
+  auto hint = error.hint();
+  const auto missing = missing_table(error);
+  if (missing && hint.empty()) {
+    const auto names = catalog.names();
+    if (const auto nearest = nearest_name(without_schema(*missing), std::span<const std::string>(names)))
+      hint = "did you mean the tensor " + *nearest + "?";
+  }
+  if (hint.empty()) hint = hint_for_sql(error.message(), text.text, catalog);
+  if (missing && !error.span()) {
+    if (const auto place = find_name(text.text, without_schema(*missing)))
+      return {error.kind(), error.message(), text.in_statement(*place), hint};
+  }
+  if (!error.span()) return {error.kind(), error.message(), std::nullopt, hint};
+  return {error.kind(), error.message(), text.in_statement(*error.span()), hint};
+}
+
+bool is_ordinary(const std::string& name, SqliteConnection& connection) {
+  auto select = connection.prepare(
+      "SELECT 1 FROM (SELECT name FROM main.sqlite_schema WHERE type IN ('table', 'view')"
+      " UNION ALL SELECT name FROM temp.sqlite_schema) WHERE name = ? COLLATE NOCASE");
+  select.bind(1, name);
+  return select.step();
+}
+
+/// Refuses to make a table with the name of a tensor, and to alter or drop a tensor as if it were a table.
+void check_schema_targets(const ast::Sql& sql, OpenDatabase& database) {
+  for (const auto& [use, name, span] : schema_targets(sql.text)) {
+    const SourceSpan place{span.begin + sql.span.begin, span.end + sql.span.begin};
+    if (const auto* attached = database.attached.find(name)) {
+      throw Error(ErrorKind::DuplicateName, attached->name() + " is an attached tensor", place,
+                  "use another name, or detach it first");
+    }
+    const auto tensor = database.catalog.find(name);
+    if (!tensor) continue;
+    if (use == SchemaTarget::Use::Create) {
+      throw Error(ErrorKind::DuplicateName, "a tensor " + tensor->name + " exists already", place,
+                  "use another name: SQL sees tensors and tables side by side");
+    }
+    if (is_ordinary(name, database.connection())) continue;
+    const auto what = tensor->name + " is a tensor, not a table";
+    switch (use) {
+      case SchemaTarget::Use::Drop: throw Error(ErrorKind::Type, what, place, "use DROP TENSOR " + tensor->name);
+      case SchemaTarget::Use::Alter: throw Error(ErrorKind::Type, what, place, "use ALTER TENSOR " + tensor->name);
+      case SchemaTarget::Use::Index:
+        throw Error(ErrorKind::Type, what, place, "it needs no index: conditions on labels find their tiles");
+      default: throw Error(ErrorKind::Type, what, place, "triggers stand on tables and views");
+    }
+  }
+}
+
+/// SELECT COUNT(*) FROM a tensor as SQL that asks for its shape.
+std::optional<std::string> count_of_tensor(std::string_view sql, OpenDatabase& database) {
+  const auto count = cell_count(sql);
+  if (!count || !database.find_tensor(count->table) || is_ordinary(count->table, database.connection()))
+    return std::nullopt;
+  return count->sql();
+}
+
+/// Refuses to read a table of SQLite's own in place of a tensor that has its name, as an earlier eindb allowed.
+void check_names_of_sqlite(const ast::Sql& sql, OpenDatabase& database) {
+  for (const auto& name : names_in(sql.text, sql.text.size())) {
+    const auto folded = to_lower(name);
+    if (!folded.starts_with("pragma_") && !database.tensor_tables.names_module(folded)) continue;
+    const auto tensor = database.catalog.find(name);
+    if (!tensor) continue;
+    throw Error(ErrorKind::DuplicateName, "SQL has a table " + folded + " of its own beside the tensor " + tensor->name,
+                sql.span, "ALTER TENSOR " + tensor->name + " RENAME TO another name first");
+  }
+}
+
+// ---- Parameters ----------------------------------------------------------------------------------------------------
+
+void bind_value(SqliteStatement& statement, int n, const ParameterValue& value) {
+  if (std::holds_alternative<std::monostate>(value)) statement.bind_null(n);
+  else if (const auto* integer = std::get_if<std::int64_t>(&value)) statement.bind(n, *integer);
+  else if (const auto* real = std::get_if<double>(&value)) statement.bind(n, *real);
+  else if (const auto* text = std::get_if<std::string>(&value)) statement.bind(n, std::string_view(*text));
+  else if (const auto* bytes = std::get_if<std::vector<std::byte>>(&value)) statement.bind_value(n, *bytes);
+}
+
+// The value of :t, the variable of a loop around the statement; of the innermost, where several have the name.
+std::optional<std::int64_t> loop_variable(std::string_view parameter, const StatementContext& statement) {
+  if (!parameter.starts_with(':')) return std::nullopt;
+  const auto& variables = statement.loop_variables();
+  const auto found = std::find_if(variables.rbegin(), variables.rend(),
+                                  [&](const auto& variable) { return variable.name == parameter.substr(1); });
+  return found == variables.rend() ? std::nullopt : std::optional(found->value);
+}
+
+// ---- What is compiled already ---------------------------------------------------------------------------------------
+
+// Statements that read tensors hold the tables of those; what names stand for may be another thing, too.
+void forget_compiled_if_changed(OpenDatabase& database) {
+  const CompiledStatements::Version version{database.tensor_tables.generation(), database.attached.generation()};
+  if (database.compiled.bring_to(version)) database.sql_names.clear();
+}
+
+// ---- Queries in parentheses ----------------------------------------------------------------------------------------
+
+// Where sessions share their memory, this one's part.
+std::int64_t memory_of(const SessionUser& user) {
+  const auto* policy = user.permissions.policy();
+  const auto limit = user.settings.memory_limit();
+  return policy == nullptr ? limit : std::min(limit, policy->memory_share);
+}
+
+std::vector<std::string> table_names(std::size_t count, OpenDatabase& database) {
+  std::vector<std::string> names;
+  for (std::size_t n = 0; n < count; ++n)
+    names.push_back(std::string(kQueryTable) + std::to_string(++database.query_tables));
+  return names;
+}
+
+}  // namespace
+
+void PreparedSql::open(bool writes) {
+  auto& database = session_->database.file;
+  if (writes) transaction_ = std::make_unique<SqliteTransaction>(database.connection());
+  snapshot_ = std::make_unique<ReadSnapshot>(database, static_cast<std::size_t>(session_->user.settings.threads()));
+}
+
+void PreparedSql::show_query(const ast::Query& query, const std::string& name, bool run) {
+  const auto planned = plan_query(query, *session_);
+  std::shared_ptr<BufferedTiles> tiles;
+  if (run) tiles = evaluate(planned, *session_, *snapshot_).front();
+  tables_.emplace_back(session_->database.connection(),
+                       TensorTable{.name = name,
+                                   .labels = planned.query.results.front().label_names,
+                                   .dtype = planned.output().dtype,
+                                   .grid = planned.result_grid(),
+                                   .tiles = std::make_shared<HeldTileReader>(
+                                       [tiles = std::move(tiles)](std::int64_t id) { return tiles->get(id); })});
+}
+
+void PreparedSql::compile(bool keep) {
+  auto& tensors = session_->database.tensor_tables;
+  show_for_pragmas(text_.text, tensors);
+  const auto counted = count_of_tensor(text_.text, session_->database);
+  const auto& sql = counted ? *counted : text_.text;
+  // One round for each tensor that becomes visible.
+  for (;;) {
+    try {
+      auto made = session_->database.connection().prepare_user(sql).statement;
+      if (!made) return;
+      auto compiled = compiled_sql(text_.text, std::move(*made));
+      compiled_ = keep ? session_->database.compiled.lend(std::move(compiled))
+                       : CompiledStatements::lend_once(std::move(compiled));
+      return;
+    } catch (const Error& error) {
+      if (!show_missing(error, tensors)) throw explained(error, text_, session_->database);
+    }
+  }
+}
+
+std::optional<SourceSpan> PreparedSql::place_of_parameter(int number) const {
+  const auto place = find_name(text_.text, compiled_->statement.parameter_name(number));
+  return place ? std::optional(text_.in_statement(*place)) : std::nullopt;
+}
+
+void PreparedSql::bind_parameters() {
+  const auto count = has_statement() ? compiled_->parameters.size() : 0;
+  for (std::size_t n = 0; n < count; ++n) {
+    const int position = static_cast<int>(n) + 1;
+    const auto number = compiled_->parameters[n];
+    const auto name = [&] { return compiled_->statement.parameter_name(position); };
+    if (const auto round = number ? std::nullopt : loop_variable(name(), session_->statement)) {
+      compiled_->statement.bind(position, *round);
+      continue;
+    }
+    if (!number) {
+      throw Error(ErrorKind::Syntax, "unknown parameter " + name(), place_of_parameter(position),
+                  "parameters are written $1");
+    }
+    if (*number > session_->statement.parameters().size()) {
+      throw Error(ErrorKind::Value, "no value is given for parameter " + name(), place_of_parameter(position),
+                  "PREPARE the statement and EXECUTE it with values");
+    }
+    const auto& value = session_->statement.parameters()[*number - 1];
+    if (std::holds_alternative<std::complex<double>>(value))
+      throw Error(ErrorKind::Type, "SQL knows no complex numbers", place_of_parameter(position),
+                  "give the parts one by one");
+    bind_value(compiled_->statement, position, value);
+  }
+}
+
+bool PreparedSql::step() {
+  try {
+    const auto columns = compiled_->statement.column_count();
+    const bool row = compiled_->statement.step();
+    // SQLite compiles it again if another program changed the schema meanwhile.
+    if (compiled_->statement.column_count() != columns)
+      throw Error(ErrorKind::Busy, "the schema was changed while the statement began", std::nullopt, "run it again");
+    snapshot_.reset();  // a statement with rows to come keeps the state by itself
+    return row;
+  } catch (const Error& error) {
+    throw explained(error, text_, session_->database);
+  }
+}
+
+void PreparedSql::commit() {
+  if (transaction_ == nullptr) return;
+  compiled_->statement.reset();
+  transaction_->commit();
+  transaction_.reset();
+}
+
+std::string PreparedSql::column_name(int number) const {
+  return text_.restored(compiled_->statement.column_name(number));
+}
+
+std::vector<Column> PreparedSql::columns() {
+  if (!has_statement() || compiled_->statement.column_count() == 0) return {};
+  return types({}).columns;
+}
+
+// Where tables say what all columns hold, and nobody asks for more, nothing is to be inferred. Of rows from several
+// SELECTs SQLite tells what the first one's tables say.
+const CompiledSql::KnownTypes& PreparedSql::types(const std::vector<ValueType>& given) {
+  if (compiled_->types && compiled_->types->given == given) return *compiled_->types;
+  auto& statement = compiled_->statement;
+  CompiledSql::KnownTypes known{.given = given, .parameters = given, .columns = {}};
+  bool open = std::find(given.begin(), given.end(), ValueType::Unknown) != given.end();
+  for (int n = 0; n < statement.column_count(); ++n) {
+    auto declared = statement.declared_type(n);
+    open = open || declared.empty();
+    known.columns.push_back({column_name(n), declared_column_type(declared), std::move(declared)});
+  }
+  const bool compound = joins_rows(text_.text);
+  if (open || compound) {
+    auto inferred = infer_types(text_.text, session_->database.sql_names.names(), given);
+    known.parameters = std::move(inferred.parameters);
+    inferred.columns.resize(known.columns.size(), ValueType::Unknown);
+    for (std::size_t n = 0; n < known.columns.size(); ++n) {
+      auto& column = known.columns[n];
+      const auto type = column_type(inferred.columns[n]);
+      if (compound && column.type != type) column.declared_type.clear();
+      if (column.declared_type.empty()) column.type = type;
+    }
+  }
+  compiled_->types = std::move(known);
+  return *compiled_->types;
+}
+
+StatementDescription PreparedSql::describe(std::span<const ColumnType> parameters) {
+  StatementDescription description;
+  if (!has_statement()) return description;
+  std::vector<ValueType> given;
+  for (const auto type : parameters) given.push_back(value_type(type));
+  const auto& known = types(given);
+  description.columns = known.columns;
+  for (const auto type : known.parameters) description.parameters.push_back(column_type(type));
+  description.reads_only = compiled_->statement.is_read_only();
+  return description;
+}
+
+void PreparedSql::make(const ast::Sql& sql, SqlUse use) {
+  check_schema_targets(sql, session_->database);
+  check_names_of_sqlite(sql, session_->database);
+  const bool keep = sql.queries.empty() && may_be_kept(sql.text);
+  if (!keep) session_->database.may_have_temporary = true;
+  if (!keep && sql.queries.empty()) {
+    session_->database.compiled.clear();
+    session_->database.sql_names.clear();
+  }
+  const auto names = table_names(sql.queries.size(), session_->database);
+  text_ = rewrite_queries(sql, names);
+  if (!sql.queries.empty()) show_queries(sql, names, use);
+  compile(keep);
+}
+
+void PreparedSql::show_queries(const ast::Sql& sql, const std::vector<std::string>& names, SqlUse use) {
+  const auto outline = outline_of(sql.text);
+  if (outline.stores_text) {
+    throw Error(ErrorKind::Unsupported, "a view or trigger cannot hold an EINSUM: it would outlive the result",
+                sql.queries.front().span, "CREATE TENSOR ... AS EINSUM ... first, and name the tensor");
+  }
+  const bool runs = use == SqlUse::Run;
+  open(outline.writes && runs);
+  for (std::size_t n = 0; n < names.size(); ++n) show_query(sql.queries[n].query, names[n], runs && !outline.explains);
+}
+
+PreparedSql prepare_sql(const ast::Sql& sql, SessionState& session, SqlUse use) {
+  session.database.tensor_tables.refresh();
+  session.database.tensor_tables.keep(std::min(kKeptBytes, memory_of(session.user) / kMemoryShare));
+  forget_compiled_if_changed(session.database);
+  PreparedSql prepared(session);
+  if (sql.queries.empty()) prepared.compiled_ = session.database.compiled.take(sql.text);
+  if (prepared.has_statement()) prepared.text_ = rewrite_queries(sql, {});
+  else prepared.make(sql, use);
+  if (use == SqlUse::Run) prepared.bind_parameters();
+  return prepared;
+}
+
+}  // namespace eindb

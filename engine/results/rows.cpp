@@ -1,0 +1,151 @@
+#include "engine/results/rows.hpp"
+
+#include <algorithm>
+#include <functional>
+
+namespace eindb {
+namespace {
+
+ColumnType column_type(DType type) {
+  switch (type) {
+    case DType::Float32: return ColumnType::Float32;
+    case DType::Float64: return ColumnType::Float64;
+    case DType::Complex64: return ColumnType::Complex64;
+    case DType::Complex128: return ColumnType::Complex128;
+    case DType::Int64: return ColumnType::Integer;
+  }
+  return ColumnType::Any;
+}
+
+class TensorRows final : public RowSource {
+ public:
+  explicit TensorRows(std::shared_ptr<const TensorRelation> tensor)
+      : tensor_(std::move(tensor)), index_(tensor_->grid.rank(), 0), left_(tensor_->grid.shape().element_count()) {}
+
+  bool next(Row& row) override {
+    if (left_ == 0) return false;
+    if (run_left_ == 0) find_run();
+    const auto rank = index_.size();
+    row.resize(rank + 1);
+    for (std::size_t d = 0; d < rank; ++d) row[d] = index_[d];
+    row[rank] = value();
+    ++offset_;
+    --run_left_;
+    --left_;
+    next_index(index_, tensor_->grid.shape().extents());
+    return true;
+  }
+
+ private:
+  // The tile that holds the current cell, and how many cells of the last dimension follow in it.
+  void find_run() {
+    const auto& grid = tensor_->grid;
+    TileKey key(index_.size());
+    for (std::size_t d = 0; d < key.size(); ++d) key[d] = part_of(grid.shape()[d], grid.partition()[d], index_[d]);
+    tile_ = tensor_->tile(grid.id_of(key));
+    offset_ = 0;
+    run_left_ = 1;
+    for (std::size_t d = 0; d < key.size(); ++d) {
+      const auto range = grid.range(d, key[d]);
+      offset_ = offset_ * range.size + (index_[d] - range.begin);
+      run_left_ = range.end() - index_[d];
+    }
+  }
+
+  Cell value() const {
+    return dispatch(tensor_->dtype, [&](auto t) -> Cell {
+      using T = typename decltype(t)::type;
+      return tile_ == nullptr ? T(0) : tile_->data<T>()[offset_];
+    });
+  }
+
+  std::shared_ptr<const TensorRelation> tensor_;
+  std::vector<std::int64_t> index_;
+  std::int64_t left_;
+  TilePtr tile_;
+  std::int64_t offset_ = 0;
+  std::int64_t run_left_ = 0;
+};
+
+class SeveralRows final : public RowSource {
+ public:
+  explicit SeveralRows(std::vector<std::shared_ptr<const TensorRelation>> tensors) : tensors_(std::move(tensors)) {}
+
+  bool next(Row& row) override {
+    while (rows_ == nullptr || !rows_->next(cell_)) {
+      if (next_ == tensors_.size()) return false;
+      rows_ = tensor_rows(tensors_[next_++]);
+    }
+    row = {tensors_[next_ - 1]->name, key(), cell_.back()};
+    return true;
+  }
+
+ private:
+  std::string key() const {
+    std::string text = "(";
+    for (std::size_t d = 0; d + 1 < cell_.size(); ++d)
+      text += (d == 0 ? "" : ",") + std::to_string(std::get<std::int64_t>(cell_[d]));
+    return text + ")";
+  }
+
+  std::vector<std::shared_ptr<const TensorRelation>> tensors_;
+  std::size_t next_ = 0;
+  std::unique_ptr<RowSource> rows_;  // of the tensor before
+  Row cell_;
+};
+
+class ListedRows final : public RowSource {
+ public:
+  explicit ListedRows(std::vector<Row> rows) : rows_(std::move(rows)) {}
+
+  bool next(Row& row) override {
+    if (position_ == rows_.size()) return false;
+    row = rows_[position_++];
+    return true;
+  }
+
+ private:
+  std::vector<Row> rows_;
+  std::size_t position_ = 0;
+};
+
+}  // namespace
+
+std::vector<Column> tensor_columns(const std::vector<std::string>& labels, DType dtype) {
+  std::vector<Column> columns;
+  for (const auto& label : labels) columns.push_back({label, ColumnType::Integer});
+  columns.push_back({"val", column_type(dtype)});
+  return columns;
+}
+
+std::unique_ptr<RowSource> tensor_rows(std::shared_ptr<const TensorRelation> tensor) {
+  return std::make_unique<TensorRows>(std::move(tensor));
+}
+
+std::vector<Column> several_columns(const std::vector<DType>& dtypes) {
+  const bool same = std::adjacent_find(dtypes.begin(), dtypes.end(), std::not_equal_to<>()) == dtypes.end();
+  return {{"tensor", ColumnType::Text},
+          {"key", ColumnType::Text},
+          {"val", same ? column_type(dtypes.front()) : ColumnType::Any}};
+}
+
+std::unique_ptr<RowSource> several_rows(std::vector<std::shared_ptr<const TensorRelation>> tensors) {
+  return std::make_unique<SeveralRows>(std::move(tensors));
+}
+
+std::unique_ptr<RowSource> listed_rows(std::vector<Row> rows) { return std::make_unique<ListedRows>(std::move(rows)); }
+
+Result listed_result(std::vector<Column> columns, std::vector<Row> rows) {
+  Result result;
+  result.columns = std::move(columns);
+  result.rows = listed_rows(std::move(rows));
+  return result;
+}
+
+Result status_result(std::string status) {
+  Result result;
+  result.status = std::move(status);
+  return result;
+}
+
+}  // namespace eindb

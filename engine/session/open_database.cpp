@@ -1,0 +1,151 @@
+#include "engine/session/open_database.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "cluster/cluster.hpp"
+#include "cluster/database_cluster.hpp"
+#include "common/error.hpp"
+#include "parser/parser.hpp"
+#include "storage/shards/sharded_contents.hpp"
+
+namespace eindb {
+namespace {
+
+// Of a session's part of the memory that sessions share, inverted.
+constexpr std::int64_t kPlanShare = 16;
+
+// The first session's statements are not planned while workers are still being connected to.
+constexpr std::chrono::seconds kPatience{3};
+
+std::size_t bytes_for_plans(const ClientPolicy* policy) {
+  if (policy == nullptr) return PlanCache::kMaxBytes;
+  return std::min(PlanCache::kMaxBytes, static_cast<std::size_t>(policy->memory_share / kPlanShare));
+}
+
+}  // namespace
+
+OpenDatabase::OpenDatabase(const std::string& path, const SessionOptions& options)
+    : cluster(options.cluster),
+      file(path, options.read_only ? DatabaseFile::Access::ReadOnly : DatabaseFile::Access::ReadWrite),
+      catalog(file.connection()),
+      macros(file.connection()),
+      users(file.connection()),
+      tensor_tables(file.connection(), catalog),
+      attached(file.connection(), catalog, tensor_tables),
+      sql_names(file.connection()),
+      plans(bytes_for_plans(options.policy.get())),
+      tiles(options.tile_caches) {}
+
+void OpenDatabase::begin_sharding(const SessionOptions& options) {
+  if (options.shards != nullptr) file.use_shards(options.shards);
+  if (cluster == nullptr) return;
+  file.use_shards(cluster->shards());
+  begin_cluster(*cluster, file);
+  cluster->wait_for_workers(kPatience);
+}
+
+int OpenDatabase::replicas(const std::optional<ast::ReplicasClause>& clause) {
+  auto* contents = ShardedContents::of(connection());
+  // Whether their disks have room is seen when there is something to be stored.
+  const auto workers =
+      contents == nullptr
+          ? 0
+          : static_cast<std::int64_t>(contents->access().workers().size() + contents->access().full_workers().size());
+  if (!clause) return contents == nullptr ? 0 : 1;
+  if (contents == nullptr && clause->count > 1) {
+    throw Error(ErrorKind::Unsupported, "copies of tiles are kept at workers, and this session has none", clause->span,
+                "give the workers: --workers HOST:PORT,...");
+  }
+  if (contents == nullptr) return 0;
+  const auto most = std::min(workers, static_cast<std::int64_t>(TileReference::kMaxWorkers));
+  if (clause->count > most) {
+    throw Error(ErrorKind::Value,
+                std::to_string(clause->count) + " copies of each tile need as many workers, and " +
+                    std::to_string(workers) + (workers == 1 ? " is there" : " are there"),
+                clause->span, most > 0 ? "at most REPLICAS " + std::to_string(most) : "");
+  }
+  return static_cast<int>(clause->count);
+}
+
+TensorInfo OpenDatabase::tensor(const ast::Identifier& name) {
+  if (!catalog.find(name.text) && is_table(name.text)) {
+    throw Error(ErrorKind::Type, name.text + " is a table, not a tensor", name.span,
+                "use SQL: SELECT, DROP TABLE, ALTER TABLE; COPY (SELECT * FROM " + name.text + ") TO 'file.csv'");
+  }
+  return with_place(name.span, [&] { return catalog.get(name.text); });
+}
+
+bool OpenDatabase::is_table(const std::string& name) {
+  auto select = connection().prepare(
+      "SELECT 1 FROM main.sqlite_schema WHERE name = ? COLLATE NOCASE AND type IN ('table', 'view')");
+  select.bind(1, name);
+  return select.step();
+}
+
+std::optional<InputTensor> OpenDatabase::find_tensor(const std::string& name) {
+  if (const auto* tensor = attached.find(name)) return tensor->input();
+  auto found = catalog.find(name);
+  if (!found) return std::nullopt;
+  return InputTensor{.name = found->name,
+                     .dtype = found->dtype,
+                     .grid = found->grid,
+                     .selection = {},
+                     .attached = false,
+                     .present = catalog.present(*found)};
+}
+
+NameSource OpenDatabase::names(std::vector<ParameterValue> parameters) {
+  return {.find_tensor = [this](const std::string& name) { return find_tensor(name); },
+          .tensor_names =
+              [this] {
+                auto all = catalog.names();
+                for (auto& name : attached.names()) all.push_back(std::move(name));
+                return all;
+              },
+          .find_macro = [this](const std::string& name) { return macro(name); },
+          .macro_names =
+              [this] {
+                std::vector<std::string> all;
+                for (const auto& stored : macros.list()) all.push_back(stored.name);
+                return all;
+              },
+          .is_table = [this](const std::string& name) { return is_table(name); },
+          .parameters = std::move(parameters)};
+}
+
+MacroPtr OpenDatabase::macro(const std::string& name) {
+  if (find_scalar_function(name)) return nullptr;  // no macro has the name of a function
+  const auto stored = macros.find(name);
+  return stored ? parsed(*stored) : nullptr;
+}
+
+MacroPtr OpenDatabase::parsed(const StoredMacro& stored) {
+  try {
+    auto statement = parse_statement("CREATE MACRO " + quote_identifier(stored.name) + stored.definition);
+    auto& macro = std::get<ast::CreateMacro>(statement.node);
+    return std::make_shared<const Macro>(Macro{stored.name, std::move(macro.parameters), std::move(macro.body)});
+  } catch (const Error& error) {
+    throw Error(ErrorKind::Corrupt,
+                connection().name() + ": the definition of macro " + stored.name + " is damaged: " + error.message(),
+                std::nullopt, "CREATE OR REPLACE MACRO gives it a new one");
+  }
+}
+
+Login OpenDatabase::login(std::string_view name) {
+  const auto user = users.find(name);
+  const auto secret = users.secret();
+  if (!secret) {
+    throw Error(ErrorKind::Corrupt, connection().name() + ": the secret of the users is missing", std::nullopt,
+                "ALTER USER makes another one");
+  }
+  if (!user) return {.known = false, .role = UserRole::ReadOnly, .verifier = decoy_verifier(*secret, name)};
+  auto verifier = parse_verifier(user->verifier);
+  if (!verifier) {
+    throw Error(ErrorKind::Corrupt, connection().name() + ": the verifier of user " + user->name + " is damaged",
+                std::nullopt, "ALTER USER ... PASSWORD makes another one");
+  }
+  return {.known = true, .role = user->role, .verifier = std::move(*verifier)};
+}
+
+}  // namespace eindb

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "catalog/catalog.hpp"
+#include "catalog/macro_catalog.hpp"
+#include "catalog/tensor_tables.hpp"
+#include "catalog/user_catalog.hpp"
+#include "engine/plans/plan_cache.hpp"
+#include "engine/session/session_options.hpp"
+#include "engine/settings/login.hpp"
+#include "engine/sql/compiled_sql.hpp"
+#include "engine/sql/side_schema.hpp"
+#include "engine/sql/sql_names.hpp"
+#include "engine/tensors/attached_tensors.hpp"
+#include "engine/tensors/tile_cache.hpp"
+#include "engine/tensors/unwritten_tensors.hpp"
+#include "parser/ast.hpp"
+#include "parser/binder/name_source.hpp"
+#include "storage/tiles/database_file.hpp"
+
+namespace eindb {
+
+/// The database that a session has open: its file and its workers, what the names in statements mean, and what is kept
+/// of it from one statement to the next. It knows neither the session's settings nor the statement that runs.
+/// Threads: one at a time.
+struct OpenDatabase {
+  OpenDatabase(const std::string& path, const SessionOptions& options);
+
+  SqliteConnection& connection() { return file.connection(); }
+  /// Sharded tensors lie at these workers, where there are any, and those of the cluster begin to work for the
+  /// database.
+  void begin_sharding(const SessionOptions& options);
+
+  /// The tensor; Error{UnknownName} with the nearest name, or Error{Type} if it is a table.
+  TensorInfo tensor(const ast::Identifier& name);
+  /// Whether there is an ordinary table or view of this name.
+  bool is_table(const std::string& name);
+  /// The tensor as a plan sees it, attached or of the catalog; nullopt if there is none.
+  std::optional<InputTensor> find_tensor(const std::string& name);
+  /// The user's macro, parsed; null if there is none. Error{Corrupt} if the database has something else in its place.
+  MacroPtr macro(const std::string& name);
+  MacroPtr parsed(const StoredMacro& stored);
+  /// All names for the binder, with the values of the parameters that the statement has.
+  NameSource names(std::vector<ParameterValue> parameters);
+  /// TensorInfo::replicas of a tensor that is made now. Error{Unsupported} or Error{Value} where the database has not
+  /// enough workers for the clause.
+  int replicas(const std::optional<ast::ReplicasClause>& clause);
+  /// The user of that name, or a decoy. Error{Corrupt} if the database has something else in its place.
+  Login login(std::string_view name);
+
+  const std::shared_ptr<Cluster> cluster;  ///< null: queries run here
+  DatabaseFile file;
+  Catalog catalog;
+  MacroCatalog macros;
+  UserCatalog users;
+  TensorTables tensor_tables;
+  AttachedTensors attached;
+  SideSchemas side_schemas;
+  KnownNames sql_names;
+  CompiledStatements compiled;
+  std::uint64_t query_tables = 0;   ///< tables made so far for results of queries inside SQL
+  bool may_have_temporary = false;  ///< temporary tables: SQL ran that may have made some
+  PlanCache plans;
+  TileCache tiles;
+  UnwrittenTensors unwritten;
+};
+
+}  // namespace eindb

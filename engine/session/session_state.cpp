@@ -1,0 +1,30 @@
+#include "engine/session/session_state.hpp"
+
+#include <limits>
+
+#include "engine/session/cell_count.hpp"
+
+namespace eindb {
+
+SessionState::SessionState(const std::string& path, const SessionOptions& options)
+    : database(path, options), user(options), statement(user) {
+  database.connection().watch(&statement.cancellation());
+  add_cell_count(database);
+  if (options.policy != nullptr) database.connection().restrict_to_clients();
+  database.begin_sharding(options);
+}
+
+std::unique_ptr<Admission> SessionState::admit(std::int64_t bytes) {
+  if (user.gate == nullptr) return nullptr;
+  const Work work{
+      .seconds = std::numeric_limits<double>::infinity(), .bytes = bytes, .urgent = database.file.has_written()};
+  return user.gate->admit(user.permissions.user(), work, statement.cancellation());
+}
+
+void SessionState::limit_database_memory() {
+  const auto* policy = user.permissions.policy();
+  const auto limit = user.settings.memory_limit();
+  database.file.limit_memory(limit, user.settings.threads(), policy == nullptr ? limit : policy->memory_share);
+}
+
+}  // namespace eindb

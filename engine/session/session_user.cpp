@@ -1,0 +1,48 @@
+#include "engine/session/session_user.hpp"
+
+#include <system_error>
+#include <utility>
+
+#include "common/error.hpp"
+#include "engine/settings/machine_file.hpp"
+
+namespace eindb {
+
+SessionUser::SessionUser(const SessionOptions& options)
+    : settings(initial_settings(options)), permissions(options.policy), gate(options.gate) {}
+
+const MachineFigures& SessionUser::machine() const {
+  const bool given = !settings.machine_file().empty();
+  const auto path = given ? settings.machine_file() : default_machine_path();
+  std::error_code absent;
+  const auto changed = std::filesystem::last_write_time(path, absent);
+  const auto next = machine_.version + 1;
+  if (absent && !given) {
+    if (machine_.version == 0 || !machine_.path.empty()) machine_ = {{}, {}, built_in_figures(), next};
+  } else if (absent || machine_.path != path || machine_.changed != changed) {
+    machine_.path = path;
+    machine_.changed = {};  // what fails is read again the next time
+    try {
+      auto figures = read_machine_file(path);
+      machine_ = {path, changed, std::move(figures), next};
+    } catch (const Error&) {
+      // Who did not ask for them is not kept from working: SHOW machine says whose figures they are.
+      if (given || settings.calibrated_is_set()) throw;
+      machine_ = {path, {}, built_in_figures(), next};
+    }
+  }
+  return machine_.figures;
+}
+
+std::uint64_t SessionUser::machine_version() const {
+  machine();
+  return machine_.version;
+}
+
+Scheduler& SessionUser::scheduler() {
+  if (scheduler_ == nullptr || scheduler_->threads() != settings.threads())
+    scheduler_ = std::make_unique<Scheduler>(settings.threads());
+  return *scheduler_;
+}
+
+}  // namespace eindb

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/session/statement_context.hpp"
+#include "parser/loop_variable.hpp"
+
+namespace eindb {
+
+// What is so while a statement runs, or a part of one. Scopes end in the reverse of the order in which they began, and
+// allocate nothing at their end.
+
+/// Sets the values of $1, $2, ... while a statement runs, which knows no variables of loops around it.
+class ParameterValues {
+ public:
+  ParameterValues(StatementContext& statement, std::vector<ParameterValue> values)
+      : statement_(statement),
+        saved_(std::exchange(statement.parameters_, std::move(values))),
+        loop_variables_(std::exchange(statement.loop_variables_, {})) {}
+  ~ParameterValues() {
+    statement_.parameters_ = std::move(saved_);
+    statement_.loop_variables_ = std::move(loop_variables_);
+  }
+  ParameterValues(const ParameterValues&) = delete;
+  ParameterValues& operator=(const ParameterValues&) = delete;
+
+ private:
+  StatementContext& statement_;
+  std::vector<ParameterValue> saved_;
+  std::vector<LoopVariableValue> loop_variables_;
+};
+
+/// While a loop runs: only the outermost one says how far it is, and statements in it are not told to the user.
+class LoopScope {
+ public:
+  explicit LoopScope(StatementContext& statement) : statement_(statement) { ++statement_.loop_depth_; }
+  ~LoopScope() { --statement_.loop_depth_; }
+  LoopScope(const LoopScope&) = delete;
+  LoopScope& operator=(const LoopScope&) = delete;
+
+ private:
+  StatementContext& statement_;
+};
+
+/// While a round of a loop runs: its number is the value of the loop's variable, if that has one, in SQL as :name and
+/// in queries as one more parameter.
+class LoopRound {
+ public:
+  LoopRound(StatementContext& statement, const std::optional<ast::Identifier>& name, std::int64_t number)
+      : statement_(statement) {
+    if (!name) return;
+    variable_ = LoopVariable{.name = *name, .value = number, .parameter = statement_.parameters_.size() + 1};
+    statement_.loop_variables_.push_back({name->text, number});
+    try {
+      statement_.parameters_.emplace_back(number);
+    } catch (...) {
+      statement_.loop_variables_.pop_back();
+      throw;
+    }
+  }
+  ~LoopRound() {
+    if (!variable_) return;
+    statement_.parameters_.pop_back();
+    statement_.loop_variables_.pop_back();
+  }
+  LoopRound(const LoopRound&) = delete;
+  LoopRound& operator=(const LoopRound&) = delete;
+
+  const std::optional<LoopVariable>& variable() const { return variable_; }
+
+ private:
+  StatementContext& statement_;
+  std::optional<LoopVariable> variable_;
+};
+
+/// Sets the file that one COPY reads or writes in place of the one that it names. Empty: that one.
+class TransferScope {
+ public:
+  TransferScope(StatementContext& statement, std::string file)
+      : statement_(statement), saved_(std::exchange(statement.transfer_, std::move(file))) {}
+  ~TransferScope() { statement_.transfer_ = std::move(saved_); }
+  TransferScope(const TransferScope&) = delete;
+  TransferScope& operator=(const TransferScope&) = delete;
+
+ private:
+  StatementContext& statement_;
+  std::string saved_;
+};
+
+/// Says of a statement whether it is a part of a transaction that goes on after it.
+class TransactionPart {
+ public:
+  TransactionPart(StatementContext& statement, bool is_part)
+      : statement_(statement), was_part_(std::exchange(statement.is_in_transaction_, is_part)) {}
+  ~TransactionPart() { statement_.is_in_transaction_ = was_part_; }
+  TransactionPart(const TransactionPart&) = delete;
+  TransactionPart& operator=(const TransactionPart&) = delete;
+
+ private:
+  StatementContext& statement_;
+  const bool was_part_;
+};
+
+}  // namespace eindb

@@ -1,0 +1,62 @@
+#include "engine/sql/side_schema.hpp"
+
+#include <utility>
+
+#include "catalog/tensor_tables.hpp"
+#include "engine/sql/sql_text.hpp"
+#include "storage/sqlite/sqlite_connection.hpp"
+
+namespace eindb {
+namespace {
+
+/// Names of a view's text that are looked up.
+constexpr std::size_t kNamesOfView = 100;
+
+/// SQLite looks for the columns of views only among the tables that it knows: tensors are shown before.
+void show_tensors_of_views(SqliteConnection& connection, TensorTables& tensors) {
+  tensors.refresh();
+  auto views = connection.prepare("SELECT sql FROM main.sqlite_schema WHERE type = 'view'");
+  while (views.step())
+    for (const auto& name : names_in(views.text(0), kNamesOfView)) tensors.show(name);
+}
+
+/// The name of a database in memory that can be written even when it is attached to a read-only connection.
+std::string writable_memory(const SqliteConnection& connection) {
+  return connection.is_read_only() ? "file:eindb?mode=memory" : ":memory:";
+}
+
+/// Runs the script as a whole or not at all, inside an open transaction too.
+void run_whole(SqliteConnection& connection, const std::string& script) {
+  connection.execute("SAVEPOINT eindb_side_schema");
+  try {
+    connection.execute(script);
+    connection.execute("RELEASE eindb_side_schema");
+  } catch (...) {
+    connection.execute("ROLLBACK TO eindb_side_schema; RELEASE eindb_side_schema");
+    throw;
+  }
+}
+
+}  // namespace
+
+SideSchemas::Version SideSchemas::version_of(SqliteConnection& connection) {
+  // In this order: the first makes the connection see what others have committed.
+  const auto schema = connection.schema_version();
+  return {.schema = schema, .data = connection.current_data_version()};
+}
+
+void SideSchemas::show(const SideSchema& schema, SqliteConnection& connection, TensorTables& tensors) {
+  auto known = filled_.find(schema.name);
+  if (known == filled_.end()) {
+    connection.execute("ATTACH '" + writable_memory(connection) + "' AS " + quote_identifier(schema.name));
+    known = filled_.emplace(schema.name, Version{}).first;
+  } else if (known->second == version_of(connection)) {
+    return;
+  }
+  known->second = {};  // should it fail, it is filled the next time
+  show_tensors_of_views(connection, tensors);
+  run_whole(connection, schema.script);
+  known->second = version_of(connection);
+}
+
+}  // namespace eindb

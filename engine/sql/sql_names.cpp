@@ -1,0 +1,70 @@
+#include "engine/sql/sql_names.hpp"
+
+#include <algorithm>
+
+#include "common/letter_case.hpp"
+
+namespace eindb {
+namespace {
+
+/// Views of views of views.
+constexpr int kDeepestView = 10;
+/// What is kept for one session.
+constexpr std::size_t kMostTables = 200;
+
+/// pragma_table_xinfo tells so of columns of virtual tables that * does not show.
+constexpr std::int64_t kHidden = 1;
+
+}  // namespace
+
+void KnownNames::add_function(std::string_view name, std::string_view declared) {
+  if (!declared.empty()) functions_[to_lower(name)] = declared_type(declared);
+}
+
+SqlNames KnownNames::names() {
+  return {.columns = [this](const std::string& schema, const std::string& table) { return columns(schema, table); },
+          .function =
+              [this](const std::string& function) {
+                const auto found = functions_.find(to_lower(function));
+                return found == functions_.end() ? ValueType::Unknown : found->second;
+              }};
+}
+
+std::optional<KnownNames::Columns> KnownNames::columns(const std::string& schema, const std::string& table) {
+  const auto key = to_lower(schema) + '.' + to_lower(table);
+  if (const auto found = tables_.find(key); found != tables_.end()) return found->second;
+  if (tables_.size() >= kMostTables) tables_.clear();
+  auto found = look_up(schema, table);
+  const auto known = found.empty() ? std::nullopt : std::optional(std::move(found));
+  return tables_.insert_or_assign(key, known).first->second;
+}
+
+KnownNames::Columns KnownNames::look_up(const std::string& schema, const std::string& table) {
+  auto select = connection_.prepare("SELECT name, type, hidden FROM pragma_table_xinfo(?1, ?2)");
+  select.bind(1, table);
+  if (!schema.empty()) select.bind(2, schema);
+  Columns columns;
+  while (select.step())
+    columns.push_back({select.text(0), declared_type(select.text(1)), select.integer(2) == kHidden});
+  const auto is_unknown = [](const TypedColumn& column) { return column.type == ValueType::Unknown; };
+  if (std::any_of(columns.begin(), columns.end(), is_unknown)) infer_view(schema, table, columns);
+  return columns;
+}
+
+// A view's columns that are computed have no type: its text tells more.
+void KnownNames::infer_view(const std::string& schema, const std::string& view, Columns& columns) {
+  if (views_ >= kDeepestView || !(schema.empty() || equal_ignoring_case(schema, "main"))) return;
+  auto select = connection_.prepare(
+      "SELECT sql FROM main.sqlite_schema WHERE type = 'view' AND name = ?1 COLLATE NOCASE AND NOT EXISTS"
+      " (SELECT 1 FROM temp.sqlite_schema WHERE name = ?1 COLLATE NOCASE)");
+  select.bind(1, view);
+  if (!select.step()) return;
+  ++views_;
+  const auto types = infer_types(select.text(0), names(), {}).columns;
+  --views_;
+  if (types.size() != columns.size()) return;
+  for (std::size_t n = 0; n < columns.size(); ++n)
+    if (columns[n].type == ValueType::Unknown) columns[n].type = types[n];
+}
+
+}  // namespace eindb

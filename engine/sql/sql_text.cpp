@@ -1,0 +1,214 @@
+#include "engine/sql/sql_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <span>
+#include <variant>
+
+#include "parser/query_results.hpp"
+#include "parser/token_value.hpp"
+#include "parser/tokenizer.hpp"
+#include "storage/sqlite/sqlite_connection.hpp"
+
+namespace eindb {
+namespace {
+
+bool is_one_of(const Token& token, std::span<const std::string_view> words) {
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return token.is_word(word); });
+}
+
+/// Words that end the list of tables of a SELECT, or begin another one.
+constexpr std::array<std::string_view, 12> kEndsTables{"SELECT", "WHERE", "GROUP",     "HAVING", "WINDOW", "ORDER",
+                                                       "LIMIT",  "UNION", "INTERSECT", "EXCEPT", "SET",    "RETURNING"};
+
+/// Words that may follow a table: any other is its alias.
+constexpr std::array<std::string_view, 21> kFollowsTable{
+    "WHERE", "GROUP", "HAVING", "WINDOW", "ORDER", "LIMIT", "UNION", "INTERSECT", "EXCEPT", "NATURAL",  "LEFT",
+    "RIGHT", "FULL",  "INNER",  "CROSS",  "OUTER", "JOIN",  "ON",    "USING",     "NOT",    "RETURNING"};
+
+/// Follows SQL token by token: does SQL take a table at this point?
+class TablePosition {
+ public:
+  void see(const Token& token) {
+    const bool table = takes_table();
+    if (token.is_symbol('(')) in_tables_.push_back(table);
+    else if (token.is_symbol(')') && in_tables_.size() > 1) in_tables_.pop_back();
+    else if (token.is_word("JOIN")) in_tables_.back() = true;
+    else if (token.is_word("FROM")) in_tables_.back() = !last_.is_word("DISTINCT");  // a IS DISTINCT FROM b
+    else if (is_one_of(token, kEndsTables)) in_tables_.back() = false;
+    last_ = token;
+  }
+  bool takes_table() const {
+    return in_tables_.back() &&
+           (last_.is_word("FROM") || last_.is_word("JOIN") || last_.is_symbol(',') || last_.is_symbol('('));
+  }
+
+ private:
+  std::vector<bool> in_tables_{false};  // per open parenthesis: whether a list of tables has begun
+  Token last_;
+};
+
+bool has_alias(Tokenizer after) {
+  const auto next = after.next();
+  if (next.is_quoted()) return true;
+  return next.is(Token::Kind::Word) && !is_one_of(next, kFollowsTable);
+}
+
+/// "name", [name], `name`, 'name' or a bare word.
+struct Name {
+  std::string text;
+  SourceSpan span;
+};
+
+std::optional<Name> name_of(const Token& token) {
+  if (token.is(Token::Kind::Word)) return Name{std::string(token.text), token.span};
+  if (token.is_quoted()) return Name{unquote(token), token.span};
+  return std::nullopt;
+}
+
+/// Reads the name at the start of `tokenizer`, without the schema before it; nullopt if there is none.
+std::optional<Name> take_name(Tokenizer& tokenizer) {
+  auto name = name_of(tokenizer.next());
+  auto ahead = tokenizer;
+  if (!name || !ahead.next().is_symbol('.')) return name;
+  tokenizer = ahead;
+  return name_of(tokenizer.next());
+}
+
+void skip_words(Tokenizer& tokenizer, std::span<const std::string_view> words) {
+  for (auto ahead = tokenizer; is_one_of(ahead.next(), words); ahead = tokenizer) tokenizer = ahead;
+}
+
+/// Goes on behind the next word of this name.
+bool skip_past(Tokenizer& tokenizer, std::string_view word) {
+  for (auto token = tokenizer.next(); !token.is(Token::Kind::End); token = tokenizer.next())
+    if (token.is_word(word)) return true;
+  return false;
+}
+
+constexpr std::array<std::string_view, 3> kExplain{"EXPLAIN", "QUERY", "PLAN"};
+constexpr std::array<std::string_view, 4> kBeforeKind{"TEMP", "TEMPORARY", "VIRTUAL", "UNIQUE"};
+constexpr std::array<std::string_view, 3> kIfExists{"IF", "NOT", "EXISTS"};
+
+/// Keeps what begins after EXPLAIN QUERY PLAN.
+Tokenizer behind_explain(std::string_view sql) {
+  Tokenizer tokenizer(sql);
+  skip_words(tokenizer, kExplain);
+  return tokenizer;
+}
+
+void add_target(std::vector<SchemaTarget>& targets, SchemaTarget::Use use, Tokenizer& tokenizer) {
+  if (auto name = take_name(tokenizer)) targets.push_back({use, std::move(name->text), name->span});
+}
+
+void add_created(std::vector<SchemaTarget>& targets, Tokenizer& tokenizer) {
+  skip_words(tokenizer, kBeforeKind);
+  const auto kind = tokenizer.next();
+  skip_words(tokenizer, kIfExists);
+  if (kind.is_word("TABLE") || kind.is_word("VIEW")) add_target(targets, SchemaTarget::Use::Create, tokenizer);
+  if (!kind.is_word("INDEX") && !kind.is_word("TRIGGER")) return;
+  const auto use = kind.is_word("INDEX") ? SchemaTarget::Use::Index : SchemaTarget::Use::Trigger;
+  if (take_name(tokenizer) && skip_past(tokenizer, "ON")) add_target(targets, use, tokenizer);
+}
+
+void add_altered(std::vector<SchemaTarget>& targets, Tokenizer& tokenizer) {
+  if (!tokenizer.next().is_word("TABLE")) return;
+  add_target(targets, SchemaTarget::Use::Alter, tokenizer);
+  if (tokenizer.next().is_word("RENAME") && tokenizer.next().is_word("TO"))
+    add_target(targets, SchemaTarget::Use::Create, tokenizer);
+}
+
+}  // namespace
+
+SourceSpan RewrittenSql::in_statement(SourceSpan in_text) const {
+  std::size_t text_end = 0;
+  std::size_t statement_end = offset;
+  for (const auto& piece : pieces) {
+    if (piece.in_text.begin > in_text.begin) break;
+    if (in_text.begin < piece.in_text.end) return piece.in_statement;
+    text_end = piece.in_text.end;
+    statement_end = piece.in_statement.end;
+  }
+  return {in_text.begin - text_end + statement_end, in_text.end - text_end + statement_end};
+}
+
+std::string RewrittenSql::restored(std::string fragment) const {
+  for (const auto& [in_text, place] : pieces) {
+    const auto replaced = text.substr(in_text.begin, in_text.end - in_text.begin);
+    const auto written = original.substr(place.begin - offset, place.end - place.begin);
+    if (const auto at = fragment.find(replaced); at != std::string::npos)
+      fragment.replace(at, replaced.size(), written);
+  }
+  return fragment;
+}
+
+RewrittenSql rewrite_queries(const ast::Sql& sql, const std::vector<std::string>& tables) {
+  RewrittenSql out{.text = {}, .pieces = {}, .offset = sql.span.begin, .original = sql.text};
+  TablePosition position;
+  Tokenizer tokenizer(sql.text);
+  std::size_t copied = 0;
+  for (std::size_t n = 0; n < sql.queries.size();) {
+    const auto token = tokenizer.next();
+    const auto place = sql.queries[n].span;
+    if (token.span.begin != place.begin - out.offset) {
+      position.see(token);
+      continue;
+    }
+    out.text.append(sql.text, copied, token.span.begin - copied);
+    copied = place.end - out.offset;
+    tokenizer.skip_to(copied);
+    auto replacement = "(SELECT * FROM " + tables[n] + ")";
+    if (position.takes_table()) {
+      replacement = tables[n];
+      if (!has_alias(tokenizer)) replacement += " AS " + quote_identifier(result_names(sql.queries[n].query).front());
+    }
+    out.pieces.push_back({{out.text.size(), out.text.size() + replacement.size()}, place});
+    out.text += replacement;
+    position.see({Token::Kind::QuotedName, "\"\"", token.span});
+    ++n;
+  }
+  out.text.append(sql.text, copied);
+  return out;
+}
+
+bool joins_rows(std::string_view sql) {
+  constexpr std::array<std::string_view, 3> kJoins{"UNION", "INTERSECT", "EXCEPT"};
+  Tokenizer tokenizer(sql);
+  for (auto token = tokenizer.next(); !token.is(Token::Kind::End); token = tokenizer.next())
+    if (is_one_of(token, kJoins)) return true;
+  return false;
+}
+
+std::vector<SchemaTarget> schema_targets(std::string_view sql) {
+  std::vector<SchemaTarget> targets;
+  auto tokenizer = behind_explain(sql);
+  const auto verb = tokenizer.next();
+  if (verb.is_word("CREATE")) add_created(targets, tokenizer);
+  if (verb.is_word("ALTER")) add_altered(targets, tokenizer);
+  if (verb.is_word("DROP")) {
+    const auto kind = tokenizer.next();
+    skip_words(tokenizer, kIfExists);
+    if (kind.is_word("TABLE") || kind.is_word("VIEW")) add_target(targets, SchemaTarget::Use::Drop, tokenizer);
+  }
+  return targets;
+}
+
+std::optional<SourceSpan> find_name(std::string_view sql, std::string_view name) {
+  Tokenizer tokenizer(sql);
+  for (auto token = tokenizer.next(); !token.is(Token::Kind::End); token = tokenizer.next()) {
+    const auto found = name_of(token);
+    if (found && equal_ignoring_case(found->text, name)) return found->span;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> names_in(std::string_view sql, std::size_t limit) {
+  std::vector<std::string> names;
+  Tokenizer tokenizer(sql);
+  for (auto token = tokenizer.next(); !token.is(Token::Kind::End) && names.size() < limit; token = tokenizer.next())
+    if (auto name = name_of(token)) names.push_back(std::move(name->text));
+  return names;
+}
+
+}  // namespace eindb

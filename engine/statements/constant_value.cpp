@@ -1,0 +1,52 @@
+#include "engine/statements/constant_value.hpp"
+
+#include "common/error.hpp"
+#include "tensor/dense_tensor.hpp"
+#include "tensor/reference_evaluator.hpp"
+
+namespace eindb {
+namespace {
+
+// An integer as written, with its sign; those too large for FLOAT64 keep all their digits.
+std::optional<std::int64_t> written_integer(const ast::Expression& e) {
+  if (const auto* integer = std::get_if<ast::Integer>(&e.node)) return integer->value;
+  const auto* prefix = std::get_if<ast::Prefix>(&e.node);
+  if (prefix == nullptr || prefix->op != ast::PrefixOp::Negate) return std::nullopt;
+  const auto value = written_integer(prefix->operand.front());
+  if (!value || *value == INT64_MIN) return std::nullopt;
+  return -*value;
+}
+
+}  // namespace
+
+ParameterValue constant_value(const ast::Expression& expression, const NameSource& names) {
+  if (const auto integer = written_integer(expression)) return *integer;
+  if (const auto* parameter = std::get_if<ast::Parameter>(&expression.node);
+      parameter != nullptr && parameter->number >= 1 && parameter->number <= names.parameters.size())
+    return names.parameters[parameter->number - 1];
+  ast::Definition definition;
+  definition.name.text = "value";
+  definition.expression = expression;
+  ast::Query query;
+  query.body = std::move(definition);
+  const auto bound = bind_query(query, names);
+  const auto& graph = bound.graph;
+  std::vector<DenseTensor> values;
+  for (const auto& vertex : graph.vertices()) {
+    if (vertex.is_input()) {
+      throw Error(ErrorKind::Value, "a constant is wanted here, but " + vertex.name + " is a tensor", expression.span);
+    }
+    std::vector<const DenseTensor*> inputs;
+    for (const auto input : vertex.inputs) inputs.push_back(&values[input.index()]);
+    values.push_back(evaluate_reference(vertex.einsum, graph.labels(), inputs, vertex.compute_dtype, vertex.dtype));
+  }
+  return dispatch(values[graph.output().index()].dtype(), [&](auto t) -> ParameterValue {
+    using T = typename decltype(t)::type;
+    const auto value = values[graph.output().index()].template data<T>()[0];
+    if constexpr (std::is_integral_v<T>) return std::int64_t{value};
+    else if constexpr (std::is_floating_point_v<T>) return static_cast<double>(value);
+    else return std::complex<double>(value);
+  });
+}
+
+}  // namespace eindb

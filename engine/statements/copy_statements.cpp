@@ -1,0 +1,214 @@
+#include <algorithm>
+#include <set>
+
+#include "common/error.hpp"
+#include "engine/files/cell_export.hpp"
+#include "engine/files/cell_import.hpp"
+#include "engine/files/copy_options.hpp"
+#include "engine/files/sql_export.hpp"
+#include "engine/files/tensor_export.hpp"
+#include "engine/files/tensor_import.hpp"
+#include "engine/query/pipeline.hpp"
+#include "engine/results/rows.hpp"
+#include "engine/statements/statements.hpp"
+#include "executor/kernels/tile_operations.hpp"
+#include "storage/sqlite/sqlite_transaction.hpp"
+
+namespace eindb {
+namespace {
+
+// Those that the file brings, if they will do.
+std::vector<std::string> labels_of(const CellSource& cells) {
+  auto labels = cells.labels();
+  const std::set<std::string> distinct(labels.begin(), labels.end());
+  const bool usable = labels.size() == cells.shape().rank() && distinct.size() == labels.size() &&
+                      std::all_of(labels.begin(), labels.end(), [](const std::string& label) {
+                        return !label.empty() && label.size() <= kMaxNameLength && label.find('\0') == label.npos;
+                      });
+  return usable ? labels : default_labels(cells.shape().rank());
+}
+
+// Whether every value of `from` can be kept in `to` without losing its kind.
+bool can_hold(DType to, DType from) {
+  if (is_complex(from)) return is_complex(to);
+  return to != DType::Int64 || from == DType::Int64;
+}
+
+void check_fits(const TensorInfo& tensor, const BlockSource& file, const std::string& path) {
+  if (tensor.shape() != file.shape()) {
+    throw Error(ErrorKind::Shape,
+                path + " has shape " + file.shape().to_string() + ", but tensor " + tensor.name + " has shape " +
+                    tensor.shape().to_string(),
+                std::nullopt, "copy it into a new tensor");
+  }
+  if (!can_hold(tensor.dtype, file.dtype())) {
+    throw Error(ErrorKind::Type,
+                path + " has type " + std::string(name_of(file.dtype())) + ", which tensor " + tensor.name +
+                    " of type " + std::string(name_of(tensor.dtype)) + " cannot hold",
+                std::nullopt, "copy it into a new tensor");
+  }
+}
+
+// An empty tensor under a name of eindb's own: like the one that it will replace, or of what the file brings.
+TensorInfo stage(const std::optional<TensorInfo>& existing, DType dtype, const Shape& shape,
+                 const std::vector<std::string>& labels, OpenDatabase& database, const Settings& settings) {
+  if (existing) return database.catalog.stage(existing->dtype, existing->labels, existing->grid, existing->replicas);
+  const auto partition = default_partition(shape, dtype, settings.tile_bytes());
+  return database.catalog.stage(dtype, labels, TileGrid(shape, partition), database.replicas({}));
+}
+
+// Fills a new, empty tensor tile by tile.
+void import_tiles(BlockSource& file, const TensorInfo& tensor, SqliteConnection& connection,
+                  const StatementContext& statement) {
+  TileWriter writer(connection, tensor.store());
+  for (std::int64_t id = 0; id < tensor.grid.tile_count(); ++id) {
+    statement.cancellation().check();
+    statement.report("import", id, tensor.grid.tile_count());
+    const auto key = tensor.grid.key_of(id);
+    const auto block = file.read_block(tensor.grid.tile_begin(key), tensor.grid.tile_shape(key));
+    if (block.dtype() == tensor.dtype) writer.write(id, block);
+    else writer.write(id, convert(block, tensor.dtype));
+  }
+}
+
+// Reports and polls while a file is read or written beyond its tiles.
+ByteProgress byte_progress(const StatementContext& statement, std::string_view stage) {
+  return [&statement, stage](std::int64_t done, std::int64_t total) {
+    statement.cancellation().check();
+    statement.report(stage, done, total);
+  };
+}
+
+std::unique_ptr<BlockSource> open_file(const FilePath& path, const CopyOptions& options,
+                                       const std::optional<TensorInfo>& existing, const Settings& settings,
+                                       const StatementContext& statement) {
+  switch (options.format) {
+    case FileFormat::Npy: return open_npy(path, options.shape);
+    case FileFormat::Npz: return open_npz(path, options.array.name, options.shape, byte_progress(statement, "verify"));
+    case FileFormat::Safetensors: return open_safetensors(path, options.array.name, options.shape);
+    case FileFormat::Hdf5:
+      return open_hdf5(path, options.array.name, settings.memory_limit(), statement.cancellation());
+    case FileFormat::JsonLines:
+      throw Error(ErrorKind::Unsupported, "jsonl is written, not read", std::nullopt, "use csv");
+    default: break;
+  }
+  return open_csv(path, options.csv, existing && existing->grid.rank() == 1, statement.cancellation());
+}
+
+TensorInfo import_dense(const FilePath& path, const CopyOptions& options, const std::optional<TensorInfo>& existing,
+                        SessionState& session) {
+  const auto file = open_file(path, options, existing, session.user.settings, session.statement);
+  if (existing) check_fits(*existing, *file, path.text());
+  auto staged = stage(existing, file->dtype(), file->shape(), default_labels(file->shape().rank()), session.database,
+                      session.user.settings);
+  import_tiles(*file, staged, session.database.connection(), session.statement);
+  return staged;
+}
+
+TensorInfo import_cell_list(const FilePath& path, const CopyOptions& options, const std::optional<TensorInfo>& existing,
+                            SessionState& session) {
+  const auto cells = open_cell_list(path, options, existing, session.statement.cancellation());
+  auto staged =
+      stage(existing, cells->dtype(), cells->shape(), labels_of(*cells), session.database, session.user.settings);
+  load_cells(*cells, staged, session.database, session.user.settings, session.statement);
+  return staged;
+}
+
+TileProvider stored_tensor(const TensorInfo& tensor, ReadSnapshot& snapshot, SqliteConnection& connection,
+                           const StatementContext& statement) {
+  return {.dtype = tensor.dtype,
+          .grid = tensor.grid,
+          .tile =
+              [&snapshot, &statement, store = tensor.store()](std::int64_t id) {
+                statement.cancellation().check();
+                statement.report("export", id, store.grid().tile_count());
+                return snapshot.read(store, id);
+              },
+          .labels = tensor.labels,
+          .next_tile = [ids = std::make_shared<StoredTileIds>(connection, tensor.store())](
+                           std::int64_t from) { return ids->next(from); }};
+}
+
+TileProvider query_result(const ast::Query& query, SessionState& session) {
+  auto result = evaluate_query(query, session);
+  return {.dtype = result->dtype,
+          .grid = result->grid,
+          .tile = [result](std::int64_t id) { return result->tile(id); },
+          .labels = result->labels};
+}
+
+// What the array of a file is called if nobody says: as the tensor, or as the head of the query.
+std::string array_name(const ast::CopyTo& copy, const CopyOptions& options) {
+  if (!options.array.name.empty()) return options.array.name;
+  if (const auto* tensor = std::get_if<ast::Identifier>(&copy.source)) return tensor->text;
+  const auto* query = std::get_if<ast::Query>(&copy.source);
+  const auto* definition = query != nullptr ? std::get_if<ast::Definition>(&query->body) : nullptr;
+  return definition != nullptr ? definition->name.text : "value";
+}
+
+void export_as_csv(const FilePath& path, const CsvOptions& options, const TileProvider& tensor) {
+  std::vector<std::string> header;
+  if (options.header == CsvHeader::Present) {
+    const auto columns = tensor.grid.rank() == 2 ? tensor.grid.shape()[1] : 1;
+    for (std::int64_t c = 0; c < columns; ++c) header.push_back("c" + std::to_string(c));
+  }
+  export_csv(path, tensor, header, options.delimiter);
+}
+
+void export_tensor(const ast::CopyTo& copy, const FilePath& path, const CopyOptions& options,
+                   const TileProvider& tensor, SessionState& session) {
+  const auto& array = options.array;
+  const auto name = array_name(copy, options);
+  if (options.cells.chosen) {
+    const auto memory = session.user.settings.memory_limit() / 4;
+    const auto admission = session.admit(memory);
+    return export_cells(path, options, tensor, memory, session.statement.cancellation());
+  }
+  switch (options.format) {
+    case FileFormat::Npy: return export_npy(path, tensor);
+    case FileFormat::Npz:
+      return export_npz(path, tensor, name, array.compression, byte_progress(session.statement, "finish"));
+    case FileFormat::Safetensors: return export_safetensors(path, tensor, name, array.type);
+    case FileFormat::Hdf5:
+      return export_hdf5(path, tensor, name, array.chunked, array.compression, session.statement.cancellation());
+    case FileFormat::JsonLines:
+      throw Error(ErrorKind::Unsupported, "jsonl holds rows of SQL", std::nullopt,
+                  "write the tensor as npy, or as a list of cells in csv");
+    default: return export_as_csv(path, options.csv, tensor);
+  }
+}
+
+}  // namespace
+
+Result execute_statement(const ast::CopyFrom& copy, SessionState& session) {
+  const auto options = read_copy_options(copy.path, copy.path_span, copy.options, CopyDirection::FromFile);
+  const auto path = with_place(copy.path_span, [&] { return session.statement.file_to_read(copy.path); });
+  const auto admission = session.admit(session.user.settings.memory_limit());
+  SqliteTransaction transaction(session.database.connection());
+  const auto existing = session.database.catalog.find(copy.tensor.text);
+  with_place(copy.path_span, [&] {
+    const auto staged = options.cells.chosen ? import_cell_list(path, options, existing, session)
+                                             : import_dense(path, options, existing, session);
+    session.database.catalog.publish(staged, existing ? existing->name : copy.tensor.text);
+  });
+  transaction.commit();
+  return status_result("COPY");
+}
+
+Result execute_statement(const ast::CopyTo& copy, SessionState& session) {
+  const auto options = read_copy_options(copy.path, copy.path_span, copy.options, CopyDirection::ToFile);
+  const auto path = with_place(copy.path_span, [&] { return session.statement.file_to_write(copy.path); });
+  if (const auto* sql = std::get_if<ast::Sql>(&copy.source)) {
+    with_place(copy.path_span, [&] { export_rows(path, options, *sql, session); });
+    return status_result("COPY");
+  }
+  ReadSnapshot snapshot(session.database.file, static_cast<std::size_t>(session.user.settings.threads()));
+  const auto* query = std::get_if<ast::Query>(&copy.source);
+  const auto tensor = query != nullptr ? query_result(*query, session)
+                                       : stored_tensor(session.database.tensor(std::get<ast::Identifier>(copy.source)),
+                                                       snapshot, session.database.connection(), session.statement);
+  with_place(copy.path_span, [&] { export_tensor(copy, path, options, tensor, session); });
+  return status_result("COPY");
+}
+
+}  // namespace eindb

@@ -1,0 +1,187 @@
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "common/check.hpp"
+#include "common/error.hpp"
+#include "engine/files/cell_import.hpp"
+#include "engine/query/pipeline.hpp"
+#include "engine/query/sql_cells.hpp"
+#include "engine/results/rows.hpp"
+#include "engine/statements/statements.hpp"
+#include "storage/sqlite/sqlite_transaction.hpp"
+
+namespace eindb {
+namespace {
+
+// What a tensor is, but for its name and its values.
+struct TensorType {
+  DType dtype = DType::Float64;
+  std::vector<std::string> labels;
+  TileGrid grid;
+  int replicas = 0;
+
+  bool is_that_of(const TensorInfo& tensor) const {
+    return tensor.dtype == dtype && tensor.labels == labels && tensor.grid == grid && tensor.replicas == replicas;
+  }
+};
+
+// A tensor that a statement makes, or makes anew, under the name that it will have. One that replaces another is
+// staged until the statement has read all it wants of that; where it is of the same type it has the other's place.
+class NewTensor {
+ public:
+  NewTensor(const ast::Identifier& name, bool or_replace, OpenDatabase& database)
+      : name_(name), database_(database), before_(database.catalog.find(name.text)) {
+    if (!before_ || or_replace) return;
+    throw Error(ErrorKind::DuplicateName, "tensor " + before_->name + " exists already", name.span,
+                "DROP TENSOR it first, CREATE OR REPLACE it, or use another name");
+  }
+
+  /// Without tiles.
+  TensorInfo make(const TensorType& type) {
+    return with_place(name_.span, [&] {
+      auto& catalog = database_.catalog;
+      made_ = before_ ? catalog.stage(type.dtype, type.labels, type.grid, type.replicas)
+                      : catalog.create(name_.text, type.dtype, type.labels, type.grid, type.replicas);
+      return *made_;
+    });
+  }
+  /// With those of before, to be replaced, if there are such.
+  StoredResult make_or_keep(const TensorType& type) {
+    if (before_ && type.is_that_of(*before_)) return {*before_, true};
+    return {make(type), false};
+  }
+  /// It has its values.
+  void publish() {
+    if (!before_ || !made_) return;
+    database_.unwritten.drop(before_->id);
+    database_.catalog.publish(*made_, before_->name);
+  }
+
+ private:
+  const ast::Identifier& name_;
+  OpenDatabase& database_;
+  std::optional<TensorInfo> before_;
+  std::optional<TensorInfo> made_;
+};
+
+std::optional<DType> type_of(const std::optional<ast::Identifier>& name) {
+  if (!name) return std::nullopt;
+  const auto type = parse_dtype(name->text);
+  if (!type) {
+    throw Error(ErrorKind::Type, "there is no type " + name->text, name->span,
+                "use FLOAT32, FLOAT64, COMPLEX64, COMPLEX128 or INT64");
+  }
+  return type;
+}
+
+std::optional<Partition> partition_of(const ast::CreateTensor& create) {
+  if (!create.partition) return std::nullopt;
+  return create.partition->parts;
+}
+
+// The shape and labels of CREATE TENSOR X (i 1000, j 2000).
+struct Declared {
+  std::vector<std::string> labels;
+  Shape shape;
+};
+
+Declared declared(const std::vector<ast::Dimension>& dimensions, SourceSpan name) {
+  Declared out;
+  std::set<std::string> seen;
+  std::vector<std::int64_t> extents;
+  for (const auto& dimension : dimensions) {
+    if (!seen.insert(dimension.label.text).second)
+      throw Error(ErrorKind::DuplicateName, "label " + dimension.label.text + " is given twice", dimension.span);
+    const auto* extent = dimension.extent ? std::get_if<ast::Integer>(&dimension.extent->value) : nullptr;
+    if (extent == nullptr)
+      throw Error(ErrorKind::Value, "label " + dimension.label.text + " needs an extent", dimension.span);
+    out.labels.push_back(dimension.label.text);
+    extents.push_back(extent->value);
+  }
+  out.shape = with_place(name, [&] { return Shape(std::move(extents)); });
+  return out;
+}
+
+TileGrid grid_of(const Shape& shape, const Partition& partition, const ast::CreateTensor& create) {
+  return with_place(create.partition ? create.partition->span : create.name.span,
+                    [&] { return TileGrid(shape, partition); });
+}
+
+TensorInfo make_declared(const ast::CreateTensor& create, NewTensor& tensor, OpenDatabase& database,
+                         const Settings& settings) {
+  const auto type = type_of(create.type).value_or(DType::Float64);
+  auto [labels, shape] = declared(*create.dimensions, create.name.span);
+  const auto partition = partition_of(create).value_or(default_partition(shape, type, settings.tile_bytes()));
+  return tensor.make({type, std::move(labels), grid_of(shape, partition, create), database.replicas(create.replicas)});
+}
+
+void create_from_rows(const ast::CreateTensor& create, const ast::Sql& sql, NewTensor& tensor, SessionState& session) {
+  auto rows = prepare_rows(sql, session, "CREATE TENSOR");
+  const auto made = make_declared(create, tensor, session.database, session.user.settings);
+  with_place(sql.span, [&] {
+    SqlCells cells(std::move(rows), made.dtype, made.shape());
+    load_cells(cells, made, session.database, session.user.settings, session.statement);
+  });
+}
+
+// Result n of the query becomes tensors[n].
+void create_from_query(const ast::Query& query, ResultRequest request, int replicas, std::vector<NewTensor>& tensors,
+                       SessionState& session) {
+  ReadSnapshot snapshot(session.database.file, static_cast<std::size_t>(session.user.settings.threads()));
+  request.stored = true;
+  const auto planned = plan_query(query, session, std::move(request));
+  CHECK(planned.result_count() == tensors.size(), "every result of the query becomes a tensor");
+  std::vector<StoredResult> results;
+  for (auto& tensor : tensors) {
+    const auto n = results.size();
+    results.push_back(tensor.make_or_keep(
+        {planned.output(n).dtype, planned.query.results[n].label_names, planned.result_grid(n), replicas}));
+  }
+  store_query(planned, session, snapshot, results);
+}
+
+void fill(const ast::CreateTensor& create, std::vector<NewTensor>& tensors, SessionState& session) {
+  if (const auto* query = std::get_if<ast::Query>(&create.source)) {
+    const ResultRequest request{.dtype = type_of(create.type), .partitions = {partition_of(create)}};
+    create_from_query(*query, request, session.database.replicas(create.replicas), tensors, session);
+  } else if (const auto* sql = std::get_if<ast::Sql>(&create.source)) {
+    create_from_rows(create, *sql, tensors.front(), session);
+  } else {
+    make_declared(create, tensors.front(), session.database, session.user.settings);
+  }
+}
+
+}  // namespace
+
+Result execute_statement(const ast::CreateTensor& create, SessionState& session) {
+  const bool sorts_rows = std::holds_alternative<ast::Sql>(create.source);
+  const auto admission = sorts_rows ? session.admit(session.user.settings.memory_limit()) : nullptr;
+  SqliteTransaction transaction(session.database.connection());
+  if (create.if_not_exists && session.database.catalog.find(create.name.text)) return status_result("CREATE TENSOR");
+  std::vector<NewTensor> tensors;
+  tensors.emplace_back(create.name, create.or_replace, session.database);
+  // What the catalog refuses is about the name.
+  with_place(create.name.span, [&] { fill(create, tensors, session); });
+  tensors.front().publish();
+  transaction.commit();
+  return status_result("CREATE TENSOR");
+}
+
+Result execute_statement(const ast::CreateTensors& create, SessionState& session) {
+  SqliteTransaction transaction(session.database.connection());
+  ResultRequest request;
+  std::vector<NewTensor> tensors;
+  for (const auto& name : create.names) {
+    if (create.if_not_exists && session.database.catalog.find(name.text)) continue;
+    tensors.emplace_back(name, create.or_replace, session.database);
+    request.wanted.push_back(name);
+  }
+  if (tensors.empty()) return status_result("CREATE TENSOR");
+  create_from_query(create.query, std::move(request), session.database.replicas(create.replicas), tensors, session);
+  for (auto& tensor : tensors) tensor.publish();
+  transaction.commit();
+  return status_result("CREATE TENSOR");
+}
+
+}  // namespace eindb

@@ -1,0 +1,127 @@
+#include "engine/statements/describe_statement.hpp"
+
+#include <algorithm>
+
+#include "common/error.hpp"
+#include "engine/plans/query_key.hpp"
+#include "engine/query/sql_query.hpp"
+#include "engine/results/rows.hpp"
+#include "engine/session/statement_scopes.hpp"
+#include "engine/statements/statements.hpp"
+#include "parser/binder/binder.hpp"
+#include "parser/parser.hpp"
+
+namespace eindb {
+namespace {
+
+// Types of $1, $2, ...
+using Parameters = std::vector<ColumnType>;
+
+// In the place of values that are not known yet: an index and an extent as well as a number.
+constexpr std::int64_t kSomeInteger = 1;
+constexpr double kSomeReal = 0.5;
+
+BoundQuery bind(const ast::Query& query, OpenDatabase& database, std::vector<ParameterValue> parameters) {
+  return bind_query(query, database.names(std::move(parameters)));
+}
+
+// Whether parameter `n` may be a real number, or has to be an integer, as an index has.
+bool takes_reals(const ast::Query& query, OpenDatabase& database, std::vector<ParameterValue> parameters,
+                 std::size_t n) {
+  parameters[n] = kSomeReal;
+  try {
+    bind(query, database, std::move(parameters));
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// What a query's parameters may be: numbers, whatever the client says. Those of others are left as they are.
+void describe_parameters(const ast::Query& query, OpenDatabase& database, Parameters& types) {
+  const std::vector<ParameterValue> integers(types.size(), kSomeInteger);
+  for (const auto& [number, use] : key_of(query).parameters)
+    if (number >= 1 && number <= types.size())
+      types[number - 1] =
+          takes_reals(query, database, integers, number - 1) ? ColumnType::Float64 : ColumnType::Integer;
+}
+
+StatementDescription describe(const ast::Query& query, SessionState& session, const Parameters& given) {
+  StatementDescription description{.columns = {}, .parameters = given};
+  const auto bound = bind(query, session.database, std::vector<ParameterValue>(given.size(), kSomeInteger));
+  describe_parameters(query, session.database, description.parameters);
+  std::vector<DType> dtypes;
+  for (const auto output : bound.graph.outputs()) dtypes.push_back(bound.graph.vertex(output).dtype);
+  description.gives_tensor = dtypes.size() == 1;
+  description.columns = description.gives_tensor ? tensor_columns(bound.results.front().label_names, dtypes.front())
+                                                 : several_columns(dtypes);
+  return description;
+}
+
+StatementDescription describe(const ast::Sql& sql, SessionState& session, const Parameters& given) {
+  auto known = given;
+  for (const auto& inside : sql.queries) describe_parameters(inside.query, session.database, known);
+  const ParameterValues some(session.statement, std::vector<ParameterValue>(given.size(), kSomeInteger));
+  auto description = prepare_sql(sql, session, SqlUse::Describe).describe(known);
+  description.parameters.resize(given.size(), ColumnType::Any);
+  return description;
+}
+
+StatementDescription describe(const ast::Execute& execute, SessionState& session, const Parameters& /*given*/) {
+  const auto prepared = prepared_statement(execute.name, session.user);
+  auto description = describe_statement(prepared, {}, session);
+  description.parameters.clear();
+  return description;
+}
+
+StatementDescription describe(const ast::Explain& explain, SessionState& session, const Parameters& given) {
+  StatementDescription description{.columns = {{"plan", ColumnType::Text}}, .parameters = given};
+  describe_parameters(explain.query, session.database, description.parameters);
+  return description;
+}
+
+StatementDescription describe(const ast::CreateTensor& create, SessionState& session, const Parameters& given) {
+  StatementDescription description{.columns = {}, .parameters = given};
+  if (const auto* query = std::get_if<ast::Query>(&create.source))
+    describe_parameters(*query, session.database, description.parameters);
+  return description;
+}
+
+template <class Statement>
+concept StoresQuery = std::is_same_v<Statement, ast::CreateTensors> || std::is_same_v<Statement, ast::UpdateTensor>;
+
+StatementDescription describe(const StoresQuery auto& statement, SessionState& session, const Parameters& given) {
+  StatementDescription description{.columns = {}, .parameters = given};
+  describe_parameters(statement.query, session.database, description.parameters);
+  return description;
+}
+
+StatementDescription describe(const ast::InsertInto& /*insert*/, SessionState& /*session*/, const Parameters& given) {
+  return {.columns = {}, .parameters = std::vector(given.size(), ColumnType::Float64)};
+}
+
+template <class Statement>
+concept TellsOfSession = std::is_same_v<Statement, ast::ShowWorkers> || std::is_same_v<Statement, ast::ShowTensors> ||
+    std::is_same_v<Statement, ast::ShowMacros> || std::is_same_v<Statement, ast::Describe> ||
+    std::is_same_v<Statement, ast::Show> || std::is_same_v<Statement, ast::ShowUsers>;
+
+StatementDescription describe(const TellsOfSession auto& statement, SessionState& session,
+                              const Parameters& /*given*/) {
+  return {.columns = execute_by_parts(statement, session).columns, .parameters = {}};
+}
+
+// Statements without rows.
+StatementDescription describe(const auto& /*statement*/, SessionState& /*session*/, const Parameters& given) {
+  return {.columns = {}, .parameters = given};
+}
+
+}  // namespace
+
+StatementDescription describe_statement(const PreparedStatement& statement, std::span<const ColumnType> parameters,
+                                        SessionState& session) {
+  Parameters given(parameters.begin(), parameters.end());
+  given.resize(statement.parameter_count, ColumnType::Any);
+  return std::visit([&](const auto& node) { return describe(node, session, given); }, statement.statement->node);
+}
+
+}  // namespace eindb

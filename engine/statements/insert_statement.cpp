@@ -1,0 +1,135 @@
+#include <algorithm>
+
+#include "common/error.hpp"
+#include "engine/results/rows.hpp"
+#include "engine/statements/constant_value.hpp"
+#include "engine/statements/statements.hpp"
+#include "storage/cells/cell.hpp"
+#include "storage/cells/cell_locator.hpp"
+#include "storage/sqlite/sqlite_transaction.hpp"
+#include "storage/tiles/open_tiles.hpp"
+
+namespace eindb {
+namespace {
+
+constexpr std::size_t kRowsPerCheck = 16384;
+
+/// A cell to be set: its place in the order of the tiles.
+template <class T>
+struct PlacedValue {
+  CellLocator::Place place;
+  T value;
+};
+
+// A real as written, with its sign: most values are nothing else.
+std::optional<double> written_real(const ast::Expression& e) {
+  if (const auto* real = std::get_if<ast::Real>(&e.node)) return real->value;
+  const auto* prefix = std::get_if<ast::Prefix>(&e.node);
+  if (prefix == nullptr || prefix->op != ast::PrefixOp::Negate) return std::nullopt;
+  const auto* real = std::get_if<ast::Real>(&prefix->operand.front().node);
+  return real == nullptr ? std::nullopt : std::optional(-real->value);
+}
+
+CellValue number_of(const ast::Expression& expression, const NameSource& names) {
+  if (const auto real = written_real(expression)) return *real;
+  const auto value = constant_value(expression, names);
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return *integer;
+  if (const auto* real = std::get_if<double>(&value)) return *real;
+  if (const auto* complex = std::get_if<std::complex<double>>(&value)) return *complex;
+  if (std::holds_alternative<std::monostate>(value)) {
+    throw Error(ErrorKind::NullValue, "a number is wanted here, not NULL", expression.span,
+                "a tensor holds no NULL: give NAN or 0");
+  }
+  throw Error(ErrorKind::Value, "a number is wanted here, not text", expression.span, "give a number as parameter");
+}
+
+[[noreturn]] void wrong_count(const ast::InsertRow& row, const TensorInfo& tensor) {
+  std::string columns;
+  for (const auto& label : tensor.labels) columns += label + ", ";
+  const auto given = row.values.size();
+  throw Error(ErrorKind::Value,
+              "a row of " + std::to_string(given) + (given == 1 ? " value" : " values") + ", but tensor " +
+                  tensor.name + " takes " + std::to_string(tensor.grid.rank() + 1),
+              row.span, "(" + columns + "value)");
+}
+
+std::int64_t index_of(const ast::Expression& expression, const NameSource& names, const TensorInfo& tensor,
+                      std::size_t dimension) {
+  const auto value = number_of(expression, names);
+  const auto index = to_element<std::int64_t>(value);
+  if (!index) {
+    throw Error(ErrorKind::Value, "the index " + to_string(value) + " is no integer", expression.span,
+                "a key is made of integers");
+  }
+  const auto extent = tensor.shape()[dimension];
+  if (*index < 0 || *index >= extent) {
+    throw Error(ErrorKind::Value,
+                "index " + std::to_string(*index) + " lies outside dimension " + tensor.labels[dimension] + " of " +
+                    tensor.name + ", which has extent " + std::to_string(extent),
+                expression.span, extent > 0 ? "indices go from 0 to " + std::to_string(extent - 1) : "");
+  }
+  return *index;
+}
+
+template <class T>
+T element_of(const ast::Expression& expression, const NameSource& names) {
+  const auto value = number_of(expression, names);
+  if (const auto element = to_element<T>(value)) return *element;
+  throw Error(ErrorKind::Value, std::string(name_of(dtype_of<T>)) + " cannot hold " + to_string(value), expression.span,
+              "use a tensor of another type");
+}
+
+/// The values in the order of their places; several for one cell in the order of their rows.
+template <class T>
+std::vector<PlacedValue<T>> place_values(const ast::InsertInto& insert, const TensorInfo& tensor,
+                                         const NameSource& names, const Cancellation& cancellation) {
+  const auto rank = tensor.grid.rank();
+  CellLocator locator(tensor.grid);
+  std::vector<PlacedValue<T>> placed;
+  placed.reserve(insert.rows.size());
+  std::vector<std::int64_t> key(rank);
+  for (const auto& row : insert.rows) {
+    if (placed.size() % kRowsPerCheck == 0) cancellation.check();
+    if (row.values.size() != rank + 1) wrong_count(row, tensor);
+    for (std::size_t d = 0; d < rank; ++d) key[d] = index_of(row.values[d], names, tensor, d);
+    placed.push_back({locator.locate(key), element_of<T>(row.values[rank], names)});
+  }
+  std::stable_sort(placed.begin(), placed.end(),
+                   [](const auto& a, const auto& b) { return a.place.position() < b.place.position(); });
+  return placed;
+}
+
+template <class T>
+void set_cells(const ast::InsertInto& insert, const TensorInfo& tensor, OpenDatabase& database,
+               const StatementContext& statement) {
+  const auto& cancellation = statement.cancellation();
+  const auto names = database.names(statement.parameters());
+  const auto values = place_values<T>(insert, tensor, names, cancellation);
+  OpenTiles tiles(database.connection(), tensor.store(), 0, OpenTiles::Content::Stored);
+  std::int64_t open_tile = -1;
+  T* cells = nullptr;
+  for (const auto& [place, value] : values) {
+    if (place.tile_id != open_tile) {
+      cancellation.check();
+      open_tile = place.tile_id;
+      cells = tiles.open(open_tile).template mutable_data<T>();
+    }
+    cells[place.offset] = value;  // where a cell is given more than once, its last row comes last
+  }
+  tiles.flush();
+}
+
+}  // namespace
+
+Result execute_statement(const ast::InsertInto& insert, OpenDatabase& database, const StatementContext& statement) {
+  SqliteTransaction transaction(database.connection());
+  const auto tensor = database.tensor(insert.tensor);
+  dispatch(tensor.dtype,
+           [&](auto type) { set_cells<typename decltype(type)::type>(insert, tensor, database, statement); });
+  transaction.commit();
+  auto result = status_result("INSERT " + std::to_string(insert.rows.size()));
+  result.rows_changed = static_cast<std::int64_t>(insert.rows.size());
+  return result;
+}
+
+}  // namespace eindb

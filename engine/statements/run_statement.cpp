@@ -1,0 +1,79 @@
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "engine/session/statement_scopes.hpp"
+#include "engine/statements/statements.hpp"
+#include "tensor/tile_memory.hpp"
+
+namespace eindb {
+namespace {
+
+// What such a statement reads and writes of tensors it does by way of OpenDatabase::unwritten.
+template <class Statement>
+constexpr bool kKnowsUnwritten =
+    std::is_same_v<Statement, ast::Query> || std::is_same_v<Statement, ast::Explain> ||
+    std::is_same_v<Statement, ast::UpdateTensor> || std::is_same_v<Statement, ast::CreateTensors> ||
+    std::is_same_v<Statement, ast::Empty> || std::is_same_v<Statement, ast::Set> ||
+    std::is_same_v<Statement, ast::Show> || std::is_same_v<Statement, ast::Reset> ||
+    std::is_same_v<Statement, ast::Prepare> || std::is_same_v<Statement, ast::Execute> ||
+    std::is_same_v<Statement, ast::Deallocate> || std::is_same_v<Statement, ast::Rollback>;
+
+bool knows_unwritten(const ast::CreateTensor& create) { return std::holds_alternative<ast::Query>(create.source); }
+template <class Statement>
+bool knows_unwritten(const Statement&) {
+  return kKnowsUnwritten<Statement>;
+}
+
+// Statements that run others.
+bool holds_statements(const ast::Statement& statement) {
+  return std::holds_alternative<ast::Execute>(statement.node) || std::holds_alternative<ast::Repeat>(statement.node);
+}
+
+// While a statement runs it knows whether it is a part of a transaction; if it fails, unwritten tensors are again what
+// they were; without their transaction there are none.
+class StatementScope {
+ public:
+  StatementScope(OpenDatabase& database, StatementContext& statement)
+      : database_(database),
+        before_(database.unwritten.contents()),
+        part_(statement, database.connection().in_transaction()) {}
+  ~StatementScope() {
+    if (!database_.connection().in_transaction()) database_.unwritten.forget();
+    else if (!succeeded_) database_.unwritten.restore(std::move(before_));
+  }
+  StatementScope(const StatementScope&) = delete;
+  StatementScope& operator=(const StatementScope&) = delete;
+
+  void succeed() { succeeded_ = true; }
+
+ private:
+  OpenDatabase& database_;
+  UnwrittenTensors::Contents before_;
+  const TransactionPart part_;
+  bool succeeded_ = false;
+};
+
+}  // namespace
+
+Result run_statement(const ast::Statement& statement, SessionState& session) {
+  session.database.attached.check_targets(statement);
+  const bool is_inner_loop = session.statement.is_in_loop() && std::holds_alternative<ast::Repeat>(statement.node);
+  if (!session.database.unwritten.empty() && !is_inner_loop &&
+      !std::visit([](const auto& node) { return knows_unwritten(node); }, statement.node))
+    session.database.unwritten.write(session.database.connection());
+  StatementScope scope(session.database, session.statement);
+  session.limit_database_memory();
+  // To the statement's end: what is exported is read back from the scratch file after the last kernel has run. Where
+  // sessions share their memory all have one limit (QueryAdmission).
+  std::optional<TileMemory::Limit> resident;
+  if (session.user.gate == nullptr && !holds_statements(statement))
+    resident.emplace(session.user.settings.memory_for_tiles());
+  auto result = std::visit([&](const auto& node) { return execute_by_parts(node, session); }, statement.node);
+  scope.succeed();
+  session.database.file.settle_shards();
+  return result;
+}
+
+}  // namespace eindb

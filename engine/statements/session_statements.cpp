@@ -1,0 +1,176 @@
+#include <array>
+#include <string>
+
+#include "common/error.hpp"
+#include "common/nearest_name.hpp"
+#include "engine/query/sql_query.hpp"
+#include "engine/results/rows.hpp"
+#include "engine/settings/machine_file.hpp"
+#include "engine/statements/statements.hpp"
+#include "parser/token.hpp"
+#include "storage/sqlite/sqlite_statement.hpp"
+
+namespace eindb {
+namespace {
+
+// The same value as a cell; bytes become text.
+struct ToCell {
+  Cell operator()(const std::vector<std::byte>& bytes) const {
+    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  }
+  template <class Value>
+  Cell operator()(const Value& value) const {
+    return value;
+  }
+};
+
+Cell cell_of(const SqliteValue& value) { return std::visit(ToCell{}, value); }
+
+void fill(Row& row, const SqliteStatement& statement) {
+  row.clear();
+  for (int c = 0; c < statement.column_count(); ++c) row.push_back(cell_of(statement.value(c)));
+}
+
+// Rows of SQLite, one step at a time.
+class SqlRows final : public RowSource {
+ public:
+  SqlRows(PreparedSql prepared, bool has_row) : prepared_(std::move(prepared)), has_row_(has_row) {}
+
+  bool next(Row& row) override {
+    if (!has_row_) return false;
+    fill(row, prepared_.statement());
+    has_row_ = prepared_.step();
+    return true;
+  }
+
+ private:
+  PreparedSql prepared_;
+  bool has_row_;
+};
+
+// All rows of a statement that writes, which is committed then: INSERT ... RETURNING.
+std::unique_ptr<RowSource> rows_of_write(PreparedSql& prepared, bool has_row) {
+  std::vector<Row> rows;
+  for (; has_row; has_row = prepared.step()) fill(rows.emplace_back(), prepared.statement());
+  prepared.commit();
+  return listed_rows(std::move(rows));
+}
+
+// SHOW with what is no setting: a tensor, SHOW TABLES, a misspelt SHOW TENSORS.
+void refuse_other_shows(const ast::Identifier& name, Catalog& catalog) {
+  const auto known = Settings::names();
+  if (nearest_name(name.text, known)) return;
+  std::string hint;
+  if (catalog.find(name.text)) hint = "DESCRIBE " + name.text + " shows a tensor";
+  else if (equal_ignoring_case(name.text, "SESSIONS"))
+    hint = "a server has sessions, which it shows to its clients: eindb serve";
+  else if (equal_ignoring_case(name.text, "TABLES"))
+    hint = "SHOW TENSORS lists tensors; in the shell, .tables lists both";
+  else if (const auto nearest = nearest_name(
+               name.text,
+               std::array<std::string_view, 6>{"TENSORS", "MACROS", "USERS", "ALL", "PLAN_CACHE", "MACHINE"}))
+    hint = "did you mean " + *nearest + "?";
+  if (!hint.empty()) throw Error(ErrorKind::UnknownName, "there is no setting " + name.text, name.span, hint);
+}
+
+// Prepared ones: the parser refuses them as they stand.
+void refuse_in_loop(const StatementContext& statement) {
+  if (!statement.is_in_loop()) return;
+  throw Error(ErrorKind::Value, "a loop has transactions of its own", std::nullopt,
+              "COMMIT EVERY says how many rounds are one, or BEGIN before the loop makes it a part of yours");
+}
+
+// SHOW plan_cache.
+Result plan_cache_counters(const PlanCache& plans) {
+  const auto& [hits, misses, evictions, worker_hits, worker_misses] = plans.counters();
+  return listed_result(
+      {{"plans", ColumnType::Integer},
+       {"hits", ColumnType::Integer},
+       {"misses", ColumnType::Integer},
+       {"evictions", ColumnType::Integer},
+       {"worker_hits", ColumnType::Integer},
+       {"worker_misses", ColumnType::Integer}},
+      {{static_cast<std::int64_t>(plans.size()), hits, misses, evictions, worker_hits, worker_misses}});
+}
+
+}  // namespace
+
+Result execute_statement(const ast::Empty&) { return {}; }
+
+Result execute_statement(const ast::Set& set, SessionUser& user) {
+  with_place(set.name.span, [&] {
+    user.settings.show(set.name.text);  // an unknown name is marked itself
+    user.permissions.check_setting(set.name.text);
+  });
+  with_place(set.value.span, [&] { user.settings.set(set.name.text, set.value.value); });
+  return status_result("SET");
+}
+
+Result execute_statement(const ast::Show& show, OpenDatabase& database, const SessionUser& user) {
+  if (show.name && equal_ignoring_case(show.name->text, "PLAN_CACHE")) return plan_cache_counters(database.plans);
+  if (show.name && equal_ignoring_case(show.name->text, "MACHINE"))
+    return listed_result(machine_columns(), machine_rows(user.machine()));
+  if (show.name) {
+    refuse_other_shows(*show.name, database.catalog);
+    const auto value = with_place(show.name->span, [&] { return user.settings.show(show.name->text); });
+    return listed_result({{show.name->text, ColumnType::Text}}, {{value}});
+  }
+  std::vector<Row> rows;
+  for (const auto& entry : user.settings.show_all()) rows.push_back({entry.name, entry.value, entry.description});
+  return listed_result({{"name", ColumnType::Text}, {"value", ColumnType::Text}, {"description", ColumnType::Text}},
+                       std::move(rows));
+}
+
+Result execute_statement(const ast::Reset& reset, SessionUser& user) {
+  if (!reset.name) user.settings.reset_all();
+  else with_place(reset.name->span, [&] { user.settings.reset(reset.name->text); });
+  return status_result("RESET");
+}
+
+Result execute_statement(const ast::Begin& begin, OpenDatabase& database, const StatementContext& statement) {
+  refuse_in_loop(statement);
+  if (database.connection().in_transaction())
+    throw Error(ErrorKind::Value, "a transaction is open already", std::nullopt, "COMMIT or ROLLBACK it first");
+  static constexpr const char* kBegin[] = {"BEGIN", "BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"};
+  database.connection().execute(kBegin[static_cast<std::size_t>(begin.mode)]);
+  return status_result("BEGIN");
+}
+
+Result execute_statement(const ast::Commit&, OpenDatabase& database, const StatementContext& statement) {
+  refuse_in_loop(statement);
+  if (!database.connection().in_transaction())
+    throw Error(ErrorKind::Value, "no transaction is open", std::nullopt, "BEGIN opens one");
+  database.connection().execute("COMMIT");
+  return status_result("COMMIT");
+}
+
+Result execute_statement(const ast::Rollback&, OpenDatabase& database, const StatementContext& statement) {
+  refuse_in_loop(statement);
+  if (!database.connection().in_transaction())
+    throw Error(ErrorKind::Value, "no transaction is open", std::nullopt, "BEGIN opens one");
+  database.connection().execute("ROLLBACK");
+  return status_result("ROLLBACK");
+}
+
+Result execute_statement(const ast::Sql& sql, SessionState& session) {
+  auto prepared = prepare_sql(sql, session);
+  if (!prepared.has_statement()) return {};
+  Result result;
+  result.columns = prepared.columns();
+  const bool writes = !prepared.statement().is_read_only();
+  // The first step is taken here, so that a statement without rows has done its work.
+  const bool has_row = prepared.step();
+  const bool has_columns = !result.columns.empty();
+  // Nothing takes memory behind a commit, so that nobody is told that what is committed has failed.
+  if (prepared.needs_commit()) {
+    auto rows = rows_of_write(prepared, has_row);
+    if (has_columns) result.rows = std::move(rows);
+  } else if (has_columns) {
+    result.rows = std::make_unique<SqlRows>(std::move(prepared), has_row);
+  }
+  if (!has_columns) result.status = "OK";
+  if (writes) result.rows_changed = session.database.connection().changes();
+  return result;
+}
+
+}  // namespace eindb

@@ -1,0 +1,73 @@
+#include "common/error.hpp"
+#include "engine/results/rows.hpp"
+#include "engine/statements/statements.hpp"
+#include "storage/sqlite/sqlite_transaction.hpp"
+
+namespace eindb {
+namespace {
+
+// Copies are told where there are any beside the first: one copy at workers is as good as one in the file.
+Result description(const std::vector<std::string>& labels, const TileGrid& grid, DType dtype, std::int64_t replicas) {
+  std::vector<Row> rows;
+  for (std::size_t d = 0; d < labels.size(); ++d)
+    rows.push_back({labels[d], std::string("label"), grid.shape()[d], grid.partition()[d]});
+  rows.push_back({std::string("val"), std::string(name_of(dtype)), Cell{}, Cell{}});
+  if (replicas > 1) rows.push_back({std::string("replicas"), std::string("placement"), replicas, Cell{}});
+  return listed_result({{"column", ColumnType::Text},
+                        {"type", ColumnType::Text},
+                        {"extent", ColumnType::Integer},
+                        {"parts", ColumnType::Integer}},
+                       std::move(rows));
+}
+
+void drop_tensor(const ast::DropTensor& drop, OpenDatabase& database) {
+  SqliteTransaction transaction(database.connection());
+  database.catalog.drop(database.tensor(drop.name).name);
+  transaction.commit();
+}
+
+}  // namespace
+
+// Where the disk is full the log cannot grow. Once all of it is in the file it begins anew, in the room that it has,
+// which is enough to say that the tiles' pages are free.
+Result execute_statement(const ast::DropTensor& drop, OpenDatabase& database) {
+  if (drop.if_exists && !database.catalog.find(drop.name.text)) return status_result("DROP TENSOR");
+  auto& connection = database.connection();
+  const bool alone = !connection.in_transaction();
+  try {
+    drop_tensor(drop, database);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Io || !alone || !connection.all_read_the_last_commit()) throw;
+    drop_tensor(drop, database);
+  }
+  return status_result("DROP TENSOR");
+}
+
+Result execute_statement(const ast::ShowTensors&, OpenDatabase& database) {
+  std::vector<Row> rows;
+  for (const auto& [tensor, stored_tiles, stored_bytes] : database.catalog.list()) {
+    std::string dimensions;
+    for (std::size_t d = 0; d < tensor.labels.size(); ++d)
+      dimensions += (d == 0 ? "" : ", ") + tensor.labels[d] + " " + std::to_string(tensor.shape()[d]);
+    rows.push_back({tensor.name, std::string(name_of(tensor.dtype)), dimensions, bracketed(tensor.grid.partition()),
+                    tensor.grid.tile_count(), stored_tiles, stored_bytes, static_cast<std::int64_t>(tensor.replicas)});
+  }
+  return listed_result({{"tensor", ColumnType::Text},
+                        {"type", ColumnType::Text},
+                        {"dimensions", ColumnType::Text},
+                        {"partition", ColumnType::Text},
+                        {"tiles", ColumnType::Integer},
+                        {"stored_tiles", ColumnType::Integer},
+                        {"stored_bytes", ColumnType::Integer},
+                        {"replicas", ColumnType::Integer}},
+                       std::move(rows));
+}
+
+Result execute_statement(const ast::Describe& describe, OpenDatabase& database) {
+  if (const auto* attached = database.attached.find(describe.name.text))
+    return description(attached->labels(), attached->grid(), attached->dtype(), 0);
+  const auto tensor = database.tensor(describe.name);
+  return description(tensor.labels, tensor.grid, tensor.dtype, tensor.replicas);
+}
+
+}  // namespace eindb

@@ -1,0 +1,251 @@
+#include "engine/tensors/attached_tensors.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include "common/check.hpp"
+#include "common/checked_math.hpp"
+#include "common/error.hpp"
+#include "common/letter_case.hpp"
+#include "common/nearest_name.hpp"
+#include "executor/kernels/strided_copy.hpp"
+
+namespace eindb {
+namespace {
+
+// ---- Checks of what a program gives --------------------------------------------------------------------------------
+
+std::size_t alignment_of(DType type) {
+  return dispatch(type, [](auto t) { return alignof(typename decltype(t)::type); });
+}
+
+void check_pointer(const std::string& name, const MemoryTensor& tensor, const Shape& shape) {
+  if (shape.element_count() == 0) return;
+  if (tensor.data == nullptr)
+    throw Error(ErrorKind::Value, "tensor " + name + " has elements, but its pointer is null");
+  if (const auto alignment = alignment_of(tensor.dtype);
+      reinterpret_cast<std::uintptr_t>(tensor.data) % alignment != 0) {
+    throw Error(ErrorKind::Value,
+                "the memory of tensor " + name + " is not aligned as " + std::string(name_of(tensor.dtype)),
+                std::nullopt, "its address must be a multiple of " + std::to_string(alignment));
+  }
+}
+
+// All elements lie within what a pointer can reach.
+void check_strides(const std::string& name, const MemoryTensor& tensor, const Shape& shape) {
+  if (tensor.strides.size() != shape.rank()) {
+    throw Error(ErrorKind::Value, "tensor " + name + " has " + std::to_string(shape.rank()) + " extents, but " +
+                                      std::to_string(tensor.strides.size()) + " strides");
+  }
+  const auto size = static_cast<std::int64_t>(size_of(tensor.dtype));
+  std::int64_t reach = 0;
+  for (std::size_t d = 0; d < shape.rank() && shape.element_count() > 0; ++d) {
+    const auto far = checked_multiply(checked_multiply(shape[d] - 1, tensor.strides[d]), size);
+    reach = checked_add(reach, far < 0 ? checked_multiply(far, -1) : far);
+  }
+}
+
+void check_labels(const std::string& name, const MemoryTensor& tensor, const Shape& shape) {
+  if (tensor.labels.size() != shape.rank()) {
+    throw Error(ErrorKind::Label, "tensor " + name + " has " + std::to_string(shape.rank()) + " dimensions, but " +
+                                      std::to_string(tensor.labels.size()) + " labels");
+  }
+  std::set<std::string> seen;
+  for (const auto& label : tensor.labels) {
+    check_label_name(label);
+    if (!seen.insert(label).second) throw Error(ErrorKind::DuplicateName, "label " + label + " is given twice");
+  }
+}
+
+// ---- Partitions ----------------------------------------------------------------------------------------------------
+
+std::vector<std::int64_t> largest_tile(const Shape& shape, const Partition& partition) {
+  std::vector<std::int64_t> extents;
+  for (std::size_t d = 0; d < shape.rank(); ++d) extents.push_back(largest_part(shape[d], partition[d]));
+  return extents;
+}
+
+// A dimension is cut only where all before it are cut into single indices: tiles of row-major data have no gaps.
+Partition leading_partition(const Shape& shape, DType type, std::int64_t tile_bytes) {
+  Partition parts(shape.rank(), 1);
+  if (shape.element_count() == 0) return parts;
+  const auto size = static_cast<std::int64_t>(size_of(type));
+  const auto too_large = [&] {
+    return checked_multiply(checked_product(largest_tile(shape, parts)), size) > tile_bytes;
+  };
+  for (std::size_t d = 0; d < shape.rank(); ++d)
+    while (parts[d] < shape[d] && too_large()) parts[d] = std::min(parts[d] * 2, shape[d]);
+  return parts;
+}
+
+// ---- Statements that would change what is attached -----------------------------------------------------------------
+
+struct TargetCheck {
+  const AttachedTensors& attached;
+
+  void refuse(const ast::Identifier& name, ErrorKind kind, const std::string& why, const std::string& hint) const {
+    if (const auto* tensor = attached.find(name.text)) throw Error(kind, tensor->name() + why, name.span, hint);
+  }
+  void refuse_making(const ast::Identifier& name) const {
+    refuse(name, ErrorKind::DuplicateName, " is an attached tensor", "use another name, or detach it first");
+  }
+
+  void operator()(const ast::CreateTensor& create) const { refuse_making(create.name); }
+  void operator()(const ast::CreateTensors& create) const {
+    for (const auto& name : create.names) refuse_making(name);
+  }
+  void operator()(const ast::UpdateTensor& update) const {
+    for (const auto& definition : std::get<ast::Updates>(update.query.body).definitions)
+      refuse(definition.name, ErrorKind::ReadOnly, " is an attached tensor, which statements only read",
+             "its values are the program's to change");
+  }
+  void operator()(const ast::CopyFrom& copy) const { refuse_making(copy.tensor); }
+  void operator()(const ast::DropTensor& drop) const {
+    refuse(drop.name, ErrorKind::ReadOnly, " is an attached tensor, not a stored one", "the program detaches it");
+  }
+  void operator()(const ast::AlterTensor& alter) const {
+    refuse(alter.name, ErrorKind::ReadOnly, " is an attached tensor, not a stored one",
+           "store it first: CREATE TENSOR ... AS EINSUM ...");
+    if (const auto* name = std::get_if<ast::Identifier>(&alter.change)) refuse_making(*name);
+  }
+  void operator()(const ast::InsertInto& insert) const {
+    refuse(insert.tensor, ErrorKind::ReadOnly, " is an attached tensor, which statements only read",
+           "its values are the program's to change");
+  }
+  void operator()(const ast::CopyTo& copy) const {
+    const auto* name = std::get_if<ast::Identifier>(&copy.source);
+    if (name == nullptr) return;
+    refuse(*name, ErrorKind::Unsupported, " is an attached tensor, not a stored one",
+           "copy a query: COPY (EINSUM Z[i] = " + name->text + "[i]) TO ...");
+  }
+  template <class Other>
+  void operator()(const Other&) const {}
+};
+
+}  // namespace
+
+AttachedTensor::AttachedTensor(std::string name, MemoryTensor tensor, std::int64_t tile_bytes)
+    : name_(std::move(name)), tensor_(std::move(tensor)) {
+  check_tensor_name(name_);
+  const Shape shape(tensor_.extents);
+  check_storable(shape, tensor_.dtype);
+  if (tensor_.labels.empty()) tensor_.labels = default_labels(shape.rank());
+  check_labels(name_, tensor_, shape);
+  check_strides(name_, tensor_, shape);
+  check_pointer(name_, tensor_, shape);
+  auto partition = leading_partition(shape, tensor_.dtype, tile_bytes);
+  dense_ = is_dense_block(largest_tile(shape, partition));
+  if (!dense_) partition = default_partition(shape, tensor_.dtype, tile_bytes);
+  grid_ = TileGrid(shape, std::move(partition));
+}
+
+InputTensor AttachedTensor::input() const {
+  return {.name = name_, .dtype = tensor_.dtype, .grid = grid_, .selection = {}, .attached = true};
+}
+
+bool AttachedTensor::is_dense_block(const std::vector<std::int64_t>& extents) const {
+  std::int64_t expected = 1;
+  for (std::size_t d = extents.size(); d-- > 0;) {
+    if (extents[d] > 1 && tensor_.strides[d] != expected) return false;
+    expected *= extents[d];
+  }
+  return true;
+}
+
+TilePtr AttachedTensor::read(const TileGrid& grid, std::int64_t tile_id) const {
+  const auto key = grid.key_of(tile_id);
+  const auto shape = grid.tile_shape(key);
+  if (shape.element_count() == 0) return std::make_shared<const Tile>(Tile::zeros(tensor_.dtype, shape));
+  const auto begin = grid.tile_begin(key);
+  std::int64_t offset = 0;
+  for (std::size_t d = 0; d < begin.size(); ++d) offset += begin[d] * tensor_.strides[d];
+  const auto* first =
+      static_cast<const std::byte*>(tensor_.data) + offset * static_cast<std::int64_t>(size_of(tensor_.dtype));
+  if (is_dense_block(shape.extents())) return Tile::borrow(tensor_.dtype, shape, first);
+
+  auto tile = Tile::uninitialized(tensor_.dtype, shape);
+  const auto strides = shape.row_major_strides();
+  copy_strided({tensor_.dtype, tile.mutable_bytes().data(), strides}, {tensor_.dtype, first, tensor_.strides},
+               shape.extents());
+  return std::make_shared<const Tile>(std::move(tile));
+}
+
+namespace {
+
+// For scans of SQL.
+class AttachedReader final : public TileReader {
+ public:
+  explicit AttachedReader(std::shared_ptr<const AttachedTensor> tensor) : tensor_(std::move(tensor)) {}
+  TilePtr read(std::int64_t tile_id) override { return tensor_->read(tensor_->grid(), tile_id); }
+  // Copies are not kept.
+  std::int64_t kept_bytes() const override {
+    return tensor_->is_dense() ? std::numeric_limits<std::int64_t>::max() : 0;
+  }
+
+ private:
+  std::shared_ptr<const AttachedTensor> tensor_;
+};
+
+}  // namespace
+
+void AttachedTensors::attach(const std::string& name, MemoryTensor tensor, std::int64_t tile_bytes) {
+  auto made = std::make_shared<const AttachedTensor>(name, std::move(tensor), tile_bytes);
+  check_free(name);
+  tables_.refresh();  // so that no table of a tensor that is gone takes the new one along
+  VisibleTable table(connection_, {.name = name,
+                                   .labels = made->labels(),
+                                   .dtype = made->dtype(),
+                                   .grid = made->grid(),
+                                   .tiles = std::make_shared<AttachedReader>(made)});
+  entries_.emplace(to_lower(name), Entry{std::move(made), std::move(table)});
+  ++generation_;
+}
+
+void AttachedTensors::check_free(const std::string& name) {
+  if (const auto* present = find(name)) {
+    throw Error(ErrorKind::DuplicateName, "a tensor " + present->name() + " is attached already", std::nullopt,
+                "detach it first, or use another name");
+  }
+  catalog_.require_free(name);
+  if (tables_.names_module(to_lower(name)))
+    throw Error(ErrorKind::DuplicateName, name + " is a function of SQL", std::nullopt, "use another name");
+}
+
+void AttachedTensors::detach(std::string_view name) {
+  const auto found = entries_.find(to_lower(name));
+  if (found != entries_.end()) {
+    entries_.erase(found);
+    ++generation_;
+    return;
+  }
+  const auto nearest = nearest_name(name, names());
+  throw Error(ErrorKind::UnknownName, "no tensor " + std::string(name) + " is attached", std::nullopt,
+              nearest ? "did you mean " + *nearest + "?" : "");
+}
+
+const AttachedTensor* AttachedTensors::find(std::string_view name) const {
+  if (entries_.empty()) return nullptr;
+  const auto found = entries_.find(to_lower(name));
+  return found == entries_.end() ? nullptr : found->second.tensor.get();
+}
+
+std::vector<std::string> AttachedTensors::names() const {
+  std::vector<std::string> names;
+  for (const auto& [key, entry] : entries_) names.push_back(entry.tensor->name());
+  return names;
+}
+
+void AttachedTensors::check_targets(const ast::Statement& statement) const {
+  if (!empty()) std::visit(TargetCheck{*this}, statement.node);
+}
+
+TilePtr AttachedTiles::read_attached(const std::string& tensor, const TileGrid& grid, std::int64_t tile_id) {
+  const auto* found = attached_.find(tensor);
+  CHECK(found != nullptr, "what a plan scans stays attached while it runs");
+  return found->read(grid, tile_id);
+}
+
+}  // namespace eindb

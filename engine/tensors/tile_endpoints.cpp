@@ -1,0 +1,71 @@
+#include "engine/tensors/tile_endpoints.hpp"
+
+#include <cstring>
+
+#include "common/check.hpp"
+
+namespace eindb {
+
+StoredTiles::StoredTiles(ReadSnapshot& snapshot, Catalog& catalog, const std::vector<InputTensor>& tensors,
+                         TileCache& cache, const UnwrittenTensors& unwritten)
+    : snapshot_(snapshot), cache_(cache) {
+  for (const auto& tensor : tensors) {
+    const auto info = catalog.get(tensor.name);
+    const auto& grid = tensor.selection ? tensor.selection->stored : tensor.grid;
+    CHECK(info.grid == grid && info.dtype == tensor.dtype, "a plan is of the catalog's state in its snapshot");
+    stores_.emplace(tensor.name, Store{info.store(), cache_.number_of(info.name), unwritten.find(info.id)});
+  }
+}
+
+TilePtr StoredTiles::read(const std::string& tensor, std::int64_t tile_id) {
+  const auto store = stores_.find(tensor);
+  CHECK(store != stores_.end(), "a plan scans tensors that its snapshot knows");
+  if (const auto& unwritten = store->second.unwritten) return unwritten->get(tile_id);
+  const auto& tiles = store->second.tiles;
+  const auto number = store->second.number;
+  const auto elements = tiles.grid().tile_shape(tiles.grid().key_of(tile_id)).element_count();
+  return cache_.read(number, tile_id, elements * static_cast<std::int64_t>(size_of(tiles.dtype())),
+                     [&] { return snapshot_.read(tiles, tile_id); });
+}
+
+void StoredTiles::let_go(const std::string& tensor) noexcept {
+  if (const auto store = stores_.find(tensor); store != stores_.end()) cache_.let_go(store->second.number);
+}
+
+namespace {
+
+TilePtr copy_of(const Tile& tile, MemoryBudget& memory) {
+  MemoryReservation reservation(memory.shared_from_this(), static_cast<std::int64_t>(tile.byte_size()));
+  auto copy = Tile::uninitialized(tile.dtype(), tile.shape());
+  std::memcpy(copy.mutable_bytes().data(), tile.bytes().data(), tile.byte_size());
+  return memory.track(CountedTile{std::move(reservation), std::move(copy)});
+}
+
+}  // namespace
+
+void CollectingSink::begin(std::shared_ptr<MemoryBudget> memory) {
+  memory_ = std::move(memory);
+  tiles_ = std::make_shared<BufferedTiles>(memory_, tile_count_);
+}
+
+// What others hold as well, as the cache does, could not make room: it is copied before room is short.
+void CollectingSink::write(std::int64_t tile_id, TilePtr tile) {
+  if (tile == nullptr) return;
+  if (tile->is_borrowed()) tile = copy_of(*tile, *memory_);
+  else if (tile.use_count() > 1 && memory_->left() < memory_->limit() / 2)
+    tile = copy_if_there_is_room(std::move(tile));
+  tiles_->put(tile_id, std::move(tile));
+}
+
+// One that others use, too, cannot make room as long as they do: that may be a moment only, as when it is being written
+// to the scratch file.
+TilePtr CollectingSink::copy_if_there_is_room(TilePtr tile) {
+  try {
+    return copy_of(*tile, *memory_);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::MemoryLimit) throw;
+  }
+  return tile;
+}
+
+}  // namespace eindb

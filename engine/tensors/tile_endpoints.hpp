@@ -1,0 +1,88 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "catalog/catalog.hpp"
+#include "engine/tensors/tile_cache.hpp"
+#include "engine/tensors/unwritten_tensors.hpp"
+#include "executor/tile_buffer.hpp"
+#include "executor/tile_exchange.hpp"
+#include "plan/ein_graph.hpp"
+#include "storage/tiles/read_snapshot.hpp"
+#include "storage/tiles/tile_store.hpp"
+
+namespace eindb {
+
+/// Tiles of the catalog's tensors: those that are not written yet, all others from one snapshot of the database, by way
+/// of the session's cache, in a statement of which it is.
+class StoredTiles final : public TileSource {
+ public:
+  StoredTiles(ReadSnapshot& snapshot, Catalog& catalog, const std::vector<InputTensor>& tensors, TileCache& cache,
+              const UnwrittenTensors& unwritten);
+  TilePtr read(const std::string& tensor, std::int64_t tile_id) override;
+  bool keeps_tiles() const override { return true; }
+  void let_go(const std::string& tensor) noexcept override;
+
+ private:
+  struct Store {
+    TileStore tiles;
+    std::uint32_t number;                      // in the cache
+    std::shared_ptr<BufferedTiles> unwritten;  // null: the table has them
+  };
+
+  ReadSnapshot& snapshot_;
+  TileCache& cache_;
+  std::map<std::string, Store> stores_;
+};
+
+/// Keeps the result, its own: in memory, or where the statement's memory is not enough in a scratch file.
+class CollectingSink final : public TileSink {
+ public:
+  explicit CollectingSink(const TileGrid& grid) : tile_count_(grid.tile_count()) {}
+  void begin(std::shared_ptr<MemoryBudget> memory) override;
+  void write(std::int64_t tile_id, TilePtr tile) override;
+  std::shared_ptr<BufferedTiles> take() { return std::move(tiles_); }
+
+ private:
+  TilePtr copy_if_there_is_room(TilePtr tile);
+
+  std::int64_t tile_count_;
+  std::shared_ptr<MemoryBudget> memory_;
+  std::shared_ptr<BufferedTiles> tiles_;
+};
+
+/// Lets the result go: for EXPLAIN ANALYZE.
+class DiscardingSink final : public TileSink {
+ public:
+  void write(std::int64_t, TilePtr) override {}
+};
+
+/// Writes the result to a stored tensor that has no tiles yet, inside the caller's transaction.
+class StoringSink final : public TileSink {
+ public:
+  StoringSink(SqliteConnection& connection, const TileStore& store) : writer_(connection, store) {}
+  void write(std::int64_t tile_id, TilePtr tile) override {
+    if (tile != nullptr) writer_.write(tile_id, *tile);
+  }
+
+ private:
+  TileWriter writer_;
+};
+
+/// The same in place of the tiles that a tensor has.
+class ReplacingSink final : public TileSink {
+ public:
+  ReplacingSink(SqliteConnection& connection, const TileStore& store) : writer_(connection, store) {}
+  void write(std::int64_t tile_id, TilePtr tile) override {
+    if (tile != nullptr) writer_.replace(tile_id, *tile);
+    else writer_.clear(tile_id);
+  }
+
+ private:
+  TileWriter writer_;
+};
+
+}  // namespace eindb

@@ -1,0 +1,170 @@
+#include "storage/cells/access_plan.hpp"
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+namespace eindb {
+namespace {
+
+/// Cells that a condition with a value unknown while planning leaves of those before, as SQLite guesses itself.
+constexpr double kGuessedPart = 0.25;
+
+/// What a scan costs, in the unit of SQLite's planner, about one row: about 60 ns.
+constexpr double kScanCost = 10;
+constexpr double kTileByteCost = 1.0 / 1024;  // read and verified
+constexpr double kKeptTileCost = 1;           // found among those kept
+
+/// What is known of the conditions while SQLite plans: the size of the box, and of which dimensions one index is left.
+struct BoxEstimate {
+  explicit BoxEstimate(const TileGrid& tiles) : grid(tiles), fixed(tiles.rank(), false) {
+    for (const auto extent : grid.shape().extents()) cells.push_back(static_cast<double>(extent));
+  }
+
+  const TileGrid& grid;
+  std::vector<double> cells;  // per dimension
+  std::vector<bool> fixed;
+
+  double all_cells() const {
+    return product([&](std::size_t d) { return cells[d]; });
+  }
+  double parts(std::size_t d) const {
+    const auto size = std::max(1.0, static_cast<double>(largest_part(grid.shape()[d], grid.partition()[d])));
+    return fixed[d] ? 1 : std::min(static_cast<double>(grid.partition()[d]), 1 + std::ceil(cells[d] / size));
+  }
+  double all_parts() const {
+    return product([&](std::size_t d) { return parts(d); });
+  }
+
+  template <class F>
+  double product(F&& f) const {
+    double out = 1;
+    for (std::size_t d = 0; d < cells.size(); ++d) out *= std::forward<F>(f)(d);
+    return out;
+  }
+};
+
+/// What there is to read, as sizes in bytes.
+struct TileSizes {
+  TileSizes(const TileGrid& grid, DType dtype, std::int64_t kept_bytes)
+      : tile(static_cast<double>(size_of(dtype))), kept(static_cast<double>(kept_bytes)) {
+    for (std::size_t d = 0; d < grid.rank(); ++d)
+      tile *= static_cast<double>(largest_part(grid.shape()[d], grid.partition()[d]));
+    all = tile * static_cast<double>(grid.tile_count());
+  }
+
+  double tile;  // the largest
+  double all = 0;
+  double kept;  // that many stay at hand
+};
+
+/// Takes the conditions on labels that bound a range; SQLite need not check them again.
+void take_conditions(sqlite3_index_info& info, AccessPlan& plan, BoxEstimate& estimate) {
+  for (int n = 0; n < info.nConstraint; ++n) {
+    const auto& constraint = info.aConstraint[n];
+    const auto comparison = comparison_of(constraint.op);
+    const auto rank = static_cast<int>(estimate.cells.size());
+    if (constraint.usable == 0 || constraint.iColumn < 0 || constraint.iColumn >= rank || !comparison) continue;
+    const auto d = static_cast<std::size_t>(constraint.iColumn);
+    plan.conditions.push_back({.dimension = d, .comparison = *comparison});
+    info.aConstraintUsage[n].argvIndex = static_cast<int>(plan.conditions.size());
+    info.aConstraintUsage[n].omit = 1;
+
+    sqlite3_value* value = nullptr;
+    const auto extent = estimate.grid.shape()[d];
+    if (*comparison == Comparison::Equal) {
+      estimate.fixed[d] = true;
+      estimate.cells[d] = std::min<double>(1, static_cast<double>(extent));
+    } else if (sqlite3_vtab_rhs_value(&info, n, &value) == SQLITE_OK && value != nullptr) {
+      const auto range = restrict({0, extent}, *comparison, value);
+      const auto cells = range.empty() ? 0 : static_cast<double>(range.end) - static_cast<double>(range.begin);
+      // Two bounds of one dimension leave their overlap: `i >= a AND i < b` keeps what each cuts off.
+      const auto cut = static_cast<double>(extent) - cells;
+      estimate.cells[d] = std::max(0.0, estimate.cells[d] - cut);
+    } else {
+      estimate.cells[d] *= kGuessedPart;
+    }
+  }
+}
+
+/// The order that ORDER BY, GROUP BY or DISTINCT wants, then the other dimensions; nullopt if it is not one of labels.
+/// `count`: how many of its steps matter.
+std::optional<WalkOrder> wanted_order(const sqlite3_index_info& info, std::size_t rank, std::size_t& count) {
+  WalkOrder order;
+  std::vector<bool> taken(rank, false);
+  for (int n = 0; n < info.nOrderBy && order.steps.size() < rank; ++n) {
+    const auto column = info.aOrderBy[n].iColumn;
+    if (column < 0 || column >= static_cast<int>(rank)) return std::nullopt;
+    const auto d = static_cast<std::size_t>(column);
+    if (taken[d]) continue;
+    taken[d] = true;
+    order.steps.push_back({.dimension = d, .descending = info.aOrderBy[n].desc != 0});
+  }
+  count = order.steps.size();
+  for (std::size_t d = 0; d < rank; ++d)
+    if (!taken[d]) order.steps.push_back({.dimension = d});
+  return order;
+}
+
+/// Whether a walk in the order of the indices comes back only to tiles that are kept: those that the box has beside one
+/// another in all dimensions but the outermost that moves.
+bool keeps_band(const WalkOrder& order, const BoxEstimate& estimate, const TileSizes& sizes) {
+  double tiles = 1;
+  bool outermost = true;
+  for (const auto& step : order.steps) {
+    if (estimate.fixed[step.dimension]) continue;
+    if (!std::exchange(outermost, false)) tiles *= static_cast<double>(estimate.grid.partition()[step.dimension]);
+  }
+  return tiles * sizes.tile <= sizes.kept;
+}
+
+void choose_order(sqlite3_index_info& info, AccessPlan& plan, const BoxEstimate& estimate, const TileSizes& sizes) {
+  std::size_t count = 0;
+  auto wanted = wanted_order(info, estimate.grid.rank(), count);
+  plan.order = WalkOrder::natural(estimate.grid.rank());
+  if (!wanted || info.nOrderBy == 0) return;
+  if (!is_sorted(*wanted, count, estimate.grid, estimate.fixed)) {
+    if (plan.reads_values && !keeps_band(*wanted, estimate, sizes)) return;
+    wanted->by_tile = false;
+  }
+  plan.order = std::move(*wanted);
+  info.orderByConsumed = 1;
+}
+
+void estimate_cost(sqlite3_index_info& info, const AccessPlan& plan, const BoxEstimate& estimate,
+                   const TileSizes& sizes) {
+  const auto rows = estimate.all_cells();
+  double tile_cost = 0;
+  if (plan.reads_values) {
+    // Who comes again and again, in a join, finds the tiles of a small tensor kept.
+    tile_cost = estimate.all_parts() * (sizes.all <= sizes.kept ? kKeptTileCost : sizes.tile * kTileByteCost);
+  }
+  info.estimatedRows = static_cast<sqlite3_int64>(std::clamp(rows, 1.0, 1e18));
+  info.estimatedCost = kScanCost + rows + tile_cost;
+  const bool unique = std::find(estimate.fixed.begin(), estimate.fixed.end(), false) == estimate.fixed.end();
+  if (unique) info.idxFlags |= SQLITE_INDEX_SCAN_UNIQUE;
+}
+
+bool wants_values(const sqlite3_index_info& info, std::size_t rank) {
+  // The last bit stands for all columns from the 64th on.
+  return (info.colUsed >> std::min<std::size_t>(rank, 63)) != 0;
+}
+
+}  // namespace
+
+AccessPlan plan_access(sqlite3_index_info& info, const TileGrid& grid, DType dtype, std::int64_t kept_bytes) {
+  const TileSizes sizes(grid, dtype, kept_bytes);
+  AccessPlan plan;
+  BoxEstimate estimate(grid);
+  plan.reads_values = wants_values(info, grid.rank());
+  take_conditions(info, plan, estimate);
+  choose_order(info, plan, estimate, sizes);
+  estimate_cost(info, plan, estimate, sizes);
+  return plan;
+}
+
+}  // namespace eindb

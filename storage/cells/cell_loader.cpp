@@ -1,0 +1,220 @@
+#include "storage/cells/cell_loader.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <type_traits>
+
+#include "common/check.hpp"
+#include "common/checked_math.hpp"
+#include "common/error.hpp"
+#include "storage/cells/cell_locator.hpp"
+#include "storage/files/external_sorter.hpp"
+#include "storage/tiles/open_tiles.hpp"
+
+namespace eindb {
+namespace {
+
+/// Cells between two looks at the cancellation.
+constexpr std::int64_t kCellsPerCheck = 16384;
+/// Open tiles beyond this would only push others out of the page cache.
+constexpr std::int64_t kMaxTileMemory = std::int64_t{1} << 30U;
+
+std::int64_t largest_tile(const TileGrid& grid) {
+  std::vector<std::int64_t> extents(grid.rank());
+  for (std::size_t d = 0; d < grid.rank(); ++d) extents[d] = largest_part(grid.shape()[d], grid.partition()[d]);
+  return checked_product(extents);
+}
+
+}  // namespace
+
+class CellLoader::Base {
+ public:
+  virtual ~Base() = default;
+  virtual void add(const KeyedCell& cell) = 0;
+  virtual void finish() = 0;
+  virtual Statistics statistics() const = 0;
+};
+
+template <class T>
+class CellLoader::Loader final : public Base {
+ public:
+  Loader(SqliteConnection& connection, const TileStore& store, const Cancellation& cancellation,
+         CellLoaderOptions options)
+      : store_(store),
+        cancellation_(cancellation),
+        options_(std::move(options)),
+        locator_(store.grid()),
+        tiles_(connection, store, std::min(options_.memory / 4, kMaxTileMemory), OpenTiles::Content::Zeros),
+        sorter_(options_.memory / 2, options_.spill_directory, cancellation),
+        // Reading and writing a tile of 1 MiB once more takes as long as sorting some thousand cells.
+        cells_per_read_(64 + largest_tile(store.grid()) * static_cast<std::int64_t>(sizeof(T)) / 256) {}
+
+  void add(const KeyedCell& cell) override {
+    if (++count_ % kCellsPerCheck == 0) cancellation_.check();
+    if (const auto dimension = locator_.outside(cell.key)) fail_outside(cell, *dimension);
+    const auto value = to_element<T>(cell.value);
+    if (!value) fail_value(cell);
+    const auto place = locator_.locate(cell.key);
+    if (is_zero(*value)) {
+      if (!options_.distinct_keys) sorter_.add({place.position(), cell.line, *value});
+      return;
+    }
+    if (place.tile_id != tile_id_) move_to(place.tile_id);
+    if (sorting_) return sorter_.add({place.position(), cell.line, *value});
+    put_later({values_ + place.offset, *value, place.position(), cell.line});
+  }
+
+  void finish() override {
+    drain();
+    tiles_.flush();
+    statistics_.sorted = !sorter_.empty();
+    statistics_.spilled = sorter_.has_spilled();
+    sorter_.finish();
+    add_sorted();
+    tiles_.flush();
+    tile_id_ = kNone;
+  }
+
+  Statistics statistics() const override {
+    auto statistics = statistics_;
+    statistics.tiles_written = tiles_.written();
+    statistics.tiles_reloaded = tiles_.read();
+    return statistics;
+  }
+
+ private:
+  static constexpr std::int64_t kNone = -1;
+
+  struct Record {
+    std::int64_t position = 0;
+    std::int64_t line = 0;
+    T value{};
+    friend bool operator<(const Record& a, const Record& b) {
+      return a.position != b.position ? a.position < b.position : a.line < b.line;
+    }
+  };
+
+  /// All bits: minus zero shows that it was given.
+  static bool is_zero(const T& value) {
+    static constexpr T kZero{};
+    return std::memcmp(&value, &kZero, sizeof(T)) == 0;  // NOLINT(bugprone-suspicious-memory-comparison): see above
+  }
+
+  void move_to(std::int64_t tile_id) {
+    if (sorting_) return;
+    sorting_ = tiles_.read() * cells_per_read_ > count_;
+    if (sorting_) return;
+    if (!tiles_.is_open(tile_id)) drain();
+    values_ = tiles_.open(tile_id).template mutable_data<T>();
+    tile_id_ = tile_id;
+  }
+
+  /// A cell on its way into its tile. Cells in no order miss every cache: a few wait while the memory of the next ones
+  /// is fetched.
+  struct Pending {
+    T* slot = nullptr;
+    T value{};
+    std::int64_t position = 0;
+    std::int64_t line = 0;
+  };
+
+  void put(const Pending& cell) const {
+    if (!is_zero(*cell.slot)) fail_twice(cell.position, cell.line);
+    *cell.slot = cell.value;
+  }
+
+  void put_later(const Pending& cell) {
+    __builtin_prefetch(cell.slot, 1);
+    auto& oldest = pending_[next_pending_++ % pending_.size()];
+    if (oldest.slot != nullptr) put(oldest);
+    oldest = cell;
+  }
+
+  /// Before a tile may be closed.
+  void drain() {
+    for (std::size_t n = 0; n < pending_.size(); ++n) {
+      auto& oldest = pending_[next_pending_++ % pending_.size()];
+      if (oldest.slot != nullptr) put(oldest);
+      oldest.slot = nullptr;
+    }
+  }
+
+  void add_sorted() {
+    CellLocator::TilePlace tile;
+    std::int64_t previous = kNone;
+    std::int64_t done = 0;
+    for (Record record; sorter_.next(record); previous = record.position) {
+      if (++done % kCellsPerCheck == 0) cancellation_.check();
+      if (record.position == previous) fail_twice(record.position, record.line);
+      if (record.position >= tile.place.first + tile.size) {
+        tile = locator_.at(record.position);
+        values_ = tiles_.open(tile.place.tile_id).template mutable_data<T>();
+      }
+      put({values_ + (record.position - tile.place.first), record.value, record.position, record.line});
+    }
+  }
+
+  std::string place(std::int64_t line) const { return options_.place ? options_.place(line) + ": " : ""; }
+
+  [[noreturn]] void fail_outside(const KeyedCell& cell, std::size_t dimension) const {
+    const auto extent = store_.grid().shape()[dimension];
+    throw Error(ErrorKind::Value,
+                place(cell.line) + "the key " + key_text(cell.key, options_.base) + " lies outside the shape " +
+                    store_.grid().shape().to_string(),
+                std::nullopt,
+                extent == 0 ? "the tensor has no cells"
+                            : "index " + std::to_string(dimension + 1) + " goes from " + std::to_string(options_.base) +
+                                  " to " + std::to_string(extent - 1 + options_.base));
+  }
+
+  [[noreturn]] void fail_value(const KeyedCell& cell) const {
+    throw Error(ErrorKind::Value,
+                place(cell.line) + std::string(name_of(dtype_of<T>)) + " cannot hold " + to_string(cell.value),
+                std::nullopt, "use a tensor of another type");
+  }
+
+  [[noreturn]] void fail_twice(std::int64_t position, std::int64_t line) const {
+    throw Error(ErrorKind::Value,
+                place(line) + "the key " + key_text(locator_.key_at(position), options_.base) + " is given twice",
+                std::nullopt, "each cell has one value");
+  }
+
+  TileStore store_;
+  const Cancellation& cancellation_;
+  CellLoaderOptions options_;
+  CellLocator locator_;
+  OpenTiles tiles_;
+  ExternalSorter<Record> sorter_;
+  std::int64_t cells_per_read_;
+  std::int64_t count_ = 0;
+  bool sorting_ = false;
+  std::int64_t tile_id_ = kNone;  // whose values are at values_
+  T* values_ = nullptr;
+  std::array<Pending, 16> pending_;  // a ring; those without a slot are none
+  std::size_t next_pending_ = 0;
+  Statistics statistics_;
+};
+
+CellLoader::CellLoader(SqliteConnection& connection, const TileStore& store, const Cancellation& cancellation,
+                       CellLoaderOptions options) {
+  const auto tile_bytes =
+      checked_multiply(largest_tile(store.grid()), static_cast<std::int64_t>(size_of(store.dtype())));
+  if (tile_bytes > options.memory / 4) {
+    throw Error(ErrorKind::MemoryLimit,
+                "tiles of " + std::to_string(tile_bytes) + " bytes do not fit a memory limit of " +
+                    std::to_string(options.memory) + " bytes",
+                std::nullopt, "raise memory_limit to four tiles, or cut the tensor into smaller ones: SET tile_bytes");
+  }
+  dispatch(store.dtype(), [&](auto type) {
+    using T = typename decltype(type)::type;
+    loader_ = std::make_unique<Loader<T>>(connection, store, cancellation, std::move(options));
+  });
+}
+
+CellLoader::~CellLoader() = default;
+void CellLoader::add(const KeyedCell& cell) { loader_->add(cell); }
+void CellLoader::finish() { loader_->finish(); }
+CellLoader::Statistics CellLoader::statistics() const { return loader_->statistics(); }
+
+}  // namespace eindb

@@ -1,0 +1,105 @@
+#include "storage/cells/cell_locator.hpp"
+
+#include <algorithm>
+
+#include "common/check.hpp"
+
+namespace eindb {
+namespace {
+
+/// Beginnings of parts that are kept: 512 KiB per dimension.
+constexpr std::int64_t kMaxTable = 65536;
+
+}  // namespace
+
+CellLocator::CellLocator(TileGrid grid) : grid_(std::move(grid)), dimensions_(grid_.rank()) {
+  std::int64_t later = 1;
+  for (std::size_t d = grid_.rank(); d-- > 0;) {
+    auto& dimension = dimensions_[d];
+    dimension.extent = grid_.shape()[d];
+    dimension.parts = grid_.partition()[d];
+    dimension.later = later;
+    dimension.range = grid_.range(d, 0);
+    // With an extent of zero there are no cells; the products after it do not matter, and need not fit 64 bits.
+    if (grid_.shape().element_count() > 0) later *= dimension.extent;
+    if (dimension.parts > kMaxTable) continue;
+    for (std::int64_t q = 0; q < dimension.parts; ++q) dimension.begins.push_back(grid_.range(d, q).begin);
+    dimension.begins.push_back(dimension.extent);
+  }
+}
+
+std::optional<std::size_t> CellLocator::outside(std::span<const std::int64_t> key) const {
+  for (std::size_t d = 0; d < dimensions_.size(); ++d)
+    if (key[d] < 0 || key[d] >= dimensions_[d].extent) return d;
+  return std::nullopt;
+}
+
+void CellLocator::find_part(Dimension& dimension, std::int64_t index) {
+  if (dimension.begins.empty()) {
+    dimension.part = part_of(dimension.extent, dimension.parts, index);
+    dimension.range = part_range(dimension.extent, dimension.parts, dimension.part);
+    return;
+  }
+  // Parts are as good as equal, so that a division without its last bit is off by one at most.
+  const auto guess =
+      static_cast<double>(index) * static_cast<double>(dimension.parts) / static_cast<double>(dimension.extent);
+  auto part = std::clamp<std::int64_t>(static_cast<std::int64_t>(guess), 0, dimension.parts - 1);
+  const auto begin = [&](std::int64_t q) { return dimension.begins[static_cast<std::size_t>(q)]; };
+  while (begin(part) > index) --part;
+  while (begin(part + 1) <= index) ++part;
+  dimension.part = part;
+  dimension.range = {begin(part), begin(part + 1) - begin(part)};
+}
+
+CellLocator::Place CellLocator::locate(std::span<const std::int64_t> key) {
+  Place place;
+  std::int64_t sizes = 1;
+  for (std::size_t d = 0; d < dimensions_.size(); ++d) {
+    auto& dimension = dimensions_[d];
+    if (key[d] < dimension.range.begin || key[d] >= dimension.range.end()) find_part(dimension, key[d]);
+    place.tile_id = place.tile_id * dimension.parts + dimension.part;
+    place.first += sizes * dimension.range.begin * dimension.later;
+    place.offset = place.offset * dimension.range.size + (key[d] - dimension.range.begin);
+    sizes *= dimension.range.size;
+  }
+  return place;
+}
+
+template <class Visit>
+std::int64_t CellLocator::walk(std::int64_t position, Visit&& visit) const {
+  std::int64_t sizes = 1;
+  for (std::size_t d = 0; d < dimensions_.size(); ++d) {
+    const auto& dimension = dimensions_[d];
+    const auto slab = sizes * dimension.later;  // positions per index of this dimension
+    const auto part = part_of(dimension.extent, dimension.parts, position / slab);
+    const auto range = part_range(dimension.extent, dimension.parts, part);
+    visit(d, part, range);
+    position -= range.begin * slab;
+    sizes *= range.size;
+  }
+  return position;
+}
+
+CellLocator::TilePlace CellLocator::at(std::int64_t position) const {
+  DCHECK(position >= 0 && position < grid_.shape().element_count(), "a position is that of a cell");
+  TilePlace found{.place = {}, .size = 1};
+  found.place.offset = walk(position, [&](std::size_t d, std::int64_t part, const PartRange& range) {
+    found.place.tile_id = found.place.tile_id * dimensions_[d].parts + part;
+    found.size *= range.size;
+  });
+  found.place.first = position - found.place.offset;
+  return found;
+}
+
+std::vector<std::int64_t> CellLocator::key_at(std::int64_t position) const {
+  std::vector<PartRange> ranges;
+  auto offset = walk(position, [&](std::size_t, std::int64_t, const PartRange& range) { ranges.push_back(range); });
+  std::vector<std::int64_t> key(ranges.size());
+  for (std::size_t d = ranges.size(); d-- > 0;) {
+    key[d] = ranges[d].begin + offset % ranges[d].size;
+    offset /= ranges[d].size;
+  }
+  return key;
+}
+
+}  // namespace eindb

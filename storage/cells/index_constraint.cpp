@@ -1,0 +1,86 @@
+#include "storage/cells/index_constraint.hpp"
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace eindb {
+namespace {
+
+constexpr auto kLargest = std::numeric_limits<std::int64_t>::max();
+constexpr IndexRange kNone{0, 0};
+
+/// The nearest 64-bit integer. No index is as large or as small as the ends, so that these stand for all beyond.
+std::int64_t saturated(double integral) {
+  constexpr double kEnd = 9223372036854775808.0;  // 2^63
+  if (integral >= kEnd) return kLargest;
+  if (integral < -kEnd) return std::numeric_limits<std::int64_t>::min();
+  return static_cast<std::int64_t>(integral);
+}
+
+/// The smallest index above `floor`, or beyond all indices.
+std::int64_t after(std::int64_t floor) { return floor == kLargest ? kLargest : floor + 1; }
+
+/// `floor` and `ceiling` of the value compared with; they differ if it is no integer.
+IndexRange restrict(IndexRange range, Comparison comparison, std::int64_t floor, std::int64_t ceiling) {
+  switch (comparison) {
+    case Comparison::Equal:
+      if (floor != ceiling) return kNone;
+      return {std::max(range.begin, floor), std::min(range.end, after(floor))};
+    case Comparison::Less: return {range.begin, std::min(range.end, ceiling)};
+    case Comparison::LessEqual: return {range.begin, std::min(range.end, after(floor))};
+    case Comparison::Greater: return {std::max(range.begin, after(floor)), range.end};
+    case Comparison::GreaterEqual: return {std::max(range.begin, ceiling), range.end};
+    case Comparison::IsNull: break;
+  }
+  return kNone;
+}
+
+}  // namespace
+
+std::optional<Comparison> comparison_of(int constraint) {
+  switch (constraint) {
+    case SQLITE_INDEX_CONSTRAINT_EQ:
+    case SQLITE_INDEX_CONSTRAINT_IS: return Comparison::Equal;  // no index is NULL: IS says the same
+    case SQLITE_INDEX_CONSTRAINT_LT: return Comparison::Less;
+    case SQLITE_INDEX_CONSTRAINT_LE: return Comparison::LessEqual;
+    case SQLITE_INDEX_CONSTRAINT_GT: return Comparison::Greater;
+    case SQLITE_INDEX_CONSTRAINT_GE: return Comparison::GreaterEqual;
+    case SQLITE_INDEX_CONSTRAINT_ISNULL: return Comparison::IsNull;
+    default: return std::nullopt;
+  }
+}
+
+std::string_view symbol_of(Comparison comparison) {
+  switch (comparison) {
+    case Comparison::Equal: return "=";
+    case Comparison::Less: return "<";
+    case Comparison::LessEqual: return "<=";
+    case Comparison::Greater: return ">";
+    case Comparison::GreaterEqual: return ">=";
+    case Comparison::IsNull: break;
+  }
+  return " IS ";
+}
+
+IndexRange restrict(IndexRange range, Comparison comparison, sqlite3_value* value) {
+  switch (sqlite3_value_numeric_type(value)) {
+    case SQLITE_INTEGER: {
+      const auto integer = sqlite3_value_int64(value);
+      return restrict(range, comparison, integer, integer);
+    }
+    case SQLITE_FLOAT: {
+      const double real = sqlite3_value_double(value);
+      return restrict(range, comparison, saturated(std::floor(real)), saturated(std::ceil(real)));
+    }
+    case SQLITE_NULL: return kNone;
+    default: {
+      const bool below = comparison == Comparison::Less || comparison == Comparison::LessEqual;
+      return below ? range : kNone;
+    }
+  }
+}
+
+}  // namespace eindb

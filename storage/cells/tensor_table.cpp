@@ -1,0 +1,308 @@
+// The virtual table module behind TensorTable. How a scan comes about:
+//
+//   xConnect    declares the columns
+//   xBestIndex  (while SQLite plans, several times) -> an AccessPlan: which conditions it gets the values of, in which
+//               order cells are walked, whether values are read at all. Its number is SQLite's idxNum; idxStr is for
+//               EXPLAIN QUERY PLAN alone
+//   xFilter     the values of the conditions -> a box of indices -> a CellWalk
+//   xNext       one cell further in the run; at its end the next run, with its tile
+//
+// xNext, xEof and xColumn run once per cell: they touch a few members and divide, allocate and look up nothing.
+
+#include "storage/cells/tensor_table.hpp"
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <array>
+#include <complex>
+
+#include "common/check.hpp"
+#include "storage/cells/access_plan.hpp"
+#include "storage/cells/cell_walk.hpp"
+#include "storage/cells/index_constraint.hpp"
+#include "storage/sqlite/sqlite_destructors.hpp"
+#include "tensor/number_text.hpp"
+
+namespace eindb {
+namespace {
+
+constexpr std::array<std::string_view, 1> kRealColumns{"val"};
+constexpr std::array<std::string_view, 3> kComplexColumns{"val", "re", "im"};
+
+/// What the module keeps: the table as it was registered.
+struct Definition {
+  SqliteConnection& connection;
+  TensorTable table;
+  std::vector<std::string> columns;  // of the labels
+
+  std::size_t rank() const { return table.grid.rank(); }
+};
+
+struct Table : sqlite3_vtab {
+  explicit Table(std::shared_ptr<const Definition> made_of) : sqlite3_vtab{}, definition(std::move(made_of)) {}
+
+  std::shared_ptr<const Definition> definition;
+  std::vector<AccessPlan> plans;
+};
+
+struct Cursor : sqlite3_vtab_cursor {
+  explicit Cursor(const Table& table)
+      : sqlite3_vtab_cursor{},
+        definition(table.definition),
+        tiles(*definition->table.tiles),
+        walk(definition->table.grid),
+        box(definition->rank()),
+        rank(static_cast<int>(definition->rank())),
+        dtype(definition->table.dtype),
+        index(walk.index()) {
+    tiles.attach();
+  }
+  ~Cursor() { tiles.detach(); }
+  Cursor(const Cursor&) = delete;
+  Cursor& operator=(const Cursor&) = delete;
+
+  std::shared_ptr<const Definition> definition;
+  TileReader& tiles;
+  CellWalk walk;
+  std::vector<IndexRange> box;
+  bool reads_values = false;
+  std::int64_t tile_id = -1;
+  TilePtr tile;
+
+  // The current cell.
+  int rank;
+  DType dtype;
+  std::int64_t left = 0;               // cells of the run from this one on; 0 at the end of the scan
+  std::int64_t* index;                 // one per dimension
+  std::int64_t* moving_index = index;  // that of the run's dimension
+  std::int64_t index_step = 0;
+  const std::byte* values = nullptr;  // of the tile
+  std::int64_t offset = 0;            // of the value, in elements
+  std::int64_t stride = 0;
+};
+
+/// No exception may pass through SQLite.
+template <class F>
+int guarded(SqliteConnection& connection, F&& f) noexcept {
+  try {
+    std::forward<F>(f)();
+    return SQLITE_OK;
+  } catch (...) {
+    connection.keep_failure(std::current_exception());
+    return SQLITE_ERROR;
+  }
+}
+
+// ---- Columns -------------------------------------------------------------------------------------------------------
+
+std::span<const std::string_view> value_columns(DType dtype) {
+  if (is_complex(dtype)) return kComplexColumns;
+  return kRealColumns;
+}
+
+/// CREATE TABLE x("i" INTEGER, "j" INTEGER, val REAL)
+std::string declaration(const Definition& definition) {
+  std::string sql = "CREATE TABLE x(";
+  for (const auto& column : definition.columns) sql += quote_identifier(column) + " INTEGER, ";
+  const auto dtype = definition.table.dtype;
+  if (is_complex(dtype)) return sql + "val TEXT, re REAL HIDDEN, im REAL HIDDEN)";
+  return sql + (dtype == DType::Int64 ? "val INTEGER)" : "val REAL)");
+}
+
+int connect(sqlite3* handle, void* aux, int /*argc*/, const char* const* /*argv*/, sqlite3_vtab** result,
+            char** /*message*/) {
+  const auto& definition = *static_cast<const std::shared_ptr<const Definition>*>(aux);
+  return guarded(definition->connection, [&] {
+    const int code = sqlite3_declare_vtab(handle, declaration(*definition).c_str());
+    if (code != SQLITE_OK) definition->connection.fail(code);
+    // Views and triggers may use it: it only reads, and only what belongs to the same database.
+    sqlite3_vtab_config(handle, SQLITE_VTAB_INNOCUOUS);
+    *result = new Table(definition);
+  });
+}
+
+int disconnect(sqlite3_vtab* table) {
+  delete static_cast<Table*>(table);
+  return SQLITE_OK;
+}
+
+// ---- Planning ------------------------------------------------------------------------------------------------------
+
+/// "i>=? AND i<? AND j=?"
+std::string description(const AccessPlan& plan, const Definition& definition) {
+  std::string out;
+  for (const auto& [dimension, comparison] : plan.conditions) {
+    out += (out.empty() ? "" : " AND ") + definition.columns[dimension] + std::string(symbol_of(comparison)) +
+           (comparison == Comparison::IsNull ? "NULL" : "?");
+  }
+  return out;
+}
+
+int best_index(sqlite3_vtab* base, sqlite3_index_info* info) {
+  auto& self = *static_cast<Table*>(base);
+  const auto& definition = *self.definition;
+  return guarded(definition.connection, [&] {
+    auto plan = plan_access(*info, definition.table.grid, definition.table.dtype, definition.table.tiles->kept_bytes());
+    const auto text = description(plan, definition);
+    if (!text.empty()) {
+      info->idxStr = sqlite3_mprintf("%s", text.c_str());
+      info->needToFreeIdxStr = 1;
+    }
+    const auto known = std::find(self.plans.begin(), self.plans.end(), plan);
+    info->idxNum = static_cast<int>(known - self.plans.begin());
+    if (known == self.plans.end()) self.plans.push_back(std::move(plan));
+  });
+}
+
+// ---- Scanning ------------------------------------------------------------------------------------------------------
+
+int open_cursor(sqlite3_vtab* base, sqlite3_vtab_cursor** result) {
+  auto& table = *static_cast<Table*>(base);
+  return guarded(table.definition->connection, [&] { *result = new Cursor(table); });
+}
+
+int close_cursor(sqlite3_vtab_cursor* cursor) {
+  delete static_cast<Cursor*>(cursor);
+  return SQLITE_OK;
+}
+
+/// The complex zero serves for all types.
+const std::byte* zero() {
+  static constexpr std::complex<double> kZero;
+  return reinterpret_cast<const std::byte*>(&kZero);
+}
+
+void find_values(Cursor& cursor, const CellWalk::Run& run) {
+  if (cursor.tile_id != run.tile_id) {
+    cursor.tile = cursor.tiles.read(run.tile_id);
+    cursor.tile_id = run.tile_id;
+  }
+  const bool absent = cursor.tile == nullptr;
+  cursor.values = absent ? zero() : cursor.tile->bytes().data();
+  cursor.offset = absent ? 0 : run.offset;
+  cursor.stride = absent ? 0 : run.stride;
+}
+
+/// To the first cell of the next run; past the last one there is nothing left.
+void next_run(Cursor& cursor) {
+  cursor.left = 0;
+  if (!cursor.walk.next_run()) return;
+  const auto& run = cursor.walk.run();
+  if (cursor.reads_values) find_values(cursor, run);
+  cursor.moving_index = cursor.index + run.dimension;
+  cursor.index_step = run.step;
+  cursor.left = run.length;
+}
+
+int filter(sqlite3_vtab_cursor* base, int plan_number, const char* /*description*/, int argc, sqlite3_value** argv) {
+  auto& cursor = *static_cast<Cursor*>(base);
+  const auto& definition = *cursor.definition;
+  return guarded(definition.connection, [&] {
+    const auto& plan = static_cast<const Table*>(cursor.pVtab)->plans[static_cast<std::size_t>(plan_number)];
+    CHECK(plan.conditions.size() == static_cast<std::size_t>(argc), "a condition has its value");
+    for (std::size_t d = 0; d < cursor.box.size(); ++d) cursor.box[d] = {0, definition.table.grid.shape()[d]};
+    for (std::size_t n = 0; n < plan.conditions.size(); ++n) {
+      auto& range = cursor.box[plan.conditions[n].dimension];
+      range = restrict(range, plan.conditions[n].comparison, argv[n]);
+    }
+    cursor.reads_values = plan.reads_values;
+    cursor.tiles.begin_scan();
+    cursor.tile_id = -1;
+    cursor.walk.start(plan.order, cursor.box);
+    next_run(cursor);
+  });
+}
+
+int next(sqlite3_vtab_cursor* base) {
+  auto& cursor = *static_cast<Cursor*>(base);
+  cursor.offset += cursor.stride;
+  *cursor.moving_index += cursor.index_step;
+  if (--cursor.left > 0) return SQLITE_OK;
+  return guarded(cursor.definition->connection, [&] { next_run(cursor); });
+}
+
+int at_end(sqlite3_vtab_cursor* base) { return static_cast<const Cursor*>(base)->left == 0 ? 1 : 0; }
+
+template <class T>
+const T& value_of(const Cursor& cursor) {
+  return reinterpret_cast<const T*>(cursor.values)[cursor.offset];
+}
+
+/// `column`: 0 for val, 1 and 2 for the hidden re and im.
+template <class T>
+void give_complex(sqlite3_context* context, const std::complex<T>& value, int column) {
+  if (column == 1) return sqlite3_result_double(context, static_cast<double>(value.real()));
+  if (column == 2) return sqlite3_result_double(context, static_cast<double>(value.imag()));
+  std::string text;
+  append_number(text, value);
+  sqlite3_result_text(context, text.c_str(), static_cast<int>(text.size()), kTransient);
+}
+
+int column(sqlite3_vtab_cursor* base, sqlite3_context* context, int number) {
+  const auto& cursor = *static_cast<const Cursor*>(base);
+  if (number < cursor.rank) {
+    sqlite3_result_int64(context, cursor.index[number]);
+    return SQLITE_OK;
+  }
+  switch (cursor.dtype) {
+    case DType::Float32: sqlite3_result_double(context, static_cast<double>(value_of<float>(cursor))); break;
+    case DType::Float64: sqlite3_result_double(context, value_of<double>(cursor)); break;
+    case DType::Int64: sqlite3_result_int64(context, value_of<std::int64_t>(cursor)); break;
+    case DType::Complex64:
+      return guarded(cursor.definition->connection,
+                     [&] { give_complex(context, value_of<std::complex<float>>(cursor), number - cursor.rank); });
+    case DType::Complex128:
+      return guarded(cursor.definition->connection,
+                     [&] { give_complex(context, value_of<std::complex<double>>(cursor), number - cursor.rank); });
+  }
+  return SQLITE_OK;
+}
+
+int rowid(sqlite3_vtab_cursor* base, sqlite3_int64* result) {
+  const auto& cursor = *static_cast<const Cursor*>(base);
+  const auto& shape = cursor.definition->table.grid.shape();
+  *result = 0;
+  for (std::size_t d = 0; d < shape.rank(); ++d) *result = *result * shape[d] + cursor.index[d];
+  return SQLITE_OK;
+}
+
+constexpr sqlite3_module make_module() {
+  sqlite3_module module{};
+  module.iVersion = 1;
+  module.xCreate = nullptr;  // eponymous only: there is no CREATE VIRTUAL TABLE ... USING A
+  module.xConnect = &connect;
+  module.xDisconnect = &disconnect;
+  module.xDestroy = nullptr;
+  module.xBestIndex = &best_index;
+  module.xOpen = &open_cursor;
+  module.xClose = &close_cursor;
+  module.xFilter = &filter;
+  module.xNext = &next;
+  module.xEof = &at_end;
+  module.xColumn = &column;
+  module.xRowid = &rowid;
+  return module;
+}
+constexpr sqlite3_module kModule = make_module();
+
+}  // namespace
+
+VisibleTable::VisibleTable(SqliteConnection& connection, TensorTable table)
+    : connection_(&connection), name_(table.name) {
+  auto columns = column_names(table.labels, value_columns(table.dtype));
+  auto definition = std::make_unique<std::shared_ptr<const Definition>>(std::make_shared<const Definition>(
+      Definition{.connection = connection, .table = std::move(table), .columns = std::move(columns)}));
+  // SQLite calls the destructor also if it fails.
+  const int code =
+      sqlite3_create_module_v2(connection.handle(), name_.c_str(), &kModule, definition.release(),
+                               [](void* aux) { delete static_cast<std::shared_ptr<const Definition>*>(aux); });
+  if (code != SQLITE_OK) connection.fail(code);
+}
+
+VisibleTable::~VisibleTable() {
+  if (connection_ == nullptr) return;
+  sqlite3_create_module_v2(connection_->handle(), name_.c_str(), nullptr, nullptr, nullptr);
+}
+
+}  // namespace eindb

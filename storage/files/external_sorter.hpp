@@ -1,0 +1,231 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "common/cancellation.hpp"
+#include "common/check.hpp"
+#include "storage/files/scratch_file.hpp"
+
+namespace eindb {
+
+/// Sorts any number of records in bounded memory: add() them all, finish(), then next() gives them in ascending order.
+///
+/// Records gather in a buffer. A full buffer is sorted and appended to a scratch file as a run; finish() merges the
+/// runs, and next() is the last merge. Example with room for two: 5 3 8 1 9 2 makes the runs [3 5] [1 8] [2 9], whose
+/// heads 3, 1, 2 sit in a heap that gives 1, 2, 3, 5, 8, 9. Where there are more runs than their read buffers fit
+/// memory, groups of them are merged into longer runs first. Records that never fill a buffer touch no file, and
+/// records that come in order are not sorted.
+///
+/// Record is trivially copyable and has operator<. Equal records come in any order. Not thread-safe.
+template <class Record>
+class ExternalSorter {
+  static_assert(std::is_trivially_copyable_v<Record>);
+
+ public:
+  /// `memory`: bytes that it may take. `directory`: where the scratch file goes. `cancellation` outlives it.
+  ExternalSorter(std::int64_t memory, std::string directory, const Cancellation& cancellation)
+      : directory_(std::move(directory)),
+        cancellation_(cancellation),
+        memory_(memory),
+        // A buffer that grows holds its old half as long.
+        capacity_(std::max<std::size_t>(
+            kSmallestBuffer, static_cast<std::size_t>(std::min(memory, kLargestBuffer)) / 3 * 2 / sizeof(Record))) {}
+
+  bool empty() const { return buffer_.empty() && runs_.empty(); }
+  /// Whether anything had to go to a file.
+  bool has_spilled() const { return file_.has_value(); }
+
+  void add(const Record& record) {
+    if (buffer_.size() == buffer_.capacity()) make_room();
+    if (!buffer_.empty() && record < buffer_.back()) in_order_ = false;
+    buffer_.push_back(record);
+  }
+
+  /// No add() from here on.
+  void finish() {
+    sort_buffer();
+    if (runs_.empty()) return;
+    spill();
+    buffer_ = {};
+    while (runs_.size() > fan_in()) merge_pass();
+    open_heads(runs_);
+  }
+
+  /// False after the last record.
+  bool next(Record& record) {
+    if (heads_.empty()) {
+      if (position_ == buffer_.size()) return false;
+      record = buffer_[position_++];
+      return true;
+    }
+    return next_of_heads(record);
+  }
+
+  /// Forgets all records, for another round.
+  void clear() {
+    buffer_.clear();
+    runs_.clear();
+    heads_.clear();
+    file_.reset();
+    position_ = 0;
+    in_order_ = true;
+  }
+
+ private:
+  static constexpr std::size_t kSmallestBuffer = 64;
+  /// A sort that runs for more than a second could not be cancelled in good time.
+  static constexpr std::int64_t kLargestBuffer = std::int64_t{384} << 20U;
+  static constexpr std::int64_t kSmallestBlock = 16 << 10;
+  static constexpr std::int64_t kLargestBlock = 1 << 20;
+
+  /// A sorted part of the scratch file, in records.
+  struct Run {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+  };
+
+  /// What is left of a run, and the block of it that is in memory; never without a record.
+  struct Head {
+    Run rest;
+    std::vector<Record> block;
+    std::size_t position = 0;
+    const Record& front() const { return block[position]; }
+  };
+
+  /// For the heap of the standard library, whose front is the largest.
+  struct Later {
+    bool operator()(const Head& a, const Head& b) const { return b.front() < a.front(); }
+  };
+
+  void make_room() {
+    if (buffer_.size() >= capacity_) {
+      sort_buffer();
+      spill();
+    } else {
+      buffer_.reserve(std::min(capacity_, std::max(kSmallestBuffer, buffer_.size() * 2)));
+    }
+  }
+
+  void sort_buffer() {
+    cancellation_.check();
+    if (!in_order_) std::sort(buffer_.begin(), buffer_.end());
+    in_order_ = true;
+  }
+
+  void spill() {
+    if (buffer_.empty()) return;
+    if (!file_) file_.emplace(directory_);
+    runs_.push_back(append(*file_, buffer_));
+    buffer_.clear();
+  }
+
+  static Run append(ScratchFile& file, const std::vector<Record>& records) {
+    const auto begin = file.size() / static_cast<std::int64_t>(sizeof(Record));
+    file.append(std::as_bytes(std::span(records)));
+    return {begin, begin + static_cast<std::int64_t>(records.size())};
+  }
+
+  std::size_t fan_in() const {
+    return static_cast<std::size_t>(std::max<std::int64_t>(2, memory_ / kSmallestBlock / 2));
+  }
+
+  void open_heads(std::span<const Run> runs) {
+    const auto share = memory_ / 2 / static_cast<std::int64_t>(runs.size() + 1);
+    const auto bytes = std::clamp(share, kSmallestBlock, kLargestBlock);
+    block_records_ = std::max<std::int64_t>(1, bytes / static_cast<std::int64_t>(sizeof(Record)));
+    for (const auto& run : runs) {
+      heads_.push_back({.rest = run, .block = {}, .position = 0});
+      refill(heads_.back());
+    }
+    std::make_heap(heads_.begin(), heads_.end(), Later{});
+  }
+
+  /// False at the end of the run.
+  bool refill(Head& head) {
+    cancellation_.check();
+    const auto count = std::min(block_records_, head.rest.end - head.rest.begin);
+    head.block.resize(static_cast<std::size_t>(count));
+    head.position = 0;
+    if (count == 0) return false;
+    file_->read_at(head.rest.begin * static_cast<std::int64_t>(sizeof(Record)),
+                   std::as_writable_bytes(std::span(head.block)));
+    head.rest.begin += count;
+    return true;
+  }
+
+  bool next_of_heads(Record& record) {
+    if (heads_.front().block.empty()) return false;
+    record = heads_.front().front();
+    ++heads_.front().position;
+    if (heads_.front().position < heads_.front().block.size() || refill(heads_.front())) {
+      sink_front();
+    } else if (heads_.size() > 1) {
+      std::swap(heads_.front(), heads_.back());
+      heads_.pop_back();
+      sink_front();
+    }
+    return true;
+  }
+
+  /// The front head has moved on: brings the smallest to the front again.
+  void sink_front() {
+    std::size_t at = 0;
+    for (;;) {
+      auto child = 2 * at + 1;
+      if (child >= heads_.size()) return;
+      if (child + 1 < heads_.size() && heads_[child + 1].front() < heads_[child].front()) ++child;
+      if (!(heads_[child].front() < heads_[at].front())) return;
+      std::swap(heads_[at], heads_[child]);
+      at = child;
+    }
+  }
+
+  /// Merges groups of runs into one run each, in a new file.
+  void merge_pass() {
+    ScratchFile merged(directory_);
+    std::vector<Run> longer;
+    for (std::size_t first = 0; first < runs_.size(); first += fan_in()) {
+      open_heads(std::span(runs_).subspan(first, std::min(fan_in(), runs_.size() - first)));
+      longer.push_back(merge_heads(merged));
+      heads_.clear();
+    }
+    runs_ = std::move(longer);
+    file_ = std::move(merged);
+  }
+
+  Run merge_heads(ScratchFile& target) {
+    std::vector<Record> block;
+    block.reserve(static_cast<std::size_t>(block_records_));
+    Run whole;
+    whole.begin = whole.end = target.size() / static_cast<std::int64_t>(sizeof(Record));
+    for (Record record; next_of_heads(record);) {
+      block.push_back(record);
+      if (block.size() < block.capacity()) continue;
+      whole.end = append(target, block).end;
+      block.clear();
+    }
+    if (!block.empty()) whole.end = append(target, block).end;
+    return whole;
+  }
+
+  std::string directory_;
+  const Cancellation& cancellation_;
+  std::int64_t memory_;
+  std::size_t capacity_;
+  std::vector<Record> buffer_;
+  bool in_order_ = true;
+  std::size_t position_ = 0;  // in the buffer, where nothing was spilled
+  std::optional<ScratchFile> file_;
+  std::vector<Run> runs_;
+  std::vector<Head> heads_;  // a heap; the last head stays, empty
+  std::int64_t block_records_ = 1;
+};
+
+}  // namespace eindb

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "storage/files/file_path.hpp"
+
+namespace eindb {
+
+/// A regular file open for reading at any offset. Thread-safe once built.
+class InputFile {
+ public:
+  /// Error{Io} that names the path: absent, a directory, no permission. Error{Permission} as FilePath::place.
+  explicit InputFile(const FilePath& path);
+  /// Takes over `descriptor`, which reads a regular file; `name` is for messages.
+  InputFile(std::string name, int descriptor);
+  ~InputFile();
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  /// This very file, for a library that opens by path: also in a process forked from this one, as long as it is open.
+  std::string path_of_descriptor() const;
+  /// Bytes when it was opened.
+  std::int64_t size() const { return size_; }
+  /// Reads up to target.size() bytes; fewer only at the end of the file.
+  std::size_t read_some(std::int64_t offset, std::span<std::byte> target) const;
+  /// Fills `target`; Error{Corrupt} with the offset where the file ends before.
+  void read(std::int64_t offset, std::span<std::byte> target) const;
+
+ private:
+  void measure();
+
+  std::string path_;
+  int descriptor_ = -1;
+  std::int64_t size_ = 0;
+};
+
+}  // namespace eindb

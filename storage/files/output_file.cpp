@@ -1,0 +1,179 @@
+#include "storage/files/output_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "common/check.hpp"
+#include "common/error.hpp"
+#include "common/open_databases.hpp"
+#include "common/open_file.hpp"
+
+namespace eindb {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void cannot_write(const std::string& path, const std::string& why) {
+  throw Error(ErrorKind::Io, "cannot write " + path + ": " + why, std::nullopt,
+              "check that the directory exists, can be written and has space");
+}
+
+FileDescriptor open_directory(const FilePath::Place& file) {
+  const auto parent = fs::path(file.name).parent_path();
+  return FileDescriptor(open_file(file.directory(), parent.empty() ? "." : parent.string(), O_RDONLY | O_DIRECTORY));
+}
+
+/// Gives a file that replaces another the other's permissions, where the system lets us.
+void keep_mode(int descriptor, mode_t mode) {
+  if (::fchmod(descriptor, mode & 07777U) != 0) errno = 0;
+}
+
+/// A name for what a descriptor of this process has open. Where that is a regular file, one written before must not be
+/// replaced: the descriptor would go on with the old one.
+bool names_descriptor(const std::string& path) {
+  return path == "/dev/stdout" || path == "/dev/stderr" || path.starts_with("/dev/fd/") || path.starts_with("/proc/");
+}
+
+}  // namespace
+
+OutputFile::OutputFile(const FilePath& path, Naming naming) : path_(path.text()), target_(path.place()) {
+  refuse_open_database(target_.directory(), target_.name, "cannot write " + path_);
+  struct stat status {};
+  const bool confined = target_.is_confined();
+  const bool exists =
+      ::fstatat(target_.directory(), target_.name.c_str(), &status, confined ? AT_SYMLINK_NOFOLLOW : 0) == 0;
+  if (exists && S_ISDIR(status.st_mode)) cannot_write(path_, "it is a directory");
+  if (exists && confined && !S_ISREG(status.st_mode)) {
+    throw Error(ErrorKind::Permission, "cannot write " + path_ + ": it is no regular file", std::nullopt,
+                "give another name");
+  }
+  if (exists && (!S_ISREG(status.st_mode) || names_descriptor(path_))) {
+    open_directly();
+    return;
+  }
+  std::error_code error;
+  if (const auto resolved = fs::canonical(path_, error); !confined && !error) target_.name = resolved.string();
+  open_temporary(naming);
+  if (exists) keep_mode(descriptor_, status.st_mode);
+}
+
+OutputFile::~OutputFile() {
+  if (descriptor_ >= 0) close_file(descriptor_);
+  if (!temporary_.empty()) ::unlinkat(target_.directory(), temporary_.c_str(), 0);
+}
+
+void OutputFile::open_directly() {
+  descriptor_ = open_file(path_, O_WRONLY | O_APPEND);
+  if (descriptor_ < 0) fail();
+}
+
+void OutputFile::open_temporary(Naming naming) {
+  if (naming == Naming::Late && open_nameless()) return;
+  for (int n = 0; descriptor_ < 0; ++n) {
+    temporary_ = temporary_name(n);
+    descriptor_ = open_file(target_.directory(), temporary_, O_RDWR | O_CREAT | O_EXCL, 0666);
+    if (descriptor_ < 0 && errno != EEXIST) {
+      temporary_.clear();
+      fail();
+    }
+  }
+}
+
+std::string OutputFile::temporary_name(int n) const {
+  return target_.name + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(n);
+}
+
+bool OutputFile::open_nameless() {
+  const auto parent = fs::path(target_.name).parent_path();
+  descriptor_ = open_file(target_.directory(), parent.empty() ? "." : parent.string(), O_TMPFILE | O_RDWR, 0666);
+  nameless_ = descriptor_ >= 0;
+  return nameless_;
+}
+
+bool OutputFile::take_name(const std::string& name) {
+  const auto path = path_of_descriptor();
+  if (::linkat(AT_FDCWD, path.c_str(), target_.directory(), name.c_str(), AT_SYMLINK_FOLLOW) != 0) {
+    if (errno != EEXIST) fail();
+    return false;
+  }
+  nameless_ = false;
+  return true;
+}
+
+// Only what has a name may take that of another file; then it is in the directory for a moment.
+void OutputFile::name_temporary() {
+  for (int n = 0; temporary_.empty(); ++n)
+    if (auto name = temporary_name(n); take_name(name)) temporary_ = std::move(name);
+}
+
+std::string OutputFile::path_of_descriptor() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
+
+void OutputFile::fail() const { cannot_write(path_, std::strerror(errno)); }
+
+void OutputFile::append(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const auto written = ::write(descriptor_, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail();
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+}
+
+void OutputFile::write_at(std::int64_t offset, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const auto written = ::pwrite(descriptor_, bytes.data(), bytes.size(), offset);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail();
+    offset += written;
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+}
+
+void OutputFile::read_at(std::int64_t offset, std::span<std::byte> target) const {
+  while (!target.empty()) {
+    const auto got = ::pread(descriptor_, target.data(), target.size(), offset);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail();
+    CHECK(got > 0, "only what was written is read back");
+    offset += got;
+    target = target.subspan(static_cast<std::size_t>(got));
+  }
+}
+
+std::int64_t OutputFile::next_written(std::int64_t offset) const {
+  const auto next = ::lseek(descriptor_, offset, SEEK_DATA);  // no other function uses the descriptor's position
+  if (next >= 0) return next;
+  return errno == ENXIO ? ::lseek(descriptor_, 0, SEEK_END) : offset;
+}
+
+void OutputFile::resize(std::int64_t size) {
+  if (::ftruncate(descriptor_, size) != 0) fail();
+}
+
+void OutputFile::commit() {
+  CHECK(descriptor_ >= 0, "a file is committed once");
+  if (is_seekable() && ::fsync(descriptor_) != 0) fail();
+  const auto directory = open_directory(target_);  // once the file has its name nothing fails any more
+  const bool is_named = nameless_ && take_name(target_.name);
+  if (nameless_) name_temporary();
+  if (!close_file(std::exchange(descriptor_, -1))) fail();
+  if (!temporary_.empty()) replace_target();
+  else if (!is_named) return;
+  // Makes the name itself durable. Some file systems cannot; then it is as durable as they are.
+  if (directory) ::fsync(directory.get());
+}
+
+void OutputFile::replace_target() {
+  refuse_open_database(target_.directory(), target_.name, "cannot write " + path_);
+  if (::renameat(target_.directory(), temporary_.c_str(), target_.directory(), target_.name.c_str()) != 0) fail();
+  temporary_.clear();
+}
+
+}  // namespace eindb

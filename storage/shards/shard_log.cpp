@@ -1,0 +1,276 @@
+#include "storage/shards/shard_log.hpp"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "common/check.hpp"
+#include "storage/sqlite/schema_version.hpp"
+#include "storage/sqlite/sqlite_transaction.hpp"
+
+namespace eindb {
+namespace {
+
+constexpr const char* kCreateLogTables =
+    "CREATE TABLE IF NOT EXISTS main.eindb_workers (worker_id INTEGER PRIMARY KEY, data_id INTEGER NOT NULL UNIQUE,"
+    " address TEXT NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS main.eindb_shard_transactions (txn INTEGER NOT NULL, first INTEGER NOT NULL,"
+    " last INTEGER NOT NULL, PRIMARY KEY (txn, first)) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS main.eindb_shard_participants (txn INTEGER NOT NULL, worker_id INTEGER NOT NULL,"
+    " PRIMARY KEY (txn, worker_id)) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS main.eindb_shard_garbage (worker_id INTEGER NOT NULL, content_id INTEGER NOT NULL,"
+    " PRIMARY KEY (worker_id, content_id)) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS main.eindb_shard_settings (name TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS main.eindb_shard_lineage (first INTEGER PRIMARY KEY, stamp INTEGER NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS main.eindb_shard_former (identity INTEGER PRIMARY KEY);"
+    "CREATE TABLE IF NOT EXISTS main.eindb_settings (name TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID;";
+
+/// Of ShardNumbers: as many blocks as 63 bits have room for.
+constexpr std::int64_t kLastBlock = (std::int64_t{1} << 31U) - 1;
+
+/// A statement that is kept compiled; left reset, however its user leaves.
+class Kept {
+ public:
+  Kept(SqliteConnection& connection, std::string_view sql) : statement_(connection.kept(sql)) {}
+  ~Kept() { statement_.reset(); }
+  Kept(const Kept&) = delete;
+  Kept& operator=(const Kept&) = delete;
+  SqliteStatement* operator->() { return &statement_; }
+
+ private:
+  SqliteStatement& statement_;
+};
+
+std::int64_t number(WorkerNumber worker) { return static_cast<std::int64_t>(worker); }
+
+/// A positive number up to `most`.
+std::int64_t setting(SqliteConnection& connection, std::string_view name, std::int64_t most) {
+  auto select = connection.prepare("SELECT value FROM main.eindb_shard_settings WHERE name = ?");
+  select.bind(1, name);
+  if (select.step() && select.integer(0) > 0 && select.integer(0) <= most) return select.integer(0);
+  throw Error(ErrorKind::Corrupt, connection.name() + ": eindb_shard_settings has no proper " + std::string(name),
+              std::nullopt, "restore the database from a copy");
+}
+
+WorkerNumber worker_number(std::int64_t id) {
+  if (id < 0 || id > UINT32_MAX) throw Error(ErrorKind::Corrupt, "eindb_workers has an improper number");
+  return WorkerNumber{static_cast<std::uint32_t>(id)};
+}
+
+}  // namespace
+
+bool ShardLog::exists() { return connection_.has_table("eindb_shard_lineage", {"first", "stamp"}); }
+
+void ShardLog::create() {
+  if (exists()) return;
+  SqliteTransaction transaction(connection_);
+  connection_.execute(kCreateLogTables);
+  connection_
+      .prepare(
+          "INSERT OR IGNORE INTO main.eindb_shard_settings VALUES ('identity', ?), ('blocks', 0),"
+          " ('epoch', 0)")
+      .bind(1, random_identity())
+      .run();
+  connection_.prepare("INSERT OR REPLACE INTO main.eindb_settings VALUES ('schema_version', ?)")
+      .bind(1, kShardedSchemaVersion)
+      .run();
+  transaction.commit();
+}
+
+std::int64_t ShardLog::database_identity() { return setting(connection_, "identity", INT64_MAX); }
+
+std::vector<std::int64_t> ShardLog::former_identities() {
+  std::vector<std::int64_t> out;
+  auto select = connection_.prepare("SELECT identity FROM main.eindb_shard_former ORDER BY identity");
+  while (select.step()) out.push_back(select.integer(0));
+  return out;
+}
+
+std::string ShardLog::file_identity() {
+  auto select = connection_.prepare("SELECT value FROM main.eindb_shard_settings WHERE name = 'file'");
+  return select.step() ? select.text(0) : std::string();
+}
+
+void ShardLog::write_file_identity(const std::string& file) {
+  connection_.prepare("INSERT OR REPLACE INTO main.eindb_shard_settings VALUES ('file', ?)").bind(1, file).run();
+}
+
+void ShardLog::renew_identity(Former former) {
+  connection_.execute(former == Former::Kept ? "INSERT OR IGNORE INTO main.eindb_shard_former"
+                                               " SELECT value FROM main.eindb_shard_settings WHERE name = 'identity'"
+                                             : "DELETE FROM main.eindb_shard_former");
+  connection_.prepare("UPDATE main.eindb_shard_settings SET value = ? WHERE name = 'identity'")
+      .bind(1, random_identity())
+      .run();
+}
+
+bool ShardLog::has_workers() { return connection_.query_integer("SELECT COUNT(*) FROM main.eindb_workers") > 0; }
+
+void ShardLog::advance(std::int64_t stamp) {
+  Kept count(connection_, "UPDATE main.eindb_shard_settings SET value = value + 1 WHERE name = 'epoch'");
+  count->step();
+  Kept begin(connection_,
+             "INSERT INTO main.eindb_shard_lineage SELECT value, ?1 FROM main.eindb_shard_settings"
+             " WHERE name = 'epoch' AND ?1 IS NOT"
+             " (SELECT stamp FROM main.eindb_shard_lineage ORDER BY first DESC LIMIT 1)");
+  begin->bind(1, stamp).step();
+}
+
+ShardEpoch ShardLog::epoch() {
+  auto select = connection_.prepare(
+      "SELECT value, (SELECT stamp FROM main.eindb_shard_lineage ORDER BY first DESC LIMIT 1)"
+      " FROM main.eindb_shard_settings WHERE name = 'epoch'");
+  if (!select.step() || select.integer(0) == 0) return {};
+  return {select.integer(0), select.integer(1)};
+}
+
+bool ShardLog::knows(const ShardEpoch& epoch) {
+  if (epoch.number == 0) return true;
+  auto select = connection_.prepare(
+      "SELECT stamp FROM main.eindb_shard_lineage WHERE first <= ?1 AND ?1 <="
+      " (SELECT value FROM main.eindb_shard_settings WHERE name = 'epoch') ORDER BY first DESC LIMIT 1");
+  return select.bind(1, epoch.number).step() && select.integer(0) == epoch.stamp;
+}
+
+void ShardLog::go_on_behind(std::int64_t epoch, std::int64_t block, std::int64_t stamp) {
+  auto raise = connection_.prepare("UPDATE main.eindb_shard_settings SET value = MAX(value, ?2) WHERE name = ?1");
+  raise.bind(1, "epoch").bind(2, epoch).run();
+  raise.bind(1, "blocks").bind(2, block).run();
+  advance(stamp);
+}
+
+std::int64_t ShardLog::take_block() {
+  CHECK(!connection_.in_transaction(), "numbers are reserved outside transactions, which may be rolled back");
+  SqliteTransaction transaction(connection_);
+  connection_.execute("UPDATE main.eindb_shard_settings SET value = value + 1 WHERE name = 'blocks'");
+  const auto block = setting(connection_, "blocks", kLastBlock);
+  transaction.commit();
+  return block;
+}
+
+WorkerNumber ShardLog::number_of(const ShardWorker& worker) {
+  Kept select(connection_, "SELECT worker_id, address FROM main.eindb_workers WHERE data_id = ?");
+  select->bind(1, number(worker.data));
+  if (select->step() && select->text(1) == worker.address) return worker_number(select->integer(0));
+  connection_
+      .prepare(
+          "INSERT INTO main.eindb_workers (data_id, address) VALUES (?, ?)"
+          " ON CONFLICT (data_id) DO UPDATE SET address = excluded.address")
+      .bind(1, number(worker.data))
+      .bind(2, worker.address)
+      .run();
+  select->reset();
+  CHECK(select->step(), "a row just written is there");
+  return worker_number(select->integer(0));
+}
+
+ShardWorker ShardLog::worker(WorkerNumber worker) {
+  Kept select(connection_, "SELECT data_id, address FROM main.eindb_workers WHERE worker_id = ?");
+  select->bind(1, number(worker));
+  if (select->step()) return {DataId{select->integer(0)}, select->text(1)};
+  throw Error(ErrorKind::Corrupt, connection_.name() + ": there is no worker number " + std::to_string(number(worker)),
+              std::nullopt, "restore the database from a copy");
+}
+
+std::map<WorkerNumber, ShardWorker> ShardLog::workers() {
+  std::map<WorkerNumber, ShardWorker> out;
+  auto select = connection_.prepare("SELECT worker_id, data_id, address FROM main.eindb_workers");
+  while (select.step()) out[worker_number(select.integer(0))] = {DataId{select.integer(1)}, select.text(2)};
+  return out;
+}
+
+void ShardLog::keep(ShardTransaction transaction, ContentRange contents, std::span<const WorkerNumber> workers) {
+  CHECK(connection_.in_transaction(), "contents are kept by a transaction");
+  Kept extend(connection_, "UPDATE main.eindb_shard_transactions SET last = ?3 WHERE txn = ?1 AND last = ?2 - 1");
+  extend->bind(1, number(transaction)).bind(2, number(contents.first)).bind(3, number(contents.last)).step();
+  if (connection_.changes() == 0) {
+    Kept begin(connection_, "INSERT INTO main.eindb_shard_transactions VALUES (?, ?, ?)");
+    begin->bind(1, number(transaction)).bind(2, number(contents.first)).bind(3, number(contents.last)).step();
+  }
+  Kept participate(connection_, "INSERT OR IGNORE INTO main.eindb_shard_participants VALUES (?, ?)");
+  for (const auto worker : workers) {
+    participate->bind(1, number(transaction)).bind(2, number(worker)).step();
+    participate->reset();
+  }
+}
+
+ShardDecision ShardLog::decision(ShardTransaction transaction) {
+  // What is there stays until the worker has acknowledged it: no user's transaction is disturbed.
+  if (auto known = kept(transaction); !known.empty()) return {.committed = true, .kept = std::move(known)};
+  // Whoever changes sharded tensors holds the file's only write lock from the first content to the commit.
+  const SqliteTransaction nobody_else(connection_);
+  ShardDecision decision{.committed = false, .kept = kept(transaction), .epoch = epoch()};
+  decision.committed = !decision.kept.empty();
+  return decision;
+}
+
+std::vector<ContentRange> ShardLog::kept(ShardTransaction transaction) {
+  std::vector<ContentRange> out;
+  auto select =
+      connection_.prepare("SELECT first, last FROM main.eindb_shard_transactions WHERE txn = ? ORDER BY first");
+  select.bind(1, number(transaction));
+  while (select.step()) out.push_back({ContentId{select.integer(0)}, ContentId{select.integer(1)}});
+  return out;
+}
+
+std::vector<UnsettledCommit> ShardLog::unsettled() {
+  std::vector<UnsettledCommit> out;
+  auto select = connection_.prepare(
+      "SELECT txn, data_id, address FROM main.eindb_shard_participants JOIN main.eindb_workers USING (worker_id)");
+  while (select.step())
+    out.push_back({ShardTransaction{select.integer(0)}, {DataId{select.integer(1)}, select.text(2)}});
+  return out;
+}
+
+void ShardLog::acknowledge(ShardTransaction transaction, const ShardWorker& worker) {
+  connection_
+      .prepare(
+          "DELETE FROM main.eindb_shard_participants WHERE txn = ? AND worker_id ="
+          " (SELECT worker_id FROM main.eindb_workers WHERE data_id = ?)")
+      .bind(1, number(transaction))
+      .bind(2, number(worker.data))
+      .run();
+  connection_
+      .prepare(
+          "DELETE FROM main.eindb_shard_transactions WHERE txn = ?1 AND NOT EXISTS"
+          " (SELECT 1 FROM main.eindb_shard_participants WHERE txn = ?1)")
+      .bind(1, number(transaction))
+      .run();
+}
+
+void ShardLog::discard(const TileReference& reference) {
+  for (const auto worker : reference.workers) discard(worker, reference.content);
+}
+
+void ShardLog::discard(WorkerNumber worker, ContentId content) {
+  Kept insert(connection_, "INSERT OR IGNORE INTO main.eindb_shard_garbage VALUES (?, ?)");
+  insert->bind(1, number(worker)).bind(2, number(content)).step();
+}
+
+void ShardLog::discard_all(const std::string& table) {
+  auto select = connection_.prepare("SELECT tile FROM main." + quote_identifier(table));
+  while (select.step()) discard(decode_reference(select.blob(0), "a tile of " + table));
+}
+
+std::vector<ShardGarbage> ShardLog::garbage() {
+  std::vector<ShardGarbage> out;
+  auto select = connection_.prepare(
+      "SELECT data_id, address, content_id FROM main.eindb_shard_garbage JOIN main.eindb_workers USING (worker_id)"
+      " ORDER BY worker_id, content_id");
+  while (select.step()) {
+    const DataId data{select.integer(0)};
+    if (out.empty() || out.back().worker.data != data) out.push_back({{data, select.text(1)}, {}});
+    out.back().contents.push_back(ContentId{select.integer(2)});
+  }
+  return out;
+}
+
+void ShardLog::forget(const ShardGarbage& dropped) {
+  auto remove = connection_.prepare(
+      "DELETE FROM main.eindb_shard_garbage WHERE content_id = ? AND worker_id ="
+      " (SELECT worker_id FROM main.eindb_workers WHERE data_id = ?)");
+  for (const auto content : dropped.contents)
+    remove.bind(1, number(content)).bind(2, number(dropped.worker.data)).run();
+}
+
+}  // namespace eindb

@@ -1,0 +1,334 @@
+#include "storage/shards/sharded_contents.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "common/cancellation.hpp"
+#include "common/check.hpp"
+#include "common/memory_wait.hpp"
+#include "storage/sqlite/sqlite_transaction.hpp"
+
+namespace eindb {
+namespace {
+
+/// For the time of what can wait: nobody is waited for.
+class ImpatientScope {
+ public:
+  explicit ImpatientScope(SqliteConnection& connection) : connection_(connection), saved_(connection.busy_timeout()) {
+    connection_.set_busy_timeout(std::chrono::milliseconds(0));
+  }
+  ~ImpatientScope() { connection_.set_busy_timeout(saved_); }
+  ImpatientScope(const ImpatientScope&) = delete;
+  ImpatientScope& operator=(const ImpatientScope&) = delete;
+
+ private:
+  SqliteConnection& connection_;
+  std::chrono::milliseconds saved_;
+};
+
+/// For the time of what waits for workers: that ends when the connection's statement is to end.
+class CancellableScope {
+ public:
+  explicit CancellableScope(const SqliteConnection& connection) {
+    if (connection.watched() != nullptr) scope_.emplace(*connection.watched());
+  }
+
+ private:
+  std::optional<CancellationScope> scope_;
+};
+
+[[noreturn]] void damaged(std::string_view tile, const ShardWorker& worker, const char* what) {
+  throw Error(ErrorKind::Corrupt, std::string(tile) + " is damaged: worker " + worker.address + " has " + what);
+}
+
+/// Of what lies at one worker: a disk that cannot be read is as good as damaged contents.
+bool is_unreadable(const Error& error) { return error.kind() == ErrorKind::Corrupt || error.kind() == ErrorKind::Io; }
+
+std::string joined(const std::vector<std::string>& reasons) {
+  std::string out;
+  for (const auto& reason : reasons) out += (out.empty() ? "" : "; ") + reason;
+  return out;
+}
+
+}  // namespace
+
+ShardedContents::ShardedContents(SqliteConnection& connection, std::shared_ptr<ShardAccess> access)
+    : connection_(connection), access_(std::move(access)), log_(connection) {}
+
+ShardedContents& ShardedContents::begin(SqliteConnection& connection, std::shared_ptr<ShardAccess> access) {
+  auto contents = std::make_unique<ShardedContents>(connection, std::move(access));
+  auto& begun = *contents;
+  connection.set_commit_hooks(std::move(contents));
+  return begun;
+}
+
+ShardedContents* ShardedContents::of(const SqliteConnection& connection) {
+  return dynamic_cast<ShardedContents*>(connection.commit_hooks());
+}
+
+LocatedContent ShardedContents::locate(TileReference reference) {
+  LocatedContent out;
+  for (const auto worker : reference.workers) out.workers.push_back(log_.worker(worker));
+  out.reference = std::move(reference);
+  return out;
+}
+
+// What is unreadable is told to whoever keeps account of damage.
+TilePtr ShardedContents::fetch_from(const ShardWorker& worker, const TileReference& reference, const Wanted& wanted) {
+  try {
+    const auto source = access_->fetch(worker, reference.content);
+    if (source == nullptr) damaged(wanted.tile, worker, "no such content");
+    if (source->size() != reference.bytes || encoded_checksum(*source) != reference.checksum)
+      damaged(wanted.tile, worker, "another content than was written");
+    return std::make_shared<const Tile>(
+        decode_tile(*source, wanted.dtype, wanted.shape, wanted.tile + " at worker " + worker.address));
+  } catch (const Error& error) {
+    if (is_unreadable(error)) access_->note_damage(worker, reference.content, error.message());
+    throw;
+  }
+}
+
+TilePtr ShardedContents::fetch(const LocatedContent& content, const Wanted& wanted) {
+  const CancellableScope scope(connection_);
+  std::vector<std::string> reasons;
+  std::vector<ShardWorker> damaged;
+  for (const auto& worker : content.workers) {
+    try {
+      auto tile = fetch_from(worker, content.reference, wanted);
+      repair(damaged, content.reference, wanted, *tile);
+      return tile;
+    } catch (const Error& error) {
+      if (is_unreadable(error)) damaged.push_back(worker);
+      else if (error.kind() != ErrorKind::WorkerLost) throw;
+      if (content.workers.size() == 1 && is_unreadable(error)) throw;
+      reasons.push_back(worker.address + ": " + error.message());
+    }
+  }
+  const bool all_damaged = damaged.size() == content.workers.size();
+  throw Error(all_damaged ? ErrorKind::Corrupt : ErrorKind::WorkerLost,
+              "no worker has " + wanted.tile + " (" + joined(reasons) + ")", std::nullopt,
+              "start the worker on its data directory again; CREATE TENSOR ... REPLICAS 2 keeps copies");
+}
+
+void ShardedContents::mend(const LocatedContent& content, const Wanted& wanted) {
+  std::vector<ShardWorker> damaged;
+  TilePtr good;
+  for (const auto& worker : content.workers) {
+    try {
+      good = fetch_from(worker, content.reference, wanted);
+    } catch (const Error& error) {
+      if (is_unreadable(error)) damaged.push_back(worker);
+      else if (error.kind() != ErrorKind::WorkerLost) throw;
+    }
+  }
+  // What could not be read, and can now, is written anew all the same: it counts as damaged until then.
+  if (good != nullptr) repair(damaged.empty() ? content.workers : damaged, content.reference, wanted, *good);
+}
+
+// A transaction that goes on fails when a worker has lost some of it: nothing is put right behind its back.
+void ShardedContents::repair(const std::vector<ShardWorker>& workers, const TileReference& reference,
+                             const Wanted& wanted, const Tile& tile) {
+  if (workers.empty() || is_of_running(reference.content)) return;
+  const TileHeader header(tile);
+  if (header.checksum() != reference.checksum) return;  // an earlier version's bytes, which stay as they are
+  for (const auto& worker : workers)
+    access_->repair(worker, {reference.content, wanted.tensor, header.bytes(), tile.bytes()});
+}
+
+bool ShardedContents::is_of_running(ContentId content) {
+  const std::lock_guard lock(mutex_);
+  return running_ && std::any_of(running_->contents.begin(), running_->contents.end(), [&](const ContentRange& range) {
+           return range.first <= content && content <= range.last;
+         });
+}
+
+ShardTransaction ShardedContents::transaction() {
+  CHECK(connection_.in_transaction(), "contents are written inside a transaction");
+  const std::lock_guard lock(mutex_);
+  if (!running_) running_.emplace(Running{.id = access_->numbers().transaction(), .participants = {}, .contents = {}});
+  running_->prepared = false;
+  return running_->id;
+}
+
+std::vector<WorkerNumber> ShardedContents::numbers_of(std::span<const ShardWorker> workers) {
+  std::vector<WorkerNumber> numbers;
+  for (const auto& worker : workers) numbers.push_back(log_.number_of(worker));
+  return numbers;
+}
+
+ContentId ShardedContents::announce(std::int64_t count, std::span<const ShardWorker> workers) {
+  CHECK(count > 0 && !workers.empty(), "contents lie somewhere");
+  const auto id = transaction();
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& worker : workers) running_->participants.try_emplace(worker.data, ShardParticipant{worker, 0});
+  }
+  const auto first = access_->numbers().contents(count);
+  const ContentRange announced{first, ContentId{number(first) + count - 1}};
+  log_.keep(id, announced, numbers_of(workers));
+  log_.advance(access_->numbers().stamp());
+  const std::lock_guard lock(mutex_);
+  auto& ranges = running_->contents;
+  if (!ranges.empty() && number(ranges.back().last) + 1 == number(first)) ranges.back().last = announced.last;
+  else ranges.push_back(announced);
+  return first;
+}
+
+void ShardedContents::send(const OutgoingContent& content, std::span<const ShardWorker> workers) {
+  ShardTransaction id{};
+  {
+    const std::lock_guard lock(mutex_);
+    CHECK(running_.has_value(), "contents are sent after they were announced");
+    id = running_->id;
+  }
+  const CancellableScope scope(connection_);
+  for (const auto& worker : workers) access_->put(worker, id, content);
+  count_sent(workers);
+}
+
+std::map<DataId, std::int64_t> ShardedContents::contents_of_participants() {
+  const std::lock_guard lock(mutex_);
+  std::map<DataId, std::int64_t> contents;
+  if (running_)
+    for (const auto& [data, participant] : running_->participants) contents[data] = participant.contents;
+  return contents;
+}
+
+void ShardedContents::count_sent(std::span<const ShardWorker> workers) {
+  const std::lock_guard lock(mutex_);
+  CHECK(running_.has_value(), "contents are sent after they were announced");
+  for (const auto& worker : workers) ++running_->participants.at(worker.data).contents;
+  running_->prepared = false;
+}
+
+// Of participants that are new nothing is kept. They stay, to be told of an abort.
+void ShardedContents::undo(const std::map<DataId, std::int64_t>& before, ContentId first, std::int64_t count) noexcept {
+  auto contents = when_there_is_memory([count] { return std::vector<ContentId>(static_cast<std::size_t>(count)); });
+  for (std::size_t n = 0; n < contents.size(); ++n)
+    contents[n] = ContentId{number(first) + static_cast<std::int64_t>(n)};
+  std::vector<ShardWorker> workers;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!running_) return;  // all of it was aborted
+    for (auto& [data, participant] : running_->participants) {
+      const auto had = before.find(data);
+      participant.contents = had == before.end() ? 0 : had->second;
+      when_there_is_memory([&, &told = participant.worker] { workers.push_back(told); });
+    }
+    running_->prepared = false;
+  }
+  // A worker that cannot be told has lost its connection, and with it what was not prepared. One that is told and does
+  // not answer drops it before it does anything else that it is asked.
+  const CancellableScope scope(connection_);
+  for (const auto& worker : workers) access_->drop(worker, contents);
+}
+
+void ShardedContents::discard(const TileReference& reference) {
+  log_.discard(reference);
+  log_.advance(access_->numbers().stamp());
+  unsettled_ = true;
+}
+
+void ShardedContents::discard_all(const std::string& table) {
+  log_.discard_all(table);
+  log_.advance(access_->numbers().stamp());
+  unsettled_ = true;
+}
+
+void ShardedContents::prepare() {
+  std::vector<ShardParticipant> participants;
+  ShardTransaction id{};
+  {
+    const std::lock_guard lock(mutex_);
+    if (!running_ || running_->prepared) return;
+    id = running_->id;
+    for (const auto& [data, participant] : running_->participants)
+      if (participant.contents > 0) participants.push_back(participant);
+  }
+  const CancellableScope scope(connection_);
+  access_->prepare(id, participants);
+  const std::lock_guard lock(mutex_);
+  running_->prepared = true;
+}
+
+void ShardedContents::after_rollback() noexcept {
+  std::optional<Running> aborted;
+  {
+    const std::lock_guard lock(mutex_);
+    aborted = std::exchange(running_, std::nullopt);
+  }
+  if (!aborted) return;
+  for (const auto& [data, participant] : aborted->participants) access_->abort(participant.worker, aborted->id);
+}
+
+void ShardedContents::after_commit() noexcept {
+  const std::lock_guard lock(mutex_);
+  if (!running_ || !running_->prepared) return;
+  when_there_is_memory([this] { committed_.push_back(std::move(*running_)); });
+  running_.reset();
+  unsettled_ = true;
+}
+
+ShardedContents::Attempt::Attempt(ShardedContents& contents, std::int64_t count, std::span<const ShardWorker> workers)
+    : contents_(contents),
+      before_(contents.contents_of_participants()),
+      first_(contents.announce(count, workers)),
+      count_(count) {}
+
+ShardedContents::Attempt::~Attempt() {
+  if (!kept_) contents_.undo(before_, first_, count_);
+}
+
+void ShardedContents::settle() {
+  if (connection_.is_active() || connection_.is_read_only()) return;
+  const ImpatientScope scope(connection_);
+  const CancellableScope cancellable(connection_);
+  try {
+    unsettled_ = !tell_and_drop();
+  } catch (const std::exception&) {  // somebody else writes, or the user has had enough: the log is as it was
+    unsettled_ = true;
+  }
+  if (unsettled_) access_->note_unsettled();
+}
+
+std::vector<UnsettledCommit> ShardedContents::commits_to_tell() {
+  auto commits = log_.unsettled();
+  const std::lock_guard lock(mutex_);
+  for (const auto& committed : std::exchange(committed_, {})) {
+    for (const auto& [data, participant] : committed.participants) {
+      UnsettledCommit commit{committed.id, participant.worker};
+      if (std::find(commits.begin(), commits.end(), commit) == commits.end()) commits.push_back(std::move(commit));
+    }
+  }
+  return commits;
+}
+
+// Whether there is no garbage left that must wait for readers. A worker that is away comes back some day: then the
+// coordinator settles again.
+bool ShardedContents::tell_and_drop() {
+  const auto epoch = log_.epoch();
+  std::vector<UnsettledCommit> told;
+  for (auto& commit : commits_to_tell()) {
+    access_->advance(commit.worker, epoch);
+    if (access_->commit(commit.worker, commit.transaction, log_.kept(commit.transaction)))
+      told.push_back(std::move(commit));
+  }
+  std::vector<ShardGarbage> dropped;
+  auto garbage = log_.garbage();
+  const bool can_drop = garbage.empty() || connection_.all_read_the_last_commit();
+  if (can_drop) {
+    for (auto& of_worker : garbage) {
+      access_->advance(of_worker.worker, epoch);
+      if (access_->drop(of_worker.worker, of_worker.contents)) dropped.push_back(std::move(of_worker));
+    }
+  }
+  if (told.empty() && dropped.empty()) return can_drop;
+  SqliteTransaction transaction(connection_);
+  for (const auto& commit : told) log_.acknowledge(commit.transaction, commit.worker);
+  for (const auto& of_worker : dropped) log_.forget(of_worker);
+  transaction.commit();
+  return can_drop;
+}
+
+}  // namespace eindb

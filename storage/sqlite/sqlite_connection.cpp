@@ -1,0 +1,174 @@
+#include "storage/sqlite/sqlite_connection.hpp"
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "common/check.hpp"
+#include "storage/sqlite/sqlite_authorizer.hpp"
+
+namespace eindb {
+namespace {
+
+bool mentions_reserved_name(std::string_view sql) {
+  for (std::size_t i = 0; i + 6 <= sql.size(); ++i)
+    if (sqlite3_strnicmp(sql.data() + i, "eindb_", 6) == 0) return true;
+  return false;
+}
+
+}  // namespace
+
+SqliteConnection::SqliteConnection(const std::string& location, Access access) : SqliteHandle(location, access) {
+  SqliteAuthorizer::install(*this);
+}
+
+SqliteConnection::~SqliteConnection() {
+  kept_.clear();
+  close();
+}
+
+void SqliteConnection::execute(const std::string& sql) {
+  const OriginScope scope(*this, Origin::Eindb);
+  const int code = sqlite3_exec(handle(), sql.c_str(), nullptr, nullptr, nullptr);
+  notice_commit();
+  if (code != SQLITE_OK) fail(code);
+  require_readable();
+}
+
+SqliteStatement SqliteConnection::prepare(std::string_view sql) {
+  const OriginScope scope(*this, Origin::Eindb);
+  sqlite3_stmt* statement = nullptr;
+  const int code = sqlite3_prepare_v2(handle(), sql.data(), static_cast<int>(sql.size()), &statement, nullptr);
+  if (code != SQLITE_OK) fail(code);
+  SqliteStatement prepared(*this, statement, false);
+  require_readable();
+  return prepared;
+}
+
+SqliteStatement& SqliteConnection::kept(std::string_view sql) {
+  const auto known = kept_.find(sql);
+  if (known != kept_.end()) return known->second;
+  return kept_.emplace(sql, prepare(sql)).first->second;
+}
+
+void SqliteConnection::execute_kept(std::string_view sql) { kept(sql).run(); }
+
+std::int64_t SqliteConnection::query_integer(std::string_view sql) {
+  auto& statement = kept(sql);
+  // Whatever it fails with, it is not left running: that would hold a transaction.
+  struct Reset {
+    SqliteStatement& statement;
+    ~Reset() { statement.reset(); }
+  } const reset{statement};
+  CHECK(statement.step(), "the query gives one row");
+  return statement.integer(0);
+}
+
+std::string SqliteConnection::query_text(std::string_view sql) {
+  auto statement = prepare(sql);
+  CHECK(statement.step(), "the query gives one row");
+  return statement.text(0);
+}
+
+UserStatement SqliteConnection::prepare_user(std::string_view sql) {
+  if (sql.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+    throw Error(ErrorKind::Unsupported, "a statement of more than 2 GiB");
+  const OriginScope scope(*this, Origin::UserPrepare);
+  altered_table_ = false;
+  sqlite3_stmt* raw = nullptr;
+  const char* tail = sql.data();
+  const int code = sqlite3_prepare_v2(handle(), sql.data(), static_cast<int>(sql.size()), &raw, &tail);
+  if (code != SQLITE_OK) fail(code, sql);
+  UserStatement result{.statement = std::nullopt, .tail = static_cast<std::size_t>(tail - sql.data())};
+  if (raw == nullptr) return result;
+  result.statement = SqliteStatement(*this, raw, true);
+  require_readable();
+  // SQLite does not tell the authorizer the new name of ALTER TABLE ... RENAME TO.
+  if (altered_table_ && mentions_reserved_name(sql.substr(0, result.tail)))
+    throw Error(ErrorKind::ReadOnly, "names that begin with eindb_ belong to eindb", std::nullopt, "use another name");
+  return result;
+}
+
+bool SqliteConnection::has_table(const std::string& table, std::initializer_list<const char*> columns) {
+  // What follows looks at the schema in memory; this makes SQLite read it anew if another connection changed it.
+  prepare("SELECT 1 FROM main.sqlite_schema LIMIT 1").step();
+  return std::all_of(columns.begin(), columns.end(), [&](const char* column) {
+    return sqlite3_table_column_metadata(handle(), "main", table.c_str(), column, nullptr, nullptr, nullptr, nullptr,
+                                         nullptr) == SQLITE_OK;
+  });
+}
+
+bool SqliteConnection::is_active() const {
+  return in_transaction() || sqlite3_txn_state(handle(), "main") != SQLITE_TXN_NONE;
+}
+
+bool SqliteConnection::has_written() const { return sqlite3_txn_state(handle(), "main") == SQLITE_TXN_WRITE; }
+
+// A statement that may write takes the lock before it looks for rows, of which there are none.
+void SqliteConnection::begin_writing() {
+  if (!has_written()) execute_kept("DELETE FROM main.eindb_tensors WHERE 0");
+}
+
+SqliteConnection::ChangePoint SqliteConnection::change_point() {
+  return {sqlite3_total_changes64(handle()) + static_cast<std::int64_t>(blobs_written_),
+          query_integer("PRAGMA main.schema_version")};
+}
+
+bool SqliteConnection::sees_committed_state() {
+  return in_transaction() && clean_point_ && *clean_point_ == change_point();
+}
+
+std::int64_t SqliteConnection::changes() const { return sqlite3_changes64(handle()); }
+
+std::int64_t SqliteConnection::last_insert_rowid() const { return sqlite3_last_insert_rowid(handle()); }
+
+bool SqliteConnection::is_read_only() const { return sqlite3_db_readonly(handle(), "main") == 1; }
+
+std::uint64_t SqliteConnection::schema_version() {
+  const auto cookie = static_cast<std::uint32_t>(query_integer("PRAGMA main.schema_version"));
+  return (std::uint64_t{rollbacks_} << 32U) | cookie;
+}
+
+std::uint32_t SqliteConnection::commits_of_others() {
+  return static_cast<std::uint32_t>(query_integer("PRAGMA main.data_version"));
+}
+
+std::uint64_t SqliteConnection::data_version() {
+  std::uint32_t commits = 0;
+  sqlite3_file_control(handle(), "main", SQLITE_FCNTL_DATA_VERSION, &commits);
+  // Sums of counters that only grow: they move one at a time, by small steps.
+  return (std::uint64_t{commits} << 32U) + static_cast<std::uint64_t>(sqlite3_total_changes64(handle())) + rollbacks_ +
+         blobs_written_;
+}
+
+std::uint64_t SqliteConnection::current_data_version() {
+  // BEGIN alone reads nothing. Reading anything makes SQLite notice what others have committed.
+  if (sqlite3_txn_state(handle(), "main") == SQLITE_TXN_NONE) query_integer("PRAGMA main.schema_version");
+  return data_version();
+}
+
+void SqliteConnection::limit_memory_of_all(std::int64_t bytes) { sqlite3_hard_heap_limit64(bytes); }
+
+bool SqliteConnection::is_memory_short() {
+  const auto limit = sqlite3_hard_heap_limit64(-1);
+  return limit > 0 && sqlite3_memory_used() > limit / 2;
+}
+
+void SqliteConnection::release_pages() noexcept { sqlite3_db_release_memory(handle()); }
+
+// A checkpoint moves all frames of the log into the file only if no reader needs an older page of it.
+bool SqliteConnection::all_read_the_last_commit() {
+  int frames = -1;
+  int moved = -1;
+  const int code = sqlite3_wal_checkpoint_v2(handle(), "main", SQLITE_CHECKPOINT_PASSIVE, &frames, &moved);
+  return code == SQLITE_OK && frames == moved;
+}
+
+std::string quote_identifier(std::string_view name) {
+  std::string out = "\"";
+  for (const char c : name) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+}  // namespace eindb

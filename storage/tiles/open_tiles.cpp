@@ -1,0 +1,66 @@
+#include "storage/tiles/open_tiles.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+namespace eindb {
+namespace {
+
+/// What an entry takes beyond the values of its tile.
+constexpr std::int64_t kEntryBytes = 512;
+
+}  // namespace
+
+OpenTiles::OpenTiles(SqliteConnection& connection, const TileStore& store, std::int64_t memory, Content content)
+    : connection_(connection),
+      store_(store),
+      writer_(connection, store),
+      memory_(memory),
+      highest_stored_(content == Content::Zeros ? -1 : std::numeric_limits<std::int64_t>::max()) {}
+
+std::int64_t OpenTiles::cost_of(const Tile& tile) { return static_cast<std::int64_t>(tile.byte_size()) + kEntryBytes; }
+
+Tile& OpenTiles::open(std::int64_t tile_id) {
+  if (const auto found = by_id_.find(tile_id); found != by_id_.end()) {
+    tiles_.splice(tiles_.begin(), tiles_, found->second);
+    return tiles_.front().tile;
+  }
+  // Room for one more of the size of the others.
+  while (!tiles_.empty() && used_ + cost_of(tiles_.back().tile) > memory_) {
+    write(tiles_.back());
+    used_ -= cost_of(tiles_.back().tile);
+    by_id_.erase(tiles_.back().tile_id);
+    tiles_.pop_back();
+  }
+  tiles_.push_front({tile_id, load(tile_id)});
+  by_id_.emplace(tile_id, tiles_.begin());
+  used_ += cost_of(tiles_.front().tile);
+  return tiles_.front().tile;
+}
+
+Tile OpenTiles::load(std::int64_t tile_id) {
+  const auto shape = store_.grid().tile_shape(store_.grid().key_of(tile_id));
+  const auto stored = tile_id <= highest_stored_ ? store_.read(connection_, tile_id) : nullptr;
+  if (stored == nullptr) return Tile::zeros(store_.dtype(), shape);
+  ++read_;
+  auto tile = Tile::uninitialized(store_.dtype(), shape);
+  std::memcpy(tile.mutable_bytes().data(), stored->bytes().data(), tile.byte_size());
+  return tile;
+}
+
+void OpenTiles::write(const Entry& entry) {
+  writer_.write(entry.tile_id, entry.tile);
+  highest_stored_ = std::max(highest_stored_, entry.tile_id);
+  ++written_;
+}
+
+void OpenTiles::flush() {
+  tiles_.sort([](const Entry& a, const Entry& b) { return a.tile_id < b.tile_id; });
+  for (const auto& entry : tiles_) write(entry);
+  tiles_.clear();
+  by_id_.clear();
+  used_ = 0;
+}
+
+}  // namespace eindb

@@ -1,0 +1,147 @@
+#include "storage/tiles/read_snapshot.hpp"
+
+#include <utility>
+
+#include "common/check.hpp"
+#include "storage/sqlite/sqlite_transaction.hpp"
+
+namespace eindb {
+namespace {
+
+/// How often a snapshot is begun anew because another program commits at the same moment.
+constexpr int kAttempts = 100;
+
+/// Opens a read transaction that sees one state from now on. BEGIN alone reads nothing yet.
+void pin(SqliteConnection& connection) {
+  connection.execute_kept("BEGIN");
+  connection.query_integer("PRAGMA main.schema_version");
+}
+
+bool can_read_in_parallel(DatabaseFile& database) {
+  auto& connection = database.connection();
+  if (!database.has_parallel_readers()) return false;
+  return !connection.is_active() || connection.sees_committed_state();
+}
+
+}  // namespace
+
+/// A reader for the time of one read; goes back also when the read throws.
+class ReadSnapshot::Lease {
+ public:
+  explicit Lease(ReadSnapshot& snapshot) : snapshot_(snapshot), reader_(snapshot.take()) {}
+  ~Lease() { snapshot_.put(std::move(reader_)); }
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
+  SqliteConnection& connection() { return reader_ != nullptr ? *reader_ : snapshot_.database_.connection(); }
+
+ private:
+  ReadSnapshot& snapshot_;
+  std::unique_ptr<SqliteConnection> reader_;
+};
+
+ReadSnapshot::ReadSnapshot(DatabaseFile& database, std::size_t max_readers)
+    : database_(database), parallel_(can_read_in_parallel(database)), max_readers_(max_readers) {
+  CHECK(max_readers > 0, "a snapshot has a reader");
+  if (!parallel_) return;
+  try {
+    open();
+  } catch (...) {
+    release();
+    throw;
+  }
+}
+
+ReadSnapshot::~ReadSnapshot() { release(); }
+
+void ReadSnapshot::release() noexcept {
+  while (!idle_.empty()) {
+    close(std::move(idle_.back()));
+    idle_.pop_back();
+  }
+  if (watcher_ != nullptr) database_.give_back(std::move(watcher_));
+  try {
+    end_transaction();
+  } catch (const std::exception&) {  // nothing was written: there is nothing to lose
+    SqliteTransaction::roll_back(database_.connection());
+  }
+}
+
+void ReadSnapshot::begin_transaction() {
+  if (database_.connection().in_transaction()) return;
+  holds_transaction_ = true;
+  pin(database_.connection());
+}
+
+void ReadSnapshot::end_transaction() {
+  if (std::exchange(holds_transaction_, false) && database_.connection().in_transaction())
+    database_.connection().execute_kept("COMMIT");
+}
+
+void ReadSnapshot::open() {
+  watcher_ = database_.borrow_reader();
+  // Inside a write transaction nobody else can commit, so that the first attempt holds.
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    commits_ = commits_seen();
+    begin_transaction();
+    if (commits_seen() == commits_) return;
+    end_transaction();
+  }
+  throw Error(ErrorKind::Busy, database_.path() + ": other connections commit all the time", std::nullopt, "try again");
+}
+
+std::int64_t ReadSnapshot::commits_seen() { return watcher_->query_integer("PRAGMA data_version"); }
+
+std::unique_ptr<SqliteConnection> ReadSnapshot::join() {
+  auto reader = database_.borrow_reader();
+  pin(*reader);
+  if (commits_seen() == commits_) return reader;
+  close(std::move(reader));
+  return nullptr;
+}
+
+std::unique_ptr<SqliteConnection> ReadSnapshot::take() {
+  std::unique_lock lock(mutex_);
+  if (idle_.empty() && reader_count_ < max_readers_) {
+    idle_.reserve(reader_count_ + 1);
+    if (auto reader = join()) {
+      ++reader_count_;
+      return reader;
+    }
+    max_readers_ = reader_count_;
+  }
+  if (max_readers_ == 0) return nullptr;
+  returned_.wait(lock, [&] { return !idle_.empty(); });
+  auto reader = std::move(idle_.back());
+  idle_.pop_back();
+  return reader;
+}
+
+void ReadSnapshot::put(std::unique_ptr<SqliteConnection> reader) noexcept {
+  if (reader == nullptr) return;
+  {
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(reader));  // take() has made room
+  }
+  returned_.notify_one();
+}
+
+void ReadSnapshot::close(std::unique_ptr<SqliteConnection> reader) noexcept {
+  try {
+    reader->execute_kept("COMMIT");
+    database_.give_back(std::move(reader));
+  } catch (const std::exception&) {  // closing it ends its transaction as well
+  }
+}
+
+TilePtr ReadSnapshot::read(const TileStore& store, std::int64_t tile_id) {
+  if (!parallel_) return store.read(database_.connection(), tile_id);
+  Lease lease(*this);
+  return store.read(lease.connection(), tile_id);
+}
+
+std::size_t ReadSnapshot::reader_count() {
+  const std::lock_guard lock(mutex_);
+  return reader_count_;
+}
+
+}  // namespace eindb

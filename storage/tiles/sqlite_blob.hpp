@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "storage/encoding/tile_codec.hpp"
+
+struct sqlite3_blob;
+
+namespace eindb {
+
+class SqliteConnection;
+
+/// One BLOB of a row, read and written in place without a copy of the whole. Holds a transaction open while it lives:
+/// close it before COMMIT. Threads: as its connection.
+class SqliteBlob final : public ByteSource {
+ public:
+  enum class Access : std::uint8_t { Read, Write };
+
+  /// nullopt if the row is absent or its value is none that can be opened this way.
+  static std::optional<SqliteBlob> open(SqliteConnection& connection, const std::string& table,
+                                        const std::string& column, std::int64_t rowid, Access access);
+  SqliteBlob(SqliteBlob&& other) noexcept;
+  SqliteBlob& operator=(SqliteBlob&&) = delete;
+  ~SqliteBlob() override;
+
+  std::size_t size() const override;
+  void read(std::size_t offset, std::span<std::byte> target) const override;
+  /// Replaces bytes; the size stays.
+  void write(std::size_t offset, std::span<const std::byte> bytes);
+
+ private:
+  SqliteBlob(SqliteConnection& connection, sqlite3_blob* blob) : connection_(&connection), blob_(blob) {}
+
+  SqliteConnection* connection_;
+  sqlite3_blob* blob_;
+};
+
+}  // namespace eindb

@@ -1,0 +1,60 @@
+#include "storage/tiles/tile_reader.hpp"
+
+#include <utility>
+
+namespace eindb {
+namespace {
+
+/// What an entry takes besides its tile: absent tiles are remembered too.
+constexpr std::int64_t kCachedEntryBytes = 128;
+
+}  // namespace
+
+StoredTileReader::StoredTileReader(SqliteConnection& connection, TileStore store, std::int64_t kept_bytes,
+                                   std::function<void()> verify)
+    : connection_(connection), store_(std::move(store)), kept_bytes_(kept_bytes), verify_(std::move(verify)) {}
+
+void StoredTileReader::attach() {
+  verify_();
+  ++attached_;
+}
+
+void StoredTileReader::detach() noexcept {
+  if (--attached_ == 0) forget();
+}
+
+void StoredTileReader::begin_scan() {
+  const auto version = connection_.data_version();
+  if (std::exchange(data_version_, version) != version) forget();
+}
+
+TilePtr StoredTileReader::read(std::int64_t tile_id) {
+  if (const auto found = by_id_.find(tile_id); found != by_id_.end()) {
+    kept_.splice(kept_.begin(), kept_, found->second);
+    return found->second->tile;
+  }
+  connection_.check_cancelled();
+  auto tile = store_.read(connection_, tile_id);
+  keep(tile_id, tile);
+  return tile;
+}
+
+void StoredTileReader::keep(std::int64_t tile_id, TilePtr tile) {
+  const auto bytes = kCachedEntryBytes + (tile == nullptr ? 0 : static_cast<std::int64_t>(tile->byte_size()));
+  kept_.push_front({tile_id, std::move(tile), bytes});
+  by_id_[tile_id] = kept_.begin();
+  bytes_ += bytes;
+  while (bytes_ > kept_bytes_ && kept_.size() > 1) {
+    bytes_ -= kept_.back().bytes;
+    by_id_.erase(kept_.back().tile_id);
+    kept_.pop_back();
+  }
+}
+
+void StoredTileReader::forget() noexcept {
+  by_id_.clear();
+  kept_.clear();
+  bytes_ = 0;
+}
+
+}  // namespace eindb

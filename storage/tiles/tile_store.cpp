@@ -1,0 +1,321 @@
+#include "storage/tiles/tile_store.hpp"
+
+#include <sqlite3.h>
+
+#include <array>
+#include <set>
+#include <utility>
+
+#include "common/check.hpp"
+#include "common/letter_case.hpp"
+#include "storage/encoding/tile_codec.hpp"
+#include "storage/shards/shard_log.hpp"
+#include "storage/tiles/sqlite_blob.hpp"
+
+namespace eindb {
+namespace {
+
+/// SQLite's limit for a row, less what the other columns and the record's header may take.
+constexpr std::size_t kMaxTileBytes = 1'000'000'000 - 16 * (kMaxStoredRank + 4);
+
+constexpr std::array<std::string_view, 2> kOwnColumns{"tile_id", "tile"};
+
+std::string qualified(const std::string& table) { return "main." + quote_identifier(table); }
+
+std::string insert_sql(const std::string& table, std::size_t rank, bool sharded) {
+  std::string sql = "INSERT OR REPLACE INTO " + qualified(table) + " VALUES (?";
+  for (std::size_t d = 0; d < rank; ++d) sql += ", ?";
+  return sql + (sharded ? ", ?)" : ", zeroblob(?))");
+}
+
+/// What reads and writes the tiles of sharded tensors.
+ShardedContents& contents_of(const TileStore& store, SqliteConnection& connection) {
+  if (auto* contents = ShardedContents::of(connection)) return *contents;
+  throw Error(ErrorKind::Unsupported,
+              "tensor " + store.tensor() + " is sharded: its tiles lie at workers, and this session has none",
+              std::nullopt, "give the workers: --workers HOST:PORT,...");
+}
+
+/// Where the disks of workers are the reason that there are too few.
+void require_no_full(ShardAccess& access, const std::string& tensor, std::size_t replicas) {
+  std::string full;
+  for (const auto& worker : access.full_workers()) full += (full.empty() ? "" : ", ") + worker.address;
+  if (full.empty()) return;
+  throw Error(ErrorKind::Io,
+              "tensor " + tensor + " keeps " + std::to_string(replicas) + (replicas == 1 ? " copy" : " copies") +
+                  " of each tile, and the disks of these workers are full: " + full,
+              std::nullopt, "drop tensors, make room on these disks, or add workers; SHOW WORKERS tells who has room");
+}
+
+constexpr const char* kBetweenNames = "eindb_renamed";
+
+void rename_table(SqliteConnection& connection, const std::string& from, const std::string& to) {
+  connection.execute("ALTER TABLE " + qualified(from) + " RENAME TO " + quote_identifier(to));
+}
+
+/// Without it SQLite resolves every view and trigger of the database at each rename, and fails if a person has left one
+/// that names a table long gone.
+class LegacyRename {
+ public:
+  explicit LegacyRename(SqliteConnection& connection) : connection_(connection) { set(1); }
+  ~LegacyRename() { set(0); }
+  LegacyRename(const LegacyRename&) = delete;
+  LegacyRename& operator=(const LegacyRename&) = delete;
+
+ private:
+  // The pragma of the same name would take memory.
+  void set(int on) { sqlite3_db_config(connection_.handle(), SQLITE_DBCONFIG_LEGACY_ALTER_TABLE, on, nullptr); }
+
+  SqliteConnection& connection_;
+};
+
+}  // namespace
+
+std::vector<std::string> column_names(const std::vector<std::string>& labels,
+                                      std::span<const std::string_view> reserved) {
+  std::set<std::string> taken;
+  for (const auto name : reserved) taken.insert(to_lower(name));
+  std::vector<std::string> out;
+  for (const auto& label : labels) {
+    auto column = label;
+    for (int n = 2; !taken.insert(to_lower(column)).second; ++n) column = label + "_" + std::to_string(n);
+    out.push_back(std::move(column));
+  }
+  return out;
+}
+
+TileStore::TileStore(std::string tensor, const std::vector<std::string>& labels, DType dtype, TileGrid grid,
+                     int replicas)
+    : tensor_(std::move(tensor)),
+      table_(table_of(tensor_)),
+      columns_(column_names(labels, kOwnColumns)),
+      dtype_(dtype),
+      grid_(std::move(grid)),
+      replicas_(replicas) {
+  CHECK(labels.size() == grid_.rank(), "a tensor has one label per dimension");
+  if (grid_.rank() > kMaxStoredRank) {
+    throw Error(ErrorKind::Unsupported, "a tensor of " + std::to_string(grid_.rank()) + " dimensions cannot be stored",
+                std::nullopt, "at most " + std::to_string(kMaxStoredRank) + " dimensions can");
+  }
+}
+
+std::string TileStore::table_of(const std::string& tensor) { return "eindb_tiles_" + tensor; }
+
+void TileStore::create(SqliteConnection& connection) const {
+  std::string sql = "CREATE TABLE " + qualified(table_) + " (tile_id INTEGER PRIMARY KEY";
+  for (const auto& column : columns_) sql += ", " + quote_identifier(column) + " INTEGER";
+  connection.execute(sql + ", tile BLOB)");
+}
+
+void TileStore::drop(SqliteConnection& connection) const {
+  if (is_sharded()) discard_all(connection);
+  connection.execute("DROP TABLE " + qualified(table_));
+}
+
+// Also without workers: who has them later drops what is garbage.
+void TileStore::discard_all(SqliteConnection& connection) const {
+  if (auto* contents = ShardedContents::of(connection)) return contents->discard_all(table_);
+  ShardLog log(connection);
+  log.create();
+  log.advance(random_identity());
+  log.discard_all(table_);
+}
+
+void TileStore::rename(SqliteConnection& connection, const std::string& new_tensor) const {
+  const LegacyRename scope(connection);
+  const auto target = table_of(new_tensor);
+  auto source = table_;
+  if (to_lower(source) == to_lower(target)) {  // SQLite refuses to change the case alone
+    rename_table(connection, source, kBetweenNames);
+    source = kBetweenNames;
+  }
+  rename_table(connection, source, target);
+}
+
+std::string TileStore::describe(std::int64_t tile_id) const {
+  return "tile " + bracketed(grid_.key_of(tile_id)) + " of tensor " + tensor_;
+}
+
+TilePtr TileStore::read(SqliteConnection& connection, std::int64_t tile_id) const {
+  auto found = find(connection, tile_id);
+  if (auto* tile = std::get_if<TilePtr>(&found)) return std::move(*tile);
+  return contents_of(*this, connection).fetch(std::get<LocatedContent>(found), wanted(tile_id));
+}
+
+void TileStore::mend(SqliteConnection& connection, std::int64_t tile_id) const {
+  const auto found = find(connection, tile_id);
+  if (const auto* located = std::get_if<LocatedContent>(&found))
+    contents_of(*this, connection).mend(*located, wanted(tile_id));
+}
+
+ShardedContents::Wanted TileStore::wanted(std::int64_t tile_id) const {
+  return {dtype_, grid_.tile_shape(grid_.key_of(tile_id)), tensor_, describe(tile_id)};
+}
+
+std::variant<TilePtr, LocatedContent> TileStore::find(SqliteConnection& connection, std::int64_t tile_id) const {
+  const std::lock_guard lock(connection.mutex());
+  if (const auto blob = SqliteBlob::open(connection, table_, "tile", tile_id, SqliteBlob::Access::Read))
+    return value_of(*blob, connection, tile_id);
+  // Either there is no such row, or its value is no blob: a query tells which.
+  auto select = connection.prepare("SELECT tile FROM " + qualified(table_) + " WHERE tile_id = ?");
+  select.bind(1, tile_id);
+  if (!select.step()) return nullptr;
+  return value_of(MemorySource(select.blob(0)), connection, tile_id);
+}
+
+std::variant<TilePtr, LocatedContent> TileStore::value_of(const ByteSource& row, SqliteConnection& connection,
+                                                          std::int64_t tile_id) const {
+  if (const auto reference = reference_bytes(row))
+    return contents_of(*this, connection).locate(decode_reference(*reference, describe(tile_id)));
+  const auto shape = grid_.tile_shape(grid_.key_of(tile_id));
+  return std::make_shared<const Tile>(decode_tile(row, dtype_, shape, describe(tile_id)));
+}
+
+TileWriter::TileWriter(SqliteConnection& connection, const TileStore& store)
+    : connection_(connection),
+      store_(store),
+      contents_(store.is_sharded() ? &contents_of(store, connection) : nullptr),
+      insert_(connection.prepare(insert_sql(store.table_, store.grid_.rank(), store.is_sharded()))),
+      remove_(connection.prepare("DELETE FROM " + qualified(store.table_) + " WHERE tile_id = ?")) {
+  CHECK(connection.in_transaction(), "tiles are written inside a transaction");
+  if (contents_ == nullptr) return;
+  select_ = connection.prepare("SELECT tile FROM " + qualified(store.table_) + " WHERE tile_id = ?");
+  workers_ = contents_->access().workers();
+  const auto replicas = static_cast<std::size_t>(store.replicas_);
+  if (workers_.size() < replicas) {
+    require_no_full(contents_->access(), store.tensor_, replicas);
+    throw Error(ErrorKind::WorkerLost,
+                "tensor " + store.tensor_ + " keeps " + std::to_string(replicas) + " copies of each tile, and " +
+                    std::to_string(workers_.size()) +
+                    (workers_.size() == 1 ? " worker is there" : " workers are there"),
+                std::nullopt, "start the others, or keep fewer: ALTER TENSOR ... REPLICAS");
+  }
+  placement_.emplace(store.grid_, workers_.size(), replicas);
+}
+
+void TileWriter::check(std::int64_t tile_id, const Tile& tile) const {
+  CHECK(tile.dtype() == store_.dtype_ && tile.shape() == store_.grid_.tile_shape(store_.grid_.key_of(tile_id)),
+        "a tile fits its place");
+  if (encoded_size(tile) > kMaxTileBytes) {
+    throw Error(
+        ErrorKind::Unsupported,
+        store_.describe(tile_id) + " has " + std::to_string(tile.byte_size()) + " bytes; a tile has less than 1 GB",
+        std::nullopt, "cut the tensor into more parts: PARTITION (...)");
+  }
+}
+
+void TileWriter::write(std::int64_t tile_id, const Tile& tile) {
+  check(tile_id, tile);
+  if (tile.is_all_zero()) return remove(tile_id);
+  const TileHeader header(tile);
+  if (contents_ == nullptr) insert(tile_id, header, tile);
+  else send(tile_id, header, tile);
+}
+
+// The row is made of zeros and filled in place: no buffer of header and values together is needed.
+void TileWriter::insert(std::int64_t tile_id, const TileHeader& header, const Tile& tile) {
+  const std::lock_guard lock(connection_.mutex());
+  bind_key(insert_, tile_id);
+  insert_.bind(static_cast<int>(store_.grid_.rank()) + 2, static_cast<std::int64_t>(encoded_size(tile))).run();
+  auto blob = SqliteBlob::open(connection_, store_.table_, "tile", tile_id, SqliteBlob::Access::Write);
+  CHECK(blob.has_value(), "a row just written can be opened");
+  fill(*blob, header, tile);
+}
+
+// Contents of sharded tensors never change: a new one takes the place of the old.
+void TileWriter::replace(std::int64_t tile_id, const Tile& tile) {
+  if (contents_ != nullptr) return write(tile_id, tile);
+  check(tile_id, tile);
+  if (tile.is_all_zero()) return remove(tile_id);
+  const TileHeader header(tile);
+  if (!overwrite(tile_id, header, tile)) insert(tile_id, header, tile);
+}
+
+// False if there is none of that size. No page is freed or found anew.
+bool TileWriter::overwrite(std::int64_t tile_id, const TileHeader& header, const Tile& tile) {
+  const std::lock_guard lock(connection_.mutex());
+  auto blob = SqliteBlob::open(connection_, store_.table_, "tile", tile_id, SqliteBlob::Access::Write);
+  if (!blob || blob->size() != encoded_size(tile)) return false;
+  fill(*blob, header, tile);
+  return true;
+}
+
+void TileWriter::fill(SqliteBlob& blob, const TileHeader& header, const Tile& tile) {
+  blob.write(0, header.bytes());
+  blob.write(header.bytes().size(), tile.bytes());
+}
+
+// The row comes first: from then on this connection alone writes, and what it sends is known to its transaction.
+void TileWriter::send(std::int64_t tile_id, const TileHeader& header, const Tile& tile) {
+  const auto holders = holders_of(tile_id);
+  ContentId content{};
+  {
+    const std::lock_guard lock(connection_.mutex());
+    content = contents_->announce(1, holders);
+    insert_reference(tile_id, {.content = content,
+                               .bytes = encoded_size(tile),
+                               .checksum = header.checksum(),
+                               .workers = contents_->numbers_of(holders)});
+  }
+  contents_->send({.content = content, .tensor = store_.tensor_, .header = header.bytes(), .values = tile.bytes()},
+                  holders);
+}
+
+void TileWriter::refer(std::int64_t tile_id, const PutContent& put) {
+  CHECK(contents_ != nullptr, "references stand in rows of sharded tensors");
+  const std::lock_guard lock(connection_.mutex());
+  contents_->count_sent(put.workers);
+  insert_reference(tile_id, {.content = put.content,
+                             .bytes = put.bytes,
+                             .checksum = put.checksum,
+                             .workers = contents_->numbers_of(put.workers)});
+}
+
+void TileWriter::insert_reference(std::int64_t tile_id, const TileReference& reference) {
+  discard(tile_id);
+  const auto bytes = encode_reference(reference);
+  bind_key(insert_, tile_id);
+  insert_.bind(static_cast<int>(store_.grid_.rank()) + 2, std::span<const std::byte>(bytes)).run();
+}
+
+void TileWriter::bind_key(SqliteStatement& row, std::int64_t tile_id) const {
+  const auto key = store_.grid_.key_of(tile_id);
+  row.bind(1, tile_id);
+  for (std::size_t d = 0; d < key.size(); ++d) row.bind(static_cast<int>(d) + 2, key[d]);
+}
+
+std::vector<ShardWorker> TileWriter::holders_of(std::int64_t tile_id) const {
+  std::vector<ShardWorker> holders;
+  for (const auto place : placement_->of(tile_id)) holders.push_back(workers_[place]);
+  return holders;
+}
+
+void TileWriter::discard(std::int64_t tile_id) {
+  select_->bind(1, tile_id);
+  if (select_->step()) contents_->discard(decode_reference(select_->blob(0), store_.describe(tile_id)));
+  select_->reset();
+}
+
+void TileWriter::remove(std::int64_t tile_id) {
+  const std::lock_guard lock(connection_.mutex());
+  if (contents_ != nullptr) discard(tile_id);
+  remove_.bind(1, tile_id).run();
+}
+
+StoredTileIds::StoredTileIds(SqliteConnection& connection, const TileStore& store)
+    : connection_(connection),
+      select_(connection.prepare("SELECT tile_id FROM " + qualified(store.table()) +
+                                 " WHERE tile_id >= ? AND tile_id < ? ORDER BY tile_id LIMIT 1")) {
+  select_.bind(2, store.grid().tile_count());
+}
+
+std::optional<std::int64_t> StoredTileIds::next(std::int64_t from) {
+  const std::lock_guard lock(connection_.mutex());
+  select_.bind(1, from);
+  std::optional<std::int64_t> found;
+  if (select_.step()) found = select_.integer(0);
+  select_.reset();
+  return found;
+}
+
+}  // namespace eindb

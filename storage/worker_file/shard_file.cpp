@@ -1,0 +1,462 @@
+#include "storage/worker_file/shard_file.hpp"
+
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <sys/file.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "common/check.hpp"
+#include "common/open_databases.hpp"
+#include "common/open_file.hpp"
+#include "storage/sqlite/sqlite_transaction.hpp"
+#include "storage/tiles/sqlite_blob.hpp"
+
+namespace eindb {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Of contents that were written anew: that which they came with has ended.
+constexpr std::int64_t kNoTransaction = 0;
+
+constexpr const char* kCreateShardTables =
+    "CREATE TABLE IF NOT EXISTS main.eindb_contents (content_id INTEGER PRIMARY KEY, txn INTEGER NOT NULL,"
+    " tensor TEXT NOT NULL, tile BLOB NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS main.eindb_open_transactions (txn INTEGER PRIMARY KEY, prepared INTEGER NOT NULL,"
+    " first INTEGER NOT NULL, last INTEGER NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS main.eindb_shard (name TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID;";
+
+// How much of a content goes to or from the disk before that counts as getting on.
+constexpr std::size_t kPieceBytes = std::size_t{1} << 20U;
+// The same of SQL, in instructions of SQLite's.
+constexpr int kProgressInstructions = 1000;
+
+/// While it lives, SQL that runs on the connection tells the operation that it gets on.
+class ProgressOfSql {
+ public:
+  ProgressOfSql(SqliteConnection& connection, StorageWatch::Operation& operation) : connection_(connection) {
+    sqlite3_progress_handler(connection.handle(), kProgressInstructions, &note, &operation);
+  }
+  ~ProgressOfSql() { sqlite3_progress_handler(connection_.handle(), 0, nullptr, nullptr); }
+  ProgressOfSql(const ProgressOfSql&) = delete;
+  ProgressOfSql& operator=(const ProgressOfSql&) = delete;
+
+ private:
+  static int note(void* operation) noexcept {
+    static_cast<StorageWatch::Operation*>(operation)->note_progress();
+    return 0;
+  }
+
+  SqliteConnection& connection_;
+};
+
+void write(SqliteBlob& blob, std::size_t offset, std::span<const std::byte> bytes, StorageWatch::Operation& operation) {
+  while (!bytes.empty()) {
+    const auto piece = bytes.first(std::min(bytes.size(), kPieceBytes));
+    blob.write(offset, piece);
+    operation.note_progress();
+    offset += piece.size();
+    bytes = bytes.subspan(piece.size());
+  }
+}
+/// Of the write-ahead log, when SQLite writes it back: a thousand pages.
+constexpr std::int64_t kLogBytes = std::int64_t{64} << 20U;
+constexpr std::int64_t kQuicklyRewritten = std::int64_t{64} << 20U;
+/// Removed in one transaction: its part of the write-ahead log fits the reserve.
+constexpr std::size_t kDropBatch = 64;
+/// Pages that one step of giving back moves at most: 16 MiB.
+constexpr const char* kGiveBackStep = "PRAGMA incremental_vacuum(256)";
+/// The part of a file that is free pages from which on it is made smaller without need.
+constexpr std::int64_t kFreePart = 4;
+
+/// Makes the directory and locks it; the lock ends with the process at the latest.
+FileDescriptor lock_directory(const std::string& directory) {
+  refuse_open_database(AT_FDCWD, directory, "cannot use " + directory + " for data");
+  std::error_code error;
+  fs::create_directory(directory, error);
+  std::error_code unknown;
+  if (const bool found = fs::is_directory(directory, unknown); !found) {
+    if (unknown) error = unknown;
+    throw Error(ErrorKind::Io, "cannot use " + directory + " for data: " + error.message(), std::nullopt,
+                "give a directory, or a new one inside a directory that is there");
+  }
+  const auto path = directory + "/lock";
+  FileDescriptor file(open_file(path, O_RDWR | O_CREAT, 0600));
+  if (!file) throw Error(ErrorKind::Io, "cannot open " + path + ": " + std::strerror(errno));
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0)
+    throw Error(ErrorKind::Busy, directory + " belongs to another worker that runs", std::nullopt,
+                "each worker has a data directory of its own");
+  return file;
+}
+
+/// Files are made beside the database when it is opened.
+std::unique_ptr<DatabaseFile> open_database(const std::string& path, DiskReserve& reserve) {
+  const auto open = [&] {
+    return std::make_unique<DatabaseFile>(path, DatabaseFile::Access::ReadWrite, DatabaseFile::FreePages::GivenBack);
+  };
+  try {
+    return open();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Io || !reserve.is_held()) throw;
+  }
+  reserve.release();
+  return open();
+}
+
+std::int64_t file_bytes(const std::string& path) {
+  std::error_code error;
+  const auto size = fs::file_size(path, error);
+  return error ? 0 : static_cast<std::int64_t>(size);
+}
+
+std::size_t bytes_of(std::span<const OutgoingContent> contents) {
+  std::size_t bytes = 0;
+  for (const auto& content : contents) bytes += content.header.size() + content.values.size();
+  return bytes;
+}
+
+}  // namespace
+
+/// A content in the file, and the reader that it was found with.
+class ShardFile::OpenContent final : public ByteSource {
+ public:
+  OpenContent(DatabaseFile& file, StorageWatch& watch, ContentId content) : file_(file), watch_(watch) {
+    const Operation operation(watch_);
+    reader_ = file.borrow_reader();
+    if (auto blob = SqliteBlob::open(*reader_, "eindb_contents", "tile", number(content), SqliteBlob::Access::Read))
+      blob_.emplace(std::move(*blob));
+  }
+  ~OpenContent() override {
+    blob_.reset();
+    file_.give_back(std::move(reader_));
+  }
+  OpenContent(const OpenContent&) = delete;
+  OpenContent& operator=(const OpenContent&) = delete;
+
+  bool found() const { return blob_.has_value(); }
+  std::size_t size() const override { return blob_->size(); }
+  void read(std::size_t offset, std::span<std::byte> target) const override {
+    Operation operation(watch_);
+    while (!target.empty()) {
+      const auto piece = target.first(std::min(target.size(), kPieceBytes));
+      blob_->read(offset, piece);
+      operation.note_progress();
+      offset += piece.size();
+      target = target.subspan(piece.size());
+    }
+  }
+
+ private:
+  DatabaseFile& file_;
+  StorageWatch& watch_;
+  std::unique_ptr<SqliteConnection> reader_;
+  std::optional<SqliteBlob> blob_;
+};
+
+ShardFile::ShardFile(const std::string& directory, std::int64_t most_bytes)
+    : directory_(directory),
+      most_bytes_(most_bytes),
+      lock_(lock_directory(directory)),
+      reserve_(directory + "/reserve", kReserve),
+      file_(open_database(directory + "/shard.db", reserve_)) {
+  make_tables();
+  abort_all_unprepared();
+  make_giving_back();
+  reserve_.hold();
+}
+
+// A file of an earlier version, if that does not take long.
+void ShardFile::make_giving_back() {
+  if (connection().query_integer("PRAGMA auto_vacuum") != 0) return;
+  const auto bytes = connection().query_integer("PRAGMA page_count") * connection().query_integer("PRAGMA page_size");
+  if (bytes > kQuicklyRewritten || free_bytes() < kLeastFree + 3 * bytes) return;
+  connection().execute("PRAGMA auto_vacuum = INCREMENTAL; VACUUM");
+}
+
+void ShardFile::make_tables() {
+  change(Durability::Full, [](SqliteConnection& connection, Operation&) {
+    connection.execute(kCreateShardTables);
+    connection.prepare("INSERT OR IGNORE INTO main.eindb_shard VALUES ('identity', ?)")
+        .bind(1, random_identity())
+        .run();
+  });
+  id_ = DataId{setting("identity")};
+  database_ = setting("database");
+}
+
+// Whoever takes a database's place has seen to it that all it refers to is there: the epochs of the other do not count.
+void ShardFile::claim(std::int64_t database, std::span<const std::int64_t> former) {
+  if (database_ == database) return;
+  const bool is_free = database_ == 0 || std::find(former.begin(), former.end(), database_) != former.end();
+  if (!is_free)
+    throw Error(
+        ErrorKind::Value, "the worker's data belongs to another database", std::nullopt,
+        "give the worker a new directory, --data DIR; if a copy of this database's file has taken its place, use "
+        "that one");
+  change(Durability::Full, [&](SqliteConnection& connection, Operation&) {
+    connection.prepare("INSERT OR REPLACE INTO main.eindb_shard VALUES ('database', ?)").bind(1, database).run();
+    connection.execute("DELETE FROM main.eindb_shard WHERE name IN ('epoch', 'stamp')");
+  });
+  database_ = database;
+}
+
+ShardEpoch ShardFile::epoch() {
+  const std::lock_guard lock(mutex_);
+  Operation operation(watch_);
+  return {setting("epoch"), setting("stamp")};
+}
+
+void ShardFile::advance(const ShardEpoch& epoch) {
+  if (epoch.number <= this->epoch().number) return;
+  change(Durability::Lazy, [&](SqliteConnection& connection, Operation&) {
+    connection.prepare("INSERT OR REPLACE INTO main.eindb_shard VALUES ('epoch', ?), ('stamp', ?)")
+        .bind(1, epoch.number)
+        .bind(2, epoch.stamp)
+        .run();
+  });
+}
+
+// With the mutex. 0: there is none.
+std::int64_t ShardFile::setting(std::string_view name) {
+  auto select = connection().prepare("SELECT value FROM main.eindb_shard WHERE name = ?");
+  return select.bind(1, name).step() ? select.integer(0) : 0;
+}
+
+void ShardFile::change(Durability durability, const Action& action) {
+  const std::lock_guard lock(mutex_);
+  try {
+    return change_once(durability, action);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Io || !reserve_.is_held()) throw;
+  }
+  reserve_.release();  // taken again by room(), when there is some
+  change_once(durability, action);
+}
+
+// A commit in WAL mode that does not wait for the disk is atomic, too; the next one that waits makes all before
+// durable.
+void ShardFile::change_once(Durability durability, const Action& action) {
+  Operation operation(watch_);
+  auto& connection = this->connection();
+  const ProgressOfSql progress(connection, operation);
+  if (std::exchange(durability_, durability) != durability)
+    connection.execute(durability == Durability::Full ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
+  SqliteTransaction transaction(connection);
+  action(connection, operation);
+  transaction.commit();
+}
+
+// ---- Room ----------------------------------------------------------------------------------------------------------
+
+// That the disk has, or that the files may still grow by.
+std::int64_t ShardFile::free_bytes() const {
+  const auto of_disk = free_disk_bytes(directory_);
+  if (most_bytes_ == 0) return of_disk;
+  std::int64_t used = 0;
+  for (const char* file : {"/shard.db", "/shard.db-wal", "/shard.db-shm", "/reserve"})
+    used += file_bytes(directory_ + file);
+  return std::min(of_disk, most_bytes_ - used);
+}
+
+std::int64_t ShardFile::free_page_bytes() {
+  return connection().query_integer("PRAGMA freelist_count") * connection().query_integer("PRAGMA page_size");
+}
+
+// With the mutex. Contents go through the write-ahead log, to free pages or to the file's end.
+void ShardFile::require_room(std::span<const OutgoingContent> contents) {
+  const auto bytes = static_cast<std::int64_t>(bytes_of(contents));
+  const auto room = free_bytes() - kLeastFree - (reserve_.is_held() ? 0 : kReserve);
+  if (room >= bytes && room + free_page_bytes() >= 2 * bytes) return;
+  throw Error(ErrorKind::Io,
+              "the disk of the worker's data directory is full: " + std::to_string(std::max<std::int64_t>(room, 0)) +
+                  " bytes are left for tiles",
+              std::nullopt, "drop tensors, make room on that disk, or add workers; SHOW WORKERS tells who has room");
+}
+
+std::int64_t ShardFile::room() {
+  const std::lock_guard lock(mutex_);
+  Operation operation(watch_);
+  const ProgressOfSql progress(connection(), operation);
+  const bool held = reserve_.hold();
+  // The log grows to its size first.
+  const auto log = std::max<std::int64_t>(0, kLogBytes - file_bytes(directory_ + "/shard.db-wal"));
+  const auto bytes = free_bytes() - kLeastFree - (held ? 0 : kReserve) - log;
+  return bytes <= 0 ? 0 : bytes + free_page_bytes();
+}
+
+bool ShardFile::give_back() {
+  const std::lock_guard lock(mutex_);
+  Operation operation(watch_);
+  const ProgressOfSql progress(connection(), operation);
+  const auto free_pages = connection().query_integer("PRAGMA freelist_count");
+  if (free_pages == 0 || connection().query_integer("PRAGMA auto_vacuum") == 0) return false;
+  const bool is_short = free_bytes() < 4 * (kLeastFree + kReserve) + free_page_bytes();
+  if (!is_short && free_pages * kFreePart < connection().query_integer("PRAGMA page_count")) return false;
+  connection().execute(kGiveBackStep);
+  const bool is_done = connection().query_integer("PRAGMA freelist_count") == 0;
+  connection().execute(is_done ? "PRAGMA wal_checkpoint(TRUNCATE)" : "PRAGMA wal_checkpoint(PASSIVE)");
+  return !is_done;
+}
+
+// ---- Contents ------------------------------------------------------------------------------------------------------
+
+void ShardFile::put(ShardTransaction transaction, std::span<const OutgoingContent> contents) {
+  const std::lock_guard lock(mutex_);
+  require_room(contents);
+  change_once(Durability::Lazy, [&](SqliteConnection& connection, Operation& operation) {
+    auto open = connection.prepare(
+        "INSERT INTO main.eindb_open_transactions VALUES (?1, 0, ?2, ?2)"
+        " ON CONFLICT (txn) DO UPDATE SET prepared = 0, first = MIN(first, ?2), last = MAX(last, ?2)");
+    for (const auto& content : contents) {
+      open.bind(1, number(transaction)).bind(2, number(content.content)).run();
+      insert(connection, number(transaction), content, operation);
+    }
+  });
+}
+
+void ShardFile::insert(SqliteConnection& connection, std::int64_t transaction, const OutgoingContent& content,
+                       Operation& operation) {
+  const auto id = number(content.content);
+  auto& insert = connection.kept("INSERT OR IGNORE INTO main.eindb_contents VALUES (?, ?, ?, zeroblob(?))");
+  insert.bind(1, id).bind(2, transaction).bind(3, content.tensor);
+  insert.bind(4, content.header.size() + content.values.size()).run();
+  if (connection.changes() == 0)
+    throw Error(ErrorKind::Corrupt, "content " + std::to_string(id) + " is at this worker already");
+  auto blob = SqliteBlob::open(connection, "eindb_contents", "tile", id, SqliteBlob::Access::Write);
+  CHECK(blob.has_value(), "a row just written can be opened");
+  write(*blob, 0, content.header, operation);
+  write(*blob, content.header.size(), content.values, operation);
+}
+
+void ShardFile::prepare(ShardTransaction transaction, std::int64_t contents) {
+  change(Durability::Full, [&](SqliteConnection& connection, Operation&) {
+    auto count = connection.prepare(
+        "SELECT COUNT(*) FROM main.eindb_open_transactions AS open JOIN main.eindb_contents AS content"
+        " ON content_id BETWEEN first AND last AND content.txn = open.txn WHERE open.txn = ?");
+    count.bind(1, number(transaction));
+    CHECK(count.step(), "an aggregate gives one row");
+    if (count.integer(0) < contents) {
+      throw Error(ErrorKind::WorkerLost,
+                  "the worker has " + std::to_string(count.integer(0)) + " of the " + std::to_string(contents) +
+                      " tiles that were written: it was started anew meanwhile",
+                  std::nullopt, "run the statement again");
+    }
+    connection.prepare("UPDATE main.eindb_open_transactions SET prepared = 1 WHERE txn = ?")
+        .bind(1, number(transaction))
+        .run();
+  });
+}
+
+void ShardFile::commit(ShardTransaction transaction, std::span<const ContentRange> kept) {
+  change(Durability::Full, [&](SqliteConnection& connection, Operation&) { remove(connection, transaction, kept); });
+}
+
+void ShardFile::abort(ShardTransaction transaction) {
+  change(Durability::Lazy, [&](SqliteConnection& connection, Operation&) { remove(connection, transaction, {}); });
+}
+
+void ShardFile::remove(SqliteConnection& connection, ShardTransaction transaction, std::span<const ContentRange> kept) {
+  auto open = connection.prepare("SELECT first, last FROM main.eindb_open_transactions WHERE txn = ?");
+  open.bind(1, number(transaction));
+  if (!open.step()) return;
+  auto next = open.integer(0);
+  const auto last = open.integer(1);
+  auto remove = connection.prepare("DELETE FROM main.eindb_contents WHERE content_id BETWEEN ? AND ? AND txn = ?");
+  for (const auto& range : kept) {
+    remove.bind(1, next).bind(2, number(range.first) - 1).bind(3, number(transaction)).run();
+    next = number(range.last) + 1;
+  }
+  remove.bind(1, next).bind(2, last).bind(3, number(transaction)).run();
+  open.reset();
+  connection.prepare("DELETE FROM main.eindb_open_transactions WHERE txn = ?").bind(1, number(transaction)).run();
+}
+
+void ShardFile::abort_unprepared(std::span<const ShardTransaction> transactions) {
+  change(Durability::Lazy, [&](SqliteConnection& connection, Operation&) {
+    auto select = connection.prepare("SELECT 1 FROM main.eindb_open_transactions WHERE txn = ? AND NOT prepared");
+    for (const auto transaction : transactions) {
+      const bool is_unprepared = select.bind(1, number(transaction)).step();
+      select.reset();
+      if (is_unprepared) remove(connection, transaction, {});
+    }
+  });
+}
+
+void ShardFile::abort_all_unprepared() {
+  change(Durability::Lazy, [&](SqliteConnection& connection, Operation&) {
+    std::vector<ShardTransaction> unprepared;
+    auto select = connection.prepare("SELECT txn FROM main.eindb_open_transactions WHERE NOT prepared");
+    while (select.step()) unprepared.push_back(ShardTransaction{select.integer(0)});
+    for (const auto transaction : unprepared) remove(connection, transaction, {});
+  });
+}
+
+std::vector<ShardTransaction> ShardFile::undecided() {
+  const std::lock_guard lock(mutex_);
+  const Operation operation(watch_);
+  std::vector<ShardTransaction> out;
+  auto select = connection().prepare("SELECT txn FROM main.eindb_open_transactions WHERE prepared");
+  while (select.step()) out.push_back(ShardTransaction{select.integer(0)});
+  return out;
+}
+
+void ShardFile::drop(std::span<const ContentId> contents) {
+  // All but the last batch need not wait for the disk: they are durable with it.
+  for (std::size_t first = 0; first < contents.size(); first += kDropBatch) {
+    const auto batch = contents.subspan(first, std::min(kDropBatch, contents.size() - first));
+    const bool is_last = first + batch.size() == contents.size();
+    change(is_last ? Durability::Full : Durability::Lazy, [&](SqliteConnection& connection, Operation&) {
+      auto remove = connection.prepare("DELETE FROM main.eindb_contents WHERE content_id = ?");
+      for (const auto content : batch) remove.bind(1, number(content)).run();
+    });
+  }
+}
+
+void ShardFile::repair(const OutgoingContent& content) {
+  change(Durability::Full, [&](SqliteConnection& connection, Operation& operation) {
+    const auto id = number(content.content);
+    auto open = connection.prepare("SELECT 1 FROM main.eindb_open_transactions WHERE ? BETWEEN first AND last");
+    if (open.bind(1, id).step())
+      throw Error(ErrorKind::Conflict, "content " + std::to_string(id) + " belongs to a transaction that goes on");
+    connection.prepare("DELETE FROM main.eindb_contents WHERE content_id = ?").bind(1, id).run();
+    insert(connection, kNoTransaction, content, operation);
+  });
+}
+
+std::unique_ptr<ByteSource> ShardFile::open(ContentId content) {
+  auto found = std::make_unique<OpenContent>(*file_, watch_, content);
+  if (!found->found()) return nullptr;
+  return found;
+}
+
+std::vector<ContentId> ShardFile::contents() {
+  const std::lock_guard lock(mutex_);
+  Operation operation(watch_);
+  const ProgressOfSql progress(connection(), operation);
+  std::vector<ContentId> out;
+  auto select = connection().prepare("SELECT content_id FROM main.eindb_contents ORDER BY content_id");
+  while (select.step()) out.push_back(ContentId{select.integer(0)});
+  return out;
+}
+
+TilePtr ShardFile::read(ContentId content, DType dtype, const Shape& shape, std::string_view tile) {
+  const auto source = open(content);
+  if (source == nullptr) return nullptr;
+  return std::make_shared<const Tile>(decode_tile(*source, dtype, shape, tile));
+}
+
+ShardFile::Usage ShardFile::usage() {
+  const std::lock_guard lock(mutex_);
+  Operation operation(watch_);
+  const ProgressOfSql progress(connection(), operation);
+  auto select = connection().prepare("SELECT COUNT(*), COALESCE(SUM(LENGTH(tile)), 0) FROM main.eindb_contents");
+  CHECK(select.step(), "an aggregate gives one row");
+  return {.contents = select.integer(0), .bytes = select.integer(1)};
+}
+
+}  // namespace eindb
