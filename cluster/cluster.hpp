@@ -106,7 +106,7 @@ struct ClusterStatement {
 
 /// The coordinator's own part in a statement, in the caller's thread; the Cancellation asks it to stop when the
 /// statement's does, and when it has failed elsewhere.
-using OwnPart = std::function<DistributedProfile(Exchange&, const Cancellation&)>;
+using OwnPart = std::function<ExecutionProfile(Exchange&, const Cancellation&)>;
 
 /// The coordinator's side of a cluster: finds the workers, watches them, runs statements on them, and reaches what they
 /// store. One for a database and process, shared by its sessions. Thread-safe.

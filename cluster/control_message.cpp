@@ -22,7 +22,7 @@ struct FieldsOf<StepProfile> {
   }
 };
 template <>
-struct FieldsOf<DistributedProfile> {
+struct FieldsOf<ExecutionProfile> {
   static auto tie(auto& p) { return std::tie(p.steps, p.seconds, p.peak_bytes, p.workspace_bytes); }
 };
 

@@ -14,7 +14,7 @@
 
 #include "cluster/peer_lost.hpp"
 #include "common/error.hpp"
-#include "executor/distributed_profile.hpp"
+#include "executor/execution_profile.hpp"
 #include "storage/shards/shard_numbers.hpp"
 #include "tensor/tile_holders.hpp"
 
@@ -77,7 +77,7 @@ struct StoredTile {
 
 /// The report of one rank on its part of a statement.
 struct RankReport {
-  DistributedProfile profile;
+  ExecutionProfile profile;
   /// Of each result of the statement those tiles that are not all zero, in ascending order; empty lists of results that
   /// are not stored, or no lists at all.
   std::vector<std::vector<StoredTile>> stored;

@@ -80,6 +80,7 @@ class Encoder {
     put(compute.join);
     put(compute.blocks, compute.at);
   }
+  void operator()(const FragmentStep&) { CHECK(false, "a plan for a single rank stays with it"); }
   void operator()(const BlockPlacement& placement) { put(placement.parts, placement.at); }
   void operator()(std::size_t holders) { out_.number(holders); }
 

@@ -8,7 +8,7 @@
 
 #include "cluster/peer_lost.hpp"
 #include "common/memory_wait.hpp"
-#include "executor/distributed_run.hpp"
+#include "executor/executor.hpp"
 #include "executor/memory_budget.hpp"
 #include "executor/scheduler.hpp"
 #include "plan/validator.hpp"

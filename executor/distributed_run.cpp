@@ -66,16 +66,6 @@ std::vector<StepId> last_readers(const DistributedPlan& plan) {
 
 }  // namespace
 
-DistributedProfile execute(const DistributedPlan& plan, std::span<const TileHolders> lists, Exchange& exchange,
-                           ExecutionContext& context, std::span<TileSink* const> sinks) {
-  try {
-    return DistributedRun(plan, lists, exchange, context, sinks).run();
-  } catch (...) {
-    exchange.abort(std::current_exception());
-    throw;
-  }
-}
-
 DistributedRun::DistributedRun(const DistributedPlan& plan, std::span<const TileHolders> lists, Exchange& exchange,
                                ExecutionContext& context, std::span<TileSink* const> sinks)
     : plan_(plan),
@@ -86,14 +76,12 @@ DistributedRun::DistributedRun(const DistributedPlan& plan, std::span<const Tile
       rank_(exchange.rank()),
       last_reader_(last_readers(plan)),
       results_(plan.steps.size()) {
-  CHECK(plan.ranks == exchange.size() && lists.size() == plan.holder_lists,
-        "a distributed plan runs on as many ranks, and with as many lists, as it was made for");
   CHECK(sinks.size() == plan.results.size(), "every result of a plan goes to a sink");
   for (std::size_t n = 0; n < sinks.size(); ++n) sinks_[plan.results[n].index()] = sinks[n];
   profile_.steps.resize(plan.steps.size());
 }
 
-DistributedProfile DistributedRun::run() {
+ExecutionProfile DistributedRun::run() {
   const Stopwatch stopwatch;
   const CancellationScope scope(context_.cancellation);
   for (std::size_t n = 0; n < plan_.steps.size(); ++n) {
@@ -160,9 +148,13 @@ void DistributedRun::make(StepId id, const ComputeStep& compute) {
       report_progress(id, static_cast<double>(done) / static_cast<double>(total));
     };
   RelationSink sink(*result(id).relation);
-  const auto done = execute(local, context, sink);
+  const auto done = run_fragment(local, context, sink);
   profile(id).compute = of_join(done, compute.inputs.size());
   profile_.workspace_bytes = std::max(profile_.workspace_bytes, done.workspace_bytes);
+}
+
+void DistributedRun::make(StepId /*id*/, const FragmentStep& /*fragment*/) {
+  CHECK(false, "a fragment is the whole of a plan, which execute() runs without steps");
 }
 
 // For the tiles that this rank is to hold.

@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "executor/distributed_profile.hpp"
 #include "executor/exchange.hpp"
 #include "executor/execution_context.hpp"
+#include "executor/execution_profile.hpp"
 #include "executor/needed_pieces.hpp"
 #include "executor/piece_streams.hpp"
 #include "executor/relation.hpp"
@@ -15,15 +15,6 @@
 #include "plan/tile_layout.hpp"
 
 namespace eindb {
-
-/// One rank's part of a distributed plan: all ranks of `exchange` call this with the same plan and lists, which
-/// validate() accepts (plan/validator). context.source has the tiles of stored tensors that lists say this rank holds;
-/// sinks[n] gets those of result n that it holds, in order of tile_id, from the caller's thread.
-///
-/// Throws what this rank or the exchange throws first. Whatever it is, the exchange has been aborted with it, so that
-/// the other ranks end, too; sinks have then seen a part of the tiles.
-DistributedProfile execute(const DistributedPlan& plan, std::span<const TileHolders> lists, Exchange& exchange,
-                           ExecutionContext& context, std::span<TileSink* const> sinks);
 
 /// One execution of a distributed plan at one rank. A step's relation, the tiles that this rank holds of it, is made
 /// by the step and let go after the last that reads it:
@@ -40,7 +31,7 @@ class DistributedRun {
  public:
   DistributedRun(const DistributedPlan& plan, std::span<const TileHolders> lists, Exchange& exchange,
                  ExecutionContext& context, std::span<TileSink* const> sinks);
-  DistributedProfile run();
+  ExecutionProfile run();
 
  private:
   // What this rank holds of a step's result, while it is needed.
@@ -54,6 +45,7 @@ class DistributedRun {
   void make(StepId id, const RedistributeStep& redistribute);
   void make(StepId id, const ComputeStep& compute);
   void make(StepId id, const ReduceStep& reduce);
+  void make(StepId id, const FragmentStep& fragment);
   void move_pieces(StepId id, const NeededPieces& needed, Relation* source, DType type, PieceTaker& taker);
   void finish_tiles(std::size_t count, PieceTaker& taker);
   void begin_relation(StepId id);
@@ -71,7 +63,7 @@ class DistributedRun {
   const Rank rank_;
   std::vector<StepId> last_reader_;  // of each step; 0: none
   std::vector<Result> results_;      // of each step
-  DistributedProfile profile_;
+  ExecutionProfile profile_;
 };
 
 }  // namespace eindb

@@ -21,12 +21,26 @@ struct NodeProfile {
   std::int64_t elements = 0;
 };
 
-/// The measurements of an execution, node by node in the order of the plan.
+/// The measurements of one step of a plan on one rank.
+struct StepProfile {
+  double seconds = 0;
+  double seconds_waiting = 0;       ///< for other ranks; part of `seconds`
+  std::int64_t bytes_sent = 0;      ///< payloads and headers, as Exchange counts
+  std::int64_t bytes_received = 0;  ///< likewise
+  std::int64_t messages_sent = 0;
+  std::int64_t messages_received = 0;
+  std::int64_t tiles = 0;  ///< of the step's result that the rank holds, absent ones, too
+  std::int64_t bytes = 0;  ///< of those that are not absent
+  NodeProfile compute;     ///< of a compute step: its join and group-by together
+};
+
+/// The measurements of the execution of a plan on one rank.
 struct ExecutionProfile {
-  std::vector<NodeProfile> nodes;
+  std::vector<StepProfile> steps;  ///< in the order of the plan; empty for a fragment
   double seconds = 0;
   std::int64_t peak_bytes = 0;       ///< of tiles, and for kernels
   std::int64_t workspace_bytes = 0;  ///< the part of it that was for kernels, at most
+  std::vector<NodeProfile> nodes{};  ///< of a fragment, in the order of its nodes; otherwise empty
 };
 
 }  // namespace eindb

@@ -67,8 +67,23 @@ Labelling label_again(const EinGraph& graph, const OptimizerOptions& options) {
 }
 
 void lower(OptimizedPlan& plan, const OptimizerOptions& options) {
-  plan.physical = plan_physically(plan.graph, plan.labelling, options.output_partitions);
-  plan.peak_bytes = peak_bytes(plan.physical);
+  plan.physical = plan_of(plan_physically(plan.graph, plan.labelling, options.output_partitions));
+  plan.peak_bytes = peak_bytes(plan.fragment());
+}
+
+// As they are wanted, otherwise as their vertices give them.
+std::vector<TileGrid> result_grids(const OptimizedPlan& plan, const OptimizerOptions& options) {
+  std::vector<TileGrid> grids;
+  for (std::size_t n = 0; plan.is_lowered() && n < plan.fragment().result_count(); ++n)
+    grids.push_back(plan.fragment().sink(n).grid);
+  if (plan.is_lowered()) return grids;
+  for (const auto output : plan.graph.outputs()) {
+    const auto& vertex = plan.graph.vertex(output);
+    const auto* wanted = wanted_of(plan.graph, options.output_partitions, output);
+    const auto& given = plan.labelling.vertices[output.index()].partition;
+    grids.emplace_back(vertex.bound, wanted != nullptr ? *wanted : given.project(vertex.einsum.output));
+  }
+  return grids;
 }
 
 // One way to keep to the limit in the place of another.
@@ -136,13 +151,13 @@ void keep_to_limit(OptimizedPlan& plan, const OptimizerOptions& options) {
 }
 
 double least_bytes(const OptimizedPlan& plan, const OptimizerOptions& options) {
-  return least_bytes(plan.physical, options.least_memory, static_cast<double>(options.memory_limit));
+  return least_bytes(plan.fragment(), options.least_memory, static_cast<double>(options.memory_limit));
 }
 
 // With a scratch file for what does not fit; infinite if it cannot run even so.
 SpillingSeconds spilling(const OptimizedPlan& plan, const OptimizerOptions& options) {
   const CalibratedModel model(options.machine->figures, options.machine->threads);
-  auto spilling = seconds_in(plan.physical, plan.labelling.total_cost, model, *options.machine);
+  auto spilling = seconds_in(plan.fragment(), plan.labelling.total_cost, model, *options.machine);
   if (spilling.least_bytes > static_cast<double>(options.memory_limit))
     spilling.seconds = std::numeric_limits<double>::infinity();
   return spilling;
@@ -226,6 +241,24 @@ PathSummary summary(const EinGraph& bound, const EinGraph& ordered, const PathRe
   return {report, flops_of(bound).flops, after.flops, after.largest_result};
 }
 
+// What is done about a memory limit that the lowered plan exceeds.
+void keep_to_memory(OptimizedPlan& plan, const OptimizerOptions& options) {
+  const auto limit = static_cast<double>(options.memory_limit);
+  const bool spills = options.spills && options.machine;
+  const auto least = options.spills ? least_bytes(plan, options) : 0;
+  if (options.memory_limit > 0 && (plan.peak_bytes > limit || (spills && least > limit))) {
+    timed("memory", plan.stages,
+          [&] { return spills ? choose_way_of_memory(plan, options) : keep_to_limit(plan, options), 0; });
+    if (options.spills && plan.shortfall && !plan.shortfall->for_calls && least_bytes(plan, options) <= limit)
+      plan.shortfall.reset();
+    validate(plan.graph, 2);
+    plan.least_bytes = least_bytes(plan, options);
+  } else {
+    plan.least_bytes = least;
+  }
+  if (spills && options.memory_limit > 0) plan.seconds = spilling(plan, options).seconds;
+}
+
 }  // namespace
 
 std::string_view name_of(MemoryWay way) {
@@ -250,27 +283,17 @@ OptimizedPlan optimize(const EinGraph& graph, const OptimizerOptions& given) {
   estimate_densities(plan.graph);
   plan.labelling = timed("decomposition", plan.stages, [&] { return choose_partitions(plan, options); });
   plan.parallelism = options.parallelism;
-  timed("physical_plan", plan.stages, [&] { return lower(plan, options), 0; });
-  const auto limit = static_cast<double>(options.memory_limit);
-  const bool spills = options.spills && options.machine;
-  const auto least = options.spills ? least_bytes(plan, options) : 0;
-  if (options.memory_limit > 0 && (plan.peak_bytes > limit || (spills && least > limit))) {
-    timed("memory", plan.stages,
-          [&] { return spills ? choose_way_of_memory(plan, options) : keep_to_limit(plan, options), 0; });
-    if (options.spills && plan.shortfall && !plan.shortfall->for_calls && least_bytes(plan, options) <= limit)
-      plan.shortfall.reset();
-    validate(plan.graph, 2);
-    plan.least_bytes = least_bytes(plan, options);
-  } else {
-    plan.least_bytes = least;
+  if (options.lowers) {
+    timed("physical_plan", plan.stages, [&] { return lower(plan, options), 0; });
+    keep_to_memory(plan, options);
+    validate(plan.physical);
   }
-  if (spills && options.memory_limit > 0) plan.seconds = spilling(plan, options).seconds;
+  plan.result_grids = result_grids(plan, options);
   plan.path = summary(graph, plan.graph, paths.report());
   if (options.compare_strategies)
     plan.strategies = timed("comparison", plan.stages, [&] {
       return compare_strategies(plan.graph, options.strategy, aims_of(options), options.workers);
     });
-  validate(plan.physical);
   plan.planning_seconds = watch.seconds();
   return plan;
 }

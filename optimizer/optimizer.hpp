@@ -14,7 +14,7 @@
 #include "optimizer/partitions/strategy_comparison.hpp"
 #include "optimizer/passes.hpp"
 #include "optimizer/paths/path_optimizer.hpp"
-#include "plan/physical_plan.hpp"
+#include "plan/distributed_plan.hpp"
 
 namespace eindb {
 
@@ -33,6 +33,9 @@ struct OptimizerOptions {
   /// moved, by `transfers`.
   std::optional<MachineOptions> machine = {};
   std::int64_t workers = 0;  ///< set: vectors by which so many workers receive the least from each other
+  /// Not set: the labelled graph is the result, and whoever knows the ranks lowers it (optimizer/distributed_planner).
+  /// Memory is no concern then, since ranks spill.
+  bool lowers = true;
 };
 
 /// The result of ordering the contractions of a graph.
@@ -66,7 +69,8 @@ struct MemoryChoice {
 struct OptimizedPlan {
   EinGraph graph;  ///< after all passes; entry n of labelling.vertices is of its vertex n
   Labelling labelling;
-  PhysicalPlan physical;
+  DistributedPlan physical;            ///< for one rank; without steps where OptimizerOptions::lowers is not set
+  std::vector<TileGrid> result_grids;  ///< of each result, as it is given or stored
   PathSummary path;
   std::int64_t parallelism = 1;                              ///< the p of the labelling
   std::int64_t fastest_parallelism = 1;                      ///< of those tried, the best if memory were no concern
@@ -81,9 +85,13 @@ struct OptimizedPlan {
   std::optional<MemoryChoice> memory_choice;  ///< set where there was one
   std::vector<std::string> recomputed;        ///< vertices of which `graph` has a copy (optimizer/recomputation)
   std::optional<MemoryShortfall> shortfall;   ///< set: it cannot keep to the limit, and running it will fail
+
+  bool is_lowered() const { return !physical.steps.empty(); }
+  /// All that a single rank does. Of a lowered plan.
+  const PhysicalPlan& fragment() const { return *physical.fragment(); }
 };
 
-/// The optimiser: bound logical plan in, physical plan out. A pure function of its arguments: no I/O, no state, any
+/// The optimizer: bound logical plan in, physical plan out. A pure function of its arguments: no I/O, no state, any
 /// number of threads. Output vertices keep names, head labels and types.
 /// Throws Error{Value} if the parallelism is not a power of two or no optimal path can be found in time,
 /// Error{UnknownName} or Error{Value} for a pass that cannot be disabled, Error{Shape} if one of

@@ -1,10 +1,13 @@
 #include "optimizer/plan_memory.hpp"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "common/check.hpp"
 #include "common/checked_math.hpp"
 #include "common/poll_steps.hpp"
+#include "plan/local_plan.hpp"
 #include "plan/task_memory.hpp"
 
 namespace eindb {
@@ -238,6 +241,53 @@ double working_bytes(const PhysicalPlan& plan, int threads) {
     most = std::max(most, tasks * task_bytes(plan, NodeId(n)));
   }
   return most;
+}
+
+namespace {
+
+// What the rank holds of a step's relation.
+double bytes_held(const DistributedStep& step, Rank rank) {
+  const auto* blocks = std::get_if<BlockPlacement>(&step.placement);
+  if (blocks == nullptr || !blocks->at[rank]) return 0;
+  auto bytes = static_cast<double>(size_of(step.dtype));
+  for (std::size_t d = 0; d < step.grid.rank(); ++d)
+    bytes *= static_cast<double>(part_range(step.grid.shape()[d], blocks->parts[d], (*blocks->at[rank])[d]).size);
+  return bytes;
+}
+
+bool computes(const DistributedStep& step, Rank rank) {
+  const auto* compute = std::get_if<ComputeStep>(&step.op);
+  return compute != nullptr && compute->at[rank].has_value();
+}
+
+}  // namespace
+
+double peak_bytes(const DistributedPlan& plan, Rank rank) {
+  if (const auto* fragment = plan.fragment()) return peak_bytes(*fragment);
+  std::vector<std::size_t> last_reader(plan.steps.size(), 0);
+  for (std::size_t n = 0; n < plan.steps.size(); ++n)
+    for (const auto input : inputs_of(plan.steps[n])) last_reader[input.index()] = n;
+  for (const auto result : plan.results) last_reader[result.index()] = plan.steps.size();
+  double held = 0;
+  double peak = 0;
+  for (std::size_t n = 0; n < plan.steps.size(); ++n) {
+    held += bytes_held(plan.steps[n], rank);
+    peak = std::max(peak, held);
+    for (const auto input : inputs_of(plan.steps[n]))
+      if (std::exchange(last_reader[input.index()],
+                        last_reader[input.index()] == n ? kNever : last_reader[input.index()]) == n)
+        held -= bytes_held(plan.step(input), rank);
+  }
+  return peak;
+}
+
+double working_bytes(const DistributedPlan& plan, Rank rank, int threads) {
+  if (const auto* fragment = plan.fragment()) return working_bytes(*fragment, threads);
+  double bytes = 0;
+  for (std::size_t n = 0; n < plan.steps.size(); ++n)
+    if (computes(plan.steps[n], rank))
+      bytes = std::max(bytes, working_bytes(local_plan(plan, StepId(n), rank), threads));
+  return bytes;
 }
 
 double least_bytes(const PhysicalPlan& plan, const LeastMemory& known, double limit) {

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "plan/physical_plan.hpp"
+#include "plan/distributed_plan.hpp"
 
 namespace eindb {
 
@@ -15,6 +15,12 @@ double peak_bytes(const PhysicalPlan& plan);
 /// every thread the tiles of one kernel call, those it reads and the one it makes; of a repartition one tile that is
 /// cut and one that is made. Less than this and a plan cannot run, whatever is put aside.
 double working_bytes(const PhysicalPlan& plan, int threads);
+
+/// The same of what one rank does in the steps of a plan: a step's relation, as far as it lies at the rank, from when
+/// it is made until its last reader is done. Tiles that lie where holder lists say count nothing: they are read when
+/// needed.
+double peak_bytes(const DistributedPlan& plan, Rank rank);
+double working_bytes(const DistributedPlan& plan, Rank rank, int threads);
 
 /// The least memory that a plan can be executed in, as whoever executes it says.
 using LeastMemory = std::function<double(const PhysicalPlan& plan)>;

@@ -1,6 +1,7 @@
 #include "plan/distributed_plan.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace eindb {
 
@@ -10,6 +11,23 @@ bool ComputeStep::is_partial() const {
     const auto place = std::find(labels.begin(), labels.end(), label) - labels.begin();
     return blocks[static_cast<std::size_t>(place)] > 1;
   });
+}
+
+const PhysicalPlan* DistributedPlan::fragment() const {
+  const auto* step = steps.size() == 1 ? std::get_if<FragmentStep>(&steps.front().op) : nullptr;
+  return step == nullptr ? nullptr : &step->fragment;
+}
+
+DistributedPlan plan_of(PhysicalPlan fragment) {
+  DistributedPlan plan;
+  plan.results.assign(fragment.result_count(), StepId(0));
+  const auto& sink = fragment.sink(0);
+  const auto vertex = sink.vertex;
+  const auto dtype = sink.dtype;
+  const auto grid = sink.grid;
+  BlockPlacement here{Partition(grid.rank(), 1), {TileKey(grid.rank(), 0)}};
+  plan.steps.push_back({FragmentStep{std::move(fragment)}, vertex, dtype, grid, std::move(here)});
+  return plan;
 }
 
 std::vector<StepId> inputs_of(const DistributedStep& step) {

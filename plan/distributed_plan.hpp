@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstddef>
+#include <optional>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -64,36 +67,53 @@ struct ReduceStep {
   std::vector<StepId> reads() const { return {input}; }
 };
 
+/// All that a plan for a single rank does, as one graph of tasks: operators on tiles, between which nothing waits for a
+/// step to end. The fragment's sinks are the statement's results.
+struct FragmentStep {
+  static constexpr const char* kName = "fragment";
+
+  PhysicalPlan fragment;
+
+  std::vector<StepId> reads() const { return {}; }
+};
+
 /// One step, and the relation that it gives: the tiles of a grid, placed in blocks or by the statement's TileHolders of
 /// that number.
 struct DistributedStep {
-  std::variant<ScanStep, RedistributeStep, ComputeStep, ReduceStep> op;
+  std::variant<ScanStep, RedistributeStep, ComputeStep, ReduceStep, FragmentStep> op;
   VertexId vertex;  ///< that the step works for
   DType dtype = DType::Float64;
   TileGrid grid;
   std::variant<BlockPlacement, std::size_t> placement;
 };
 
-/// What the ranks of a cluster do for one statement: all run the same steps in the same order, each on what it holds.
-/// Each rank hands the tiles that it holds of each result to the sink of that number.
+/// The plan of a statement, for one rank or for many: all ranks run the same steps in the same order, each on what it
+/// holds. Each rank hands the tiles that it holds of each result to the sink of that number. A plan for one rank is
+/// either such steps or, as the optimizer makes it, a single FragmentStep, which gives every result.
 ///
-/// The contract between optimizer/ and executor/, as PhysicalPlan is for one process. Immutable once built.
+/// The contract between optimizer/ and executor/. Immutable once built.
 /// Invariants (plan/validator): steps read earlier ones; there is a result, and what is not read is one; placements
-/// name `ranks` ranks; blocks divide grids.
+/// name `ranks` ranks; blocks divide grids; a FragmentStep is the only step of a plan for one rank.
 struct DistributedPlan {
   std::size_t ranks = 1;
   Rank coordinator = 0;  ///< the rank of the session; it may compute, too
-  LabelTable labels;
+  LabelTable labels;     ///< of steps; a fragment has its own
   std::vector<DistributedStep> steps;
   std::size_t holder_lists = 0;  ///< how many TileHolders the statement gives
-  std::vector<StepId> results;   ///< the steps whose relations are the statement's results, in its order; distinct
+  std::vector<StepId>
+      results;  ///< the steps whose relations are the statement's results, in its order; distinct, but for a fragment's
 
   const DistributedStep& step(StepId id) const { return steps[id.index()]; }
+  /// All that the plan does, if that is a single FragmentStep; otherwise null.
+  const PhysicalPlan* fragment() const;
 };
+
+/// A plan for one rank.
+DistributedPlan plan_of(PhysicalPlan fragment);
 
 /// Inputs of a step, in operand order.
 std::vector<StepId> inputs_of(const DistributedStep& step);
-/// "scan", "redistribute", "compute" or "reduce".
+/// "scan", "redistribute", "compute", "reduce" or "fragment".
 std::string operator_name(const DistributedStep& step);
 
 }  // namespace eindb

@@ -101,6 +101,12 @@ struct StepChecker {
     check_types(compute.join.einsum, types, compute.join.compute_dtype, step().dtype, check);
   }
 
+  void operator()(const FragmentStep& step) const {
+    check(plan.ranks == 1 && plan.steps.size() == 1 && plan.holder_lists == 0,
+          "a fragment is the only step of a plan for one rank");
+    validate(step.fragment);
+  }
+
   void check_placement() const {
     if (const auto* blocks = std::get_if<BlockPlacement>(&step().placement))
       check_blocks(blocks->parts, blocks->at, step().grid.partition(), plan.ranks, check);
@@ -167,6 +173,10 @@ void check_readers(const DistributedPlan& plan) {
 
 void check_results(const DistributedPlan& plan) {
   CHECK(!plan.results.empty(), "a distributed plan has a result");
+  if (const auto* fragment = plan.fragment()) {
+    CHECK(plan.results == std::vector(fragment->result_count(), StepId(0)), "a fragment gives every result");
+    return;
+  }
   std::vector<bool> known(plan.steps.size(), false);
   for (const auto result : plan.results) {
     CHECK(result.index() < plan.steps.size() && !known[result.index()], "the results are steps, none of them twice");

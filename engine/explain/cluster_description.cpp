@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "optimizer/plan_memory.hpp"
 #include "optimizer/redistribution/redistribution_planner.hpp"
 #include "plan/distributed_type.hpp"
 
@@ -55,6 +56,12 @@ std::optional<CollectivesDescription> describe_collectives(const ClusterProfile&
                                 moved_elements(step.grid.shape(), *from, *to).most_received};
 }
 
+DescriptionFields own_fields(const EinGraph& graph, const DistributedStep& step) {
+  if (const auto* compute = std::get_if<ComputeStep>(&step.op)) return compute->join.describe(graph);
+  const auto* scan = std::get_if<ScanStep>(&step.op);
+  return scan != nullptr ? ScanNode{scan->tensor}.describe(graph) : DescriptionFields{};
+}
+
 StepDescription describe_step(const PlannedQuery& planned, const ClusterProfile& profile, std::size_t n,
                               const std::vector<double>& predicted) {
   const auto& step = profile.plan->steps[n];
@@ -64,6 +71,7 @@ StepDescription describe_step(const PlannedQuery& planned, const ClusterProfile&
                       .inputs = {},
                       .grid = step.grid.partition(),
                       .placement = placement_text(step, profile),
+                      .own = own_fields(planned.plan.graph, step),
                       .bytes = total(predicted),
                       .bytes_by_busiest = most(predicted),
                       .collectives = describe_collectives(profile, step)};
@@ -121,14 +129,19 @@ MeasuredRanks describe_ranks(const ClusterProfile& profile) {
 
 }  // namespace
 
-ClusterDescription describe_cluster(const PlannedQuery& planned, const ClusterProfile& profile) {
+ClusterDescription describe_cluster(const PlannedQuery& planned, const ClusterProfile& profile,
+                                    const std::vector<std::size_t>& number_of_vertex) {
   ClusterDescription out;
   std::vector<double> of_ranks(profile.plan->ranks, 0);
   for (std::size_t n = 0; n < profile.plan->steps.size(); ++n) {
     const auto predicted = predicted_bytes(profile, StepId(n));
     out.steps.push_back(describe_step(planned, profile, n, predicted));
+    const auto& step = profile.plan->steps[n];
+    if (std::holds_alternative<ComputeStep>(step.op)) out.steps.back().computes = number_of_vertex[step.vertex.index()];
     for (std::size_t rank = 0; rank < predicted.size(); ++rank) of_ranks[rank] += predicted[rank];
   }
+  for (std::size_t rank = 0; rank < of_ranks.size(); ++rank)
+    out.peak_bytes_of_busiest = std::max(out.peak_bytes_of_busiest, peak_bytes(*profile.plan, static_cast<Rank>(rank)));
   out.bytes_received = total(of_ranks);
   out.bytes_received_by_busiest = most(of_ranks);
   out.planning_seconds = profile.planning_seconds;

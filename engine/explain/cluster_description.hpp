@@ -31,8 +31,10 @@ struct StepDescription {
   std::string vertex;
   std::vector<std::size_t> inputs;
   Partition grid;
-  std::string placement;  ///< as a distributed type, or "stored"
-  double bytes = 0;       ///< received by all ranks, if no tile is all zero
+  std::string placement;                               ///< as a distributed type, or "stored"
+  std::optional<std::size_t> computes = std::nullopt;  ///< the number of the vertex that its kernel computes
+  DescriptionFields own;                               ///< what its operator alone has to say
+  double bytes = 0;                                    ///< received by all ranks, if no tile is all zero
   double bytes_by_busiest = 0;
   std::optional<CollectivesDescription> collectives = std::nullopt;
   std::optional<MeasuredStep> actual = std::nullopt;
@@ -62,11 +64,14 @@ struct ClusterDescription {
   std::vector<StepDescription> steps;
   double bytes_received = 0;  ///< by all ranks, if no tile is all zero
   double bytes_received_by_busiest = 0;
+  double peak_bytes_of_busiest = 0;      ///< of tiles that a rank holds at once, if no tile is all zero
   double planning_seconds = 0;           ///< to find or make these steps, and to find the tiles that they read
   PlanSource source = PlanSource::Made;  ///< of the steps; the query's own plan has another
   std::optional<MeasuredRanks> actual = std::nullopt;
 };
 
-ClusterDescription describe_cluster(const PlannedQuery& planned, const ClusterProfile& profile);
+/// `number_of_vertex` tells which of the vertices that are described a vertex of the graph is.
+ClusterDescription describe_cluster(const PlannedQuery& planned, const ClusterProfile& profile,
+                                    const std::vector<std::size_t>& number_of_vertex);
 
 }  // namespace eindb

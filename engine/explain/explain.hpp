@@ -34,17 +34,18 @@ std::string explain_dot(const PlanDescription& plan);
 /// strategies, each with strategy, total_cost, ratio (to EinDecomp's), cost_join, cost_agg, cost_repart, fewest_calls,
 /// most_calls, and elements_received where the plan is made for workers; or with strategy and not_applicable.
 ///
-/// For a plan that ranks of a cluster run, the plan has: steps, bytes_received (by all ranks, if no tile is all zero),
-/// bytes_received_by_busiest, worker_planning_seconds (to find or make these steps, and to find the tiles that they
-/// read) and worker_plan_cache (hit, miss or off: of the steps, as plan_cache is of the query's own plan). Of a step:
-/// id, step (scan, redistribute, compute, reduce), vertex, inputs, grid, placement (as a distributed type, or
-/// "stored"), bytes, bytes_by_busiest; of a redistribution between blocks also collectives, a line for each step of the
-/// plan that gets there by collectives alone, and collective_elements, what these cost (optimizer/redistribution), next
-/// to elements_by_busiest of the direct exchange that is made. With ANALYZE, of a step: actual_bytes, seconds and
-/// seconds_waiting (of the slowest rank); of the plan: execution_seconds, seconds_before_delivery (until the last
-/// worker had its part of the result, before the result's last step), actual_bytes_received, skew (the computing time
-/// of the busiest rank over the mean), and ranks: rank, worker, seconds, seconds_waiting, bytes_sent, bytes_received,
-/// peak_bytes.
+/// For a plan that ranks of a cluster run, `operators` is empty, predicted_seconds is the work of all ranks together,
+/// predicted_peak_bytes is what the busiest rank holds, and the plan has: steps, bytes_received (by all ranks, if no
+/// tile is all zero), bytes_received_by_busiest, worker_planning_seconds (to find or make these steps, and to find the
+/// tiles that they read) and worker_plan_cache (hit, miss or off: of the steps, as plan_cache is of the query's own
+/// plan). Of a step: id, step (scan, redistribute, compute, reduce), vertex, inputs, grid, placement (as a distributed
+/// type, or "stored"), bytes, bytes_by_busiest, and what its operator alone has to say; of a redistribution between
+/// blocks also collectives, a line for each step of the plan that gets there by collectives alone, and
+/// collective_elements, what these cost (optimizer/redistribution), next to elements_by_busiest of the direct exchange
+/// that is made. With ANALYZE, of a step: actual_bytes, seconds and seconds_waiting (of the slowest rank); of the plan:
+/// execution_seconds, seconds_before_delivery (until the last worker had its part of the result, before the result's
+/// last step), actual_bytes_received, skew (the computing time of the busiest rank over the mean), and ranks: rank,
+/// worker, seconds, seconds_waiting, bytes_sent, bytes_received, peak_bytes.
 std::string explain_json(const PlanDescription& plan);
 
 }  // namespace eindb

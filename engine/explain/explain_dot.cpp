@@ -26,27 +26,52 @@ std::string fields_text(const DescriptionFields& fields, DescriptionField::Place
   return out;
 }
 
-// The label of an operator: its name, and for a kernel the EinSum and the partition vector of its vertex.
+// A box of the drawing: an operator of this process, or a step of all ranks.
+struct Box {
+  std::size_t id = 0;
+  const std::vector<std::size_t>& inputs;
+  std::string label;
+};
+
+// Of a kernel, the EinSum and the partition vector of the vertex that it computes.
+std::string computed_text(const std::optional<std::size_t>& computes, const PlanDescription& plan) {
+  if (!computes) return "";
+  const auto& vertex = plan.vertices[*computes];
+  return "\n" + vertex.einsum + "\nparts " + partition_text(vertex.partition) + ", " +
+         grouped(static_cast<double>(vertex.kernel_calls)) + " kernel calls";
+}
+
 std::string drawn_label(const OperatorDescription& op, const PlanDescription& plan) {
-  std::string out = op.name + " " + op.vertex;
-  if (op.computes) {
-    const auto& vertex = plan.vertices[*op.computes];
-    out += "\n" + vertex.einsum + "\nparts " + partition_text(vertex.partition) + ", " +
-           grouped(static_cast<double>(vertex.kernel_calls)) + " kernel calls";
-  }
-  out += fields_text(op.own, DescriptionField::Place::Line) + "\ngrid " + list_text(op.grid) +
-         fields_text(op.own, DescriptionField::Place::BesideGrid);
+  const auto out = op.name + " " + op.vertex + computed_text(op.computes, plan) +
+                   fields_text(op.own, DescriptionField::Place::Line) + "\ngrid " + list_text(op.grid) +
+                   fields_text(op.own, DescriptionField::Place::BesideGrid);
   return op.seconds ? out + "\n" + milliseconds(*op.seconds) : out;
+}
+
+std::string drawn_label(const StepDescription& step, const PlanDescription& plan) {
+  auto out = step.name + " " + step.vertex + computed_text(step.computes, plan) +
+             fields_text(step.own, DescriptionField::Place::Line) + "\ngrid " + list_text(step.grid) +
+             fields_text(step.own, DescriptionField::Place::BesideGrid) + "\n" + step.placement;
+  if (step.bytes > 0) out += "\n" + grouped(step.bytes) + " bytes received";
+  return step.actual ? out + "\n" + milliseconds(step.actual->seconds) : out;
+}
+
+std::vector<Box> boxes_of(const PlanDescription& plan) {
+  std::vector<Box> boxes;
+  for (const auto& op : plan.operators) boxes.push_back({op.id, op.inputs, drawn_label(op, plan)});
+  if (!boxes.empty() || !plan.cluster) return boxes;
+  for (const auto& step : plan.cluster->steps) boxes.push_back({step.id, step.inputs, drawn_label(step, plan)});
+  return boxes;
 }
 
 }  // namespace
 
 std::string explain_dot(const PlanDescription& plan) {
   std::string out = "digraph plan {\n  rankdir=BT;\n  node [shape=box, fontname=\"monospace\", fontsize=10];\n";
-  for (const auto& op : plan.operators) {
-    const auto name = "n" + std::to_string(op.id);
-    out += "  " + name + " [label=" + dot_string(drawn_label(op, plan)) + "];\n";
-    for (const auto input : op.inputs) out += "  n" + std::to_string(input) + " -> " + name + ";\n";
+  for (const auto& box : boxes_of(plan)) {
+    const auto name = "n" + std::to_string(box.id);
+    out += "  " + name + " [label=" + dot_string(box.label) + "];\n";
+    for (const auto input : box.inputs) out += "  n" + std::to_string(input) + " -> " + name + ";\n";
   }
   return out + "}";
 }

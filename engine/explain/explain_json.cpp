@@ -63,9 +63,13 @@ Json json_of(const InputDescription& input) {
   return out;
 }
 
+void add_fields(const DescriptionFields& fields, Json& out) {
+  for (const auto& field : fields) std::visit([&](const auto& value) { out[field.key] = value; }, field.value);
+}
+
 Json json_of(const OperatorDescription& op) {
   Json out{{"id", op.id}, {"operator", op.name}, {"vertex", op.vertex}, {"inputs", op.inputs}, {"grid", op.grid}};
-  for (const auto& field : op.own) std::visit([&](const auto& value) { out[field.key] = value; }, field.value);
+  add_fields(op.own, out);
   if (op.slices > 1) out["slices"] = json_number(op.slices);
   if (op.density < 1) out["density"] = op.density;
   if (op.seconds) out["actual_seconds"] = *op.seconds;
@@ -100,6 +104,7 @@ Json json_of(const StepDescription& step) {
            {"placement", step.placement},
            {"bytes", json_number(step.bytes)},
            {"bytes_by_busiest", json_number(step.bytes_by_busiest)}};
+  add_fields(step.own, out);
   if (step.collectives) {
     out["collectives"] = step.collectives->steps;
     out["collective_elements"] = json_number(step.collectives->elements);

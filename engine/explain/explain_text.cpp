@@ -87,11 +87,17 @@ std::string inputs_text(std::span<const std::size_t> inputs) {
   return out;
 }
 
+std::string fields_text(const DescriptionFields& fields) {
+  std::string out;
+  for (const auto& field : fields)
+    out += ", " + field.preposition + (field.preposition.empty() ? "" : " ") + value_text(field);
+  return out;
+}
+
 std::string operator_text(const OperatorDescription& op) {
   std::string out = "  " + std::to_string(op.id) + " " + op.name + " " + op.vertex + inputs_text(op.inputs) +
                     " -> grid " + list_text(op.grid);
-  for (const auto& field : op.own)
-    out += ", " + field.preposition + (field.preposition.empty() ? "" : " ") + value_text(field);
+  out += fields_text(op.own);
   if (op.density < 1) out += ", density " + share(op.density);
   if (op.slices > 1) out += ", in " + magnitude(op.slices) + " slices";
   if (op.tiles_read) out += ", " + std::to_string(*op.tiles_read) + " tiles read";
@@ -148,7 +154,7 @@ std::string workers_text(const WorkersDescription& plan) {
 
 std::string step_text(const StepDescription& step) {
   auto out = "  " + std::to_string(step.id) + " " + step.name + " " + step.vertex + inputs_text(step.inputs) +
-             " -> grid " + list_text(step.grid) + ", " + step.placement;
+             " -> grid " + list_text(step.grid) + ", " + step.placement + fields_text(step.own);
   if (step.bytes > 0) out += ", " + grouped(step.bytes) + " bytes received";
   if (const auto& actual = step.actual) {
     out += "  (" + milliseconds(actual->seconds) + ", " + milliseconds(actual->seconds_waiting) + " of it waiting";
@@ -208,7 +214,7 @@ std::string explain_text(const PlanDescription& plan) {
   out += strategies_text(plan.strategies);
   if (plan.workers) out += workers_text(*plan.workers);
   if (plan.cluster) out += cluster_text(*plan.cluster);
-  out += "Operators\n";
+  if (!plan.operators.empty()) out += "Operators\n";
   for (const auto& op : plan.operators) out += operator_text(op);
   return out + time_text(plan);
 }

@@ -9,29 +9,48 @@ namespace {
 
 // What both cost models say of the plan, whichever it was made by.
 struct PlanPrediction {
-  Labelling transfers;           // the labelling, costed in elements moved
-  std::vector<VertexId> served;  // by every operator
-  Prediction operators;
+  Labelling transfers;                   // the labelling, costed in elements moved
+  std::vector<VertexId> served;          // by every operator of a fragment
+  std::vector<NodePrediction> vertices;  // all that each vertex needs, added up
+  NodePrediction total;
 };
+
+std::vector<LabelPartition> partitions_of(const Labelling& labelling) {
+  std::vector<LabelPartition> partitions;
+  for (const auto& vertex : labelling.vertices) partitions.push_back(vertex.partition);
+  return partitions;
+}
+
+// By the operators that this process runs.
+void predict_operators(const OptimizedPlan& plan, const CalibratedModel& model, PlanPrediction& out) {
+  out.served = vertices_served(plan.fragment());
+  const auto operators = predict(plan.graph, plan.fragment(), model);
+  for (std::size_t n = 0; n < out.served.size(); ++n) {
+    auto& vertex = out.vertices[out.served[n].index()];
+    vertex.seconds += operators.nodes[n].seconds;
+    vertex.elements += operators.nodes[n].elements;
+  }
+  out.total = {operators.seconds, operators.elements};
+}
+
+// By the labelling, where it is for ranks to run: the work of all of them together, on machines like this one.
+void predict_vertices(const OptimizedPlan& plan, const CalibratedModel& model, PlanPrediction& out) {
+  DecompositionOptions in_seconds;
+  in_seconds.model = &model;
+  const auto seconds = evaluate(plan.graph, partitions_of(plan.labelling), in_seconds);
+  for (std::size_t n = 0; n < out.vertices.size(); ++n)
+    out.vertices[n] = {seconds.vertices[n].cost(), out.transfers.vertices[n].cost()};
+  out.total = {seconds.total_cost, out.transfers.total_cost};
+}
 
 PlanPrediction prediction_of(const PlannedQuery& planned, const SessionUser& user) {
   const auto& plan = planned.plan;
-  std::vector<LabelPartition> partitions;
-  for (const auto& vertex : plan.labelling.vertices) partitions.push_back(vertex.partition);
   const CalibratedModel model(user.machine(), user.settings.threads());
-  return {evaluate(plan.graph, std::move(partitions), {}), vertices_served(plan.physical),
-          predict(plan.graph, plan.physical, model)};
-}
-
-// What is predicted of all operators that a vertex needs, added up.
-NodePrediction vertex_prediction(const PlanPrediction& prediction, VertexId vertex) {
-  NodePrediction sum;
-  for (std::size_t n = 0; n < prediction.served.size(); ++n) {
-    if (prediction.served[n] != vertex) continue;
-    sum.seconds += prediction.operators.nodes[n].seconds;
-    sum.elements += prediction.operators.nodes[n].elements;
-  }
-  return sum;
+  PlanPrediction out{
+      evaluate(plan.graph, partitions_of(plan.labelling), {}), {}, std::vector<NodePrediction>(plan.graph.size()), {}};
+  if (plan.is_lowered()) predict_operators(plan, model, out);
+  else predict_vertices(plan, model, out);
+  return out;
 }
 
 // The profiles of all operators that work for one vertex, added up: of those that bring its inputs, time and elements.
@@ -80,8 +99,9 @@ VertexDescription describe_vertex(const PlannedQuery& planned, std::size_t n, co
                         .cost_join = labelling.cost_join,
                         .cost_agg = labelling.cost_agg,
                         .cost_repart = labelling.cost_repart,
-                        .predicted = vertex_prediction(prediction, VertexId(n))};
-  if (profile != nullptr) out.actual = vertex_profile(planned.plan.physical, VertexId(n), *profile, prediction.served);
+                        .predicted = prediction.vertices[n]};
+  if (profile != nullptr)
+    out.actual = vertex_profile(planned.plan.fragment(), VertexId(n), *profile, prediction.served);
   return out;
 }
 
@@ -119,7 +139,8 @@ double slices_of(const PhysicalPlan& plan, NodeId id) {
 OperatorDescription describe_operator(const PlannedQuery& planned, NodeId id,
                                       const std::vector<std::size_t>& number_of_vertex,
                                       const ExecutionProfile* profile) {
-  const auto& node = planned.plan.physical.node(id);
+  const auto& fragment = planned.plan.fragment();
+  const auto& node = fragment.node(id);
   const auto& vertex = planned.plan.graph.vertex(node.vertex);
   OperatorDescription out{.id = id.index(),
                           .name = operator_name(node),
@@ -127,7 +148,7 @@ OperatorDescription describe_operator(const PlannedQuery& planned, NodeId id,
                           .inputs = {},
                           .grid = node.grid.partition(),
                           .own = node.describe(planned.plan.graph),
-                          .slices = slices_of(planned.plan.physical, id)};
+                          .slices = slices_of(fragment, id)};
   for (const auto input : inputs_of(node)) out.inputs.push_back(input.index());
   if (node.role() == OperatorRole::Kernel) out.computes = number_of_vertex[node.vertex.index()];
   if (node.role() != OperatorRole::Layout) out.density = vertex.density.present;
@@ -175,17 +196,25 @@ ExecutionDescription describe_execution(const ExecutionProfile& profile) {
   return out;
 }
 
+// Of every vertex of the graph that is computed, its number among those that are described.
+std::vector<std::size_t> numbers_of_vertices(const EinGraph& graph) {
+  std::vector<std::size_t> numbers;
+  std::size_t next = 0;
+  for (const auto& vertex : graph.vertices()) numbers.push_back(vertex.is_input() ? next : next++);
+  return numbers;
+}
+
 // The vertices and operators of the plan.
 void describe_nodes(const PlannedQuery& planned, const PlanPrediction& prediction, const ExecutionProfile* profile,
                     PlanDescription& out) {
   const auto& graph = planned.plan.graph;
-  std::vector<std::size_t> number_of_vertex(graph.size(), 0);
   for (std::size_t n = 0; n < graph.size(); ++n) {
-    number_of_vertex[n] = out.vertices.size();
     if (graph.vertices()[n].is_input()) out.inputs.push_back(describe_input(graph.vertices()[n]));
     else out.vertices.push_back(describe_vertex(planned, n, prediction, profile));
   }
-  for (std::size_t n = 0; n < planned.plan.physical.nodes.size(); ++n)
+  if (!planned.plan.is_lowered()) return;
+  const auto number_of_vertex = numbers_of_vertices(graph);
+  for (std::size_t n = 0; n < planned.plan.fragment().nodes.size(); ++n)
     out.operators.push_back(describe_operator(planned, NodeId(n), number_of_vertex, profile));
 }
 
@@ -203,8 +232,8 @@ PlanDescription describe_plan(const PlannedQuery& planned, const SessionUser& us
   out.strategy = user.settings.strategy().to_string();
   out.path = describe_path(plan.path, plan.graph, planned.order_given);
   out.total_cost = prediction.transfers.total_cost;
-  out.predicted_seconds = prediction.operators.seconds;
-  out.predicted_elements = prediction.operators.elements;
+  out.predicted_seconds = prediction.total.seconds;
+  out.predicted_elements = prediction.total.elements;
   out.predicted_peak_bytes = plan.peak_bytes;
   out.planning_seconds = planned.planning_seconds;
   out.source = planned.source;
@@ -213,7 +242,10 @@ PlanDescription describe_plan(const PlannedQuery& planned, const SessionUser& us
   out.recomputed = plan.recomputed;
   out.strategies = plan.strategies;
   if (const auto workers = user.settings.workers(); workers > 0) describe_placement(planned, workers, out);
-  if (measured.cluster != nullptr) out.cluster = describe_cluster(planned, *measured.cluster);
+  if (measured.cluster != nullptr) {
+    out.cluster = describe_cluster(planned, *measured.cluster, numbers_of_vertices(plan.graph));
+    if (!plan.is_lowered()) out.predicted_peak_bytes = out.cluster->peak_bytes_of_busiest;
+  }
   if (measured.here != nullptr) out.execution = describe_execution(*measured.here);
   return out;
 }

@@ -65,7 +65,7 @@ struct InputDescription {
   std::optional<std::string> place = std::nullopt;
 };
 
-/// A node of the physical plan. What its operator alone has to say is in `own`.
+/// An operator of a plan for this process. What its operator alone has to say is in `own`.
 struct OperatorDescription {
   std::size_t id = 0;
   std::string name;
@@ -122,7 +122,7 @@ struct ExecutionDescription {
 struct PlanDescription {
   std::vector<VertexDescription> vertices;
   std::vector<InputDescription> inputs;
-  std::vector<OperatorDescription> operators;
+  std::vector<OperatorDescription> operators;  ///< none where ranks run the query: their steps are in `cluster`
   std::int64_t parallelism = 1;
   bool calibrated = false;  ///< the model that chose the plan
   std::vector<ParallelismCandidate> candidates;

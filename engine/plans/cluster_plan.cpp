@@ -33,7 +33,7 @@ std::shared_ptr<const ClusterPlan> plan_for_cluster(const QueryPlan& query, Clus
   const auto labelling = labelling_for(query.plan, terms);
   std::vector<DistributedResult> results;
   for (std::size_t n = 0; n < terms.stored.size(); ++n)
-    results.push_back({query.plan.physical.sink(n).grid, terms.stored[n]});
+    results.push_back({query.plan.result_grids[n], terms.stored[n]});
   auto plan = plan_distributed(graph, labelling, place(graph, labelling, terms.shape.computing), terms.shape, results);
   auto inputs = planned_inputs(plan);
   return std::make_shared<const ClusterPlan>(ClusterPlan{std::move(terms), std::move(plan), std::move(inputs)});

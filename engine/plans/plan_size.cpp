@@ -21,6 +21,16 @@ std::size_t step_bytes(const DistributedStep& step) {
     bytes += block_bytes(blocks->parts, blocks->at);
   if (const auto* compute = std::get_if<ComputeStep>(&step.op))
     bytes += held_bytes(compute->inputs) + compute->join.held_bytes() + block_bytes(compute->blocks, compute->at);
+  if (const auto* whole = std::get_if<FragmentStep>(&step.op)) {
+    bytes += held_bytes(whole->fragment.labels) + held_bytes(whole->fragment.nodes);
+    for (const auto& node : whole->fragment.nodes) bytes += node.held_bytes();
+  }
+  return bytes;
+}
+
+std::size_t plan_bytes(const DistributedPlan& plan) {
+  auto bytes = held_bytes(plan.labels) + held_bytes(plan.steps);
+  for (const auto& step : plan.steps) bytes += step_bytes(step);
   return bytes;
 }
 
@@ -28,11 +38,9 @@ std::size_t step_bytes(const DistributedStep& step) {
 
 std::size_t approximate_bytes(const QueryPlan& plan) {
   const auto& [query, optimized, order_given, parameters, predicted_seconds] = plan;
-  auto bytes = sizeof plan + held_bytes(query.graph) + held_bytes(optimized.graph) +
-               held_bytes(optimized.physical.labels) + held_bytes(optimized.physical.nodes) +
+  auto bytes = sizeof plan + held_bytes(query.graph) + held_bytes(optimized.graph) + plan_bytes(optimized.physical) +
                held_bytes(optimized.labelling.vertices);
   for (const auto& vertex : optimized.labelling.vertices) bytes += held_bytes(vertex.partition);
-  for (const auto& node : optimized.physical.nodes) bytes += node.held_bytes();
   return bytes;
 }
 
@@ -41,8 +49,7 @@ std::size_t approximate_bytes(const LatestClusterPlan& latest) {
   if (latest.locations != nullptr) bytes += approximate_bytes(*latest.locations);
   if (latest.plan == nullptr) return bytes;
   const auto& [terms, plan, inputs] = *latest.plan;
-  bytes += sizeof terms + sizeof plan + held_bytes(plan.labels) + held_bytes(plan.steps) + held_bytes(inputs);
-  for (const auto& step : plan.steps) bytes += step_bytes(step);
+  bytes += sizeof terms + sizeof plan + plan_bytes(plan) + held_bytes(inputs);
   for (const auto& input : inputs) bytes += input.listed() * (kHeapBlock + sizeof(std::int64_t));
   return bytes;
 }

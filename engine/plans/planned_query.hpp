@@ -50,7 +50,7 @@ struct PlannedQuery {
 
   std::size_t result_count() const { return query.results.size(); }
   const Vertex& output(std::size_t result = 0) const { return query.graph.vertex(query.graph.outputs()[result]); }
-  const TileGrid& result_grid(std::size_t result = 0) const { return plan.physical.sink(result).grid; }
+  const TileGrid& result_grid(std::size_t result = 0) const { return plan.result_grids[result]; }
 };
 
 /// A tensor of the catalog that gets the tiles of a result. It has the result's type and grid.

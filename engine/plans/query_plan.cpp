@@ -20,12 +20,6 @@ Substitution substitution_of(const std::vector<ParameterValue>& values) {
 
 }  // namespace
 
-PhysicalPlan with_values(PhysicalPlan plan, const std::vector<ParameterValue>& values) {
-  const auto given = substitution_of(values);
-  for (auto& node : plan.nodes) node.substitute(given);
-  return plan;
-}
-
 bool serves_indices(const QueryPlan& plan, const std::vector<ParameterValue>& values) {
   const auto serves = [&](const Vertex& vertex) {
     if (!vertex.stored || !vertex.stored->selection) return true;
@@ -40,8 +34,11 @@ bool serves_indices(const QueryPlan& plan, const std::vector<ParameterValue>& va
 
 DistributedPlan with_values(DistributedPlan plan, const std::vector<ParameterValue>& values) {
   const auto given = substitution_of(values);
-  for (auto& step : plan.steps)
+  for (auto& step : plan.steps) {
     if (auto* compute = std::get_if<ComputeStep>(&step.op)) compute->join.substitute(given);
+    if (auto* whole = std::get_if<FragmentStep>(&step.op))
+      for (auto& node : whole->fragment.nodes) node.substitute(given);
+  }
   return plan;
 }
 

@@ -22,7 +22,6 @@ struct QueryPlan {
 bool serves_indices(const QueryPlan& plan, const std::vector<ParameterValue>& values);
 
 /// The plan with constants in place of its parameters; value n is that of parameter $n + 1.
-PhysicalPlan with_values(PhysicalPlan plan, const std::vector<ParameterValue>& values);
 DistributedPlan with_values(DistributedPlan plan, const std::vector<ParameterValue>& values);
 
 }  // namespace eindb

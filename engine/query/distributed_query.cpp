@@ -15,7 +15,7 @@
 #include "engine/plans/plan_size.hpp"
 #include "engine/plans/worker_choices.hpp"
 #include "engine/tensors/tile_endpoints.hpp"
-#include "executor/distributed_run.hpp"
+#include "executor/executor.hpp"
 #include "plan/tile_moves.hpp"
 #include "storage/shards/sharded_contents.hpp"
 #include "storage/sqlite/sqlite_transaction.hpp"
@@ -83,6 +83,7 @@ class DistributedQuery::Attempt {
   }
 
   std::size_t worker_count() const { return workers_.size(); }
+  const DistributedPlan& steps() const { return *plan_; }
 
   // Where workers store the tiles of results that are of sharded tensors: where they are made, as far as that is in
   // their tiles and at a worker; copies at the workers that follow.
@@ -435,6 +436,10 @@ ClusterProfile DistributedQuery::store(ExecutionContext& context, std::span<cons
 
 std::vector<double> predicted_bytes(const ClusterProfile& profile, StepId step) {
   return bytes_received(*profile.plan, step, profile.locations->holders);
+}
+
+QueryNeed DistributedQuery::need(const std::vector<bool>& stored) {
+  return need_of_coordinator(planned_, plan(stored)->steps(), session_.user);
 }
 
 ClusterProfile DistributedQuery::explain() {

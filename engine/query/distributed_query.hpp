@@ -10,6 +10,7 @@
 #include "engine/plans/input_locations.hpp"
 #include "engine/plans/plan_source.hpp"
 #include "engine/plans/planned_query.hpp"
+#include "engine/query/query_admission.hpp"
 #include "engine/session/session_state.hpp"
 #include "executor/execution_context.hpp"
 #include "plan/distributed_plan.hpp"
@@ -41,6 +42,9 @@ class DistributedQuery {
   /// All that is referred to outlives it.
   DistributedQuery(const PlannedQuery& planned, SessionState& session) : planned_(planned), session_(session) {}
 
+  /// What the coordinator's part is predicted to take, if the workers that are up now run the query; `stored` says of
+  /// each result whether workers store it. Errors as collect().
+  QueryNeed need(const std::vector<bool>& stored);
   /// Hands each result to its sink, when all of it is there. Error{WorkerLost} names workers, and the tensor of which
   /// tiles are with none of those that are up.
   ClusterProfile collect(ExecutionContext& context, std::span<TileSink* const> sinks);

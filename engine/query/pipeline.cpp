@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "common/check.hpp"
@@ -17,6 +18,7 @@
 #include "engine/tensors/tile_endpoints.hpp"
 #include "executor/executor.hpp"
 #include "executor/least_memory.hpp"
+#include "executor/single_rank_exchange.hpp"
 #include "optimizer/partitions/calibrated_model.hpp"
 #include "optimizer/partitions/prediction.hpp"
 #include "storage/files/scratch_file.hpp"
@@ -36,14 +38,10 @@ WantedPartitions wanted_partitions(const BoundQuery& query, const Settings& sett
   return wanted;
 }
 
-// The memory that contractions are sliced to fit: all workers' limits together. 0 disables slicing; it is used when
-// workers run the query, since they spill to scratch files of their own.
-std::int64_t memory_to_plan_with(const SessionState& session, bool for_workers) {
-  const auto& settings = session.user.settings;
-  if (!settings.slicing() || runs_on_cluster(session.database, session.user.settings)) return 0;
-  const auto shares = for_workers ? std::max<std::int64_t>(1, settings.workers()) : 1;
-  const auto limit = static_cast<double>(settings.memory_for_tiles()) * static_cast<double>(shares);
-  return static_cast<std::int64_t>(std::min(limit, 9e18));
+// The memory that contractions are sliced to fit. 0 disables slicing; it is used when workers run the query, since they
+// spill to scratch files of their own.
+std::int64_t memory_to_plan_with(const Settings& settings, bool for_workers) {
+  return settings.slicing() && !for_workers ? settings.memory_for_tiles() : 0;
 }
 
 // Costs are seconds on this machine, and what the user has not set is the optimizer's to choose.
@@ -123,17 +121,19 @@ void check_results(const PlannedQuery& planned, const SessionState& session) {
               std::nullopt, "ask for a part of it, or aggregate it");
 }
 
-// Stored tensors that the plan reads.
-std::vector<InputTensor> scanned_tensors(const PhysicalPlan& plan) {
+// Stored tensors that the query reads.
+std::vector<InputTensor> stored_inputs(const EinGraph& graph) {
   std::vector<InputTensor> tensors;
-  for (const auto& node : plan.nodes)
-    if (const auto* stored = node.stored(); stored != nullptr && !stored->attached) tensors.push_back(*stored);
+  for (const auto& vertex : graph.vertices())
+    if (vertex.stored && !vertex.stored->attached) tensors.push_back(*vertex.stored);
   return tensors;
 }
 
-double predicted_seconds(const OptimizedPlan& plan, const SessionUser& user) {
+// 0 where nobody asks, or where ranks run the query: their plan is made later.
+double seconds_here(const OptimizedPlan& plan, const SessionUser& user) {
+  if (user.gate == nullptr || !plan.is_lowered()) return 0;
   const CalibratedModel model(user.machine(), user.settings.threads());
-  return predict(plan.graph, plan.physical, model).seconds;
+  return predicted_seconds(plan.graph, plan.physical, model);
 }
 
 BoundQuery bind(const ast::Query& query, const NameSource& names, const ResultRequest& request) {
@@ -151,7 +151,8 @@ QueryPlan make_plan(const ast::Query& query, const NameSource& names, const Sess
                     const ResultRequest& request) {
   // Syntax tree -> EinGraph of vertices with any number of inputs.
   BoundQuery bound = bind(query, names, request);
-  // EinGraph -> rewritten EinGraph of unary and binary vertices -> partition vectors -> physical plan.
+  // EinGraph -> rewritten EinGraph of unary and binary vertices -> partition vectors -> physical plan for this process.
+  // A plan for ranks is made when it is known which workers are up (engine/plans/cluster_plan).
   OptimizerOptions options;
   options.parallelism = session.user.settings.parallelism();
   options.path = session.user.settings.path();
@@ -164,14 +165,15 @@ QueryPlan make_plan(const ast::Query& query, const NameSource& names, const Sess
   options.strategy = session.user.settings.strategy();
   options.disabled_passes = session.user.settings.disabled_passes();
   options.compare_strategies = request.compare_strategies;
-  options.memory_limit = memory_to_plan_with(session, request.for_workers);
+  options.lowers = !request.for_workers;
+  options.memory_limit = memory_to_plan_with(session.user.settings, request.for_workers);
   options.spills = !request.for_workers;
   options.least_memory = [](const PhysicalPlan& plan) { return static_cast<double>(least_memory(plan)); };
   options.output_partitions = wanted_partitions(bound, session.user.settings, request);
   if (session.user.settings.calibrated()) use_machine(options, session.user, request);
   OptimizedPlan plan = optimize(bound.graph, options);
   const bool order_given = gives_order(query, bound);
-  const auto seconds = session.user.gate == nullptr ? 0 : predicted_seconds(plan, session.user);
+  const auto seconds = seconds_here(plan, session.user);
   return {std::move(bound), std::move(plan), order_given, names.deferred_parameters, seconds};
 }
 
@@ -246,14 +248,15 @@ class KeptTiles final : public TileKeeper {
 // What a query runs with, while it runs.
 class QueryRun {
  public:
-  QueryRun(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot)
+  QueryRun(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot,
+           const std::function<QueryNeed()>& need)
       // Waits for the query's turn, where sessions share the machine.
-      : admission_(QueryAdmission::enter(planned, session)),
+      : admission_(QueryAdmission::enter(need, session)),
         memory_(QueryAdmission::budget(admission_, session)),
         cached_(session.database.tiles, memory_, session.database.connection().current_data_version(),
                 session.user.settings.tile_cache_size()),
         kept_(session.database.tiles, session.database.unwritten, *memory_),
-        stored_(snapshot, session.database.catalog, scanned_tensors(planned.plan.physical), session.database.tiles,
+        stored_(snapshot, session.database.catalog, stored_inputs(planned.plan.graph), session.database.tiles,
                 session.database.unwritten),
         source_(session.database.attached, stored_),
         context_{.scheduler = session.user.scheduler(),
@@ -284,12 +287,12 @@ class QueryRun {
 // that are absent.
 ExecutionProfile execute_here(const PlannedQuery& planned, SessionState& session, ExecutionContext& context,
                               std::span<TileSink* const> sinks) {
-  const auto run = [&](const PhysicalPlan& plan) {
+  const auto run = [&](const DistributedPlan& plan) {
     try {
-      return execute(plan, context, sinks);
+      return execute(plan, {}, single_rank(), context, sinks);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::MemoryLimit) throw;
-      const auto least = least_memory(plan);
+      const auto least = least_memory(*plan.fragment());
       if (least <= context.memory->limit()) throw;
       refuse_for_memory({names_of_results(planned), static_cast<double>(least), true}, session.user.settings);
     }
@@ -303,18 +306,22 @@ ExecutionProfile execute_here(const PlannedQuery& planned, SessionState& session
 QueryProfile run_query(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot,
                        std::span<TileSink* const> sinks) {
   check_memory(planned.plan, session.user.settings);
-  QueryRun run(planned, session, snapshot);
-  for (auto* sink : sinks) sink->begin(run.context().memory);
   QueryProfile profile;
   if (runs_on_cluster(session.database, session.user.settings)) {
     // Rewritten EinGraph and partition vectors -> placement -> steps of all ranks -> tiles of the results.
-    auto ranks = DistributedQuery(planned, session).collect(run.context(), sinks);
-    profile.cluster = std::make_shared<const ClusterProfile>(std::move(ranks));
+    DistributedQuery query(planned, session);
+    const std::vector<bool> stored(sinks.size(), false);
+    QueryRun run(planned, session, snapshot, [&] { return query.need(stored); });
+    for (auto* sink : sinks) sink->begin(run.context().memory);
+    profile.cluster = std::make_shared<const ClusterProfile>(query.collect(run.context(), sinks));
+    run.end();
   } else {
     // Physical plan -> tasks on tiles -> tiles of the results.
+    QueryRun run(planned, session, snapshot, [&] { return need_of(planned, session.user.settings); });
+    for (auto* sink : sinks) sink->begin(run.context().memory);
     profile.local = execute_here(planned, session, run.context(), sinks);
+    run.end();
   }
-  run.end();
   return profile;
 }
 
@@ -350,9 +357,12 @@ void store_query(const PlannedQuery& planned, SessionState& session, ReadSnapsho
   const bool collects = keeps || at_workers || !snapshot.is_apart();
   ResultStore store(connection, results, at_workers, collects);
   if (at_workers) {
-    QueryRun run(planned, session, snapshot);
+    DistributedQuery query(planned, session);
+    std::vector<bool> stored;
+    for (const auto& result : results) stored.push_back(result.tensor.is_sharded());
+    QueryRun run(planned, session, snapshot, [&] { return query.need(stored); });
     for (auto* sink : store.sinks()) sink->begin(run.context().memory);
-    DistributedQuery(planned, session).store(run.context(), results, store.sinks());
+    query.store(run.context(), results, store.sinks());
     run.end();
   } else {
     run_query(planned, session, snapshot, store.sinks());

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "optimizer/partitions/calibrated_model.hpp"
+#include "optimizer/partitions/prediction.hpp"
 #include "optimizer/plan_memory.hpp"
 
 namespace eindb {
@@ -14,22 +16,37 @@ constexpr double kLeastBytes = 1 << 20;
 
 std::int64_t share_of_tiles(std::int64_t bytes) { return bytes - bytes / Settings::kShareOfOthers; }
 
+double with_reserve(double tiles) { return kLeastBytes + kReserve * tiles; }
+
 // A query never takes more than its plan has tiles; one that would not fit the limit keeps to it.
-std::int64_t bytes_of(const PlannedQuery& planned, const Settings& settings) {
-  const auto working = working_bytes(planned.plan.physical, settings.threads());
-  const auto bytes =
-      std::max(kLeastBytes + kReserve * (planned.plan.peak_bytes + working), 2 * planned.plan.least_bytes);
+std::int64_t bytes_to_ask_for(const QueryNeed& need, const Settings& settings) {
   const auto limit = static_cast<double>(settings.memory_limit());
-  return static_cast<std::int64_t>(std::min(Settings::memory_limit_for_tiles(bytes), limit));
+  return static_cast<std::int64_t>(std::min(Settings::memory_limit_for_tiles(need.bytes), limit));
 }
 
 }  // namespace
 
-std::shared_ptr<QueryAdmission> QueryAdmission::enter(const PlannedQuery& planned, const SessionState& session) {
+QueryNeed need_of(const PlannedQuery& planned, const Settings& settings) {
+  const auto working = working_bytes(planned.plan.fragment(), settings.threads());
+  return {planned.shared->predicted_seconds,
+          std::max(with_reserve(planned.plan.peak_bytes + working), 2 * planned.plan.least_bytes)};
+}
+
+QueryNeed need_of_coordinator(const PlannedQuery& planned, const DistributedPlan& plan, const SessionUser& user) {
+  const auto threads = user.settings.threads();
+  const auto rank = plan.coordinator;
+  const CalibratedModel model(user.machine(), threads);
+  return {predicted_seconds(planned.plan.graph, plan, model),
+          with_reserve(peak_bytes(plan, rank) + working_bytes(plan, rank, threads))};
+}
+
+std::shared_ptr<QueryAdmission> QueryAdmission::enter(const std::function<QueryNeed()>& need,
+                                                      const SessionState& session) {
   std::shared_ptr<QueryAdmission> query(new QueryAdmission);
   if (session.user.gate == nullptr) return query;
-  const Work work{.seconds = planned.shared->predicted_seconds,
-                  .bytes = bytes_of(planned, session.user.settings),
+  const auto needed = need();
+  const Work work{.seconds = needed.seconds,
+                  .bytes = bytes_to_ask_for(needed, session.user.settings),
                   .urgent = session.database.file.has_written()};
   query->admission_ = session.user.gate->admit(session.user.permissions.user(), work, session.statement.cancellation());
   if (session.database.tiles.pool() != nullptr) query->resident_ = session.database.tiles.pool()->resident();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "engine/plans/planned_query.hpp"
@@ -11,6 +12,17 @@
 
 namespace eindb {
 
+/// What a query is predicted to take of this machine.
+struct QueryNeed {
+  double seconds = 0;
+  double bytes = 0;  ///< of tiles, with room for those that kernels work on
+};
+
+/// Of a query that this process runs by itself.
+QueryNeed need_of(const PlannedQuery& planned, const Settings& settings);
+/// Of the part of the session's own rank, the coordinator's, in a plan for ranks.
+QueryNeed need_of_coordinator(const PlannedQuery& planned, const DistributedPlan& plan, const SessionUser& user);
+
 /// A query's part of the memory that sessions share, from before it runs until its result is gone.
 ///
 ///     enter() --waits--> budget() --the query runs--> has_run() --the result is fetched--> ~QueryAdmission
@@ -18,8 +30,8 @@ namespace eindb {
 /// Where nobody is asked it is the session's memory_limit, at once.
 class QueryAdmission {
  public:
-  /// Errors as AdmissionGate::admit.
-  static std::shared_ptr<QueryAdmission> enter(const PlannedQuery& planned, const SessionState& session);
+  /// `need` is asked for where there is a gate. Errors as AdmissionGate::admit.
+  static std::shared_ptr<QueryAdmission> enter(const std::function<QueryNeed()>& need, const SessionState& session);
 
   /// What the query's tiles and kernels may take, with the tiles that the session keeps: they were counted before. It
   /// keeps the admission as long as anything of it is held.

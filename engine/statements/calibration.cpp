@@ -187,7 +187,7 @@ class Calibration {
       const auto profile = run_query(planned, inner_, snapshot, sinks).local;
       double seconds = 0;
       for (std::size_t n = 0; n < profile.nodes.size(); ++n) {
-        const auto role = planned.plan.physical.nodes[n].role();
+        const auto role = planned.plan.fragment().nodes[n].role();
         if (role == OperatorRole::Kernel || role == OperatorRole::Completion) seconds += profile.nodes[n].seconds;
       }
       return seconds;

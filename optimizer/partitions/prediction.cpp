@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "optimizer/partitions/chain_shape.hpp"
+#include "plan/local_plan.hpp"
 
 namespace eindb {
 namespace {
@@ -89,6 +90,22 @@ class Predictor {
 
 Prediction predict(const EinGraph& graph, const PhysicalPlan& plan, const CalibratedModel& model) {
   return Predictor(graph, plan, model).run();
+}
+
+double predicted_seconds(const EinGraph& graph, const DistributedPlan& plan, const CalibratedModel& model) {
+  if (const auto* fragment = plan.fragment()) return predict(graph, *fragment, model).seconds;
+  double seconds = 0;
+  for (std::size_t n = 0; n < plan.steps.size(); ++n) {
+    const auto* compute = std::get_if<ComputeStep>(&plan.steps[n].op);
+    if (compute == nullptr) continue;
+    const auto first =
+        std::find_if(compute->at.begin(), compute->at.end(), [](const auto& at) { return at.has_value(); });
+    const auto rank = static_cast<Rank>(first - compute->at.begin());
+    double blocks = 1;
+    for (const auto parts : compute->blocks) blocks *= static_cast<double>(parts);
+    seconds += predict(graph, local_plan(plan, StepId(n), rank), model).seconds / blocks;
+  }
+  return seconds;
 }
 
 std::vector<VertexId> vertices_served(const PhysicalPlan& plan) {

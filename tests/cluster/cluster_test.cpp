@@ -123,7 +123,7 @@ TEST(Cluster, AWorkerThatDiesIsNamed) {
   test.store_tensor();
   const auto statement = test.gathering_statement();
   const auto error =
-      failure_of(test.cluster(), statement, [&](Exchange&, const Cancellation& cancellation) -> DistributedProfile {
+      failure_of(test.cluster(), statement, [&](Exchange&, const Cancellation& cancellation) -> ExecutionProfile {
         test.kill_worker(1);
         wait_to_be_stopped(cancellation);
       });
@@ -142,7 +142,7 @@ TEST(Cluster, AWorkerThatStallsIsNoticedWithinThreeHeartbeats) {
   const auto statement = test.gathering_statement();
   const auto began = Clock::now();
   const auto error =
-      failure_of(test.cluster(), statement, [&](Exchange&, const Cancellation& cancellation) -> DistributedProfile {
+      failure_of(test.cluster(), statement, [&](Exchange&, const Cancellation& cancellation) -> ExecutionProfile {
         test.network().freeze(TestCluster::address(0));
         wait_to_be_stopped(cancellation);
       });
@@ -196,7 +196,7 @@ TEST(Cluster, AFailureAtTheCoordinatorEndsTheWorkersParts) {
   TestCluster test(2);
   test.store_tensor();
   const auto statement = test.gathering_statement();
-  const auto error = failure_of(test.cluster(), statement, [](Exchange&, const Cancellation&) -> DistributedProfile {
+  const auto error = failure_of(test.cluster(), statement, [](Exchange&, const Cancellation&) -> ExecutionProfile {
     throw Error(ErrorKind::MemoryLimit, "it does not fit");
   });
   EXPECT_EQ(error.kind(), ErrorKind::MemoryLimit);
@@ -261,7 +261,7 @@ TEST(Cluster, CancellingReachesTheWorkers) {
   Cancellation cancellation;
   const auto error = failure_of(
       test.cluster(), statement,
-      [&](Exchange&, const Cancellation& own) -> DistributedProfile {
+      [&](Exchange&, const Cancellation& own) -> ExecutionProfile {
         cancellation.request();
         wait_to_be_stopped(own);
       },

@@ -39,7 +39,7 @@ std::vector<ToWorker> messages_to_worker() {
 
 RankReport report() {
   StepProfile step{0.5, 0.25, 1, 2, 3, 4, 5, 6, NodeProfile{1.5, 7, 8, 9, 10, 11, 12}};
-  return {DistributedProfile{{step, {}}, 2.5, 100, 50}, {{StoredTile{3, 4, 0xFFFFFFFFFFFFFFFF}}, {}}};
+  return {ExecutionProfile{{step, {}}, 2.5, 100, 50}, {{StoredTile{3, 4, 0xFFFFFFFFFFFFFFFF}}, {}}};
 }
 
 std::vector<ToCoordinator> messages_to_coordinator() {

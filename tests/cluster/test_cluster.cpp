@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "common/error.hpp"
-#include "executor/distributed_run.hpp"
+#include "executor/executor.hpp"
 #include "executor/scheduler.hpp"
 
 namespace eindb {
@@ -211,8 +211,8 @@ std::vector<double> TestCluster::stored(std::size_t worker) {
   return values;
 }
 
-DistributedProfile run_own_part(const ClusterStatement& statement, Exchange& exchange, const Cancellation& cancellation,
-                                double* sum) {
+ExecutionProfile run_own_part(const ClusterStatement& statement, Exchange& exchange, const Cancellation& cancellation,
+                              double* sum) {
   Scheduler scheduler(1);
   NoTiles source;
   SumSink sink;

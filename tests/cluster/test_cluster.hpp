@@ -106,7 +106,7 @@ class TestCluster {
 };
 
 /// What the coordinator of a TestCluster does for the statement; tiles that come to it are added up.
-DistributedProfile run_own_part(const ClusterStatement& statement, Exchange& exchange, const Cancellation& cancellation,
-                                double* sum = nullptr);
+ExecutionProfile run_own_part(const ClusterStatement& statement, Exchange& exchange, const Cancellation& cancellation,
+                              double* sum = nullptr);
 
 }  // namespace eindb

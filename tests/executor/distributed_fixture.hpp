@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "executor/distributed_run.hpp"
+#include "executor/executor.hpp"
 #include "executor/in_process_exchange.hpp"
 #include "plan/distributed_plan.hpp"
 #include "plan/validator.hpp"
@@ -218,7 +218,7 @@ class RankSource final : public TileSource {
 struct DistributedOutcome {
   using Tiles = std::vector<std::pair<std::int64_t, TilePtr>>;
   std::vector<std::vector<Tiles>> tiles;  // of each rank, of each result
-  std::vector<DistributedProfile> profiles;
+  std::vector<ExecutionProfile> profiles;
   std::vector<std::exception_ptr> errors;
   std::vector<std::int64_t> spilled;
   std::vector<std::int64_t> bytes_left;

@@ -104,8 +104,8 @@ Outcome run(Tensors& tensors, const EinGraph& graph, const Run& how, const Cance
                            .source = tensors,
                            .progress = {}};
   Collect sink;
-  auto profile = execute(plan.physical, context, sink);
-  auto result = assemble(sink.tiles, plan.physical.sink(0).grid, plan.physical.sink(0).dtype);
+  auto profile = run_fragment(plan.fragment(), context, sink);
+  auto result = assemble(sink.tiles, plan.fragment().sink(0).grid, plan.fragment().sink(0).dtype);
   sink.tiles.clear();
   return {std::move(result), std::move(profile), context.memory->used()};
 }

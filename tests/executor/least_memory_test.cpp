@@ -46,7 +46,7 @@ class RandomMatrices {
     if (any(2) == 0) builder_.vertex("Z", {{previous, {labels[0], labels[1]}}}, {}, testing::op(0), Aggregate::Max);
     OptimizerOptions options;
     options.parallelism = std::int64_t{1} << any(7);
-    plan = optimize(builder_.graph, options).physical;
+    plan = optimize(builder_.graph, options).fragment();
   }
 
   // The elements of the result, in a budget of so many bytes.
@@ -59,7 +59,7 @@ class RandomMatrices {
     const auto& grid = plan.sink(0).grid;
     CollectingSink sink(grid);
     sink.begin(memory);
-    EXPECT_LE(execute(plan, context, sink).peak_bytes, bytes);
+    EXPECT_LE(run_fragment(plan, context, sink).peak_bytes, bytes);
     std::vector<double> values;
     const auto tiles = sink.take();
     for (std::int64_t n = 0; n < grid.tile_count(); ++n) {
@@ -129,7 +129,7 @@ TEST(LeastMemory, IsThatOfOnePieceOfARepartitionAtATime) {
   OptimizerOptions options;
   options.parallelism = 16;
   options.output_partitions = {Partition{16, 1}};
-  const auto plan = optimize(builder.graph, options).physical;
+  const auto plan = optimize(builder.graph, options).fragment();
   constexpr std::int64_t kTile = 256 * 16 * 8;
   EXPECT_GE(least_memory(plan), 2 * kTile);
   EXPECT_LE(least_memory(plan), 4 * kTile + kSmallWorkspace);

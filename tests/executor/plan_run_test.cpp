@@ -71,7 +71,7 @@ struct PlanRunTest : ::testing::Test {
   PhysicalPlan plan(std::int64_t parallelism) const {
     OptimizerOptions options;
     options.parallelism = parallelism;
-    return optimize(builder.graph, options).physical;
+    return optimize(builder.graph, options).fragment();
   }
 
   ExecutionProfile run(const PhysicalPlan& plan, TileSink& sink, int threads,
@@ -80,7 +80,7 @@ struct PlanRunTest : ::testing::Test {
     memory = MemoryBudget::create(limit);
     ExecutionContext context{
         .scheduler = scheduler, .cancellation = cancellation, .memory = memory, .source = ones, .progress = progress};
-    return execute(plan, context, sink);
+    return run_fragment(plan, context, sink);
   }
 
   // Seconds of a processor that each thread takes from a request to the end of the statement, at best. What else the

@@ -45,7 +45,7 @@ Outcome run(const PhysicalPlan& plan, StoredTensors& tensors, int threads, std::
   std::vector<Collect> collected(plan.result_count());
   std::vector<TileSink*> sinks;
   for (auto& sink : collected) sinks.push_back(&sink);
-  Outcome out{{}, execute(plan, context, sinks), context.memory->written_bytes()};
+  Outcome out{{}, run_fragment(plan, context, sinks), context.memory->written_bytes()};
   for (std::size_t n = 0; n < collected.size(); ++n) {
     EXPECT_EQ(static_cast<std::int64_t>(collected[n].tiles.size()), plan.sink(n).grid.tile_count());
     out.results.push_back(assemble(collected[n].tiles, plan.sink(n).grid, plan.sink(n).dtype));
@@ -84,10 +84,10 @@ TEST(SeveralResults, AgreeWithTheReference) {
     ASSERT_EQ(plan.graph.outputs().size(), graph.outputs().size());
     for (std::size_t n = 0; n < graph.outputs().size(); ++n) {
       EXPECT_EQ(plan.graph.vertex(plan.graph.outputs()[n]).name, graph.vertex(graph.outputs()[n]).name);
-      const auto& grid = plan.physical.sink(n).grid;
+      const auto& grid = plan.fragment().sink(n).grid;
       EXPECT_EQ(grid.partition(), options.output_partitions[n].value_or(grid.partition()));
     }
-    expect_equal(run(plan.physical, statement.tensors, 1 + round % 2).results, statement.expected(), graph);
+    expect_equal(run(plan.fragment(), statement.tensors, 1 + round % 2).results, statement.expected(), graph);
     several += graph.outputs().size() > 1 ? 1 : 0;
     sliced += plan.graph.sliced().empty() ? 0 : 1;
     if (HasFailure()) return;
@@ -134,7 +134,7 @@ TEST_F(Softmax, WhatIsWantedOnTheWayIsNotFusedAway) {
   builder.graph.set_outputs({sum, last, shifted});
   const auto plan = optimize(builder.graph, options);
   EXPECT_EQ(testing::texts(plan.graph).size(), 4U);
-  const auto found = run(plan.physical, tensors, 2).results;
+  const auto found = run(plan.fragment(), tensors, 2).results;
   expect_equal(found, expected(), builder.graph);
 }
 
@@ -158,10 +158,10 @@ TEST_F(Softmax, SpillsWhatDoesNotFit) {
     TileGrid grid;
     BufferedTiles tiles;
   };
-  Keep kept_last(memory, plan.physical.sink(0).grid);
-  Keep kept_shifted(memory, plan.physical.sink(1).grid);
+  Keep kept_last(memory, plan.fragment().sink(0).grid);
+  Keep kept_shifted(memory, plan.fragment().sink(1).grid);
   TileSink* const sinks[] = {&kept_last, &kept_shifted};
-  execute(plan.physical, context, sinks);
+  run_fragment(plan.fragment(), context, sinks);
   EXPECT_GT(memory->written_bytes(), 0);
   const auto values = expected();
   Keep* const kept[] = {&kept_last, &kept_shifted};
@@ -187,7 +187,7 @@ TEST_F(Softmax, AnErrorOfOneSinkEndsAll) {
                            .source = tensors,
                            .progress = {}};
   TileSink* const sinks[] = {&collect, &refuse};
-  EXPECT_THROW(execute(plan.physical, context, sinks), Error);
+  EXPECT_THROW(run_fragment(plan.fragment(), context, sinks), Error);
 }
 
 }  // namespace

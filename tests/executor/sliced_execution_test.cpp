@@ -92,8 +92,8 @@ Outcome run(Tensors& tensors, const EinGraph& graph, std::int64_t limit, int thr
                              EXPECT_LT(done, total);
                              progress.push_back(done);
                            }};
-  auto profile = execute(plan.physical, context, sink);
-  auto result = assemble(sink.tiles, plan.physical.sink(0).grid, plan.physical.sink(0).dtype);
+  auto profile = run_fragment(plan.fragment(), context, sink);
+  auto result = assemble(sink.tiles, plan.fragment().sink(0).grid, plan.fragment().sink(0).dtype);
   sink.tiles.clear();
   return {std::move(plan), std::move(result), std::move(profile), context.memory->used(), std::move(progress)};
 }
@@ -167,7 +167,7 @@ TEST(SlicedNetworks, AgreeWithTheReference) {
         EXPECT_LE(tiles, static_cast<std::int64_t>(1.15 * outcome.plan.peak_bytes)) << what;
       }
       EXPECT_TRUE(std::is_sorted(outcome.progress.begin(), outcome.progress.end())) << what;
-      if (!outcome.plan.physical.loops.empty()) ++sliced;
+      if (!outcome.plan.fragment().loops.empty()) ++sliced;
     }
   }
   EXPECT_GT(sliced, 70);
@@ -191,10 +191,10 @@ struct SlicedExecution : ::testing::Test {
 TEST_F(SlicedExecution, KeepsToTheLimitAndCountsWhatItDoes) {
   const auto expected = testing::evaluate_graph(builder.graph, tensors);
   const auto whole = run(tensors, builder.graph, 0, 1);
-  EXPECT_TRUE(whole.plan.physical.loops.empty());
+  EXPECT_TRUE(whole.plan.fragment().loops.empty());
   const auto limit = static_cast<std::int64_t>(whole.plan.peak_bytes / 2);
   const auto sliced = run(tensors, builder.graph, limit, 1);
-  ASSERT_EQ(sliced.plan.physical.loops.size(), 1U);
+  ASSERT_EQ(sliced.plan.fragment().loops.size(), 1U);
   expect_equal(sliced.result, expected, "sliced");
   EXPECT_LE(sliced.plan.peak_bytes, static_cast<double>(limit));
   const auto tiles_of = [](const Outcome& outcome) {

@@ -113,8 +113,8 @@ Outcome run(Tensors& tensors, const EinGraph& graph, int threads, std::int64_t p
                            .source = tensors,
                            .progress = {}};
   Collect sink;
-  const auto profile = execute(plan.physical, context, sink);
-  Outcome outcome{assemble(sink.tiles, plan.physical.sink(0).grid, plan.physical.sink(0).dtype)};
+  const auto profile = run_fragment(plan.fragment(), context, sink);
+  Outcome outcome{assemble(sink.tiles, plan.fragment().sink(0).grid, plan.fragment().sink(0).dtype)};
   for (const auto& node : profile.nodes) {
     outcome.made += node.kernel_calls;
     outcome.skipped += node.skipped_calls;

@@ -19,7 +19,7 @@ PhysicalPlan planned(const EinGraph& graph, std::int64_t parallelism, std::int64
   OptimizerOptions options;
   options.parallelism = parallelism;
   options.memory_limit = memory_limit;
-  return optimize(graph, options).physical;
+  return optimize(graph, options).fragment();
 }
 
 // Chains and networks with reductions, diagonals and partitions that do not nest.

@@ -58,7 +58,7 @@ struct WindowTest : ::testing::Test {
                              .memory = MemoryBudget::create(limit),
                              .source = tensors,
                              .progress = {}};
-    return execute(plan, context, sink);
+    return run_fragment(plan, context, sink);
   }
 
   testing::StoredTensors tensors;

@@ -108,7 +108,7 @@ TEST(CalibratedChoice, StoredTilesFollowTheLastVertex) {
   auto options = on_threads(4);
   options.machine->stored_partitions = {Partition{64, 64}};
   const auto plan = optimize(product(2048), options);
-  const auto& grid = plan.physical.sink(0).grid;
+  const auto& grid = plan.fragment().sink(0).grid;
   double bytes = 8;
   for (std::size_t d = 0; d < 2; ++d) bytes *= static_cast<double>(largest_part(2048, grid.partition()[d]));
   EXPECT_GE(bytes, 1 << 19);
@@ -128,9 +128,9 @@ TEST(CalibratedChoice, EachStoredResultHasTilesOfItsOwn) {
   options.machine->stored_partitions = {Partition{64}, Partition{64, 64}, Partition{64, 64}};
   options.output_partitions = {std::nullopt, std::nullopt, Partition{3, 5}};
   const auto plan = optimize(g.graph, options);
-  EXPECT_EQ(plan.physical.sink(0).grid.partition(), Partition{1}) << "16 KiB";
-  EXPECT_NE(plan.physical.sink(1).grid.partition(), (Partition{64, 64}));
-  EXPECT_EQ(plan.physical.sink(2).grid.partition(), (Partition{3, 5})) << "as it is asked for";
+  EXPECT_EQ(plan.fragment().sink(0).grid.partition(), Partition{1}) << "16 KiB";
+  EXPECT_NE(plan.fragment().sink(1).grid.partition(), (Partition{64, 64}));
+  EXPECT_EQ(plan.fragment().sink(2).grid.partition(), (Partition{3, 5})) << "as it is asked for";
 }
 
 }  // namespace

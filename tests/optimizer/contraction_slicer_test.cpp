@@ -117,11 +117,11 @@ TEST_F(ContractionSlicer, PlansKeepToTheLimitUnderEveryStrategy) {
     options.strategy = parse_strategy(strategy);
     options.disabled_passes = {"early_summation", "chain_fusion"};
     const auto whole = optimize(builder.graph, options);
-    EXPECT_TRUE(whole.physical.loops.empty());
+    EXPECT_TRUE(whole.fragment().loops.empty());
     EXPECT_GE(whole.peak_bytes, kExtent * kMatrix);
     options.memory_limit = static_cast<std::int64_t>(12 * kMatrix);
     const auto sliced = optimize(builder.graph, options);
-    ASSERT_EQ(sliced.physical.loops.size(), 1U);
+    ASSERT_EQ(sliced.fragment().loops.size(), 1U);
     EXPECT_LE(sliced.peak_bytes, 12 * kMatrix);
     for (const auto id : sliced.graph.sliced()[0].body) {
       const auto slices = sliced.graph.slices_of(id);

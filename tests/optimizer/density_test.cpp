@@ -102,7 +102,7 @@ TEST(CalibratedChoice, VectorsFollowTheTilesThatThereAre) {
   g.vertex("Z", {{x, l}, {y, l}}, l, testing::product(2), Aggregate::None);
   const auto plan = optimize(g.graph, on_this_machine());
   EXPECT_EQ(plan.labelling.vertices.back().partition.parts, (Partition{10, 10}));
-  for (const auto& node : plan.physical.nodes) EXPECT_FALSE(std::holds_alternative<RepartitionNode>(node.op));
+  for (const auto& node : plan.fragment().nodes) EXPECT_FALSE(std::holds_alternative<RepartitionNode>(node.op));
 }
 
 // (A B) (C D) with the data eight times the limit.
@@ -130,7 +130,7 @@ TEST(MemoryChoice, WhatDoesNotFitGoesToAScratchFileOrIsSliced) {
   EXPECT_FALSE(plan.shortfall);
   EXPECT_FALSE(plan.memory_choice->way == MemoryWay::Slice) << "slices do not make room for the result";
   EXPECT_GT(plan.memory_choice->spilled_bytes, 0);
-  EXPECT_LE(working_bytes(plan.physical, 2), 0.75 * static_cast<double>(data) / 8);
+  EXPECT_LE(working_bytes(plan.fragment(), 2), 0.75 * static_cast<double>(data) / 8);
 }
 
 TEST(MemoryChoice, TheErrorSaysWhatCallsNeed) {

@@ -72,7 +72,7 @@ TEST(Optimizer, GivesEveryStage) {
   EXPECT_EQ(plan.labelling.vertices[2].partition.kernel_calls(), 16);
   EXPECT_EQ(plan.stages.size(), all_passes().size() + 2);
   EXPECT_GT(plan.planning_seconds, 0);
-  EXPECT_TRUE(std::holds_alternative<SinkNode>(plan.physical.nodes.back().op));
+  EXPECT_TRUE(std::holds_alternative<SinkNode>(plan.fragment().nodes.back().op));
 }
 
 TEST(Optimizer, ResultDoesNotDependOnDeadVertices) {
@@ -84,7 +84,7 @@ TEST(Optimizer, ResultDoesNotDependOnDeadVertices) {
   const auto lean = optimize(g.graph, {4, {}, {}, false, {}});
   const auto kept = optimize(g.graph, {4, {}, {"dead_vertices"}, false, {}});
   EXPECT_EQ(kept.graph.size(), lean.graph.size() + 1);
-  EXPECT_EQ(operators(lean.physical), operators(kept.physical));
+  EXPECT_EQ(operators(lean.fragment()), operators(kept.fragment()));
 }
 
 TEST(Optimizer, ScalarsEmptyTensorsAndGenerators) {

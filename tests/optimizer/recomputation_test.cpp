@@ -103,7 +103,7 @@ TEST(Recomputation, LowersThePeakAndWhatIsSpilled) {
   const auto spilled = optimize(graph, without);
   EXPECT_TRUE(spilled.recomputed.empty());
   EXPECT_EQ(spilled.peak_bytes, held);
-  EXPECT_LT(scratch_traffic(plan.physical, held / 2).written, scratch_traffic(spilled.physical, held / 2).written);
+  EXPECT_LT(scratch_traffic(plan.fragment(), held / 2).written, scratch_traffic(spilled.fragment(), held / 2).written);
 }
 
 TEST(Recomputation, IsChosenWhereItTakesLessTimeThanTheScratchFile) {
@@ -121,8 +121,8 @@ TEST(Recomputation, IsChosenWhereItTakesLessTimeThanTheScratchFile) {
 // Each of its operators would fit alone; what the early ones made has to wait for the late ones.
 TEST(Recomputation, WhatWaitsForLateReadersIsSpilled) {
   const auto plan = optimize(layers(10, 512), within(0));
-  EXPECT_EQ(scratch_traffic(plan.physical, 1.01 * plan.peak_bytes).written, 0);
-  const auto half = scratch_traffic(plan.physical, plan.peak_bytes / 2);
+  EXPECT_EQ(scratch_traffic(plan.fragment(), 1.01 * plan.peak_bytes).written, 0);
+  const auto half = scratch_traffic(plan.fragment(), plan.peak_bytes / 2);
   EXPECT_GT(half.written, plan.peak_bytes / 4);
   EXPECT_LT(half.written, plan.peak_bytes);
   EXPECT_NEAR(half.read, half.written, half.written / 2);
@@ -143,7 +143,7 @@ TEST(Recomputation, CombinedResultsWaitAsWell) {
   g.graph.set_outputs({q, t});
   auto options = within(0);
   options.strategy = {Strategy::Kind::Sqrt, {}};
-  const auto plan = optimize(g.graph, options).physical;
+  const auto plan = optimize(g.graph, options).fragment();
   const auto is_group_by = [](const PhysicalNode& node) { return std::holds_alternative<GroupByNode>(node.op); };
   ASSERT_EQ(std::count_if(plan.nodes.begin(), plan.nodes.end(), is_group_by), 4);
   const double matrix = 8 * 512 * 512;
