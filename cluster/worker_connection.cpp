@@ -23,17 +23,6 @@ constexpr const char* kFull = "its disk is full: it stores no tiles, those that 
 
 }  // namespace
 
-std::string_view name_of(WorkerState state) {
-  switch (state) {
-    case WorkerState::Joining: return "joining";
-    case WorkerState::Up: return "up";
-    case WorkerState::Unwell: return "unwell";
-    case WorkerState::Draining: return "draining";
-    case WorkerState::Lost: break;
-  }
-  return "lost";
-}
-
 WorkerConnection::WorkerConnection(const ClusterContext& context, std::string address)
     : context_(context), address_(std::move(address)) {
   status_.address = address_;

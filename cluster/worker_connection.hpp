@@ -15,10 +15,12 @@
 #include <variant>
 #include <vector>
 
-#include "cluster/cluster.hpp"
+#include "cluster/connector.hpp"
 #include "cluster/control_link.hpp"
 #include "cluster/damaged_copies.hpp"
+#include "cluster/node_log.hpp"
 #include "cluster/statement_watch.hpp"
+#include "cluster/worker_status.hpp"
 
 namespace eindb {
 

@@ -9,7 +9,7 @@
 #include "common/check.hpp"
 #include "common/error.hpp"
 #include "common/stopwatch.hpp"
-#include "executor/executor.hpp"
+#include "executor/plan_run.hpp"
 #include "executor/tile_assembly.hpp"
 #include "executor/tile_reduction.hpp"
 #include "plan/local_plan.hpp"
@@ -148,7 +148,8 @@ void DistributedRun::make(StepId id, const ComputeStep& compute) {
       report_progress(id, static_cast<double>(done) / static_cast<double>(total));
     };
   RelationSink sink(*result(id).relation);
-  const auto done = run_fragment(local, context, sink);
+  TileSink* const sinks[] = {&sink};
+  const auto done = PlanRun(local, context, sinks).run();
   profile(id).compute = of_join(done, compute.inputs.size());
   profile_.workspace_bytes = std::max(profile_.workspace_bytes, done.workspace_bytes);
 }

@@ -1,0 +1,16 @@
+#include "cluster/worker_status.hpp"
+
+namespace eindb {
+
+std::string_view name_of(WorkerState state) {
+  switch (state) {
+    case WorkerState::Joining: return "joining";
+    case WorkerState::Up: return "up";
+    case WorkerState::Unwell: return "unwell";
+    case WorkerState::Draining: return "draining";
+    case WorkerState::Lost: break;
+  }
+  return "lost";
+}
+
+}  // namespace eindb
