@@ -61,15 +61,4 @@ std::optional<ContractionForm> contraction_form(const EinSum& einsum, DType comp
   return form;
 }
 
-bool pays_as_matrices(double batch, double m, double n, double k) {
-  constexpr double kShortestVector = 16;
-  constexpr double kManyMatrices = 16;  // enough to go into the lanes of vectors
-  constexpr double kShortestSide = 4;
-  const double thin = std::min(m, n);
-  const double wide = std::max(m, n);
-  if (k < 2 || wide < 2) return false;
-  if (batch >= kManyMatrices) return true;
-  return thin >= 2 ? wide >= kShortestSide : wide >= kShortestVector && k >= kShortestVector;
-}
-
 }  // namespace eindb

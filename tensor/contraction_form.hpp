@@ -32,8 +32,4 @@ struct ContractionForm {
 /// not, and a factor beyond the type's range must not become infinite before it meets what would bring it back.
 std::optional<ContractionForm> contraction_form(const EinSum& einsum, DType compute);
 
-/// Whether a contraction goes to the kernels of matrix products (of matrices m x k and k x n) rather than to loops over
-/// its cells: all but outer and dot products, and single thin ones.
-bool pays_as_matrices(double batch, double m, double n, double k);
-
 }  // namespace eindb

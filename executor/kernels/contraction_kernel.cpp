@@ -9,22 +9,15 @@
 #include "tensor/scalar_types.hpp"
 
 namespace eindb {
-std::optional<ContractionKernel> ContractionKernel::match(const EinSum& einsum, const LabelTable& labels,
-                                                          const std::vector<DType>& operand_types, DType compute) {
-  auto form = contraction_form(einsum, compute);
-  if (!form) return std::nullopt;
-  ContractionKernel kernel;
-  kernel.left_ = form->left;
-  kernel.right_ = form->right;
-  kernel.factor_ = form->factor;
-  kernel.compute_ = compute;
-  kernel.roles_ = std::move(form->roles);
+
+ContractionKernel::ContractionKernel(const ContractionForm& form, const EinSum& einsum, const LabelTable& labels,
+                                     const std::vector<DType>& operand_types, DType compute)
+    : left_(form.left), right_(form.right), factor_(form.factor), compute_(compute), roles_(form.roles) {
   const auto all = einsum.labels();
-  kernel.reduce_left_ = reduction(einsum, kernel.left_, all, kernel.roles_, ContractionRole::SummedLeft, labels,
-                                  operand_types[kernel.left_], compute);
-  kernel.reduce_right_ = reduction(einsum, kernel.right_, all, kernel.roles_, ContractionRole::SummedRight, labels,
-                                   operand_types[kernel.right_], compute);
-  return kernel;
+  reduce_left_ =
+      reduction(einsum, left_, all, roles_, ContractionRole::SummedLeft, labels, operand_types[left_], compute);
+  reduce_right_ =
+      reduction(einsum, right_, all, roles_, ContractionRole::SummedRight, labels, operand_types[right_], compute);
 }
 
 std::optional<ContractionKernel::Reduction> ContractionKernel::reduction(
@@ -60,11 +53,6 @@ ContractionSize ContractionKernel::size(std::span<const std::int64_t> label_size
     }
   }
   return size;
-}
-
-bool ContractionKernel::worthwhile(const ContractionSize& size) {
-  return pays_as_matrices(static_cast<double>(size.batch), static_cast<double>(size.m), static_cast<double>(size.n),
-                          static_cast<double>(size.k));
 }
 
 std::size_t ContractionKernel::workspace_bytes(const LevelTable& level,

@@ -29,14 +29,11 @@ struct ContractionSize {
 /// Immutable, thread-safe.
 class ContractionKernel {
  public:
-  /// nullopt if the EinSum is none: another aggregate, not a product of two different operands and finite
-  /// constants, a label that neither has, or a type without a matrix product (INT64).
-  static std::optional<ContractionKernel> match(const EinSum& einsum, const LabelTable& labels,
-                                                const std::vector<DType>& operand_types, DType compute);
+  /// `form`: that of the EinSum.
+  ContractionKernel(const ContractionForm& form, const EinSum& einsum, const LabelTable& labels,
+                    const std::vector<DType>& operand_types, DType compute);
 
   ContractionSize size(std::span<const std::int64_t> label_sizes) const;
-  /// False where loops over the elements do as well or better, see pays_as_matrices.
-  static bool worthwhile(const ContractionSize& size);
 
   /// Bytes beside operands and result that a call of these sizes, or smaller ones, takes at most: packing buffers,
   /// which stay with the thread for its next call (see Workspace), and operands without the labels that only they have.
@@ -57,7 +54,6 @@ class ContractionKernel {
     ExpressionKernel kernel;
   };
 
-  ContractionKernel() = default;
   MatrixLabels matrix_labels() const;
   static std::optional<Reduction> reduction(const EinSum& einsum, std::size_t operand, const Labels& all,
                                             const std::vector<ContractionRole>& roles, ContractionRole summed,
@@ -65,10 +61,10 @@ class ContractionKernel {
   LabelView reduced(const LevelTable& level, const Reduction& reduction, const LabelView& operand,
                     std::span<const PartRange> ranges, std::vector<Tile>& tiles) const;
 
-  std::size_t left_ = 0;  // operand numbers
-  std::size_t right_ = 1;
-  double factor_ = 1;
-  DType compute_ = DType::Float64;
+  std::size_t left_;  // operand numbers
+  std::size_t right_;
+  double factor_;
+  DType compute_;
   std::vector<ContractionRole> roles_;  // per label
   std::optional<Reduction> reduce_left_;
   std::optional<Reduction> reduce_right_;

@@ -25,8 +25,10 @@ Kernel::Kernel(const EinSum& einsum, const LabelTable& labels, std::vector<DType
       compute_(compute),
       level_(level),
       general_(einsum_, labels, operand_types_, compute),
-      contraction_(ContractionKernel::match(einsum_, labels, operand_types_, compute)),
-      pairs_(contraction_ ? std::nullopt : PairKernel::match(einsum_, general_.program(), compute)) {}
+      choice_(einsum_, compute) {
+  if (const auto& form = choice_.contraction()) contraction_.emplace(*form, einsum_, labels, operand_types_, compute);
+  if (const auto& form = choice_.pair()) pairs_.emplace(*form, einsum_.aggregate, compute);
+}
 
 void Kernel::run(std::span<const Tile* const> operands, std::span<const PartRange> label_ranges, Tile& accumulator,
                  bool first) const {
@@ -48,27 +50,21 @@ void Kernel::run(std::span<const LabelView> views, std::span<const PartRange> la
                  const MutableLabelView& output, bool first) const {
   std::vector<std::int64_t> sizes;
   for (const auto& range : label_ranges) sizes.push_back(range.size);
-  if (contraction_ && ContractionKernel::worthwhile(contraction_->size(sizes)))
-    contraction_->run(level_, views, label_ranges, output, first);
-  else if (!pairs_ || !pairs_->worthwhile(pairs_->size(sizes)) ||
-           !pairs_->run(level_, views, label_ranges, output, first))
-    general_.run(level_, views, label_ranges, output, first);
+  const auto kind = choice_.kind(sizes);
+  if (kind == KernelKind::Matrices) return contraction_->run(level_, views, label_ranges, output, first);
+  if (kind == KernelKind::Pairs && pairs_->run(level_, views, label_ranges, output, first)) return;
+  general_.run(level_, views, label_ranges, output, first);
 }
 
 std::string Kernel::describe() const {
-  if (contraction_) {
-    const auto size = contraction_->size(whole_extents_);
-    if (ContractionKernel::worthwhile(size)) {
-      return "gemm m=" + std::to_string(size.m) + " n=" + std::to_string(size.n) + " k=" + std::to_string(size.k) +
-             " batch=" + std::to_string(size.batch) + " " + path();
-    }
-  }
-  if (pairs_) {
-    const auto size = pairs_->size(whole_extents_);
-    if (pairs_->worthwhile(size)) {
-      return "pairs " + pairs_->describe() + " m=" + std::to_string(size.m) + " n=" + std::to_string(size.n) +
-             " k=" + std::to_string(size.k) + " batch=" + std::to_string(size.batch);
-    }
+  const auto sizes_text = [](const ContractionSize& size) {
+    return "m=" + std::to_string(size.m) + " n=" + std::to_string(size.n) + " k=" + std::to_string(size.k) +
+           " batch=" + std::to_string(size.batch);
+  };
+  switch (choice_.kind(whole_extents_)) {
+    case KernelKind::Matrices: return "gemm " + sizes_text(contraction_->size(whole_extents_)) + " " + path();
+    case KernelKind::Pairs: return "pairs " + pairs_->describe() + " " + sizes_text(pairs_->size(whole_extents_));
+    case KernelKind::Loops: break;
   }
   const auto count = general_.program().operation_count();
   return "expression (" + std::to_string(count) + (count == 1 ? " operation)" : " operations)");
@@ -81,9 +77,7 @@ std::string Kernel::path() const {
 
 std::size_t Kernel::workspace_bytes(std::span<const std::int64_t> label_sizes) const {
   if (contraction_)
-    return ContractionKernel::worthwhile(contraction_->size(label_sizes))
-               ? contraction_->workspace_bytes(level_, label_sizes)
-               : 0;
+    return choice_.kind(label_sizes) == KernelKind::Matrices ? contraction_->workspace_bytes(level_, label_sizes) : 0;
   if (!pairs_) return 0;
   const auto [operands, result] = views_of_tiles(label_sizes);
   return pairs_->workspace_bytes(level_, operands, label_sizes, result);

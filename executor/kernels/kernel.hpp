@@ -10,6 +10,7 @@
 #include "executor/kernels/instruction_set.hpp"
 #include "executor/kernels/pair_kernel.hpp"
 #include "executor/kernels/tile_operations.hpp"
+#include "tensor/kernel_choice.hpp"
 #include "tensor/partition.hpp"
 
 namespace eindb {
@@ -69,8 +70,9 @@ class Kernel {
   DType compute_;
   const LevelTable& level_;
   ExpressionKernel general_;
-  std::optional<ContractionKernel> contraction_;
-  std::optional<PairKernel> pairs_;
+  KernelChoice choice_;
+  std::optional<ContractionKernel> contraction_;  // where the choice may be Matrices
+  std::optional<PairKernel> pairs_;               // and where it may be Pairs
 };
 
 }  // namespace eindb

@@ -6,6 +6,7 @@
 
 #include "tensor/dtype.hpp"
 #include "tensor/einsum.hpp"
+#include "tensor/pair_form.hpp"
 #include "tensor/scalar_expression.hpp"
 
 namespace eindb {
@@ -23,23 +24,6 @@ inline constexpr std::size_t kScalarOpCount = static_cast<std::size_t>(ScalarOp:
 inline constexpr std::size_t kAggregateCount = static_cast<std::size_t>(Aggregate::Max) + 1;
 inline constexpr std::size_t kDTypeCount = 5;
 
-/// Functions of one element of either operand that pair blocks aggregate. All but Subtract, Less and LessEqual are
-/// symmetric.
-enum class PairFunction : std::uint8_t {
-  Add,
-  Subtract,
-  Multiply,
-  Least,
-  Greatest,
-  Equal,
-  NotEqual,
-  Less,
-  LessEqual,
-  And,
-  Or,
-  SquaredDifference,
-  AbsoluteDifference,
-};
 inline constexpr std::size_t kPairFunctionCount = static_cast<std::size_t>(PairFunction::AbsoluteDifference) + 1;
 
 constexpr std::size_t slot_of(DType type) { return static_cast<std::size_t>(type) - 1; }

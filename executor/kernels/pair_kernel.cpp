@@ -12,62 +12,12 @@
 namespace eindb {
 namespace {
 
-using Kind = Instruction::Kind;
 using Places = std::vector<std::size_t>;
 using Strides = std::vector<std::int64_t>;
 
-constexpr std::int64_t kLongestSum = 65536;
 constexpr std::int64_t kDepth = 128;       // of packed panels: one of each operand fits the first-level cache
 constexpr std::int64_t kRowsPacked = 128;  // of the left operand at a time
 constexpr std::int64_t kPackedBytes = 256 * 1024;
-
-struct Form {
-  PairFunction function;
-  std::size_t left;  // operands
-  std::size_t right;
-};
-
-std::optional<PairFunction> function_of(ScalarOp op) {
-  switch (op) {
-    case ScalarOp::Add: return PairFunction::Add;
-    case ScalarOp::Subtract: return PairFunction::Subtract;
-    case ScalarOp::Multiply: return PairFunction::Multiply;
-    case ScalarOp::Least: return PairFunction::Least;
-    case ScalarOp::Greatest: return PairFunction::Greatest;
-    case ScalarOp::Equal: return PairFunction::Equal;
-    case ScalarOp::NotEqual: return PairFunction::NotEqual;
-    case ScalarOp::Less:
-    case ScalarOp::Greater: return PairFunction::Less;
-    case ScalarOp::LessEqual:
-    case ScalarOp::GreaterEqual: return PairFunction::LessEqual;
-    case ScalarOp::And: return PairFunction::And;
-    case ScalarOp::Or: return PairFunction::Or;
-    default: return std::nullopt;
-  }
-}
-
-std::optional<Form> operands_of_pair(const std::vector<Instruction>& code, std::size_t n) {
-  const auto& instruction = code[n];
-  if (instruction.kind != Kind::Binary) return std::nullopt;
-  const auto function = function_of(instruction.op);
-  const auto& a = code[instruction.arguments[0]];
-  const auto& b = code[instruction.arguments[1]];
-  if (!function || a.kind != Kind::Operand || b.kind != Kind::Operand || a.operand == b.operand) return std::nullopt;
-  const bool reversed = instruction.op == ScalarOp::Greater || instruction.op == ScalarOp::GreaterEqual;
-  return reversed ? Form{*function, b.operand, a.operand} : Form{*function, a.operand, b.operand};
-}
-
-std::optional<Form> form_of(const std::vector<Instruction>& code) {
-  const auto& last = code.back();
-  const bool squares =
-      last.kind == Kind::Binary && last.op == ScalarOp::Multiply && last.arguments[0] == last.arguments[1];
-  const bool measures = last.kind == Kind::Unary && last.op == ScalarOp::Abs;
-  if (!squares && !measures) return operands_of_pair(code, code.size() - 1);
-  auto form = operands_of_pair(code, last.arguments[0]);
-  if (!form || form->function != PairFunction::Subtract) return std::nullopt;
-  form->function = squares ? PairFunction::SquaredDifference : PairFunction::AbsoluteDifference;
-  return form;
-}
 
 bool is_truth(PairFunction function) {
   using enum PairFunction;
@@ -327,36 +277,15 @@ class PairRun {
   std::optional<Scratch> right_panels_;
 };
 
-std::optional<ContractionRole> role_of(bool left, bool right, bool output) {
-  if (output && left && right) return ContractionRole::Batch;
-  if (output && left) return ContractionRole::Left;
-  if (output && right) return ContractionRole::Right;
-  if (!output && left && right) return ContractionRole::Contracted;
-  return std::nullopt;
-}
-
 }  // namespace
 
-std::optional<PairKernel> PairKernel::match(const EinSum& einsum, const ExpressionProgram& program, DType compute) {
-  using enum Aggregate;
-  if (einsum.aggregate != Sum && einsum.aggregate != Min && einsum.aggregate != Max) return std::nullopt;
-  if (is_complex(compute)) return std::nullopt;
-  const auto form = form_of(program.instructions());
-  if (!form) return std::nullopt;
-  PairKernel kernel;
-  kernel.function_ = form->function;
-  kernel.aggregate_ = einsum.aggregate;
-  kernel.compute_ = compute;
-  kernel.left_ = form->left;
-  kernel.right_ = form->right;
-  for (const auto label : einsum.labels()) {
-    const auto role = role_of(contains(einsum.inputs[form->left], label), contains(einsum.inputs[form->right], label),
-                              contains(einsum.output, label));
-    if (!role) return std::nullopt;
-    kernel.roles_.push_back(*role);
-  }
-  return kernel;
-}
+PairKernel::PairKernel(const PairForm& form, Aggregate aggregate, DType compute)
+    : function_(form.function),
+      aggregate_(aggregate),
+      compute_(compute),
+      left_(form.left),
+      right_(form.right),
+      roles_(form.roles) {}
 
 ContractionSize PairKernel::size(std::span<const std::int64_t> label_sizes) const {
   ContractionSize size;
@@ -369,14 +298,6 @@ ContractionSize PairKernel::size(std::span<const std::int64_t> label_sizes) cons
     }
   }
   return size;
-}
-
-bool PairKernel::worthwhile(const ContractionSize& size) const {
-  constexpr std::int64_t kShortestSide = 4;
-  constexpr std::int64_t kFewestCells = 64;
-  if (aggregate_ == Aggregate::Sum && compute_ != DType::Int64 && size.k > kLongestSum) return false;
-  return size.m >= kShortestSide && size.n >= kShortestSide && size.k >= kShortestSide &&
-         size.m * size.n >= kFewestCells;
 }
 
 namespace {

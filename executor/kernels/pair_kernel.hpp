@@ -5,10 +5,9 @@
 #include <vector>
 
 #include "executor/kernels/contraction_kernel.hpp"
-#include "executor/kernels/expression_program.hpp"
 #include "executor/kernels/label_view.hpp"
 #include "executor/kernels/level_table.hpp"
-#include "tensor/contraction_form.hpp"
+#include "tensor/pair_form.hpp"
 
 namespace eindb {
 
@@ -17,18 +16,14 @@ namespace eindb {
 /// accumulators that stay in registers, on panels packed into the caches.
 ///
 /// Sums are taken over 128 terms at a time in the element type, and such partial sums added: the error is at most
-/// (128 + k / 128) units of rounding of the sum of the absolute terms. Longer sums than kLongestSum are refused.
+/// (128 + k / 128) units of rounding of the sum of the absolute terms. Long sums are for loops (tensor/kernel_choice).
 ///
 /// Immutable, thread-safe.
 class PairKernel {
  public:
-  /// nullopt for anything else: a third operand, a label that is aggregated and that only one operand has, a type
-  /// without pair blocks.
-  static std::optional<PairKernel> match(const EinSum& einsum, const ExpressionProgram& program, DType compute);
+  PairKernel(const PairForm& form, Aggregate aggregate, DType compute);
 
   ContractionSize size(std::span<const std::int64_t> label_sizes) const;
-  /// False where loops over the elements do as well or better, or sum more exactly.
-  bool worthwhile(const ContractionSize& size) const;
 
   /// As ExpressionKernel::run. False, with nothing done, if values that are not finite need the care of the general
   /// kernel: MIN and MAX of what may be NaN.
@@ -44,13 +39,11 @@ class PairKernel {
   std::string describe() const;
 
  private:
-  PairKernel() = default;
-
-  PairFunction function_ = PairFunction::Add;
-  Aggregate aggregate_ = Aggregate::Sum;
-  DType compute_ = DType::Float64;
-  std::size_t left_ = 0;  // operand numbers
-  std::size_t right_ = 1;
+  PairFunction function_;
+  Aggregate aggregate_;
+  DType compute_;
+  std::size_t left_;  // operand numbers
+  std::size_t right_;
   std::vector<ContractionRole> roles_;  // per label
 };
 

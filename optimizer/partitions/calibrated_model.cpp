@@ -27,15 +27,15 @@ double bytes_of_input(const VertexShape& shape, std::size_t input) {
   return static_cast<double>(input < known.size() ? known[input] : size_of(shape.work.compute));
 }
 
-MatrixSizes sizes_of(const VertexShape& shape, const Partition& d) {
-  MatrixSizes sizes;
-  const auto& roles = shape.work.matrix.roles;
+RoleSizes sizes_of(const VertexShape& shape, const Partition& d) {
+  RoleSizes sizes;
+  const auto& roles = shape.work.matrix->roles;
   for (std::size_t n = 0; n < roles.size(); ++n) {
     const double size = part_extent(shape.extents[n], d[n]);
     switch (roles[n]) {
       case ContractionRole::Batch: sizes.batch *= size; break;
-      case ContractionRole::Left: sizes.rows *= size; break;
-      case ContractionRole::Right: sizes.columns *= size; break;
+      case ContractionRole::Left: sizes.left *= size; break;
+      case ContractionRole::Right: sizes.right *= size; break;
       case ContractionRole::Contracted: sizes.contracted *= size; break;
       case ContractionRole::SummedLeft:
       case ContractionRole::SummedRight: break;
@@ -96,10 +96,10 @@ double contiguous_run(const Partition& producer, const Partition& consumer, cons
   return std::max(run, 1.0);
 }
 
-bool is_vector(const MatrixSizes& sizes) { return std::min(sizes.rows, sizes.columns) == 1; }
+bool is_vector(const RoleSizes& sizes) { return std::min(sizes.left, sizes.right) == 1; }
 
 bool sums_side(const VertexShape& shape, ContractionRole side) {
-  const auto& roles = shape.work.matrix.roles;
+  const auto& roles = shape.work.matrix->roles;
   return std::find(roles.begin(), roles.end(), side) != roles.end();
 }
 
@@ -119,20 +119,20 @@ const CalibratedModel::Crowd& CalibratedModel::crowd(double tasks) const {
   return crowds_[static_cast<std::size_t>(std::clamp(tasks, 1.0, static_cast<double>(threads_))) - 1];
 }
 
-double CalibratedModel::matrices(const VertexShape& shape, const Partition& d, const MatrixSizes& sizes) const {
+double CalibratedModel::matrices(const VertexShape& shape, const Partition& d, const RoleSizes& sizes) const {
   const auto& work = shape.work;
   const auto& rates = figures_.of(work.compute);
-  const double flops = 2 * sizes.batch * sizes.rows * sizes.columns * sizes.contracted;
-  const double side = 3 / (1 / sizes.rows + 1 / sizes.columns + 1 / sizes.contracted);
+  const double flops = 2 * sizes.batch * sizes.left * sizes.right * sizes.contracted;
+  const double side = 3 / (1 / sizes.left + 1 / sizes.right + 1 / sizes.contracted);
   double seconds = flops / (is_vector(sizes) ? rates.matrix_vector : rate_of_side(rates, side));
 
   const auto size = static_cast<double>(size_of(work.compute));
   double copied = 0;
-  const auto left = tile_elements(shape, d, shape.inputs[work.matrix.left]);
-  const auto right = tile_elements(shape, d, shape.inputs[work.matrix.right]);
-  if (work.matrix.packs_left || bytes_of_input(shape, work.matrix.left) != size) copied += left;
-  if (work.matrix.packs_right || bytes_of_input(shape, work.matrix.right) != size) copied += right;
-  if (work.matrix.packs_output) copied += tile_elements(shape, d, shape.output);
+  const auto left = tile_elements(shape, d, shape.inputs[work.matrix->left]);
+  const auto right = tile_elements(shape, d, shape.inputs[work.matrix->right]);
+  if (work.matrix->packs_left || bytes_of_input(shape, work.matrix->left) != size) copied += left;
+  if (work.matrix->packs_right || bytes_of_input(shape, work.matrix->right) != size) copied += right;
+  if (work.matrix->packs_output) copied += tile_elements(shape, d, shape.output);
   seconds += copied * size / figures_.repartition.one;
   if (sums_side(shape, ContractionRole::SummedLeft)) seconds += left / rates.fold;
   if (sums_side(shape, ContractionRole::SummedRight)) seconds += right / rates.fold;
@@ -149,8 +149,8 @@ double CalibratedModel::loops(const VertexShape& shape, const Partition& d) cons
 }
 
 CalibratedModel::CallCost CalibratedModel::call(const VertexShape& shape, const Partition& d) const {
-  const auto sizes = shape.work.has_matrices ? sizes_of(shape, d) : MatrixSizes{};
-  const bool multiplies = shape.work.has_matrices && multiplies_matrices(sizes);
+  const auto sizes = shape.work.matrix ? sizes_of(shape, d) : RoleSizes{};
+  const bool multiplies = shape.work.matrix && kernel_for(shape.work.kernel, sizes) == KernelKind::Matrices;
   if (!multiplies) return {loops(shape, d), loaded(shape, d), stored(shape, d)};
   // Rates of matrix times vector are those of reading the matrix.
   return {matrices(shape, d, sizes), is_vector(sizes) ? 0 : loaded(shape, d), stored(shape, d)};

@@ -29,12 +29,10 @@ class MatrixMatcher {
  public:
   explicit MatrixMatcher(const EinSum& einsum) : einsum_(einsum), all_(einsum.labels()) {}
 
-  std::optional<MatrixWork> match(DType compute) {
-    auto form = contraction_form(einsum_, compute);
-    if (!form) return std::nullopt;
-    work_.left = form->left;
-    work_.right = form->right;
-    work_.roles = std::move(form->roles);
+  MatrixWork match(const ContractionForm& form) {
+    work_.left = form.left;
+    work_.right = form.right;
+    work_.roles = form.roles;
     work_.packs_left = packs(left());
     work_.packs_right =
         packs(right()) || order(left(), ContractionRole::Contracted) != order(right(), ContractionRole::Contracted);
@@ -159,10 +157,9 @@ KernelWork work_of(const EinSum& einsum, const std::vector<DType>& operand_types
   work.compute = compute;
   work.output_bytes = size_of(result);
   for (const auto type : operand_types) work.input_bytes.push_back(size_of(type));
-  if (const auto matrix = MatrixMatcher(einsum).match(compute)) {
-    work.has_matrices = true;
-    work.matrix = *matrix;
-  }
+  const KernelChoice choice(einsum, compute);
+  work.kernel = choice.form();
+  if (const auto& form = choice.contraction()) work.matrix = MatrixMatcher(einsum).match(*form);
   OperationCounter counter(work.operations);
   counter.count(*einsum.expression);
   work.folds = einsum.aggregate != Aggregate::None;
@@ -173,7 +170,5 @@ KernelWork work_of(const EinSum& einsum, const std::vector<DType>& operand_types
   work.crosswise = crosswise_operands(einsum);
   return work;
 }
-
-bool multiplies_matrices(const MatrixSizes& s) { return pays_as_matrices(s.batch, s.rows, s.columns, s.contracted); }
 
 }  // namespace eindb

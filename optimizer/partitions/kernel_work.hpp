@@ -3,12 +3,13 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "optimizer/partitions/machine_figures.hpp"
-#include "tensor/contraction_form.hpp"
 #include "tensor/einsum.hpp"
+#include "tensor/kernel_choice.hpp"
 
 namespace eindb {
 
@@ -24,8 +25,8 @@ struct MatrixWork {
   friend auto operator<=>(const MatrixWork&, const MatrixWork&) = default;
 };
 
-/// What the kernel of an EinSum does, told from the EinSum alone: executor/kernels/kernel decides by the same rules,
-/// and a test holds both together.
+/// The work of the kernel of an EinSum, told from the EinSum alone. Which kernel a call takes tensor/kernel_choice
+/// says, to the optimizer and to the executor.
 struct KernelWork {
   using Operations = std::vector<std::pair<Operation, double>>;  ///< and how many; each distinct subexpression once
 
@@ -33,8 +34,8 @@ struct KernelWork {
   std::vector<std::size_t> input_bytes;  ///< of an element, per input; none given: those of `compute`
   std::size_t output_bytes = 8;
 
-  bool has_matrices = false;  ///< then `matrix` says how; tiles that are thin strips go through loops all the same
-  MatrixWork matrix;
+  KernelForm kernel;                 ///< with a call's sizes it says which kernel the call takes
+  std::optional<MatrixWork> matrix;  ///< set where the form is that of matrix products
 
   // In loops over the cells of the join, per cell:
   Operations operations;
@@ -49,15 +50,5 @@ struct KernelWork {
 
 /// `operand_types` and `compute` as of the vertex; `result` is the element type that is stored.
 KernelWork work_of(const EinSum& einsum, const std::vector<DType>& operand_types, DType compute, DType result);
-
-/// The sizes of a batch of matrix products.
-struct MatrixSizes {
-  double batch = 1;
-  double rows = 1;
-  double columns = 1;
-  double contracted = 1;
-};
-/// Whether the kernel takes matrix products for matrices of these sizes, rather than loops.
-bool multiplies_matrices(const MatrixSizes& sizes);
 
 }  // namespace eindb

@@ -31,6 +31,7 @@ bool same(const JoinNode& a, const JoinNode& b) {
 bool same(const ScanStep& a, const ScanStep& b) { return a.tensor == b.tensor && a.holders == b.holders; }
 bool same(const RedistributeStep& a, const RedistributeStep& b) { return a.input == b.input; }
 bool same(const ReduceStep& a, const ReduceStep& b) { return a.input == b.input; }
+bool same(const FragmentStep& /*a*/, const FragmentStep& /*b*/) { return false; }  // is never sent
 bool same(const ComputeStep& a, const ComputeStep& b) {
   return a.inputs == b.inputs && same(a.join, b.join) && a.blocks == b.blocks && a.at == b.at;
 }

@@ -82,33 +82,34 @@ TEST_F(MachineFileTest, HostileFilesAreRefused) {
   expect_refused(broken([](auto& j) { j["figures"].erase("FLOAT32 EXP"); }), "no number 'FLOAT32 EXP'");
 }
 
-// The optimizer tells from an EinSum which kernel its join gets; the kernel itself must agree.
+// The optimizer costs a call by the kernel that it will take, whatever its sizes.
 TEST(KernelWork, AgreesWithTheKernels) {
   const std::vector<std::vector<std::int64_t>> sizes{{8, 8, 8},    {3, 8, 8},   {8, 3, 8},   {8, 8, 3},
                                                      {1, 32, 32},  {32, 32, 1}, {1, 15, 32}, {32, 20000, 1},
                                                      {1, 1000, 1}, {16, 16, 1}};
   for (const auto type : {DType::Float32, DType::Float64, DType::Complex128, DType::Int64}) {
-    for (const auto aggregate : {Aggregate::Sum, Aggregate::Prod}) {
-      for (const auto& size : sizes) {
-        LabelTable labels;
-        const auto i = labels.add("i", size[0]);
-        const auto j = labels.add("j", size[1]);
-        const auto k = labels.add("k", size[2]);
-        EinSum e;
-        e.inputs = {{i, j}, {j, k}};
-        e.output = {i, k};
-        e.aggregated = {j};
-        e.aggregate = aggregate;
-        e.expression = ScalarExpression::call(
-            ScalarOp::Multiply,
-            {ScalarExpression::operand(0), ScalarExpression::operand(1), ScalarExpression::integer(2)});
-        const auto work = work_of(e, {type, type}, type, type);
-        const auto whole =
-            MatrixSizes{1, static_cast<double>(size[0]), static_cast<double>(size[2]), static_cast<double>(size[1])};
-        const bool predicted = work.has_matrices && multiplies_matrices(whole);
-        const auto kernel = Kernel(e, labels, {type, type}, type, type).describe();
-        EXPECT_EQ(predicted, kernel.starts_with("gemm"))
-            << kernel << ", " << name_of(type) << " " << size[0] << " x " << size[1] << " x " << size[2];
+    for (const auto aggregate : {Aggregate::Sum, Aggregate::Prod, Aggregate::Min}) {
+      for (const auto op : {ScalarOp::Multiply, ScalarOp::Add}) {
+        if (is_complex(type) && aggregate == Aggregate::Min) continue;
+        for (const auto& size : sizes) {
+          LabelTable labels;
+          const auto i = labels.add("i", size[0]);
+          const auto j = labels.add("j", size[1]);
+          const auto k = labels.add("k", size[2]);
+          EinSum e;
+          e.inputs = {{i, j}, {j, k}};
+          e.output = {i, k};
+          e.aggregated = {j};
+          e.aggregate = aggregate;
+          e.expression = ScalarExpression::call(op, {ScalarExpression::operand(0), ScalarExpression::operand(1)});
+          const auto work = work_of(e, {type, type}, type, type);
+          const auto kind = kernel_for(work.kernel, {1, static_cast<double>(size[0]), static_cast<double>(size[2]),
+                                                     static_cast<double>(size[1])});
+          const auto kernel = Kernel(e, labels, {type, type}, type, type).describe();
+          EXPECT_EQ(kind == KernelKind::Matrices, kernel.starts_with("gemm")) << kernel;
+          EXPECT_EQ(kind == KernelKind::Pairs, kernel.starts_with("pairs")) << kernel;
+          EXPECT_EQ(work.matrix.has_value(), work.kernel.best == KernelKind::Matrices);
+        }
       }
     }
   }

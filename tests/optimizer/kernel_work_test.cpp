@@ -28,19 +28,19 @@ class KernelWorkTest : public ::testing::Test {
 
 TEST_F(KernelWorkTest, RolesOfABatchedProduct) {
   const auto work = product_of({b_, i_, j_}, {b_, j_, k_}, {b_, i_, k_}, {j_});
-  ASSERT_TRUE(work.has_matrices);
+  ASSERT_TRUE(work.matrix);
   using enum ContractionRole;
-  EXPECT_EQ(work.matrix.roles, (std::vector<ContractionRole>{Batch, Left, Contracted, Right}));
-  EXPECT_FALSE(work.matrix.packs_left || work.matrix.packs_right || work.matrix.packs_output);
+  EXPECT_EQ(work.matrix->roles, (std::vector<ContractionRole>{Batch, Left, Contracted, Right}));
+  EXPECT_FALSE(work.matrix->packs_left || work.matrix->packs_right || work.matrix->packs_output);
 }
 
 TEST_F(KernelWorkTest, OperandsThatDoNotLieAsMatricesArePacked) {
-  EXPECT_TRUE(product_of({i_, j_, b_}, {b_, j_, k_}, {b_, i_, k_}, {j_}).matrix.packs_left);
-  EXPECT_TRUE(product_of({b_, i_, j_}, {b_, j_, k_}, {i_, k_, b_}, {j_}).matrix.packs_output);
+  EXPECT_TRUE(product_of({i_, j_, b_}, {b_, j_, k_}, {b_, i_, k_}, {j_}).matrix->packs_left);
+  EXPECT_TRUE(product_of({b_, i_, j_}, {b_, j_, k_}, {i_, k_, b_}, {j_}).matrix->packs_output);
   // Rows i and k of the left operand are parted by j.
-  EXPECT_TRUE(product_of({i_, j_, k_}, {j_, b_}, {i_, k_, b_}, {j_}).matrix.packs_left);
+  EXPECT_TRUE(product_of({i_, j_, k_}, {j_, b_}, {i_, k_, b_}, {j_}).matrix->packs_left);
   // Both contract j and k, but in another order.
-  EXPECT_TRUE(product_of({i_, j_, k_}, {k_, j_, b_}, {i_, b_}, {j_, k_}).matrix.packs_right);
+  EXPECT_TRUE(product_of({i_, j_, k_}, {k_, j_, b_}, {i_, b_}, {j_, k_}).matrix->packs_right);
 }
 
 TEST_F(KernelWorkTest, WhatIsNoMatrixProduct) {
@@ -50,12 +50,12 @@ TEST_F(KernelWorkTest, WhatIsNoMatrixProduct) {
   e.aggregated = {j_};
   e.expression = testing::product(2);
   e.aggregate = Aggregate::Max;
-  EXPECT_FALSE(work_of(e, {DType::Float64, DType::Float64}, DType::Float64, DType::Float64).has_matrices);
+  EXPECT_FALSE(work_of(e, {DType::Float64, DType::Float64}, DType::Float64, DType::Float64).matrix);
   e.aggregate = Aggregate::Sum;
-  EXPECT_FALSE(work_of(e, {DType::Int64, DType::Int64}, DType::Int64, DType::Int64).has_matrices);
+  EXPECT_FALSE(work_of(e, {DType::Int64, DType::Int64}, DType::Int64, DType::Int64).matrix);
   e.expression = testing::call(ScalarOp::Subtract, {testing::op(0), testing::op(1)});
   const auto work = work_of(e, {DType::Float64, DType::Float64}, DType::Float64, DType::Float64);
-  EXPECT_FALSE(work.has_matrices);
+  EXPECT_FALSE(work.matrix);
   EXPECT_TRUE(work.folds && !work.folds_product);
 }
 

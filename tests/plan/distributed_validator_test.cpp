@@ -61,7 +61,42 @@ struct DistributedValidator : ::testing::Test {
 
 TEST_F(DistributedValidator, AcceptsAValidPlan) { EXPECT_NO_THROW(validate(plan, lists)); }
 
+// Z[i] = X[i] for one rank.
+DistributedPlan plan_for_one_rank() {
+  const TileGrid grid(Shape({8}), {2});
+  const auto type = DType::Float64;
+  PhysicalPlan fragment;
+  fragment.nodes.push_back({ScanNode{{"X", type, grid}}, VertexId(0), type, grid});
+  fragment.nodes.push_back({SinkNode{NodeId(0)}, VertexId(0), type, grid});
+  return plan_of(std::move(fragment));
+}
+
+TEST(PlanForOneRank, IsASingleFragment) {
+  const auto plan = plan_for_one_rank();
+  EXPECT_NO_THROW(validate(plan));
+  ASSERT_NE(plan.fragment(), nullptr);
+  EXPECT_EQ(plan.results.size(), plan.fragment()->result_count());
+  EXPECT_EQ(operator_name(plan.steps.front()), "fragment");
+}
+
+TEST(PlanForOneRank, IsForNoOtherRanks) {
+  auto plan = plan_for_one_rank();
+  plan.ranks = 2;
+  EXPECT_THROW(validate(plan), Error);
+  plan = plan_for_one_rank();
+  plan.steps.push_back(plan.steps.front());
+  EXPECT_THROW(validate(plan), Error);
+  plan = plan_for_one_rank();
+  plan.results.emplace_back(0);
+  EXPECT_THROW(validate(plan), Error);
+  plan = plan_for_one_rank();
+  std::get<FragmentStep>(plan.steps.front().op).fragment.nodes.pop_back();
+  EXPECT_THROW(validate(plan), Error);
+}
+
 TEST_F(DistributedValidator, FindsWhatIsWrongInAnyStep) {
+  expect_invalid("a fragment among steps",
+                 [](auto& p) { p.steps[5].op = std::get<FragmentStep>(plan_for_one_rank().steps.front().op); });
   expect_invalid("no rank", [](auto& p) { p.ranks = 0; });
   expect_invalid("coordinator", [](auto& p) { p.coordinator = 4; });
   expect_invalid("no step", [](auto& p) { p.steps.clear(); });

@@ -1,0 +1,65 @@
+#include "tensor/kernel_choice.hpp"
+
+#include <algorithm>
+
+namespace eindb {
+namespace {
+
+// All but outer and dot products, and single thin ones.
+bool pays_as_matrices(const RoleSizes& size) {
+  constexpr double kShortestVector = 16;
+  constexpr double kManyMatrices = 16;  // enough to go into the lanes of vectors
+  constexpr double kShortestSide = 4;
+  const double thin = std::min(size.left, size.right);
+  const double wide = std::max(size.left, size.right);
+  if (size.contracted < 2 || wide < 2) return false;
+  if (size.batch >= kManyMatrices) return true;
+  return thin >= 2 ? wide >= kShortestSide : wide >= kShortestVector && size.contracted >= kShortestVector;
+}
+
+bool pays_as_pairs(const RoleSizes& size, bool rounds_sums) {
+  constexpr double kLongestSum = 65536;
+  constexpr double kShortestSide = 4;
+  constexpr double kFewestCells = 64;
+  if (rounds_sums && size.contracted > kLongestSum) return false;
+  return size.left >= kShortestSide && size.right >= kShortestSide && size.contracted >= kShortestSide &&
+         size.left * size.right >= kFewestCells;
+}
+
+}  // namespace
+
+RoleSizes role_sizes(const std::vector<ContractionRole>& roles, std::span<const std::int64_t> sizes) {
+  RoleSizes out;
+  for (std::size_t n = 0; n < roles.size(); ++n) {
+    const auto size = static_cast<double>(sizes[n]);
+    switch (roles[n]) {
+      case ContractionRole::Batch: out.batch *= size; break;
+      case ContractionRole::Left: out.left *= size; break;
+      case ContractionRole::Right: out.right *= size; break;
+      case ContractionRole::Contracted: out.contracted *= size; break;
+      case ContractionRole::SummedLeft:
+      case ContractionRole::SummedRight: break;
+    }
+  }
+  return out;
+}
+
+KernelKind kernel_for(const KernelForm& form, const RoleSizes& sizes) {
+  const bool pays = form.best == KernelKind::Matrices
+                        ? pays_as_matrices(sizes)
+                        : form.best == KernelKind::Pairs && pays_as_pairs(sizes, form.rounds_sums);
+  return pays ? form.best : KernelKind::Loops;
+}
+
+KernelChoice::KernelChoice(const EinSum& typed, DType compute)
+    : contraction_(contraction_form(typed, compute)), pair_(contraction_ ? std::nullopt : pair_form(typed, compute)) {
+  form_.best = contraction_ ? KernelKind::Matrices : pair_ ? KernelKind::Pairs : KernelKind::Loops;
+  form_.rounds_sums = typed.aggregate == Aggregate::Sum && compute != DType::Int64;
+}
+
+KernelKind KernelChoice::kind(std::span<const std::int64_t> sizes) const {
+  if (form_.best == KernelKind::Loops) return KernelKind::Loops;
+  return kernel_for(form_, role_sizes(contraction_ ? contraction_->roles : pair_->roles, sizes));
+}
+
+}  // namespace eindb

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "tensor/contraction_form.hpp"
+#include "tensor/einsum.hpp"
+#include "tensor/pair_form.hpp"
+
+namespace eindb {
+
+/// The kernels among which a call's sizes decide.
+enum class KernelKind : std::uint8_t {
+  Matrices,  ///< matrix products
+  Pairs,     ///< blocks of a function of two operands, aggregated as a matrix product adds up
+  Loops,     ///< loops over the cells of the join
+};
+
+/// The sizes of the dimensions that labels of each role make up together.
+struct RoleSizes {
+  double batch = 1;
+  double left = 1;
+  double right = 1;
+  double contracted = 1;
+};
+
+/// `sizes`: of each label. Labels that only one operand has and that are summed first count nothing.
+RoleSizes role_sizes(const std::vector<ContractionRole>& roles, std::span<const std::int64_t> sizes);
+
+/// What large calls of an EinSum take, and what may keep smaller ones from it.
+struct KernelForm {
+  KernelKind best = KernelKind::Loops;
+  bool rounds_sums = false;  ///< it adds up floating-point numbers
+
+  friend auto operator<=>(const KernelForm&, const KernelForm&) = default;
+};
+
+/// The kernel that a call of these sizes takes: that of the form, or loops where they do as well or better, or sum more
+/// exactly. The optimizer counts costs by this rule (optimizer/partitions/calibrated_model), and the executor runs
+/// calls by it (executor/kernels/kernel).
+KernelKind kernel_for(const KernelForm& form, const RoleSizes& sizes);
+
+/// How the kernels that can compute an EinSum see it. `typed`: conversions are written into its expression
+/// (tensor/scalar_types). Immutable, thread-safe.
+class KernelChoice {
+ public:
+  KernelChoice(const EinSum& typed, DType compute);
+
+  /// Set where matrix products can compute it.
+  const std::optional<ContractionForm>& contraction() const { return contraction_; }
+  /// Set where pair blocks can, and matrix products cannot.
+  const std::optional<PairForm>& pair() const { return pair_; }
+  const KernelForm& form() const { return form_; }
+
+  /// What a call on labels of these sizes takes.
+  KernelKind kind(std::span<const std::int64_t> sizes) const;
+
+ private:
+  std::optional<ContractionForm> contraction_;
+  std::optional<PairForm> pair_;
+  KernelForm form_;
+};
+
+}  // namespace eindb

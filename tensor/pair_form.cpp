@@ -1,0 +1,88 @@
+#include "tensor/pair_form.hpp"
+
+namespace eindb {
+namespace {
+
+using Kind = ScalarExpression::Kind;
+
+struct Pair {
+  PairFunction function;
+  std::size_t left;
+  std::size_t right;
+};
+
+std::optional<PairFunction> function_of(ScalarOp op) {
+  switch (op) {
+    case ScalarOp::Add: return PairFunction::Add;
+    case ScalarOp::Subtract: return PairFunction::Subtract;
+    case ScalarOp::Multiply: return PairFunction::Multiply;
+    case ScalarOp::Least: return PairFunction::Least;
+    case ScalarOp::Greatest: return PairFunction::Greatest;
+    case ScalarOp::Equal: return PairFunction::Equal;
+    case ScalarOp::NotEqual: return PairFunction::NotEqual;
+    case ScalarOp::Less:
+    case ScalarOp::Greater: return PairFunction::Less;
+    case ScalarOp::LessEqual:
+    case ScalarOp::GreaterEqual: return PairFunction::LessEqual;
+    case ScalarOp::And: return PairFunction::And;
+    case ScalarOp::Or: return PairFunction::Or;
+    default: return std::nullopt;
+  }
+}
+
+std::optional<Pair> function_of_two(const ScalarExpression& e) {
+  if (e.kind() != Kind::Call || e.arguments().size() != 2) return std::nullopt;
+  const auto function = function_of(e.op());
+  const auto& a = *e.arguments()[0];
+  const auto& b = *e.arguments()[1];
+  if (!function || a.kind() != Kind::Operand || b.kind() != Kind::Operand || a.operand() == b.operand())
+    return std::nullopt;
+  const bool reversed = e.op() == ScalarOp::Greater || e.op() == ScalarOp::GreaterEqual;
+  return reversed ? Pair{*function, b.operand(), a.operand()} : Pair{*function, a.operand(), b.operand()};
+}
+
+// The expression that is squared, as x * x or POWER(x, 2); null if there is none.
+const ScalarExpression* squared(const ScalarExpression& e) {
+  if (e.kind() != Kind::Call || e.arguments().size() != 2) return nullptr;
+  const auto& base = *e.arguments()[0];
+  const auto& other = *e.arguments()[1];
+  if (e.op() == ScalarOp::Multiply && equal(base, other)) return &base;
+  const bool is_two = other.kind() == Kind::Integer && other.integer_value() == 2;
+  return e.op() == ScalarOp::Power && is_two ? &base : nullptr;
+}
+
+std::optional<Pair> pair_of(const ScalarExpression& e) {
+  const auto* square = squared(e);
+  const bool measures = e.is_call(ScalarOp::Abs);
+  if (square == nullptr && !measures) return function_of_two(e);
+  auto pair = function_of_two(measures ? *e.arguments()[0] : *square);
+  if (!pair || pair->function != PairFunction::Subtract) return std::nullopt;
+  pair->function = measures ? PairFunction::AbsoluteDifference : PairFunction::SquaredDifference;
+  return pair;
+}
+
+std::optional<ContractionRole> role_of(bool left, bool right, bool output) {
+  if (left && right) return output ? ContractionRole::Batch : ContractionRole::Contracted;
+  if (!output || left == right) return std::nullopt;
+  return left ? ContractionRole::Left : ContractionRole::Right;
+}
+
+}  // namespace
+
+std::optional<PairForm> pair_form(const EinSum& einsum, DType compute) {
+  using enum Aggregate;
+  if (einsum.aggregate != Sum && einsum.aggregate != Min && einsum.aggregate != Max) return std::nullopt;
+  if (is_complex(compute)) return std::nullopt;
+  const auto pair = pair_of(*einsum.expression);
+  if (!pair) return std::nullopt;
+  PairForm form{pair->function, pair->left, pair->right, {}};
+  for (const auto label : einsum.labels()) {
+    const auto role = role_of(contains(einsum.inputs[form.left], label), contains(einsum.inputs[form.right], label),
+                              contains(einsum.output, label));
+    if (!role) return std::nullopt;
+    form.roles.push_back(*role);
+  }
+  return form;
+}
+
+}  // namespace eindb

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "tensor/contraction_form.hpp"
+#include "tensor/einsum.hpp"
+
+namespace eindb {
+
+/// Functions of one element of either operand that pair blocks aggregate. All but Subtract, Less and LessEqual are
+/// symmetric.
+enum class PairFunction : std::uint8_t {
+  Add,
+  Subtract,
+  Multiply,
+  Least,
+  Greatest,
+  Equal,
+  NotEqual,
+  Less,
+  LessEqual,
+  And,
+  Or,
+  SquaredDifference,
+  AbsoluteDifference,
+};
+
+/// SUM, MIN or MAX of a function of two operands over labels that both have: what pair blocks compute.
+/// Example: Z[i,k] = MIN(X[i,j] + Y[j,k]) has function Add and roles i Left, j Contracted, k Right.
+struct PairForm {
+  PairFunction function = PairFunction::Add;
+  std::size_t left = 0;  ///< numbers of operands
+  std::size_t right = 1;
+  std::vector<ContractionRole> roles;  ///< one per label of the EinSum; none is summed on one side alone
+};
+
+/// nullopt for anything else: a third operand, an operand that is converted, a label that is aggregated and that only
+/// one operand has, a complex type.
+std::optional<PairForm> pair_form(const EinSum& einsum, DType compute);
+
+}  // namespace eindb
