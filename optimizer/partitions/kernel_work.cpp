@@ -6,6 +6,8 @@
 #include <optional>
 #include <unordered_map>
 
+#include "common/check.hpp"
+
 namespace eindb {
 namespace {
 
@@ -35,6 +37,9 @@ class MatrixMatcher {
     work_.left = form->left;
     work_.right = form->right;
     work_.roles = std::move(form->roles);
+    CHECK(work_.left < einsum_.inputs.size() && work_.right < einsum_.inputs.size() && work_.left != work_.right,
+          "a matrix product has two operands");
+    CHECK(work_.roles.size() == all_.size(), "every label of a contraction has a role");
     work_.packs_left = packs(left());
     work_.packs_right =
         packs(right()) || order(left(), ContractionRole::Contracted) != order(right(), ContractionRole::Contracted);
@@ -48,7 +53,9 @@ class MatrixMatcher {
   const Labels& left() const { return einsum_.inputs[work_.left]; }
   const Labels& right() const { return einsum_.inputs[work_.right]; }
   ContractionRole role(Label label) const {
-    return work_.roles[static_cast<std::size_t>(std::find(all_.begin(), all_.end(), label) - all_.begin())];
+    const auto place = static_cast<std::size_t>(std::find(all_.begin(), all_.end(), label) - all_.begin());
+    CHECK(place < work_.roles.size(), "the labels of an operand are labels of its EinSum");
+    return work_.roles[place];
   }
   bool packs(const Labels& labels) const {
     std::vector<ContractionRole> roles;
@@ -72,6 +79,7 @@ class MatrixMatcher {
 // Powers with small constant exponents are multiplications.
 Operation power(const ScalarExpression& e) {
   constexpr double kLargestUnrolled = 64;
+  CHECK(e.arguments().size() == 2, "a power has a base and an exponent");
   const auto& exponent = *e.arguments()[1];
   const bool small = exponent.kind() == Kind::Integer && std::abs(exponent.real_value()) <= kLargestUnrolled;
   return small ? Operation::Simple : Operation::Power;
@@ -155,6 +163,7 @@ double crosswise_operands(const EinSum& einsum) {
 }  // namespace
 
 KernelWork work_of(const EinSum& einsum, const std::vector<DType>& operand_types, DType compute, DType result) {
+  CHECK(einsum.expression != nullptr, "a kernel has an expression to compute");
   KernelWork work;
   work.compute = compute;
   work.output_bytes = size_of(result);

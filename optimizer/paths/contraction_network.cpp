@@ -1,6 +1,7 @@
 #include "optimizer/paths/contraction_network.hpp"
 
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "common/check.hpp"

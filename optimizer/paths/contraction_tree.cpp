@@ -1,6 +1,7 @@
 #include "optimizer/paths/contraction_tree.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "common/check.hpp"

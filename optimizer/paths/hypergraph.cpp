@@ -1,6 +1,7 @@
 #include "optimizer/paths/hypergraph.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "common/check.hpp"

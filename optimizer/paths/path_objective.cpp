@@ -1,5 +1,6 @@
 #include "optimizer/paths/path_objective.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>

@@ -115,7 +115,6 @@ class Refinement {
     }
     for (const auto label : tree_.labels_of(root)) piece.output.push_back(number_of(label));
     for (const auto label : labels) number_[label] = kNone;
-    CHECK(piece.extents.size() == labels.size(), "every label of a piece has an extent");
     return piece;
   }
 
