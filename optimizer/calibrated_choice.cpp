@@ -67,6 +67,10 @@ class Chooser {
     }
     std::sort(best_.candidates.begin(), best_.candidates.end(),
               [](const auto& a, const auto& b) { return a.parallelism < b.parallelism; });
+    DCHECK(std::adjacent_find(best_.candidates.begin(), best_.candidates.end(),
+                              [](const auto& a, const auto& b) { return a.parallelism == b.parallelism; }) ==
+               best_.candidates.end(),
+           "no number of kernel calls is listed twice");
     choose_stored_tiles();
     return std::move(best_);
   }
@@ -178,6 +182,7 @@ class Chooser {
     if (chosen.empty()) return;
     options_.parallelism = best_is_own_ ? own_calls_ : best_.parallelism;
     options_.fewer_calls = best_is_own_;
+    CHECK(best_.labelling.vertices.size() == graph_.size(), "a labelling is chosen before the tiles of results");
     for (const auto n : chosen) {
       const auto id = graph_.outputs()[n];
       const auto& output = graph_.vertex(id);
@@ -266,6 +271,8 @@ Partition storable_tiles(const Shape& shape, DType type, Partition partition) {
     if (most == partition.end() || *most < 2) break;
     *most = *most % 2 == 0 ? *most / 2 : 1;
   }
+  CHECK(std::all_of(partition.begin(), partition.end(), [](auto parts) { return parts > 0; }),
+        "a stored tensor has a part at least along each dimension");
   return partition;
 }
 

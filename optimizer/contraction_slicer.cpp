@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "common/check.hpp"
 #include "optimizer/paths/slicing.hpp"
 #include "optimizer/rewrites/product.hpp"
 
@@ -67,17 +68,22 @@ class Trees {
 class TreeProblem {
  public:
   TreeProblem(const EinGraph& graph, const std::vector<VertexId>& tree) : graph_(graph), tree_(tree) {
+    DCHECK(std::is_sorted(tree.begin(), tree.end()), "a tree is in the order of computation");
     for (const auto id : tree)
       for (const auto input : graph.vertex(id).inputs)
         if (!in_tree(input)) ++operands_;
     for (std::size_t s = 0; s < tree.size(); ++s) result_.emplace(tree[s], operands_ + s);
     for (const auto id : tree) add_step(graph.vertex(id));
+    CHECK(problem_.operands.size() == operands_ && problem_.steps.size() == tree.size(),
+          "results of steps are numbered behind all operands");
     find_sliceable();
   }
 
   const SlicingProblem& problem() const { return problem_; }
 
   SlicedContraction contraction(const Slicing& slicing) const {
+    CHECK(slicing.parts.size() == labels_.size(), "a slicing has parts for every label of its tree");
+    CHECK(!slicing.body.empty() && slicing.body.back() == slicing.last, "what slices compute ends in the last step");
     SlicedContraction out;
     for (const auto s : slicing.body) out.body.push_back(tree_[s]);
     out.result = tree_[slicing.last];

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "common/check.hpp"
 #include "optimizer/partitions/chain_shape.hpp"
 
 namespace eindb {
@@ -20,6 +21,7 @@ class ChainSteps {
     for (const auto id : chain_.body)
       for (std::size_t i = 0; i < graph_.vertex(id).inputs.size(); ++i) find_input(id, i);
     for (const auto id : chain_.body) add(id);
+    CHECK(made_.size() == chain_.body.size(), "every vertex of a chain is made once");
     describe_outside();
     return std::move(join_);
   }
@@ -70,11 +72,16 @@ class ChainSteps {
   }
 
   std::size_t push(JoinStep step) {
+    CHECK(std::all_of(step.inputs.begin(), step.inputs.end(),
+                      [&](std::size_t input) { return input < join_.inputs.size() + join_.steps.size(); }),
+          "a step of a chain reads operands and steps before it");
     join_.steps.push_back(std::move(step));
     return join_.inputs.size() + join_.steps.size() - 1;
   }
 
   void describe_outside() {
+    CHECK(!join_.steps.empty() && join_.steps.back().vertex == chain_.result,
+          "the last step of a chain gives its result");
     const auto& result = join_.steps.back();
     join_.compute_dtype = result.compute_dtype;
     join_.einsum.output = result.einsum.output;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "common/check.hpp"
 #include "common/stopwatch.hpp"
 #include "optimizer/contraction_slicer.hpp"
 #include "optimizer/flops.hpp"
@@ -88,6 +89,7 @@ std::vector<TileGrid> result_grids(const OptimizedPlan& plan, const OptimizerOpt
 
 // One way to keep to the limit in the place of another.
 void take(OptimizedPlan& plan, OptimizedPlan&& other) {
+  CHECK(other.labelling.vertices.size() == other.graph.size(), "a plan that is taken is complete");
   plan.graph = std::move(other.graph);
   plan.labelling = std::move(other.labelling);
   plan.physical = std::move(other.physical);
@@ -156,6 +158,7 @@ double least_bytes(const OptimizedPlan& plan, const OptimizerOptions& options) {
 
 // With a scratch file for what does not fit; infinite if it cannot run even so.
 SpillingSeconds spilling(const OptimizedPlan& plan, const OptimizerOptions& options) {
+  CHECK(options.machine.has_value(), "seconds are predicted for a machine");
   const CalibratedModel model(options.machine->figures, options.machine->threads);
   auto spilling = seconds_in(plan.fragment(), plan.labelling.total_cost, model, *options.machine);
   if (spilling.least_bytes > static_cast<double>(options.memory_limit))
@@ -294,6 +297,7 @@ OptimizedPlan optimize(const EinGraph& graph, const OptimizerOptions& given) {
     plan.strategies = timed("comparison", plan.stages, [&] {
       return compare_strategies(plan.graph, options.strategy, aims_of(options), options.workers);
     });
+  CHECK(plan.result_grids.size() == graph.outputs().size(), "every result of a statement is delivered");
   plan.planning_seconds = watch.seconds();
   return plan;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "common/stopwatch.hpp"
 #include "optimizer/rewrites/chain_fusion.hpp"
@@ -72,7 +73,9 @@ EinGraph run_passes(EinGraph graph, const std::set<std::string>& disabled, std::
   for (const auto& pass : all_passes()) {
     if (disabled.contains(std::string(pass.name))) continue;
     const Stopwatch watch;
+    const auto outputs = graph.outputs().size();
     graph = pass.run(graph, paths);
+    CHECK(graph.outputs().size() == outputs, "a pass keeps the results of a statement");
     timings.push_back({std::string(pass.name), watch.seconds(), graph.size()});
     if (pass.run.orders()) max_arity = 2;
     validate(graph, max_arity);

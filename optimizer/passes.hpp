@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/check.hpp"
 #include "optimizer/paths/path_optimizer.hpp"
 #include "plan/ein_graph.hpp"
 
@@ -21,6 +22,7 @@ class PassFunction {
   PassFunction(Ordering ordering) : ordering_(ordering) {}  // NOLINT(google-explicit-constructor)
 
   EinGraph operator()(const EinGraph& graph, PathSearch& paths) const {
+    CHECK(ordering_ != nullptr || rewrite_ != nullptr, "a pass has a function to run");
     return ordering_ != nullptr ? ordering_(graph, paths) : rewrite_(graph);
   }
   /// Whether vertices have at most two inputs afterwards.

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "common/check.hpp"
 #include "optimizer/fused_join.hpp"
 #include "optimizer/partitions/labelling.hpp"
 #include "optimizer/rewrites/dead_vertices.hpp"
@@ -16,6 +17,7 @@ namespace {
 class PhysicalPlanner {
  public:
   PhysicalPlanner(const EinGraph& graph, const Labelling& labelling) : graph_(graph), labelling_(labelling) {
+    CHECK(labelling.vertices.size() == graph.size(), "every vertex of a graph is labelled before it is lowered");
     plan_.labels = graph.labels();
     result_.resize(graph.size());
     std::vector<LabelPartition> partitions;
@@ -50,6 +52,7 @@ class PhysicalPlanner {
   // Right after a result is computed, so that its tiles are held no longer than its readers need them.
   void deliver(VertexId output, std::size_t number, const Partition* wanted) {
     auto last = result_[output.index()];
+    CHECK(last.index() < plan_.nodes.size(), "a result is delivered after it is computed");
     if (wanted != nullptr) last = cut(last, *wanted);
     const auto finished = plan_.node(last);
     add({SinkNode{last, number}, output, finished.dtype, finished.grid});
@@ -110,11 +113,15 @@ class PhysicalPlanner {
   // What slices share comes first, the nodes that are run once per slice after that.
   NodeId loop(const SlicedContraction& sliced) {
     for (const auto v : sliced.body) cut_shared_inputs(v, sliced);
+    CHECK(!loop_ && sliced_ == nullptr && parts_of_slices_.empty(), "loops do not lie in each other");
     loop_ = SliceLoop{NodeId(plan_.nodes.size()), {}, sliced.labels, sliced.aggregate, {}};
     sliced_ = &sliced;
     for (const auto v : sliced.body) result_[v.index()] = compute(v);
     sliced_ = nullptr;
     loop_->result = result_[sliced.result.index()];
+    CHECK(loop_->result.index() + 1 == plan_.nodes.size() &&
+              loop_->dimensions.size() == plan_.nodes.size() - loop_->begin.index(),
+          "a loop knows the labels of its nodes, and the last of them gives its result");
     plan_.loops.push_back(*std::exchange(loop_, std::nullopt));
     parts_of_slices_.clear();
     return plan_.loops.back().result;
@@ -135,11 +142,13 @@ class PhysicalPlanner {
 
   // In a loop: this slice's share of an input, or what all slices share.
   NodeId cut_slice(VertexId input, const Labels& labels, const Partition& wanted) {
+    CHECK(sliced_ != nullptr && loop_.has_value(), "slices are cut while their loop is built");
     const bool own = std::binary_search(sliced_->body.begin(), sliced_->body.end(), input);
     if (!own && !has_sliced_label(labels, *sliced_)) return cut(result_[input.index()], wanted);
     auto node = result_[input.index()];
     if (is_streamed(input, labels, sliced_)) node = scan_slice(input, labels);
     else if (can_be_read_in_any_partition(plan_.node(node))) return cut(node, wanted);
+    CHECK(node.index() < plan_.nodes.size(), "a slice reads a node before it");
     const auto source = plan_.node(node);
     if (source.grid.partition() == wanted) return node;
     const auto [known, is_new] = parts_of_slices_.try_emplace({source.vertex, labels, wanted});
@@ -162,6 +171,7 @@ class PhysicalPlanner {
 
   // The tensor of `node` in the wanted partition.
   NodeId cut(NodeId node, const Partition& wanted) {
+    CHECK(node.index() < plan_.nodes.size(), "what an operator reads has a node before it");
     if (can_be_read_in_any_partition(plan_.node(node))) return rescan(node, wanted);
     const auto source = plan_.node(node);
     if (source.grid.partition() == wanted) return node;

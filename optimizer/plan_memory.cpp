@@ -16,6 +16,9 @@ namespace {
 constexpr std::size_t kNever = SIZE_MAX;
 
 std::int64_t slices_of(std::size_t n, std::size_t d, const SliceLoop& loop) {
+  DCHECK(n >= loop.begin.index() && n - loop.begin.index() < loop.dimensions.size() &&
+             d < loop.dimensions[n - loop.begin.index()].size(),
+         "a loop knows the labels of its nodes");
   for (const auto& [label, parts] : loop.labels)
     if (loop.dimensions[n - loop.begin.index()][d] == label) return parts;
   return 1;
@@ -57,6 +60,7 @@ class MemoryWalk {
       n = loop->result.index();
       ++loop;
     }
+    CHECK(loop == plan_.loops.end(), "every loop of a plan is walked through");
     return peak_;
   }
 
@@ -215,6 +219,9 @@ class WaitingResults {
 // Beyond the first time. What a turn of a loop has read is there for the next one if all that it reads and makes fits.
 double bytes_read_again(const PhysicalPlan& plan, NodeId node, double limit) {
   const auto calls = call_loops(plan, node);
+  DCHECK(std::all_of(calls.operands.begin(), calls.operands.end(),
+                     [&](const auto& o) { return o.part.size() == calls.loops && o.again.size() == calls.loops; }),
+         "every operand says what each loop reads of it");
   std::vector<double> times(calls.operands.size(), 1);
   std::vector<double> in_turn;
   for (const auto& operand : calls.operands) in_turn.push_back(operand.bytes);
@@ -316,6 +323,7 @@ double bytes_read_by_slices(const PhysicalPlan& plan, double limit) {
 
 double slowdown_for_room(const PhysicalPlan& plan, int threads, double limit) {
   constexpr double kWorkingShare = 0.5;
+  CHECK(threads > 0, "operators have a thread to work on");
   const auto room = peak_bytes(plan) <= limit ? limit : kWorkingShare * limit;
   return std::clamp(working_bytes(plan, threads) / room, 1.0, static_cast<double>(threads));
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "common/check.hpp"
+
 namespace eindb {
 namespace {
 
@@ -15,6 +17,7 @@ class Recomputation {
   explicit Recomputation(const EinGraph& graph)
       : graph_(graph), again_(graph.size(), false), bytes_(bytes_of_values(graph)) {
     const auto held = held_bytes(order());
+    CHECK(held.size() == graph.size(), "without copies every vertex is one step");
     const auto most = std::max_element(held.begin(), held.end());
     peak_ = most == held.end() ? 0 : *most;
     split_ = static_cast<std::size_t>(most - held.begin());
@@ -118,6 +121,7 @@ class Recomputation {
   void place(std::size_t value, std::vector<std::size_t>& order, std::vector<bool>& placed) const {
     for (const auto input : inputs_of(value))
       if (is_copy(input) && !placed[input]) place(input, order, placed);
+    DCHECK(!placed[value], "a value is computed once");
     placed[value] = true;
     order.push_back(value);
   }
@@ -138,6 +142,7 @@ class Recomputation {
     std::vector<double> held(order.size() + 1, 0);  // changes at first
     for (const auto value : order) {
       if (first[value] == kNotYet) continue;
+      DCHECK(first[value] <= last[value] && last[value] < order.size(), "a value is held until a step that reads it");
       held[first[value]] += bytes_[vertex_of(value)];
       held[last[value] + 1] -= bytes_[vertex_of(value)];
     }
@@ -159,13 +164,17 @@ class Recomputation {
     for (const auto value : order()) {
       auto vertex = graph_.vertex(VertexId(vertex_of(value)));
       vertex.inputs.clear();
-      for (const auto input : inputs_of(value)) vertex.inputs.push_back(now[input]);
+      for (const auto input : inputs_of(value)) {
+        CHECK(now[input].index() < out.graph.size(), "values are computed before they are read");
+        vertex.inputs.push_back(now[input]);
+      }
       if (is_copy(value)) {
         out.names.push_back(vertex.name);
         vertex.name += "'";
       }
       now[value] = out.graph.add(std::move(vertex));
     }
+    CHECK(out.graph.size() == graph_.size() + out.names.size(), "a graph has one more vertex for each copy");
     out.graph.set_outputs(outputs_now(graph_, now));
     return out;
   }

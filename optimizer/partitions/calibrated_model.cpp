@@ -30,6 +30,7 @@ double bytes_of_input(const VertexShape& shape, std::size_t input) {
 RoleSizes sizes_of(const VertexShape& shape, const Partition& d) {
   RoleSizes sizes;
   const auto& roles = shape.work.matrix->roles;
+  DCHECK(roles.size() == d.size(), "every label of a matrix product has a role");
   for (std::size_t n = 0; n < roles.size(); ++n) {
     const double size = part_extent(shape.extents[n], d[n]);
     switch (roles[n]) {
@@ -116,12 +117,15 @@ CalibratedModel::CalibratedModel(const MachineFigures& figures, int threads) : f
 }
 
 const CalibratedModel::Crowd& CalibratedModel::crowd(double tasks) const {
+  DCHECK(tasks >= 0, "tasks are counted from none");
   return crowds_[static_cast<std::size_t>(std::clamp(tasks, 1.0, static_cast<double>(threads_))) - 1];
 }
 
 double CalibratedModel::matrices(const VertexShape& shape, const Partition& d, const RoleSizes& sizes) const {
   const auto& work = shape.work;
   const auto& rates = figures_.of(work.compute);
+  DCHECK(work.matrix->left < shape.inputs.size() && work.matrix->right < shape.inputs.size(),
+         "a matrix product is of operands of its vertex");
   const double flops = 2 * sizes.batch * sizes.left * sizes.right * sizes.contracted;
   const double side = 3 / (1 / sizes.left + 1 / sizes.right + 1 / sizes.contracted);
   double seconds = flops / (is_vector(sizes) ? rates.matrix_vector : rate_of_side(rates, side));
@@ -167,6 +171,7 @@ double CalibratedModel::epilogue(const VertexShape& shape, const Partition& d) c
 }
 
 double CalibratedModel::join(const VertexShape& shape, const Partition& d) const {
+  CHECK(d.size() == shape.extents.size(), "a partition vector has an entry for every label of its vertex");
   const double all = kernel_calls(d);
   const double calls = std::max(1.0, all * share_of_calls(shape, d));
   const double groups = kernel_calls(project(d, shape.output)) * share_of_groups(shape, d);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/check.hpp"
+
 namespace eindb {
 namespace {
 
@@ -39,10 +41,13 @@ std::optional<VertexId> twin_in_chain(const EinGraph& graph, VertexId id, const 
 VertexShape shape_in_chain(const EinGraph& graph, VertexId id, const FusedChain& chain) {
   const auto& vertex = graph.vertex(id);
   auto shape = shape_of(graph, vertex);
+  DCHECK(std::is_sorted(chain.body.begin(), chain.body.end()), "the body of a chain is in the order of computation");
+  CHECK(std::binary_search(chain.body.begin(), chain.body.end(), id), "a vertex is computed in the chain that has it");
   for (std::size_t n = 0; n < vertex.inputs.size(); ++n) {
     const bool is_made = std::binary_search(chain.body.begin(), chain.body.end(), vertex.inputs[n]);
     shape.at_hand.push_back(is_made || !is_first_to_read(graph, id, n, chain));
   }
+  CHECK(shape.at_hand.size() == shape.inputs.size(), "of every operand in a chain it is known whether it is at hand");
   shape.stays = id != chain.result;
   if (twin_in_chain(graph, id, chain)) shape.work.operations.clear();
   return shape;

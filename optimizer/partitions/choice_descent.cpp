@@ -47,6 +47,7 @@ class Descent {
 
   // Greedily in order_. What is left out stands first the next time.
   std::vector<Variable> next_forest() {
+    CHECK(order_.size() == network_.size(), "every variable is in the order in which forests grow");
     DisjointSets components(network_.size());
     std::vector<bool> inside(network_.size(), false);
     std::vector<Variable> forest;
@@ -94,6 +95,7 @@ class Descent {
     for (const auto& edge : part.edges()) work_left_ -= static_cast<double>(edge.costs->values.size());
     const auto chosen = least_cost_states(part, kNoLimit);
     CHECK(chosen, "a forest has no table of more than one dimension");
+    CHECK(chosen->size() == forest.size(), "every variable of a forest gets a state");
     auto changed = states_;
     for (std::size_t n = 0; n < forest.size(); ++n) changed[forest[n]] = (*chosen)[n];
     return take_if_better(std::move(changed));
@@ -102,6 +104,7 @@ class Descent {
   bool take_if_better(States changed) {
     const double cost = network_.cost_of(changed);
     if (cost >= cost_ * kRounding) return false;
+    CHECK(changed.size() == states_.size(), "states are changed and not left out");
     cost_ = cost;
     states_ = std::move(changed);
     return true;
@@ -117,7 +120,10 @@ class Descent {
       if (!chosen) continue;
       work_left_ -= work_left_ * kShareOfPromising;
       States changed;
-      for (const auto v : all) changed.push_back(kept[v][(*chosen)[v]]);
+      for (const auto v : all) {
+        DCHECK((*chosen)[v] < kept[v].size(), "a state is chosen among those that promise most");
+        changed.push_back(kept[v][(*chosen)[v]]);
+      }
       return take_if_better(std::move(changed));
     }
     return false;
@@ -151,6 +157,7 @@ class Descent {
       for (std::size_t c = 0; c < table.columns; ++c)
         least[is_a ? r : c] = std::min(least[is_a ? r : c], table.values[r * table.columns + c]);
     const auto& class_of = is_a ? edge.class_of_a : edge.class_of_b;
+    DCHECK(class_of.size() == costs.size(), "an edge knows the class of every state");
     for (std::size_t s = 0; s < costs.size(); ++s) costs[s] += least[class_of[s]];
     work_left_ -= static_cast<double>(table.values.size());
   }

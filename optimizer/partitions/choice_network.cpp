@@ -1,6 +1,9 @@
 #include "optimizer/partitions/choice_network.hpp"
 
+#include <algorithm>
 #include <unordered_map>
+
+#include "common/check.hpp"
 
 namespace eindb {
 namespace {
@@ -48,18 +51,31 @@ ChoiceNetwork::Edge narrowed(const ChoiceNetwork::Edge& edge, const States& of_a
 }  // namespace
 
 Variable ChoiceNetwork::add_variable(std::vector<double> costs) {
+  CHECK(!costs.empty(), "a variable has a state");
+  DCHECK(std::none_of(costs.begin(), costs.end(), [](double cost) { return cost < 0; }),
+         "no state costs less than none");
   costs_.push_back(std::move(costs));
   edges_of_.emplace_back();
   return costs_.size() - 1;
 }
 
 void ChoiceNetwork::add_edge(Edge edge) {
+  CHECK(edge.a < size() && edge.b < size() && edge.a != edge.b, "an edge joins two variables of its network");
+  CHECK(edge.class_of_a.size() == costs_[edge.a].size() && edge.class_of_b.size() == costs_[edge.b].size(),
+        "an edge has a class for every state");
+  CHECK(edge.costs != nullptr && edge.costs->values.size() == edge.costs->rows * edge.costs->columns,
+        "an edge costs something for every pair of classes");
+  DCHECK(
+      std::all_of(edge.class_of_a.begin(), edge.class_of_a.end(), [&](auto c) { return c < edge.costs->rows; }) &&
+          std::all_of(edge.class_of_b.begin(), edge.class_of_b.end(), [&](auto c) { return c < edge.costs->columns; }),
+      "the classes of an edge are rows and columns of its table");
   edges_of_[edge.a].push_back(edges_.size());
   edges_of_[edge.b].push_back(edges_.size());
   edges_.push_back(std::move(edge));
 }
 
 double ChoiceNetwork::cost_of(const States& states) const {
+  CHECK(states.size() == size(), "every variable of a network has a state");
   double cost = 0;
   for (Variable v = 0; v < size(); ++v) cost += costs_[v][states[v]];
   for (const auto& edge : edges_) cost += edge.cost(states[edge.a], states[edge.b]);
@@ -67,6 +83,7 @@ double ChoiceNetwork::cost_of(const States& states) const {
 }
 
 double ChoiceNetwork::cost_at(Variable v, State state, const States& others) const {
+  DCHECK(others.size() == size() && state < costs_[v].size(), "a state that is costed is one of its variable's");
   double cost = costs_[v][state];
   for (const auto e : edges_of_[v]) {
     const auto& edge = edges_[e];
@@ -79,6 +96,9 @@ ChoiceNetwork subnetwork(const ChoiceNetwork& network, const std::vector<Variabl
                          const std::vector<States>& kept) {
   std::unordered_map<Variable, Variable> number;
   for (const auto v : variables) number.emplace(v, number.size());
+  CHECK(number.size() == variables.size(), "no variable is twice in a subnetwork");
+  CHECK(fixed.empty() || fixed.size() == network.size(), "states that are fixed are those of all variables");
+  CHECK(kept.empty() || kept.size() == network.size(), "every variable keeps some of its states");
   const auto kept_of = [&](Variable v) { return kept.empty() ? nullptr : &kept[v]; };
 
   ChoiceNetwork out;

@@ -5,6 +5,8 @@
 #include <memory>
 #include <vector>
 
+#include "common/check.hpp"
+
 namespace eindb {
 
 /// A choice of one state per variable that costs least, on plain values: what EinDecomp is once partition vectors are
@@ -33,6 +35,7 @@ class ChoiceNetwork {
     std::shared_ptr<const Table> costs;     ///< edges that are alike may share it
 
     double cost(State of_a, State of_b) const {
+      DCHECK(of_a < class_of_a.size() && of_b < class_of_b.size(), "the states of an edge are those of its variables");
       return costs->values[class_of_a[of_a] * costs->columns + class_of_b[of_b]];
     }
   };

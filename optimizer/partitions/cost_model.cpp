@@ -85,15 +85,21 @@ bool is_at_hand(const VertexShape& shape, std::size_t input) {
 }
 
 Partition project(const Partition& d, const std::vector<std::size_t>& places) {
+  DCHECK(std::all_of(places.begin(), places.end(), [&](auto n) { return n < d.size(); }),
+         "places of labels are those of the partition vector");
   Partition out;
   out.reserve(places.size());
   for (const auto n : places) out.push_back(d[n]);
   return out;
 }
 
-double part_extent(std::int64_t extent, std::int64_t parts) { return static_cast<double>(largest_part(extent, parts)); }
+double part_extent(std::int64_t extent, std::int64_t parts) {
+  DCHECK(parts > 0, "a dimension is cut into one part at least");
+  return static_cast<double>(largest_part(extent, parts));
+}
 
 double tile_elements(const VertexShape& shape, const Partition& d, const std::vector<std::size_t>& places) {
+  DCHECK(d.size() == shape.extents.size(), "a partition vector has an entry for every extent");
   double elements = 1;
   for (const auto n : places) elements *= part_extent(shape.extents[n], d[n]);
   return elements;

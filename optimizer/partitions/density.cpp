@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/check.hpp"
 #include "tensor/annihilation.hpp"
 
 namespace eindb {
@@ -14,6 +15,8 @@ constexpr std::size_t kMostOperands = 6;
 double at_least_one_of(double probability, double tries) { return 1 - std::pow(1 - probability, tries); }
 
 double share_made(const SparseWork& work, const std::vector<double>& present) {
+  CHECK(work.saves_call.size() == std::size_t{1} << present.size(),
+        "of every set of absent operands it is known whether it saves a call");
   double saved = 0;
   for (std::size_t absent = 0; absent < work.saves_call.size(); ++absent) {
     if (!work.saves_call[absent]) continue;
@@ -30,6 +33,7 @@ Partition natural_parts(const VertexShape& shape) {
   Partition d(shape.extents.size(), 1);
   for (std::size_t n = 0; n < shape.sparse.operands.size(); ++n) {
     const auto& parts = shape.sparse.operands[n].parts;
+    CHECK(parts.empty() || parts.size() == shape.inputs[n].size(), "an operand is cut along each of its dimensions");
     for (std::size_t k = 0; k < parts.size(); ++k) {
       auto& own = d[shape.inputs[n][k]];
       own = std::max(own, parts[k]);
@@ -79,6 +83,7 @@ SparseWork sparse_work_of(const EinGraph& graph, const Vertex& vertex) {
 
 double present_in(const TileDensity& density, const Partition& parts) {
   if (!density.is_sparse()) return 1;
+  CHECK(density.parts.size() == parts.size(), "a sparse tensor is cut along each of its dimensions");
   double tiles = 1;
   for (std::size_t d = 0; d < parts.size(); ++d)
     tiles *= std::max(1.0, static_cast<double>(density.parts[d]) / static_cast<double>(parts[d]));
@@ -87,6 +92,7 @@ double present_in(const TileDensity& density, const Partition& parts) {
 
 double share_of_calls(const VertexShape& shape, const Partition& d) {
   if (shape.sparse.operands.empty()) return 1;
+  CHECK(shape.sparse.operands.size() == shape.inputs.size(), "the density of every operand is known");
   std::vector<double> present;
   for (std::size_t n = 0; n < shape.inputs.size(); ++n)
     present.push_back(present_in(shape.sparse.operands[n], project(d, shape.inputs[n])));

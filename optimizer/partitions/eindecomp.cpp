@@ -52,6 +52,7 @@ class Linearisation {
     before_[v] = kNone;
     for (const auto input : graph_.vertex(VertexId(v)).inputs) {
       const auto u = input.index();
+      DCHECK(u < v, "a path goes on from inputs to their readers");
       if (!left_[u] || length_[u] + 1 <= length_[v]) continue;
       length_[v] = length_[u] + 1;
       before_[v] = u;
@@ -70,8 +71,10 @@ class Linearisation {
         if (left_[reader]) to_measure.insert(reader);
     };
     for (const auto v : path) {
+      CHECK(left_[v], "a vertex is on one path");
       left_[v] = false;
-      by_length_.erase({length_[v], v});
+      const auto erased = by_length_.erase({length_[v], v});
+      CHECK(erased == 1, "a vertex that is left is listed by its length");
     }
     for (const auto v : path) add_readers(v);
     while (!to_measure.empty()) {
@@ -92,7 +95,10 @@ class Linearisation {
 // The variables of a path, with the edges from each to the next alone.
 ChoiceNetwork path_network(const PartitionNetwork& network, const std::vector<std::size_t>& path) {
   ChoiceNetwork out;
-  for (const auto v : path) out.add_variable(network.choices.costs(network.variable_of[v]));
+  for (const auto v : path) {
+    CHECK(network.variable_of[v] != kNone, "the vertices of a path have variables");
+    out.add_variable(network.choices.costs(network.variable_of[v]));
+  }
   for (std::size_t n = 0; n + 1 < path.size(); ++n) {
     const auto producer = network.variable_of[path[n]];
     for (const auto e : network.choices.edges_of(producer)) {
@@ -111,6 +117,7 @@ States linearised_states(const EinGraph& graph, const PartitionNetwork& network)
   for (const auto& path : linearise(graph)) {
     const auto chosen = least_cost_states(path_network(network, path), std::numeric_limits<double>::infinity());
     CHECK(chosen, "a path has no table of more than one dimension");
+    CHECK(chosen->size() == path.size(), "every vertex of a path gets a state");
     for (std::size_t n = 0; n < path.size(); ++n) states[network.variable_of[path[n]]] = (*chosen)[n];
   }
   return states;

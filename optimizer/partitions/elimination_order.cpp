@@ -8,6 +8,7 @@
 #include <queue>
 #include <tuple>
 
+#include "common/check.hpp"
 #include "common/poll_steps.hpp"
 
 namespace eindb {
@@ -38,6 +39,7 @@ class EliminationOrder {
       eliminate(v);
       order.push_back(v);
     }
+    CHECK(order.size() == network_.size(), "every variable is eliminated once");
     return order;
   }
 
@@ -85,7 +87,10 @@ class EliminationOrder {
     }
     if (rest.empty()) return;
     add(rest);
-    for (const auto& [n, classes] : rest) schedule(n);
+    for (const auto& [n, classes] : rest) {
+      CHECK(version_[n] > 0, "no table is left of what was eliminated");
+      schedule(n);
+    }
   }
 
   const ChoiceNetwork& network_;

@@ -6,6 +6,8 @@
 #include <optional>
 #include <unordered_map>
 
+#include "common/check.hpp"
+
 namespace eindb {
 namespace {
 
@@ -30,6 +32,9 @@ class MatrixMatcher {
   explicit MatrixMatcher(const EinSum& einsum) : einsum_(einsum), all_(einsum.labels()) {}
 
   MatrixWork match(const ContractionForm& form) {
+    CHECK(form.left < einsum_.inputs.size() && form.right < einsum_.inputs.size() && form.left != form.right,
+          "a matrix product has two operands");
+    CHECK(form.roles.size() == all_.size(), "every label of a contraction has a role");
     work_.left = form.left;
     work_.right = form.right;
     work_.roles = form.roles;
@@ -46,7 +51,9 @@ class MatrixMatcher {
   const Labels& left() const { return einsum_.inputs[work_.left]; }
   const Labels& right() const { return einsum_.inputs[work_.right]; }
   ContractionRole role(Label label) const {
-    return work_.roles[static_cast<std::size_t>(std::find(all_.begin(), all_.end(), label) - all_.begin())];
+    const auto place = static_cast<std::size_t>(std::find(all_.begin(), all_.end(), label) - all_.begin());
+    CHECK(place < work_.roles.size(), "the labels of an operand are labels of its EinSum");
+    return work_.roles[place];
   }
   bool packs(const Labels& labels) const {
     std::vector<ContractionRole> roles;
@@ -70,6 +77,7 @@ class MatrixMatcher {
 // Powers with small constant exponents are multiplications.
 Operation power(const ScalarExpression& e) {
   constexpr double kLargestUnrolled = 64;
+  CHECK(e.arguments().size() == 2, "a power has a base and an exponent");
   const auto& exponent = *e.arguments()[1];
   const bool small = exponent.kind() == Kind::Integer && std::abs(exponent.real_value()) <= kLargestUnrolled;
   return small ? Operation::Simple : Operation::Power;
@@ -153,6 +161,7 @@ double crosswise_operands(const EinSum& einsum) {
 }  // namespace
 
 KernelWork work_of(const EinSum& einsum, const std::vector<DType>& operand_types, DType compute, DType result) {
+  CHECK(einsum.expression != nullptr, "a kernel has an expression to compute");
   KernelWork work;
   work.compute = compute;
   work.output_bytes = size_of(result);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "optimizer/partitions/viable.hpp"
 
@@ -57,8 +58,11 @@ LabelPartition cut_in_order(const EinSum& einsum, const LabelTable& table, const
   out.parts.assign(out.labels.size(), 1);
   for (const auto label : order) {
     const auto parts = std::min(p, floor_power_of_two(table.extent(label)));
-    out.parts[static_cast<std::size_t>(std::find(out.labels.begin(), out.labels.end(), label) - out.labels.begin())] =
-        parts;
+    const auto place =
+        static_cast<std::size_t>(std::find(out.labels.begin(), out.labels.end(), label) - out.labels.begin());
+    CHECK(place < out.parts.size(), "labels that are cut are those of the vertex");
+    out.parts[place] = parts;
+    CHECK(p % parts == 0, "kernel calls that are wanted are a multiple of those that a label gives");
     p /= parts;
   }
   return out;

@@ -26,14 +26,17 @@ Partition result_partition(const Vertex& vertex, const LabelPartition& partition
 }
 
 std::vector<LabelPartition> fitted_to_slices(const EinGraph& graph, std::vector<LabelPartition> partitions) {
+  CHECK(partitions.size() == graph.size(), "every vertex has a partition vector before it is fitted to slices");
   for (const auto& contraction : graph.sliced()) {
     for (const auto id : contraction.body) {
       auto& partition = partitions[id.index()];
       const auto slices = graph.slices_of(id);
+      CHECK(partition.parts.size() == slices.size(), "slices and partition vectors are of the same labels");
       for (std::size_t n = 0; n < slices.size(); ++n) {
         if (partition.parts[n] % slices[n] == 0) continue;
         const auto most = graph.labels().extent(partition.labels[n]) / slices[n];
         partition.parts[n] = slices[n] * std::min(most, std::max<std::int64_t>(1, partition.parts[n] / slices[n]));
+        CHECK(partition.parts[n] >= slices[n], "every slice has a part");
       }
     }
   }
@@ -61,6 +64,7 @@ LabelPartition cut_rows(const EinGraph& graph, const FusedChain& chain, std::int
   partition.parts.assign(partition.labels.size(), 1);
   for (const auto row : chain.rows) {
     const auto place = std::find(partition.labels.begin(), partition.labels.end(), row) - partition.labels.begin();
+    CHECK(static_cast<std::size_t>(place) < partition.parts.size(), "the rows of a chain are labels of its vertices");
     const auto parts = std::min(calls, floor_power_of_two(graph.labels().extent(row)));
     partition.parts[static_cast<std::size_t>(place)] = parts;
     calls /= parts;
@@ -81,6 +85,7 @@ class Costs {
     if (vertex.is_input()) return out;
     out.partition = partitions_[id.index()];
     const auto shape = chain != nullptr ? shape_in_chain(graph_, id, *chain) : shape_of(graph_, vertex);
+    DCHECK(out.partition.parts.size() == shape.extents.size(), "a vertex is cut along each of its labels");
     out.cost_join = options_.model->join(shape, out.partition.parts);
     out.cost_agg = options_.model->aggregation(shape, out.partition.parts);
     for (std::size_t n = 0; n < vertex.inputs.size(); ++n)
@@ -136,6 +141,7 @@ std::vector<std::vector<VertexId>> readers_in(const EinGraph& graph) {
   std::vector<std::vector<VertexId>> readers(graph.size());
   for (std::size_t v = 0; v < graph.size(); ++v) {
     for (const auto input : graph.vertex(VertexId(v)).inputs) {
+      DCHECK(input.index() < v, "a vertex is read by later ones");
       auto& list = readers[input.index()];
       if (list.empty() || list.back() != VertexId(v)) list.emplace_back(v);
     }
@@ -148,6 +154,7 @@ std::vector<std::vector<VertexId>> readers_in(const EinGraph& graph) {
 std::vector<LabelPartition> fitted_to_chains(const EinGraph& graph, std::vector<LabelPartition> partitions,
                                              const DecompositionOptions& options) {
   if (graph.chains().empty()) return partitions;
+  CHECK(partitions.size() == graph.size(), "every vertex has a partition vector before it is fitted to chains");
   const auto readers = readers_in(graph);
   const Costs costs(graph, partitions, options);  // of what `partitions` are at the time
   for (const auto& chain : graph.chains()) {
@@ -172,6 +179,7 @@ std::vector<LabelPartition> fitted_to_chains(const EinGraph& graph, std::vector<
 std::optional<LabelPartition> partition_of_chain(const EinGraph& graph, const FusedChain& chain,
                                                  const std::vector<LabelPartition>& partitions) {
   if (is_in_slices(graph, chain)) return std::nullopt;
+  CHECK(chain.result.index() < partitions.size(), "the result of a chain has a partition vector");
   LabelPartition whole{labels_of(graph, chain), {}};
   const auto& result = partitions[chain.result.index()];
   for (const auto label : whole.labels) whole.parts.push_back(contains(chain.rows, label) ? result.of(label) : 1);
@@ -184,6 +192,7 @@ std::optional<LabelPartition> partition_of_chain(const EinGraph& graph, const Fu
 
 Labelling evaluate(const EinGraph& graph, std::vector<LabelPartition> partitions, const DecompositionOptions& options) {
   CHECK(partitions.size() == graph.size(), "a labelling has an entry for every vertex");
+  CHECK(options.model != nullptr, "a labelling is costed by a model");
   std::vector<const FusedChain*> fused_in(graph.size(), nullptr);
   for (const auto& chain : graph.chains())
     if (partition_of_chain(graph, chain, partitions))

@@ -9,6 +9,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "common/check.hpp"
 #include "optimizer/partitions/viable.hpp"
 
 namespace eindb {
@@ -76,6 +77,7 @@ class Builder {
   void add(std::size_t v) {
     const auto& vertex = graph_.vertex(VertexId(v));
     const auto& choices = choices_of(VertexId(v));
+    CHECK(choices.inputs.size() == vertex.inputs.size(), "the vectors of a vertex cut each of its operands");
     shape_of_[v] = &choices;
     auto costs = choices.costs;
     for (std::size_t n = 0; n < vertex.inputs.size(); ++n) {
@@ -87,6 +89,8 @@ class Builder {
       add_cost(vertex, *wanted, choices.output, false, costs);
 
     const auto variable = out_.choices.add_variable(std::move(costs));
+    CHECK(variable == out_.vertex_of.size() && variable == out_.vectors_of.size(),
+          "variables are numbered in the order of their vertices");
     out_.variable_of[v] = variable;
     out_.vertex_of.push_back(v);
     out_.vectors_of.push_back(choices.vectors);
@@ -119,6 +123,7 @@ class Builder {
       if (!producer.is_input() || is_free_in_any_partition(producer, options_)) continue;
       for (std::size_t d = 0; d < vertex.einsum.inputs[n].size(); ++d) {
         const auto place = std::find(labels.begin(), labels.end(), vertex.einsum.inputs[n][d]) - labels.begin();
+        CHECK(static_cast<std::size_t>(place) < parts.size(), "an operand is read with labels of its vertex");
         auto& most = parts[static_cast<std::size_t>(place)];
         most = std::max(most, producer.stored->grid.partition()[d]);
       }
@@ -181,6 +186,7 @@ class Builder {
     const auto& [shape, slices, stored] = key;
     ShapeChoices out;
     auto vectors = vectors_of(shape, slices, stored);
+    CHECK(!vectors.empty(), "a vertex has a vector to choose");
     for (const auto& d : vectors)
       out.costs.push_back(options_.model->join(shape, d) + options_.model->aggregation(shape, d));
     for (const auto& input : shape.inputs) out.inputs.push_back(cuts(vectors, input));
@@ -195,6 +201,7 @@ class Builder {
     std::vector<double> of_class;
     for (const auto& cut : cuts.distinct)
       of_class.push_back(from_given ? repartition(tensor, given, cut) : repartition(tensor, cut, given));
+    CHECK(cuts.class_of.size() == costs.size(), "every vector of a vertex cuts its tensors");
     for (std::size_t s = 0; s < costs.size(); ++s) costs[s] += of_class[cuts.class_of[s]];
   }
 
@@ -204,6 +211,7 @@ class Builder {
   }
 
   void add_edge(std::size_t producer, std::size_t consumer_variable, const Cuts& read) {
+    CHECK(out_.variable_of[producer] != PartitionNetwork::kNone, "what a vertex reads is added before it");
     const auto& given = shape_of_.at(producer)->output;
     const auto& tensor = graph_.vertex(VertexId(producer));
     auto& table = tables_[{&given, &read, size_of(tensor.dtype), tensor.density.present}];
@@ -232,6 +240,8 @@ class Builder {
 
 std::vector<LabelPartition> PartitionNetwork::partitions(const EinGraph& graph,
                                                          const ChoiceNetwork::States& states) const {
+  CHECK(states.size() == vertex_of.size() && vectors_of.size() == vertex_of.size(),
+        "every variable has a vertex, vectors and a state");
   std::vector<LabelPartition> out(graph.size());
   for (std::size_t n = 0; n < vertex_of.size(); ++n)
     out[vertex_of[n]] = {graph.vertex(VertexId(vertex_of[n])).einsum.labels(), (*vectors_of[n])[states[n]]};

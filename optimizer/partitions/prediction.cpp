@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/check.hpp"
 #include "optimizer/partitions/chain_shape.hpp"
 #include "plan/local_plan.hpp"
 
@@ -47,7 +48,9 @@ class Predictor {
 
   const FusedChain& chain_of(VertexId result) const {
     const auto& chains = graph_.chains();
-    return *std::find_if(chains.begin(), chains.end(), [&](const auto& chain) { return chain.result == result; });
+    const auto chain = std::find_if(chains.begin(), chains.end(), [&](const auto& c) { return c.result == result; });
+    CHECK(chain != chains.end(), "a join of steps computes a chain of its graph");
+    return *chain;
   }
 
   // As if step after step were a join of its own. Its epilogues are steps of the same vertex, which counts once.
@@ -65,7 +68,9 @@ class Predictor {
   }
 
   NodePrediction of(const PhysicalNode& node, const GroupByNode& group_by) const {
-    const auto& parts = plan_.node(group_by.input).label_partition()->parts;
+    const auto* partition = plan_.node(group_by.input).label_partition();
+    CHECK(partition != nullptr, "a group-by reads what is cut along labels");
+    const auto& parts = partition->parts;
     const auto shape = shape_of(graph_, graph_.vertex(node.vertex));
     return {model_.aggregation(shape, parts), transfers_model().aggregation(shape, parts)};
   }
@@ -114,6 +119,7 @@ std::vector<VertexId> vertices_served(const PhysicalPlan& plan) {
   for (std::size_t n = plan.nodes.size(); n-- > 0;) {
     // Readers come later; going backwards, the first reader is the last to write.
     for (const auto input : inputs_of(plan.nodes[n])) {
+      CHECK(input.index() < n, "what a node reads stands before it in the plan");
       const auto role = plan.node(input).role();
       if (role == OperatorRole::Source || role == OperatorRole::Layout) served[input.index()] = served[n];
     }

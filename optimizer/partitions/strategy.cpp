@@ -5,6 +5,7 @@
 #include <bit>
 #include <utility>
 
+#include "common/check.hpp"
 #include "common/checked_math.hpp"
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
@@ -29,6 +30,8 @@ std::vector<LabelPartition> choose_sqrt(const EinGraph& graph, const Names&, con
     const auto slices = graph.slices_of(VertexId(v));
     for (std::size_t n = 0; n < slices.size(); ++n) {
       const auto extent = graph.labels().extent(partition.labels[n]);
+      CHECK(slices[n] > 0 && slices[n] <= std::max<std::int64_t>(1, extent),
+            "slices of a label have an index at least");
       partition.parts.push_back(slices[n] * std::min(root, floor_power_of_two(extent / slices[n])));
     }
   }
@@ -68,7 +71,9 @@ constexpr std::array kStrategies = std::to_array<StrategyRow>({
 });
 
 const StrategyRow& row_of(Strategy::Kind kind) {
-  return *std::find_if(kStrategies.begin(), kStrategies.end(), [&](const auto& row) { return row.kind == kind; });
+  const auto row = std::find_if(kStrategies.begin(), kStrategies.end(), [&](const auto& r) { return r.kind == kind; });
+  CHECK(row != kStrategies.end(), "every kind of strategy has a row");
+  return *row;
 }
 
 const StrategyRow& row_named(const std::string& name) {

@@ -7,6 +7,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "common/check.hpp"
 #include "common/poll_steps.hpp"
 #include "optimizer/partitions/elimination_order.hpp"
 
@@ -46,6 +47,7 @@ struct JointClasses {
 JointClasses joint_classes(std::size_t states, const std::vector<const Factor::Axis*>& axes) {
   JointClasses joint{Classes(states, 0), {0}};
   for (const auto* axis : axes) {
+    DCHECK(axis->class_of.size() == states, "an axis has a class for every state of its variable");
     std::unordered_map<std::uint64_t, std::uint32_t> known;
     joint.first.clear();
     for (std::size_t s = 0; s < states; ++s) {
@@ -100,6 +102,9 @@ class Elimination {
     for (const auto& term : terms_) last_terms_ += term.neighbour.back() + 1 == neighbours_.size() ? 1 : 0;
     sums_.assign(neighbours_.size() + 1, own_costs_);
     visit(0);
+    CHECK(least_.size() == entries, "there is a least cost for every combination of classes");
+    DCHECK(std::all_of(terms_.begin(), terms_.end(), [](const Term& term) { return term.at == 0; }),
+           "terms are back where they began");
     Factor out;
     for (std::size_t n = 0; n < neighbours_.size(); ++n)
       out.axes.push_back({neighbours_[n], std::move(joint_[n].class_of), joint_[n].count()});
@@ -147,6 +152,7 @@ class Elimination {
       }
       stride *= axis->classes;
     }
+    CHECK(stride == factor.values->size(), "a factor has a cost for every combination of classes");
     fill(out, factor, strides, sizes, own_stride);
     std::size_t offset = own_.count();
     for (auto n = strides.size(); n-- > 0; offset *= sizes[n]) add_offsets(out, factor, n, offset);
@@ -157,6 +163,7 @@ class Elimination {
   void fill(Term& out, const Factor& factor, const std::vector<std::size_t>& strides,
             const std::vector<std::size_t>& sizes, std::size_t own_stride) const {
     const auto* own_axis = factor.axis_of(v_);
+    CHECK(own_axis != nullptr, "a variable is eliminated from factors that depend on it");
     std::vector<std::size_t> own_offset;
     for (const auto state : own_.first) own_offset.push_back(own_axis->class_of[state] * own_stride);
     out.values.reserve(factor.values->size() / own_axis->classes * own_.count());
@@ -177,6 +184,8 @@ class Elimination {
     for (const auto& axis : factor.axes) {
       if (axis.variable == v_ || other++ != n) continue;
       const auto place = std::lower_bound(neighbours_.begin(), neighbours_.end(), axis.variable) - neighbours_.begin();
+      DCHECK(neighbours_.at(static_cast<std::size_t>(place)) == axis.variable,
+             "the variables of a factor are neighbours");
       out.neighbour.insert(out.neighbour.begin(), static_cast<std::size_t>(place));
       std::vector<std::size_t> offsets;
       for (const auto state : joint_[static_cast<std::size_t>(place)].first)
@@ -207,12 +216,15 @@ class Elimination {
   void visit_last(std::size_t depth) {
     auto& term =
         *std::find_if(terms_.begin(), terms_.end(), [&](const Term& t) { return t.neighbour.back() == depth; });
+    DCHECK(term.at + term.offset.back().back() + sums_[depth].size() <= term.values.size(),
+           "every class of the last neighbour has its costs in the term");
     for (const auto offset : term.offset.back())
       least_.push_back(least_sum(term.values.data() + term.at + offset, sums_[depth]));
   }
 
   void add_term(Term& term, std::size_t depth, std::size_t c, std::vector<double>& sum) {
     move(term, depth, c, true);
+    DCHECK(term.at + sum.size() <= term.values.size(), "a combination of classes has its costs in the term");
     if (term.neighbour.back() == depth) add(term.values.data() + term.at, sum);
   }
 
@@ -256,6 +268,8 @@ class VectorElimination {
       pair = factor.get();
     }
     if (pair == nullptr) return nullptr;
+    CHECK(pair->values->size() == pair->axes[0].classes * pair->axes[1].classes,
+          "a factor of two variables is a table");
     const bool own_first = pair->axes[0].variable == v_;
     const auto own = own_costs(pair->axes[own_first ? 0 : 1]);
     const auto& other = pair->axes[own_first ? 1 : 0];
@@ -313,6 +327,7 @@ class VariableEliminator {
   }
 
   States run(const std::vector<Variable>& order) {
+    CHECK(order.size() == network_.size(), "all variables of a network are eliminated");
     for (const auto v : order) eliminate(v);
     return states(order);
   }
@@ -343,6 +358,7 @@ class VariableEliminator {
   void eliminate(Variable v) {
     if (factors_of_[v].empty()) return;
     const auto least = eliminated(network_, v, factors_of_[v]);
+    CHECK(least->axis_of(v) == nullptr, "nothing that is left depends on what was eliminated");
     for (const auto& axis : least->axes) {
       auto& list = factors_of_[axis.variable];
       list.erase(std::remove_if(list.begin(), list.end(), [&](const auto& f) { return f->axis_of(v) != nullptr; }),
@@ -371,6 +387,8 @@ class VariableEliminator {
       else base += axis->class_of[states[axis->variable]] * stride;
       stride *= axis->classes;
     }
+    DCHECK(factor.axis_of(v) != nullptr && stride == factor.values->size(),
+           "a variable keeps factors that depend on it");
     const auto& class_of = factor.axis_of(v)->class_of;
     for (std::size_t s = 0; s < costs.size(); ++s) costs[s] += (*factor.values)[base + class_of[s] * own_stride];
   }

@@ -53,6 +53,7 @@ void limit_choice(Exponents& most, int total, double limit) {
     if (taken >= total && ways.count() > limit) most[label] = 0;
     taken += most[label];
   }
+  CHECK(taken >= total, "labels that may be cut take all halvings");
 }
 
 // Recursive over the labels that can be cut, of which there are no more than vectors.
@@ -65,11 +66,13 @@ class Enumeration {
 
   std::vector<Partition> run(int total) {
     visit(0, total, std::accumulate(most_.begin(), most_.end(), 0));
+    CHECK(!out_.empty(), "some vector makes as many calls as the extents allow");
     return std::move(out_);
   }
 
  private:
   void visit(std::size_t place, int total, int room) {
+    DCHECK(total <= room, "labels that are left take the halvings that are left");
     if (place == cut_.size()) return out_.push_back(d_);
     poll_cancellation_after(d_.size());
     const auto most = most_[cut_[place]];
@@ -103,6 +106,7 @@ std::vector<Partition> viable(const std::vector<std::int64_t>& extents, std::int
 
 std::vector<Partition> viable_in_slices(std::vector<std::int64_t> extents, const std::vector<std::int64_t>& slices,
                                         std::int64_t p, std::size_t limit) {
+  CHECK(slices.size() == extents.size(), "of every label it is known how many slices cut it");
   for (std::size_t n = 0; n < extents.size(); ++n)
     if (slices[n] > 1) extents[n] /= slices[n];
   auto out = viable(extents, p, limit);

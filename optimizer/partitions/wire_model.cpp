@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/check.hpp"
+
 namespace eindb {
 namespace {
 
@@ -17,12 +19,15 @@ double WireModel::aggregation(const VertexShape& shape, const Partition& d) cons
 
 double WireModel::repartition(const Partition& producer, const Partition& consumer,
                               const std::vector<std::int64_t>& extents, std::size_t /*element_bytes*/) const {
+  CHECK(producer.size() == extents.size() && consumer.size() == extents.size(),
+        "a tensor is cut along each of its dimensions");
   double wanted = 1;
   double there = 1;
   for (std::size_t n = 0; n < extents.size(); ++n) {
     wanted *= static_cast<double>(largest_part(extents[n], consumer[n]));
     there *= static_cast<double>(largest_part(extents[n], std::max(producer[n], consumer[n])));
   }
+  DCHECK(there <= wanted, "what lies at a worker is part of what is wanted");
   return workers_ * (wanted - there);
 }
 

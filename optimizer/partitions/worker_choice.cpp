@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "optimizer/partitions/placement.hpp"
 #include "optimizer/partitions/viable.hpp"
@@ -58,6 +59,7 @@ class Choice {
       auto partitions = found;
       std::vector<std::vector<std::int64_t>> of_layer;
       for (const auto& group : groups_) {
+        DCHECK(layer * group.size() / layers < group.size(), "every layer has a vertex of each group");
         of_layer.push_back(found[group[layer * group.size() / layers]].parts);
         for (const auto v : group) partitions[v].parts = of_layer.back();
       }
@@ -74,12 +76,16 @@ class Choice {
     improve(single);
   }
 
-  Labelling take() { return *std::move(best_); }
+  Labelling take() {
+    CHECK(best_.has_value(), "the first labelling considered keeps all workers busy");
+    return *std::move(best_);
+  }
 
  private:
   // With fewer kernel calls less moves, least if one worker does everything: what others offer must make as many calls
   // as the first labelling, EinDecomp's.
   bool keeps_all_busy(const std::vector<LabelPartition>& partitions) const {
+    CHECK(partitions.size() == graph_.size(), "a candidate has a vector for every vertex");
     for (std::size_t v = 0; v < least_calls_.size(); ++v)
       if (partitions[v].kernel_calls() < least_calls_[v]) return false;
     return true;
@@ -120,6 +126,7 @@ class Choice {
 
   void improve(const Group& group) {
     const auto v = group.front();
+    CHECK(best_.has_value() && v < best_->vertices.size(), "a labelling is there before it is improved");
     std::vector<std::int64_t> extents;
     for (const auto label : best_->vertices[v].partition.labels) extents.push_back(graph_.labels().extent(label));
     for (const auto& parts :

@@ -22,6 +22,7 @@ class AllSubsets {
   AllSubsets(const std::vector<SubsetSizes::Size>& sizes, const IntermediatePrice& price, const PathBound& bound,
              const SearchContext& context)
       : price_(price), bound_(bound), context_(context), subsets_(sizes.size()) {
+    CHECK(std::has_single_bit(sizes.size()) && sizes.size() > 2, "every subset of two operands or more has sizes");
     for (Set set = 1; set < sizes.size(); ++set) {
       const auto& size = sizes[set];
       auto& subset = subsets_[set];
@@ -77,6 +78,7 @@ class AllSubsets {
           best = cost;
           subset.best = cost + price;
           subset.part = lowest | others;
+          DCHECK((subset.part & ~set) == 0 && subset.part != set, "a split leaves a part on both sides");
         }
       }
       if (others == 0) break;
@@ -85,6 +87,7 @@ class AllSubsets {
 
   std::size_t emit(Set set, ResultPairs& pairs) const {
     if (std::has_single_bit(set)) return static_cast<std::size_t>(std::countr_zero(set));
+    CHECK(subsets_[set].part != 0, "a set that is contracted has a split");
     const auto a = emit(subsets_[set].part, pairs);
     const auto b = emit(set ^ subsets_[set].part, pairs);
     pairs.emplace_back(std::minmax(a, b));

@@ -5,6 +5,7 @@
 #include <random>
 #include <utility>
 
+#include "common/check.hpp"
 #include "optimizer/paths/contraction_tree.hpp"
 
 namespace eindb {
@@ -56,6 +57,7 @@ class Annealing {
     std::size_t side = draw & 1U;
     if (tree_.is_leaf(tree_.child(parent, side))) side = 1 - side;
     if (tree_.is_leaf(tree_.child(parent, side))) return;
+    DCHECK(parent < tree_.node_count(), "a rotation is drawn below a node of the tree");
     const auto rotation = tree_.look_at(parent, side, (draw >> 1U) & 1U);
     if (accepts(rotation.cost_after / rotation.cost_before)) tree_.apply(rotation);
   }
@@ -72,6 +74,7 @@ class Annealing {
     if (!value.is_less(best_value_)) return;
     best_value_ = value;
     best_ = tree_.pairs();
+    CHECK(best_.size() + 1 == tree_.leaf_count(), "rotations keep the number of steps");
   }
 
   const SearchContext& context_;

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "common/check.hpp"
 #include "optimizer/paths/all_subsets.hpp"
 #include "optimizer/paths/bisection.hpp"
 #include "optimizer/paths/greedy_path.hpp"
@@ -60,6 +61,7 @@ class BisectedPath {
     std::vector<std::size_t> all(problem_.operands.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
     contract(all);
+    CHECK(pairs_.size() + 1 == all.size(), "steps of cuts that were given up are taken back");
     return std::move(pairs_);
   }
 
@@ -105,6 +107,7 @@ class BisectedPath {
     forget(labels);
     const auto side = bisect(graph, {imbalance_, random_()}, work_, context_);
     for (std::size_t n = 0; n < members.size(); ++n) parts[side[n]].push_back(members[n]);
+    CHECK(!parts[0].empty() && !parts[1].empty(), "a cut leaves members on both sides");
     return cost_of(kept + cut_weight(graph, side), kept);
   }
 
@@ -138,6 +141,7 @@ class BisectedPath {
     for (const auto member : members) offer(member);
     Peeled out;
     while (members.size() - out.order.size() > kFew) {
+      CHECK(!next.empty(), "a member that is left waits to be taken off");
       const auto [growth, touched, member] = next.top();
       next.pop();
       if (!present_[member] || growth != growth_[member]) continue;
@@ -151,6 +155,7 @@ class BisectedPath {
       kept += growth;
       for (const auto label : problem_.operands[member]) {
         const bool was_inside = holders_[label] == here_[label];
+        DCHECK(here_[label] > 0, "a label is counted once for each member that holds it");
         --here_[label];
         if (!was_inside && here_[label] != 1) continue;
         for (const auto other : operands_of_[label])
@@ -163,6 +168,7 @@ class BisectedPath {
       present_[member] = false;
     }
     forget(labels);
+    CHECK(out.left.size() == kFew, "members are taken off or left");
     return out;
   }
 
@@ -234,6 +240,7 @@ class BisectedPath {
     work_ += kUnitsForFew;
     auto pairs = best_over_all_subsets(few, price_, {}, context_);
     if (!pairs) pairs = greedy_pairs(few, {}, context_);  // costs beyond all numbers
+    CHECK(pairs->size() + 1 == members.size(), "a few members are contracted to one result");
     auto number = members;
     for (const auto& [a, b] : *pairs) number.push_back(join(number[a], number[b]));
     return {number.back(), priced_cost(few, *pairs, price_)};

@@ -9,6 +9,8 @@
 #include <queue>
 #include <utility>
 
+#include "common/check.hpp"
+
 namespace eindb {
 namespace {
 
@@ -48,12 +50,14 @@ class MovePass {
         gain_(graph.vertex_count()),
         moved_(graph.vertex_count(), false),
         on_side_(graph.edge_count(), {0, 0}) {
+    CHECK(side_.size() == graph_.vertex_count(), "every vertex is on a side");
     for (Vertex v = 0; v < graph_.vertex_count(); ++v) {
       weight_[side_[v]] += graph_.vertex_weight(v);
       heaviest_ = std::max(heaviest_, static_cast<double>(graph_.vertex_weight(v)));
       ++count_[side_[v]];
       for (const auto e : graph_.edges_of(v)) ++on_side_[e][side_[v]];
     }
+    CHECK(count_[0] > 0 && count_[1] > 0, "both sides of a cut have a vertex");
     for (Vertex v = 0; v < graph_.vertex_count(); ++v) {
       for (const auto e : graph_.edges_of(v)) gain_[v] += gain_of(e, side_[v]);
       waiting_.push({gain_[v], v});
@@ -109,6 +113,7 @@ class MovePass {
     if (moves_.size() % kVerticesPerPoll == 0) context_.poll();
     const auto from = side_[v];
     const auto to = static_cast<std::uint8_t>(1 - from);
+    DCHECK(!moved_[v], "a pass moves each vertex once");
     moved_[v] = true;
     moves_.push_back(v);
     for (const auto e : graph_.edges_of(v)) {
@@ -117,6 +122,7 @@ class MovePass {
       // Only where one side has hardly any vertices do the gains of the others change.
       const bool changes = on[to] <= 1 || on[from] <= 2;
       if (changes) add_gains(e, -1);
+      DCHECK(on[from] > 0, "an edge counts its vertices on each side");
       --on[from];
       ++on[to];
       if (changes) add_gains(e, 1);
@@ -126,6 +132,7 @@ class MovePass {
     weight_[to] += graph_.vertex_weight(v);
     --count_[from];
     ++count_[to];
+    DCHECK(count_[from] > 0, "a move leaves a vertex where it comes from");
     for (const auto e : graph_.edges_of(v)) offer(e);
   }
 
@@ -163,6 +170,7 @@ class Multilevel {
       : rule_(rule), work_(work), context_(context), random_(rule.seed) {}
 
   Sides run(const Hypergraph& finest) {
+    CHECK(finest.vertex_count() > 1, "a graph that is cut has two vertices or more");
     std::vector<Hypergraph> coarser;
     std::vector<std::vector<Vertex>> clusters;
     const Hypergraph* graph = &finest;
@@ -178,6 +186,7 @@ class Multilevel {
     auto side = cut_coarsest(*graph);
     for (auto level = coarser.size(); level > 0; --level) {
       const auto& cluster = clusters[level - 1];
+      DCHECK(side.size() == coarser[level - 1].vertex_count(), "every vertex of a coarser graph is on a side");
       Sides finer(cluster.size());
       for (Vertex v = 0; v < cluster.size(); ++v) finer[v] = side[cluster[v]];
       side = std::move(finer);
@@ -217,6 +226,7 @@ class Multilevel {
       }
       cluster[v] = cluster[best] = static_cast<Vertex>(count++);
     }
+    DCHECK(std::find(cluster.begin(), cluster.end(), kFree) == cluster.end(), "every vertex is in a cluster");
     return {std::move(cluster), count};
   }
 
@@ -237,6 +247,7 @@ class Multilevel {
       work_ += graph.pin_count();
       if (cut < best_cut) best = std::move(side), best_cut = cut;
     }
+    CHECK(!best.empty(), "the weight of a cut is finite");
     return best;
   }
 
@@ -290,6 +301,7 @@ std::vector<std::uint8_t> bisect(const Hypergraph& graph, const BisectionRule& r
 }
 
 double cut_weight(const Hypergraph& graph, const std::vector<std::uint8_t>& side) {
+  CHECK(side.size() == graph.vertex_count(), "a cut puts every vertex on a side");
   double cut = 0;
   for (std::uint32_t e = 0; e < graph.edge_count(); ++e) {
     const auto vertices = graph.vertices_of(e);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/check.hpp"
 #include "optimizer/paths/subset_sizes.hpp"
 
 namespace eindb {
@@ -108,6 +109,7 @@ class ConnectedSubsets {
   }
 
   bool join(Set set, const Subset& a, Set other, const Subset& b) {
+    DCHECK((set & other) == 0, "two subsets that are joined have no operand in common");
     const double before = together(a.best, b.best);
     // The join has a cell at least for every element of both.
     if (!kLargest && before + std::max(a.size.kept(), b.size.kept()) > most()) return true;
@@ -136,6 +138,7 @@ class ConnectedSubsets {
   std::size_t emit(Set set, ResultPairs& pairs) const {
     if (std::has_single_bit(set)) return static_cast<std::size_t>(std::countr_zero(set));
     const auto part = known_.at(set).part;
+    CHECK(part != 0 && (part & ~set) == 0, "a subset that is contracted has a part of itself");
     const auto a = emit(part, pairs);
     const auto b = emit(set ^ part, pairs);
     pairs.emplace_back(std::minmax(a, b));

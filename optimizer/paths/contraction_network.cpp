@@ -1,7 +1,10 @@
 #include "optimizer/paths/contraction_network.hpp"
 
 #include <cmath>
+#include <functional>
 #include <utility>
+
+#include "common/check.hpp"
 
 namespace eindb {
 
@@ -54,7 +57,10 @@ ContractionNetwork::Size ContractionNetwork::size_of_shared_labels(std::size_t r
 // Of two results the product of their sizes counts a label of both twice: once too often, or twice if it is summed.
 void ContractionNetwork::kept_sizes(std::size_t result, const std::vector<std::size_t>& others,
                                     std::vector<Size>& sizes) {
-  for (const auto label : labels_[result]) marks_[label] = true;
+  for (const auto label : labels_[result]) {
+    DCHECK(!marks_[label], "no label is marked between calls");
+    marks_[label] = true;
+  }
   sizes.clear();
   for (const auto other : others) {
     auto size = shared_sizes_[other];
@@ -74,6 +80,7 @@ void ContractionNetwork::kept_sizes(std::size_t result, const std::vector<std::s
 }
 
 double ContractionNetwork::flops(std::size_t a, std::size_t b) const {
+  DCHECK(alive_.at(a) && alive_.at(b), "a step that is costed joins results that are there");
   double cells = 1;
   bool sums = false;
   visit_labels(a, b, [&](std::size_t label, bool kept) {
@@ -84,6 +91,8 @@ double ContractionNetwork::flops(std::size_t a, std::size_t b) const {
 }
 
 std::size_t ContractionNetwork::contract(std::size_t a, std::size_t b) {
+  CHECK(a != b && a < result_count() && b < result_count() && alive_[a] && alive_[b],
+        "two results that are contracted are there");
   std::vector<std::size_t> labels;
   labels.reserve(labels_[a].size() + labels_[b].size());
   visit_labels(a, b, [&](std::size_t label, bool kept) {
@@ -96,8 +105,11 @@ std::size_t ContractionNetwork::contract(std::size_t a, std::size_t b) {
 
 std::size_t ContractionNetwork::add(std::vector<std::size_t> labels) {
   const auto result = labels_.size();
+  DCHECK(std::adjacent_find(labels.begin(), labels.end(), std::greater_equal<>()) == labels.end(),
+         "the labels of a result are ascending and distinct");
   Size size;
   for (const auto label : labels) {
+    DCHECK(label < holders_.size(), "labels are numbers into the extents");
     holders_[label].results.push_back(result);
     ++holders_[label].alive;
     size.elements = grown(size.elements, label);
@@ -113,6 +125,7 @@ std::size_t ContractionNetwork::add(std::vector<std::size_t> labels) {
 void ContractionNetwork::remove(std::size_t result) {
   alive_[result] = false;
   for (const auto label : std::exchange(labels_[result], {})) {
+    DCHECK(holders_[label].alive > 0, "a label counts the results that hold it");
     --holders_[label].alive;
     sweep(holders_[label]);
   }
@@ -123,6 +136,7 @@ void ContractionNetwork::sweep(Holders& holders) const {
   constexpr std::size_t kFewDead = 16;
   if (holders.results.size() <= kFewDead + 2 * holders.alive) return;
   std::erase_if(holders.results, [&](std::size_t result) { return !alive_[result]; });
+  CHECK(holders.results.size() == holders.alive, "those that hold a label are counted");
 }
 
 }  // namespace eindb

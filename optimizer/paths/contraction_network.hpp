@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/check.hpp"
 #include "optimizer/paths/contraction_problem.hpp"
 
 namespace eindb {
@@ -73,6 +74,7 @@ class ContractionNetwork {
 template <class Visit>
 void ContractionNetwork::visit_holders_before(std::size_t result, std::size_t label, std::size_t limit,
                                               const Visit& visit) const {
+  DCHECK(label < holders_.size() && result < alive_.size(), "a label of a result of the network is asked for");
   const auto& results = holders_[label].results;
   auto other = std::lower_bound(results.begin(), results.end(), result);
   while (limit > 0 && other != results.begin()) {

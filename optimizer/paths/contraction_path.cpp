@@ -33,11 +33,13 @@ class ShrinkingList {
       n += step;
       left -= counts_[n];
     }
+    CHECK(n + 1 < counts_.size(), "a position of a list holds a result");
     return n;
   }
 
  private:
   void change(std::size_t result, std::ptrdiff_t by) {
+    DCHECK(result + 1 < counts_.size(), "a list has room for the results of all steps");
     for (auto n = result + 1; n < counts_.size(); n += n & (~n + 1)) counts_[n] += by;
   }
 
@@ -61,6 +63,7 @@ ContractionPath path_of_results(const ContractionProblem& problem, const ResultP
     path.flops += network.flops(a, b);
     path.elements_moved += network.size(a) + network.size(b);
     const auto result = network.contract(a, b);
+    CHECK(result == operands + path.steps.size() - 1, "step s of a path gives result n + s");
     path.largest_intermediate = std::max(path.largest_intermediate, network.size(result));
     path.elements_moved += network.size(result);
     list.remove(a);

@@ -1,6 +1,7 @@
 #include "optimizer/paths/contraction_tree.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "common/check.hpp"
@@ -24,6 +25,8 @@ ContractionTree::ContractionTree(const ContractionProblem& problem, const Result
       extents_(problem.extents.begin(), problem.extents.end()),
       children_(leaf_count_),
       marks_(problem.extents.size(), 0) {
+  CHECK(leaf_count_ > 1 && pairs.size() + 1 == leaf_count_, "a tree has a leaf more than inner nodes");
+  CHECK(leaf_count_ < std::numeric_limits<Node>::max() / 2, "nodes of a tree are numbered in 32 bits");
   ContractionNetwork network(problem);
   flops_.assign(leaf_count_, 0);
   sizes_.assign(leaf_count_, 0);
@@ -36,6 +39,8 @@ ContractionTree::ContractionTree(const ContractionProblem& problem, const Result
     sizes_.push_back(network.size(result));
     labels_.emplace_back(network.labels(result).begin(), network.labels(result).end());
   }
+  CHECK(labels_.size() == node_count() && flops_.size() == node_count() && sizes_.size() == node_count(),
+        "every node of a tree has labels, flops and a size");
 }
 
 double ContractionTree::cost() const {
@@ -60,6 +65,7 @@ ResultPairs ContractionTree::pairs() const {
     order.push_back(node);
     for (const auto next : children_[node].side) open.push_back(next);
   }
+  CHECK(leaf_count_ + order.size() == node_count(), "every inner node of a tree is below its root, once");
   ResultPairs out;
   std::vector<std::size_t> result(node_count());
   std::iota(result.begin(), result.begin() + static_cast<std::ptrdiff_t>(leaf_count_), std::size_t{0});
@@ -79,6 +85,7 @@ void ContractionTree::mark(Node node, std::uint8_t bit) {
 
 ContractionTree::Rotation ContractionTree::look_at(Node parent, std::size_t side, std::size_t grandside) {
   const Node n = child(parent, side);
+  DCHECK(!is_leaf(parent) && !is_leaf(n), "a rotation takes an inner node and a child that is one");
   Rotation out{.parent = parent, .child = n, .grandchild = child(n, grandside), .uncle = child(parent, 1 - side)};
   out.cost_before = cost_of(n) + cost_of(parent);
   marked_.clear();
@@ -119,6 +126,10 @@ ContractionTree::Rotation ContractionTree::look_at(Node parent, std::size_t side
 void ContractionTree::apply(const Rotation& rotation) {
   auto& above = children_[rotation.parent].side;
   auto& below = children_[rotation.child].side;
+  DCHECK((above[0] == rotation.uncle || above[1] == rotation.uncle) &&
+             (above[0] == rotation.child || above[1] == rotation.child),
+         "a rotation is carried out where it was looked at");
+  DCHECK(below[0] == rotation.grandchild || below[1] == rotation.grandchild, "a rotation brings up a grandchild");
   std::swap(above[above[0] == rotation.uncle ? 0 : 1], below[below[0] == rotation.grandchild ? 0 : 1]);
   labels_[rotation.child] = kept_;
   flops_[rotation.child] = rotation.flops_of_child;
@@ -130,11 +141,14 @@ void ContractionTree::replace(Node root, const std::vector<Node>& tops, const st
                               const ContractionProblem& piece, const std::vector<std::uint32_t>& labels,
                               const ResultPairs& pairs) {
   CHECK(inner.size() + 1 == pairs.size(), "a piece has as many nodes as before");
+  CHECK(tops.size() == piece.operands.size(), "the operands of a piece are its tops");
+  CHECK(labels.size() == piece.extents.size(), "every label of a piece stands for one of the tree");
   ContractionNetwork network(piece);
   auto node_of = tops;
   for (std::size_t step = 0; step < pairs.size(); ++step) {
     const auto [a, b] = pairs[step];
     const auto node = step < inner.size() ? inner[step] : root;
+    CHECK(a < node_of.size() && b < node_of.size(), "a step of a piece takes what is made before");
     children_[node] = {{node_of[a], node_of[b]}};
     flops_[node] = network.flops(a, b);
     const auto result = network.contract(a, b);

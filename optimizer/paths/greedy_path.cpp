@@ -35,6 +35,7 @@ class Greedy {
     for (std::size_t result = 0; result < operands; ++result) propose(result);
     contract_connected();
     contract_outer();
+    CHECK(pairs_.size() + 1 == std::max<std::size_t>(1, operands), "greedy contracts everything to one result");
     return std::move(pairs_);
   }
 
@@ -61,6 +62,8 @@ class Greedy {
     std::sort(partners_.begin(), partners_.end());
     partners_.erase(std::unique(partners_.begin(), partners_.end()), partners_.end());
     network_.kept_sizes(result, partners_, kept_);
+    CHECK(kept_.size() == partners_.size(), "a result has a size with each of its partners");
+    CHECK(proposals_.size() == result, "results propose in the order of their numbers");
     auto& proposals = proposals_.emplace_back();
     proposals.reserve(partners_.size());
     for (std::size_t p = 0; p < partners_.size(); ++p)
@@ -103,6 +106,7 @@ class Greedy {
         propose_next(b);
         continue;
       }
+      DCHECK(a < b && b < proposals_.size(), "a result proposes to earlier ones");
       proposals_[a] = {};
       proposals_[b] = {};
       propose(contract(a, b));

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/check.hpp"
+
 namespace eindb {
 
 /// Vertices with weights, and edges with weights that each hold two vertices or more: a network with an edge for each
@@ -38,6 +40,7 @@ class Hypergraph {
  private:
   static std::span<const std::uint32_t> slice(const std::vector<std::uint32_t>& all,
                                               const std::vector<std::uint32_t>& begin, std::uint32_t n) {
+    DCHECK(n + 1 < begin.size(), "vertices and edges are numbered from 0");
     return {all.data() + begin[n], all.data() + begin[n + 1]};
   }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "optimizer/paths/all_subsets.hpp"
 #include "optimizer/paths/annealed_path.hpp"
@@ -144,14 +145,19 @@ class PathOfParts {
 
   // Adds the pairs of a part whose operands are the results `number` of the whole; gives the number of its result.
   std::size_t add(const ResultPairs& pairs, std::vector<std::size_t> number) {
+    CHECK(pairs.size() + 1 == number.size(), "the path of a part contracts all of it");
     for (const auto& [a, b] : pairs) {
+      DCHECK(a < number.size() && b < number.size(), "a step of a part takes what is made before");
       pairs_.emplace_back(std::minmax(number[a], number[b]));
       number.push_back(operands_ + pairs_.size() - 1);
     }
     return number.back();
   }
 
-  ResultPairs take() { return std::move(pairs_); }
+  ResultPairs take() {
+    CHECK(pairs_.size() + 1 == operands_, "the paths of all parts are one path of the whole");
+    return std::move(pairs_);
+  }
 
  private:
   std::size_t operands_;

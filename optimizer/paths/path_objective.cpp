@@ -1,9 +1,11 @@
 #include "optimizer/paths/path_objective.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
 #include "optimizer/paths/contraction_network.hpp"
@@ -17,8 +19,10 @@ constexpr std::array<std::pair<PathObjective, std::string_view>, 3> kObjectives{
 }  // namespace
 
 std::string_view name_of(PathObjective objective) {
-  return std::find_if(kObjectives.begin(), kObjectives.end(), [&](const auto& row) { return row.first == objective; })
-      ->second;
+  const auto row =
+      std::find_if(kObjectives.begin(), kObjectives.end(), [&](const auto& r) { return r.first == objective; });
+  CHECK(row != kObjectives.end(), "every path objective has a name");
+  return row->second;
 }
 
 PathObjective parse_path_objective(std::string_view name) {
@@ -41,6 +45,7 @@ PathValue value_of(const ContractionPath& path, PathObjective objective) {
 }
 
 double priced_cost(const ContractionProblem& problem, const ResultPairs& pairs, const IntermediatePrice& price) {
+  CHECK(pairs.size() + 1 == std::max<std::size_t>(1, problem.operands.size()), "a path that is priced is a whole one");
   ContractionNetwork network(problem);
   double cost = 0;
   for (const auto& [a, b] : pairs) {

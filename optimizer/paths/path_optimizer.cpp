@@ -5,6 +5,7 @@
 #include <cctype>
 #include <utility>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
 #include "common/stopwatch.hpp"
@@ -94,14 +95,17 @@ constexpr std::array kOptimizers = std::to_array<OptimizerRow>({
 });
 
 const OptimizerRow& row_of(PathOptimizer optimizer) {
-  return *std::find_if(kOptimizers.begin(), kOptimizers.end(),
-                       [&](const auto& row) { return row.optimizer == optimizer; });
+  const auto row =
+      std::find_if(kOptimizers.begin(), kOptimizers.end(), [&](const auto& r) { return r.optimizer == optimizer; });
+  CHECK(row != kOptimizers.end(), "every path optimizer has a row");
+  return *row;
 }
 
 // Tells the user each hundredth once: searches report more often.
 std::function<void(std::int64_t, std::int64_t)> by_hundredths(const PathOptions& options) {
   if (!options.progress) return {};
   return [tell = options.progress, last = std::int64_t{-1}](std::int64_t done, std::int64_t total) mutable {
+    CHECK(total > 0 && done >= 0, "a search that reports has something to do");
     const auto hundredths = static_cast<std::int64_t>(100.0 * static_cast<double>(done) / static_cast<double>(total));
     if (std::exchange(last, hundredths) != hundredths) tell(hundredths, 100);
   };

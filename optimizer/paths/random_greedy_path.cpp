@@ -3,6 +3,7 @@
 #include <random>
 #include <utility>
 
+#include "common/check.hpp"
 #include "optimizer/paths/greedy_path.hpp"
 
 namespace eindb {
@@ -36,7 +37,9 @@ ResultPairs random_greedy_pairs(const ContractionProblem& problem, const ResultP
     return value_of(path_of_results(problem, pairs, context.cancellation), context.objective);
   };
   auto best_value = value(start);
-  for (auto left = budget.units; left >= units_per_trial(problem); left -= units_per_trial(problem)) {
+  const auto units = units_per_trial(problem);
+  CHECK(units > 0, "a trial takes work");
+  for (auto left = budget.units; left >= units; left -= units) {
     auto pairs = greedy_pairs(problem, random_rule(random), context);
     const auto found = value(pairs);
     if (!found.is_less(best_value)) continue;

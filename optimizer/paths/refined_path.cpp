@@ -6,6 +6,7 @@
 #include <random>
 #include <utility>
 
+#include "common/check.hpp"
 #include "optimizer/paths/all_subsets.hpp"
 #include "optimizer/paths/contraction_tree.hpp"
 
@@ -64,6 +65,7 @@ class Refinement {
 
   // Opens nodes below the root, drawn at random, until there are enough leaves.
   void take_piece(Node root) {
+    DCHECK(!tree_.is_leaf(root), "a piece has a step at its root");
     leaves_.assign(1, root);
     opened_.clear();
     std::vector<std::size_t> closed{0};  // places in leaves_ that can be opened
@@ -78,6 +80,7 @@ class Refinement {
       for (const auto n : {place, leaves_.size() - 1})
         if (!tree_.is_leaf(leaves_[n])) closed.push_back(n);
     }
+    CHECK(opened_.size() + 1 == leaves_.size(), "a piece has a leaf more than nodes that were opened");
   }
 
   void refine(Node root) {
@@ -88,6 +91,7 @@ class Refinement {
     cost -= price_(tree_.size_of(root));  // the same in every tree
     const auto better = best_over_all_subsets(piece, price_, {.cost = cost}, context_);
     if (!better || !(priced_cost(piece, *better, price_) < cost * (1 - 1e-9))) return;
+    CHECK(opened_.front() == root, "the root of a piece is opened first");
     opened_.erase(opened_.begin());  // the root stays what it is, the others are made anew
     tree_.replace(root, leaves_, opened_, piece, labels, *better);
   }

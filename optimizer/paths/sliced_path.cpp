@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "common/check.hpp"
 #include "optimizer/paths/slicing.hpp"
 #include "tensor/partition.hpp"
 
@@ -13,6 +14,7 @@ constexpr int kMostTurns = 3;
 constexpr double kResultsAtOnce = 4;
 
 ContractionProblem one_slice(ContractionProblem problem, const Slicing& slicing) {
+  CHECK(slicing.parts.size() == problem.extents.size(), "a slicing has an entry per label");
   for (std::size_t l = 0; l < problem.extents.size(); ++l)
     if (slicing.parts[l] > 1) problem.extents[l] = largest_part(problem.extents[l], slicing.parts[l]);
   return problem;

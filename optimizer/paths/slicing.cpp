@@ -9,6 +9,7 @@
 #include <random>
 #include <utility>
 
+#include "common/check.hpp"
 #include "optimizer/paths/contraction_network.hpp"
 
 namespace eindb {
@@ -44,6 +45,7 @@ class Finder {
  public:
   Finder(const SlicingProblem& problem, double limit, double few_choices, bool streamed)
       : problem_(problem), limit_(limit), few_choices_(few_choices), streamed_(streamed) {
+    CHECK(problem.sliceable.size() == problem.extents.size(), "of every label it is known whether it may be sliced");
     for (std::size_t l = 0; l < problem.extents.size(); ++l)
       if (problem.sliceable[l] && problem.extents[l] > 1) labels_.push_back(l);
     for (const auto& step : problem.steps) work_per_account_ += static_cast<double>(step.labels.size() + 4);
@@ -105,6 +107,7 @@ class Finder {
   // All labels, or where looking at all would take too long those of the step that needs the most memory.
   std::vector<std::size_t> candidates(const Valued& now) const {
     if (static_cast<double>(labels_.size()) * work_per_account_ <= kMostWork / 20) return labels_;
+    CHECK(now.peak_step < problem_.steps.size(), "the most is held at a step");
     auto labels = problem_.steps[now.peak_step].labels;
     std::erase_if(labels, [&](std::size_t l) { return !problem_.sliceable[l] || problem_.extents[l] < 2; });
     return labels;
@@ -120,6 +123,7 @@ class Finder {
         auto parts = now.slicing.parts;
         parts[l] = finer(problem_.extents[l], parts[l]);
         if (l == spared || parts[l] == 0) continue;
+        DCHECK(parts[l] <= problem_.extents[l], "a label is cut into as many parts as it has indices at most");
         auto tried = account(parts);
         if (tried.slicing.slices > kMostSlices) continue;
         const double gain = now.excess - tried.excess;
@@ -143,6 +147,7 @@ class Finder {
         if (slicing.parts[l] == 1 || !has_time()) continue;
         auto parts = slicing.parts;
         parts[l] = coarser(problem_.extents[l], parts[l]);
+        DCHECK(parts[l] > 0 && parts[l] < slicing.parts[l], "a cut that is taken back leaves fewer parts");
         improved = take_if_better(account(parts).slicing, slicing) || improved;
         parts[l] = 1;
         improved = take_if_better(descend(parts, 0, random, l), slicing) || improved;

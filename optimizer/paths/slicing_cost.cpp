@@ -15,6 +15,9 @@ class Account {
  public:
   Account(const SlicingProblem& problem, const std::vector<std::int64_t>& parts, bool streamed, SlicingMoments& moments)
       : problem_(problem), parts_(parts), streamed_(streamed), moments_(moments) {
+    CHECK(parts.size() == problem.extents.size(), "every label has a number of parts");
+    DCHECK(std::all_of(parts.begin(), parts.end(), [](auto n) { return n > 0; }),
+           "a label is cut into one part at least");
     for (const auto n : parts) slices_ *= static_cast<double>(n);
     find_loop();
   }
@@ -61,6 +64,7 @@ class Account {
         if (sliced(label) && ends) ++ended[s];
       }
       for (const auto input : steps[s].inputs) {
+        DCHECK(input < problem_.operands.size() + s, "a step reads operands and steps before it");
         if (step_of(input) == nullptr) continue;
         ended[s] += ended[input - problem_.operands.size()];
         in_body_[s] = in_body_[s] || in_body_[input - problem_.operands.size()];
@@ -102,6 +106,7 @@ class Account {
   double tiles_bytes(std::size_t n) const {
     const auto& operand = problem_.operands[n];
     double elements = 1;
+    CHECK(operand.stored_parts.size() == operand.labels.size(), "a stored operand is cut along each of its labels");
     for (std::size_t d = 0; d < operand.labels.size(); ++d) {
       const auto extent = problem_.extents[operand.labels[d]];
       const auto stored = operand.stored_parts[d];
@@ -145,6 +150,7 @@ class Account {
   }
 
   void run_loop(const std::vector<std::size_t>& body) {
+    CHECK(!body.empty() && body.back() == last_, "a loop over slices ends in its last step");
     const auto of_body = [&](std::size_t result) {
       return step_of(result) != nullptr && in_body_[result - problem_.operands.size()];
     };

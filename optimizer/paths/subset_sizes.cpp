@@ -31,10 +31,13 @@ void SubsetSizes::unite_alike() {
     if (united.empty() || use(united.back()) != use(label)) united.push_back(label);
     else united.back().extent *= label.extent;
   }
+  DCHECK(std::all_of(united.begin(), united.end(), [](const auto& label) { return label.holders != 0; }),
+         "a label that is left is one of an operand");
   labels_ = std::move(united);
 }
 
 SubsetSizes::Size SubsetSizes::of(Set set) const {
+  DCHECK(set != 0 && (neighbours_.size() == 64 || set >> neighbours_.size() == 0), "a subset is one of the operands");
   Size out;
   const bool contracts = std::popcount(set) > 1;
   for (const auto& label : labels_) {

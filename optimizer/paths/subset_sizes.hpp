@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/check.hpp"
 #include "optimizer/paths/contraction_path.hpp"
 
 namespace eindb {
@@ -39,7 +40,10 @@ class SubsetSizes {
   /// Of every subset of fewer than 32 operands, by its bits: for each in the labels of its lowest operand alone.
   std::vector<Size> of_all() const;
   /// Operands that share a label with operand n, n included.
-  Set neighbours(std::size_t n) const { return neighbours_[n]; }
+  Set neighbours(std::size_t n) const {
+    DCHECK(n < neighbours_.size(), "operands are numbered from 0");
+    return neighbours_[n];
+  }
 
   /// Flops of joining a with b to `whole`: a multiplication per cell, and an addition if a label is summed.
   static long double flops(const Size& whole, const Size& a, const Size& b) {

@@ -37,9 +37,14 @@ class Matching {
         give(item, wishes_[item].preferred);
         continue;
       }
-      while (!has_room(next)) ++next;
+      while (!has_room(next)) {
+        ++next;
+        CHECK(next < holders_.size(), "choices have room for all items");
+      }
       give(item, next);
     }
+    DCHECK(std::all_of(holders_.begin(), holders_.end(), [&](const auto& h) { return h.size() == capacity_; }),
+           "every choice is given equally often");
     return given_;
   }
 
@@ -47,6 +52,7 @@ class Matching {
   bool has_room(std::size_t choice) const { return holders_[choice].size() < capacity_; }
 
   void give(std::size_t item, std::size_t choice) {
+    DCHECK(has_room(choice), "a choice is given while it has room");
     given_[item] = choice;
     holders_[choice].push_back(item);
   }
@@ -91,7 +97,7 @@ class Matching {
 }  // namespace
 
 std::vector<std::size_t> assign_evenly(const std::vector<Wishes>& wishes, std::size_t choices) {
-  CHECK(wishes.size() % choices == 0, "choices are given equally often");
+  CHECK(choices > 0 && wishes.size() % choices == 0, "choices are given equally often");
   Matching matching(wishes, choices);
   matching.match();
   return matching.fill();
@@ -99,13 +105,17 @@ std::vector<std::size_t> assign_evenly(const std::vector<Wishes>& wishes, std::s
 
 std::vector<std::vector<std::size_t>> split_into_bijections(const std::vector<Move>& moves, std::size_t places) {
   std::vector<std::vector<std::size_t>> waiting(places);  // of each place: the moves that leave it
-  for (std::size_t m = 0; m < moves.size(); ++m) waiting[moves[m].from].push_back(m);
+  for (std::size_t m = 0; m < moves.size(); ++m) {
+    CHECK(moves[m].from < places && moves[m].to < places, "a move is between places of its group");
+    waiting[moves[m].from].push_back(m);
+  }
   std::vector<std::vector<std::size_t>> groups(moves.size() / places);
   for (auto& group : groups) {
     std::vector<Wishes> wishes;
     for (const auto& list : waiting) {
       auto& wish = wishes.emplace_back();
       for (const auto m : list) wish.allowed.push_back(moves[m].to);
+      CHECK(!wish.allowed.empty(), "a move of every group leaves each place");
       wish.preferred = wish.allowed.front();
     }
     const auto reached = assign_evenly(wishes, places);

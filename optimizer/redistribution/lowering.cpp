@@ -33,6 +33,7 @@ bool has(const Box& box, const TileKey& key) {
 
 // The factors by which one weak type's parts are those of another, 1 where they are not more.
 Partition factors(const Partition& more, const Partition& less) {
+  DCHECK(more.size() == less.size(), "two types of a tensor cut the same dimensions");
   Partition out;
   for (std::size_t d = 0; d < more.size(); ++d) out.push_back(more[d] > less[d] ? more[d] / less[d] : 1);
   return out;
@@ -51,6 +52,7 @@ std::vector<Box> boxes_before(const std::vector<Box>& after, const Partition& pa
 
 // From where on a path has nothing but allgathers.
 std::size_t final_gathers(const WeakPath& path) {
+  CHECK(!path.empty(), "a path has a type where it begins");
   auto t = path.size() - 1;
   while (t > 0 && operation_between(path[t - 1], path[t]) == WeakOperation::AllGather) --t;
   return t;
@@ -83,6 +85,8 @@ class Lowering {
         wanted_(wanted_boxes(path, target)) {
     for (std::size_t rank = 0; rank < ranks_in_all_; ++rank)
       if (source.at[rank]) ranks_.push_back(static_cast<Rank>(rank));
+    CHECK(source.at.size() == target.at.size(), "blocks go from one placement to another of the same ranks");
+    CHECK(wanted_.front().size() == ranks_.size(), "as many ranks want blocks as hold them");
     for (const auto rank : ranks_) keys_.push_back(*source.at[rank]);
     plan_.shape = shape;
     plan_.source = source;
@@ -103,7 +107,9 @@ class Lowering {
   using Cluster = std::vector<std::size_t>;
 
   void step(std::size_t t) {
-    switch (*operation_between(path_[t], path_[t + 1])) {
+    const auto operation = operation_between(path_[t], path_[t + 1]);
+    CHECK(operation.has_value(), "each step of a path is one operation");
+    switch (*operation) {
       case WeakOperation::DynSlice: return slice(t);
       case WeakOperation::AllGather: return gather(t);
       case WeakOperation::AllToAll: return exchange(t);
@@ -178,6 +184,7 @@ class Lowering {
           {wanted_pieces(wanted_[t][r], keys_[r], won), digits.empty() ? n * pieces / cluster.size() : digits[r]});
     }
     auto given = assign_evenly(wishes, pieces);
+    CHECK(given.size() == cluster.size(), "every rank of a cluster is given a piece");
     for (std::size_t n = 0; n < cluster.size(); ++n) append_digits(keys_[cluster[n]], given[n], won);
     return given;
   }
@@ -203,6 +210,7 @@ class Lowering {
       key[d] = key[d] * won[d] + rest % won[d];
       rest /= won[d];
     }
+    CHECK(rest == 0, "a piece is one of those that its block is cut into");
   }
 
   void add_groups(std::vector<RankGroup>& groups, const Cluster& cluster, const std::vector<Move>& moves,
@@ -222,6 +230,7 @@ class Lowering {
       if (!has(boxes[r], keys_[r])) misplaced.push_back(r);
     if (misplaced.empty()) return;
     const auto from = exchange_misplaced(t, misplaced);
+    CHECK(from.size() == misplaced.size(), "every rank whose block is misplaced takes another");
     AllPermute collective;
     collective.from.resize(ranks_in_all_);
     std::iota(collective.from.begin(), collective.from.end(), Rank{0});
@@ -308,7 +317,9 @@ bool is_collective(const BlockPlacement& source, const BlockPlacement& target) {
 RedistributionPlan lower(const Shape& shape, const BlockPlacement& source, const BlockPlacement& target,
                          const WeakPath& path, const CollectiveCosts& costs) {
   CHECK(path.front() == source.parts && path.back() == target.parts, "a path leads from the source to the target");
-  return Lowering(shape, source, target, path, costs).run();
+  auto plan = Lowering(shape, source, target, path, costs).run();
+  DCHECK(plan.target() == target, "a plan ends with the blocks that the target has");
+  return plan;
 }
 
 double least_cost(const Shape& shape, const BlockPlacement& source, const BlockPlacement& target, const WeakPath& path,

@@ -41,6 +41,8 @@ std::vector<Candidate> candidates(const WeakProblem& problem, const BlockPlaceme
     const auto path = search.next();
     if (!path) break;
     auto short_path = merged(problem.shape, path->types, problem.costs);
+    CHECK(!short_path.empty() && short_path.front() == source.parts && short_path.back() == target.parts,
+          "a path that was merged has the ends that it had");
     if (!seen.insert(short_path).second) continue;
     const auto cost = least_cost(problem.shape, source, target, short_path, problem.costs);
     out.push_back({std::move(short_path), cost});
@@ -104,6 +106,7 @@ class SenderChoice {
     CHECK(!holders.empty(), "every block that is wanted has a holder");
     const auto least =
         *std::min_element(holders.begin(), holders.end(), [&](Rank a, Rank b) { return sent_[a] < sent_[b]; });
+    DCHECK(elements >= 0 && sent_[least] >= 0, "elements that a rank sends are counted up");
     sent_[least] += elements;
     return least;
   }
@@ -133,6 +136,7 @@ double busiest_cost(const Shape& shape, const BlockPlacement& before, const Bloc
       if (!is_contiguous(held, piece)) pack(sender, piece);
     }
   }
+  CHECK(!costs.empty(), "a placement has ranks");
   return *std::max_element(costs.begin(), costs.end());
 }
 
@@ -187,6 +191,7 @@ std::optional<RedistributionPlan> gather_then_slice(const Shape& shape, const Bl
 RedistributionPlan exchange_directly(const Shape& shape, const BlockPlacement& source, const BlockPlacement& target,
                                      const CollectiveCosts& costs) {
   SenderChoice choice(shape, source);
+  CHECK(source.at.size() == target.at.size(), "a tensor is sent among the ranks of one mesh");
   DirectExchange exchange;
   std::size_t most_senders = 0;
   for (std::size_t rank = 0; rank < target.at.size(); ++rank) {

@@ -165,6 +165,7 @@ class Simulation {
     std::vector<bool> sent(tiles_.size(), false);
     for (std::size_t rank = 0; rank < tiles_.size(); ++rank) {
       const auto from = collective.from[rank];
+      CHECK(from < sent.size(), "a permutation is among the ranks of its plan");
       CHECK(!sent[from], "a permutation takes each rank's block once");
       sent[from] = true;
       if (after.at[rank]) receive(rank, {from}, after);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/check.hpp"
+
 namespace eindb {
 namespace {
 
@@ -33,12 +35,14 @@ bool lie_as_they_travel(const Shape& shape, const Partition& block, const Partit
 }  // namespace
 
 std::int64_t local_size(const Shape& shape, const Partition& parts) {
+  DCHECK(parts.size() == shape.rank(), "a type has parts for every dimension");
   std::int64_t size = 1;
   for (std::size_t d = 0; d < parts.size(); ++d) size *= largest_part(shape[d], parts[d]);
   return size;
 }
 
 std::optional<WeakOperation> operation_between(const Partition& before, const Partition& after) {
+  DCHECK(before.size() == after.size(), "an operation keeps the dimensions of a tensor");
   std::int64_t lost = 1;
   std::int64_t won = 1;
   for (std::size_t d = 0; d < before.size(); ++d) {
@@ -61,6 +65,7 @@ std::int64_t group_size(const Partition& before, const Partition& after) {
 double operation_cost(const Shape& shape, const Partition& before, const Partition& after,
                       const CollectiveCosts& costs) {
   const auto operation = operation_between(before, after);
+  DCHECK(operation.has_value(), "an operation leads from the one type to the other");
   const auto old_block = static_cast<double>(local_size(shape, before));
   const auto new_block = static_cast<double>(local_size(shape, after));
   if (operation == WeakOperation::DynSlice) return costs.per_packed_element * new_block;

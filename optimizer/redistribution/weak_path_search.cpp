@@ -9,6 +9,8 @@
 #include <queue>
 #include <unordered_map>
 
+#include "common/check.hpp"
+
 namespace eindb {
 namespace {
 
@@ -35,6 +37,8 @@ class Divisors {
   explicit Divisors(std::int64_t number) {
     for (std::int64_t d = 1; d <= number; ++d)
       if (number % d == 0) values_.push_back(d);
+    CHECK(!values_.empty() && values_.size() <= std::numeric_limits<std::uint8_t>::max(),
+          "places of divisors are numbered in a byte");
     for (const auto a : values_) {
       for (const auto b : values_) {
         products_.push_back(place_of(a * b));
@@ -54,6 +58,7 @@ class Divisors {
 
  private:
   std::size_t index(int a, int b) const {
+    DCHECK(a >= 0 && a < count() && b >= 0 && b < count(), "divisors are known by their places");
     return static_cast<std::size_t>(a) * values_.size() + static_cast<std::size_t>(b);
   }
 
@@ -156,8 +161,11 @@ class WeakPathSearch::Graph {
 
   Code code_of(const Partition& parts) const {
     Code code{};
-    for (std::size_t n = 0; n < dimensions_.size(); ++n)
-      code[n] = static_cast<std::uint8_t>(divisors_.place_of(parts[dimensions_[n]]));
+    for (std::size_t n = 0; n < dimensions_.size(); ++n) {
+      const auto place = divisors_.place_of(parts[dimensions_[n]]);
+      CHECK(place != Divisors::kNone, "the parts of a dimension divide the ranks");
+      code[n] = static_cast<std::uint8_t>(place);
+    }
     return code;
   }
 
@@ -188,6 +196,7 @@ class WeakPathSearch::Graph {
     std::int64_t used = 1;
     for (std::size_t i = 0; i < dimensions_.size(); ++i) used *= divisors_[code[i]];
     const auto replicas = divisors_.place_of(problem_.ranks / used);
+    CHECK(replicas != Divisors::kNone && problem_.ranks % used == 0, "the parts of a type divide the ranks");
     const bool may_cut = refines(code, source_code_);
     const bool may_gather = refines(code, target_code_);
     for (int factor = 1; factor < divisors_.count(); ++factor) {
@@ -225,6 +234,7 @@ class WeakPathSearch::Graph {
     const auto m = find_or_add(next);
     if (types_[m].local_size > problem_.memory) return;
     const PathLength edge{operation_cost(problem_.shape, types_[n].parts, types_[m].parts, problem_.costs), 1};
+    DCHECK(edge.cost >= 0, "no operation costs less than none");
     types_[m].incoming.push_back({n, edge});
     const auto length = types_[n].length + edge;
     if (length >= types_[m].length) return;
@@ -240,6 +250,7 @@ class WeakPathSearch::Graph {
   WeakPath path_along(std::size_t tail) const {
     WeakPath path;
     for (; tail != kNoTail; tail = all_tails_[tail].rest) path.push_back(types_[all_tails_[tail].type].parts);
+    CHECK(!path.empty() && path.back() == problem_.target, "the tail of a path ends in the target");
     return path;
   }
 

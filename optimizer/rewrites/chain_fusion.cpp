@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "common/check.hpp"
 #include "common/poll_steps.hpp"
 #include "optimizer/rewrites/dead_vertices.hpp"
 
@@ -43,6 +44,7 @@ class ChainFinder {
     for (add_inputs(sink); !read.empty();) {
       const auto candidate = *std::prev(read.end());
       read.erase(candidate);
+      CHECK(candidate < body.front(), "what a chain reads comes before it");
       if (taken_[candidate.index()] || graph_.vertex(candidate).is_input() || !is_read_by_alone(candidate, body))
         continue;
       auto with = body;
@@ -54,7 +56,12 @@ class ChainFinder {
       add_inputs(candidate);
     }
     if (body.size() < 2) return std::nullopt;
-    for (const auto id : body) taken_[id.index()] = true;
+    CHECK(!rows.empty() && body.back() == sink, "a chain has rows and ends in its sink");
+    DCHECK(std::is_sorted(body.begin(), body.end()), "the body of a chain is in the order of the graph");
+    for (const auto id : body) {
+      CHECK(!taken_[id.index()], "a vertex is in one chain");
+      taken_[id.index()] = true;
+    }
     return FusedChain{sink, body, cutting_order(body, rows)};
   }
 

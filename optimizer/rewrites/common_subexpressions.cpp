@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "common/check.hpp"
 #include "common/poll_steps.hpp"
 #include "optimizer/rewrites/vertex_splitter.hpp"
 
@@ -65,6 +66,7 @@ class Writing {
   // `operands` is the order: place n is taken by operand operands[n].
   Writing(const Vertex& vertex, const LabelTable& table, KnownTexts& texts, const Places& operands)
       : vertex_(vertex), table_(table), texts_(texts), place_of_(operands.size()) {
+    CHECK(operands.size() == vertex.inputs.size(), "an order of operands has all of them");
     for (std::size_t n = 0; n < operands.size(); ++n) place_of_[operands[n]] = n;
     for (const auto n : operands) number(vertex.einsum.inputs[n]);
     number(index_labels_of(*vertex.einsum.expression));
@@ -143,7 +145,10 @@ class Writing {
     switch (e.kind()) {
       case Kind::Integer: key.add(static_cast<std::uint64_t>(e.integer_value())); break;
       case Kind::Real: key.add(bits_of(e.real_value())); break;
-      case Kind::Operand: key.add(place_of_[e.operand()]); break;
+      case Kind::Operand:
+        CHECK(e.operand() < place_of_.size(), "an expression reads operands of its vertex");
+        key.add(place_of_[e.operand()]);
+        break;
       case Kind::LabelIndex: key.add(number_.at(e.label())); break;
       case Kind::Parameter:
         key.add(e.parameter());
@@ -247,16 +252,19 @@ CanonicalVertex canonical(const Vertex& vertex, const LabelTable& table, KnownTe
     std::pair written{writing.key(), writing.head()};
     if (!least || written < *least) least = std::move(written);
   }
+  CHECK(least.has_value(), "a vertex has an order of operands");
   return {std::move(least->first), ranks(least->second)};
 }
 
 // Labels that read dimensions in the order of `rank`, for a reader of the same dimensions in canonical order, or back.
 Labels to_canonical(const Labels& labels, const Places& rank) {
+  CHECK(labels.size() == rank.size(), "a vertex is read with a label for each dimension");
   Labels out(labels.size());
   for (std::size_t d = 0; d < labels.size(); ++d) out[rank[d]] = labels[d];
   return out;
 }
 Labels from_canonical(const Labels& labels, const Places& rank) {
+  CHECK(labels.size() == rank.size(), "a representative has as many dimensions as what it stands for");
   Labels out;
   for (const auto r : rank) out.push_back(labels[r]);
   return out;
@@ -278,6 +286,7 @@ Representatives find_representatives(const EinGraph& graph) {
     Vertex vertex = graph.vertex(VertexId(n));
     for (std::size_t i = 0; i < vertex.inputs.size(); ++i) {
       const auto input = vertex.inputs[i].index();
+      CHECK(input < out.of.size(), "what a vertex reads has a representative");
       vertex.einsum.inputs[i] = to_canonical(vertex.einsum.inputs[i], out.rank[input]);
       vertex.inputs[i] = VertexId(out.of[input]);
     }
@@ -330,6 +339,7 @@ EinGraph unite_common_subexpressions(const EinGraph& graph) {
   out.labels() = graph.labels();
   std::vector<VertexId> now(vertices.size());
   for (std::size_t n = 0; n < vertices.size(); ++n) {
+    CHECK(of[n] <= n, "the earliest of equal vertices stands for them");
     if (of[n] != n) {
       now[n] = now[of[n]];
       continue;
@@ -337,6 +347,7 @@ EinGraph unite_common_subexpressions(const EinGraph& graph) {
     auto& vertex = vertices[n];
     for (std::size_t i = 0; i < vertex.inputs.size(); ++i) {
       const auto input = vertex.inputs[i].index();
+      CHECK(input < n, "representatives come before their readers");
       vertex.einsum.inputs[i] = from_canonical(vertex.einsum.inputs[i], rank[input]);
       vertex.inputs[i] = now[input];
     }

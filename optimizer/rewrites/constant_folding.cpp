@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/check.hpp"
 #include "optimizer/rewrites/vertex_splitter.hpp"
 #include "tensor/scalar_types.hpp"
 #include "tensor/scalar_value.hpp"
@@ -70,6 +71,7 @@ class Folder {
   // What a kernel computes, as a literal; null if there is none.
   static ScalarPtr value_of_call(const ScalarExpression& call) {
     const auto& arguments = call.arguments();
+    CHECK(!arguments.empty(), "an operation has an argument");
     if (!all_constant(arguments)) return nullptr;
     const bool whole =
         !info_of(call.op()).floating &&
@@ -96,6 +98,7 @@ class Folder {
   }
 
   static ScalarPtr fold_case(const Arguments& arguments) {
+    CHECK(arguments.size() % 2 == 1, "a CASE ends in its ELSE");
     Arguments kept;
     ScalarPtr otherwise = arguments.back();
     for (std::size_t n = 0; n + 1 < arguments.size(); n += 2) {
@@ -171,6 +174,7 @@ Vertex drop_unread(Vertex vertex) {
   std::vector<Labels> labels;
   std::vector<std::size_t> now(vertex.inputs.size());
   for (const auto n : read) {
+    CHECK(n < vertex.inputs.size(), "operands that are read are those of the vertex");
     now[n] = inputs.size();
     inputs.push_back(vertex.inputs[n]);
     labels.push_back(vertex.einsum.inputs[n]);

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "common/check.hpp"
 #include "optimizer/paths/contraction_path.hpp"
 #include "optimizer/rewrites/expression_split.hpp"
 #include "optimizer/rewrites/product.hpp"
@@ -75,6 +76,7 @@ class ProductSplitter {
 
   void add_to_leaf(const PlacedFactor& placed, std::size_t number) {
     if (number == leaves_.size()) leaves_.push_back({{}, {}, placed.place});
+    CHECK(number < leaves_.size(), "a factor goes to a leaf that is there or to the next one");
     auto& leaf = leaves_[number];
     for (const auto operand : placed.operands) leaf_of_operand_.try_emplace(operand, number);
     leaf.factors.push_back(placed.factor);
@@ -120,7 +122,10 @@ class ProductSplitter {
   }
 
   void change_holders(const Labels& labels, int by) {
-    for (const auto label : labels) holders_[label] += by;
+    for (const auto label : labels) {
+      holders_[label] += by;
+      CHECK(holders_[label] >= 0, "a label is given up by those that hold it");
+    }
   }
 
   // Replaces the leaf's factors by one part. Denominators that nothing is summed over stay denominators.
@@ -167,6 +172,7 @@ class ProductSplitter {
     if (leaves_.size() < 3) return;
     const auto path = paths_.find(problem());
     auto pairs = results_of_path(leaves_.size(), path.steps);
+    CHECK(pairs.size() + 1 == leaves_.size(), "a path joins all leaves");
     const auto last = pairs.back();
     pairs.pop_back();
     for (const auto& [a, b] : pairs) {
@@ -178,10 +184,12 @@ class ProductSplitter {
       make_part(result);
       leaves_.push_back(std::move(result));
     }
+    CHECK(last.first < leaves_.size() && last.second < leaves_.size(), "the last step joins leaves that are there");
     leaves_ = {leaves_[last.first], leaves_[last.second]};
   }
 
   VertexId finish() {
+    CHECK(leaves_.size() <= 2, "the last vertex joins two leaves at most");
     auto factors = rest_;
     std::sort(leaves_.begin(), leaves_.end(), [](const Leaf& a, const Leaf& b) { return a.place < b.place; });
     for (const auto& leaf : leaves_) factors = joined(std::move(factors), leaf.factors);

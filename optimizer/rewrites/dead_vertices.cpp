@@ -1,10 +1,15 @@
 #include "optimizer/rewrites/dead_vertices.hpp"
 
+#include "common/check.hpp"
+
 namespace eindb {
 
 std::vector<bool> reached_by_outputs(const EinGraph& graph) {
   std::vector<bool> reached(graph.size(), false);
-  for (const auto output : graph.outputs()) reached[output.index()] = true;
+  for (const auto output : graph.outputs()) {
+    CHECK(output.index() < graph.size(), "an output is a vertex of its graph");
+    reached[output.index()] = true;
+  }
   // Readers come after what they read, so one sweep from the end is enough.
   for (std::size_t n = graph.size(); n-- > 0;)
     if (reached[n])
@@ -20,7 +25,10 @@ EinGraph drop_dead_vertices(const EinGraph& graph) {
   for (std::size_t n = 0; n < graph.size(); ++n) {
     if (!alive[n]) continue;
     Vertex vertex = graph.vertex(VertexId(n));
-    for (auto& input : vertex.inputs) input = now[input.index()];
+    for (auto& input : vertex.inputs) {
+      CHECK(input.index() < n && alive[input.index()], "what a vertex reads is there before it");
+      input = now[input.index()];
+    }
     now[n] = out.add(std::move(vertex));
   }
   out.set_outputs(outputs_now(graph, now));

@@ -2,6 +2,7 @@
 
 #include <unordered_map>
 
+#include "common/check.hpp"
 #include "optimizer/rewrites/label_substitution.hpp"
 #include "optimizer/rewrites/vertex_splitter.hpp"
 
@@ -21,6 +22,7 @@ LabelRenaming renaming(const LabelMap& now) {
 }
 
 LabelMap labels_as_read(const Labels& head, const Labels& read) {
+  CHECK(head.size() == read.size(), "a vertex is read with a label for each dimension of its head");
   LabelMap now;
   for (std::size_t d = 0; d < head.size(); ++d) now.emplace(head[d], read[d]);
   return now;
@@ -75,6 +77,7 @@ class Fusion {
     while (!released.empty()) {
       const auto last = released.back().index();
       released.pop_back();
+      CHECK(uses_[last] > 0, "what is released was in use");
       if (--uses_[last] > 0) continue;
       const auto& inputs = vertices_[last].inputs;
       released.insert(released.end(), inputs.begin(), inputs.end());
@@ -82,7 +85,10 @@ class Fusion {
   }
 
   void replace(std::size_t n, Vertex vertex) {
-    for (const auto input : vertex.inputs) ++uses_[input.index()];
+    for (const auto input : vertex.inputs) {
+      CHECK(input.index() < n, "a vertex reads what comes before it");
+      ++uses_[input.index()];
+    }
     const auto before = vertices_[n].inputs;
     vertices_[n] = std::move(vertex);
     for (const auto input : before) release(input);
@@ -136,6 +142,8 @@ class Fusion {
     }
     const auto inside = substitute_operands(rename_labels(part.einsum.expression, renaming(now)),
                                             [&](std::size_t i) { return ScalarExpression::operand(first + i - 1); });
+    CHECK(vertex.inputs.size() == vertex.einsum.inputs.size() && operand < first,
+          "an operand that is taken in was read");
     const auto place = static_cast<std::ptrdiff_t>(operand);
     vertex.inputs.erase(vertex.inputs.begin() + place);
     vertex.einsum.inputs.erase(vertex.einsum.inputs.begin() + place);
@@ -200,7 +208,10 @@ class Fusion {
     for (std::size_t n = 0; n < vertices_.size(); ++n) {
       if (uses_[n] == 0 && before[n] > 0) continue;
       auto vertex = vertices_[n];
-      for (auto& input : vertex.inputs) input = now[input.index()];
+      for (auto& input : vertex.inputs) {
+        CHECK(uses_[input.index()] > 0, "what is read was not taken in");
+        input = now[input.index()];
+      }
       now[n] = out.add(std::move(vertex));
     }
     out.set_outputs(outputs_now(graph_, now));

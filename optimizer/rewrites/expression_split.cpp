@@ -47,6 +47,7 @@ ScalarPtr split_case(VertexSplitter& splitter, const ScalarPtr& e, const std::ve
   if (inside.size() == 2) {
     rest = make_part(splitter, rest);
   } else {
+    CHECK(begin >= 2, "branches that stay outside come before those inside");
     rest = split_choice(arguments[begin - 2], arguments[begin - 1], rest, splitter.type_of(*e));
     begin -= 2;
   }
@@ -86,6 +87,7 @@ Operands cheapest_neighbours(const VertexSplitter& splitter, const std::vector<O
 // One step on an operation with many arguments, none of which has more than one operand.
 ScalarPtr split_arguments(VertexSplitter& splitter, const ScalarPtr& e, const std::vector<Operands>& of_argument) {
   const auto chosen = cheapest_neighbours(splitter, of_argument);
+  CHECK(chosen.size() == 2, "of more than two operands some neighbours differ");
   std::vector<ScalarPtr> inside;
   std::vector<ScalarPtr> outside;
   std::size_t place = 0;
@@ -109,6 +111,7 @@ ScalarPtr split_once(VertexSplitter& splitter, const ScalarPtr& e) {
     if (of_argument[a].size() >= 2 && (!smallest || of_argument[a].size() < of_argument[*smallest].size()))
       smallest = a;
   }
+  CHECK(!of_argument.empty(), "what reads several operands is an operation");
   if (smallest) {
     auto arguments = e->arguments();
     auto& argument = arguments[*smallest];

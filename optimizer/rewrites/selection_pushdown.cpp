@@ -5,6 +5,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "common/check.hpp"
 #include "optimizer/rewrites/label_substitution.hpp"
 #include "tensor/scalar_types.hpp"
 
@@ -60,6 +61,7 @@ std::optional<Held> selection_of(const Vertex& vertex, const LabelTable& labels)
 }
 
 Shape free_shape(const Shape& shape, const Held& at) {
+  CHECK(at.size() == shape.rank(), "a selection holds or leaves each dimension");
   std::vector<std::int64_t> extents;
   for (std::size_t d = 0; d < at.size(); ++d)
     if (!at[d]) extents.push_back(shape[d]);
@@ -109,7 +111,10 @@ class Sweep {
       now[n] = out.add(std::move(vertex));
     }
     std::vector<VertexId> outputs;
-    for (const auto output : outputs_) outputs.push_back(*now[output.index()]);
+    for (const auto output : outputs_) {
+      CHECK(now[output.index()].has_value(), "every output is computed in the new graph");
+      outputs.push_back(*now[output.index()]);
+    }
     out.set_outputs(std::move(outputs));
     return out;
   }
@@ -148,6 +153,7 @@ class Sweep {
 
   void unite_dimensions(std::size_t n, std::size_t first, std::size_t second) {
     auto& einsum = vertices_[n].einsum;
+    CHECK(first < second && second < einsum.output.size(), "two dimensions of a head are united");
     const auto kept = einsum.output[first];
     const auto gone = einsum.output[second];
     const LabelRenaming to = [&](Label label) { return label == gone ? kept : label; };
@@ -183,6 +189,7 @@ class Sweep {
   }
 
   static Labels free_labels(const Labels& labels, const Held& at) {
+    CHECK(labels.size() == at.size(), "an operand has a label for each dimension that is held or free");
     Labels out;
     for (std::size_t d = 0; d < at.size(); ++d)
       if (!at[d]) out.push_back(labels[d]);
@@ -225,6 +232,7 @@ class Sweep {
   void compute_selected(std::size_t n, std::size_t reader, const Held& at) {
     const auto source = vertices_[n];
     const auto& einsum = source.einsum;
+    CHECK(at.size() == einsum.output.size(), "a selection is of the head of its vertex");
     std::unordered_map<Label, std::int64_t> held;
     std::unordered_map<Label, Label> now;
     for (std::size_t d = 0; d < at.size(); ++d) {
@@ -271,6 +279,7 @@ class Sweep {
     if (std::none_of(at.begin(), at.end(), [](const auto& index) { return index.has_value(); })) return n;
     const auto [known, is_new] = selections_.try_emplace({n, at}, vertices_.size());
     if (!is_new) return known->second;
+    CHECK(vertices_.size() == readers_.size(), "every vertex has a list of its readers");
     const auto id = vertices_.size();
     vertices_.push_back(vertices_[n].is_input() ? make_input(held_at(*vertices_[n].stored, at)) : selection(n, at));
     readers_.emplace_back();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/check.hpp"
 #include "optimizer/rewrites/sum_terms.hpp"
 #include "optimizer/rewrites/term_groups.hpp"
 
@@ -79,6 +80,7 @@ struct Peeled {
   Aggregate extreme;
 
   ScalarPtr around(ScalarPtr value) const {
+    CHECK(functions.size() == steps.size(), "every function that is peeled off is a step");
     for (std::size_t n = functions.size(); n-- > 0;) {
       auto arguments = functions[n]->arguments();
       arguments[steps[n].argument] = std::move(value);
@@ -128,6 +130,7 @@ TermGroup united(const std::vector<TermGroup>& groups, std::size_t without) {
     append_distinct(out.head, groups[n].head);
   }
   std::sort(out.terms.begin(), out.terms.end());
+  DCHECK(std::adjacent_find(out.terms.begin(), out.terms.end()) == out.terms.end(), "a term is in one group");
   return out;
 }
 

@@ -1,5 +1,6 @@
 #include "optimizer/rewrites/separable_sum.hpp"
 
+#include "common/check.hpp"
 #include "optimizer/rewrites/product.hpp"
 #include "optimizer/rewrites/sum_terms.hpp"
 #include "optimizer/rewrites/term_groups.hpp"
@@ -31,6 +32,7 @@ std::vector<ScalarPtr> terms_of(const ScalarPtr& e) {
 // What the terms of a group sum to; a minus sign becomes a subtraction, unless they are so many that they would nest.
 ScalarPtr sum_of(const std::vector<ScalarPtr>& terms) {
   constexpr std::size_t kMany = 64;
+  CHECK(!terms.empty(), "a group that is summed has a term");
   if (terms.size() > kMany) return ScalarExpression::call(ScalarOp::Add, terms);
   ScalarPtr sum;
   for (const auto& term : terms) {

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <numeric>
+
+#include "common/check.hpp"
 
 namespace eindb {
 namespace {
@@ -53,6 +56,9 @@ std::optional<std::vector<TermGroup>> group_terms(const VertexSplitter& splitter
   }
   for (auto& group : groups) std::sort(group.terms.begin(), group.terms.end());
   if (groups.empty()) return std::nullopt;
+  DCHECK(std::accumulate(groups.begin(), groups.end(), std::size_t{0},
+                         [](std::size_t sum, const auto& group) { return sum + group.terms.size(); }) == terms.size(),
+         "every term is in one group");
   return groups;
 }
 

@@ -27,14 +27,19 @@ EinGraph rewrite_each(const EinGraph& graph, const std::function<VertexId(EinGra
   now.reserve(graph.size());
   for (const auto& old : graph.vertices()) {
     Vertex vertex = old;
-    for (auto& input : vertex.inputs) input = now[input.index()];
+    for (auto& input : vertex.inputs) {
+      CHECK(input.index() < now.size(), "what a vertex reads is rewritten before it");
+      input = now[input.index()];
+    }
     now.push_back(rewrite(out, std::move(vertex)));
+    CHECK(now.back().index() < out.size(), "what stands for a vertex is in the new graph");
   }
   out.set_outputs(outputs_now(graph, now));
   return out;
 }
 
 Vertex unite_operands(Vertex vertex) {
+  CHECK(vertex.inputs.size() == vertex.einsum.inputs.size(), "every operand of a vertex has labels");
   std::map<std::pair<VertexId, Labels>, std::size_t> known;
   std::vector<std::size_t> now;
   std::vector<VertexId> inputs;
@@ -76,6 +81,7 @@ Vertex VertexSplitter::build(std::string name, const ScalarPtr& expression, EinS
   std::vector<VertexId> inputs;
   std::unordered_map<std::size_t, std::size_t> place;
   head.expression = substitute_operands(expression, [&](std::size_t operand) {
+    CHECK(operand < operands_.size(), "a part reads operands of the vertex and parts before it");
     const auto [known, is_new] = place.try_emplace(operand, inputs.size());
     if (is_new) {
       inputs.push_back(operands_[operand].vertex);
@@ -94,6 +100,7 @@ ScalarPtr VertexSplitter::add_part(const ScalarPtr& expression, Labels output, L
   auto part = build(names_.next(vertex_.name), expression, std::move(head), type_of(*expression));
   types_.push_back(part.dtype);
   operands_.push_back({graph_.add(std::move(part)), std::move(output)});
+  CHECK(types_.size() == operands_.size(), "every operand has a type");
   return ScalarExpression::operand(operands_.size() - 1);
 }
 

@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "common/check.hpp"
 #include "plan/ein_graph.hpp"
 
 namespace eindb {
@@ -44,7 +45,10 @@ class VertexSplitter {
 
   const Vertex& vertex() const { return vertex_; }
   const LabelTable& labels() const { return graph_.labels(); }
-  const Labels& labels_of(std::size_t operand) const { return operands_[operand].labels; }
+  const Labels& labels_of(std::size_t operand) const {
+    CHECK(operand < operands_.size(), "operands are those of the vertex and the parts added");
+    return operands_[operand].labels;
+  }
   /// Distinct labels of the operands read and of label values, in order of occurrence.
   Labels labels_of(const ScalarExpression& expression) const;
   /// The type of the expression's value.
