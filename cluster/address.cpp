@@ -5,6 +5,7 @@
 #include <charconv>
 #include <sstream>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 
 namespace eindb {
@@ -45,6 +46,7 @@ std::vector<tcp::endpoint> resolve_address(const std::string& address) {
   boost::system::error_code error;
   const auto found = tcp::resolver(io).resolve(host, port, error);
   if (error) throw Error(ErrorKind::WorkerLost, "the host of '" + address + "' is not known: " + error.message());
+  CHECK(!found.empty(), "a host that is known has an address");
   return {found.begin(), found.end()};
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "common/check.hpp"
+
 namespace eindb {
 namespace {
 
@@ -109,6 +111,9 @@ std::vector<BrokenPair> BrokenPairs::all() const {
 }
 
 std::vector<std::vector<std::size_t>> ways_without_pairs(std::size_t count, const Pairs& pairs) {
+  DCHECK(std::all_of(pairs.begin(), pairs.end(),
+                     [&](const auto& pair) { return pair.first < count && pair.second < count; }),
+         "a pair is of two of the workers");
   std::vector<std::vector<std::size_t>> ways;
   for (const auto& way : Ways(pairs).find()) ways.emplace_back(way.begin(), way.end());
   std::stable_sort(ways.begin(), ways.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });

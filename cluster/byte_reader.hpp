@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 
 namespace eindb {
@@ -44,6 +45,7 @@ class ByteReader {
     std::uint64_t value = 0;
     for (unsigned shift = 0;; shift += kBits) {
       const std::uint64_t group = byte();
+      DCHECK(shift < 64, "the bits of a number lie below its 64th");
       const auto bits = group & (kMore - 1);
       require(shift + kBits <= 64 || (bits >> (64 - shift)) == 0, "a number in a message has more than 64 bits");
       value |= bits << shift;

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/check.hpp"
+
 namespace eindb {
 
 /// Puts the fields of a message one after the other, for ByteReader. Whole numbers take as many bytes as they have
@@ -24,7 +26,10 @@ class ByteWriter {
     byte(static_cast<std::uint8_t>(value));
   }
   /// Of an extent, a count, an index: never negative.
-  void size(std::int64_t value) { number(static_cast<std::uint64_t>(value)); }
+  void size(std::int64_t value) {
+    CHECK(value >= 0, "an extent, a count, an index is not negative");
+    number(static_cast<std::uint64_t>(value));
+  }
   /// Small ones of both signs are short.
   void integer(std::int64_t value) {
     const auto bits = static_cast<std::uint64_t>(value);

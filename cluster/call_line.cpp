@@ -6,6 +6,7 @@
 
 #include "cluster/byte_text.hpp"
 #include "common/byte_order.hpp"
+#include "common/check.hpp"
 #include "common/error.hpp"
 
 namespace eindb {
@@ -84,8 +85,10 @@ std::unique_ptr<Channel> CallLine::call(std::string_view subject) {
 std::optional<CallLine::Call> CallLine::answer() {
   auto beginning = next_beginning();
   if (beginning.kind == Kind::HangUp) return std::nullopt;
+  CHECK(beginning.kind == Kind::Begin, "a call is answered when it begins");
   {
     const std::lock_guard lock(mutex_);
+    CHECK(beginning.call > last_call_, "calls are numbered upwards");
     last_call_ = beginning.call;
   }
   return Call{std::string(as_text(beginning.bytes)), open(beginning.call)};
@@ -117,6 +120,7 @@ void CallLine::hang_up() noexcept {
 
 std::unique_ptr<Channel> CallLine::open(std::uint64_t call) {
   const std::lock_guard lock(mutex_);
+  CHECK(!has_channel_, "a line has one call at a time");
   has_channel_ = true;
   return std::make_unique<CallChannel>(*this, call);
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cluster/channel.hpp"
+#include "common/check.hpp"
 
 namespace eindb {
 
@@ -30,7 +31,9 @@ class CallLine {
     std::unique_ptr<Channel> channel;
   };
 
-  explicit CallLine(std::unique_ptr<Channel> channel) : channel_(std::move(channel)) {}
+  explicit CallLine(std::unique_ptr<Channel> channel) : channel_(std::move(channel)) {
+    CHECK(channel_ != nullptr, "a line has a channel");
+  }
 
   /// A new call, when the last one's channel is gone. Error{WorkerLost} as Channel::send().
   std::unique_ptr<Channel> call(std::string_view subject);

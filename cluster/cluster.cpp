@@ -160,6 +160,9 @@ class Cluster::Impl::Run {
         watch_(statement.plan.ranks, cancellation) {
     CHECK(statement.workers.size() + 1 == statement.plan.ranks, "a worker for every rank but the coordinator's");
     CHECK(statement.holders.size() == statement.contents.size(), "contents for every list of holders");
+    CHECK(own_rank_ < statement.plan.ranks, "the coordinator is a rank of the statement");
+    CHECK(statement.results.empty() || statement.results.size() == statement.plan.results.size(),
+          "a statement that stores results says of each where");
     for (Rank rank = 0; rank < statement.plan.ranks; ++rank)
       connections_.push_back(rank == own_rank_ ? nullptr : &cluster.connection_to(worker_at(rank)));
   }
@@ -194,6 +197,7 @@ class Cluster::Impl::Run {
     const CancellationScope scope(watch_.cancellation());
     const auto plan = encode_plan(statement_.plan, statement_.holders);
     const auto addresses = this->addresses();
+    CHECK(addresses.size() == statement_.plan.ranks, "every rank has an address");
     for (Rank rank = 0; rank < connections_.size() && !watch_.has_failed(); ++rank)
       if (rank != own_rank_) start_at(rank, plan, addresses);
   }
@@ -229,7 +233,10 @@ class Cluster::Impl::Run {
     StatementWatch& watch_;
   };
 
-  DataId worker_at(Rank rank) const { return statement_.workers[rank < own_rank_ ? rank : rank - std::size_t{1}]; }
+  DataId worker_at(Rank rank) const {
+    CHECK(rank != own_rank_, "the coordinator is no worker");
+    return statement_.workers[rank < own_rank_ ? rank : rank - std::size_t{1}];
+  }
 
   std::vector<std::string> addresses() const {
     std::vector<std::string> addresses;
@@ -467,6 +474,7 @@ Cluster::Impl::~Impl() {
 }
 
 void Cluster::Impl::begin(ClusterDatabase database) {
+  CHECK((database.decider == nullptr) == (database.settler == nullptr), "who decides also settles");
   const std::lock_guard lock(admission_);
   if (std::exchange(has_begun_, true)) return;
   decider_ = std::move(database.decider);

@@ -26,7 +26,9 @@ bool would_block(int error) { return error == EAGAIN || error == EWOULDBLOCK || 
 
 }  // namespace
 
-Connection::Connection(FileDescriptor socket, std::string peer) : socket_(std::move(socket)), peer_(std::move(peer)) {}
+Connection::Connection(FileDescriptor socket, std::string peer) : socket_(std::move(socket)), peer_(std::move(peer)) {
+  CHECK(static_cast<bool>(socket_), "a connection has a socket");
+}
 
 void Connection::fail(const std::string& what) const {
   throw Error(ErrorKind::WorkerLost, "the connection to " + peer_ + " " + what);
@@ -36,19 +38,27 @@ void Connection::fail_tls(const std::string& what) const {
   fail(tls_->failure().empty() ? what : what + ": " + tls_->failure());
 }
 
+void Connection::begin_tls(const TlsContext& context, TlsSide side) {
+  CHECK(!tls_ && !sealer_, "TLS begins once, and before frames do");
+  tls_.emplace(socket_.get(), context, side);
+}
+
 Connection::Wait Connection::greet() {
+  CHECK(tls_.has_value(), "a connection greets when TLS begins");
   const auto wait = tls_->greet();
   if (wait == Wait::Never) fail_tls("does not begin with TLS as it should");
   return wait;
 }
 
 std::optional<std::byte> Connection::first_byte() const {
+  CHECK(!tls_, "the first byte is looked at before TLS takes it");
   std::byte first{};
   if (::recv(socket_.get(), &first, 1, MSG_DONTWAIT | MSG_PEEK) != 1) return std::nullopt;
   return first;
 }
 
 void Connection::authenticate(const ConnectionKeys& keys) {
+  CHECK(!sealer_ && !opener_, "a connection is authenticated once");
   sealer_.emplace(keys.sending);
   opener_.emplace(keys.receiving);
   ahead_.resize(kReadAhead);
@@ -76,6 +86,7 @@ SocketProgress Connection::read_plain(std::span<std::byte> to) {
 
 /// What was read ahead first. Then, in the clear, what comes goes to `to`, and what follows it is read ahead.
 SocketProgress Connection::read(std::span<std::byte> to) {
+  CHECK(ahead_begin_ <= ahead_end_ && ahead_end_ <= ahead_.size(), "what was read ahead lies in its room");
   if (const auto count = std::min(to.size(), ahead_end_ - ahead_begin_); count > 0) {
     std::copy_n(ahead_.begin() + static_cast<std::ptrdiff_t>(ahead_begin_), count, to.begin());
     ahead_begin_ += count;
@@ -121,6 +132,8 @@ SocketProgress Connection::write_plain(std::span<const std::byte> first, std::sp
 
 void Connection::stage(const FrameHeader& header, std::span<const std::byte> head, std::span<const std::byte> payload) {
   CHECK(payload_.empty(), "one payload at a time is sent from where it lies");
+  CHECK(sealer_.has_value(), "a connection sends frames when it was authenticated");
+  CHECK(payload.size() <= header.total, "a piece is no larger than its message");
   if (staged_sent_ == staged_.size()) {
     staged_.clear();
     staged_sent_ = 0;
@@ -139,9 +152,11 @@ void Connection::keep_payload() {
 
 Connection::Wait Connection::flush() {
   while (!is_flushed()) {
+    CHECK(staged_sent_ <= staged_.size(), "no more was sent than was staged");
     const auto rest = std::span(staged_).subspan(staged_sent_);
     const auto progress = write_socket(rest, payload_);
     if (progress.wait != Wait::None) return progress.wait;
+    CHECK(progress.bytes <= rest.size() + payload_.size(), "a socket takes no more than it was given");
     const auto of_staged = std::min(progress.bytes, rest.size());
     staged_sent_ += of_staged;
     payload_ = payload_.subspan(progress.bytes - of_staged);
@@ -152,6 +167,7 @@ Connection::Wait Connection::flush() {
 // ---- Receiving -----------------------------------------------------------------------------------------------------
 
 Connection::Wait Connection::fetch_frame() {
+  CHECK(opener_.has_value(), "a connection receives frames when it was authenticated");
   while (!frame_) {
     FrameHeaderBytes bytes{};
     std::size_t size = kFrameHeaderBytes;
@@ -159,6 +175,7 @@ Connection::Wait Connection::fetch_frame() {
       std::copy_n(header_.begin(), size, bytes.begin());
       size += FrameOpener::head_size(bytes);
     }
+    CHECK(header_received_ <= size, "no more is read of a head than it has");
     if (header_received_ == size) {
       frame_ = opener_->open(bytes, std::span(header_).subspan(kFrameHeaderBytes, size - kFrameHeaderBytes));
       return Wait::None;
@@ -172,6 +189,7 @@ Connection::Wait Connection::fetch_frame() {
 
 Connection::Wait Connection::fetch_payload(std::span<std::byte> to) {
   CHECK(frame_ && to.size() == frame_->payload_size, "a payload goes to where there is room for it");
+  CHECK(payload_received_ <= to.size(), "no more is read of a payload than it has");
   while (payload_received_ < to.size()) {
     const auto progress = read(to.subspan(payload_received_));
     if (progress.wait != Wait::None) return progress.wait;

@@ -9,6 +9,7 @@
 
 #include "cluster/frame.hpp"
 #include "cluster/handshake.hpp"
+#include "common/check.hpp"
 #include "common/file_descriptor.hpp"
 #include "security/tls_stream.hpp"
 
@@ -32,7 +33,7 @@ class Connection {
   void rename_peer(std::string peer) { peer_ = std::move(peer); }
 
   /// From now on all goes through TLS, which begins with greet(). `context` outlives the connection.
-  void begin_tls(const TlsContext& context, TlsSide side) { tls_.emplace(socket_.get(), context, side); }
+  void begin_tls(const TlsContext& context, TlsSide side);
   Wait greet();
   /// The first byte that has come, which stays to be read; nullopt: none yet, or the connection has ended. Before
   /// begin_tls().
@@ -65,7 +66,10 @@ class Connection {
   Wait fetch_frame();
   /// Those of the frame that fetch_frame() has brought, until the frame is finished; null before.
   const FrameHeader* frame() const { return frame_ ? &*frame_ : nullptr; }
-  std::span<const std::byte> head() const { return std::span(header_).subspan(kFrameHeaderBytes, frame_->head_size); }
+  std::span<const std::byte> head() const {
+    CHECK(frame_.has_value(), "a head is that of a frame that has come");
+    return std::span(header_).subspan(kFrameHeaderBytes, frame_->head_size);
+  }
   /// The frame's payload, to `to`, which has its size, as far as it is there: None when it is all there and is what was
   /// sent.
   Wait fetch_payload(std::span<std::byte> to);

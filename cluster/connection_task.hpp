@@ -12,6 +12,7 @@
 
 #include "cluster/connection.hpp"
 #include "cluster/message_memory.hpp"
+#include "common/check.hpp"
 #include "common/error.hpp"
 
 namespace eindb {
@@ -49,7 +50,10 @@ class ConnectionTask : public std::enable_shared_from_this<ConnectionTask> {
   /// step() has thrown, or the time is over, or the node ends. The connection is closed when it returns.
   virtual void failed(const Error& error) = 0;
 
-  Connection& connection() { return *connection_; }
+  Connection& connection() {
+    DCHECK(!is_over(), "a task uses its connection until it is over");
+    return *connection_;
+  }
   NodeTasks& tasks() { return tasks_; }
   /// step() is called again when the socket is ready; not twice for the same readiness.
   void step_when(Wait wait);

@@ -5,6 +5,7 @@
 
 #include "cluster/control_message.hpp"
 #include "common/caught_error.hpp"
+#include "common/check.hpp"
 #include "common/memory_wait.hpp"
 
 namespace eindb {
@@ -15,7 +16,9 @@ std::string in_seconds(std::chrono::milliseconds time) {
 }
 
 ControlLink::ControlLink(std::unique_ptr<Channel> channel, std::chrono::milliseconds heartbeat, ControlLinkUser& user)
-    : channel_(std::move(channel)), heartbeat_(heartbeat), user_(user) {}
+    : channel_(std::move(channel)), heartbeat_(heartbeat), user_(user) {
+  CHECK(channel_ != nullptr, "a link has a channel");
+}
 
 ControlLink::~ControlLink() {
   close(when_there_is_memory([] { return Error(ErrorKind::WorkerLost, "the connection was closed"); }));
@@ -24,6 +27,7 @@ ControlLink::~ControlLink() {
 }
 
 void ControlLink::start() {
+  CHECK(!signs_.joinable() && !listener_.joinable(), "a link starts once");
   {
     const std::lock_guard lock(mutex_);
     heard_ = Clock::now();

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "common/caught_error.hpp"
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "common/memory_wait.hpp"
 
@@ -228,7 +229,9 @@ void CoordinatorSession::take(control::Run run) {
       post([this, number] {
         std::unique_ptr<StatementRun> ended;
         const std::lock_guard lock(mutex_);
-        ended = std::move(statements_.extract(number).mapped());
+        auto place = statements_.extract(number);
+        CHECK(!place.empty(), "a statement that ends has begun");
+        ended = std::move(place.mapped());
       });
     });
   };
@@ -252,6 +255,7 @@ void CoordinatorSession::take(const control::Stop& stop) {
     const std::lock_guard lock(mutex_);
     const auto found = statements_.find(stop.statement);
     if (found == statements_.end()) return;
+    CHECK(found->second != nullptr, "a statement that has a place runs");
     found->second->stop(stop.error.error());
     gate = found->second->gate();
   }

@@ -1,5 +1,7 @@
 #include "cluster/damaged_copies.hpp"
 
+#include "common/check.hpp"
+
 namespace eindb {
 
 bool DamagedCopies::note(DataId worker, ContentId content) {
@@ -16,12 +18,17 @@ void DamagedCopies::note_repair(DataId worker, ContentId content) {
   const std::lock_guard lock(mutex_);
   ++repaired_;
   if (copies_.erase({worker, content}) > 0) ++changes_;
+  DCHECK(is_valid(), "no more copies are damaged than were noticed");
 }
 
 void DamagedCopies::forget(DataId worker) {
   const std::lock_guard lock(mutex_);
   if (std::erase_if(copies_, [&](const auto& copy) { return copy.first == worker; }) > 0) ++changes_;
+  DCHECK(is_valid(), "copies are forgotten that were noticed");
 }
+
+// With the mutex.
+bool DamagedCopies::is_valid() const { return std::cmp_less_equal(copies_.size(), noticed_) && noticed_ <= changes_; }
 
 bool DamagedCopies::contains(DataId worker, ContentId content) const {
   const std::lock_guard lock(mutex_);

@@ -28,6 +28,8 @@ class DamagedCopies {
   std::int64_t changes() const;
 
  private:
+  bool is_valid() const;
+
   mutable std::mutex mutex_;  // guards what follows
   std::set<std::pair<DataId, ContentId>> copies_;
   std::int64_t noticed_ = 0;

@@ -5,6 +5,7 @@
 
 #include "cluster/cancellation_poll.hpp"
 #include "common/cancellation.hpp"
+#include "common/check.hpp"
 
 namespace eindb {
 namespace {
@@ -26,8 +27,10 @@ bool is_over(const std::weak_ptr<IdleTask>& task) {
 // ---- StatementConnections ------------------------------------------------------------------------------------------
 
 void StatementConnections::arrive(Rank from, std::unique_ptr<Connection> connection) {
+  CHECK(connection != nullptr, "what arrives is a connection");
   const std::lock_guard lock(mutex_);
   if (from >= connections_.size() || from == self_ || connections_[from] != nullptr) return;
+  CHECK(missing_ > 0, "who arrives was missing");
   connections_[from] = std::move(connection);
   --missing_;
   changed_.notify_all();
@@ -47,12 +50,14 @@ void StatementConnections::wait(std::chrono::milliseconds time, const std::vecto
     poll_cancellation();
   }
   if (error_) throw PeerLost(*error_);
+  CHECK(addresses.size() == connections_.size(), "every rank has an address");
   for (std::size_t rank = 0; rank < connections_.size(); ++rank)
     if (connections_[rank] == nullptr && rank != self_)
       throw PeerLost(
           {static_cast<Rank>(rank), true},
           Error(ErrorKind::WorkerLost, (addresses[rank].empty() ? "the coordinator" : "worker " + addresses[rank]) +
                                            " has not come to the statement in time"));
+  CHECK(missing_ == 0, "nobody is missing where all have come");
 }
 
 std::vector<std::unique_ptr<Connection>> StatementConnections::take() {
@@ -71,6 +76,7 @@ void DataPool::put_own(std::unique_ptr<Connection> connection, const std::string
     idle.pop_front();
   }
   idle.push_back(start_task<IdleTask>(tasks_, std::move(connection), released, nullptr));
+  CHECK(idle.size() <= kMostIdle, "few connections to a node wait for a statement");
 }
 
 std::unique_ptr<Connection> DataPool::take_own(const std::string& address) {
@@ -80,6 +86,7 @@ std::unique_ptr<Connection> DataPool::take_own(const std::string& address) {
   const auto free = std::find_if(idle.rbegin(), idle.rend(), [](const auto& task) { return task->is_free(); });
   if (free == idle.rend()) return nullptr;
   auto connection = (*free)->take();
+  CHECK(connection != nullptr, "a connection that is free can be had");
   idle.erase(std::next(free).base());
   return connection;
 }
@@ -102,6 +109,7 @@ void DataPool::bound(std::unique_ptr<Connection> connection, const DataBinding& 
 }
 
 void DataPool::expect(std::uint64_t statement, Rank rank, std::shared_ptr<StatementConnections> connections) {
+  CHECK(connections != nullptr, "there is a place for the connections that are expected");
   const Place place{statement, rank};
   const auto [first, last] = early_.equal_range(place);
   for (auto early = first; early != last; ++early)

@@ -14,13 +14,16 @@
 #include "cluster/connection_task.hpp"
 #include "cluster/data_tasks.hpp"
 #include "cluster/peer_lost.hpp"
+#include "common/check.hpp"
 
 namespace eindb {
 
 /// The connections of one statement at one node, as they come. Thread-safe.
 class StatementConnections {
  public:
-  StatementConnections(std::size_t ranks, Rank self) : connections_(ranks), missing_(ranks - 1), self_(self) {}
+  StatementConnections(std::size_t ranks, Rank self) : connections_(ranks), missing_(ranks - 1), self_(self) {
+    CHECK(self_ < connections_.size(), "a node is one of the ranks that it waits for");
+  }
 
   /// Once for each rank; what comes again, or is not wanted, is closed.
   void arrive(Rank from, std::unique_ptr<Connection> connection);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/byte_order.hpp"
+#include "common/check.hpp"
 
 namespace eindb {
 namespace {
@@ -43,6 +44,7 @@ void IdleTask::step() {
 }
 
 Connection::Wait IdleTask::take_frame() {
+  CHECK(connection().frame() != nullptr, "a frame is taken when it has come");
   const auto kind = connection().frame()->kind;
   if (kind == FrameKind::Alive) {  // said before the sender's part in the statement had ended
     connection().finish_frame();
@@ -66,6 +68,7 @@ Connection::Wait IdleTask::send_back() {
 }
 
 void IdleTask::release() {
+  CHECK(released_.has_value(), "a connection is released by the statement that it was in");
   const auto frame = *connection().frame();
   if (frame.kind != FrameKind::Release || frame.stream != *released_ || frame.total != 0)
     throw Error(ErrorKind::Corrupt, "a frame does not belong to the statement that has ended");
@@ -97,7 +100,10 @@ BindTask::BindTask(NodeTasks& tasks, std::unique_ptr<Connection> connection, con
       binding_(binding),
       time_(time),
       done_(std::move(done)),
-      failed_(std::move(failed)) {}
+      failed_(std::move(failed)) {
+  CHECK(done_ != nullptr && failed_ != nullptr, "somebody hears whether a connection was bound");
+  CHECK(binding_.from > binding_.to, "a rank connects to lower ones");
+}
 
 void BindTask::step() {
   if (!std::exchange(has_asked_, true)) {
@@ -120,7 +126,9 @@ void BindTask::step() {
 
 ProbeTask::ProbeTask(NodeTasks& tasks, std::unique_ptr<Connection> connection, std::chrono::milliseconds time,
                      Done done)
-    : ConnectionTask(tasks, std::move(connection)), time_(time), done_(std::move(done)), bytes_(kProbeBytes) {}
+    : ConnectionTask(tasks, std::move(connection)), time_(time), done_(std::move(done)), bytes_(kProbeBytes) {
+  CHECK(done_ != nullptr, "somebody hears what a probe finds");
+}
 
 void ProbeTask::step() {
   if (!std::exchange(has_asked_, true)) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cluster/connection_task.hpp"
+#include "common/check.hpp"
 #include "tensor/tile_holders.hpp"
 
 namespace eindb {
@@ -31,7 +32,10 @@ class IdleTask : public ConnectionTask {
   /// Whether this side may bind it.
   bool is_free() const { return !is_over() && !released_ && !bound_; }
   /// Of a free one.
-  std::unique_ptr<Connection> take() { return give_away(); }
+  std::unique_ptr<Connection> take() {
+    CHECK(is_free(), "who takes a connection may bind it");
+    return give_away();
+  }
 
  private:
   void step() override;

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "storage/files/file_identity.hpp"
 #include "storage/shards/shard_log.hpp"
@@ -26,7 +27,9 @@ ShardSettler settler_of(const DatabaseFile& file) {
   return [path = file.path()](ShardAccess& shards) {
     DatabaseFile own(path);
     own.use_shards({std::shared_ptr<void>(), &shards});  // the caller's
-    return !ShardedContents::of(own.connection())->is_unsettled();
+    auto* const contents = ShardedContents::of(own.connection());
+    CHECK(contents != nullptr, "a database that uses shards has contents at workers");
+    return !contents->is_unsettled();
   };
 }
 

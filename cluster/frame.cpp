@@ -27,6 +27,7 @@
 #include <string>
 
 #include "common/byte_order.hpp"
+#include "common/check.hpp"
 #include "common/error.hpp"
 
 namespace eindb {
@@ -59,6 +60,7 @@ std::uint64_t seed_of(const Digest& key) {
 using Code = std::array<std::byte, kCodeBytes>;
 
 Code code_of(const Digest& key, const FrameHeaderBytes& bytes, std::span<const std::byte> head) {
+  CHECK(head.size() <= kMostFrameHead, "what a code covers has room");
   std::array<std::byte, kCodeOffset + kMostFrameHead> covered{};
   std::copy_n(bytes.begin(), kCodeOffset, covered.begin());
   std::copy(head.begin(), head.end(), covered.begin() + kCodeOffset);

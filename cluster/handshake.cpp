@@ -19,6 +19,7 @@
 
 #include "cluster/byte_text.hpp"
 #include "common/byte_order.hpp"
+#include "common/check.hpp"
 #include "common/error.hpp"
 
 namespace eindb {
@@ -66,6 +67,7 @@ std::string Handshake::own_introduction() const {
 }
 
 std::string Handshake::message(Type type, std::string_view body) const {
+  CHECK(body.size() <= kMostMessage - kHeadBytes, "a message of a handshake is small");
   std::string bytes(kHeadBytes, '\0');
   const auto head = std::as_writable_bytes(std::span(bytes));
   std::copy(kMagic.begin(), kMagic.end(), bytes.begin());
@@ -110,6 +112,7 @@ void Handshake::check_version(std::uint16_t version) {
 
 void Handshake::read_message() {
   const auto bytes = std::exchange(received_, {});
+  CHECK(bytes.size() >= kHeadBytes, "a message of a handshake has a head");
   const auto body = bytes_of(bytes).subspan(kHeadBytes);
   needed_ = kHeadBytes;
   const auto type = static_cast<Type>(bytes[kTypeOffset]);
@@ -159,6 +162,7 @@ void Handshake::read_introduction(std::span<const std::byte> body, bool has_purp
 
 /// Of the side that `label` names.
 Digest Handshake::proof(std::string_view label) const {
+  CHECK(!transcript_.empty(), "a proof covers what both sides have said");
   return hmac_sha256(secret_.view(),
                      std::string(label) + "\n" + std::string(sha256(transcript_).view()) + channel_binding_);
 }

@@ -8,6 +8,7 @@
 
 #include "cluster/cluster_secret.hpp"
 #include "cluster/frame.hpp"
+#include "common/check.hpp"
 #include "security/digest.hpp"
 
 namespace eindb {
@@ -54,7 +55,10 @@ class Handshake {
             std::uint16_t version = kClusterProtocolVersion);
 
   /// How many bytes are to be received next; 0: none, the handshake is done.
-  std::size_t wanted() const { return stage_ == Stage::Done ? 0 : needed_ - received_.size(); }
+  std::size_t wanted() const {
+    CHECK(received_.size() <= needed_, "no more of a message is there than it has");
+    return stage_ == Stage::Done ? 0 : needed_ - received_.size();
+  }
   /// Up to wanted() of them. Throws, and the connection ends when what take_output() gives is sent: Error{Unsupported}
   /// for another version, Error{Permission} if the other side does not know the secret (or says so of this one),
   /// Error{Corrupt} for what is no message of a handshake.

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "common/check.hpp"
+
 namespace eindb {
 namespace {
 
@@ -22,11 +24,14 @@ HandshakeTask::HandshakeTask(NodeTasks& tasks, std::unique_ptr<Connection> conne
       self_(std::move(self)),
       time_(time),
       done_(std::move(done)),
-      failed_(std::move(failed)) {}
+      failed_(std::move(failed)) {
+  CHECK(done_ != nullptr && failed_ != nullptr, "somebody hears how a handshake ends");
+}
 
 void HandshakeTask::step() {
   if (refusal_) return;
   if (!has_begun_ && !begin()) return;
+  CHECK(handshake_.has_value(), "a task that has begun has a handshake");
   try {
     while (send() && !handshake_->is_done())
       if (!receive()) return;
@@ -90,6 +95,7 @@ bool HandshakeTask::send() {
 }
 
 bool HandshakeTask::receive() {
+  CHECK(handshake_->wanted() > 0, "a handshake that goes on wants bytes");
   std::array<std::byte, Handshake::kMostMessage> buffer{};
   const auto progress = connection().read_bytes(std::span(buffer).first(std::min(handshake_->wanted(), buffer.size())));
   if (progress.wait != Wait::None) {

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 
+#include "common/check.hpp"
+
 namespace eindb {
 
 std::shared_ptr<MemoryShares::Share> MemoryShares::take(std::int64_t wanted) {
   const std::lock_guard lock(mutex_);
+  CHECK(taken_ >= 0, "no more memory is given back than was taken");
   const auto left = std::max<std::int64_t>(limit_ - taken_, 0);
   const auto bytes = std::max(wanted > 0 ? std::min(wanted, left) : left / 2, std::min(kLeast, limit_));
   auto share = std::make_shared<Share>(*this, bytes);

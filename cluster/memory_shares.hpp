@@ -5,6 +5,8 @@
 #include <memory>
 #include <mutex>
 
+#include "common/check.hpp"
+
 namespace eindb {
 
 /// The memory of a process, in shares of the statements that run at the same time. Nobody waits for a share: statements
@@ -42,6 +44,7 @@ class MemoryShares {
   /// Makes the limit one of `processes` equal parts of whole(), but not less than kLeast.
   void share_among(std::uint32_t processes);
   static std::int64_t part_of(std::int64_t limit, std::uint32_t processes) {
+    CHECK(processes > 0, "memory is shared among somebody");
     return std::max(limit / processes, std::min(kLeast, limit));
   }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "common/cancellation.hpp"
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "executor/kernels/tile_operations.hpp"
 
@@ -49,7 +50,9 @@ std::unique_ptr<MpiWorld> load_mpi_world(const MpiTuning& tuning, const std::fil
   const std::string_view contract = symbol<MpiContractFunction>(library, "eindb_mpi_contract")();
   if (contract != EINDB_MPI_CONTRACT) throw_unusable(std::string(kPlugin) + " belongs to another build of eindb");
   const MpiPluginHost host{tuning, &combine, &poll_cancellation};
-  return std::unique_ptr<MpiWorld>(symbol<MpiWorldFunction>(library, "eindb_mpi_world")(&host));
+  std::unique_ptr<MpiWorld> world(symbol<MpiWorldFunction>(library, "eindb_mpi_world")(&host));
+  CHECK(world != nullptr && world->rank() < world->size(), "a process is a rank of its world");
+  return world;
 }
 
 }  // namespace eindb

@@ -22,6 +22,7 @@ std::string address_of(Rank rank) { return "rank " + std::to_string(rank); }
 
 // Of the ranks of a plan: workers first.
 std::vector<Rank> ranks_of_mpi(std::size_t size) {
+  CHECK(size > 0, "the coordinator is a rank of MPI");
   std::vector<Rank> ranks(size);
   std::iota(ranks.begin(), ranks.end(), Rank{1});
   ranks.back() = kCoordinator;
@@ -45,6 +46,8 @@ MpiTransport::MpiTransport(MpiWorld& world) : world_(world) {
   for (std::size_t n = 0; n < world.size(); ++n)
     if (const auto peer = static_cast<Rank>(n); peer != world.rank() && (is_coordinator() || peer == kCoordinator))
       lines_.try_emplace(address_of(peer), world.channel(peer));
+  CHECK(lines_.size() == (is_coordinator() ? world.size() - 1 : 1),
+        "there is a line between the coordinator and each worker");
 }
 
 MpiTransport::~MpiTransport() {

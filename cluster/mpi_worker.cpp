@@ -11,6 +11,7 @@
 
 #include "cluster/control_message.hpp"
 #include "cluster/worker.hpp"
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "storage/worker_file/shard_file.hpp"
 
@@ -86,6 +87,7 @@ void run_mpi_worker(MpiTransport& transport, const WorkerOptions& options, NodeL
   std::optional<WorkerOfDatabase> worker;
   std::string folder;
   while (auto call = transport.next_coordinator()) {
+    CHECK(call->channel != nullptr, "a call has a channel");
     try {
       if (!worker || folder != call->subject) {
         worker.reset();

@@ -54,6 +54,9 @@ class Encoder {
  public:
   std::vector<std::byte> encode(const DistributedPlan& plan, std::span<const TileHolders> holders) {
     CHECK(holders.size() == plan.holder_lists, "a statement gives as many lists of holders as its plan names");
+    CHECK(plan.ranks <= kMostRanks && plan.coordinator < plan.ranks, "the coordinator is one of the plan's ranks");
+    labels_ = plan.labels.size();
+    holder_lists_ = plan.holder_lists;
     out_.byte(kVersion);
     out_.number(plan.ranks);
     out_.number(plan.coordinator);
@@ -64,27 +67,40 @@ class Encoder {
     }
     out_.number(plan.holder_lists);
     out_.list(plan.steps, [this](const DistributedStep& step) { put(step); });
-    out_.list(plan.results, [this](StepId id) { out_.number(id.index()); });
+    out_.list(plan.results, [this](StepId id) { put_earlier(id); });
     for (const auto& list : holders) put(list);
     return out_.take();
   }
 
   void operator()(const ScanStep& scan) {
     put(scan.tensor);
-    out_.number(scan.holders);
+    (*this)(scan.holders);
   }
-  void operator()(const RedistributeStep& moved) { out_.number(moved.input.index()); }
-  void operator()(const ReduceStep& reduced) { out_.number(reduced.input.index()); }
+  void operator()(const RedistributeStep& moved) { put_earlier(moved.input); }
+  void operator()(const ReduceStep& reduced) { put_earlier(reduced.input); }
   void operator()(const ComputeStep& compute) {
-    out_.list(compute.inputs, [this](StepId id) { out_.number(id.index()); });
+    out_.list(compute.inputs, [this](StepId id) { put_earlier(id); });
     put(compute.join);
     put(compute.blocks, compute.at);
   }
   void operator()(const FragmentStep&) { CHECK(false, "a plan for a single rank stays with it"); }
   void operator()(const BlockPlacement& placement) { put(placement.parts, placement.at); }
-  void operator()(std::size_t holders) { out_.number(holders); }
+  void operator()(std::size_t holders) {
+    CHECK(holders < holder_lists_, "a step names a list of holders that the statement gives");
+    out_.number(holders);
+  }
 
  private:
+  void put_earlier(StepId id) {
+    CHECK(id.index() < steps_, "steps read those before them");
+    out_.number(id.index());
+  }
+
+  void put(Label label) {
+    CHECK(label.index() < labels_, "a label is one of the plan's");
+    out_.number(label.index());
+  }
+
   void put(const DistributedStep& step) {
     out_.byte(static_cast<std::uint8_t>(step.op.index()));
     std::visit(*this, step.op);
@@ -93,6 +109,7 @@ class Encoder {
     put(step.grid);
     out_.byte(static_cast<std::uint8_t>(step.placement.index()));
     std::visit(*this, step.placement);
+    ++steps_;
   }
 
   void put(const JoinNode& join) {
@@ -139,12 +156,13 @@ class Encoder {
   }
 
   void put(const TileGrid& grid) {
+    CHECK(grid.shape().rank() == grid.rank(), "a grid has parts along every dimension");
     out_.list(grid.shape().extents(), [this](std::int64_t extent) { out_.size(extent); });
     for (const auto parts : grid.partition()) out_.size(parts);
   }
 
   void put(const Labels& labels) {
-    out_.list(labels, [this](Label label) { out_.number(label.index()); });
+    out_.list(labels, [this](Label label) { put(label); });
   }
 
   void put(const EinSum& einsum) {
@@ -169,23 +187,30 @@ class Encoder {
       case Kind::Integer: return out_.integer(e.integer_value());
       case Kind::Real: return out_.real(e.real_value());
       case Kind::Operand: return out_.number(e.operand());
-      case Kind::LabelIndex: return out_.number(e.label().index());
+      case Kind::LabelIndex: return put(e.label());
       case Kind::Uniform:
       case Kind::Normal: out_.number(e.seed()); return put(e.cell());
       case Kind::Parameter: out_.number(e.parameter()); return out_.flag(e.parameter_type() == DType::Int64);
       case Kind::Call: break;
     }
     out_.choice(e.op());
-    out_.list(e.arguments(), [&](const ScalarPtr& argument) { put(*argument, depth - 1); });
+    out_.list(e.arguments(), [&](const ScalarPtr& argument) {
+      DCHECK(argument != nullptr, "an operation has its arguments");
+      put(*argument, depth - 1);
+    });
   }
 
   void put(const TileHolders& holders) {
+    CHECK(!holders.begin.empty() && holders.begin.back() == holders.ranks.size(), "every holder is one of some tile");
     out_.size(holders.tile_count());
     for (std::int64_t tile = 0; tile < holders.tile_count(); ++tile)
       out_.list(holders.of(tile), [this](Rank rank) { out_.number(rank); });
   }
 
   ByteWriter out_;
+  std::size_t labels_ = 0;        // of the plan
+  std::size_t holder_lists_ = 0;  // likewise
+  std::size_t steps_ = 0;         // that were written
 };
 
 // ---- From bytes ----------------------------------------------------------------------------------------------------

@@ -2,11 +2,13 @@
 
 #include <utility>
 
+#include "common/check.hpp"
 #include "common/memory_wait.hpp"
 
 namespace eindb {
 
 void Prober::ask(std::vector<std::string> addresses, Answer answer) {
+  CHECK(answer != nullptr, "who asks hears the answer");
   const std::lock_guard lock(mutex_);
   if (ends_) return;
   questions_.push_back({std::move(addresses), std::move(answer)});

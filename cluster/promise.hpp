@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 
 namespace eindb {
@@ -37,6 +38,7 @@ class Promise {
     /// When it is over. Throws what was given as an error; Error{WorkerLost} if nothing was given.
     T get() {
       const std::lock_guard lock(state_->mutex);
+      CHECK(state_->is_over, "a value is taken when it is known whether there is one");
       if (state_->error) std::rethrow_exception(state_->error);
       if (!state_->value) throw Error(ErrorKind::WorkerLost, "nobody answers: it was given up");
       return std::move(*state_->value);

@@ -3,6 +3,7 @@
 #include <limits>
 #include <string>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "common/memory_wait.hpp"
 
@@ -29,6 +30,12 @@ std::vector<std::byte> joined(std::span<const std::byte> header, std::span<const
   bytes.reserve(header.size() + values.size());
   bytes.insert(bytes.end(), header.begin(), header.end());
   bytes.insert(bytes.end(), values.begin(), values.end());
+  return bytes;
+}
+
+[[maybe_unused]] std::size_t batched_bytes(const std::vector<control::NewContent>& contents) {
+  std::size_t bytes = 0;
+  for (const auto& content : contents) bytes += content.bytes.size();
   return bytes;
 }
 
@@ -74,6 +81,7 @@ void RemoteShards::put(const ShardWorker& worker, ShardTransaction transaction, 
     auto& batch = batches_[{worker.data, transaction}];
     batch.bytes += content.header.size() + content.values.size();
     batch.contents.push_back({content.content, std::string(content.tensor), joined(content.header, content.values)});
+    DCHECK(batched_bytes(batch.contents) == batch.bytes, "a batch counts the bytes of its contents");
     if (batch.bytes < kBatchBytes) return;
     full = std::exchange(batch, {}).contents;
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cluster/peer_lost.hpp"
+#include "common/check.hpp"
 #include "common/memory_wait.hpp"
 #include "executor/executor.hpp"
 #include "executor/memory_budget.hpp"
@@ -129,12 +130,15 @@ RankReport StatementRun::execute() {
 }
 
 RankReport StatementRun::execute(const PlacedPlan& placed, Exchange& exchange) {
+  CHECK(exchange.rank() == run_.rank && exchange.size() == placed.plan.ranks,
+        "a statement has the exchange of its ranks");
   auto share = node_.memory.take(run_.memory_limit);
   const auto budget = MemoryBudget::create(share->bytes(), node_.options.scratch_directory);
   budget->keep(std::move(share));
   budget->advise("start the worker with a greater --memory-limit, or run fewer statements at a time");
   statement_->count_memory_of(budget);
   const auto threads = run_.threads == 0 ? node_.options.threads : std::min(run_.threads, node_.options.threads);
+  CHECK(threads > 0, "a statement has a thread");
   Scheduler scheduler(static_cast<int>(threads));
   WorkerTiles source(node_.shards, placed, run_.rank, run_.contents);
   ExecutionContext context{scheduler, cancellation_, budget, source, {}};
@@ -151,6 +155,7 @@ RankReport StatementRun::execute(const PlacedPlan& placed, Exchange& exchange, E
   auto results = run_.results;
   results.resize(placed.plan.results.size());
   ResultSinks sinks(*gate_, results);
+  CHECK(sinks.all().size() == placed.plan.results.size(), "every result has a sink");
   auto profile = eindb::execute(placed.plan, placed.holders, exchange, context, sinks.all());
   if (run_.results.empty()) return {std::move(profile), {}};
   node_.note_change();

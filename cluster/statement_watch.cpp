@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/check.hpp"
 #include "common/memory_wait.hpp"
 
 namespace eindb {
@@ -14,6 +15,7 @@ void StatementWatch::use(Exchange* exchange) noexcept {
 }
 
 void StatementWatch::ended(Rank rank, RankReport report) {
+  CHECK(rank < reports_.size(), "who ends is a rank of the statement");
   {
     const std::lock_guard lock(mutex_);
     if (ended_[rank]) return;
@@ -130,6 +132,7 @@ std::exception_ptr StatementWatch::failure() const {
 
 std::vector<RankReport> StatementWatch::reports() && {
   const std::lock_guard lock(mutex_);
+  CHECK(all_have_ended() && failures_.empty(), "there are reports when all ranks have ended well");
   return std::move(reports_);
 }
 

@@ -13,6 +13,7 @@
 #include "cluster/control_message.hpp"
 #include "cluster/peer_lost.hpp"
 #include "common/cancellation.hpp"
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "executor/exchange.hpp"
 
@@ -27,7 +28,9 @@ class StatementWatch {
 
   /// `cancellation` of the statement outlives it.
   StatementWatch(std::size_t ranks, const Cancellation& cancellation, std::chrono::milliseconds poll = kPoll)
-      : whole_(cancellation), cancellation_(&cancellation), poll_(poll), ended_(ranks), reports_(ranks) {}
+      : whole_(cancellation), cancellation_(&cancellation), poll_(poll), ended_(ranks), reports_(ranks) {
+    CHECK(ranks > 0, "a statement has ranks");
+  }
 
   /// Asks the coordinator's part to stop: when the statement is to, or has failed.
   const Cancellation& cancellation() const { return cancellation_; }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "storage/files/file_identity.hpp"
 #include "storage/shards/shard_log.hpp"
@@ -44,7 +45,10 @@ std::map<WorkerNumber, Found> ask_workers(Cluster& cluster, ShardLog& log) {
     const auto contents = cluster.stored_contents(worker.data);
     found[number] = {*known, {contents.begin(), contents.end()}};
   }
-  if (away.empty()) return found;
+  if (away.empty()) {
+    CHECK(found.size() == log.workers().size(), "all workers say what they have before another file takes over");
+    return found;
+  }
   throw Error(ErrorKind::WorkerLost,
               "to take the place of another file takes all workers, and these are not there: " + away, std::nullopt,
               "start them on their data directories, and name all of them in --workers");
@@ -112,7 +116,8 @@ std::int64_t block_of(ContentId content) { return number(content) >> kBlockBits;
 TakeOver take_over(Cluster& cluster, DatabaseFile& file) {
   ShardLog log(file.connection());
   log.create();
-  ClusterDatabase database{.identity = log.database_identity(), .former = log.former_identities()};
+  const auto identity = log.database_identity();
+  ClusterDatabase database{.identity = identity, .former = log.former_identities()};
   for (const auto& [number, worker] : log.workers()) database.known.push_back(worker);
   cluster.begin(std::move(database));
   const auto workers = ask_workers(cluster, log);
@@ -132,6 +137,7 @@ TakeOver take_over(Cluster& cluster, DatabaseFile& file) {
     }
   }
   log.renew_identity(ShardLog::Former::Kept);
+  CHECK(log.database_identity() != identity, "a file that takes over is a database of its own");
   log.write_file_identity(file_identity_of(file.path()));
   log.go_on_behind(last.number, block, random_identity());
   transaction.commit();

@@ -6,6 +6,7 @@
 
 #include "cluster/cancellation_poll.hpp"
 #include "common/cancellation.hpp"
+#include "common/check.hpp"
 #include "common/memory_wait.hpp"
 
 namespace eindb {
@@ -42,6 +43,7 @@ std::optional<std::vector<std::byte>> ChannelTask::receive(std::chrono::millisec
   }
   auto message = std::move(inbox_.front().message);
   inbox_.pop_front();
+  CHECK(inbox_bytes_ >= message.size(), "the bytes of messages that have come are counted");
   inbox_bytes_ -= message.size();
   if (!end_ && is_paused_ && inbox_bytes_ <= kMostWaiting) wake();
   return message;
@@ -90,11 +92,13 @@ bool ChannelTask::stage_piece() {
     if (outbox_.empty()) return false;
     outgoing_ = std::move(outbox_.front());
     outbox_.pop_front();
+    CHECK(outbox_bytes_ >= outgoing_.size(), "the bytes of messages that wait are counted");
     outbox_bytes_ -= outgoing_.size();
     changed_.notify_all();
     staged_ = 0;
     sends_ = true;
   }
+  CHECK(staged_ <= outgoing_.size(), "no more of a message is staged than it has");
   const auto size = std::min(outgoing_.size() - staged_, kMostFramePayload);
   connection().stage({.kind = FrameKind::Message, .total = outgoing_.size()}, {},
                      std::span(outgoing_).subspan(staged_, size));
@@ -123,6 +127,7 @@ bool ChannelTask::receive_piece() {
       return false;
     }
     piece_begun_ = true;
+    CHECK(received_ <= incoming_.size(), "a piece comes behind those before it");
     wait = from.fetch_payload(std::span(incoming_).subspan(received_));
   }
   if (wait != Wait::None) {
@@ -152,6 +157,7 @@ bool ChannelTask::begin_piece() {
   }
   check_piece(frame);
   incoming_.resize(received_ + frame.payload_size);
+  CHECK(incoming_.size() <= incoming_total_, "a message has the bytes that memory was taken for");
   return true;
 }
 
@@ -164,6 +170,7 @@ void ChannelTask::check_piece(const FrameHeader& frame) const {
 
 void ChannelTask::keep_message() {
   const std::lock_guard lock(mutex_);
+  CHECK(receives_ && incoming_.size() == incoming_total_, "a message is kept when all of it is there");
   inbox_bytes_ += incoming_.size();
   inbox_.push_back({std::exchange(incoming_, {}), std::exchange(memory_, {})});
   receives_ = false;

@@ -7,6 +7,7 @@
 
 #include "cluster/channel.hpp"
 #include "cluster/connection_task.hpp"
+#include "common/check.hpp"
 
 namespace eindb {
 
@@ -71,7 +72,9 @@ class ChannelTask : public ConnectionTask {
 /// the node it is closed.
 class TcpChannel : public Channel {
  public:
-  TcpChannel(std::shared_ptr<ChannelTask> task, std::string peer) : task_(std::move(task)), peer_(std::move(peer)) {}
+  TcpChannel(std::shared_ptr<ChannelTask> task, std::string peer) : task_(std::move(task)), peer_(std::move(peer)) {
+    CHECK(task_ != nullptr, "a channel has a task that moves its messages");
+  }
   ~TcpChannel() override { task_->close(); }
   TcpChannel(const TcpChannel&) = delete;
   TcpChannel& operator=(const TcpChannel&) = delete;

@@ -53,6 +53,8 @@ TcpExchange::TcpExchange(StatementRanks ranks, std::vector<std::unique_ptr<Conne
       silence_(silence),
       links_(connections.size()),
       wake_(make_event()) {
+  CHECK(links_.size() == ranks_.addresses.size(), "an exchange has a place for the connection to each rank");
+  CHECK(ranks_.rank < links_.size() && connections[ranks_.rank] == nullptr, "a rank has no connection to itself");
   for (std::size_t peer = 0; peer < connections.size(); ++peer) links_[peer].connection = std::move(connections[peer]);
   if (const auto node = home_.lock()) node->keep_alive(*this);
 }
@@ -98,17 +100,26 @@ void TcpExchange::transfer(const Traffic& traffic) {
   if (failure_) say_farewell(as_told(failure_));  // it came too late for this operation
 }
 
+bool TcpExchange::has_connection(Rank peer) const { return peer < links_.size() && links_[peer].connection != nullptr; }
+
 void TcpExchange::begin(const Traffic& traffic) {
   const std::lock_guard lock(mutex_);
   if (failure_) std::rethrow_exception(failure_);
+  CHECK(!operates_, "one operation runs at a time");
   operates_ = true;
   next_sign_ = Clock::now() + kSignOfLife;
   for (auto& link : links_) {
     link.is_readable = link.is_writable = true;
     link.heard = Clock::now();
   }
-  for (const auto peer : traffic.to) links_[peer].sends = true;
-  for (const auto peer : traffic.from) links_[peer].receives = true;
+  for (const auto peer : traffic.to) {
+    CHECK(has_connection(peer) && !links_[peer].sends, "a rank sends once to each other that it has a connection to");
+    links_[peer].sends = true;
+  }
+  for (const auto peer : traffic.from) {
+    CHECK(has_connection(peer) && !links_[peer].receives, "a rank receives once from each that it has a connection to");
+    links_[peer].receives = true;
+  }
 }
 
 void TcpExchange::run(const Traffic& traffic) {
@@ -140,6 +151,7 @@ bool TcpExchange::is_done() const {
 void TcpExchange::check_interrupted() {
   if (!interrupted_) return;
   const std::lock_guard lock(mutex_);
+  CHECK(failure_ != nullptr, "what interrupts an operation is a failure");
   std::rethrow_exception(failure_);
 }
 
@@ -275,6 +287,7 @@ bool TcpExchange::begin_message(const Traffic& traffic, Rank peer, std::span<con
     link.sends = false;
     return false;
   }
+  CHECK(link.unstaged.empty(), "a message begins when the one before it has been staged");
   CHECK(message->header.size() <= kMaxHeader, "the header of a message is small");
   count_sent(*message);
   head = message->header;
@@ -323,6 +336,7 @@ bool TcpExchange::receive_frame(const Traffic& traffic, Rank peer) {
     }
     begin_piece(traffic, peer);
   }
+  CHECK(connection.frame()->payload_size <= link.target.size() - link.received, "a piece has room in its message");
   const auto to = link.target.subspan(link.received, connection.frame()->payload_size);
   const auto wait = on_connection(peer, [&] { return connection.fetch_payload(to); });
   link.is_readable = wait == Wait::None;
@@ -360,6 +374,7 @@ void TcpExchange::begin_piece(const Traffic& traffic, Rank peer) {
 
 void TcpExchange::end_piece(const Traffic& traffic, Rank peer) {
   auto& link = links_[peer];
+  CHECK(link.receives_piece && link.receives_message, "a piece ends that has begun");
   link.received += link.connection->frame()->payload_size;
   link.connection->finish_frame();
   link.receives_piece = false;

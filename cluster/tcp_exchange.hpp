@@ -88,6 +88,7 @@ class TcpExchange : public CollectiveExchange {
     std::size_t header_bytes = 0;
   };
 
+  bool has_connection(Rank peer) const;
   void begin(const Traffic& traffic);
   void run(const Traffic& traffic);
   bool is_done() const;

@@ -139,6 +139,7 @@ TcpNode::Impl::Impl(TcpNodeOptions options) : options_(std::move(options)) {
 }
 
 void TcpNode::Impl::start() {
+  CHECK(!thread_.joinable(), "a node starts once");
   if (acceptor_.is_open()) accept();
   give_signs_of_life();
   thread_ = std::thread([this] { run(); });
@@ -249,6 +250,7 @@ void TcpNode::Impl::welcome(tcp::socket socket) {
       options_.handshake_time,
       [this](std::unique_ptr<Connection> connection, const Introduction& peer) { admit(std::move(connection), peer); },
       [this, from](const Error& e) { log("connection from " + from + " refused: " + e.message()); }));
+  CHECK(half_open_.size() <= kMostHalfOpen, "few connections are half open at a time");
 }
 
 void TcpNode::Impl::admit(std::unique_ptr<Connection> connection, const Introduction& peer) {
@@ -381,6 +383,7 @@ void TcpNode::Impl::ask_to_bind(std::unique_ptr<Connection> connection, const Da
 }
 
 void TcpNode::Impl::give_back(std::unique_ptr<Connection> connection, const StatementRanks& ranks, Rank peer) {
+  CHECK(peer != ranks.rank && peer < ranks.addresses.size(), "a connection is between two ranks");
   const auto own = peer < ranks.rank ? std::optional(ranks.addresses[peer]) : std::nullopt;
   asio::post(tasks_.io, [this, own, statement = ranks.statement, kept = std::move(connection)]() mutable {
     if (is_stopping_) return;
@@ -411,7 +414,8 @@ void TcpNode::Impl::give_signs_of_life() {
 
 void TcpNode::Impl::keep_alive(TcpExchange& exchange) {
   const std::lock_guard lock(exchanges_mutex_);
-  exchanges_.insert(&exchange);
+  const bool is_new = exchanges_.insert(&exchange).second;
+  CHECK(is_new, "an exchange is kept alive once");
 }
 
 void TcpNode::Impl::forget(TcpExchange& exchange) noexcept {
@@ -452,6 +456,7 @@ std::vector<std::optional<Error>> TcpNode::Impl::probe(const std::vector<std::st
     const bool is_known = outcome.wait_for(std::chrono::milliseconds(0));
     out.push_back(is_known ? outcome.get() : Error(ErrorKind::WorkerLost, "no answer"));
   }
+  CHECK(out.size() == addresses.size(), "something is known of every address");
   return out;
 }
 

@@ -1,12 +1,14 @@
 #include "cluster/worker_connection.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <variant>
 #include <vector>
 
 #include "cluster/cancellation_poll.hpp"
 #include "cluster/memory_shares.hpp"
 #include "common/cancellation.hpp"
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "common/memory_wait.hpp"
 
@@ -29,6 +31,7 @@ WorkerConnection::WorkerConnection(const ClusterContext& context, std::string ad
 }
 
 void WorkerConnection::start(std::int64_t database, std::vector<std::int64_t> former, DataId known) {
+  CHECK(!thread_.joinable(), "a connection starts once");
   {
     const std::lock_guard lock(mutex_);
     status_.data = known;
@@ -125,6 +128,7 @@ class WorkerConnection::Greeted {
   Greeted(WorkerConnection& connection, Channel& channel) : connection_(connection) {
     const std::lock_guard lock(connection_.mutex_);
     if (connection_.closing_) throw Error(ErrorKind::WorkerLost, "the coordinator ends");
+    CHECK(connection_.greeted_ == nullptr, "one channel at a time becomes a link");
     connection_.greeted_ = &channel;
   }
   ~Greeted() {
@@ -174,6 +178,7 @@ void WorkerConnection::note_failure(const std::string& reason) {
 
 void WorkerConnection::connect_once() {
   auto channel = context_.connector.connect(address_, kMissedHeartbeats * context_.heartbeat);
+  CHECK(channel != nullptr, "a connector gives a channel");
   control::Welcome welcome;
   {
     const Greeted greeted(*this, *channel);
@@ -404,6 +409,7 @@ WorkerConnection::AnyAnswer WorkerConnection::await(std::uint64_t request) {
 
 // Until something has changed, or a moment, since `since`. Throws why nobody waits any longer.
 void WorkerConnection::wait_for_answer(std::unique_lock<std::mutex>& lock, Clock::time_point since) {
+  CHECK(lock.owns_lock() && lock.mutex() == &mutex_, "who waits for an answer has the mutex");
   check_is_well();
   const auto silence = Clock::now() - std::max(since, answered_);
   if (silence > kMostSilence)
@@ -429,6 +435,7 @@ void WorkerConnection::put(ShardTransaction transaction, std::vector<control::Ne
     put.request = ++last_request_;
     puts_.emplace(put.request, bytes);
     waiting_bytes_ += bytes;
+    DCHECK(counts_waiting_bytes(), "the bytes that wait are those of the contents that do");
   }
   try {
     send(put);
@@ -437,6 +444,12 @@ void WorkerConnection::put(ShardTransaction transaction, std::vector<control::Ne
     forget_put(put.request);
     throw;
   }
+}
+
+// With the mutex.
+bool WorkerConnection::counts_waiting_bytes() const {
+  return waiting_bytes_ == std::accumulate(puts_.begin(), puts_.end(), std::size_t{0},
+                                           [](std::size_t sum, const auto& put) { return sum + put.second; });
 }
 
 // With the mutex. Whether it was one.
@@ -459,7 +472,8 @@ void WorkerConnection::begin(std::uint64_t statement, Rank rank, StatementWatch&
   if (link_ == nullptr) throw lost(status_.reason.empty() ? "it has not joined yet" : status_.reason);
   if (!farewell_.empty()) throw lost(farewell_);
   check_is_well();
-  statements_.emplace(statement, Watched{rank, &watch});
+  const bool is_new = statements_.emplace(statement, Watched{rank, &watch}).second;
+  CHECK(is_new, "a worker is one rank of a statement");
 }
 
 void WorkerConnection::forget(std::uint64_t statement) noexcept {

@@ -21,6 +21,7 @@
 #include "cluster/node_log.hpp"
 #include "cluster/statement_watch.hpp"
 #include "cluster/worker_status.hpp"
+#include "common/check.hpp"
 
 namespace eindb {
 
@@ -90,6 +91,7 @@ class WorkerConnection final : private ControlLinkUser {
     /// it has answered nothing at all for kMostSilence; Error{Cancelled}.
     template <class Answer>
     Answer get() {
+      CHECK(connection_ != nullptr, "a request that was moved waits elsewhere");
       auto answer = connection_->await(number_);
       if (auto* expected = std::get_if<Answer>(&answer)) return std::move(*expected);
       throw Error(ErrorKind::Corrupt, "worker " + connection_->address_ + " answers something else than was asked");
@@ -161,6 +163,7 @@ class WorkerConnection final : private ControlLinkUser {
   std::shared_ptr<ControlLink> link() const;
   AnyAnswer await(std::uint64_t request);
   void wait_for_answer(std::unique_lock<std::mutex>& lock, Clock::time_point since);
+  bool counts_waiting_bytes() const;
   bool forget_put(std::uint64_t request);
   void check_is_well() const;
   void forget_request(std::uint64_t request) noexcept;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "common/memory_wait.hpp"
 
@@ -105,6 +106,7 @@ void WorkerNode::count_contents() {
 void WorkerNode::look_at_room() {
   looked_ = Clock::now();
   bytes_free_ = shards.room();
+  CHECK(bytes_free_ >= 0, "a disk has no less room than none");
   const bool is_full = bytes_free_ == 0;
   if (was_full_.exchange(is_full) == is_full) return;
   log.write(is_full ? NodeLog::Level::Warning : NodeLog::Level::Info, is_full ? "disk full" : "disk has room", "",

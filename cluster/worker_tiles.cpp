@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "tensor/shape.hpp"
 
@@ -41,6 +42,7 @@ WorkerTiles::WorkerTiles(ShardFile& shards, const PlacedPlan& placed, Rank rank,
   for (const auto& step : placed.plan.steps) {
     const auto* scan = std::get_if<ScanStep>(&step.op);
     if (scan == nullptr) continue;
+    CHECK(scan->holders < placed.holders.size(), "a scan names a list of holders that is there");
     const auto& tensor = scan->tensor;
     tensors_[tensor.name] = {tensor.dtype, stored_grid(tensor),
                              contents_of(placed.holders[scan->holders], rank, contents[scan->holders])};
@@ -64,6 +66,7 @@ TilePtr WorkerTiles::read(const std::string& name, std::int64_t tile_id) {
 }
 
 TilePtr WorkerTiles::read(const std::string& name, const Tensor& tensor, std::int64_t tile_id, ContentId content) {
+  CHECK(tile_id >= 0 && tile_id < tensor.grid.tile_count(), "a tile that lies here is one of its tensor");
   const auto key = tensor.grid.key_of(tile_id);
   const auto text = "tile " + bracketed(key) + " of tensor " + name;
   auto tile = shards_.read(content, tensor.dtype, tensor.grid.tile_shape(key), text);
@@ -94,6 +97,7 @@ class PutGate::Passage {
   explicit Passage(PutGate& gate) : gate_(gate) {
     const std::lock_guard lock(gate_.mutex_);
     if (gate_.is_closed_) throw Error(ErrorKind::Cancelled, "the statement was given up");
+    CHECK(gate_.passing_ >= 0, "who leaves a gate has gone in");
     ++gate_.passing_;
   }
   ~Passage() {
@@ -124,6 +128,7 @@ void PutGate::wait_until_idle() noexcept {
 
 void WorkerSink::write(std::int64_t tile_id, TilePtr tile) {
   if (tile == nullptr) return;
+  CHECK(stored_.empty() || stored_.back().tile < tile_id, "tiles of a result come in ascending order");
   const ContentId content{number(result_.first) + tile_id};
   const auto& waiting = waiting_.emplace_back(Waiting{content, TileHeader(*tile), std::move(tile)});
   const auto bytes = encoded_size(*waiting.tile);
@@ -138,6 +143,7 @@ std::vector<StoredTile> WorkerSink::finish() {
 }
 
 void WorkerSink::flush() {
+  CHECK(waiting_.size() <= stored_.size(), "a tile that waits is one of those that are stored");
   std::vector<OutgoingContent> contents;
   for (const auto& [content, header, tile] : waiting_)
     contents.push_back({content, result_.tensor, header.bytes(), tile->bytes()});

@@ -139,6 +139,7 @@ Backend::Next Backend::run(FrameReader& frames, MessageWriter& out) {
     const auto error = caught_error("this connection");
     end(sqlstate_of(error), error.message(), error.hint());
   }
+  DCHECK(out.is_whole(), "what is written are whole messages");
   cancel_next_ = false;
   switch (phase_) {
     case Phase::Encrypting: return Next::Encrypt;
@@ -150,6 +151,7 @@ Backend::Next Backend::run(FrameReader& frames, MessageWriter& out) {
 }
 
 void Backend::receive(const Frame& frame) {
+  DCHECK(frames_ != nullptr && out_ != nullptr, "messages are worked on while run() runs");
   if (handshake_) follow(handshake_->receive(frame, frames_->pending(), *out_));
   else handle(frame);
 }
@@ -166,8 +168,12 @@ void Backend::follow(ClientHandshake::Next next) {
   CHECK(handshake_.has_value(), "a handshake ends when the session begins");
   switch (next) {
     case ClientHandshake::Next::Input: return;
-    case ClientHandshake::Next::Encrypt: phase_ = Phase::Encrypting; return;
+    case ClientHandshake::Next::Encrypt:
+      CHECK(phase_ == Phase::First, "encryption begins before a client says who it is");
+      phase_ = Phase::Encrypting;
+      return;
     case ClientHandshake::Next::LogIn:
+      CHECK(phase_ == Phase::First, "a client says once who it is");
       monitor_.introduce(handshake_->admitted().user);
       frames_->begin_session();
       phase_ = Phase::LoggingIn;
@@ -187,6 +193,7 @@ void Backend::follow(ClientHandshake::Next next) {
 
 void Backend::begin_session(const AdmittedClient& admitted) {
   CHECK(phase_ < Phase::Session, "a session begins once");
+  CHECK(!seat_, "a client takes one seat");
   seat_ = sessions_.seats.take(admitted.role == UserRole::Admin);
   if (!seat_) throw ProtocolError("there are as many clients as the server takes", "53300");
   client_.use(sessions_.of(admitted.role), {.name = admitted.user, .role = admitted.role, .number = key_.process});
@@ -222,6 +229,7 @@ std::optional<Backend::IdleLimit> Backend::idle_limit() const {
 // ---- Messages ------------------------------------------------------------------------------------------------------
 
 void Backend::handle(const Frame& frame) {
+  DCHECK(phase_ == Phase::Session && seat_, "statements are those of clients that were let in");
   at_rest_ = false;
   const auto message = frontend::parse(frame);
   if (skipping_ && !std::holds_alternative<frontend::Sync>(message) &&
@@ -246,6 +254,7 @@ void Backend::check_size(std::string_view statement) const {
 void Backend::handle(const frontend::Query& query) {
   in_query_ = true;
   check_size(query.text);
+  DCHECK(!script_ && !stream_, "a script ends before the next one begins");
   client_.portals.erase("");
   script_.emplace(Script{.text = std::string(query.text), .statements = {}, .next = 0});
   for (const auto& statement : split_statements(script_->text, kPostgresRules))
@@ -342,6 +351,7 @@ void Backend::stream(std::shared_ptr<Portal> portal, std::int64_t most) {
   if (copy_in_ != nullptr) return;
   CHECK(!stream_, "the rows of one portal end, or wait, before those of another begin");
   CHECK(most >= 0, "rows are counted from 0");
+  DCHECK(portal != nullptr && portal->result, "a portal gives rows when it has run");
   if (portal->statement->copy) most = 0;
   stream_ = Stream{std::move(portal), most};
 }
@@ -406,6 +416,7 @@ void Backend::in_own_words(const ClientStatement& statement, F&& f) {
 }
 
 StatementDescription Backend::describe(const ClientStatement& statement) {
+  DCHECK(statement.prepared != nullptr, "what is described was prepared");
   std::vector<ColumnType> parameters;
   for (const auto type : statement.parameter_types) parameters.push_back(column_type(type));
   StatementDescription description;
@@ -474,6 +485,7 @@ void Backend::find_parameter_types(ClientStatement& statement, const std::vector
     if (number <= types.size() && types[number - 1] == DataType::Unspecified) types[number - 1] = type;
   if (std::find(types.begin(), types.end(), DataType::Unspecified) == types.end()) return;
   const auto description = describe(statement);
+  CHECK(description.parameters.size() >= types.size(), "a description has the types of all parameters");
   for (std::size_t n = 0; n < types.size(); ++n)
     if (types[n] == DataType::Unspecified) types[n] = data_type(description.parameters[n]);
   keep_columns(statement, description);
@@ -522,6 +534,8 @@ void Backend::run_script() {
     return ready();
   }
   const auto text = script.statements[script.next++];
+  DCHECK(text.data() >= script.text.data() && text.data() + text.size() <= script.text.data() + script.text.size(),
+         "a statement is a part of its script");
   const auto outline = outline_of(text);
   monitor_.begin_statement(text, outline.kind);
   answer_failure(script.text, static_cast<std::size_t>(text.data() - script.text.data()), [&] {
@@ -554,6 +568,7 @@ void Backend::check_transaction(const ClientStatement& statement) const {
 }
 
 void Backend::begin(Portal& portal) {
+  DCHECK(portal.statement != nullptr && !portal.result, "a portal runs its statement once");
   if (std::exchange(cancel_next_, false)) throw Error(ErrorKind::Cancelled, "the statement was cancelled");
   check_transaction(*portal.statement);
   if (portal.statement->copy) begin_copy(portal);
@@ -564,12 +579,14 @@ void Backend::begin_copy(Portal& portal) {
   const auto& copy = *portal.statement->copy;
   client_.enter_transaction(writes(*portal.statement));
   if (copy.side == CopySide::FromClient) {
+    CHECK(copy_in_ == nullptr, "one COPY at a time takes rows");
     auto& session = client_.session();
     if (portal.statement->copied == nullptr) copy_in_ = copy_rows_in(copy, session);
     else copy_in_ = copy_file_in(portal.statement->copied->prepared, sessions_.transfers.make(), session);
     copy_in_->begin(*out_);
     return;
   }
+  CHECK(portal.statement->copied != nullptr, "what a COPY sends is what a statement gives");
   const auto& copied = *portal.statement->copied;
   if (std::holds_alternative<CopyStatement::File>(copy.format)) {
     const auto notices = tell_progress();
@@ -599,6 +616,7 @@ std::unique_ptr<StatementNotices> Backend::tell_notices() {
 }
 
 Result Backend::execute(const ClientStatement& statement, const StatementInputs& inputs) {
+  CHECK(statement.prepared != nullptr, "what runs was prepared");
   Result result;
   in_own_words(statement, [&] {
     const auto progress = tell_progress();
@@ -617,6 +635,7 @@ void Backend::begin_rows(Portal& portal) {
     portal.result = execute(statement, portal.inputs);
     client_.look_at_transaction();
   }
+  CHECK(portal.result.has_value(), "a statement that has run has a result");
   if (portal.result->rows == nullptr) return;
   if (portal.columns.empty()) portal.format = client_.parameters.result_format();
   portal.stream = open_rows(portal, client_.session());
@@ -720,6 +739,7 @@ void Backend::report_parameter(const std::string& name) {
 // ---- Rows ----------------------------------------------------------------------------------------------------------
 
 void Backend::continue_stream() {
+  CHECK(stream_ && stream_->portal != nullptr, "rows go on that were begun");
   const auto portal = stream_->portal;
   const auto rows = portal->rows;
   answer_failure("", 0, [&] {
@@ -737,6 +757,7 @@ bool Backend::write_rows(Portal& portal, std::int64_t most) {
       return true;
     }
     if (out_->size() > kPortionBytes || !portal.stream->write(*out_)) {
+      DCHECK(most == 0 || given < most, "no more rows are given than were asked for");
       if (most > 0) stream_->most = most - given;
       return false;
     }
@@ -749,11 +770,13 @@ bool Backend::write_rows(Portal& portal, std::int64_t most) {
 }
 
 void Backend::complete(const Portal& portal) {
+  CHECK(portal.result.has_value(), "a statement is complete when it has run");
   out_->begin('C').text(tag_of(portal)).end();
   monitor_.end_statement(portal.stream == nullptr ? portal.result->rows_changed : portal.rows);
 }
 
 void Backend::ready() {
+  DCHECK(!script_ && !stream_ && copy_in_ == nullptr, "a client is at rest when nothing of its runs");
   at_rest_ = true;
   monitor_.rest(activity_of(client_.transaction()));
   out_->begin('Z').bytes(std::string(1, static_cast<char>(client_.transaction()))).end();

@@ -5,6 +5,8 @@
 
 #include <boost/asio/buffer.hpp>
 
+#include "common/check.hpp"
+
 namespace eindb {
 namespace {
 
@@ -22,12 +24,17 @@ ClientChannel::Wait wait_after(const error_code& error, ClientChannel::Wait wait
 }  // namespace
 
 void ClientChannel::begin_tls(const TlsContext& context) {
+  CHECK(!tls_, "TLS begins once");
   tls_.emplace(socket_.native_handle(), context, TlsSide::Server);
 }
 
-ClientChannel::Wait ClientChannel::greet() { return tls_->greet(); }
+ClientChannel::Wait ClientChannel::greet() {
+  CHECK(tls_.has_value(), "a channel greets when TLS begins");
+  return tls_->greet();
+}
 
 ClientChannel::Progress ClientChannel::read(std::span<char> to) {
+  CHECK(to.size() >= kRecordBytes, "there is room for what TLS gives at a time");
   Progress progress;
   if (!tls_) {
     error_code error;

@@ -6,6 +6,7 @@
 #include <system_error>
 #include <vector>
 
+#include "common/check.hpp"
 #include "common/letter_case.hpp"
 #include "engine/statement_text.hpp"
 
@@ -30,6 +31,7 @@ constexpr std::size_t kMostBytes = 512;
 // Without comments and the semicolon at the end; nullopt where a quote is not closed, or escapes give no UTF-8.
 std::optional<std::vector<Token>> tokens_of_command(std::string_view text) {
   auto tokens = tokens_of(text, kPostgresRules);
+  DCHECK(!tokens.empty(), "the end stands behind the tokens of a command");
   if (tokens.back().is(Token::Kind::Unterminated)) return std::nullopt;
   tokens.pop_back();  // the end
   std::erase_if(tokens, [](const Token& token) { return token.is(Token::Kind::NestedComment); });

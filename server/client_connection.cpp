@@ -4,6 +4,7 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <type_traits>
 
+#include "common/check.hpp"
 #include "server/login/error_response.hpp"
 #include "server/values/coded_error.hpp"
 
@@ -146,6 +147,7 @@ void ClientConnection::answer(Backend::Next next) {
     write_fatal(out_, kShutdown, farewell_);
     next = Backend::Next::Close;
   }
+  CHECK(written_ == 0, "an answer is written when the one before it has gone");
   next_ = next;
   out_.buffer().insert(0, std::exchange(interim_, {}));
   interim_gone_ = true;
@@ -160,6 +162,7 @@ bool ClientConnection::is_ready() {
 }
 
 void ClientConnection::send(MessageWriter& out) {
+  CHECK(interim_gone_, "what is told meanwhile goes when what was told before has gone");
   interim_gone_ = false;
   send_interim(std::exchange(out.buffer(), {}));
 }
@@ -177,6 +180,7 @@ void ClientConnection::send_interim(std::string bytes) {
 }
 
 void ClientConnection::write() {
+  CHECK(written_ <= out_.size(), "no more has gone than was written");
   const auto rest = std::string_view(out_.buffer()).substr(written_);
   const auto put = channel_.write(rest.substr(0, kWriteBytes));
   written_ += put.bytes;
@@ -198,7 +202,10 @@ void ClientConnection::forget_written() {
 void ClientConnection::go_on() {
   switch (next_) {
     case Backend::Next::Input: break;
-    case Backend::Next::Encrypt: channel_.begin_tls(*server_.tls); return greet();
+    case Backend::Next::Encrypt:
+      CHECK(server_.tls.has_value(), "encryption is offered where there is a certificate");
+      channel_.begin_tls(*server_.tls);
+      return greet();
     case Backend::Next::Output:
     case Backend::Next::LogIn: return run_backend();
     default: return close();

@@ -65,6 +65,7 @@ void ClientState::settle() {
     running_ = nullptr;
   }
   CHECK(!session_->session.in_transaction(), "a session with a transaction stays the client's");
+  CHECK(pool_ != nullptr, "a session goes back to where it came from");
   pool_->give_back(std::move(session_));
   CHECK(session_ == nullptr, "the pool owns what was given back");
 }

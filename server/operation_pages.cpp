@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "engine/cluster_figures.hpp"
 #include "engine/memory_use.hpp"
@@ -39,6 +40,7 @@ OperationPages::Health OperationPages::health() {
 void OperationPages::ask_database() {
   if (session_ == nullptr) session_ = std::make_unique<Session>(sources_.database, SessionOptions{.read_only = true});
   auto result = session_->execute("SELECT COUNT(*) FROM sqlite_schema");
+  CHECK(result.rows != nullptr, "a SELECT gives rows");
   Row row;
   while (result.rows->next(row)) {
   }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/check.hpp"
+
 namespace eindb {
 namespace {
 
@@ -31,6 +33,7 @@ std::string ProgressText::describe(const Progress& progress, Clock::time_point n
     begin_ = now;
   }
   share_ = share;
+  CHECK(begin_share_ <= share, "the work of a stage goes on from where it began");
   auto text = stage + ": " + std::to_string(static_cast<int>(share * 100)) + " %";
   if (share - begin_share_ < kLeastShare) return text;
   const auto seconds = std::chrono::duration<double>(now - begin_).count();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "server/rows/cell_row_stream.hpp"
 #include "server/rows/tensor_array_stream.hpp"
@@ -22,6 +23,7 @@ bool same_types(const std::vector<ClientColumn>& a, const std::vector<ClientColu
 
 std::unique_ptr<RowStream> open_array(Portal& portal, Session& session) {
   const auto& result = *portal.result;
+  CHECK(!result.columns.empty(), "the last column of a tensor has its values");
   auto columns = whole_tensor_columns(portal.format, result.columns.back().type);
   if (portal.columns.empty()) portal.columns = std::move(columns);
   else if (!same_types(columns, portal.columns)) fail_columns();
@@ -31,12 +33,15 @@ std::unique_ptr<RowStream> open_array(Portal& portal, Session& session) {
 }  // namespace
 
 std::vector<ClientColumn> described_columns(const StatementDescription& description, ResultFormat format) {
-  if (description.gives_tensor && format != ResultFormat::Rows)
+  if (description.gives_tensor && format != ResultFormat::Rows) {
+    CHECK(!description.columns.empty(), "the last column of a tensor that is described has its values");
     return whole_tensor_columns(format, description.columns.back().type);
+  }
   return client_columns(description.columns);
 }
 
 std::unique_ptr<RowStream> open_rows(Portal& portal, Session& session) {
+  CHECK(portal.result && portal.result->rows != nullptr, "rows are opened of a statement that gave some");
   const auto& result = *portal.result;
   if (result.tensor != nullptr && portal.format != ResultFormat::Rows) return open_array(portal, session);
   auto columns = client_columns(result.columns);

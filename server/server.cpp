@@ -20,6 +20,7 @@
 #include <thread>
 #include <utility>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "common/memory_wait.hpp"
 #include "common/open_databases.hpp"
@@ -299,7 +300,8 @@ void Server::Impl::welcome(tcp::socket& socket) {
                                                    text_of(place), address, key);
   half_open_.add(address);
   try {
-    clients_.emplace(key.process, client);
+    const bool is_new = clients_.emplace(key.process, client).second;
+    CHECK(is_new, "every connection has a number of its own");
   } catch (...) {
     half_open_.remove(address);
     throw;

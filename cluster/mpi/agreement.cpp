@@ -84,6 +84,7 @@ Agreement::Agreement(ThreadGate& gate, Outbox& outbox, void (*poll_cancellation)
   check(MPI_Comm_size(comm_.get(), &size), "MPI_Comm_size");
   rank_ = static_cast<Rank>(rank);
   size_ = static_cast<std::size_t>(size);
+  CHECK(rank >= 0 && rank < size, "a process is a rank of MPI");
 }
 
 void Agreement::begin(Statement statement) {
@@ -91,6 +92,7 @@ void Agreement::begin(Statement statement) {
   CHECK(statement >= first_, "statements are numbered upwards");
   forget_before(statement);
   state(statement);
+  CHECK(states_.begin()->first == statement, "the current statement is the first that is not over");
 }
 
 void Agreement::end(Statement statement) {
@@ -116,6 +118,8 @@ void Agreement::poll() noexcept {
 }
 
 std::uint64_t Agreement::agree(Statement statement, std::span<const Rank> group, const Proposal& mine) {
+  CHECK(!group.empty(), "a group has a leader");
+  DCHECK(std::ranges::find(group, rank_) != group.end(), "a rank agrees with groups that it belongs to");
   const Rank leader = group.front();
   return leader == rank_ ? lead(statement, group, mine) : follow(statement, leader, mine);
 }
@@ -180,7 +184,10 @@ std::optional<std::uint64_t> Agreement::decision_of(Statement statement, Rank le
   const std::scoped_lock lock(mutex_);
   auto& now = state(statement);
   if (const auto go = std::exchange(now.go[leader], std::nullopt)) return go->value;
-  if (now.failed[leader]) std::rethrow_exception(now.failure);
+  if (now.failed[leader]) {
+    CHECK(now.failure != nullptr, "a statement has failed where a leader has");
+    std::rethrow_exception(now.failure);
+  }
   if (now.left[leader]) throw_left(statement, leader);
   return std::nullopt;
 }
@@ -191,6 +198,7 @@ void Agreement::handle(Rank from, const Message& message) {
     if (message.fixed.kind == Kind::Ready) send(from, Message(Kind::Left, statement));
     return;
   }
+  CHECK(from < size_, "a message comes from a rank");
   auto& now = state(statement);
   switch (message.fixed.kind) {
     case Kind::Ready: now.ready[from] = message.fixed.proposal; break;

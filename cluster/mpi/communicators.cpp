@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "common/check.hpp"
+
 namespace eindb::mpi {
 
 namespace {
@@ -22,6 +24,7 @@ Communicator make(MPI_Comm world, const Exchange::Group& ranks) {
 }  // namespace
 
 MPI_Comm Communicators::of(const Exchange::Group& group) {
+  CHECK(!group.empty(), "a group that meets has members");
   auto found = groups_.find(group);
   if (found == groups_.end()) {
     const auto inside = gate_.enter();

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 
 namespace eindb::mpi {
@@ -38,6 +39,7 @@ void MpiChannel::throw_closed() const { throw Error(ErrorKind::WorkerLost, "the 
 void MpiChannel::send(std::span<const std::byte> message) {
   const std::scoped_lock lock(sending_);
   wait_for_room();
+  CHECK(message.size() <= kMostBytes, "a message has a size that its receiver believes");
   auto piece = head_of(message.size());
   std::size_t sent = 0;
   do {
@@ -85,6 +87,7 @@ bool MpiChannel::add_piece(std::span<const std::byte> piece) {
       throw_closed();
     }
     if (size > kMostBytes) throw Error(ErrorKind::Corrupt, peer() + " sent no message");
+    CHECK(message_.empty(), "a message begins when the one before it was taken");
     missing_ = size;
     piece = piece.subspan(kHead);
   }

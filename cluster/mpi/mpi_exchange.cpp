@@ -54,12 +54,14 @@ std::uint64_t MpiExchange::agree(const Group& group, Operation operation, std::u
 /// Of a block, at once. Blocks are cut between units: elements of what is in them.
 std::size_t MpiExchange::chunk_of(const Group& group, std::size_t unit, std::size_t bytes) const {
   constexpr std::size_t kMostAtOnce = std::size_t{1} << 30U;  // MPI counts in int, also the sum over members
+  CHECK(unit > 0 && !group.empty(), "blocks are of units, and between members");
   const std::size_t most = std::min(bytes, kMostAtOnce / group.size());
   return std::max(most / unit, std::size_t{1}) * unit;
 }
 
 void MpiExchange::in_rounds(const Group& group, Operation operation, std::size_t block, std::size_t chunk,
                             const Round& round) {
+  CHECK(chunk > 0, "a round moves something");
   std::size_t offset = 0;
   do {
     agree(group, operation, mix(block, offset));
@@ -105,6 +107,7 @@ void MpiExchange::all_to_all(const Group& group, std::span<const std::byte> out,
 void MpiExchange::reduce_scatter(const Group& group, Aggregate aggregate, DType type, std::span<const std::byte> in,
                                  std::span<std::byte> mine) {
   CHECK(in.size() == mine.size() * group.size(), "a reduce-scatter has a block for each member");
+  CHECK(mine.size() % size_of(type) == 0, "what is reduced are whole elements");
   const std::size_t chunk = chunk_of(group, size_of(type), transport_.host.tuning.reduced_bytes);
   auto& parts = transport_.parts;
   parts.resize(std::max(parts.size(), std::min(chunk, mine.size()) * group.size()));
@@ -119,6 +122,9 @@ void MpiExchange::reduce_scatter(const Group& group, Aggregate aggregate, DType 
 }
 
 void MpiExchange::permute(Rank to, Rank from, std::span<const std::byte> out, std::span<std::byte> in) {
+  CHECK(to < size() && from < size(), "a permutation is of the ranks that there are");
+  CHECK((to == rank()) == (from == rank()), "a permutation that sends a rank to itself brings it nothing else");
+  CHECK(to != rank() || out.size() == in.size(), "a rank has room for what it sends to itself");
   const std::size_t chunk = std::min(transport_.host.tuning.chunk_bytes, std::size_t{1} << 30U);
   const auto longest = agree(everyone_, Operation::Permute, 0, std::max(out.size(), in.size()));
   for (std::size_t offset = 0; offset < longest; offset += chunk) {

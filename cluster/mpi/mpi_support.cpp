@@ -5,6 +5,7 @@
 #include <string>
 #include <thread>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 
 namespace eindb::mpi {
@@ -29,6 +30,7 @@ void Patience::pause() {
 }
 
 Communicator::Communicator(MPI_Comm comm) : comm_(comm) {
+  CHECK(comm_ != MPI_COMM_NULL, "a rank has the communicators of its own groups");
   check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
 }
 
@@ -43,6 +45,7 @@ Communicator::~Communicator() {
 }
 
 BlockType::BlockType(std::size_t bytes, std::size_t stride) {
+  CHECK(std::in_range<int>(bytes) && bytes <= stride, "blocks in a row do not overlap, and MPI can count their bytes");
   MPI_Datatype block = MPI_DATATYPE_NULL;
   check(MPI_Type_contiguous(static_cast<int>(bytes), MPI_BYTE, &block), "MPI_Type_contiguous");
   const int code = MPI_Type_create_resized(block, 0, static_cast<MPI_Aint>(stride), &type_);

@@ -128,5 +128,7 @@ class OpenMpiWorld final : public MpiWorld {
 EINDB_EXPORT const char* eindb_mpi_contract() { return EINDB_MPI_CONTRACT; }
 
 EINDB_EXPORT eindb::MpiWorld* eindb_mpi_world(const eindb::MpiPluginHost* host) {
+  CHECK(host != nullptr && host->combine != nullptr && host->poll_cancellation != nullptr,
+        "the program gives the plugin its functions");
   return new eindb::mpi::OpenMpiWorld(*host);
 }

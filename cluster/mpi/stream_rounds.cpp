@@ -49,6 +49,8 @@ StreamRounds::StreamRounds(const Place& place, OutgoingStreams& out, IncomingStr
                          sizeof(Head) + sizeof(Frame) + Exchange::kMaxHeader + place.tuning.direct_bytes)),
       outgoing_(place.size),
       incoming_(place.size) {
+  CHECK(place_.rank < place_.size, "who takes part in a round is a rank");
+  CHECK(capacity_ <= kMostAtOnce, "MPI can count the bytes of a parcel");
   auto& memory = place_.memory;
   memory.outgoing.resize(place_.size);
   memory.incoming.resize(place_.size);
@@ -92,6 +94,7 @@ void StreamRounds::pack(Rank peer) {
   to.chunk = std::min({to.rest.size(), place_.tuning.chunk_bytes, kMostAtOnce});
   const Head head = to.chunk;
   std::memcpy(parcel.data(), &head, sizeof head);
+  CHECK(parcel.size() <= capacity_, "a parcel has room where it is received");
 }
 
 /// False if there is no room for it.
@@ -167,6 +170,7 @@ void StreamRounds::take_parcels(std::span<MPI_Request> requests) {
 }
 
 void StreamRounds::unpack(Rank peer, std::size_t size, MPI_Request& request) {
+  CHECK(size <= place_.memory.incoming[peer].size(), "a parcel has come to where there is room for it");
   auto& from = incoming_[peer];
   const auto parcel = std::span(std::as_const(place_.memory.incoming[peer])).first(size);
   if (parcel.size() < sizeof(Head) || read<Head>(parcel) > kMostAtOnce) throw_corrupt(peer);
@@ -205,6 +209,7 @@ std::size_t StreamRounds::deliver_frame(Rank peer, std::span<const std::byte> fr
 void StreamRounds::receive_chunk(Rank peer, MPI_Request& request) {
   auto& from = incoming_[peer];
   if (failure_) from.dropped.resize(from.chunk);
+  CHECK(failure_ || from.chunk <= from.rest.size(), "a chunk goes to where there is room for it");
   auto* const into = failure_ ? from.dropped.data() : from.rest.data();
   const auto inside = place_.gate.enter();
   check(MPI_Irecv(into, static_cast<int>(from.chunk), MPI_BYTE, peer, kChunkTag, place_.comm, &request), "MPI_Irecv");
@@ -212,6 +217,7 @@ void StreamRounds::receive_chunk(Rank peer, MPI_Request& request) {
 
 void StreamRounds::finish_chunks(Rank peer) {
   auto& to = outgoing_[peer];
+  CHECK(to.chunk <= to.rest.size(), "a chunk is of the payload that is being sent");
   to.rest = to.rest.subspan(to.chunk);
   counters_.bytes_sent += static_cast<std::int64_t>(to.chunk);
   auto& from = incoming_[peer];

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/check.hpp"
 #include "server/copy/copy_signature.hpp"
 #include "server/protocol/big_endian.hpp"
 
@@ -49,6 +50,7 @@ CopyError CopyBinaryDecoder::error_in_row(const Error& cause) const {
 /// Leaves the row that was given.
 void CopyBinaryDecoder::begin_row() {
   if (!complete_) return;
+  DCHECK(at_ <= buffer_.rest().size(), "a row that was given has come whole");
   buffer_.consume(at_);
   at_ = 0;
   ++line_;
@@ -108,6 +110,7 @@ bool CopyBinaryDecoder::read_extension_length() {
 }
 
 bool CopyBinaryDecoder::skip_extension() {
+  CHECK(at_ == 0, "an extension begins where what stands before it was used up");
   const auto here = std::min(extension_, buffer_.rest().size());
   buffer_.consume(here);
   extension_ -= here;
@@ -160,6 +163,7 @@ bool CopyBinaryDecoder::read_field() {
   if (*length < 0 && *length != kCopyNull) fail_binary("invalid field size");
   const auto size = static_cast<std::size_t>(std::max(*length, 0));
   check_length(at_ + size);
+  DCHECK(at_ <= buffer_.rest().size(), "no more of a row is read than has come");
   if (buffer_.rest().size() - at_ < size) {
     at_ = begin;
     return false;
@@ -177,6 +181,7 @@ void CopyBinaryDecoder::check_length(std::size_t row_bytes) const {
 
 /// Its bytes do not move any more.
 void CopyBinaryDecoder::take_row() {
+  DCHECK(places_.size() == target_.columns.size(), "a row that is taken has a field for each column");
   const auto* const row = buffer_.rest().data();
   row_.clear();
   for (const auto& [offset, length] : places_) {

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "common/check.hpp"
+
 namespace eindb {
 
 /// The bytes of a client that have come and are not used up. They stay where they are until the next append().
@@ -15,7 +17,10 @@ class CopyBuffer {
     bytes_.append(bytes);
   }
   std::string_view rest() const { return std::string_view(bytes_).substr(begin_); }
-  void consume(std::size_t count) { begin_ += count; }
+  void consume(std::size_t count) {
+    DCHECK(count <= bytes_.size() - begin_, "no more is used up than has come");
+    begin_ += count;
+  }
 
   /// No more will come.
   void finish() { finished_ = true; }

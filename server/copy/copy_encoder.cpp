@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "server/copy/copy_signature.hpp"
 #include "server/values/bytea_text.hpp"
@@ -54,10 +55,12 @@ void for_each_column(const std::vector<CopyColumn>& columns, const Row& row, con
   std::size_t cell = 0;
   for (std::size_t column = 0; column < columns.size(); ++column) {
     const auto part = columns[column].part;
+    DCHECK(cell < row.size(), "a row has a cell for each column that is no imaginary part");
     if (part == Part::Whole) f(row[cell], column);
     else f(part_of(row[cell], part), column);
     if (part != Part::Real) ++cell;
   }
+  DCHECK(cell == row.size(), "every cell of a row is in a column");
 }
 
 }  // namespace
@@ -68,6 +71,7 @@ CopyEncoder::CopyEncoder(CopyFormatOptions options, std::vector<CopyColumn> colu
       force_quote_(options_.force_quote.among(names_of(columns_), "FORCE_QUOTE")) {
   if (columns_.size() > static_cast<std::size_t>(std::numeric_limits<std::int16_t>::max()))
     throw Error(ErrorKind::Unsupported, "COPY of " + std::to_string(columns_.size()) + " columns");
+  CHECK(force_quote_.size() == columns_.size(), "it is known of each column whether it is always in quotes");
   plain_.fill(true);
   const auto special = [&](char c) { plain_[static_cast<unsigned char>(c)] = false; };
   for (const char c : {'\n', '\r', options_.delimiter}) special(c);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "server/values/copy_text.hpp"
 
@@ -26,6 +27,7 @@ char take_number(std::string_view& rest, int base, int most) {
 
 /// What the escape at the front of `rest`, behind its backslash, stands for; it is taken away.
 char take_escape(std::string_view& rest) {
+  DCHECK(!rest.empty(), "an escape has something behind its backslash");
   if (digit(rest[0]) < 8) return take_number(rest, 8, 3);
   const char c = rest[0];
   rest.remove_prefix(1);
@@ -63,6 +65,7 @@ std::size_t CopyFields::split(std::string_view row, std::size_t most, std::vecto
     more = !row.empty();
     if (more) row.remove_prefix(1);
   }
+  DCHECK(out.size() == std::min(count, most), "as many fields are given as are wanted");
   return count;
 }
 
@@ -94,6 +97,7 @@ CopyField CopyFields::next_csv(std::string_view& rest) {
 std::size_t CopyFields::begin_value(std::string_view all, std::string_view rest) {
   // Values are never longer than what they are made of, and those before have their own share.
   if (values_.empty()) values_.reserve(all.size());
+  DCHECK(values_.size() + all.size() <= values_.capacity(), "values do not move while a row is split");
   const auto begin = values_.size();
   values_ += all.substr(0, all.size() - rest.size());
   return begin;
@@ -124,6 +128,7 @@ std::string_view CopyFields::unquoted(std::string_view all, std::string_view& re
 
 /// What stands in the quotes at the front of `rest`.
 void CopyFields::take_quotes(std::string_view& rest) {
+  DCHECK(rest.starts_with(quote_), "quotes begin with a quote");
   rest.remove_prefix(1);
   for (;;) {
     const auto* const stop =

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "server/protocol/frontend_message.hpp"
 
@@ -13,6 +14,7 @@ void write_file_response(MessageWriter& out, char type) {
 }
 
 void run_file_copy(const PreparedStatement& copy, const TransferFile& file, Session& session) {
+  CHECK(!file.path().empty(), "the client's file has a place here");
   try {
     session.execute(copy, {.parameters = {}, .tensors = {}, .file = file.path()});
   } catch (const Error& error) {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "common/check.hpp"
 #include "server/copy/copy_file.hpp"
 
 namespace eindb {
@@ -12,6 +13,7 @@ CopyFileStream::CopyFileStream(std::unique_ptr<TransferFile> file, MessageWriter
 }
 
 bool CopyFileStream::write(MessageWriter& out) {
+  CHECK(!at_end_, "a file is sent once");
   while (!next_.empty() && out.size() < kPortionBytes) {
     out.begin('d').bytes(next_).end();
     next_ = file_->read(buffer_);

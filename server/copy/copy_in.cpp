@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "common/check.hpp"
 #include "common/letter_case.hpp"
 #include "server/copy/copy_decoder.hpp"
 #include "server/copy/copy_error.hpp"
@@ -85,6 +86,7 @@ class RowsIn final : public CopyIn {
       types_.push_back(type_of(column));
       target.columns.push_back(column.name);
     }
+    CHECK(types_.size() == row_.size(), "every column has a type");
     decoder_ = make_copy_decoder(options, std::move(target));
   }
 
@@ -114,6 +116,7 @@ class RowsIn final : public CopyIn {
 
   void load() {
     while (const auto* fields = decoder_->next()) {
+      DCHECK(fields->size() == types_.size(), "a row that comes has a field for each column");
       for (std::size_t n = 0; n < types_.size(); ++n) row_[n] = cell((*fields)[n], n);
       try {
         loader_->add(row_);
@@ -143,7 +146,9 @@ class RowsIn final : public CopyIn {
 class FileIn final : public CopyIn {
  public:
   FileIn(std::shared_ptr<const PreparedStatement> copy, std::unique_ptr<TransferFile> file, Session& session)
-      : copy_(std::move(copy)), file_(std::move(file)), session_(session) {}
+      : copy_(std::move(copy)), file_(std::move(file)), session_(session) {
+    CHECK(copy_ != nullptr && file_ != nullptr, "a file that comes has a place, and a statement that reads it");
+  }
 
   void begin(MessageWriter& out) const override { write_file_response(out, 'G'); }
 

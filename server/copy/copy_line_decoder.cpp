@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "common/check.hpp"
 #include "common/letter_case.hpp"
 
 namespace eindb {
@@ -27,7 +28,10 @@ CopyLineDecoder::CopyLineDecoder(const CopyFormatOptions& options, CopyTarget ta
       fields_(options),
       force_null_(options.force_null.among(target_.columns, "FORCE_NULL")),
       force_not_null_(options.force_not_null.among(target_.columns, "FORCE_NOT_NULL")),
-      has_forces_(!options.force_null.empty() || !options.force_not_null.empty()) {}
+      has_forces_(!options.force_null.empty() || !options.force_not_null.empty()) {
+  CHECK(force_null_.size() == target_.columns.size() && force_not_null_.size() == target_.columns.size(),
+        "it is known of each column what stands for NULL in it");
+}
 
 const std::vector<CopyField>* CopyLineDecoder::next() {
   try {
@@ -56,6 +60,7 @@ bool CopyLineDecoder::read_header() {
 }
 
 void CopyLineDecoder::match_header() {
+  CHECK(line_.has_value(), "a header is matched that was read");
   const auto& names = target_.columns;
   const auto count = fields_.split(*line_, names.size(), row_);
   if (count != names.size()) {
@@ -79,6 +84,7 @@ void CopyLineDecoder::split_row() {
 }
 
 void CopyLineDecoder::apply_forces() {
+  DCHECK(row_.size() == target_.columns.size(), "a row that was split has a field for each column");
   for (std::size_t n = 0; n < row_.size(); ++n) {
     if (!row_[n] && force_not_null_[n]) row_[n] = fields_.null();
     else if (row_[n] && force_null_[n] && *row_[n] == fields_.null()) row_[n].reset();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "server/values/copy_text.hpp"
 
@@ -51,6 +52,7 @@ std::optional<std::string_view> CopyLineReader::next() {
 /// Leaves the row that was given.
 void CopyLineReader::begin_row() {
   if (taken_ == 0) return;
+  DCHECK(taken_ <= buffer_.rest().size(), "a line that was given has come whole");
   buffer_.consume(taken_);
   at_ = row_ = taken_ = 0;
   ++line_;
@@ -61,6 +63,7 @@ void CopyLineReader::skip_plain() {
   // `\.` alone in its line is looked for where a line of CSV begins.
   if (csv_ && at_ == 0 && peek(0) == '\\') return;
   const auto rest = buffer_.rest();
+  DCHECK(at_ <= rest.size(), "no more is looked at than has come");
   const auto* const found =
       std::find_if(rest.begin() + at_, rest.end(), [&](char c) { return special_[static_cast<unsigned char>(c)]; });
   const auto at = static_cast<std::size_t>(found - rest.begin());
@@ -161,6 +164,7 @@ CopyLineReader::Marker CopyLineReader::marker() const {
 }
 
 CopyLineReader::Step CopyLineReader::take(std::size_t row, std::size_t end) {
+  DCHECK(row <= end && end > 0, "a row ends with its line, or before");
   row_ = row;
   taken_ = end;
   return Step::Row;

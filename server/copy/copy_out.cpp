@@ -1,5 +1,9 @@
 #include "server/copy/copy_out.hpp"
 
+#include <cstdint>
+#include <utility>
+
+#include "common/check.hpp"
 #include "server/values/row_writer.hpp"
 
 namespace eindb {
@@ -24,12 +28,15 @@ std::vector<CopyColumn> copy_columns(const std::vector<Column>& columns) {
       add(Part::Whole);
     }
   }
+  CHECK(out.size() == seen.size(), "a COPY sends the columns that clients see");
   return out;
 }
 
 }  // namespace
 
 std::string rows_of_copy(std::string_view statement, const CopyStatement& copy) {
+  CHECK(copy.source.begin <= copy.source.end && copy.source.end <= statement.size(),
+        "the source of a COPY is in its text");
   std::string source(statement.substr(copy.source.begin, copy.source.end - copy.source.begin));
   if (copy.table.empty()) return source;
   std::string columns;
@@ -44,6 +51,7 @@ CopyOut::CopyOut(const CopyFormatOptions& options, const std::vector<Column>& co
       encoder_(options, copy_columns(columns)) {}
 
 void CopyOut::begin(MessageWriter& out) {
+  CHECK(!begun_ && std::in_range<std::int16_t>(columns_), "a copy begins once, with columns that can be counted");
   const std::int16_t format = format_ == CopyFormat::Binary ? 1 : 0;
   out.begin('H').integer(static_cast<std::int8_t>(format)).integer(static_cast<std::int16_t>(columns_));
   for (std::size_t n = 0; n < columns_; ++n) out.integer(format);

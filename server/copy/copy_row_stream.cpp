@@ -1,5 +1,7 @@
 #include "server/copy/copy_row_stream.hpp"
 
+#include "common/check.hpp"
+
 namespace eindb {
 
 CopyRowStream::CopyRowStream(const Result& result, const CopyFormatOptions& options, MessageWriter& out)
@@ -9,6 +11,7 @@ CopyRowStream::CopyRowStream(const Result& result, const CopyFormatOptions& opti
 }
 
 bool CopyRowStream::write(MessageWriter& out) {
+  DCHECK(next_.has_value(), "a row is copied that was read");
   copy_.row(out, *next_);
   advance();
   return true;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
 #include "engine/statement_text.hpp"
@@ -261,6 +262,9 @@ class Reader {
 std::optional<CopyStatement> parse_copy_statement(std::string_view statement) { return Reader(statement).read(); }
 
 std::string copy_of_file(std::string_view statement, const CopyStatement::File& file, std::string_view path) {
+  CHECK(file.place.begin <= statement.size() && file.options.begin <= file.options.end &&
+            file.options.end <= statement.size(),
+        "the parts of a COPY are in its text");
   std::string out(statement.substr(0, file.place.begin));
   out += '\'';
   for (const char c : path) out.append(c == '\'' ? 2 : 1, c);

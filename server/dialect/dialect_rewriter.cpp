@@ -110,10 +110,12 @@ std::string_view DialectRewriter::source(Index begin, Index end) const {
 }
 
 void DialectRewriter::drop(Index begin, Index end) {
+  CHECK(begin >= end || end <= edits_.size(), "what is dropped are tokens of the statement");
   for (auto i = begin; i < end; ++i) edits_[i].replacement.emplace();
 }
 
 void DialectRewriter::put_before(Index i, std::string_view text) {
+  CHECK(i < edits_.size(), "a prefix stands before a token of the statement");
   prefixes_.push_back({text, edits_[i].first_prefix});
   edits_[i].first_prefix = static_cast<int>(prefixes_.size()) - 1;
 }
@@ -135,7 +137,11 @@ void DialectRewriter::match_parentheses() {
 
 void DialectRewriter::rewrite_expressions() {
   Index i = 0;
-  while (i + 1 < tokens_.size()) i = step(i);
+  while (i + 1 < tokens_.size()) {
+    const auto next = step(i);
+    CHECK(next > i && next <= tokens_.size(), "each step of the walk goes on");
+    i = next;
+  }
   join_key_columns(tokens_.size() - 1);
 }
 
@@ -240,6 +246,7 @@ DialectRewriter::Index DialectRewriter::cast(Index i) {
   const auto type = read_type_name(tokens_, i + 1);
   if (edits_[i].replacement) return type.end;
   if (operand_ == kNone || type.end == i + 1) return i + 1;
+  CHECK(operand_ < i, "an operand stands before its cast");
   note_parameter(operand_, i, type.cast.type);
   put_before(operand_, type.cast.open);
   drop(i, type.end);
@@ -336,6 +343,7 @@ Translation DialectRewriter::assemble() const {
   std::string text;
   std::size_t copied = 0;
   const auto copy_to = [&](std::size_t end) {
+    CHECK(copied <= end && end <= statement_.size(), "a statement is copied from left to right");
     if (end > copied) out.segments.push_back({text.size(), copied, end, true});
     text.append(statement_, copied, end - copied);
     copied = end;
@@ -352,6 +360,9 @@ Translation DialectRewriter::assemble() const {
     copied = tokens_[i].span.end;
   }
   copy_to(statement_.size());
+  DCHECK(std::is_sorted(out.segments.begin(), out.segments.end(),
+                        [](const auto& a, const auto& b) { return a.begin < b.begin; }),
+         "segments are in the order of the text");
   out.text = std::move(text);
   return out;
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/check.hpp"
 #include "engine/statement_text.hpp"
 #include "server/dialect/dialect.hpp"
 
@@ -66,7 +67,10 @@ class DialectRewriter {
   const Token& token(Index i) const { return tokens_[i < tokens_.size() ? i : tokens_.size() - 1]; }
   const Token& before(Index i, Index count = 1) const;
   std::string_view source(Index begin, Index end) const;
-  void replace(Index i, std::string text) { edits_[i].replacement = std::move(text); }
+  void replace(Index i, std::string text) {
+    CHECK(i < edits_.size(), "what is replaced is a token of the statement");
+    edits_[i].replacement = std::move(text);
+  }
   void drop(Index begin, Index end);
   void put_before(Index i, std::string_view text);
   void match_parentheses();

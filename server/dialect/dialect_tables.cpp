@@ -3,6 +3,7 @@
 #include <array>
 #include <set>
 
+#include "common/check.hpp"
 #include "server/dialect/dialect_rewriter.hpp"
 
 namespace eindb {
@@ -92,6 +93,7 @@ void DialectRewriter::rewrite_table_function(Index name) {
   const auto* const function = find_table_function(token(name).text);
   if (function == nullptr || !token(name + 1).is_symbol('(') || match_[name + 1] == kNone) return;
   const auto close = match_[name + 1];
+  CHECK(close > name + 1, "a parenthesis is closed behind where it opens");
   drop(table_begin(name), name + 2);
   replace(name, std::string(function->open));
   replace(close, std::string(function->close));
@@ -122,6 +124,7 @@ void DialectRewriter::rewrite_column_list(Index open) {
   if (match_[open] == kNone) return;
   const auto alias = read_alias(match_[open] + 1);
   if (alias.columns.empty()) return;
+  CHECK(alias.name != kNone && alias.list != kNone, "a list of columns stands behind an alias");
   const std::string name(token(alias.name).text);
   const std::string list(source(alias.list, match_[alias.list] + 1));
   replace(open, "(WITH " + name + list + " AS (");
@@ -161,6 +164,7 @@ void DialectRewriter::name_elements(const Alias& alias) {
     elements_.emplace(table + "." + column, meant);
   };
   if (alias.columns.empty()) return add(table, name + ".value");
+  CHECK(alias.list < alias.end, "names of columns stand in parentheses");
   drop(alias.list, alias.end);
   add(folded(token(alias.columns[0])), name + ".value");
   if (alias.columns.size() > 1) add(folded(token(alias.columns[1])), "(" + name + ".key + 1)");

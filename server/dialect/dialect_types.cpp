@@ -4,6 +4,8 @@
 #include <array>
 #include <string>
 
+#include "common/check.hpp"
+
 namespace eindb {
 namespace {
 
@@ -65,7 +67,9 @@ const CastTarget* find_cast(std::string_view name) {
 /// Reads tokens one by one; behind the last there is End.
 class TypeReader {
  public:
-  TypeReader(std::span<const Token> tokens, std::size_t at) : tokens_(tokens), at_(at) {}
+  TypeReader(std::span<const Token> tokens, std::size_t at) : tokens_(tokens), at_(at) {
+    CHECK(at < tokens.size(), "a type is read at a token");
+  }
 
   std::size_t at() const { return at_; }
   const Token& peek(std::size_t ahead = 0) const { return tokens_[std::min(at_ + ahead, tokens_.size() - 1)]; }

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "common/check.hpp"
 #include "engine/settings/settings.hpp"
 #include "server/login/error_response.hpp"
 #include "server/login/startup_options.hpp"
@@ -90,6 +91,7 @@ void ClientHandshake::take_parameter(std::string_view name, std::string_view val
 }
 
 ClientHandshake::Next ClientHandshake::log_in(MessageWriter& out) {
+  CHECK(!authentication_, "a client is asked for its password once");
   auto session = sessions_.read_write.take();
   const bool has_users = session->session.has_users();
   if (has_users) login_ = session->session.find_login(admitted_.user);
@@ -109,6 +111,7 @@ ClientHandshake::Next ClientHandshake::log_in(MessageWriter& out) {
 ClientHandshake::Next ClientHandshake::authenticate(const Frame& frame, MessageWriter& out) {
   if (frame.type == 'X') return Next::Close;
   if (frame.type != 'p') throw ProtocolError("a password is asked for");
+  CHECK(login_.has_value(), "a password is that of a user who was looked up");
   const auto& user = admitted_.user;
   if (!sessions_.throttle.allows(address_, user)) {
     const auto message = "too many wrong passwords have come from your address for user \"" + user + "\"";

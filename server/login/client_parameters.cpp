@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
 #include "engine/settings/settings.hpp"
@@ -69,6 +70,12 @@ const Parameter* find_parameter(std::string_view name) {
   return found == kParameters.end() ? nullptr : found;
 }
 
+const Parameter& known_parameter(std::string_view name) {
+  const auto* const found = find_parameter(name);
+  CHECK(found != nullptr, "a parameter is one that is known");
+  return *found;
+}
+
 // As PostgreSQL: about 25 days.
 constexpr std::int64_t kMostMilliseconds = std::numeric_limits<std::int32_t>::max();
 
@@ -83,6 +90,7 @@ std::chrono::milliseconds parse_time(const Parameter& parameter, std::string_vie
 std::string format_time(std::chrono::milliseconds time) {
   constexpr std::array<std::pair<std::int64_t, const char*>, 4> kUnits{
       {{3'600'000, "h"}, {60'000, "min"}, {1000, "s"}, {1, "ms"}}};
+  DCHECK(time >= time.zero(), "a time is not negative");
   if (time == time.zero()) return "0";
   const auto* const unit =
       std::find_if(kUnits.begin(), kUnits.end(), [&](const auto& each) { return time.count() % each.first == 0; });
@@ -91,6 +99,7 @@ std::string format_time(std::chrono::milliseconds time) {
 
 // Of a parameter that takes one.
 std::chrono::milliseconds& time_of(const Parameter& parameter, IdleTimes& idle) {
+  DCHECK(parameter.takes == Takes::Time, "a time is that of a parameter that takes one");
   return parameter.name == "idle_session_timeout" ? idle.session : idle.in_transaction;
 }
 
@@ -130,7 +139,7 @@ void check(const Parameter& parameter, std::string_view value) {
 bool ClientParameters::knows(std::string_view name) { return find_parameter(name) != nullptr; }
 
 bool ClientParameters::set(std::string_view name, std::string_view value) {
-  const auto& parameter = *find_parameter(name);
+  const auto& parameter = known_parameter(name);
   check(parameter, value);
   if (parameter.takes == Takes::Time) time_of(parameter, idle_) = parse_time(parameter, value);
   if (parameter.takes == Takes::Anything) values_.insert_or_assign(to_lower(name), std::string(value));
@@ -139,7 +148,7 @@ bool ClientParameters::set(std::string_view name, std::string_view value) {
 }
 
 bool ClientParameters::reset(std::string_view name) {
-  const auto& parameter = *find_parameter(name);
+  const auto& parameter = known_parameter(name);
   values_.erase(to_lower(name));
   if (parameter.takes == Takes::Time) time_of(parameter, idle_) = time_of(parameter, default_idle_);
   return parameter.reported;
@@ -151,7 +160,7 @@ void ClientParameters::reset_all() {
 }
 
 std::string ClientParameters::show(std::string_view name) const {
-  const auto& parameter = *find_parameter(name);
+  const auto& parameter = known_parameter(name);
   if (parameter.takes == Takes::Time) {
     auto idle = idle_;
     return format_time(time_of(parameter, idle));
@@ -160,7 +169,11 @@ std::string ClientParameters::show(std::string_view name) const {
   return found == values_.end() ? std::string(parameter.value) : found->second;
 }
 
-ResultFormat ClientParameters::result_format() const { return *parse_result_format(show("result_format")); }
+ResultFormat ClientParameters::result_format() const {
+  const auto format = parse_result_format(show("result_format"));
+  CHECK(format.has_value(), "a parameter has a value that it takes");
+  return *format;
+}
 
 bool ClientParameters::progress_notices() const { return show("progress_notices") == "on"; }
 

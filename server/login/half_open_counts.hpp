@@ -4,6 +4,8 @@
 #include <map>
 #include <string>
 
+#include "common/check.hpp"
+
 namespace eindb {
 
 /// How many connections have no session yet, in all and of each address: one address gets half of the places at most,
@@ -18,6 +20,7 @@ class HalfOpenCounts {
     return found != of_address_.end() && found->second >= (most_ + 1) / 2;
   }
   void add(const std::string& address) {
+    CHECK(!is_full(), "who is counted has a place");
     ++of_address_[address];
     ++total_;
   }

@@ -33,6 +33,7 @@ SaslAuthentication::SaslAuthentication(ScramExchange exchange, std::string certi
 }
 
 void SaslAuthentication::offer(MessageWriter& out) const {
+  CHECK(state_ == State::Offered, "mechanisms are offered before one is chosen");
   begin(out, Authentication::Sasl);
   if (!certificate_hash_.empty()) out.text(kWithChannelBinding);
   out.text(kPlain).text({}).end();

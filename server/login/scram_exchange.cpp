@@ -100,6 +100,8 @@ void ScramExchange::read_channel_flag(std::string_view flag) {
 
 std::string ScramExchange::start(std::string_view client_first) {
   CHECK(server_first_.empty(), "an exchange starts once");
+  CHECK(!server_nonce_.empty() && !verifier_.salt.empty() && verifier_.iterations > 0,
+        "nobody knows a server's first message before");
   check_message(client_first);
   auto bare = client_first;
   read_channel_flag(take_field(bare, "the end of the channel binding"));
@@ -133,6 +135,7 @@ std::optional<std::string> ScramExchange::finish(std::string_view client_final) 
   attributes.end();
   if (!proof || proof->size() != Digest::kBytes) fail_message("a proof is 32 bytes in base64");
 
+  CHECK(proof_at > 0, "a proof stands behind what it proves");
   const auto without_proof = client_final.substr(0, proof_at - 1);
   const auto messages = client_first_bare_ + "," + server_first_ + "," + std::string(without_proof);
   if (!proves_password(Digest::of(*proof), messages)) return std::nullopt;

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/check.hpp"
 #include "security/scram_verifier.hpp"
 
 namespace eindb {
@@ -32,9 +33,15 @@ class ScramExchange {
   explicit ScramExchange(ScramVerifier verifier);
 
   /// From now on the exchange is one of SCRAM-SHA-256-PLUS: with `certificate_hash`, which the client must name.
-  void bind_channel(std::string certificate_hash) { certificate_hash_ = std::move(certificate_hash); }
+  void bind_channel(std::string certificate_hash) {
+    CHECK(server_first_.empty() && !certificate_hash.empty(), "a channel is bound before an exchange starts");
+    certificate_hash_ = std::move(certificate_hash);
+  }
   /// A client that could bind the channel, and believes that this server could not, is deceived by somebody.
-  void refuse_unbound() { offered_binding_ = true; }
+  void refuse_unbound() {
+    CHECK(server_first_.empty(), "what is refused is known before an exchange starts");
+    offered_binding_ = true;
+  }
 
   /// The client's first message; gives the server's.
   std::string start(std::string_view client_first);

@@ -4,6 +4,7 @@
 #include <exception>
 #include <utility>
 
+#include "common/check.hpp"
 #include "engine/script.hpp"
 #include "engine/statement_text.hpp"
 
@@ -56,6 +57,7 @@ void ClientMonitor::tell_of_end() {
 void ClientMonitor::introduce(std::string_view user) { entry_->log_in({.user = std::string(user)}); }
 
 void ClientMonitor::log_in(ClientLogin login) {
+  CHECK(!logged_in_, "a client logs in once, as whom it stays");
   logged_in_ = true;
   server_.log.write(LogLevel::Info, "login",
                     {{"session", id_},
@@ -76,6 +78,8 @@ void ClientMonitor::refuse_login(std::string_view reason) {
 void ClientMonitor::begin_statement(std::string_view text, StatementKind kind, std::int64_t rows) {
   if (running_ && entry_->has_run(text)) return;
   if (running_) end_statement(rows_before_);
+  DCHECK(!running_ && rows >= 0, "one statement of a client runs at a time");
+  DCHECK(static_cast<std::size_t>(kind) < kStatementKindNames.size(), "statements are counted by their kinds");
   running_ = true;
   kind_ = kind;
   rows_before_ = rows;

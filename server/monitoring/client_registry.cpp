@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "common/check.hpp"
 #include "engine/script.hpp"
 #include "server/monitoring/log_line.hpp"
 
@@ -71,7 +72,8 @@ ClientSnapshot RegisteredClient::snapshot() const {
 std::shared_ptr<RegisteredClient> ClientRegistry::add(std::int32_t id, const std::string& address) {
   auto client = std::make_shared<RegisteredClient>(id, address);
   const std::lock_guard lock(mutex_);
-  clients_.emplace(id, client);
+  const bool is_new = clients_.emplace(id, client).second;
+  CHECK(is_new, "no two clients have the same number");
   return client;
 }
 

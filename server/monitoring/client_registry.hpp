@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/check.hpp"
 #include "common/user_role.hpp"
 
 namespace eindb {
@@ -80,7 +81,10 @@ class ClientRegistry {
   using Stopper = std::function<void(const StopRequest&)>;
 
   /// Who knows how; without, nobody is stopped. Before the first client.
-  void use(Stopper stopper) { stopper_ = std::move(stopper); }
+  void use(Stopper stopper) {
+    CHECK(stopper != nullptr, "somebody stops clients");
+    stopper_ = std::move(stopper);
+  }
 
   std::shared_ptr<RegisteredClient> add(std::int32_t id, const std::string& address);
   void remove(std::int32_t id);

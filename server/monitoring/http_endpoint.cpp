@@ -20,6 +20,7 @@
 #include <thread>
 #include <utility>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 
 namespace eindb {
@@ -89,6 +90,7 @@ class HttpEndpoint::Impl {
 class HttpEndpoint::Impl::Connection : public std::enable_shared_from_this<Connection> {
  public:
   Connection(Impl& endpoint, tcp::socket socket) : endpoint_(endpoint), stream_(std::move(socket)) {
+    CHECK(endpoint_.connections_ < kMostConnections, "few look at the server at a time");
     ++endpoint_.connections_;
   }
   ~Connection() { --endpoint_.connections_; }
@@ -117,6 +119,7 @@ class HttpEndpoint::Impl::Connection : public std::enable_shared_from_this<Conne
   }
 
   void respond() {
+    CHECK(parser_.has_value(), "what is answered was read");
     const Request& request = parser_->get();
     const bool keep = parser_->is_done() && request.keep_alive();
     const bool is_head = request.method() == http::verb::head;
@@ -173,6 +176,7 @@ class HttpEndpoint::Impl::Connection : public std::enable_shared_from_this<Conne
 
 HttpEndpoint::Impl::Impl(const HttpOptions& options, HttpPages pages)
     : pages_(std::move(pages)), acceptor_(io_), pause_(io_) {
+  CHECK(pages_ != nullptr, "somebody makes the pages");
   const auto place = options.address + ":" + std::to_string(options.port);
   try {
     listen(options, place);

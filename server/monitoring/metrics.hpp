@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/check.hpp"
 #include "engine/statement_text.hpp"
 
 namespace eindb {
@@ -32,7 +33,10 @@ class DurationHistogram {
 
   void add(double seconds) noexcept;
   /// Of bucket n alone, not of those below it.
-  std::int64_t count(std::size_t bucket) const { return counts_[bucket].value(); }
+  std::int64_t count(std::size_t bucket) const {
+    CHECK(bucket < counts_.size(), "a bucket is one of those that there are");
+    return counts_[bucket].value();
+  }
   double sum() const;
 
  private:

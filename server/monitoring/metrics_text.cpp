@@ -4,6 +4,8 @@
 #include <string_view>
 #include <utility>
 
+#include "common/check.hpp"
+
 namespace eindb {
 namespace {
 
@@ -23,6 +25,7 @@ class Exposition {
   }
   template <class T>
   Exposition& sample(std::string_view labels, T value, std::string_view suffix = {}) {
+    CHECK(!name_.empty(), "a sample is one of a family");
     text_.append(name_).append(suffix).append(labels).append(" ").append(number(value)).append("\n");
     return *this;
   }

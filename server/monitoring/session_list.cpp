@@ -1,9 +1,11 @@
 #include "server/monitoring/session_list.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "common/check.hpp"
 #include "engine/results/rows.hpp"
 #include "server/values/timestamp.hpp"
 
@@ -68,7 +70,10 @@ Result list_sessions(const ClientRegistry& clients, std::int32_t asking) {
   const auto now = std::chrono::system_clock::now();
   std::vector<Row> rows;
   for (const auto& client : clients.list_for(asking)) rows.push_back(row_of(client, now));
-  return listed_result(session_columns(), std::move(rows));
+  auto columns = session_columns();
+  DCHECK(std::all_of(rows.begin(), rows.end(), [&](const Row& row) { return row.size() == columns.size(); }),
+         "a session has a cell for each column");
+  return listed_result(std::move(columns), std::move(rows));
 }
 
 std::string sessions_as_json(const ClientRegistry& clients, std::int32_t asking) {

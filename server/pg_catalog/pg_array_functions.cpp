@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
 #include "engine/statement_text.hpp"
@@ -58,6 +59,7 @@ SqliteValue json_of_array(PgValues values) {
 }
 
 SqliteValue series(PgValues values) {
+  DCHECK(values.size() == 2 || values.size() == 3, "a series has a first and a last number, and may have a step");
   if (any_null(values)) return kNull;
   const auto first = integer_of(values[0]);
   const auto last = integer_of(values[1]);
@@ -75,6 +77,7 @@ SqliteValue series(PgValues values) {
 }
 
 SqliteValue array_get(PgValues values) {
+  DCHECK(values.size() == 2, "an element is that of an array, by its index");
   if (any_null(values)) return kNull;
   const auto text = text_of(values[0]);
   const auto elements = read_array(text);
@@ -143,6 +146,7 @@ SqliteValue array_append(PgValues values) {
 }
 
 SqliteValue split_part(PgValues values) {
+  DCHECK(values.size() == 3, "a part is that of a text, between separators, by its number");
   const auto parts = string_to_array(values.first(2));
   if (is_null(parts) || is_null(values[2])) return kNull;
   const auto part = array_get(std::array<SqliteValue, 2>{parts, values[2]});

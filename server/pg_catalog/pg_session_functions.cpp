@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "server/monitoring/client_registry.hpp"
 #include "server/monitoring/session_list.hpp"
@@ -28,6 +29,7 @@ SqliteValue stop(const ClientIdentity& client, const SqliteValue& session, Clien
 
 // A value of an object that eindb_sessions gives. SQLite 3.40 lets no view call its own json_extract.
 SqliteValue session_field(Values values) {
+  DCHECK(values.size() == 2, "a field is that of a session, by its name");
   const auto* session = std::get_if<std::string>(&values[0]);
   const auto* name = std::get_if<std::string>(&values[1]);
   if (session == nullptr || name == nullptr) return {};

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "common/check.hpp"
+
 namespace eindb {
 
 /// As SQLite would cast it; bytes are taken for characters.
@@ -35,12 +37,14 @@ bool any_null(PgValues values) { return std::any_of(values.begin(), values.end()
 
 std::vector<SqlFunction> sql_functions(std::span<const PgFunction> functions, bool deterministic) {
   std::vector<SqlFunction> made;
-  for (const auto& [name, arguments, result, body] : functions)
+  for (const auto& [name, arguments, result, body] : functions) {
+    DCHECK(name != nullptr && result != nullptr && body != nullptr, "a function has a name and does something");
     made.push_back({.name = name,
                     .arguments = arguments,
                     .body = SqlFunction::Body(body),
                     .deterministic = deterministic,
                     .result = result});
+  }
   return made;
 }
 

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include "common/check.hpp"
+
 namespace eindb {
 
 // Every machine that eindb is built for is little-endian.
@@ -15,6 +17,7 @@ static_assert(std::endian::native == std::endian::little);
 /// The integer that `bytes`, at least as many as it has, begin with in the network's order.
 template <std::integral T>
 T load_big_endian(std::string_view bytes) {
+  DCHECK(bytes.size() >= sizeof(T), "an integer has all of its bytes");
   std::make_unsigned_t<T> value = 0;
   for (std::size_t n = 0; n < sizeof(T); ++n)
     value = static_cast<std::make_unsigned_t<T>>((static_cast<std::uint64_t>(value) << 8U) |

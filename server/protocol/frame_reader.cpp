@@ -39,6 +39,7 @@ void FrameReader::count_message() {
 
 // Of the message that begins here.
 std::size_t FrameReader::limit_here() const {
+  DCHECK(pending() > 0, "a message that has a limit has begun");
   const bool small = typed_ && kSmallTypes.find(buffer_[begin_]) != std::string_view::npos;
   return small ? std::min(limit_, kMostStartupBytes) : limit_;
 }
@@ -48,6 +49,7 @@ std::size_t FrameReader::head_bytes() const { return (typed_ ? 1 : 0) + kLengthB
 
 // As the client says it, of a message whose head is there.
 std::int32_t FrameReader::length() const {
+  DCHECK(pending() >= head_bytes(), "a length stands in a head that has come");
   return load_big_endian<std::int32_t>(std::string_view(buffer_).substr(begin_ + head_bytes() - kLengthBytes));
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/check.hpp"
 #include "server/protocol/shared_bytes.hpp"
 
 namespace eindb {
@@ -35,7 +36,10 @@ class FrameReader {
   /// refused.
   void count_in(std::shared_ptr<SharedBytes> account) { account_ = std::move(account); }
   /// From now on messages have types.
-  void begin_session() { typed_ = true; }
+  void begin_session() {
+    CHECK(!typed_, "messages have types from one moment on");
+    typed_ = true;
+  }
 
   void append(std::string_view bytes);
   /// Whether next() would give a message, or throw: so that nobody works for half of one.

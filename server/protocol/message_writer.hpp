@@ -50,6 +50,8 @@ class MessageWriter {
     if (message_ > 0) buffer_.resize(message_ - 1);
     message_ = 0;
   }
+  /// Whether no message is begun that has no end.
+  bool is_whole() const { return message_ == 0; }
   /// A message without a body.
   void empty(char type) { begin(type).end(); }
 

@@ -1,5 +1,7 @@
 #include "server/rows/cell_row_stream.hpp"
 
+#include "common/check.hpp"
+
 namespace eindb {
 
 CellRowStream::CellRowStream(RowSource& rows, const std::vector<ClientColumn>& columns,
@@ -9,6 +11,7 @@ CellRowStream::CellRowStream(RowSource& rows, const std::vector<ClientColumn>& c
 }
 
 bool CellRowStream::write(MessageWriter& out) {
+  DCHECK(next_.has_value(), "a row is written that was read");
   write_row(out, *next_, columns_, formats_);
   advance();
   return true;

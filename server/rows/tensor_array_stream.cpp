@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/check.hpp"
 #include "server/values/coded_error.hpp"
 
 namespace eindb {
@@ -35,6 +36,7 @@ TensorArrayStream::TensorArrayStream(TensorStrips strips, ResultFormat format,
 }
 
 bool TensorArrayStream::write(MessageWriter& out) {
+  CHECK(!at_end_, "a tensor is one row");
   if (!begun_) begin_row(out);
   for (; value_ < values_.size(); ++value_) {
     if (!in_value_) begin_value(out.buffer());
@@ -51,6 +53,7 @@ void TensorArrayStream::begin_row(MessageWriter& out) {
   std::int64_t length = sizeof(std::int32_t) + sizeof(std::int16_t) + sizeof(std::int32_t);
   length += static_cast<std::int64_t>(shape_.size());
   for (const auto size : sizes_) length += size + static_cast<std::int64_t>(sizeof(std::int32_t));
+  CHECK(std::in_range<std::int32_t>(length), "a message can say how long it is");
   out.bytes("D")
       .integer(static_cast<std::int32_t>(length))
       .integer(static_cast<std::int16_t>(values_.size() + 1))
@@ -64,6 +67,7 @@ void TensorArrayStream::begin_value(std::string& out) {
   append_big_endian(out, static_cast<std::int32_t>(sizes_[value_]));
   values_[value_]->begin(out);
   bytes_left_ = sizes_[value_] - static_cast<std::int64_t>(out.size() - before);
+  CHECK(bytes_left_ >= 0, "what stands before the elements is a part of the value");
   elements_left_ = strips_.tensor().grid.shape().element_count();
   strips_.rewind();
 }
@@ -74,7 +78,9 @@ bool TensorArrayStream::write_value(std::string& out) {
     if (out.size() > kPortionBytes) return false;
     if (strip_ == nullptr) {
       strip_ = next_strip();
+      CHECK(strip_ != nullptr, "there are strips up to the last element");
       elements_left_ -= strip_->shape().element_count();
+      CHECK(elements_left_ >= 0, "strips have no more elements than their tensor");
       element_ = 0;
     }
     const auto left = strip_->shape().element_count() - element_;
@@ -90,6 +96,7 @@ bool TensorArrayStream::write_value(std::string& out) {
 // Zeros in the place of numbers may be shorter, as text.
 void TensorArrayStream::end_value(std::string& out) {
   const auto end = values_[value_]->end();
+  CHECK(std::cmp_greater_equal(bytes_left_, end.size()), "a value is no longer than was said before it");
   out.append(static_cast<std::size_t>(bytes_left_) - end.size(), ' ');
   out += end;
   in_value_ = false;

@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "common/check.hpp"
 #include "server/values/value_format.hpp"
 
 namespace eindb {
@@ -52,6 +53,7 @@ class TensorRowStream final : public RowStream {
     if (element_ == elements_) read_strip();
     char* end = put_last_label();
     end = put_value(end, strip_->template data<T>()[element_]);
+    DCHECK(std::cmp_less_equal(end - row_.data(), row_.size()), "a row has room for its labels and its value");
     store_big_endian(row_.data() + 1, static_cast<std::int32_t>(end - row_.data() - 1));
     out.bytes({row_.data(), static_cast<std::size_t>(end - row_.data())});
     advance();
@@ -64,7 +66,9 @@ class TensorRowStream final : public RowStream {
 
   void read_strip() {
     strip_ = strips_.next();
+    CHECK(strip_ != nullptr, "strips end with the last element");
     elements_ = strip_->shape().element_count();
+    CHECK(elements_ > 0 && elements_ <= left_, "a strip has some of the elements that are left");
     element_ = 0;
   }
 
@@ -72,6 +76,7 @@ class TensorRowStream final : public RowStream {
     char* to = row_.data() + kMessageHead + sizeof(std::int16_t);
     for (std::size_t d = 0; d + 1 < index_.size(); ++d) to = put_number(to, index_[d], formats_[d]);
     outer_ = static_cast<std::size_t>(to - row_.data());
+    DCHECK(outer_ <= row_.size(), "there is room for all labels but the last");
   }
 
   char* put_last_label() {

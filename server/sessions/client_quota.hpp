@@ -4,6 +4,7 @@
 #include <memory>
 #include <string_view>
 
+#include "common/check.hpp"
 #include "server/protocol/shared_bytes.hpp"
 
 namespace eindb {
@@ -32,7 +33,9 @@ class ClientQuota {
   /// `things` are named in errors, whose hint is `remedy`: both are literals.
   ClientQuota(std::string_view things, std::string_view remedy, std::size_t most, std::size_t most_bytes,
               std::shared_ptr<SharedBytes> of_all = std::make_shared<SharedBytes>())
-      : things_(things), remedy_(remedy), most_(most), most_bytes_(most_bytes), of_all_(std::move(of_all)) {}
+      : things_(things), remedy_(remedy), most_(most), most_bytes_(most_bytes), of_all_(std::move(of_all)) {
+    CHECK(of_all_ != nullptr, "what one client keeps is a part of what all keep");
+  }
   ClientQuota(const ClientQuota&) = delete;
   ClientQuota& operator=(const ClientQuota&) = delete;
 

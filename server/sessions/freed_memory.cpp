@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "common/check.hpp"
+
 namespace eindb {
 namespace {
 
@@ -20,6 +22,7 @@ constexpr int kFewestHeaps = 2;
 }  // namespace
 
 void FreedMemory::limit(std::int64_t bytes, int threads) {
+  CHECK(bytes >= 0 && threads > 0, "malloc keeps memory for threads that work");
   bytes_ = bytes;
   // By default there are eight for each core, and blocks up to 32 MiB are kept once one was given back.
   ::mallopt(M_ARENA_MAX, std::max(kFewestHeaps, threads));

@@ -1,5 +1,7 @@
 #include "server/sessions/login_throttle.hpp"
 
+#include "common/check.hpp"
+
 namespace eindb {
 namespace {
 
@@ -31,6 +33,7 @@ bool LoginThrottle::allows(std::string_view address, std::string_view user) cons
 
 std::size_t LoginThrottle::waiting(const std::string& key) const {
   const auto found = waiting_.find(key);
+  DCHECK(found == waiting_.end() || found->second > 0, "who is kept has a refusal that waits");
   return found == waiting_.end() ? 0 : found->second;
 }
 

@@ -3,6 +3,8 @@
 #include <new>
 #include <utility>
 
+#include "common/check.hpp"
+
 namespace eindb {
 
 SessionPool::SessionPool(std::string database, SessionOptions options, std::size_t kept)
@@ -17,9 +19,11 @@ SessionPool::SessionPool(std::string database, SessionOptions options, std::size
 std::unique_ptr<PooledSession> SessionPool::take() {
   {
     const std::lock_guard lock(mutex_);
+    CHECK(idle_.size() <= kept_, "no more sessions are kept than may be");
     if (!idle_.empty()) {
       auto session = std::move(idle_.back());
       idle_.pop_back();
+      CHECK(session != nullptr, "a session that nobody uses is there");
       return session;
     }
   }

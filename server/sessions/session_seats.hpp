@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "common/check.hpp"
+
 namespace eindb {
 
 /// As many sessions as there may be at a time; a few of them for administrators alone, so that they come in when others
@@ -36,6 +38,7 @@ class SessionSeats {
   std::optional<Seat> take(bool administrator = true) {
     const auto most = administrator ? most_ : most_ - std::min(kReserved, most_ / kReservedShare);
     auto taken = taken_.load(std::memory_order_relaxed);
+    CHECK(taken <= most_, "no more seats are taken than there are");
     do {
       if (taken >= most) return std::nullopt;
     } while (!taken_.compare_exchange_weak(taken, taken + 1, std::memory_order_relaxed));

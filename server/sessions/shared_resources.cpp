@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 
 namespace eindb {
@@ -35,7 +36,11 @@ std::int64_t sql_memory(std::int64_t memory) {
 }
 
 // What is left to statements that work on tiles, with their results, and to caches.
-std::int64_t tile_memory(std::int64_t memory) { return memory - sql_memory(memory) - memory / kClientShare; }
+std::int64_t tile_memory(std::int64_t memory) {
+  const auto tiles = memory - sql_memory(memory) - memory / kClientShare;
+  CHECK(tiles > 0, "statements have memory beside that of SQL and of clients");
+  return tiles;
+}
 
 std::shared_ptr<const ClientPolicy> make_policy(const ResourceLimits& limits, const std::string& database,
                                                 std::size_t workers, bool read_only) {
@@ -47,6 +52,7 @@ std::shared_ptr<const ClientPolicy> make_policy(const ResourceLimits& limits, co
   policy->settings.memory_limit = std::min(memory / kStatementShare, policy->settings.most_memory_limit);
   if (limits.threads > 0) policy->settings.threads = limits.threads;
   policy->settings.most_threads = policy->settings.threads;
+  CHECK(workers > 0, "somebody runs statements");
   policy->memory_share = memory / static_cast<std::int64_t>(workers);
   return policy;
 }

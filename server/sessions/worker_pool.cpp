@@ -22,6 +22,7 @@ constexpr std::size_t kKnownUsers = 1000;
 thread_local WorkerPool::Worker* WorkerPool::current_ = nullptr;
 
 WorkerPool::WorkerPool(std::size_t threads, Task afterwards) : count_(threads), afterwards_(std::move(afterwards)) {
+  CHECK(count_ > 0, "something runs at a time");
   const std::lock_guard lock(mutex_);
   for (auto n = workers_.size(); n < wanted(); ++n) start_worker();  // or fewer, where the system lets no more begin
 }
@@ -29,6 +30,7 @@ WorkerPool::WorkerPool(std::size_t threads, Task afterwards) : count_(threads), 
 WorkerPool::~WorkerPool() { join(); }
 
 void WorkerPool::post(Task task, std::string_view user) {
+  CHECK(task != nullptr, "a thread has something to run");
   std::unique_lock lock(mutex_);
   auto& load = load_of(user);
   const bool was_active = load.is_active();
@@ -223,6 +225,7 @@ WorkerPool::Waiting::~Waiting() {
 
 void WorkerPool::begin_to_wait() {
   if (current_ != nullptr) {
+    DCHECK(current_->load != nullptr && current_->load->running() > 0, "who waits has a task that runs");
     if (std::exchange(current_->long_run, true)) --long_runs_;
     else --awake_;
     ++current_->load->waiting;

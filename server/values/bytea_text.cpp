@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 
 namespace eindb {
@@ -83,6 +84,7 @@ void append_hexadecimal(std::string& out, std::string_view bytes) {
     out[at++] = digits[0];
     out[at++] = digits[1];
   }
+  DCHECK(at == out.size(), "a byte is two digits");
 }
 
 void append_bytea(std::string& out, std::string_view bytes) {

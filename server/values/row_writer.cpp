@@ -2,6 +2,7 @@
 
 #include <complex>
 
+#include "common/check.hpp"
 #include "server/values/declared_type.hpp"
 #include "server/values/value_format.hpp"
 
@@ -19,14 +20,21 @@ class RowFields {
   void write(const Cell& cell) {
     if (const auto* single = std::get_if<std::complex<float>>(&cell)) write_parts(*single);
     else if (const auto* number = std::get_if<std::complex<double>>(&cell)) write_parts(*number);
-    else write_value(out_, cell, columns_[next_].type, format_of(formats_, next_)), ++next_;
+    else write_plain(cell);
   }
+  std::size_t count() const { return next_; }
 
  private:
   template <class T>
   void write_parts(const std::complex<T>& number) {
     write(Cell(number.real()));
     write(Cell(number.imag()));
+  }
+
+  void write_plain(const Cell& cell) {
+    DCHECK(next_ < columns_.size(), "a value that is written has a column");
+    write_value(out_, cell, columns_[next_].type, format_of(formats_, next_));
+    ++next_;
   }
 
   MessageWriter& out_;
@@ -56,11 +64,13 @@ void write_row_description(MessageWriter& out, const std::vector<ClientColumn>& 
   out.begin('T').integer(static_cast<std::int16_t>(columns.size()));
   for (std::size_t n = 0; n < columns.size(); ++n) {
     const auto& [name, type] = columns[n];
+    const auto* const info = find_data_type(type);
+    CHECK(info != nullptr, "clients are told of types that are known");
     out.text(name)
         .integer<std::int32_t>(0)  // of no table
         .integer<std::int16_t>(0)
         .integer(static_cast<std::int32_t>(type))
-        .integer(find_data_type(type)->size)
+        .integer(info->size)
         .integer<std::int32_t>(-1)  // no modifier
         .integer(static_cast<std::int16_t>(format_of(formats, n)));
   }
@@ -74,6 +84,7 @@ void write_row(MessageWriter& out, const Row& row, const std::vector<ClientColum
     out.begin('D').integer(static_cast<std::int16_t>(columns.size()));
     RowFields fields(out, columns, formats);
     for (const auto& cell : row) fields.write(cell);
+    DCHECK(fields.count() == columns.size(), "a row has a value for each column");
     out.end();
   } catch (...) {
     out.buffer().resize(begin);  // no half of a message

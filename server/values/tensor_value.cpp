@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "common/check.hpp"
 #include "engine/files/tensor_export.hpp"
 #include "server/values/bytea_text.hpp"
 #include "server/values/value_format.hpp"
@@ -36,6 +37,7 @@ void append_array_head(std::string& out, DataType element, std::int64_t count) {
 
 // `bytes` for each of `count` elements, and `more`, or too many.
 std::int64_t limited_size(std::int64_t count, std::int64_t bytes, std::int64_t more) {
+  CHECK(count >= 0 && bytes > 0 && more >= 0, "elements have bytes");
   return count > kMostRowBytes / bytes ? kMostRowBytes + 1 : count * bytes + more;
 }
 
@@ -45,7 +47,10 @@ struct Numbers {
   std::int64_t offset = 0;
 
   template <class T>
-  const T* of(const Tile& strip, std::int64_t first) const {
+  const T* of(const Tile& strip, std::int64_t first, std::int64_t count) const {
+    CHECK(first >= 0 && count >= 0 &&
+              std::cmp_less_equal((first + count) * step * static_cast<std::int64_t>(sizeof(T)), strip.bytes().size()),
+          "elements that are written lie in their strip");
     return reinterpret_cast<const T*>(strip.bytes().data()) + first * step + offset;
   }
 };
@@ -64,7 +69,7 @@ class BinaryArray final : public TensorValue {
     std::array<char, kBlock * kElementBytes> block;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
     for (; count > 0; first += kBlock, count -= kBlock) {
       const auto size = std::min(count, kBlock);
-      const auto* const numbers = numbers_.of<T>(strip, first);
+      const auto* const numbers = numbers_.of<T>(strip, first, size);
       for (std::int64_t n = 0; n < size; ++n) put(block.data() + n * kElementBytes, numbers[n * numbers_.step]);
       out.append(block.data(), static_cast<std::size_t>(size * kElementBytes));
     }
@@ -116,7 +121,7 @@ class TextArray final : public TensorValue {
     if (count_ == 0) out += '{';
   }
   void append(std::string& out, const Tile& strip, std::int64_t first, std::int64_t count) override {
-    const auto* const numbers = numbers_.of<T>(strip, first);
+    const auto* const numbers = numbers_.of<T>(strip, first, count);
     for (std::int64_t n = 0; n < count; ++n) {
       out += std::exchange(before_, ',');
       append_sql_number(out, numbers[n * numbers_.step]);
@@ -148,6 +153,8 @@ class NpyBytes : public TensorValue {
  protected:
   const std::string& header() const { return header_; }
   std::string_view bytes_of(const Tile& strip, std::int64_t first, std::int64_t count) const {
+    CHECK(std::cmp_less_equal((first + count) * element_bytes_, strip.bytes().size()),
+          "bytes that are written lie in their strip");
     const auto bytes = strip.bytes().subspan(static_cast<std::size_t>(first * element_bytes_),
                                              static_cast<std::size_t>(count * element_bytes_));
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -197,7 +204,9 @@ std::unique_ptr<TensorValue> array_of(const TensorRelation& tensor, Numbers numb
 std::vector<ClientColumn> whole_tensor_columns(ResultFormat format, ColumnType value) {
   const ClientColumn shape{"shape", DataType::Int8Array};
   if (format == ResultFormat::Npy) return {shape, {"val", DataType::Bytea}};
-  const auto type = find_data_type(data_type(value))->array;
+  const auto* const info = find_data_type(data_type(value));
+  CHECK(info != nullptr && info->array != DataType::Unspecified, "there are arrays of what tensors have");
+  const auto type = info->array;
   if (is_complex(value)) return {shape, {"val_re", type}, {"val_im", type}};
   return {shape, {"val", type}};
 }

@@ -3,6 +3,8 @@
 #include <array>
 #include <ctime>
 
+#include "common/check.hpp"
+
 namespace eindb {
 
 std::string timestamp_text(std::chrono::system_clock::time_point time) {
@@ -14,6 +16,7 @@ std::string timestamp_text(std::chrono::system_clock::time_point time) {
   std::array<char, 64> text{};
   const auto size = std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &parts);
   const auto digits = std::to_string(micros);
+  CHECK(digits.size() <= 6, "a second has a million microseconds");
   return std::string(text.data(), size) + "." + std::string(6 - digits.size(), '0') + digits + "+00";
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "server/protocol/body_reader.hpp"
 #include "server/values/array_parameter.hpp"
@@ -49,6 +50,7 @@ char* put_shortest(char* to, T value) {
   if (*to == '-') ++to;
   const std::string_view all(to, static_cast<std::size_t>(end - to));
   const auto e = all.rfind('e');
+  DCHECK(e != std::string_view::npos && e + 1 < all.size(), "a number in scientific form has an exponent");
   const int exponent = read_exponent(all.substr(e + 1));
   if (exponent < kLeastFixed || exponent >= (sizeof(T) == 4 ? kMostFixed32 : kMostFixed64)) return end;
   std::array<char, kMostNumberText> digits;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
@@ -103,6 +105,7 @@ std::size_t integer_bytes(DataType type) {
 // The least and the most that an integer of so many bytes holds; object ids have no sign.
 bool fits(std::int64_t value, DataType type) {
   if (type == DataType::Oid) return value >= 0 && value <= std::numeric_limits<std::uint32_t>::max();
+  DCHECK(integer_bytes(type) > 0, "an integer has bytes");
   const auto bits = 8 * integer_bytes(type) - 1;
   return type == DataType::Int8 || (value >= -(std::int64_t{1} << bits) && value < (std::int64_t{1} << bits));
 }
