@@ -8,6 +8,8 @@
 #include <optional>
 #include <utility>
 
+#include "common/check.hpp"
+
 namespace eindb {
 namespace {
 
@@ -138,6 +140,7 @@ void choose_order(sqlite3_index_info& info, AccessPlan& plan, const BoxEstimate&
 void estimate_cost(sqlite3_index_info& info, const AccessPlan& plan, const BoxEstimate& estimate,
                    const TileSizes& sizes) {
   const auto rows = estimate.all_cells();
+  DCHECK(rows >= 0, "conditions leave no fewer cells than none");
   double tile_cost = 0;
   if (plan.reads_values) {
     // Who comes again and again, in a join, finds the tiles of a small tensor kept.
@@ -164,6 +167,7 @@ AccessPlan plan_access(sqlite3_index_info& info, const TileGrid& grid, DType dty
   take_conditions(info, plan, estimate);
   choose_order(info, plan, estimate, sizes);
   estimate_cost(info, plan, estimate, sizes);
+  CHECK(plan.order.steps.size() == grid.rank(), "a scan has a step for each dimension");
   return plan;
 }
 

@@ -133,6 +133,7 @@ class CellLoader::Loader final : public Base {
 
   /// Before a tile may be closed.
   void drain() {
+    DCHECK(tile_id_ == kNone || tiles_.is_open(tile_id_), "cells on their way go into a tile that is open");
     for (std::size_t n = 0; n < pending_.size(); ++n) {
       auto& oldest = pending_[next_pending_++ % pending_.size()];
       if (oldest.slot != nullptr) put(oldest);
@@ -147,6 +148,7 @@ class CellLoader::Loader final : public Base {
     for (Record record; sorter_.next(record); previous = record.position) {
       if (++done % kCellsPerCheck == 0) cancellation_.check();
       if (record.position == previous) fail_twice(record.position, record.line);
+      DCHECK(record.position >= previous, "cells that were sorted come in ascending order");
       if (record.position >= tile.place.first + tile.size) {
         tile = locator_.at(record.position);
         values_ = tiles_.open(tile.place.tile_id).template mutable_data<T>();

@@ -29,12 +29,14 @@ CellLocator::CellLocator(TileGrid grid) : grid_(std::move(grid)), dimensions_(gr
 }
 
 std::optional<std::size_t> CellLocator::outside(std::span<const std::int64_t> key) const {
+  DCHECK(key.size() == dimensions_.size(), "a key has one index per dimension");
   for (std::size_t d = 0; d < dimensions_.size(); ++d)
     if (key[d] < 0 || key[d] >= dimensions_[d].extent) return d;
   return std::nullopt;
 }
 
 void CellLocator::find_part(Dimension& dimension, std::int64_t index) {
+  DCHECK(index >= 0 && index < dimension.extent, "an index lies in its dimension");
   if (dimension.begins.empty()) {
     dimension.part = part_of(dimension.extent, dimension.parts, index);
     dimension.range = part_range(dimension.extent, dimension.parts, dimension.part);
@@ -87,6 +89,7 @@ CellLocator::TilePlace CellLocator::at(std::int64_t position) const {
     found.place.tile_id = found.place.tile_id * dimensions_[d].parts + part;
     found.size *= range.size;
   });
+  DCHECK(found.place.offset >= 0 && found.place.offset < found.size, "a cell lies in its tile");
   found.place.first = position - found.place.offset;
   return found;
 }

@@ -6,6 +6,24 @@
 #include "common/check.hpp"
 
 namespace eindb {
+namespace {
+
+[[maybe_unused]] bool has_each_dimension_once(const WalkOrder& order) {
+  std::vector<bool> seen(order.steps.size(), false);
+  for (const auto& step : order.steps) {
+    if (step.dimension >= seen.size() || seen[step.dimension]) return false;
+    seen[step.dimension] = true;
+  }
+  return true;
+}
+
+[[maybe_unused]] bool is_within(std::span<const IndexRange> box, const Shape& shape) {
+  for (std::size_t d = 0; d < box.size(); ++d)
+    if (box[d].begin < 0 || box[d].end > shape[d]) return false;
+  return true;
+}
+
+}  // namespace
 
 WalkOrder WalkOrder::natural(std::size_t rank) {
   WalkOrder order;
@@ -27,6 +45,7 @@ std::vector<WalkLoop> loops_of(const WalkOrder& order) {
 bool is_sorted(const WalkOrder& order, std::size_t count, const TileGrid& grid, const std::vector<bool>& fixed) {
   // Loops that turn once do not matter. What is left has to begin with the loops of the first step, then those of the
   // second, and so on.
+  DCHECK(fixed.size() == grid.rank() && count <= order.steps.size(), "an order is judged by its own steps");
   auto loops = loops_of(order);
   std::erase_if(loops, [&](const WalkLoop& loop) {
     const auto d = order.steps[loop.step].dimension;
@@ -54,6 +73,8 @@ void CellWalk::start(const WalkOrder& order, std::span<const IndexRange> box) {
   tile_entered_ = false;
   empty_ = std::any_of(box.begin(), box.end(), [](const IndexRange& range) { return range.empty(); });
   if (empty_) return;
+  DCHECK(has_each_dimension_once(order), "a walk has a step for each dimension");
+  DCHECK(is_within(box, grid_.shape()), "a walk stays within its tensor");
   for (const auto& step : order.steps) set_axis(step.dimension, step.descending, box[step.dimension]);
 
   loops_.clear();
@@ -90,6 +111,7 @@ void CellWalk::enter_part(std::size_t dimension, std::int64_t part) {
   axis.part = part;
   axis.tile = grid_.range(dimension, part);
   axis.visible = {std::max(axis.box.begin, axis.tile.begin), std::min(axis.box.end, axis.tile.end())};
+  DCHECK(!axis.visible.empty(), "a walk goes through parts that its box meets");
   index_[dimension] = axis.first();
   tile_entered_ = false;
 }
@@ -135,6 +157,7 @@ void CellWalk::enter_tile() {
     tile_strides_[d] = stride;
     stride *= axes_[d].tile.size;
   }
+  DCHECK(run_.tile_id >= 0 && run_.tile_id < grid_.tile_count(), "a walk goes through tiles of its grid");
 }
 
 void CellWalk::describe_run() {

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "common/check.hpp"
+
 namespace eindb {
 namespace {
 
@@ -25,6 +27,7 @@ std::int64_t after(std::int64_t floor) { return floor == kLargest ? kLargest : f
 
 /// `floor` and `ceiling` of the value compared with; they differ if it is no integer.
 IndexRange restrict(IndexRange range, Comparison comparison, std::int64_t floor, std::int64_t ceiling) {
+  DCHECK(floor <= ceiling, "a value lies between its floor and its ceiling");
   switch (comparison) {
     case Comparison::Equal:
       if (floor != ceiling) return kNone;

@@ -173,10 +173,18 @@ const std::byte* zero() {
   return reinterpret_cast<const std::byte*>(&kZero);
 }
 
+[[maybe_unused]] Shape shape_of(std::int64_t tile_id, const Cursor& cursor) {
+  const auto& grid = cursor.definition->table.grid;
+  return grid.tile_shape(grid.key_of(tile_id));
+}
+
 void find_values(Cursor& cursor, const CellWalk::Run& run) {
   if (cursor.tile_id != run.tile_id) {
     cursor.tile = cursor.tiles.read(run.tile_id);
     cursor.tile_id = run.tile_id;
+    CHECK(cursor.tile == nullptr || cursor.tile->dtype() == cursor.dtype, "a table's tiles have its type");
+    DCHECK(cursor.tile == nullptr || cursor.tile->shape() == shape_of(run.tile_id, cursor),
+           "a table's tiles have the shapes of its grid");
   }
   const bool absent = cursor.tile == nullptr;
   cursor.values = absent ? zero() : cursor.tile->bytes().data();
@@ -199,7 +207,9 @@ int filter(sqlite3_vtab_cursor* base, int plan_number, const char* /*description
   auto& cursor = *static_cast<Cursor*>(base);
   const auto& definition = *cursor.definition;
   return guarded(definition.connection, [&] {
-    const auto& plan = static_cast<const Table*>(cursor.pVtab)->plans[static_cast<std::size_t>(plan_number)];
+    const auto& plans = static_cast<const Table*>(cursor.pVtab)->plans;
+    CHECK(plan_number >= 0 && std::cmp_less(plan_number, plans.size()), "a scan goes by a plan of its table");
+    const auto& plan = plans[static_cast<std::size_t>(plan_number)];
     CHECK(plan.conditions.size() == static_cast<std::size_t>(argc), "a condition has its value");
     for (std::size_t d = 0; d < cursor.box.size(); ++d) cursor.box[d] = {0, definition.table.grid.shape()[d]};
     for (std::size_t n = 0; n < plan.conditions.size(); ++n) {
@@ -290,6 +300,8 @@ constexpr sqlite3_module kModule = make_module();
 
 VisibleTable::VisibleTable(SqliteConnection& connection, TensorTable table)
     : connection_(&connection), name_(table.name) {
+  CHECK(table.tiles != nullptr, "a table's tiles come from somewhere");
+  CHECK(table.labels.size() == table.grid.rank(), "a table has a column per dimension");
   auto columns = column_names(table.labels, value_columns(table.dtype));
   auto definition = std::make_unique<std::shared_ptr<const Definition>>(std::make_shared<const Definition>(
       Definition{.connection = connection, .table = std::move(table), .columns = std::move(columns)}));

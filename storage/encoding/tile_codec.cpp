@@ -42,6 +42,7 @@ constexpr std::uint8_t kRawCodec = 0;
 
 /// `header` has zero in its checksum field.
 std::uint64_t checksum(std::span<const std::byte> header, std::span<const std::byte> values) {
+  CHECK(load_number<std::uint64_t>(header, kChecksumOffset) == 0, "a checksum does not count itself");
   struct Free {
     void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
   };
@@ -106,6 +107,7 @@ TileHeader::TileHeader(const Tile& tile) : size_(header_size(tile.shape().rank()
     throw Error(ErrorKind::Unsupported, "a tensor of " + std::to_string(shape.rank()) + " dimensions cannot be stored",
                 std::nullopt, "at most " + std::to_string(kMaxStoredRank) + " dimensions can");
   }
+  CHECK(size_ <= bytes_.size(), "a header has room for all extents");
   const std::span<std::byte> out(bytes_.data(), size_);
   std::memcpy(out.data(), kMagic.data(), kMagic.size());
   store_number(out, 4, kVersion);
@@ -133,6 +135,7 @@ std::vector<std::byte> encode_tile(const Tile& tile) {
   out.reserve(encoded_size(tile));
   out.insert(out.end(), header.bytes().begin(), header.bytes().end());
   out.insert(out.end(), tile.bytes().begin(), tile.bytes().end());
+  CHECK(out.size() == encoded_size(tile), "an encoded tile has the size that was said of it");
   return out;
 }
 
@@ -151,6 +154,7 @@ Tile decode_tile(const ByteSource& source, DType type, const Shape& shape, std::
   verify_extents(header, shape, context);
 
   auto tile = Tile::uninitialized(type, shape);
+  CHECK(prefix + tile.byte_size() == expected, "a tile has the bytes that its type and shape take");
   source.read(prefix, tile.mutable_bytes());
   const auto stored = load_number<std::uint64_t>(header, kChecksumOffset);
   store_number(header, kChecksumOffset, std::uint64_t{0});

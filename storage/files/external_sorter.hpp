@@ -36,13 +36,16 @@ class ExternalSorter {
         memory_(memory),
         // A buffer that grows holds its old half as long.
         capacity_(std::max<std::size_t>(
-            kSmallestBuffer, static_cast<std::size_t>(std::min(memory, kLargestBuffer)) / 3 * 2 / sizeof(Record))) {}
+            kSmallestBuffer, static_cast<std::size_t>(std::min(memory, kLargestBuffer)) / 3 * 2 / sizeof(Record))) {
+    CHECK(memory >= 0, "memory that may be taken is not negative");
+  }
 
   bool empty() const { return buffer_.empty() && runs_.empty(); }
   /// Whether anything had to go to a file.
   bool has_spilled() const { return file_.has_value(); }
 
   void add(const Record& record) {
+    DCHECK(heads_.empty() && position_ == 0, "records are added before the first one is taken");
     if (buffer_.size() == buffer_.capacity()) make_room();
     if (!buffer_.empty() && record < buffer_.back()) in_order_ = false;
     buffer_.push_back(record);
@@ -111,6 +114,7 @@ class ExternalSorter {
     } else {
       buffer_.reserve(std::min(capacity_, std::max(kSmallestBuffer, buffer_.size() * 2)));
     }
+    CHECK(buffer_.size() < buffer_.capacity(), "there is room for another record");
   }
 
   void sort_buffer() {
@@ -121,12 +125,14 @@ class ExternalSorter {
 
   void spill() {
     if (buffer_.empty()) return;
+    DCHECK(std::is_sorted(buffer_.begin(), buffer_.end()), "a run is sorted");
     if (!file_) file_.emplace(directory_);
     runs_.push_back(append(*file_, buffer_));
     buffer_.clear();
   }
 
   static Run append(ScratchFile& file, const std::vector<Record>& records) {
+    CHECK(file.size() % static_cast<std::int64_t>(sizeof(Record)) == 0, "a file of runs holds whole records");
     const auto begin = file.size() / static_cast<std::int64_t>(sizeof(Record));
     file.append(std::as_bytes(std::span(records)));
     return {begin, begin + static_cast<std::int64_t>(records.size())};
@@ -137,6 +143,7 @@ class ExternalSorter {
   }
 
   void open_heads(std::span<const Run> runs) {
+    CHECK(heads_.empty() && !runs.empty(), "a merge begins with runs alone");
     const auto share = memory_ / 2 / static_cast<std::int64_t>(runs.size() + 1);
     const auto bytes = std::clamp(share, kSmallestBlock, kLargestBlock);
     block_records_ = std::max<std::int64_t>(1, bytes / static_cast<std::int64_t>(sizeof(Record)));
@@ -150,6 +157,7 @@ class ExternalSorter {
   /// False at the end of the run.
   bool refill(Head& head) {
     cancellation_.check();
+    CHECK(head.rest.begin <= head.rest.end, "a run is read up to its end");
     const auto count = std::min(block_records_, head.rest.end - head.rest.begin);
     head.block.resize(static_cast<std::size_t>(count));
     head.position = 0;
@@ -162,6 +170,7 @@ class ExternalSorter {
 
   bool next_of_heads(Record& record) {
     if (heads_.front().block.empty()) return false;
+    DCHECK(heads_.front().position < heads_.front().block.size(), "a head has a record in memory");
     record = heads_.front().front();
     ++heads_.front().position;
     if (heads_.front().position < heads_.front().block.size() || refill(heads_.front())) {
@@ -196,8 +205,15 @@ class ExternalSorter {
       longer.push_back(merge_heads(merged));
       heads_.clear();
     }
+    CHECK(records_in(longer) == records_in(runs_), "a merge keeps all records");
     runs_ = std::move(longer);
     file_ = std::move(merged);
+  }
+
+  static std::int64_t records_in(const std::vector<Run>& runs) {
+    std::int64_t records = 0;
+    for (const auto& run : runs) records += run.end - run.begin;
+    return records;
   }
 
   Run merge_heads(ScratchFile& target) {

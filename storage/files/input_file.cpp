@@ -6,7 +6,10 @@
 
 #include <cerrno>
 #include <cstring>
+#include <limits>
+#include <utility>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "common/open_file.hpp"
 
@@ -28,7 +31,10 @@ InputFile::InputFile(const FilePath& path) : path_(path.text()) {
   measure();
 }
 
-InputFile::InputFile(std::string name, int descriptor) : path_(std::move(name)), descriptor_(descriptor) { measure(); }
+InputFile::InputFile(std::string name, int descriptor) : path_(std::move(name)), descriptor_(descriptor) {
+  CHECK(descriptor >= 0, "a file that is taken over is open");
+  measure();
+}
 
 void InputFile::measure() {
   struct stat status {};
@@ -48,6 +54,8 @@ InputFile::~InputFile() { close_file(descriptor_); }
 std::string InputFile::path_of_descriptor() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
 
 std::size_t InputFile::read_some(std::int64_t offset, std::span<std::byte> target) const {
+  CHECK(offset >= 0 && std::cmp_less_equal(target.size(), std::numeric_limits<std::int64_t>::max() - offset),
+        "a read lies within the 63 bits of a file");
   std::size_t done = 0;
   while (done < target.size()) {
     const auto got =

@@ -98,6 +98,7 @@ bool OutputFile::open_nameless() {
 }
 
 bool OutputFile::take_name(const std::string& name) {
+  CHECK(nameless_ && descriptor_ >= 0, "only an open file without a name is given one");
   const auto path = path_of_descriptor();
   if (::linkat(AT_FDCWD, path.c_str(), target_.directory(), name.c_str(), AT_SYMLINK_FOLLOW) != 0) {
     if (errno != EEXIST) fail();
@@ -118,6 +119,7 @@ std::string OutputFile::path_of_descriptor() const { return "/proc/self/fd/" + s
 void OutputFile::fail() const { cannot_write(path_, std::strerror(errno)); }
 
 void OutputFile::append(std::span<const std::byte> bytes) {
+  CHECK(descriptor_ >= 0, "a file is written before it is committed");
   while (!bytes.empty()) {
     const auto written = ::write(descriptor_, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
@@ -127,6 +129,7 @@ void OutputFile::append(std::span<const std::byte> bytes) {
 }
 
 void OutputFile::write_at(std::int64_t offset, std::span<const std::byte> bytes) {
+  CHECK(is_seekable() && offset >= 0, "bytes get a place in a file that has places");
   while (!bytes.empty()) {
     const auto written = ::pwrite(descriptor_, bytes.data(), bytes.size(), offset);
     if (written < 0 && errno == EINTR) continue;
@@ -137,6 +140,7 @@ void OutputFile::write_at(std::int64_t offset, std::span<const std::byte> bytes)
 }
 
 void OutputFile::read_at(std::int64_t offset, std::span<std::byte> target) const {
+  CHECK(is_seekable() && offset >= 0, "what is read back has a place in the file");
   while (!target.empty()) {
     const auto got = ::pread(descriptor_, target.data(), target.size(), offset);
     if (got < 0 && errno == EINTR) continue;
@@ -154,6 +158,7 @@ std::int64_t OutputFile::next_written(std::int64_t offset) const {
 }
 
 void OutputFile::resize(std::int64_t size) {
+  CHECK(is_seekable() && size >= 0, "a file gets a length before it is committed");
   if (::ftruncate(descriptor_, size) != 0) fail();
 }
 
@@ -171,6 +176,7 @@ void OutputFile::commit() {
 }
 
 void OutputFile::replace_target() {
+  CHECK(descriptor_ < 0 && !nameless_, "what takes the target's name is closed and has one of its own");
   refuse_open_database(target_.directory(), target_.name, "cannot write " + path_);
   if (::renameat(target_.directory(), temporary_.c_str(), target_.directory(), target_.name.c_str()) != 0) fail();
   temporary_.clear();

@@ -85,6 +85,7 @@ void ScratchFile::append(std::span<const std::byte> bytes) {
 }
 
 void ScratchFile::write_at(std::int64_t offset, std::span<const std::byte> bytes) {
+  CHECK(descriptor_ >= 0 && offset >= 0, "a scratch file is written until it is handed on");
   while (!bytes.empty()) {
     const auto written = ::pwrite(descriptor_, bytes.data(), bytes.size(), offset);
     if (written < 0 && errno == EINTR) continue;
@@ -95,11 +96,13 @@ void ScratchFile::write_at(std::int64_t offset, std::span<const std::byte> bytes
 }
 
 void ScratchFile::resize(std::int64_t size) {
+  CHECK(descriptor_ >= 0 && size >= 0, "a scratch file that has a length is not handed on yet");
   if (::ftruncate(descriptor_, size) != 0) fail("write");
   size_ = size;
 }
 
 void ScratchFile::read_at(std::int64_t offset, std::span<std::byte> target) const {
+  CHECK(descriptor_ >= 0 && offset >= 0, "a scratch file is read where it was written");
   while (!target.empty()) {
     const auto got = ::pread(descriptor_, target.data(), target.size(), offset);
     if (got < 0 && errno == EINTR) continue;

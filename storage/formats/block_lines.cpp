@@ -1,6 +1,7 @@
 #include "storage/formats/block_lines.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "common/check.hpp"
 
@@ -39,6 +40,9 @@ BlockLines::BlockLines(const Shape& array, bool column_major, const std::vector<
     outer_.pop_back();
   }
   index_.resize(outer_.size());
+  const auto cells = std::accumulate(outer_.begin(), outer_.end(), length_,
+                                     [](std::int64_t n, const Dimension& d) { return n * d.extent; });
+  CHECK(cells == block.element_count(), "lines make up the block");
 }
 
 void BlockLines::join(std::vector<Dimension>& dimensions) {

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdint>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "storage/encoding/tile_codec.hpp"
 
@@ -41,6 +42,7 @@ CoordinateReader::CoordinateReader(const FilePath& path, CoordinateOptions optio
   if (shape_) rank_ = shape_->rank();
   read_first_line();
   if (!shape_ || !dtype_) survey(cancellation);
+  CHECK(shape_ && dtype_ && (!rank_ || shape_->rank() == *rank_), "the shape, its rank and the type are known");
   lines_.rewind();
 }
 
@@ -115,10 +117,12 @@ void CoordinateReader::read_first_line() {
   header_line_ = lines_.number();
   for (std::string_view rest = line, field; labels_.size() < *rank_ && take_field(rest, field);)
     labels_.emplace_back(field);
+  CHECK(labels_.size() == *rank_, "a header names each column of the key");
 }
 
 /// Makes room for the cell's key.
 void CoordinateReader::extend(std::vector<std::int64_t>& extents, const KeyedCell& cell) const {
+  DCHECK(cell.key.size() == extents.size(), "a key has one index per dimension");
   for (std::size_t d = 0; d < extents.size(); ++d) {
     if (cell.key[d] < 0 || cell.key[d] == INT64_MAX) {
       fail("the key " + key_text(cell.key, base()) + " lies outside every shape",
@@ -163,6 +167,7 @@ std::int64_t CoordinateReader::parse_index(std::string_view field, std::size_t c
 }
 
 void CoordinateReader::parse(std::string_view line, KeyedCell& cell) const {
+  DCHECK(rank_.has_value(), "lines are read once their columns were counted");
   const auto rank = *rank_;
   cell.key.resize(rank);
   cell.line = lines_.number();

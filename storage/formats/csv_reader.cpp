@@ -43,6 +43,7 @@ CsvReader::CsvReader(const FilePath& path, CsvOptions options, const Cancellatio
   survey();
   if (guessed && rows_ == 0) check_names();
   survey_header(bands_.emplace(file_, options_.delimiter));
+  CHECK(columns_ > 0 && rows_ >= 0, "a file that was surveyed has a shape");
 }
 
 void CsvReader::fail(std::int64_t line, const std::string& what) const {
@@ -60,6 +61,7 @@ void CsvReader::not_a_number(const CsvField& field) const {
 /// Of the only row, which has no number and was taken for names of columns: numbers with another character between
 /// them, or bytes that are no text, are none.
 void CsvReader::check_names() const {
+  CHECK(!header_.empty(), "what was taken for names was kept");
   const auto& row = header_.front();
   const auto fail_with = [&](const std::string& hint) {
     throw Error(ErrorKind::Corrupt, file_.path() + ", line 1: neither numbers nor names of columns: " + shown_text(row),
@@ -134,6 +136,7 @@ std::optional<Tile> CsvReader::next_band(std::int64_t max_rows) {
   auto band = Tile::uninitialized(dtype_, Shape({count, columns_}));
   fill(band);
   rows_given_ += count;
+  CHECK(rows_given_ <= rows_, "each row is given once");
   return band;
 }
 

@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 
 namespace eindb {
@@ -31,6 +32,7 @@ void CsvScanner::fail(std::int64_t line, const std::string& what) const {
 /// Moves what is left to the front of the buffer and reads behind it; false at the end of the file.
 bool CsvScanner::fill() {
   if (begin_ == 0 && end_ == buffer_.size()) fail(line_, "a field of more than 1 MiB");
+  CHECK(begin_ <= end_ && end_ <= buffer_.size(), "what is not scanned yet lies in the buffer");
   std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
   end_ -= std::exchange(begin_, 0);
   const auto got = file_.read_some(file_offset_, std::as_writable_bytes(std::span(buffer_).subspan(end_)));
@@ -82,6 +84,7 @@ void CsvScanner::scan_quoted(CsvField& field) {
 
 /// Consumes the delimiter or the end of the line. Does not refill: the field's text lies in the buffer.
 void CsvScanner::end_field(CsvField& field) {
+  DCHECK(begin_ <= end_, "a field ends in what was read");
   const char c = begin_ < end_ ? buffer_[begin_++] : '\n';
   in_row_ = c == delimiter_;
   field.ends_row = !in_row_;

@@ -48,6 +48,7 @@ void CsvWriter::put_name(const std::string& name) {
 
 /// Each field put a delimiter behind it; the last one of the line becomes its end.
 void CsvWriter::end_line() {
+  DCHECK(columns_ == 0 || buffer_.ends_with(delimiter_), "each field has put a delimiter behind it");
   if (columns_ > 0) buffer_.back() = '\n';
   else buffer_ += '\n';
   if (buffer_.size() >= kFlushBytes) flush();

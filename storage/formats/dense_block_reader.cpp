@@ -1,7 +1,9 @@
 #include "storage/formats/dense_block_reader.hpp"
 
 #include <algorithm>
+#include <utility>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "storage/formats/block_lines.hpp"
 #include "storage/formats/npy_element.hpp"
@@ -30,7 +32,9 @@ class BlockLoader {
         source_size_(array.element.size),
         target_size_(static_cast<std::int64_t>(size_of(tile.dtype()))),
         direct_(is_native(array.element) && stride == 1),
-        convert_(npy_conversion(array.element)) {}
+        convert_(npy_conversion(array.element)) {
+    CHECK(source_size_ > 0 && data_offset_ >= 0, "an element has bytes, behind the header");
+  }
 
   void add_line(const BlockLines::Line& line, std::int64_t length) {
     if (direct_ && length * source_size_ >= kDirectBytes) {
@@ -46,6 +50,7 @@ class BlockLoader {
     if (pieces_.empty()) return;
     const auto begin = pieces_.front().file_offset;
     const auto offset = data_offset_ + begin * source_size_;
+    CHECK(pieces_.back().end() > begin, "a window begins with its first piece and ends with its last");
     window_.resize(static_cast<std::size_t>((pieces_.back().end() - begin) * source_size_));
     file_.read(offset, window_);
     for (const auto& piece : pieces_) scatter(piece, begin);
@@ -64,17 +69,21 @@ class BlockLoader {
     const bool near = !pieces_.empty() && (piece.file_offset - pieces_.back().end()) * source_size_ <= kLargestGap &&
                       (piece.end() - pieces_.front().file_offset) * source_size_ <= kWindowBytes &&
                       pieces_.size() < kMaxPieces;
+    DCHECK(pieces_.empty() || pieces_.back().end() <= piece.file_offset, "pieces come in the order of the file");
     if (!near) flush();
     pieces_.push_back(piece);
   }
 
   void read_directly(const BlockLines::Line& line, std::int64_t length) {
+    CHECK(std::cmp_less_equal((line.tile_offset + length) * target_size_, tile_.byte_size()), "a line fits its tile");
     const auto target = tile_.mutable_bytes().subspan(static_cast<std::size_t>(line.tile_offset * target_size_),
                                                       static_cast<std::size_t>(length * target_size_));
     file_.read(data_offset_ + line.file_offset * source_size_, target);
   }
 
   void scatter(const Piece& piece, std::int64_t window_begin) {
+    DCHECK(std::cmp_less((piece.tile_offset + (piece.length - 1) * stride_) * target_size_, tile_.byte_size()),
+           "a piece lies in its tile");
     const auto* source = window_.data() + (piece.file_offset - window_begin) * source_size_;
     auto* target = tile_.mutable_bytes().data() + piece.tile_offset * target_size_;
     const auto converted = convert_(source, target, piece.length, stride_);

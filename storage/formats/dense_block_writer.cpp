@@ -1,5 +1,8 @@
 #include "storage/formats/dense_block_writer.hpp"
 
+#include <utility>
+
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "storage/formats/block_lines.hpp"
 
@@ -9,6 +12,7 @@ void write_dense_block(const Shape& array, const std::vector<std::int64_t>& begi
                        std::span<const std::byte> bytes, std::size_t element_size, const RunSink& put) {
   BlockLines lines(array, false, begin, extents);
   const auto size = static_cast<std::int64_t>(element_size);
+  CHECK(std::cmp_equal(bytes.size(), extents.element_count() * size), "a block has the bytes of its elements");
   const auto line_bytes = static_cast<std::size_t>(lines.line_length() * size);
   for (BlockLines::Line line; lines.next(line);)
     put(line.file_offset * size, bytes.subspan(static_cast<std::size_t>(line.tile_offset * size), line_bytes));

@@ -315,6 +315,7 @@ void Hdf5Dataset::read_part(const std::vector<std::int64_t>& begin, const std::v
   if (touched <= kChunksAtOnce) return read_hyperslab(begin, offset, extents, tile);
   const auto first = begin[longest] + offset[longest];
   const auto left = (first / chunk_[longest] + most / 2) * chunk_[longest] - first;
+  CHECK(left > 0 && left < extents[longest], "a part is halved between two of its chunks");
   auto half = extents;
   half[longest] = left;
   read_part(begin, offset, half, tile);
@@ -327,6 +328,7 @@ void Hdf5Dataset::read_part(const std::vector<std::int64_t>& begin, const std::v
 void Hdf5Dataset::read_hyperslab(const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& offset,
                                  const std::vector<std::int64_t>& extents, Tile& tile) {
   const auto rank = extents.size();
+  CHECK(begin.size() == rank && offset.size() == rank && tile.shape().rank() == rank, "a part has its tile's rank");
   Hdf5Handle file_space;
   Hdf5Handle tile_space;
   if (rank > 0) {

@@ -37,6 +37,7 @@ std::vector<hsize_t> chunk_extents(const std::vector<std::int64_t>& wanted, cons
   };
   while (bytes() > kLargestChunk) {
     auto& longest = *std::max_element(chunk.begin(), chunk.end());
+    CHECK(longest > 1, "a chunk of one element is small enough");
     longest = longest / 2 + longest % 2;
   }
   return chunk;
@@ -219,6 +220,7 @@ Hdf5Writer::Hdf5Writer(const FilePath& path, const std::string& name, DType dtyp
                 "HDF5 holds " + std::to_string(H5S_MAX_RANK) + " dimensions, not " + std::to_string(shape_.rank()),
                 std::nullopt, "write it as npy");
   }
+  CHECK(!layout.chunk || layout.chunk->size() == shape_.rank(), "a chunk has the rank of its file");
   checked_multiply(shape_.element_count(), static_cast<std::int64_t>(size_of(dtype_)));
   const auto open = [&] {
     return std::make_unique<Hdf5File>(output_.path(), output_.path_of_descriptor(), name, dtype_, shape_, layout);
@@ -232,6 +234,7 @@ Hdf5Writer::Hdf5Writer(const FilePath& path, const std::string& name, DType dtyp
 
 void Hdf5Writer::write_block(const std::vector<std::int64_t>& begin, const Tile& block) {
   CHECK(block.dtype() == dtype_, "a block has the type of its file");
+  CHECK(begin.size() == shape_.rank() && block.shape().rank() == shape_.rank(), "a block has the rank of its file");
   if (block.shape().element_count() == 0) return;
   constexpr std::uint8_t kBlock = 1;
   process_->send(std::as_bytes(std::span(&kBlock, 1)));

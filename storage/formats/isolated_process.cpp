@@ -22,6 +22,8 @@
 #include <cstring>
 #include <utility>
 
+#include "common/check.hpp"
+
 namespace eindb {
 namespace {
 
@@ -88,12 +90,14 @@ void IsolatedChild::send_error() const {
 
 IsolatedProcess::IsolatedProcess(std::mutex& library, const Serve& serve, Died died, const Cancellation* cancellation)
     : died_(std::move(died)), cancellation_(cancellation) {
+  CHECK(died_ != nullptr, "the end of a child has an error to its name");
   start(library, serve);
 }
 
 IsolatedProcess::~IsolatedProcess() { stop(); }
 
 void IsolatedProcess::start(std::mutex& library, const Serve& serve) {
+  CHECK(serve != nullptr, "a process is started to serve");
   std::array<int, 2> ends{-1, -1};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) throw no_process(errno);
   const auto parent = ::getpid();

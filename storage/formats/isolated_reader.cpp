@@ -17,6 +17,7 @@
 #include <new>
 #include <utility>
 
+#include "common/check.hpp"
 #include "common/checked_math.hpp"
 #include "common/error.hpp"
 #include "storage/encoding/tile_codec.hpp"
@@ -168,6 +169,7 @@ void IsolatedReader::receive_shape() {
 }
 
 Tile IsolatedReader::read_block(const std::vector<std::int64_t>& begin, const Shape& extents) {
+  CHECK(begin.size() == shape_.rank() && extents.rank() == shape_.rank(), "a block has the rank of its array");
   std::vector<std::int64_t> request(begin);
   request.insert(request.end(), extents.extents().begin(), extents.extents().end());
   std::span<const std::byte> bytes = std::as_bytes(std::span(request));

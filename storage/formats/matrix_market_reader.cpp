@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "common/check.hpp"
 #include "common/checked_math.hpp"
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
@@ -187,6 +188,7 @@ void MatrixMarketReader::next_array_key(KeyedCell& cell) {
     ++column_;
     row_ = first_row();
   }
+  DCHECK(row_ < shape_[0] && column_ < shape_[1], "an array has its entries in its matrix");
   cell.key[0] = row_;
   cell.key[1] = column_;
 }

@@ -9,8 +9,10 @@
 #include <charconv>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "common/check.hpp"
 #include "common/checked_math.hpp"
 #include "common/error.hpp"
 #include "storage/encoding/tile_codec.hpp"
@@ -226,6 +228,8 @@ DType NpyElement::dtype() const {
 NpyHeader parse_npy_header(const std::string& name, std::span<const std::byte> prefix, std::int64_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(prefix.data()), prefix.size());
   const auto preamble = read_preamble(name, bytes, size);
+  CHECK(std::cmp_less_equal(preamble.text_offset + preamble.text_size, bytes.size()),
+        "a prefix holds any header that is accepted");
   const auto text =
       bytes.substr(static_cast<std::size_t>(preamble.text_offset), static_cast<std::size_t>(preamble.text_size));
   auto header = NpyHeaderParser(name, text, preamble.text_offset).parse();
@@ -265,6 +269,8 @@ std::string make_npy_header(DType type, const Shape& shape) {
   const auto unpadded = kPrefix + text.size() + 1;
   text.append((kAlignment - unpadded % kAlignment) % kAlignment, ' ');
   text += '\n';
+  CHECK((kPrefix + text.size()) % kAlignment == 0, "the values begin aligned");
+  CHECK(text.size() <= 0xFFFF, "a header of version 1 has a length of two bytes");
   std::string out(kMagic);
   out += std::string{'\x01', '\x00', static_cast<char>(text.size() & 0xFF), static_cast<char>(text.size() >> 8U)};
   return out + text;

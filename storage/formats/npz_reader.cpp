@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "storage/files/scratch_file.hpp"
 #include "storage/formats/array_name.hpp"
@@ -61,18 +62,21 @@ void NpzReader::read_header() {
 /// Reads the member once: its checksum is that of all bytes, and deflated bytes can be read in order only. Stretches of
 /// zeros, which deflate to next to nothing, take no space on the disk either.
 void NpzReader::prepare() {
+  CHECK(!prepared_, "a member is prepared once");
   ZipInflater contents(file_, entry_);
   const bool stored = entry_.method == 0;
   std::optional<ScratchFile> scratch;
   if (!stored) scratch.emplace().resize(entry_.size);
   std::vector<std::byte> buffer(kScanBytes);
-  for (std::int64_t done = 0;;) {
+  std::int64_t done = 0;
+  for (;;) {
     if (progress_) progress_(done, entry_.size);
     const auto got = std::span(buffer).first(contents.read(buffer));
     if (got.empty()) break;
     if (scratch && !is_zero(got)) scratch->write_at(done, got);
     done += static_cast<std::int64_t>(got.size());
   }
+  CHECK(done == entry_.size, "a member is read whole");
   if (scratch) inflated_ = scratch->read(file_.path());
   else array_.data_offset += contents.data_offset();
   prepared_ = true;

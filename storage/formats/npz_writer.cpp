@@ -75,12 +75,15 @@ class Deflater {
   void add(std::span<const std::byte> bytes, bool last, const Write& write) {
     stream_.next_in = const_cast<Bytef*>(zlib_bytes(bytes));  // NOLINT(cppcoreguidelines-pro-type-const-cast): zlib's C
     stream_.avail_in = static_cast<uInt>(bytes.size());
+    int status = Z_OK;
     do {
       stream_.next_out = reinterpret_cast<Bytef*>(out_.data());
       stream_.avail_out = static_cast<uInt>(out_.size());
-      CHECK(::deflate(&stream_, last ? Z_FINISH : Z_NO_FLUSH) != Z_STREAM_ERROR, "zlib's stream is intact");
+      status = ::deflate(&stream_, last ? Z_FINISH : Z_NO_FLUSH);
+      CHECK(status != Z_STREAM_ERROR, "zlib's stream is intact");
       write(std::span<const std::byte>(out_).first(out_.size() - stream_.avail_out));
     } while (stream_.avail_out == 0);
+    CHECK(stream_.avail_in == 0 && (status == Z_STREAM_END) == last, "zlib has taken and given all");
   }
 
  private:
@@ -107,6 +110,7 @@ NpzWriter::NpzWriter(const FilePath& path, const std::string& member, DType dtyp
 }
 
 void NpzWriter::put(std::int64_t offset, std::span<const std::byte> bytes) {
+  CHECK(offset >= 0 && std::cmp_less_equal(bytes.size(), size_ - offset), "bytes lie in the file of the array");
   if (scratch_) scratch_->write_at(offset, bytes);
   else file_.write_at(data_offset_ + offset, bytes);
 }
@@ -122,6 +126,7 @@ NpzWriter::Contents NpzWriter::checksum(const ByteProgress& progress) const {
   for (std::int64_t done = 0; done < size_;) {
     if (progress) progress(done, size_);
     const auto zeros = std::min(file_.next_written(data_offset_ + done) - data_offset_, size_) - done;
+    CHECK(zeros >= 0, "what was written lies ahead");
     contents.crc = checksum_of_zeros(contents.crc, zeros);
     done += zeros;
     const auto part = std::span(buffer).first(std::min(buffer.size(), static_cast<std::size_t>(size_ - done)));
@@ -133,6 +138,7 @@ NpzWriter::Contents NpzWriter::checksum(const ByteProgress& progress) const {
 }
 
 NpzWriter::Contents NpzWriter::deflate(const ByteProgress& progress) {
+  CHECK(scratch_.has_value(), "what is deflated was written to a temporary file");
   const auto npy = scratch_->read(file_.path());
   Contents contents;
   Deflater deflater;
@@ -154,6 +160,7 @@ NpzWriter::Contents NpzWriter::deflate(const ByteProgress& progress) {
 std::string NpzWriter::local_header(const Contents& contents) const {
   const bool ascii =
       std::all_of(name_.begin(), name_.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  CHECK(zip64_ || std::max(size_, contents.compressed_size) < kInZip64, "what 32 bits cannot hold stands in ZIP64");
   std::string out = "PK\x03\x04";
   append16(out, zip64_ ? 45 : 20);
   append16(out, ascii ? 0 : kUtf8Name);
@@ -177,6 +184,7 @@ std::string NpzWriter::local_header(const Contents& contents) const {
 /// The central directory and the end records.
 std::string NpzWriter::directory(const Contents& contents) const {
   const auto local = local_header(contents);
+  CHECK(std::cmp_equal(local.size(), data_offset_), "a member's header takes the room that was left for it");
   const auto version_to_extra_length = local.substr(4, 26);
   std::string out = "PK\x01\x02";
   append16(out, zip64_ ? 45 : 20);
@@ -189,6 +197,7 @@ std::string NpzWriter::directory(const Contents& contents) const {
   out += local.substr(30);
   const auto size = out.size();
   const auto offset = data_offset_ + contents.compressed_size;
+  CHECK(zip64_ || offset < kInZip64, "a directory beyond 32 bits is found by way of ZIP64");
   if (zip64_) {
     out += "PK\x06\x06";
     append64(out, 44);

@@ -19,6 +19,7 @@
 #include <span>
 #include <string_view>
 
+#include "common/check.hpp"
 #include "common/checked_math.hpp"
 #include "common/error.hpp"
 #include "storage/encoding/tile_codec.hpp"
@@ -86,6 +87,7 @@ class SafetensorsHeaderParser final : public nlohmann::json_sax<nlohmann::json> 
       fail("has a number beyond 63 bits");
     if (place_ != Place::Shape && place_ != Place::Offsets) unexpected("a number");
     auto& numbers = place_ == Place::Shape ? shape_ : offsets_;
+    DCHECK(numbers.has_value(), "numbers are gathered between the ends of an array");
     const auto most = place_ == Place::Shape ? kMaxStoredRank : std::size_t{2};
     if (numbers->size() == most) fail("has more than " + std::to_string(most) + " numbers in its " + field_);
     numbers->push_back(static_cast<std::int64_t>(value));
@@ -133,6 +135,8 @@ class SafetensorsHeaderParser final : public nlohmann::json_sax<nlohmann::json> 
   }
 
   bool end_object() override {
+    CHECK(place_ == Place::Root || place_ == Place::Entry || place_ == Place::Metadata,
+          "an object that ends has begun");
     if (place_ == Place::Entry) add_entry();
     place_ = place_ == Place::Root ? Place::End : Place::Root;
     return true;
@@ -148,6 +152,7 @@ class SafetensorsHeaderParser final : public nlohmann::json_sax<nlohmann::json> 
   }
 
   bool end_array() override {
+    CHECK(place_ == Place::Shape || place_ == Place::Offsets, "an array that ends has begun");
     place_ = Place::Entry;
     return true;
   }
@@ -197,6 +202,7 @@ class SafetensorsHeaderParser final : public nlohmann::json_sax<nlohmann::json> 
 
   /// In order of their begin, each tensor starts where the one before ended. Empty ones come before their neighbour.
   void check_coverage() {
+    CHECK(ranges_.size() == entries_.size(), "each tensor has its range");
     std::vector<std::size_t> order(ranges_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return ranges_[a] < ranges_[b]; });

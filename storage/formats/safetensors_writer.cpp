@@ -63,6 +63,7 @@ std::string make_header(const std::string& name, SafetensorsType type, const Sha
   text.resize(text.size() + (8 - text.size() % 8) % 8, ' ');  // values are aligned to eight bytes
   std::string out;
   append_little_endian(out, std::uint64_t{text.size()});
+  CHECK((out.size() + text.size()) % 8 == 0, "the values begin aligned");
   return out + text;
 }
 
@@ -90,7 +91,11 @@ std::vector<std::byte> converted(const Tile& block, SafetensorsType type) {
 
 }  // namespace
 
-std::string_view name_of(SafetensorsType type) { return kNames[static_cast<std::size_t>(type)].second; }
+std::string_view name_of(SafetensorsType type) {
+  const auto& [listed, name] = kNames.at(static_cast<std::size_t>(type));
+  DCHECK(listed == type, "kNames lists the types in their order");
+  return name;
+}
 
 std::optional<SafetensorsType> parse_safetensors_type(std::string_view name) {
   for (const auto& [type, text] : kNames)
@@ -113,6 +118,7 @@ void SafetensorsWriter::write_block(const std::vector<std::int64_t>& begin, cons
   CHECK(block.dtype() == dtype_, "a block has the type of its file");
   const auto put = [&](std::int64_t offset, auto bytes) { file_.write_at(data_offset_ + offset, bytes); };
   if (stored_ == native_type(dtype_)) return write_dense_block(shape_, begin, block, put);
+  CHECK(dtype_ == DType::Float64 || dtype_ == DType::Float32, "only floats are rounded to other floats");
   const auto bytes = dtype_ == DType::Float64 ? converted<double>(block, stored_) : converted<float>(block, stored_);
   write_dense_block(shape_, begin, block.shape(), bytes, size_of(stored_), put);
 }

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <span>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 
 namespace eindb {
@@ -31,6 +32,7 @@ void TextLines::rewind() {
 
 /// Moves what is left to the front of the buffer and reads behind it; false at the end of the file.
 bool TextLines::fill() {
+  CHECK(begin_ <= end_ && end_ - begin_ < buffer_.size(), "a line leaves room in the buffer");
   std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
   end_ -= begin_;
   begin_ = 0;

@@ -40,6 +40,7 @@ struct ZipInflater::State {
   }
 
   void refill() {
+    CHECK(stream.avail_in == 0 && taken <= entry.compressed_size, "what was read is inflated before more is");
     const auto wanted = std::min(kInputBytes, entry.compressed_size - taken);
     if (wanted == 0) fail("ends inside its compressed data");
     input.resize(static_cast<std::size_t>(wanted));
@@ -101,6 +102,7 @@ std::size_t ZipInflater::read(std::span<std::byte> target) {
     if (got == 0)
       s.fail("has " + std::to_string(s.given) + " bytes, not the " + std::to_string(s.entry.size) + " it claims");
     s.crc = static_cast<std::uint32_t>(crc32_z(s.crc, reinterpret_cast<const Bytef*>(rest.data()), got));
+    CHECK(got <= rest.size(), "no more is inflated than there is room for");
     s.given += static_cast<std::int64_t>(got);
     done += got;
   }

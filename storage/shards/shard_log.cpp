@@ -96,6 +96,7 @@ void ShardLog::write_file_identity(const std::string& file) {
 }
 
 void ShardLog::renew_identity(Former former) {
+  CHECK(connection_.in_transaction(), "a database gets its new identity as part of a transaction");
   connection_.execute(former == Former::Kept ? "INSERT OR IGNORE INTO main.eindb_shard_former"
                                                " SELECT value FROM main.eindb_shard_settings WHERE name = 'identity'"
                                              : "DELETE FROM main.eindb_shard_former");
@@ -107,6 +108,7 @@ void ShardLog::renew_identity(Former former) {
 bool ShardLog::has_workers() { return connection_.query_integer("SELECT COUNT(*) FROM main.eindb_workers") > 0; }
 
 void ShardLog::advance(std::int64_t stamp) {
+  CHECK(connection_.in_transaction(), "an epoch begins with the transaction that it counts");
   Kept count(connection_, "UPDATE main.eindb_shard_settings SET value = value + 1 WHERE name = 'epoch'");
   count->step();
   Kept begin(connection_,
@@ -152,6 +154,7 @@ WorkerNumber ShardLog::number_of(const ShardWorker& worker) {
   Kept select(connection_, "SELECT worker_id, address FROM main.eindb_workers WHERE data_id = ?");
   select->bind(1, number(worker.data));
   if (select->step() && select->text(1) == worker.address) return worker_number(select->integer(0));
+  CHECK(connection_.in_transaction(), "a worker is written down as part of a transaction");
   connection_
       .prepare(
           "INSERT INTO main.eindb_workers (data_id, address) VALUES (?, ?)"
@@ -181,6 +184,7 @@ std::map<WorkerNumber, ShardWorker> ShardLog::workers() {
 
 void ShardLog::keep(ShardTransaction transaction, ContentRange contents, std::span<const WorkerNumber> workers) {
   CHECK(connection_.in_transaction(), "contents are kept by a transaction");
+  CHECK(contents.first <= contents.last && !workers.empty(), "contents that are kept are some, and lie somewhere");
   Kept extend(connection_, "UPDATE main.eindb_shard_transactions SET last = ?3 WHERE txn = ?1 AND last = ?2 - 1");
   extend->bind(1, number(transaction)).bind(2, number(contents.first)).bind(3, number(contents.last)).step();
   if (connection_.changes() == 0) {
@@ -195,6 +199,7 @@ void ShardLog::keep(ShardTransaction transaction, ContentRange contents, std::sp
 }
 
 ShardDecision ShardLog::decision(ShardTransaction transaction) {
+  CHECK(!connection_.in_transaction(), "what was decided is asked on a connection that decides nothing itself");
   // What is there stays until the worker has acknowledged it: no user's transaction is disturbed.
   if (auto known = kept(transaction); !known.empty()) return {.committed = true, .kept = std::move(known)};
   // Whoever changes sharded tensors holds the file's only write lock from the first content to the commit.
@@ -223,6 +228,7 @@ std::vector<UnsettledCommit> ShardLog::unsettled() {
 }
 
 void ShardLog::acknowledge(ShardTransaction transaction, const ShardWorker& worker) {
+  CHECK(connection_.in_transaction(), "a worker's word and the end of its transaction are written together");
   connection_
       .prepare(
           "DELETE FROM main.eindb_shard_participants WHERE txn = ? AND worker_id ="
@@ -243,6 +249,7 @@ void ShardLog::discard(const TileReference& reference) {
 }
 
 void ShardLog::discard(WorkerNumber worker, ContentId content) {
+  CHECK(connection_.in_transaction(), "garbage is written down where its last reference goes");
   Kept insert(connection_, "INSERT OR IGNORE INTO main.eindb_shard_garbage VALUES (?, ?)");
   insert->bind(1, number(worker)).bind(2, number(content)).step();
 }

@@ -54,9 +54,12 @@ std::string joined(const std::vector<std::string>& reasons) {
 }  // namespace
 
 ShardedContents::ShardedContents(SqliteConnection& connection, std::shared_ptr<ShardAccess> access)
-    : connection_(connection), access_(std::move(access)), log_(connection) {}
+    : connection_(connection), access_(std::move(access)), log_(connection) {
+  CHECK(access_ != nullptr, "contents lie at workers that can be reached");
+}
 
 ShardedContents& ShardedContents::begin(SqliteConnection& connection, std::shared_ptr<ShardAccess> access) {
+  CHECK(!connection.in_transaction(), "contents take part in transactions from their beginning");
   auto contents = std::make_unique<ShardedContents>(connection, std::move(access));
   auto& begun = *contents;
   connection.set_commit_hooks(std::move(contents));
@@ -69,6 +72,7 @@ ShardedContents* ShardedContents::of(const SqliteConnection& connection) {
 
 LocatedContent ShardedContents::locate(TileReference reference) {
   LocatedContent out;
+  CHECK(!reference.workers.empty(), "a content that is referred to lies somewhere");
   for (const auto worker : reference.workers) out.workers.push_back(log_.worker(worker));
   out.reference = std::move(reference);
   return out;
@@ -91,6 +95,7 @@ TilePtr ShardedContents::fetch_from(const ShardWorker& worker, const TileReferen
 
 TilePtr ShardedContents::fetch(const LocatedContent& content, const Wanted& wanted) {
   const CancellableScope scope(connection_);
+  CHECK(content.workers.size() == content.reference.workers.size(), "each copy of a content has its worker");
   std::vector<std::string> reasons;
   std::vector<ShardWorker> damaged;
   for (const auto& worker : content.workers) {
@@ -169,7 +174,9 @@ ContentId ShardedContents::announce(std::int64_t count, std::span<const ShardWor
   log_.keep(id, announced, numbers_of(workers));
   log_.advance(access_->numbers().stamp());
   const std::lock_guard lock(mutex_);
+  CHECK(running_ && running_->id == id, "an announcement belongs to the transaction that it began in");
   auto& ranges = running_->contents;
+  CHECK(ranges.empty() || ranges.back().last < first, "contents are numbered in ascending order");
   if (!ranges.empty() && number(ranges.back().last) + 1 == number(first)) ranges.back().last = announced.last;
   else ranges.push_back(announced);
   return first;
@@ -198,6 +205,8 @@ std::map<DataId, std::int64_t> ShardedContents::contents_of_participants() {
 void ShardedContents::count_sent(std::span<const ShardWorker> workers) {
   const std::lock_guard lock(mutex_);
   CHECK(running_.has_value(), "contents are sent after they were announced");
+  CHECK(std::ranges::all_of(workers, [&](const auto& w) { return running_->participants.contains(w.data); }),
+        "contents go to workers that take part in the transaction");
   for (const auto& worker : workers) ++running_->participants.at(worker.data).contents;
   running_->prepared = false;
 }
@@ -249,6 +258,7 @@ void ShardedContents::prepare() {
   const CancellableScope scope(connection_);
   access_->prepare(id, participants);
   const std::lock_guard lock(mutex_);
+  CHECK(running_ && running_->id == id, "the transaction that workers have prepared is the one that is open");
   running_->prepared = true;
 }
 

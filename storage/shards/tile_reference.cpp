@@ -44,7 +44,9 @@ void require(bool holds, std::string_view context, const char* what) {
 std::vector<std::byte> encode_reference(const TileReference& reference) {
   const auto workers = reference.workers.size();
   CHECK(workers > 0 && workers <= TileReference::kMaxWorkers, "a tile lies at one worker or several");
+  CHECK(number(reference.content) > 0, "a content that is referred to has its number");
   std::vector<std::byte> out(size_for(workers));
+  CHECK(out.size() <= kLargestReference, "a reference is short enough to be known as one");
   std::memcpy(out.data(), kReferenceMagic.data(), kReferenceMagic.size());
   store_number(out, 4, kReferenceVersion);
   store_number(out, 6, static_cast<std::uint16_t>(workers));

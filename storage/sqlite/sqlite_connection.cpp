@@ -37,10 +37,12 @@ void SqliteConnection::execute(const std::string& sql) {
 }
 
 SqliteStatement SqliteConnection::prepare(std::string_view sql) {
+  CHECK(sql.size() <= static_cast<std::size_t>(std::numeric_limits<int>::max()), "eindb's own SQL fits 31 bits");
   const OriginScope scope(*this, Origin::Eindb);
   sqlite3_stmt* statement = nullptr;
   const int code = sqlite3_prepare_v2(handle(), sql.data(), static_cast<int>(sql.size()), &statement, nullptr);
   if (code != SQLITE_OK) fail(code);
+  CHECK(statement != nullptr, "eindb's own SQL is a statement");
   SqliteStatement prepared(*this, statement, false);
   require_readable();
   return prepared;
@@ -48,7 +50,10 @@ SqliteStatement SqliteConnection::prepare(std::string_view sql) {
 
 SqliteStatement& SqliteConnection::kept(std::string_view sql) {
   const auto known = kept_.find(sql);
-  if (known != kept_.end()) return known->second;
+  if (known != kept_.end()) {
+    DCHECK(sqlite3_stmt_busy(known->second.statement_) == 0, "a kept statement is at rest when it is asked for");
+    return known->second;
+  }
   return kept_.emplace(sql, prepare(sql)).first->second;
 }
 
@@ -80,6 +85,7 @@ UserStatement SqliteConnection::prepare_user(std::string_view sql) {
   const char* tail = sql.data();
   const int code = sqlite3_prepare_v2(handle(), sql.data(), static_cast<int>(sql.size()), &raw, &tail);
   if (code != SQLITE_OK) fail(code, sql);
+  CHECK(tail >= sql.data() && tail <= sql.data() + sql.size(), "a statement ends within its text");
   UserStatement result{.statement = std::nullopt, .tail = static_cast<std::size_t>(tail - sql.data())};
   if (raw == nullptr) return result;
   result.statement = SqliteStatement(*this, raw, true);
@@ -107,6 +113,7 @@ bool SqliteConnection::has_written() const { return sqlite3_txn_state(handle(), 
 
 // A statement that may write takes the lock before it looks for rows, of which there are none.
 void SqliteConnection::begin_writing() {
+  CHECK(in_transaction(), "the right to write is taken for a transaction");
   if (!has_written()) execute_kept("DELETE FROM main.eindb_tensors WHERE 0");
 }
 

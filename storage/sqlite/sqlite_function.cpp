@@ -5,6 +5,7 @@
 #include <new>
 #include <vector>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "storage/sqlite/sql_function.hpp"
 #include "storage/sqlite/sqlite_connection.hpp"
@@ -52,6 +53,8 @@ struct SetResult {
 };
 
 SqliteValue call(RegisteredFunction& self, std::span<const SqliteValue> arguments) {
+  DCHECK(self.function.arguments < 0 || std::cmp_equal(self.function.arguments, arguments.size()),
+         "a function gets as many arguments as it says");
   if (const auto* body = std::get_if<SqlFunction::Body>(&self.function.body)) return (*body)(arguments);
   try {
     return self.connection.query_value(std::get<SqlFunction::Query>(self.function.body).sql, arguments);
@@ -78,6 +81,7 @@ void on_destroy(void* function) noexcept { delete static_cast<RegisteredFunction
 }  // namespace
 
 void SqliteConnection::add_function(SqlFunction function) {
+  CHECK(!function.name.empty() && function.arguments >= -1, "a function has a name and counts its arguments");
   const int flags = SQLITE_UTF8 | SQLITE_INNOCUOUS | (function.deterministic ? SQLITE_DETERMINISTIC : 0);
   auto registered = std::make_unique<RegisteredFunction>(RegisteredFunction{*this, std::move(function)});
   const auto& [connection, described] = *registered;

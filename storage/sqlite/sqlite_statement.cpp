@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "common/check.hpp"
 #include "storage/sqlite/mapped_reads.hpp"
 #include "storage/sqlite/sqlite_destructors.hpp"
 #include "storage/sqlite/sqlite_handle.hpp"
@@ -25,6 +26,8 @@ SqliteStatement& SqliteStatement::operator=(SqliteStatement&& other) noexcept {
 SqliteStatement::~SqliteStatement() { sqlite3_finalize(statement_); }
 
 SqliteStatement& SqliteStatement::checked_bind(int code) {
+  DCHECK(code != SQLITE_MISUSE, "values are bound to a statement at rest");
+  DCHECK(code != SQLITE_RANGE, "values are bound to parameters that the statement has");
   if (code != SQLITE_OK) connection_->fail(code);
   return *this;
 }
@@ -65,11 +68,13 @@ SqliteStatement& SqliteStatement::bind_value(int parameter, const SqliteValue& v
 int SqliteStatement::parameter_count() const { return sqlite3_bind_parameter_count(statement_); }
 
 std::string SqliteStatement::parameter_name(int parameter) const {
+  DCHECK(parameter >= 1 && parameter <= parameter_count(), "parameters are numbered from one");
   const char* name = sqlite3_bind_parameter_name(statement_, parameter);
   return name == nullptr ? "" : name;
 }
 
 bool SqliteStatement::step() {
+  DCHECK(statement_ != nullptr, "a statement that runs was not moved away");
   // SQLite may compile the statement again when the schema changed, and ask the authorizer again.
   const auto origin = from_user_ ? SqliteHandle::Origin::UserStep : SqliteHandle::Origin::Eindb;
   const SqliteHandle::OriginScope scope(*connection_, origin);
@@ -103,6 +108,7 @@ std::size_t SqliteStatement::memory_used() const {
 int SqliteStatement::column_count() const { return sqlite3_column_count(statement_); }
 
 std::string SqliteStatement::column_name(int column) const {
+  DCHECK(column >= 0 && column < column_count(), "a column that is named is one of the statement's");
   const char* name = sqlite3_column_name(statement_, column);
   if (name == nullptr) connection_->fail(SQLITE_NOMEM);
   return name;
@@ -114,6 +120,7 @@ std::string SqliteStatement::declared_type(int column) const {
 }
 
 SqliteValue SqliteStatement::value(int column) const {
+  DCHECK(column >= 0 && column < sqlite3_data_count(statement_), "a value is read of a column of the current row");
   switch (sqlite3_column_type(statement_, column)) {
     case SQLITE_INTEGER: return sqlite3_column_int64(statement_, column);
     case SQLITE_FLOAT: return sqlite3_column_double(statement_, column);
@@ -127,6 +134,7 @@ SqliteValue SqliteStatement::value(int column) const {
 }
 
 void SqliteStatement::require_type(int column, int type, const char* wanted) const {
+  DCHECK(column >= 0 && column < sqlite3_data_count(statement_), "a row is read while the statement stands on it");
   if (sqlite3_column_type(statement_, column) == type) return;
   throw Error(ErrorKind::Corrupt,
               connection_->name() + ": column " + column_name(column) + " of eindb's own tables holds no " + wanted);

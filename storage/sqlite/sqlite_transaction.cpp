@@ -59,6 +59,7 @@ SqliteTransaction::SqliteTransaction(SqliteConnection& connection)
     : connection_(connection), nested_(connection.in_transaction()) {
   prepare_undo(connection_, nested_);
   connection_.execute(nested_ ? kSavepoint : "BEGIN IMMEDIATE");
+  CHECK(connection_.in_transaction(), "what has begun is open");
   if (nested_) return;
   try {
     connection_.clean_point_ = connection_.change_point();
@@ -81,6 +82,7 @@ void SqliteTransaction::commit() {
   connection_.execute(nested_ ? kRelease : "COMMIT");
   open_ = false;
   if (!nested_) connection_.clean_point_.reset();
+  DCHECK(connection_.in_transaction() == nested_, "a commit ends its own transaction alone");
 }
 
 }  // namespace eindb

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "common/cancellation.hpp"
+#include "common/check.hpp"
 #include "common/open_databases.hpp"
 #include "storage/files/scratch_file.hpp"
 #include "storage/shards/shard_log.hpp"
@@ -143,6 +144,7 @@ DatabaseFile::DatabaseFile(const std::string& path, Access access, FreePages fre
       cache_kib_(kCacheKiB) {
   if (in_memory_) open_memory();
   else open_file(free_pages);
+  CHECK(connection_ != nullptr, "a database that is open has its connection");
 }
 
 void DatabaseFile::open_file(FreePages free_pages) {
@@ -189,6 +191,7 @@ void DatabaseFile::configure_memory(SqliteConnection& connection, std::int64_t c
 // A file of which only a part could be mapped is read by pread, which takes up to twice as long.
 void DatabaseFile::limit_memory(std::int64_t bytes, int readers, std::int64_t own_bytes) {
   if (in_memory_) return;
+  CHECK(bytes >= 0 && readers >= 0, "memory is divided among readers that can be counted");
   std::error_code error;
   const auto size = fs::file_size(path_, error);
   const bool fits = !error && size <= static_cast<std::uintmax_t>(bytes / kMappedShare / (readers + 1));
@@ -269,6 +272,7 @@ void DatabaseFile::verify_versions() {
 }
 
 void DatabaseFile::use_shards(std::shared_ptr<ShardAccess> access) {
+  CHECK(access != nullptr, "workers are reached by way of somebody");
   if (!read_only_) {
     ShardLog(*connection_).create();
     access->numbers().reserve([this] { return ShardLog(*connection_).take_block(); });
@@ -280,7 +284,9 @@ void DatabaseFile::use_shards(std::shared_ptr<ShardAccess> access) {
 
 void DatabaseFile::settle_shards() {
   if (shards_ == nullptr) return;
-  if (auto& contents = *ShardedContents::of(*connection_); contents.is_unsettled()) contents.settle();
+  auto* contents = ShardedContents::of(*connection_);
+  CHECK(contents != nullptr, "the connection of a sharded database has its contents");
+  if (contents->is_unsettled()) contents->settle();
 }
 
 std::string DatabaseFile::scratch_directory() const {
@@ -290,11 +296,13 @@ std::string DatabaseFile::scratch_directory() const {
 }
 
 std::unique_ptr<SqliteConnection> DatabaseFile::borrow_reader() {
+  CHECK(!in_memory_, "a database in memory has the one connection");
   {
     const std::lock_guard lock(readers_mutex_);
     if (!idle_readers_.empty()) {
       auto reader = std::move(idle_readers_.back());
       idle_readers_.pop_back();
+      CHECK(!reader->in_transaction(), "a reader is lent with no transaction open");
       return reader;
     }
   }

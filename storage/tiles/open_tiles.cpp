@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <limits>
+
+#include "common/check.hpp"
 
 namespace eindb {
 namespace {
@@ -33,9 +36,11 @@ Tile& OpenTiles::open(std::int64_t tile_id) {
     by_id_.erase(tiles_.back().tile_id);
     tiles_.pop_back();
   }
+  CHECK(used_ >= 0 && (used_ == 0) == tiles_.empty(), "tiles that are closed take no memory");
   tiles_.push_front({tile_id, load(tile_id)});
   by_id_.emplace(tile_id, tiles_.begin());
   used_ += cost_of(tiles_.front().tile);
+  CHECK(by_id_.size() == tiles_.size(), "each open tile is found by its number");
   return tiles_.front().tile;
 }
 
@@ -45,6 +50,7 @@ Tile OpenTiles::load(std::int64_t tile_id) {
   if (stored == nullptr) return Tile::zeros(store_.dtype(), shape);
   ++read_;
   auto tile = Tile::uninitialized(store_.dtype(), shape);
+  CHECK(stored->byte_size() == tile.byte_size(), "a stored tile has the size of its place");
   std::memcpy(tile.mutable_bytes().data(), stored->bytes().data(), tile.byte_size());
   return tile;
 }
@@ -57,6 +63,8 @@ void OpenTiles::write(const Entry& entry) {
 
 void OpenTiles::flush() {
   tiles_.sort([](const Entry& a, const Entry& b) { return a.tile_id < b.tile_id; });
+  DCHECK(std::ranges::adjacent_find(tiles_, std::greater_equal(), &Entry::tile_id) == tiles_.end(),
+         "a tile is open once");
   for (const auto& entry : tiles_) write(entry);
   tiles_.clear();
   by_id_.clear();

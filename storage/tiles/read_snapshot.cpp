@@ -15,6 +15,7 @@ constexpr int kAttempts = 100;
 void pin(SqliteConnection& connection) {
   connection.execute_kept("BEGIN");
   connection.query_integer("PRAGMA main.schema_version");
+  CHECK(connection.in_transaction(), "a state of the database is held by a transaction");
 }
 
 bool can_read_in_parallel(DatabaseFile& database) {
@@ -68,6 +69,7 @@ void ReadSnapshot::release() noexcept {
 
 void ReadSnapshot::begin_transaction() {
   if (database_.connection().in_transaction()) return;
+  CHECK(!holds_transaction_, "a snapshot opens one transaction");
   holds_transaction_ = true;
   pin(database_.connection());
 }
@@ -89,7 +91,10 @@ void ReadSnapshot::open() {
   throw Error(ErrorKind::Busy, database_.path() + ": other connections commit all the time", std::nullopt, "try again");
 }
 
-std::int64_t ReadSnapshot::commits_seen() { return watcher_->query_integer("PRAGMA data_version"); }
+std::int64_t ReadSnapshot::commits_seen() {
+  CHECK(watcher_ != nullptr && !watcher_->in_transaction(), "commits of others are seen outside transactions");
+  return watcher_->query_integer("PRAGMA data_version");
+}
 
 std::unique_ptr<SqliteConnection> ReadSnapshot::join() {
   auto reader = database_.borrow_reader();
@@ -101,6 +106,7 @@ std::unique_ptr<SqliteConnection> ReadSnapshot::join() {
 
 std::unique_ptr<SqliteConnection> ReadSnapshot::take() {
   std::unique_lock lock(mutex_);
+  CHECK(idle_.size() <= reader_count_ && reader_count_ <= max_readers_, "idle readers are readers of the snapshot");
   if (idle_.empty() && reader_count_ < max_readers_) {
     idle_.reserve(reader_count_ + 1);
     if (auto reader = join()) {

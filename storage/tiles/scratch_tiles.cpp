@@ -23,11 +23,13 @@ std::uint64_t checksum_of(const Tile& tile) { return XXH3_64bits(tile.bytes().da
 }  // namespace
 
 std::int64_t ScratchTiles::take_room(std::int64_t bytes) {
+  CHECK(bytes >= 0 && bytes % kPage == 0, "room in the file is taken in pages");
   const std::lock_guard lock(mutex_);
   if (!file_) file_.emplace(directory_);
   if (const auto found = free_.find(bytes); found != free_.end() && !found->second.empty()) {
     const auto offset = found->second.back();
     found->second.pop_back();
+    CHECK(offset >= 0 && bytes <= end_ - offset, "room that is used again lies in the file");
     return offset;
   }
   const auto offset = end_;
@@ -49,6 +51,7 @@ ScratchTiles::Place ScratchTiles::write(const Tile& tile) {
 
 void ScratchTiles::read(const Place& place, Tile& tile) const {
   CHECK(static_cast<std::int64_t>(tile.byte_size()) == place.bytes, "a tile is read back into one of its size");
+  CHECK(file_.has_value(), "a tile is read back from the file that it was written to");
   file_->read_at(place.offset, tile.mutable_bytes());
   if (checksum_of(tile) == place.checksum) return;
   throw Error(ErrorKind::Corrupt,

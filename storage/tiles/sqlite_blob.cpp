@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "common/check.hpp"
 #include "storage/sqlite/mapped_reads.hpp"
 #include "storage/sqlite/sqlite_connection.hpp"
 
@@ -33,12 +34,14 @@ SqliteBlob::~SqliteBlob() { sqlite3_blob_close(blob_); }
 std::size_t SqliteBlob::size() const { return static_cast<std::size_t>(sqlite3_blob_bytes(blob_)); }
 
 void SqliteBlob::read(std::size_t offset, std::span<std::byte> target) const {
+  CHECK(offset <= size() && target.size() <= size() - offset, "a read stays within its blob");
   const int code = sqlite3_blob_read(blob_, target.data(), static_cast<int>(target.size()), static_cast<int>(offset));
   if (code != SQLITE_OK) connection_->fail(code);
   connection_->require_readable();
 }
 
 void SqliteBlob::write(std::size_t offset, std::span<const std::byte> bytes) {
+  CHECK(offset <= size() && bytes.size() <= size() - offset, "a write stays within its blob");
   const int code = sqlite3_blob_write(blob_, bytes.data(), static_cast<int>(bytes.size()), static_cast<int>(offset));
   if (code != SQLITE_OK) connection_->fail(code);
   connection_->require_readable();

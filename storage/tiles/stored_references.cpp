@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "common/check.hpp"
 #include "storage/shards/shard_log.hpp"
 
 namespace eindb {
@@ -15,16 +16,19 @@ class HolderList {
   explicit HolderList(std::int64_t tiles) : tiles_(tiles) { out_.begin.reserve(static_cast<std::size_t>(tiles) + 1); }
 
   void go_to(std::int64_t tile_id) {
+    CHECK(tile_id >= out_.tile_count() && tile_id <= tiles_, "holders come in the order of tiles");
     while (out_.tile_count() < tile_id) end_tile();
   }
   void add(Rank holder) { out_.ranks.push_back(holder); }
   /// In the order of ranks, whatever that is of workers that came and went.
   void end_tile() {
+    CHECK(out_.ranks.size() <= UINT32_MAX, "holders are counted in 32 bits");
     std::sort(out_.ranks.begin() + out_.begin.back(), out_.ranks.end());
     out_.begin.push_back(static_cast<std::uint32_t>(out_.ranks.size()));
   }
   TileHolders take() {
     go_to(tiles_);
+    CHECK(out_.begin.back() == out_.ranks.size(), "each holder has a tile");
     return std::move(out_);
   }
 
@@ -94,6 +98,7 @@ std::vector<StoredReference> read_references(SqliteConnection& connection, const
 
 TileHolders holders_of(SqliteConnection& connection, const TileStore& store,
                        const std::vector<StoredReference>& references, const CopyRules& rules) {
+  CHECK(rules.rank_of != nullptr, "whoever plans knows the ranks of workers");
   HolderList out(store.grid().tile_count());
   for (const auto& [tile_id, reference] : references) {
     out.go_to(tile_id);

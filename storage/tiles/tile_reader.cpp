@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "common/check.hpp"
+
 namespace eindb {
 namespace {
 
@@ -29,6 +31,7 @@ void StoredTileReader::begin_scan() {
 }
 
 TilePtr StoredTileReader::read(std::int64_t tile_id) {
+  DCHECK(attached_ > 0, "tiles are read for somebody who is attached");
   if (const auto found = by_id_.find(tile_id); found != by_id_.end()) {
     kept_.splice(kept_.begin(), kept_, found->second);
     return found->second->tile;
@@ -49,6 +52,7 @@ void StoredTileReader::keep(std::int64_t tile_id, TilePtr tile) {
     by_id_.erase(kept_.back().tile_id);
     kept_.pop_back();
   }
+  CHECK(by_id_.size() == kept_.size() && bytes_ >= bytes, "what is kept is found by its number and counted");
 }
 
 void StoredTileReader::forget() noexcept {

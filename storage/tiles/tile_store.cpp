@@ -93,6 +93,7 @@ TileStore::TileStore(std::string tensor, const std::vector<std::string>& labels,
       grid_(std::move(grid)),
       replicas_(replicas) {
   CHECK(labels.size() == grid_.rank(), "a tensor has one label per dimension");
+  CHECK(replicas >= 0, "copies of a tile are counted");
   if (grid_.rank() > kMaxStoredRank) {
     throw Error(ErrorKind::Unsupported, "a tensor of " + std::to_string(grid_.rank()) + " dimensions cannot be stored",
                 std::nullopt, "at most " + std::to_string(kMaxStoredRank) + " dimensions can");
@@ -153,6 +154,7 @@ ShardedContents::Wanted TileStore::wanted(std::int64_t tile_id) const {
 }
 
 std::variant<TilePtr, LocatedContent> TileStore::find(SqliteConnection& connection, std::int64_t tile_id) const {
+  CHECK(tile_id >= 0 && tile_id < grid_.tile_count(), "a tile that is read lies in its grid");
   const std::lock_guard lock(connection.mutex());
   if (const auto blob = SqliteBlob::open(connection, table_, "tile", tile_id, SqliteBlob::Access::Read))
     return value_of(*blob, connection, tile_id);
@@ -194,6 +196,7 @@ TileWriter::TileWriter(SqliteConnection& connection, const TileStore& store)
 }
 
 void TileWriter::check(std::int64_t tile_id, const Tile& tile) const {
+  CHECK(tile_id >= 0 && tile_id < store_.grid_.tile_count(), "a tile that is written lies in its grid");
   CHECK(tile.dtype() == store_.dtype_ && tile.shape() == store_.grid_.tile_shape(store_.grid_.key_of(tile_id)),
         "a tile fits its place");
   if (encoded_size(tile) > kMaxTileBytes) {
@@ -241,6 +244,7 @@ bool TileWriter::overwrite(std::int64_t tile_id, const TileHeader& header, const
 }
 
 void TileWriter::fill(SqliteBlob& blob, const TileHeader& header, const Tile& tile) {
+  CHECK(blob.size() == header.bytes().size() + tile.byte_size(), "a row has room for its tile and nothing else");
   blob.write(0, header.bytes());
   blob.write(header.bytes().size(), tile.bytes());
 }
@@ -279,18 +283,25 @@ void TileWriter::insert_reference(std::int64_t tile_id, const TileReference& ref
 }
 
 void TileWriter::bind_key(SqliteStatement& row, std::int64_t tile_id) const {
+  CHECK(connection_.in_transaction(), "the transaction is open as long as its tiles are written");
   const auto key = store_.grid_.key_of(tile_id);
   row.bind(1, tile_id);
   for (std::size_t d = 0; d < key.size(); ++d) row.bind(static_cast<int>(d) + 2, key[d]);
 }
 
 std::vector<ShardWorker> TileWriter::holders_of(std::int64_t tile_id) const {
+  CHECK(placement_.has_value(), "tiles of sharded tensors have a place at workers");
   std::vector<ShardWorker> holders;
-  for (const auto place : placement_->of(tile_id)) holders.push_back(workers_[place]);
+  for (const auto place : placement_->of(tile_id)) {
+    CHECK(place < workers_.size(), "a tile goes to a worker that is there");
+    holders.push_back(workers_[place]);
+  }
+  CHECK(std::cmp_equal(holders.size(), store_.replicas_), "a tile has as many copies as its tensor keeps");
   return holders;
 }
 
 void TileWriter::discard(std::int64_t tile_id) {
+  CHECK(select_.has_value(), "only rows of sharded tensors hold references");
   select_->bind(1, tile_id);
   if (select_->step()) contents_->discard(decode_reference(select_->blob(0), store_.describe(tile_id)));
   select_->reset();

@@ -139,7 +139,10 @@ class ShardFile::OpenContent final : public ByteSource {
   OpenContent& operator=(const OpenContent&) = delete;
 
   bool found() const { return blob_.has_value(); }
-  std::size_t size() const override { return blob_->size(); }
+  std::size_t size() const override {
+    CHECK(found(), "only a content that was found is read");
+    return blob_->size();
+  }
   void read(std::size_t offset, std::span<std::byte> target) const override {
     Operation operation(watch_);
     while (!target.empty()) {
@@ -246,6 +249,7 @@ void ShardFile::change_once(Durability durability, const Action& action) {
   const ProgressOfSql progress(connection, operation);
   if (std::exchange(durability_, durability) != durability)
     connection.execute(durability == Durability::Full ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
+  CHECK(!connection.in_transaction(), "each change is a transaction of its own");
   SqliteTransaction transaction(connection);
   action(connection, operation);
   transaction.commit();
@@ -293,6 +297,7 @@ bool ShardFile::give_back() {
   const std::lock_guard lock(mutex_);
   Operation operation(watch_);
   const ProgressOfSql progress(connection(), operation);
+  CHECK(!connection().in_transaction(), "a file is made smaller between changes");
   const auto free_pages = connection().query_integer("PRAGMA freelist_count");
   if (free_pages == 0 || connection().query_integer("PRAGMA auto_vacuum") == 0) return false;
   const bool is_short = free_bytes() < 4 * (kLeastFree + kReserve) + free_page_bytes();
@@ -321,6 +326,7 @@ void ShardFile::put(ShardTransaction transaction, std::span<const OutgoingConten
 
 void ShardFile::insert(SqliteConnection& connection, std::int64_t transaction, const OutgoingContent& content,
                        Operation& operation) {
+  CHECK(connection.in_transaction(), "a content is written by a change");
   const auto id = number(content.content);
   auto& insert = connection.kept("INSERT OR IGNORE INTO main.eindb_contents VALUES (?, ?, ?, zeroblob(?))");
   insert.bind(1, id).bind(2, transaction).bind(3, content.tensor);
@@ -329,6 +335,7 @@ void ShardFile::insert(SqliteConnection& connection, std::int64_t transaction, c
     throw Error(ErrorKind::Corrupt, "content " + std::to_string(id) + " is at this worker already");
   auto blob = SqliteBlob::open(connection, "eindb_contents", "tile", id, SqliteBlob::Access::Write);
   CHECK(blob.has_value(), "a row just written can be opened");
+  CHECK(blob->size() == content.header.size() + content.values.size(), "a row just written has room for its content");
   write(*blob, 0, content.header, operation);
   write(*blob, content.header.size(), content.values, operation);
 }
@@ -361,6 +368,7 @@ void ShardFile::abort(ShardTransaction transaction) {
 }
 
 void ShardFile::remove(SqliteConnection& connection, ShardTransaction transaction, std::span<const ContentRange> kept) {
+  CHECK(connection.in_transaction(), "contents go together with the transaction that they came with");
   auto open = connection.prepare("SELECT first, last FROM main.eindb_open_transactions WHERE txn = ?");
   open.bind(1, number(transaction));
   if (!open.step()) return;
