@@ -12,7 +12,7 @@
 
 namespace eindb {
 
-/// A product of two operands that is summed, as batches of matrix products.
+/// A summed product of two operands, seen as a batch of matrix products.
 struct MatrixWork {
   std::vector<ContractionRole> roles;  ///< one per label of the EinSum
   std::size_t left = 0;                ///< operand numbers
@@ -24,30 +24,32 @@ struct MatrixWork {
   friend auto operator<=>(const MatrixWork&, const MatrixWork&) = default;
 };
 
-/// What the kernel of an EinSum does, told from the EinSum alone: executor/kernels/kernel decides by the same rules,
-/// and a test holds both together.
+/// The work of the kernel of an EinSum, derived from the EinSum alone. executor/kernels/kernel decides by the same
+/// rules, and a test compares both.
 struct KernelWork {
-  using Operations = std::vector<std::pair<Operation, double>>;  ///< and how many; each distinct subexpression once
+  /// Each with its count; distinct subexpressions count once.
+  using Operations = std::vector<std::pair<Operation, double>>;
 
   DType compute = DType::Float64;
-  std::vector<std::size_t> input_bytes;  ///< of an element, per input; none given: those of `compute`
+  std::vector<std::size_t> input_bytes;  ///< bytes of an element, per input; empty: those of `compute`
   std::size_t output_bytes = 8;
 
-  bool has_matrices = false;  ///< then `matrix` says how; tiles that are thin strips go through loops all the same
+  /// If so, `matrix` describes them; thin strips of tiles are computed in loops all the same.
+  bool has_matrices = false;
   MatrixWork matrix;
 
-  // In loops over the cells of the join, per cell:
+  //  For loops over the cells of the join, per cell:
   Operations operations;
   bool folds = false;          ///< aggregates
-  bool folds_product = false;  ///< sums a product of two values in one go
-  double crosswise = 0;        ///< operands that lie across the loops
+  bool folds_product = false;  ///< sums a product of two values in one operation
+  double crosswise = 0;        ///< operands that are not read contiguously
 
-  Operations epilogue;  ///< per element of the result, when it has been aggregated
+  Operations epilogue;  ///< per element of the aggregated result
 
   friend auto operator<=>(const KernelWork&, const KernelWork&) = default;
 };
 
-/// `operand_types` and `compute` as of the vertex; `result` is the element type that is stored.
+/// `operand_types` and `compute` are those of the vertex; `result` is the element type that is stored.
 KernelWork work_of(const EinSum& einsum, const std::vector<DType>& operand_types, DType compute, DType result);
 
 /// The sizes of a batch of matrix products.
@@ -57,7 +59,7 @@ struct MatrixSizes {
   double columns = 1;
   double contracted = 1;
 };
-/// Whether the kernel takes matrix products for matrices of these sizes, rather than loops.
+/// Whether the kernel multiplies matrices of these sizes as such, rather than in loops.
 bool multiplies_matrices(const MatrixSizes& sizes);
 
 }  // namespace eindb
