@@ -33,8 +33,8 @@ struct WeakProblem {
 
 /// Elements of the largest block of a weak type.
 std::int64_t local_size(const Shape& shape, const Partition& parts);
-/// The operation that leads from one type to another, which need not be a single one of the paper's: dimensions lose
-/// factors (allgather), get some (dynslice), or both, as many of these as of those (alltoall). nullopt: none does.
+/// The operation that leads from one type to another; it may combine several of the paper's. Dimensions lose factors
+/// (allgather), gain factors (dynslice), or lose and gain the same product (alltoall). nullopt if no operation does.
 std::optional<WeakOperation> operation_between(const Partition& before, const Partition& after);
 /// The number of members of a group: the product of the factors that dimensions lose.
 std::int64_t group_size(const Partition& before, const Partition& after);

@@ -29,7 +29,7 @@ void TextLines::rewind() {
   if (std::string_view(buffer_.data(), end_).starts_with(kByteOrderMark)) begin_ = kByteOrderMark.size();
 }
 
-/// Moves what is left to the front of the buffer and reads behind it; false at the end of the file.
+/// Moves the unread rest to the front of the buffer and reads after it; false at the end of the file.
 bool TextLines::fill() {
   std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
   end_ -= begin_;
