@@ -41,8 +41,9 @@ NpyHeader read_npy_header(const InputFile& file);
 /// The same for the first min(kNpyPrefix, size) bytes of a file of `size` bytes; `name` is for messages.
 NpyHeader parse_npy_header(const std::string& name, std::span<const std::byte> prefix, std::int64_t size);
 
-/// The same values in row-major order with other extents, as NumPy's reshape has them. Error{Shape} unless `shape` has
-/// as many, Error{Unsupported} for a column-major array of several dimensions; `name` is for messages.
+/// Gives the array other extents with the same values in row-major order, like NumPy's reshape. Error{Shape} unless
+/// `shape` has the same number of elements, Error{Unsupported} for a column-major array of several dimensions; `name`
+/// is for messages.
 void reshape_array(NpyHeader& array, const Shape& shape, const std::string& name);
 
 /// The header that NumPy writes for a row-major array of `type`; the values follow it in the file.
