@@ -27,7 +27,7 @@ constexpr std::size_t kRememberedTensors = 1000;
 
 constexpr const char* kStagedPrefix = "eindb_staged_";
 
-/// Staged tensors are seen by nobody; those of a name like this are left out of lists.
+/// Staged tensors have names of this form and are left out of lists.
 constexpr const char* kVisible = " WHERE name NOT LIKE 'eindb\\_%' ESCAPE '\\' ORDER BY name COLLATE NOCASE";
 
 /// One row of eindb_dimensions.
@@ -47,7 +47,7 @@ std::vector<DimensionRow> read_dimensions(SqliteConnection& connection, std::int
   return rows;
 }
 
-/// Why rows cannot be the dimensions of a tensor of `dtype`; empty if they can.
+/// The reason why rows cannot be the dimensions of a tensor of `dtype`; empty if they can.
 std::string fault_of(const std::vector<DimensionRow>& rows, DType dtype) {
   if (rows.size() > kMaxStoredRank) return "it has more than " + std::to_string(kMaxStoredRank) + " dimensions";
   std::vector<std::int64_t> extents;
@@ -94,8 +94,8 @@ void Catalog::require_tables() {
       .run();
 }
 
-// No tensor changes here without a change of its table of tiles, so that writing tiles leaves the memory as it is. To
-// ask for the version makes SQLite notice what others have committed.
+// Every change of a tensor here also changes its table of tiles, so writing tiles keeps the cache. Asking for the
+// version makes SQLite notice the commits of others.
 void Catalog::forget_if_changed() {
   const auto now = version();
   const auto others = connection_.commits_of_others();
@@ -192,7 +192,7 @@ TensorSummary Catalog::summarize(const TensorInfo& info) {
     }
     return out;
   }
-  // LENGTH of a blob looks at the row's head only.
+  // LENGTH of a blob only reads the head of the row.
   auto select = connection_.prepare("SELECT COUNT(*), COALESCE(SUM(LENGTH(tile)), 0) FROM main." +
                                     quote_identifier(TileStore::table_of(info.name)));
   CHECK(select.step(), "an aggregate gives one row");
@@ -200,7 +200,7 @@ TensorSummary Catalog::summarize(const TensorInfo& info) {
 }
 
 double Catalog::present(const TensorInfo& info) {
-  // Each is a page of the file at the most, which execution is going to read anyway.
+  // Each look-up reads at most a page of the file, which execution reads anyway.
   constexpr std::int64_t kLookedFor = 96;
   const auto tiles = info.grid.tile_count();
   if (tiles <= 1) return 1;
@@ -211,7 +211,7 @@ double Catalog::present(const TensorInfo& info) {
     if (select.step()) found = select.integer(0);
   } else {
     auto select = connection_.prepare("SELECT 1 FROM " + table + " WHERE tile_id = ?");
-    // In steps that no grid's rows are a multiple of, or samples would follow its columns.
+    // The step is irrational, or samples would follow the columns of the grid.
     constexpr double kStep = 0.6180339887498949;
     for (std::int64_t n = 1; n <= kLookedFor; ++n) {
       const double place = static_cast<double>(n) * kStep;

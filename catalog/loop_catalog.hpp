@@ -9,26 +9,26 @@
 
 namespace eindb {
 
-/// A loop that has not come to its end: it runs, or was cut off.
+/// A loop that has not ended: it is running, or was interrupted.
 struct UnfinishedLoop {
-  std::int64_t done = 0;  ///< rounds that are committed, from the first on
-  std::int64_t run = 0;   ///< a number of the run that committed them last, which no other run has
+  std::int64_t done = 0;  ///< committed rounds, counted from the first
+  std::int64_t run = 0;   ///< a unique number of the run that committed last
 };
 
-/// How far loops have come, in a table of the database, so that one that was cut off can go on:
+/// The progress of loops, in a table of the database, so that an interrupted loop can continue:
 ///
 ///     eindb_loops(loop TEXT PRIMARY KEY, done INTEGER, run INTEGER)
 ///
-/// `loop` is a digest of what the loop does: what it is told by is the caller's to say. A row is written in the
-/// transaction of the rounds that it counts, and goes in that of the last. A database may come from anywhere: a row
-/// that cannot be is Error{Corrupt}. Changes happen inside the caller's SqliteTransaction. Threads: as its connection,
-/// which must outlive it.
+/// `loop` identifies the loop's work by a digest that the caller chooses. A row is written in the transaction of the
+/// rounds that it counts, and removed in that of the last round. A database may come from anywhere, so an invalid row
+/// is Error{Corrupt}. Changes happen inside the caller's SqliteTransaction. Threads: like its connection, which must
+/// outlive it.
 class LoopCatalog {
  public:
   explicit LoopCatalog(SqliteConnection& connection) : connection_(connection) {}
 
   std::optional<UnfinishedLoop> find(std::string_view loop);
-  /// In place of what is known of the loop, if anything is.
+  /// Replaces the state of the loop, if there is one.
   void put(std::string_view loop, const UnfinishedLoop& state);
   void drop(std::string_view loop);
 

@@ -28,7 +28,7 @@ void MacroCatalog::put(const StoredMacro& macro) {
   connection_.execute(
       "CREATE TABLE IF NOT EXISTS main.eindb_macros ("
       "name TEXT PRIMARY KEY NOT NULL COLLATE NOCASE, definition TEXT NOT NULL)");
-  // In its place: others that were made later may call it.
+  // Overwrites in place to keep the order, since macros created later may call it.
   connection_
       .prepare(
           "INSERT INTO main.eindb_macros VALUES (?, ?)"

@@ -9,7 +9,7 @@
 
 namespace eindb {
 
-/// A macro as it is kept: its text, for the parser to read again.
+/// A stored macro: its text, which the parser reads again.
 struct StoredMacro {
   std::string name;
   std::string definition;  ///< "(x, l) AS EXP(x - MAX[l](x))"
@@ -21,19 +21,18 @@ struct StoredMacro {
 ///
 ///     eindb_macros(name TEXT COLLATE NOCASE PRIMARY KEY, definition TEXT)
 ///
-/// Names match without regard to the case of ASCII letters. A database may come from anywhere: what a definition says
-/// is verified when it is parsed. Changes happen inside the caller's SqliteTransaction. Threads: as its connection,
-/// which must outlive it.
+/// Names ignore the case of ASCII letters. A database may come from anywhere, so a definition is verified when it is
+/// parsed. Changes happen inside the caller's SqliteTransaction. Threads: like its connection, which must outlive it.
 class MacroCatalog {
  public:
   explicit MacroCatalog(SqliteConnection& connection) : connection_(connection) {}
 
   std::optional<StoredMacro> find(std::string_view name);
-  /// In the order in which they were made.
+  /// In the order of creation.
   std::vector<StoredMacro> list();
-  /// In place of the macro of that name, if there is one.
+  /// Replaces the macro of that name, if there is one.
   void put(const StoredMacro& macro);
-  /// False if there was none.
+  /// False if there was no such macro.
   bool drop(std::string_view name);
 
  private:

@@ -13,8 +13,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kReservedPrefixes{"eindb_", "sqlite_", "pragma_"};
 
-/// Names of virtual tables, and of modules of such, that SQLite may have built in: in SQL they hide a tensor of that
-/// name.
+/// Virtual tables and modules that may be built into SQLite; in SQL they hide a tensor of the same name.
 constexpr std::array<std::string_view, 20> kTablesOfSqlite{
     "bytecode",  "carray",    "completion", "csv",       "dbstat",      "fts3",    "fts3tokenize",
     "fts4",      "fts4aux",   "fts5",       "fts5vocab", "fuzzer",      "geopoly", "generate_series",

@@ -13,29 +13,30 @@
 
 namespace eindb {
 
-/// The tensors of a catalog as tables of SQL on the catalog's connection.
+/// The tensors of a catalog as SQL tables on the catalog's connection.
 ///
-/// A tensor becomes visible when a statement first needs it: thousands of others cost nothing. So whoever compiles SQL
-/// calls refresh() before, show() for the name that SQLite did not find, and tries again:
+/// A tensor becomes visible when a statement first needs it, so thousands of others cost nothing. The compiler of SQL
+/// calls refresh() first, calls show() for each name that SQLite did not find, and tries again:
 ///
 ///     SELECT * FROM A   ->  no such table: A   ->  show("A")   ->  SELECT * FROM A
 ///
-/// This also finds the tensors that views and triggers name. Threads: as the connection, which must outlive it.
+/// This also finds tensors named in views and triggers. Threads: like the connection, which must outlive it.
 class TensorTables {
  public:
   TensorTables(SqliteConnection& connection, Catalog& catalog) : connection_(connection), catalog_(catalog) {}
 
-  /// Bytes of tiles that each table may keep while it is scanned; for tables shown from now on.
+  /// Bytes of tiles that each table may cache during scans; applies to tables shown later.
   void keep(std::int64_t bytes) { kept_bytes_ = bytes; }
 
-  /// Forgets all tables if the catalog has changed since they were shown, by whomever. A change that another program
-  /// makes after this is found when a scan begins: Error{Busy}, unless the tensor is the same as before.
+  /// Drops all tables if the catalog has changed since they were shown. A later change by another program is detected
+  /// at the start of a scan: Error{Busy}, unless the tensor is unchanged.
   void refresh();
-  /// Another number whenever tables were forgotten: statements that were compiled before may read what is gone.
+  /// Changes whenever tables are dropped: statements compiled before may refer to dropped tables.
   std::uint64_t generation() const { return generation_; }
-  /// Makes the tensor visible. False if there is no such tensor, or if it is visible already.
+  /// Makes the tensor visible. False if it does not exist or is visible already.
   bool show(std::string_view name);
-  /// Whether SQLite itself has a table of this name, in lower case: a table function, or eindb's at the first call.
+  /// Whether SQLite itself has a table of this lower-case name, such as a table function. Includes eindb's tables shown
+  /// before the first call.
   bool names_module(const std::string& folded);
 
  private:
@@ -46,8 +47,8 @@ class TensorTables {
   std::int64_t kept_bytes_ = 0;
   std::uint64_t version_ = 0;  // of the catalog when the tables were shown
   std::uint64_t generation_ = 0;
-  std::map<std::string, VisibleTable> tables_;    // by name in lower case
-  std::optional<std::set<std::string>> modules_;  // those of SQLite itself
+  std::map<std::string, VisibleTable> tables_;    // by lower-case name
+  std::optional<std::set<std::string>> modules_;  // the modules of SQLite itself
 };
 
 }  // namespace eindb

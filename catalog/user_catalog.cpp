@@ -10,7 +10,7 @@ constexpr const char* kHint = "open a copy of the database that was made before"
 
 }  // namespace
 
-/// Without the table: false. With something else of its name: an error.
+/// False if there is no such table; an error if another object has its name.
 bool UserCatalog::has_table(const char* table, std::initializer_list<const char*> columns) {
   if (connection_.has_table(table, columns)) return true;
   auto named = connection_.prepare("SELECT 1 FROM main.sqlite_schema WHERE name = ? COLLATE NOCASE");

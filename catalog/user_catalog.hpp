@@ -10,7 +10,7 @@
 
 namespace eindb {
 
-/// A user as it is kept.
+/// A stored user.
 struct StoredUser {
   std::string name;
   std::string verifier;  ///< text of a ScramVerifier
@@ -19,29 +19,29 @@ struct StoredUser {
   friend bool operator==(const StoredUser&, const StoredUser&) = default;
 };
 
-/// The users of the database and one secret of its own, in tables that SQL of a person cannot even read
+/// The users of the database and a secret, in tables that users' SQL cannot even read
 /// (storage/sqlite/sqlite_authorizer.hpp):
 ///
 ///     eindb_users(name TEXT COLLATE NOCASE PRIMARY KEY, verifier TEXT, role TEXT)
 ///     eindb_secrets(name TEXT PRIMARY KEY, secret BLOB)         the one row: 'unknown users'
 ///
-/// Names match without regard to the case of ASCII letters. A database may come from anywhere: Error{Corrupt} where the
-/// tables hold something else, so that damage never reads as "no users". Changes happen inside the caller's
-/// SqliteTransaction. Threads: as its connection, which must outlive it.
+/// Names ignore the case of ASCII letters. A database may come from anywhere: invalid tables are Error{Corrupt}, so
+/// that damage never reads as "no users". Changes happen inside the caller's SqliteTransaction. Threads: like its
+/// connection, which must outlive it.
 class UserCatalog {
  public:
   explicit UserCatalog(SqliteConnection& connection) : connection_(connection) {}
 
   bool empty();
   std::optional<StoredUser> find(std::string_view name);
-  /// In the order in which they were made.
+  /// In the order of creation.
   std::vector<StoredUser> list();
-  /// In place of the user of that name, if there is one.
+  /// Replaces the user of that name, if there is one.
   void put(const StoredUser& user);
-  /// False if there was none.
+  /// False if there was no such user.
   bool drop(std::string_view name);
 
-  /// Bytes from which the salts of unknown users are made; nullopt before set_secret().
+  /// Bytes from which salts for unknown users are derived; nullopt before set_secret().
   std::optional<std::string> secret();
   void set_secret(std::string_view secret);
 

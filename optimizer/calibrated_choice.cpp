@@ -15,19 +15,19 @@
 namespace eindb {
 namespace {
 
-// Bytes of a call's tiles that plans are made for where memory is short.
+// Limits on the bytes of one call's tiles, tried in this order where memory is short.
 constexpr std::array<double, 4> kCallBytes = {64 << 20, 8 << 20, 1 << 20, 128 << 10};
 constexpr double kLargestTile = 4 << 20;
 constexpr double kSmallestTile = 1 << 19;
 constexpr std::size_t kSmallGraph = 32;  // vertices
 constexpr std::int64_t kCallsPerThread = 64;
 constexpr std::int64_t kMostCalls = 4096;
-constexpr std::int64_t kMostCallsOfOne = 65536;  // where every vertex makes as many as suit it
-// Pairs of partition vectors, over all vertices, that one decomposition may compare; some 50 ns each.
+constexpr std::int64_t kMostCallsOfOne = 65536;  // where vertices choose their own numbers of calls
+// Upper bound on the pairs of partition vectors that one decomposition compares, over all vertices; some 50 ns each.
 constexpr double kMostPairs = 4e6;
 constexpr double kMostPairsOfOwn = 1e6;
 
-// C(N + D - 1, D - 1): vectors of D labels that make 2^N calls, extents apart.
+// C(N + D - 1, D - 1): the vectors of D labels that make 2^N calls, ignoring extents.
 double vectors(std::size_t labels, int halvings) {
   double count = 1;
   for (std::size_t n = 1; n < labels; ++n)
@@ -39,7 +39,7 @@ double pairs(const EinGraph& graph, std::int64_t parallelism, bool fewer_calls =
   int halvings = 0;
   while (parallelism >> (halvings + 1) > 0) ++halvings;
   double sum = 0;
-  // What is missing to p calls is as many halvings of one label more.
+  // A vertex that may make fewer calls is counted as having one more label, which takes up the missing halvings.
   for (const auto& vertex : graph.vertices())
     if (!vertex.is_input())
       sum += std::pow(vectors(vertex.einsum.labels().size() + (fewer_calls ? 1 : 0), halvings), 2);
@@ -78,7 +78,7 @@ class Chooser {
  private:
   std::int64_t most_calls() const { return std::min(kMostCalls, kCallsPerThread * machine_.threads); }
 
-  // Every vertex starts its calls one by one; extents may allow fewer, but then a smaller p is as good.
+  // The calls of a vertex are started one by one. Extents may allow fewer than p, but then a smaller p is as good.
   bool can_win(std::int64_t p) const {
     const double calls = static_cast<double>(p) / machine_.threads * model_.figures().call_seconds;
     return !best_fits_ || calls < best_seconds_;
@@ -95,8 +95,8 @@ class Chooser {
     take_if_better(best_.candidates.back(), std::move(labelling));
   }
 
-  // Every vertex makes as many calls as suit it and its neighbours: along the tiles that there are, or one if it is
-  // small. What most of them make is the p that is reported.
+  // Lets every vertex choose its number of calls together with its neighbours: along existing tiles, or one call if the
+  // vertex is small. The reported p is the largest of these numbers.
   void try_own_calls() {
     std::int64_t most = 1;
     while (most < kMostCallsOfOne && pairs(graph_, 2 * most, true) <= kMostPairsOfOwn) most *= 2;
@@ -104,7 +104,7 @@ class Chooser {
     options_.fewer_calls = true;
     own_calls_ = most;
     const bool has_room = try_own_calls_of(0);
-    // Of small graphs whatever the limit is: what is found by trying more must not depend on having less memory.
+    // Small graphs try this under every limit, so that less memory never finds a better plan than more memory.
     if (machine_.spills && (!has_room || graph_.size() <= kSmallGraph))
       for (const auto bytes : kCallBytes)
         if (bytes < largest_call_ && bytes < static_cast<double>(machine_.memory_limit)) try_own_calls_of(bytes);
@@ -112,7 +112,7 @@ class Chooser {
     options_.most_call_bytes = own_call_bytes_;
   }
 
-  // Whether it takes no longer for want of memory.
+  // Whether the plan is no slower than it would be with unlimited memory.
   bool try_own_calls_of(double most_call_bytes) {
     options_.most_call_bytes = most_call_bytes;
     auto labelling = label(graph_, strategy_, options_);
@@ -156,7 +156,7 @@ class Chooser {
     return true;
   }
 
-  // Writing a result and reading it once.
+  // Seconds to write a result and read it once.
   double storing(const Vertex& output, const Partition& partition) const {
     double bytes = static_cast<double>(size_of(output.dtype));
     for (const auto extent : output.bound.extents()) bytes *= static_cast<double>(extent);
@@ -164,7 +164,7 @@ class Chooser {
     return model_.write(tiles, bytes) + model_.read(tiles, bytes);
   }
 
-  // Those of a result that is stored and not wanted in a partition of its own.
+  // The default partition of a stored result, or null if the result is not stored or its partition is prescribed.
   const Partition* stored_partition(std::size_t result) const {
     const auto& stored = machine_.stored_partitions;
     if (result >= stored.size() || !stored[result]) return nullptr;
@@ -172,8 +172,8 @@ class Chooser {
                                                                                               : nullptr;
   }
 
-  // First all results that are to be stored in tiles near their own partitions, then one after the other as it would be
-  // stored otherwise, where that takes less.
+  // First gives every stored result tiles close to its own partition, then tries the default partition for one result
+  // after the other, and keeps it where that is faster.
   void choose_stored_tiles() {
     options_.output_partitions.resize(graph_.outputs().size());
     std::vector<std::size_t> chosen;
@@ -206,7 +206,7 @@ class Chooser {
     best_.output_partitions = options_.output_partitions;
   }
 
-  // Of all results that are wanted in a partition.
+  // Seconds to store all results with a prescribed or chosen partition.
   double storing() const {
     double seconds = 0;
     for (const auto id : graph_.outputs())
@@ -228,7 +228,7 @@ class Chooser {
   double best_needs_ = std::numeric_limits<double>::infinity();  // bytes
   double own_call_bytes_ = 0;
   double fastest_ = std::numeric_limits<double>::infinity();  // seconds
-  double largest_call_ = 0;                                   // bytes, where nothing bounds them
+  double largest_call_ = 0;                                   // of plans with an unlimited call size
 };
 
 double tile_bytes(const Shape& shape, DType type, const Partition& partition) {

@@ -12,72 +12,75 @@
 
 namespace eindb {
 
-/// The machine that a plan is made for, and what the model `calibrated` may choose.
+/// The machine a plan is made for, and the choices left to the cost model `calibrated`.
 struct MachineOptions {
   MachineFigures figures = {};
   int threads = 1;
   std::int64_t memory_limit = 0;  ///< bytes of tiles
   bool choose_parallelism = true;
-  /// Whether tiles that do not fit the limit go to a scratch file: then a plan fits if what its operators work on does.
+  /// Whether tiles beyond the memory limit may go to a scratch file. If so, a plan fits if its operators' working tiles
+  /// fit.
   bool spills = false;
-  LeastMemory least_memory = {};  ///< of a plan that spills
-  /// Set where a result is stored and its tiles are to be chosen: the partition that it would have otherwise.
+  LeastMemory least_memory = {};  ///< of a plan that may spill (optimizer/plan_memory)
+  /// Set for a result that is stored and whose tiles are to be chosen: its default partition.
   WantedPartitions stored_partitions = {};
 };
 
-/// A number of kernel calls that was tried.
+/// A value of p that was tried, and the prediction for its plan.
 struct ParallelismCandidate {
   std::int64_t parallelism = 1;
   double seconds = 0;        ///< predicted
   double peak_bytes = 0;     ///< predicted
-  double spilled_bytes = 0;  ///< of them, written to a scratch file and read again; in `seconds`
+  double spilled_bytes = 0;  ///< bytes written to a scratch file and read again; their cost is part of `seconds`
   bool fits = true;          ///< within the memory limit
-  double least_bytes = 0;    ///< what it cannot run without, of one that spills
+  double least_bytes = 0;    ///< of a plan that may spill: the least memory it can run in
 };
 
 struct CalibratedChoice {
   std::int64_t parallelism = 1;
   Labelling labelling;                           ///< costs in seconds
-  WantedPartitions output_partitions;            ///< those of the options, or the ones chosen
+  WantedPartitions output_partitions;            ///< as given in the options, or as chosen for stored results
   std::vector<ParallelismCandidate> candidates;  ///< ascending; one if the parallelism was given
-  std::int64_t fastest_parallelism = 1;          ///< of those tried, whatever memory they take
-  double least_bytes = 0;                        ///< of those that spill: what the one that needs least needs
+  std::int64_t fastest_parallelism = 1;          ///< the fastest candidate, regardless of memory
+  double least_bytes = 0;                        ///< of plans that may spill: the smallest of their least_bytes
 };
 
-/// Chooses p, the partition vectors and the tiles of a stored result so that the seconds predicted are the fewest.
+/// Chooses p, the partition vectors and the tiles of stored results that minimise the predicted seconds.
 ///
-/// p: 1, 2, 4, ... up to 64 per thread, at most 4096; each is decomposed by the strategy, and the fastest plan whose
-/// tiles fit the memory limit is taken (if none fits, the one that needs least). The work is bounded and counted,
-/// not timed: in large graphs only numbers of calls near that of the options are tried, and none whose calls alone
-/// would take longer than the best plan.
+/// p is tried at 1, 2, 4, ... up to 64 per thread, at most 4096. The strategy decomposes the graph for each p, and the
+/// fastest plan whose tiles fit the memory limit wins; if none fits, the plan that needs the least memory. The work is
+/// bounded by counting, not by time: for large graphs only values of p near that of the options are tried. A p is
+/// skipped if starting its calls alone would take longer than the best plan.
 ///
-/// Beside these, under strategy eindecomp, a plan whose vertices make different numbers of calls, at most 65536: along
-/// the tiles of stored tensors, so that nothing is cut anew, and one where there is little to do. Its p is the most.
+/// With strategy eindecomp, plans whose vertices make different numbers of calls are tried as well, at most 65536 calls
+/// each: a vertex follows the tiles of stored tensors, so that nothing is repartitioned, or makes one call if it has
+/// little to do. The p reported for such a plan is the largest of its vertices' numbers of calls.
 ///
-/// A plan that may spill fits if it can run at all, and takes longer by what goes to the scratch file and for threads
-/// that wait for room. Where the plans above do, more are made whose calls are smaller. What is tried does not depend
-/// on the limit but in that less is tried under a smaller one, and no plan takes longer with more memory: so a
-/// statement that runs in some memory runs in more, and is predicted to take no longer there.
+/// A plan that may spill fits if it can run at all. Its seconds then include the scratch file's traffic and the time
+/// that threads wait for room. If the plans above spill, plans with smaller calls are tried too. A smaller limit only
+/// removes candidates, and no plan gets slower with more memory. Therefore a statement that runs under some limit also
+/// runs under a larger one, and is predicted to take no longer there.
 ///
-/// Tiles of a stored result: of its vertex's own partition, made coarser or finer until a tile has 0.5 to 4 MiB, and of
-/// `stored_partitions`, the one with which computing, writing and reading it again takes less; of one result after the
-/// other.
+/// The tiles of a stored result are either its vertex's own partition, coarsened or refined until a tile has 0.5 to 4
+/// MiB, or `stored_partitions`, whichever makes computing, writing and reading it again faster. Several results are
+/// decided one after the other.
 CalibratedChoice choose_calibrated(const EinGraph& graph, Strategy strategy, DecompositionOptions options,
                                    const MachineOptions& machine);
 
-/// What a plan takes that keeps to the machine's memory limit by spilling.
+/// The prediction for a plan that keeps to the machine's memory limit by spilling.
 struct SpillingSeconds {
   double seconds = 0;
-  double written = 0;      ///< bytes, to a scratch file
-  double least_bytes = 0;  ///< more than the limit: it cannot run
+  double written = 0;      ///< bytes written to a scratch file
+  double least_bytes = 0;  ///< the plan cannot run if this exceeds the limit
 };
-/// `seconds`: without any limit.
+/// `seconds` is the prediction without a memory limit.
 SpillingSeconds seconds_in(const PhysicalPlan& plan, double seconds, const CalibratedModel& model,
                            const MachineOptions& machine);
 
-/// The partition with tiles of 0.5 to 4 MiB that is nearest to a given one: parts are doubled along the longest side
-/// of the tile, or halved where there are most of them, so that both nest. Tensors below 4 MiB may stay whole.
-/// Example: 4096 x 4096 FLOAT32 in [64, 1] (1 MiB each) stays; in [1, 1] it becomes [4, 4]; in [1024, 1] [128, 1].
+/// The partition with tiles of 0.5 to 4 MiB that is nearest to the given one. Parts are doubled along the longest side
+/// of the tile, or halved in the dimension with the most parts, so that the two partitions nest. Tensors below 4 MiB
+/// may stay whole. Example: 4096 x 4096 FLOAT32 in [64, 1] (1 MiB each) stays; [1, 1] becomes [4, 4]; [1024, 1] becomes
+/// [128, 1].
 Partition storable_tiles(const Shape& shape, DType type, Partition partition);
 
 }  // namespace eindb

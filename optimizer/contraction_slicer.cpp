@@ -26,10 +26,10 @@ bool is_plain_factor(const Vertex& vertex, std::size_t n) {
   return plain == 1;
 }
 
-// Whole numbers drop fractions, which must not happen once per slice.
+// Rounding to INT64 drops fractions. It must happen once, not once per slice.
 bool keeps_sums(const Vertex& vertex) { return vertex.dtype != DType::Int64 || vertex.compute_dtype == DType::Int64; }
 
-// The trees of a graph: which reader each vertex belongs to.
+// Assigns each vertex to the tree of the reader that it belongs to.
 class Trees {
  public:
   explicit Trees(const EinGraph& graph) : graph_(graph), uses_(graph.use_counts()), root_(graph.size()) {
@@ -41,7 +41,7 @@ class Trees {
     }
   }
 
-  /// The vertices of every tree of several, in the order of computation.
+  /// The vertices of every tree with more than one vertex, in the order of computation.
   std::vector<std::vector<VertexId>> list() const {
     std::vector<std::vector<VertexId>> members(graph_.size());
     for (std::size_t v = 0; v < graph_.size(); ++v) members[root_[v]].emplace_back(v);
@@ -54,7 +54,7 @@ class Trees {
     const auto id = reader.inputs[n];
     const auto& read = graph_.vertex(id);
     if (read.is_input() || uses_[id.index()] != 1 || reader.einsum.inputs[n] != read.einsum.output) return false;
-    if (read.einsum.epilogue != nullptr) return false;  // wants the whole sum
+    if (read.einsum.epilogue != nullptr) return false;  // an epilogue needs the whole sum
     if (is_sum(reader)) return is_plain_factor(reader, n) && keeps_sums(read);
     return read.einsum.aggregate == Aggregate::None;
   }
@@ -64,7 +64,7 @@ class Trees {
   std::vector<std::size_t> root_;
 };
 
-// One tree as a problem on plain values, and the way back.
+// One tree as a SlicingProblem on plain values, with the mapping back to vertices.
 class TreeProblem {
  public:
   TreeProblem(const EinGraph& graph, const std::vector<VertexId>& tree) : graph_(graph), tree_(tree) {
@@ -93,7 +93,7 @@ class TreeProblem {
       if (slicing.parts[l] < 2) continue;
       out.labels.push_back({labels_[l], slicing.parts[l]});
       const auto has = [&](const auto& list) { return std::find(list.begin(), list.end(), l) != list.end(); };
-      // Labels summed below the result leave sums to add up, whatever the result's own aggregate is.
+      // Slices of labels that are summed below the root are added up, whatever the root's own aggregate is.
       if (!has(last.labels)) out.aggregate = Aggregate::Sum;
       else if (!has(last.kept) && out.aggregate == Aggregate::None)
         out.aggregate = graph_.vertex(out.result).einsum.aggregate;
@@ -131,7 +131,7 @@ class TreeProblem {
     problem_.steps.push_back(std::move(step));
   }
 
-  // A tensor in a program's memory takes none of the statement's.
+  // An attached tensor lies in the program's memory and counts nothing.
   std::size_t add_operand(const Vertex& vertex, const Labels& labels) {
     SlicingProblem::Operand operand{numbers_of(labels), static_cast<double>(size_of(vertex.dtype))};
     if (vertex.is_input() && vertex.stored->attached) operand.element_bytes = 0;
@@ -140,8 +140,9 @@ class TreeProblem {
     return problem_.operands.size() - 1;
   }
 
-  // A label of two tops means two things, one of them only further down. Slices of one that is summed below the root
-  // give sums, which all vertices from there to the root must hand on as sums.
+  // A label that occurs under two maximal vertices stands for two different loops unless they meet further down.
+  // Slicing a label that is summed below the root gives partial sums, so every vertex from there to the root must
+  // preserve sums.
   void find_sliceable() {
     const auto count = problem_.steps.size();
     std::vector<bool> sums(count, true);  // from the step to the root

@@ -43,7 +43,7 @@ bool lies_in(std::int64_t part, std::int64_t parts, std::int64_t other, std::int
   return parts >= others && part / (parts / others) == other;
 }
 
-// Whether every rank holds what it wants.
+// Whether every rank holds the block that it wants.
 bool covers(const BlockPlacement& there, const BlockPlacement& wanted) {
   for (std::size_t rank = 0; rank < wanted.at.size(); ++rank) {
     if (!wanted.at[rank]) continue;
@@ -58,19 +58,19 @@ std::int64_t product_of(const Partition& parts) {
   return std::accumulate(parts.begin(), parts.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-// How finely a rank works within its block: the partition vector of one unit, a multiple of its blocks.
+// How finely a rank works within its block: the partition vector of one vertex or chain, a multiple of the blocks.
 class Refinement {
  public:
   Refinement(const LabelTable& labels, const JoinNode& join, const ClusterShape& cluster, Partition blocks)
       : labels_(labels), join_(join), cluster_(cluster), blocks_(std::move(blocks)), parts_(blocks_) {}
 
-  // At least that many parts, as far as the extent allows.
+  // Cuts `label` into at least `parts` parts, as far as its extent allows.
   void raise(Label label, std::int64_t parts) {
     auto& known = parts_[place(label)];
     if (parts > known && parts <= labels_.extent(label)) known = parts;
   }
 
-  // The cut of an operand that is there, so that its tiles are read as they are.
+  // Adopts an operand's existing cut, so that its tiles are read as they are.
   void adopt(const Labels& labels, const Partition& parts) {
     constexpr std::int64_t kMostCallsOfRank = 64;
     for (std::size_t d = 0; d < labels.size(); ++d) {
@@ -81,7 +81,7 @@ class Refinement {
     }
   }
 
-  // Calls for all threads, as long as they are worth one.
+  // Splits until all threads have calls, as long as each call has enough work.
   void split_calls() {
     while (calls() < cluster_.calls_per_rank && points_per_call() >= 2 * kFewestPoints) {
       auto label = largest(join_.einsum.output);
@@ -99,7 +99,7 @@ class Refinement {
     }
   }
 
-  // `types` are those of the operands.
+  // `types` are the element types of the operands.
   void shrink_calls(std::span<const DType> types) {
     while (call_bytes(types) > cluster_.most_call_bytes) {
       const auto label = largest(join_.partition.labels);
@@ -111,15 +111,15 @@ class Refinement {
   Partition take() { return std::move(parts_); }
 
  private:
-  static constexpr double kFewestPoints = 1 << 16;  // of the label space, for a call of its own
+  static constexpr double kFewestPoints = 1 << 16;  // the least label space points of a call of its own
 
   std::size_t place(Label label) const { return place_of(join_.partition.labels, label); }
 
-  // Chains are cut along their rows alone.
+  // A chain is cut along its rows only.
   bool may_cut(Label label) const { return join_.steps.empty() || contains(join_.rows, label); }
 
-  // A product reads the whole of one operand again for every part of the other's rows: for short ones that takes
-  // longer than to put tiles together.
+  // A product reads one operand again in full for every part of the other's rows. For short parts that costs more than
+  // assembling larger tiles.
   bool makes_short(Label label, std::int64_t parts) const {
     constexpr std::int64_t kShortest = 512;
     return !join_.einsum.aggregated.empty() && contains(join_.einsum.output, label) &&
@@ -216,7 +216,7 @@ class DistributedPlanner {
     return add({ScanStep{tensor, list->second}, id, tensor.dtype, tensor.grid, list->second});
   }
 
-  // The relation in the tiles of `grid`, at least where `wanted` has them.
+  // The relation cut by `grid`, with at least the tiles that `wanted` asks for.
   StepId bring(StepId source, const TileGrid& grid, const BlockPlacement& wanted) {
     const auto& there = plan_.step(source);
     const auto* blocks = std::get_if<BlockPlacement>(&there.placement);
@@ -230,8 +230,8 @@ class DistributedPlanner {
     return step;
   }
 
-  // All collectives but the last of those that lead there, each a step of its own; where none lead, nothing. What is
-  // cut more finely than tiles is cut on the way.
+  // Adds all but the last of the collectives that lead from `there` to `wanted`, each as a step of its own; adds
+  // nothing if no sequence of collectives does. Blocks finer than tiles are cut on the way.
   StepId gather(StepId source, const BlockPlacement& there, const BlockPlacement& wanted) {
     const auto way = plan_redistribution(plan_.step(source).grid.shape(), there, wanted);
     auto last = source;
@@ -269,7 +269,7 @@ class DistributedPlanner {
         {ReduceStep{computed}, id, vertex.dtype, grid, placed.result.blocks(placement_.mesh_axes, cluster_.ranks)});
   }
 
-  // Those of the placement, whose labels may stand in another order.
+  // The placement's blocks, reordered to the join's labels.
   BlockPlacement blocks_of_calls(VertexId id, const JoinNode& join) const {
     const auto& placed = placement_.vertices[id.index()];
     return projected(placed.calls.blocks(placement_.mesh_axes, cluster_.ranks), placed.labels, join.partition.labels);

@@ -11,37 +11,39 @@
 
 namespace eindb {
 
-/// Who takes part in a distributed statement, and how finely they work.
+/// The ranks that take part in a distributed statement, and the granularity of their work.
 struct ClusterShape {
   std::size_t ranks = 1;
   Rank coordinator = 0;
-  std::int64_t computing = 1;       ///< ranks 0 to the largest power of two up to this - 1 compute
-  std::int64_t calls_per_rank = 8;  ///< kernel calls wanted of each, for its threads to share
+  std::int64_t computing = 1;       ///< ranks 0 to computing - 1 compute, rounded down to a power of two
+  std::int64_t calls_per_rank = 8;  ///< kernel calls wanted per rank, shared by its threads
   bool by_collectives = false;      ///< relations move between blocks by collectives (optimizer/redistribution)
-  // Tiles are cut, as far as they can be, until:
-  double most_tile_bytes = 32 << 20;                                 ///< none is larger
-  double most_call_bytes = std::numeric_limits<double>::infinity();  ///< nor are those of one kernel call together
+  //  Tiles are cut, as far as extents allow, until:
+  double most_tile_bytes = 32 << 20;                                 ///< no tile is larger
+  double most_call_bytes = std::numeric_limits<double>::infinity();  ///< no kernel call's tiles together are larger
 
   friend bool operator==(const ClusterShape&, const ClusterShape&) = default;
 };
 
-/// How a result is wanted: in the tiles of this grid, at the coordinator or stored where TileHolders of the statement
-/// say.
+/// How a result is wanted: cut by this grid, either at the coordinator or stored at the ranks that the statement's
+/// TileHolders name.
 struct DistributedResult {
   TileGrid grid;
   bool stored = false;
 };
 
-/// Lays a labelled graph out over ranks, step by step: every vertex, or chain that is computed as one, is computed
-/// where `placement` says, after its operands were brought there in the tiles that its kernel calls read; partial
-/// results are reduced. Within its block a rank makes more kernel calls than the labelling's one: as its operands are
-/// cut already, and then for its threads. What is there in the right tiles already is not moved. `results` has an entry
-/// for every output of the graph.
+/// Lays a labelled graph out over ranks as a list of steps. Every vertex, or chain that is computed as one, is computed
+/// where `placement` says, after its operands were moved there in the tiles that its kernel calls read; partial results
+/// are reduced. The labelling gives each rank one block per vertex. A rank refines its block into more kernel calls:
+/// first along the existing cuts of its operands, then to keep its threads busy. Tiles that are already in place are
+/// not moved. `results` has an entry for every output of the graph.
 ///
-/// The steps that scan a stored tensor share one of the plan's holder lists: that of the first ScanStep of that tensor.
-/// After those come the lists of stored results, in their order.
-/// The graph is in no slices: what does not fit a rank's memory goes to its scratch file. A pure function, whose plan
-/// is valid (plan/validator).
+/// Steps that scan the same stored tensor share one holder list of the plan, that of the tensor's first ScanStep. The
+/// lists of stored results follow, in the order of the results.
+///
+/// The graph must not be sliced: tiles that do not fit a rank's memory go to its scratch file. The function is pure,
+/// and its plan is valid (plan/validator).
+///
 /// Example: the chain (A B) C on 4 ranks with vectors [4,1,1] and [2,2,1]: scan A, scan B, redistribute B (everything
 /// to all), compute, redistribute AB, scan C, redistribute C, compute, reduce, redistribute to the coordinator.
 DistributedPlan plan_distributed(const EinGraph& graph, const Labelling& labelling, const Placement& placement,

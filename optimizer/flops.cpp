@@ -8,7 +8,7 @@
 namespace eindb {
 namespace {
 
-// An operation over n arguments is n - 1 of two, or one of one.
+// An operation over n arguments counts as n - 1 binary ones, or as one if it is unary.
 double operations_of(const ScalarExpression& e) {
   if (e.kind() != ScalarExpression::Kind::Call) return 0;
   auto count = static_cast<double>(std::max<std::size_t>(2, e.arguments().size()) - 1);
@@ -16,10 +16,10 @@ double operations_of(const ScalarExpression& e) {
   return count;
 }
 
-// Thousands of labels at once are beyond a double.
+// The product over thousands of labels can exceed the range of a double.
 double finite(double value) { return std::min(value, std::numeric_limits<double>::max()); }
 
-// Of what is held of a vertex's result at once.
+// Elements of a vertex's result that are held at once.
 double largest_slice(const EinGraph& graph, VertexId id) {
   const auto* sliced = graph.sliced_with(id);
   double cells = 1;
@@ -33,7 +33,7 @@ double largest_slice(const EinGraph& graph, VertexId id) {
   return cells;
 }
 
-// How often each cell of a vertex is computed: once per slice of the labels that it does not have.
+// How often each cell of a vertex is computed: once per slice of the labels that the vertex does not have.
 double repetitions_of(const EinGraph& graph, VertexId id) {
   const auto* sliced = graph.sliced_with(id);
   if (sliced == nullptr) return 1;

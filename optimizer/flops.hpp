@@ -4,14 +4,14 @@
 
 namespace eindb {
 
-/// The scalar operations of a graph, which do not depend on its partitioning.
+/// The scalar operations of a graph, which do not depend on its partition vectors.
 struct GraphFlops {
-  /// Scalar operations, summed over the vertices: for every cell of a vertex's join (the product of the extents of all
-  /// its labels) those of its expression, and one more if it aggregates; of an epilogue one set per cell of the result.
-  /// For a product of two tensors that is the measure of ContractionPath; for one of n it is what computing it in one
-  /// nest of loops takes. What is computed in slices counts as often as it is repeated.
+  /// Scalar operations, summed over the vertices. Each cell of a vertex's join (the product of the extents of all its
+  /// labels) counts the operations of its expression, plus one if the vertex aggregates; an epilogue counts once per
+  /// cell of the result. For a product of two tensors this equals the measure of ContractionPath; for a product of n
+  /// tensors it is the cost of a single loop nest. Work that slices repeat is counted as often as it is repeated.
   double flops = 0;
-  double largest_result = 0;  ///< elements of the largest result of a vertex, or slice of one, that is held at once
+  double largest_result = 0;  ///< elements of the largest vertex result, or slice of one, that is held at once
 };
 
 GraphFlops flops_of(const EinGraph& graph);

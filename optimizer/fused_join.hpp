@@ -5,11 +5,11 @@
 
 namespace eindb {
 
-/// The join of a chain: its vertices as steps, epilogues as steps of their own, over the labels of `partition`. Each
-/// operand from outside of the chain, with the labels that it is read by, is one input; `inputs` holds the numbers of
-/// their vertices, to be replaced by nodes.
+/// The join of a chain: its vertices and their epilogues as steps over the labels of `partition`. Every distinct pair
+/// of an outside operand and the labels it is read with becomes one input. `inputs` holds vertex numbers; the caller
+/// replaces them by nodes.
 ///
-/// A SUM of an expression that another vertex of the chain computes reads that one's result: the exponentials of a
+/// A SUM over an expression that another vertex of the chain computes reads that vertex's result: the exponentials of a
 /// softmax are computed once.
 JoinNode fused_join(const EinGraph& graph, const FusedChain& chain, const LabelPartition& partition);
 

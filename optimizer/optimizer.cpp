@@ -27,7 +27,7 @@ auto timed(std::string name, std::vector<StageTiming>& timings, Stage stage) {
   return result;
 }
 
-// Thrown before any cost is computed with it.
+// Checks the prescribed partitions before any cost is computed with them.
 void check_output_partitions(const EinGraph& graph, const WantedPartitions& wanted) {
   for (const auto output : graph.outputs())
     if (const auto* partition = wanted_of(graph, wanted, output)) TileGrid(graph.vertex(output).bound, *partition);
@@ -39,12 +39,13 @@ std::string names_of_outputs(const EinGraph& graph) {
   return names;
 }
 
-// Elements moved, whichever model chooses.
+// Aims for the model `transfers`, whose costs are elements moved.
 DecompositionOptions aims_of(const OptimizerOptions& options) {
   return {options.parallelism, options.free_inputs, options.output_partitions};
 }
 
-// Partition vectors by the model asked for. What `calibrated` chooses beside them becomes the options'.
+// Chooses partition vectors by the model asked for. The other choices of `calibrated` (p, partitions) go into
+// `options`.
 Labelling choose_partitions(OptimizedPlan& plan, OptimizerOptions& options) {
   if (options.workers > 0) return label_for_workers(plan.graph, options.strategy, aims_of(options), options.workers);
   if (!options.machine) return label(plan.graph, options.strategy, aims_of(options));
@@ -57,7 +58,7 @@ Labelling choose_partitions(OptimizedPlan& plan, OptimizerOptions& options) {
   return std::move(choice.labelling);
 }
 
-// Of a graph changed for the memory limit, with p and the result's partition as they are.
+// Partition vectors for a graph rewritten for the memory limit, with p and the results' partitions unchanged.
 Labelling label_again(const EinGraph& graph, const OptimizerOptions& options) {
   if (options.workers > 0) return label_for_workers(graph, options.strategy, aims_of(options), options.workers);
   auto aims = aims_of(options);
@@ -87,7 +88,7 @@ std::vector<TileGrid> result_grids(const OptimizedPlan& plan, const OptimizerOpt
   return grids;
 }
 
-// One way to keep to the limit in the place of another.
+// Replaces the parts of `plan` that differ between ways to keep to the limit by those of `other`.
 void take(OptimizedPlan& plan, OptimizedPlan&& other) {
   CHECK(other.labelling.vertices.size() == other.graph.size(), "a plan that is taken is complete");
   plan.graph = std::move(other.graph);
@@ -97,9 +98,9 @@ void take(OptimizedPlan& plan, OptimizedPlan&& other) {
   plan.recomputed = std::move(other.recomputed);
 }
 
-// Slices what does not fit. A plan holds more than its contractions alone, repartitions above all: where it turns out
-// too large still, its contractions get less, then more again, as long as fewer slices would save flops worth the
-// planning. The plan of the least memory stands if none fits.
+// Slices the contractions of a plan that does not fit. A plan holds more than its contractions, above all repartitions.
+// So if the sliced plan is still too large, the contractions get a smaller budget, then a larger one again, as long as
+// fewer slices would save flops worth the planning. If no budget fits, the plan with the least memory stands.
 void slice(OptimizedPlan& plan, const OptimizerOptions& options) {
   constexpr int kTries = 8;
   constexpr double kLeastStep = 0.8;
@@ -108,7 +109,7 @@ void slice(OptimizedPlan& plan, const OptimizerOptions& options) {
   const auto unsliced = plan.graph;
   const auto least_flops = flops_of(unsliced).flops;
   double flops = least_flops;
-  double fits = 0;  // the contractions' share that is known to fit
+  double fits = 0;  // the largest budget of the contractions that is known to fit
   double exceeds = limit;
   double target = limit;
   for (int n = 0; n < kTries && fits < kLeastStep * exceeds; ++n) {
@@ -131,7 +132,7 @@ void slice(OptimizedPlan& plan, const OptimizerOptions& options) {
   }
 }
 
-// Values are computed again rather than held. Empty if that does not lower the peak.
+// A plan that computes values twice instead of holding them; empty if that does not lower the peak.
 std::optional<OptimizedPlan> recompute(const OptimizedPlan& plan, const OptimizerOptions& options) {
   if (options.disabled_passes.contains(std::string(kRecomputation))) return std::nullopt;
   auto [graph, names] = recompute_values(plan.graph, static_cast<double>(options.memory_limit) / plan.peak_bytes);
@@ -146,7 +147,7 @@ std::optional<OptimizedPlan> recompute(const OptimizedPlan& plan, const Optimize
   return tried;
 }
 
-// A plan that does not fit, where nothing is known of seconds.
+// Makes a plan fit that must not spill or has no predicted seconds.
 void keep_to_limit(OptimizedPlan& plan, const OptimizerOptions& options) {
   if (auto recomputed = recompute(plan, options)) take(plan, *std::move(recomputed));
   if (plan.peak_bytes > static_cast<double>(options.memory_limit)) slice(plan, options);
@@ -156,7 +157,7 @@ double least_bytes(const OptimizedPlan& plan, const OptimizerOptions& options) {
   return least_bytes(plan.fragment(), options.least_memory, static_cast<double>(options.memory_limit));
 }
 
-// With a scratch file for what does not fit; infinite if it cannot run even so.
+// The prediction with a scratch file for tiles beyond the limit; infinite seconds if the plan cannot run even so.
 SpillingSeconds spilling(const OptimizedPlan& plan, const OptimizerOptions& options) {
   CHECK(options.machine.has_value(), "seconds are predicted for a machine");
   const CalibratedModel model(options.machine->figures, options.machine->threads);
@@ -166,13 +167,13 @@ SpillingSeconds spilling(const OptimizedPlan& plan, const OptimizerOptions& opti
   return spilling;
 }
 
-// The fastest in slices, of those for a ladder of limits that does not depend on the one at hand: with more memory
-// there are more to choose from. Of least memory where none fits.
+// The fastest sliced plan over a ladder of slicing budgets. The ladder does not depend on the limit at hand except for
+// its top, so that more memory only adds candidates. If no plan fits, the one with the least memory.
 OptimizedPlan best_in_slices(const OptimizedPlan& plan, OptimizerOptions options) {
   constexpr double kFirst = 7.0 / 8 * (1 << 20);
   constexpr double kStep = 2;
-  constexpr double kSmallestPart = 1.0 / 4096;  // of what is held without slices
-  constexpr double kMostWork = 16;              // times the flops without
+  constexpr double kSmallestPart = 1.0 / 4096;  // of the bytes held without slices
+  constexpr double kMostWork = 16;              // times the flops without slices
   const auto limit = static_cast<double>(options.memory_limit);
   const auto least_flops = flops_of(plan.graph).flops;
   OptimizedPlan best = plan;
@@ -201,11 +202,13 @@ OptimizedPlan best_in_slices(const OptimizedPlan& plan, OptimizerOptions options
   return best;
 }
 
-// A plan that does not fit and may spill: as it is, in slices, with values computed again, or not at all.
+// Decides how a plan that does not fit keeps to the limit: spilling as it is, slices or recomputation. Sets the
+// shortfall if none of them can run.
 void choose_way_of_memory(OptimizedPlan& plan, const OptimizerOptions& options) {
   constexpr auto kCannotBeDone = std::numeric_limits<double>::infinity();
-  // Scratch files mostly stay in the page cache and are faster than `scratch` says: with ten layers of TANH computing
-  // again is predicted to take 0.66 of the time, and took 1.2 times as long; with ten of squares 0.39, and 0.75.
+  // Scratch files mostly stay in the page cache and are faster than the figure `scratch`. Measured: for ten layers of
+  // TANH recomputation is predicted to take 0.66 of the time and took 1.2; for ten layers of squares 0.39, and took
+  // 0.75.
   constexpr double kWorthwhile = 0.6;
   const auto limit = static_cast<double>(options.memory_limit);
   const auto as_it_is = spilling(plan, options);

@@ -11,13 +11,13 @@
 
 namespace eindb {
 
-/// What a pass runs: a function of the graph alone, or one that looks for contraction paths too.
+/// The function of a pass: of the graph alone, or of the graph and a search for contraction paths.
 class PassFunction {
  public:
   using Rewrite = EinGraph (*)(const EinGraph&);
   using Ordering = EinGraph (*)(const EinGraph&, PathSearch&);
 
-  // Implicit, so that the list of passes names functions.
+  // The constructors are implicit so that the list of passes can name functions.
   PassFunction(Rewrite rewrite) : rewrite_(rewrite) {}      // NOLINT(google-explicit-constructor)
   PassFunction(Ordering ordering) : ordering_(ordering) {}  // NOLINT(google-explicit-constructor)
 
@@ -33,35 +33,37 @@ class PassFunction {
   Ordering ordering_ = nullptr;
 };
 
-/// A rewrite of the logical plan: takes a valid graph, gives a valid graph with the same result, and for good measure
-/// the same output name, head and type. Each pass is a function of its own file; what is here is their order.
+/// A rewrite of the logical plan. It maps a valid graph to a valid graph with the same result, output name, head and
+/// type. Each pass is a function in a file of its own; this header has only their order.
 struct Pass {
   std::string_view name;
   PassFunction run;
-  std::string_view reason;  ///< why it stands where it stands
-  bool switchable = true;   ///< false: execution needs what it establishes
+  std::string_view reason;  ///< the reason for its position in the list
+  bool switchable = true;   ///< false: execution needs the property that it establishes
 };
 
-/// Not among all_passes(), as it needs a limit (optimizer/recomputation), but switched off by name as they are.
+/// The pass of optimizer/recomputation. It needs a memory limit and so is not among all_passes(), but it is disabled by
+/// name like them.
 inline constexpr std::string_view kRecomputation = "recomputation";
 
 /// All passes, in the order in which they run.
 const std::vector<Pass>& all_passes();
 
-/// The time that one stage of planning took, and the size of the graph that it left.
+/// The duration of one planning stage, and the size of the graph after it.
 struct StageTiming {
   std::string name;
   double seconds = 0;
-  std::size_t vertices = 0;  ///< of the graph after it, inputs included; 0 for a stage that leaves the graph as it is
+  /// Of the graph after the stage, inputs included; 0 if the stage does not change the graph.
+  std::size_t vertices = 0;
 };
 
-/// Runs those passes that find out what vertices are computed together, on a graph that has been through all of them
-/// and has other vertices since. Not if they are disabled.
+/// Runs the enabled ones of the passes that decide which vertices are computed together. `graph` has been through all
+/// passes, but its vertices have changed since.
 EinGraph fuse_again(const EinGraph& graph, const std::set<std::string>& disabled);
 
-/// Runs the passes that are not disabled, validates the graph before the first and after each, and appends what each
-/// took (validation apart) to `timings`; `paths` orders contractions. Throws Error{UnknownName} if a disabled pass does
-/// not exist, Error{Value} if it cannot be switched off.
+/// Runs the passes that are not disabled. Validates the graph before the first pass and after each one, and appends the
+/// duration of each (without validation) to `timings`. `paths` orders contractions. Throws Error{UnknownName} if a
+/// disabled pass does not exist, Error{Value} if it cannot be switched off.
 EinGraph run_passes(EinGraph graph, const std::set<std::string>& disabled, std::vector<StageTiming>& timings,
                     PathSearch& paths);
 

@@ -49,7 +49,7 @@ class PhysicalPlanner {
     LabelPartition partition;
   };
 
-  // Right after a result is computed, so that its tiles are held no longer than its readers need them.
+  // Called right after a result is computed, so that its tiles are held no longer than its readers need them.
   void deliver(VertexId output, std::size_t number, const Partition* wanted) {
     auto last = result_[output.index()];
     CHECK(last.index() < plan_.nodes.size(), "a result is delivered after it is computed");
@@ -69,7 +69,7 @@ class PhysicalPlanner {
   NodeId fuse(const PlannedChain& planned) {
     auto join = fused_join(graph_, *planned.chain, planned.partition);
     for (std::size_t n = 0; n < join.inputs.size(); ++n) {
-      const auto input = join.inputs[n].index();  // a vertex until now
+      const auto input = join.inputs[n].index();  // the number of a vertex up to here
       join.inputs[n] = cut(result_[input], planned.partition.project(join.einsum.inputs[n]));
     }
     const auto& vertex = graph_.vertex(planned.chain->result);
@@ -88,14 +88,14 @@ class PhysicalPlanner {
                        [&](const SlicedLabel& cut) { return contains(labels, cut.label); });
   }
 
-  // Whether slices read the tensor from storage by themselves.
+  // Whether the slices read the tensor from storage themselves.
   bool is_streamed(VertexId input, const Labels& labels, const SlicedContraction* sliced) const {
     const auto& vertex = graph_.vertex(input);
     return sliced != nullptr && sliced->streamed && vertex.is_input() && !vertex.stored->attached &&
            has_sliced_label(labels, *sliced);
   }
 
-  // Of every vertex: whether it is read in that way alone.
+  // For each vertex: whether all its readers stream it (is_streamed).
   std::vector<bool> streamed_inputs(const std::vector<bool>& needed) const {
     std::vector<bool> streamed(graph_.size(), false);
     if (graph_.sliced().empty()) return streamed;
@@ -110,7 +110,7 @@ class PhysicalPlanner {
     return streamed;
   }
 
-  // What slices share comes first, the nodes that are run once per slice after that.
+  // Adds the nodes that all slices share first, then those that run once per slice.
   NodeId loop(const SlicedContraction& sliced) {
     for (const auto v : sliced.body) cut_shared_inputs(v, sliced);
     CHECK(!loop_ && sliced_ == nullptr && parts_of_slices_.empty(), "loops do not lie in each other");
@@ -140,7 +140,7 @@ class PhysicalPlanner {
     }
   }
 
-  // In a loop: this slice's share of an input, or what all slices share.
+  // Within a loop: the share of an input that belongs to the current slice, or the node that all slices share.
   NodeId cut_slice(VertexId input, const Labels& labels, const Partition& wanted) {
     CHECK(sliced_ != nullptr && loop_.has_value(), "slices are cut while their loop is built");
     const bool own = std::binary_search(sliced_->body.begin(), sliced_->body.end(), input);
@@ -186,7 +186,8 @@ class PhysicalPlanner {
     return stored != nullptr && stored->attached && !stored->selection;
   }
 
-  // The first reader gets the scan itself, cut as it wants; one that wants another partition a scan of its own.
+  // The first reader takes the scan itself, in the partition that it wants; a reader with another partition gets a scan
+  // of its own.
   NodeId rescan(NodeId first, const Partition& wanted) {
     const auto [known, is_new] = repartitions_.try_emplace({first, wanted}, first);
     if (!is_new) return known->second;
@@ -218,13 +219,14 @@ class PhysicalPlanner {
   const EinGraph& graph_;
   const Labelling& labelling_;
   PhysicalPlan plan_;
-  std::vector<NodeId> result_;  // of each vertex
+  std::vector<NodeId> result_;  // the node of each vertex's result
   std::map<VertexId, PlannedChain> chains_;
   std::map<std::pair<NodeId, Partition>, NodeId> repartitions_;
-  std::set<NodeId> read_scans_;                // of attached tensors
+  std::set<NodeId> read_scans_;                // scans of attached tensors that have a reader
   std::optional<SliceLoop> loop_;              // set while the nodes of a loop are added
-  const SlicedContraction* sliced_ = nullptr;  // what it computes
-  std::map<std::tuple<VertexId, Labels, Partition>, NodeId> parts_of_slices_;  // of the loop; scans have no partition
+  const SlicedContraction* sliced_ = nullptr;  // the contraction that the loop computes
+  std::map<std::tuple<VertexId, Labels, Partition>, NodeId>
+      parts_of_slices_;  // nodes within the loop; scans have no partition
 };
 
 }  // namespace

@@ -5,17 +5,17 @@
 
 namespace eindb {
 
-/// Lowers a labelled graph to operators on tensor relations. For each vertex that an output needs, in order: a scan
-/// for an input of the computation; otherwise a join, after repartitions of those inputs that are not cut as the
-/// vertex wants them, and before a group-by if an aggregated label is cut. Readers that want the same tensor in
-/// the same partition share one repartition. Right after an output, a repartition to the partition that
-/// `output_partitions` wants it in, if that differs, and its sink.
+/// Lowers a labelled graph to operators on tensor relations. For each vertex that an output needs, in order, it adds a
+/// scan if the vertex is an input, otherwise a join. Repartitions precede the join for inputs that are cut differently
+/// than the vertex wants; a group-by follows it if an aggregated label is cut. Readers that want the same tensor in the
+/// same partition share one repartition. An output is followed at once by its sink, after a repartition if
+/// `output_partitions` wants another partition.
 ///
-/// Sliced contractions (EinGraph::sliced) become loops: what their slices share is brought into the wanted partition
-/// before, what slices have each for themselves within.
+/// Sliced contractions (EinGraph::sliced) become loops. Repartitions of inputs that all slices share stand before the
+/// loop, those of a single slice's share within it.
 ///
-/// Nodes name the vertex whose tensor they give. Throws Error{Shape} if one of `output_partitions` does not fit its
-/// result.
+/// Nodes carry the name of the vertex whose tensor they produce. Throws Error{Shape} if one of `output_partitions` does
+/// not fit its result.
 PhysicalPlan plan_physically(const EinGraph& graph, const Labelling& labelling,
                              const WantedPartitions& output_partitions = {});
 

@@ -24,7 +24,7 @@ std::int64_t slices_of(std::size_t n, std::size_t d, const SliceLoop& loop) {
   return 1;
 }
 
-// The tiles that a slice overlaps: a stored tensor is cut as it was stored.
+// The bytes of the stored tiles that one slice overlaps: a scan reads a tensor in the tiles in which it is stored.
 double bytes_scanned(const PhysicalPlan& plan, std::size_t n, const SliceLoop& loop) {
   const auto& node = plan.nodes[n];
   auto bytes = static_cast<double>(size_of(node.dtype));
@@ -40,7 +40,7 @@ double bytes_scanned(const PhysicalPlan& plan, std::size_t n, const SliceLoop& l
   return bytes;
 }
 
-// Follows the executor through a plan.
+// Follows the executor through a plan and records the bytes held.
 class MemoryWalk {
  public:
   explicit MemoryWalk(const PhysicalPlan& plan)
@@ -65,7 +65,7 @@ class MemoryWalk {
   }
 
  private:
-  // What a loop reads from outside stays until its end, and so does the whole of its result.
+  // Tensors that a loop reads from outside stay until its end, and so does its whole result.
   void run_loop(const SliceLoop& loop) {
     loop_ = &loop;
     const auto result = loop.result.index();
@@ -81,14 +81,14 @@ class MemoryWalk {
   void run_node(std::size_t n) {
     const auto& node = plan_.nodes[n];
     if (node.role() == OperatorRole::Source) return;
-    // A join that a group-by reads is run by that.
+    // A join that is read by a group-by runs as part of that.
     if (node.is_partial()) return;
     const auto inputs = inputs_of(plan_.node(plan_.worker_of(NodeId(n))));
     for (const auto input : inputs)
       if (plan_.node(input).stored() != nullptr) hold(input.index(), scanned_bytes(input.index()));
     const bool into_result = loop_ != nullptr && loop_->result == NodeId(n);
     double made = node.role() == OperatorRole::Delivery ? 0 : bytes_of(n, widest_type(n), loop_);
-    if (into_result && loop_->aggregate == Aggregate::None) made = 0;  // held as a whole already
+    if (into_result && loop_->aggregate == Aggregate::None) made = 0;  // the whole result is held already
     peak_ = std::max(peak_, now_ + made);
     if (!into_result && made > 0) hold(n, bytes_of(n, node.dtype, loop_));
     for (const auto input : inputs)
@@ -102,7 +102,7 @@ class MemoryWalk {
     return size_of(working) > size_of(type) ? working : type;
   }
 
-  // Of a node's result, or of one slice of it.
+  // The bytes of a node's result, or of one slice of it.
   double bytes_of(std::size_t n, DType type, const SliceLoop* loop) const {
     const auto& shape = plan_.nodes[n].grid.shape();
     auto bytes = static_cast<double>(size_of(type));
@@ -111,7 +111,7 @@ class MemoryWalk {
     return bytes;
   }
 
-  // What a slice reads of a stored tensor, in a loop; else all of it.
+  // The bytes read of a stored tensor: within a loop by one slice, otherwise all of it.
   double scanned_bytes(std::size_t n) const {
     const auto& node = plan_.nodes[n];
     if (node.stored()->attached) return 0;
@@ -139,7 +139,8 @@ class MemoryWalk {
 
 double whole_bytes(const PhysicalNode& node) { return RelationView{node.dtype, node.grid}.bytes(); }
 
-// What is made early and read late: results wait in memory, or in a scratch file where operators at work need the room.
+// Results that are made early and read late. They wait in memory, or in a scratch file if running operators need the
+// room.
 class WaitingResults {
  public:
   WaitingResults(const PhysicalPlan& plan, double limit)
@@ -161,10 +162,10 @@ class WaitingResults {
   }
 
  private:
-  // Results of joins are combined as they come: a group-by takes no room beside its result.
+  // A group-by takes no room beside its result, since the results of joins are combined as they come.
   static bool is_made(const PhysicalNode& node) { return node.has_tasks() || node.role() == OperatorRole::Completion; }
 
-  // The result waits for its readers from now on, and what nobody else reads no more.
+  // Marks the result as waiting for its readers, and drops its inputs that nobody else reads.
   void keep(std::size_t n) {
     for (const auto input : inputs_of(plan_.nodes[n]))
       if (readers_[input.index()].back() <= n) resident_[input.index()] = 0;
@@ -186,7 +187,7 @@ class WaitingResults {
 
   void make_room(std::size_t n, double needed) {
     poll_cancellation_after(n);
-    std::vector<std::pair<std::size_t, std::size_t>> waiting;  // next reader, node
+    std::vector<std::pair<std::size_t, std::size_t>> waiting;  // (next reader, node)
     for (std::size_t v = 0; v < n; ++v) {
       if (resident_[v] == 0) continue;
       const auto reader = std::lower_bound(readers_[v].begin(), readers_[v].end(), n);
@@ -210,13 +211,14 @@ class WaitingResults {
 
   const PhysicalPlan& plan_;
   double limit_;
-  std::vector<std::vector<std::size_t>> readers_;  // of each node, in order
-  std::vector<double> resident_;                   // bytes of each result that are in memory
-  std::vector<double> written_;                    // those that are in the file, too
+  std::vector<std::vector<std::size_t>> readers_;  // of each node, ascending
+  std::vector<double> resident_;                   // bytes of each result in memory
+  std::vector<double> written_;                    // bytes of each result that are also in the file
   ScratchTraffic traffic_;
 };
 
-// Beyond the first time. What a turn of a loop has read is there for the next one if all that it reads and makes fits.
+// The bytes read beyond the first time. Tiles read in one turn of a loop are still there in the next one if everything
+// that a turn reads and makes fits.
 double bytes_read_again(const PhysicalPlan& plan, NodeId node, double limit) {
   const auto calls = call_loops(plan, node);
   DCHECK(std::all_of(calls.operands.begin(), calls.operands.end(),
@@ -298,7 +300,7 @@ double working_bytes(const DistributedPlan& plan, Rank rank, int threads) {
 }
 
 double least_bytes(const PhysicalPlan& plan, const LeastMemory& known, double limit) {
-  // With room for what kernels take beside tiles, whatever they are.
+  // Ample enough for the workspace of kernels beside the tiles.
   constexpr double kAmple = 128 << 20;
   constexpr double kSmallPart = 16;
   const auto tiles = working_bytes(plan, 1);
@@ -339,7 +341,7 @@ ScratchTraffic scratch_traffic(const PhysicalPlan& plan, double limit) {
     auto needed = whole_bytes(node);
     for (const auto input : inputs_of(node)) needed += whole_bytes(plan.node(input));
     if (needed <= limit) continue;
-    // What was made before is still there as far as it fits.
+    // Earlier results are still in memory as far as they fit.
     const auto excess = std::min(whole_bytes(node), needed - limit);
     traffic.written += excess;
     traffic.read += excess * std::max(1, readers[n]) + bytes_read_again(plan, NodeId(n), limit);

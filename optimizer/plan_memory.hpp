@@ -6,45 +6,46 @@
 
 namespace eindb {
 
-/// The most bytes of tiles that executing the plan holds at once, if no tile is absent: every node's result from when
-/// it is made (a scan's: first read) until its last reader is done; in a loop over slices a slice of it. Tensors in a
-/// program's memory count nothing. What partial results of several threads take comes on top, as far as there is room.
+/// The most bytes of tiles that executing the plan holds at once, if no tile is absent. A node's result is held from
+/// when it is made (a scan's: from the first read) until its last reader is done; in a loop over slices, only one slice
+/// of it. Attached tensors count nothing. Partial results of several threads come on top, as far as there is room.
 double peak_bytes(const PhysicalPlan& plan);
 
-/// The most bytes that operators hold at once while they work, apart from tiles that can be put aside: of a join, on
-/// every thread the tiles of one kernel call, those it reads and the one it makes; of a repartition one tile that is
-/// cut and one that is made. Less than this and a plan cannot run, whatever is put aside.
+/// The most bytes that operators hold at once while they work, without tiles that can go to the scratch file. For a
+/// join these are, per thread, the tiles that one kernel call reads and the one that it makes; for a repartition, one
+/// source tile and one result tile. A plan cannot run in less memory, whatever is spilled.
 double working_bytes(const PhysicalPlan& plan, int threads);
 
-/// The same of what one rank does in the steps of a plan: a step's relation, as far as it lies at the rank, from when
-/// it is made until its last reader is done. Tiles that lie where holder lists say count nothing: they are read when
-/// needed.
+/// The same for one rank of a plan in steps: the part of a step's relation that lies at the rank counts from the step
+/// until its last reader. Tiles placed by holder lists count nothing, since they are read when they are needed.
 double peak_bytes(const DistributedPlan& plan, Rank rank);
 double working_bytes(const DistributedPlan& plan, Rank rank, int threads);
 
-/// The least memory that a plan can be executed in, as whoever executes it says.
+/// The least memory in bytes that a plan can run in, supplied by the executor.
 using LeastMemory = std::function<double(const PhysicalPlan& plan)>;
-/// The same, or working_bytes(plan, 1) where nobody says or `limit` is ample: asking takes a while.
+/// The same by `known`. Falls back to working_bytes(plan, 1) if `known` is empty, or if `limit` is ample, since the
+/// exact answer takes a while.
 double least_bytes(const PhysicalPlan& plan, const LeastMemory& known, double limit);
 
-/// What goes to a scratch file, or is read from the database again, if no more than `limit` bytes are held. An
-/// estimate.
+/// An estimate of the bytes that go to a scratch file or are read from the database again if at most `limit` bytes are
+/// held.
 struct ScratchTraffic {
   double written = 0;
   double read = 0;
 };
-/// Tiles that are made and do not fit are written once and read for each of their readers. A join whose operands do not
-/// fit reads one again for every part of a label that it does not have, if what is read in between does not fit either;
-/// likewise a repartition whose pieces are cut out of the same tiles. What waits for a later reader makes room for the
-/// operator at work, the longest wait first, and comes back for its reader. A larger limit gives no more.
+/// Tiles that are made and do not fit are written once and read once per reader. If the operands of a join do not fit,
+/// it reads an operand again for every part of a label that the operand does not have, unless the tiles read in between
+/// fit; likewise for a repartition whose pieces are cut out of the same tiles. Results that wait for a later reader
+/// make room for the running operator, the longest wait first, and come back for their reader. A larger limit never
+/// gives more.
 ScratchTraffic scratch_traffic(const PhysicalPlan& plan, double limit);
 
-/// What loops over slices read of stored tensors again, beyond the first time: each slice reads all of the tiles that
-/// it overlaps, and where the tensor does not fit the limit they are gone when the next one comes. None without loops.
+/// The bytes that loops over slices read of stored tensors beyond the first time. Each slice reads all tiles that it
+/// overlaps; if the tensor does not fit the limit, they are gone when the next slice needs them. 0 without loops.
 double bytes_read_by_slices(const PhysicalPlan& plan, double limit);
 
-/// How many times as long operators work, at most, because not all threads have room at the same time: what they work
-/// on keeps to half of the limit where the rest is for tiles that wait. Between 1 and `threads`.
+/// The factor by which operators slow down at most because not all threads find room at the same time: their working
+/// tiles keep to half of the limit if the rest holds waiting tiles. Between 1 and `threads`.
 double slowdown_for_room(const PhysicalPlan& plan, int threads, double limit);
 
 }  // namespace eindb

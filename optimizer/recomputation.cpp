@@ -8,10 +8,10 @@
 namespace eindb {
 namespace {
 
-// Steps that are looked at in all, some tenths of a second: a bound for graphs of thousands of vertices.
+// Upper bound on the steps examined, some tenths of a second, for graphs of thousands of vertices.
 constexpr double kMostWork = 2e6;
 
-// Values are numbered: first the vertices as they are, then their copies.
+// Values are numbered: first the original vertices, then their copies.
 class Recomputation {
  public:
   explicit Recomputation(const EinGraph& graph)
@@ -46,7 +46,7 @@ class Recomputation {
   }
 
  private:
-  // What is made for another vertex of a chain is not stored, and tensors in a program's memory take none of ours.
+  // Values that only serve another vertex of their chain are not stored, and attached tensors take none of our memory.
   static std::vector<double> bytes_of_values(const EinGraph& graph) {
     std::vector<double> bytes;
     for (const auto& vertex : graph.vertices()) {
@@ -61,8 +61,8 @@ class Recomputation {
     return bytes;
   }
 
-  // Whether all readers after the split wait for an aggregate that takes in the whole of v. Where none does, execution
-  // takes tiles through all of the graph one after the other, and holds no more of them.
+  // Whether all readers after the split wait for an aggregate over the whole of v. Otherwise execution takes one tile
+  // after the other through the whole graph and never holds all tiles of v.
   bool waits_for_all(std::size_t v) const {
     const auto& head = graph_.vertex(VertexId(v)).einsum.output;
     std::vector<bool> derived(graph_.size(), false);
@@ -83,7 +83,7 @@ class Recomputation {
     return true;
   }
 
-  // Read on both sides of the moment at which most is held.
+  // Vertices that are read both before and after the moment of peak memory.
   std::vector<std::size_t> candidates_at_peak() const {
     std::vector<bool> early(graph_.size(), false);
     std::vector<bool> late(graph_.size(), false);
@@ -110,7 +110,7 @@ class Recomputation {
     return inputs;
   }
 
-  // The values in the order in which they are computed.
+  // The order in which values, copies included, are computed.
   std::vector<std::size_t> order() const {
     std::vector<std::size_t> order;
     std::vector<bool> placed(2 * graph_.size(), false);
@@ -126,7 +126,7 @@ class Recomputation {
     order.push_back(value);
   }
 
-  // At each step; a stored tensor is held from its first reader on.
+  // The bytes held at each step; a stored tensor is held from its first reader on.
   std::vector<double> held_bytes(const std::vector<std::size_t>& order) const {
     constexpr auto kNotYet = std::numeric_limits<std::size_t>::max();
     std::vector<std::size_t> first(2 * graph_.size(), kNotYet);
@@ -139,7 +139,7 @@ class Recomputation {
         last[input] = step;
       }
     }
-    std::vector<double> held(order.size() + 1, 0);  // changes at first
+    std::vector<double> held(order.size() + 1, 0);  // first the changes per step, then their running sum
     for (const auto value : order) {
       if (first[value] == kNotYet) continue;
       DCHECK(first[value] <= last[value] && last[value] < order.size(), "a value is held until a step that reads it");
@@ -180,9 +180,9 @@ class Recomputation {
   }
 
   const EinGraph& graph_;
-  std::vector<bool> again_;    // of each vertex: it has a copy
+  std::vector<bool> again_;    // for each vertex: whether it has a copy
   std::vector<double> bytes_;  // of each vertex
-  std::size_t split_ = 0;      // vertices after it read copies
+  std::size_t split_ = 0;      // vertices after this one read copies
   double peak_ = 0;
 };
 

@@ -7,22 +7,23 @@
 
 namespace eindb {
 
-/// The result of computing values again for their late readers.
+/// The result of computing values a second time for their late readers.
 struct RecomputedGraph {
-  EinGraph graph;                  ///< with one more vertex for each of `names`, of the same name and a ' behind it
-  std::vector<std::string> names;  ///< of the vertices that are computed a second time
+  EinGraph graph;                  ///< with a copy of each vertex of `names`, whose name gets a ' appended
+  std::vector<std::string> names;  ///< the vertices that are computed twice
 };
 
-/// Computes vertices a second time rather than holding their results, as training needs them: the values of a forward
-/// pass are read again by the derivatives, the first ones last. Such a value is dropped after the last reader that
-/// comes before the moment at which most is held, and a copy of its vertex, right before the first reader after it,
-/// serves the others. Vertices that read values which are dropped read the copies of these.
+/// Computes vertices a second time instead of holding their results. Training needs this: the derivatives read the
+/// values of the forward pass again, in reverse order. A chosen value is dropped after its last reader before the
+/// moment of peak memory. A copy of its vertex, placed right before the first reader after that moment, serves the late
+/// readers. A copy reads the copies of those of its inputs that are dropped.
 ///
-/// Only vertices without an aggregate are computed again, and only if their late readers wait for an aggregate of all
-/// of their cells, as of a loss that is no plain sum: otherwise execution takes tile after tile through the graph, and
-/// does not hold the results as a whole. Each is computed again once, so that a graph takes at most the operations of
-/// those on top, and every cell keeps its value. They are chosen one by one, each time the one that leaves the least
-/// held beyond `share` of what the graph holds at most, over all of its steps; until that is nothing, or none helps.
+/// Only vertices without an aggregate are copied, and only if their late readers wait for an aggregate over all of
+/// their cells, such as a loss that is no plain sum. Otherwise execution takes tile after tile through the graph and
+/// never holds the whole result. A vertex is copied at most once, so the extra operations are at most those of the
+/// copied vertices, and every cell keeps its value. Vertices are chosen greedily: each time the one that minimises the
+/// bytes held beyond `share` of the graph's peak, summed over all steps, until nothing is held beyond it or no vertex
+/// helps.
 ///
 /// Example: A = f(X), B = f(A), C = f(B), DC = g(C), DB = DC * g(B), DA = DB * g(A), with X stored and read by another
 /// vertex behind DA: A is dropped and computed again from X for DA.

@@ -11,12 +11,12 @@
 #include "common/source_span.hpp"
 #include "common/user_role.hpp"
 
-/// The syntax tree of one statement: what parser/parser.hpp gives and the binder reads.
+/// The syntax tree of one statement: the output of parser/parser.hpp and the input of the binder.
 ///
-/// It knows names only as text: whether a tensor exists, how many labels it has and what a function means is the
-/// binder's to say. Every node has the span of its text in the statement, for error messages.
-/// Plain values: copied, moved and destroyed freely; no node is shared. Expressions nest at most kMaxNesting deep
-/// (parser.hpp), and a chain such as a*b*c*... of any length is one node, so that recursion over the tree is safe.
+/// It has names only as text; the binder decides whether a tensor exists, how many labels it has and what a function
+/// means. Every node has the span of its text in the statement, for error messages. Nodes are plain values that can be
+/// copied, moved and destroyed freely; none is shared. Expressions nest at most kMaxNesting deep (parser.hpp), and a
+/// chain such as a*b*c*... of any length is one node, so recursion over the tree is safe.
 namespace eindb::ast {
 
 // ---- Words and constants -------------------------------------------------------------------------------------------
@@ -26,7 +26,7 @@ struct Identifier {
   std::string text;
   SourceSpan span;
   bool quoted = false;
-  std::uint32_t scope = 0;  ///< 0: the statement's own; otherwise the number of the macro call that it comes from
+  std::uint32_t scope = 0;  ///< 0: the statement's own; otherwise the number of the macro call whose body has it
 };
 
 struct Integer {
@@ -49,20 +49,20 @@ struct Literal {
   SourceSpan span;
 };
 
-/// One entry of (FORMAT npy, HEADER): the value is absent for HEADER.
+/// One entry of (FORMAT npy, HEADER); HEADER has no value.
 struct Option {
   Identifier name;
   std::optional<Literal> value;
 };
 
-/// The extent of a label, or a number of rounds; not negative if it is an Integer. A name is the variable of a loop
-/// around the statement, which with_loop_variable replaces before anything is bound.
+/// The extent of a label, or a number of rounds; an Integer is not negative. A name is the variable of an enclosing
+/// loop; with_loop_variable replaces it before binding.
 struct Extent {
   std::variant<Integer, Parameter, Identifier> value;
   SourceSpan span;
 };
 
-/// "i 1000" in CREATE TENSOR (the extent is always there), or "i" and "i 1000" in the head of a definition.
+/// "i 1000" in CREATE TENSOR, where the extent is always present; "i" or "i 1000" in the head of a definition.
 struct Dimension {
   Identifier label;
   std::optional<Extent> extent;
@@ -74,12 +74,12 @@ struct Dimension {
 struct Expression;
 struct WhenClause;
 
-/// A bare identifier: a label used as a number, a tensor of rank 0, or a parameter of the macro around it.
+/// A bare identifier: a label used as a number, a tensor of rank 0, or a parameter of the enclosing macro.
 struct Name {
   Identifier name;
 };
 
-/// One place of X[i, 3, $1]. An integer may be negative; the binder refuses it.
+/// One index of X[i, 3, $1]. The binder rejects negative integers.
 struct IndexTerm {
   std::variant<Identifier, Integer, Parameter> value;
   SourceSpan span;
@@ -97,7 +97,7 @@ enum class AggregateOp : std::uint8_t { Sum, Prod, Min, Max, Mean, LogSumExp, Ar
 struct Aggregate {
   AggregateOp op = AggregateOp::Sum;
   SourceSpan op_span;                             ///< of the word SUM
-  std::optional<std::vector<Identifier>> labels;  ///< absent: the labels of e that are not in the head
+  std::optional<std::vector<Identifier>> labels;  ///< nullopt: the labels of the argument that the head lacks
   std::vector<Expression> argument;               ///< exactly one
 };
 
@@ -131,11 +131,10 @@ enum class InfixOp : std::uint8_t {
   Power,
 };
 
-/// A chain of operators of one precedence, to be read from left to right:
-/// `a - b + c` is ((a - b) + c), with operators {Subtract, Add} and operands {a, b, c}.
-/// Invariants: one operand more than operators, at least one operator; the operators are all Or, all And, from
-/// {Add, Subtract}, from {Multiply, Divide, Modulo}, or a single comparison or Power.
-/// Parentheses start a node of their own: `a * (b * c)` is two nodes.
+/// A chain of operators of one precedence, read from left to right: `a - b + c` is ((a - b) + c), with operators
+/// {Subtract, Add} and operands {a, b, c}. Invariants: there is at least one operator, and one operand more than
+/// operators; the operators are all Or, all And, from {Add, Subtract}, from {Multiply, Divide, Modulo}, or a single
+/// comparison or Power. Parentheses start another node: `a * (b * c)` is two nodes.
 struct Infix {
   std::vector<InfixOp> operators;
   std::vector<Expression> operands;
@@ -190,15 +189,15 @@ struct SubscriptTerm {
   SourceSpan span;
 };
 
-/// The order that parentheses in a subscript string fix: a leaf is an operand, an inner node contracts its children.
-/// '(ij,jk),kl->il' is ((0 1) 2).
+/// The contraction order given by parentheses in a subscript string: a leaf is an operand, an inner node contracts its
+/// children. '(ij,jk),kl->il' is ((0 1) 2).
 struct SubscriptNesting {
   std::optional<std::size_t> operand;      ///< set exactly for leaves: an index into Subscripts::inputs
   std::vector<SubscriptNesting> children;  ///< at least one for inner nodes
   SourceSpan span;
 };
 
-/// 'ij,jk->ik' (X, Y). That there are as many inputs as operands is the binder's to check.
+/// 'ij,jk->ik' (X, Y). The binder checks that there are as many inputs as operands.
 struct Subscripts {
   std::vector<SubscriptTerm> inputs;
   std::optional<SubscriptTerm> output;      ///< absent without "->": implicit output
@@ -219,18 +218,18 @@ struct PathClause {
   SourceSpan span;
 };
 
-/// What is derived: a definition of its own, or one that stands before, or a tensor, by name.
+/// The function of a derivative: an inline definition, or the name of an earlier definition or of a tensor.
 using Derived = std::variant<Identifier, Definition>;
 
 /// W1 AS dW1.
 struct GradientVariable {
   Identifier variable;
-  std::optional<Identifier> name;  ///< of the derivative; absent: "d" and the variable's name
+  std::optional<Identifier> name;  ///< of the derivative; nullopt: "d" and the variable's name
   SourceSpan span;
 };
 
-/// GRADIENT OF L[] = e WITH RESPECT TO (W1 AS dW1, W2): defines L, dW1 and dW2, of which the derivatives are its
-/// results. L has rank 0; a derivative has its variable's extents.
+/// GRADIENT OF L[] = e WITH RESPECT TO (W1 AS dW1, W2): defines L, dW1 and dW2. The derivatives are its results. L has
+/// rank 0; a derivative has its variable's extents.
 struct Gradient {
   Derived of;
   std::vector<GradientVariable> variables;  ///< at least one
@@ -244,25 +243,25 @@ struct Direction {
   SourceSpan span;
 };
 
-/// JVP OF Y[i] = e WITH RESPECT TO (X ALONG V, W ALONG U) [AS dY]: defines Y, and dY, the derivative of Y along the
-/// tangents, which is its result.
+/// JVP OF Y[i] = e WITH RESPECT TO (X ALONG V, W ALONG U) [AS dY]: defines Y and its result dY, the derivative of Y
+/// along the tangents.
 struct Jvp {
   Derived of;
   std::vector<Direction> directions;  ///< at least one
-  std::optional<Identifier> name;     ///< of the derivative; absent: "d" and the name of what is derived
+  std::optional<Identifier> name;     ///< of the derivative; nullopt: "d" and the function's name
   SourceSpan span;
 };
 
-/// What stands between WITH and the body, with commas between them.
+/// One of the comma-separated items between WITH and the body.
 using WithItem = std::variant<Definition, Gradient, Jvp>;
 
-/// EINSUM (Q, R): several definitions, by name, are the results.
+/// EINSUM (Q, R): several definitions are the results, by name.
 struct ResultNames {
   std::vector<Identifier> names;  ///< at least one, distinct
   SourceSpan span;
 };
 
-/// W[a,h] = e, V[h] = f: new values of tensors of the catalog. The body of UPDATE TENSOR alone.
+/// W[a,h] = e, V[h] = f: new values of tensors of the catalog. Only the body of UPDATE TENSOR.
 struct Updates {
   std::vector<Definition> definitions;  ///< at least one, of distinct tensors
   SourceSpan span;
@@ -282,7 +281,7 @@ struct EmbeddedQuery {
   SourceSpan span;
 };
 
-/// Text for SQLite, unchanged except for the queries within.
+/// Text for SQLite, unchanged except for the embedded queries.
 struct Sql {
   std::string text;                    ///< the statement's text at `span`
   std::vector<EmbeddedQuery> queries;  ///< in the order of the text; do not overlap
@@ -316,20 +315,20 @@ struct CreateTensor {
   std::variant<std::monostate, Query, Sql> source;
 };
 
-/// CREATE [OR REPLACE] TENSOR [IF NOT EXISTS] (dW1, dW2, L) [REPLICAS n] AS query: all of them or none. A name is that
-/// of a result of the query, or of a definition in it.
+/// CREATE [OR REPLACE] TENSOR [IF NOT EXISTS] (dW1, dW2, L) [REPLICAS n] AS query: creates all of them or none. Each
+/// name is that of a result of the query, or of a definition in it.
 struct CreateTensors {
   std::vector<Identifier> names;  ///< at least one, distinct
   bool or_replace = false;
-  bool if_not_exists = false;  ///< of those that exist nothing is made; the others are
+  bool if_not_exists = false;  ///< existing tensors are left alone, the others are created
   std::optional<ReplicasClause> replicas;
   Query query;
 };
 
 /// [WITH items] UPDATE TENSOR W[a,h] = e, V[h] = f [USING PATH ...]: every cell of W and V gets its new value, all at
-/// once; what is read is as it was before. A tensor keeps its type, its partition and its replicas.
+/// once; expressions read the old values. A tensor keeps its type, partition and replicas.
 struct UpdateTensor {
-  Query query;  ///< its body is Updates; a path only with one of them
+  Query query;  ///< its body is Updates; it has a path only if there is a single definition
 };
 
 struct DropTensor {
@@ -345,7 +344,7 @@ struct AlterTensor {
 
 struct ShowTensors {};
 
-/// SHOW MACROS: those of the user.
+/// SHOW MACROS: lists the user's own macros.
 struct ShowMacros {};
 
 struct Describe {
@@ -410,7 +409,7 @@ struct Rollback {};
 
 struct Statement;
 
-/// PREPARE name AS statement. The places in the statement are those in its own text, the body.
+/// PREPARE name AS statement. Spans in `statement` refer to its own text, `body`.
 struct Prepare {
   Identifier name;
   std::string body;
@@ -438,7 +437,7 @@ struct CreateMacro {
   bool if_not_exists = false;
   std::vector<Identifier> parameters;
   Expression body;
-  std::string body_text;  ///< what the catalog keeps; parse_expression reads it again
+  std::string body_text;  ///< the text stored in the catalog; parse_expression reads it again
 };
 
 struct DropMacro {
@@ -446,7 +445,7 @@ struct DropMacro {
   bool if_exists = false;
 };
 
-/// PASSWORD 'secret', or the text of a verifier in its place. Messages show where it stands by the word alone.
+/// PASSWORD 'secret', or the text of a verifier instead. Messages show only the position of the word PASSWORD.
 struct Password {
   std::string text;
   SourceSpan word_span;
@@ -475,26 +474,26 @@ struct ShowUsers {};
 
 struct ShowWorkers {};
 
-/// DRAIN WORKER '10.0.0.3:7700': let it finish what runs, and leave.
+/// DRAIN WORKER '10.0.0.3:7700': the worker finishes its running work and leaves.
 struct DrainWorker {
   std::string address;
   SourceSpan span;
 };
 
-/// Nothing but space and comments.
+/// A statement with only spaces and comments.
 struct Empty {};
 
-/// REPEAT 100 [AS t] [UNTIL e] [COMMIT EVERY 10] { statement; statement; ... }: the body so often, or until `until`, a
-/// scalar expression over tensors, is not zero after a round. t is the number of the round, from 0.
+/// REPEAT 100 [AS t] [UNTIL e] [COMMIT EVERY 10] { statement; statement; ... }: runs the body `count` times, or until
+/// `until`, a scalar expression over tensors, is not zero after a round. t is the number of the round, from 0.
 struct Repeat {
   Extent count;
   std::optional<Identifier> variable;
   std::optional<Expression> until;
-  std::optional<Extent> commit_every;  ///< rounds in one transaction; absent: 1
+  std::optional<Extent> commit_every;  ///< rounds per transaction; nullopt: 1
   std::vector<Statement> body;         ///< at least one; no BEGIN, COMMIT, ROLLBACK or PREPARE among them
   std::string text;                    ///< of the whole statement, by which an interrupted one is known again; empty in
                                        ///< a loop inside of another
-  std::size_t parameter_count = 0;     ///< of the whole statement: see count_parameters; 0 in a loop inside of another
+  std::size_t parameter_count = 0;     ///< of the whole statement, see count_parameters; 0 in a nested loop
 };
 
 struct Statement {

@@ -11,7 +11,7 @@
 namespace eindb {
 namespace {
 
-/// The fields of a definition before its expression.
+/// Parses a definition up to its expression.
 ast::Definition parse_head(TokenStream& tokens) {
   ast::Definition definition;
   const auto begin = tokens.begin();

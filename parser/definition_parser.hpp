@@ -9,25 +9,25 @@
 
 namespace eindb {
 
-/// Whether the head of a definition stands here: a name and then '[' or '='.
+/// Whether the next tokens begin the head of a definition: a name followed by '[' or '='.
 bool starts_head(Tokenizer ahead);
 
 /// Z[i,k] = expression.
 ast::Definition parse_definition(TokenStream& tokens);
 
-/// At a whole number, $1 or the variable of a loop around the statement.
+/// Whether the next token is a whole number, $1, or the variable of an enclosing loop.
 bool at_extent(TokenStream& tokens);
-/// One of these; a number from `least` to 2^63-1.
+/// Parses an extent; a number must be from `least` to 2^63-1.
 ast::Extent parse_extent(TokenStream& tokens, std::string_view what, std::int64_t least);
 
-/// "i 1000" with its extent, which is optional in the head of a definition.
+/// "i 1000"; the extent is optional in the head of a definition.
 enum class ExtentRule : std::uint8_t { Optional, Required };
 ast::Dimension parse_dimension(TokenStream& tokens, ExtentRule rule);
 
 /// A whole number from `least` to 2^63-1.
 std::int64_t parse_whole(TokenStream& tokens, std::string_view what, std::int64_t least);
 
-/// Where a definition's name is expected: EINSUM('ij,jk', X, Y) and EINSUM ij,jk->ik (X, Y) are habits from NumPy.
+/// The hint if no definition's name is found: EINSUM('ij,jk', X, Y) and EINSUM ij,jk->ik (X, Y) are NumPy habits.
 inline constexpr const char* kSubscriptForm = "subscripts stand in plain quotes: EINSUM 'ij,jk->ik' (X, Y)";
 
 }  // namespace eindb

@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kGradientForm = "as in GRADIENT OF L[] = SUM(X[i]^2) WITH RESPECT TO (X AS dX)";
 constexpr const char* kJvpForm = "as in JVP OF Y[i] = EXP(X[i]) WITH RESPECT TO (X ALONG V) AS dY";
 
-/// A definition; or the name of one that stands before, also as L[].
+/// A definition, or the name of an earlier one, also written L[].
 ast::Derived parse_derived(TokenStream& tokens, std::string_view word, const char* form) {
   if (!tokens.at_name()) tokens.fail_expected("what to derive after " + std::string(word) + " OF", form);
   auto ahead = tokens;
@@ -23,7 +23,7 @@ ast::Derived parse_derived(TokenStream& tokens, std::string_view word, const cha
   return name;
 }
 
-/// Up to the list of variables.
+/// Parses WITH RESPECT TO, up to the list of variables.
 void expect_respect_to(TokenStream& tokens, const ast::Derived& of, const char* form) {
   if (!tokens.at_word("WITH")) {
     auto hint = std::holds_alternative<ast::Definition>(of) ? hint_after_expression(tokens) : std::string();
@@ -65,7 +65,8 @@ ast::Direction parse_direction(TokenStream& tokens) {
   return direction;
 }
 
-/// From the first word to the closing parenthesis; gives what is derived. `parse_item` reads one of the list.
+/// Parses from the first word to the closing parenthesis and returns the function. `parse_item` parses one entry of the
+/// list.
 template <class ParseItem>
 ast::Derived parse_head(TokenStream& tokens, const std::string& word, const char* form, ParseItem parse_item) {
   tokens.take();

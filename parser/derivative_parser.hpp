@@ -6,12 +6,12 @@
 
 namespace eindb {
 
-/// Whether GRADIENT OF or JVP OF stands here, as against a tensor that is called gradient or jvp.
+/// Whether GRADIENT OF or JVP OF follows, rather than a tensor named gradient or jvp.
 bool starts_derivative(Tokenizer ahead);
 
-/// GRADIENT OF L[] = e WITH RESPECT TO (W1 AS dW1, W2), from the word GRADIENT on.
+/// GRADIENT OF L[] = e WITH RESPECT TO (W1 AS dW1, W2), starting at the word GRADIENT.
 ast::Gradient parse_gradient(TokenStream& tokens);
-/// JVP OF Y[i] = e WITH RESPECT TO (X ALONG V) [AS dY], from the word JVP on.
+/// JVP OF Y[i] = e WITH RESPECT TO (X ALONG V) [AS dY], starting at the word JVP.
 ast::Jvp parse_jvp(TokenStream& tokens);
 
 }  // namespace eindb

@@ -9,13 +9,13 @@
 
 namespace eindb {
 
-/// The names of a list that has none of them twice; letters of either case are the same.
+/// A list of names without duplicates, ignoring case.
 class DistinctNames {
  public:
-  /// `what` they name, for the message: "tensor".
+  /// `what` is the kind of object for the message: "tensor".
   explicit DistinctNames(std::string what) : what_(std::move(what)) {}
 
-  /// Gives the name back; Error{Syntax} if it has been there.
+  /// Returns the name; Error{Syntax} if it was added before.
   ast::Identifier add(ast::Identifier name) {
     if (seen_.insert(to_lower(name.text)).second) return name;
     throw Error(ErrorKind::Syntax, "the " + what_ + " " + name.text + " is given twice", name.span,

@@ -8,10 +8,10 @@
 
 namespace eindb {
 
-/// The loops around a statement: what the names of their variables mean in it.
+/// The loops around a statement, and their variables.
 struct EnclosingLoops {
   std::size_t depth = 0;
-  std::set<std::string> variables;  ///< of rounds' numbers
+  std::set<std::string> variables;  ///< variables that hold the number of the round
 };
 
 }  // namespace eindb

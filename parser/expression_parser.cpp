@@ -20,7 +20,7 @@ namespace {
 using ast::Expression;
 using ast::InfixOp;
 
-/// How tightly operators bind. An operand of an operator of level n is read with least level n + 1.
+/// Operator precedence. An operand of an operator of level n is parsed with least level n + 1.
 enum class Level : std::uint8_t {
   Loosest,
   Or,
@@ -33,7 +33,7 @@ enum class Level : std::uint8_t {
   Power,
 };
 
-/// The least level of an operand on the right: a chain of the operator itself belongs to the loop that reads it.
+/// The least level of a right operand: a chain of the same operator is continued by the caller's loop.
 constexpr Level next_tighter(Level level) { return static_cast<Level>(static_cast<std::uint8_t>(level) + 1); }
 
 struct Operator {
@@ -82,11 +82,11 @@ constexpr std::array kConstants = {
     Constant{"NAN", std::numeric_limits<double>::quiet_NaN()},
 };
 
-/// Words that end or join expressions, so that they cannot be names in them without quotes.
+/// Words that end or join expressions, and so cannot be unquoted names in them.
 constexpr std::array<std::string_view, 9> kReserved = {"AND", "OR", "WHEN",  "THEN",  "ELSE",
                                                        "END", "AS", "USING", "EINSUM"};
 
-/// The entry that `word`, in any case, names; null if none.
+/// The entry named by `word`, in any case; null if there is none.
 template <class Table>
 const typename Table::value_type* find_word(const Table& table, const Token& word) {
   if (word.kind != Token::Kind::Word) return nullptr;
@@ -108,8 +108,8 @@ const Operator* find_operator(const Token& token) {
   return found == kSymbolOperators.end() ? nullptr : found;
 }
 
-/// Nodes on the longest way from `e` down. Its own recursion is bounded by what the parser can build: some six levels
-/// of operators for each of its kMaxNesting calls.
+/// The height of the tree below `e`. Its recursion is bounded by what the parser builds: some six levels of operators
+/// for each of its kMaxNesting calls.
 std::size_t height_of(const Expression& e) {
   std::size_t below = 0;
   for_each_child(e, [&](const Expression& child) { below = std::max(below, height_of(child)); });
@@ -121,7 +121,7 @@ std::size_t height_of(const Expression& e) {
               "name parts of it in WITH");
 }
 
-/// One expression being read: the depth of its recursion over the tokens.
+/// Parses one expression; counts the recursion depth.
 class ExpressionParser {
  public:
   explicit ExpressionParser(TokenStream& tokens) : tokens_(tokens) {}
@@ -155,7 +155,7 @@ class ExpressionParser {
   std::size_t depth_ = 0;
 };
 
-/// Counts one level of recursion while it lives.
+/// Counts one level of recursion during its lifetime.
 class Nested {
  public:
   Nested(std::size_t& depth, SourceSpan here) : depth_(depth) {
@@ -171,20 +171,20 @@ class Nested {
   std::size_t& depth_;
 };
 
-/// A list of one, without the copy that {e} would make.
+/// A list of one expression, without the copy that {e} would make.
 std::vector<Expression> alone(Expression e) {
   std::vector<Expression> list;
   list.push_back(std::move(e));
   return list;
 }
 
-/// Operator precedence climbing. A chain of one level grows the same node in this loop, so that a product of 100,000
-/// factors needs no recursion; only what binds tighter is read by a deeper call:
-/// `a + b*c - d` reads a, then in the loop `+ (b*c)` and `- d`, which join the node of the first `+`.
+/// Precedence climbing. A chain of one level extends the same node in this loop, so a product of 100,000 factors needs
+/// no recursion; only operators that bind tighter recurse: `a + b*c - d` parses a, then, in the loop, `+ (b*c)` and `-
+/// d`, which extend the node of the first `+`.
 Expression ExpressionParser::infix(Level least) {
   const Nested nested(depth_, tokens_.peek().span);
   auto left = prefix(least);
-  Level chain = Level::Loosest;  // of the node that this loop has made `left` into
+  Level chain = Level::Loosest;  // level of the node that `left` has become
   for (const auto* op = find_operator(tokens_.peek()); op != nullptr && op->level >= least;
        op = find_operator(tokens_.peek())) {
     if (op->level == Level::Comparison && chain == Level::Comparison)
@@ -312,7 +312,7 @@ ast::Cast ExpressionParser::cast_after_word() {
   return node;
 }
 
-/// In front of '[': whether it closes with '(' behind it, as in SUM[j](...). SUM[j] alone refers to a tensor "SUM".
+/// Called before '[': whether ']' is followed by '(', as in SUM[j](...). SUM[j] alone refers to a tensor named "SUM".
 bool ExpressionParser::at_aggregate_labels() const {
   auto ahead = tokens_;
   ahead.take();
@@ -324,7 +324,7 @@ bool ExpressionParser::at_aggregate_labels() const {
   return ahead.at_symbol("(");
 }
 
-/// At a name that is no word of the language.
+/// Whether the next token is a name and no reserved word.
 bool ExpressionParser::at_plain_name() {
   return tokens_.at_name() && !is_reserved(tokens_.peek()) && hint_for_operator(tokens_.peek().text).empty();
 }

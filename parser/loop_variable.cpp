@@ -10,7 +10,7 @@
 namespace eindb {
 namespace {
 
-// Rewrites a statement in place, node by node. A node that nothing here names has no place for the variable.
+// Rewrites a statement in place, node by node. Kinds of nodes not listed here cannot contain the variable.
 class Replacement {
  public:
   explicit Replacement(const LoopVariable& variable)
@@ -132,7 +132,7 @@ class Replacement {
     rewrite_children(e, [&](ast::Expression& child) { rewrite(child); });
   }
 
-  // Numbers that no plan depends on.
+  // Constants outside of queries, on which no plan depends.
   void rewrite_constant(ast::Expression& e) {
     const auto expression = std::exchange(number_, ast::Integer{variable_.value});
     rewrite(e);
@@ -171,7 +171,7 @@ class Replacement {
   const LoopVariable& variable_;
   std::string digits_;
   std::string mark_;
-  decltype(ast::Expression::node) number_ = ast::Parameter{variable_.parameter};  // what takes the place of a bare name
+  decltype(ast::Expression::node) number_ = ast::Parameter{variable_.parameter};  // the replacement of a bare name
 };
 
 }  // namespace

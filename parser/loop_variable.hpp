@@ -7,7 +7,7 @@
 
 namespace eindb {
 
-/// The variable of a REPEAT in one round of it.
+/// The variable of a REPEAT in one round.
 struct LoopVariable {
   ast::Identifier name;       ///< as in AS t; told apart by case, as labels are
   std::int64_t value = 0;     ///< the number of the round, from 0
@@ -15,19 +15,18 @@ struct LoopVariable {
                               ///< is an INT64
 };
 
-/// A statement of a loop's body as it is in one round. A pure function of the tree; places stay those of the text.
+/// A statement of a loop's body for one round. A pure function of the tree; spans still refer to the loop's text.
 ///
-///     EINSUM Z[i] = X[t,i] * t      index and factor become parameter `parameter`, so that the plan of one round may
-///                                   serve another
+///     EINSUM Z[i] = X[t,i] * t      index and factor become parameter `parameter`, so that rounds can share a plan
 ///     Z[i t], REPEAT t {...}        extents and counts become integers
-///     VALUES (t, 0.5), EXECUTE p(t) what is no query has no plan: an integer
-///     "layer.${t}.w", 'x.${t}.npy'  in quoted names and in strings the digits take the place of ${t}
+///     VALUES (t, 0.5), EXECUTE p(t) outside queries, which have plans, t becomes an integer
+///     "layer.${t}.w", 'x.${t}.npy'  in quoted names and strings, ${t} becomes the digits
 ///
-/// In a loop inside the loop the same happens to its head and its body. Left alone are the text of SQL, where `:t` is
-/// the engine's to bind, but not the queries in it; macros that are made; and bare names of tensors and functions.
+/// A nested loop has its head and body rewritten in the same way. The text of SQL is unchanged, since the engine binds
+/// its `:t`, except for embedded queries; so are macros being created, and bare names of tensors and functions.
 ast::Statement with_loop_variable(ast::Statement statement, const LoopVariable& variable);
 
-/// Likewise for an expression that stands alone, as UNTIL's does.
+/// The same for a single expression, such as that of UNTIL.
 ast::Expression with_loop_variable(ast::Expression expression, const LoopVariable& variable);
 
 }  // namespace eindb

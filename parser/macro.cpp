@@ -11,7 +11,7 @@
 namespace eindb {
 namespace {
 
-// How large an expression is once its macros are expanded.
+// The size of an expression after expansion.
 struct Measures {
   std::size_t depth = 1;
   std::size_t nodes = 1;
@@ -23,13 +23,13 @@ struct Argument {
   Measures measures;
 };
 
-// One macro call: what its body's names mean.
+// One macro call, which determines the meaning of the names in its body.
 struct Call {
   const Macro& macro;
   const std::vector<Argument>& arguments;
   std::uint32_t scope;
   SourceSpan span;
-  const Call* caller;  // null in the statement itself
+  const Call* caller;  // null for calls in the statement itself
 };
 
 [[noreturn]] void too_large(SourceSpan span) {
@@ -55,7 +55,7 @@ class Expander {
  public:
   Expander(const FindMacro& find, std::uint32_t& next_scope) : find_(find), next_scope_(next_scope) {}
 
-  // Expands `e` in place; `call` is the macro call whose body it is part of, or null.
+  // Expands `e` in place; `call` is the macro call whose body contains `e`, or null.
   Measures expand(ast::Expression& e, const Call* call, std::size_t depth) {
     e.span = place(e.span, call);
     if (depth > kMaxNesting) too_large(e.span);
@@ -82,7 +82,7 @@ class Expander {
  private:
   static SourceSpan place(SourceSpan own, const Call* call) { return call == nullptr ? own : call->span; }
 
-  // The argument that stands for `name`, if it is a parameter of the macro around it.
+  // The argument for `name` if it is a parameter of the enclosing macro; else null.
   static const Argument* argument_for(const ast::Identifier& name, const Call* call) {
     if (call == nullptr) return nullptr;
     const auto& parameters = call->macro.parameters;
@@ -98,7 +98,7 @@ class Expander {
     return name;
   }
 
-  // A label or a tensor's name: the body's own, or the one that a parameter stands for.
+  // The name of a label or tensor: the body's own, or the one passed for a parameter.
   static ast::Identifier name_for(const ast::Identifier& name, const Call& call, const std::string& what) {
     const auto* argument = argument_for(name, &call);
     if (argument == nullptr) return scoped(name, call);
@@ -119,7 +119,7 @@ class Expander {
     term.value = name_for(*name, call, "a label");
   }
 
-  // Gives the names of one node of a macro's body their meaning in `call`.
+  // Resolves the names of one node of a macro's body in `call`.
   static void resolve_names(ast::Expression& e, const Call& call) {
     if (auto* name = std::get_if<ast::Name>(&e.node)) {
       name->name = scoped(name->name, call);
@@ -162,7 +162,7 @@ class Expander {
   std::uint32_t& next_scope_;
 };
 
-// The built-in macros, in the language itself.
+// The built-in macros, written in eindb's language.
 struct Builtin {
   const char* name;
   std::vector<const char*> parameters;
@@ -213,7 +213,7 @@ MacroPtr find_builtin_macro(const std::string& name, std::size_t arguments) {
   MacroPtr found;
   for (const auto& macro : kParsed) {
     if (!equal_ignoring_case(name, macro->name)) continue;
-    // Without a form of that many arguments the first one reports what it takes.
+    // If no form takes that many arguments, the first one reports the error.
     if (found == nullptr || macro->parameters.size() == arguments) found = macro;
   }
   return found;

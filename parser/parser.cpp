@@ -41,7 +41,7 @@ std::size_t parameters_of_sql(std::string_view text) {
   return highest;
 }
 
-// Up to the end, or to what is no token of ours.
+// Counts up to the end, or to the first token that eindb's language lacks.
 std::size_t parameters_of_tokens(std::string_view text) {
   std::size_t highest = 0;
   TokenStream tokens(text);
@@ -69,7 +69,7 @@ struct OwnStatement {
   StatementParser parse;
 };
 
-/// Statements that their first word tells from SQL.
+/// Statements of eindb with a first word that SQL does not have.
 constexpr std::array kOwnStatements = {
     OwnStatement{"EINSUM", query},
     OwnStatement{"GRADIENT", query},
@@ -89,7 +89,7 @@ constexpr std::array kOwnStatements = {
     OwnStatement{"DEALLOCATE", statement_parsers::deallocate},
 };
 
-/// Statements of CREATE, DROP and ALTER, by their second word; null for SQLite's.
+/// Statements of CREATE, DROP and ALTER by their second word; null for SQLite's.
 constexpr std::array kCreateStatements = {
     OwnStatement{"TENSOR", statement_parsers::create_tensor},
     OwnStatement{"MACRO", statement_parsers::create_macro},
@@ -123,11 +123,11 @@ constexpr std::array<std::string_view, 15> kSqlStatements = {
     "SELECT", "INSERT",  "UPDATE",  "DELETE",    "REPLACE", "VALUES", "PRAGMA", "ATTACH",
     "DETACH", "ANALYZE", "REINDEX", "SAVEPOINT", "RELEASE", "VACUUM", "WITH",
 };
-/// First words that are neither in kOwnStatements nor in kSqlStatements.
+/// First words shared by eindb and SQL; they are neither in kOwnStatements nor in kSqlStatements.
 constexpr std::array<std::string_view, 7> kSharedWords = {"CREATE",  "DROP",     "ALTER", "EXPLAIN",
                                                           "PREPARE", "ROLLBACK", "REPEAT"};
 
-/// The first words of a statement, enough to tell whose it is.
+/// The first words of a statement, enough to decide between eindb and SQL.
 using Words = std::array<Token, 4>;
 
 Words leading_words(std::string_view text, std::size_t begin) {
@@ -137,7 +137,7 @@ Words leading_words(std::string_view text, std::size_t begin) {
   return words;
 }
 
-/// As an error shows it: 'SELCT', or the end of the statement.
+/// The token as an error shows it: 'SELCT', or the end of the statement.
 std::string found_text(const Token& token) {
   const bool end = token.is(Token::Kind::End) || token.is_symbol(';');
   if (end) return "the end of the statement";
@@ -185,7 +185,7 @@ StatementParser find_second(const Words& words, const std::array<OwnStatement, N
   fail_unknown(words[1], "the kind of object after " + std::string(words[0].text), candidates, "one of " + listed);
 }
 
-/// EXPLAIN is ours but before the statements of SQL.
+/// EXPLAIN is eindb's unless a statement of SQL follows.
 bool explains_query(const Words& words, Tokenizer after_explain) {
   if (words[1].is_word("WITH")) return starts_query(after_explain);
   if (words[1].is_word("UPDATE")) {
@@ -199,7 +199,7 @@ bool explains_query(const Words& words, Tokenizer after_explain) {
          !words[1].is_word("ALTER");
 }
 
-/// `INSERT INTO tensor VALUES ...` inserts into a table of that name.
+/// `INSERT INTO tensor VALUES ...` inserts into an SQL table named tensor.
 bool inserts_into_tensor(const Words& words) {
   const auto& name = words[3];
   const bool named = name.is(Token::Kind::Word) || name.is_quoted();
@@ -213,7 +213,7 @@ bool rolls_back_to_savepoint(const Words& words) {
   return words[1].is_word("TO") || (words[1].is_word("TRANSACTION") && words[2].is_word("TO"));
 }
 
-/// The parser of a statement of ours; null if it is SQLite's.
+/// The parser of a statement of eindb; null if it is SQLite's.
 StatementParser find_parser(const Words& words, std::string_view text) {
   const auto& first = words[0];
   for (const auto& own : kOwnStatements)
@@ -239,7 +239,7 @@ bool holds_password(const ast::Statement& statement) {
          std::holds_alternative<ast::AlterUser>(statement.node);
 }
 
-/// The statement at `begin` with places that count from there. Errors have theirs in `text`.
+/// Parses the statement at `begin`, with spans that count from there. Spans of errors refer to `text`.
 ast::Statement parse_body(std::string_view text, std::size_t begin) {
   try {
     return parse_at(text.substr(begin), 0);
@@ -273,7 +273,7 @@ ast::Prepare parse_prepare(TokenStream& tokens) {
 
 ast::Statement parse_in_loop(std::string_view text, std::size_t begin, const EnclosingLoops& loops);
 
-/// The statement whose first token is at or after `begin`; what follows it is not looked at.
+/// Parses the statement whose first token is at or after `begin`, and ignores the text after it.
 ast::Statement parse_at(std::string_view text, std::size_t begin, const EnclosingLoops* loops) {
   const auto words = leading_words(text, begin);
   const auto first = words[0].span.begin;
@@ -316,7 +316,7 @@ StatementEnding ending_of(const ast::Statement& statement) {
   return expression ? StatementEnding::Expression : StatementEnding::Words;
 }
 
-/// Words after a whole statement: options without parentheses, DESCRIBE TENSOR X, EXECUTE p 1.
+/// A hint for words after a complete statement: options without parentheses, DESCRIBE TENSOR X, EXECUTE p 1.
 std::string hint_after_statement(std::string_view text, std::size_t begin) {
   TokenStream first(text, begin);
   if (first.at_word("COPY")) return "options stand in parentheses: (FORMAT csv, HEADER on)";
@@ -326,7 +326,7 @@ std::string hint_after_statement(std::string_view text, std::size_t begin) {
   return {};
 }
 
-/// Only space, comments and semicolons may follow what stands at `statement`.
+/// Checks that only spaces, comments and semicolons follow `statement`.
 void expect_end(std::string_view text, SourceSpan statement, StatementEnding ending) {
   TokenStream tokens(text, statement.end);
   if (ending == StatementEnding::Password) tokens.conceal();
@@ -391,7 +391,8 @@ std::size_t count_parameters(const ast::Statement& statement, std::string_view t
     return highest;
   }
   const auto own = part_of(text, statement.span);
-  // SQL takes X[$1] for a name, and TokenStream ends at what only SQL has: either may see what the other does not.
+  // SQL reads X[$1] as a name, and TokenStream stops at tokens that only SQL has, so each may miss parameters of the
+  // other.
   auto highest = std::max(parameters_of_sql(own), parameters_of_tokens(own));
   if (const auto* sql = sql_of(statement))
     for (const auto& embedded : sql->queries)

@@ -4,9 +4,9 @@
 
 namespace eindb {
 
-/// Whether `text`, of any bytes, has the word PASSWORD, as CREATE USER and ALTER USER have before a password: what
-/// keeps statements, a log or a history, leaves such a text out. It may be misspelt or a piece of a statement, so the
-/// word counts wherever it stands.
+/// Whether `text`, of any bytes, contains the word PASSWORD, which precedes a password in CREATE USER and ALTER USER.
+/// Logs and histories of statements omit such a text. It may be misspelt or part of a statement, so the word counts
+/// anywhere.
 bool mentions_password(std::string_view text);
 
 }  // namespace eindb

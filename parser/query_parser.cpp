@@ -17,7 +17,7 @@
 namespace eindb {
 namespace {
 
-/// After GRADIENT OF: "L[", "L =" or "L WITH". SQL might have a table gradient that it calls of.
+/// Whether GRADIENT OF is followed by "L[", "L =" or "L WITH". In SQL, gradient could be a table with the alias of.
 bool names_derived(Tokenizer ahead) {
   ahead.next();
   ahead.next();
@@ -26,7 +26,7 @@ bool names_derived(Tokenizer ahead) {
   return ahead.next().is_word("WITH");
 }
 
-/// A word that starts what follows WITH's items, and no name of a definition.
+/// Whether the next word starts the body after WITH's items, and is not the name of a definition.
 bool at_body(TokenStream& tokens, std::string_view word) {
   return tokens.at_word(word) && !starts_head(Tokenizer(tokens.text(), tokens.begin()));
 }
@@ -70,7 +70,7 @@ ast::Subscripts parse_subscript_body(TokenStream& tokens) {
   return subscripts;
 }
 
-/// EINSUM (Q, R), from the parenthesis on.
+/// EINSUM (Q, R), starting at the parenthesis.
 ast::ResultNames parse_result_names(TokenStream& tokens) {
   ast::ResultNames results;
   const auto begin = tokens.begin();
@@ -88,7 +88,7 @@ ast::ResultNames parse_result_names(TokenStream& tokens) {
   return results;
 }
 
-/// UPDATE TENSOR X SET val = 3: a habit from SQL.
+/// Rejects UPDATE TENSOR X SET val = 3, which is SQL's form.
 void refuse_set(TokenStream ahead) {
   const auto name = ahead.expect_name("the name of a tensor");
   if (ahead.at_word("SET"))
@@ -96,7 +96,7 @@ void refuse_set(TokenStream ahead) {
                         "every cell gets the value of an expression: UPDATE TENSOR " + name.text + "[i,j] = 3");
 }
 
-/// From the word UPDATE on.
+/// Starts at the word UPDATE.
 ast::Updates parse_updates(TokenStream& tokens) {
   ast::Updates updates;
   const auto begin = tokens.begin();
@@ -130,7 +130,7 @@ ast::PathStep parse_path_step(TokenStream& tokens) {
     tokens.fail_expected("'(' and the positions that a step contracts", "a path is a list of steps: ((0,1),(0,1))");
   tokens.take();
   do {
-    if (!step.positions.empty() && tokens.at_symbol(")")) break;  // (0,): as Python prints it
+    if (!step.positions.empty() && tokens.at_symbol(")")) break;  // (0,): Python's form
     step.positions.push_back(parse_position(tokens));
   } while (tokens.accept_symbol(","));
   tokens.expect_symbol(")", "after the positions of a step");

@@ -7,13 +7,13 @@
 
 namespace eindb {
 
-/// The name of a derivative of a gradient: the one given, or "d" and the variable's.
+/// The name of a gradient's derivative: the given one, or "d" and the variable's name.
 ast::Identifier derivative_name(const ast::GradientVariable& variable);
-/// Likewise of a JVP: "d" and the name of what is derived.
+/// The same for a JVP: the default is "d" and the name of the function.
 ast::Identifier derivative_name(const ast::Jvp& jvp);
 
-/// What the results of a query are called, in order: "Z" of EINSUM Z[i] = ..., "result" in subscript notation. One at
-/// least; as many as BoundQuery::results.
+/// The names of a query's results, in order: "Z" for EINSUM Z[i] = ..., "result" for subscript notation. At least one;
+/// as many as BoundQuery::results.
 std::vector<std::string> result_names(const ast::Query& query);
 
 }  // namespace eindb

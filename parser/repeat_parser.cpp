@@ -24,7 +24,7 @@ void add_variable(EnclosingLoops& loops, const ast::Identifier& name) {
   fail("a loop around this one has the variable " + name.text, name.span, "call it something else");
 }
 
-/// The clauses between the number of rounds and the body, in any order.
+/// Parses the clauses between the number of rounds and the body, in any order.
 void parse_clauses(TokenStream& tokens, ast::Repeat& repeat, EnclosingLoops& loops) {
   while (!tokens.at_symbol("{")) {
     if (!repeat.variable && tokens.accept_word("AS")) {
@@ -44,14 +44,14 @@ void parse_clauses(TokenStream& tokens, ast::Repeat& repeat, EnclosingLoops& loo
   }
 }
 
-/// What would take the transactions that rounds are, or could not be done a second time.
+/// Rejects statements that end the round's transaction, or that cannot be repeated.
 void check_may_repeat(const Token& word, Tokenizer after) {
   constexpr std::array<std::string_view, 5> kTransactions = {"BEGIN", "START", "COMMIT", "END", "ROLLBACK"};
   for (const auto transaction : kTransactions) {
     if (!word.is_word(transaction)) continue;
     auto next = after.next();
     if (next.is_word("TRANSACTION")) next = after.next();
-    if (word.is_word("ROLLBACK") && next.is_word("TO")) return;  // of a savepoint
+    if (word.is_word("ROLLBACK") && next.is_word("TO")) return;  // to a savepoint
     fail(std::string(transaction) + " inside of a loop, which has transactions of its own", word.span,
          "each round is one; COMMIT EVERY 10, before the brace, takes ten rounds together");
   }
@@ -60,7 +60,8 @@ void check_may_repeat(const Token& word, Tokenizer after) {
          "prepare it before the loop; EXECUTE may stand inside");
 }
 
-/// Where the statement that begins at `begin` ends, in a body: at a semicolon, a brace that is not its own, or the end.
+/// The end of the statement that begins at `begin` in a body: a semicolon, an unmatched closing brace, or the end of
+/// the text.
 std::size_t end_in_body(std::string_view text, std::size_t begin) {
   Tokenizer tokenizer(text, begin);
   StatementEnd statement_end;
@@ -74,7 +75,7 @@ std::size_t end_in_body(std::string_view text, std::size_t begin) {
   return text.size();
 }
 
-/// Takes the statements and the brace that closes them; gives where that ends.
+/// Parses the statements and the closing brace; returns the offset after it.
 std::size_t parse_body(std::string_view text, SourceSpan brace, const EnclosingLoops& loops, ParseInLoop parse,
                        std::vector<ast::Statement>& body) {
   Tokenizer tokenizer(text, brace.end);

@@ -11,18 +11,18 @@
 namespace eindb::statement_parsers {
 namespace {
 
-/// TRANSACTION and WORK say nothing.
+/// TRANSACTION and WORK are noise words.
 void skip_transaction_word(TokenStream& tokens) {
   if (!tokens.accept_word("TRANSACTION")) tokens.accept_word("WORK");
 }
 
-/// The name, or nothing for ALL.
+/// The name; nullopt for ALL.
 std::optional<ast::Identifier> name_or_all(TokenStream& tokens, std::string_view what) {
   if (tokens.accept_word("ALL")) return std::nullopt;
   return tokens.expect_name(what);
 }
 
-/// The value of an option that may stand alone: ANALYZE is ANALYZE true.
+/// The value of an option, which may be omitted: ANALYZE means ANALYZE true.
 bool switch_value(TokenStream& tokens) {
   if (tokens.at_symbol(",") || tokens.at_symbol(")")) return true;
   return tokens.expect_one_of({"FALSE", "OFF", "TRUE", "ON"}, "true or false") >= 2;
@@ -39,7 +39,7 @@ void parse_explain_option(TokenStream& tokens, ast::Explain& explain) {
   }
 }
 
-/// ANALYZE, or options in parentheses: '(' may also open the query.
+/// ANALYZE, or options in parentheses; '(' may also begin the query.
 void parse_explain_options(TokenStream& tokens, ast::Explain& explain) {
   if (tokens.accept_word("ANALYZE")) explain.analyze = true;
   if (!tokens.at_symbol("(") || starts_query(Tokenizer(tokens.text(), tokens.peek().span.end))) return;

@@ -9,7 +9,7 @@
 namespace eindb {
 namespace {
 
-/// The query between the '(' at `span.begin` and its ')'.
+/// Parses the query after the '(' at `parenthesis`, up to its ')'.
 ast::EmbeddedQuery parse_embedded(std::string_view statement, SourceSpan parenthesis, const EnclosingLoops* loops) {
   TokenStream tokens(statement, parenthesis.end, loops);
   ast::EmbeddedQuery embedded;
@@ -27,7 +27,7 @@ ast::EmbeddedQuery parse_embedded(std::string_view statement, SourceSpan parenth
               "close it with " + close);
 }
 
-/// Counts what WITH defines: SQLite compares each with all others, and cannot be stopped meanwhile.
+/// Counts the tables of WITH, since SQLite compares each with all others and cannot be interrupted meanwhile.
 class CommonTables {
  public:
   void see(const Token& token) {

@@ -13,7 +13,7 @@ bool StatementEnd::ends_with(const Token& token) {
   return false;
 }
 
-// Counts the braces.
+// Tracks the braces; true if the token closes the outermost loop.
 bool StatementEnd::closes_loop(const Token& token) {
   if (token.is_symbol('{') && state_ == State::LoopHead) ++loops_;
   else if (token.is_symbol('{') && loops_ > 0) ++other_braces_;

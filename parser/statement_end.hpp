@@ -7,14 +7,14 @@
 
 namespace eindb {
 
-/// Follows statements through their tokens, by kCoarseRules, to find where one ends: at a semicolon, but for two kinds:
-/// CREATE TRIGGER ends at the semicolon of `; END ;` (so far the automaton is sqlite3_complete's), and REPEAT ... { }
-/// at the brace that closes it. Braces elsewhere mean nothing, but that pairs of them inside of a loop do not close it.
+/// Follows the tokens of statements, by kCoarseRules, to find their ends. A statement ends at a semicolon, with two
+/// exceptions: CREATE TRIGGER ends at the semicolon of `; END ;` (the automaton is sqlite3_complete's), and REPEAT ...
+/// { } at its closing brace. Other braces have no meaning, except that matched pairs inside a loop do not close it.
 class StatementEnd {
  public:
-  /// Takes the next token; true if it is the one that ends the statement, after which a new one starts.
+  /// Takes the next token; true if it ends the statement, so that a new one starts.
   bool ends_with(const Token& token);
-  /// No token of a statement has been seen since the start or the last end.
+  /// Whether no token has been taken since the start or the end of the last statement.
   bool at_start() const { return state_ == State::Start && loops_ == 0; }
 
  private:
@@ -35,8 +35,8 @@ class StatementEnd {
   static State after_first(const Token& token);
 
   State state_ = State::Start;
-  std::size_t loops_ = 0;         // whose brace is open
-  std::size_t other_braces_ = 0;  // open ones in the statement inside of these loops
+  std::size_t loops_ = 0;         // loops whose brace is open
+  std::size_t other_braces_ = 0;  // open braces of the statement inside these loops
 };
 
 }  // namespace eindb

@@ -53,7 +53,7 @@ bool is_one_of(const Token& token, std::initializer_list<std::string_view> words
 
 bool at_end(const Token& token) { return token.is(Token::Kind::End) || token.is_symbol(';'); }
 
-// The next token outside of parentheses for which `is_it` holds, or the end of the statement. `depth` of them are open.
+// The next token outside of parentheses for which `is_it` holds, or the end; `depth` parentheses are already open.
 template <class F>
 Token find(Tokenizer& tokenizer, F is_it, int depth = 0) {
   auto token = tokenizer.next();
@@ -65,7 +65,7 @@ Token find(Tokenizer& tokenizer, F is_it, int depth = 0) {
   return token;
 }
 
-// The verb behind the definitions of a WITH. Names of tensors may be words of ours: einsum[i], update[i].
+// The verb after the definitions of a WITH. Tensors may have such names: einsum[i], update[i].
 Token verb_behind_with(Tokenizer& tokenizer, bool of_query) {
   return find(tokenizer, [&](const Token& token) {
     if (!of_query) return is_one_of(token, {"SELECT", "VALUES", "INSERT", "REPLACE", "UPDATE", "DELETE"});

@@ -3,8 +3,8 @@
 #include "parser/ast.hpp"
 #include "parser/token_stream.hpp"
 
-/// One function per statement of eindb. Each starts at the statement's first word, which its caller has recognised,
-/// and stops before the semicolon, or before whatever it does not expect. All throw Error{Syntax}.
+/// One function per statement of eindb. Each starts at the statement's first word, which the caller has recognised, and
+/// stops before the semicolon or the first unexpected token. All throw Error{Syntax}.
 namespace eindb::statement_parsers {
 
 using Node = decltype(ast::Statement::node);

@@ -18,8 +18,8 @@ bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 bool is_label_character(char32_t c) { return c >= 0xC0 || starts_identifier(c); }
 
-/// Reads between the quotes. Offsets count in the statement; a quote cannot be part of a subscript, so the doubled
-/// quotes of a string need no care: the first is an unexpected character.
+/// Parses the text between the quotes. Offsets refer to the statement. A quote is never part of a subscript, so doubled
+/// quotes need no handling: the first one is an unexpected character.
 class SubscriptParser {
  public:
   SubscriptParser(std::string_view statement, SourceSpan inner)
@@ -151,7 +151,7 @@ SubscriptItem SubscriptParser::name() {
   return {std::string(text_.substr(begin, offset_ - begin)), {begin, offset_}};
 }
 
-/// The next character that is no space; 0 at the end.
+/// The next character that is not a space; 0 at the end.
 char SubscriptParser::peek() {
   while (offset_ < text_.size() && is_space(text_[offset_])) ++offset_;
   return offset_ < text_.size() ? text_[offset_] : '\0';

@@ -22,7 +22,7 @@ bool at_sql(TokenStream& tokens) {
   return tokens.at_word("SELECT") || tokens.at_word("VALUES") || tokens.at_word("WITH");
 }
 
-/// Before a query of ours, with mistakes or not.
+/// Checks that a query of eindb follows, possibly with mistakes.
 void expect_query(TokenStream& tokens) {
   const bool meant = tokens.at_word("EINSUM") || tokens.at_word("GRADIENT") || tokens.at_word("JVP");
   if (meant || at_query(tokens)) return;
@@ -31,7 +31,7 @@ void expect_query(TokenStream& tokens) {
                        hint.empty() ? "a query starts with EINSUM: EINSUM Z[i,k] = SUM(X[i,j] * Y[j,k])" : hint);
 }
 
-/// A query of ours or of SQL that gives one tensor.
+/// A query of eindb or SQL with one tensor as its result.
 template <class Source>
 Source parse_source(TokenStream& tokens, SqlExtent extent) {
   if (!at_query(tokens) && at_sql(tokens)) {
@@ -43,7 +43,7 @@ Source parse_source(TokenStream& tokens, SqlExtent extent) {
   return parse_query_of_one(tokens);
 }
 
-/// A query, in parentheses or not.
+/// A query with or without parentheses.
 decltype(ast::CreateTensor::source) parse_create_source(TokenStream& tokens) {
   using Source = decltype(ast::CreateTensor::source);
   if (!tokens.accept_symbol("(")) return parse_source<Source>(tokens, SqlExtent::ToSemicolon);
@@ -52,7 +52,7 @@ decltype(ast::CreateTensor::source) parse_create_source(TokenStream& tokens) {
   return source;
 }
 
-/// After '('.
+/// Starts after '('.
 std::vector<ast::Dimension> parse_dimensions(TokenStream& tokens, std::string_view tensor) {
   std::vector<ast::Dimension> dimensions;
   if (tokens.accept_symbol(")")) return dimensions;
@@ -160,7 +160,7 @@ ast::CreateTensors create_tensors(TokenStream& tokens, const ast::CreateTensor& 
   return create;
 }
 
-/// What the parts of CREATE TENSOR demand of each other.
+/// Checks the constraints between the parts of CREATE TENSOR.
 void check_create(TokenStream& tokens, const ast::CreateTensor& create, SourceSpan dimensions) {
   const bool from_query = std::holds_alternative<ast::Query>(create.source);
   if (from_query && create.dimensions)

@@ -8,14 +8,14 @@
 
 namespace eindb {
 
-/// One word, number, string or symbol of a statement, as the tokenizer cuts it. `text` is the source at `span`, quotes
-/// included; it lives as long as the statement's text. Which kinds occur depends on the LexicalRules.
+/// One word, number, string or symbol of a statement. `text` is the source at `span`, quotes included; it is valid as
+/// long as the statement's text. The LexicalRules determine which kinds occur.
 struct Token {
   enum class Kind : std::uint8_t {
-    End,            ///< the end of the text; to TokenStream also the semicolon that ends the statement
-    Unterminated,   ///< a quote or a comment that is not closed; the text ends with it
-    Malformed,      ///< letters in a number (12abc) or in a parameter ($1a), or a $ alone
-    Word,           ///< an identifier or a keyword: the parser knows which by its place
+    End,            ///< the end of the text; for TokenStream also the semicolon that ends the statement
+    Unterminated,   ///< an unclosed quote or comment, which extends to the end of the text
+    Malformed,      ///< letters in a number (12abc) or in a parameter ($1a), or a lone $
+    Word,           ///< an identifier or a keyword; the parser decides by its position
     QuotedName,     ///< "name": never a keyword; in SQL also `name` and [name]
     String,         ///< 'text'
     EscapeString,   ///< E'text\n'
@@ -27,7 +27,8 @@ struct Token {
     Parameter,      ///< $1
     Operator,       ///< of the characters + - * / < > = ~ ! @ # % ^ & | ? :
     Symbol,         ///< ( ) [ ] { } , ; . and any other character
-    NestedComment,  ///< a comment with another inside, which SQLite would end at the first */; others are no tokens
+    NestedComment,  ///< a comment that contains another; SQLite would end it at the first */. Other comments are no
+                    ///< tokens
   };
 
   Kind kind = Kind::End;
@@ -35,20 +36,20 @@ struct Token {
   SourceSpan span;
 
   bool is(Kind wanted) const { return kind == wanted; }
-  /// An unquoted word, in any case of letters.
+  /// Whether it is this unquoted word, in any case.
   bool is_word(std::string_view word) const { return kind == Kind::Word && equal_ignoring_case(text, word); }
   bool is_symbol() const { return kind == Kind::Operator || kind == Kind::Symbol; }
-  /// An operator or another symbol that reads exactly so.
+  /// Whether it is exactly this operator or symbol.
   bool is_symbol(std::string_view symbol) const { return is_symbol() && text == symbol; }
   bool is_symbol(char symbol) const { return is_symbol(std::string_view(&symbol, 1)); }
   bool is_name() const { return kind == Kind::Word || kind == Kind::QuotedName; }
-  /// The name, as a word in any case of letters or in quotes exactly so.
+  /// Whether it is this name: as a word in any case, or exactly in quotes.
   bool is_name_of(std::string_view name) const {
     return is_word(name) || (kind == Kind::QuotedName && text.substr(1, text.size() - 2) == name);
   }
-  /// A literal that is a string in any of its forms.
+  /// Whether it is a string in any form.
   bool is_string() const { return kind >= Kind::String && kind <= Kind::Bits; }
-  /// A name in quotes, or a string, which SQLite takes for a name where it expects one.
+  /// Whether it is a quoted name or a string, which SQLite accepts as a name.
   bool is_quoted() const { return kind == Kind::QuotedName || is_string(); }
   bool is_number() const { return kind == Kind::Integer || kind == Kind::Real; }
 };

@@ -14,7 +14,7 @@ namespace {
   throw Error(ErrorKind::Syntax, std::move(message), span, std::move(hint));
 }
 
-/// The hint for a character that other languages, or word processors, use: what eindb has instead.
+/// The hint for a character from other languages or word processors: eindb's equivalent.
 std::string hint_for(char32_t c) {
   switch (c) {
     case '&': return "write AND";

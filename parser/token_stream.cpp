@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kLongestShown = 40;
 constexpr std::size_t kStepsPerToken = 20;  // of poll_cancellation_after, with what parsers do with a token
 
-/// At most kLongestShown bytes, cut between characters.
+/// At most kLongestShown bytes, cut at a character boundary.
 std::string shortened(std::string_view text) {
   std::size_t end = 0;
   while (end < text.size()) {

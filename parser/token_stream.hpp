@@ -13,12 +13,12 @@
 
 namespace eindb {
 
-/// The tokens of a statement as the parsers read them: look at the next one, take it or insist on it. Offsets and spans
-/// are those of the statement's text, wherever reading started. All failures are Error{Syntax} at the next token, in
-/// the words "expected WHAT, found TOKEN", or "expected WHAT" alone after conceal().
+/// The tokens of a statement for parsers: peek at the next one, accept it, or require it. Offsets and spans refer to
+/// the statement's text, wherever reading started. All failures are Error{Syntax} at the next token, worded "expected
+/// WHAT, found TOKEN", or just "expected WHAT" after conceal().
 ///
-/// A token is cut only when somebody looks at it. A copy is a cheap way to look ahead. `text` and `loops`, those around
-/// the statement, must outlive it.
+/// Tokens are read lazily, and copying the stream is a cheap way to look ahead. `text`, and `loops`, the enclosing
+/// loops, must outlive it.
 class TokenStream {
  public:
   explicit TokenStream(std::string_view text, std::size_t offset = 0, const EnclosingLoops* loops = nullptr)
@@ -29,18 +29,18 @@ class TokenStream {
   const EnclosingLoops* loops() const { return loops_; }
   const Token& peek();
   Token take();
-  /// Goes on from `offset`, which somebody else has read up to.
+  /// Continues at `offset`; the caller has read the text before it.
   void skip_to(std::size_t offset);
 
-  /// Where the next token begins, and where the last one taken ended.
+  /// The begin of the next token, and the end of the last one taken.
   std::size_t begin() { return peek().span.begin; }
   std::size_t last_end() const { return last_end_; }
-  /// From `begin` to the end of the last token taken.
+  /// The span from `begin` to the end of the last token taken.
   SourceSpan span_from(std::size_t begin) const { return {begin, last_end_}; }
 
   bool at(Token::Kind kind) { return peek().kind == kind; }
   bool at_symbol(std::string_view symbol) { return peek().is_symbol(symbol); }
-  /// An unquoted word, in any case.
+  /// Whether the next token is this unquoted word, in any case.
   bool at_word(std::string_view word);
   bool at_name() { return peek().is_name(); }
 
@@ -48,21 +48,21 @@ class TokenStream {
   bool accept_word(std::string_view word);
   /// Takes the symbol, or fails with "expected ']' WHERE WHOSE, found ...".
   void expect_symbol(std::string_view symbol, std::string_view where, std::string_view whose = {});
-  /// Takes the word, or fails likewise, with a hint if what stands there is a misspelling of it.
+  /// Takes the word, or fails likewise; the hint suggests it if the token is a misspelling.
   void expect_word(std::string_view word, std::string_view where);
-  /// Takes one of the words and gives its number, or fails with "expected WHAT, found ...".
+  /// Takes one of the words and returns its index, or fails with "expected WHAT, found ...".
   std::size_t expect_one_of(std::initializer_list<std::string_view> words, std::string_view what);
   /// Takes a name, quoted or not.
   ast::Identifier expect_name(std::string_view what);
-  /// Takes the name of a label, which is not that of a loop's variable.
+  /// Takes the name of a label; the variable of a loop is not allowed.
   ast::Identifier expect_label(std::string_view what);
-  /// At the variable of a loop around the statement.
+  /// Whether the next token is the variable of an enclosing loop.
   bool at_loop_variable();
   std::string expect_string(std::string_view what, std::string_view hint);
 
-  /// From here on no message shows what was found: it may be a password.
+  /// From now on messages do not show tokens, which may be a password.
   void conceal() { concealed_ = true; }
-  /// From here on braces are symbols.
+  /// From now on braces are allowed symbols.
   void allow_braces() { braces_ = true; }
 
   [[noreturn]] void fail_expected(std::string_view what, std::string hint = {});
@@ -79,10 +79,10 @@ class TokenStream {
   bool braces_ = false;
 };
 
-/// "did you mean TENSOR?" for the one of `words` that `found` misspells; else nothing.
+/// "did you mean TENSOR?" if `found` is a misspelling of one of `words`; else empty.
 std::string nearest_word_hint(std::string_view found, std::initializer_list<std::string_view> words);
 
-/// A token as a message shows it: 'X', the string 'abc', the end of the statement.
+/// A token for messages: 'X', the string 'abc', the end of the statement.
 std::string describe(const Token& token);
 
 }  // namespace eindb

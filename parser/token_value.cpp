@@ -12,7 +12,7 @@ namespace {
 
 // ---- Strings -------------------------------------------------------------------------------------------------------
 
-/// Appends UTF-8; nothing for a number that is no character, and for zero, which would end the statement.
+/// Appends the character as UTF-8; nothing for an invalid number, and for zero, which would end the statement.
 void append_code_point(std::string& out, std::uint32_t c) {
   const auto byte = [&](std::uint32_t bits) { out += static_cast<char>(static_cast<unsigned char>(bits)); };
   if (c == 0 || c > 0x10FFFF || (c >= 0xD800 && c <= 0xDFFF)) return;
@@ -31,8 +31,8 @@ void append_code_point(std::string& out, std::uint32_t c) {
   byte(0x80U | (c & 0x3FU));
 }
 
-/// Takes up to `most` digits of `base` from the front of `text`; nothing, and nothing is taken, if there are fewer than
-/// `least`.
+/// Takes up to `most` digits of `base` from the front of `text`. If there are fewer than `least`, takes none and
+/// returns nullopt.
 std::optional<std::uint32_t> take_digits(std::string_view& text, int base, std::size_t least, std::size_t most) {
   std::uint32_t value = 0;
   const auto* const limit = text.data() + std::min(most, text.size());
@@ -43,7 +43,7 @@ std::optional<std::uint32_t> take_digits(std::string_view& text, int base, std::
   return value;
 }
 
-/// One escape of E'..', whose backslash is gone.
+/// Decodes one escape of E'..' whose backslash has been taken.
 void append_escape(std::string& out, std::string_view& rest) {
   constexpr std::string_view kLetters = "bfnrt";
   constexpr std::string_view kMeant = "\b\f\n\r\t";
@@ -77,7 +77,7 @@ std::string unescape(std::string_view rest) {
   return out;
 }
 
-/// \0061 and \+000061.
+/// Decodes \0061 and \+000061.
 std::string unescape_unicode(std::string_view rest) {
   std::string out;
   while (!rest.empty()) {
@@ -111,8 +111,8 @@ std::string undouble(std::string_view inner, char quote) {
 
 // ---- Numbers -------------------------------------------------------------------------------------------------------
 
-/// Whether a number that does not fit a double is too large, not too small: by the power of ten of its first digit
-/// that is not 0. "0.001e400" has its first digit at 10^397.
+/// Whether a number that no double can represent is too large rather than too small, judged by the power of ten of its
+/// first non-zero digit. "0.001e400" has its first digit at 10^397.
 bool is_beyond_double(std::string_view number) {
   const auto exponent_at = std::min(number.find_first_of("eE"), number.size());
   const auto mantissa = number.substr(0, exponent_at);

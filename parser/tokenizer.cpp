@@ -30,7 +30,7 @@ std::size_t digits_end(std::string_view text, std::size_t begin) {
   return begin;
 }
 
-// The longest of `operators` at the front of `text`; 1 if none is. Longer ones stand before their beginnings.
+// The longest of `operators` at the front of `text`; 1 if there is none. Longer operators come before their prefixes.
 template <std::size_t N>
 std::size_t operator_length(std::string_view text, const std::array<std::string_view, N>& operators) {
   const auto* const found =
@@ -38,7 +38,8 @@ std::size_t operator_length(std::string_view text, const std::array<std::string_
   return found == operators.end() ? 1 : found->size();
 }
 
-// The longest run of operator characters. A comment ends it; a cast, or a sign before a number, is one by itself.
+// The longest run of operator characters. A comment ends it; a cast, or a sign before a number, is an operator by
+// itself.
 std::size_t postgres_operator_length(std::string_view text) {
   if (text.starts_with("::")) return 2;
   if (text.front() == ':') return 1;
@@ -48,7 +49,8 @@ std::size_t postgres_operator_length(std::string_view text) {
     return rest.empty() || !is_operator_character(rest.front()) || rest.front() == ':' || rest == "--" || rest == "/*";
   };
   while (!ends()) ++length;
-  // PostgreSQL lets an operator end in a sign only if it has characters that no operator of SQL has: a=-1 are two.
+  // In PostgreSQL an operator may end in a sign only if it has characters that SQL's operators lack: a=-1 has two
+  // operators.
   if (text.substr(0, length).find_first_of("~!@#%^&|?") == std::string_view::npos)
     while (length > 1 && (text[length - 1] == '+' || text[length - 1] == '-')) --length;
   return length;
@@ -116,7 +118,7 @@ Tokenizer::Comment Tokenizer::comment() const {
   return {text_.size(), 0};
 }
 
-// Where [name] at the next token ends; where it begins, if its line ends first.
+// The end of the [name] at the next token; its begin if the line ends first.
 std::size_t Tokenizer::bracketed_name_end() {
   if (offset_ < searched_from_ || offset_ > line_or_bracket_end_) {
     searched_from_ = offset_;
@@ -148,7 +150,7 @@ Token Tokenizer::take_escaped() {
   return take(Kind::Unterminated, text_.size());
 }
 
-// End, and nothing is taken, where the letter is not the prefix of a string.
+// Returns End, and takes nothing, if the letter does not prefix a string.
 Token Tokenizer::take_string_with_prefix() {
   const char letter = upper_case(text_[offset_]);
   if (letter == 'U') {

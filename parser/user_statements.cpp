@@ -6,7 +6,7 @@
 namespace eindb::statement_parsers {
 namespace {
 
-/// What CREATE USER and ALTER USER say of a user, in any order.
+/// The options of CREATE USER and ALTER USER, in any order.
 struct UserOptions {
   std::optional<ast::Password> password;
   std::optional<UserRole> role;
@@ -35,7 +35,7 @@ UserOptions parse_user_options(TokenStream& tokens) {
   }
 }
 
-/// From here on a password may stand anywhere, also where it does not belong.
+/// After the name, a password may stand anywhere, even misplaced, so messages conceal tokens.
 ast::Identifier parse_name(TokenStream& tokens) {
   auto name = tokens.expect_name("the name of the user");
   tokens.conceal();

@@ -14,7 +14,7 @@ std::uint8_t byte_at(std::string_view text, std::size_t offset) { return static_
 
 bool is_continuation(std::uint8_t byte) { return (byte & 0xC0U) == 0x80U; }
 
-/// Length of a character by its first byte; 0 for a byte that cannot be first.
+/// The length of a character, given its first byte; 0 for an invalid first byte.
 std::size_t length_from(std::uint8_t first) {
   if (first < 0x80U) return 1;
   if (first >= 0xC2U && first < 0xE0U) return 2;
@@ -27,7 +27,7 @@ char32_t smallest_of_length(std::size_t length) {
   return kSmallest[length];
 }
 
-/// Length of the character at `offset`, or nothing if the bytes there are no character.
+/// The length of the character at `offset`; nullopt if the bytes are invalid.
 std::optional<std::size_t> valid_length(std::string_view text, std::size_t offset) {
   const auto length = length_from(byte_at(text, offset));
   if (length == 0 || length > text.size() - offset) return std::nullopt;
@@ -39,7 +39,7 @@ std::optional<std::size_t> valid_length(std::string_view text, std::size_t offse
   return length;
 }
 
-/// The first byte that is 0 or begins no character; the text's size if all is well.
+/// The offset of the first byte that is 0 or begins no character; the text's size if there is none.
 std::size_t valid_end(std::string_view text) {
   std::size_t offset = 0;
   while (offset < text.size() && text[offset] != '\0') {

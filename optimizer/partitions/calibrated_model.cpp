@@ -9,10 +9,10 @@
 namespace eindb {
 namespace {
 
-constexpr double kCachedTile = 2 << 20;  // of a second-level cache
-constexpr double kCacheSpeed = 4;        // of caches over memory
-constexpr double kRunSeconds = 3e-9;     // of a repartition's copies, to begin with the next few elements
-// At the end threads wait for that one whose last call takes longest: of a call's time.
+constexpr double kCachedTile = 2 << 20;  // bytes; fits a second-level cache
+constexpr double kCacheSpeed = 4;        // speed of caches relative to memory
+constexpr double kRunSeconds = 3e-9;     // to begin each contiguous run of a repartition's copies
+// At the end all threads wait for the slowest of the last calls: its excess, relative to a call's time.
 constexpr double kUnevenness = 0.03;
 
 // Cells of the join that one kernel call visits.
@@ -45,7 +45,8 @@ RoleSizes sizes_of(const VertexShape& shape, const Partition& d) {
   return sizes;
 }
 
-// Flops per second of a product like that of squares with this side; between measured sides by their logarithm.
+// Flops per second of a product as efficient as one of squares with this side; interpolated in the logarithm of the
+// side.
 double rate_of_side(const KernelRates& rates, double side) {
   const double place = std::clamp(std::log2(side) - kFirstMatrixSideLog2, 0.0, static_cast<double>(kMatrixSides - 1));
   const auto below = std::min(static_cast<std::size_t>(place), kMatrixSides - 2);
@@ -53,7 +54,7 @@ double rate_of_side(const KernelRates& rates, double side) {
   return rates.matrix_product[below] * (1 - share) + rates.matrix_product[below + 1] * share;
 }
 
-// Between one thread and all that were measured; beyond these no more is to be had.
+// The throughput of `threads` threads, between that of one and that of all measured ones, which more cannot exceed.
 double between(double one, double all, int threads, int measured) {
   if (threads >= measured) return measured > 1 ? all : one;
   return one + (all - one) * (threads - 1) / (measured - 1);
@@ -69,14 +70,14 @@ double seconds_of(const KernelWork::Operations& operations, const KernelRates& r
   return seconds;
 }
 
-// The bytes of a call's result. A tile that is read soon after it was made goes no further than the caches, and takes
-// memory that was used before.
+// The bytes of a call's result that reach memory. A tile that is read soon after it was made stays in the caches, and
+// takes memory that was used before.
 double stored(const VertexShape& shape, const Partition& d) {
   const double tile = tile_elements(shape, d, shape.output) * static_cast<double>(shape.work.output_bytes);
   return tile / (shape.stays || (shape.is_read && tile <= kCachedTile) ? kCacheSpeed : 1);
 }
 
-// The bytes of a call's operands. One that was made or read just before comes from a cache.
+// The bytes of a call's operands that come from memory; an operand that was just made or read comes from a cache.
 double loaded(const VertexShape& shape, const Partition& d) {
   double bytes = 0;
   for (std::size_t n = 0; n < shape.inputs.size(); ++n) {
@@ -87,7 +88,7 @@ double loaded(const VertexShape& shape, const Partition& d) {
   return bytes;
 }
 
-// Elements that lie side by side in the tiles of both partitions.
+// The number of elements that lie contiguously in the tiles of both partitions.
 double contiguous_run(const Partition& producer, const Partition& consumer, const std::vector<std::int64_t>& extents) {
   double run = 1;
   for (auto i = extents.size(); i-- > 0;) {
@@ -156,11 +157,11 @@ CalibratedModel::CallCost CalibratedModel::call(const VertexShape& shape, const 
   const auto sizes = shape.work.matrix ? sizes_of(shape, d) : RoleSizes{};
   const bool multiplies = shape.work.matrix && kernel_for(shape.work.kernel, sizes) == KernelKind::Matrices;
   if (!multiplies) return {loops(shape, d), loaded(shape, d), stored(shape, d)};
-  // Rates of matrix times vector are those of reading the matrix.
+  // The rate of a matrix times a vector already includes reading the matrix.
   return {matrices(shape, d, sizes), is_vector(sizes) ? 0 : loaded(shape, d), stored(shape, d)};
 }
 
-// Once per tile of the result.
+// Counted once per tile of the result.
 double CalibratedModel::epilogue(const VertexShape& shape, const Partition& d) const {
   if (shape.work.epilogue.empty()) return 0;
   double groups = 1;
@@ -178,7 +179,7 @@ double CalibratedModel::join(const VertexShape& shape, const Partition& d) const
   const double waves = std::ceil(calls / threads_);
   const auto one = call(shape, d);
   const auto& abreast = crowd(std::floor(calls / waves));
-  // Steps of a chain are no operators and no calls of their own.
+  // Steps of a chain start no operators and no calls of their own.
   const double starting = shape.stays ? 0 : figures_.operator_seconds + waves * figures_.call_seconds;
   const double working = waves * one.seconds * crowd(calls).slowdown + calls * one.loaded / abreast.load +
                          groups * one.stored / abreast.store + epilogue(shape, d);
@@ -190,7 +191,7 @@ double CalibratedModel::aggregation(const VertexShape& shape, const Partition& d
   const double calls = kernel_calls(d) * share_of_calls(shape, d);
   const double groups = kernel_calls(project(d, shape.output)) * share_of_groups(shape, d);
   const double tile = tile_elements(shape, d, shape.output) * static_cast<double>(size_of(shape.work.compute));
-  // The calls of a group follow each other: a tile of moderate size has not left the caches.
+  // The calls of a group follow each other, so a tile of moderate size is still in the caches.
   const double load = crowd(calls).load * (tile <= kCachedTile ? kCacheSpeed : 1);
   return std::max(0.0, calls - groups) * 2 * tile / load;
 }
@@ -201,7 +202,7 @@ double CalibratedModel::repartition(const Partition& producer, const Partition& 
         "a partition has one entry per dimension");
   if (producer == consumer) return 0;
   double elements = 1;
-  double pieces = 1;  // nested parts: as many as the finer cut has
+  double pieces = 1;  // for nested partitions, the parts of the finer one
   double tiles = 1;
   for (std::size_t i = 0; i < extents.size(); ++i) {
     elements *= static_cast<double>(extents[i]);
@@ -212,7 +213,7 @@ double CalibratedModel::repartition(const Partition& producer, const Partition& 
   const auto workers = std::min(tiles, static_cast<double>(threads_));
   const auto& abreast = crowd(workers);
   const double bytes = elements * static_cast<double>(element_bytes);
-  // Small tiles are read before they have left the caches.
+  // Small tiles are still in the caches when they are read.
   const double through_memory = bytes / tiles > kCachedTile ? bytes / abreast.load : 0;
   const double runs = elements / contiguous_run(producer, consumer, extents);
   return figures_.operator_seconds + bytes / abreast.repartition + through_memory +

@@ -9,29 +9,29 @@ namespace eindb {
 
 /// The `calibrated` cost model: seconds on this machine, as measured by `eindb calibrate`.
 ///
-/// A vertex makes N(d) kernel calls on T threads, in ceil(N / T) waves of u = min(N, T) at a time. With w the seconds
-/// that one thread needs for a call's arithmetic, slow(u) >= 1 how much slower a thread is beside u - 1 others, o the
+/// A vertex makes N(d) kernel calls on T threads, in ceil(N / T) waves of u = min(N, T) calls. Let w be the seconds
+/// that one thread needs for a call's arithmetic, slow(u) >= 1 the slowdown of a thread beside u - 1 others, o the
 /// fixed seconds per call, x and z the bytes that a call reads and writes, and L(u) and S(u) the bytes per second that
-/// u threads load and store,
+/// u threads load and store. Then
 ///
 ///     join = start + waves * o + (waves * w * slow(u) + N (x / L(u') + z / S(u'))) (1 + e / waves), u' = N / waves
 ///
-/// where e is how much longer the last call takes, that all threads wait for, and w, x and z are those of the largest
-/// parts. Matrix products take w = 2 m n k / rate(side) with the side of the square matrices that are as efficient: the
-/// harmonic mean of m, n and k, for a product costs m n k (a + b / m + b / n + b / k). Rates were measured with
-/// operands in caches, but for the rate of a matrix times a vector, which is that of memory. Operands that do not lie
-/// as matrices are copied first. Everything else is loops: the cells of the call's join times the seconds of its
-/// operations.
+/// where e is the relative excess of the slowest call of the last wave, which all threads wait for; w, x and z are
+/// taken for the largest parts. Matrix products take w = 2 m n k / rate(side), with the side of the square matrices of
+/// the same efficiency: the harmonic mean of m, n and k, since a product costs m n k (a + b / m + b / n + b / k). Rates
+/// were measured with operands in caches, except for the rate of a matrix times a vector, which is bound by memory.
+/// Operands that do not lie as matrices are copied first. Every other kernel is a loop: the cells of the call's join
+/// times the seconds of its operations.
 ///
-/// An epilogue adds its operations on the elements of the result. Calls of a group accumulate into one tile: what
-/// aggregation costs is reading and writing that tile again for every call but the first. A repartition costs its
-/// bytes, once more from memory where its tiles are too large for the caches, and a fixed time per piece cut out
-/// of a tile. Vertices of a chain are steps of the same calls: what one of them has made or read comes from a cache.
+/// An epilogue adds its operations on the elements of the result. Calls of a group accumulate into one tile, so
+/// aggregation costs reading and writing that tile again for every call but the first. A repartition costs its bytes,
+/// once more from memory if its tiles exceed the caches, and a fixed time per piece cut out of a tile. Vertices of a
+/// chain are steps of the same calls: a value that one step has made or read is in a cache for the next.
 ///
-/// A value: holds its figures, any number of threads may ask it.
+/// Immutable; any number of threads may call it.
 class CalibratedModel final : public CostModel {
  public:
-  /// `threads`: those that will work on tiles, at least 1.
+  /// `threads`: the number of threads that will work on tiles, at least 1.
   CalibratedModel(const MachineFigures& figures, int threads);
 
   std::string_view name() const override { return "calibrated"; }
@@ -40,9 +40,9 @@ class CalibratedModel final : public CostModel {
   double repartition(const Partition& producer, const Partition& consumer, const std::vector<std::int64_t>& extents,
                      std::size_t element_bytes) const override;
 
-  /// Reading `tiles` stored tiles, and writing them; writing has one thread.
+  /// Seconds to read `tiles` stored tiles with `bytes` bytes in all. write() is the reverse and runs on one thread.
   double read(double tiles, double bytes) const;
-  /// Bytes written to a scratch file and read again, in the page cache or close to it.
+  /// Seconds to write bytes to a scratch file and read them again, in the page cache or close to it.
   double scratch(double written, double read) const;
   /// The seconds that a statement takes before its first operator.
   double start() const { return threads_ > 1 ? figures_.start_seconds : 0; }
@@ -52,16 +52,16 @@ class CalibratedModel final : public CostModel {
   int threads() const { return threads_; }
 
  private:
-  // One thread, one kernel call.
+  // The cost of one kernel call on one thread.
   struct CallCost {
     double seconds = 0;
     double loaded = 0;  // bytes
     double stored = 0;
   };
-  // By the number of threads that work at the same time.
+  // Figures that depend on the number of threads that work at the same time.
   struct Crowd {
-    double slowdown = 1;  // of each one's arithmetic
-    double load = 1;      // bytes per second of all
+    double slowdown = 1;  // factor on each thread's arithmetic
+    double load = 1;      // bytes per second of all threads together
     double store = 1;
     double repartition = 1;
     double read = 1;

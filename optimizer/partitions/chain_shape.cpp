@@ -7,7 +7,7 @@
 namespace eindb {
 namespace {
 
-// The calls of a chain bring an operand once for all of its vertices.
+// The calls of a chain fetch an operand once for all of its vertices; the first reader is charged for it.
 bool is_first_to_read(const EinGraph& graph, VertexId id, std::size_t input, const FusedChain& chain) {
   const auto& own = graph.vertex(id);
   for (const auto other : chain.body) {

@@ -7,12 +7,12 @@
 
 namespace eindb {
 
-/// The vertex of the chain that computes, for each cell, what the vertex `id` of the chain aggregates: within the calls
-/// of the chain it is computed once. Example: of softmax's SUM(EXP(X - M)), the vertex EXP(X - M).
+/// The vertex of the chain that computes, cell by cell, the expression that the vertex `id` aggregates; the calls of
+/// the chain compute it once. nullopt if there is none. Example: for softmax's SUM(EXP(X - M)), the vertex EXP(X - M).
 std::optional<VertexId> twin_in_chain(const EinGraph& graph, VertexId id, const FusedChain& chain);
 
-/// Of a vertex that is computed in the calls of a chain: what another vertex of the chain has made or read is in a
-/// cache, and what a twin computes is there.
+/// The shape of a vertex that is computed in the calls of a chain: values that another vertex of the chain has made or
+/// read are in a cache, and the result of a twin is reused.
 VertexShape shape_in_chain(const EinGraph& graph, VertexId id, const FusedChain& chain);
 
 }  // namespace eindb

@@ -17,11 +17,11 @@ using State = ChoiceNetwork::State;
 using States = ChoiceNetwork::States;
 using Variable = ChoiceNetwork::Variable;
 
-// Costs are added up in other orders: what is better by rounding alone is no better.
+// Costs are added up in different orders, so an improvement within rounding does not count.
 constexpr double kRounding = 1 - 1e-12;
 constexpr int kForestsWithoutGain = 4;
 constexpr std::size_t kMostPromising = 256;
-constexpr double kShareOfPromising = 0.5;  // of the work that is left
+constexpr double kShareOfPromising = 0.5;  // of the remaining work
 constexpr auto kNoLimit = std::numeric_limits<double>::infinity();
 
 class Descent {
@@ -45,7 +45,7 @@ class Descent {
       if (improve_forest(next_forest())) without_gain = -1;
   }
 
-  // Greedily in order_. What is left out stands first the next time.
+  // Chosen greedily in order_. The variables left out come first in the next forest.
   std::vector<Variable> next_forest() {
     CHECK(order_.size() == network_.size(), "every variable is in the order in which forests grow");
     DisjointSets components(network_.size());
@@ -110,7 +110,7 @@ class Descent {
     return true;
   }
 
-  // All variables at once, each with those of its states that promise most, as many as can be searched through.
+  // Chooses all variables at once, each among its most promising states, as many of them as the work allows.
   bool improve_promising() {
     const auto all = all_variables();
     const auto by_promise = states_by_promise();
@@ -135,7 +135,7 @@ class Descent {
     return all;
   }
 
-  // Of each variable: by what a state costs if all neighbours follow it.
+  // For each variable, its states sorted by their cost if all neighbours adapt to them.
   std::vector<States> states_by_promise() {
     std::vector<States> out;
     for (Variable v = 0; v < network_.size(); ++v) {
@@ -148,7 +148,7 @@ class Descent {
     return out;
   }
 
-  // To each state of v, the least that the edge can cost with it.
+  // Adds to the cost of each state of v the least cost that the edge can have with it.
   void add_least(const ChoiceNetwork::Edge& edge, Variable v, std::vector<double>& costs) {
     const auto& table = *edge.costs;
     const bool is_a = edge.a == v;

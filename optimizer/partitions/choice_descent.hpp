@@ -4,11 +4,11 @@
 
 namespace eindb {
 
-/// States that cost no more than `start`, by changing many variables at once
-/// (optimizer/partitions/variable_elimination): those of a forest are chosen exactly while all others keep theirs, then
-/// those of another forest, until none helps; then all variables are chosen exactly among the few states of each that
-/// promise most. It ends when neither these, nor any single change helps, or `work` sums of table entries are used up.
-/// The same for the same arguments.
+/// States that cost no more than `start`, found by changing many variables at once
+/// (optimizer/partitions/variable_elimination). The variables of a forest are chosen exactly while all others keep
+/// their states; then those of another forest, until none improves. Then all variables are chosen exactly among the few
+/// most promising states of each. The search ends when no such step and no single change improves the cost, or when
+/// `work` sums of table entries are used up. Deterministic.
 ChoiceNetwork::States descend(const ChoiceNetwork& network, ChoiceNetwork::States start, double work);
 
 }  // namespace eindb

@@ -12,7 +12,7 @@ using State = ChoiceNetwork::State;
 using States = ChoiceNetwork::States;
 using Variable = ChoiceNetwork::Variable;
 
-// The entries of `values` at the places in `kept`; all of them if there is none.
+// The entries of `values` at the places in `kept`, or all of them if `kept` is null.
 template <class Value>
 std::vector<Value> picked(const std::vector<Value>& values, const States* kept) {
   if (kept == nullptr) return values;
@@ -22,7 +22,7 @@ std::vector<Value> picked(const std::vector<Value>& values, const States* kept) 
   return out;
 }
 
-// Renumbers classes to those that occur; returns the old number of each.
+// Renumbers the classes that occur from 0; returns the old number of each.
 std::vector<std::uint32_t> compact(std::vector<std::uint32_t>& class_of) {
   std::unordered_map<std::uint32_t, std::uint32_t> number;
   std::vector<std::uint32_t> old;
@@ -34,7 +34,7 @@ std::vector<std::uint32_t> compact(std::vector<std::uint32_t>& class_of) {
   return old;
 }
 
-// An edge between fewer states, with a table of their classes alone.
+// The edge restricted to fewer states, with a table of the classes that remain.
 ChoiceNetwork::Edge narrowed(const ChoiceNetwork::Edge& edge, const States& of_a, const States& of_b) {
   ChoiceNetwork::Edge out{edge.a, edge.b, picked(edge.class_of_a, &of_a), picked(edge.class_of_b, &of_b), nullptr};
   const auto rows = compact(out.class_of_a);

@@ -51,7 +51,7 @@ VertexShape places_of(const EinSum& einsum, const LabelTable& table) {
 
 namespace {
 
-// What is computed for a reader is read, and so is an output that has one.
+// A vertex is read if another vertex reads it, outputs included.
 bool is_read(const EinGraph& graph, const Vertex& vertex) {
   const auto is_vertex = [&](VertexId id) { return &graph.vertex(id) == &vertex; };
   if (std::none_of(graph.outputs().begin(), graph.outputs().end(), is_vertex)) return true;

@@ -13,33 +13,33 @@
 
 namespace eindb {
 
-/// What absent tiles save (optimizer/partitions/density). Empty where they save nothing.
+/// The work that absent tiles save (optimizer/partitions/density). Empty if they save nothing.
 struct SparseWork {
   std::vector<TileDensity> operands;
-  std::vector<bool> saves_call;  ///< by the set of operands whose tiles are absent: bit n is for operand n
+  std::vector<bool> saves_call;  ///< indexed by the set of operands whose tiles are absent: bit n stands for operand n
 
   friend auto operator<=>(const SparseWork&, const SparseWork&) = default;
 };
 
-/// The extents of an EinSum and where its labels stand, as plain numbers. Entry n of `extents`, and of a partition
-/// vector d, belongs to the n-th of the EinSum's distinct labels; the other members hold such n.
+/// The extents of an EinSum and the positions of its labels, as plain numbers. Entry n of `extents`, and of a partition
+/// vector d, belongs to the n-th distinct label of the EinSum; the other members hold such positions n.
 struct VertexShape {
   std::vector<std::int64_t> extents;
   std::vector<std::vector<std::size_t>> inputs;
   std::vector<std::size_t> output;
   std::vector<std::size_t> aggregated;
-  KernelWork work = {};  ///< for models that count seconds
+  KernelWork work = {};  ///< for models that predict seconds
   SparseWork sparse = {};
-  std::vector<bool> made = {};     ///< of each input, whether another vertex makes it; empty: none
+  std::vector<bool> made = {};     ///< for each input, whether another vertex makes it; empty: none
   bool is_read = false;            ///< whether another vertex reads the result
-  std::vector<bool> at_hand = {};  ///< of each input, whether the same call has just made or read it; empty: none
-  bool stays = false;              ///< whether the call that makes the result is the one that reads it
+  std::vector<bool> at_hand = {};  ///< for each input, whether the same call has just made or read it; empty: none
+  bool stays = false;              ///< whether the call that makes the result also reads it
 
   friend auto operator<=>(const VertexShape&, const VertexShape&) = default;
 };
-/// Of a vertex of the graph.
+/// The shape of a vertex of the graph.
 VertexShape shape_of(const EinGraph& graph, const Vertex& vertex);
-/// Of an EinSum by itself: everything in it is FLOAT64.
+/// The shape of an EinSum alone, with every element type FLOAT64.
 VertexShape shape_of(const EinSum& einsum, const LabelTable& labels);
 
 bool is_at_hand(const VertexShape& shape, std::size_t input);
@@ -52,21 +52,21 @@ double part_extent(std::int64_t extent, std::int64_t parts);
 /// Elements of the largest tile over the labels at the given places of a shape that d cuts.
 double tile_elements(const VertexShape& shape, const Partition& d, const std::vector<std::size_t>& places);
 
-/// The `transfers` cost model (EinDecomp, section 7): an upper bound on the numbers moved between kernel calls. All
-/// results are numbers of elements, as doubles. The figures of the paper and of its example chains come out of the
-/// formulas as they stand, with these readings:
-/// - p in cost_join and cost_agg is N(d), the calls that d really makes: it differs from the wanted p where the
-///   extents allow fewer, and under strategy sqrt, which makes more.
-/// - N(d) counts every distinct label, also broadcast ones; an input's tile has only the labels that it is read with.
-/// - A part of extent b cut d ways counts as ceil(b / d). (The chains with s = 400 are the same with b / d: their best
-///   partition vectors cut evenly.)
+/// The `transfers` cost model (EinDecomp, section 7): an upper bound on the elements moved between kernel calls. All
+/// results are numbers of elements, as doubles. The formulas reproduce the figures of the paper and of its example
+/// chains, read as follows:
+/// - p in cost_join and cost_agg is N(d), the calls that d really makes. It differs from the wanted p where the extents
+///   allow fewer calls, and under strategy sqrt, which makes more.
+/// - N(d) counts every distinct label, broadcast labels included; an input's tile has only the labels it is read with.
+/// - A part of extent b cut d ways counts as ceil(b / d). (For the chains with s = 400 this equals b / d, since their
+///   best partition vectors cut evenly.)
 /// Example, Z[i,k] = SUM(X[i,j] Y[j,k]) on 8 x 8: d = [4,1,4] over i, j, k moves 512 into the join and none into the
 /// aggregation; d = [2,2,4] moves 64 into the aggregation.
 
 /// N(d), the product of all parts.
 double kernel_calls(const Partition& d);
-/// N(d) (n_X + n_Y), with n_X the elements of one tile of X; the sum over as many inputs as there are, but for those
-/// that are at hand.
+/// N(d) (n_X + n_Y), with n_X the elements of one tile of X; generalised to the sum over all inputs, except those at
+/// hand.
 double cost_join(const VertexShape& shape, const Partition& d);
 /// (N(d) / n_agg) (n_agg - 1) n_Z, with n_agg the product of d over the aggregated labels.
 double cost_agg(const VertexShape& shape, const Partition& d);
@@ -78,18 +78,19 @@ double cost_agg(const VertexShape& shape, const Partition& d);
 /// Zero where the partitions are equal or the tensor is empty. Example: 8 x 8 from [2,4] to [4,1] costs 320.
 double cost_repart(const Partition& producer, const Partition& consumer, const std::vector<std::int64_t>& extents);
 
-/// What a labelling costs, in one unit: the sum over all vertices and edges. An implementation holds figures of its
-/// own at most; any number of threads may ask it.
+/// The cost of a labelling in one unit: the sum over all vertices and edges. Implementations are immutable; any number
+/// of threads may call them.
 class CostModel {
  public:
   virtual ~CostModel() = default;
 
   virtual std::string_view name() const = 0;
-  /// Bringing tiles to the kernel calls of a vertex, and making them.
+  /// The cost of bringing tiles to the kernel calls of a vertex, and of the calls themselves.
   virtual double join(const VertexShape& shape, const Partition& d) const = 0;
-  /// Bringing partial results of kernel calls together.
+  /// The cost of combining the partial results of kernel calls.
   virtual double aggregation(const VertexShape& shape, const Partition& d) const = 0;
-  /// Moving a tensor from its producer's partition to its consumer's. Never negative, zero where both are equal.
+  /// The cost of moving a tensor from its producer's partition to its consumer's. Never negative; zero if both are
+  /// equal.
   virtual double repartition(const Partition& producer, const Partition& consumer,
                              const std::vector<std::int64_t>& extents, std::size_t element_bytes) const = 0;
 };

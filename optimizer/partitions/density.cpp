@@ -9,7 +9,7 @@
 namespace eindb {
 namespace {
 
-// Sets of operands are numbers; more operands than this are taken for dense.
+// Sets of operands are bit masks; more operands than this are treated as dense.
 constexpr std::size_t kMostOperands = 6;
 
 double at_least_one_of(double probability, double tries) { return 1 - std::pow(1 - probability, tries); }
@@ -28,7 +28,7 @@ double share_made(const SparseWork& work, const std::vector<double>& present) {
   return std::clamp(1 - saved, 0.0, 1.0);
 }
 
-// How the vertex would be cut along the tiles of its operands: the most parts that one of them has.
+// The partition vector that follows the tiles of the operands: per label the largest number of parts of any operand.
 Partition natural_parts(const VertexShape& shape) {
   Partition d(shape.extents.size(), 1);
   for (std::size_t n = 0; n < shape.sparse.operands.size(); ++n) {

@@ -16,7 +16,7 @@ using States = ChoiceNetwork::States;
 
 constexpr auto kNone = PartitionNetwork::kNone;
 
-// The longest chains of readers among vertices that are left, one after the other.
+// Finds the longest chains of readers among the remaining vertices, one after the other.
 class Linearisation {
  public:
   explicit Linearisation(const EinGraph& graph)
@@ -63,7 +63,7 @@ class Linearisation {
     return true;
   }
 
-  // Only what reads a removed vertex, directly or not, can have become shorter.
+  // Only direct and indirect readers of a removed vertex can have become shorter.
   void remove(const std::vector<std::size_t>& path) {
     std::set<std::size_t> to_measure;
     const auto add_readers = [&](std::size_t v) {
@@ -92,7 +92,7 @@ class Linearisation {
   std::set<std::pair<std::size_t, std::size_t>> by_length_;
 };
 
-// The variables of a path, with the edges from each to the next alone.
+// The network of the variables of a path, with only the edges from each variable to the next.
 ChoiceNetwork path_network(const PartitionNetwork& network, const std::vector<std::size_t>& path) {
   ChoiceNetwork out;
   for (const auto v : path) {

@@ -44,9 +44,9 @@ class EliminationOrder {
   }
 
  private:
-  using Sizes = std::map<Variable, double>;  // at most so many classes of each variable of a table
+  using Sizes = std::map<Variable, double>;  // for each variable of a table, an upper bound on its classes
   using SizesPtr = std::shared_ptr<const Sizes>;
-  // Sums, variable, version: what is not the variable's newest is out of date.
+  // (sums, variable, version); outdated unless the version is the variable's newest.
   using Candidate = std::tuple<double, Variable, std::size_t>;
 
   void add(Sizes sizes) {
@@ -56,7 +56,7 @@ class EliminationOrder {
 
   void schedule(Variable v) { queue_.emplace(sums_of(v), v, ++version_[v]); }
 
-  // Of all tables of the variable together: states bound the classes that several tables tell apart.
+  // The sizes of all tables of the variable joined; joint classes are bounded by the number of states.
   Sizes joint_sizes(Variable v) const {
     Sizes joint;
     for (const auto& table : tables_of_[v]) {

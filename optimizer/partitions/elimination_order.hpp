@@ -7,9 +7,9 @@
 
 namespace eindb {
 
-/// An order in which the variables of a network may be eliminated (optimizer/partitions/variable_elimination): the one
-/// that takes the fewest sums of table entries next, found from the sizes of tables alone. nullopt if all take more
-/// than `work` sums, or one needs a table of more than 2^24 entries.
+/// An order in which to eliminate the variables of a network (optimizer/partitions/variable_elimination). Each step
+/// takes the variable with the fewest sums of table entries, computed from the sizes of tables alone. nullopt if the
+/// whole order takes more than `work` sums, or needs a table of more than 2^24 entries.
 std::optional<std::vector<ChoiceNetwork::Variable>> elimination_order(const ChoiceNetwork& network, double work);
 
 }  // namespace eindb

@@ -15,8 +15,8 @@ using Kind = ScalarExpression::Kind;
 
 // ---- Matrix products -----------------------------------------------------------------------------------------------
 
-// Whether a tensor of these roles in the order of its labels lies as a batch of matrices: the labels of each role side
-// by side, and one of the two dimensions innermost.
+// Whether a tensor whose labels have these roles, in this order, lies as a batch of matrices: the labels of each role
+// are adjacent, and one of the two matrix dimensions is innermost.
 bool lies_as_matrix(const std::vector<ContractionRole>& roles) {
   if (!roles.empty() && roles.back() == ContractionRole::Batch) return false;
   std::vector<ContractionRole> runs;
@@ -60,7 +60,7 @@ class MatrixMatcher {
     for (const auto label : labels) roles.push_back(role(label));
     return !lies_as_matrix(roles);
   }
-  // The labels of one role as they stand in a tensor.
+  // The labels of one role in the order of the tensor.
   Labels order(const Labels& labels, ContractionRole wanted) const {
     Labels out;
     std::copy_if(labels.begin(), labels.end(), std::back_inserter(out), [&](Label l) { return role(l) == wanted; });
@@ -120,7 +120,7 @@ class OperationCounter {
     if (e.kind() == Kind::Uniform) add(Operation::Uniform, 1);
     if (e.kind() == Kind::Normal) add(Operation::Normal, 1);
     if (e.kind() == Kind::LabelIndex) add(Operation::Simple, 1);
-    // An operation over n arguments is n - 1 of two, or one of one.
+    // An operation over n arguments counts as n - 1 binary ones, or as one if it is unary.
     if (e.kind() == Kind::Call)
       add(operation_of(e), static_cast<double>(std::max<std::size_t>(2, e.arguments().size()) - 1));
   }
@@ -145,8 +145,8 @@ class OperationCounter {
   std::unordered_multimap<std::size_t, const ScalarExpression*> seen_;
 };
 
-// Operands whose elements do not follow each other in the order in which the cells are visited: that of the output,
-// or, where everything in it is aggregated away, of the first operand.
+// The number of operands that are not read contiguously when the cells are visited in the order of the output, or of
+// the first operand if everything in the output's order is aggregated away.
 double crosswise_operands(const EinSum& einsum) {
   if (einsum.inputs.empty()) return 0;
   const auto& first = einsum.inputs.front();

@@ -13,7 +13,7 @@
 
 namespace eindb {
 
-/// A product of two operands that is summed, as batches of matrix products.
+/// A summed product of two operands, seen as a batch of matrix products.
 struct MatrixWork {
   std::vector<ContractionRole> roles;  ///< one per label of the EinSum
   std::size_t left = 0;                ///< operand numbers
@@ -25,30 +25,31 @@ struct MatrixWork {
   friend auto operator<=>(const MatrixWork&, const MatrixWork&) = default;
 };
 
-/// The work of the kernel of an EinSum, told from the EinSum alone. Which kernel a call takes tensor/kernel_choice
-/// says, to the optimizer and to the executor.
+/// The work of the kernel of an EinSum, derived from the EinSum alone. executor/kernels/kernel decides by the same
+/// rules, and a test compares both.
 struct KernelWork {
-  using Operations = std::vector<std::pair<Operation, double>>;  ///< and how many; each distinct subexpression once
+  /// Each with its count; distinct subexpressions count once.
+  using Operations = std::vector<std::pair<Operation, double>>;
 
   DType compute = DType::Float64;
-  std::vector<std::size_t> input_bytes;  ///< of an element, per input; none given: those of `compute`
+  std::vector<std::size_t> input_bytes;  ///< bytes of an element, per input; empty: those of `compute`
   std::size_t output_bytes = 8;
 
-  KernelForm kernel;                 ///< with a call's sizes it says which kernel the call takes
-  std::optional<MatrixWork> matrix;  ///< set where the form is that of matrix products
+  KernelForm kernel;                 ///< decides, with a call's sizes, which kernel the call takes
+  std::optional<MatrixWork> matrix;  ///< set if the form is that of matrix products
 
-  // In loops over the cells of the join, per cell:
+  //  For loops over the cells of the join, per cell:
   Operations operations;
   bool folds = false;          ///< aggregates
-  bool folds_product = false;  ///< sums a product of two values in one go
-  double crosswise = 0;        ///< operands that lie across the loops
+  bool folds_product = false;  ///< sums a product of two values in one operation
+  double crosswise = 0;        ///< operands that are not read contiguously
 
-  Operations epilogue;  ///< per element of the result, when it has been aggregated
+  Operations epilogue;  ///< per element of the aggregated result
 
   friend auto operator<=>(const KernelWork&, const KernelWork&) = default;
 };
 
-/// `operand_types` and `compute` as of the vertex; `result` is the element type that is stored.
+/// `operand_types` and `compute` are those of the vertex; `result` is the element type that is stored.
 KernelWork work_of(const EinSum& einsum, const std::vector<DType>& operand_types, DType compute, DType result);
 
 }  // namespace eindb

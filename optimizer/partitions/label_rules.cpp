@@ -14,7 +14,7 @@ bool holds(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// "b, s and a".
+// Formats names as "b, s and a".
 std::string enumeration(const std::set<std::string>& names) {
   std::string out;
   std::size_t n = 0;
@@ -41,7 +41,7 @@ void check_names(const EinGraph& graph, const std::vector<std::string>& names) {
   }
 }
 
-// The named labels first, as they are named.
+// The labels of the EinSum in the order of cutting: named labels first, in the order of their names.
 Labels in_order_of_cutting(const EinSum& einsum, const LabelTable& table, const std::vector<std::string>& names) {
   Labels order;
   const auto labels = einsum.labels();
@@ -68,8 +68,8 @@ LabelPartition cut_in_order(const EinSum& einsum, const LabelTable& table, const
   return out;
 }
 
-// The stored operand of a matrix product, as which every label that both operands have is summed; kNone if there is
-// none. Where both are stored, the second is the weight: activations stand left.
+// The stored operand of a product in which every label that both operands have is summed; kNone if there is none. If
+// both are stored, the second is the weight, since activations stand left.
 constexpr std::size_t kNone = 2;
 std::size_t weight_operand(const EinGraph& graph, const Vertex& vertex) {
   const auto& einsum = vertex.einsum;

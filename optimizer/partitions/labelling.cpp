@@ -45,7 +45,7 @@ std::vector<LabelPartition> fitted_to_slices(const EinGraph& graph, std::vector<
 
 namespace {
 
-// Of the vertices, in the order of first occurrence.
+// The labels of the chain's vertices, in the order of first occurrence.
 Labels labels_of(const EinGraph& graph, const FusedChain& chain) {
   Labels all;
   for (const auto id : chain.body)
@@ -72,13 +72,13 @@ LabelPartition cut_rows(const EinGraph& graph, const FusedChain& chain, std::int
   return partition;
 }
 
-// What vertices cost with given partition vectors. Chains whose vectors agree are computed as such.
+// The costs of vertices with given partition vectors. Chains whose vectors agree are costed as fused.
 class Costs {
  public:
   Costs(const EinGraph& graph, const std::vector<LabelPartition>& partitions, const DecompositionOptions& options)
       : graph_(graph), partitions_(partitions), options_(options) {}
 
-  /// `chain`: what the vertex is computed with, or null.
+  /// `chain` is the chain that the vertex is fused into, or null.
   VertexLabelling of(VertexId id, const FusedChain* chain) const {
     const auto& vertex = graph_.vertex(id);
     VertexLabelling out;
@@ -100,7 +100,7 @@ class Costs {
     return cost;
   }
 
-  /// Of a chain, and of bringing its result to whoever reads it.
+  /// The cost of a chain, and of moving its result to its readers.
   double of(const FusedChain& chain, const std::vector<VertexId>& readers, bool fused) const {
     double cost = 0;
     for (const auto id : chain.body) cost += of(id, fused ? &chain : nullptr).cost();
@@ -136,7 +136,7 @@ class Costs {
   const DecompositionOptions& options_;
 };
 
-// Of every vertex: those that read it.
+// For every vertex, the vertices that read it.
 std::vector<std::vector<VertexId>> readers_in(const EinGraph& graph) {
   std::vector<std::vector<VertexId>> readers(graph.size());
   for (std::size_t v = 0; v < graph.size(); ++v) {
@@ -156,7 +156,7 @@ std::vector<LabelPartition> fitted_to_chains(const EinGraph& graph, std::vector<
   if (graph.chains().empty()) return partitions;
   CHECK(partitions.size() == graph.size(), "every vertex has a partition vector before it is fitted to chains");
   const auto readers = readers_in(graph);
-  const Costs costs(graph, partitions, options);  // of what `partitions` are at the time
+  const Costs costs(graph, partitions, options);  // sees the changes to `partitions` below
   for (const auto& chain : graph.chains()) {
     std::int64_t calls = 1;
     for (const auto id : chain.body) calls = std::max(calls, partitions[id.index()].kernel_calls());

@@ -8,31 +8,32 @@
 
 namespace eindb {
 
-/// The partitions that a statement's results are wanted in: entry n is that of graph.outputs()[n]. None: as computed.
+/// The partitions prescribed for results: entry n belongs to graph.outputs()[n]. Without one, the result is not moved.
 using WantedPartitions = std::vector<std::optional<Partition>>;
 
-/// The partition wanted of a vertex; null if it is no output, or wanted in any (also where `wanted` has no entry).
+/// The partition prescribed for a vertex; null if it is no output or none is prescribed (`wanted` may be too short).
 const Partition* wanted_of(const EinGraph& graph, const WantedPartitions& wanted, VertexId id);
 
-/// What a decomposition aims at and what it pays for.
+/// The aim of a decomposition and the cost model that it minimises.
 struct DecompositionOptions {
   std::int64_t parallelism = 1;                 ///< p: kernel calls wanted per vertex, a power of two
-  bool free_inputs = false;                     ///< the paper's rule: a stored tensor costs nothing in any partition
-  WantedPartitions output_partitions;           ///< of the results; bringing them there from another one costs
-  const CostModel* model = &transfers_model();  ///< outlives the decomposition
-  bool fewer_calls = false;                     ///< a vertex may make fewer, if that costs less
-  double most_call_bytes = 0;  ///< with fewer_calls: of one call's tiles, if they can be so small; 0: any
-  /// What looking for the optimum may take, and then improving what is not known to be one: sums of table entries, some
-  /// 1e9 of which take a second.
+  bool free_inputs = false;                     ///< the paper's rule: reading a stored tensor in any partition is free
+  WantedPartitions output_partitions;           ///< prescribed for results; moving a result there counts
+  const CostModel* model = &transfers_model();  ///< must outlive the decomposition
+  bool fewer_calls = false;                     ///< a vertex may make fewer calls than p if that costs less
+  /// With fewer_calls: limit on the bytes of one call's tiles, as far as extents allow; 0: none.
+  double most_call_bytes = 0;
+  /// Limits on the search for the optimum, and on improving a labelling that is not known to be optimal, in sums of
+  /// table entries; 1e9 take about a second.
   double exact_work = 2e8;
   double descent_work = 2e8;
 };
 
-/// Whether a consumer reads the vertex for nothing, however it wants it cut: a stored tensor if `free_inputs`, and
-/// always one in memory that is read as a whole.
+/// Whether a consumer reads the vertex without cost in any partition: a stored tensor if `free_inputs`, and always an
+/// attached tensor that is read as a whole.
 bool is_free_in_any_partition(const Vertex& vertex, const DecompositionOptions& options);
 
-/// A vertex's partition vector and what it costs by the model. Inputs of the computation have none.
+/// The partition vector of a vertex and its costs by the model. Inputs of the computation have none.
 struct VertexLabelling {
   LabelPartition partition;
   double cost_join = 0;
@@ -42,32 +43,36 @@ struct VertexLabelling {
   double cost() const { return cost_join + cost_agg + cost_repart; }
 };
 
-/// A TaskGraph of the paper: a partition vector for every vertex. Entry n is of VertexId(n).
+/// The paper's TaskGraph: a partition vector for every vertex. Entry n belongs to VertexId(n).
 struct Labelling {
   std::vector<VertexLabelling> vertices;
-  double cost_output = 0;  ///< bringing the results to the partitions wanted
-  double total_cost = 0;   ///< all of the above, exactly, whatever the algorithm that chose the vectors ignored
+  double cost_output = 0;  ///< moving the results to the prescribed partitions
+  /// The exact sum of all costs, even if the algorithm that chose the vectors ignored some of them.
+  double total_cost = 0;
 };
 
-/// The partition of a vertex's result: of the stored tensor, or that of its head's labels in `partition`.
+/// The partition of a vertex's result: as stored for an input, otherwise `partition` projected to the labels of its
+/// head.
 Partition result_partition(const Vertex& vertex, const LabelPartition& partition);
 
-/// Makes partition vectors fit the slices that their vertices are computed in: where slices cut a label into n parts,
-/// the entry becomes a multiple of n, its slices as finely cut as the whole was if there is room. No change without.
+/// Adapts partition vectors to the slices of their vertices. If slices cut a label into n parts, the entry becomes a
+/// multiple of n, so that a slice is cut as finely as the whole was, if its extent allows it. Vertices without slices
+/// keep their vectors.
 std::vector<LabelPartition> fitted_to_slices(const EinGraph& graph, std::vector<LabelPartition> partitions);
 
-/// Gives the vertices of each chain one partition vector, which cuts rows alone: those of FusedChain::rows in their
-/// order until there are as many kernel calls as before. A chain stays as it is where that costs more, as it does where
-/// large operands lie in other cuts; where its rows allow fewer than half of the calls; or if a vertex is in slices.
+/// Gives the vertices of each chain one partition vector, which cuts only rows: those of FusedChain::rows in their
+/// order until there are as many kernel calls as before. A chain keeps its vectors if the common one costs more, for
+/// instance because large operands are cut differently, if its rows allow fewer than half of the calls, or if a vertex
+/// is sliced.
 std::vector<LabelPartition> fitted_to_chains(const EinGraph& graph, std::vector<LabelPartition> partitions,
                                              const DecompositionOptions& options);
 
-/// The partition vector of a chain over all of its labels: set if those of its vertices agree, and cut its rows alone.
+/// The common partition vector of a chain over all its labels; nullopt unless its vertices agree and cut only rows.
 std::optional<LabelPartition> partition_of_chain(const EinGraph& graph, const FusedChain& chain,
                                                  const std::vector<LabelPartition>& partitions);
 
-/// Costs the given partition vectors (one per vertex, empty for inputs). Every edge counts, also two that one
-/// repartition will serve.
+/// Computes the costs of the given partition vectors (one per vertex, empty for inputs). Every edge counts, even if one
+/// repartition will serve two edges.
 Labelling evaluate(const EinGraph& graph, std::vector<LabelPartition> partitions, const DecompositionOptions& options);
 
 }  // namespace eindb

@@ -3,7 +3,7 @@
 namespace eindb {
 namespace {
 
-// Measured on a server processor with 512-bit vectors, rounded; what all threads do is for four.
+// Measured on a server processor with 512-bit vectors, rounded; the figures of all threads are for four threads.
 constexpr KernelRates kFloat32{
     .matrix_product = {1e10, 2.5e10, 3.5e10, 7.6e10, 1e11, 1.4e11, 1.5e11, 1.6e11, 1.65e11},
     .matrix_vector = 1.4e10,

@@ -9,7 +9,8 @@
 
 namespace eindb {
 
-/// Scalar operations by what they take. Functions differ by a factor of a hundred: some are vector code for some types.
+/// Classes of scalar operations by their cost. Functions differ by a factor of a hundred, as some have vector code for
+/// some types.
 // clang-format off
 enum class Operation : std::uint8_t {
   Simple,  ///< additions, multiplications, comparisons, selections, conversions
@@ -23,14 +24,14 @@ inline constexpr std::size_t kOperations = static_cast<std::size_t>(Operation::A
 inline constexpr std::size_t kMatrixSides = 9;
 inline constexpr int kFirstMatrixSideLog2 = 2;
 
-/// How fast one thread's kernels work on one element type; everything per second.
+/// Rates of one thread's kernels on one element type, per second.
 struct KernelRates {
-  std::array<double, kMatrixSides> matrix_product{};  ///< flops (2 per multiplication), by the matrices' side
-  double matrix_vector = 0;                           ///< flops, with a matrix that no cache holds
+  std::array<double, kMatrixSides> matrix_product{};  ///< flops (2 per multiplication), by the side of the matrices
+  double matrix_vector = 0;                           ///< flops, with a matrix too large for caches
   std::array<double, kOperations> operations{};
   double fold = 0;          ///< elements aggregated
   double product_fold = 0;  ///< products of two elements summed
-  double crosswise = 0;     ///< elements read across the order in which they lie
+  double crosswise = 0;     ///< elements read non-contiguously
 };
 
 /// A rate of one thread, and the rate of all threads together.
@@ -39,34 +40,35 @@ struct Throughput {
   double all = 0;
 };
 
-/// What `eindb calibrate` measures of a machine, and the model `calibrated` counts with. All figures are positive and
-/// finite.
+/// The figures that `eindb calibrate` measures of a machine and that the model `calibrated` uses. All figures are
+/// positive and finite.
 struct MachineFigures {
   std::string source = "built in";  ///< the file they were read from
-  int threads = 1;                  ///< "all" threads of the figures
-  double compute_scaling = 1;       ///< how many times as fast as one thread all of them compute
+  int threads = 1;                  ///< the number of threads that the "all" figures refer to
+  double compute_scaling = 1;       ///< the speed of all threads' arithmetic relative to one thread
 
   double start_seconds = 0;     ///< to wake the threads for a statement
-  double operator_seconds = 0;  ///< to begin an operator
-  double call_seconds = 0;      ///< a kernel call apart from its work
-  double piece_seconds = 0;     ///< a piece cut out of a tile in a repartition
+  double operator_seconds = 0;  ///< to start an operator
+  double call_seconds = 0;      ///< per kernel call, without its work
+  double piece_seconds = 0;     ///< per piece that a repartition cuts out of a tile
 
-  Throughput load;                ///< bytes per second of operands, which no cache holds
-  Throughput store;               ///< bytes per second of results, in memory that was not used before
-  Throughput repartition;         ///< bytes per second of a tensor whose tiles are cut anew
+  Throughput load;                ///< bytes per second of operands too large for caches
+  Throughput store;               ///< bytes per second of results, in fresh memory
+  Throughput repartition;         ///< bytes per second of a tensor being repartitioned
   Throughput read;                ///< bytes per second of stored tiles
-  double read_tile_seconds = 0;   ///< a stored tile apart from its bytes
+  double read_tile_seconds = 0;   ///< per stored tile, without its bytes
   double write = 0;               ///< bytes per second of tiles stored
-  double write_tile_seconds = 0;  ///< a tile stored apart from its bytes
+  double write_tile_seconds = 0;  ///< per tile stored, without its bytes
 
-  std::array<KernelRates, 5> kernels{};  ///< by element type; INT64 has no matrix products: its are those of loops
+  std::array<KernelRates, 5>
+      kernels{};  ///< by element type; INT64 has no matrix products, its figures are those of loops
 
   static constexpr std::size_t slot_of(DType type) { return static_cast<std::size_t>(type) - 1; }
   const KernelRates& of(DType type) const { return kernels[slot_of(type)]; }
   KernelRates& of(DType type) { return kernels[slot_of(type)]; }
 };
 
-/// Figures of an ordinary server core, for machines that were not measured: right within some factor.
+/// Figures of an ordinary server core, for machines without measurements; correct within some factor.
 MachineFigures built_in_figures();
 
 }  // namespace eindb

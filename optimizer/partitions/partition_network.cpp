@@ -15,8 +15,8 @@
 namespace eindb {
 namespace {
 
-// Bounds the work, which is quadratic in the vectors of a vertex: 2^10 kernel calls over 6 labels (3003 vectors) are
-// enumerated in full in graphs of up to a hundred vertices. Beyond it the smallest labels stay uncut.
+// Bounds the work, which is quadratic in the vectors of a vertex. 2^10 kernel calls over 6 labels (3003 vectors) are
+// enumerated in full in graphs of up to a hundred vertices. Beyond this the smallest labels stay uncut.
 constexpr double kMostPairs = 1e9;
 constexpr double kFewestVectors = 200;
 constexpr double kMostVectors = 3200;
@@ -34,10 +34,10 @@ struct PartitionHash {
   }
 };
 
-// How the vectors of a vertex cut one tensor that it reads or gives.
+// The partitions that the vectors of a vertex give to one tensor that it reads or makes.
 struct Cuts {
-  std::vector<std::uint32_t> class_of;  // of each vector
-  std::vector<Partition> distinct;      // of each class
+  std::vector<std::uint32_t> class_of;  // for each vector
+  std::vector<Partition> distinct;      // for each class
 };
 
 Cuts cuts(const std::vector<Partition>& vectors, const std::vector<std::size_t>& places) {
@@ -52,7 +52,7 @@ Cuts cuts(const std::vector<Partition>& vectors, const std::vector<std::size_t>&
   return out;
 }
 
-// All that vertices of one shape have in common.
+// The choices that all vertices of one shape share.
 struct ShapeChoices {
   std::shared_ptr<const std::vector<Partition>> vectors;
   std::vector<double> costs;
@@ -105,7 +105,7 @@ class Builder {
     return shape;
   }
 
-  // What the vectors of a vertex and their costs depend on.
+  // Determines the vectors of a vertex and their costs.
   struct Key {
     VertexShape shape;
     Partition slices;
@@ -113,7 +113,8 @@ class Builder {
     friend auto operator<=>(const Key&, const Key&) = default;
   };
 
-  // Of every label the most parts that a stored operand has along it, where vectors may follow these; else empty.
+  // For every label the most parts that a stored operand has along it, if vectors may follow stored cuts; otherwise
+  // empty.
   Partition stored_parts(const Vertex& vertex) const {
     if (!options_.fewer_calls) return {};
     const auto labels = vertex.einsum.labels();
@@ -131,7 +132,7 @@ class Builder {
     return parts;
   }
 
-  // Those of p calls; where fewer will do, of 1, 2, 4, ... p, and those that cut labels as stored operands are cut.
+  // The vectors that make p calls. With fewer_calls, those of 1, 2, 4, ... p calls and those that follow stored cuts.
   std::vector<Partition> vectors_of(const VertexShape& shape, const Partition& slices, const Partition& stored) const {
     if (!options_.fewer_calls) return viable_in_slices(shape.extents, slices, options_.parallelism, most_vectors_);
     std::vector<Partition> out;
@@ -139,7 +140,7 @@ class Builder {
     const auto add = [&](const Partition& d) {
       if (known.insert(d).second) out.push_back(d);
     };
-    constexpr std::size_t kMostStored = 6;  // labels that are cut as they are stored, or not at all
+    constexpr std::size_t kMostStored = 6;  // labels that may follow a stored cut
     const auto sliced = std::any_of(slices.begin(), slices.end(), [](auto parts) { return parts > 1; });
     const auto cut =
         static_cast<std::size_t>(std::count_if(stored.begin(), stored.end(), [](auto n) { return n > 1; }));
@@ -167,7 +168,7 @@ class Builder {
     return bytes;
   }
 
-  // Those whose calls hold little enough, or the least if none does.
+  // The vectors whose calls hold at most most_call_bytes, or those that hold the least if there are none.
   std::vector<Partition> of_small_calls(const VertexShape& shape, std::vector<Partition> vectors) const {
     double least = std::numeric_limits<double>::infinity();
     for (const auto& d : vectors) least = std::min(least, call_bytes(shape, d));
@@ -179,7 +180,8 @@ class Builder {
   const ShapeChoices& choices_of(VertexId id) {
     const auto& vertex = graph_.vertex(id);
     Key key{shape_of(graph_, vertex), graph_.slices_of(id), stored_parts(vertex)};
-    // Elements moved do not depend on what kernels do: vertices that differ in it alone share their choices.
+    // The number of elements moved does not depend on kernels, so vertices that differ only in their work share
+    // choices.
     if (options_.model == &transfers_model()) key.shape = without_work(std::move(key.shape));
     const auto known = shapes_.find(key);
     if (known != shapes_.end()) return known->second;
@@ -195,7 +197,7 @@ class Builder {
     return shapes_.emplace(std::move(key), std::move(out)).first->second;
   }
 
-  // What it costs to bring a tensor from a given partition to that of each vector, or the other way.
+  // Adds the cost of moving a tensor from a given partition to that of each vector, or the reverse.
   void add_cost(const Vertex& tensor, const Partition& given, const Cuts& cuts, bool from_given,
                 std::vector<double>& costs) const {
     std::vector<double> of_class;
@@ -231,7 +233,7 @@ class Builder {
   const std::size_t most_vectors_;
   PartitionNetwork out_;
   std::map<Key, ShapeChoices> shapes_;
-  std::unordered_map<std::size_t, const ShapeChoices*> shape_of_;  // of each vertex added
+  std::unordered_map<std::size_t, const ShapeChoices*> shape_of_;  // for each vertex added
   std::map<std::tuple<const Cuts*, const Cuts*, std::size_t, double>, std::shared_ptr<const ChoiceNetwork::Table>>
       tables_;
 };

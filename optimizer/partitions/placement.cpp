@@ -13,7 +13,7 @@ namespace eindb {
 namespace {
 
 using Axes = std::vector<int>;
-// Of each label of a partition vector the axes that cut it, the major one first.
+// For each label of a partition vector the axes that cut it, the major one first.
 using LabelAxes = std::vector<Axes>;
 
 int log2_of(std::int64_t power) { return std::bit_width(static_cast<std::uint64_t>(power)) - 1; }
@@ -24,7 +24,7 @@ std::size_t place_of(const Labels& labels, Label label) {
   return static_cast<std::size_t>(std::find(labels.begin(), labels.end(), label) - labels.begin());
 }
 
-// The places of one dimension that a worker holds.
+// The range of indices of one dimension that a worker holds.
 PartRange held(std::int64_t extent, const Axes& axes, std::size_t worker) {
   std::int64_t place = 0;
   for (const auto axis : axes) place = 2 * place + static_cast<std::int64_t>((worker >> axis) & 1U);
@@ -36,7 +36,7 @@ bool holds_anything(const MeshType& type, std::size_t worker) {
                      [&](int axis) { return ((worker >> axis) & 1U) == 0; });
 }
 
-// Elements of a worker's part of `wanted` that it does not hold.
+// Elements of a worker's part of `wanted` that it does not hold in `source`.
 double missing(const MeshType& wanted, const MeshType& source, std::size_t worker) {
   if (!holds_anything(wanted, worker)) return 0;
   double needed = 1;
@@ -59,7 +59,7 @@ double elements_held(const MeshType& type, std::size_t worker) {
   return elements;
 }
 
-// What is placed as one: a vertex, or all of a chain.
+// A unit of placement: a vertex, or a whole chain.
 struct Unit {
   struct Input {
     VertexId vertex;
@@ -69,7 +69,7 @@ struct Unit {
   Labels output;
   Labels aggregated;
   LabelPartition partition;
-  std::vector<VertexId> inside;  // of a chain, but for its result
+  std::vector<VertexId> inside;  // the chain's vertices except its result
 };
 
 Unit unit_of(const Vertex& vertex, const LabelPartition& partition) {
@@ -130,7 +130,7 @@ class Placer {
   }
 
  private:
-  // Beyond these many axes not all ways to give them out are tried.
+  // Limits on the exhaustive search over assignments of axes.
   static constexpr int kFewAxes = 4;
   static constexpr int kMostWays = 1 << 12;
 
@@ -151,7 +151,7 @@ class Placer {
     auto& out = out_.vertices[id.index()];
     out.labels = unit.partition.labels;
     out.calls = calls_of(unit);
-    // Whoever takes the result takes it from one maker: several would make the same up to the order of additions.
+    // An output is computed by one worker only, since copies could differ in the order of additions.
     if (graph_.is_output(id)) out.calls.first_only = unused_axes(out.calls.axes);
     out.result = scattered(id, unit, out.calls);
     const auto cost = cost_of(unit, out.calls, &out.result);
@@ -165,7 +165,7 @@ class Placer {
     }
   }
 
-  // The calls' cuts, along the given labels alone.
+  // The layout of the calls projected to the given labels.
   MeshType projected(const Labels& all, const MeshType& calls, const Labels& labels) const {
     MeshType out;
     for (const auto label : labels) {
@@ -176,7 +176,7 @@ class Placer {
     return out;
   }
 
-  // What workers receive for the calls of a unit so placed and, if it is given, for its result.
+  // Elements that workers receive for the calls of a unit and, if `result` is not null, for its result.
   Cost cost_of(const Unit& unit, const MeshType& calls, const MeshType* result) const {
     std::vector<MeshType> wanted;
     for (const auto& input : unit.inputs) wanted.push_back(projected(unit.partition.labels, calls, input.labels));
@@ -189,7 +189,7 @@ class Placer {
       double received = 0;
       for (std::size_t n = 0; n < wanted.size(); ++n)
         received += missing(wanted[n], type_of(unit.inputs[n].vertex), worker);
-      // Of every cell as many partial results as there are; one of them is its own, if it has computed the cell.
+      // A worker receives all partial results of a cell that it has not computed, and all but its own otherwise.
       if (result != nullptr && partial > 1)
         received += partial * missing(*result, own, worker) +
                     (partial - 1) * (elements_held(*result, worker) - missing(*result, own, worker));
@@ -262,7 +262,7 @@ class Placer {
     return unused;
   }
 
-  // All ways to give axes to cuts of labels, as far as there are both; too many: none.
+  // All assignments of axes to cuts of labels; empty if there are too many.
   std::vector<LabelAxes> all_ways(const Unit& unit) const {
     std::vector<LabelAxes> ways;
     LabelAxes axes(unit.partition.labels.size());
@@ -273,7 +273,7 @@ class Placer {
     return ways;
   }
 
-  // Labels in their order, of each some axes in any order.
+  // Extends the assignment label by label; each label gets some of the unused axes, in any order.
   bool add_ways(const Unit& unit, std::size_t label, int left, std::vector<bool>& used, LabelAxes& axes,
                 std::vector<LabelAxes>& ways) const {
     if (left == 0) {
@@ -328,9 +328,9 @@ class Placer {
     return order;
   }
 
-  // Where the result lies when the partial results along summed labels are combined: the axes of those cut it too, a
-  // dimension that readers want cut before others, then the largest part. An axis that finds none to cut has the
-  // result at its first place alone.
+  // The layout of the result once partial results along summed labels are combined. Their axes cut the result too:
+  // dimensions that readers want cut come first, then the largest parts. An axis that finds no dimension to cut keeps
+  // the result at its first place.
   MeshType scattered(VertexId id, const Unit& unit, const MeshType& calls) const {
     auto out = projected(unit.partition.labels, calls, unit.output);
     for (const auto label : unit.aggregated) {
@@ -358,7 +358,7 @@ class Placer {
     return best;
   }
 
-  // How often its readers cut each dimension of a vertex's result, at most.
+  // For each dimension of a vertex's result, the largest number of cuts that a reader makes.
   std::vector<int> cuts_wanted(VertexId id, std::size_t rank) const {
     std::vector<int> cuts(rank, 0);
     for (const auto reader : readers_[id.index()]) {

@@ -19,7 +19,7 @@ class Predictor {
     out.seconds = model_.start();
     for (const auto& node : plan_.nodes) {
       auto predicted = std::visit([&](const auto& op) { return of(node, op); }, node.op);
-      // A join that a group-by reads hands its inputs to nobody else; whoever runs it reads them.
+      // A join that is read by a group-by runs as part of it, and its inputs have no other reader.
       for (const auto input : inputs_of(node)) predicted.seconds += reading(input.index());
       out.seconds += predicted.seconds;
       out.elements += predicted.elements;
@@ -53,7 +53,7 @@ class Predictor {
     return *chain;
   }
 
-  // As if step after step were a join of its own. Its epilogues are steps of the same vertex, which counts once.
+  // Sums the steps as if each were a join of its own. Epilogues are steps of the same vertex, which counts once.
   NodePrediction of_chain(const FusedChain& chain, const JoinNode& join) const {
     NodePrediction sum;
     for (std::size_t s = 0; s < join.steps.size(); ++s) {
@@ -75,7 +75,7 @@ class Predictor {
     return {model_.aggregation(shape, parts), transfers_model().aggregation(shape, parts)};
   }
 
-  // The tiles of a stored tensor are read once.
+  // The tiles of a stored tensor are read only once, by its first reader.
   double reading(std::size_t n) {
     const auto& node = plan_.nodes[n];
     const auto* stored = node.stored();
@@ -117,7 +117,7 @@ std::vector<VertexId> vertices_served(const PhysicalPlan& plan) {
   std::vector<VertexId> served;
   for (const auto& node : plan.nodes) served.push_back(node.vertex);
   for (std::size_t n = plan.nodes.size(); n-- > 0;) {
-    // Readers come later; going backwards, the first reader is the last to write.
+    // Readers come later in the plan, so going backwards the first reader is the last to write.
     for (const auto input : inputs_of(plan.nodes[n])) {
       CHECK(input.index() < n, "what a node reads stands before it in the plan");
       const auto role = plan.node(input).role();

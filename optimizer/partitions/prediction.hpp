@@ -9,25 +9,26 @@ namespace eindb {
 
 /// The predicted cost of one operator.
 struct NodePrediction {
-  double seconds = 0;   ///< by `calibrated`; reading stored tiles counts where they are first needed, as it is measured
-  double elements = 0;  ///< moved, by `transfers`
+  /// By `calibrated`; reading stored tiles counts at the first operator that needs them, as in measurements.
+  double seconds = 0;
+  double elements = 0;  ///< elements moved, by `transfers`
 };
 
 struct Prediction {
   std::vector<NodePrediction> nodes;  ///< in the order of the plan
-  double seconds = 0;                 ///< of all, and of starting
+  double seconds = 0;                 ///< sum over all operators, plus the start
   double elements = 0;
 };
 
-/// What both models say of a plan, whichever it was made by. A repartition that several vertices share counts once.
+/// The predictions of both models for a plan, whichever model chose it. A repartition with several readers counts once.
 Prediction predict(const EinGraph& graph, const PhysicalPlan& plan, const CalibratedModel& model);
 
-/// Until a plan has run, by the same model: a fragment's seconds; of steps, which follow each other, those that a rank
-/// takes for its block of each, on machines like this one. Exchanges count nothing.
+/// The predicted seconds until a plan has run, by the same model. The steps of a plan for several ranks follow each
+/// other, and each takes as long as a rank needs for its block on a machine like this one. Exchanges count nothing.
 double predicted_seconds(const EinGraph& graph, const DistributedPlan& plan, const CalibratedModel& model);
 
-/// For every operator the vertex for which it works: for a join or group-by its own; for a scan or a repartition that
-/// of its first reader, which would not need it otherwise.
+/// For every operator the vertex that it serves: a join or group-by serves its own vertex, a scan or repartition that
+/// of its first reader.
 std::vector<VertexId> vertices_served(const PhysicalPlan& plan);
 
 }  // namespace eindb

@@ -52,11 +52,11 @@ std::vector<LabelPartition> choose_megatron(const EinGraph& graph, const Names& 
   return cut_named_labels(graph, names.empty() ? weight_labels(graph) : names, options.parallelism);
 }
 
-// One row per kind: everything that a name stands for.
+// The properties of a strategy: one row per kind.
 struct StrategyRow {
   Strategy::Kind kind;
   std::string_view name;
-  std::string_view own_label;  // where none is given; empty: the strategy finds its labels, or has none
+  std::string_view own_label;  // the default label; empty: the strategy finds its labels, or has none
   std::size_t most_labels;
   std::vector<LabelPartition> (*choose)(const EinGraph&, const Names&, const DecompositionOptions&);
 };
@@ -91,7 +91,7 @@ std::string trimmed(std::string_view text) {
   return std::string(text.substr(first, text.find_last_not_of(" \t\n") - first + 1));
 }
 
-// "b" of "b"; "h" and "f" of "h, f". nullopt if one is empty.
+// Splits a list of labels: "h, f" gives "h" and "f". nullopt if a label is empty.
 std::optional<Names> split(std::string_view list) {
   Names names;
   for (;;) {
@@ -103,9 +103,8 @@ std::optional<Names> split(std::string_view list) {
   }
 }
 
-// One vector for all vertices of a chain is chosen after the vectors, so that what was the cheapest before may not be
-// so any more: a rule that cuts the chains' rows from the first may cost less. Sqrt makes other numbers of kernel
-// calls.
+// The common vector of a chain is chosen after the vertices' vectors, which may then no longer be the cheapest; a rule
+// that cuts the chain's rows to begin with may cost less. Sqrt is no candidate, since it makes another number of calls.
 Labelling cheapest_beside_rules(const EinGraph& graph, Labelling best, const DecompositionOptions& options) {
   for (const auto kind :
        {Strategy::Kind::Data, Strategy::Kind::Sequence, Strategy::Kind::Attention, Strategy::Kind::Megatron}) {
@@ -113,7 +112,7 @@ Labelling cheapest_beside_rules(const EinGraph& graph, Labelling best, const Dec
       auto by_rule = label(graph, {kind, {}}, options);
       if (by_rule.total_cost < best.total_cost) best = std::move(by_rule);
     } catch (const Error& error) {
-      if (error.kind() != ErrorKind::Label) throw;  // that rule is not for this graph
+      if (error.kind() != ErrorKind::Label) throw;  // the rule does not apply to this graph
     }
   }
   return best;

@@ -19,7 +19,7 @@ using States = ChoiceNetwork::States;
 using Variable = ChoiceNetwork::Variable;
 using Classes = std::vector<std::uint32_t>;  // of each state
 
-// Costs that depend on some variables, by classes of their states.
+// A table of costs over some variables, indexed by classes of their states.
 struct Factor {
   struct Axis {
     Variable variable;
@@ -36,10 +36,10 @@ struct Factor {
 };
 using FactorPtr = std::shared_ptr<const Factor>;
 
-// The coarsest classes of a variable's states that several factors tell apart.
+// The coarsest classes of a variable's states that all given factors can distinguish.
 struct JointClasses {
   Classes class_of;
-  std::vector<State> first;  // state of each class
+  std::vector<State> first;  // one state of each class
 
   std::size_t count() const { return first.size(); }
 };
@@ -60,7 +60,7 @@ JointClasses joint_classes(std::size_t states, const std::vector<const Factor::A
   return joint;
 }
 
-// min over n of costs[n] + row[n]; in lanes, so that it is vectorised.
+// min over n of costs[n] + row[n]. Computed in lanes so that it is vectorised.
 double least_sum(const double* row, const std::vector<double>& costs) {
   constexpr std::size_t kLanes = 8;
   std::array<double, kLanes> least;
@@ -73,7 +73,7 @@ double least_sum(const double* row, const std::vector<double>& costs) {
   return *std::min_element(least.begin(), least.end());
 }
 
-// Eliminates one variable: the least of its costs for every combination of its neighbours' classes.
+// Eliminates one variable: computes its least cost for every combination of its neighbours' classes.
 class Elimination {
  public:
   Elimination(const ChoiceNetwork& network, Variable v, const std::vector<FactorPtr>& factors)
@@ -113,12 +113,12 @@ class Elimination {
   }
 
  private:
-  // A factor with the variable's joint classes as its last axis, and what tells where in it a combination stands.
+  // A factor with the variable's joint classes as its last axis, and the offsets of combinations in it.
   struct Term {
     std::vector<double> values;
-    std::vector<std::size_t> neighbour;            // per other axis: its number in neighbours_, ascending
-    std::vector<std::vector<std::size_t>> offset;  // per other axis, of each joint class
-    std::size_t at = 0;                            // of the combination being visited
+    std::vector<std::size_t> neighbour;            // for each other axis, its place in neighbours_, ascending
+    std::vector<std::vector<std::size_t>> offset;  // for each other axis, the offset of each joint class
+    std::size_t at = 0;                            // offset of the combination being visited
   };
 
   std::vector<const Factor::Axis*> axes_of(Variable n) const {
@@ -143,7 +143,7 @@ class Elimination {
     std::vector<std::size_t> strides;
     std::vector<std::size_t> sizes;
     std::size_t stride = 1;
-    // Axes are in ascending order of variables, as neighbours_ is.
+    // Axes are in ascending order of variables, like neighbours_.
     for (auto axis = factor.axes.rbegin(); axis != factor.axes.rend(); ++axis) {
       if (axis->variable == v_) own_stride = stride;
       else {
@@ -178,7 +178,7 @@ class Elimination {
     }
   }
 
-  // Of the n-th axis that is not the variable's.
+  // Adds the offsets of the n-th axis other than the variable's own.
   void add_offsets(Term& out, const Factor& factor, std::size_t n, std::size_t stride) const {
     std::size_t other = 0;
     for (const auto& axis : factor.axes) {
@@ -194,9 +194,9 @@ class Elimination {
     }
   }
 
-  // Combinations in order, the last neighbour fastest. sums_[depth] holds, per class of the variable, what the terms
-  // cost whose neighbours are all among the first `depth`. A single term that ends with the last neighbour, the usual
-  // case, is added and looked through at once.
+  // Visits combinations in order, the last neighbour fastest. sums_[depth] holds, per class of the variable, the sum of
+  // the terms whose neighbours are all among the first `depth`. The usual case, a single term that ends with the last
+  // neighbour, is added and minimised in one pass.
   void visit(std::size_t depth) {
     poll_cancellation_after(sums_[depth].size());
     if (depth == neighbours_.size()) {
@@ -252,14 +252,14 @@ class Elimination {
   int last_terms_ = 0;  // terms over the last neighbour
 };
 
-// An edge or a message that joins a variable to one other, and whatever costs depend on the variable alone: the least
-// of their sum for every class of the other. Both ways of going through the table are along its rows.
+// Eliminates a variable with exactly one neighbour: for each class of the neighbour, the least sum of the factor that
+// joins them and of the variable's own costs. The table is traversed along its rows in both orientations.
 class VectorElimination {
  public:
   VectorElimination(const ChoiceNetwork& network, Variable v, const std::vector<FactorPtr>& factors)
       : network_(network), v_(v), factors_(factors) {}
 
-  // Null if the factors are not of that kind.
+  // Null if the factors do not have this form.
   FactorPtr run() const {
     const Factor* pair = nullptr;
     for (const auto& factor : factors_) {
@@ -319,7 +319,7 @@ FactorPtr eliminated(const ChoiceNetwork& network, Variable v, const std::vector
   return Elimination(network, v, factors).run();
 }
 
-// Eliminates all variables in a given order; then back, giving each its state.
+// Eliminates all variables in a given order, then assigns the states in reverse order.
 class VariableEliminator {
  public:
   explicit VariableEliminator(const ChoiceNetwork& network) : network_(network), factors_of_(network.size()) {
@@ -354,7 +354,7 @@ class VariableEliminator {
     for (const auto& axis : factor->axes) factors_of_[axis.variable].push_back(factor);
   }
 
-  // Keeps the variable's factors, for the way back.
+  // The variable's factors are kept for the assignment of states.
   void eliminate(Variable v) {
     if (factors_of_[v].empty()) return;
     const auto least = eliminated(network_, v, factors_of_[v]);
@@ -367,7 +367,7 @@ class VariableEliminator {
     add(least);
   }
 
-  // The last eliminated chooses first; the neighbours that a variable had when it went have chosen before it.
+  // The variable eliminated last chooses first, so the neighbours of each variable have chosen before it.
   States states(const std::vector<Variable>& order) const {
     States out(network_.size(), 0);
     for (auto v = order.rbegin(); v != order.rend(); ++v) {
@@ -394,7 +394,7 @@ class VariableEliminator {
   }
 
   const ChoiceNetwork& network_;
-  std::vector<std::vector<FactorPtr>> factors_of_;  // of an eliminated variable: those that it went with
+  std::vector<std::vector<FactorPtr>> factors_of_;  // an eliminated variable keeps the factors it was eliminated with
 };
 
 }  // namespace

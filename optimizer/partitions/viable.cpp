@@ -11,7 +11,7 @@
 namespace eindb {
 namespace {
 
-// Number of halvings: exponents of the powers of two that a partition vector is made of.
+// Exponents of the powers of two in a partition vector: how often each label is halved.
 using Exponents = std::vector<int>;
 
 int log2_floor(std::int64_t value) { return std::bit_width(static_cast<std::uint64_t>(value)) - 1; }
@@ -22,8 +22,8 @@ Exponents most_halvings(const std::vector<std::int64_t>& extents) {
   return out;
 }
 
-// Ways to spread a number of halvings over labels, each of which takes a number at most; doubles, since it only meets a
-// limit.
+// Counts the ways to spread a number of halvings over labels with an upper bound each. Doubles suffice, since the count
+// is only compared with a limit.
 class WaysToSpread {
  public:
   explicit WaysToSpread(int total) : ways_(static_cast<std::size_t>(total) + 1, 0) { ways_[0] = 1; }
@@ -37,11 +37,11 @@ class WaysToSpread {
   double count() const { return ways_.back(); }
 
  private:
-  std::vector<double> ways_;  // by the number of halvings
+  std::vector<double> ways_;  // indexed by the number of halvings
 };
 
-// Takes the cuts away from the labels with the smallest extents until few enough vectors are left: the largest keep
-// theirs for as long as there are not too many, and at least until they take all halvings.
+// Stops cutting the labels with the smallest extents until there are at most `limit` vectors. The largest labels keep
+// their cuts as long as possible, at least until they take all halvings.
 void limit_choice(Exponents& most, int total, double limit) {
   std::vector<std::size_t> by_extent(most.size());
   std::iota(by_extent.begin(), by_extent.end(), std::size_t{0});
@@ -56,7 +56,7 @@ void limit_choice(Exponents& most, int total, double limit) {
   CHECK(taken >= total, "labels that may be cut take all halvings");
 }
 
-// Recursive over the labels that can be cut, of which there are no more than vectors.
+// Recurses over the labels that can be cut; there are at most as many as vectors.
 class Enumeration {
  public:
   explicit Enumeration(const Exponents& most) : most_(most), d_(most.size(), 1) {

@@ -4,16 +4,16 @@
 
 namespace eindb {
 
-/// What workers receive from each other, in elements, if each makes one kernel call per vertex and the mesh's axes are
-/// given out as well as can be: where the model `transfers` counts all that is brought to a call, this counts what is
-/// not there yet. With p workers, n_c elements in a consumer's tile and n_int of them in the one tile of its producer
-/// that lies at the same worker:
+/// Elements that workers receive from each other if each makes one kernel call per vertex and mesh axes are assigned
+/// optimally. The model `transfers` counts all elements brought to a call; this one counts only those that are not
+/// there yet. With p workers, n_c elements in a consumer's tile, and n_int of them in its producer's tile at the same
+/// worker:
 ///
 ///     repartition  p (n_c - n_int)
 ///     aggregation  (p / n_agg) (n_agg - 1) n_Z, a reduce-scatter
 ///
-/// A join costs next to nothing, the elements that it reads over a factor by which memory is faster than a network: of
-/// vectors that move the same, those that read less.
+/// A join costs next to nothing: the elements that it reads, divided by the speed of memory relative to a network. Of
+/// vectors that move the same, the one that reads less wins.
 /// Example: 8 x 8 from [4,1] to [1,4] on 4 workers costs 4 (16 - 4) = 48, to [8,1] or [4,2] nothing.
 class WireModel final : public CostModel {
  public:

@@ -15,7 +15,7 @@
 namespace eindb {
 namespace {
 
-// Vertices times workers that all placements together may visit: some tenths of a second.
+// Limit on vertices times workers visited by all placements together: some tenths of a second.
 constexpr double kMostVisits = 1 << 19;
 constexpr std::size_t kMostVectors = 64;
 
@@ -50,7 +50,7 @@ class Choice {
     cost_ = cost;
   }
 
-  // What one layer of a model has, for all of its layers: each layer's in turn.
+  // Tries the vectors of one layer of a model for all layers, for each layer in turn.
   void consider_layers_of(const std::vector<LabelPartition>& found) {
     std::size_t layers = 0;
     for (const auto& group : groups_) layers = std::max(layers, group.size());
@@ -67,7 +67,8 @@ class Choice {
     }
   }
 
-  // Other vectors for the same vertex of all layers at a time, then for one vertex, until none helps.
+  // Tries other vectors, first for the same vertex of all layers at a time, then for single vertices, until none
+  // improves.
   void improve() {
     improve(groups_);
     std::vector<Group> single;
@@ -82,8 +83,8 @@ class Choice {
   }
 
  private:
-  // With fewer kernel calls less moves, least if one worker does everything: what others offer must make as many calls
-  // as the first labelling, EinDecomp's.
+  // Fewer kernel calls move less, and one worker alone moves nothing. So a candidate must make as many calls at every
+  // vertex as the first labelling, EinDecomp's.
   bool keeps_all_busy(const std::vector<LabelPartition>& partitions) const {
     CHECK(partitions.size() == graph_.size(), "a candidate has a vector for every vertex");
     for (std::size_t v = 0; v < least_calls_.size(); ++v)
@@ -100,7 +101,7 @@ class Choice {
     return in_chain;
   }
 
-  // Vertices with the same labels that may have the same vectors, in the order of the graph.
+  // Groups of vertices with the same labels and the same candidate vectors, in the order of the graph.
   std::vector<Group> groups_alike() const {
     std::map<std::tuple<std::vector<Labels>, Labels, Labels, std::vector<std::int64_t>, bool>, Group> groups;
     for (std::size_t v = 0; v < graph_.size(); ++v) {
@@ -169,7 +170,7 @@ Labelling label_for_workers(const EinGraph& graph, const Strategy& strategy, con
     try {
       choice.consider(partitions_of(label(graph, other, options)));
     } catch (const Error& error) {
-      if (error.kind() != ErrorKind::Label) throw;  // that strategy is not for this graph
+      if (error.kind() != ErrorKind::Label) throw;  // the strategy does not apply to this graph
     }
   }
   choice.consider_layers_of(received_least);

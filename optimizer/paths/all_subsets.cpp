@@ -15,7 +15,7 @@ using Set = std::uint32_t;
 
 constexpr Set kSetsPerPoll = 64;
 
-// Costs are in doubles where all products of extents fit them, else in long doubles.
+// `Real` is double if it can hold all products of extents, otherwise long double.
 template <class Real>
 class AllSubsets {
  public:
@@ -46,13 +46,13 @@ class AllSubsets {
   }
 
  private:
-  // What the inner loop reads of a subset stands together.
+  // The data of a subset that the inner loop reads, kept together.
   struct Subset {
     Real best = std::numeric_limits<Real>::infinity();
     Real one_over_summed = 1;
     Real all = 1;
     int summed_count = 0;
-    Set part = 0;  // of the best split, the one with the lowest operand
+    Set part = 0;  // the half of the best split that has the lowest operand
   };
 
   void split(Set set, bool is_whole) {
@@ -60,13 +60,13 @@ class AllSubsets {
     const Real kept = subset.all * subset.one_over_summed;
     if (kept > static_cast<Real>(bound_.size)) return;
     const Real price = is_whole ? 0 : static_cast<Real>(price_(static_cast<double>(kept)));
-    // Every result but the last one is read by a step that has all its labels.
+    // Every result but the last is read by a step that has all its labels, so reading it costs at least its size.
     const Real to_read = is_whole ? 0 : kept;
     Real best = static_cast<Real>(bound_.cost) - to_read - price;
     if (kept > best) return;
     const Set lowest = set & (~set + 1);
     const Set rest = set ^ lowest;
-    // All proper subsets of `rest` join the lowest operand in turn.
+    // Combines the lowest operand with every proper subset of `rest`.
     for (Set others = (rest - 1) & rest;; others = (others - 1) & rest) {
       const auto& a = subsets_[lowest | others];
       const auto& b = subsets_[rest ^ others];
@@ -97,7 +97,7 @@ class AllSubsets {
   const IntermediatePrice& price_;
   PathBound bound_;
   const SearchContext& context_;
-  std::vector<Subset> subsets_;  // by set; the empty one is unused
+  std::vector<Subset> subsets_;  // indexed by set; the empty set is unused
 };
 
 void check_count(const ContractionProblem& problem) {
@@ -121,7 +121,7 @@ double least_largest_over_all_subsets(const ContractionProblem& problem, double 
   if (problem.operands.size() < 2) return 0;
   const auto sizes = SubsetSizes(problem).of_all();
   const double bound = PathBound{.size = known}.rounded_up().size;
-  std::vector<double> largest(sizes.size(), 0);  // on the best way to each set
+  std::vector<double> largest(sizes.size(), 0);  // of the best path to each set
   for (Set set = 1; set < sizes.size(); ++set) {
     if (set % kSetsPerPoll == 0) context.poll();
     if (std::has_single_bit(set)) continue;

@@ -11,14 +11,14 @@
 namespace eindb {
 namespace {
 
-// Beside the labels it looks at, a rotation costs as much as so many of them.
+// The fixed cost of a rotation, in labels looked at.
 constexpr std::uint64_t kUnitsPerRotation = 16;
-// More finds nothing more: thousands of sweeps of a tree of a hundred operands.
+// More work finds nothing better: thousands of sweeps of a tree of a hundred operands.
 constexpr std::uint64_t kMostUnitsPerOperand = 2'000'000;
-// From "twice the flops pass one time in eight" to "no loss passes"; between them beta grows by equal factors.
+// From "twice the flops is accepted one time in eight" to "no loss is accepted"; beta grows geometrically between them.
 constexpr double kFirstBeta = 3;
 constexpr double kLastBeta = 100;
-// A loss that passes less often than once in a billion is not drawn for.
+// Losses accepted less often than this are rejected without a draw.
 constexpr double kHopeless = 1e-9;
 constexpr std::size_t kRotationsPerPoll = 256;
 
@@ -48,7 +48,7 @@ class Annealing {
     hopeless_ratio_ = std::pow(kHopeless, -1 / beta_);
   }
 
-  // Below a node drawn at random, a rotation drawn at random; none if its children are leaves.
+  // Tries a random rotation below a random node; does nothing if the node's children are leaves.
   void try_rotation() {
     ++tries_;
     const auto draw = random_();

@@ -6,10 +6,10 @@
 
 namespace eindb {
 
-/// Simulated annealing on the contraction tree, from `start`: rotations (optimizer/paths/contraction_tree) drawn at
-/// random are carried out if they lower the flops of the two steps that they change, and else with probability (before
-/// / after)^beta, where beta grows over the budget (TreeSA: Kalachev, Panteleev, Yung, arXiv:2108.05665). Returns the
-/// best tree seen, never a worse one than `start`. Deterministic: seeds are fixed.
+/// Simulated annealing on the contraction tree, starting from `start`. Rotations (optimizer/paths/contraction_tree) are
+/// drawn at random and carried out if they lower the flops of the two steps that they change, otherwise with
+/// probability (before / after)^beta, where beta grows over the budget (TreeSA: Kalachev, Panteleev, Yung,
+/// arXiv:2108.05665). Returns the best tree seen, which is never worse than `start`. Deterministic: seeds are fixed.
 ResultPairs annealed_pairs(const ContractionProblem& problem, const ResultPairs& start, SearchBudget budget,
                            const SearchContext& context = {});
 

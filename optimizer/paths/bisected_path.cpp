@@ -16,12 +16,12 @@
 namespace eindb {
 namespace {
 
-// So many operands are contracted in the best order of all; 3^8 / 2 splits.
+// Up to this many operands are contracted in the best of all orders; 3^8 / 2 splits.
 constexpr std::size_t kFew = 8;
 constexpr std::uint64_t kUnitsForFew = 4000;
 constexpr double kMostLog2 = 960;
 constexpr std::size_t kOperandsPerPoll = 256;
-// What a path takes at most, as a rule; only after one is it known better.
+// The usual upper bound on the work of a path. Only after the first path is the work known better.
 constexpr std::uint64_t kUnitsPerLabelAtFirst = 500;
 
 std::uint64_t units_at_first(const ContractionProblem& problem) {
@@ -67,11 +67,11 @@ class BisectedPath {
 
  private:
   struct Contracted {
-    std::size_t number = 0;  // of the result
-    double cost = 0;         // of all its steps
+    std::size_t number = 0;  // number of the result
+    double cost = 0;         // cost of all its steps
   };
 
-  // As deep as the cuts go, some 2 log2 n: each side has its share of the operands.
+  // The recursion is as deep as the cuts, some 2 log2 n, since each side gets its share of the operands.
   Contracted contract(const std::vector<std::size_t>& members) {
     context_.poll();
     if (members.size() <= kFew) return contract_few(members);
@@ -94,7 +94,7 @@ class BisectedPath {
     return problem_.operands.size() + pairs_.size() - 1;
   }
 
-  // Of a step with so many cells, whose result has so many elements.
+  // The cost of a step whose join and result have the given sizes.
   double cost_of(double log2_cells, double log2_size) const {
     return 2 * std::exp2(std::min(log2_cells, kMostLog2)) + price_(std::exp2(std::min(log2_size, kMostLog2)));
   }
@@ -111,19 +111,19 @@ class BisectedPath {
     return cost_of(kept + cut_weight(graph, side), kept);
   }
 
-  // Operands in the order in which they are taken off, and what is left at the end.
+  // The order in which operands are taken off, and the remaining ones.
   struct Peeled {
     std::vector<std::size_t> order;
     std::vector<std::size_t> left;
     double cost = 0;
   };
 
-  // Takes one operand after another off the members, always the one that leaves the smallest result of the others. Such
-  // a path sweeps over the network towards what is outside of it, where its front is as short as it is at the end.
+  // Takes operands off the members one at a time, always the one whose removal leaves the smallest result of the
+  // others. Such a path sweeps over the network towards the outside, so its front stays as short as it is at the end.
   Peeled peel(const std::vector<std::size_t>& members) {
     struct Next {
       double growth;
-      std::size_t touched;  // when; what was touched last goes first
+      std::size_t touched;  // when it was touched; the most recent one goes first
       std::size_t member;
       bool operator<(const Next& other) const {
         return std::tie(growth, other.touched, member) > std::tie(other.growth, touched, other.member);
@@ -172,7 +172,7 @@ class BisectedPath {
     return out;
   }
 
-  // By which the logarithm of the result of all others is larger than that of the result with `member`.
+  // The logarithm of (size of the result of all other members) / (size of the result with `member`).
   double growth_without(std::size_t member) {
     work_ += 4 * problem_.operands[member].size();
     double growth = 0;
@@ -193,14 +193,14 @@ class BisectedPath {
 
   double weight(std::size_t label) const { return log2_extents_[label]; }
 
-  // Of the result of the members whose labels have been counted.
+  // The logarithm of the size of the result of the members whose labels have been counted.
   double log2_kept(const std::vector<std::size_t>& labels) const {
     double log2 = 0;
     for (const auto label : labels) log2 += holders_[label] > here_[label] ? weight(label) : 0;
     return log2;
   }
 
-  // The labels of the members, each with the number of those that hold it in here_ and its own in number_.
+  // The labels of the members. Sets here_ to the number of members with each label, and number_ to its own number.
   std::vector<std::size_t> labels_of(const std::vector<std::size_t>& members) {
     std::vector<std::size_t> labels;
     for (const auto member : members) {
@@ -239,7 +239,7 @@ class BisectedPath {
     forget(labels);
     work_ += kUnitsForFew;
     auto pairs = best_over_all_subsets(few, price_, {}, context_);
-    if (!pairs) pairs = greedy_pairs(few, {}, context_);  // costs beyond all numbers
+    if (!pairs) pairs = greedy_pairs(few, {}, context_);  // the costs are infinite
     CHECK(pairs->size() + 1 == members.size(), "a few members are contracted to one result");
     auto number = members;
     for (const auto& [a, b] : *pairs) number.push_back(join(number[a], number[b]));
@@ -252,8 +252,8 @@ class BisectedPath {
   std::uint64_t& work_;
   const SearchContext& context_;
   IntermediatePrice price_;
-  std::vector<std::size_t> holders_;  // by label: operands, and the output
-  std::vector<std::size_t> here_;     // those among the members at hand; 0 between
+  std::vector<std::size_t> holders_;  // by label: the operands that have it, plus one if the output does
+  std::vector<std::size_t> here_;     // by label: the current members that have it; 0 between calls
   std::vector<std::size_t> number_;
   std::vector<std::vector<std::size_t>> operands_of_;
   std::vector<bool> present_;
@@ -280,7 +280,7 @@ ResultPairs best_bisected_pairs(const ContractionProblem& problem, const ResultP
   };
   auto best = start;
   auto best_value = value(start);
-  // The next path is taken to cost as much as the one before.
+  // Assumes that the next path costs as much as the one before.
   auto last = units_at_first(problem);
   for (std::uint64_t work = 0; work + last <= budget.units;) {
     const auto before = work;

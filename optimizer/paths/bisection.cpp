@@ -21,9 +21,9 @@ using Random = std::mt19937_64;
 constexpr std::size_t kCoarsest = 32;
 constexpr int kTriesAtCoarsest = 6;
 constexpr int kMostPasses = 6;
-// Edges of more vertices say little about which two belong together.
+// Edges with more vertices say little about which two vertices belong together.
 constexpr std::size_t kMostVerticesToMatch = 32;
-// A pass that has gone so many moves without a better cut does not find one.
+// A pass ends after this many moves without a better cut.
 constexpr std::size_t kFruitlessMoves = 60;
 constexpr std::size_t kVerticesPerPoll = 256;
 
@@ -64,7 +64,7 @@ class MovePass {
     }
   }
 
-  // True if the cut has become smaller, or balanced.
+  // Makes one pass; true if the cut got smaller or became balanced.
   bool run() {
     double total = 0;
     double best = balanced() ? 0 : -std::numeric_limits<double>::infinity();
@@ -96,14 +96,14 @@ class MovePass {
 
   bool balanced() const { return limits_.allow(std::max(weight_[0], weight_[1])); }
 
-  // Past the limit by one vertex: where the sides are even, every improvement takes two moves.
+  // The limit may be exceeded by one vertex: if the sides are even, every improvement takes two moves.
   bool may_move(Vertex v) const {
     const auto from = side_[v];
     const double there = weight_[1 - from] + graph_.vertex_weight(v);
     return count_[from] > 1 && (limits_.allow(there - heaviest_) || there <= weight_[from]);
   }
 
-  // What moving one vertex from `from` to the other side takes off the cut.
+  // The weight that leaves the cut if one vertex of `edge` moves from `from` to the other side.
   double gain_of(std::uint32_t edge, std::uint8_t from) const {
     const auto& on = on_side_[edge];
     return ((on[from] == 1 ? 1 : 0) - (on[1 - from] == 0 ? 1 : 0)) * graph_.edge_weight(edge);
@@ -119,7 +119,7 @@ class MovePass {
     for (const auto e : graph_.edges_of(v)) {
       auto& on = on_side_[e];
       ++work_;
-      // Only where one side has hardly any vertices do the gains of the others change.
+      // The gains of the other vertices change only if one side has very few vertices.
       const bool changes = on[to] <= 1 || on[from] <= 2;
       if (changes) add_gains(e, -1);
       DCHECK(on[from] > 0, "an edge counts its vertices on each side");
@@ -155,11 +155,11 @@ class MovePass {
   const SearchContext& context_;
   std::vector<double> gain_;
   std::vector<bool> moved_;
-  std::vector<std::array<std::uint32_t, 2>> on_side_;  // vertices of each edge
+  std::vector<std::array<std::uint32_t, 2>> on_side_;  // of each edge, its vertices on either side
   std::array<double, 2> weight_{0, 0};
-  double heaviest_ = 0;  // vertex
+  double heaviest_ = 0;  // weight of the heaviest vertex
   std::array<std::size_t, 2> count_{0, 0};
-  std::priority_queue<Move> waiting_;  // some of them with gains of before
+  std::priority_queue<Move> waiting_;  // may contain outdated gains
   std::vector<Vertex> moves_;
   std::uint64_t work_ = 0;
 };
@@ -177,7 +177,7 @@ class Multilevel {
     coarser.reserve(64);
     while (graph->vertex_count() > kCoarsest && coarser.size() < 64) {
       auto [cluster, count] = match(*graph);
-      if (count * 20 > graph->vertex_count() * 19) break;  // hardly anything fits together
+      if (count * 20 > graph->vertex_count() * 19) break;  // hardly any vertices match
       coarser.push_back(graph->contracted(cluster, count));
       clusters.push_back(std::move(cluster));
       work_ += 4 * graph->pin_count();
@@ -196,7 +196,7 @@ class Multilevel {
   }
 
  private:
-  // Unites each vertex with the neighbour that it shares most with, for its weight.
+  // Merges each vertex with the neighbour that shares the most edge weight with it, relative to its weight.
   std::pair<std::vector<Vertex>, std::size_t> match(const Hypergraph& graph) {
     constexpr auto kFree = std::numeric_limits<Vertex>::max();
     const double most = std::max(2.0, 1.5 * static_cast<double>(graph.total_weight()) / kCoarsest);
@@ -251,7 +251,7 @@ class Multilevel {
     return best;
   }
 
-  // Side 0 grows from a vertex drawn at random, by what is nearest to it, to half of the weight.
+  // Side 0 grows from a random vertex, nearest vertices first, to half of the weight.
   Sides grown(const Hypergraph& graph) {
     Sides side(graph.vertex_count(), 1);
     std::vector<double> shared(graph.vertex_count(), 0);

@@ -9,17 +9,18 @@
 
 namespace eindb {
 
-/// How a graph is cut in two.
+/// The balance and the random seed of a bisection.
 struct BisectionRule {
   double imbalance = 0.1;  ///< each side has at most (1 + imbalance) / 2 of the weight, and one vertex at least
   std::uint64_t seed = 0;
 };
 
-/// The side (0 or 1) of each vertex of a graph of two vertices or more, such that the weight of the edges with vertices
-/// on both sides is small. Multilevel: vertices are matched along heavy edges and united until a few dozen are left;
-/// those are cut by growing one side from a vertex, several times; then the matchings are undone one after another,
-/// and at each level the cut is improved by moves of single vertices (Fiduccia and Mattheyses: the best move first,
-/// each vertex once, also uphill; then back to the best cut met). Deterministic. `work` grows by the labels looked at.
+/// The side (0 or 1) of each vertex, chosen so that the weight of the edges with vertices on both sides is small. The
+/// graph has two vertices or more. Multilevel: vertices are matched along heavy edges and merged until a few dozen are
+/// left. Those are cut by growing one side from a vertex, several times. Then the matchings are undone one after
+/// another, and at each level the cut is improved by moves of single vertices (Fiduccia and Mattheyses: the best move
+/// first, each vertex once, uphill moves included; then back to the best cut seen). Deterministic. `work` grows by the
+/// number of labels looked at.
 std::vector<std::uint8_t> bisect(const Hypergraph& graph, const BisectionRule& rule, std::uint64_t& work,
                                  const SearchContext& context = {});
 

@@ -13,12 +13,12 @@
 namespace eindb {
 namespace {
 
-// Looking up a subset takes as long as looking at so many pairs that are not joined.
+// The cost of looking up a subset, in pairs that are examined and not joined.
 constexpr std::uint64_t kPairsPerLookUp = 100;
-// A new subset's sizes and memory (some hundred bytes) count for more.
+// The cost of a new subset, with its sizes and memory (some hundred bytes).
 constexpr std::uint64_t kPairsPerSubset = 400;
 
-// `kLargest`: the cost of a subset is its largest intermediate, not a sum.
+// With `kLargest`, the cost of a subset is its largest intermediate instead of a sum.
 template <bool kLargest>
 class ConnectedSubsets {
  public:
@@ -60,7 +60,7 @@ class ConnectedSubsets {
     double best = std::numeric_limits<double>::infinity();
     Set part = 0;
   };
-  // Subsets of one number of operands, cheapest first. What the scan over pairs reads stands close together.
+  // Subsets with the same number of operands, cheapest first. The data that the scan over pairs reads lies together.
   struct Class {
     struct Member {
       Set set = 0;
@@ -111,14 +111,14 @@ class ConnectedSubsets {
   bool join(Set set, const Subset& a, Set other, const Subset& b) {
     DCHECK((set & other) == 0, "two subsets that are joined have no operand in common");
     const double before = together(a.best, b.best);
-    // The join has a cell at least for every element of both.
+    // The join has at least as many cells as each of its operands has elements.
     if (!kLargest && before + std::max(a.size.kept(), b.size.kept()) > most()) return true;
     const auto [entry, is_new] = known_.try_emplace(set | other);
     auto& whole = entry->second;
     if (is_new) whole.size = sizes_.of(set | other);
     const double kept = whole.size.kept();
     const double cost = cost_of(whole, a, b, kept, (set | other) == whole_);
-    // Every result but the last one is read by a step that has all its labels.
+    // Every result but the last is read by a step that has all its labels, so reading it costs at least its size.
     const double to_read = kLargest || (set | other) == whole_ ? 0 : kept;
     if (cost < whole.best && cost + to_read <= most() && kept <= bound_.size) {
       if (whole.part == 0) found_.push_back(set | other);
@@ -153,7 +153,7 @@ class ConnectedSubsets {
   PathBound bound_;
   std::uint64_t budget_;
   std::unordered_map<Set, Subset> known_;
-  std::vector<Set> found_;  // of the count at work
+  std::vector<Set> found_;  // the subsets of the current number of operands
 };
 
 }  // namespace

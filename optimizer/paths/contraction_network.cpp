@@ -54,7 +54,7 @@ ContractionNetwork::Size ContractionNetwork::size_of_shared_labels(std::size_t r
   return size;
 }
 
-// Of two results the product of their sizes counts a label of both twice: once too often, or twice if it is summed.
+// The product of two sizes counts a common label twice: once too often if it is kept, twice too often if it is summed.
 void ContractionNetwork::kept_sizes(std::size_t result, const std::vector<std::size_t>& others,
                                     std::vector<Size>& sizes) {
   for (const auto label : labels_[result]) {
@@ -131,7 +131,7 @@ void ContractionNetwork::remove(std::size_t result) {
   }
 }
 
-// Drops the dead once they are the majority: a constant share of the work of adding them.
+// Removes dead entries once they are the majority, which takes constant time per entry added.
 void ContractionNetwork::sweep(Holders& holders) const {
   constexpr std::size_t kFewDead = 16;
   if (holders.results.size() <= kFewDead + 2 * holders.alive) return;

@@ -10,15 +10,16 @@
 
 namespace eindb {
 
-/// The results that are still to be contracted, and which of them hold each label: what a path is found and costed on.
-/// Operands are results 0 to n - 1 of a problem that outlives the network; every contraction adds the next result.
-/// A label is kept while another result or the output has it. Sizes end at kHugeSize, so that their differences stay
-/// finite. A contraction takes time in the labels of the two results alone, also where thousands share a label.
+/// The results that are still to be contracted, indexed by label; path searches work on it and cost steps with it.
+/// Operands are results 0 to n - 1 of a problem that must outlive the network; every contraction adds the next result.
+/// A label is kept while another result or the output has it. Sizes are capped at kHugeSize, so that their differences
+/// stay finite. The time of a contraction depends only on the labels of its two results, even if thousands of results
+/// share a label.
 class ContractionNetwork {
  public:
   static constexpr double kHugeSize = 1e300;
 
-  /// A number of elements, and its logarithm, which has no end.
+  /// A number of elements, capped, and its logarithm, which is not.
   struct Size {
     double elements = 1;
     double log2 = 0;
@@ -33,16 +34,17 @@ class ContractionNetwork {
   /// Ascending.
   const std::vector<std::size_t>& labels(std::size_t result) const { return labels_[result]; }
 
-  /// Calls `visit` for at most `limit` living results that hold `label` and come before `result`, the last ones first.
+  /// Calls `visit` for up to `limit` alive results before `result` that have `label`, in descending order.
   template <class Visit>
   void visit_holders_before(std::size_t result, std::size_t label, std::size_t limit, const Visit& visit) const;
 
-  /// Sizes of the contractions of `result` with each of `others`, in the labels of `result` once and of each other: a
-  /// result of thousands of labels among small ones costs no more than its labels. An extent of 0 counts as 1.
+  /// Sizes of the contractions of `result` with each of `others`. Takes time in the labels of `result` once, plus those
+  /// of the others, so a result with thousands of labels does not cost them again for each small one. An extent of 0
+  /// counts as 1.
   void kept_sizes(std::size_t result, const std::vector<std::size_t>& others, std::vector<Size>& sizes);
-  /// Of that contraction: one multiplication per cell of the join, and one addition if anything is summed.
+  /// The flops of contracting a and b: one multiplication per cell of the join, and one addition if a label is summed.
   double flops(std::size_t a, std::size_t b) const;
-  /// Replaces a and b by their contraction, whose number it returns.
+  /// Replaces a and b by their contraction and returns its number.
   std::size_t contract(std::size_t a, std::size_t b);
 
  private:
@@ -65,7 +67,7 @@ class ContractionNetwork {
   std::vector<bool> in_output_;
   std::vector<std::vector<std::size_t>> labels_;
   std::vector<Size> sizes_;
-  std::vector<Size> shared_sizes_;  // without the labels that nothing else holds; an operand alone may have such
+  std::vector<Size> shared_sizes_;  // without labels that no other result has; only operands can have such labels
   std::vector<double> log2_extents_;
   std::vector<bool> marks_;  // by label; all false between calls
   std::vector<bool> alive_;

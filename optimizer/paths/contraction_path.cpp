@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kStepsPerPoll = 256;
 
-// The shrinking list of a path, by counting the survivors in a Fenwick tree: both directions in log n.
+// The shrinking list of a path. A Fenwick tree counts the survivors, so that both conversions take log n.
 class ShrinkingList {
  public:
   explicit ShrinkingList(std::size_t capacity) : counts_(std::bit_ceil(capacity + 1) + 1, 0) {}

@@ -6,9 +6,9 @@
 
 namespace eindb {
 
-/// An n-ary contraction on plain values: `SUM over what is not in output of X0[operands[0]] * X1[operands[1]] * ...`.
-/// Labels are numbers into `extents`; no operand and no output repeats one. A label may occur in any number of
-/// operands (a hyperedge).
+/// An n-ary contraction on plain values: the sum, over all labels that are not in `output`, of `X0[operands[0]] *
+/// X1[operands[1]] * ...`. Labels are indices into `extents`. No operand, nor the output, repeats a label. A label may
+/// occur in any number of operands (a hyperedge).
 struct ContractionProblem {
   std::vector<std::vector<std::size_t>> operands;
   std::vector<std::size_t> output;

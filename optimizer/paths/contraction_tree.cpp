@@ -10,7 +10,7 @@
 namespace eindb {
 namespace {
 
-// Which of the nodes around a rotation have a label.
+// Bits for the nodes around a rotation that have a label.
 constexpr std::uint8_t kStays = 1;
 constexpr std::uint8_t kGoesUp = 2;
 constexpr std::uint8_t kGoesDown = 4;
@@ -55,7 +55,7 @@ PathValue ContractionTree::value() const {
 }
 
 ResultPairs ContractionTree::pairs() const {
-  // Parents before children, by a stack of its own: trees are deeper than the call stack.
+  // Parents before children, with an explicit stack, as trees may be too deep for recursion.
   std::vector<Node> order;
   std::vector<Node> open{static_cast<Node>(node_count() - 1)};
   while (!open.empty()) {

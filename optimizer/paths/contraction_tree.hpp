@@ -8,34 +8,34 @@
 
 namespace eindb {
 
-/// A path as a binary tree that changes in place: what simulated annealing walks over. Node n is result n of the pairs
-/// it was made of: leaves come first, the root is last, and stays so.
+/// A path as a binary tree that changes in place, the state of simulated annealing. Node n is result n of the pairs it
+/// was built from: leaves come first, and the root is always last.
 ///
 /// A rotation swaps a grandchild with its uncle, so that of three subtrees another pair is contracted first:
 ///
 ///     P = (N = (A, B), C)   becomes   P = (N = (A, C), B)
 ///
-/// Nothing outside N and P changes. The new N keeps a label of A or C exactly if B has it or P keeps it, which holds
-/// for hyperedges and for labels of the output too, so the labels of five nodes are all that a rotation looks at.
+/// Nothing outside N and P changes. The new N keeps a label of A or C exactly if B has it or P keeps it. This also
+/// holds for hyperedges and labels of the output, so a rotation only looks at the labels of five nodes.
 class ContractionTree {
  public:
   using Node = std::uint32_t;
   using NodeLabels = std::vector<std::uint32_t>;
 
-  /// A rotation that has not happened yet.
+  /// A rotation and its costs; apply() carries it out.
   struct Rotation {
     Node parent = 0;
-    Node child = 0;       ///< N
-    Node grandchild = 0;  ///< B, which goes up
-    Node uncle = 0;       ///< C, which goes down
+    Node child = 0;       ///< N in the class comment
+    Node grandchild = 0;  ///< B, which moves up
+    Node uncle = 0;       ///< C, which moves down
     double flops_of_child = 0;
     double flops_of_parent = 0;
-    double size_of_child = 0;  ///< elements; the parent keeps its own
+    double size_of_child = 0;  ///< elements; the parent's size does not change
     double cost_before = 0;    ///< of both nodes together
     double cost_after = 0;
   };
 
-  /// The problem has two operands or more and outlives the tree; sizes end at ContractionNetwork::kHugeSize.
+  /// The problem has two operands or more and must outlive the tree; sizes are capped at ContractionNetwork::kHugeSize.
   ContractionTree(const ContractionProblem& problem, const ResultPairs& pairs,
                   PathObjective objective = PathObjective::Flops);
 
@@ -44,22 +44,23 @@ class ContractionTree {
   bool is_leaf(Node node) const { return node < leaf_count_; }
   Node child(Node node, std::size_t side) const { return children_[node].side[side]; }
   const NodeLabels& labels_of(Node node) const { return labels_[node]; }
-  /// Elements of the result; 0 for leaves, which are no intermediates.
+  /// Elements of the result; 0 for leaves, which are not intermediates.
   double size_of(Node node) const { return sizes_[node]; }
   /// Flops of the step that makes the node, and the price of its result.
   double cost_of(Node node) const { return flops_[node] + price_(sizes_[node]); }
-  /// Flops and the price of intermediates (IntermediatePrice), summed afresh.
+  /// The sum of flops and the price of intermediates (IntermediatePrice), recomputed.
   double cost() const;
-  /// As value_of(path, objective), with Mix up to a constant of the problem.
+  /// Equals value_of(path, objective); under Mix, up to a constant of the problem.
   PathValue value() const;
   ResultPairs pairs() const;
 
-  /// The rotation below `parent` that brings up grandchild `grandside` of the child at `side`, which is no leaf.
+  /// The rotation below `parent` that moves up grandchild `grandside` of the child at `side`, which must not be a leaf.
   Rotation look_at(Node parent, std::size_t side, std::size_t grandside);
-  /// Carries out the rotation looked at last.
+  /// Carries out the rotation returned by the last look_at().
   void apply(const Rotation& rotation);
-  /// Puts the tree that `pairs` make over `tops` in the place of all that is between them and `root`, whose inner nodes
-  /// other than the root are `inner`. The pairs contract `piece`, which has the tops' labels, numbered by `labels`.
+  /// Replaces the part of the tree between `root` and the nodes `tops` by the tree that `pairs` describe over `tops`.
+  /// `inner` lists the part's inner nodes other than the root. The pairs contract `piece`, whose operands have the
+  /// labels of `tops`, renumbered: label l of the piece is labels[l] of the tree.
   void replace(Node root, const std::vector<Node>& tops, const std::vector<Node>& inner,
                const ContractionProblem& piece, const std::vector<std::uint32_t>& labels, const ResultPairs& pairs);
   /// Labels that all rotations so far have looked at: the work done.

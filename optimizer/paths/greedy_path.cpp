@@ -15,10 +15,10 @@
 namespace eindb {
 namespace {
 
-// At most so many partners are proposed to a result for one label.
+// The most partners that a result considers for one label.
 constexpr std::size_t kPartnersPerLabel = 32;
-// Sizes from 2^900 on are compared by logarithm; ratings of such lie beyond all others, in steps that doubles tell
-// apart.
+// Sizes from 2^900 on are compared by their logarithms. Their ratings lie beyond all others, in steps that doubles can
+// distinguish.
 constexpr double kMostLog2 = 900;
 constexpr double kBeyondAll = 1e290;
 constexpr double kBeyondStep = 1e280;
@@ -31,7 +31,7 @@ class Greedy {
   ResultPairs run() {
     const auto operands = network_.result_count();
     CHECK(2 * operands < std::numeric_limits<std::uint32_t>::max(), "results are numbered in 32 bits");
-    // Each result proposes to earlier ones alone, so that every pair is proposed once.
+    // Each result considers only earlier ones, so that every pair is considered once.
     for (std::size_t result = 0; result < operands; ++result) propose(result);
     contract_connected();
     contract_outer();
@@ -40,23 +40,23 @@ class Greedy {
   }
 
  private:
-  // Compared by rating, then by numbers of results, so that the order does not depend on chance.
+  // Ordered by rating, then by the numbers of the results, so that the order is deterministic.
   struct Candidate {
     double rating = 0;
     std::uint32_t a = 0;
-    std::uint32_t b = 0;  // who proposes
+    std::uint32_t b = 0;  // the result that made the proposal
 
     auto operator<=>(const Candidate&) const = default;
   };
   template <class T>
   using SmallestFirst = std::priority_queue<T, std::vector<T>, std::greater<>>;
 
-  // A rating stays right while both results live: another result that holds a label of theirs disappears only into
-  // one that holds it too, or by contraction with one of the two.
+  // A rating stays valid while both results are alive: any other result that has one of their labels can only be
+  // replaced by one that has it too, unless it is contracted with one of the two.
   void propose(std::size_t result) {
     context_.poll();
     partners_.clear();
-    for (const auto label : network_.labels(result))  // the neighbours in the list of operands are likeliest
+    for (const auto label : network_.labels(result))  // neighbours in the list of operands are the most likely partners
       network_.visit_holders_before(result, label, kPartnersPerLabel,
                                     [&](std::size_t other) { partners_.push_back(other); });
     std::sort(partners_.begin(), partners_.end());
@@ -78,7 +78,7 @@ class Greedy {
     const double rating = kept.elements - rule_.weight * taken;
     const double log2_taken = std::max(network_.log2_size(a), network_.log2_size(b));
     if (std::max(kept.log2, log2_taken) < kMostLog2) return rule_.temperature > 0 ? noisy(signed_log(rating)) : rating;
-    // Beyond doubles the larger side decides: its sign, and its logarithm.
+    // Beyond the range of doubles the larger of the two sizes decides: the rating gets its sign and its logarithm.
     const double log2 = kept.log2 >= log2_taken ? kept.log2 : -log2_taken;
     return rule_.temperature > 0 ? noisy(log2 * std::numbers::ln2)
                                  : std::copysign(kBeyondAll, log2) + log2 * kBeyondStep;
@@ -86,7 +86,7 @@ class Greedy {
 
   static double signed_log(double rating) { return std::copysign(std::log1p(std::abs(rating)), rating); }
 
-  // Gumbel noise on the logarithm: the candidate on top is one drawn by Boltzmann weights.
+  // Gumbel noise on the logarithm makes the best candidate a draw by Boltzmann weights.
   double noisy(double log_rating) {
     const double uniform = (static_cast<double>(random_() >> 11U) + 0.5) * 0x1p-53;
     return log_rating + rule_.temperature * std::log(-std::log(uniform));
@@ -113,7 +113,7 @@ class Greedy {
     }
   }
 
-  // The best partner that still lives in place of one that does not.
+  // Replaces a proposal whose partner is dead by the best one whose partner is alive.
   void propose_next(std::size_t result) {
     auto& proposals = proposals_[result];
     while (!proposals.empty() && !network_.alive(proposals.front().a)) {
@@ -144,8 +144,8 @@ class Greedy {
   std::vector<std::size_t> partners_;
   std::vector<ContractionNetwork::Size> kept_;  // with each of the partners
   ResultPairs pairs_;
-  // Of each result that lives, a heap of its proposals, and among all the best of each: millions wait, and most of them
-  // never leave the heap of a result that is contracted with another one.
+  // One heap of proposals per alive result, and a heap of the best proposal of each. Millions of proposals may wait,
+  // and most never leave the heap of a result that is contracted with another one.
   std::vector<std::vector<Candidate>> proposals_;
   SmallestFirst<Candidate> best_;
 };

@@ -5,20 +5,20 @@
 
 namespace eindb {
 
-/// How greedy rates pairs; as it stands, the plain rule.
+/// How greedy rates pairs; the default is the plain rule.
 struct GreedyRule {
-  double weight = 1;       ///< of what a step takes away against what it makes
-  double temperature = 0;  ///< of the noise on the logarithm of a rating; 0 for none
+  double weight = 1;       ///< factor of the sizes of a step's inputs
+  double temperature = 0;  ///< of the noise on the logarithm of a rating; 0: no noise
   std::uint64_t seed = 0;  ///< of the noise
 };
 
 /// Contracts the pair with the smallest size(result) - weight * (size(a) + size(b)) first, among pairs that share a
-/// label; then what is left, as outer products, smallest first. Deterministic; about n log n for n operands of bounded
-/// rank: a label that more than a few dozen operands share proposes only some of their pairs.
+/// label; then joins the remaining results by outer products, smallest first. Deterministic. Takes about n log n for n
+/// operands of bounded rank: if more than a few dozen operands share a label, only some of their pairs are considered.
 ResultPairs greedy_pairs(const ContractionProblem& problem, const GreedyRule& rule, const SearchContext& context = {});
 
-/// Greedy under the objective of `context`: for Flops the plain rule; for Size and Mix the best of three, with weights
-/// of 1, 1/2 and 0: how much an input that a step takes away is worth depends on what a path is after.
+/// The greedy path under the objective of `context`: for Flops by the plain rule; for Size and Mix the best of the
+/// weights 1, 1/2 and 0, since the value of freeing an input depends on the objective.
 ResultPairs greedy_pairs_by_objective(const ContractionProblem& problem, const SearchContext& context);
 
 /// The path of the plain rule.

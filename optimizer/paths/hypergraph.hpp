@@ -10,8 +10,8 @@
 
 namespace eindb {
 
-/// Vertices with weights, and edges with weights that each hold two vertices or more: a network with an edge for each
-/// label that several operands share. Immutable; both directions lie flat in memory.
+/// A graph of weighted vertices and weighted edges, where an edge joins two vertices or more: a network whose edges are
+/// the labels that several operands share. Immutable; both directions of incidence are stored as flat arrays.
 class Hypergraph {
  public:
   struct Edge {
@@ -19,7 +19,7 @@ class Hypergraph {
     double weight = 0;
   };
 
-  /// Edges of fewer than two vertices, and of no weight, are left out.
+  /// Edges with fewer than two vertices or without weight are dropped.
   Hypergraph(std::vector<std::uint32_t> vertex_weights, const std::vector<Edge>& edges);
 
   std::size_t vertex_count() const { return vertex_weights_.size(); }
@@ -31,10 +31,10 @@ class Hypergraph {
     return slice(vertices_, vertices_begin_, edge);
   }
   std::span<const std::uint32_t> edges_of(std::uint32_t vertex) const { return slice(edges_, edges_begin_, vertex); }
-  /// Places where a vertex lies in an edge: what an algorithm's work is counted in.
+  /// The number of (vertex, edge) incidences, the unit of an algorithm's work.
   std::size_t pin_count() const { return vertices_.size(); }
 
-  /// The graph in which vertex v is part of vertex `cluster[v]` of `clusters`.
+  /// The graph in which vertex v is merged into vertex `cluster[v]`, of `clusters` vertices.
   Hypergraph contracted(const std::vector<std::uint32_t>& cluster, std::size_t clusters) const;
 
  private:

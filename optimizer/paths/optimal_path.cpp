@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kMostConnected = 64;
 constexpr std::uint64_t kMostPairs = 120'000'000;
-// For the path that bounds the search: the nearer it is to the best, the fewer subsets are kept.
+// Seconds spent on the path that bounds the search: the closer it is to the best one, the fewer subsets are kept.
 constexpr double kSecondsForBound = 0.1;
 
 [[noreturn]] void give_up(std::size_t operands) {
@@ -27,7 +27,7 @@ constexpr double kSecondsForBound = 0.1;
               std::nullopt, "use path 'anneal' or 'auto'");
 }
 
-// Numbers of operands, in groups that no label connects.
+// The operands by connected component.
 std::vector<std::vector<std::size_t>> connected_parts(const ContractionProblem& problem) {
   std::vector<std::size_t> parent(problem.operands.size());
   std::iota(parent.begin(), parent.end(), std::size_t{0});
@@ -55,7 +55,7 @@ ContractionProblem restricted(const ContractionProblem& problem, const std::vect
   return out;
 }
 
-// What contracting all of the part leaves.
+// The labels of the part's result.
 std::vector<std::size_t> output_of(const ContractionProblem& part) {
   std::vector<bool> occurs(part.extents.size(), false);
   for (const auto& operand : part.operands)
@@ -65,13 +65,13 @@ std::vector<std::size_t> output_of(const ContractionProblem& part) {
   return out;
 }
 
-// What a dynamic program is to find: a path within the bound, or of a least largest intermediate.
+// The price by which the dynamic program compares paths.
 IntermediatePrice price_of(const SearchContext& context) {
-  // Size is a bound; what is priced then is flops alone.
+  // For Size the size is a bound, and the paths within it are compared by flops.
   return IntermediatePrice(context.objective == PathObjective::Mix ? PathObjective::Mix : PathObjective::Flops);
 }
 
-// The best tree of a part, given that no intermediate need be smaller than `size`.
+// Finds the best tree of a component, given that no intermediate need be smaller than `size`.
 class PartSearch {
  public:
   PartSearch(ContractionProblem part, const SearchContext& context)
@@ -84,7 +84,7 @@ class PartSearch {
 
   const ContractionProblem& problem() const { return part_; }
 
-  // Elements; `known_` has no larger one afterwards.
+  // The least possible largest intermediate, in elements; afterwards `known_` is a path that attains it.
   double least_largest() {
     const double known = path_of_results(part_, known_).largest_intermediate;
     if (is_small()) return least_largest_over_all_subsets(part_, known, context_);
@@ -98,7 +98,7 @@ class PartSearch {
 
   ResultPairs best(double size) {
     const auto price = price_of(context_);
-    // A path beyond the size bounds nothing.
+    // A path beyond the size gives no bound on the cost.
     const bool fits = path_of_results(part_, known_).largest_intermediate <= PathBound{.size = size}.rounded_up().size;
     PathBound bound{.size = size};
     if (fits) bound.cost = priced_cost(part_, known_, price);
@@ -134,16 +134,17 @@ double least_largest(std::vector<PartSearch>& parts) {
 
 ResultPairs best_join(const ContractionProblem& results, const SearchContext& context) {
   if (results.operands.size() > kMostForAllSubsets) return greedy_pairs(results, {}, context);
-  // Parts share no label, so no join of some is larger than that of all.
+  // Components share no label, so no join of some of them is larger than the join of all.
   return PartSearch(results, context).best(std::numeric_limits<double>::infinity());
 }
 
-// One path out of paths of its parts.
+// Combines the paths of components into one path.
 class PathOfParts {
  public:
   explicit PathOfParts(std::size_t operands) : operands_(operands) {}
 
-  // Adds the pairs of a part whose operands are the results `number` of the whole; gives the number of its result.
+  // Adds the pairs of a component whose operands are the results `number` of the whole; returns the number of its
+  // result.
   std::size_t add(const ResultPairs& pairs, std::vector<std::size_t> number) {
     CHECK(pairs.size() + 1 == number.size(), "the path of a part contracts all of it");
     for (const auto& [a, b] : pairs) {
@@ -169,7 +170,8 @@ class PathOfParts {
 ResultPairs optimal_pairs(const ContractionProblem& problem, const SearchContext& context) {
   if (problem.operands.size() < 2) return {};
   auto groups = connected_parts(problem);
-  if (problem.operands.size() <= kMostForAllSubsets) {  // outer products may be worth it: one part
+  if (problem.operands.size() <=
+      kMostForAllSubsets) {  // outer products may pay off, so all operands count as one component
     groups.assign(1, std::vector<std::size_t>(problem.operands.size()));
     std::iota(groups[0].begin(), groups[0].end(), std::size_t{0});
   }

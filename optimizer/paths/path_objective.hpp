@@ -20,17 +20,17 @@ std::string_view name_of(PathObjective objective);
 /// Case-insensitive. Throws Error{Value} with the names that exist.
 PathObjective parse_path_objective(std::string_view name);
 
-/// What a core computes while it moves one element between memory and a kernel: measured 145 GFLOP/s of FLOAT32 (69 of
-/// FLOAT64) beside copies of 27 GB/s. So Mix is about the time of a path: a step that does less per element than this,
-/// such as a product of a matrix with a vector, waits for memory, and counting its operations alone flatters it.
+/// Flops that a core computes while one element moves between memory and a kernel: measured 145 GFLOP/s of FLOAT32 (69
+/// of FLOAT64) beside copies at 27 GB/s. So Mix approximates the time of a path. A step with fewer flops per element,
+/// such as a matrix times a vector, is bound by memory, and counting its flops alone makes it look too cheap.
 inline constexpr double kFlopsPerElement = 20;
 
-/// How good a path is under an objective; less is better, `largest` before `work`.
+/// The quality of a path under an objective. Less is better; `largest` is compared before `work`.
 struct PathValue {
-  double largest = 0;  ///< elements; 0 where the objective does not ask
-  double work = 0;     ///< flops, with Mix those that moving elements stands for too
+  double largest = 0;  ///< elements; 0 unless the objective is Size
+  double work = 0;     ///< flops; under Mix, plus the flops equivalent to moving elements
 
-  /// Costs are added up in different orders: what is less by rounding alone is not less.
+  /// Costs are added up in different orders, so a difference within rounding does not count.
   bool is_less(const PathValue& other) const {
     constexpr double kRounding = 1 - 1e-9;
     if (largest < other.largest * kRounding) return true;
@@ -40,9 +40,9 @@ struct PathValue {
 
 PathValue value_of(const ContractionPath& path, PathObjective objective);
 
-/// What searches add up step by step in place of the value: the flops of all steps, and a price on each intermediate
-/// (not on the last result, which every path has). Under Flops and Mix the sum is the value, up to a constant of the
-/// problem. Under Size, where the value is no sum, squares let the largest few intermediates decide.
+/// Searches minimise a sum over steps in place of the value: the flops of each step plus a price for each intermediate,
+/// except the last result, which all paths share. Under Flops and Mix the sum equals the value up to a constant of the
+/// problem. Under Size, where the value is no sum, squared sizes let the few largest intermediates decide.
 class IntermediatePrice {
  public:
   explicit IntermediatePrice(PathObjective objective)
@@ -55,21 +55,21 @@ class IntermediatePrice {
   }
 
  private:
-  static constexpr double kMost = 1e140;  // the sum of the squares of a million such is finite
+  static constexpr double kMost = 1e140;  // the sum of a million squares stays finite
 
   double linear_;
   double square_;
 };
 
-/// Flops of all steps and the price of all results but the last.
+/// The flops of all steps plus the price of all results except the last.
 double priced_cost(const ContractionProblem& problem, const ResultPairs& pairs, const IntermediatePrice& price);
 
-/// The paths that a dynamic program looks for: of at most this cost (priced_cost), no intermediate larger than this.
+/// Limits for the paths that a dynamic program searches: on their cost (priced_cost) and on every intermediate.
 struct PathBound {
   double cost = std::numeric_limits<double>::infinity();
   double size = std::numeric_limits<double>::infinity();
 
-  /// Sums and products are rounded: a path as dear as the bound must not be lost to that.
+  /// Widened for rounding, so that a path as expensive as the bound is not lost.
   PathBound rounded_up() const { return {cost * (1 + 1e-9), size * (1 + 1e-9)}; }
 };
 

@@ -23,13 +23,13 @@ namespace {
 
 constexpr double kDefaultSeconds = 0.1;
 constexpr double kLeastSeconds = 0.01;
-// A tenth of the time at 10^9 flops per second.
+// Planning may take a tenth of the path's time at 10^9 flops per second.
 constexpr double kPlanningSecondsPerFlop = 1e-10;
-// Of the budget; the rest is for annealing.
+//  Shares of the budget; the rest is for annealing.
 constexpr double kShareOfRandomGreedy = 0.1;
 constexpr double kShareOfBisection = 0.25;
-constexpr double kShareOfRefinement = 0.1;  // before annealing, and after it
-// Annealing with less than this, some twenty rotations each, does not come down from where it starts.
+constexpr double kShareOfRefinement = 0.1;  // both before and after annealing
+// With less budget than this, some twenty rotations each, annealing does not get below its start.
 constexpr std::uint64_t kFewestUnitsPerOperand = 1000;
 
 struct Found {
@@ -37,7 +37,7 @@ struct Found {
   std::string_view method;
 };
 
-// What the algorithms are given.
+// The input of the algorithms.
 struct Task {
   const ContractionProblem& problem;
   const PathOptions& options;
@@ -54,7 +54,7 @@ Found find_greedy(const Task&, ResultPairs greedy) { return {std::move(greedy), 
 
 Found find_optimal(const Task& task, ResultPairs) { return {optimal_pairs(task.problem, task.context), "optimal"}; }
 
-// The best start that random greedy and bisection find is refined, annealed, and refined once more.
+// Refines the best start of random greedy and bisection, anneals it, and refines it once more.
 Found search(const Task& task, ResultPairs greedy, double seconds) {
   const auto& problem = task.problem;
   Found found{std::move(greedy), "greedy"};
@@ -80,7 +80,7 @@ Found find_auto(const Task& task, ResultPairs greedy) {
   return search(task, std::move(greedy), seconds_for_auto(task));
 }
 
-// One row per optimizer: everything that a name stands for.
+// The properties of an optimizer: one row per name.
 struct OptimizerRow {
   PathOptimizer optimizer;
   std::string_view name;
@@ -101,7 +101,7 @@ const OptimizerRow& row_of(PathOptimizer optimizer) {
   return *row;
 }
 
-// Tells the user each hundredth once: searches report more often.
+// Reports each hundredth once, as searches call more often.
 std::function<void(std::int64_t, std::int64_t)> by_hundredths(const PathOptions& options) {
   if (!options.progress) return {};
   return [tell = options.progress, last = std::int64_t{-1}](std::int64_t done, std::int64_t total) mutable {

@@ -11,9 +11,9 @@
 
 namespace eindb {
 
-/// How n-ary contractions are ordered (SET path_optimizer, USING PATH 'name').
+/// The algorithm that orders n-ary contractions (SET path_optimizer, USING PATH 'name').
 enum class PathOptimizer {
-  Auto,     ///< whichever of the others fits the number of operands and the time that planning may take
+  Auto,     ///< chosen by the number of operands and by the time that planning may take
   Greedy,   ///< optimizer/paths/greedy_path
   Optimal,  ///< optimizer/paths/optimal_path
   Anneal,   ///< the better of optimizer/paths/random_greedy_path and optimizer/paths/bisected_path, then
@@ -22,21 +22,21 @@ enum class PathOptimizer {
 
 /// "auto", "greedy", "optimal", "anneal".
 std::string_view name_of(PathOptimizer optimizer);
-/// Case-insensitive. Throws Error{Value} with the names that exist.
+/// Parses a name, case-insensitively. Throws Error{Value} that lists the names.
 PathOptimizer parse_path_optimizer(std::string_view name);
 
-/// How to look for a path.
+/// Settings of a search for a path.
 struct PathOptions {
   PathOptimizer optimizer = PathOptimizer::Auto;
-  /// What random-greedy, bisection, refinement and annealing may take for one contraction (SearchBudget: work is
-  /// counted, not the clock). Absent: a tenth of a second, and under Auto no more than a tenth of what greedy's path
-  /// takes at 10^9 flops per second, but at least a hundredth of a second.
+  /// The budget of random-greedy, bisection, refinement and annealing for one contraction (SearchBudget counts work,
+  /// not time). Default: a tenth of a second; under Auto also at most a tenth of the time that greedy's path takes at
+  /// 10^9 flops per second, but at least a hundredth of a second.
   std::optional<double> seconds;
   PathObjective objective = PathObjective::Flops;
   const Cancellation* cancellation = nullptr;  ///< as in SearchContext
-  /// Told how much of one contraction's search is done, at most a hundred times.
+  /// Called with the progress of one contraction's search, at most a hundred times.
   std::function<void(std::int64_t done, std::int64_t total)> progress = {};
-  /// Bytes. Where a path would hold more, other ones are tried for how well they can be sliced
+  /// Limit in bytes. If a path would hold more, others are tried for how well they can be sliced
   /// (optimizer/paths/sliced_path). 0: no limit.
   std::int64_t memory_limit = 0;
 };
@@ -50,15 +50,15 @@ struct PathReport {
   PathObjective objective = PathObjective::Flops;
 };
 
-/// Finds paths and keeps account of it. Not for several threads at once.
+/// Finds paths and collects statistics. Not thread-safe.
 class PathSearch {
  public:
   explicit PathSearch(const PathOptions& options = {})
       : options_(options), report_{options.optimizer, {}, 0, options.objective} {}
 
-  /// A path that is never worse than greedy's under the objective, and is greedy's where none is better; the same for
-  /// the same problem. Throws Error{Value} if Optimal would take too long, Error{Cancelled}.
-  /// Under a memory limit, the path that is better in slices.
+  /// A path that is never worse than greedy's under the objective, and is greedy's if none better is found.
+  /// Deterministic. Under a memory limit, the path that is better in slices. Throws Error{Value} if Optimal would take
+  /// too long, Error{Cancelled}.
   ContractionPath find(const ContractionProblem& problem);
 
   const PathReport& report() const { return report_; }

@@ -9,7 +9,7 @@
 namespace eindb {
 namespace {
 
-// A trial costs as much as so many labels per label of an operand: heap, partners and all.
+// The cost of a trial per label of an operand, in labels looked at; includes heap and partners.
 constexpr std::uint64_t kUnitsPerLabel = 200;
 
 std::uint64_t units_per_trial(const ContractionProblem& problem) {

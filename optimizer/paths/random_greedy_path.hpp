@@ -6,8 +6,8 @@
 
 namespace eindb {
 
-/// The best of many greedy paths with noise and with weights other than 1, drawn at random, and of `start`. Where the
-/// plain rule goes wrong at first, another beginning may be worth orders of magnitude. Deterministic: seeds are fixed.
+/// The best of `start` and many greedy paths with random noise and weights. Where the plain rule goes wrong early,
+/// another beginning may gain orders of magnitude. Deterministic: seeds are fixed.
 ResultPairs random_greedy_pairs(const ContractionProblem& problem, const ResultPairs& start, SearchBudget budget,
                                 const SearchContext& context = {});
 

@@ -16,12 +16,12 @@ namespace {
 using Node = ContractionTree::Node;
 
 constexpr std::size_t kLeavesOfPiece = 8;
-// Of a piece: its dynamic program, and what else is done once; beside the labels of its nodes.
+// The cost of a piece beside the labels of its nodes: its dynamic program and other fixed work.
 constexpr std::uint64_t kUnitsPerPiece = 4000;
 constexpr std::uint64_t kUnitsPerOperandLabel = 16;
-// To make a tree and a path of it at all.
+// The cost of building the tree and converting it back to a path.
 constexpr std::uint64_t kUnitsPerOperand = 100;
-// A round that gains less than this is the last one.
+// Rounds stop once one gains less than this.
 constexpr double kLeastGain = 1e-3;
 
 class Refinement {
@@ -63,7 +63,7 @@ class Refinement {
     }
   }
 
-  // Opens nodes below the root, drawn at random, until there are enough leaves.
+  // Opens random nodes below the root until there are enough leaves.
   void take_piece(Node root) {
     DCHECK(!tree_.is_leaf(root), "a piece has a step at its root");
     leaves_.assign(1, root);
@@ -88,15 +88,15 @@ class Refinement {
     const auto piece = problem_of_piece(root, labels);
     double cost = 0;
     for (const auto node : opened_) cost += tree_.cost_of(node);
-    cost -= price_(tree_.size_of(root));  // the same in every tree
+    cost -= price_(tree_.size_of(root));  // the same for every tree
     const auto better = best_over_all_subsets(piece, price_, {.cost = cost}, context_);
     if (!better || !(priced_cost(piece, *better, price_) < cost * (1 - 1e-9))) return;
     CHECK(opened_.front() == root, "the root of a piece is opened first");
-    opened_.erase(opened_.begin());  // the root stays what it is, the others are made anew
+    opened_.erase(opened_.begin());  // the root stays, the other nodes are replaced
     tree_.replace(root, leaves_, opened_, piece, labels, *better);
   }
 
-  // `labels[l]` becomes the label that l of the piece stands for.
+  // Sets `labels[l]` to the label that l of the piece stands for.
   ContractionProblem problem_of_piece(Node root, std::vector<std::uint32_t>& labels) {
     ContractionProblem piece;
     const auto number_of = [&](std::uint32_t label) {
@@ -124,7 +124,7 @@ class Refinement {
   ContractionTree tree_;
   ResultPairs best_;
   PathValue best_value_;
-  std::vector<std::size_t> number_;  // of a label in the piece at hand
+  std::vector<std::size_t> number_;  // the number of each label in the current piece
   std::vector<Node> leaves_;
   std::vector<Node> opened_;  // the root first
   std::mt19937_64 random_{3};

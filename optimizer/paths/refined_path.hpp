@@ -6,10 +6,10 @@
 
 namespace eindb {
 
-/// Takes pieces out of the tree of `start`, a node and some nodes below it down to eight in all, and puts the best tree
-/// over these eight in their place (optimizer/paths/all_subsets), wherever that is better; every node in turn, again
-/// and again, until hardly anything changes. What a piece holds differs from round to round. Finds at once what
-/// rotations of annealing find only by way of worse trees. Never returns a worse path than `start`. Deterministic.
+/// Local optimisation of the tree of `start`. A piece is a node and some nodes below it, down to eight in all; it is
+/// replaced by the best tree over these eight (optimizer/paths/all_subsets) if that is better. Every node is visited in
+/// turn, with different pieces from round to round, until hardly anything changes. This finds at once improvements that
+/// annealing reaches only through worse trees. Never returns a worse path than `start`. Deterministic.
 ResultPairs refined_pairs(const ContractionProblem& problem, const ResultPairs& start, SearchBudget budget,
                           const SearchContext& context = {});
 

@@ -8,14 +8,15 @@
 
 namespace eindb {
 
-/// What a search for a path is after, and whom it answers while it runs. The result depends on the objective alone.
+/// The objective of a search, and the callbacks for cancellation and progress. The result depends on the objective
+/// alone.
 struct SearchContext {
   PathObjective objective = PathObjective::Flops;
-  const Cancellation* cancellation = nullptr;  ///< outlives the search; null: cannot be cancelled
-  /// Told now and then how much of the work is done, from the thread that searches; empty: nobody asks.
+  const Cancellation* cancellation = nullptr;  ///< must outlive the search; null: cannot be cancelled
+  /// Called now and then with the share of the work done, on the searching thread; may be empty.
   std::function<void(std::int64_t done, std::int64_t total)> progress = {};
 
-  /// Called at least every few milliseconds. Throws Error{Cancelled}.
+  /// Called by searches at least every few milliseconds. Throws Error{Cancelled}.
   void poll() const {
     if (cancellation != nullptr) cancellation->check();
   }

@@ -10,7 +10,7 @@ namespace eindb {
 namespace {
 
 constexpr int kMostTurns = 3;
-// Two operands of a step, its result, and one that waits.
+// Two operands of a step, its result, and a waiting result.
 constexpr double kResultsAtOnce = 4;
 
 ContractionProblem one_slice(ContractionProblem problem, const Slicing& slicing) {

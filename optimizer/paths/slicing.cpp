@@ -17,10 +17,10 @@ namespace {
 
 using Parts = std::vector<std::int64_t>;
 
-// Work is counted in labels looked at: some tens of milliseconds.
+// The limit on the work, in labels looked at: some tens of milliseconds.
 constexpr double kMostWork = 1e7;
 constexpr int kStarts = 8;
-// Beyond this a loop has no end anyway, and its number of slices stays exact.
+// A loop with more slices would never end, and up to this number the count stays exact.
 constexpr double kMostSlices = 1e15;
 
 // The next finer, or coarser, way to slice a label; 0 if there is none.
@@ -72,7 +72,7 @@ class Finder {
   struct Valued {
     Slicing slicing;
     std::size_t peak_step = 0;
-    double excess = 0;  // over the limit, added up over all moments: sinks also where the peak is reached twice
+    double excess = 0;  // bytes over the limit, summed over all moments, so that it falls even if the peak occurs twice
   };
 
   Valued account(const Parts& parts) {
@@ -104,7 +104,7 @@ class Finder {
     }
   }
 
-  // All labels, or where looking at all would take too long those of the step that needs the most memory.
+  // All labels; if examining all takes too long, those of the step that needs the most memory.
   std::vector<std::size_t> candidates(const Valued& now) const {
     if (static_cast<double>(labels_.size()) * work_per_account_ <= kMostWork / 20) return labels_;
     CHECK(now.peak_step < problem_.steps.size(), "the most is held at a step");
@@ -113,7 +113,7 @@ class Finder {
     return labels;
   }
 
-  // Cuts labels, `spared` apart, until the limit is met or nothing can be cut. `noise` makes starts differ.
+  // Cuts labels except `spared` until the limit is met or nothing can be cut. `noise` makes the starts differ.
   Slicing descend(const Parts& from, double noise, std::mt19937& random, std::optional<std::size_t> spared = {}) {
     auto now = account(from);
     while (now.slicing.bytes > limit_) {
@@ -138,7 +138,8 @@ class Finder {
     return now.slicing;
   }
 
-  // Takes cuts back, or replaces those of one label by others, as long as that saves flops and keeps to the limit.
+  // Takes cuts back, or replaces the cuts of one label by those of another, as long as that saves flops within the
+  // limit.
   Slicing improve(Slicing slicing) {
     std::mt19937 random(0);
     for (bool improved = true; improved && has_time();) {
@@ -166,7 +167,7 @@ class Finder {
   const double limit_;
   const double few_choices_;
   const bool streamed_;
-  std::vector<std::size_t> labels_;  // that can be sliced
+  std::vector<std::size_t> labels_;  // the labels that may be sliced
   double work_per_account_ = 0;
   double work_ = 0;
   Slicing best_;
@@ -184,7 +185,7 @@ SlicingProblem slicing_problem(const ContractionProblem& problem, const Contract
   ContractionNetwork network(problem);
   for (const auto& operand : problem.operands) out.operands.push_back({operand, element_bytes});
   for (const auto& [a, b] : results_of_path(problem.operands.size(), path.steps)) {
-    std::vector<std::size_t> labels;  // the network's are ascending
+    std::vector<std::size_t> labels;  // sorted, as the network requires
     std::set_union(network.labels(a).begin(), network.labels(a).end(), network.labels(b).begin(),
                    network.labels(b).end(), std::back_inserter(labels));
     const auto cells = std::accumulate(labels.begin(), labels.end(), 1.0, [&](double size, std::size_t label) {
@@ -204,7 +205,7 @@ std::vector<std::int64_t> ways_to_slice(std::int64_t extent) {
   return ways;
 }
 
-// Operands are held as long as that leaves room: reading them once per slice costs time that flops do not tell.
+// Operands are held if there is room: reading them once per slice takes time that flops do not show.
 Slicing find_slicing(const SlicingProblem& problem, double limit, double few_choices) {
   auto held = Finder(problem, limit, few_choices, false).run();
   const bool fits = held.bytes <= limit;

@@ -8,26 +8,28 @@
 
 namespace eindb {
 
-/// A tree of contractions in the order of computation, on plain values, that is to be computed in slices. Labels are
-/// numbers into `extents`; results are numbered as in ResultPairs, operands first. Every operand and step but the last
-/// is read by one later step.
+/// A tree of contractions to be computed in slices, on plain values, in the order of computation. Labels are indices
+/// into `extents`; results are numbered as in ResultPairs, operands first. Every operand, and every step but the last,
+/// is read by exactly one later step.
 struct SlicingProblem {
   struct Operand {
     std::vector<std::size_t> labels;  ///< one per dimension
     double element_bytes = 8;
-    /// Read from storage when it is needed, in the tiles of this partition; empty: in memory from the start on.
+    /// If set, the operand is read from storage when needed, in tiles of this partition; if empty, it is in memory
+    /// throughout.
     std::vector<std::int64_t> stored_parts = {};
   };
   struct Step {
-    std::vector<std::size_t> inputs;  ///< results
+    std::vector<std::size_t> inputs;  ///< numbers of results
     std::vector<std::size_t> labels;  ///< all, distinct
-    std::vector<std::size_t> kept;    ///< those of its result, in no order
+    std::vector<std::size_t> kept;    ///< labels of its result, in any order
     double element_bytes = 8;
     double flops_per_cell = 2;
   };
 
   std::vector<std::int64_t> extents;
-  /// Labels that may be sliced: each is kept by every step that has it but one, its last; no other label is.
+  /// Labels that may be sliced: each is kept by every step that has it except one, the last; other labels must not be
+  /// sliced.
   std::vector<bool> sliceable;
   std::vector<Operand> operands;
   std::vector<Step> steps;
@@ -37,25 +39,24 @@ struct SlicingProblem {
 SlicingProblem slicing_problem(const ContractionProblem& problem, const ContractionPath& path,
                                double element_bytes = 8);
 
-/// What computing a SlicingProblem in slices costs. `parts` has an entry per label: 1 where it is not sliced.
+/// The cost of computing a SlicingProblem in slices. `parts` has an entry per label: 1 if the label is not sliced.
 ///
-/// The loop over the slices ends in the step below which all sliced labels are dealt with (its result adds up what
-/// slices give, or is filled part by part). Of the steps below it those run once per slice that depend on a sliced
-/// label; all other steps run once. A slice holds its share of the results that it makes, each until it is read, and
-/// copies of its share of the operands it reads. The result of the loop is held as a whole all along, and so is what
-/// the slices share; operands that are stored and have a sliced label are read anew by every slice, if that is
-/// `streamed`.
+/// The loop over the slices ends with the step below which every sliced label has ended; its result adds up the slices,
+/// or is filled part by part. Steps below it run once per slice if they depend on a sliced label; all other steps run
+/// once. A slice holds its share of the results that it makes, each until it is read, and copies of its share of the
+/// operands it reads. The loop's whole result, and everything that the slices share, is held throughout. With
+/// `streamed`, every slice reads stored operands that have a sliced label again.
 struct Slicing {
   std::vector<std::int64_t> parts;
   bool streamed = false;
   double slices = 1;
   double flops = 0;
-  double bytes = 0;               ///< the most that is held at once
+  double bytes = 0;               ///< the most bytes held at once
   std::size_t last = 0;           ///< the step that ends the loop
   std::vector<std::size_t> body;  ///< steps that run once per slice, ascending; ends in `last`
 };
 
-/// What is held at one moment after the other, and the step at which it is the most.
+/// The bytes held at each moment, and the step with the most.
 struct SlicingMoments {
   std::vector<double> bytes;
   std::size_t peak_step = 0;
@@ -66,14 +67,14 @@ Slicing evaluate_slicing(const SlicingProblem& problem, const std::vector<std::i
 /// The parts that a label may be sliced into: powers of two, and its extent; 1 first.
 std::vector<std::int64_t> ways_to_slice(std::int64_t extent);
 
-/// Slices that need at most `limit` bytes for few flops; the same for the same problem. Tries every choice where there
-/// are few; otherwise cuts one label at a time, each time the one that costs the least for what it brings nearer the
-/// limit, and then looks for a cut to take back or to replace by another, from several starts. If nothing meets the
-/// limit, the slicing of the least bytes found. Stored operands are streamed where holding them meets no limit or costs
-/// a quarter more flops.
+/// Slices that need at most `limit` bytes with few flops. Deterministic. If there are few choices, all are tried.
+/// Otherwise labels are cut one at a time, each time the one with the best ratio of flops added to excess removed; then
+/// cuts are taken back or replaced by others where that helps, from several starts. If nothing meets the limit, the
+/// slicing with the fewest bytes found. Stored operands are streamed if holding them cannot meet the limit or costs a
+/// quarter more flops.
 ///
-/// Example: A[i,j] B[j,k] C[k,i] with extents 64 and the path (A B) C, 3 * 64^2 elements of operands included, takes
-/// i, or k, in 2 parts if one of 4 * 64^2 elements is too much.
+/// Example: A[i,j] B[j,k] C[k,i] with extents 64 and the path (A B) C needs 4 * 64^2 elements, 3 * 64^2 of them for
+/// operands. If that is too much, i or k is cut in 2 parts.
 Slicing find_slicing(const SlicingProblem& problem, double limit, double few_choices = 4096);
 
 }  // namespace eindb

@@ -7,10 +7,10 @@
 namespace eindb {
 namespace {
 
-// Sizes end here, so that their sums and products with slices stay finite.
+// Sizes are capped, so that their sums and products with slices stay finite.
 constexpr double kHuge = 1e250;
 
-// Walks through a contraction in slices and keeps account of what is held.
+// Walks through a sliced contraction and adds up the bytes held.
 class Account {
  public:
   Account(const SlicingProblem& problem, const std::vector<std::int64_t>& parts, bool streamed, SlicingMoments& moments)
@@ -45,12 +45,12 @@ class Account {
     return std::any_of(labels.begin(), labels.end(), [&](std::size_t l) { return sliced(l); });
   }
 
-  // A step depends on slices if it has a sliced label or reads one that does. A sliced label ends in the step that has
-  // it and does not hand it on; the loop ends where the last of them has ended.
+  // A step depends on slices if it has a sliced label or reads a step that depends on them. A sliced label ends in the
+  // step that has it and does not keep it. The loop ends at the step where the last sliced label has ended.
   void find_loop() {
     const auto& steps = problem_.steps;
     in_body_.assign(steps.size(), false);
-    // Labels below a step that have ended, or are kept to the end, of all that are sliced.
+    // For each step, the sliced labels that have ended at or below it, or that are kept to the end.
     std::vector<std::size_t> ended(steps.size(), 0);
     std::size_t wanted = 0;
     for (std::size_t l = 0; l < parts_.size(); ++l) wanted += sliced(l) ? 1 : 0;
@@ -102,7 +102,7 @@ class Account {
     return whole_size(problem_.operands[n].labels) * problem_.operands[n].element_bytes;
   }
 
-  // The stored tiles that one slice overlaps.
+  // The bytes of the stored tiles that one slice overlaps.
   double tiles_bytes(std::size_t n) const {
     const auto& operand = problem_.operands[n];
     double elements = 1;
@@ -131,7 +131,7 @@ class Account {
     return whole_size(problem_.steps[s].kept) * problem_.steps[s].element_bytes;
   }
 
-  // What stands in memory of an input that is read as a whole.
+  // The bytes in memory of an input that is read as a whole.
   double input_bytes(std::size_t result) const {
     return step_of(result) == nullptr ? operand_bytes(result) : result_bytes(result - problem_.operands.size());
   }

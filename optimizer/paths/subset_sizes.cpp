@@ -22,7 +22,7 @@ SubsetSizes::SubsetSizes(const ContractionProblem& problem)
   unite_alike();
 }
 
-// Labels of the same operands come and go together: one label with the product of their extents.
+// Labels with the same operands occur together, so they become one label with the product of their extents.
 void SubsetSizes::unite_alike() {
   const auto use = [](const LabelUse& label) { return std::tuple(label.holders, label.in_output); };
   std::sort(labels_.begin(), labels_.end(), [&](const auto& a, const auto& b) { return use(a) < use(b); });
@@ -53,7 +53,8 @@ SubsetSizes::Size SubsetSizes::of(Set set) const {
 std::vector<SubsetSizes::Size> SubsetSizes::of_all() const {
   const auto operands = neighbours_.size();
   CHECK(operands < 32, "the sizes of all subsets fit the memory");
-  std::vector<std::vector<LabelUse>> held(operands);  // by the lowest operand of a subset: what its labels add
+  // By the lowest operand of a subset: the labels that this operand adds.
+  std::vector<std::vector<LabelUse>> held(operands);
   for (const auto& label : labels_)
     for (auto holders = label.holders; holders != 0; holders &= holders - 1)
       held[static_cast<std::size_t>(std::countr_zero(holders))].push_back(label);
@@ -70,7 +71,8 @@ std::vector<SubsetSizes::Size> SubsetSizes::of_all() const {
       ++size.summed_count;
     }
   }
-  // An operand by itself sums nothing; the subsets above it needed to know what it holds alone.
+  // A single operand sums nothing. Its entry held the labels that it has alone, which the recursion for larger subsets
+  // needs.
   for (std::size_t n = 0; n < operands; ++n) sizes[Set{1} << n] = of(Set{1} << n);
   return sizes;
 }

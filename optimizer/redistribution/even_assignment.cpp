@@ -10,13 +10,13 @@ namespace {
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-// A maximum matching of items to choices that have room for `capacity` items each.
+// A maximum matching of items to choices with room for `capacity` items each.
 class Matching {
  public:
   Matching(const std::vector<Wishes>& wishes, std::size_t choices)
       : wishes_(wishes), capacity_(wishes.size() / choices), given_(wishes.size(), kNone), holders_(choices) {}
 
-  // The pickiest first: what they want is taken from nobody.
+  // Items with the fewest allowed choices go first.
   void match() {
     std::vector<std::size_t> order(wishes_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -74,7 +74,7 @@ class Matching {
     return std::any_of(allowed.begin(), allowed.end(), [&](std::size_t choice) { return displace(item, choice); });
   }
 
-  // Gives `item` the choice of another that finds a place elsewhere.
+  // Gives `item` the choice of another item that can be moved elsewhere.
   bool displace(std::size_t item, std::size_t choice) {
     if (tried_[choice]) return false;
     tried_[choice] = true;
@@ -104,7 +104,7 @@ std::vector<std::size_t> assign_evenly(const std::vector<Wishes>& wishes, std::s
 }
 
 std::vector<std::vector<std::size_t>> split_into_bijections(const std::vector<Move>& moves, std::size_t places) {
-  std::vector<std::vector<std::size_t>> waiting(places);  // of each place: the moves that leave it
+  std::vector<std::vector<std::size_t>> waiting(places);  // for each place, the moves that leave it
   for (std::size_t m = 0; m < moves.size(); ++m) {
     CHECK(moves[m].from < places && moves[m].to < places, "a move is between places of its group");
     waiting[moves[m].from].push_back(m);

@@ -11,7 +11,7 @@
 namespace eindb {
 namespace {
 
-// Blocks of one dimension that would do.
+// The acceptable blocks along one dimension.
 struct Interval {
   std::int64_t begin = 0;
   std::int64_t end = 0;
@@ -31,7 +31,7 @@ bool has(const Box& box, const TileKey& key) {
   return true;
 }
 
-// The factors by which one weak type's parts are those of another, 1 where they are not more.
+// The factors by which the parts of one weak type exceed those of another; 1 where they do not.
 Partition factors(const Partition& more, const Partition& less) {
   DCHECK(more.size() == less.size(), "two types of a tensor cut the same dimensions");
   Partition out;
@@ -39,7 +39,7 @@ Partition factors(const Partition& more, const Partition& less) {
   return out;
 }
 
-// The boxes of blocks that lead to those of `after` by a step between two weak types.
+// The boxes of blocks from which a step between two weak types leads to the boxes `after`.
 std::vector<Box> boxes_before(const std::vector<Box>& after, const Partition& parts, const Partition& parts_after) {
   auto out = after;
   const auto lost = factors(parts, parts_after);
@@ -50,7 +50,7 @@ std::vector<Box> boxes_before(const std::vector<Box>& after, const Partition& pa
   return out;
 }
 
-// From where on a path has nothing but allgathers.
+// The point of a path after which there are only allgathers.
 std::size_t final_gathers(const WeakPath& path) {
   CHECK(!path.empty(), "a path has a type where it begins");
   auto t = path.size() - 1;
@@ -62,7 +62,7 @@ double permutation_cost(const Shape& shape, const Partition& parts, const Collec
   return static_cast<double>(local_size(shape, parts)) + costs.latency(2);
 }
 
-// The boxes of blocks that ranks want, all the ranks that hold any, at each point of a path.
+// For each point of a path, the boxes of blocks wanted by the ranks that hold blocks.
 std::vector<std::vector<Box>> wanted_boxes(const WeakPath& path, const BlockPlacement& target) {
   std::vector<std::vector<Box>> wanted(path.size());
   for (const auto& key : target.at) {
@@ -103,7 +103,7 @@ class Lowering {
   }
 
  private:
-  // Ranks, as places in ranks_, that may exchange blocks among themselves in a step.
+  // Ranks, as indices into ranks_, that may exchange blocks among themselves in a step.
   using Cluster = std::vector<std::size_t>;
 
   void step(std::size_t t) {
@@ -127,7 +127,7 @@ class Lowering {
     const auto digits = drop_digits(lost);
     AllGather collective;
     for (const auto& cluster : clusters(keys_, path_[t + 1])) {
-      std::vector<Move> moves;  // nothing is chosen: the n-th that has a piece is of the n-th group
+      std::vector<Move> moves;  // without any choice: the n-th rank that has a piece belongs to the n-th group
       for (const auto r : cluster) moves.push_back({digits[r], digits[r]});
       add_groups(collective.groups, cluster, moves, lost);
     }
@@ -150,7 +150,8 @@ class Lowering {
     add(std::move(collective), t);
   }
 
-  // Of each rank the number of its block among those that make one larger block; the larger one's key stays.
+  // For each rank the position of its block among those that form one larger block. Keys become those of the larger
+  // blocks.
   std::vector<std::size_t> drop_digits(const Partition& lost) {
     std::vector<std::size_t> digits;
     for (auto& key : keys_) {
@@ -172,8 +173,9 @@ class Lowering {
     return out;
   }
 
-  // Cuts the blocks of a cluster's ranks by `won`, gives each rank a piece, as wanted at point t, and returns which.
-  // Who may have any keeps its digit of an earlier cut, or ranks in a row have the same.
+  // Cuts the blocks of a cluster's ranks by `won`, gives each rank a piece, if possible one wanted at point t, and
+  // returns the pieces. A rank without a preference keeps the digit of an earlier cut, or gets the same digit as its
+  // neighbours.
   std::vector<std::size_t> cut(std::size_t t, const Cluster& cluster, const Partition& won,
                                const std::vector<std::size_t>& digits) {
     const auto pieces = static_cast<std::size_t>(checked_product(won));
@@ -189,7 +191,7 @@ class Lowering {
     return given;
   }
 
-  // The pieces, in row-major order, by which a block becomes one of a box.
+  // The pieces, in row-major order, that turn a block into one within a box.
   static std::vector<std::size_t> wanted_pieces(const Box& box, const TileKey& block, const Partition& won) {
     std::vector<std::size_t> pieces{0};
     for (std::size_t d = 0; d < block.size(); ++d) {
@@ -222,7 +224,7 @@ class Lowering {
     }
   }
 
-  // Blocks change places where some rank holds none of those that it wants at point t.
+  // Permutes blocks if some rank holds none of the blocks that it wants at point t.
   void permute(std::size_t t) {
     const auto& boxes = wanted_[t];
     std::vector<std::size_t> misplaced;
@@ -241,15 +243,15 @@ class Lowering {
     add(std::move(collective), path_[t], permutation_cost(shape_, path_[t], costs_));
   }
 
-  // For each misplaced rank another whose block it takes. Of the blocks of one box as many are misplaced as are wanted:
-  // those that are in place stay, and every block lies at equally many ranks.
+  // For each misplaced rank the rank whose block it takes. Among the blocks of one box, as many are misplaced as are
+  // wanted, since blocks in the right place stay and every block has the same number of holders.
   std::vector<std::size_t> exchange_misplaced(std::size_t t, const std::vector<std::size_t>& misplaced) const {
     const auto key_before_gather = [&](const Box& box) {
       TileKey key;
       for (const auto& interval : box) key.push_back(interval.begin);
       return row_major(key, path_[t]);
     };
-    std::map<std::int64_t, std::vector<std::size_t>> wanting;  // by the first block of the box
+    std::map<std::int64_t, std::vector<std::size_t>> wanting;  // keyed by the first block of the box
     for (const auto r : misplaced) wanting[key_before_gather(wanted_[t][r])].push_back(r);
     std::map<std::size_t, std::size_t> source_of;
     for (const auto r : misplaced) {
@@ -263,7 +265,7 @@ class Lowering {
     return from;
   }
 
-  // The box of blocks wanted by somebody at point t, that has this one; only an allgather may follow.
+  // The box that contains this block and is wanted by some rank at point t; only allgathers may follow.
   Box box_around(std::size_t t, const TileKey& key) const {
     const auto joined = factors(path_[t], path_.back());
     Box box;
@@ -290,9 +292,9 @@ class Lowering {
   const WeakPath& path_;
   const CollectiveCosts& costs_;
   const std::size_t ranks_in_all_;
-  const std::vector<std::vector<Box>> wanted_;  // at each point of the path, by each rank
-  std::vector<Rank> ranks_;                     // that hold blocks
-  std::vector<TileKey> keys_;                   // of their blocks
+  const std::vector<std::vector<Box>> wanted_;  // for each point of the path and each rank
+  std::vector<Rank> ranks_;                     // the ranks that hold blocks
+  std::vector<TileKey> keys_;                   // the keys of their blocks
   RedistributionPlan plan_;
 };
 

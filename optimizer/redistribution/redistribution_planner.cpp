@@ -12,7 +12,7 @@
 namespace eindb {
 namespace {
 
-// Paths that are looked at, and the most promising of them that are made concrete.
+// Limits on the paths examined, and on the most promising ones that are lowered.
 constexpr std::size_t kMostPaths = 64;
 constexpr std::size_t kMostLowered = 16;
 
@@ -24,14 +24,14 @@ bool is_cheaper(const RedistributionPlan& a, const std::optional<RedistributionP
   return !b || a.cost() < b->cost();
 }
 
-// A path with neighbouring operations merged, and what it costs at least with its permutation.
+// A path with neighbouring operations merged, and a lower bound of its cost with a permutation.
 struct Candidate {
   WeakPath path;
   double cost = 0;
 };
 
-// Paths in the order of what they cost at least. A path that is dearer than another may be the cheaper in the end,
-// because it needs no permutation, or permutes smaller blocks.
+// Paths by their lower bounds. A longer path may turn out cheaper because it needs no permutation, or permutes smaller
+// blocks.
 std::vector<Candidate> candidates(const WeakProblem& problem, const BlockPlacement& source,
                                   const BlockPlacement& target) {
   std::vector<Candidate> out;
@@ -66,7 +66,7 @@ std::optional<RedistributionPlan> cheapest_path(const Shape& shape, const BlockP
   return best;
 }
 
-// Of the holders of blocks that others want, the one that has sent the least.
+// Chooses, among the holders of a block that others want, the one that has sent the least.
 class SenderChoice {
  public:
   SenderChoice(const Shape& shape, const BlockPlacement& source) : shape_(shape), source_(source) {
@@ -77,7 +77,7 @@ class SenderChoice {
       if (source.at[rank]) holders_[id(grid, *source.at[rank])].push_back(static_cast<Rank>(rank));
   }
 
-  // Those from whom `rank` takes what it lacks of its block of `target`.
+  // The ranks from which `rank` takes the parts that it lacks of its block of `target`.
   RankGroup senders_to(std::size_t rank, const BlockPlacement& target) {
     RankGroup out;
     if (!target.at[rank]) return out;
@@ -114,10 +114,10 @@ class SenderChoice {
   const Shape& shape_;
   const BlockPlacement& source_;
   std::vector<std::int64_t> sent_;
-  std::vector<std::vector<Rank>> holders_;  // of each block
+  std::vector<std::vector<Rank>> holders_;  // for each block
 };
 
-// What the busiest rank of a direct exchange receives, and packs: what it keeps, and pieces that do not lie together.
+// The cost of the busiest rank of a direct exchange: elements received, and packed ones (kept, or not contiguous).
 double busiest_cost(const Shape& shape, const BlockPlacement& before, const BlockPlacement& after,
                     const std::vector<RankGroup>& senders, double per_packed_element) {
   std::vector<double> costs(senders.size(), 0);
@@ -140,7 +140,7 @@ double busiest_cost(const Shape& shape, const BlockPlacement& before, const Bloc
   return *std::max_element(costs.begin(), costs.end());
 }
 
-// The cheapest of the ways by collectives; nullopt where none leads there.
+// The cheapest plan made of collectives; nullopt if none leads there.
 std::optional<RedistributionPlan> plan_collectives(const Shape& shape, const BlockPlacement& source,
                                                    const BlockPlacement& target, const RedistributionOptions& options) {
   if (!is_collective(source, target)) return std::nullopt;

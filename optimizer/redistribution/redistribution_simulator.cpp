@@ -10,7 +10,7 @@
 namespace eindb {
 namespace {
 
-// A range of cells along one dimension, and a box of them.
+// A range of cells along one dimension, and a box of such ranges.
 struct CellRange {
   std::int64_t begin = 0;
   std::int64_t end = 0;
@@ -24,7 +24,7 @@ CellBox common(const CellBox& a, const CellBox& b) {
   return out;
 }
 
-// The cells of a tensor: each dimension cut at every place where a grid of the plan cuts it.
+// The cells of a tensor: each dimension is cut wherever a grid of the plan cuts it.
 class Cells {
  public:
   explicit Cells(const RedistributionPlan& plan) {
@@ -48,7 +48,7 @@ class Cells {
     return count;
   }
 
-  // The number of a cell among all.
+  // The row-major number of a cell.
   std::int64_t number(const std::vector<std::int64_t>& cell) const {
     std::int64_t number = 0;
     for (std::size_t d = 0; d < cell.size(); ++d)
@@ -83,7 +83,7 @@ void for_each_cell(const CellBox& box, const F& f) {
   } while (next_index(step, counts));
 }
 
-// What one rank holds: the values of a box of cells, row-major. A cell's value is its number, or kMissing.
+// The tile of one rank: the values of a box of cells, row-major. A cell's value is its number, or kMissing.
 class VirtualTile {
  public:
   static constexpr std::int64_t kMissing = -1;
@@ -99,7 +99,7 @@ class VirtualTile {
   std::int64_t& at(const std::vector<std::int64_t>& cell) { return values_[place(cell)]; }
   std::int64_t at(const std::vector<std::int64_t>& cell) const { return values_[place(cell)]; }
 
-  // Writes what `other` has of this tile's box.
+  // Copies the cells that `other` has of this tile's box.
   void take(const VirtualTile& other) {
     for_each_cell(common(box_, other.box_), [&](const auto& cell) { at(cell) = other.at(cell); });
   }
@@ -154,13 +154,13 @@ class Simulation {
   void run(const AllGather& collective, const BlockPlacement& after) { run_groups(collective.groups, after); }
   void run(const AllToAll& collective, const BlockPlacement& after) { run_groups(collective.groups, after); }
 
-  // Ranks that are in no group are left with nothing, which verify() finds.
+  // Ranks without a group end up without a tile, which verify() reports.
   void run_groups(const std::vector<RankGroup>& groups, const BlockPlacement& after) {
     for (const auto& group : groups)
       for (const auto rank : group) receive(rank, group, after);
   }
 
-  // Where blocks change places each goes to one rank, and comes from one.
+  // A permutation sends each block to one rank, and each rank receives one.
   void run(const AllPermute& collective, const BlockPlacement& after) {
     std::vector<bool> sent(tiles_.size(), false);
     for (std::size_t rank = 0; rank < tiles_.size(); ++rank) {
@@ -177,7 +177,7 @@ class Simulation {
       if (after.at[rank]) receive(rank, collective.senders[rank], after);
   }
 
-  // A rank's next tile is made of what it has and what `senders` have of it.
+  // Builds a rank's next tile from its own cells and those of `senders`.
   void receive(std::size_t rank, const RankGroup& senders, const BlockPlacement& after) {
     CHECK(!next_[rank], "a rank takes part in a step once");
     auto& tile = next_[rank].emplace(block(after, rank));

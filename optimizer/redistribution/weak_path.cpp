@@ -7,22 +7,22 @@
 namespace eindb {
 namespace {
 
-// Whether no dimension loses factors in one of two steps and gets some in the other.
+// Whether no dimension loses factors in one of two steps and gains some in the other.
 bool passes_nothing_on(const Partition& a, const Partition& b, const Partition& c) {
   for (std::size_t d = 0; d < a.size(); ++d)
     if ((a[d] < b[d] && c[d] < b[d]) || (a[d] > b[d] && c[d] > b[d])) return false;
   return true;
 }
 
-// The parts of what two types have in common: where one cuts further than the other.
+// The parts of the common refinement of two types: those of whichever cuts further.
 Partition finer(const Partition& a, const Partition& b) {
   Partition out;
   for (std::size_t d = 0; d < a.size(); ++d) out.push_back(std::max(a[d], b[d]));
   return out;
 }
 
-// Whether pieces lie in a block without gaps, one after the other and none padded, as they do where they cut its first
-// dimension of more than one index at most. In an alltoall their order may be another.
+// Whether pieces lie contiguously in a block, one after the other and without padding. They do if they cut only its
+// first dimension with more than one index. An alltoall may send them in another order.
 bool lie_as_they_travel(const Shape& shape, const Partition& block, const Partition& pieces) {
   bool is_inner = false;
   for (std::size_t d = 0; d < block.size(); ++d) {

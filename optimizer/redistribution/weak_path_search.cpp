@@ -14,12 +14,12 @@
 namespace eindb {
 namespace {
 
-// Types that a search visits at most; tensors of few cut dimensions on a thousand ranks have some thousands.
+// Limit on the types visited; tensors with few cut dimensions on a thousand ranks have some thousands.
 constexpr std::size_t kMostTypes = 50'000;
-// Dimensions among which factors travel; further ones that neither end cuts would only add types.
+// Limit on the dimensions among which factors move; others that neither end cuts would only add types.
 constexpr std::size_t kDimensions = 6;
 
-// Cost, then steps: of equally cheap paths the shorter.
+// Cost, then steps: the shorter of equally cheap paths wins.
 struct PathLength {
   double cost = 0;
   int steps = 0;
@@ -29,7 +29,7 @@ struct PathLength {
 };
 constexpr PathLength kUnreached{std::numeric_limits<double>::infinity(), 0};
 
-// The divisors of a number, known by their places in an ascending list, with their products and quotients.
+// The divisors of a number in ascending order, with their products and quotients by index.
 class Divisors {
  public:
   static constexpr int kNone = -1;
@@ -67,7 +67,7 @@ class Divisors {
   std::vector<int> quotients_;
 };
 
-// A type as the places of its parts in the list of divisors, one byte per dimension that matters.
+// A type as the indices of its parts in the list of divisors, one byte per dimension that matters.
 using Code = std::array<std::uint8_t, 16>;
 
 struct CodeHash {
@@ -80,7 +80,7 @@ struct CodeHash {
   }
 };
 
-// Cut dimensions first, then large ones, as many as factors may travel between.
+// Dimensions that are cut at either end, then large ones, up to the limit.
 std::vector<std::size_t> dimensions_that_matter(const WeakProblem& problem) {
   std::vector<std::size_t> order(problem.shape.rank());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -132,10 +132,10 @@ class WeakPathSearch::Graph {
     Code code{};
     Partition parts;
     std::int64_t local_size = 0;
-    PathLength length = kUnreached;  // of the shortest path to it
+    PathLength length = kUnreached;  // distance from the source
     std::vector<Edge> incoming = {};
   };
-  // The end of a path, from a type on: the type, the next shorter end, the length.
+  // The end of a path: its first type, the next shorter end, and the length.
   struct Tail {
     std::size_t type = 0;
     std::size_t rest = kNoTail;
@@ -144,7 +144,7 @@ class WeakPathSearch::Graph {
   using Waiting = std::pair<PathLength, std::size_t>;
   using Queue = std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>>;
 
-  // Dijkstra's algorithm, as far as paths within the slack go. Whether the target is reached.
+  // Runs Dijkstra's algorithm as far as paths within the slack go. Returns whether it reaches the target.
   bool measure() {
     types_[source_].length = {};
     queue_.push({{}, source_});
@@ -256,17 +256,17 @@ class WeakPathSearch::Graph {
 
   const WeakProblem problem_;
   const Divisors divisors_;
-  const std::vector<std::size_t> dimensions_;  // that factors travel between
+  const std::vector<std::size_t> dimensions_;  // among which factors move
   Code source_code_{};
   Code target_code_{};
   std::size_t source_ = 0;
   std::size_t target_ = 0;
-  double limit_ = std::numeric_limits<double>::infinity();  // no path may cost more
+  double limit_ = std::numeric_limits<double>::infinity();  // upper bound on the cost of a path
   std::vector<Type> types_;
   std::unordered_map<Code, std::size_t, CodeHash> index_;
   Queue queue_;
   std::vector<Tail> all_tails_;
-  Queue tails_;  // by the length of the shortest path that ends so
+  Queue tails_;  // ordered by the length of the shortest path with this end
 };
 
 WeakPathSearch::WeakPathSearch(const WeakProblem& problem) : graph_(std::make_unique<Graph>(problem)) {}

@@ -7,17 +7,18 @@
 
 namespace eindb {
 
-/// A path and what its operations cost, permutations apart.
+/// A path and the cost of its operations, without permutations.
 struct CostedPath {
   WeakPath types;  ///< from source to target
   double cost = 0;
 };
 
-/// The cheapest paths of a problem, one after the other (array redistribution, section 7.2): Dijkstra's algorithm over
-/// weak types gives the cost of reaching each, and paths are put together backwards, the most promising first.
+/// The cheapest paths of a problem, one after the other (array redistribution, section 7.2). Dijkstra's algorithm over
+/// weak types gives the distance of each type, and paths are assembled backwards, the most promising first.
 ///
-/// The paths are in normal form: dynslices, then alltoalls, then allgathers, of which there is always one of least cost
-/// (lemma 6.5; for even extents, and where packing costs nothing). So a type is cut further only while it is a
+/// Paths are in normal form: dynslices, then alltoalls, then allgathers. Some cheapest path always has this form (lemma
+/// 6.5; for even extents, and if packing costs nothing). So a type is cut further only while it is a refinement of the
+/// source, and gathered only to refinements of the target.
 /// refinement of the source, and gathered only to refinements of the target.
 class WeakPathSearch {
  public:
@@ -26,8 +27,8 @@ class WeakPathSearch {
   WeakPathSearch(const WeakPathSearch&) = delete;
   WeakPathSearch& operator=(const WeakPathSearch&) = delete;
 
-  /// The next path in the order of cost, then of steps. nullopt if there is no other within the slack, if memory allows
-  /// of none, which happens for uneven extents only, or if too many types had to be visited.
+  /// The next path in the order of cost, then of steps. nullopt if there is none within the slack, if no path keeps to
+  /// the memory (only with uneven extents), or if too many types had to be visited.
   std::optional<CostedPath> next();
 
  private:

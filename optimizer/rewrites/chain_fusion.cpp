@@ -12,7 +12,7 @@
 namespace eindb {
 namespace {
 
-// Half of a second-level cache, for what is read again by every strip and for what a strip holds.
+// Half of a second-level cache, for the operands that every strip reads again and for the values that a strip holds.
 constexpr double kCacheBytes = 512 * 1024;
 constexpr double kFewestRows = 32;  // of a matrix product's strip
 
@@ -35,8 +35,8 @@ class ChainFinder {
     std::vector<VertexId> body{sink};  // in the order of the graph
     Labels rows = graph_.vertex(sink).einsum.output;
     if (!fits(body, rows)) return std::nullopt;
-    // Readers come after what they read, so that going backwards all readers of a vertex have been decided on.
-    std::set<VertexId> read;  // by the body, and not decided on
+    // Readers come later in the graph, so going backwards all readers of a vertex have been decided.
+    std::set<VertexId> read;  // by the body, not yet decided
     const auto add_inputs = [&](VertexId id) {
       const auto& inputs = graph_.vertex(id).inputs;
       read.insert(inputs.begin(), inputs.end());
@@ -82,15 +82,16 @@ class ChainFinder {
     return reads > 0 && reads == uses_[candidate.index()];
   }
 
-  // Like a product of matrices: of two operands, each with labels that the other has not, so that elements of both are
-  // used again and again.
+  // Whether the vertex is like a matrix product: it has two operands, each with labels that the other lacks, so that
+  // the elements of both are used repeatedly.
   static bool is_product(const Vertex& vertex) {
     if (vertex.einsum.aggregate == Aggregate::None || vertex.inputs.size() != 2) return false;
     const auto& inputs = vertex.einsum.inputs;
     return !difference(inputs[0], inputs[1]).empty() && !difference(inputs[1], inputs[0]).empty();
   }
 
-  // Of a product one operand at most may lack rows: it is read again for every strip. Of two, the smaller one.
+  // At most one operand of a product may lack rows, since it is read again for every strip. If both do, the smaller one
+  // may.
   Labels rows_with(const Vertex& vertex, const Labels& rows) const {
     auto common = intersection(rows, vertex.einsum.output);
     if (!is_product(vertex)) return common;
@@ -119,7 +120,7 @@ class ChainFinder {
     return strip * (multiplies ? kFewestRows : 1) <= kCacheBytes;
   }
 
-  // Labels that most operands have come first: cut, they leave the least to be read again.
+  // Labels that most operands have come first: cutting them leaves the least to be read again.
   Labels cutting_order(const std::vector<VertexId>& body, Labels rows) const {
     const auto occurrences = [&](Label row) {
       std::int64_t count = 0;

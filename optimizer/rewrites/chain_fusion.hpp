@@ -4,18 +4,18 @@
 
 namespace eindb {
 
-/// Finds vertices that are better computed together, strip by strip of rows that all of them have (FusedChain): a
-/// softmax reads its operand once and writes its result once, and scores of attention stay in the cache until they have
-/// met the values. The vertices themselves stay as they are.
+/// Finds vertices that are better computed together, in strips of the rows that all of them have (FusedChain). A
+/// softmax then reads its operand once and writes its result once, and attention scores stay in the cache until they
+/// are multiplied by the values. The vertices themselves do not change.
 ///
-/// From a vertex on, whatever it alone reads is taken into its chain, and what that reads, as long as
-/// - the heads have labels in common, the rows; no vertex sums over one;
-/// - of each operand, what belongs to one row fits a fast cache: it is read again for every strip;
-/// - what a strip computes on its way fits that too, and is not too thin a strip for matrix products;
-/// - no matrix product reads another: chains of those are left to the partition vectors.
+/// A chain starts at a vertex and takes in the vertices that only the chain reads, transitively, as long as
+/// - the heads have labels in common, the rows, and no vertex sums over a row;
+/// - the part of each operand that belongs to one row fits a fast cache, as it is read again for every strip;
+/// - the intermediate values of a strip fit it too, and the strip is not too thin for matrix products;
+/// - no matrix product reads another one; chains of those are left to the partition vectors.
 ///
 /// Example: softmax(SUM[d](Q[s,h,d] * K[t,h,d]), t) and its product with V[t,h,e] have the rows h and s, in this order:
-/// strips of one head, which all operands have, then of as many positions s as fit.
+/// strips of one head, which all operands have, and within it of as many positions s as fit.
 EinGraph fuse_chains(const EinGraph& graph);
 
 }  // namespace eindb

@@ -18,10 +18,10 @@ namespace {
 using Kind = ScalarExpression::Kind;
 using Places = std::vector<std::size_t>;
 
-// Orders of operands that are tried where several operands read the same vertex: 4 of them have 24.
+// Limit on the orders that are tried if several operands read the same vertex; 4 such operands have 24 orders.
 constexpr std::size_t kMostOrders = 24;
 
-// Values one after the other, as bytes: equal keys are equal values.
+// Values serialised to bytes, so that equal keys mean equal values.
 class Key {
  public:
   void add(std::uint64_t value) { bytes_.append(reinterpret_cast<const char*>(&value), sizeof value); }
@@ -35,7 +35,8 @@ class Key {
   std::string bytes_;
 };
 
-// Operations whose two arguments may change places without changing any value. (LEAST of 0 and -0 is its first.)
+// Whether swapping the two arguments never changes the value. (LEAST of 0 and -0 is its first argument, so it does
+// not.)
 bool commutes(const ScalarExpression& e) {
   using enum ScalarOp;
   switch (e.op()) {
@@ -49,7 +50,7 @@ bool commutes(const ScalarExpression& e) {
   }
 }
 
-// Numbers of what is written: equal texts have one number, so that a node's text names those of its arguments.
+// Interns texts as numbers, so that a node's text can refer to those of its arguments.
 class KnownTexts {
  public:
   std::uint64_t number_of(std::string text) {
@@ -60,10 +61,10 @@ class KnownTexts {
   std::unordered_map<std::string, std::uint64_t> numbers_;
 };
 
-// One way to write a vertex: operands in an order, labels numbered in order of first occurrence.
+// One way to serialise a vertex: operands in a given order, labels numbered by first occurrence.
 class Writing {
  public:
-  // `operands` is the order: place n is taken by operand operands[n].
+  // `operands` is the order: position n has operand operands[n].
   Writing(const Vertex& vertex, const LabelTable& table, KnownTexts& texts, const Places& operands)
       : vertex_(vertex), table_(table), texts_(texts), place_of_(operands.size()) {
     CHECK(operands.size() == vertex.inputs.size(), "an order of operands has all of them");
@@ -76,7 +77,7 @@ class Writing {
   }
 
   const std::string& key() const { return key_; }
-  // The numbers of the head's labels.
+  // The numbers of the labels of the head.
   const Places& head() const { return head_; }
 
  private:
@@ -85,7 +86,7 @@ class Writing {
       if (number_.try_emplace(label, number_.size()).second) extents_.push_back(table_.extent(label));
   }
 
-  // Labels that nothing reads are told apart by their extents alone.
+  // Labels that no operand has are distinguished by their extents alone.
   void number_unread(Labels labels) {
     const auto shorter = [&](Label a, Label b) { return table_.extent(a) < table_.extent(b); };
     std::stable_sort(labels.begin(), labels.end(), shorter);
@@ -128,7 +129,7 @@ class Writing {
     key_ = key.take();
   }
 
-  // Nodes may be shared: each is written once.
+  // Nodes may be shared; each is serialised once.
   std::uint64_t number_of(const ScalarExpression& e) {
     const auto known = number_of_node_.find(&e);
     if (known != number_of_node_.end()) return known->second;
@@ -191,12 +192,12 @@ class Writing {
   Places head_;
 };
 
-// All orders of operands in which equal inputs stand together, or one if they are too many.
+// All orders of operands that keep equal inputs adjacent; a single order if there are too many.
 std::vector<Places> orders_of(const Vertex& vertex) {
   Places order(vertex.inputs.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return vertex.inputs[a] < vertex.inputs[b]; });
-  std::vector<std::pair<std::size_t, std::size_t>> runs;  // of equal inputs
+  std::vector<std::pair<std::size_t, std::size_t>> runs;  // ranges of equal inputs
   std::size_t count = 1;
   for (std::size_t begin = 0, end = 0; begin < order.size() && count <= kMostOrders; begin = end) {
     for (end = begin; end < order.size() && vertex.inputs[order[begin]] == vertex.inputs[order[end]]; ++end)
@@ -217,8 +218,8 @@ std::vector<Places> orders_of(const Vertex& vertex) {
   return out;
 }
 
-// What a vertex computes, and in which order its dimensions come: dimension d is that of the head's rank[d]-th smallest
-// label number.
+// The function of a vertex in canonical form, and the order of its dimensions: dimension d has the rank[d]-th smallest
+// label number of the head.
 struct CanonicalVertex {
   std::string key;
   Places rank;
@@ -256,7 +257,7 @@ CanonicalVertex canonical(const Vertex& vertex, const LabelTable& table, KnownTe
   return {std::move(least->first), ranks(least->second)};
 }
 
-// Labels that read dimensions in the order of `rank`, for a reader of the same dimensions in canonical order, or back.
+// Permutes the labels of a reader from the dimension order of `rank` to the canonical order, or back.
 Labels to_canonical(const Labels& labels, const Places& rank) {
   CHECK(labels.size() == rank.size(), "a vertex is read with a label for each dimension");
   Labels out(labels.size());
@@ -270,8 +271,8 @@ Labels from_canonical(const Labels& labels, const Places& rank) {
   return out;
 }
 
-// The vertices of `graph` over representatives, which they read with dimensions in canonical order; for each vertex
-// which earlier or same one stands for it, and in which order it has the dimensions itself.
+// The vertices of `graph` without duplicates; they read each other with dimensions in canonical order. Also, for each
+// vertex, its representative (itself or an earlier one) and the order of its own dimensions.
 struct Representatives {
   std::vector<Vertex> vertices;
   std::vector<std::size_t> of;
@@ -299,7 +300,7 @@ Representatives find_representatives(const EinGraph& graph) {
   return out;
 }
 
-// A copy of what stands for an output, with the head and the name that the statement gave this one.
+// A copy of an output's representative, with the head and name that the statement gave this output.
 Vertex copy_of(const EinGraph& graph, const Vertex& output, std::size_t representative, const Places& rank) {
   EinSum einsum;
   einsum.output = output.einsum.output;
@@ -310,8 +311,8 @@ Vertex copy_of(const EinGraph& graph, const Vertex& output, std::size_t represen
   return copy;
 }
 
-// Results keep the heads that the statement gave them, also where an earlier vertex computes the same: the first output
-// among equal vertices takes the place of the earliest, if it is not that itself. Each later one is a copy of it.
+// Outputs keep the heads that the statement gave them, even if an earlier vertex computes the same. The first output
+// among equal vertices replaces the earliest one, unless it is that itself; every later output becomes a copy of it.
 void share_outputs(const EinGraph& graph, Representatives& known) {
   auto outputs = graph.outputs();
   std::sort(outputs.begin(), outputs.end());

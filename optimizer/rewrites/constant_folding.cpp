@@ -15,8 +15,8 @@ using Kind = ScalarExpression::Kind;
 using enum ScalarOp;
 using Arguments = std::vector<ScalarPtr>;
 
-// A literal with the type and the value of `value`; null if there is none. Whole numbers stay whole, so that what looks
-// for them still finds them.
+// A literal with the type and value of `value`; null if none is exact. Whole numbers are written as such, so that rules
+// that look for them still match.
 ScalarPtr literal_of(const ScalarValue& value, bool whole) {
   const auto type = value.type();
   if (type == DType::Int64)
@@ -68,7 +68,7 @@ class Folder {
   bool gives_complex(const ScalarExpression& e) const { return is_complex(written_type(e, operands_).value()); }
   bool gives_int64(const ScalarExpression& e) const { return written_type(e, operands_) == DType::Int64; }
 
-  // What a kernel computes, as a literal; null if there is none.
+  // The literal of the value that a kernel computes for the call; null if there is none.
   static ScalarPtr value_of_call(const ScalarExpression& call) {
     const auto& arguments = call.arguments();
     CHECK(!arguments.empty(), "an operation has an argument");
@@ -83,7 +83,7 @@ class Folder {
     return literal_of(result, whole);
   }
 
-  // 2 * 3 * x is computed from the left, so 2 * 3 is a value of its own.
+  // Operations associate to the left: in 2 * 3 * x, 2 * 3 is a value of its own.
   static bool fold_leading_constants(ScalarOp op, Arguments& arguments) {
     if (info_of(op).max_arguments >= 0) return false;
     std::size_t count = 0;
@@ -166,7 +166,7 @@ class Folder {
   const LabelTable& labels_;
 };
 
-// Without the operands that the expression does not read. Their labels stay in the head or aggregated.
+// Drops operands that the expression does not read. Their labels stay in the head or aggregated.
 Vertex drop_unread(Vertex vertex) {
   const auto read = operands_of(*vertex.einsum.expression);
   if (read.size() == vertex.inputs.size()) return vertex;

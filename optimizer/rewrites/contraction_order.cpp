@@ -14,11 +14,12 @@
 namespace eindb {
 namespace {
 
-// What the path joins: factors over at most two operands, as one factor; after settle() over at most one.
+// A unit that the path joins: factors over at most two operands, treated as one; after settle() over at most one
+// operand.
 struct Leaf {
   std::vector<Factor> factors;
   Labels labels;
-  std::size_t place = 0;  // of its first factor in the statement: what stands left there stays left
+  std::size_t place = 0;  // of its first factor in the statement, to keep that order
 
   Factor factor() const {
     if (!std::all_of(factors.begin(), factors.end(), [](const Factor& f) { return f.inverted; }))
@@ -67,7 +68,7 @@ class ProductSplitter {
       else (operands.size() == 1 ? singles : pairs).push_back({factor, std::move(operands), place});
       ++place;
     }
-    // Pairs first: a factor over one operand of a pair joins that pair.
+    // Factors over pairs come first, so that a factor over one operand of a pair joins that pair.
     for (const auto& pair : pairs)
       add_to_leaf(pair, leaf_of_pair_.try_emplace(pair.operands, leaves_.size()).first->second);
     for (const auto& single : singles)
@@ -96,7 +97,7 @@ class ProductSplitter {
     rest_ = std::move(left);
   }
 
-  // A label must be kept while its count is above zero without the leaves at hand.
+  // A label must be kept while other leaves have it: while its count, without the current leaves, is positive.
   void count_holders() {
     for (const auto& leaf : leaves_)
       for (const auto label : leaf.labels) ++holders_[label];
@@ -109,7 +110,7 @@ class ProductSplitter {
     return kept;
   }
 
-  // Makes `expression` a part that sums what nothing else holds; `labels` are counted out of holders_ already.
+  // Makes `expression` a part that sums the labels that nothing else has; holders_ no longer counts `labels`.
   ScalarPtr add_part(const ScalarPtr& expression, const Labels& labels, Labels& output) {
     Labels aggregated;
     for (const auto label : labels) (holders_[label] > 0 ? output : aggregated).push_back(label);
@@ -128,7 +129,7 @@ class ProductSplitter {
     }
   }
 
-  // Replaces the leaf's factors by one part. Denominators that nothing is summed over stay denominators.
+  // Replaces the leaf's factors by one part. Denominators stay denominators unless a label is summed over them.
   void make_part(Leaf& leaf) {
     change_holders(leaf.labels, -1);
     auto factor = leaf.factor();
@@ -177,7 +178,7 @@ class ProductSplitter {
     pairs.pop_back();
     for (const auto& [a, b] : pairs) {
       Leaf result = join(leaves_[a], leaves_[b]);
-      // The pair holds a common label twice, its result once.
+      // The pair counts a common label twice, its result once.
       change_holders(leaves_[a].labels, -1);
       change_holders(leaves_[b].labels, -1);
       change_holders(result.labels, 1);
@@ -203,8 +204,8 @@ class ProductSplitter {
   PathSearch& paths_;
   std::vector<Leaf> leaves_;
   std::map<std::vector<std::size_t>, std::size_t> leaf_of_pair_;
-  std::unordered_map<std::size_t, std::size_t> leaf_of_operand_;  // the first one, where several read it
-  std::vector<Factor> rest_;                                      // constants, and label values that fit no leaf
+  std::unordered_map<std::size_t, std::size_t> leaf_of_operand_;  // the first leaf, if several read it
+  std::vector<Factor> rest_;                                      // constants, and label values that no leaf takes
   std::unordered_map<Label, int> holders_;
   std::unordered_set<Label> summed_;
 };

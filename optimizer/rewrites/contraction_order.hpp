@@ -12,12 +12,13 @@ namespace eindb {
 ///
 ///     Z[i,m] = SUM(A[i,j] * B[j,k] * C[k,m])   becomes   Z.1[i,k] = SUM(A[i,j] * B[j,k]), Z[i,m] = SUM(Z.1 * C[k,m])
 ///
-/// What stands left in the statement stays left in its parts, and so do its labels.
-/// - A factor is an expression over one operand; one over two or more becomes a vertex of its own first, which sums
-///   the labels that no other factor has. Factors over the same operand are one.
+/// The order of factors, and of labels, is that of the statement as far as possible.
+/// - A factor is an expression over one operand. An expression over two or more first becomes a vertex of its own,
+///   which sums the labels that no other factor has. Factors over the same operand are merged.
 /// - Dividing by an operand is a factor 1/x. It stays a denominator until it meets a numerator, which it then divides,
 ///   or until one of its labels is summed.
-/// - A factor of label values joins a factor that has all its labels; without one it waits for the last vertex, as all
+/// - A factor of label values joins a factor that has all its labels. If there is none it waits for the last vertex, as
+///   all constants do.
 ///   constants do.
 ///
 /// Any other expression is split bottom-up (optimizer/rewrites/expression_split); its aggregate stays at the last

@@ -10,7 +10,7 @@ std::vector<bool> reached_by_outputs(const EinGraph& graph) {
     CHECK(output.index() < graph.size(), "an output is a vertex of its graph");
     reached[output.index()] = true;
   }
-  // Readers come after what they read, so one sweep from the end is enough.
+  // Readers come after their inputs, so one backward sweep is enough.
   for (std::size_t n = graph.size(); n-- > 0;)
     if (reached[n])
       for (const auto input : graph.vertex(VertexId(n)).inputs) reached[input.index()] = true;

@@ -20,7 +20,7 @@ struct Group {
   bool has_operand = false;
 };
 
-// Joins each factor of label values to the one set of factors with operands that has any of its labels, if it is one.
+// Merges each factor of label values with the set of factors that has any of its labels, if there is exactly one.
 void attach_label_values(const std::vector<Factor>& factors, const VertexSplitter& splitter, DisjointSets& sets) {
   std::unordered_map<Label, std::unordered_set<std::size_t>> holders;
   std::vector<std::size_t> without_operand;
@@ -58,7 +58,7 @@ std::vector<Group> group_factors(const std::vector<Factor>& factors, const Verte
   return groups;
 }
 
-// Whether there is a join at all: more than one group that is not a mere constant.
+// Whether there is a join: more than one group that is no constant.
 bool joins(const std::vector<Group>& groups) {
   std::size_t count = 0;
   for (const auto& group : groups) count += group.has_operand || !group.labels.empty() ? 1 : 0;
@@ -71,7 +71,7 @@ std::vector<Factor> factors_in(const Group& group, const std::vector<Factor>& fa
   return out;
 }
 
-// The aggregated labels that only one group has, and that group can sum: label values alone make no vertex.
+// The aggregated labels that exactly one group has and can sum. Label values alone make no vertex.
 std::unordered_set<Label> local_labels(const std::vector<Group>& groups, const Labels& aggregated) {
   std::unordered_map<Label, std::size_t> occurrences;
   for (const auto& group : groups)
@@ -107,7 +107,7 @@ std::optional<VertexId> sum_factors_apart(VertexSplitter& splitter, const std::v
   return sum_groups(splitter, factors, groups, local);
 }
 
-// Truths as numbers, of the type that they are counted in.
+// Truth values converted to numbers of the type in which they are counted.
 std::vector<Factor> numerators(const VertexSplitter& splitter, const std::vector<ScalarPtr>& truths) {
   const auto type = splitter.vertex().compute_dtype;
   std::vector<Factor> out;
@@ -117,13 +117,14 @@ std::vector<Factor> numerators(const VertexSplitter& splitter, const std::vector
   return out;
 }
 
-// What stands in conversions of truths to the type that they are counted in.
+// The truth value inside conversions to the type in which it is counted.
 ScalarPtr counted_truth(ScalarPtr e) {
   while (e->kind() == ScalarExpression::Kind::Call && converts_to(e->op())) e = e->arguments()[0];
   return e;
 }
 
-// How many cells a vertex aggregates for each one of its head, if every smaller number is exact in its compute type.
+// The number of cells that a vertex aggregates per cell of its head, if its compute type holds all smaller ones
+// exactly.
 std::optional<std::int64_t> exact_count(const VertexSplitter& splitter) {
   constexpr double kExact = 0x1p53;
   double cells = 1;
@@ -134,7 +135,7 @@ std::optional<std::int64_t> exact_count(const VertexSplitter& splitter) {
   return static_cast<std::int64_t>(cells);
 }
 
-// SUM of a truth counts cells: of a AND b it is that of a product, of a OR b all cells less those of neither.
+// SUM of a truth value counts cells: for a AND b the SUM of a product, for a OR b all cells minus those with neither.
 std::optional<VertexId> count_apart(VertexSplitter& splitter) {
   const auto& einsum = splitter.vertex().einsum;
   const auto truth = counted_truth(einsum.expression);
@@ -172,7 +173,7 @@ std::optional<VertexId> take_apart(VertexSplitter& splitter) {
 EinGraph sum_early(const EinGraph& graph) {
   VertexNames names(graph);
   EinGraph result = graph;
-  // A part may be taken apart in its turn: each has fewer operations than what it comes from.
+  // Parts may be taken apart again; this ends, as each has fewer operations than its origin.
   for (bool changed = true; changed;) {
     changed = false;
     result = rewrite_each(result, [&](EinGraph& out, Vertex vertex) {

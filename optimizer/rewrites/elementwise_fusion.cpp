@@ -11,7 +11,7 @@ namespace {
 
 using LabelMap = std::unordered_map<Label, Label>;
 
-// Kernels hold a register of some kilobytes per operation; beyond this many they leave the fast caches.
+// Kernels hold a register of some kilobytes per operation; with more operations they exceed the fast caches.
 constexpr std::size_t kMostNodes = 64;
 
 LabelRenaming renaming(const LabelMap& now) {
@@ -46,7 +46,7 @@ double cells_of(const LabelTable& table, const Labels& labels) {
   return cells;
 }
 
-// Reads its one operand, and that is all.
+// Whether the vertex only copies its one operand.
 bool is_copy(const Vertex& vertex) {
   return !vertex.is_input() && vertex.einsum.aggregate == Aggregate::None && vertex.inputs.size() == 1 &&
          vertex.einsum.expression->kind() == ScalarExpression::Kind::Operand;
@@ -58,7 +58,7 @@ class Fusion {
       : graph_(graph), vertices_(graph.vertices()), labels_(graph.labels()), uses_(graph.use_counts()) {}
 
   EinGraph run() {
-    // What a vertex reads comes before it, and is in its final form.
+    // The inputs of a vertex come before it and are in their final form.
     for (std::size_t n = 0; n < vertices_.size(); ++n) {
       if (vertices_[n].is_input() || uses_[n] == 0) continue;
       for (std::size_t i = 0; i < vertices_[n].inputs.size(); ++i) read_original(n, i);
@@ -71,7 +71,7 @@ class Fusion {
   }
 
  private:
-  // Vertices that are taken in or bypassed are not read any more, and neither is what they alone read.
+  // Merged or bypassed vertices are no longer read, nor are inputs that only they read.
   void release(VertexId id) {
     std::vector<VertexId> released{id};
     while (!released.empty()) {
@@ -98,7 +98,7 @@ class Fusion {
     for (;;) {
       const auto& copy = vertices_[vertices_[n].inputs[operand].index()];
       if (!is_copy(copy) || copy.dtype != vertices_[copy.inputs[0].index()].dtype) return;
-      // The kernels of contractions take labels that operands have.
+      // The kernels of contractions require that an operand has each label.
       const bool broadcasts = !difference(copy.einsum.output, copy.einsum.inputs[0]).empty();
       if (broadcasts && vertices_[n].einsum.aggregate != Aggregate::None) return;
       auto vertex = vertices_[n];
@@ -135,7 +135,7 @@ class Fusion {
     auto vertex = vertices_[n];
     const auto& part = vertices_[vertex.inputs[operand].index()];
     const auto now = labels_as_read(part.einsum.output, vertex.einsum.inputs[operand]);
-    const auto first = vertex.inputs.size();  // of the part's operands; the one taken in leaves its place to nobody
+    const auto first = vertex.inputs.size();  // of the part's operands; the position of the merged operand stays unused
     for (std::size_t i = 0; i < part.inputs.size(); ++i) {
       vertex.inputs.push_back(part.inputs[i]);
       vertex.einsum.inputs.push_back(rename_labels(part.einsum.inputs[i], renaming(now)));
@@ -153,11 +153,11 @@ class Fusion {
     return vertex;
   }
 
-  // Whether vertex n is Z[j,i] = f(S[i,j]), where nothing else reads S, and S could store the values of f as well.
+  // Whether vertex n is Z[j,i] = f(S[i,j]), nothing else reads S, and S could store the values of f as well.
   bool may_absorb(std::size_t n) const {
     const auto& reader = vertices_[n];
     if (reader.einsum.aggregate != Aggregate::None || reader.inputs.size() != 1) return false;
-    if (operands_of(*reader.einsum.expression).empty()) return false;  // a constant: no function of what is read
+    if (operands_of(*reader.einsum.expression).empty()) return false;  // a constant is no function of its input
     const auto& part = vertices_[reader.inputs[0].index()];
     if (part.is_input() || uses_[reader.inputs[0].index()] != 1) return false;
     const auto& read = reader.einsum.inputs[0];
@@ -171,7 +171,7 @@ class Fusion {
            index_labels_of(*reader.einsum.expression).empty();
   }
 
-  // Z computes what S does, and f of that: an epilogue unless f is a mere copy.
+  // Makes Z compute the expression of S followed by f, as an epilogue unless f is a plain copy.
   void absorb_operand(std::size_t n) {
     if (!may_absorb(n)) return;
     const auto& reader = vertices_[n];
@@ -199,7 +199,7 @@ class Fusion {
     replace(n, std::move(vertex));
   }
 
-  // Without the vertices that were taken in or bypassed.
+  // The graph without merged and bypassed vertices.
   EinGraph result() const {
     EinGraph out;
     out.labels() = labels_;

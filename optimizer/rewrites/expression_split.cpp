@@ -21,7 +21,7 @@ ScalarPtr make_part(VertexSplitter& splitter, const ScalarPtr& expression) {
   return splitter.add_part(expression, splitter.labels_of(*expression), {});
 }
 
-// WHEN a THEN b ELSE c as a sum of two, of which one is zero.
+// CASE WHEN a THEN b ELSE c as a sum of two, one of which is zero in each cell.
 ScalarPtr split_choice(const ScalarPtr& a, const ScalarPtr& b, const ScalarPtr& c, DType type) {
   const auto zero = ScalarExpression::with_type(
       type == DType::Int64 ? ScalarExpression::integer(0) : ScalarExpression::real(-0.0), type);
@@ -29,8 +29,8 @@ ScalarPtr split_choice(const ScalarPtr& a, const ScalarPtr& b, const ScalarPtr& 
                                                 ScalarExpression::call(ScalarOp::Case, {a, zero, c})});
 }
 
-// One step on a Case none of whose arguments has more than one operand; the whole has more than two: the last branches,
-// as many as have two operands at most, become a part, which is the ELSE of those before.
+// One step on a CASE with more than two operands, none of whose arguments has more than one. The last branches, as many
+// as have at most two operands together, become a part, which is the ELSE of the branches before.
 ScalarPtr split_case(VertexSplitter& splitter, const ScalarPtr& e, const std::vector<Operands>& of_argument) {
   auto arguments = e->arguments();
   auto begin = arguments.size() - 1;
@@ -64,7 +64,7 @@ double cells_of(const VertexSplitter& splitter, const Operands& operands) {
   return cells;
 }
 
-// The two operands of neighbouring arguments (those without operands aside) whose join has the fewest cells.
+// The two operands of neighbouring arguments (ignoring arguments without operands) whose join has the fewest cells.
 Operands cheapest_neighbours(const VertexSplitter& splitter, const std::vector<Operands>& of_argument) {
   Operands best;
   double fewest = std::numeric_limits<double>::infinity();
@@ -84,7 +84,7 @@ Operands cheapest_neighbours(const VertexSplitter& splitter, const std::vector<O
   return best;
 }
 
-// One step on an operation with many arguments, none of which has more than one operand.
+// One step on an operation with many arguments, each of which has at most one operand.
 ScalarPtr split_arguments(VertexSplitter& splitter, const ScalarPtr& e, const std::vector<Operands>& of_argument) {
   const auto chosen = cheapest_neighbours(splitter, of_argument);
   CHECK(chosen.size() == 2, "of more than two operands some neighbours differ");
@@ -101,7 +101,7 @@ ScalarPtr split_arguments(VertexSplitter& splitter, const ScalarPtr& e, const st
   return ScalarExpression::call(e->op(), std::move(outside));
 }
 
-// One step towards fewer operands on an expression with more than two.
+// One step towards fewer operands, on an expression with more than two.
 ScalarPtr split_once(VertexSplitter& splitter, const ScalarPtr& e) {
   std::vector<Operands> of_argument;
   std::optional<std::size_t> smallest;

@@ -4,12 +4,12 @@
 
 namespace eindb {
 
-/// Reduces an expression to at most two operands: again and again a smallest subexpression with two operands becomes
-/// an element-wise part. Returns what is left, in the splitter's numbering.
+/// Reduces an expression to at most two operands: repeatedly makes a smallest subexpression with two operands an
+/// element-wise part. Returns the remaining expression, in the splitter's numbering.
 ///
-/// Example: EXP(X[i,j] - C[i]) + Y[j] gives the part EXP(X[i,j] - C[i]) and is left as that part + Y[j].
-/// Of an operation with many arguments (+ * LEAST GREATEST) two neighbours are taken, those with the fewest labels'
-/// worth of cells. CASE WHEN a THEN b ELSE c with three operands has no subexpression of two; it becomes
+/// Example: EXP(X[i,j] - C[i]) + Y[j] gives the part EXP(X[i,j] - C[i]), and that part + Y[j] remains. An operation
+/// with many arguments (+ * LEAST GREATEST) is split at the two neighbours whose join has the fewest cells. CASE WHEN a
+/// THEN b ELSE c with three operands has no subexpression with two; it becomes
 ///
 ///     (CASE WHEN a THEN b ELSE z END) + (CASE WHEN a THEN z ELSE c END)
 ///

@@ -3,7 +3,7 @@
 namespace eindb {
 namespace {
 
-// Replaces the leaves; calls are made anew only where something changed.
+// Replaces the leaves; a call is rebuilt only if an argument changed.
 ScalarPtr replace_leaves(const ScalarPtr& e, const std::function<ScalarPtr(const ScalarPtr&)>& replace) {
   if (e->kind() != ScalarExpression::Kind::Call) return replace(e);
   std::vector<ScalarPtr> arguments;

@@ -6,17 +6,17 @@
 
 namespace eindb {
 
-/// One factor of a product: the expression, or one over it.
+/// One factor of a product: the expression, or its reciprocal.
 struct Factor {
   ScalarPtr expression;
   bool inverted = false;
 };
 
-/// The factors of nested products, quotients and minus signs, in order of occurrence. Example:
-/// -(a * b) / c gives -1, a, b, 1/c. An expression of another kind is its own only factor.
+/// The factors of nested products, quotients and minus signs, in order of occurrence. Example: -(a * b) / c gives -1,
+/// a, b, 1/c. Any other expression is its own only factor.
 std::vector<Factor> factors_of(const ScalarPtr& expression);
 
-/// The inverse: numerators over denominators, with one division at most; factors -1 become one sign in front of all.
+/// The inverse: the numerators over the denominators, with at most one division; factors of -1 become one leading sign.
 /// 1 for no factors.
 ScalarPtr product_of(const std::vector<Factor>& factors);
 

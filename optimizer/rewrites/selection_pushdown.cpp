@@ -12,11 +12,11 @@
 namespace eindb {
 namespace {
 
-using Held = std::vector<std::optional<std::int64_t>>;  // one entry per dimension; set: the index it is held at
+using Held = std::vector<std::optional<std::int64_t>>;  // one entry per dimension: the index it is held at, if any
 
 bool is_zero(const ScalarExpression& e) { return e.is_constant() && e.real_value() == 0; }
 
-// Notes what `condition` holds: label = constant, or several of them joined by AND. False if it is anything else.
+// Collects the held labels of `condition`: label = constant, or several of these joined by AND. False for other forms.
 bool collect_held(const ScalarExpression& condition, std::map<Label, std::int64_t>& held) {
   using Kind = ScalarExpression::Kind;
   const auto& arguments = condition.arguments();
@@ -29,8 +29,8 @@ bool collect_held(const ScalarExpression& condition, std::map<Label, std::int64_
          held.try_emplace(label.label(), value.integer_value()).second;
 }
 
-// The indices at which a vertex holds dimensions of its only input, if it is a mere selection from that:
-// Z[free] = SUM[held](CASE WHEN held = c AND ... THEN X[free and held] ELSE 0 END).
+// The indices at which a vertex holds dimensions of its only input, if it is a plain selection of the form Z[free] =
+// SUM[held](CASE WHEN held = c AND ... THEN X[free and held] ELSE 0 END).
 std::optional<Held> selection_of(const Vertex& vertex, const LabelTable& labels) {
   const auto& einsum = vertex.einsum;
   if (vertex.is_input() || einsum.inputs.size() != 1 || einsum.aggregate != Aggregate::Sum) return std::nullopt;
@@ -88,7 +88,7 @@ class Sweep {
 
   bool changed() const { return changed_; }
 
-  // What the outputs are computed from, inputs before their readers.
+  // The graph of the vertices that outputs depend on, inputs before their readers.
   EinGraph graph() const {
     EinGraph out;
     out.labels() = labels_;
@@ -132,14 +132,14 @@ class Sweep {
 
   Labels& labels_of(const Read& read) { return vertices_[read.reader].einsum.inputs[read.operand]; }
 
-  // True if nothing reads vertex n any more.
+  // True if vertex n has no readers any more.
   bool push(std::size_t n) {
     if (vertices_[n].is_input()) return push_into_scan(n);
     keep_diagonal(n);
     return push_through(n);
   }
 
-  // Dimensions that every reader reads with one label become one.
+  // Merges dimensions that every reader reads with the same label.
   void keep_diagonal(std::size_t n) {
     for (std::size_t d = vertices_[n].einsum.output.size(); d-- > 1;) {
       for (std::size_t first = 0; first < d; ++first) {
@@ -212,7 +212,7 @@ class Sweep {
     return true;
   }
 
-  // Random numbers belong to the cells of the whole.
+  // Random numbers are defined by the cells of the whole tensor.
   static bool can_hold(const EinSum& einsum, const Held& at) {
     const auto random = random_labels_of(*einsum.expression);
     for (std::size_t d = 0; d < at.size(); ++d)
@@ -228,7 +228,7 @@ class Sweep {
     return selected <= kSmallPart * static_cast<double>(whole.element_count());
   }
 
-  // Makes `reader`, which selects from vertex n, compute what it selects. It keeps its name, head and type.
+  // Makes `reader`, which selects from vertex n, compute the selection itself. It keeps its name, head and type.
   void compute_selected(std::size_t n, std::size_t reader, const Held& at) {
     const auto source = vertices_[n];
     const auto& einsum = source.einsum;
@@ -239,7 +239,7 @@ class Sweep {
       if (at[d]) held.emplace(einsum.output[d], *at[d]);
       else now.emplace(einsum.output[d], vertices_[reader].einsum.inputs[0][d]);
     }
-    // The reader's head may have a name that the producer aggregates.
+    // A label of the reader's head may also be one that the producer aggregates.
     for (const auto label : einsum.aggregated)
       now.emplace(label, contains(vertices_[reader].einsum.output, label)
                              ? labels_.add(labels_.name(label), labels_.extent(label))
@@ -274,7 +274,7 @@ class Sweep {
     read_inputs(reader);
   }
 
-  // A vertex that reads vertex n at `at`: n itself if nothing is held, a scan, or a selection to be pushed on.
+  // A vertex that holds vertex n at `at`: n itself if nothing is held, a scan, or a selection to be pushed further.
   std::size_t select(std::size_t n, const Held& at) {
     if (std::none_of(at.begin(), at.end(), [](const auto& index) { return index.has_value(); })) return n;
     const auto [known, is_new] = selections_.try_emplace({n, at}, vertices_.size());
@@ -313,10 +313,10 @@ class Sweep {
   }
 
   LabelTable labels_;
-  std::vector<Vertex> vertices_;  // of the graph, then those that the sweep makes
+  std::vector<Vertex> vertices_;  // those of the graph, then those that the sweep adds
   std::vector<VertexId> outputs_;
   std::vector<bool> is_output_;             // of each vertex of the graph
-  std::vector<std::vector<Read>> readers_;  // of each vertex; none of a vertex that is not reached
+  std::vector<std::vector<Read>> readers_;  // of each vertex; empty for unreachable ones
   std::map<std::pair<std::size_t, Held>, std::size_t> selections_;
   bool changed_ = false;
 };
@@ -325,7 +325,7 @@ class Sweep {
 
 EinGraph push_selections(const EinGraph& graph) {
   EinGraph out = graph;
-  // A vertex that a sweep makes is looked at in the next. Each sweep that changes something goes further down.
+  // A vertex added by one sweep is examined by the next. Each sweep that changes something gets further down.
   for (std::size_t sweeps = 0; sweeps <= graph.size(); ++sweeps) {
     Sweep sweep(out);
     sweep.run();

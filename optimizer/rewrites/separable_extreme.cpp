@@ -18,13 +18,13 @@ ScalarPtr call(ScalarOp op, std::vector<ScalarPtr> arguments) {
 
 Aggregate opposite(Aggregate extreme) { return extreme == Aggregate::Max ? Aggregate::Min : Aggregate::Max; }
 
-// One step out of a monotone function: the argument that is not constant, and whether its order is reversed.
+// One step into a monotone function: the argument that is not constant, and whether the function is decreasing in it.
 struct Step {
   std::size_t argument;
   bool reverses;
 };
 
-// Finite in FLOAT32 too.
+//  A bound that is finite in FLOAT32 too.
 constexpr double kLargest = 1e30;
 bool is_finite(const ScalarExpression& e) { return e.is_constant() && std::abs(e.real_value()) < kLargest; }
 
@@ -34,7 +34,7 @@ std::optional<Step> step_with_constant(const ScalarExpression& e) {
   const std::size_t constant = a[0]->is_constant() ? 0 : 1;
   if (!is_finite(*a[constant])) return std::nullopt;
   const double value = a[constant]->real_value();
-  // Neither 0 nor what FLOAT32 rounds to 0.
+  // Neither 0 nor a number that FLOAT32 rounds to 0.
   const bool is_scale = std::abs(value) > 1 / kLargest;
   switch (e.op()) {
     case Add: return Step{1 - constant, false};
@@ -72,7 +72,8 @@ std::optional<Step> monotone_step(const ScalarExpression& e, Aggregate extreme, 
   }
 }
 
-// An expression as functions of one value around an inner one, whose `extreme` gives that of the whole.
+// An expression split into outer functions of one value and an inner expression; `extreme` of the inner one gives the
+// extreme of the whole.
 struct Peeled {
   std::vector<ScalarPtr> functions;  // outermost first
   std::vector<Step> steps;
@@ -112,7 +113,7 @@ ScalarPtr joined(ScalarOp op, const std::vector<ScalarPtr>& terms) {
   return terms.size() == 1 ? terms[0] : call(op, terms);
 }
 
-// The aggregated labels of group n that no other group has.
+// The aggregated labels that only group n has.
 Labels local_labels(const std::vector<TermGroup>& groups, std::size_t n) {
   auto local = groups[n].own;
   for (std::size_t other = 0; other < groups.size(); ++other)
@@ -134,7 +135,7 @@ TermGroup united(const std::vector<TermGroup>& groups, std::size_t without) {
   return out;
 }
 
-// Takes one vertex apart. Lifecycle: peeled -> groups of what is inside -> parts -> last vertex.
+// Takes one vertex apart. Lifecycle: peeled -> groups of the inner expression -> parts -> last vertex.
 class ExtremeSplitter {
  public:
   explicit ExtremeSplitter(VertexSplitter& splitter) : splitter_(splitter), peeled_(peel(splitter.vertex())) {}
@@ -166,7 +167,7 @@ class ExtremeSplitter {
     const auto& terms = peeled_.inner->arguments();
     const auto groups = group_terms(splitter_, terms);
     if (!groups || groups->size() < 2 || cells_of(splitter_, *groups) >= cells_of_join(splitter_)) return std::nullopt;
-    // MAX of GREATEST takes each side by itself; MAX of LEAST where a label is on one side only.
+    // MAX of GREATEST splits into its sides. MAX of LEAST does so if a label is on one side only.
     const bool same = (op == Greatest) == (peeled_.extreme == Aggregate::Max);
     if (!same && !any_local(*groups)) return std::nullopt;
     std::vector<ScalarPtr> sides;
@@ -185,7 +186,7 @@ class ExtremeSplitter {
   std::optional<VertexId> split_sum() {
     const auto terms = sum_terms(peeled_.inner);
     const auto groups = group_terms(splitter_, terms);
-    // The least and the largest of each group are looked for.
+    // Both the least and the largest value of each group are computed.
     if (!groups || groups->size() < 2 || 2 * cells_of(splitter_, *groups) >= cells_of_join(splitter_))
       return std::nullopt;
     std::size_t first = 0;
@@ -204,7 +205,7 @@ class ExtremeSplitter {
 
   struct Extremes {
     ScalarPtr wanted;
-    ScalarPtr other;  // the same if the side has no label of its own
+    ScalarPtr other;  // equal to the first if the side has no label of its own
   };
 
   Extremes extremes(const std::vector<TermGroup>& sides, std::size_t n, const std::vector<ScalarPtr>& terms) {
@@ -216,7 +217,7 @@ class ExtremeSplitter {
             splitter_.add_part(value, kept, own, opposite(peeled_.extreme))};
   }
 
-  // The functions taken last stand around what is left to aggregate, which `value` is monotone in.
+  // Applies the outer functions to the rest of the aggregation; `value` is monotone in them.
   VertexId finish(const ScalarPtr& value, const Labels& left) {
     if (left.empty()) return splitter_.finish(peeled_.around(value), {});
     const auto labels = splitter_.labels_of(*value);

@@ -10,7 +10,7 @@ namespace {
 
 bool is_sum(const ScalarExpression& e) { return e.is_call(ScalarOp::Add) || e.is_call(ScalarOp::Subtract); }
 
-// The terms of a sum, or of a sum times constants; none of anything else.
+// The terms of a sum, or of a sum times constants; empty for other expressions.
 std::vector<ScalarPtr> terms_of(const ScalarPtr& e) {
   auto factors = factors_of(e);
   std::optional<std::size_t> sum;
@@ -29,7 +29,7 @@ std::vector<ScalarPtr> terms_of(const ScalarPtr& e) {
   return terms;
 }
 
-// What the terms of a group sum to; a minus sign becomes a subtraction, unless they are so many that they would nest.
+// The sum of the terms of a group. A minus sign becomes a subtraction, unless many terms would nest too deeply.
 ScalarPtr sum_of(const std::vector<ScalarPtr>& terms) {
   constexpr std::size_t kMany = 64;
   CHECK(!terms.empty(), "a group that is summed has a term");
@@ -50,7 +50,7 @@ std::vector<ScalarPtr> terms_in(const TermGroup& group, const std::vector<Scalar
   return out;
 }
 
-// The groups of a vertex that is worth taking apart.
+// The groups of a vertex, if taking it apart is worthwhile.
 std::optional<std::vector<TermGroup>> worthwhile_groups(const VertexSplitter& splitter,
                                                         const std::vector<ScalarPtr>& terms) {
   if (terms.size() < 2 || aggregates_nothing(splitter)) return std::nullopt;

@@ -6,8 +6,8 @@
 
 namespace eindb {
 
-/// The terms whose sum an expression is: through +, - and negations, those that are subtracted negated. One term, the
-/// expression, if it is no sum. Signs of floating-point zeros apart the terms add up to the same value in any order.
+/// The terms of a sum, collected through +, - and negations; subtracted terms are negated. An expression that is no sum
+/// is its only term. Except for signs of floating-point zeros, the terms add up to the same value in any order.
 ///
 /// Example: a - (b - -c) has the terms a, -b and -c.
 std::vector<ScalarPtr> sum_terms(const ScalarPtr& expression);

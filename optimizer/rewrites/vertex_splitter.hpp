@@ -12,7 +12,7 @@
 
 namespace eindb {
 
-/// Names for the vertices that passes make: the parts of Z are "Z.1", "Z.2", ..., none of them taken already.
+/// Unique names for vertices that passes add: the parts of Z are "Z.1", "Z.2", ..., skipping names in use.
 class VertexNames {
  public:
   explicit VertexNames(const EinGraph& graph);
@@ -23,21 +23,20 @@ class VertexNames {
   std::unordered_map<std::string, std::size_t> last_;
 };
 
-/// Builds a graph over the same labels, vertex by vertex in order. `rewrite` gets a vertex whose inputs are already
-/// those of the new graph; it adds what it likes and returns the vertex that now stands for the given one.
+/// Builds a graph over the same labels, vertex by vertex in order. `rewrite` gets a vertex whose inputs already refer
+/// to the new graph. It may add any vertices and returns the one that replaces the given one.
 EinGraph rewrite_each(const EinGraph& graph, const std::function<VertexId(EinGraph&, Vertex)>& rewrite);
 
-/// Operands of a vertex that read the same vertex with the same labels become one: X[i,j] * X[i,j] is unary.
+/// Merges operands of a vertex that read the same vertex with the same labels: X[i,j] * X[i,j] is unary.
 Vertex unite_operands(Vertex vertex);
 
-/// Takes one vertex apart, for passes that turn it into several.
+/// Takes one vertex apart into several, for passes.
 ///
-/// Operands are numbered: first those of the vertex, then the parts in the order in which they were added.
-/// Expressions given here count in these numbers; each vertex made gets the operands that it reads, in order of
-/// occurrence.
+/// Operands are numbered: first those of the vertex, then the parts in the order in which they are added. Expressions
+/// passed in use these numbers. Each new vertex gets the operands that it reads, in order of occurrence.
 ///
-/// Types: a part is stored in the type that its expression has in the whole, which is written there
-/// (tensor/scalar_types); what a pass adds without a type adapts. The last vertex keeps the types of the whole.
+/// Types: a part is stored in the type that its expression has within the whole (tensor/scalar_types). Expressions that
+/// a pass adds without a type adapt to their context. The last vertex keeps the types of the whole.
 class VertexSplitter {
  public:
   /// `vertex` reads vertices of `graph`; both must outlive the splitter.
@@ -54,10 +53,10 @@ class VertexSplitter {
   /// The type of the expression's value.
   DType type_of(const ScalarExpression& expression) const;
 
-  /// Adds `part[output] = SUM (or `how`) over aggregated of expression` (element-wise if nothing is aggregated);
-  /// returns the operand that stands for it.
+  /// Adds `part[output] = SUM (or `how`) over aggregated of expression`, element-wise if nothing is aggregated. Returns
+  /// an expression that reads it as an operand.
   ScalarPtr add_part(const ScalarPtr& expression, Labels output, Labels aggregated, Aggregate how = Aggregate::Sum);
-  /// Adds what is left of the vertex, with its name, head, type and aggregate (none if nothing is aggregated).
+  /// Adds the rest of the vertex, with its name, head, type and aggregate (none if nothing is aggregated).
   VertexId finish(const ScalarPtr& expression, Labels aggregated);
 
  private:

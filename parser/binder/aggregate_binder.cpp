@@ -8,14 +8,14 @@
 namespace eindb {
 namespace {
 
-// What an aggregate is called, and how it is computed: by one EinSum of `plain`, or by several vertices if None.
+// The name of an aggregate and its computation: one EinSum with `plain`, or several vertices if that is None.
 struct AggregateForm {
   ast::AggregateOp op;
   std::string_view word;
   Aggregate plain;
 };
 
-// MEAN is a SUM that is divided in the end.
+// MEAN is a SUM with a final division.
 const AggregateForm& form_of(ast::AggregateOp op) {
   using enum ast::AggregateOp;
   static constexpr AggregateForm kForms[] = {
@@ -33,7 +33,7 @@ ScalarPtr call(ScalarOp op, std::vector<ScalarPtr> arguments) {
   return ScalarExpression::call(op, std::move(arguments));
 }
 
-// The type in which `cells` truths are counted exactly without being converted; nullopt where that is FLOAT64.
+// The type in which `cells` truth values are counted exactly without a conversion; nullopt if that is FLOAT64.
 std::optional<DType> type_of_count(const ScalarPtr& e, const std::vector<DType>& operands, const LabelTable& labels,
                                    double cells) {
   constexpr double kExactInFloat32 = 0x1p24;
@@ -68,7 +68,7 @@ ScalarPtr ExpressionBinder::lower(const ast::Aggregate& e, SourceSpan span, Draf
   return call(ScalarOp::Divide, {std::move(value), ScalarExpression::integer(count)});
 }
 
-// An aggregate that is the whole definition, in one vertex.
+// Binds an aggregate that is the whole definition, as one vertex.
 VertexId ExpressionBinder::bind_aggregate(const ast::Aggregate& e, SourceSpan span) {
   const Draft outer{.inputs = {}, .labels = {}, .visible = head_, .cell = head_, .numbers = {}};
   const auto over = aggregated_labels(e, head_);
@@ -88,9 +88,9 @@ VertexId ExpressionBinder::bind_aggregate(const ast::Aggregate& e, SourceSpan sp
       .vertex;
 }
 
-// m + LOG(SUM(EXP(e - m))) with m = MAX(e), or 0 where that is infinite, so that infinities stay what they are.
+// m + LOG(SUM(EXP(e - m))) with m = MAX(e), or m = 0 if the maximum is infinite, so that infinities are preserved.
 ScalarPtr ExpressionBinder::log_sum_exp(const ast::Aggregate& e, const Labels& over, SourceSpan span, Draft& draft) {
-  // What is INT64 becomes FLOAT64 before a difference could wrap.
+  // INT64 is converted to FLOAT64 first, as the difference could wrap.
   const auto lower_argument = [&](Draft& inner) {
     auto body = lower(e.argument.front(), inner);
     const auto kind = kind_of(*body, input_types(graph_, inner.inputs));
@@ -113,9 +113,9 @@ ScalarPtr ExpressionBinder::log_sum_exp(const ast::Aggregate& e, const Labels& o
   return call(ScalarOp::Add, {call(ScalarOp::Log, {operand(sum, draft)}), shift(draft)});
 }
 
-// The least index whose value is the extreme one; NaN counts as extreme, as in NumPy:
+// The least index with the extreme value; NaN counts as extreme, as in NumPy:
 //     MIN[j](CASE WHEN e = m OR e <> e THEN j ELSE (extent of j) END) with m = MAX[j](e)
-// The values are compared with the extreme one, so they are computed once and kept.
+// The values are compared with the extreme one, so they are computed once and stored.
 ScalarPtr ExpressionBinder::extreme_index(const ast::Aggregate& e, const Labels& over, SourceSpan span, Draft& draft) {
   const std::string word(form_of(e.op).word);
   if (over.size() != 1) {
@@ -151,7 +151,7 @@ ScalarPtr ExpressionBinder::extreme_index(const ast::Aggregate& e, const Labels&
   return operand(index, draft);
 }
 
-// How many values are not zero, and what follows from that number.
+// Counts the non-zero values, and derives COUNT, ANY or ALL from the number.
 ScalarPtr ExpressionBinder::count_true(const ast::Aggregate& e, const Labels& over, SourceSpan span, Draft& draft) {
   const auto counted = e.op == ast::AggregateOp::All ? ScalarOp::Equal : ScalarOp::NotEqual;
   const auto count = reduce(
@@ -190,7 +190,7 @@ ExpressionBinder::Reduced ExpressionBinder::reduce(Aggregate how, const Labels& 
     throw Error(ErrorKind::Type, std::string(name_of(how)) + " is not defined for complex numbers", span,
                 "take REAL, IMAG or ABS first");
   }
-  // PROD of whole numbers is soon beyond INT64.
+  // PROD of whole numbers soon exceeds INT64.
   if (!value.weak || how == Aggregate::Prod) return {vertex};
   return {vertex, value.dtype};
 }
@@ -227,7 +227,7 @@ ExpressionBinder::Draft ExpressionBinder::draft_inside(const Draft& outer, const
   return inner;
 }
 
-// The head's first, in its order, then the others.
+// Labels of the head first, in its order, then the others.
 Labels ExpressionBinder::in_order_of_head(const Labels& labels) const {
   const DistinctLabels wanted(labels);
   DistinctLabels out;

@@ -19,7 +19,7 @@
 namespace eindb {
 namespace {
 
-// A head as written, with the labels of its first occurrences: a label that stands twice embeds on a diagonal.
+// A head as written, and its distinct labels by first occurrence; a repeated label embeds on a diagonal.
 struct Head {
   Labels distinct;
   std::vector<Label> places;  // one per dimension
@@ -63,7 +63,7 @@ class QueryBinder {
     std::visit([&](const auto& body) { bind_body(body); }, query_.body);
   }
 
-  // ---- What a query gives
+  //  ---- Results of a query
 
   Result find_result(const ast::Identifier& name) const {
     const auto is = [&](const Result& result) { return equal_ignoring_case(result.name, name.text); };
@@ -76,7 +76,7 @@ class QueryBinder {
                 nearest ? "did you mean " + *nearest + "?" : "its first result is " + results_.front().name);
   }
 
-  // What others read keeps the type that they were bound with.
+  // A vertex with readers keeps its type; the result is a copy with the wanted type.
   void give_type(Result& result, DType type) {
     const auto& vertex = bound_.graph.vertex(result.vertex);
     if (vertex.dtype == type) return;
@@ -95,7 +95,7 @@ class QueryBinder {
     return std::move(bound_);
   }
 
-  // Outputs are computed, each by a vertex of its own.
+  // Each output needs a computed vertex of its own.
   VertexId as_output(VertexId vertex, const std::string& name, const std::vector<VertexId>& before) {
     const bool taken = std::find(before.begin(), before.end(), vertex) != before.end();
     return taken || bound_.graph.vertex(vertex).is_input() ? add_copy(bound_.graph, vertex, name) : vertex;
@@ -175,7 +175,7 @@ class QueryBinder {
 
   // ---- Updates
 
-  // The head's labels are the tensor's, so that they need no other extent: W[a,h] = 0.
+  // The head's labels have the extents of the tensor, so they need no other: W[a,h] = 0.
   VertexId bind_update(const ast::Definition& definition, const InputTensor& tensor) {
     const auto& shape = tensor.grid.shape();
     if (tensor.attached) {
@@ -193,7 +193,7 @@ class QueryBinder {
 
   // ---- Orders of contraction
 
-  // USING PATH 'greedy' is for the optimizer; an order that the statement gives is bound as it stands.
+  // USING PATH 'greedy' is left to the optimizer; an explicit order is bound as given.
   void read_path() {
     if (!query_.path) return;
     const auto* name = std::get_if<std::string>(&query_.path->value);
@@ -222,7 +222,7 @@ class QueryBinder {
     return steps_from_left(operands);
   }
 
-  // Only one definition can have the order that is given, and it stands in the body.
+  // An explicit order applies to one definition only, the one in the body.
   void require_no_order() const {
     if (!gives_order()) return;
     throw Error(ErrorKind::Value, "USING PATH gives the order of one contraction, and the body has no one definition",
@@ -250,7 +250,7 @@ class QueryBinder {
   VertexId bind_expanded(const ast::Definition& definition, const ast::Expression& expression, bool in_given_order) {
     for (const auto& dimension : definition.labels)
       if (dimension.extent) labels_.bind(dimension.label, extent_of(*dimension.extent), definition.name.text);
-    // References give the head's labels their extents, so they come first.
+    // References come first, since they determine the extents of the head's labels.
     ExpressionBinder binder(bound_.graph, tensors_, labels_, parameters_, definition.name.text,
                             [&] { return macro_names(); });
     binder.bind_labels(expression);
@@ -305,7 +305,7 @@ class QueryBinder {
   LabelScope labels_;
   TensorScope tensors_;
   ParameterScope parameters_;
-  std::uint32_t next_scope_ = 1;  // of macro calls
+  std::uint32_t next_scope_ = 1;  // numbers the macro calls
 };
 
 }  // namespace

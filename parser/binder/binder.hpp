@@ -10,9 +10,9 @@
 
 namespace eindb {
 
-/// What a query gives: one of its graph's outputs.
+/// One result of a query, which is an output of its graph.
 struct BoundResult {
-  std::string name;                      ///< of the head: "Z"; "result" in subscript notation; "dW" of a derivative
+  std::string name;                      ///< from the head: "Z"; "result" in subscript notation; "dW" for a derivative
   std::vector<std::string> label_names;  ///< of the result's dimensions, distinct
 };
 
@@ -23,17 +23,17 @@ struct BoundQuery {
   std::string path_optimizer;        ///< of USING PATH 'greedy'; empty: the session's
 };
 
-/// Syntax tree to logical plan. Updates give results of the names, extents and types of the tensors that they replace
-/// (Error{Shape} where extents differ). Every definition becomes one vertex per aggregate and one for what is around
-/// them; a vertex may have any number of inputs until the optimizer has ordered contractions. Derivatives become
-/// vertices, too (derivatives/). `result_type` overrides the element type of every result. Throws Error with the place
+/// Syntax tree to logical plan. The results of updates have the names, extents and types of the tensors that they
+/// replace (Error{Shape} if extents differ). A definition becomes one vertex per aggregate and one for the expression
+/// around them. A vertex may have any number of inputs until the optimizer orders contractions. Derivatives become
+/// vertices too (derivatives/). `result_type` overrides the element type of every result. Throws Error with the place
 /// in the statement: unknown names, wrong numbers of labels, unequal extents, labels that are neither in the head nor
-/// aggregated, types that do not fit.
+/// aggregated, mismatched types.
 BoundQuery bind_query(const ast::Query& query, const NameSource& names,
                       std::optional<DType> result_type = std::nullopt);
 
-/// The same with results `wanted`, in that order: results of the query, or definitions in it (CREATE TENSOR (Q, R) AS).
-/// Error{UnknownName} with the nearest name.
+/// The same with the results `wanted`, in that order: results of the query, or definitions in it (CREATE TENSOR (Q, R)
+/// AS). Error{UnknownName} with the nearest name.
 BoundQuery bind_query(const ast::Query& query, const NameSource& names, const std::vector<ast::Identifier>& wanted);
 
 }  // namespace eindb

@@ -9,7 +9,7 @@
 namespace eindb {
 namespace {
 
-// Adds the contraction of the node's children; returns the result that stands for the node.
+// Adds the contractions of the node's subtree; returns the result that stands for the node.
 class NestingWalk {
  public:
   explicit NestingWalk(std::size_t operands) : next_(operands) {}
@@ -47,7 +47,7 @@ void check_step(const ast::PathStep& step, std::size_t left) {
               step.span, "positions count from 0; the result of each step goes last");
 }
 
-// Takes the positions out of the list, which stays in order, and puts `result` last.
+// Removes the positions from the list, keeping its order, and appends `result`.
 std::vector<std::size_t> take(std::vector<std::size_t>& list, std::vector<std::size_t> positions, std::size_t result) {
   std::vector<std::size_t> taken;
   for (const auto position : positions) taken.push_back(list[position]);
@@ -57,7 +57,7 @@ std::vector<std::size_t> take(std::vector<std::size_t>& list, std::vector<std::s
   return taken;
 }
 
-// Those on the list that are operands still: ": no step takes operand 0, 2".
+// Formats the operands remaining on the list: ": no step takes operand 0, 2".
 std::string skipped(const std::vector<std::size_t>& list, std::size_t operands) {
   std::string out;
   for (const auto number : list)
@@ -65,7 +65,8 @@ std::string skipped(const std::vector<std::size_t>& list, std::size_t operands) 
   return out;
 }
 
-// Carries out the steps. `holders_` counts, for each label, the results that are left and have it, and the output.
+// Carries out the steps. `holders_` counts, for each label, the remaining results that have it, plus one for the
+// output.
 class Contraction {
  public:
   Contraction(EinGraph& graph, const std::string& name, std::vector<ContractionOperand> operands, const Labels& output)
@@ -102,7 +103,7 @@ class Contraction {
     }
   }
 
-  // The labels of a step's result: those that anything else has; of the last step, the output.
+  // The labels of a step's result: those that something else has; for the last step, the output.
   Labels kept(const Labels& labels) const {
     if (left_ == 1) return output_;
     Labels kept;
@@ -111,7 +112,7 @@ class Contraction {
     return kept;
   }
 
-  // So that the order of the steps does not decide what is computed in which type.
+  // Converts operands first, so that the order of the steps does not affect the types of computation.
   ScalarPtr in_common_type(ScalarPtr operand, DType type) const {
     return type == type_ ? operand : ScalarExpression::call(conversion_to(type_), {std::move(operand)});
   }
@@ -146,7 +147,7 @@ class Contraction {
   std::vector<ContractionOperand> results_;
   std::size_t left_;
   DType type_ = DType::Float64;
-  std::vector<int> holders_;  // by the label's number
+  std::vector<int> holders_;  // by label number
   int made_ = 0;
 };
 

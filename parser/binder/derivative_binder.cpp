@@ -16,7 +16,7 @@ SourceSpan place_of(const ast::Derived& of) {
   return definition != nullptr ? definition->head_span : std::get<ast::Identifier>(of).span;
 }
 
-// The variables of a derivative so far: none twice.
+// The variables of a derivative so far; rejects duplicates.
 class Variables {
  public:
   Variables(const EinGraph& graph, TensorScope& tensors) : graph_(graph), tensors_(tensors) {}

@@ -55,7 +55,7 @@ std::string example_reference(const std::string& name, std::size_t rank) {
   return out + "]";
 }
 
-// Whether a definition that is this aggregate and nothing else is one EinSum.
+// Whether a definition that consists of this aggregate alone is one EinSum.
 bool is_one_vertex(ast::AggregateOp op) {
   using enum ast::AggregateOp;
   return op == Sum || op == Prod || op == Min || op == Max;
@@ -67,7 +67,7 @@ DType type_named(const ast::Identifier& name) {
               "use FLOAT32, FLOAT64, COMPLEX64, COMPLEX128 or INT64");
 }
 
-// The factors of a product, however its parentheses stand.
+// Collects the factors of a product, regardless of parentheses.
 void collect_factors(const ast::Expression& e, std::vector<const ast::Expression*>& out) {
   const auto* infix = std::get_if<ast::Infix>(&e.node);
   const auto is_product = infix != nullptr && std::all_of(infix->operators.begin(), infix->operators.end(),
@@ -126,7 +126,7 @@ VertexId ExpressionBinder::bind(const ast::Expression& e, Labels head) {
   const auto first_made = graph_.size();
   auto lowered_body = lower(body, draft);
   require_in_head(body, free_labels(*lowered_body, draft));
-  // What an aggregate gave as it is needs no vertex around it.
+  // The result of an aggregate used unchanged needs no further vertex.
   const bool is_made = lowered_body->kind() == Kind::Operand && draft.labels.front() == head_ &&
                        draft.inputs.front().index() >= first_made && !graph_.vertex(draft.inputs.front()).is_input() &&
                        graph_.vertex(draft.inputs.front()).einsum.output == head_;
@@ -204,7 +204,7 @@ ScalarPtr ExpressionBinder::lower(const ast::Reference& e, SourceSpan, Draft& dr
     if (!at.back()) labels.push_back(*labels_.find(std::get<ast::Identifier>(e.terms[d].value)));
   }
   if (labels.size() == e.terms.size()) return operand(tensor, std::move(labels), draft);
-  // The same selection again is the same vertex: an expression may name it many times.
+  // Repeated selections share one vertex, since an expression may name a selection many times.
   auto key = std::to_string(tensor.index()) + Selection{.stored = {}, .at = at, .parameters = deferred}.to_string();
   auto [known, is_new] = selections_.try_emplace(std::move(key));
   if (is_new) known->second = select(graph_, tensor, at, deferred);
@@ -235,12 +235,12 @@ ScalarPtr ExpressionBinder::operand(VertexId vertex, Labels labels, Draft& draft
   return ScalarExpression::operand(known->second);
 }
 
-// What a vertex of this definition gives, read with its own labels.
+// The result of a vertex of this definition, read with its own labels.
 ScalarPtr ExpressionBinder::operand(VertexId vertex, Draft& draft) {
   return operand(vertex, graph_.vertex(vertex).einsum.output, draft);
 }
 
-// The same, of numbers that have no type of their own.
+// The same, for numbers without a type of their own.
 ScalarPtr ExpressionBinder::adapting_operand(VertexId vertex, DType kind, Draft& draft) {
   return ScalarExpression::adapting_operand(operand(vertex, draft)->operand(), kind);
 }
@@ -288,7 +288,7 @@ void ExpressionBinder::unknown_function(const ast::Identifier& function) {
   throw Error(ErrorKind::UnknownName, "there is no function " + function.text, function.span, hint);
 }
 
-// A constant made of numbers, as seeds are.
+// The value of a constant expression of numbers, such as a seed.
 std::optional<std::int64_t> ExpressionBinder::constant_integer(const ast::Expression& e) const {
   if (const auto* integer = std::get_if<ast::Integer>(&e.node)) return integer->value;
   if (const auto* parameter = std::get_if<ast::Parameter>(&e.node)) return parameters_.integer(*parameter, e.span);
@@ -318,7 +318,7 @@ ScalarPtr ExpressionBinder::lower(const ast::Prefix& e, SourceSpan, Draft& draft
   return ScalarExpression::call(ScalarOp::Negate, {std::move(value)});
 }
 
-// a AND b AND c AND d as (a AND b) AND (c AND d): the same value, in few levels however many there are.
+// a AND b AND c AND d as (a AND b) AND (c AND d): the same value with logarithmic depth.
 ScalarPtr ExpressionBinder::lower_logic(const ast::Infix& e, Draft& draft) {
   std::vector<ScalarPtr> parts;
   for (const auto& operand : e.operands) parts.push_back(lower(operand, draft));
@@ -333,8 +333,8 @@ ScalarPtr ExpressionBinder::lower_logic(const ast::Infix& e, Draft& draft) {
 }
 
 ScalarPtr ExpressionBinder::lower(const ast::Infix& e, SourceSpan, Draft& draft) {
-  // From left to right; a run of + or of * is one call. Long sums take their subtractions as negated terms, so
-  // that the expression stays flat.
+  // From left to right; a run of + or of * is one call. In long sums, subtractions become negated terms, so that the
+  // expression stays flat.
   constexpr std::size_t kLongChain = 64;
   const bool logic = e.operators.front() == ast::InfixOp::And || e.operators.front() == ast::InfixOp::Or;
   if (logic && e.operators.size() > kLongChain) return lower_logic(e, draft);
@@ -376,7 +376,7 @@ ScalarPtr ExpressionBinder::lower(const ast::Case& e, SourceSpan span, Draft& dr
 }
 
 ScalarPtr ExpressionBinder::lower(const ast::Cast& e, SourceSpan span, Draft& draft) {
-  // The conversion is a vertex's own: its result type.
+  // The conversion is done by the result type of a vertex of its own.
   auto inner = draft_inside(draft, {});
   auto expression = lower(e.operand.front(), inner);
   EinSum einsum{.inputs = {},

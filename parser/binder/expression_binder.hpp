@@ -17,44 +17,44 @@ namespace eindb {
 
 /// Turns the expression of one definition into vertices of the graph.
 ///
-/// Every aggregate becomes a vertex of its own, and so does every CAST; what is around them becomes one scalar
-/// expression over their results. Example, with head Z[i]:
+/// Every aggregate and every CAST becomes a vertex; the rest becomes one scalar expression over their results. Example,
+/// with head Z[i]:
 ///     EXP(MAX(X[i,j])) / SUM(Y[i,k])
 /// gives T[i] = MAX(X[i,j]), U[i] = SUM(Y[i,k]) and Z[i] = EXP(T[i]) / U[i].
 class ExpressionBinder {
  public:
-  /// `name` names the vertices that are made; `macro_names` are for suggestions.
+  /// `name` is the base of the names of new vertices; `macro_names` is for suggestions.
   ExpressionBinder(EinGraph& graph, TensorScope& tensors, LabelScope& labels, const ParameterScope& parameters,
                    std::string name, std::function<std::vector<std::string>()> macro_names);
 
-  /// Binds the labels of all references in `e` to the extents of the tensors. To be called before `bind`: the head
-  /// may take its extents from them.
+  /// Binds the labels of all references in `e` to the extents of the tensors. Must be called before `bind`, since the
+  /// head may take its extents from them.
   void bind_labels(const ast::Expression& e);
-  /// Refuses functions that do not exist and tensors without their labels. To be called after bind_labels and before
-  /// the head is looked at: a label that such a mistake has left without an extent is not the mistake.
+  /// Rejects unknown functions and tensors without their labels. To be called after bind_labels and before the head is
+  /// checked, so that a label left without an extent by such a mistake is not reported instead.
   void check_names(const ast::Expression& e);
-  /// Adds the vertices for `e`; the last one has `head`, labels in order and distinct, as output.
+  /// Adds the vertices for `e`; the last one has `head` as its output labels, in order and distinct.
   VertexId bind(const ast::Expression& e, Labels head);
-  /// As bind, for a product of factors or a SUM of one, contracted in the order that `steps` gives for their number.
-  /// Error{Value} at `place` for anything else.
+  /// Like bind, for a product or a SUM of a product, contracted in the order that `steps` returns for the number of
+  /// factors. Error{Value} at `place` for other expressions.
   VertexId bind_contraction(const ast::Expression& e, Labels head,
                             const std::function<ContractionSteps(std::size_t)>& steps, SourceSpan place);
 
  private:
-  // A vertex in the making: the operands of its expression, and labels it runs over.
+  // A vertex under construction: the operands of its expression and the labels that it runs over.
   struct Draft {
     std::vector<VertexId> inputs;
     std::vector<Labels> labels;
-    Labels visible;  // labels that an aggregate inside leaves alone: the head's and those of enclosing aggregates
-    Labels cell;     // the labels that number a cell, for RANDOM
-    std::unordered_map<std::string, std::size_t> numbers;  // of the operands, by vertex and labels
+    Labels visible;  // labels that inner aggregates keep: the head's and those of enclosing aggregates
+    Labels cell;     // labels that number a cell, for RANDOM
+    std::unordered_map<std::string, std::size_t> numbers;  // of the operands, keyed by vertex and labels
   };
-  // The vertex of an aggregate, and the kind of its values if they adapt to what they meet: see ScalarType.
+  // The vertex of an aggregate, and its kind if its values adapt to their context (ScalarType).
   struct Reduced {
     VertexId vertex;
     std::optional<DType> adapting = {};
   };
-  // Lowers the argument of an aggregate into the draft of its vertex.
+  // Lowers the argument of an aggregate into its vertex's draft.
   using LowerArgument = std::function<ScalarPtr(Draft&)>;
 
   // ---- expression_binder.cpp: scalars and references ----
@@ -86,17 +86,17 @@ class ExpressionBinder {
   ScalarPtr log_sum_exp(const ast::Aggregate& e, const Labels& over, SourceSpan span, Draft& draft);
   ScalarPtr extreme_index(const ast::Aggregate& e, const Labels& over, SourceSpan span, Draft& draft);
   ScalarPtr count_true(const ast::Aggregate& e, const Labels& over, SourceSpan span, Draft& draft);
-  /// Adds the vertex of an aggregate over `over`; its result has the labels that the argument leaves free, or `head`.
+  /// Adds the vertex of an aggregate over `over`; its result has the free labels of the argument, or `head`.
   Reduced reduce(Aggregate how, const Labels& over, const LowerArgument& argument, SourceSpan span, const Draft& outer,
                  const Labels* head = nullptr);
-  /// Adds a vertex for `e` alone, element by element; a reference gives what it reads.
+  /// Adds an element-wise vertex for `e`; a plain reference returns its own vertex.
   ContractionOperand materialize(const ast::Expression& e, const Draft& outer);
   VertexId add_vertex(Draft draft, EinSum einsum, SourceSpan span, std::optional<DType> computed_in = std::nullopt);
   Draft draft_inside(const Draft& outer, const Labels& over) const;
   Labels in_order_of_head(const Labels& labels) const;
 
-  // ---- expression_labels_binder.cpp: which labels an expression has ----
-  // Labels that occur in e and that nothing in e aggregates, in order of first occurrence.
+  //  ---- expression_labels_binder.cpp: the labels of an expression ----
+  // Labels that occur in e and are not aggregated inside it, in order of first occurrence.
   void collect_free_labels(const ast::Expression& e, const Labels& visible, DistinctLabels& out) const;
   Labels aggregated_labels(const ast::Aggregate& e, const Labels& visible) const;
   Labels named_labels(const std::vector<ast::Identifier>& names) const;
@@ -118,10 +118,10 @@ class ExpressionBinder {
   int made_ = 0;
 };
 
-/// Error{Label} where a tensor has another number of dimensions than labels are given.
+/// Error{Label} if the tensor's number of dimensions differs from the number of labels given.
 void require_rank(const Shape& shape, std::size_t given, const std::string& name, SourceSpan span);
 
-/// Error{Type} where a real type is wanted for complex numbers.
+/// Error{Type} if complex numbers would be converted to a real type.
 void require_convertible(DType from, DType to, SourceSpan place);
 
 }  // namespace eindb

@@ -4,7 +4,7 @@
 
 namespace eindb {
 const Label* ExpressionBinder::label_named(const ast::Identifier& name) const {
-  // A label of this definition hides a tensor of the same name; a label of other definitions does not.
+  // A label of this definition hides a tensor of the same name; a label of another definition does not.
   const auto* label = labels_.find(name);
   if (label == nullptr || own_labels_.contains(*label)) return label;
   return tensors_.find(name) ? nullptr : label;

@@ -11,29 +11,29 @@
 
 namespace eindb {
 
-/// The labels of one statement by name: a label has the same extent wherever it occurs. Names of different macro calls
-/// (ast::Identifier::scope) are different labels.
+/// The labels of one statement by name: a label has the same extent at every occurrence. Equal names from different
+/// macro calls (ast::Identifier::scope) are different labels.
 class LabelScope {
  public:
   explicit LabelScope(LabelTable& table) : table_(table) {}
 
-  /// The label, made if it is new. Error{Shape} if it is known with another extent. The extent is that of dimension
-  /// `dimension` (from 0) of `owner`, for the message.
+  /// The label, added if it is new. Error{Shape} if it is known with another extent. The extent is that of dimension
+  /// `dimension` (from 0) of `owner`, which the message names.
   Label bind(const ast::Identifier& name, std::int64_t extent, const std::string& owner, std::size_t dimension);
-  /// As above, with an extent from the head of the definition `owner`.
+  /// The same, with an extent from the head of the definition `owner`.
   Label bind(const ast::Identifier& name, std::int64_t extent, const std::string& owner);
   /// The label, if it has been bound.
   const Label* find(const ast::Identifier& name) const;
-  /// The names of all labels that are the statement's own, for suggestions.
+  /// The names of the statement's own labels, for suggestions.
   std::vector<std::string> names() const;
-  /// A label that no name finds.
+  /// A label that cannot be found by name.
   Label fresh(const std::string& display_name, std::int64_t extent) { return table_.add(display_name, extent); }
 
  private:
   struct Entry {
     Label label;
     std::string owner;
-    std::optional<std::size_t> dimension;  // absent: the head
+    std::optional<std::size_t> dimension;  // nullopt: the head
 
     std::string place() const;
   };

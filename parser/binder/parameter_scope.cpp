@@ -10,7 +10,7 @@ namespace {
 
 std::string name_of(const ast::Parameter& parameter) { return "parameter $" + std::to_string(parameter.number); }
 
-// Doubles beyond this hold no fractions, and may not fit INT64.
+// Larger doubles have no fractions, and may not fit INT64.
 constexpr double kExactInDouble = 9007199254740992.0;
 
 }  // namespace

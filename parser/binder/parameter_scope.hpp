@@ -9,26 +9,26 @@
 
 namespace eindb {
 
-/// The value as a constant of an expression; null if it is text or NULL.
+/// The value as a constant expression; null if it is text or NULL.
 ScalarPtr constant_of(const ParameterValue& value);
 
-/// The values of $1, $2, ... in one execution of a statement. Refers to `names`, which must outlive it.
+/// The values of $1, $2, ... for one execution of a statement. Refers to `names`, which must outlive it.
 class ParameterScope {
  public:
   explicit ParameterScope(const NameSource& names) : values_(names.parameters), deferred_(names.deferred_parameters) {}
 
-  /// As a number in an expression: its value, or the parameter itself where that is deferred. Error{Value} if there is
-  /// no value or it is text, Error{NullValue} if it is NULL.
+  /// As a number in an expression: the value, or the parameter itself if it is deferred. Error{Value} if there is no
+  /// value or it is text, Error{NullValue} if it is NULL.
   ScalarPtr scalar(const ast::Parameter& parameter, SourceSpan span) const;
-  /// Whether a plan is to serve all values of its type.
+  /// Whether the plan must serve all values of the parameter's type.
   bool is_deferred(const ast::Parameter& parameter) const { return deferred_.contains(parameter.number); }
-  /// As an index: the value, of one that is deferred as well. Errors as integer().
+  /// As an index: the value, even if the parameter is deferred. Throws like integer().
   std::int64_t index(const ast::Parameter& parameter, SourceSpan span) const;
-  /// As an extent or seed. Error{Value} also if it is no whole number.
+  /// As an extent or seed. Also throws Error{Value} if it is no whole number.
   std::int64_t integer(const ast::Parameter& parameter, SourceSpan span) const;
 
  private:
-  /// The value that was given, which is not NULL.
+  /// The given value, which must not be NULL.
   const ParameterValue& value(const ast::Parameter& parameter, SourceSpan span) const;
 
   const std::vector<ParameterValue>& values_;

@@ -15,15 +15,15 @@ std::string plural(std::size_t count, const std::string& word) {
   return std::to_string(count) + " " + word + (count == 1 ? "" : "s");
 }
 
-// Labels of an ellipsis live apart from those that a person can write.
+// Separates the labels of ellipses from those that users write.
 constexpr std::uint32_t kEllipsisScope = UINT32_MAX;
 
-// Dimension `from_right` (from 0) of the ellipsis.
+// Dimension `from_right` (from 0, counted from the right) of the ellipsis.
 ast::Identifier ellipsis_label(std::size_t from_right, SourceSpan span) {
   return {.text = "e" + std::to_string(from_right + 1), .span = span, .quoted = false, .scope = kEllipsisScope};
 }
 
-// One operand: its vertex, and a name for each of its dimensions.
+// One operand: its vertex and a label name for each dimension.
 struct Operand {
   VertexId vertex;
   std::vector<ast::Identifier> names;
@@ -84,7 +84,7 @@ class SubscriptBinder {
     operands_.push_back(std::move(operand));
   }
 
-  // Dimensions of extent 1 adapt to others, so that they bind a label only where nothing else does.
+  // Dimensions of extent 1 adapt to others, so they determine a label's extent only if nothing else does.
   void bind_extents(const Operand& operand) {
     const auto& tensor = graph_.vertex(operand.vertex);
     for (std::size_t d = 0; d < operand.names.size(); ++d)

@@ -10,25 +10,25 @@
 
 namespace eindb {
 
-/// The tensors that a statement can refer to: its own WITH definitions first, then those of the catalog.
-/// Names match without regard to case.
+/// The tensors that a statement can refer to: first its own WITH definitions, then those of the catalog. Names ignore
+/// case.
 class TensorScope {
  public:
   TensorScope(EinGraph& graph, const NameSource& names) : graph_(graph), names_(names) {}
 
-  /// Adds a WITH definition; Error{DuplicateName} if the statement has it already.
+  /// Adds a WITH definition; Error{DuplicateName} if the name is defined already.
   void define(const ast::Identifier& name, VertexId vertex);
-  /// The vertex behind a name; a catalog tensor becomes an input vertex when first used. nullopt: no such tensor.
-  /// A name that a macro brings along finds tensors of the catalog only.
+  /// The vertex for a name; a tensor of the catalog becomes an input vertex at its first use. nullopt: no such tensor.
+  /// A name from a macro's body finds only tensors of the catalog.
   std::optional<VertexId> find(const ast::Identifier& name);
-  /// As find; Error{UnknownName} with the nearest name.
+  /// Like find; Error{UnknownName} with the nearest name.
   VertexId get(const ast::Identifier& name);
-  /// A definition of the statement's own.
+  /// A definition of the statement itself.
   std::optional<VertexId> find_definition(const ast::Identifier& name) const;
-  /// A tensor of the catalog, for a new value: no vertex is made. Error{UnknownName} if there is none,
-  /// Error{DuplicateName} where a definition has its name.
+  /// A tensor of the catalog whose value is to be replaced; adds no vertex. Error{UnknownName} if there is none,
+  /// Error{DuplicateName} if a definition has its name.
   InputTensor get_stored(const ast::Identifier& name) const;
-  /// Every name that `find` finds, for suggestions.
+  /// All names that `find` resolves, for suggestions.
   std::vector<std::string> known_names() const;
   std::vector<std::string> definition_names() const;
 

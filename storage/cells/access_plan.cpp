@@ -13,15 +13,16 @@
 namespace eindb {
 namespace {
 
-/// Cells that a condition with a value unknown while planning leaves of those before, as SQLite guesses itself.
+/// SQLite's own guess: the share of cells that a condition with an unknown value leaves.
 constexpr double kGuessedPart = 0.25;
 
-/// What a scan costs, in the unit of SQLite's planner, about one row: about 60 ns.
+/// The cost of a scan in the unit of SQLite's planner, about one row (60 ns).
 constexpr double kScanCost = 10;
 constexpr double kTileByteCost = 1.0 / 1024;  // read and verified
-constexpr double kKeptTileCost = 1;           // found among those kept
+constexpr double kKeptTileCost = 1;           // found in the cache
 
-/// What is known of the conditions while SQLite plans: the size of the box, and of which dimensions one index is left.
+/// The known effect of the conditions during planning: the size of the box, and the dimensions that are left with one
+/// index.
 struct BoxEstimate {
   explicit BoxEstimate(const TileGrid& tiles) : grid(tiles), fixed(tiles.rank(), false) {
     for (const auto extent : grid.shape().extents()) cells.push_back(static_cast<double>(extent));
@@ -50,7 +51,7 @@ struct BoxEstimate {
   }
 };
 
-/// What there is to read, as sizes in bytes.
+/// Sizes of the tiles to read, in bytes.
 struct TileSizes {
   TileSizes(const TileGrid& grid, DType dtype, std::int64_t kept_bytes)
       : tile(static_cast<double>(size_of(dtype))), kept(static_cast<double>(kept_bytes)) {
@@ -59,12 +60,12 @@ struct TileSizes {
     all = tile * static_cast<double>(grid.tile_count());
   }
 
-  double tile;  // the largest
+  double tile;  // size of the largest tile
   double all = 0;
-  double kept;  // that many stay at hand
+  double kept;  // bytes that stay cached
 };
 
-/// Takes the conditions on labels that bound a range; SQLite need not check them again.
+/// Uses the conditions on labels that bound a range; SQLite need not check them again.
 void take_conditions(sqlite3_index_info& info, AccessPlan& plan, BoxEstimate& estimate) {
   for (int n = 0; n < info.nConstraint; ++n) {
     const auto& constraint = info.aConstraint[n];
@@ -84,7 +85,7 @@ void take_conditions(sqlite3_index_info& info, AccessPlan& plan, BoxEstimate& es
     } else if (sqlite3_vtab_rhs_value(&info, n, &value) == SQLITE_OK && value != nullptr) {
       const auto range = restrict({0, extent}, *comparison, value);
       const auto cells = range.empty() ? 0 : static_cast<double>(range.end) - static_cast<double>(range.begin);
-      // Two bounds of one dimension leave their overlap: `i >= a AND i < b` keeps what each cuts off.
+      // Two bounds of one dimension leave their overlap: for `i >= a AND i < b`, both reductions apply.
       const auto cut = static_cast<double>(extent) - cells;
       estimate.cells[d] = std::max(0.0, estimate.cells[d] - cut);
     } else {
@@ -93,8 +94,8 @@ void take_conditions(sqlite3_index_info& info, AccessPlan& plan, BoxEstimate& es
   }
 }
 
-/// The order that ORDER BY, GROUP BY or DISTINCT wants, then the other dimensions; nullopt if it is not one of labels.
-/// `count`: how many of its steps matter.
+/// The order that ORDER BY, GROUP BY or DISTINCT wants, followed by the other dimensions; nullopt if it is not an order
+/// of labels. `count` is set to the number of steps that matter.
 std::optional<WalkOrder> wanted_order(const sqlite3_index_info& info, std::size_t rank, std::size_t& count) {
   WalkOrder order;
   std::vector<bool> taken(rank, false);
@@ -112,8 +113,8 @@ std::optional<WalkOrder> wanted_order(const sqlite3_index_info& info, std::size_
   return order;
 }
 
-/// Whether a walk in the order of the indices comes back only to tiles that are kept: those that the box has beside one
-/// another in all dimensions but the outermost that moves.
+/// Whether a walk in the order of indices only revisits cached tiles: those of the box along all dimensions except the
+/// outermost one that moves.
 bool keeps_band(const WalkOrder& order, const BoxEstimate& estimate, const TileSizes& sizes) {
   double tiles = 1;
   bool outermost = true;
@@ -143,7 +144,7 @@ void estimate_cost(sqlite3_index_info& info, const AccessPlan& plan, const BoxEs
   DCHECK(rows >= 0, "conditions leave no fewer cells than none");
   double tile_cost = 0;
   if (plan.reads_values) {
-    // Who comes again and again, in a join, finds the tiles of a small tensor kept.
+    // Repeated scans, as in a join, find the tiles of a small tensor in the cache.
     tile_cost = estimate.all_parts() * (sizes.all <= sizes.kept ? kKeptTileCost : sizes.tile * kTileByteCost);
   }
   info.estimatedRows = static_cast<sqlite3_int64>(std::clamp(rows, 1.0, 1e18));

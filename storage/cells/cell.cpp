@@ -14,7 +14,7 @@ namespace {
 template <class T>
 inline constexpr bool is_complex_element = !std::is_arithmetic_v<T>;
 
-/// A real as T; a real that is finite stays so.
+/// A real as T; a finite real never becomes infinite.
 template <class T>
 std::optional<T> from_real(double value) {
   if constexpr (std::is_same_v<T, std::int64_t>) {
@@ -48,20 +48,20 @@ struct ToElement {
   }
 };
 
-/// std::from_chars knows no plus sign.
+/// Removes a plus sign, which std::from_chars does not accept.
 std::string_view without_plus(std::string_view text) {
   if (text.size() > 1 && text[0] == '+' && text[1] != '-' && text[1] != '+') text.remove_prefix(1);
   return text;
 }
 
-/// A real at the front of `text`, which is then what follows.
+/// Parses a real at the front of `text` and removes it from there.
 std::optional<double> take_real(std::string_view& text) {
   const auto digits = without_plus(text);
   double value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error == std::errc::invalid_argument) return std::nullopt;
   if (error == std::errc::result_out_of_range) {
-    // from_chars does not tell too small from too large.
+    // from_chars does not distinguish too small from too large.
     value = std::strtod(std::string(digits.data(), end).c_str(), nullptr);
     if (std::isinf(value)) return std::nullopt;
   }

@@ -12,14 +12,14 @@
 
 namespace eindb {
 
-/// A number as it was given, before it takes the type of a tensor.
+/// A number as given by the user, before it is converted to the type of a tensor.
 using CellValue = std::variant<std::int64_t, double, std::complex<double>>;
 
-/// A cell of a tensor as a list gives it: its key, one index per dimension, and its value.
+/// A cell of a list: its key, one index per dimension, and its value.
 struct KeyedCell {
   std::vector<std::int64_t> key;
   CellValue value;
-  std::int64_t line = 0;  ///< where it was given: a line of a file, a row of a query
+  std::int64_t line = 0;  ///< its origin: a line of a file, or a row of a query
 };
 
 /// The value as T, one of the element types, or nullopt if T cannot hold it: a fraction, a real beyond the range of
@@ -30,16 +30,16 @@ std::optional<T> to_element(const CellValue& value);
 /// "1.5", "-3", "1.5-2.0j".
 std::string to_string(const CellValue& value);
 
-/// The number that is all of `text`: an integer that fits INT64, or else a real, or a complex number such as 1.5-2j or
-/// 2j. "+5", "Inf" and "nan" are numbers; hex is none, nor is a real too large for FLOAT64.
+/// Parses `text` as one number: an integer that fits INT64, otherwise a real, or a complex number such as 1.5-2j or 2j.
+/// "+5", "Inf" and "nan" are accepted; hexadecimal numbers and reals too large for FLOAT64 are not.
 std::optional<CellValue> parse_cell_value(std::string_view text);
-/// Likewise, for an integer or a real.
+/// The same for integers and reals only.
 std::optional<CellValue> parse_real_value(std::string_view text);
 
-/// The type that holds numbers of either kind: INT64, FLOAT64 or COMPLEX128.
+/// The type that holds both: INT64, FLOAT64 or COMPLEX128.
 DType wider(DType type, const CellValue& value);
 
-/// "(0, 3)": a key as a person counts, from `base`.
+/// "(0, 3)": a key for messages, counted from `base`.
 std::string key_text(const std::vector<std::int64_t>& key, std::int64_t base);
 
 }  // namespace eindb

@@ -15,9 +15,9 @@
 namespace eindb {
 namespace {
 
-/// Cells between two looks at the cancellation.
+/// Cells between two polls for cancellation.
 constexpr std::int64_t kCellsPerCheck = 16384;
-/// Open tiles beyond this would only push others out of the page cache.
+/// More open tiles would only evict others from the page cache.
 constexpr std::int64_t kMaxTileMemory = std::int64_t{1} << 30U;
 
 std::int64_t largest_tile(const TileGrid& grid) {
@@ -95,7 +95,7 @@ class CellLoader::Loader final : public Base {
     }
   };
 
-  /// All bits: minus zero shows that it was given.
+  /// Compares all bits: minus zero shows that a cell was given.
   static bool is_zero(const T& value) {
     static constexpr T kZero{};
     return std::memcmp(&value, &kZero, sizeof(T)) == 0;  // NOLINT(bugprone-suspicious-memory-comparison): see above
@@ -110,8 +110,8 @@ class CellLoader::Loader final : public Base {
     tile_id_ = tile_id;
   }
 
-  /// A cell on its way into its tile. Cells in no order miss every cache: a few wait while the memory of the next ones
-  /// is fetched.
+  /// A cell to be stored in its tile. Unordered cells miss every cache, so a few wait while memory for the next ones is
+  /// prefetched.
   struct Pending {
     T* slot = nullptr;
     T value{};
@@ -131,7 +131,7 @@ class CellLoader::Loader final : public Base {
     oldest = cell;
   }
 
-  /// Before a tile may be closed.
+  /// Stores all pending cells; required before a tile is closed.
   void drain() {
     DCHECK(tile_id_ == kNone || tiles_.is_open(tile_id_), "cells on their way go into a tile that is open");
     for (std::size_t n = 0; n < pending_.size(); ++n) {
@@ -191,9 +191,9 @@ class CellLoader::Loader final : public Base {
   std::int64_t cells_per_read_;
   std::int64_t count_ = 0;
   bool sorting_ = false;
-  std::int64_t tile_id_ = kNone;  // whose values are at values_
+  std::int64_t tile_id_ = kNone;  // the tile whose values are at values_
   T* values_ = nullptr;
-  std::array<Pending, 16> pending_;  // a ring; those without a slot are none
+  std::array<Pending, 16> pending_;  // a ring; entries without a slot are empty
   std::size_t next_pending_ = 0;
   Statistics statistics_;
 };

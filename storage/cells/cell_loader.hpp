@@ -13,48 +13,46 @@
 namespace eindb {
 
 struct CellLoaderOptions {
-  std::int64_t memory = std::int64_t{1} << 30U;  ///< bytes that it may take
-  std::string spill_directory;                   ///< for what does not fit
-  std::int64_t base = 0;                         ///< of keys in messages
-  /// No key is given twice, so that zeros need not be remembered.
+  std::int64_t memory = std::int64_t{1} << 30U;  ///< limit in bytes
+  std::string spill_directory;                   ///< for data beyond the limit
+  std::int64_t base = 0;                         ///< first index of keys in messages
+  /// Asserts that no key occurs twice, so that zeros need not be remembered.
   bool distinct_keys = false;
-  /// What messages call the place of a cell, by its line: "x.csv, line 7".
+  /// Describes the origin of a cell in messages, given its line: "x.csv, line 7".
   std::function<std::string(std::int64_t line)> place;
 };
 
-/// Fills a tensor that is all zero with cells in any order, inside the caller's SqliteTransaction. Cells that are not
-/// given stay zero. Memory is bounded however many cells there are:
+/// Fills an all-zero tensor with cells in any order, inside the caller's SqliteTransaction. Cells that are not given
+/// stay zero. Memory is bounded for any number of cells:
 ///
-/// - Cells go straight into their tiles as long as these are near each other: a cache of open tiles writes out the one
-///   that has not been used for longest, and reads it again if it must. That is the way of lists that are sorted in
-///   about any manner, and of tensors that fit memory; each tile is written about once.
-/// - When tiles that are gone come back too often, the rest is sorted by position (storage/cells/cell_locator.hpp), in
-/// a
-///   spill file where memory is short, and then goes into one tile after the other.
+/// - Cells go directly into their tiles as long as these are near each other: a cache of open tiles writes out the
+///   least recently used tile, and reads it again if necessary. This suits lists that are roughly sorted in some order,
+///   and tensors that fit in memory; each tile is written about once.
+/// - If evicted tiles are needed again too often, the remaining cells are sorted by position
+///   (storage/cells/cell_locator.hpp), in a spill file if memory is short, and then fill one tile after the other.
 ///
-/// A key must not be given twice. A cell of a tile that is not zero shows that it was given; a cell that is given as
-/// zero shows nothing, so it goes the second way, which sees neighbours in the sorted order.
-/// Uses the connection, whose thread calls it; must be gone before the commit.
+/// A key must not occur twice. A non-zero cell in a tile shows that its key was given. A cell given as zero leaves no
+/// trace, so it is sorted, where duplicates are neighbours. Uses the connection, on its thread; must be destroyed
+/// before the commit.
 class CellLoader {
  public:
-  /// Error{MemoryLimit} if a tile takes more than a quarter of the memory.
-  /// `cancellation` outlives the loader.
+  /// Error{MemoryLimit} if a tile takes more than a quarter of the memory. `cancellation` must outlive the loader.
   CellLoader(SqliteConnection& connection, const TileStore& store, const Cancellation& cancellation,
              CellLoaderOptions options);
   ~CellLoader();
 
-  /// Errors name the cell's place: Value for a key outside the tensor or given twice, and for a value that the tensor's
-  /// type cannot hold. The key has one index per dimension.
+  /// Errors name the cell's origin: Error{Value} for a key outside the tensor, a key given twice, or a value that the
+  /// tensor's type cannot hold. The key must have one index per dimension.
   void add(const KeyedCell& cell);
-  /// Writes what is left. Keys given twice may show only here.
+  /// Writes the remaining cells. Duplicate keys may be detected only here.
   void finish();
 
-  /// What was done, for tests.
+  /// Statistics for tests.
   struct Statistics {
     std::int64_t tiles_written = 0;
     std::int64_t tiles_reloaded = 0;
-    bool sorted = false;   ///< cells went the second way
-    bool spilled = false;  ///< through a file
+    bool sorted = false;   ///< cells were sorted
+    bool spilled = false;  ///< sorted cells went through a file
   };
   Statistics statistics() const;
 

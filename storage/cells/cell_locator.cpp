@@ -7,7 +7,7 @@
 namespace eindb {
 namespace {
 
-/// Beginnings of parts that are kept: 512 KiB per dimension.
+/// The most part boundaries cached per dimension: 512 KiB.
 constexpr std::int64_t kMaxTable = 65536;
 
 }  // namespace
@@ -20,7 +20,7 @@ CellLocator::CellLocator(TileGrid grid) : grid_(std::move(grid)), dimensions_(gr
     dimension.parts = grid_.partition()[d];
     dimension.later = later;
     dimension.range = grid_.range(d, 0);
-    // With an extent of zero there are no cells; the products after it do not matter, and need not fit 64 bits.
+    // If an extent is zero there are no cells, and the products need not fit 64 bits.
     if (grid_.shape().element_count() > 0) later *= dimension.extent;
     if (dimension.parts > kMaxTable) continue;
     for (std::int64_t q = 0; q < dimension.parts; ++q) dimension.begins.push_back(grid_.range(d, q).begin);
@@ -42,7 +42,7 @@ void CellLocator::find_part(Dimension& dimension, std::int64_t index) {
     dimension.range = part_range(dimension.extent, dimension.parts, dimension.part);
     return;
   }
-  // Parts are as good as equal, so that a division without its last bit is off by one at most.
+  // Parts are nearly equal, so the quotient, which lacks the last bit, is off by at most one.
   const auto guess =
       static_cast<double>(index) * static_cast<double>(dimension.parts) / static_cast<double>(dimension.extent);
   auto part = std::clamp<std::int64_t>(static_cast<std::int64_t>(guess), 0, dimension.parts - 1);

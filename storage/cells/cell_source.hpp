@@ -10,27 +10,27 @@
 
 namespace eindb {
 
-/// A list of cells in any order, from a file or a query. What it gives is text turned into numbers: whether keys lie
-/// in the tensor and occur once is for whoever takes them (storage/cells/cell_loader.hpp). Not thread-safe.
+/// A list of cells in any order, from a file or a query. It only converts text to numbers; the consumer checks that
+/// keys lie in the tensor and occur once (storage/cells/cell_loader.hpp). Not thread-safe.
 class CellSource {
  public:
   virtual ~CellSource() = default;
 
-  /// The type that holds all values, and the shape that holds all keys, or those that were asked for.
+  /// The type that holds all values and the shape that holds all keys, or the requested ones.
   virtual DType dtype() const = 0;
   virtual const Shape& shape() const = 0;
-  /// Names of the columns of the key, if the file has them.
+  /// Names of the key's columns, if the file has them.
   virtual std::vector<std::string> labels() const { return {}; }
-  /// The number of the first index, in what the user wrote; keys that it gives count from 0.
+  /// The first index as the user writes it; the keys returned by next() count from 0.
   virtual std::int64_t base() const { return 0; }
-  /// Whether no key can come twice.
+  /// Whether no key can occur twice.
   virtual bool has_distinct_keys() const { return false; }
 
-  /// The next cell, whose vectors are used again; false after the last. Error{Corrupt} with the place of what is none.
+  /// Reads the next cell, reusing its vectors; false after the last. Error{Corrupt} with the place of a malformed cell.
   virtual bool next(KeyedCell& cell) = 0;
   /// "x.csv, line 7".
   virtual std::string place(std::int64_t line) const = 0;
-  /// How far it is, and of how much; both 0 where nobody knows.
+  /// Progress and total; both 0 if unknown.
   virtual std::int64_t done() const { return 0; }
   virtual std::int64_t total() const { return 0; }
 };

@@ -43,8 +43,8 @@ std::vector<WalkLoop> loops_of(const WalkOrder& order) {
 }
 
 bool is_sorted(const WalkOrder& order, std::size_t count, const TileGrid& grid, const std::vector<bool>& fixed) {
-  // Loops that turn once do not matter. What is left has to begin with the loops of the first step, then those of the
-  // second, and so on.
+  // Loops with a single iteration do not matter. The rest must start with the loops of the first step, then those of
+  // the second, and so on.
   DCHECK(fixed.size() == grid.rank() && count <= order.steps.size(), "an order is judged by its own steps");
   auto loops = loops_of(order);
   std::erase_if(loops, [&](const WalkLoop& loop) {
@@ -85,7 +85,8 @@ void CellWalk::start(const WalkOrder& order, std::span<const IndexRange> box) {
     if (over_parts ? axis.first_part != axis.last_part : axis.box.end - axis.box.begin > 1)
       loops_.push_back({.dimension = d, .over_parts = over_parts});
   }
-  // The innermost loop is over indices, if there is one: a part holds several, or the loop over parts follows its own.
+  // The innermost loop, if there is one, is over indices: a part holds several, or the loop over parts follows its own
+  // indices.
   if (!loops_.empty() && !loops_.back().over_parts) {
     along_run_ = true;
     run_.dimension = loops_.back().dimension;
@@ -131,7 +132,7 @@ bool CellWalk::step(const Loop& loop) {
 }
 
 bool CellWalk::advance() {
-  // Like the figures of a counter, the innermost first; each begins anew when the one before it moves.
+  // Advances like an odometer: the innermost loop first, and each loop restarts when the next outer one moves.
   for (auto loop = loops_.rbegin(); loop != loops_.rend(); ++loop)
     if (step(*loop)) return true;
   return false;

@@ -16,14 +16,15 @@ struct IndexRange {
   bool empty() const { return begin >= end; }
 };
 
-/// In which order the cells of a tensor are visited.
+/// The order in which the cells of a tensor are visited.
 ///
-/// Dimensions come outermost first, each once. With `by_tile` all cells of a tile come before those of the next;
-/// without it cells come in the order of their indices, wherever they lie. A(i, j) cut into two parts along j, by_tile:
+/// `steps` lists each dimension once, outermost first. With `by_tile`, all cells of a tile come before those of the
+/// next. Otherwise cells come in the order of their indices, regardless of tiles. For A(i, j) cut into two parts along
+/// j, by_tile is
 ///
 ///     for part of j: for i: for j in the part          tiles are read once, but i starts anew in the second part
 ///
-/// and without it: `for i: for part of j: for j in the part`, which comes back to both tiles for each i.
+/// Without it: `for i: for part of j: for j in the part`, which revisits both tiles for each i.
 struct WalkOrder {
   struct Step {
     std::size_t dimension = 0;
@@ -40,51 +41,51 @@ struct WalkOrder {
 
 /// One of the nested loops of a walk: over the parts of a dimension, or over the indices within its part.
 struct WalkLoop {
-  std::size_t step = 0;  ///< which of WalkOrder::steps
+  std::size_t step = 0;  ///< index into WalkOrder::steps
   bool over_parts = false;
 };
 /// The loops, outermost first.
 std::vector<WalkLoop> loops_of(const WalkOrder& order);
 
-/// Whether a walk visits cells sorted by its first `count` steps. `fixed[d]`: a single index of dimension d is visited.
+/// Whether a walk visits cells sorted by its first `count` steps. `fixed[d]`: only one index of dimension d is visited.
 bool is_sorted(const WalkOrder& order, std::size_t count, const TileGrid& grid, const std::vector<bool>& fixed);
 
-/// Visits the cells of a box in runs: cells of one tile that lie along one dimension.
-/// A value without SQLite and without tiles: it tells where values lie. Threads: one.
+/// Visits the cells of a box in runs: cells of one tile along one dimension. It only computes positions and uses
+/// neither SQLite nor tiles. Not thread-safe.
 class CellWalk {
  public:
   struct Run {
     std::int64_t tile_id = 0;
     std::int64_t length = 0;    ///< cells
-    std::int64_t offset = 0;    ///< of the first cell in the tile, in elements
-    std::int64_t stride = 0;    ///< elements from one cell to the next; negative when descending
-    std::size_t dimension = 0;  ///< along which the index moves
-    std::int64_t step = 1;      ///< by which it moves
+    std::int64_t offset = 0;    ///< of the first cell in its tile, in elements
+    std::int64_t stride = 0;    ///< elements between neighbouring cells; negative if descending
+    std::size_t dimension = 0;  ///< along which the index changes
+    std::int64_t step = 1;      ///< change of the index per cell
   };
 
   /// `grid` must outlive the walk.
   explicit CellWalk(const TileGrid& grid);
 
-  /// Begins at the first cell of the box: one range per dimension, within the extents.
+  /// Starts at the first cell of the box, which has one range per dimension, within the extents.
   void start(const WalkOrder& order, std::span<const IndexRange> box);
-  /// False when no cell is left.
+  /// False if no cell is left.
   bool next_run();
 
   const Run& run() const { return run_; }
-  /// The cell's indices; of the run's first cell after next_run(). Whoever walks along the run moves the entry of
-  /// run().dimension. One entry more than needed if the rank is 0.
+  /// The indices of the current cell; after next_run() those of the run's first cell. The caller advances the entry of
+  /// run().dimension along the run. Has one unused entry if the rank is 0.
   std::int64_t* index() { return index_.data(); }
 
  private:
-  /// Along one dimension.
+  /// The state of one dimension.
   struct Axis {
     bool descending = false;
     IndexRange box;
     std::int64_t first_part = 0;  // in the order of the walk
     std::int64_t last_part = 0;
     std::int64_t part = 0;
-    PartRange tile;      // what the part covers
-    IndexRange visible;  // and of that the box
+    PartRange tile;      // the range of the part
+    IndexRange visible;  // its intersection with the box
     std::int64_t first() const { return descending ? visible.end - 1 : visible.begin; }
     std::int64_t last() const { return descending ? visible.begin : visible.end - 1; }
   };
@@ -105,7 +106,7 @@ class CellWalk {
   std::vector<Axis> axes_;
   std::vector<std::int64_t> index_;
   std::vector<std::int64_t> tile_strides_;  // elements between neighbours in the current tile
-  std::vector<Loop> loops_;                 // those that visit more than one part or index, but for the run's
+  std::vector<Loop> loops_;                 // loops over more than one part or index, except the run's
   Run run_;
   bool along_run_ = false;  // run_.dimension has more than one cell
   bool tile_entered_ = false;

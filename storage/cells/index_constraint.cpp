@@ -14,7 +14,7 @@ namespace {
 constexpr auto kLargest = std::numeric_limits<std::int64_t>::max();
 constexpr IndexRange kNone{0, 0};
 
-/// The nearest 64-bit integer. No index is as large or as small as the ends, so that these stand for all beyond.
+/// The nearest 64-bit integer. No index reaches the ends, so they stand for all larger and smaller numbers.
 std::int64_t saturated(double integral) {
   constexpr double kEnd = 9223372036854775808.0;  // 2^63
   if (integral >= kEnd) return kLargest;
@@ -22,10 +22,10 @@ std::int64_t saturated(double integral) {
   return static_cast<std::int64_t>(integral);
 }
 
-/// The smallest index above `floor`, or beyond all indices.
+/// The smallest index above `floor`; kLargest is above all indices.
 std::int64_t after(std::int64_t floor) { return floor == kLargest ? kLargest : floor + 1; }
 
-/// `floor` and `ceiling` of the value compared with; they differ if it is no integer.
+/// Restricts the range by a value given by its floor and ceiling, which differ if it is no integer.
 IndexRange restrict(IndexRange range, Comparison comparison, std::int64_t floor, std::int64_t ceiling) {
   DCHECK(floor <= ceiling, "a value lies between its floor and its ceiling");
   switch (comparison) {
@@ -46,7 +46,7 @@ IndexRange restrict(IndexRange range, Comparison comparison, std::int64_t floor,
 std::optional<Comparison> comparison_of(int constraint) {
   switch (constraint) {
     case SQLITE_INDEX_CONSTRAINT_EQ:
-    case SQLITE_INDEX_CONSTRAINT_IS: return Comparison::Equal;  // no index is NULL: IS says the same
+    case SQLITE_INDEX_CONSTRAINT_IS: return Comparison::Equal;  // no index is NULL, so IS means =
     case SQLITE_INDEX_CONSTRAINT_LT: return Comparison::Less;
     case SQLITE_INDEX_CONSTRAINT_LE: return Comparison::LessEqual;
     case SQLITE_INDEX_CONSTRAINT_GT: return Comparison::Greater;

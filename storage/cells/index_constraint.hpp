@@ -10,16 +10,16 @@ struct sqlite3_value;
 
 namespace eindb {
 
-/// A condition of SQL on an index of a tensor: `i < ?`.
+/// A SQL condition on an index of a tensor: `i < ?`.
 enum class Comparison : std::uint8_t { Equal, Less, LessEqual, Greater, GreaterEqual, IsNull };
 
-/// The comparison behind SQLite's SQLITE_INDEX_CONSTRAINT_ number; nullopt if it does not bound a range.
+/// The comparison of SQLite's SQLITE_INDEX_CONSTRAINT_ number; nullopt if it does not bound a range.
 std::optional<Comparison> comparison_of(int constraint);
 /// "=", "<", ...
 std::string_view symbol_of(Comparison comparison);
 
-/// The part of `range` whose indices fulfil the condition, exactly as SQLite compares a column of type INTEGER:
-/// text that reads as a number counts as one, other text and blobs are larger than all numbers, NULL fulfils nothing.
+/// The part of `range` whose indices satisfy the condition, exactly as SQLite compares a column of type INTEGER: text
+/// that reads as a number counts as one, other text and blobs are larger than all numbers, and NULL satisfies nothing.
 /// Example: i < 1.5 and i < '1.5' keep 0 and 1; i = 1.5 nothing; i < 'x' everything.
 IndexRange restrict(IndexRange range, Comparison comparison, sqlite3_value* value);
 

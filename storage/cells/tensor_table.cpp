@@ -1,13 +1,14 @@
-// The virtual table module behind TensorTable. How a scan comes about:
+//  The virtual table module behind TensorTable. The callbacks of a scan:
 //
 //   xConnect    declares the columns
-//   xBestIndex  (while SQLite plans, several times) -> an AccessPlan: which conditions it gets the values of, in which
-//               order cells are walked, whether values are read at all. Its number is SQLite's idxNum; idxStr is for
-//               EXPLAIN QUERY PLAN alone
-//   xFilter     the values of the conditions -> a box of indices -> a CellWalk
-//   xNext       one cell further in the run; at its end the next run, with its tile
+//    xBestIndex  (while SQLite plans, several times) -> an AccessPlan: the conditions whose values it gets, the order
+//    in
+//                which cells are walked, and whether values are read. Its number is SQLite's idxNum; idxStr is only for
+//                EXPLAIN QUERY PLAN
+//    xFilter     the values of the conditions -> a box of indices -> a CellWalk
+//    xNext       advances one cell in the run; at its end, fetches the next run with its tile
 //
-// xNext, xEof and xColumn run once per cell: they touch a few members and divide, allocate and look up nothing.
+// xNext, xEof and xColumn run once per cell: they touch a few members, without division, allocation or lookup.
 
 #include "storage/cells/tensor_table.hpp"
 
@@ -30,7 +31,7 @@ namespace {
 constexpr std::array<std::string_view, 1> kRealColumns{"val"};
 constexpr std::array<std::string_view, 3> kComplexColumns{"val", "re", "im"};
 
-/// What the module keeps: the table as it was registered.
+/// The module's user data: the registered table.
 struct Definition {
   SqliteConnection& connection;
   TensorTable table;
@@ -73,16 +74,16 @@ struct Cursor : sqlite3_vtab_cursor {
   // The current cell.
   int rank;
   DType dtype;
-  std::int64_t left = 0;               // cells of the run from this one on; 0 at the end of the scan
+  std::int64_t left = 0;               // remaining cells of the run, including this one; 0 at the end of the scan
   std::int64_t* index;                 // one per dimension
-  std::int64_t* moving_index = index;  // that of the run's dimension
+  std::int64_t* moving_index = index;  // the entry of the run's dimension
   std::int64_t index_step = 0;
-  const std::byte* values = nullptr;  // of the tile
-  std::int64_t offset = 0;            // of the value, in elements
+  const std::byte* values = nullptr;  // values of the tile
+  std::int64_t offset = 0;            // of the current value, in elements
   std::int64_t stride = 0;
 };
 
-/// No exception may pass through SQLite.
+/// Catches exceptions, since none may pass through SQLite.
 template <class F>
 int guarded(SqliteConnection& connection, F&& f) noexcept {
   try {
@@ -101,7 +102,7 @@ std::span<const std::string_view> value_columns(DType dtype) {
   return kRealColumns;
 }
 
-/// CREATE TABLE x("i" INTEGER, "j" INTEGER, val REAL)
+/// Builds the declaration, such as CREATE TABLE x("i" INTEGER, "j" INTEGER, val REAL).
 std::string declaration(const Definition& definition) {
   std::string sql = "CREATE TABLE x(";
   for (const auto& column : definition.columns) sql += quote_identifier(column) + " INTEGER, ";
@@ -116,7 +117,7 @@ int connect(sqlite3* handle, void* aux, int /*argc*/, const char* const* /*argv*
   return guarded(definition->connection, [&] {
     const int code = sqlite3_declare_vtab(handle, declaration(*definition).c_str());
     if (code != SQLITE_OK) definition->connection.fail(code);
-    // Views and triggers may use it: it only reads, and only what belongs to the same database.
+    // Views and triggers may use it, since it only reads, and only from the same database.
     sqlite3_vtab_config(handle, SQLITE_VTAB_INNOCUOUS);
     *result = new Table(definition);
   });
@@ -129,7 +130,7 @@ int disconnect(sqlite3_vtab* table) {
 
 // ---- Planning ------------------------------------------------------------------------------------------------------
 
-/// "i>=? AND i<? AND j=?"
+/// Builds the text for EXPLAIN QUERY PLAN, such as "i>=? AND i<? AND j=?".
 std::string description(const AccessPlan& plan, const Definition& definition) {
   std::string out;
   for (const auto& [dimension, comparison] : plan.conditions) {
@@ -167,7 +168,7 @@ int close_cursor(sqlite3_vtab_cursor* cursor) {
   return SQLITE_OK;
 }
 
-/// The complex zero serves for all types.
+/// A complex zero, whose bytes are a zero of every type.
 const std::byte* zero() {
   static constexpr std::complex<double> kZero;
   return reinterpret_cast<const std::byte*>(&kZero);
@@ -192,7 +193,7 @@ void find_values(Cursor& cursor, const CellWalk::Run& run) {
   cursor.stride = absent ? 0 : run.stride;
 }
 
-/// To the first cell of the next run; past the last one there is nothing left.
+/// Moves to the first cell of the next run; after the last run left stays 0.
 void next_run(Cursor& cursor) {
   cursor.left = 0;
   if (!cursor.walk.next_run()) return;
@@ -239,7 +240,7 @@ const T& value_of(const Cursor& cursor) {
   return reinterpret_cast<const T*>(cursor.values)[cursor.offset];
 }
 
-/// `column`: 0 for val, 1 and 2 for the hidden re and im.
+/// `column`: 0 for val, 1 and 2 for the hidden columns re and im.
 template <class T>
 void give_complex(sqlite3_context* context, const std::complex<T>& value, int column) {
   if (column == 1) return sqlite3_result_double(context, static_cast<double>(value.real()));
@@ -280,7 +281,7 @@ int rowid(sqlite3_vtab_cursor* base, sqlite3_int64* result) {
 constexpr sqlite3_module make_module() {
   sqlite3_module module{};
   module.iVersion = 1;
-  module.xCreate = nullptr;  // eponymous only: there is no CREATE VIRTUAL TABLE ... USING A
+  module.xCreate = nullptr;  // eponymous only: CREATE VIRTUAL TABLE ... USING A is not supported
   module.xConnect = &connect;
   module.xDisconnect = &disconnect;
   module.xDestroy = nullptr;
@@ -305,7 +306,7 @@ VisibleTable::VisibleTable(SqliteConnection& connection, TensorTable table)
   auto columns = column_names(table.labels, value_columns(table.dtype));
   auto definition = std::make_unique<std::shared_ptr<const Definition>>(std::make_shared<const Definition>(
       Definition{.connection = connection, .table = std::move(table), .columns = std::move(columns)}));
-  // SQLite calls the destructor also if it fails.
+  // SQLite calls the destructor even if the call fails.
   const int code =
       sqlite3_create_module_v2(connection.handle(), name_.c_str(), &kModule, definition.release(),
                                [](void* aux) { delete static_cast<std::shared_ptr<const Definition>*>(aux); });

@@ -11,13 +11,13 @@
 
 namespace eindb {
 
-/// A tensor as SQL sees it: a read-only table of scalars with a row for every cell, absent tiles included.
+/// A tensor as an SQL table: read-only, with a row for every cell, those of absent tiles included.
 ///
-/// Columns are one INTEGER per label, named as column_names() says with `val` reserved, then `val`: REAL for FLOAT32
-/// and FLOAT64 (SQLite knows no NaN: it becomes NULL), INTEGER for INT64. For complex types val is the number as text,
-/// and two hidden columns `re` and `im` give its parts as REAL. The rowid is the row-major number of the cell. Rows
-/// come tile by tile, row-major within each, unless ORDER BY or GROUP BY asks for an order of labels that can be had as
-/// cheaply.
+/// The columns are one INTEGER per label, named by column_names() with `val` reserved, then `val`: REAL for FLOAT32 and
+/// FLOAT64 (NaN becomes NULL, as SQLite has no NaN), INTEGER for INT64. For complex types val is the number as text,
+/// and two hidden columns `re` and `im` have its parts as REAL. The rowid is the row-major number of the cell. Rows
+/// come tile by tile, row-major within each, unless ORDER BY or GROUP BY asks for an order of labels that costs no
+/// more.
 struct TensorTable {
   std::string name;
   std::vector<std::string> labels;
@@ -26,9 +26,9 @@ struct TensorTable {
   std::shared_ptr<TileReader> tiles;
 };
 
-/// Makes a TensorTable visible to SQL on a connection, as an eponymous virtual table, for the life of this object.
-/// An ordinary table or view of the same name hides it; it hides a module of SQLite of the same name. Statements that
-/// are compiled already keep the table until they are gone. The connection must outlive it. Threads: as the connection.
+/// Makes a TensorTable visible to SQL on a connection, as an eponymous virtual table, as long as this object exists. It
+/// is hidden by an ordinary table or view of the same name, and hides a SQLite module of the same name. Statements
+/// already compiled keep the table. The connection must outlive this object. Threads: like the connection.
 class VisibleTable {
  public:
   VisibleTable(SqliteConnection& connection, TensorTable table);

@@ -15,7 +15,7 @@
 
 #include <xxhash.h>
 #if defined(__x86_64__) && __has_include(<xxh_x86dispatch.h>)
-#include <xxh_x86dispatch.h>  // the same hash with AVX2 or AVX-512 where there is: 39 against 17 GB/s
+#include <xxh_x86dispatch.h>  // the same hash with AVX2 or AVX-512 if available: 39 instead of 17 GB/s
 #endif
 
 #include <bit>
@@ -40,7 +40,7 @@ constexpr std::array<char, 4> kMagic{'E', 'I', 'N', 'T'};
 constexpr std::uint16_t kVersion = 1;
 constexpr std::uint8_t kRawCodec = 0;
 
-/// `header` has zero in its checksum field.
+/// The checksum field of `header` must be zero.
 std::uint64_t checksum(std::span<const std::byte> header, std::span<const std::byte> values) {
   CHECK(load_number<std::uint64_t>(header, kChecksumOffset) == 0, "a checksum does not count itself");
   struct Free {

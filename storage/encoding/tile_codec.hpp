@@ -11,15 +11,15 @@
 
 namespace eindb {
 
-/// Dimensions that a stored tensor may have.
+/// The most dimensions of a stored tensor.
 inline constexpr std::size_t kMaxStoredRank = 64;
 
-/// Bytes that lie somewhere else (a blob, a file, a buffer) and are fetched in pieces.
+/// Bytes stored elsewhere (a blob, a file, a buffer) that are read in pieces.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
   virtual std::size_t size() const = 0;
-  /// Fills `target` from `offset` on; the caller stays within size().
+  /// Fills `target` from `offset` on; the caller must stay within size().
   virtual void read(std::size_t offset, std::span<std::byte> target) const = 0;
 };
 
@@ -34,7 +34,7 @@ class MemorySource final : public ByteSource {
   std::span<const std::byte> bytes_;
 };
 
-/// The bytes before the values of an encoded tile. The format stands at the head of tile_codec.cpp.
+/// The bytes before the values of an encoded tile. The format is documented at the head of tile_codec.cpp.
 class TileHeader {
  public:
   /// Fills in all fields and the checksum over them and the values. Error{Unsupported} beyond kMaxStoredRank.
@@ -47,17 +47,17 @@ class TileHeader {
   std::size_t size_;
 };
 
-/// Bytes of an encoded tile: header and values.
+/// Bytes of an encoded tile, header included.
 std::size_t encoded_size(const Tile& tile);
 /// Header and values in one buffer.
 std::vector<std::byte> encode_tile(const Tile& tile);
 
-/// The checksum in the header of an encoded tile; 0 if it is too short to have one.
+/// The checksum in the header of an encoded tile; 0 if the bytes are too short.
 std::uint64_t encoded_checksum(const ByteSource& source);
 
-/// The tile of `type` and `shape` in `source`; its values are read straight into the tile's memory.
-/// Every field and the checksum are verified, sizes before memory is taken. What does not fit is Error{Corrupt};
-/// `context` says whose bytes these are: "tile [0, 3] of tensor A".
+/// Decodes the tile of `type` and `shape` in `source`, reading values straight into the tile's memory. Every field and
+/// the checksum are verified, sizes before memory is allocated. Error{Corrupt} on a mismatch; `context` names the
+/// bytes' origin: "tile [0, 3] of tensor A".
 Tile decode_tile(const ByteSource& source, DType type, const Shape& shape, std::string_view context);
 
 }  // namespace eindb

@@ -15,13 +15,14 @@
 
 namespace eindb {
 
-/// Sorts any number of records in bounded memory: add() them all, finish(), then next() gives them in ascending order.
+/// Sorts any number of records in bounded memory: add() all of them, call finish(), then next() returns them in
+/// ascending order.
 ///
 /// Records gather in a buffer. A full buffer is sorted and appended to a scratch file as a run; finish() merges the
-/// runs, and next() is the last merge. Example with room for two: 5 3 8 1 9 2 makes the runs [3 5] [1 8] [2 9], whose
-/// heads 3, 1, 2 sit in a heap that gives 1, 2, 3, 5, 8, 9. Where there are more runs than their read buffers fit
-/// memory, groups of them are merged into longer runs first. Records that never fill a buffer touch no file, and
-/// records that come in order are not sorted.
+/// runs, and next() is the last merge. Example with a buffer for two: 5 3 8 1 9 2 gives the runs [3 5] [1 8] [2 9],
+/// whose heads 3, 1, 2 form a heap that yields 1, 2, 3, 5, 8, 9. If there are more runs than read buffers fit in
+/// memory, groups of runs are first merged into longer ones. Records that fit the buffer touch no file, and records
+/// that arrive in order are not sorted.
 ///
 /// Record is trivially copyable and has operator<. Equal records come in any order. Not thread-safe.
 template <class Record>
@@ -29,19 +30,19 @@ class ExternalSorter {
   static_assert(std::is_trivially_copyable_v<Record>);
 
  public:
-  /// `memory`: bytes that it may take. `directory`: where the scratch file goes. `cancellation` outlives it.
+  /// `memory`: limit in bytes. `directory`: location of the scratch file. `cancellation` must outlive the sorter.
   ExternalSorter(std::int64_t memory, std::string directory, const Cancellation& cancellation)
       : directory_(std::move(directory)),
         cancellation_(cancellation),
         memory_(memory),
-        // A buffer that grows holds its old half as long.
+        //  A growing buffer holds its old half at the same time.
         capacity_(std::max<std::size_t>(
             kSmallestBuffer, static_cast<std::size_t>(std::min(memory, kLargestBuffer)) / 3 * 2 / sizeof(Record))) {
     CHECK(memory >= 0, "memory that may be taken is not negative");
   }
 
   bool empty() const { return buffer_.empty() && runs_.empty(); }
-  /// Whether anything had to go to a file.
+  /// Whether any record went to a file.
   bool has_spilled() const { return file_.has_value(); }
 
   void add(const Record& record) {
@@ -51,7 +52,7 @@ class ExternalSorter {
     buffer_.push_back(record);
   }
 
-  /// No add() from here on.
+  /// No add() may follow.
   void finish() {
     sort_buffer();
     if (runs_.empty()) return;
@@ -71,7 +72,7 @@ class ExternalSorter {
     return next_of_heads(record);
   }
 
-  /// Forgets all records, for another round.
+  /// Removes all records, so that the sorter can be reused.
   void clear() {
     buffer_.clear();
     runs_.clear();
@@ -83,7 +84,7 @@ class ExternalSorter {
 
  private:
   static constexpr std::size_t kSmallestBuffer = 64;
-  /// A sort that runs for more than a second could not be cancelled in good time.
+  /// A sort that runs for more than a second would delay cancellation.
   static constexpr std::int64_t kLargestBuffer = std::int64_t{384} << 20U;
   static constexpr std::int64_t kSmallestBlock = 16 << 10;
   static constexpr std::int64_t kLargestBlock = 1 << 20;
@@ -94,7 +95,7 @@ class ExternalSorter {
     std::int64_t end = 0;
   };
 
-  /// What is left of a run, and the block of it that is in memory; never without a record.
+  /// The unread rest of a run and its current block in memory; never empty.
   struct Head {
     Run rest;
     std::vector<Record> block;
@@ -102,7 +103,7 @@ class ExternalSorter {
     const Record& front() const { return block[position]; }
   };
 
-  /// For the heap of the standard library, whose front is the largest.
+  /// Reversed order for the standard library's heap, whose front is the largest.
   struct Later {
     bool operator()(const Head& a, const Head& b) const { return b.front() < a.front(); }
   };
@@ -183,7 +184,7 @@ class ExternalSorter {
     return true;
   }
 
-  /// The front head has moved on: brings the smallest to the front again.
+  /// Restores the heap after the front head has advanced.
   void sink_front() {
     std::size_t at = 0;
     for (;;) {
@@ -237,10 +238,10 @@ class ExternalSorter {
   std::size_t capacity_;
   std::vector<Record> buffer_;
   bool in_order_ = true;
-  std::size_t position_ = 0;  // in the buffer, where nothing was spilled
+  std::size_t position_ = 0;  // in the buffer, if nothing was spilled
   std::optional<ScratchFile> file_;
   std::vector<Run> runs_;
-  std::vector<Head> heads_;  // a heap; the last head stays, empty
+  std::vector<Head> heads_;  // a heap; the last head stays when empty
   std::int64_t block_records_ = 1;
 };
 

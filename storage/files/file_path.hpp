@@ -10,15 +10,16 @@
 
 namespace eindb {
 
-/// A file as somebody names it, and how far such names may lead: anywhere, or no further than a directory.
+/// A file name from a user, with its scope: anywhere, or confined to a directory.
 class FilePath {
  public:
-  /// Where a file lies: `name` from directory() on, as the system's calls that end in "at" take it.
+  /// A location for the system calls that end in "at": `name` relative to directory().
   class Place {
    public:
     Place(FileDescriptor within, std::string file) : name(std::move(file)), within_(std::move(within)) {}
     int directory() const { return within_ ? within_.get() : AT_FDCWD; }
-    /// Whether directory() was walked to, so that the file must be in it itself.
+    /// Whether the path is confined: directory() was opened component by component, and the file must lie directly in
+    /// it.
     bool is_confined() const { return static_cast<bool>(within_); }
     std::string name;
 
@@ -26,15 +27,15 @@ class FilePath {
     FileDescriptor within_;
   };
 
-  /// Anywhere. Implicit: a path is what is meant.
+  /// An unconfined path. Implicit, so that a string can be passed as a path.
   FilePath(std::string text) : text_(std::move(text)) {}  // NOLINT(google-explicit-constructor)
   FilePath(const char* text) : text_(text) {}             // NOLINT(google-explicit-constructor)
   FilePath(std::string text, std::shared_ptr<const FilesDirectory> within)
       : text_(std::move(text)), within_(std::move(within)) {}
 
-  /// As it was written, for messages.
+  /// The path as the user wrote it, for messages.
   const std::string& text() const { return text_; }
-  /// Errors as FilesDirectory::find.
+  /// Throws like FilesDirectory::find.
   Place place() const {
     if (within_ == nullptr) return {FileDescriptor(), text_};
     auto found = within_->find(text_);

@@ -27,7 +27,7 @@ constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
   throw Error(ErrorKind::Io, "cannot open " + path + ": " + why, std::nullopt, "check the path");
 }
 
-// "a//./b" is a, b.
+// Splits a path: "a//./b" gives a, b.
 std::vector<std::string> components_of(std::string_view path) {
   std::vector<std::string> components;
   for (std::size_t begin = 0; begin <= path.size();) {
@@ -39,7 +39,7 @@ std::vector<std::string> components_of(std::string_view path) {
   return components;
 }
 
-// What is left of `path` behind `directory`; empty if it begins with something else.
+// The rest of `path` after `directory`; empty if `path` does not begin with it.
 std::string_view behind(std::string_view directory, std::string_view path) {
   if (!path.starts_with(directory)) return {};
   path.remove_prefix(directory.size());

@@ -7,12 +7,12 @@
 
 namespace eindb {
 
-/// The one directory that clients' files lie in. It is opened once, and paths are walked from there component by
-/// component without following a symbolic link: whoever swaps a directory for a link between a check and its use finds
-/// that there is no such moment. Immutable, thread-safe.
+/// The directory that confines clients' files. It is opened once, and paths are resolved from there component by
+/// component without following symbolic links. So replacing a directory by a link between check and use has no effect.
+/// Immutable, thread-safe.
 class FilesDirectory {
  public:
-  /// A file's own name and the directory that it lies in.
+  /// The directory of a file and the file's name in it.
   struct Place {
     FileDescriptor directory;
     std::string name;
@@ -21,12 +21,12 @@ class FilesDirectory {
   /// Error{Io} if there is no such directory.
   explicit FilesDirectory(const std::string& path);
 
-  /// As the system names it, without symbolic links.
+  /// The canonical path, without symbolic links.
   const std::string& path() const { return path_; }
-  /// Where the file of a relative path lies, or of an absolute one that begins with this directory's. Error{Permission}
-  /// for one that leads elsewhere: by "..", by a symbolic link. Error{Io} where a directory on the way is not there.
+  /// The location of a relative path, or of an absolute one that begins with this directory's path. Error{Permission}
+  /// if it leads outside, by ".." or a symbolic link. Error{Io} if a directory on the way does not exist.
   Place find(const std::string& path) const;
-  /// Whether the file lies in here, however deep. False for what does not exist.
+  /// Whether the file lies below this directory. False if it does not exist.
   bool contains(const std::string& path) const;
 
  private:

@@ -12,7 +12,7 @@ namespace eindb {
 /// A regular file open for reading at any offset. Thread-safe once built.
 class InputFile {
  public:
-  /// Error{Io} that names the path: absent, a directory, no permission. Error{Permission} as FilePath::place.
+  /// Error{Io} that names the path: absent, a directory, no permission. Error{Permission} like FilePath::place.
   explicit InputFile(const FilePath& path);
   /// Takes over `descriptor`, which reads a regular file; `name` is for messages.
   InputFile(std::string name, int descriptor);
@@ -21,13 +21,13 @@ class InputFile {
   InputFile& operator=(const InputFile&) = delete;
 
   const std::string& path() const { return path_; }
-  /// This very file, for a library that opens by path: also in a process forked from this one, as long as it is open.
+  /// A path to this very file for libraries that open by path; valid while it is open, also in forked processes.
   std::string path_of_descriptor() const;
-  /// Bytes when it was opened.
+  /// Size in bytes at the time of opening.
   std::int64_t size() const { return size_; }
   /// Reads up to target.size() bytes; fewer only at the end of the file.
   std::size_t read_some(std::int64_t offset, std::span<std::byte> target) const;
-  /// Fills `target`; Error{Corrupt} with the offset where the file ends before.
+  /// Fills `target`; Error{Corrupt} with the offset if the file ends earlier.
   void read(std::int64_t offset, std::span<std::byte> target) const;
 
  private:

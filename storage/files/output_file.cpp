@@ -30,13 +30,13 @@ FileDescriptor open_directory(const FilePath::Place& file) {
   return FileDescriptor(open_file(file.directory(), parent.empty() ? "." : parent.string(), O_RDONLY | O_DIRECTORY));
 }
 
-/// Gives a file that replaces another the other's permissions, where the system lets us.
+/// Copies the permissions of the replaced file, if the system allows it.
 void keep_mode(int descriptor, mode_t mode) {
   if (::fchmod(descriptor, mode & 07777U) != 0) errno = 0;
 }
 
-/// A name for what a descriptor of this process has open. Where that is a regular file, one written before must not be
-/// replaced: the descriptor would go on with the old one.
+/// Whether the path names a descriptor that this process has open. Even if that is a regular file, it must not be
+/// replaced, since the descriptor would continue with the old one.
 bool names_descriptor(const std::string& path) {
   return path == "/dev/stdout" || path == "/dev/stderr" || path.starts_with("/dev/fd/") || path.starts_with("/proc/");
 }
@@ -108,7 +108,7 @@ bool OutputFile::take_name(const std::string& name) {
   return true;
 }
 
-// Only what has a name may take that of another file; then it is in the directory for a moment.
+// Only a file with a name can replace another, so it briefly appears in the directory.
 void OutputFile::name_temporary() {
   for (int n = 0; temporary_.empty(); ++n)
     if (auto name = temporary_name(n); take_name(name)) temporary_ = std::move(name);
@@ -165,13 +165,14 @@ void OutputFile::resize(std::int64_t size) {
 void OutputFile::commit() {
   CHECK(descriptor_ >= 0, "a file is committed once");
   if (is_seekable() && ::fsync(descriptor_) != 0) fail();
-  const auto directory = open_directory(target_);  // once the file has its name nothing fails any more
+  const auto directory = open_directory(target_);  // opened now, so that nothing fails once the file has its name
   const bool is_named = nameless_ && take_name(target_.name);
   if (nameless_) name_temporary();
   if (!close_file(std::exchange(descriptor_, -1))) fail();
   if (!temporary_.empty()) replace_target();
   else if (!is_named) return;
-  // Makes the name itself durable. Some file systems cannot; then it is as durable as they are.
+  // Makes the name durable. If the file system does not support that, the name is as durable as the file system makes
+  // it.
   if (directory) ::fsync(directory.get());
 }
 

@@ -18,7 +18,7 @@
 namespace eindb {
 namespace {
 
-/// A descriptor of a file that has no name any more, or -1.
+/// A descriptor of a file without a name, or -1.
 int open_unnamed(const std::string& directory) {
   const int unnamed = open_file(directory, O_TMPFILE | O_RDWR, 0600);
   if (unnamed >= 0) return unnamed;
@@ -69,7 +69,7 @@ ScratchFile& ScratchFile::operator=(ScratchFile&& other) noexcept {
   return *this;
 }
 
-// Where the database has a directory of its own, TMPDIR is not asked.
+// If the database has a directory of its own, TMPDIR is not mentioned.
 void ScratchFile::fail(const char* what) const {
   const bool of_system = directory_ == temporary_directory();
   throw Error(ErrorKind::Io,

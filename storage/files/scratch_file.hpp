@@ -10,11 +10,11 @@
 
 namespace eindb {
 
-/// A file for what does not fit memory. It has no name, so that nothing is left of it however the process ends.
-/// Threads: reads, and writes to different places, from any; append, resize and read(name) one at a time.
+/// A file for data beyond memory. It has no name, so nothing remains of it however the process ends. Threads: reads,
+/// and writes to different places, from any thread; append(), resize() and read(name) one at a time.
 class ScratchFile {
  public:
-  /// A file in `directory`, or where that cannot be written in temporary_directory(). Error{Io} if neither can.
+  /// A file in `directory`, or in temporary_directory() if that is not writable. Error{Io} if neither is.
   explicit ScratchFile(const std::string& directory);
   ScratchFile();
   ~ScratchFile();
@@ -22,17 +22,17 @@ class ScratchFile {
   ScratchFile& operator=(ScratchFile&& other) noexcept;
 
   const std::string& directory() const { return directory_; }
-  /// Bytes appended, or as resize() says.
+  /// Bytes appended, or set by resize().
   std::int64_t size() const { return size_; }
-  /// Error{Io} as all writing, also when the disk is full.
+  /// Error{Io}, like all writes, also if the disk is full.
   void append(std::span<const std::byte> bytes);
-  /// Leaves size() as it is.
+  /// Does not change size().
   void write_at(std::int64_t offset, std::span<const std::byte> bytes);
-  /// Sets the length; what was not written reads as zeros and takes no space.
+  /// Sets the length; unwritten parts read as zeros and take no space.
   void resize(std::int64_t size);
-  /// Fills `target` with what was written there.
+  /// Fills `target` with the bytes written there.
   void read_at(std::int64_t offset, std::span<std::byte> target) const;
-  /// Ends writing: the contents, for reading. `name` is for messages.
+  /// Ends writing and returns the contents for reading. `name` is for messages.
   std::unique_ptr<InputFile> read(std::string name);
 
  private:
@@ -43,10 +43,10 @@ class ScratchFile {
   std::int64_t size_ = 0;
 };
 
-/// The directory for temporary files: TMPDIR where that can be written, else /var/tmp or /tmp, as SQLite's.
+/// The directory for temporary files: TMPDIR if it is writable, else /var/tmp or /tmp, as in SQLite.
 std::string temporary_directory();
 
-/// What files in the directory may still take; 0 if that cannot be found out.
+/// Bytes that files in the directory may still take; 0 if unknown.
 std::int64_t free_bytes(const std::string& directory);
 
 }  // namespace eindb

@@ -12,8 +12,8 @@ namespace {
 constexpr std::size_t kLongestName = 60;
 constexpr std::size_t kNamesListed = 10;
 
-/// Bytes of the UTF-8 character that `text` starts with, 0 if it is none. Overlong forms and surrogates are left to
-/// whoever prints them.
+/// Bytes of the UTF-8 character at the front of `text`, 0 if it is invalid. Overlong forms and surrogates are not
+/// checked.
 std::size_t character_size(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text[0]);
   const std::size_t size = lead < 0x80                   ? 1

@@ -7,13 +7,13 @@
 
 namespace eindb {
 
-/// The lines that make up a block of a dense array in a file: a line is consecutive in the file, and its elements are
+/// The lines that make up a block of a dense array in a file. A line is contiguous in the file, and its elements are
 /// `tile_stride` apart in the row-major tile of the block. Lines come in ascending order of file offset.
 ///
-/// Example: rows 1-2, columns 0-1 of a 4 x 3 array are lines of two elements at file offsets 3 and 6 and tile offsets
-/// 0 and 2. Dimensions that follow each other without a gap on both sides are joined: rows 1-2 as a whole are one line
-/// of six elements. In a column-major file of the same array the lines run down the columns, with tile_stride 2.
-/// Offsets and counts are in elements.
+/// Example: rows 1-2, columns 0-1 of a 4 x 3 array are lines of two elements at file offsets 3 and 6 and tile offsets 0
+/// and 2. Adjacent dimensions that are contiguous in both file and tile are joined: rows 1-2 as a whole are one line of
+/// six elements. In a column-major file of the same array the lines run down the columns, with tile_stride 2. Offsets
+/// and counts are in elements.
 class BlockLines {
  public:
   struct Line {
@@ -21,12 +21,12 @@ class BlockLines {
     std::int64_t tile_offset = 0;
   };
 
-  /// `begin` and `block` lie within `array`.
+  /// `begin` and `block` must lie within `array`.
   BlockLines(const Shape& array, bool column_major, const std::vector<std::int64_t>& begin, const Shape& block);
 
   std::int64_t line_length() const { return length_; }
   std::int64_t tile_stride() const { return tile_stride_; }
-  /// False after the last one.
+  /// False after the last line.
   bool next(Line& line);
 
  private:

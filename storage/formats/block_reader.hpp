@@ -7,15 +7,15 @@
 
 namespace eindb {
 
-/// A dense array of which blocks can be read.
+/// A dense array that is read block by block.
 class BlockReader {
  public:
   virtual ~BlockReader() = default;
   virtual DType dtype() const = 0;
   virtual const Shape& shape() const = 0;
-  /// The block of `extents` at `begin`, which lies in shape().
+  /// The block of `extents` at `begin`, which must lie within shape().
   virtual Tile read_block(const std::vector<std::int64_t>& begin, const Shape& extents) = 0;
-  /// Memory that read_block takes beyond the tile, in bytes.
+  /// Memory of read_block beyond the tile, in bytes.
   virtual std::int64_t working_bytes() const = 0;
 };
 

@@ -5,7 +5,7 @@
 
 namespace eindb {
 
-/// Told now and then, at least once per few MiB, how many bytes of a pass over a file are done. May throw to stop it.
+/// Receives the progress of a pass over a file, at least once per few MiB, in bytes. May throw to stop it.
 using ByteProgress = std::function<void(std::int64_t done, std::int64_t total)>;
 
 }  // namespace eindb

@@ -13,23 +13,23 @@
 
 namespace eindb {
 
-/// How a list of cells is written.
+/// The style of a written list of cells.
 struct CellListStyle {
   char delimiter = ',';
   std::int64_t base = 0;
-  bool complex_as_two = false;  ///< 1.5 -2.0 rather than 1.5-2.0j
-  std::string head;             ///< what stands before the first cell, with its line ends
+  bool complex_as_two = false;  ///< 1.5 -2.0 instead of 1.5-2.0j
+  std::string head;             ///< text before the first cell, line ends included
 };
 
-/// "i,j,val" and a line end: names as RFC 4180 quotes them.
+/// "i,j,val" and a line end; names are quoted as in RFC 4180.
 std::string csv_header(const std::vector<std::string>& names, char delimiter);
-/// The head of a Matrix Market file of `type`: coordinate, general.
+/// The header of a Matrix Market file of `type`: coordinate, general.
 std::string matrix_market_head(DType type, std::int64_t rows, std::int64_t columns, std::int64_t entries);
-/// Appends a field as RFC 4180 has it: in quotes if it must be.
+/// Appends a field as in RFC 4180, in quotes if necessary.
 void append_csv_field(std::string& out, std::string_view text, char delimiter);
 
-/// Writes cells, a line each: key..., value. The file appears with commit(); a pipe or a device gets the text as it
-/// comes. Not thread-safe.
+/// Writes cells, one per line: key..., value. The file appears with commit(); a pipe or a device receives the text
+/// immediately. Not thread-safe.
 class CellListWriter {
  public:
   CellListWriter(const FilePath& path, CellListStyle style);

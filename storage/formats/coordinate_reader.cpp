@@ -17,7 +17,7 @@
 namespace eindb {
 namespace {
 
-/// Lines between two looks at the cancellation.
+/// Lines between two polls for cancellation.
 constexpr std::int64_t kLinesPerCheck = 16384;
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
@@ -56,7 +56,7 @@ void CoordinateReader::fail_count(std::string_view line) const {
        "a line has a key of " + count_of(rank, " column") + " and then a value");
 }
 
-/// Passes over what is no cell.
+/// Skips lines that hold no cell.
 bool CoordinateReader::next_line(std::string_view& line) {
   while (lines_.next(line)) {
     line = trimmed(line);
@@ -66,7 +66,7 @@ bool CoordinateReader::next_line(std::string_view& line) {
   return false;
 }
 
-/// What is left of `rest` begins behind the delimiter; a null pointer means that no field is left.
+/// Takes the next field; `rest` then begins after the delimiter. Its pointer is null once no field is left.
 bool CoordinateReader::take_field(std::string_view& rest, std::string_view& field) const {
   if (rest.data() == nullptr) return false;
   if (options_.delimiter == '\0') {
@@ -96,7 +96,7 @@ std::size_t CoordinateReader::count_fields(std::string_view line) const {
   return count;
 }
 
-/// Finds the number of columns, and whether the line is a header: one without any number.
+/// Finds the number of columns, and whether the line is a header, which has no number.
 void CoordinateReader::read_first_line() {
   std::string_view line;
   if (!next_line(line)) return;
@@ -120,7 +120,7 @@ void CoordinateReader::read_first_line() {
   CHECK(labels_.size() == *rank_, "a header names each column of the key");
 }
 
-/// Makes room for the cell's key.
+/// Grows the extents so that they include the cell's key.
 void CoordinateReader::extend(std::vector<std::int64_t>& extents, const KeyedCell& cell) const {
   DCHECK(cell.key.size() == extents.size(), "a key has one index per dimension");
   for (std::size_t d = 0; d < extents.size(); ++d) {

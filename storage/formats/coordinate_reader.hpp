@@ -12,24 +12,24 @@
 
 namespace eindb {
 
-/// How a coordinate list is written: a cell per line, its key and then its value.
+/// The form of a coordinate list, which has one cell per line: its key, then its value.
 struct CoordinateOptions {
   char delimiter = ',';  ///< 0: any number of blanks and tabs
   CsvHeader header = CsvHeader::Auto;
-  char comment = '\0';  ///< lines that begin with it say nothing; 0: there are none
+  char comment = '\0';  ///< lines that begin with it are comments; 0: no comments
   std::int64_t base = 0;
 };
 
-/// FROSTT's form: blanks, keys from 1, comments after '#'.
+/// The form of FROSTT files: blanks, keys from 1, comments after '#'.
 CoordinateOptions frostt_options();
 
-/// Reads a list of cells: CSV, TSV, or FROSTT .tns. What is not given (shape, type) is found in a first pass over the
-/// file: the shape is the largest key of each column and one; the type is INT64 if all values are integers that fit,
-/// COMPLEX128 if one is complex, else FLOAT64. Empty lines are skipped. Memory does not depend on the file.
+/// Reads a list of cells: CSV, TSV, or FROSTT .tns. If shape or type are not given, a first pass over the file finds
+/// them: the shape is the largest key of each column plus one; the type is INT64 if all values are integers that fit,
+/// COMPLEX128 if one is complex, else FLOAT64. Empty lines are skipped. Memory does not depend on the size of the file.
 class CoordinateReader final : public CellSource {
  public:
-  /// Error{Corrupt} with file and line: lines of different length, fields that are no numbers; Error{Value} for keys
-  /// below the base and for a file without lines whose shape nobody gives; Error{Shape} for a shape beyond 64 bits.
+  /// Error{Corrupt} with file and line for lines of different lengths or fields that are no numbers; Error{Value} for
+  /// keys below the base, and for a file without lines if no shape is given; Error{Shape} for a shape beyond 64 bits.
   CoordinateReader(const FilePath& path, CoordinateOptions options, std::optional<Shape> shape,
                    std::optional<DType> dtype, const Cancellation& cancellation);
 

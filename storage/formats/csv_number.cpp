@@ -12,12 +12,12 @@ std::string_view number_text(std::string_view text) {
   const auto begin = text.find_first_not_of(" \t");
   if (begin == std::string_view::npos) return {};
   text = text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-  // std::from_chars knows no plus sign.
+  // std::from_chars accepts no plus sign.
   if (text.size() > 1 && text[0] == '+' && text[1] != '-' && text[1] != '+') text.remove_prefix(1);
   return text;
 }
 
-/// from_chars says only "out of range"; strtod tells too small from too large. Such fields are rare.
+/// from_chars only reports "out of range"; strtod distinguishes too small from too large. Such fields are rare.
 std::optional<double> at_the_range_limit(std::string_view text) {
   const double value = std::strtod(std::string(text).c_str(), nullptr);
   if (std::isinf(value)) return std::nullopt;

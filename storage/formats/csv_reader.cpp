@@ -10,7 +10,7 @@
 namespace eindb {
 namespace {
 
-/// Rows between two looks at the cancellation.
+/// Rows between two polls for cancellation.
 constexpr std::int64_t kRowsPerCheck = 1024;
 
 std::string count_of_fields(std::int64_t n) { return std::to_string(n) + (n == 1 ? " field" : " fields"); }
@@ -58,8 +58,8 @@ void CsvReader::not_a_number(const CsvField& field) const {
       std::nullopt, field.line == 1 ? "with HEADER the first row is taken for names" : "each field must be a number");
 }
 
-/// Of the only row, which has no number and was taken for names of columns: numbers with another character between
-/// them, or bytes that are no text, are none.
+/// Checks the only row of a file, which has no number and would be its header. Numbers with another delimiter between
+/// them, or bytes that are no text, are no column names.
 void CsvReader::check_names() const {
   CHECK(!header_.empty(), "what was taken for names was kept");
   const auto& row = header_.front();
@@ -76,7 +76,7 @@ void CsvReader::check_names() const {
   fail_with("if fields end with it, add (DELIMITER '" + delimiter + "'); if it is a name, add (HEADER)");
 }
 
-/// The next field, past blank lines at the end of the file. A blank line with rows after it is an error.
+/// The next field, skipping blank lines at the end of the file. A blank line before further rows is an error.
 bool CsvReader::next_field(CsvScanner& scanner, CsvField& field) {
   if (!scanner.next(field)) return false;
   if (!field.is_blank_line()) return true;
@@ -86,7 +86,7 @@ bool CsvReader::next_field(CsvScanner& scanner, CsvField& field) {
   return false;
 }
 
-/// Passes over the header, which a scanner has before it, and keeps its names.
+/// Reads past the header at the scanner's position, and keeps its names.
 void CsvReader::survey_header(CsvScanner& scanner) {
   header_.clear();
   if (options_.header != CsvHeader::Present) return;

@@ -22,13 +22,13 @@ struct CsvOptions {
   CsvHeader header = CsvHeader::Auto;
 };
 
-/// Reads a dense matrix of numbers from a CSV file in two passes: the constructor finds shape and type, next_band gives
-/// the rows in order. Memory is bounded by the band. Spaces around numbers, quotes around fields, empty lines at the
-/// end, inf, infinity and nan in any case are understood. Not thread-safe.
+/// Reads a dense matrix of numbers from a CSV file in two passes: the constructor finds shape and type, and next_band
+/// returns the rows in order. Memory is bounded by the band. Accepts spaces around numbers, quoted fields, empty lines
+/// at the end, and inf, infinity and nan in any case. Not thread-safe.
 class CsvReader {
  public:
-  /// Error{Corrupt} with file, line and what was found: rows of different length, a field that is no number, no rows.
-  /// `cancellation`, if given, is looked at now and then; it must outlive the reader.
+  /// Error{Corrupt} with file, line and the offending text for rows of different lengths, a field that is no number, or
+  /// no rows. `cancellation` may be null and must outlive the reader; it is polled.
   explicit CsvReader(const FilePath& path, CsvOptions options = {}, const Cancellation* cancellation = nullptr);
 
   std::int64_t rows() const { return rows_; }
@@ -39,8 +39,7 @@ class CsvReader {
   /// Names of the columns; empty without a header.
   const std::vector<std::string>& header() const { return header_; }
 
-  /// The next rows, `max_rows` (positive) of them or those that are left, as [rows, columns()] of dtype(); nullopt
-  /// after the last.
+  /// The next `max_rows` (positive) rows, fewer at the end, as [rows, columns()] of dtype(); nullopt after the last.
   std::optional<Tile> next_band(std::int64_t max_rows);
 
  private:

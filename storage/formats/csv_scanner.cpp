@@ -29,7 +29,7 @@ void CsvScanner::fail(std::int64_t line, const std::string& what) const {
   throw Error(ErrorKind::Corrupt, file_.path() + ", line " + std::to_string(line) + ": " + what);
 }
 
-/// Moves what is left to the front of the buffer and reads behind it; false at the end of the file.
+/// Moves the unscanned rest to the front of the buffer and reads after it; false at the end of the file.
 bool CsvScanner::fill() {
   if (begin_ == 0 && end_ == buffer_.size()) fail(line_, "a field of more than 1 MiB");
   CHECK(begin_ <= end_ && end_ <= buffer_.size(), "what is not scanned yet lies in the buffer");
@@ -82,7 +82,7 @@ void CsvScanner::scan_quoted(CsvField& field) {
   end_field(field);
 }
 
-/// Consumes the delimiter or the end of the line. Does not refill: the field's text lies in the buffer.
+/// Consumes the delimiter or the end of the line. Must not refill, since the field's text lies in the buffer.
 void CsvScanner::end_field(CsvField& field) {
   DCHECK(begin_ <= end_, "a field ends in what was read");
   const char c = begin_ < end_ ? buffer_[begin_++] : '\n';

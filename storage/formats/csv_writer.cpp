@@ -46,7 +46,7 @@ void CsvWriter::put_name(const std::string& name) {
   buffer_ += delimiter_;
 }
 
-/// Each field put a delimiter behind it; the last one of the line becomes its end.
+/// Each field is followed by a delimiter; the last delimiter of a line is replaced by the line end.
 void CsvWriter::end_line() {
   DCHECK(columns_ == 0 || buffer_.ends_with(delimiter_), "each field has put a delimiter behind it");
   if (columns_ > 0) buffer_.back() = '\n';

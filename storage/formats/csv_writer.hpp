@@ -9,17 +9,18 @@
 
 namespace eindb {
 
-/// Writes a matrix, a vector (one value per line) or a scalar as CSV, band of rows by band of rows. Numbers are the
-/// shortest that read back as the same value; reals show that they are: 3.0, not 3. The file appears with commit(); a
-/// pipe or a device gets the text as it comes. Not thread-safe.
+/// Writes a matrix, a vector (one value per line) or a scalar as CSV, in bands of rows. Numbers are written in the
+/// shortest form that reads back as the same value; reals keep a fraction: 3.0, not 3. The file appears with commit();
+/// a pipe or a device receives the text immediately. Not thread-safe.
 class CsvWriter {
  public:
-  /// `header` names the columns, or is empty for none. Error{Unsupported} for complex numbers and for more than two
+  /// `header` names the columns; empty: no header. Error{Unsupported} for complex numbers and for more than two
   /// dimensions.
   CsvWriter(const FilePath& path, DType dtype, const Shape& shape, const std::vector<std::string>& header = {},
             char delimiter = ',');
 
-  /// The next rows: a tile of the file's type and rank, with all columns. The bands together have the file's shape.
+  /// Appends the next rows: a tile of the file's type and rank, with all columns. All bands together have the file's
+  /// shape.
   void append(const Tile& band);
   void commit();
 

@@ -11,17 +11,17 @@
 namespace eindb {
 namespace {
 
-/// Memory for what lies between the lines of a block, and the longest read.
+/// Memory of a read window, which also bounds the longest read.
 constexpr std::int64_t kWindowBytes = 4 << 20;
-/// Two lines with less than a page between them are read together: the disk gives whole pages anyway.
+/// Lines less than a page apart are read together, since the disk delivers whole pages anyway.
 constexpr std::int64_t kLargestGap = 4096;
-/// Lines of one read, to bound their list.
+/// The most lines in one read, which bounds their list.
 constexpr std::size_t kMaxPieces = 65536;
-/// From here on a native line is read straight into the tile.
+/// Native lines of this size and more are read directly into the tile.
 constexpr std::int64_t kDirectBytes = 64 << 10;
 
-/// Fills one tile. Gathers pieces of lines that lie near each other in the file, reads the window over them at once,
-/// and scatters it. Lines longer than the window come in several pieces.
+/// Fills one tile: gathers pieces of lines that are close in the file, reads the window around them at once, and
+/// scatters it. Lines longer than the window are read in several pieces.
 class BlockLoader {
  public:
   BlockLoader(const InputFile& file, const NpyHeader& array, Tile& tile, std::int64_t stride)

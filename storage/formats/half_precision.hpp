@@ -5,12 +5,12 @@
 
 namespace eindb {
 
-/// Rounds to the nearest number of a 16-bit floating-point type with `kFractionBits` of fraction, ties to even, as IEEE
-/// 754 has it: too large values become infinite, small ones subnormal; NaN stays NaN, quiet, with its sign.
+/// Rounds to the nearest number of a 16-bit floating-point type with `kFractionBits` of fraction, ties to even, as in
+/// IEEE 754: too large values become infinite, small ones subnormal; NaN stays a quiet NaN with its sign.
 ///
-/// Example, IEEE binary16 (10 bits of fraction, exponents from -14): 1 + 1/2048 lies in the middle between 1 = 0x3C00
-/// and 0x3C01, and becomes the even 0x3C00. In bits: of the 53 of the significand, 42 are cut off; the cut part is
-/// compared with one half of the last bit kept, and a carry moves on into the exponent by itself.
+/// Example, IEEE binary16 (10 bits of fraction, exponents from -14): 1 + 1/2048 lies halfway between 1 = 0x3C00 and
+/// 0x3C01, and becomes the even 0x3C00. In bits: of the 53 bits of the significand, 42 are cut off. The cut part is
+/// compared with one half of the last bit kept, and a carry propagates into the exponent by itself.
 template <unsigned kFractionBits>
 std::uint16_t round_to_16_bits(double value) {
   constexpr int kLeastExponent = 2 - (1 << (14U - kFractionBits));

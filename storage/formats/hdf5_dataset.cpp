@@ -14,14 +14,14 @@ namespace eindb {
 namespace {
 
 constexpr std::int64_t kSieveBytes = 1 << 20;
-/// Values may be implied, by compression and by chunks that are not stored, but a few bytes that stand for a disk full
+/// Values may be implied by compression and by chunks that are not stored. But a few bytes that claim to be a disk full
 /// of values are an attack.
 constexpr std::int64_t kAlwaysAllowed = std::int64_t{1} << 30;
 constexpr std::int64_t kLargestRatio = 65536;
 constexpr std::size_t kMostNames = 1000;
 constexpr std::int64_t kChunksAtOnce = 512;
-/// Memory that the library takes per chunk for its place in the file, the metadata around it and what is cached of it,
-/// measured on chunks of a few bytes; and an end to it.
+/// Memory that the library takes per chunk for its location, metadata and cache entry, measured on chunks of a few
+/// bytes; and an upper bound for all chunks.
 constexpr std::int64_t kBytesPerChunk = 16 << 10;
 constexpr std::int64_t kBytesOfAllChunks = 24 << 20;
 constexpr std::size_t kMetadataCache = 4 << 20;
@@ -35,10 +35,10 @@ extern "C" herr_t refuse_external_link(const char* /*parent_file*/, const char* 
 extern "C" herr_t collect_dataset(hid_t /*group*/, const char* name, const H5O_info_t* info, void* data) {
   auto& names = *static_cast<std::vector<std::string>*>(data);
   if (info->type == H5O_TYPE_DATASET) names.emplace_back(name);
-  return names.size() < kMostNames ? 0 : 1;  // 1 stops
+  return names.size() < kMostNames ? 0 : 1;  // 1 stops the iteration
 }
 
-/// The half precision of IEEE 754, which the library has no name for.
+/// The IEEE 754 half precision type, which the library does not predefine.
 Hdf5Handle half_type(H5T_order_t order) {
   Hdf5Handle half(H5Tcopy(H5T_IEEE_F32LE), H5Tclose);
   const bool made = H5Tset_fields(half.get(), 15, 10, 5, 0, 10) >= 0 && H5Tset_precision(half.get(), 16) >= 0 &&
@@ -52,7 +52,7 @@ bool equals_any(hid_t type, std::initializer_list<hid_t> known) {
   return std::any_of(known.begin(), known.end(), [&](hid_t one) { return H5Tequal(type, one) > 0; });
 }
 
-/// What a real number of the file becomes, or nothing.
+/// The element type for a real number of the file, or nullopt if there is none.
 std::optional<DType> real_dtype(hid_t type) {
   const auto size = H5Tget_size(type);
   switch (H5Tget_class(type)) {
@@ -72,7 +72,7 @@ std::optional<DType> real_dtype(hid_t type) {
   }
 }
 
-/// A compound of two equal floats r and i.
+/// COMPLEX64 or COMPLEX128 for a compound of two equal floats r and i; nullopt for other compounds.
 std::optional<DType> complex_dtype(hid_t type) {
   if (H5Tget_nmembers(type) != 2) return std::nullopt;
   const int r = H5Tget_member_index(type, "r");
@@ -103,7 +103,7 @@ Hdf5Dataset::Hdf5Dataset(const InputFile& file, const std::string& name, std::in
     open_file();
     open_dataset(without_slash(name), largest_chunk);
   } catch (...) {
-    close();  // with the mutex held, which the members' destruction would not be
+    close();  // closes with the mutex held; the destructors of the members would not hold it
     throw;
   }
 }
@@ -132,7 +132,7 @@ void Hdf5Dataset::refuse(const std::string& what, const std::string& hint) const
 
 void Hdf5Dataset::open_file() {
   const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-  H5Pset_fapl_sec2(access.get());  // whatever the environment says
+  H5Pset_fapl_sec2(access.get());  // overrides the environment's choice
   H5Pset_sieve_buf_size(access.get(), kSieveBytes);
   H5Pset_file_locking(access.get(), true, true);
   H5AC_cache_config_t cache{};
@@ -140,7 +140,7 @@ void Hdf5Dataset::open_file() {
   if (H5Pget_mdc_config(access.get(), &cache) >= 0) {
     cache.max_size = kMetadataCache;
     cache.initial_size = std::min(cache.initial_size, kMetadataCache);
-    // A smaller cache is a valid one: it can fail for want of memory alone.
+    // A smaller cache is always valid, so only a lack of memory can fail here.
     if (H5Pset_mdc_config(access.get(), &cache) < 0) throw out_of_memory("libhdf5");
   }
   file_ = Hdf5Handle(H5Fopen(input_.path_of_descriptor().c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose);
@@ -166,7 +166,8 @@ void Hdf5Dataset::open_dataset(const std::string& wanted, std::int64_t largest_c
   dataset_ = open();
   if (!dataset_) {
     const auto reason = fault("cannot be opened");
-    choose_array(input_.path(), dataset_names(), name_, "DATASET");  // if it is not there, says which are
+    choose_array(input_.path(), dataset_names(), name_,
+                 "DATASET");  // throws with the list of names if it does not exist
     throw Error(reason);
   }
   check_storage();
@@ -192,7 +193,7 @@ std::int64_t Hdf5Dataset::bytes_about_chunks() const {
   return std::min(count, kBytesOfAllChunks / kBytesPerChunk) * kBytesPerChunk;
 }
 
-/// Before anything is asked that could make the library open another file.
+/// Called before any query that could make the library open another file.
 void Hdf5Dataset::check_storage() const {
   const Hdf5Handle creation(H5Dget_create_plist(dataset_.get()), H5Pclose);
   if (!creation) fail("has damaged properties");
@@ -296,8 +297,8 @@ Tile Hdf5Dataset::read_block(const std::vector<std::int64_t>& begin, const Shape
   return tile;
 }
 
-/// Fills the part of `extents` at `offset` of the tile, which lies at `begin` of the data set. The library keeps some
-/// kilobytes for each chunk that one call touches: parts of too many chunks are halved between two of them.
+/// Fills the part of the tile of `extents` at `offset`, which is the data set's part at `begin`. The library keeps some
+/// kilobytes for each chunk that one call touches, so a part with too many chunks is halved at a chunk boundary.
 void Hdf5Dataset::read_part(const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& offset,
                             const std::vector<std::int64_t>& extents, Tile& tile) {
   std::int64_t touched = 1;

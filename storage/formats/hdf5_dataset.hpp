@@ -11,24 +11,24 @@
 
 namespace eindb {
 
-/// A data set of an HDF5 file of which blocks can be read: floats of 16, 32 and 64 bits, integers of every size and
-/// sign and enumerations of them, in either byte order, and complex numbers as compounds of r and i. libhdf5 parses the
-/// file and trusts it more than is good: give it strange files in a process of its own only, as Hdf5Reader does. Not
+/// A data set of an HDF5 file that is read block by block: floats of 16, 32 and 64 bits, signed and unsigned integers
+/// of every size and enumerations of them, in either byte order, and complex numbers as compounds of r and i. libhdf5
+/// parses the file and trusts it too much, so open untrusted files only in a separate process, like Hdf5Reader. Not
 /// thread-safe; the constructor, read_block and the destructor take hdf5_mutex().
 class Hdf5Dataset final : public BlockReader {
  public:
-  /// The data set `name`, a path from the root group with or without its slash, or if that is empty the only one.
-  /// Chunks may have `largest_chunk` bytes, which are held in memory as a whole. `file` outlives this.
-  /// Error{Corrupt} for a damaged file; Error{UnknownName} for a name that is not there; Error{Unsupported} for other
-  /// elements, for filters that libhdf5 does not have built in, and for values that lie in other files: external
-  /// links and files, virtual data sets.
+  /// Opens the data set `name`, a path from the root group with or without its leading slash, or, if that is empty, the
+  /// only one. Chunks may have up to `largest_chunk` bytes, as a whole chunk is held in memory. `file` must outlive
+  /// this object. Error{Corrupt} for a damaged file; Error{UnknownName} for an unknown name; Error{Unsupported} for
+  /// other elements, for filters that are not built into libhdf5, and for values in other files: external links and
+  /// files, virtual data sets.
   Hdf5Dataset(const InputFile& file, const std::string& name, std::int64_t largest_chunk);
   ~Hdf5Dataset() override;
 
   DType dtype() const override { return dtype_; }
   const Shape& shape() const override { return shape_; }
-  /// Beyond the tile, memory is that of some chunks: those of the cache (32 MiB) or the largest one, and up to
-  /// 24 MiB about them.
+  /// Beyond the tile, takes the memory of some chunks (the cache of 32 MiB, or the largest chunk) and up to 24 MiB for
+  /// metadata about them.
   Tile read_block(const std::vector<std::int64_t>& begin, const Shape& extents) override;
   std::int64_t working_bytes() const override { return working_bytes_; }
 
@@ -58,10 +58,10 @@ class Hdf5Dataset final : public BlockReader {
   Hdf5Handle dataset_;
   Hdf5Handle memory_type_;
   DType dtype_ = DType::Float64;
-  bool is_unsigned_ = false;       // 64 bits, of which the highest must be 0
-  std::int64_t element_size_ = 0;  // in the file
+  bool is_unsigned_ = false;       // 64 bits, the highest of which must be 0
+  std::int64_t element_size_ = 0;  // bytes in the file
   Shape shape_;
-  std::vector<std::int64_t> chunk_;  // extents; empty if there are no chunks
+  std::vector<std::int64_t> chunk_;  // extents; empty if the data set is not chunked
   std::int64_t working_bytes_ = 0;
 };
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kLongestReason = 200;
 
-/// The part of a complex number, or the number itself.
+/// The type of the real part of a complex number, or the type of a real number.
 hid_t part_type(DType dtype, bool in_file) {
   switch (dtype) {
     case DType::Float32:
@@ -36,7 +36,7 @@ extern "C" herr_t keep_innermost(unsigned n, const H5E_error2_t* error, void* te
   return 0;
 }
 
-/// What the library says of its last failure, which it forgets.
+/// The library's message for its last failure, which is then cleared.
 std::string take_reason() {
   std::string reason;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_innermost, &reason);
@@ -54,7 +54,7 @@ std::mutex& hdf5_mutex() {
 void prepare_hdf5() {
   static const bool done = [] {
     H5dont_atexit();
-    if (H5open() < 0) throw out_of_memory("libhdf5");  // which knows no types then
+    if (H5open() < 0) throw out_of_memory("libhdf5");  // the library's predefined types are unavailable then
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
     H5PLset_loading_state(0);
     return true;
@@ -67,7 +67,7 @@ Error hdf5_error(ErrorKind kind, const std::string& what) {
   return {kind, reason.empty() ? what : what + ": " + printable(reason, kLongestReason)};
 }
 
-// The library ends its words for a failed call with "errno = 5, error message = 'Input/output error'".
+// The library's message for a failed system call ends with "errno = 5, error message = 'Input/output error'".
 Error hdf5_read_error(const std::string& path, const std::string& what) {
   const auto reason = take_reason();
   const auto words = printable(reason, kLongestReason);

@@ -12,24 +12,24 @@
 
 namespace eindb {
 
-/// Guards libhdf5, all of it: the serial library has global state and may not be called by two threads at once. Hold it
-/// around every use of an Hdf5Handle, its destruction included.
+/// Guards all of libhdf5: the serial library has global state, and only one thread may call it at a time. Hold it
+/// during every use of an Hdf5Handle, its destruction included.
 std::mutex& hdf5_mutex();
 
-/// Sets the library up, once per process: it prints nothing, loads no filter plugins from the disk and leaves the end
-/// of the process alone. Call it with hdf5_mutex() held, before anything else of the library. Error{MemoryLimit}.
+/// Sets up the library once per process: it prints nothing, loads no filter plugins from disk and installs no exit
+/// handler. Call it with hdf5_mutex() held, before any other function of the library. Error{MemoryLimit}.
 void prepare_hdf5();
 
-/// An error to throw: `what` and the innermost reason that the library's last call gives.
+/// An error of `what` with the innermost reason that the library's last call reported.
 Error hdf5_error(ErrorKind kind, const std::string& what);
-/// The same for reading `path`: Error{Io} where the system failed, else Error{Corrupt} with `path` and `what`.
+/// The same for reading `path`: Error{Io} if the system call failed, else Error{Corrupt} with `path` and `what`.
 Error hdf5_read_error(const std::string& path, const std::string& what);
 
-/// Bytes of chunks that the library keeps of a dataset: chunks that neighbouring tiles share are compressed and
-/// decompressed once if they fit.
+/// Bytes of the library's chunk cache per data set. Chunks shared by neighbouring tiles are compressed and decompressed
+/// only once if they fit.
 inline constexpr std::int64_t kHdf5ChunkCache = 32 << 20;
 
-/// Owns an identifier of libhdf5; closes it with the function of its kind.
+/// Owns an identifier of libhdf5, and closes it with the function for its kind.
 class Hdf5Handle {
  public:
   using Close = herr_t (*)(hid_t);
@@ -48,7 +48,7 @@ class Hdf5Handle {
 
   hid_t get() const { return id_; }
   explicit operator bool() const { return id_ >= 0; }
-  /// False if the library failed, as it does where buffered values cannot be written.
+  /// False if the library failed, for instance because buffered values could not be written.
   bool close() { return id_ < 0 || close_(std::exchange(id_, H5I_INVALID_HID)) >= 0; }
 
  private:
@@ -56,9 +56,9 @@ class Hdf5Handle {
   Close close_ = nullptr;
 };
 
-/// The elements of a tile as the library knows them; complex numbers are compounds of r and i, as in h5py.
+/// The library's type for the elements of a tile; complex numbers are compounds of r and i, as in h5py.
 Hdf5Handle hdf5_memory_type(DType dtype);
-/// The same for a file: little-endian on every machine.
+/// The same for a file, always little-endian.
 Hdf5Handle hdf5_file_type(DType dtype);
 
 }  // namespace eindb

@@ -8,18 +8,17 @@
 
 namespace eindb {
 
-/// Reads blocks of a data set of an HDF5 file, whoever made the file: libhdf5 runs in a process of its own.
-/// One thread at a time.
+/// Reads blocks of a data set of an untrusted HDF5 file: libhdf5 runs in a separate process. Not thread-safe.
 class Hdf5Reader {
  public:
-  /// The data set `name`, or if that is empty the only one; see Hdf5Dataset for what can be read. Chunks may have a
-  /// quarter of `memory_limit` bytes. Error{Io} for a path that cannot be read.
+  /// Opens the data set `name`, or, if that is empty, the only one; Hdf5Dataset describes the supported types. Chunks
+  /// may have up to a quarter of `memory_limit` bytes. Error{Io} for a path that cannot be read.
   Hdf5Reader(const FilePath& path, const std::string& name, std::int64_t memory_limit,
              const Cancellation* cancellation = nullptr);
 
   DType dtype() const { return reader_.dtype(); }
   const Shape& shape() const { return reader_.shape(); }
-  /// The block of `extents` at `begin`, which lies in shape().
+  /// The block of `extents` at `begin`, which must lie within shape().
   Tile read_block(const std::vector<std::int64_t>& begin, const Shape& extents) {
     return reader_.read_block(begin, extents);
   }

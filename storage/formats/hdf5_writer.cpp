@@ -1,4 +1,4 @@
-// What goes to the writer's process, in this machine's byte order, and is answered each (isolated_process.cpp):
+// Requests to the writer's process, in this machine's byte order; each is answered (isolated_process.cpp):
 //
 //     a block   1 byte 1, begin and extents (8 bytes per number), elements
 //     the end   1 byte 0: the library closes the file
@@ -25,7 +25,7 @@ namespace {
 constexpr std::int64_t kLargestChunk = 1 << 20;
 constexpr unsigned kDeflateLevel = 4;
 
-/// The longest dimension is halved until the chunk fits.
+/// Halves the longest dimension until the chunk fits.
 std::vector<hsize_t> chunk_extents(const std::vector<std::int64_t>& wanted, const Shape& shape, std::int64_t element) {
   std::vector<hsize_t> chunk;
   for (std::size_t d = 0; d < wanted.size(); ++d)
@@ -43,7 +43,7 @@ std::vector<hsize_t> chunk_extents(const std::vector<std::int64_t>& wanted, cons
   return chunk;
 }
 
-/// "/group/x" or "x": at least one name, none of them empty, "." or "..".
+/// Accepts "/group/x" or "x": at least one name, none of them empty, "." or "..".
 void check_name(const std::string& name) {
   std::size_t begin = name.starts_with('/') ? 1 : 0;
   for (;;) {
@@ -58,7 +58,7 @@ void check_name(const std::string& name) {
   }
 }
 
-/// The file that is made, in a process where libhdf5 may crash.
+/// The file being written, in a process where libhdf5 may crash.
 class Hdf5File {
  public:
   Hdf5File(std::string path, const std::string& target, const std::string& name, DType dtype, const Shape& shape,
@@ -82,24 +82,24 @@ class Hdf5File {
   }
   [[noreturn]] void fail() const { throw hdf5_error(ErrorKind::Io, "cannot write " + path_); }
 
-  // In the reverse order of their closing.
+  //  In the reverse order of closing.
   std::string path_;
   Hdf5Handle file_;
   Hdf5Handle dataset_;
   Hdf5Handle memory_type_;
 };
 
-/// The library truncates the file that is there and fills it; its name and its inode stay, for the parent to publish.
+/// The library truncates and fills the existing file. Name and inode stay, so that the parent can publish it.
 void Hdf5File::create(const std::string& target, const std::string& name, DType dtype, const Shape& shape,
                       const Hdf5Layout& layout) {
   const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   require(H5Pset_fapl_sec2(access.get()));
-  require(H5Pset_file_locking(access.get(), false, true));  // nobody else knows the name
+  require(H5Pset_file_locking(access.get(), false, true));  // no other process knows the name
   file_ = Hdf5Handle(H5Fcreate(target.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), H5Fclose);
   if (!file_) fail();
 
   const Hdf5Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-  require(H5Pset_obj_track_times(creation.get(), false));  // equal tensors give equal files
+  require(H5Pset_obj_track_times(creation.get(), false));  // equal tensors give identical files
   const bool chunked = layout.chunk && shape.rank() > 0 && shape.element_count() > 0;
   if (chunked) {
     const auto chunk = chunk_extents(*layout.chunk, shape, static_cast<std::int64_t>(size_of(dtype)));
@@ -137,13 +137,14 @@ void Hdf5File::write_block(const std::vector<std::int64_t>& begin, const Tile& b
                    count.empty() ? H5S_ALL : file_space.get(), H5P_DEFAULT, block.bytes().data()));
 }
 
-/// What the writer's process does.
+/// The code of the writer's process.
 class WriterProcess {
  public:
   WriterProcess(const IsolatedChild& child, const std::string& path, DType dtype, std::size_t rank)
       : child_(child), path_(path), dtype_(dtype), rank_(rank) {}
 
-  /// The library has other words for want of memory, or none, and goes on.
+  /// Turns the library's failure into Error{MemoryLimit}; it reports a lack of memory in other words, or not at all,
+  /// and goes on.
   template <class Act>
   auto with_memory(const Act& act) const {
     errno = 0;
@@ -156,7 +157,7 @@ class WriterProcess {
     throw out_of_memory("the process that writes " + path_);
   }
 
-  /// As IsolatedChild::answer, for what is asked for nothing.
+  /// Like IsolatedChild::answer, for requests without a result.
   template <class Act>
   auto answer(const Act& act) const {
     auto done = child_.answer([&] { return with_memory(act); });
@@ -166,7 +167,7 @@ class WriterProcess {
 
   template <class Open>
   void run(const Open& open) const {
-    // Without the end of what the library has open, which is not to be published.
+    // Skips the library's orderly closing of open objects, as the file must not be published.
     const auto file = answer([&] { return open(); });
     bool goes_on = file.has_value();
     while (goes_on) goes_on = serve(**file);
@@ -201,8 +202,8 @@ class WriterProcess {
   std::size_t rank_;
 };
 
-/// libhdf5 takes a failed allocation for a success here and there, and the system ends who takes too much memory: what
-/// is written is our own, and crashes it for no other reason that is known.
+/// libhdf5 ignores some failed allocations, and the system kills processes that take too much memory. The values are
+/// our own and are not known to crash it for any other reason.
 Error death_of_writer(const std::string& path) {
   return {ErrorKind::MemoryLimit, "cannot write " + path + ": libhdf5 crashed, as it does where memory is short",
           std::nullopt, "end what else takes memory, or write it as npy"};

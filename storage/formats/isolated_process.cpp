@@ -1,8 +1,7 @@
-// What goes through the socket, in this machine's byte order. From the child, an answer to the fork and to each
-// request:
+// The messages on the socket, in this machine's byte order. The child answers the fork and each request:
 //
 //     1 byte    0: done, 1: an error
-//     done:     what was asked for
+//      done:     the result follows
 //     an error: kind (1 byte); message and hint, each as length (4 bytes) and text
 
 #include "storage/formats/isolated_process.hpp"
@@ -30,13 +29,13 @@ namespace {
 constexpr std::uint32_t kLongestText = 1 << 20;
 constexpr int kPollMilliseconds = 50;
 
-/// Nothing of the parent's is touched from here on but the socket: no files closed, no destructors run.
+/// Touches none of the parent's resources except the socket: closes no files, runs no destructors.
 [[noreturn]] void run_child(int socket, pid_t parent, const IsolatedProcess::Serve& serve) noexcept {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(1);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ::signal(signal, SIG_IGN);
   for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGXCPU}) ::signal(signal, SIG_DFL);
-  // What glibc has to say about a damaged heap is not for the user's terminal.
+  // Keeps glibc's messages about a damaged heap off the user's terminal.
   const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
   if (nowhere >= 0) ::dup2(nowhere, STDERR_FILENO);
   struct rlimit no_core {};
@@ -60,7 +59,7 @@ void IsolatedChild::send(std::span<const std::byte> bytes) const {
   while (!bytes.empty()) {
     const auto sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0) ::_exit(1);  // nobody listens any more
+    if (sent < 0) ::_exit(1);  // the parent is gone
     bytes = bytes.subspan(static_cast<std::size_t>(sent));
   }
 }
@@ -104,7 +103,7 @@ void IsolatedProcess::start(std::mutex& library, const Serve& serve) {
   std::unique_lock lock(library);
   child_ = ::fork();
   const int reason = errno;
-  lock.unlock();  // in the child too: it has its own copy
+  lock.unlock();  // in the child too, which has its own copy
   if (child_ == 0) run_child(ends[1], parent, serve);
   socket_ = ends[0];
   ::close(ends[1]);
@@ -125,7 +124,7 @@ void IsolatedProcess::stop() {
 void IsolatedProcess::fail() {
   int status = 0;
   if (child_ > 0) {
-    ::kill(child_, SIGKILL);  // it may be alive and talk nonsense
+    ::kill(child_, SIGKILL);  // it may be alive and violate the protocol
     while (::waitpid(child_, &status, 0) < 0 && errno == EINTR) {
     }
     child_ = -1;

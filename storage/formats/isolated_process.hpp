@@ -17,22 +17,22 @@
 
 namespace eindb {
 
-/// What a process that IsolatedProcess has forked talks to its parent through. Every answer begins with a byte: 0, and
-/// what was asked for, or 1 and an error.
+/// The child's end of an IsolatedProcess's socket. Every answer begins with a byte: 0 before the result, or 1 before an
+/// error.
 class IsolatedChild {
  public:
   explicit IsolatedChild(int socket) : socket_(socket) {}
 
-  /// Ends the process if nobody listens any more.
+  /// Ends the process if the parent is gone.
   void send(std::span<const std::byte> bytes) const;
   template <class T>
   void send_value(T value) const {
     send(std::as_bytes(std::span(&value, 1)));
   }
-  /// False: the parent asks for nothing more.
+  /// False if the parent sends no more requests.
   bool receive(std::span<std::byte> target) const;
 
-  /// What `act` gives, who sends the answer; nothing if it has thrown, which is the answer then.
+  /// Returns the result of `act`, which the caller sends; if `act` throws, sends the error and returns nullopt.
   template <class Act>
   auto answer(const Act& act) const -> std::optional<std::invoke_result_t<Act>> {
     try {
@@ -49,21 +49,21 @@ class IsolatedChild {
   int socket_;
 };
 
-/// A process forked for what a library does that may crash: whatever becomes of it stays there.
+/// A forked process for library calls that may crash, so that the crash stays there.
 ///
-/// The child has one thread, and writes to nothing but its socket and what is open for it. A lock that another thread
-/// holds stays locked in it for ever: it takes none but `library`, which is held while forking.
-/// One thread at a time; the one that makes it outlives it.
+/// The child has a single thread, and writes only to its socket and to the files that are open for it. Any lock that
+/// another thread holds at the fork stays locked in it forever. Therefore the child takes no lock but `library`, which
+/// is held while forking. Used by one thread at a time; the thread that creates it must outlive it.
 class IsolatedProcess {
  public:
   using Serve = std::function<void(IsolatedChild&)>;
-  /// The error for a child that has ended by itself, with this status of waitpid.
+  /// The error for a child that ended by itself, with this status of waitpid.
   using Died = std::function<Error(int status)>;
 
-  /// `serve` runs in the child, which ends when it returns. `cancellation` may be null and must outlive the process;
-  /// every function that waits throws its Error{Cancelled}. Error{Io} or Error{MemoryLimit} if there is no process.
+  /// `serve` runs in the child, which exits when it returns. `cancellation` may be null and must outlive the process;
+  /// every function that waits throws its Error{Cancelled}. Error{Io} or Error{MemoryLimit} if the fork fails.
   IsolatedProcess(std::mutex& library, const Serve& serve, Died died, const Cancellation* cancellation);
-  /// Ends the child, whatever it does.
+  /// Kills the child.
   ~IsolatedProcess();
   IsolatedProcess(const IsolatedProcess&) = delete;
   IsolatedProcess& operator=(const IsolatedProcess&) = delete;
@@ -76,9 +76,9 @@ class IsolatedProcess {
     receive(std::as_writable_bytes(std::span(&value, 1)));
     return value;
   }
-  /// The beginning of an answer; throws its error.
+  /// Reads the first byte of an answer; throws the error if there is one.
   void receive_status();
-  /// The child has ended, or talks nonsense.
+  /// Throws the error for a child that has ended or violates the protocol.
   [[noreturn]] void fail();
 
  private:

@@ -1,6 +1,6 @@
-// What goes through the socket, in this machine's byte order; see isolated_process.cpp for errors. Answers, to the
-// fork: type (1 byte), rank (4 bytes), extents (8 bytes each); to a request: the elements. A request is begin and
-// extents, 8 bytes per number; that for a scalar is one byte.
+// The messages on the socket, in this machine's byte order; isolated_process.cpp documents errors. The answer to the
+// fork is type (1 byte), rank (4 bytes), extents (8 bytes each); the answer to a request is the elements. A request is
+// begin and extents, 8 bytes per number; for a scalar it is one byte.
 
 #include "storage/formats/isolated_reader.hpp"
 
@@ -29,7 +29,7 @@ constexpr rlim_t kOpeningBytes = 24 << 20;
 constexpr rlim_t kOpeningSeconds = 2;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kLimitsMemory = false;  // sanitizers take memory as they please
+constexpr bool kLimitsMemory = false;  // sanitizers reserve unlimited memory
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
 constexpr bool kLimitsMemory = false;
@@ -40,11 +40,11 @@ constexpr bool kLimitsMemory = true;
 constexpr bool kLimitsMemory = true;
 #endif
 
-/// The same file may be sound, and a library that was given no memory have stumbled over that.
+/// The file may be intact, and the library have failed for lack of memory.
 constexpr const char* kMemoryHint = "restore the file from a copy; if it is sound, the machine's memory may be short";
 
-/// The memory of this process that RLIMIT_DATA counts: the sixth number of statm, in pages. Without stdio, whose locks
-/// other threads of the parent may have held.
+/// The memory of this process that RLIMIT_DATA limits: the sixth number of statm, in pages. Avoids stdio, whose locks
+/// other threads of the parent may hold.
 rlim_t data_bytes() {
   std::array<char, 256> text{};
   const int file = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
@@ -68,7 +68,7 @@ void set_soft_limit(int resource, rlim_t value) {
   ::setrlimit(static_cast<__rlimit_resource_t>(resource), &limit);
 }
 
-/// What the child does.
+/// The code of the child.
 class ReaderProcess {
  public:
   explicit ReaderProcess(const IsolatedChild& child) : child_(child) {}
@@ -104,7 +104,7 @@ class ReaderProcess {
     allow_memory(**reader, 0);
     while (serve(**reader)) {
     }
-    ::_exit(0);  // without the end of what the library has open
+    ::_exit(0);  // without the library's cleanup of open objects
   }
 
  private:
@@ -118,7 +118,7 @@ class ReaderProcess {
     const auto rank = reader.shape().rank();
     std::vector<std::int64_t> numbers(2 * rank);
     const auto bytes = std::as_writable_bytes(std::span(numbers));
-    // A scalar has no coordinates: one byte asks for it.
+    // A scalar has no coordinates, so one byte requests it.
     std::byte scalar{};
     if (!child_.receive(rank > 0 ? bytes : std::span(&scalar, 1))) return false;
     const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(rank);

@@ -12,8 +12,8 @@
 
 namespace eindb {
 
-/// A BlockReader that lives in a process of its own, forked for it: what a library does wrong with a hostile file stays
-/// there. A crash, too much memory, an endless loop become an Error here, and the statement goes on to roll back.
+/// A BlockReader in a process forked for it, so that a library's faults on a hostile file stay there. A crash, too much
+/// memory or an endless loop becomes an Error here, and the statement rolls back.
 ///
 ///     this process                          the reader's process
 ///     IsolatedReader  -- fork ------------> open()
@@ -22,20 +22,21 @@ namespace eindb {
 ///                     <- elements --------- or its Error
 ///     ~IsolatedReader -- end of stream ---> _exit
 ///
-/// Until the file is open the child may take 24 MiB more than this process does, and two seconds of CPU time; then what
-/// the reader's working_bytes and the block need. See IsolatedProcess for the rest.
+/// Until the file is open the child may take 24 MiB more than this process, and two seconds of CPU time; afterwards, as
+/// much as the reader's working_bytes and the block require. IsolatedProcess documents the rest.
 class IsolatedReader {
  public:
   using Open = std::function<std::unique_ptr<BlockReader>()>;
 
-  /// `path` is for messages. A lock that another thread holds stays locked in the child for ever: `open` and what it
-  /// opens take none but `library`, which is held while forking. Throws what `open` throws; Error{Corrupt} if the child
-  /// dies; Error{Cancelled} if `cancellation`, which may be null and must outlive the reader, says so.
+  /// `path` is for messages. `open`, and the reader that it returns, must take no lock but `library`, which is held
+  /// while forking, since a lock that another thread holds stays locked in the child forever. Throws the errors of
+  /// `open`; Error{Corrupt} if the child dies; Error{Cancelled} by `cancellation`, which may be null and must outlive
+  /// the reader.
   IsolatedReader(const std::string& path, std::mutex& library, const Open& open, const Cancellation* cancellation);
 
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
-  /// As BlockReader::read_block; the same errors as the constructor.
+  /// Like BlockReader::read_block; throws the same errors as the constructor.
   Tile read_block(const std::vector<std::int64_t>& begin, const Shape& extents);
 
  private:

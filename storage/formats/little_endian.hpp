@@ -7,9 +7,9 @@
 
 namespace eindb {
 
-// Integers of byte formats that are little-endian, as every machine is that eindb runs on.
+//  Little-endian integers of byte formats. eindb only runs on little-endian machines.
 
-/// The integer at `source`, which has sizeof(T) bytes.
+/// Reads the sizeof(T) bytes at `source`.
 template <class T>
 T load_little_endian(const std::byte* source) {
   static_assert(std::is_unsigned_v<T>);

@@ -37,7 +37,7 @@ void skip_blanks(std::string_view& line) {
   while (!line.empty() && is_blank(line.front())) line.remove_prefix(1);
 }
 
-/// The next word, and the blanks behind it.
+/// Takes the next word and the blanks after it.
 std::string_view take_word(std::string_view& line) {
   skip_blanks(line);
   const auto end = std::find_if(line.begin(), line.end(), is_blank);
@@ -57,7 +57,7 @@ constexpr std::array<std::string_view, 2> kLayouts{"coordinate", "array"};
 constexpr std::array<std::string_view, 4> kFields{"real", "integer", "complex", "pattern"};
 constexpr std::array<std::string_view, 4> kSymmetries{"general", "symmetric", "skew-symmetric", "hermitian"};
 
-/// n (n + 1) / 2: the even factor is halved first.
+/// n (n + 1) / 2; the even factor is halved first to avoid overflow.
 std::int64_t triangle_cells(std::int64_t n) {
   return n % 2 == 0 ? checked_multiply(n / 2, n + 1) : checked_multiply(n, (n - 1) / 2 + 1);
 }
@@ -177,7 +177,7 @@ void MatrixMarketReader::read_key(std::string_view& line, KeyedCell& cell) {
   }
 }
 
-/// Down the columns, from the diagonal on where the rest is implied.
+/// Down the columns, starting at the diagonal if the other triangle is implied.
 void MatrixMarketReader::next_array_key(KeyedCell& cell) {
   const auto first_row = [&] {
     if (symmetry_ == Symmetry::General) return std::int64_t{0};

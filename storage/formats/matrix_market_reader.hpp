@@ -9,12 +9,12 @@
 
 namespace eindb {
 
-/// Reads a Matrix Market file (.mtx): array or coordinate; real, integer, complex or pattern (whose cells are 1);
-/// general, symmetric, skew-symmetric or hermitian, of which both triangles are given. One pass, in memory that does
-/// not depend on the file. The format stands at the head of the source.
+/// Reads a Matrix Market file (.mtx): array or coordinate; real, integer, complex or pattern (all cells are 1);
+/// general, symmetric, skew-symmetric or hermitian, with both triangles returned. One pass, in memory that does not
+/// depend on the file's size. The format is documented at the head of the source.
 class MatrixMarketReader final : public CellSource {
  public:
-  /// Reads the head. Error{Corrupt} with file and line for what is no Matrix Market file, or contradicts itself.
+  /// Reads the header. Error{Corrupt} with file and line if the file is no Matrix Market file or contradicts itself.
   explicit MatrixMarketReader(const FilePath& path);
 
   /// FLOAT64 for real and pattern, INT64, COMPLEX128.
@@ -22,8 +22,8 @@ class MatrixMarketReader final : public CellSource {
   const Shape& shape() const override { return shape_; }
   std::int64_t base() const override { return 1; }
   bool has_distinct_keys() const override { return is_array_; }
-  /// Error{Corrupt} also for entries in the triangle that symmetry implies, and for more or fewer entries than the head
-  /// says.
+  /// Also throws Error{Corrupt} for entries in the triangle implied by symmetry, and if the number of entries differs
+  /// from the header's.
   bool next(KeyedCell& cell) override;
   std::string place(std::int64_t line) const override { return lines_.place(line); }
   std::int64_t done() const override { return lines_.bytes_read(); }
@@ -52,11 +52,11 @@ class MatrixMarketReader final : public CellSource {
   Field field_ = Field::Real;
   Symmetry symmetry_ = Symmetry::General;
   Shape shape_;
-  std::int64_t entries_ = 0;  // that the head says
+  std::int64_t entries_ = 0;  // according to the header
   std::int64_t given_ = 0;
   std::int64_t row_ = -1;  // of the last entry of an array
   std::int64_t column_ = 0;
-  KeyedCell mirror_;  // the other half of the last entry, to be given next
+  KeyedCell mirror_;  // the mirror image of the last entry, to be returned next
   bool has_mirror_ = false;
 };
 

@@ -11,7 +11,7 @@
 namespace eindb {
 namespace {
 
-/// IEEE binary16, which C++20 has no type for.
+/// IEEE binary16, which C++20 lacks.
 struct Half {
   std::uint16_t bits;
 };
@@ -59,7 +59,7 @@ inline constexpr bool is_complex_number = false;
 template <class T>
 inline constexpr bool is_complex_number<std::complex<T>> = true;
 
-/// False if the element fits no INT64.
+/// False if the element does not fit INT64.
 template <class Source, bool kSwap, class Target>
 bool convert_one(const std::byte* source, Target& target) {
   if constexpr (is_complex_number<Source>) {

@@ -21,7 +21,7 @@ namespace eindb {
 namespace {
 
 constexpr std::string_view kMagic{"\x93NUMPY", 6};
-/// NumPy itself reads at most 10,000; only structured types are longer.
+/// The longest accepted header. NumPy itself reads at most 10,000 bytes; only structured types need more.
 constexpr std::int64_t kMaxHeader = kNpyPrefix - 12;
 constexpr std::size_t kAlignment = 64;
 
@@ -29,8 +29,8 @@ constexpr std::size_t kAlignment = 64;
   throw Error(ErrorKind::Corrupt, name + " is no valid NPY file: " + what + " at byte " + std::to_string(offset));
 }
 
-/// Parses the dictionary, which may hold anything that a stranger wrote. Knows the literals that NumPy writes: strings,
-/// True and False, a tuple of integers.
+/// Parses the dictionary, which is untrusted. Accepts the literals that NumPy writes: strings, True and False, and a
+/// tuple of integers.
 class NpyHeaderParser {
  public:
   NpyHeaderParser(const std::string& name, std::string_view text, std::int64_t text_offset)
@@ -110,7 +110,7 @@ class NpyHeaderParser {
     if (error != std::errc{}) fail("expected an extent");
     if (value < 0) fail("a negative extent");
     at_ = static_cast<std::size_t>(end - text_.data());
-    accept_word("L");  // Python 2 wrote long integers so
+    accept_word("L");  // Python 2's notation for long integers
     return value;
   }
 

@@ -15,13 +15,13 @@ class NpyReader {
   /// Opens the file and verifies its header; see read_npy_header.
   explicit NpyReader(const FilePath& path);
 
-  /// What the elements become.
+  /// The element type of the tensor.
   DType dtype() const { return header_.element.dtype(); }
   const Shape& shape() const { return header_.shape; }
 
-  /// Has the values read in another shape; see reshape_array.
+  /// Reads the values in another shape; see reshape_array.
   void reshape(const Shape& shape) { reshape_array(header_, shape, file_.path()); }
-  /// The block of `extents` at `begin`, which lies in shape(); see read_dense_block.
+  /// The block of `extents` at `begin`, which must lie within shape(); see read_dense_block.
   Tile read_block(const std::vector<std::int64_t>& begin, const Shape& extents) const;
 
  private:

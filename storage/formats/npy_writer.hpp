@@ -8,15 +8,15 @@
 
 namespace eindb {
 
-/// Writes an NPY file (version 1, row-major, little-endian) block by block. The file appears with commit(); without it
-/// nothing is left. Blocks that are never written are zeros.
-/// Threads: write_block from any once built; the rest one at a time.
+/// Writes an NPY file (version 1, row-major, little-endian) block by block. The file appears with commit(); otherwise
+/// nothing remains. Blocks that are never written are zeros. Threads: write_block from any thread once constructed; the
+/// rest one at a time.
 class NpyWriter {
  public:
-  /// Error{Io} if the file cannot be made, or is a pipe or a device.
+  /// Error{Io} if the file cannot be created, or is a pipe or a device.
   NpyWriter(const FilePath& path, DType dtype, Shape shape);
 
-  /// Puts `block`, whose type is the file's, at `begin`. Blocks come in any order and must not overlap.
+  /// Writes `block`, which has the file's type, at `begin`. Blocks may come in any order and must not overlap.
   void write_block(const std::vector<std::int64_t>& begin, const Tile& block);
   void commit() { file_.commit(); }
 

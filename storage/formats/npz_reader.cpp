@@ -24,7 +24,7 @@ std::string without_ending(const std::string& name) {
   return name.ends_with(kEnding) ? name.substr(0, name.size() - kEnding.size()) : name;
 }
 
-/// Members that are no NPY files are left alone.
+/// Ignores members that are not NPY files.
 ZipEntry choose_member(const InputFile& file, const std::string& wanted) {
   auto entries = read_zip_directory(file);
   std::erase_if(entries, [](const ZipEntry& entry) { return !entry.name.ends_with(kEnding); });
@@ -59,8 +59,8 @@ void NpzReader::read_header() {
   }
 }
 
-/// Reads the member once: its checksum is that of all bytes, and deflated bytes can be read in order only. Stretches of
-/// zeros, which deflate to next to nothing, take no space on the disk either.
+/// Reads the member once: its checksum covers all bytes, and deflated bytes can only be read in order. Runs of zeros,
+/// which deflate to almost nothing, take no disk space.
 void NpzReader::prepare() {
   CHECK(!prepared_, "a member is prepared once");
   ZipInflater contents(file_, entry_);

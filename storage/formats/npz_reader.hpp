@@ -12,20 +12,20 @@
 namespace eindb {
 
 /// Reads blocks of one array of an NPZ file, which is a ZIP archive of NPY files. The first block verifies the member's
-/// checksum and inflates a deflated member to a temporary file: blocks come in any order, and memory stays at a few
-/// MiB. Not thread-safe.
+/// checksum and inflates a deflated member to a temporary file, so blocks may come in any order and memory stays at a
+/// few MiB. Not thread-safe.
 class NpzReader {
  public:
-  /// The array is `member`, with or without ".npy", or if that is empty the only one. Throws what read_zip_directory,
-  /// choose_array and read_npy_header throw; Error{Corrupt} if the member is longer than its array. `progress`, if
-  /// given, is told about the first block's pass.
+  /// Opens the array `member`, with or without ".npy", or, if that is empty, the only one. Throws the errors of
+  /// read_zip_directory, choose_array and read_npy_header; Error{Corrupt} if the member is longer than its array.
+  /// `progress`, if given, receives the progress of the first block's pass.
   NpzReader(const FilePath& path, const std::string& member, ByteProgress progress = {});
 
   DType dtype() const { return array_.element.dtype(); }
   const Shape& shape() const { return array_.shape; }
-  /// Has the values read in another shape; see reshape_array.
+  /// Reads the values in another shape; see reshape_array.
   void reshape(const Shape& shape) { reshape_array(array_, shape, file_.path()); }
-  /// The block of `extents` at `begin`, which lies in shape(); see read_dense_block.
+  /// The block of `extents` at `begin`, which must lie within shape(); see read_dense_block.
   Tile read_block(const std::vector<std::int64_t>& begin, const Shape& extents);
 
  private:
@@ -34,7 +34,7 @@ class NpzReader {
 
   InputFile file_;
   ZipEntry entry_;
-  NpyHeader array_;  // its data_offset is that in the member until the values are prepared
+  NpyHeader array_;  // data_offset counts from the member's start until prepare() has run
   ByteProgress progress_;
   std::unique_ptr<InputFile> inflated_;
   bool prepared_ = false;

@@ -1,5 +1,5 @@
-// The bytes of a ZIP archive are at the head of zip_directory.cpp. This one has a single member, at its very beginning.
-// With ZIP64, every size stands in the extra fields and in the ZIP64 end record.
+// zip_directory.cpp documents the ZIP format. This archive has a single member, at its beginning. With ZIP64, every
+// size is in the extra fields and in the ZIP64 end record.
 
 #include "storage/formats/npz_writer.hpp"
 
@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kCopyBytes = 512 << 10;
 constexpr std::size_t kLongestName = 4096;
 constexpr std::uint32_t kInZip64 = 0xFFFFFFFF;
-/// 1 January 1980, where the format's calendar begins: equal tensors give equal files.
+/// 1 January 1980, the beginning of the format's calendar, so that equal tensors give identical files.
 constexpr std::uint16_t kDate = 0x0021;
 constexpr std::uint16_t kUtf8Name = 0x0800;
 
@@ -44,8 +44,8 @@ std::uint32_t checksum_of(std::uint32_t before, std::span<const std::byte> bytes
   return static_cast<std::uint32_t>(crc32_z(before, zlib_bytes(bytes), bytes.size()));
 }
 
-/// The checksum behind `count` more zeros. Those of 1, 2, 4, ... zeros come from each other, as zlib joins the
-/// checksums of two texts; 5 zeros are 1 and 4.
+/// The checksum after `count` more zero bytes. The checksums of 1, 2, 4, ... zeros are combined from each other with
+/// zlib's checksum concatenation; 5 zeros are 1 and 4.
 std::uint32_t checksum_of_zeros(std::uint32_t before, std::int64_t count) {
   auto result = before;
   const std::byte zero{};
@@ -58,11 +58,11 @@ std::uint32_t checksum_of_zeros(std::uint32_t before, std::int64_t count) {
   return result;
 }
 
-/// A stream of zlib that ends with its scope.
+/// A zlib stream that ends with its scope.
 class Deflater {
  public:
   Deflater() {
-    // Negative: raw deflate, as ZIP has it.
+    // A negative value selects raw deflate, as ZIP requires.
     CHECK(deflateInit2(&stream_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY) == Z_OK,
           "zlib has memory and the right version");
   }
@@ -70,7 +70,7 @@ class Deflater {
   Deflater(const Deflater&) = delete;
   Deflater& operator=(const Deflater&) = delete;
 
-  /// Hands what comes out to `write`; `last` says that no input follows.
+  /// Passes the output to `write`; `last` marks the end of the input.
   template <class Write>
   void add(std::span<const std::byte> bytes, bool last, const Write& write) {
     stream_.next_in = const_cast<Bytef*>(zlib_bytes(bytes));  // NOLINT(cppcoreguidelines-pro-type-const-cast): zlib's C
@@ -100,7 +100,7 @@ NpzWriter::NpzWriter(const FilePath& path, const std::string& member, DType dtyp
   npy_header_ = static_cast<std::int64_t>(header.size());
   const auto values = checked_multiply(shape_.element_count(), static_cast<std::int64_t>(size_of(dtype_)));
   size_ = checked_add(npy_header_, values);
-  // What does not deflate grows by five bytes per block of 16 KiB.
+  // Incompressible data grow by five bytes per block of 16 KiB.
   const auto longest = checked_add(checked_add(size_, size_ / 1000), 65536);
   zip64_ = longest >= kInZip64;
   data_offset_ = static_cast<std::int64_t>(local_header({}).size());
@@ -181,7 +181,7 @@ std::string NpzWriter::local_header(const Contents& contents) const {
   return out;
 }
 
-/// The central directory and the end records.
+/// The central directory, followed by the end records.
 std::string NpzWriter::directory(const Contents& contents) const {
   const auto local = local_header(contents);
   CHECK(std::cmp_equal(local.size(), data_offset_), "a member's header takes the room that was left for it");

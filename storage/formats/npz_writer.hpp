@@ -16,20 +16,20 @@ namespace eindb {
 
 enum class Compression : std::uint8_t { None, Deflate };
 
-/// Writes an NPZ file of one array block by block: a ZIP archive with a stored or deflated NPY file in it, with ZIP64
-/// records from 4 GiB on. A stored member is read back for its checksum, a deflated one is first written to a temporary
-/// file: memory stays below 2 MiB. The file appears with commit(); without it nothing is left. Blocks that are never
+/// Writes an NPZ file with one array block by block: a ZIP archive with a stored or deflated NPY file, with ZIP64
+/// records from 4 GiB on. A stored member is read back for its checksum; a deflated one is first written to a temporary
+/// file, so memory stays below 2 MiB. The file appears with commit(); otherwise nothing remains. Blocks that are never
 /// written are zeros. Not thread-safe.
 class NpzWriter {
  public:
-  /// `member` is the array's name, with or without ".npy". Error{Io} if the file cannot be made, or is a pipe or a
-  /// device; Error{Value} for a name that no archive can hold.
+  /// `member` is the array's name, with or without ".npy". Error{Io} if the file cannot be created, or is a pipe or a
+  /// device; Error{Value} for a name that a ZIP archive cannot hold.
   NpzWriter(const FilePath& path, const std::string& member, DType dtype, Shape shape,
             Compression compression = Compression::None);
 
-  /// Puts `block`, whose type is the file's, at `begin`. Blocks come in any order and must not overlap.
+  /// Writes `block`, which has the file's type, at `begin`. Blocks may come in any order and must not overlap.
   void write_block(const std::vector<std::int64_t>& begin, const Tile& block);
-  /// Reads all values once more; `progress`, if given, is told.
+  /// Reads all values once more and publishes the file; `progress` is optional.
   void commit(const ByteProgress& progress = {});
 
  private:
@@ -52,7 +52,7 @@ class NpzWriter {
   std::int64_t size_ = 0;         // of the NPY file
   std::int64_t data_offset_ = 0;  // of the NPY file in the archive
   bool zip64_ = false;
-  std::optional<ScratchFile> scratch_;  // of the NPY file, if it is to be deflated
+  std::optional<ScratchFile> scratch_;  // holds the NPY file before it is deflated
 };
 
 }  // namespace eindb

@@ -4,8 +4,8 @@
 //     {"__metadata__": {"any": "text"},
 //      "w": {"dtype": "F32", "shape": [3, 4], "data_offsets": [0, 48]}, ...}
 //
-// Offsets count from the first byte behind the header; together the tensors cover every byte up to the end of the file,
-// each once.
+// Offsets count from the first byte after the header. Together the tensors cover every byte up to the end of the file
+// exactly once.
 
 #include "storage/formats/safetensors_header.hpp"
 
@@ -35,7 +35,7 @@ constexpr std::int64_t kLengthBytes = 8;
 struct Type {
   std::string_view name;
   std::int64_t bits;
-  std::optional<NpyElement> element;  // none: a type that tensors here do not have
+  std::optional<NpyElement> element;  // nullopt: the type is not supported for tensors
 };
 
 std::optional<NpyElement> element(char kind, int size) { return NpyElement{.kind = kind, .size = size}; }
@@ -56,8 +56,8 @@ const std::array<Type, 20>& types() {
   throw Error(ErrorKind::Corrupt, path + " is no valid safetensors file: " + what);
 }
 
-/// Follows the one structure that a header may have; anything else ends it at once, so that depth and memory are
-/// bounded by what the structure allows.
+/// Accepts only the structure that a header may have, and stops at anything else. This bounds recursion depth and
+/// memory.
 class SafetensorsHeaderParser final : public nlohmann::json_sax<nlohmann::json> {
  public:
   SafetensorsHeaderParser(const std::string& path, std::int64_t data_begin, std::int64_t data_size)
@@ -98,7 +98,7 @@ class SafetensorsHeaderParser final : public nlohmann::json_sax<nlohmann::json> 
     if (place_ == Place::Metadata) return true;
     if (place_ != Place::Entry || field_ != "dtype") unexpected("a text");
     if (type_ != nullptr) fail("has two dtypes");
-    if (last_type_ != nullptr && last_type_->name == value) {  // as for most tensors
+    if (last_type_ != nullptr && last_type_->name == value) {  // the usual case
       type_ = last_type_;
       return true;
     }
@@ -200,7 +200,8 @@ class SafetensorsHeaderParser final : public nlohmann::json_sax<nlohmann::json> 
     ranges_.emplace_back(begin, end);
   }
 
-  /// In order of their begin, each tensor starts where the one before ended. Empty ones come before their neighbour.
+  /// In the order of their begins, each tensor starts where the previous one ended. Empty tensors come before their
+  /// neighbour.
   void check_coverage() {
     CHECK(ranges_.size() == entries_.size(), "each tensor has its range");
     std::vector<std::size_t> order(ranges_.size());
@@ -230,14 +231,14 @@ class SafetensorsHeaderParser final : public nlohmann::json_sax<nlohmann::json> 
   std::int64_t data_begin_;
   std::int64_t data_size_;
   Place place_ = Place::Start;
-  std::string name_;   // of the tensor
-  std::string field_;  // of it
+  std::string name_;   // of the current tensor
+  std::string field_;  // of the current field
   const Type* type_ = nullptr;
   const Type* last_type_ = nullptr;
   std::optional<std::vector<std::int64_t>> shape_;
   std::optional<std::vector<std::int64_t>> offsets_;
   std::vector<SafetensorsEntry> entries_;
-  std::vector<std::pair<std::int64_t, std::int64_t>> ranges_;  // of entries_, in the values
+  std::vector<std::pair<std::int64_t, std::int64_t>> ranges_;  // ranges of entries_ within the values
 };
 
 std::int64_t read_length(const InputFile& file) {

@@ -11,15 +11,15 @@ namespace eindb {
 /// Reads blocks of one tensor of a safetensors file. Thread-safe once built.
 class SafetensorsReader {
  public:
-  /// The tensor `name`, or if that is empty the only one. Throws what read_safetensors_header and choose_array throw;
-  /// Error{Unsupported} for a tensor of 8-bit floats or smaller.
+  /// Opens the tensor `name`, or, if that is empty, the only one. Throws the errors of read_safetensors_header and
+  /// choose_array; Error{Unsupported} for a tensor of 8-bit or smaller floats.
   SafetensorsReader(const FilePath& path, const std::string& name);
 
   DType dtype() const { return array_.element.dtype(); }
   const Shape& shape() const { return array_.shape; }
-  /// Has the values read in another shape; see reshape_array.
+  /// Reads the values in another shape; see reshape_array.
   void reshape(const Shape& shape) { reshape_array(array_, shape, file_.path()); }
-  /// The block of `extents` at `begin`, which lies in shape(); see read_dense_block.
+  /// The block of `extents` at `begin`, which must lie within shape(); see read_dense_block.
   Tile read_block(const std::vector<std::int64_t>& begin, const Shape& extents) const;
 
  private:

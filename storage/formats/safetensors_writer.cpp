@@ -1,4 +1,4 @@
-// The bytes of the format are at the head of safetensors_header.cpp.
+//  safetensors_header.cpp documents the format.
 
 #include "storage/formats/safetensors_writer.hpp"
 

@@ -11,22 +11,22 @@
 
 namespace eindb {
 
-/// Element types that a safetensors file is written with.
+/// The element types that can be written to a safetensors file.
 enum class SafetensorsType : std::uint8_t { F16, BF16, F32, F64, I64 };
 
-/// "F16", ...
+/// The type's name in the format: "F16", ...
 std::string_view name_of(SafetensorsType type);
-/// Reads a type's name, case-insensitively.
+/// Parses a type's name, case-insensitively.
 std::optional<SafetensorsType> parse_safetensors_type(std::string_view name);
 
-/// Writes a safetensors file of one tensor block by block. The file appears with commit(); without it nothing is left.
-/// Blocks that are never written are zeros.
-/// Threads: write_block from any once built; the rest one at a time.
+/// Writes a safetensors file with one tensor block by block. The file appears with commit(); otherwise nothing remains.
+/// Blocks that are never written are zeros. Threads: write_block from any thread once constructed; the rest one at a
+/// time.
 class SafetensorsWriter {
  public:
-  /// Without `stored` the elements keep their type; with it, real numbers are rounded to the nearest of that type, ties
-  /// to even. Error{Unsupported} for complex numbers, and for INT64 with a `stored` of floats; Error{Value} for a name
-  /// that the format keeps for itself; Error{Io} if the file cannot be made, or is a pipe or a device.
+  /// Without `stored`, elements keep their type; with it, real numbers are rounded to the nearest of that type, ties to
+  /// even. Error{Unsupported} for complex numbers, and for INT64 with a `stored` float type; Error{Value} for a name
+  /// that the format reserves; Error{Io} if the file cannot be created, or is a pipe or a device.
   SafetensorsWriter(const FilePath& path, const std::string& name, DType dtype, Shape shape,
                     std::optional<SafetensorsType> stored = std::nullopt);
 

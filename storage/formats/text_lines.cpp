@@ -30,7 +30,7 @@ void TextLines::rewind() {
   if (std::string_view(buffer_.data(), end_).starts_with(kByteOrderMark)) begin_ = kByteOrderMark.size();
 }
 
-/// Moves what is left to the front of the buffer and reads behind it; false at the end of the file.
+/// Moves the unread rest to the front of the buffer and reads after it; false at the end of the file.
 bool TextLines::fill() {
   CHECK(begin_ <= end_ && end_ - begin_ < buffer_.size(), "a line leaves room in the buffer");
   std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);

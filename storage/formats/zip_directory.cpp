@@ -1,7 +1,7 @@
-// The ZIP format (PKWARE's APPNOTE 6.3), as far as it is read here. All integers are little-endian.
+//  The part of the ZIP format (PKWARE's APPNOTE 6.3) that is read here. All integers are little-endian.
 //
-// A member is a local header, its name, an extra field, its data. Behind the members stands the central directory, one
-// header per member, and behind that the end record, which is found from the end of the file:
+// A member consists of a local header, its name, an extra field and its data. After the members comes the central
+// directory, with one header per member, and then the end record, which is found from the end of the file:
 //
 //     local header (30)          central header (46)        end record (22)
 //      0  "PK\3\4"                0  "PK\1\2"                0  "PK\5\6"
@@ -17,7 +17,7 @@
 //                                34  volume, attributes (8)
 //                                42  offset of the local header
 //
-// ZIP64: where a size or an offset is 0xFFFFFFFF, the extra field with id 1 has it in eight bytes, in the order size,
+// ZIP64: if a size or an offset is 0xFFFFFFFF, the extra field with id 1 has it in eight bytes, in the order size,
 // compressed size, offset. Such an archive has, before the end record, a locator (20 bytes: "PK\6\7", volume, offset
 // (8) of the ZIP64 end record, volumes) and a ZIP64 end record (56 bytes: "PK\6\6", its size (8), versions, two
 // volumes, entries on the volume (8), entries (8), size (8) and offset (8) of the directory).
@@ -46,12 +46,12 @@ constexpr std::int64_t kZip64EndRecord = 56;
 constexpr std::int64_t kLongestComment = 65535;
 constexpr std::int64_t kLargestDirectory = 4 << 20;
 constexpr std::uint32_t kInZip64 = 0xFFFFFFFF;
-/// Flags: bit 0 encrypted, bit 3 sizes behind the data, bit 6 strongly encrypted, bit 13 encrypted directory.
+/// Flags: bit 0 encrypted, bit 3 sizes after the data, bit 6 strongly encrypted, bit 13 encrypted directory.
 constexpr unsigned kEncrypted = 0x0001U | 0x0040U | 0x2000U;
 constexpr unsigned kSizesBehind = 0x0008U;
 constexpr std::uint16_t kStored = 0;
 constexpr std::uint16_t kDeflated = 8;
-/// A deflated byte stands for 1032 bytes at most: 258 of them per two bits.
+/// One deflated byte expands to at most 1032 bytes: 258 per two bits.
 constexpr std::int64_t kDeflateRatio = 1032;
 
 [[noreturn]] void corrupt(const InputFile& file, const std::string& what, std::int64_t offset) {
@@ -67,7 +67,7 @@ std::vector<std::byte> read_bytes(const InputFile& file, std::int64_t offset, st
 
 std::uint16_t load16(const std::byte* at) { return load_little_endian<std::uint16_t>(at); }
 std::uint32_t load32(const std::byte* at) { return load_little_endian<std::uint32_t>(at); }
-/// Values beyond 63 bits become negative; whoever uses them verifies the range.
+/// Values beyond 63 bits become negative; callers verify the range.
 std::int64_t load64(const std::byte* at) { return static_cast<std::int64_t>(load_little_endian<std::uint64_t>(at)); }
 
 bool is_signature(const std::byte* at, char third, char fourth) {
@@ -80,7 +80,7 @@ struct Directory {
   std::int64_t entries = 0;
 };
 
-/// The last end record whose comment ends with the file.
+/// The offset of the last end record whose comment ends with the file.
 std::int64_t find_end_record(const InputFile& file) {
   const auto tail_size = std::min(file.size(), kEndRecord + kLongestComment);
   const auto tail = read_bytes(file, file.size() - tail_size, tail_size);
@@ -96,7 +96,7 @@ std::int64_t find_end_record(const InputFile& file) {
   throw Error(ErrorKind::Unsupported, file.path() + " is one volume of a ZIP archive of several");
 }
 
-/// The ZIP64 end record, if there is a locator before the end record.
+/// The ZIP64 end record; nullopt if there is no locator before the end record.
 std::optional<Directory> read_zip64_end(const InputFile& file, std::int64_t end_record) {
   const auto locator_offset = end_record - kZip64Locator;
   if (locator_offset < 0) return std::nullopt;
@@ -128,7 +128,7 @@ Directory find_directory(const InputFile& file) {
   return directory;
 }
 
-/// Replaces the fields that are in the ZIP64 extra field. False if they are not there or beyond 63 bits.
+/// Reads fields from the ZIP64 extra field. False if they are missing or beyond 63 bits.
 bool read_zip64_extra(std::span<const std::byte> extra, ZipEntry& entry) {
   std::vector<std::int64_t*> wanted;
   for (auto* field : {&entry.size, &entry.compressed_size, &entry.header_offset})
@@ -151,7 +151,7 @@ bool read_zip64_extra(std::span<const std::byte> extra, ZipEntry& entry) {
 
 std::string described(const ZipEntry& entry) { return "member " + quoted_name(entry.name); }
 
-/// Reads the entry at `at` of the directory's bytes and steps behind it.
+/// Reads the entry at the front of `bytes` and removes it from there.
 ZipEntry read_entry(const InputFile& file, std::span<const std::byte>& bytes, const Directory& directory) {
   const auto offset = directory.offset + directory.size - static_cast<std::int64_t>(bytes.size());
   if (bytes.size() < kCentralHeader || !is_signature(bytes.data(), 1, 2))
@@ -177,7 +177,7 @@ ZipEntry read_entry(const InputFile& file, std::span<const std::byte>& bytes, co
   return entry;
 }
 
-/// Sets the limits: each member ends where the next begins.
+/// Sets the limits: each member ends at the latest where the next begins.
 void check_overlaps(const InputFile& file, std::vector<ZipEntry>& entries, std::int64_t directory_offset) {
   std::vector<std::size_t> order(entries.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -8,7 +8,7 @@
 
 namespace eindb {
 
-/// One member of a ZIP archive, as its central directory has it. Nothing but a name is ever made of the name.
+/// One member of a ZIP archive, from its central directory. The name is only compared and shown, never used as a path.
 struct ZipEntry {
   std::string name;
   std::uint16_t flags = 0;
@@ -17,16 +17,16 @@ struct ZipEntry {
   std::int64_t compressed_size = 0;
   std::int64_t size = 0;
   std::int64_t header_offset = 0;  ///< of the local header
-  std::int64_t limit = 0;          ///< the local header and the data end here or before
+  std::int64_t limit = 0;          ///< upper bound on the end of the local header and the data
 };
 
-/// Reads the central directory, ZIP64 or not, in the order of the file; every member lies in the file, none overlaps
-/// another, no name comes twice. Error{Corrupt} for what is no such archive, Error{Unsupported} for an archive of
-/// several volumes. The directory may have 4 MiB; the memory is at most some times that.
+/// Reads the central directory, ZIP64 or not, in the order of the file. Every member lies in the file, no two overlap,
+/// and names are unique. Error{Corrupt} for an invalid archive, Error{Unsupported} for an archive of several volumes.
+/// The directory may have 4 MiB; memory is at most a few times that.
 std::vector<ZipEntry> read_zip_directory(const InputFile& file);
 
-/// Verifies the local header and gives the offset of the first byte of the data. Error{Corrupt} where it contradicts
-/// the directory, Error{Unsupported} for encrypted members and for methods other than stored and deflated.
+/// Verifies the local header and returns the offset of the first byte of the data. Error{Corrupt} if it contradicts the
+/// directory, Error{Unsupported} for encrypted members and for methods other than stored and deflated.
 std::int64_t zip_data_offset(const InputFile& file, const ZipEntry& entry);
 
 }  // namespace eindb

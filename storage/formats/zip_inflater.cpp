@@ -20,7 +20,7 @@ constexpr std::int64_t kInputBytes = 256 << 10;
 struct ZipInflater::State {
   State(const InputFile& source, const ZipEntry& member)
       : file(source), entry(member), data_offset(zip_data_offset(source, member)) {
-    // Negative: raw deflate, without zlib's own header.
+    // A negative value selects raw deflate, without zlib's own header.
     if (entry.method != 0) CHECK(inflateInit2(&stream, -MAX_WBITS) == Z_OK, "zlib has memory and the right version");
   }
   ~State() {
@@ -80,8 +80,8 @@ struct ZipInflater::State {
   z_stream stream{};
   std::vector<std::byte> input;
   std::int64_t taken = 0;  // compressed bytes read
-  std::int64_t given = 0;  // bytes handed out
-  bool ended = false;      // the compressed data say so
+  std::int64_t given = 0;  // bytes returned
+  bool ended = false;      // the compressed data have ended
   bool finished = false;   // size and checksum are verified
   std::uint32_t crc = 0;
 };

@@ -9,19 +9,19 @@
 
 namespace eindb {
 
-/// The contents of a member of a ZIP archive, stored or deflated, from its first byte to its last. They have the size
-/// and the checksum that the directory says, or Error{Corrupt} is thrown; no more than that size is ever given out.
-/// Takes about 300 KiB. One thread at a time.
+/// The contents of a stored or deflated member of a ZIP archive, from first to last byte. Throws Error{Corrupt} if
+/// their size or checksum differs from the directory's, and never returns more than that size. Takes about 300 KiB. Not
+/// thread-safe.
 class ZipInflater {
  public:
-  /// `file` must outlive it. Throws what zip_data_offset throws.
+  /// `file` must outlive it. Throws the errors of zip_data_offset.
   ZipInflater(const InputFile& file, const ZipEntry& entry);
   ~ZipInflater();
   ZipInflater(const ZipInflater&) = delete;
   ZipInflater& operator=(const ZipInflater&) = delete;
 
   std::int64_t data_offset() const;
-  /// Fills as much of `target` as there is; fewer bytes only at the end, where the checksum is verified.
+  /// Fills as much of `target` as possible; fewer bytes only at the end, where the checksum is verified.
   std::size_t read(std::span<std::byte> target);
 
  private:

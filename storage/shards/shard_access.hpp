@@ -13,84 +13,85 @@
 
 namespace eindb {
 
-/// A worker as a place where contents lie.
+/// A worker as a holder of contents.
 struct ShardWorker {
   DataId data{};
-  std::string address;  ///< for people: where it was reached last
+  std::string address;  ///< where it was last reached; for messages
 
   friend bool operator==(const ShardWorker&, const ShardWorker&) = default;
 };
 
-/// A content on its way to a worker: an encoded tile, in two pieces.
+/// A content to be sent to a worker: an encoded tile in two pieces.
 struct OutgoingContent {
   ContentId content{};
-  std::string_view tensor;  ///< whose tile it is, for people who look at a worker's file
+  std::string_view tensor;  ///< the tile's tensor, for readers of a worker's file
   std::span<const std::byte> header;
   std::span<const std::byte> values;
 };
 
-/// A worker that was sent contents in a transaction, and how many.
+/// A worker with the number of contents that it was sent in a transaction.
 struct ShardParticipant {
   ShardWorker worker;
   std::int64_t contents = 0;
 };
 
-/// How a coordinator reaches the contents of sharded tensors: over a network, or in process. One object serves one
-/// database for the life of the process, in all its sessions. storage/shards/sharded_contents.hpp uses it.
+/// The coordinator's access to the contents of sharded tensors, over a network or in process. One object serves all
+/// sessions of one database for the life of the process. Used by storage/shards/sharded_contents.hpp.
 ///
-/// A transaction is put() at some workers, then prepare() at all of them, then the coordinator's own commit, which is
-/// the decision, then commit(); or abort() at any time before. Whoever knows of a transaction without an end asks the
-/// coordinator's file (ShardLog::decision): what it does not know as committed is aborted.
+/// A transaction is put() at some workers, then prepare()d at all of them, then committed in the coordinator's file,
+/// which is the decision, then commit()ted at the workers; abort() is possible any time before the decision. A worker
+/// with an unresolved transaction asks the coordinator's file (ShardLog::decision); a transaction unknown there is
+/// aborted.
 ///
-/// Threads: any function from any. A worker that is lost, or whose disk does not answer, is Error{WorkerLost} naming
-/// it. All that waits looks for cancellation (poll_cancellation): then it is Error{Cancelled}, or false from what
-/// throws nothing; what was asked for happens all the same if the worker answers again.
+/// Thread-safe. If a worker is lost or its disk does not respond, functions throw Error{WorkerLost} with its name.
+/// Waiting functions poll for cancellation (poll_cancellation) and then throw Error{Cancelled}, or return false if they
+/// are noexcept; the request still takes effect if the worker responds again.
 class ShardAccess {
  public:
   virtual ~ShardAccess() = default;
 
-  /// The workers that take new contents, in the order of their ranks.
+  /// The workers that accept new contents, ordered by rank.
   virtual std::vector<ShardWorker> workers() = 0;
-  /// Those that would if their disks had room.
+  /// Workers that only lack disk space for new contents.
   virtual std::vector<ShardWorker> full_workers() { return {}; }
 
-  /// The content, all of it at hand; null if the worker does not have it. What was put before is there, in
-  /// transactions without an end, too. The bytes are not verified.
+  /// The whole content; null if the worker does not have it. Contents put before are found, also those of open
+  /// transactions. The bytes are not verified.
   virtual std::unique_ptr<ByteSource> fetch(const ShardWorker& worker, ContentId content) = 0;
 
-  /// The bytes are the caller's again when this returns; what became of them may show at a later call, at prepare() at
-  /// the latest.
+  /// The caller may reuse the bytes when this returns. A failure may be reported by a later call, at the latest by
+  /// prepare().
   virtual void put(const ShardWorker& worker, ShardTransaction transaction, const OutgoingContent& content) = 0;
 
-  /// When it returns each of the workers has as many contents of the transaction as it says, and keeps them through a
-  /// crash of the machine until it hears of the decision. May be called again after further contents.
+  /// On return each worker has the stated number of contents of the transaction, and keeps them through a crash of the
+  /// machine until it learns the decision. May be called again after further contents.
   virtual void prepare(ShardTransaction transaction, std::span<const ShardParticipant> participants) = 0;
 
-  /// What follows is of that epoch of the database, which its file has durably: the worker serves no file any more that
-  /// does not know it. Need not arrive where what follows does not.
+  /// Announces that later requests belong to this epoch of the database, which is durable in its file. The worker then
+  /// refuses any file that does not know the epoch. May fail silently if later requests fail too.
   virtual void advance(const ShardWorker& worker, const ShardEpoch& epoch) noexcept = 0;
 
-  /// The transaction has been committed with the contents of these ranges, in ascending order; others that the worker
-  /// has of it are to go. True if the worker has made that durable; it may hear of it more than once.
+  /// The transaction is committed with the contents of these ranges, ascending; the worker drops its other contents.
+  /// True once the worker has made that durable. May be repeated.
   virtual bool commit(const ShardWorker& worker, ShardTransaction transaction,
                       std::span<const ContentRange> kept) noexcept = 0;
-  /// Need not arrive: presumed where nothing is known.
+  /// May fail silently: abort is presumed where nothing is known.
   virtual void abort(const ShardWorker& worker, ShardTransaction transaction) noexcept = 0;
 
-  /// Nobody refers to these any more. True if they are gone for good; those that are not there count as gone.
+  /// Drops contents without references. True if they are gone for good; absent ones count as gone.
   virtual bool drop(const ShardWorker& worker, std::span<const ContentId> contents) noexcept = 0;
 
-  /// Something was left for later, as somebody reads an old state or writes: whoever watches over the workers has it
-  /// settled soon, though nobody uses the database.
+  /// Work was left for later, because someone reads an old state or writes. The coordinator then settles soon, even if
+  /// nobody uses the database.
   virtual void note_unsettled() noexcept = 0;
 
-  /// The worker's copy is not what was written: `what` says how, for people. It may be known already.
+  /// The worker's copy differs from what was written: `what` explains it to users. May be reported repeatedly.
   virtual void note_damage(const ShardWorker& worker, ContentId content, std::string_view what) noexcept = 0;
-  /// Gives the worker a copy in place of the one that it has damaged, or has lost. While this runs the caller reads a
-  /// state of the database that refers to the content, so that nobody drops it. True if the worker has it durably.
+  /// Gives the worker an intact copy in place of its damaged or lost one. The caller must read a state of the database
+  /// that refers to the content meanwhile, so that nobody drops it. True if the worker has it durably.
   virtual bool repair(const ShardWorker& worker, const OutgoingContent& content) noexcept = 0;
 
-  /// Where contents and transactions of this process get their numbers.
+  /// The source of the numbers of this process's contents and transactions.
   ShardNumbers& numbers() { return numbers_; }
 
  private:

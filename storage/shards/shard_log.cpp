@@ -25,10 +25,10 @@ constexpr const char* kCreateLogTables =
     "CREATE TABLE IF NOT EXISTS main.eindb_shard_former (identity INTEGER PRIMARY KEY);"
     "CREATE TABLE IF NOT EXISTS main.eindb_settings (name TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID;";
 
-/// Of ShardNumbers: as many blocks as 63 bits have room for.
+/// The number of blocks of ShardNumbers that fit 63 bits.
 constexpr std::int64_t kLastBlock = (std::int64_t{1} << 31U) - 1;
 
-/// A statement that is kept compiled; left reset, however its user leaves.
+/// A statement that is kept compiled; the destructor resets it.
 class Kept {
  public:
   Kept(SqliteConnection& connection, std::string_view sql) : statement_(connection.kept(sql)) {}
@@ -43,7 +43,7 @@ class Kept {
 
 std::int64_t number(WorkerNumber worker) { return static_cast<std::int64_t>(worker); }
 
-/// A positive number up to `most`.
+/// Reads a positive number of at most `most`.
 std::int64_t setting(SqliteConnection& connection, std::string_view name, std::int64_t most) {
   auto select = connection.prepare("SELECT value FROM main.eindb_shard_settings WHERE name = ?");
   select.bind(1, name);
@@ -200,9 +200,9 @@ void ShardLog::keep(ShardTransaction transaction, ContentRange contents, std::sp
 
 ShardDecision ShardLog::decision(ShardTransaction transaction) {
   CHECK(!connection_.in_transaction(), "what was decided is asked on a connection that decides nothing itself");
-  // What is there stays until the worker has acknowledged it: no user's transaction is disturbed.
+  // The record stays until the worker has acknowledged it, so reading it disturbs no user's transaction.
   if (auto known = kept(transaction); !known.empty()) return {.committed = true, .kept = std::move(known)};
-  // Whoever changes sharded tensors holds the file's only write lock from the first content to the commit.
+  // A change to sharded tensors holds the file's only write lock from its first content to its commit.
   const SqliteTransaction nobody_else(connection_);
   ShardDecision decision{.committed = false, .kept = kept(transaction), .epoch = epoch()};
   decision.committed = !decision.kept.empty();

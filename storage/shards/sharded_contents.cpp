@@ -12,7 +12,7 @@
 namespace eindb {
 namespace {
 
-/// For the time of what can wait: nobody is waited for.
+/// Waits for nobody while it exists.
 class ImpatientScope {
  public:
   explicit ImpatientScope(SqliteConnection& connection) : connection_(connection), saved_(connection.busy_timeout()) {
@@ -27,7 +27,7 @@ class ImpatientScope {
   std::chrono::milliseconds saved_;
 };
 
-/// For the time of what waits for workers: that ends when the connection's statement is to end.
+/// While it exists, waiting for workers ends when the connection's statement is cancelled.
 class CancellableScope {
  public:
   explicit CancellableScope(const SqliteConnection& connection) {
@@ -42,7 +42,7 @@ class CancellableScope {
   throw Error(ErrorKind::Corrupt, std::string(tile) + " is damaged: worker " + worker.address + " has " + what);
 }
 
-/// Of what lies at one worker: a disk that cannot be read is as good as damaged contents.
+/// An unreadable disk at a worker counts as damaged contents.
 bool is_unreadable(const Error& error) { return error.kind() == ErrorKind::Corrupt || error.kind() == ErrorKind::Io; }
 
 std::string joined(const std::vector<std::string>& reasons) {
@@ -78,7 +78,7 @@ LocatedContent ShardedContents::locate(TileReference reference) {
   return out;
 }
 
-// What is unreadable is told to whoever keeps account of damage.
+// Reports unreadable contents to the damage list.
 TilePtr ShardedContents::fetch_from(const ShardWorker& worker, const TileReference& reference, const Wanted& wanted) {
   try {
     const auto source = access_->fetch(worker, reference.content);
@@ -127,16 +127,16 @@ void ShardedContents::mend(const LocatedContent& content, const Wanted& wanted) 
       else if (error.kind() != ErrorKind::WorkerLost) throw;
     }
   }
-  // What could not be read, and can now, is written anew all the same: it counts as damaged until then.
+  // A copy that was unreadable before and is readable now is rewritten too, since it counts as damaged until then.
   if (good != nullptr) repair(damaged.empty() ? content.workers : damaged, content.reference, wanted, *good);
 }
 
-// A transaction that goes on fails when a worker has lost some of it: nothing is put right behind its back.
+// An open transaction fails if a worker has lost part of it; its contents are not repaired.
 void ShardedContents::repair(const std::vector<ShardWorker>& workers, const TileReference& reference,
                              const Wanted& wanted, const Tile& tile) {
   if (workers.empty() || is_of_running(reference.content)) return;
   const TileHeader header(tile);
-  if (header.checksum() != reference.checksum) return;  // an earlier version's bytes, which stay as they are
+  if (header.checksum() != reference.checksum) return;  // written by an earlier version; such bytes are not rewritten
   for (const auto& worker : workers)
     access_->repair(worker, {reference.content, wanted.tensor, header.bytes(), tile.bytes()});
 }
@@ -211,7 +211,7 @@ void ShardedContents::count_sent(std::span<const ShardWorker> workers) {
   running_->prepared = false;
 }
 
-// Of participants that are new nothing is kept. They stay, to be told of an abort.
+// Nothing of new participants is kept. They stay on the list, to be told of an abort.
 void ShardedContents::undo(const std::map<DataId, std::int64_t>& before, ContentId first, std::int64_t count) noexcept {
   auto contents = when_there_is_memory([count] { return std::vector<ContentId>(static_cast<std::size_t>(count)); });
   for (std::size_t n = 0; n < contents.size(); ++n)
@@ -219,7 +219,7 @@ void ShardedContents::undo(const std::map<DataId, std::int64_t>& before, Content
   std::vector<ShardWorker> workers;
   {
     const std::lock_guard lock(mutex_);
-    if (!running_) return;  // all of it was aborted
+    if (!running_) return;  // everything was aborted
     for (auto& [data, participant] : running_->participants) {
       const auto had = before.find(data);
       participant.contents = had == before.end() ? 0 : had->second;
@@ -227,8 +227,8 @@ void ShardedContents::undo(const std::map<DataId, std::int64_t>& before, Content
     }
     running_->prepared = false;
   }
-  // A worker that cannot be told has lost its connection, and with it what was not prepared. One that is told and does
-  // not answer drops it before it does anything else that it is asked.
+  // A worker that cannot be reached has lost its connection, and with it all that was not prepared. One that is told
+  // but does not answer drops the contents before it does anything else.
   const CancellableScope scope(connection_);
   for (const auto& worker : workers) access_->drop(worker, contents);
 }
@@ -296,7 +296,7 @@ void ShardedContents::settle() {
   const CancellableScope cancellable(connection_);
   try {
     unsettled_ = !tell_and_drop();
-  } catch (const std::exception&) {  // somebody else writes, or the user has had enough: the log is as it was
+  } catch (const std::exception&) {  // someone else writes, or the user cancelled; the log is unchanged
     unsettled_ = true;
   }
   if (unsettled_) access_->note_unsettled();
@@ -314,8 +314,8 @@ std::vector<UnsettledCommit> ShardedContents::commits_to_tell() {
   return commits;
 }
 
-// Whether there is no garbage left that must wait for readers. A worker that is away comes back some day: then the
-// coordinator settles again.
+// Returns whether no garbage remains that must wait for readers. Garbage of an absent worker does not count: the
+// coordinator settles again when the worker returns.
 bool ShardedContents::tell_and_drop() {
   const auto epoch = log_.epoch();
   std::vector<UnsettledCommit> told;

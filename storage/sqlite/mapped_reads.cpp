@@ -20,10 +20,11 @@
 namespace eindb {
 namespace {
 
-// ---- In the handler of the signal: nothing that takes memory or a lock ---------------------------------------------
+//  ---- In the signal handler: no allocation, no lock -----------------------------------------------------------------
 
 std::atomic<std::uint64_t> unreadable_pages = 0;
-[[gnu::tls_model("initial-exec")]] thread_local std::uint64_t met_by_this_thread = 0;  // which takes no memory later
+// The model needs no allocation later.
+[[gnu::tls_model("initial-exec")]] thread_local std::uint64_t met_by_this_thread = 0;
 struct sigaction handler_before {};
 
 /// Lines of /proc/self/maps: "7f0000000000-7f0000010000 r--s 00000000 08:01 1234 /path".
@@ -36,7 +37,7 @@ class Mappings {
   Mappings(const Mappings&) = delete;
   Mappings& operator=(const Mappings&) = delete;
 
-  /// Whether the address is in a file that is mapped to be read, as the others who have mapped it see it.
+  /// Whether the address lies in a file that is mapped shared and read-only.
   bool is_of_read_file(std::uintptr_t address) {
     for (;;) {
       const auto begin = number();
@@ -49,7 +50,7 @@ class Mappings {
   }
 
  private:
-  /// Hexadecimal, with the character behind it.
+  /// Parses a hexadecimal number and consumes the character after it.
   std::uintptr_t number() {
     std::uintptr_t value = 0;
     for (;;) {
@@ -60,7 +61,7 @@ class Mappings {
     }
   }
 
-  /// 0 at the end.
+  /// The next character; 0 at the end.
   char next() {
     if (at_ >= size_) {
       size_ = descriptor_ < 0 ? -1 : ::read(descriptor_, buffer_.data(), buffer_.size());
@@ -84,7 +85,7 @@ bool put_zeros_at(void* address) {
 }
 
 bool survive(const siginfo_t& info) {
-  if (info.si_code <= 0) return false;  // somebody's kill()
+  if (info.si_code <= 0) return false;  // sent by kill()
   Mappings mappings;
   return mappings.is_of_read_file(reinterpret_cast<std::uintptr_t>(info.si_addr)) && put_zeros_at(info.si_addr);
 }
@@ -101,27 +102,27 @@ void on_bus_error(int signal, siginfo_t* info, void* context) {
   } else if (handler_before.sa_handler != SIG_DFL && handler_before.sa_handler != SIG_IGN) {
     handler_before.sa_handler(signal);
   } else {
-    ::sigaction(signal, &handler_before, nullptr);  // which ends the process when the access is tried again
+    ::sigaction(signal, &handler_before, nullptr);  // ends the process when the access is retried
   }
 }
 
-// ---- Outside of it --------------------------------------------------------------------------------------------------
+//  ---- Outside the signal handler ------------------------------------------------------------------------------------
 
 struct Connection {
-  std::uint64_t pages_seen = 0;  // when its file was not mapped any more
-  bool may_meet_zeros = false;   // its file is still mapped, though some of it could not be read
+  std::uint64_t pages_seen = 0;  // when its file was no longer mapped
+  bool may_meet_zeros = false;   // its file is still mapped, although a part is unreadable
   bool has_spoilt_transaction = false;
   bool has_ended_spoilt_transaction = false;  // in the call that has just returned
 };
 
-std::mutex mutex;  // guards connections, of which there are none before the first such page
+std::mutex mutex;  // guards connections, which is empty until a page is unreadable
 std::map<sqlite3*, Connection> connections;
 
-/// False while a statement has pages of it in use.
+/// False while a statement uses pages of the mapping.
 bool stop_mapping(sqlite3* handle) {
   sqlite3_int64 limit = 0;
   sqlite3_file_control(handle, "main", SQLITE_FCNTL_MMAP_SIZE, &limit);
-  limit = -1;  // asks
+  limit = -1;  // queries the limit
   return sqlite3_file_control(handle, "main", SQLITE_FCNTL_MMAP_SIZE, &limit) != SQLITE_OK || limit == 0;
 }
 
@@ -153,7 +154,7 @@ bool has_read_in_vain(sqlite3* handle, bool has_failed) noexcept {
   auto& connection = connections[handle];
   connection.may_meet_zeros = connection.may_meet_zeros || has_met;
   const bool writes = sqlite3_txn_state(handle, "main") == SQLITE_TXN_WRITE;
-  // A commit that fails has rolled back.
+  // A commit that failed has rolled back.
   const bool has_ended = std::exchange(connection.has_ended_spoilt_transaction, false);
   const bool in_vain =
       connection.may_meet_zeros || (writes && connection.has_spoilt_transaction) || (has_failed && has_ended);

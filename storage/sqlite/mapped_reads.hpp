@@ -6,30 +6,30 @@ struct sqlite3;
 
 namespace eindb {
 
-// SQLite reads a database where the system has mapped it. A page that the disk cannot give is then no error of a call,
-// but a signal, SIGBUS, which ends the process: a server with all its clients, for one bad sector. Here such a page
-// reads as zeros, and what has read it fails.
+//  SQLite reads a database through a memory mapping. If the disk cannot deliver a page, no call fails; the process gets
+//  the signal SIGBUS, which would end a server with all its clients because of one bad sector. With these functions
+//  such a page reads as zeros, and the call that read it fails.
 //
-// Threads: any. Costs one load of memory as long as there was no such page.
+//  Thread-safe. Costs one load of memory as long as no page was unreadable.
 
-/// From now on, in the whole process, for files that are mapped to be read only. All other SIGBUS go to whoever handled
-/// them before.
+/// Installs the SIGBUS handler for the process. It handles files that are mapped read-only; every other SIGBUS goes to
+/// the previous handler.
 void survive_unreadable_pages();
 
-/// The connection is new: pages that could not be read before are none of its.
+/// For a new connection: ignores pages that were unreadable before.
 void begin_mapped_reads(sqlite3* handle) noexcept;
 
-/// After a call of SQLite on the connection, which `has_failed` or not: whether this thread has met such a page, or may
-/// meet its zeros. The connection maps its file no more: it is read by calls that fail. All that its transaction can
-/// do, if it writes, is to be rolled back.
+/// To be called after each SQLite call on the connection; `has_failed` tells whether it failed. Returns whether this
+/// thread has read such a page, or may still read its zeros. If so, the connection stops mapping its file and reads it
+/// by system calls that can fail. If its transaction has written, it can only be rolled back.
 bool has_read_in_vain(sqlite3* handle, bool has_failed) noexcept;
 
-/// Throws the Error{Io} for that; `name` is the database's.
+/// Throws the Error{Io} for an unreadable page; `name` is the database's.
 [[noreturn]] void read_in_vain(const std::string& name);
 
-/// Whether the open transaction may have written what it took for zeros.
+/// Whether the open transaction may have written data derived from unreadable pages.
 bool has_spoilt_transaction(sqlite3* handle) noexcept;
-/// The transaction was rolled back.
+/// To be called once the transaction is rolled back.
 void forget_spoilt_transaction(sqlite3* handle) noexcept;
 
 }  // namespace eindb

@@ -4,10 +4,10 @@
 
 namespace eindb {
 
-/// The form of eindb's own tables that this version writes.
+/// The version of eindb's own tables that this release writes.
 inline constexpr std::int64_t kSchemaVersion = 1;
-/// The form of files that know workers (storage/shards/shard_log.hpp), which others do not need. Later ones are
-/// refused.
+/// The version of files with sharded tensors (storage/shards/shard_log.hpp); other files keep kSchemaVersion. Later
+/// versions are refused.
 inline constexpr std::int64_t kShardedSchemaVersion = 2;
 
 }  // namespace eindb

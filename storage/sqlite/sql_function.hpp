@@ -9,12 +9,12 @@
 
 namespace eindb {
 
-/// A scalar function that SQL on a connection may call, also views. Arguments and results are values of SQLite.
+/// A scalar function for SQL on a connection, views included. Arguments and results are SQLite values.
 struct SqlFunction {
-  /// May throw Error, which ends the statement that calls. Called by the thread that runs the statement.
+  /// May throw Error, which ends the calling statement. Runs on the thread of that statement.
   using Body = std::function<SqliteValue(std::span<const SqliteValue>)>;
-  /// eindb's own query over the arguments ?1, ?2, ... It gives the first column of its first row; NULL if there is no
-  /// row, or if SQLite refuses it: the arguments may name what is damaged.
+  /// A query of eindb's own over the arguments ?1, ?2, ... The result is the first column of its first row, or NULL if
+  /// there is no row or SQLite refuses the query, since arguments may name damaged objects.
   struct Query {
     std::string sql;
   };
@@ -22,8 +22,8 @@ struct SqlFunction {
   std::string name;
   int arguments = -1;  ///< -1: any number
   std::variant<Body, Query> body;
-  bool deterministic = false;  ///< equal arguments give equal results, at any time
-  std::string result = {};     ///< the type of what it gives, as in a CREATE TABLE; empty: it differs
+  bool deterministic = false;  ///< equal arguments always give equal results
+  std::string result = {};     ///< the result's type as in CREATE TABLE; empty: it varies
 };
 
 }  // namespace eindb

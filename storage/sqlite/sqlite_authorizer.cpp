@@ -16,7 +16,7 @@
 namespace eindb {
 namespace {
 
-/// Pragmas that a person may give an argument: they look at the schema, check it, or set what concerns them alone.
+/// Pragmas whose argument a user may set: they inspect the schema, check it, or change settings of this session alone.
 constexpr std::array<std::string_view, 23> kPragmasWithArgument{"analysis_limit",
                                                                 "automatic_index",
                                                                 "cache_size",
@@ -41,33 +41,33 @@ constexpr std::array<std::string_view, 23> kPragmasWithArgument{"analysis_limit"
                                                                 "table_xinfo",
                                                                 "wal_checkpoint"};
 
-/// Pragmas of clients only tell: what they set would stay in the session, which others get next, and `database_list`
-/// names the server's files.
+/// Clients may only use pragmas that query: settings would persist in a session that other clients get next.
+/// `database_list` is missing, as it names the server's files.
 constexpr std::array<std::string_view, 24> kPragmasOfClients{
     "application_id",   "collation_list", "compile_options", "data_version", "encoding",   "foreign_key_check",
     "foreign_key_list", "freelist_count", "function_list",   "index_info",   "index_list", "index_xinfo",
     "integrity_check",  "journal_mode",   "max_page_count",  "module_list",  "page_count", "page_size",
     "pragma_list",      "quick_check",    "schema_version",  "table_info",   "table_list", "table_xinfo"};
 
-/// Of those, which take an argument that sets nothing.
+/// The pragmas of clients that take an argument without setting anything.
 constexpr std::array<std::string_view, 9> kArgumentsOfClients{
     "foreign_key_check", "foreign_key_list", "index_info", "index_list", "index_xinfo",
     "integrity_check",   "quick_check",      "table_info", "table_xinfo"};
 
-/// Kinds of virtual tables that keep their contents in tables of the database. Others look elsewhere: at the bytes of
-/// the file, at what the connection runs.
+/// Virtual tables that keep their contents in tables of the database. Others expose the bytes of the file, or the
+/// statements of the connection.
 constexpr std::array<std::string_view, 8> kModulesOfClients{"fts3",      "fts4",  "fts4aux",   "fts5",
                                                             "fts5vocab", "rtree", "rtree_i32", "geopoly"};
 
-/// Tables of SQLite that show how the file is laid out, and what the connection runs, for whomever.
+/// SQLite tables that show the file's layout or the statements of the connection.
 constexpr std::array<std::string_view, 5> kTablesOfOperators{"dbstat", "sqlite_stmt", "sqlite_memstat", "bytecode",
                                                              "tables_used"};
 
-/// Functions that take code or addresses from their arguments.
+/// Functions that take code or addresses as arguments.
 constexpr std::array<std::string_view, 2> kFunctionsOfNobody{"load_extension", "fts3_tokenizer"};
 
-/// What SQLite does between two questions while it compiles. It looks at no progress handler there, and views and WITH
-/// that name each other twice take it as many steps as they stand for SELECTs.
+/// Number of callbacks between polls for cancellation while SQLite compiles. SQLite calls no progress handler then, and
+/// views and WITH clauses that name each other twice take exponentially many steps.
 constexpr std::size_t kStepsPerQuestion = 2000;
 
 template <std::size_t n>
@@ -83,26 +83,27 @@ bool is_pragma_of_clients(const char* name, const char* argument) {
 
 bool writes(int action) { return action == SQLITE_INSERT || action == SQLITE_UPDATE || action == SQLITE_DELETE; }
 
-/// The actions that name a thing of the schema they create, change or drop.
+/// Whether the action creates, changes or drops the object of the schema that it names.
 bool changes_schema(int action) {
   return (action >= SQLITE_CREATE_INDEX && action <= SQLITE_CREATE_VIEW) ||
          (action >= SQLITE_DROP_INDEX && action <= SQLITE_DROP_VIEW) || action == SQLITE_CREATE_VTABLE ||
          action == SQLITE_DROP_VTABLE;
 }
 
-/// VACUUM copies every table into a database of its own, also eindb's: only these two are the user's to see.
+/// VACUUM copies every table, eindb's included, into a temporary database. A user's SQL can only name these two.
 bool is_visible_database(const char* name) {
   return name == nullptr || sqlite3_stricmp(name, "main") == 0 || sqlite3_stricmp(name, "temp") == 0;
 }
 
-/// Schemas that eindb attached are for reading. At the time of step it is VACUUM that writes a database of its own.
+/// Attached schemas are read-only. At step time, writes to other databases come from VACUUM.
 bool changes_attached(int action, const char* first, const char* database) {
   if (action == SQLITE_ALTER_TABLE) return !is_visible_database(first);
   return (writes(action) || changes_schema(action)) && !is_visible_database(database);
 }
 
-/// SQLite's arguments differ by action: `first` is the thing changed, `second` the table it is on; an ALTER TABLE has
-/// the database first and the table second. A trigger that came with a file may be dropped from eindb's tables.
+/// SQLite's arguments depend on the action: usually `first` is the changed object and `second` its table; for ALTER
+/// TABLE `first` is the database and `second` the table. A trigger that came with a file may be dropped from eindb's
+/// tables.
 bool changes_reserved(int action, const char* first, const char* second, const char* database) {
   if (action == SQLITE_ALTER_TABLE) return is_reserved_name(second) && is_visible_database(first);
   if (!is_visible_database(database)) return false;
@@ -111,14 +112,14 @@ bool changes_reserved(int action, const char* first, const char* second, const c
   return changes_schema(action) && (is_reserved_name(first) || is_reserved_name(second));
 }
 
-/// eindb_users and eindb_secrets: what passwords are checked against. Where SQLite has sqlite_dbpage, the pages of the
-/// file, it shows them too.
+/// The tables for password checks, eindb_users and eindb_secrets. If SQLite has sqlite_dbpage, which shows the file's
+/// pages, that too.
 bool is_secret(const char* table) {
   return sqlite3_stricmp(table, "eindb_users") == 0 || sqlite3_stricmp(table, "eindb_secrets") == 0 ||
          sqlite3_stricmp(table, "sqlite_dbpage") == 0;
 }
 
-/// Whether tables of the module `name` would show what is_secret() hides; `for_clients`: or anything that is no table.
+/// Whether tables of the module `name` would expose what is_secret() hides; `for_clients`: or anything beyond tables.
 bool shows_bytes(const char* name, bool for_clients) {
   return for_clients ? !is_one_of(kModulesOfClients, name) : is_secret(name);
 }
@@ -143,7 +144,7 @@ int SqliteAuthorizer::callback(void* connection, int action, const char* first, 
   try {
     if (self.origin_ == SqliteHandle::Origin::Eindb) return decide_for_eindb(self, action, trigger);
     return decide_for_user(self, action, first, second, database);
-  } catch (...) {  // no memory for the message
+  } catch (...) {  // out of memory for the message
     self.keep_failure(std::current_exception());
     return SQLITE_DENY;
   }
@@ -160,7 +161,7 @@ int SqliteAuthorizer::decide_for_user(SqliteHandle& connection, int action, cons
     return deny(connection, "tables named eindb_* belong to eindb and are read-only for SQL",
                 "use CREATE TENSOR, ALTER TENSOR, DROP TENSOR, INSERT INTO TENSOR and COPY, or another name");
   }
-  // Also at the time of step: a statement is compiled again there, and the tables of extensions compile their own.
+  // This also applies at step time, when statements are recompiled and extensions compile SQL of their own.
   if (action == SQLITE_READ && is_secret(first) && !connection.vacuums_)
     return forbid(connection, "what passwords are checked against cannot be read", "SHOW USERS lists the users");
   if (action == SQLITE_READ && connection.for_clients_ && is_one_of(kTablesOfOperators, first))
@@ -174,7 +175,7 @@ int SqliteAuthorizer::decide_for_user(SqliteHandle& connection, int action, cons
   if (action == SQLITE_ATTACH && compiles)
     return forbid(connection, "ATTACH is not allowed: a session works on one database",
                   "open the other file by itself");
-  // At the time of step ATTACH comes from VACUUM alone, which copies every table: INTO a file, or one without a name.
+  // At step time ATTACH can only come from VACUUM, which copies every table INTO a file, or into one without a name.
   if (action == SQLITE_ATTACH && connection.for_clients_ && first != nullptr && *first != '\0')
     return forbid(connection, "VACUUM INTO would write a file of the server", "COPY writes tensors and rows");
   if (action == SQLITE_ATTACH && first != nullptr && *first != '\0' && is_of_open_database(AT_FDCWD, first))

@@ -4,23 +4,25 @@ namespace eindb {
 
 class SqliteHandle;
 
-/// Decides, while SQLite compiles a statement, what the statement may touch.
+/// Decides, while SQLite compiles a statement, what the statement may access.
 ///
-/// SQL of a person may read everything, but for the tables that passwords are checked against: eindb_users and
-/// eindb_secrets, which VACUUM alone may copy. It may not
-///  - write, create, alter or drop anything named eindb_* (in any case), also not through a trigger of its own;
-///  - attach other files (VACUUM INTO may write one), or change or detach a schema that eindb attached;
-///  - load extensions;
-///  - give a pragma a value, save for a list of harmless ones.
-/// SQL of a server's clients (SqliteConnection::restrict_to_clients) may not either
-///  - write a file by VACUUM INTO;
-///  - use pragmas that do anything but tell, nor those that tell of the server's files;
-///  - make virtual tables but those that keep their contents in the database.
-/// eindb's own SQL may do all this, but no trigger may write in its name: a database file from
-/// elsewhere can hold any.
+/// A user's SQL may read everything except the tables for password checks, eindb_users and eindb_secrets, which only
+/// VACUUM may copy. It may not
+/// - write, create, alter or drop anything named eindb_* (in any case), not even through a trigger of its own;
+/// - attach other files (VACUUM INTO may write one), or change or detach a schema that eindb attached;
+/// - load extensions;
+/// - give a pragma a value, except for a list of harmless ones.
+///
+/// SQL of a server's clients (SqliteConnection::restrict_to_clients) may furthermore not
+/// - write a file by VACUUM INTO;
+/// - use pragmas other than queries, or query the server's files;
+/// - create virtual tables except those that keep their contents in the database.
+///
+/// eindb's own SQL may do all this, but no trigger may do it on its behalf, since a database file from elsewhere can
+/// contain any trigger.
 class SqliteAuthorizer {
  public:
-  /// Installs it; lasts as long as the connection.
+  /// Installs the authorizer for the life of the connection.
   static void install(SqliteHandle& connection);
 
  private:
@@ -29,7 +31,8 @@ class SqliteAuthorizer {
   static int decide_for_eindb(SqliteHandle& connection, int action, const char* trigger);
   static int decide_for_user(SqliteHandle& connection, int action, const char* first, const char* second,
                              const char* database);
-  /// What nobody may, or this one: Error{Permission}; deny() is Error{ReadOnly}.
+  /// Denies with Error{Permission}, for operations that no user, or not this user, may do. deny() gives
+  /// Error{ReadOnly}.
   static int forbid(SqliteHandle& connection, const char* reason, const char* hint);
   static int deny(SqliteHandle& connection, const char* reason, const char* hint);
 };

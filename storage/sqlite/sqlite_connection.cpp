@@ -61,7 +61,7 @@ void SqliteConnection::execute_kept(std::string_view sql) { kept(sql).run(); }
 
 std::int64_t SqliteConnection::query_integer(std::string_view sql) {
   auto& statement = kept(sql);
-  // Whatever it fails with, it is not left running: that would hold a transaction.
+  // Resets the statement even if it fails, since a running statement would hold a transaction.
   struct Reset {
     SqliteStatement& statement;
     ~Reset() { statement.reset(); }
@@ -97,7 +97,7 @@ UserStatement SqliteConnection::prepare_user(std::string_view sql) {
 }
 
 bool SqliteConnection::has_table(const std::string& table, std::initializer_list<const char*> columns) {
-  // What follows looks at the schema in memory; this makes SQLite read it anew if another connection changed it.
+  // The query below uses the cached schema. This makes SQLite reload it if another connection changed it.
   prepare("SELECT 1 FROM main.sqlite_schema LIMIT 1").step();
   return std::all_of(columns.begin(), columns.end(), [&](const char* column) {
     return sqlite3_table_column_metadata(handle(), "main", table.c_str(), column, nullptr, nullptr, nullptr, nullptr,
@@ -111,7 +111,7 @@ bool SqliteConnection::is_active() const {
 
 bool SqliteConnection::has_written() const { return sqlite3_txn_state(handle(), "main") == SQLITE_TXN_WRITE; }
 
-// A statement that may write takes the lock before it looks for rows, of which there are none.
+// A statement that may write takes the lock before it looks for rows; this one finds none.
 void SqliteConnection::begin_writing() {
   CHECK(in_transaction(), "the right to write is taken for a transaction");
   if (!has_written()) execute_kept("DELETE FROM main.eindb_tensors WHERE 0");
@@ -144,13 +144,13 @@ std::uint32_t SqliteConnection::commits_of_others() {
 std::uint64_t SqliteConnection::data_version() {
   std::uint32_t commits = 0;
   sqlite3_file_control(handle(), "main", SQLITE_FCNTL_DATA_VERSION, &commits);
-  // Sums of counters that only grow: they move one at a time, by small steps.
+  // The sum of counters that only grow, in small steps, so that it never repeats.
   return (std::uint64_t{commits} << 32U) + static_cast<std::uint64_t>(sqlite3_total_changes64(handle())) + rollbacks_ +
          blobs_written_;
 }
 
 std::uint64_t SqliteConnection::current_data_version() {
-  // BEGIN alone reads nothing. Reading anything makes SQLite notice what others have committed.
+  // BEGIN alone reads nothing. Any read makes SQLite notice the commits of others.
   if (sqlite3_txn_state(handle(), "main") == SQLITE_TXN_NONE) query_integer("PRAGMA main.schema_version");
   return data_version();
 }

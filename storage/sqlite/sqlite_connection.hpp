@@ -15,44 +15,44 @@
 
 namespace eindb {
 
-/// One statement of a user's text and where the next one begins.
+/// One statement of a user's text, and the position of the next one.
 struct UserStatement {
   std::optional<SqliteStatement> statement;  ///< nullopt if the text holds only spaces and comments
   std::size_t tail = 0;                      ///< offset of the first byte after the statement
 };
 
-/// One connection to SQLite. SQLite's errors leave it as eindb::Error, with the database's name in the message.
+/// A connection to SQLite. SQLite's errors become eindb::Error, with the database's name in the message.
 ///
-/// Whose SQL it is decides what it may do. `prepare` and `execute` are for eindb's own SQL, which may write the tables
-/// named eindb_*, but never through a trigger that somebody left there. `prepare_user` is for SQL that a person wrote:
-/// it may read all but secrets and write what is theirs (see storage/sqlite/sqlite_authorizer.hpp).
+/// The origin of SQL decides its rights. `prepare` and `execute` are for eindb's own SQL, which may write the tables
+/// named eindb_*, but never through a trigger. `prepare_user` is for SQL written by users, who may read everything but
+/// secrets and write their own tables (see storage/sqlite/sqlite_authorizer.hpp).
 ///
-/// Threads: one at a time, except interrupt(). Tasks that share the connection take mutex() for each use.
-/// Statements and blobs of a connection must not outlive it.
+/// Threads: one at a time, except interrupt(). Tasks that share the connection lock mutex() for each use. Statements
+/// and blobs of a connection must not outlive it.
 class SqliteConnection : public SqliteHandle {
  public:
   /// `location` is a file's path or ":memory:".
   SqliteConnection(const std::string& location, Access access);
   ~SqliteConnection();
 
-  /// Runs every statement of eindb's own `sql`; rows are dropped.
+  /// Runs every statement of eindb's own `sql` and discards rows.
   void execute(const std::string& sql);
   SqliteStatement prepare(std::string_view sql);
-  /// Runs one statement of eindb's own without parameters or rows, BEGIN or COMMIT say, and keeps it compiled.
+  /// Runs one own statement without parameters or rows, such as BEGIN, and keeps it compiled.
   void execute_kept(std::string_view sql);
-  /// eindb's own statement, kept compiled: whoever uses it resets it.
+  /// An own statement, kept compiled; the caller resets it.
   SqliteStatement& kept(std::string_view sql);
-  /// The first column of the only row of eindb's own query, which is kept compiled: a constant.
+  /// The first column of the only row of an own query, which is constant text and kept compiled.
   std::int64_t query_integer(std::string_view sql);
   std::string query_text(std::string_view sql);
-  /// The first column of the first row of eindb's own query, which is kept compiled; NULL if there is no row.
-  /// Arguments that the query does not use are left out.
+  /// The first column of the first row of an own query, which is kept compiled; NULL if there is no row. Arguments
+  /// beyond the query's parameters are ignored.
   SqliteValue query_value(std::string_view sql, std::span<const SqliteValue> arguments);
-  /// Compiles the first statement of `sql`. Errors have a span into `sql` where SQLite knows the place.
+  /// Compiles the first statement of `sql`. Errors have a span into `sql` if SQLite reports the position.
   UserStatement prepare_user(std::string_view sql);
 
-  /// Makes the function known to SQL, in the place of another of the same name and number of arguments. Error{Busy} if
-  /// that one is being run.
+  /// Registers the function, replacing another one of the same name and number of arguments. Error{Busy} if that one is
+  /// running.
   void add_function(SqlFunction function);
 
   /// Whether the table (not a view) `table` of the main database has all of `columns`.
@@ -60,46 +60,46 @@ class SqliteConnection : public SqliteHandle {
 
   /// True while a write transaction is open, which keeps others from writing.
   bool has_written() const;
-  /// Inside a transaction: takes the right to write, which others then wait for, before there is anything to write.
-  /// Error{Busy}, Error{Conflict} or Error{ReadOnly} if it cannot be had.
+  /// Inside a transaction: acquires the write lock before there is anything to write. Error{Busy}, Error{Conflict} or
+  /// Error{ReadOnly} if that fails.
   void begin_writing();
-  /// True while a read or a write transaction is open, also the implicit one of a running SELECT.
+  /// True while a read or a write transaction is open, including the implicit one of a running SELECT.
   bool is_active() const;
-  /// True inside a SqliteTransaction that has changed nothing yet: what it sees is what is committed.
+  /// True inside a SqliteTransaction that has changed nothing yet, so that it sees the committed state.
   bool sees_committed_state();
   /// Rows changed by the last INSERT, UPDATE or DELETE.
   std::int64_t changes() const;
   std::int64_t last_insert_rowid() const;
   bool is_read_only() const;
 
-  /// Changes with every change of the schema that this connection sees, its own rollbacks included. For caches of what
-  /// was read from the catalog.
+  /// Changes with every change of the schema that this connection sees, its own rollbacks included. For caches of the
+  /// catalog.
   std::uint64_t schema_version();
 
-  /// Changes with every change to rows that this connection may see: its own, undone or not, and those of others, once
-  /// a transaction of this connection sees them. For caches of what was read inside a statement. Costs no SQL.
+  /// Changes with every change to rows that this connection may see: its own, rolled back or not, and those of others
+  /// once a transaction of this connection sees them. For caches within a statement. Runs no SQL.
   std::uint64_t data_version();
-  /// A BLOB is opened for writing, which SQLite does not count among the changes.
+  /// To be called when a BLOB is opened for writing, since SQLite does not count that as a change.
   void note_blob_write() { ++blobs_written_; }
-  /// Changes with every commit of others that this connection may see. Costs a little SQL.
+  /// Changes with every commit of other connections that this one may see. Runs a little SQL.
   std::uint32_t commits_of_others();
-  /// The same as data_version(), also where no transaction has read yet: then it looks at the file. Inside a
-  /// transaction the state that it tells of is held from here on.
+  /// Like data_version(), but reads the file if no transaction has read yet. Inside a transaction this pins the state
+  /// that the result describes.
   std::uint64_t current_data_version();
 
-  /// From now on SQL of a person is that of a server's clients, who may do less (storage/sqlite/sqlite_authorizer.hpp).
+  /// From now on users' SQL has the smaller rights of a server's clients (storage/sqlite/sqlite_authorizer.hpp).
   void restrict_to_clients() { for_clients_ = true; }
 
-  /// What SQLite may take for all connections of the process; whoever asks for more gets Error{MemoryLimit}. Any
-  /// thread.
+  /// Limits the memory of SQLite for all connections of the process; requests beyond it fail with Error{MemoryLimit}.
+  /// Thread-safe.
   static void limit_memory_of_all(std::int64_t bytes);
-  /// Whether they have more than half of that.
+  /// Whether all connections together use more than half of the limit.
   static bool is_memory_short();
-  /// Lets go of pages that no statement uses now.
+  /// Frees cached pages that no statement uses.
   void release_pages() noexcept;
 
-  /// Whether no connection, of whatever process, reads a state older than the last commit, as far as can be told
-  /// without waiting. Outside any transaction; moves what is in the write-ahead log into the file.
+  /// Whether no connection of any process reads a state older than the last commit, as far as that is known without
+  /// waiting. To be called outside any transaction; moves the write-ahead log into the file.
   bool all_read_the_last_commit();
 
   /// Guards tile reads and writes of several tasks on this one connection.
@@ -108,7 +108,7 @@ class SqliteConnection : public SqliteHandle {
  private:
   friend class SqliteTransaction;
 
-  /// Moves with every change that this connection makes.
+  /// Changes with every change that this connection makes.
   struct ChangePoint {
     std::int64_t rows = 0;    ///< written so far
     std::int64_t schema = 0;  ///< SQLite's schema cookie
@@ -118,8 +118,8 @@ class SqliteConnection : public SqliteHandle {
 
   std::mutex mutex_;
   std::uint64_t blobs_written_ = 0;
-  std::optional<ChangePoint> clean_point_;                    // of the outermost SqliteTransaction
-  std::map<std::string, SqliteStatement, std::less<>> kept_;  // compiled, reset
+  std::optional<ChangePoint> clean_point_;                    // at the beginning of the outermost SqliteTransaction
+  std::map<std::string, SqliteStatement, std::less<>> kept_;  // compiled and reset
 };
 
 /// "name" with quotes doubled: an identifier as SQL reads it.

@@ -6,7 +6,7 @@
 
 namespace eindb {
 
-/// SQLITE_STATIC and SQLITE_TRANSIENT without their old-style casts. The latter is -1 as a pointer: so SQLite wants it.
+/// SQLITE_STATIC and SQLITE_TRANSIENT without old-style casts. SQLite defines the latter as the pointer -1.
 inline const sqlite3_destructor_type kStatic = nullptr;
 // NOLINTNEXTLINE(performance-no-int-to-ptr)
 inline const auto kTransient = reinterpret_cast<sqlite3_destructor_type>(static_cast<std::intptr_t>(-1));

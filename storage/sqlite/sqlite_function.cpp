@@ -13,7 +13,7 @@
 namespace eindb {
 namespace {
 
-/// What SQLite keeps for a function, until the connection is closed or the function is replaced.
+/// The user data that SQLite keeps for a function until the connection is closed or the function is replaced.
 struct RegisteredFunction {
   SqliteConnection& connection;
   SqlFunction function;
@@ -87,7 +87,7 @@ void SqliteConnection::add_function(SqlFunction function) {
   const auto& [connection, described] = *registered;
   const auto name = described.name;
   const int arguments = described.arguments;
-  // SQLite destroys it also when it fails.
+  // SQLite destroys the user data even if the call fails.
   const int code = sqlite3_create_function_v2(handle(), name.c_str(), arguments, flags, registered.release(), &on_call,
                                               nullptr, nullptr, &on_destroy);
   if (code != SQLITE_OK) fail(code);

@@ -14,10 +14,10 @@
 namespace eindb {
 namespace {
 
-/// Instructions of SQLite's virtual machine between two looks at the cancellation: well under a millisecond.
+/// SQLite instructions between two polls for cancellation: well under a millisecond.
 constexpr int kInstructionsPerPoll = 10000;
 
-/// A path as SQLite takes it literally: "file:..." would be read as a URI.
+/// A path that SQLite takes literally; it would read "file:..." as a URI.
 std::string literal_path(const std::string& location) {
   return location.starts_with("file:") ? "./" + location : location;
 }
@@ -33,7 +33,7 @@ std::string immutable_uri(const std::string& path) {
   return uri + "?immutable=1";
 }
 
-// What is attached to a connection is read-only where the connection is, but for a memory that is named by a URI.
+// Databases attached to a read-only connection are read-only too, except in-memory ones named by a URI.
 int open_flags(SqliteHandle::Access access) {
   switch (access) {
     case SqliteHandle::Access::Create: return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
@@ -56,7 +56,7 @@ ErrorKind kind_of(int code) {
     case SQLITE_FULL:
     case SQLITE_IOERR: return ErrorKind::Io;
     case SQLITE_BUSY:
-    case SQLITE_PROTOCOL:  // locks that cannot be had, whatever is tried
+    case SQLITE_PROTOCOL:  // locks that cannot be acquired at all
     case SQLITE_LOCKED: return ErrorKind::Busy;
     case SQLITE_NOMEM: return ErrorKind::MemoryLimit;
     case SQLITE_INTERRUPT: return ErrorKind::Cancelled;
@@ -72,14 +72,14 @@ std::string hint_for(ErrorKind kind) {
   return "";
 }
 
-/// What the system said of this file last when it refused something, 0 if it never did.
+/// The system's last error for this file, 0 if there was none.
 int last_errno(sqlite3_file* file) {
   int error = 0;
   if (file != nullptr && file->pMethods != nullptr) file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &error);
   return error;
 }
 
-/// The same of the database's log and of the database itself.
+/// The same for the database's log and for the database itself.
 int last_errno(sqlite3* handle) {
   for (const int which : {SQLITE_FCNTL_JOURNAL_POINTER, SQLITE_FCNTL_FILE_POINTER}) {
     sqlite3_file* file = nullptr;
@@ -89,14 +89,14 @@ int last_errno(sqlite3* handle) {
   return 0;
 }
 
-/// SQLite takes a disk that cannot be read for a damaged database.
+/// SQLite reports an unreadable disk as a corrupt database.
 bool is_failed_read(sqlite3* handle, int code) {
   if (code != SQLITE_CORRUPT) return false;
   const int error = last_errno(handle);
   return error == EIO || error == ENXIO;
 }
 
-/// Once it was told, so that damage that is met later is damage: a read behind the end makes SQLite forget.
+/// Clears the error once reported, so that later corruption is reported as such: a read beyond the end resets it.
 void forget_errno(sqlite3* handle) {
   constexpr sqlite3_int64 kBehindAll = sqlite3_int64{1} << 60;
   char nothing = 0;
@@ -107,8 +107,8 @@ void forget_errno(sqlite3* handle) {
   }
 }
 
-/// What SQLite says of it, with the system's reason. SQLite notes that with each file, and for what is no file's at the
-/// end of its call, when something else may have failed, too. A disk that is full has a message of its own.
+/// SQLite's message with the system's reason. SQLite records that per file, and for other causes only at the end of its
+/// call, when something else may have failed as well. A full disk has a message of its own.
 std::string io_message(sqlite3* handle, int code) {
   if (is_failed_read(handle, code)) return std::string("it cannot be read (") + std::strerror(last_errno(handle)) + ")";
   std::string message = sqlite3_errmsg(handle);
@@ -118,7 +118,7 @@ std::string io_message(sqlite3* handle, int code) {
   return message + " (" + std::strerror(error) + ")";
 }
 
-/// The token at SQLite's error offset: a word, or one character.
+/// The token at SQLite's error offset: a word, or a single character.
 std::optional<SourceSpan> token_at(std::string_view sql, int offset) {
   if (offset < 0 || static_cast<std::size_t>(offset) >= sql.size()) return std::nullopt;
   const auto begin = static_cast<std::size_t>(offset);
@@ -127,22 +127,23 @@ std::optional<SourceSpan> token_at(std::string_view sql, int offset) {
   return SourceSpan{begin, std::max(end, begin + 1)};
 }
 
-/// Pages in the log from which on it is moved into the file after each commit, as SQLite does by itself.
+/// Pages in the log at which a commit moves it into the file; SQLite's own default.
 constexpr int kMovedLog = 1000;
-/// From which on it is to begin anew.
+///  Pages in the log at which a commit waits for readers, so that the log can restart.
 constexpr int kLongLog = 2000;
 constexpr std::int64_t kPatienceMilliseconds = 250;
 constexpr std::int64_t kLongestPatienceMilliseconds = 1500;
 
-/// After a commit, with `frames` pages in the log. A log begins anew when nobody reads from it. Where short readers
-/// overlap that is never, and it would grow without end. So commits wait until those have ended that read now, the
-/// more patiently the longer the log is: meanwhile nothing is written, and who begins to read finds all in the file. A
-/// reader of an old state, who may take long, is not waited for: then much of the log cannot be moved.
+/// Runs after a commit, with `frames` pages in the log. A log can restart only when nobody reads from it. If short
+/// readers overlap, that never happens, and the log would grow without bound. So commits wait for the present readers
+/// to end, the longer the log is, the more patiently. Nothing is written meanwhile, and new readers find everything in
+/// the file. Readers of an old state may take long and are not waited for; in that case much of the log cannot be
+/// moved.
 int on_log(void* self, sqlite3* handle, const char* schema, int frames) noexcept {
   if (frames < kMovedLog) return SQLITE_OK;
   int in_log = 0;
   int moved = 0;
-  // Whatever it fails with, what was committed is in the log.
+  // A failure can be ignored: the commit is in the log.
   sqlite3_wal_checkpoint_v2(handle, schema, SQLITE_CHECKPOINT_PASSIVE, &in_log, &moved);
   if (in_log < kLongLog || in_log - moved > in_log / 8) return SQLITE_OK;
   const auto patience = std::min(kLongestPatienceMilliseconds, kPatienceMilliseconds * in_log / kLongLog);
@@ -165,9 +166,9 @@ int on_progress(void* cancellation) noexcept {
 /// Pages that a sort holds before it writes them to a temporary file, unless the connection's cache is larger.
 constexpr unsigned kSortedPages = 32;
 
-/// Pages of the cache are taken as they are needed, and sorts are of the size of the cache. By default a connection
-/// that reads its first page takes room for 20 at once, 1.3 MB of ours, and each sort 250, 16 MB, whatever the limits
-/// are. Without effect where the program has used SQLite before.
+/// Cache pages are allocated on demand, and sorts get the size of the cache. By default a connection allocates 20 pages
+/// at the first read, 1.3 MB at our page size, and each sort 250 pages, 16 MB, whatever the limits. This has no effect
+/// if the program has used SQLite before.
 void configure_sqlite() {
   static const int code = [] {
     sqlite3_config(SQLITE_CONFIG_PMASZ, kSortedPages);
@@ -190,8 +191,8 @@ SqliteHandle::SqliteHandle(const std::string& location, Access access) : name_(l
     if (code != SQLITE_OK) fail(code);
     const char* file = sqlite3_db_filename(handle_, "main");
     database_opened(this, file == nullptr ? "" : file);
-    // Files come from anywhere: their triggers and views may call no function with side effects, and nobody may damage
-    // the file by means of SQL.
+    // Files come from anywhere. Their triggers and views may call no function with side effects, and SQL must not be
+    // able to damage the file.
     sqlite3_db_config(handle_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     sqlite3_db_config(handle_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
     sqlite3_rollback_hook(handle_, &on_rollback, this);
@@ -224,7 +225,7 @@ int SqliteHandle::on_commit(void* handle) noexcept {
     return 0;
   } catch (...) {
     self.keep_failure(std::current_exception());
-    return 1;  // a rollback instead
+    return 1;  // turns the commit into a rollback
   }
 }
 
@@ -236,8 +237,8 @@ void SqliteHandle::on_rollback(void* handle) noexcept {
   if (self.hooks_ != nullptr) self.hooks_->after_rollback();
 }
 
-// SQLite tells of a commit before it happens, when it may still fail, and of the end of a transaction that has written
-// nothing not at all. So what counts is that a transaction was open, is not any more, and was not rolled back.
+// SQLite announces a commit before it happens, when it may still fail, and does not announce the end of transactions
+// that wrote nothing. So a commit is recognised by a transaction that was open, no longer is, and was not rolled back.
 void SqliteHandle::notice_commit() noexcept {
   if (in_transaction()) {
     uncommitted_ = true;
@@ -275,18 +276,18 @@ void SqliteHandle::fail(int code, std::optional<std::string_view> user_sql) {
   if (in_vain) read_in_vain(name_);
   const auto kind = is_failed_read(handle_, code) ? ErrorKind::Io : kind_of(code);
   if (kind == ErrorKind::Cancelled) {
-    if (cancellation_ != nullptr) cancellation_->check();  // throws, saying whether it was the user or the timeout
+    if (cancellation_ != nullptr) cancellation_->check();  // throws, naming the user or the timeout as the cause
     throw Error(kind, "the statement was cancelled");
   }
   if (kind == ErrorKind::MemoryLimit) throw out_of_memory(name_);
-  // SQLite has several codes for what its authorizer denied.
+  // SQLite has several codes for denials of its authorizer.
   if (const auto denial = std::exchange(denial_, {}); !denial.empty())
     throw Error(denial_kind_, denial, std::nullopt, denial_hint_);
   if (kind == ErrorKind::Conflict) {
     throw Error(kind, "another connection has changed the database since this transaction began to read", std::nullopt,
                 hint_for(kind));
   }
-  // SQLite does not wait there: if the other commits, what was read is of the past.
+  // SQLite does not wait here: once the other connection commits, the state read so far is outdated.
   if (kind == ErrorKind::Busy && in_transaction() && sqlite3_txn_state(handle_, "main") == SQLITE_TXN_READ) {
     throw Error(ErrorKind::Conflict,
                 name_ + ": another connection changes the database that this transaction has begun to read",

@@ -16,7 +16,7 @@ struct sqlite3;
 
 namespace eindb {
 
-/// What takes part in the transactions of a connection, whatever SQL begins and ends them.
+/// A participant in the transactions of a connection, whatever SQL begins and ends them.
 class CommitHooks {
  public:
   CommitHooks() = default;
@@ -24,18 +24,18 @@ class CommitHooks {
   CommitHooks(const CommitHooks&) = delete;
   CommitHooks& operator=(const CommitHooks&) = delete;
 
-  /// SQLite is about to commit: an exception makes that a rollback, and is what the statement fails with. Must not use
-  /// the connection.
+  /// Called when SQLite is about to commit. An exception turns the commit into a rollback and becomes the statement's
+  /// error. Must not use the connection.
   virtual void before_commit() = 0;
-  /// The outermost transaction is committed, and SQLite has returned from the call that did it.
+  /// Called after the outermost transaction is committed and SQLite has returned from the committing call.
   virtual void after_commit() noexcept = 0;
-  /// The outermost transaction is undone, also while the connection is closed. Must not use the connection.
+  /// Called after the outermost transaction is rolled back, also while closing. Must not use the connection.
   virtual void after_rollback() noexcept = 0;
 };
 
-/// An open database of SQLite, as all see it that call SQLite for a connection: the handle, whose SQL it compiles or
-/// runs, how its errors become eindb::Error, and what takes part in its transactions. SqliteConnection is one that
-/// makes statements; statements, blobs and the authorizer know this part of it alone.
+/// An open SQLite database as seen by all code that calls SQLite for a connection: the handle, the origin of the SQL
+/// being compiled or run, the translation of errors to eindb::Error, and the CommitHooks. SqliteConnection adds the
+/// preparation of statements; statements, blobs and the authorizer only use this base.
 ///
 /// Threads: one at a time, except interrupt().
 class SqliteHandle {
@@ -44,43 +44,42 @@ class SqliteHandle {
     Create,     ///< read and write; an absent file is created
     ReadWrite,  ///< read and write; fails if the file is absent
     ReadOnly,   ///< creates and changes nothing
-    Immutable,  ///< as ReadOnly on media that nobody can write: takes no locks
+    Immutable,  ///< like ReadOnly, on media that cannot be written: takes no locks
   };
 
   SqliteHandle(const SqliteHandle&) = delete;
   SqliteHandle& operator=(const SqliteHandle&) = delete;
 
-  /// What messages call the database: its path.
+  /// The name in messages: the path.
   const std::string& name() const { return name_; }
   sqlite3* handle() const { return handle_; }
 
   /// True between BEGIN or SAVEPOINT and the matching end.
   bool in_transaction() const;
 
-  /// From now on the hooks take part in the transactions, in the place of others. They are kept until the connection is
-  /// closed.
+  /// Installs the hooks, replacing others; they live until the connection is closed.
   void set_commit_hooks(std::unique_ptr<CommitHooks> hooks) { hooks_ = std::move(hooks); }
-  /// Null: there are none.
+  /// Null if there are none.
   CommitHooks* commit_hooks() const { return hooks_.get(); }
 
   void set_busy_timeout(std::chrono::milliseconds timeout);
   std::chrono::milliseconds busy_timeout() const { return busy_timeout_; }
-  /// SQL that runs long looks at `cancellation` now and then and stops with its error. Null: nobody asks.
+  /// SQL that runs long polls `cancellation` and stops with its error. Null disables this.
   void watch(const Cancellation* cancellation);
-  /// Who asks; null: nobody does.
+  /// Null if nothing is watched.
   const Cancellation* watched() const { return cancellation_; }
-  /// Throws Error{Cancelled} if SQL should stop: for callbacks that work long between two instructions.
+  /// Throws Error{Cancelled} if SQL should stop; for callbacks that run long between two SQLite instructions.
   void check_cancelled() const;
-  /// Stops the SQL that runs now with Error{Cancelled}. Any thread, also a signal handler.
+  /// Stops the running SQL with Error{Cancelled}. Safe from any thread and from signal handlers.
   void interrupt() noexcept;
 
-  /// Throws the Error for SQLite's result `code` of this connection's last call. With `user_sql` it has a span into
-  /// that text.
+  /// Throws the Error for the result `code` of this connection's last SQLite call. With `user_sql`, the error has a
+  /// span into that text.
   [[noreturn]] void fail(int code, std::optional<std::string_view> user_sql = std::nullopt);
-  /// Keeps what a callback of SQLite failed with, as no exception may pass through SQLite: the call that SQLite ends
-  /// with an error throws it.
+  /// Stores the failure of a SQLite callback, since no exception may pass through SQLite. The wrapper throws it when
+  /// the SQLite call returns with an error.
   void keep_failure(std::exception_ptr failure) noexcept { callback_failure_ = std::move(failure); }
-  /// Error{Io} if what was read just now could not be read (storage/sqlite/mapped_reads.hpp).
+  /// Throws Error{Io} if the last call read an unreadable page (storage/sqlite/mapped_reads.hpp).
   void require_readable() const;
 
  protected:
@@ -91,21 +90,21 @@ class SqliteHandle {
   friend class SqliteStatement;
   friend class SqliteAuthorizer;
 
-  /// Whose SQL SQLite compiles or runs now.
+  /// The origin of the SQL being compiled or run.
   enum class Origin : std::uint8_t { Eindb, UserPrepare, UserStep };
   class OriginScope;
 
-  /// After a call that may have run a COMMIT.
+  /// To be called after a call that may have run a COMMIT.
   void notice_commit() noexcept;
-  /// What SQLite calls meanwhile must still be there.
+  /// Closes the handle. Objects that SQLite calls back meanwhile must still exist.
   void close() noexcept;
 
   Origin origin_ = Origin::Eindb;
-  bool altered_table_ = false;  // by the statement that is compiled now
-  bool vacuums_ = false;        // the statement that runs now
+  bool altered_table_ = false;  // by the statement being compiled
+  bool vacuums_ = false;        // the running statement is a VACUUM
   bool for_clients_ = false;
   ErrorKind denial_kind_ = ErrorKind::ReadOnly;
-  std::string denial_;  // why the authorizer said no, for the message
+  std::string denial_;  // the authorizer's reason, for the message
   std::string denial_hint_;
   std::uint32_t rollbacks_ = 0;
 
@@ -119,10 +118,10 @@ class SqliteHandle {
   std::exception_ptr callback_failure_;
   std::chrono::milliseconds busy_timeout_{0};
   std::unique_ptr<CommitHooks> hooks_;  // SQLite calls them until it is closed
-  bool uncommitted_ = false;            // a transaction has begun, and its end was not told to hooks_
+  bool uncommitted_ = false;            // a transaction has begun, and hooks_ have not been told of its end
 };
 
-/// Sets the origin for the time of one call into SQLite.
+/// Sets the origin for the duration of one SQLite call.
 class SqliteHandle::OriginScope {
  public:
   OriginScope(SqliteHandle& handle, Origin origin) : handle_(handle), saved_(std::exchange(handle.origin_, origin)) {

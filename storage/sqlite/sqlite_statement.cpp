@@ -75,7 +75,7 @@ std::string SqliteStatement::parameter_name(int parameter) const {
 
 bool SqliteStatement::step() {
   DCHECK(statement_ != nullptr, "a statement that runs was not moved away");
-  // SQLite may compile the statement again when the schema changed, and ask the authorizer again.
+  // SQLite recompiles the statement if the schema changed, and then calls the authorizer again.
   const auto origin = from_user_ ? SqliteHandle::Origin::UserStep : SqliteHandle::Origin::Eindb;
   const SqliteHandle::OriginScope scope(*connection_, origin);
   const int code = sqlite3_step(statement_);
@@ -86,7 +86,7 @@ bool SqliteStatement::step() {
     return code == SQLITE_ROW;
   } catch (...) {
     sqlite3_reset(statement_);
-    has_read_in_vain(connection_->handle(), true);  // a file that is mapped can be let go now
+    has_read_in_vain(connection_->handle(), true);  // the mapping of the file can be released now
     throw;
   }
 }

@@ -33,7 +33,7 @@ class SqliteStatement {
   }
   SqliteStatement& bind(int parameter, double value);
   SqliteStatement& bind(int parameter, std::string_view value);
-  /// The bytes must stay until the statement is reset.
+  /// The bytes must stay valid until the statement is reset.
   SqliteStatement& bind(int parameter, std::span<const std::byte> value);
   SqliteStatement& bind_null(int parameter);
   SqliteStatement& bind_value(int parameter, const SqliteValue& value);
@@ -46,18 +46,18 @@ class SqliteStatement {
   /// Steps to the end and resets.
   void run();
   void reset();
-  /// All parameters are NULL again.
+  /// Sets all parameters to NULL.
   void clear_bindings();
-  /// Bytes that SQLite holds for it.
+  /// Bytes of SQLite memory that it uses.
   std::size_t memory_used() const;
 
   int column_count() const;
   std::string column_name(int column) const;
-  /// The type in the CREATE TABLE of a column that a result column shows as it is; empty otherwise.
+  /// The declared type of the table column that a result column shows unchanged; empty otherwise.
   std::string declared_type(int column) const;
   SqliteValue value(int column) const;
 
-  /// Typed access for eindb's own tables: a value of another type is Error{Corrupt} that names the column.
+  /// Typed access for eindb's own tables. A value of another type throws Error{Corrupt} that names the column.
   bool is_null(int column) const;
   std::int64_t integer(int column) const;
   double real(int column) const;
@@ -65,7 +65,7 @@ class SqliteStatement {
   /// Valid until the next step or reset.
   std::span<const std::byte> blob(int column) const;
 
-  /// Whether it leaves the database as it is.
+  /// Whether it leaves the database unchanged.
   bool is_read_only() const;
 
  private:

@@ -11,19 +11,19 @@
 namespace eindb {
 namespace {
 
-/// SQLite finds the innermost savepoint of a name, so that one name serves all depths.
+/// SQLite uses the innermost savepoint of a name, so one name serves all depths.
 constexpr const char* kSavepoint = "SAVEPOINT eindb_change";
 constexpr const char* kRelease = "RELEASE eindb_change";
 constexpr const char* kRollbackNested = "ROLLBACK TO eindb_change";
 constexpr const char* kRollback = "ROLLBACK";
 
-/// Stops the SELECTs that still run on a connection: after an interrupt SQLite refuses all SQL until they are reset.
+/// Stops the SELECTs still running on a connection: after an interrupt SQLite refuses all SQL until they are reset.
 void reset_all(sqlite3* handle) noexcept {
   for (auto* s = sqlite3_next_stmt(handle, nullptr); s != nullptr; s = sqlite3_next_stmt(handle, s)) sqlite3_reset(s);
 }
 
-/// Whether nothing is left of the transaction, or of its part since the savepoint. Waits for the memory that it takes:
-/// what the transaction has changed of the schema, SQLite compiles statements anew for.
+/// Whether the transaction, or its part since the savepoint, is completely undone. Waits for memory, because SQLite
+/// recompiles statements if the transaction changed the schema.
 bool undo(SqliteConnection& connection, bool nested) noexcept {
   return when_there_is_memory([&] {
     try {
@@ -37,7 +37,7 @@ bool undo(SqliteConnection& connection, bool nested) noexcept {
   });
 }
 
-/// Compiles what undo() runs: that there is no memory may be why it is wanted.
+/// Compiles the statements of undo() in advance, because a lack of memory may be the reason for undoing.
 void prepare_undo(SqliteConnection& connection, bool nested) {
   connection.kept(nested ? kRollbackNested : kRollback);
   if (nested) connection.kept(kRelease);

@@ -4,8 +4,9 @@
 
 namespace eindb {
 
-/// A change that happens wholly or not at all: BEGIN IMMEDIATE, or a savepoint where a transaction is open already.
-/// Rolls back in the destructor unless commit() returned. Nests; inner ones end first. Threads: as its connection.
+/// A change that happens completely or not at all: BEGIN IMMEDIATE, or a savepoint if a transaction is already open.
+/// The destructor rolls back unless commit() returned. Transactions nest; inner ones end first. Threads: like its
+/// connection.
 class SqliteTransaction {
  public:
   /// Throws Error{Busy} if another connection keeps writing past the busy timeout.
@@ -14,10 +15,10 @@ class SqliteTransaction {
   SqliteTransaction(const SqliteTransaction&) = delete;
   SqliteTransaction& operator=(const SqliteTransaction&) = delete;
 
-  /// After an outermost commit the change survives a crash of the machine. If it throws, the change is undone.
+  /// After an outermost commit the change survives a crash of the machine. If it throws, the change is rolled back.
   void commit();
 
-  /// Ends the transaction that is open on `connection`, if there is one, as if it had never been.
+  /// Rolls back the transaction that is open on `connection`, if there is one.
   static void roll_back(SqliteConnection& connection) noexcept;
 
  private:

@@ -29,17 +29,17 @@ namespace fs = std::filesystem;
 constexpr std::int64_t kApplicationId = 0x45494E44;  // "EIND"
 constexpr std::chrono::milliseconds kBusyTimeout{5000};
 constexpr std::chrono::milliseconds kBusyPause{10};
-/// Debian's SQLite maps at most this much; what lies beyond is read by pread.
+/// The limit of Debian's SQLite for mappings; bytes beyond it are read by pread.
 constexpr std::int64_t kMappedBytes = 0x7FFF0000;
-/// Holds the pages of a few tiles that are being written, so that their zeros are not written first.
+/// Holds the pages of a few tiles that are being written, so that their zeros are not written to the file first.
 constexpr std::int64_t kCacheKiB = 64 * 1024;
 constexpr std::int64_t kSmallestCacheKiB = 256;
-/// Whoever reads tiles comes to each page once.
+/// Readers of tiles visit each page once, so a small cache suffices.
 constexpr std::int64_t kReaderCacheKiB = 256;
-/// Parts of the memory limit, inverted, for all that is mapped and for pages to be written.
+/// Divisors of the memory limit: for all mapped pages, and for pages waiting to be written.
 constexpr std::int64_t kMappedShare = 16;
 constexpr std::int64_t kCacheShare = 32;
-/// What SQLite says of a file that is none of its own.
+/// SQLite's message for a file that is no SQLite database.
 constexpr std::string_view kNotADatabase = "the file is not a database";
 
 [[noreturn]] void cannot_open(ErrorKind kind, const std::string& path, const std::string& why, std::string hint) {
@@ -55,8 +55,8 @@ void require_directory(const std::string& path) {
               exists ? "give a path inside a directory" : "make the directory first: mkdir -p " + directory.string());
 }
 
-/// Whether there is a file at `path`; throws for what can never be a database. What stands in it is for SQLite to
-/// judge, which first recovers it after a crash; and nobody else may open it (common/open_databases.hpp).
+/// Whether there is a file at `path`; throws if it can never be a database. Its content is checked by SQLite, which
+/// first recovers it after a crash; no other code may open it (common/open_databases.hpp).
 bool is_file(const std::string& path) {
   if (path.empty()) throw Error(ErrorKind::Io, "the path of the database is empty", std::nullopt, "use :memory:");
   if (path.find('\0') != std::string::npos) throw Error(ErrorKind::Io, "the path of the database has a zero byte");
@@ -75,7 +75,7 @@ bool is_file(const std::string& path) {
   return true;
 }
 
-/// SQLite says only that it cannot open a file; the system says what cannot be written.
+/// SQLite only reports that it cannot open a file; the system tells what is not writable.
 void require_writable(const std::string& path) {
   std::error_code ignored;
   const auto parent = fs::path(path).parent_path();
@@ -90,7 +90,7 @@ void require_writable(const std::string& path) {
   }
 }
 
-/// SQLite's words for a failure to open or to make a file, with the path and what to do.
+/// Rethrows a failure to open or create a file with SQLite's message, the path and a remedy.
 [[noreturn]] void explain(const Error& error, const std::string& path) {
   auto why = error.message();
   if (why.starts_with("cannot open ")) throw error;
@@ -116,14 +116,14 @@ bool has_bytes(const std::string& path) {
   return !error && size > 0;
 }
 
-/// Deletes a file that was made here and that nobody has begun to make a database of: another program may do just that.
+/// Deletes a file created here if it is still empty, since another program may have begun to use it as a database.
 void remove_empty(const std::string& path) {
   std::error_code ignored;
   if (has_bytes(path) || has_bytes(path + "-wal") || is_of_open_database(AT_FDCWD, path)) return;
   fs::remove(path, ignored);
 }
 
-/// Nothing is in it: it was empty, or the machine went down while it was set up.
+/// Whether the file has no content: it was empty, or the machine crashed during its setup.
 bool is_blank(SqliteConnection& connection) {
   return connection.query_integer("PRAGMA main.page_count") <= 1 &&
          connection.query_integer("PRAGMA main.application_id") == 0 &&
@@ -131,7 +131,7 @@ bool is_blank(SqliteConnection& connection) {
          connection.query_integer("SELECT COUNT(*) FROM main.sqlite_schema") == 0;
 }
 
-/// Reads the first page: until then SQLite has not looked at the file, nor recovered what a crash left.
+/// Reads the first page. Before that, SQLite has neither looked at the file nor recovered it after a crash.
 void touch(SqliteConnection& connection) { connection.query_integer("SELECT COUNT(*) FROM main.sqlite_schema"); }
 
 }  // namespace
@@ -149,7 +149,7 @@ DatabaseFile::DatabaseFile(const std::string& path, Access access, FreePages fre
 
 void DatabaseFile::open_file(FreePages free_pages) {
   const auto last = std::chrono::steady_clock::now() + kBusyTimeout;
-  // Where others set up the write-ahead log at the same time SQLite fails at once, and does not wait.
+  // If others set up the write-ahead log at the same time, SQLite fails immediately instead of waiting.
   const auto has_to_wait = [&](const Error& error) {
     return error.kind() == ErrorKind::Busy && std::chrono::steady_clock::now() < last;
   };
@@ -188,7 +188,7 @@ void DatabaseFile::configure_memory(SqliteConnection& connection, std::int64_t c
   connection.execute("PRAGMA cache_size = -" + std::to_string(cache_kib));
 }
 
-// A file of which only a part could be mapped is read by pread, which takes up to twice as long.
+// A file that cannot be mapped as a whole is not mapped, but read by pread, which takes up to twice as long.
 void DatabaseFile::limit_memory(std::int64_t bytes, int readers, std::int64_t own_bytes) {
   if (in_memory_) return;
   CHECK(bytes >= 0 && readers >= 0, "memory is divided among readers that can be counted");
@@ -222,7 +222,7 @@ void DatabaseFile::open_new(FreePages free_pages) {
   connection_ = std::make_unique<SqliteConnection>(path_, SqliteConnection::Access::Create);
   connection_->set_busy_timeout(kBusyTimeout);
   connection_->execute("PRAGMA page_size = 65536");
-  // Writes the first page, whose size is then settled.
+  // Writes the first page, which fixes the page size.
   if (free_pages == FreePages::GivenBack) connection_->execute("PRAGMA auto_vacuum = INCREMENTAL");
   write_ahead_log_ = connection_->query_text("PRAGMA journal_mode = WAL") == "wal";
   configure(*connection_);
@@ -239,7 +239,7 @@ void DatabaseFile::open_existing(FreePages free_pages) {
   try {
     open(read_only_ ? SqliteConnection::Access::ReadOnly : SqliteConnection::Access::ReadWrite);
   } catch (const Error& error) {
-    // A read-only directory has no room for the index of the log. Without a log there is nothing to index.
+    // In a read-only directory the index of the log cannot be created. Without a log no index is needed.
     if (!read_only_ || (error.kind() != ErrorKind::Io && error.kind() != ErrorKind::ReadOnly)) throw;
     if (has_bytes(path_ + "-journal")) {
       cannot_open(ErrorKind::ReadOnly, path_, "a program ended amid a change of it, which has to be undone first",
@@ -317,7 +317,7 @@ void DatabaseFile::give_back(std::unique_ptr<SqliteConnection> reader) noexcept 
   const std::lock_guard lock(readers_mutex_);
   try {
     idle_readers_.push_back(std::move(reader));
-  } catch (const std::bad_alloc&) {  // then it is closed
+  } catch (const std::bad_alloc&) {  // the reader is closed instead
   }
 }
 

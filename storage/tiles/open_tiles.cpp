@@ -10,7 +10,7 @@
 namespace eindb {
 namespace {
 
-/// What an entry takes beyond the values of its tile.
+/// Memory of an entry beside the values of its tile.
 constexpr std::int64_t kEntryBytes = 512;
 
 }  // namespace
@@ -29,7 +29,7 @@ Tile& OpenTiles::open(std::int64_t tile_id) {
     tiles_.splice(tiles_.begin(), tiles_, found->second);
     return tiles_.front().tile;
   }
-  // Room for one more of the size of the others.
+  // Makes room for one more tile of the same size.
   while (!tiles_.empty() && used_ + cost_of(tiles_.back().tile) > memory_) {
     write(tiles_.back());
     used_ -= cost_of(tiles_.back().tile);

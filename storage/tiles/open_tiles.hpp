@@ -8,27 +8,28 @@
 
 namespace eindb {
 
-/// Tiles of one tensor that are being changed, inside the caller's SqliteTransaction: a cache in bounded memory that
-/// reads tiles from the store and writes them back, the one first that was not used for longest.
-/// Uses the connection, whose thread calls it; must be gone before the commit.
+/// A cache of tiles of one tensor that are being changed, inside the caller's SqliteTransaction. It reads tiles from
+/// the store and, in bounded memory, writes back the least recently used first. Uses the connection, on its thread;
+/// must be destroyed before the commit.
 class OpenTiles {
  public:
   enum class Content : std::uint8_t {
-    Zeros,   ///< the tensor is all zero: a tile that was not written is not looked for
+    Zeros,   ///< the tensor starts all zero: tiles not yet written are not looked up
     Stored,  ///< the store may hold any tile
   };
 
   /// Holds tiles of up to `memory` bytes together, at least one.
   OpenTiles(SqliteConnection& connection, const TileStore& store, std::int64_t memory, Content content);
 
-  /// The tile, to be changed as long as only tiles are asked for that are open.
+  /// Whether open() would find the tile in memory. A tile may be changed until open() is called for one that is not
+  /// open.
   bool is_open(std::int64_t tile_id) const { return by_id_.contains(tile_id); }
   Tile& open(std::int64_t tile_id);
   /// Writes all tiles in the order of their numbers, and closes them.
   void flush();
 
   std::int64_t written() const { return written_; }
-  /// Tiles that were read from the store.
+  /// The number of tiles read from the store.
   std::int64_t read() const { return read_; }
 
  private:
@@ -45,9 +46,9 @@ class OpenTiles {
   TileWriter writer_;
   std::int64_t memory_;
   std::int64_t used_ = 0;
-  std::list<Entry> tiles_;  // the one used last comes first
+  std::list<Entry> tiles_;  // most recently used first
   std::unordered_map<std::int64_t, std::list<Entry>::iterator> by_id_;
-  std::int64_t highest_stored_;  // no tile beyond it is in the store
+  std::int64_t highest_stored_;  // no tile with a higher number is in the store
   std::int64_t written_ = 0;
   std::int64_t read_ = 0;
 };

@@ -8,10 +8,10 @@
 namespace eindb {
 namespace {
 
-/// How often a snapshot is begun anew because another program commits at the same moment.
+/// The number of retries if another program commits while the snapshot is taken.
 constexpr int kAttempts = 100;
 
-/// Opens a read transaction that sees one state from now on. BEGIN alone reads nothing yet.
+/// Opens a read transaction and fixes its state. BEGIN alone reads nothing yet.
 void pin(SqliteConnection& connection) {
   connection.execute_kept("BEGIN");
   connection.query_integer("PRAGMA main.schema_version");
@@ -26,7 +26,7 @@ bool can_read_in_parallel(DatabaseFile& database) {
 
 }  // namespace
 
-/// A reader for the time of one read; goes back also when the read throws.
+/// Borrows a reader for one read; returns it even if the read throws.
 class ReadSnapshot::Lease {
  public:
   explicit Lease(ReadSnapshot& snapshot) : snapshot_(snapshot), reader_(snapshot.take()) {}
@@ -62,7 +62,7 @@ void ReadSnapshot::release() noexcept {
   if (watcher_ != nullptr) database_.give_back(std::move(watcher_));
   try {
     end_transaction();
-  } catch (const std::exception&) {  // nothing was written: there is nothing to lose
+  } catch (const std::exception&) {  // nothing was written, so nothing is lost
     SqliteTransaction::roll_back(database_.connection());
   }
 }
@@ -81,7 +81,7 @@ void ReadSnapshot::end_transaction() {
 
 void ReadSnapshot::open() {
   watcher_ = database_.borrow_reader();
-  // Inside a write transaction nobody else can commit, so that the first attempt holds.
+  // Inside a write transaction nobody else can commit, so the first attempt succeeds.
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     commits_ = commits_seen();
     begin_transaction();

@@ -63,7 +63,7 @@ void ScratchTiles::remove(const Place& place) noexcept {
   try {
     const std::lock_guard lock(mutex_);
     free_[room_of(place.bytes)].push_back(place.offset);
-  } catch (const std::bad_alloc&) {  // then it is not used again
+  } catch (const std::bad_alloc&) {  // the space is not reused then
   }
 }
 

@@ -12,9 +12,8 @@
 
 namespace eindb {
 
-/// Tiles in a scratch file, which is made when the first is written. What a tile took is used again when it is gone.
-/// Nothing is kept of a tile in memory but its place, which the caller holds.
-/// Thread-safe: reads and writes of several threads run at the same time.
+/// Tiles in a scratch file, which is created with the first tile. The space of a removed tile is reused. The only data
+/// in memory about a tile is its Place, which the caller keeps. Thread-safe: reads and writes run concurrently.
 class ScratchTiles {
  public:
   struct Place {
@@ -23,24 +22,24 @@ class ScratchTiles {
     std::uint64_t checksum = 0;  ///< XXH3 over them
   };
 
-  /// For the file: see ScratchFile.
+  /// `directory` is that of the file; see ScratchFile.
   explicit ScratchTiles(std::string directory) : directory_(std::move(directory)) {}
 
-  /// Error{Io} if there is no place for the file, or no room in it.
+  /// Error{Io} if the file cannot be created or has no space.
   Place write(const Tile& tile);
-  /// Reads what was written into a tile of the same size. Error{Corrupt} if it is something else by now.
+  /// Reads the tile at `place` into a tile of the same size. Error{Corrupt} if the bytes have changed.
   void read(const Place& place, Tile& tile) const;
-  /// The room is free for others.
+  /// Frees the space for other tiles.
   void remove(const Place& place) noexcept;
 
  private:
   std::int64_t take_room(std::int64_t bytes);
 
   std::string directory_;
-  mutable std::mutex mutex_;         // guards what follows; the file itself once it is there needs no guard
+  mutable std::mutex mutex_;         // guards the members below; the file needs no guard once it exists
   std::optional<ScratchFile> file_;  // set once, before any place is given out
   std::int64_t end_ = 0;
-  std::map<std::int64_t, std::vector<std::int64_t>> free_;  // offsets, by size: tiles of a statement have few sizes
+  std::map<std::int64_t, std::vector<std::int64_t>> free_;  // offsets by size; the tiles of a statement have few sizes
 };
 
 }  // namespace eindb

@@ -9,7 +9,7 @@
 
 namespace eindb {
 
-/// Calls `take` for every tile of every sharded tensor, tensor by tensor, with the tensor's name. Error{Corrupt}.
+/// Calls `take` with the reference of every tile of every sharded tensor, grouped by tensor. Error{Corrupt}.
 void for_each_reference(
     SqliteConnection& connection,
     const std::function<void(const std::string& tensor, std::int64_t tile_id, const TileReference&)>& take);

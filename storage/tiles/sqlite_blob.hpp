@@ -12,13 +12,13 @@ namespace eindb {
 
 class SqliteConnection;
 
-/// One BLOB of a row, read and written in place without a copy of the whole. Holds a transaction open while it lives:
-/// close it before COMMIT. Threads: as its connection.
+/// One BLOB of a row, read and written in place without copying it as a whole. Holds a transaction open while it
+/// exists, so destroy it before COMMIT. Threads: like its connection.
 class SqliteBlob final : public ByteSource {
  public:
   enum class Access : std::uint8_t { Read, Write };
 
-  /// nullopt if the row is absent or its value is none that can be opened this way.
+  /// nullopt if the row does not exist or its value is not a BLOB.
   static std::optional<SqliteBlob> open(SqliteConnection& connection, const std::string& table,
                                         const std::string& column, std::int64_t rowid, Access access);
   SqliteBlob(SqliteBlob&& other) noexcept;
@@ -27,7 +27,7 @@ class SqliteBlob final : public ByteSource {
 
   std::size_t size() const override;
   void read(std::size_t offset, std::span<std::byte> target) const override;
-  /// Replaces bytes; the size stays.
+  /// Overwrites bytes; the size does not change.
   void write(std::size_t offset, std::span<const std::byte> bytes);
 
  private:

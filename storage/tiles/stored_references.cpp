@@ -10,7 +10,7 @@
 namespace eindb {
 namespace {
 
-/// Puts the holders of all tiles together, in the order of tiles, those without any left out.
+/// Collects the holders of all tiles in the order of tiles; tiles without holders are left out.
 class HolderList {
  public:
   explicit HolderList(std::int64_t tiles) : tiles_(tiles) { out_.begin.reserve(static_cast<std::size_t>(tiles) + 1); }
@@ -20,7 +20,7 @@ class HolderList {
     while (out_.tile_count() < tile_id) end_tile();
   }
   void add(Rank holder) { out_.ranks.push_back(holder); }
-  /// In the order of ranks, whatever that is of workers that came and went.
+  /// Sorts by rank, as the order of workers may differ after workers came and went.
   void end_tile() {
     CHECK(out_.ranks.size() <= UINT32_MAX, "holders are counted in 32 bits");
     std::sort(out_.ranks.begin() + out_.begin.back(), out_.ranks.end());
@@ -41,8 +41,8 @@ bool is_damaged(const CopyRules& rules, WorkerNumber worker, ContentId content) 
   return rules.is_damaged && rules.is_damaged(worker, content);
 }
 
-/// Of those that have it undamaged. Where all have damaged it they are asked again: the disk may be well by now, and
-/// else they say what is wrong.
+/// The ranks of undamaged copies. If all copies are damaged, all ranks are asked again: the disk may have recovered,
+/// and otherwise they report the damage.
 std::vector<Rank> ranks_of(const TileReference& reference, const CopyRules& rules) {
   std::vector<Rank> good;
   std::vector<Rank> damaged;

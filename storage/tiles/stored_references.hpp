@@ -12,32 +12,33 @@
 
 namespace eindb {
 
-/// A tile of a sharded tensor that is not all zero, and where it lies.
+/// A non-zero tile of a sharded tensor, and its location.
 struct StoredReference {
   std::int64_t tile_id = 0;
   TileReference reference;
 };
 
-/// All of a sharded tensor, by tile_id. Error{Corrupt}. Takes the connection's mutex; a fifth of a microsecond each.
+/// All references of a sharded tensor, by tile_id. Error{Corrupt}. Takes the connection's mutex; a fifth of a
+/// microsecond each.
 std::vector<StoredReference> read_references(SqliteConnection& connection, const TileStore& store);
 
-/// What somebody who plans knows of a tensor's copies.
+/// A planner's knowledge about the copies of a tensor's tiles.
 struct CopyRules {
-  /// The worker's rank; nullopt if it has none. Asked for any row of eindb_workers.
+  /// The rank of a worker; nullopt if it takes no part. Called with any row number of eindb_workers.
   std::function<std::optional<Rank>(WorkerNumber)> rank_of;
-  /// Whether the worker's copy is known to be no good. Empty: none is.
+  /// Whether the worker's copy is known to be damaged. Empty: no copy is.
   std::function<bool(WorkerNumber, ContentId)> is_damaged;
-  /// Whether the tile is read. Empty: all are.
+  /// Whether the tile is read. Empty: all tiles are.
   std::function<bool(std::int64_t)> is_needed;
 };
 
-/// The ranks that hold the tensor's tiles undamaged, or all of its workers where all have damaged it. A tile that is
-/// not needed may have none. Error{WorkerLost} names a tile that is, and that none of them has, its workers by
-/// `connection`'s tables.
+/// The ranks that hold the tensor's tiles undamaged; if all copies of a tile are damaged, all its workers. A tile that
+/// is not needed may have no rank. Error{WorkerLost} names a needed tile without any rank, and its workers as recorded
+/// in `connection`'s tables.
 TileHolders holders_of(SqliteConnection& connection, const TileStore& store,
                        const std::vector<StoredReference>& references, const CopyRules& rules);
 
-/// The same of a tensor whose tiles lie in the coordinator's own file: all at that rank.
+/// The same for a tensor stored in the coordinator's own file: that rank holds all tiles.
 TileHolders holders_of_own(SqliteConnection& connection, const TileStore& store, Rank coordinator);
 
 }  // namespace eindb

@@ -7,7 +7,7 @@
 namespace eindb {
 namespace {
 
-/// What an entry takes besides its tile: absent tiles are remembered too.
+/// Memory of an entry beside its tile; absent tiles have entries too.
 constexpr std::int64_t kCachedEntryBytes = 128;
 
 }  // namespace

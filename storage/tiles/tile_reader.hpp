@@ -14,26 +14,26 @@
 
 namespace eindb {
 
-/// Where the scans of one tensor get its tiles from. Threads: one, that of the connection which scans.
+/// The source of tiles for the scans of one tensor. Threads: only that of the scanning connection.
 class TileReader {
  public:
   virtual ~TileReader() = default;
   /// Null if the tile is all zero.
   virtual TilePtr read(std::int64_t tile_id) = 0;
-  /// Bytes of tiles that stay at hand: whoever comes back to no more than these reads each tile once.
+  /// Bytes of tiles that stay cached: a scan that revisits no more than these reads each tile once.
   virtual std::int64_t kept_bytes() const = 0;
 
-  /// One more reader, before its first tile; may throw because the tensor is not what it was.
+  /// Adds a reader, before its first tile. May throw if the tensor has changed.
   virtual void attach() {}
   virtual void detach() noexcept {}
-  /// Before a scan: what was kept may be out of date.
+  /// Called before a scan, since cached tiles may be outdated.
   virtual void begin_scan() {}
 };
 
-/// Tiles of a tensor that somebody has at hand.
+/// Tiles of a tensor in memory.
 class HeldTileReader final : public TileReader {
  public:
-  /// `tile` gives the tile of a number.
+  /// `tile` returns the tile with a given number.
   explicit HeldTileReader(std::function<TilePtr(std::int64_t)> tile) : tile_(std::move(tile)) {}
   TilePtr read(std::int64_t tile_id) override { return tile_(tile_id); }
   std::int64_t kept_bytes() const override { return std::numeric_limits<std::int64_t>::max(); }
@@ -42,11 +42,11 @@ class HeldTileReader final : public TileReader {
   std::function<TilePtr(std::int64_t)> tile_;
 };
 
-/// Tiles of a stored tensor, read through the connection that scans, so that an open transaction sees its own. Keeps
-/// those that were used last while anybody is attached, and forgets them when anything was written.
+/// Tiles of a stored tensor, read through the scanning connection, so that an open transaction sees its own changes.
+/// Caches the most recently used tiles while a reader is attached, and drops them after any write.
 class StoredTileReader final : public TileReader {
  public:
-  /// `verify` throws if the tensor is not what `store` says; called at each attach().
+  /// `verify` throws if the tensor does not match `store`; called by each attach().
   StoredTileReader(SqliteConnection& connection, TileStore store, std::int64_t kept_bytes,
                    std::function<void()> verify);
 
@@ -71,10 +71,10 @@ class StoredTileReader final : public TileReader {
   std::int64_t kept_bytes_;
   std::function<void()> verify_;
   int attached_ = 0;
-  std::list<Kept> kept_;  // the one used last first
+  std::list<Kept> kept_;  // most recently used first
   std::unordered_map<std::int64_t, std::list<Kept>::iterator> by_id_;
   std::int64_t bytes_ = 0;
-  std::uint64_t data_version_ = 0;  // of the connection, when the tiles were read
+  std::uint64_t data_version_ = 0;  // of the connection when the tiles were read
 };
 
 }  // namespace eindb

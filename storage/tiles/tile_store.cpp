@@ -15,7 +15,7 @@
 namespace eindb {
 namespace {
 
-/// SQLite's limit for a row, less what the other columns and the record's header may take.
+/// SQLite's limit for a row, minus room for the other columns and the record's header.
 constexpr std::size_t kMaxTileBytes = 1'000'000'000 - 16 * (kMaxStoredRank + 4);
 
 constexpr std::array<std::string_view, 2> kOwnColumns{"tile_id", "tile"};
@@ -28,7 +28,7 @@ std::string insert_sql(const std::string& table, std::size_t rank, bool sharded)
   return sql + (sharded ? ", ?)" : ", zeroblob(?))");
 }
 
-/// What reads and writes the tiles of sharded tensors.
+/// The connection's ShardedContents, or Error{Unsupported}.
 ShardedContents& contents_of(const TileStore& store, SqliteConnection& connection) {
   if (auto* contents = ShardedContents::of(connection)) return *contents;
   throw Error(ErrorKind::Unsupported,
@@ -36,7 +36,7 @@ ShardedContents& contents_of(const TileStore& store, SqliteConnection& connectio
               std::nullopt, "give the workers: --workers HOST:PORT,...");
 }
 
-/// Where the disks of workers are the reason that there are too few.
+/// Throws if too few workers are left only because disks are full.
 void require_no_full(ShardAccess& access, const std::string& tensor, std::size_t replicas) {
   std::string full;
   for (const auto& worker : access.full_workers()) full += (full.empty() ? "" : ", ") + worker.address;
@@ -53,8 +53,8 @@ void rename_table(SqliteConnection& connection, const std::string& from, const s
   connection.execute("ALTER TABLE " + qualified(from) + " RENAME TO " + quote_identifier(to));
 }
 
-/// Without it SQLite resolves every view and trigger of the database at each rename, and fails if a person has left one
-/// that names a table long gone.
+/// Disables the check of views and triggers during a rename. Otherwise SQLite resolves all of them, and fails if a
+/// user's view or trigger names a table that no longer exists.
 class LegacyRename {
  public:
   explicit LegacyRename(SqliteConnection& connection) : connection_(connection) { set(1); }
@@ -63,7 +63,7 @@ class LegacyRename {
   LegacyRename& operator=(const LegacyRename&) = delete;
 
  private:
-  // The pragma of the same name would take memory.
+  // Uses the C interface because the pragma of the same name allocates memory.
   void set(int on) { sqlite3_db_config(connection_.handle(), SQLITE_DBCONFIG_LEGACY_ALTER_TABLE, on, nullptr); }
 
   SqliteConnection& connection_;
@@ -113,7 +113,7 @@ void TileStore::drop(SqliteConnection& connection) const {
   connection.execute("DROP TABLE " + qualified(table_));
 }
 
-// Also without workers: who has them later drops what is garbage.
+// Runs without workers too: a later session with workers drops the garbage.
 void TileStore::discard_all(SqliteConnection& connection) const {
   if (auto* contents = ShardedContents::of(connection)) return contents->discard_all(table_);
   ShardLog log(connection);
@@ -126,7 +126,7 @@ void TileStore::rename(SqliteConnection& connection, const std::string& new_tens
   const LegacyRename scope(connection);
   const auto target = table_of(new_tensor);
   auto source = table_;
-  if (to_lower(source) == to_lower(target)) {  // SQLite refuses to change the case alone
+  if (to_lower(source) == to_lower(target)) {  // SQLite refuses to change only the case
     rename_table(connection, source, kBetweenNames);
     source = kBetweenNames;
   }
@@ -158,7 +158,7 @@ std::variant<TilePtr, LocatedContent> TileStore::find(SqliteConnection& connecti
   const std::lock_guard lock(connection.mutex());
   if (const auto blob = SqliteBlob::open(connection, table_, "tile", tile_id, SqliteBlob::Access::Read))
     return value_of(*blob, connection, tile_id);
-  // Either there is no such row, or its value is no blob: a query tells which.
+  // Either there is no such row, or its value is no blob; a query distinguishes the two.
   auto select = connection.prepare("SELECT tile FROM " + qualified(table_) + " WHERE tile_id = ?");
   select.bind(1, tile_id);
   if (!select.step()) return nullptr;
@@ -215,7 +215,7 @@ void TileWriter::write(std::int64_t tile_id, const Tile& tile) {
   else send(tile_id, header, tile);
 }
 
-// The row is made of zeros and filled in place: no buffer of header and values together is needed.
+// Inserts a row of zeros and fills it in place, which avoids a buffer with header and values.
 void TileWriter::insert(std::int64_t tile_id, const TileHeader& header, const Tile& tile) {
   const std::lock_guard lock(connection_.mutex());
   bind_key(insert_, tile_id);
@@ -225,7 +225,7 @@ void TileWriter::insert(std::int64_t tile_id, const TileHeader& header, const Ti
   fill(*blob, header, tile);
 }
 
-// Contents of sharded tensors never change: a new one takes the place of the old.
+// Contents of sharded tensors never change, so a new content replaces the old one.
 void TileWriter::replace(std::int64_t tile_id, const Tile& tile) {
   if (contents_ != nullptr) return write(tile_id, tile);
   check(tile_id, tile);
@@ -234,7 +234,7 @@ void TileWriter::replace(std::int64_t tile_id, const Tile& tile) {
   if (!overwrite(tile_id, header, tile)) insert(tile_id, header, tile);
 }
 
-// False if there is none of that size. No page is freed or found anew.
+// False if there is no row of that size. Frees and allocates no pages.
 bool TileWriter::overwrite(std::int64_t tile_id, const TileHeader& header, const Tile& tile) {
   const std::lock_guard lock(connection_.mutex());
   auto blob = SqliteBlob::open(connection_, store_.table_, "tile", tile_id, SqliteBlob::Access::Write);
@@ -249,7 +249,7 @@ void TileWriter::fill(SqliteBlob& blob, const TileHeader& header, const Tile& ti
   blob.write(header.bytes().size(), tile.bytes());
 }
 
-// The row comes first: from then on this connection alone writes, and what it sends is known to its transaction.
+// Announces first: from then on only this connection writes, and its transaction knows the contents that are sent.
 void TileWriter::send(std::int64_t tile_id, const TileHeader& header, const Tile& tile) {
   const auto holders = holders_of(tile_id);
   ContentId content{};

@@ -22,7 +22,7 @@ bool DiskReserve::hold() noexcept {
   try {
     const FileDescriptor file(open_file(path_, O_RDWR | O_CREAT, 0600));
     if (file && ::posix_fallocate(file.get(), 0, bytes_) == 0) return true;
-  } catch (const std::exception&) {  // a link to what it must not open
+  } catch (const std::exception&) {  // a link to a forbidden file
     return false;
   }
   release();

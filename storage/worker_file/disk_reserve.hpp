@@ -5,15 +5,15 @@
 
 namespace eindb {
 
-/// Room on a disk that is kept by a file of no content, for what has to be possible when there is no other: to remove
-/// something takes room, too. Not thread-safe.
+/// Disk space reserved by an empty file, for operations that must succeed on a full disk: even removing needs space.
+/// Not thread-safe.
 class DiskReserve {
  public:
   DiskReserve(std::string path, std::int64_t bytes) : path_(std::move(path)), bytes_(bytes) {}
 
-  /// Whether the file is there, as it may be from an earlier process.
+  /// Whether the file exists; an earlier process may have created it.
   bool is_held() const noexcept;
-  /// Makes it. False if the disk has no room for it.
+  /// Creates it. False if the disk has no space for it.
   bool hold() noexcept;
   /// Removes it.
   void release() noexcept;
@@ -23,7 +23,7 @@ class DiskReserve {
   const std::int64_t bytes_;
 };
 
-/// What a process without privileges can still write on the disk of this directory; 0 if that cannot be told.
+/// Bytes that an unprivileged process can still write on the disk of this directory; 0 if unknown.
 std::int64_t free_disk_bytes(const std::string& directory) noexcept;
 
 }  // namespace eindb

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Of contents that were written anew: that which they came with has ended.
+/// The transaction number of repaired contents, whose own transaction has ended.
 constexpr std::int64_t kNoTransaction = 0;
 
 constexpr const char* kCreateShardTables =
@@ -31,12 +31,12 @@ constexpr const char* kCreateShardTables =
     " first INTEGER NOT NULL, last INTEGER NOT NULL);"
     "CREATE TABLE IF NOT EXISTS main.eindb_shard (name TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID;";
 
-// How much of a content goes to or from the disk before that counts as getting on.
+// Bytes of a content that count as progress of the disk.
 constexpr std::size_t kPieceBytes = std::size_t{1} << 20U;
-// The same of SQL, in instructions of SQLite's.
+// SQLite instructions that count as progress.
 constexpr int kProgressInstructions = 1000;
 
-/// While it lives, SQL that runs on the connection tells the operation that it gets on.
+/// Reports progress to the operation while SQL runs on the connection, as long as this object exists.
 class ProgressOfSql {
  public:
   ProgressOfSql(SqliteConnection& connection, StorageWatch::Operation& operation) : connection_(connection) {
@@ -64,17 +64,17 @@ void write(SqliteBlob& blob, std::size_t offset, std::span<const std::byte> byte
     bytes = bytes.subspan(piece.size());
   }
 }
-/// Of the write-ahead log, when SQLite writes it back: a thousand pages.
+/// Size of the write-ahead log at which SQLite writes it back: a thousand pages.
 constexpr std::int64_t kLogBytes = std::int64_t{64} << 20U;
 constexpr std::int64_t kQuicklyRewritten = std::int64_t{64} << 20U;
-/// Removed in one transaction: its part of the write-ahead log fits the reserve.
+/// Contents removed in one transaction, so that its part of the write-ahead log fits the reserve.
 constexpr std::size_t kDropBatch = 64;
-/// Pages that one step of giving back moves at most: 16 MiB.
+/// The most pages that one step of give_back() moves: 16 MiB.
 constexpr const char* kGiveBackStep = "PRAGMA incremental_vacuum(256)";
-/// The part of a file that is free pages from which on it is made smaller without need.
+/// A file whose free pages exceed one part in this many is shrunk even if the disk has space.
 constexpr std::int64_t kFreePart = 4;
 
-/// Makes the directory and locks it; the lock ends with the process at the latest.
+/// Creates the directory and locks it; the lock ends with the process at the latest.
 FileDescriptor lock_directory(const std::string& directory) {
   refuse_open_database(AT_FDCWD, directory, "cannot use " + directory + " for data");
   std::error_code error;
@@ -94,7 +94,7 @@ FileDescriptor lock_directory(const std::string& directory) {
   return file;
 }
 
-/// Files are made beside the database when it is opened.
+/// Opening creates files beside the database.
 std::unique_ptr<DatabaseFile> open_database(const std::string& path, DiskReserve& reserve) {
   const auto open = [&] {
     return std::make_unique<DatabaseFile>(path, DatabaseFile::Access::ReadWrite, DatabaseFile::FreePages::GivenBack);
@@ -122,7 +122,7 @@ std::size_t bytes_of(std::span<const OutgoingContent> contents) {
 
 }  // namespace
 
-/// A content in the file, and the reader that it was found with.
+/// An open content, with the reader connection on which it was found.
 class ShardFile::OpenContent final : public ByteSource {
  public:
   OpenContent(DatabaseFile& file, StorageWatch& watch, ContentId content) : file_(file), watch_(watch) {
@@ -173,7 +173,7 @@ ShardFile::ShardFile(const std::string& directory, std::int64_t most_bytes)
   reserve_.hold();
 }
 
-// A file of an earlier version, if that does not take long.
+// Converts a file of an earlier version, if that does not take long.
 void ShardFile::make_giving_back() {
   if (connection().query_integer("PRAGMA auto_vacuum") != 0) return;
   const auto bytes = connection().query_integer("PRAGMA page_count") * connection().query_integer("PRAGMA page_size");
@@ -192,7 +192,8 @@ void ShardFile::make_tables() {
   database_ = setting("database");
 }
 
-// Whoever takes a database's place has seen to it that all it refers to is there: the epochs of the other do not count.
+// A database that takes another one's place has checked that all its references resolve, so the other's epochs are
+// void.
 void ShardFile::claim(std::int64_t database, std::span<const std::int64_t> former) {
   if (database_ == database) return;
   const bool is_free = database_ == 0 || std::find(former.begin(), former.end(), database_) != former.end();
@@ -224,7 +225,7 @@ void ShardFile::advance(const ShardEpoch& epoch) {
   });
 }
 
-// With the mutex. 0: there is none.
+// Requires the mutex. 0: there is no such setting.
 std::int64_t ShardFile::setting(std::string_view name) {
   auto select = connection().prepare("SELECT value FROM main.eindb_shard WHERE name = ?");
   return select.bind(1, name).step() ? select.integer(0) : 0;
@@ -237,11 +238,11 @@ void ShardFile::change(Durability durability, const Action& action) {
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::Io || !reserve_.is_held()) throw;
   }
-  reserve_.release();  // taken again by room(), when there is some
+  reserve_.release();  // room() acquires it again once there is space
   change_once(durability, action);
 }
 
-// A commit in WAL mode that does not wait for the disk is atomic, too; the next one that waits makes all before
+// A commit in WAL mode that does not wait for the disk is atomic too; the next one that waits makes all earlier ones
 // durable.
 void ShardFile::change_once(Durability durability, const Action& action) {
   Operation operation(watch_);
@@ -255,9 +256,9 @@ void ShardFile::change_once(Durability durability, const Action& action) {
   transaction.commit();
 }
 
-// ---- Room ----------------------------------------------------------------------------------------------------------
+//  ---- Space ---------------------------------------------------------------------------------------------------------
 
-// That the disk has, or that the files may still grow by.
+// Bytes that the disk has free, or by which the files may still grow.
 std::int64_t ShardFile::free_bytes() const {
   const auto of_disk = free_disk_bytes(directory_);
   if (most_bytes_ == 0) return of_disk;
@@ -271,7 +272,7 @@ std::int64_t ShardFile::free_page_bytes() {
   return connection().query_integer("PRAGMA freelist_count") * connection().query_integer("PRAGMA page_size");
 }
 
-// With the mutex. Contents go through the write-ahead log, to free pages or to the file's end.
+// Requires the mutex. Contents go through the write-ahead log to free pages or to the end of the file.
 void ShardFile::require_room(std::span<const OutgoingContent> contents) {
   const auto bytes = static_cast<std::int64_t>(bytes_of(contents));
   const auto room = free_bytes() - kLeastFree - (reserve_.is_held() ? 0 : kReserve);
@@ -287,7 +288,7 @@ std::int64_t ShardFile::room() {
   Operation operation(watch_);
   const ProgressOfSql progress(connection(), operation);
   const bool held = reserve_.hold();
-  // The log grows to its size first.
+  // The log first grows to its full size.
   const auto log = std::max<std::int64_t>(0, kLogBytes - file_bytes(directory_ + "/shard.db-wal"));
   const auto bytes = free_bytes() - kLeastFree - (held ? 0 : kReserve) - log;
   return bytes <= 0 ? 0 : bytes + free_page_bytes();
@@ -414,7 +415,7 @@ std::vector<ShardTransaction> ShardFile::undecided() {
 }
 
 void ShardFile::drop(std::span<const ContentId> contents) {
-  // All but the last batch need not wait for the disk: they are durable with it.
+  // Only the last batch waits for the disk; it makes the earlier ones durable.
   for (std::size_t first = 0; first < contents.size(); first += kDropBatch) {
     const auto batch = contents.subspan(first, std::min(kDropBatch, contents.size() - first));
     const bool is_last = first + batch.size() == contents.size();

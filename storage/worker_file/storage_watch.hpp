@@ -7,21 +7,21 @@
 
 namespace eindb {
 
-/// Whether a disk answers: what is asked of it is registered here for as long as that takes, and says whenever it has
-/// got on a little. A disk that is slow gets on; one that hangs does not. Thread-safe; never waits for the disk itself.
+/// Measures whether a disk responds. Each disk operation registers here for its duration and reports progress. A slow
+/// disk makes progress; a hanging one does not. Thread-safe; never waits for the disk itself.
 class StorageWatch {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Something is asked of the disk, by one thread, until it is destroyed. Whoever waits for another thread's turn at
-  /// the disk registers afterwards.
+  /// An operation on the disk by one thread, from construction to destruction. A thread that waits for its turn at the
+  /// disk registers only afterwards.
   class Operation {
    public:
     explicit Operation(StorageWatch& watch);
     ~Operation();
     Operation(const Operation&) = delete;
     Operation& operator=(const Operation&) = delete;
-    /// It gets on.
+    /// Reports progress.
     void note_progress() noexcept;
 
    private:
@@ -29,16 +29,16 @@ class StorageWatch {
     std::list<Clock::time_point>::iterator place_;
   };
 
-  /// For how long the operation that hangs longest has not got on; 0: nothing is asked of the disk.
+  /// The longest time since any operation made progress; 0 if there is no operation.
   std::chrono::milliseconds silence() const;
 
-  /// For tests of what a disk does that hangs: called in the thread of each operation from now on, once the operation
-  /// is registered. May wait.
+  /// For tests of a hanging disk: `intercept` is called in the thread of each later operation, after it is registered.
+  /// It may wait.
   void intercept(std::function<void()> intercept);
 
  private:
-  mutable std::mutex mutex_;               // guards what follows
-  std::list<Clock::time_point> progress_;  // of each operation, when it got on last
+  mutable std::mutex mutex_;               // guards the members below
+  std::list<Clock::time_point> progress_;  // time of the last progress of each operation
   std::function<void()> intercept_;
 };
 

@@ -1,4 +1,4 @@
-// The catalog: names, changes that are whole or not at all, and database files that lie.
+// The catalog: names, atomic changes, and database files with invalid content.
 
 #include "catalog/catalog.hpp"
 
@@ -30,7 +30,7 @@ class CatalogTest : public ::testing::Test {
     change([&] { catalog.create(name, DType::Float32, {"i", "j"}, TileGrid(Shape({4, 6}), {2, 3})); });
   }
 
-  /// The error of a failing change, which is undone.
+  /// The error of a failing change, which is rolled back.
   template <class Action>
   Error change_error(Action&& action) {
     return error_of([&] { change(std::forward<Action>(action)); });
@@ -172,7 +172,7 @@ TEST_F(CatalogTest, AFailureHalfWayLeavesTheOldState) {
   }
   EXPECT_EQ(catalog.names(), Names{"A"});
   EXPECT_EQ(catalog.get("A").store().read(db, 0), nullptr);
-  EXPECT_NE(catalog.version(), before);  // a cache filled meanwhile is stale
+  EXPECT_NE(catalog.version(), before);  // a cache filled before is stale
 }
 
 TEST_F(CatalogTest, TheVersionChangesWithTheSchema) {
@@ -192,7 +192,7 @@ TEST_F(CatalogTest, PublishReplacesATensor) {
   create("A");
   change([&] {
     const auto staged = catalog.stage(DType::Int64, {"k"}, TileGrid(Shape({5}), {5}), 0);
-    EXPECT_EQ(catalog.names(), Names{"A"});  // seen by nobody
+    EXPECT_EQ(catalog.names(), Names{"A"});  // staged tensors are not listed
     auto one = Tile::zeros(DType::Int64, Shape({1}));
     one.mutable_data<std::int64_t>()[0] = 7;
     TileWriter(db, staged.store()).write(3, one);

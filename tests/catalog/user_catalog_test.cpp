@@ -1,4 +1,4 @@
-// Users in the database: names, changes that are undone, and tables that are not eindb's.
+// Users in the database: names, rolled-back changes, and foreign tables.
 
 #include "catalog/user_catalog.hpp"
 

@@ -75,7 +75,7 @@ TEST(Bisection, CutsALatticeStraight) {
   EXPECT_GT(work, graph.pin_count());
 }
 
-// Every tree that comes out contracts everything, whatever the network is like.
+// Every path found contracts everything, whatever the network.
 TEST(BisectedPath, TakesEveryNetwork) {
   std::mt19937 random(42);
   for (int round = 0; round < 100; ++round) {
@@ -98,14 +98,14 @@ TEST(BisectedPath, SizesBeyondAllNumbers) {
   EXPECT_EQ(bisected_pairs(problem, 0.1, 1, work).size(), 199U);
 }
 
-// One label that all operands share, and nothing else.
+// All operands share one label and have no other.
 TEST(BisectedPath, OneHyperedge) {
   const ContractionProblem star{std::vector<std::vector<std::size_t>>(3000, {0}), {}, {10}};
   std::uint64_t work = 0;
   EXPECT_EQ(bisected_pairs(star, 0.1, 1, work).size(), 2999U);
 }
 
-// A sweep along the shorter side holds twelve labels and a corner; greedy holds more, and meets them all at once.
+// A sweep along the shorter side holds twelve labels and a corner; greedy holds more, all at once.
 TEST(BisectedPath, SweepsOverLattices) {
   const auto problem = lattice(40, 12);
   const auto best = best_bisected_pairs(problem, greedy_pairs(problem, {}), SearchBudget::of_seconds(0.1));

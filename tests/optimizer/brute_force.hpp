@@ -10,7 +10,7 @@
 
 namespace eindb::testing {
 
-/// The least cost of any labelling, by trying all, from the formulas of the cost model alone.
+/// The least cost of any labelling, found by trying all of them with the formulas of the cost model.
 class BruteForce {
  public:
   BruteForce(const EinGraph& graph, const DecompositionOptions& options) : graph_(graph), options_(options) {

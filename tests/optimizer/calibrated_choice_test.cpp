@@ -52,7 +52,7 @@ TEST(CalibratedChoice, AParallelismThatIsGivenStays) {
   EXPECT_EQ(plan.parallelism_candidates.size(), 1);
 }
 
-// Z[i,j] = X[i,j] * X[j,i]: uncut X is read as it lies, otherwise it is there in two more partitions.
+// Z[i,j] = X[i,j] * X[j,i]: if uncut, X is read as stored, otherwise in two further partitions.
 EinGraph symmetric_product() {
   GraphBuilder g;
   const auto l = g.labels("ij", 1024);
@@ -61,7 +61,7 @@ EinGraph symmetric_product() {
   return g.graph;
 }
 
-// The fastest plan of those that fit; the smallest if none does.
+// The fastest plan that fits; if none does, the smallest.
 TEST(CalibratedChoice, TheMemoryLimitIsAConstraint) {
   const auto free = optimize(symmetric_product(), on_threads(4));
   double least = free.parallelism_candidates[0].peak_bytes;
@@ -100,7 +100,7 @@ TEST(StorableTiles, HaveHalfAMebibyteToFour) {
   EXPECT_EQ(storable_tiles(Shape({10, 10}), DType::Float64, {8, 2}), (Partition{1, 1}));
   EXPECT_EQ(storable_tiles(Shape({0, 10}), DType::Float64, {1, 2}), (Partition{1, 1}));
   EXPECT_EQ(storable_tiles(Shape(std::vector<std::int64_t>{}), DType::Float64, {}), Partition{});
-  // An extent that ends the doubling.
+  // The extent ends the doubling.
   EXPECT_EQ(storable_tiles(Shape({3, 4 << 20}), DType::Float64, {1, 1}), (Partition{1, 32}));
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 using testing::GraphBuilder;
 
-// Figures that can be counted with by hand.
+// Figures that make manual calculation easy.
 MachineFigures round_figures() {
   MachineFigures m;
   m.threads = 4;
@@ -85,7 +85,7 @@ TEST(CalibratedModel, MatrixTimesVectorHasItsOwnRate) {
 
 TEST(CalibratedModel, ThinStripsGoThroughLoops) {
   const CalibratedModel model(round_figures(), 1);
-  // 2 x 8 x 2: the product is folded; the operand Y lies as the loops run, X does not have their last label.
+  // 2 x 8 x 2: the product is folded. Y is read contiguously by the loops; X lacks their last label.
   const auto shape = Product(2, 8, 2).shape;
   EXPECT_DOUBLE_EQ(model.join(shape, {1, 1, 1}) - shape.work.crosswise * 32 / 0.5,
                    110 + 32 / 4.0 + (16 + 16) * 8 / 8.0 + 4 * 8 / 4.0);
@@ -116,7 +116,7 @@ TEST(CalibratedModel, AggregationReadsAndWritesTheTileAgain) {
   const CalibratedModel model(round_figures(), 1);
   const auto shape = Product(8, 8, 8).shape;
   EXPECT_EQ(model.aggregation(shape, {2, 1, 2}), 0);
-  // Four groups of two calls: one more pass over each tile of 16 elements, which is in the caches still.
+  // Four groups of two calls: one more pass over each tile of 16 elements, which is still in the caches.
   EXPECT_DOUBLE_EQ(model.aggregation(shape, {2, 2, 2}), 4 * 2 * 16 * 8 / 8.0 / 4);
 }
 
@@ -124,14 +124,14 @@ TEST(CalibratedModel, RepartitionCostsBytesAndPieces) {
   const CalibratedModel model(round_figures(), 2);
   const double speed = 2;  // of two threads, between 1 of one and 4 of four
   EXPECT_EQ(model.repartition({2, 4}, {2, 4}, {8, 8}, 8), 0);
-  // Runs of two elements: nanoseconds, beside these figures.
+  // Runs of two elements take nanoseconds, which is negligible beside these figures.
   EXPECT_NEAR(model.repartition({2, 4}, {4, 1}, {8, 8}, 8), 100 + 512 / speed + 16 * 2 / 2.0, 1e-6);
   // A single tile is made by one thread.
   EXPECT_NEAR(model.repartition({4}, {1}, {8}, 4), 100 + 32 / 1.0 + 4 * 2, 1e-6);
   EXPECT_EQ(model.repartition({1, 1}, {1, 2}, {0, 4}, 8), 0);
-  // Tiles of 8 MB are in memory, not in a cache, before they are read.
+  // Tiles of 8 MB come from memory, not from a cache.
   EXPECT_NEAR(model.repartition({4}, {1}, {1 << 20}, 8), 108 + (8 << 20) * (1 / 1.0 + 1 / 8.0), 1e-6);
-  // Cut along the last label, the more so the finer, copies are of short runs.
+  // Cuts along the last label shorten the runs of the copies, the more so the finer they are.
   const auto runs = [&](std::int64_t parts) { return model.repartition({4, 1}, {1, parts}, {1024, 1024}, 4); };
   EXPECT_GT(runs(512) - runs(256), 256 * 4 * 2 / 2.0);
 }
@@ -145,9 +145,9 @@ TEST(CalibratedModel, RepartitionIsCheap) {
   double sum = 0;
   const auto start = std::clock();
   for (int n = 0; n < kCalls; ++n) sum += model.repartition(from, to, extents, 8);
-  const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;  // of the processor
+  const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;  // processor time
   EXPECT_GT(sum, 0);
-  EXPECT_LT(seconds / kCalls, 2e-6);  // some 20 ns; this is for sanitizers
+  EXPECT_LT(seconds / kCalls, 2e-6);  // some 20 ns; the margin is for sanitizers
 }
 
 TEST(CalibratedModel, StorageCostsTilesAndBytes) {
@@ -167,7 +167,7 @@ TEST(CalibratedModel, BuiltInFiguresAreComplete) {
   EXPECT_GT(std::min({m.load.all, m.store.all, m.repartition.all, m.read.all, m.write, m.call_seconds}), 0);
 }
 
-// ---- What both models say of a plan --------------------------------------------------------------------------------
+//  ---- Predictions of both models for a plan ---------------------------------------------------------------------
 
 TEST(Prediction, ARepartitionIsOfItsFirstReader) {
   GraphBuilder g;

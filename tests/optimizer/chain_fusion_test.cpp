@@ -17,7 +17,7 @@ using testing::call;
 using testing::GraphBuilder;
 using testing::op;
 
-// "Z: M E T Z, rows i", a text per chain.
+// One text per chain, such as "Z: M E T Z, rows i".
 std::vector<std::string> chains(const EinGraph& graph) {
   const auto fused = fuse_chains(graph);
   EXPECT_NO_THROW(validate(fused));
@@ -65,7 +65,7 @@ TEST(ChainFusion, SoftmaxHasItsRowsInCommon) {
 // Heads, which all operands have, are cut before the positions of Q.
 TEST(ChainFusion, AttentionCutsHeadsFirst) { EXPECT_EQ(chains(Attention(256).graph), (Texts{"Z: S E Z, rows h s"})); }
 
-// K of one head would be read from memory again and again.
+// K of one head would be read from memory for every strip.
 TEST(ChainFusion, NothingThatIsReadAgainIsLarge) { EXPECT_EQ(chains(Attention(100'000).graph), Texts{}); }
 
 TEST(ChainFusion, WhatOthersReadStays) {
@@ -75,7 +75,7 @@ TEST(ChainFusion, WhatOthersReadStays) {
   const auto e = g.vertex("E", {{x, l}}, l, call(ScalarOp::Exp, {op(0)}));
   const auto t = g.vertex("T", {{e, {l[1], l[0]}}}, {l[1]}, op(0), Aggregate::Sum);
   g.vertex("Z", {{e, l}, {t, {l[0]}}}, l, call(ScalarOp::Divide, {op(0), op(1)}));
-  // E is read by other labels than those of its head, and T by the sum's.
+  // E is read with other labels than those of its head, and T with those of the sum.
   EXPECT_EQ(chains(g.graph), Texts{});
 }
 
@@ -100,7 +100,7 @@ struct SumsTimesMatrix : GraphBuilder {
     const auto d = label("d", 64);
     contraction("Z", {{sums, {a, b}}, {y, {b, d}}}, {a, d});
   }
-  // The number of joins of several vertices, for two threads.
+  // The number of joins with several vertices, for two threads.
   std::int64_t fused() const {
     const CalibratedModel model(built_in_figures(), 2);
     DecompositionOptions options;
@@ -115,7 +115,7 @@ struct SumsTimesMatrix : GraphBuilder {
   }
 };
 
-// Rows that lie in many tiles would have to be put together first, at the price of reading X three times.
+// Rows spread over many tiles would have to be assembled first, which reads X three times.
 TEST(ChainFusion, HappensWhereRowsLieTogether) {
   EXPECT_EQ(SumsTimesMatrix({64, 1, 1}).fused(), 1);
   EXPECT_EQ(SumsTimesMatrix({4, 1, 16}).fused(), 0);

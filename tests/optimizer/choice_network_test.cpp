@@ -13,7 +13,8 @@ namespace {
 
 using States = ChoiceNetwork::States;
 
-// Up to seven variables, edges between any two of them in either direction, also several, and classes that hide states.
+// Up to seven variables, with edges between any two of them in either direction, also multiple ones, and classes that
+// merge states.
 ChoiceNetwork random_network(std::mt19937& random) {
   ChoiceNetwork network;
   const std::size_t variables = 1 + random() % 7;
@@ -69,7 +70,7 @@ TEST(ChoiceNetwork, EliminationIsExactAndDescentNeverWorseThanItsStart) {
     ASSERT_LE(descended, network.cost_of(start));
     excess += descended - least;
   }
-  EXPECT_EQ(excess, 0);  // of so few states all are promising
+  EXPECT_EQ(excess, 0);  // all of so few states are promising
 }
 
 TEST(ChoiceNetwork, GivesUpWhereTheWorkIsTooMuch) {
@@ -90,8 +91,8 @@ TEST(ChoiceNetwork, GivesUpWhereTheWorkIsTooMuch) {
   const States start(10, 0);
   const auto once = descend(network, start, 1e6);
   EXPECT_LT(network.cost_of(once), network.cost_of(start));
-  EXPECT_EQ(once, descend(network, start, 1e6));  // the same for the same arguments
-  // No single change helps any more.
+  EXPECT_EQ(once, descend(network, start, 1e6));  // deterministic
+  // No single change improves the result any more.
   for (std::size_t v = 0; v < 10; ++v)
     for (ChoiceNetwork::State s = 0; s < 10; ++s)
       EXPECT_GE(network.cost_at(v, s, once), network.cost_at(v, once[v], once) * (1 - 1e-9));
@@ -111,7 +112,7 @@ TEST(ChoiceNetwork, PartsKeepWhatTheRestCosts) {
       states.push_back(static_cast<ChoiceNetwork::State>(part.costs(n).size() - 1));
       whole[some[n]] = states.back();
     }
-    // What lies outside the part does not change with it.
+    // Edges outside the part do not change with it.
     EXPECT_EQ(part.cost_of(states) - part.cost_of(States(some.size(), 0)),
               network.cost_of(whole) - network.cost_of(fixed));
   }

@@ -25,7 +25,8 @@ TEST(CommonSubexpressions, NamesOfLabelsDoNotMatter) {
   EXPECT_EQ(united(g.graph), (Texts{"T[i,k] = SUM(A[i,j] * B[j,k])", "Z[i,j] = T[i,j] - T[j,i]"}));
 }
 
-// Equal up to here: extents, places of labels, aggregates, constants, label values and types all tell apart.
+// Equal up to here. Extents, positions of labels, aggregates, constants, label values and types all distinguish
+// vertices.
 TEST(CommonSubexpressions, WhatDiffersStays) {
   GraphBuilder g;
   const auto i = g.label("i", 3);
@@ -51,7 +52,7 @@ TEST(CommonSubexpressions, WhatDiffersStays) {
   EXPECT_EQ(unite_common_subexpressions(g.graph).size(), g.graph.size());
 }
 
-// One vertex is a transposed copy of another: its readers read the other with permuted labels.
+// One vertex is a transposed copy of the other: its readers read the other with permuted labels.
 TEST(CommonSubexpressions, TransposedCopies) {
   GraphBuilder g;
   const auto l = g.labels("ijkxyz", 3);
@@ -62,7 +63,7 @@ TEST(CommonSubexpressions, TransposedCopies) {
   g.vertex("Z", {{a, {l[0], l[1]}}, {b, {l[0], l[1]}}}, {l[0], l[1]}, call(ScalarOp::Subtract, {op(0), op(1)}));
   EXPECT_EQ(united(g.graph), (Texts{"A[i,j] = SUM(X[i,k] * Y[j,k])", "Z[i,j] = A[i,j] - A[j,i]"}));
 
-  // Three dimensions, turned round twice.
+  // Three dimensions, rotated twice.
   GraphBuilder h;
   const auto m = h.labels("abcd", 2);
   const auto t = h.input("T", {2, 2, 2});
@@ -87,7 +88,8 @@ TEST(CommonSubexpressions, OperandsOfOneVertexInEitherOrder) {
   EXPECT_EQ(united(g.graph), (Texts{"A[i,j] = SUM(X[i,k] * X[j,k])", "Z[] = SUM(A[i,j] * A[i,j] * A[i,j])"}));
 }
 
-// The order of arguments matters to differences and to the sign of zero in LEAST, and so does which operand is which.
+// The order of arguments matters for differences and for the sign of zero in LEAST, and so does the identity of
+// operands.
 TEST(CommonSubexpressions, WhatDoesNotCommute) {
   GraphBuilder g;
   const auto l = g.labels("ij", 3);
@@ -100,7 +102,7 @@ TEST(CommonSubexpressions, WhatDoesNotCommute) {
   g.vertex("C", {xs, ys}, {l[0], l[1]}, call(ScalarOp::Least, {op(0), op(1)}));
   g.vertex("D", {xs, ys}, {l[0], l[1]}, call(ScalarOp::Least, {op(1), op(0)}));
   EXPECT_EQ(unite_common_subexpressions(g.graph).size(), g.graph.size());
-  g.vertex("E", {ys, xs}, {l[0], l[1]}, call(ScalarOp::Subtract, {op(1), op(0)}));  // A again
+  g.vertex("E", {ys, xs}, {l[0], l[1]}, call(ScalarOp::Subtract, {op(1), op(0)}));  // equal to A
   EXPECT_EQ(unite_common_subexpressions(g.graph).size(), g.graph.size() - 1);
 }
 
@@ -140,7 +142,7 @@ TEST(CommonSubexpressions, TheOutputKeepsItsHead) {
   EXPECT_EQ(graph.vertex(graph.output()).name, "Z");
 }
 
-// Each result is a tensor of its own, computed once.
+// Each result is a tensor of its own, and is computed once.
 TEST(CommonSubexpressions, EqualOutputsStaySeveral) {
   GraphBuilder g;
   const auto l = g.labels("ijkxyz", 3);
@@ -158,7 +160,7 @@ TEST(CommonSubexpressions, EqualOutputsStaySeveral) {
   EXPECT_EQ(graph.vertex(graph.outputs()[0]).name, "B");
   EXPECT_EQ(graph.vertex(graph.outputs()[1]).name, "Z");
   EXPECT_EQ(graph.vertex(graph.outputs()[2]).name, "A");
-  g.graph.set_outputs({b, t});  // of which the first is wanted as well
+  g.graph.set_outputs({b, t});  // b is an output and is read as well
   EXPECT_EQ(united(g.graph), (Texts{"T[i,k] = SUM(X[i,j] * Y[j,k])", "B[x,z] = T[x,z]", "Z[] = SUM(T[i,j] * T[i,j])"}));
 }
 

@@ -15,8 +15,7 @@ using testing::op;
 using testing::real;
 using enum ScalarOp;
 
-// What the expression over X[i] becomes, with X of `type`; checks that no value changes, NaN, infinities and -0 among
-// them.
+// The folded expression over X[i], with X of `type`; checks that no value changes, NaN, infinities and -0 included.
 std::string folded(const ScalarPtr& expression, DType type = DType::Float64) {
   GraphBuilder g;
   const auto i = g.label("i", 40);
@@ -41,7 +40,7 @@ TEST(ConstantFolding, ConstantsAreComputed) {
             "CASE WHEN X[i] < -7 THEN X[i] ELSE 1 END");
 }
 
-// In the type that they are wanted in: 1/3 of FLOAT32 is another number than that of FLOAT64.
+// Constants are folded in the type of their use: 1/3 in FLOAT32 differs from 1/3 in FLOAT64.
 TEST(ConstantFolding, LiteralsSayExactlyWhatWasComputed) {
   EXPECT_EQ(folded(call(Divide, {op(0), call(Negate, {number(0)})})), "X[i] / -0");
   EXPECT_EQ(folded(call(Multiply, {op(0), call(Divide, {number(1), number(3)})}), DType::Float32),
@@ -78,7 +77,7 @@ TEST(ConstantFolding, WhatChangesNothing) {
   EXPECT_EQ(folded(call(Round, {op(0)}), DType::Int64), "X[i]");
 }
 
-// Each of these has a value for which it is not the simpler expression: -0, NaN, infinity.
+// Each of these differs from the simpler expression for some value: -0, NaN or infinity.
 TEST(ConstantFolding, WhatChangesSomeValueStays) {
   EXPECT_EQ(folded(call(Add, {op(0), number(0)})), "X[i] + 0");
   EXPECT_EQ(folded(call(Multiply, {op(0), number(0)})), "X[i] * 0");
@@ -123,7 +122,7 @@ TEST(ConstantFolding, NumbersKeepTheirTypeWithoutOperands) {
   for (const auto type : {DType::Float32, DType::Float64, DType::Int64}) EXPECT_EQ(folded(seven, type), "7");
 }
 
-// An operand that is not read any more goes; SUM over its label still counts every index.
+// Operands that are no longer read are dropped; SUM over their label still counts every index.
 TEST(ConstantFolding, UnreadOperandsAreDropped) {
   GraphBuilder g;
   const auto l = g.labels("ij", 3);

@@ -57,7 +57,7 @@ TEST(ContractionOrder, DividingIsAFactor) {
   const auto c = g.input("C", {4});
   const std::vector<GraphBuilder::Read> reads{{a, {l[0], l[1]}}, {b, {l[0]}}, {c, {l[1]}}};
   const auto quotient = call(ScalarOp::Divide, {call(ScalarOp::Divide, {op(0), op(1)}), op(2)});
-  // Nothing is summed: denominators meet as a product, and divide once.
+  // Nothing is summed: the denominators are multiplied, and divide once.
   g.vertex("Z", reads, {l[0], l[1]}, quotient);
   EXPECT_EQ(ordered(g.graph), (Texts{"Z.1[i,j] = A[i,j] / B[i]", "Z[i,j] = Z.1[i,j] / C[j]"}));
 }
@@ -132,7 +132,7 @@ TEST(ContractionOrder, OtherExpressionsAreSplitBottomUp) {
   const auto exp = call(ScalarOp::Exp, {call(ScalarOp::Subtract, {op(0), op(1)})});
   g.vertex("Z", reads, {l[0]}, call(ScalarOp::Add, {exp, op(2)}), Aggregate::Max);
   EXPECT_EQ(ordered(g.graph), (Texts{"Z.1[i,j] = EXP(X[i,j] - C[i])", "Z[i] = MAX(Z.1[i,j] + Y[j])"}));
-  // Of many arguments, the neighbours with the smallest join; numbers stay outside.
+  // Many arguments split at the neighbours with the smallest join; numbers stay outside.
   g.vertex("S", reads, {l[0], l[1]}, call(ScalarOp::Add, {op(0), testing::number(1), op(1), op(2)}));
   const auto all = ordered(g.graph);
   EXPECT_EQ((Texts{all.end() - 2, all.end()}), (Texts{"S.1[i,j] = X[i,j] + C[i]", "S[i,j] = S.1[i,j] + 1 + Y[j]"}));

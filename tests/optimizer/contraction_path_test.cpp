@@ -14,7 +14,7 @@ namespace {
 
 using Steps = std::vector<ContractionPath::Step>;
 
-// A chain of matrices 10 x 100, 100 x 5, 5 x 50: the textbook's order is (A B) C.
+// A chain of matrices 10 x 100, 100 x 5, 5 x 50; the optimal order is (A B) C.
 TEST(ContractionPath, MatrixChain) {
   const ContractionProblem problem{{{0, 1}, {1, 2}, {2, 3}}, {0, 3}, {10, 100, 5, 50}};
   const auto path = greedy_path(problem);
@@ -77,20 +77,20 @@ TEST(ContractionPath, BrokenPathsAreRefused) {
   EXPECT_THROW(path_of_results({{{}, {}, {}}, {}, {}}, {{0, 1}}), Error);
 }
 
-// The plain definition of a contraction step: no queue, no limit on partners, a list that really shrinks.
+// The plain definition of a contraction step: no queue, no limit on partners, a real list.
 class PlainNetwork {
  public:
   using Operand = std::vector<std::size_t>;
   explicit PlainNetwork(const ContractionProblem& problem) : problem_(problem), operands_(problem.operands) {}
 
-  // size(result) - size(a) - size(b) of a pair that shares a label.
+  // size(result) - size(a) - size(b) for a pair that shares a label.
   std::optional<double> connected_cost(std::size_t a, std::size_t b) const {
     const auto shared = [&](std::size_t label) { return has(operands_[b], label); };
     if (std::none_of(operands_[a].begin(), operands_[a].end(), shared)) return std::nullopt;
     return size(result(a, b)) - size(operands_[a]) - size(operands_[b]);
   }
 
-  // The pair that greedy must take, or nothing once no pair is connected.
+  // The pair that greedy must take; nullopt if no pair is connected.
   std::optional<ContractionPath::Step> best() const {
     std::optional<ContractionPath::Step> pair;
     for (std::size_t a = 0; a < operands_.size(); ++a)

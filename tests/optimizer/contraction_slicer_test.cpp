@@ -18,7 +18,8 @@ using testing::op;
 constexpr std::int64_t kExtent = 32;
 constexpr double kMatrix = kExtent * kExtent * 8;
 
-// T[i,k,l] = A[i,k] * B[i,l], U[k,l] = SUM(T * C[i,k]), and what a test adds: T is 32 times as large as all else.
+// T[i,k,l] = A[i,k] * B[i,l] and U[k,l] = SUM(T * C[i,k]); tests add further vertices. T is 32 times as large as the
+// rest.
 struct ContractionSlicer : ::testing::Test {
   ContractionSlicer() {
     const auto all = builder.labels("iklm", kExtent);
@@ -92,7 +93,7 @@ TEST_F(ContractionSlicer, WhatIsReadTwiceIsNoPart) {
     for (const auto id : sliced.body) EXPECT_NE(id, t);
 }
 
-// i stands for one thing in T and U, and for another in Z.
+// i in T and U is a different loop than i in Z.
 TEST_F(ContractionSlicer, ALabelOfTwoMeaningsIsNotCut) {
   const auto u = builder.contraction("U", {{t, {i, k, l}}, {c, {i, k}}}, {k, l});
   builder.contraction("Z", {{u, {k, l}}, {c, {i, k}}}, {});
@@ -131,7 +132,7 @@ TEST_F(ContractionSlicer, PlansKeepToTheLimitUnderEveryStrategy) {
   }
 }
 
-// Whatever a strategy gives, the parts of a sliced label become a multiple of its slices.
+// Whatever a strategy chooses, the parts of a sliced label become a multiple of its slices.
 TEST_F(ContractionSlicer, PartitionVectorsAreFitted) {
   builder.contraction("U", {{t, {i, k, l}}, {c, {i, k}}}, {k, l});
   auto graph = builder.graph;

@@ -13,7 +13,7 @@ namespace {
 
 using testing::GraphBuilder;
 
-// A stored tensor with that share of its tiles.
+// A stored tensor with the given share of its tiles.
 VertexId sparse_input(GraphBuilder& g, const std::string& name, const std::vector<std::int64_t>& extents,
                       const Partition& parts, double present) {
   Vertex v = make_input({name, DType::Float64, TileGrid(Shape(extents), parts), std::nullopt, false, present});
@@ -55,7 +55,7 @@ TEST(Density, WhatZeroDoesNotSaveIsDense) {
   EXPECT_EQ(share_of_calls(Product(1).shape, {16, 16, 16}), 1);
   EXPECT_TRUE(Product(1).shape.sparse.operands.empty());
 
-  // A sum is there where one of its terms is.
+  // A sum is present where one of its terms is.
   GraphBuilder g;
   const auto l = g.labels("ij", 64);
   const auto x = sparse_input(g, "X", {64, 64}, {8, 8}, 0.2);
@@ -93,7 +93,7 @@ TEST(Density, SparseProductsAreCutAlongTheTilesThereAre) {
   EXPECT_LT(plan.labelling.total_cost * 6, dense.labelling.total_cost);
 }
 
-// Tensors that are cut in numbers that are no powers of two are read as they lie.
+// Tensors whose numbers of parts are no powers of two are read as stored.
 TEST(CalibratedChoice, VectorsFollowTheTilesThatThereAre) {
   GraphBuilder g;
   const auto l = g.labels("ij", 5000);

@@ -81,7 +81,7 @@ void expect_sound(const DistributedPlan& plan) {
         }
       }
     }
-    // Every block of the label space is somebody's.
+    // Every block of the label space has a rank.
     std::vector<TileKey> blocks;
     for (const auto& at : compute->at)
       if (at) blocks.push_back(*at);
@@ -106,7 +106,7 @@ TEST(DistributedPlanner, WhatIsThereInTheRightTilesIsNotMoved) {
   b.vertex("Q", {{z, {i, k}}}, {i, k}, testing::call(ScalarOp::Exp, {testing::op(0)}));
   const auto plan = planned(b.graph, 4);
   expect_sound(plan);
-  // X is where a stored tensor's holders say; Q reads Z where it was computed; the coordinator gets the result.
+  // X is where its holders are; Q reads Z where it was computed; the coordinator gets the result.
   EXPECT_EQ(outline(plan), "scan, scan, redistribute 0, redistribute 1, compute 2 3, compute 4, redistribute 5");
   EXPECT_EQ(plan.holder_lists, 2U);
   const auto& last = std::get<BlockPlacement>(plan.steps.back().placement);
@@ -131,7 +131,7 @@ double tile_bytes(const DistributedStep& step) {
   return static_cast<double>(tile.element_count()) * static_cast<double>(size_of(step.dtype));
 }
 
-// Of all steps that compute: the bytes of the tiles that one kernel call reads and makes, at most.
+// The largest total size of the tiles of one kernel call, over all computing steps.
 double most_call_bytes(const DistributedPlan& plan) {
   double most = 0;
   for (const auto& step : plan.steps) {
@@ -144,7 +144,7 @@ double most_call_bytes(const DistributedPlan& plan) {
   return most;
 }
 
-// However little memory a rank has, what one call works on fits: products, and vertices that read a tensor twice.
+// However little memory a rank has, one call's tiles fit: for products, and for vertices that read a tensor twice.
 TEST(DistributedPlanner, KernelCallsAreCutUntilTheyFitTheMemory) {
   GraphBuilder b;
   const auto i = b.label("i", 600);

@@ -41,7 +41,7 @@ TEST(EarlySummation, QuotientsAreProducts) {
             (Texts{"Z.1[i] = SUM(E[i,j])", "Z.2[i] = SUM(1 / S[i,k])", "Z[i] = Z.1[i] * Z.2[i]"}));
 }
 
-// A label used as a number goes with the operand that has it; one that stands between two sides is not summed early.
+// A label value joins the operand that has the label; one that connects two sides is not summed early.
 TEST(EarlySummation, LabelsAsNumbers) {
   GraphBuilder g;
   const auto l = g.labels("ijk", 3);
@@ -72,7 +72,7 @@ TEST(EarlySummation, LeavesOtherVerticesAlone) {
   const auto x = g.input("X", {3});
   const auto y = g.input("Y", {3});
   const Texts untouched{
-      "A[] = MAX(X[i] * Y[j])",  // signs are not known
+      "A[] = MAX(X[i] * Y[j])",  // signs are unknown
       "B[] = SUM((X[i] - Y[j])^2)",
       "C[] = SUM(2 * X[i])",     // nothing to join with
       "D[] = SUM(X[i] * Y[i])",  // on both sides
@@ -85,7 +85,7 @@ TEST(EarlySummation, LeavesOtherVerticesAlone) {
   EXPECT_EQ(texts(sum_early(g.graph)), untouched);
 }
 
-// A label that occurs in no factor multiplies by its extent; that stays where it is.
+// A label without a factor multiplies by its extent; such a vertex does not change.
 TEST(EarlySummation, LabelsOfNoFactorStay) {
   GraphBuilder g;
   const auto l = g.labels("ijk", 3);

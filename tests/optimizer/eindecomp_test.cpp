@@ -88,9 +88,9 @@ TEST(EinDecomp, LeavingAStoredPartitionCosts) {
   const auto labelling = decompose(g.graph, {8, false, {}});
   EXPECT_EQ(labelling.vertices[z.index()].partition.parts, (Partition{1, 8}));
   EXPECT_EQ(labelling.total_cost, 64 * 64);
-  // Free inputs: the first of equally good vectors, whole rows.
+  // With free inputs, the first of equally good vectors cuts whole rows.
   EXPECT_EQ(decompose(g.graph, {8, true, {}}).vertices[z.index()].partition.parts, (Partition{8, 1}));
-  // A wanted partition of the result pulls the vertex along.
+  // A partition prescribed for the result changes the vertex's vector.
   const auto pulled = decompose(g.graph, {8, true, {Partition{4, 2}}});
   EXPECT_EQ(pulled.vertices[z.index()].partition.parts, (Partition{4, 2}));
   EXPECT_EQ(pulled.cost_output, 0);
@@ -143,14 +143,15 @@ bool has_shared_vertex(const EinGraph& graph) {
   return false;
 }
 
-// Exact search and, where it may take no work, descent; both against brute force, both never above linearisation.
+// Exact search, and descent if exact search gets no work; compared with brute force, and never worse than
+// linearisation.
 TEST(EinDecomp, OptimalOrCloseOnSmallDags) {
   double excess = 0;
   std::size_t compared = 0;
   for (unsigned seed = 0; seed < 300; ++seed) {
     auto graph = random_dag(seed);
     DecompositionOptions options{seed % 2 == 0 ? 4 : 8, seed % 4 < 2, {}};
-    if (seed % 3 == 0) {  // two results, of which one may be read by the other
+    if (seed % 3 == 0) {  // two results; one may be read by the other
       graph.set_outputs({VertexId(2), graph.output()});
       options.output_partitions = {Partition(graph.vertex(VertexId(2)).bound.rank(), 2), std::nullopt};
     }
@@ -171,7 +172,7 @@ TEST(EinDecomp, OptimalOrCloseOnSmallDags) {
   EXPECT_LE(excess, 0.001 * static_cast<double>(compared));
 }
 
-// A linearisation is a partition of the vertices into chains of readers, the longest first.
+// A linearisation partitions the vertices into chains of readers, the longest first.
 TEST(EinDecomp, LinearisationCoversEveryVertexOnce) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     const auto graph = random_dag(seed);
@@ -236,7 +237,7 @@ TEST(EinDecomp, SkipEdgesAreIgnoredWhileChoosingAndCostedAfterwards) {
   EXPECT_EQ(labelling.total_cost, 4 * 256);
 }
 
-// 3003 vectors per vertex over tensors of rank six: the bound of section 8.1 in use.
+// 3003 vectors per vertex over tensors of rank six: the bound of section 8.1 is in effect.
 TEST(EinDecomp, ManyVectorsPerVertex) {
   GraphBuilder g;
   const auto labels = g.labels("abcdef", 1024);
@@ -248,7 +249,7 @@ TEST(EinDecomp, ManyVectorsPerVertex) {
     last = g.vertex("V" + std::to_string(n), {{last, read}}, labels, testing::op(0));
   }
   const auto labelling = decompose(g.graph, {1024, false, {}});
-  // Every vertex permutes; each can be cut as it finds its input.
+  // Every vertex permutes; each can be cut like its input.
   for (const auto& vertex : labelling.vertices) EXPECT_EQ(vertex.cost_repart, 0);
 }
 

@@ -18,7 +18,7 @@ using Texts = std::vector<std::string>;
 ScalarPtr exp(ScalarPtr e) { return call(ScalarOp::Exp, {std::move(e)}); }
 ScalarPtr twice(ScalarPtr e) { return call(ScalarOp::Multiply, {std::move(e), number(2)}); }
 
-// Nothing may be computed otherwise, so all values are the same.
+// Fusion must not change any value.
 Texts fused(const EinGraph& graph) {
   const auto out = fuse_elementwise(graph);
   EXPECT_NO_THROW(validate(out));
@@ -44,7 +44,7 @@ TEST(ElementwiseFusion, ChainsBecomeOneVertex) {
   EXPECT_EQ(fused(g.graph), (Texts{"Z[i] = MAX(RELU(X[j,i] * 2 + Y[j]))"}));
 }
 
-// What is a result and read as well is computed once.
+// A vertex that is both a result and read by others is computed once.
 TEST(ElementwiseFusion, OutputsAreNotTakenIn) {
   GraphBuilder g;
   const auto l = g.labels("ij", 3);
@@ -78,7 +78,7 @@ TEST(ElementwiseFusion, AtMostTwoOperands) {
   EXPECT_EQ(fused(h.graph), (Texts{"V[i,j] = Q[i,j] - P[i,j] * Q[i,j]"}));
 }
 
-// An operand may stand there without being read.
+// An operand may be listed without being read.
 TEST(ElementwiseFusion, ConstantsAreNoEpilogues) {
   GraphBuilder g;
   const auto l = g.labels("ij", 3);
@@ -88,7 +88,7 @@ TEST(ElementwiseFusion, ConstantsAreNoEpilogues) {
   EXPECT_EQ(fused(g.graph), (Texts{"S[i] = SUM(X[i,j])", "Z[i] = 7"}));
 }
 
-// EXP once per element of X, not once per product; and a matrix product has a kernel that knows no EXP.
+// EXP is computed once per element of X, not once per product; the kernel of a matrix product has no EXP.
 TEST(ElementwiseFusion, OperandsOfMatrixProductsStay) {
   GraphBuilder g;
   const auto l = g.labels("ijk", 3);
@@ -115,7 +115,7 @@ TEST(ElementwiseFusion, WhatSeveralReadStays) {
   EXPECT_EQ(fused(h.graph).size(), 2U);
 }
 
-// A vertex that computes in another type than its reader does so inside it; one that rounds is not the same there.
+// A vertex that computes in another type than its reader keeps that type when merged; one that rounds is not merged.
 TEST(ElementwiseFusion, TypesStayWhatTheyAre) {
   GraphBuilder g;
   const auto i = g.label("i", 3);
@@ -154,7 +154,7 @@ TEST(ElementwiseFusion, TheOutputTakesOverWhatItCopies) {
   const auto l = g.labels("ijk", 3);
   const auto x = g.input("X", {3, 3});
   const auto s = g.contraction("S", {{x, {l[0], l[1]}}, {x, {l[1], l[2]}}}, {l[0], l[2]});
-  // Under a name that S aggregates.
+  // The name is also one that S aggregates.
   g.vertex("Z", {{s, {l[1], l[0]}}}, {l[0], l[1]}, op(0));
   const auto graph = fuse_elementwise(g.graph);
   EXPECT_EQ(graph.size(), 2U);
@@ -164,7 +164,7 @@ TEST(ElementwiseFusion, TheOutputTakesOverWhatItCopies) {
   EXPECT_EQ(fuse_elementwise(g.graph).size(), 2U);
 }
 
-// A matrix product keeps its kernel; RELU is taken of its finished tiles.
+// A matrix product keeps its kernel; RELU is applied to its finished tiles.
 TEST(ElementwiseFusion, FunctionsOfAggregatedValuesAreEpilogues) {
   GraphBuilder g;
   const auto l = g.labels("ijk", 3);
@@ -176,7 +176,7 @@ TEST(ElementwiseFusion, FunctionsOfAggregatedValuesAreEpilogues) {
   EXPECT_EQ(fused(g.graph), (Texts{"Z[i,j] = RELU(SUM(X[j,j] * Y[j,i]) - 1)"}));
   const auto graph = fuse_elementwise(g.graph);
   EXPECT_EQ(graph.vertex(graph.output()).einsum.expression->op(), ScalarOp::Multiply);
-  // Whoever comes later takes it as it is.
+  // Later readers read the result as it is.
   EXPECT_EQ(testing::texts(fuse_elementwise(graph)), testing::texts(graph));
 }
 
@@ -192,7 +192,7 @@ TEST(ElementwiseFusion, WhatIsNoEpilogue) {
   EXPECT_EQ(fused(g.graph).back(), "E[i] = N[i] + i");  // a label value
 }
 
-// What two lots of readers see is stored before the function.
+// A vertex with two groups of readers is stored before the function is applied.
 TEST(ElementwiseFusion, ASharedAggregateHasNoEpilogue) {
   GraphBuilder g;
   const auto l = g.labels("ij", 3);
@@ -211,7 +211,7 @@ TEST(ElementwiseFusion, ExpressionsStayOfModerateSize) {
     last = g.vertex("V" + std::to_string(n), {{last, {i}}}, {i}, call(ScalarOp::Tanh, {op(0)}));
   const auto vertices = fused(g.graph);
   EXPECT_EQ(vertices.size(), 2U);
-  // Doubling at every step: 2^100 nodes if nobody counted.
+  // Doubling at every step would give 2^100 nodes without a limit.
   GraphBuilder h;
   const auto j = h.label("j", 3);
   auto sum = h.input("X", {3});

@@ -9,8 +9,8 @@
 
 namespace eindb::testing {
 
-/// The least flops by trying every binary tree, each step by its plain definition: no bound, and of a set of operands
-/// nothing is remembered but its labels.
+/// The least flops over every binary tree, each step by its plain definition, without bounds. Only the labels of a set
+/// of operands are cached.
 class EveryTree {
  public:
   explicit EveryTree(const ContractionProblem& problem, bool outer_products = true)
@@ -33,7 +33,7 @@ class EveryTree {
     return out;
   }
 
-  // Of the result of a set of operands: an operand's own labels, or those that are needed elsewhere.
+  // The labels of the result of a set of operands: an operand's own labels, or those needed elsewhere.
   unsigned find_labels(unsigned set) const {
     unsigned in = 0;
     unsigned needed = bits(problem_.output);

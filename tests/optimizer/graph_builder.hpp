@@ -24,7 +24,7 @@ inline ScalarPtr product(std::size_t n) {
   return call(ScalarOp::Multiply, std::move(factors));
 }
 
-/// Graphs written down as tests think of them.
+/// Builds graphs in a notation close to that of statements.
 class GraphBuilder {
  public:
   struct Read {
@@ -53,7 +53,7 @@ class GraphBuilder {
     return graph.add(std::move(v));
   }
 
-  /// A vertex that aggregates every label of its reads and its expression that the output lacks; it becomes the
+  /// A vertex that aggregates every label of its operands and its expression that the output lacks. It becomes the
   /// graph's output.
   VertexId vertex(const std::string& name, const std::vector<Read>& reads, const Labels& output, ScalarPtr expression,
                   Aggregate aggregate = Aggregate::Sum) {
@@ -83,7 +83,7 @@ class GraphBuilder {
   EinGraph graph;
 };
 
-/// Every vertex as text, inputs left out.
+/// Every vertex as text, except inputs.
 inline std::vector<std::string> texts(const EinGraph& graph) {
   std::vector<std::string> out;
   for (std::size_t v = 0; v < graph.size(); ++v)
@@ -91,7 +91,7 @@ inline std::vector<std::string> texts(const EinGraph& graph) {
   return out;
 }
 
-/// Each output, by the reference evaluator vertex after vertex; `tensors` gives the value of an input by its name.
+/// Each output, evaluated by the reference evaluator; `tensors` gives the value of an input by its name.
 template <class Tensors>
 std::vector<DenseTensor> evaluate_outputs(const EinGraph& graph, const Tensors& tensors) {
   std::vector<DenseTensor> results;
@@ -109,7 +109,7 @@ std::vector<DenseTensor> evaluate_outputs(const EinGraph& graph, const Tensors& 
   return outputs;
 }
 
-/// The output of a graph with one.
+/// The output of a graph that has exactly one.
 template <class Tensors>
 DenseTensor evaluate_graph(const EinGraph& graph, const Tensors& tensors) {
   return std::move(evaluate_outputs(graph, tensors).front());

@@ -37,9 +37,9 @@ TEST_F(KernelWorkTest, RolesOfABatchedProduct) {
 TEST_F(KernelWorkTest, OperandsThatDoNotLieAsMatricesArePacked) {
   EXPECT_TRUE(product_of({i_, j_, b_}, {b_, j_, k_}, {b_, i_, k_}, {j_}).matrix->packs_left);
   EXPECT_TRUE(product_of({b_, i_, j_}, {b_, j_, k_}, {i_, k_, b_}, {j_}).matrix->packs_output);
-  // Rows i and k of the left operand are parted by j.
+  // Label j separates the rows i and k of the left operand.
   EXPECT_TRUE(product_of({i_, j_, k_}, {j_, b_}, {i_, k_, b_}, {j_}).matrix->packs_left);
-  // Both contract j and k, but in another order.
+  // Both operands contract j and k, but in different orders.
   EXPECT_TRUE(product_of({i_, j_, k_}, {k_, j_, b_}, {i_, b_}, {j_, k_}).matrix->packs_right);
 }
 

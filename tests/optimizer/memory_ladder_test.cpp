@@ -27,7 +27,8 @@ OptimizedPlan plan_in(const EinGraph& graph, double bytes, int threads) {
   return optimize(graph, options);
 }
 
-// From half a mebibyte on: what ran goes on to run, and takes no longer; what is refused runs in what it asks for.
+// Starting at half a mebibyte, more memory never breaks or slows a plan, and a refused plan runs in the memory it asks
+// for.
 void climb(const EinGraph& graph, double most) {
   for (const int threads : {1, 2, 8}) {
     double before = std::numeric_limits<double>::infinity();

@@ -86,7 +86,7 @@ TEST(OptimalPath, LongChains) {
   }
 }
 
-// Thirty chains of four and three scalars: each part by itself, then all results.
+// Thirty chains of four operands and three scalars: each component is solved by itself, then the results are joined.
 TEST(OptimalPath, PartsThatNothingConnects) {
   ContractionProblem problem;
   double expected = 0;

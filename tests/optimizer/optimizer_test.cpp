@@ -29,7 +29,7 @@ std::vector<std::string> operators(const PhysicalPlan& plan) {
 }
 using Operators = std::vector<std::string>;
 
-// A labelling by hand: entry n for the n-th vertex; empty for inputs.
+// A labelling by hand: entry n belongs to the n-th vertex; empty for inputs.
 Labelling labelled(const EinGraph& graph, const std::vector<Partition>& vectors) {
   std::vector<LabelPartition> partitions;
   for (std::size_t v = 0; v < vectors.size(); ++v)
@@ -129,7 +129,7 @@ EinGraph chain_of_products() {
   return g.graph;
 }
 
-// What a plan for four workers is expected to be under a strategy: that which EXPLAIN (COMPARE) shows of it.
+// The expected plan for four workers under a strategy equals the one that EXPLAIN (COMPARE) shows.
 void expect_same(const StrategyCosts& row, const OptimizedPlan& plan) {
   EXPECT_EQ(row.total_cost, plan.labelling.total_cost) << row.strategy.to_string();
   EXPECT_EQ(row.received, place(plan.graph, plan.labelling, 4).received) << row.strategy.to_string();
@@ -167,7 +167,7 @@ TEST(Optimizer, NothingIsReceivedWhereThereAreNoWorkers) {
   for (const auto& row : optimize(chain_of_products(), options).strategies) EXPECT_EQ(row.received, std::nullopt);
 }
 
-// A network whose intermediates have dozens of labels plans without enumerating their every cut.
+// A network whose intermediates have dozens of labels is planned without enumerating all their cuts.
 TEST(Optimizer, HighRankPlansQuickly) {
   GraphBuilder g;
   std::vector<GraphBuilder::Read> reads;

@@ -22,8 +22,8 @@ using testing::index;
 using testing::number;
 using testing::op;
 
-// Graphs of statements as a person may write them: products, quotients, sums, CASE, label values, all aggregates,
-// diagonals, broadcasts, shared vertices. Values stay near one, so that no result is far from what rounding allows.
+// Graphs of statements as users write them: products, quotients, sums, CASE, label values, all aggregates, diagonals,
+// broadcasts, shared vertices. Values stay near one, so that rounding errors stay small.
 class RandomStatement {
  public:
   explicit RandomStatement(unsigned seed, DType type = DType::Float64) : random_(seed), type_(type) {
@@ -54,14 +54,14 @@ class RandomStatement {
     return {builder.input("X" + std::to_string(n), extents, {}, type_), extents};
   }
 
-  // For common subexpressions to find.
+  // A duplicate for common_subexpressions.
   Readable copy_of(const Readable& original, const std::string& name) {
     auto vertex = builder.graph.vertex(original.vertex);
     vertex.name = name;
     return {builder.graph.add(std::move(vertex)), original.extents};
   }
 
-  // As the binder writes V[1,j]: SUM over the dimension that is held.
+  // The form in which the binder writes V[1,j]: SUM over the held dimension.
   Readable selection_from(const Readable& original, const std::string& name) {
     Labels read;
     for (const auto extent : original.extents) read.push_back(builder.label("at", extent));
@@ -145,7 +145,7 @@ class RandomStatement {
   std::vector<Readable> readable_;
 };
 
-// Small integers keep every sum and product exact, so that CASE and MAX cannot flip by rounding.
+// Small integers keep every sum and product exact, so that CASE and MAX cannot change by rounding.
 DenseTensor value_of(const Vertex& vertex) {
   auto tensor = DenseTensor::uninitialized(vertex.dtype, testing::stored_shape(vertex));
   std::mt19937 random(static_cast<unsigned>(std::hash<std::string>{}(vertex.stored->name)));
@@ -197,7 +197,7 @@ void expect_close(const std::vector<DenseTensor>& expected, const std::vector<De
   for (std::size_t n = 0; n < expected.size(); ++n) expect_close(expected[n], actual[n], what);
 }
 
-// The output, and some of what is computed on the way.
+// The output, and some of the intermediate vertices.
 EinGraph with_several_outputs(EinGraph graph, unsigned seed) {
   std::mt19937 random(seed);
   std::vector<VertexId> outputs{graph.output()};
@@ -242,7 +242,8 @@ TEST_P(PassesPreserveResults, EachPassAloneAndAllTogether) {
   }
   // The statements exercise every pass.
   for (const auto& pass : all_passes()) {
-    const auto least = pass.name == "chain_fusion" ? 1 : 10;  // other passes leave it more of them (chain_fusion_test)
+    // Other passes leave it few opportunities (chain_fusion_test).
+    const auto least = pass.name == "chain_fusion" ? 1 : 10;
     EXPECT_GT(changed[pass.name], least) << pass.name;
   }
 }

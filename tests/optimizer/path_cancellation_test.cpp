@@ -12,7 +12,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Seconds from the request to the end of the search, which would go on for a minute.
+// Seconds from the request to the end of a search that would otherwise take a minute.
 double seconds_to_stop(const ContractionProblem& problem, PathOptimizer optimizer, std::chrono::milliseconds after) {
   Cancellation cancellation;
   Clock::time_point requested;
@@ -34,7 +34,7 @@ double seconds_to_stop(const ContractionProblem& problem, PathOptimizer optimize
   return std::chrono::duration<double>(end - requested).count();
 }
 
-// The target is 50 ms; the machine that tests run on may be busy, so that the best of many tries counts.
+// The target is 50 ms. The test machine may be busy, so the best of many tries counts.
 constexpr int kTries = 30;
 
 double best_time(const ContractionProblem& problem, PathOptimizer optimizer, int after_ms) {
@@ -50,7 +50,7 @@ TEST(PathCancellation, EveryPhaseEndsAtOnce) {
   for (const int after : {0, 20, 300}) EXPECT_LT(best_time(network, PathOptimizer::Auto, after), 0.05) << after;
 }
 
-// Giving back the memory of a hundred thousand operands takes time of its own.
+// Freeing the memory of a hundred thousand operands takes time too.
 TEST(PathCancellation, OfManyOperands) {
   std::mt19937 random(52);
   const auto network = testing::regular_network(random, 100000, 3, 2);
@@ -58,7 +58,7 @@ TEST(PathCancellation, OfManyOperands) {
   EXPECT_LT(best_time(testing::chain(random, 50000), PathOptimizer::Anneal, 1500), 0.5);
 }
 
-// It is annealed first. A sweep over so few operands is over before many rotations are done.
+// Annealing comes first. A sweep over so few operands ends before many rotations are done.
 TEST(PathCancellation, OfTheDynamicProgram) {
   std::mt19937 random(53);
   const auto network = testing::regular_network(random, 40, 3, 2);

@@ -20,8 +20,8 @@ namespace {
 
 constexpr PathObjective kAll[] = {PathObjective::Flops, PathObjective::Size, PathObjective::Mix};
 
-// The costs of every binary tree of every subset, by the plain definition of a step; of a subset those are kept that no
-// other tree of it undercuts in all respects.
+// The costs of every binary tree of every subset, by the plain definition of a step. Only the Pareto-optimal costs of a
+// subset are kept.
 class EveryTree {
  public:
   explicit EveryTree(const ContractionProblem& problem, bool outer_products = true)
@@ -130,7 +130,7 @@ TEST(PathObjective, SizeComesBeforeWorkAndRoundingDecidesNothing) {
   EXPECT_FALSE((PathValue{2, 1}.is_less({2, 1 + 1e-12})));
 }
 
-// A(i,j) b(j) c(k) with i, j and k of 10, 20 and 5: what each step reads and writes.
+// A(i,j) b(j) c(k) with i, j and k of 10, 20 and 5: the elements that each step reads and writes.
 TEST(PathObjective, MixCountsElementsReadAndWritten) {
   const ContractionProblem problem{{{0, 1}, {1}, {2}}, {0, 2}, {10, 20, 5}};
   const auto path = path_of_results(problem, {{0, 1}, {2, 3}});
@@ -195,7 +195,7 @@ TEST(PathObjective, NeverWorseThanGreedyAndTheSameTwice) {
   }
 }
 
-// Each objective is best served by a search for it.
+// Each objective's own search gives its best value.
 TEST(PathObjective, AnnealingWalksTowardsTheObjective) {
   std::mt19937 random(34);
   double flops = 0;
@@ -215,7 +215,7 @@ TEST(PathObjective, AnnealingWalksTowardsTheObjective) {
   EXPECT_GE(size, 0);
 }
 
-// 16 operands in two parts that nothing connects, and their optimum under each objective, part by part.
+// 16 operands in two unconnected components, and their optimum under each objective, component by component.
 TEST(PathObjective, OptimalOfPartsStaysWithinTheLargestOfAll) {
   std::mt19937 random(35);
   for (int round = 0; round < 10; ++round) {

@@ -44,7 +44,7 @@ TEST(PathOptimizer, NeverWorseThanGreedyAndTheSameTwice) {
   }
 }
 
-// Of paths with equal flops greedy's is taken: plans change only where they become better.
+// Greedy's path wins ties, so that plans change only if they get better.
 TEST(PathOptimizer, KeepsGreedysPathWhereNoneIsBetter) {
   const ContractionProblem star{{{0}, {0}, {0}, {0}}, {0}, {10}};
   for (const auto optimizer : kAll) EXPECT_EQ(find(star, {optimizer, {}}).steps, greedy_path(star).steps);
@@ -84,7 +84,7 @@ TEST(RandomGreedyPath, OnlyGetsBetter) {
   }
 }
 
-// After any number of rotations the flops kept are those that the tree's pairs have when costed afresh.
+// After any number of rotations the stored flops equal those of the tree's pairs costed anew.
 TEST(ContractionTree, RotationsKeepTheCostsRight) {
   std::mt19937 random(25);
   for (int round = 0; round < 200; ++round) {

@@ -35,23 +35,23 @@ TEST(Placement, WhatIsCutAlikeStays) {
   EXPECT_EQ(p.vertices[0].result.to_string(), "[2{x1,x0}8, 8]");
   EXPECT_EQ(p.vertices[2].result.to_string(), "[2{x1,x0}8, 8]");
   EXPECT_EQ(p.vertices[3].result.to_string(), "[2{x1,x0}8, 8]");
-  // X lies where it is wanted; of Y, wanted whole by all, each has a quarter.
+  // X is already in place; all workers want the whole of Y, and each has a quarter.
   EXPECT_EQ(p.received, 4 * 48);
 }
 
 TEST(Placement, CountsWhatEachWorkerLacks) {
   const auto p = Chain().placed({4, 1, 1}, {1, 4}, 4);
   EXPECT_EQ(p.vertices[3].result.to_string(), "[8, 2{x1,x0}8]");
-  // 8 x 2 wanted by each, 2 x 2 of it there.
+  // Each wants 8 x 2, and has 2 x 2 of it.
   EXPECT_EQ(p.vertices[3].received, 4 * 12);
   EXPECT_EQ(p.vertices[3].most_received, 12);
 }
 
 TEST(Placement, PartialResultsAreReducedAndScattered) {
   const auto p = Chain().placed({1, 4, 1}, {4, 1}, 4);
-  // Cut as the reader wants it, not as one of the two dimensions would be first.
+  // The result is cut as the reader wants it, although the other dimension comes first.
   EXPECT_EQ(p.vertices[2].result.to_string(), "[2{x1,x0}8, 8]");
-  // X[i,j]: 8 x 2 wanted, 2 x 2 there; Y lies as it is wanted; of 2 x 8 of the result three partial results of others.
+  // X[i,j]: 8 x 2 wanted, 2 x 2 present; Y is in place; of 2 x 8 of the result, three partial results of others.
   EXPECT_EQ(p.vertices[2].received, 4 * 12 + 4 * 3 * 16);
   EXPECT_EQ(p.vertices[3].received, 0);
 }
@@ -73,14 +73,14 @@ TEST(Placement, OneCallGoesToOneWorkerUnlessAllHaveWhatItReads) {
                                  {{}, {}}},
                                 {4, false, {}}),
                        4);
-  // A number cannot be scattered: the first worker has it, and goes on with it.
+  // A scalar cannot be scattered: the first worker has it and continues with it.
   EXPECT_EQ(q.vertices[s.index()].result.to_string(), "[] at x0=0,x1=0");
   EXPECT_EQ(q.vertices[s.index()].received, 3);
   EXPECT_EQ(q.vertices[t.index()].calls.to_string(), "[] at x0=0,x1=0");
 }
 
-// X in columns, Y in rows, wanted by calls cut in i and k: whichever axis cuts i, half of what X needs is there, and
-// the same of Y.
+// X in columns, Y in rows, wanted by calls cut in i and k: whichever axis cuts i, half of the wanted part of X is
+// present, and half of that of Y.
 TEST(Placement, AxesAreGivenOutSoThatWorkersReceiveTheLeast) {
   GraphBuilder b;
   const auto i = b.label("i", 8);

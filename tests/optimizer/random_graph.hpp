@@ -9,7 +9,7 @@
 
 namespace eindb::testing {
 
-/// Graphs of vertices with random labels; what they read is given by the caller.
+/// Random graphs over inputs that the caller supplies.
 class RandomGraph {
  public:
   explicit RandomGraph(unsigned seed) : random_(seed) {}
@@ -24,8 +24,8 @@ class RandomGraph {
     return builder.input("X" + std::to_string(builder.graph.size()), extents, partition);
   }
 
-  // A vertex over the given ones, with at most three labels: a new label for a dimension only where none of the
-  // same extent is there, or by chance.
+  // A vertex over the given ones, with at most three labels. A dimension gets a new label if none of its extent exists,
+  // or by chance.
   VertexId vertex(const std::vector<VertexId>& inputs) {
     Labels known;
     std::vector<GraphBuilder::Read> reads;
@@ -58,7 +58,8 @@ class RandomGraph {
   std::mt19937 random_;
 };
 
-/// A tree in prefix form: 'x' an input, '1' a unary vertex and its child, '2' a binary vertex and its children.
+/// A tree in prefix form: 'x' is an input, '1' a unary vertex before its child, '2' a binary vertex before its
+/// children.
 inline std::vector<std::string> tree_shapes(std::size_t vertices) {
   if (vertices == 0) return {"x"};
   std::vector<std::string> out;

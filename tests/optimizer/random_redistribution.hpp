@@ -16,14 +16,14 @@ struct RedistributionProblem {
   DistributedType target;
 };
 
-/// Problems as section 8 of the array redistribution paper draws them: tensors of one to six dimensions and 64 to 800
-/// MB in FLOAT32, over a mesh of a few axes, each of which replicates or cuts one dimension, all as likely as each
-/// other. Extents are multiples of what the types cut them into.
+/// Problems drawn as in section 8 of the array redistribution paper: tensors of one to six dimensions and 64 to 800 MB
+/// in FLOAT32, over a mesh of a few axes, each of which replicates or cuts one dimension with equal probability.
+/// Extents are multiples of the numbers of parts.
 class RandomRedistributions {
  public:
   RandomRedistributions(Mesh mesh, std::uint64_t seed) : mesh_(std::move(mesh)), random_(seed) {}
 
-  /// `bytes` is that of the tensor, about.
+  /// `bytes` is the approximate size of the tensor.
   RedistributionProblem next() { return next(std::exp(uniform(std::log(64e6), std::log(800e6)))); }
 
   RedistributionProblem next(double bytes) {
@@ -31,7 +31,7 @@ class RandomRedistributions {
     auto target = source;
     deal_axes(source);
     deal_axes(target);
-    std::vector<std::int64_t> units;  // that both types cut without a remainder
+    std::vector<std::int64_t> units;  // a multiple of the parts of both types
     double elements = bytes / 4;
     for (std::size_t d = 0; d < source.size(); ++d) {
       units.push_back(std::lcm(parts(source[d]), parts(target[d])));
@@ -47,7 +47,7 @@ class RandomRedistributions {
     return {DistributedType(mesh_, std::move(source)), DistributedType(mesh_, std::move(target))};
   }
 
-  /// As next(), but with small extents that need be no multiples.
+  /// Like next(), but with small extents that need not be multiples.
   RedistributionProblem next_uneven() {
     auto [source, target] = next(4e4);
     auto from = source.dimensions();

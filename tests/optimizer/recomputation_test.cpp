@@ -15,9 +15,9 @@ namespace {
 
 using testing::GraphBuilder;
 
-// A1 = |X V1|, A2 = |A1 V2|, ... and from the last on back D = D' (1 - D' A), with each A read where its
-// derivative is taken, and X by the last of all; if it `waits`, for the sum of all squares of the last A. A sum over
-// each D is a result, too: none is fused away.
+// A1 = |X V1|, A2 = |A1 V2|, ..., then backwards from the last D = D' (1 - D' A), where each A is read for its
+// derivative, and X by the last one. If `waits`, the derivatives depend on the sum of all squares of the last A. A sum
+// over each D is a result too, so that no D is fused away.
 EinGraph layers(int depth, std::int64_t n, bool waits = true) {
   GraphBuilder g;
   const auto l = g.labels("ij", n);
@@ -118,7 +118,7 @@ TEST(Recomputation, IsChosenWhereItTakesLessTimeThanTheScratchFile) {
   EXPECT_LT(plan.memory_choice->seconds_recomputing, plan.memory_choice->seconds_spilling);
 }
 
-// Each of its operators would fit alone; what the early ones made has to wait for the late ones.
+// Each operator would fit alone, but the early results wait for the late operators.
 TEST(Recomputation, WhatWaitsForLateReadersIsSpilled) {
   const auto plan = optimize(layers(10, 512), within(0));
   EXPECT_EQ(scratch_traffic(plan.fragment(), 1.01 * plan.peak_bytes).written, 0);
@@ -128,7 +128,7 @@ TEST(Recomputation, WhatWaitsForLateReadersIsSpilled) {
   EXPECT_NEAR(half.read, half.written, half.written / 2);
 }
 
-// P, combined by a group-by, is read again behind two further products; the sink of Q, its last reader, runs before
+// P, combined by a group-by, is read again after two further products; the sink of Q, its last reader, runs before
 // them.
 TEST(Recomputation, CombinedResultsWaitAsWell) {
   GraphBuilder g;
@@ -148,7 +148,7 @@ TEST(Recomputation, CombinedResultsWaitAsWell) {
   ASSERT_EQ(std::count_if(plan.nodes.begin(), plan.nodes.end(), is_group_by), 4);
   const double matrix = 8 * 512 * 512;
   EXPECT_EQ(scratch_traffic(plan, 4.5 * matrix).written, 0);
-  // Beside the three matrices of a product there is room for half of another: P, or Y as it was cut, which waits, too.
+  // Beside the product's three matrices there is room for half of another: P, or the repartitioned Y, which waits too.
   const auto traffic = scratch_traffic(plan, 3.5 * matrix);
   EXPECT_EQ(traffic.written, matrix);
   EXPECT_EQ(traffic.read, matrix);

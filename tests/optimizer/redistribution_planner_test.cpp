@@ -31,7 +31,7 @@ bool has_direct_exchange(const RedistributionPlan& plan) {
                      [](const auto& step) { return std::holds_alternative<DirectExchange>(step.collective); });
 }
 
-// The plan's own claims, and the simulator's proof.
+// Checks the plan's own figures against the simulator.
 void expect_right(const RedistributionProblem& p, const RedistributionPlan& plan, std::int64_t memory) {
   const auto name = p.source.to_string() + " -> " + p.target.to_string() + " on " + p.source.mesh().to_string();
   EXPECT_EQ(plan.source, p.source.placement()) << name;
@@ -51,13 +51,13 @@ TEST(RedistributionPlanner, OneAlltoallMovesAnAxis) {
             (Lines{"alltoall(0 -> 1) {a.0,a.1,a.2}   [8, 1{a.0,a.1,a.2}8]   8"}));
 }
 
-// Section 7.3: of the axes that a dynslice could take the target's is taken.
+// Section 7.3: of the axes that a dynslice could use, it uses the target's.
 TEST(RedistributionPlanner, SlicesByTheAxisOfTheTarget) {
   EXPECT_EQ(planned(problem("{x:4, y:4}", "[16]", "[4{x}16]")), (Lines{"dynslice(0) {x.0,x.1}   [4{x.0,x.1}16]   0"}));
   EXPECT_EQ(planned(problem("{x:4, y:4}", "[16]", "[4{y}16]")), (Lines{"dynslice(0) {y.0,y.1}   [4{y.0,y.1}16]   0"}));
 }
 
-// Example 3.1 would take all of the tensor, 144 elements, by whole axes.
+// Example 3.1: moving whole axes would hold the whole tensor, 144 elements.
 TEST(RedistributionPlanner, FactorsOfAxesMoveWithinMemory) {
   const auto p = problem("{x:4, y:6}", "[3{x}12, 2{y}12]", "[2{y}12, 3{x}12]");
   const auto plan = plan_redistribution(p.source, p.target);
@@ -66,7 +66,7 @@ TEST(RedistributionPlanner, FactorsOfAxesMoveWithinMemory) {
   EXPECT_FALSE(has_direct_exchange(plan));
 }
 
-// Figure 3: what only changes who holds which block.
+// Figure 3: a change only of the holders of blocks.
 TEST(RedistributionPlanner, PermutesBlocks) {
   for (const auto& p : {problem("{x:4, y:4}", "[64{y,x}1024, 128]", "[64{x,y}1024, 128]"),
                         problem("{x:4, y:4}", "[32{x}128, 16{y}64]", "[32{y}128, 16{x}64]")}) {
@@ -87,7 +87,7 @@ TEST(RedistributionPlanner, ThePermutationComesBeforeTheLastAllgathers) {
   EXPECT_EQ(plan.cost(), 4 + 8);
 }
 
-// Figure 12: cutting by the axis that both ends replicate over makes what moves smaller.
+// Figure 12: cutting by the axis over which both ends replicate makes the moved blocks smaller.
 TEST(RedistributionPlanner, OverPartitionsByReplicatedAxes) {
   const auto p = problem("{x:2, z:8}", "[32{x}64, 64]", "[64, 32{x}64]");
   const auto plan = plan_redistribution(p.source, p.target);
@@ -95,11 +95,11 @@ TEST(RedistributionPlanner, OverPartitionsByReplicatedAxes) {
   const auto q = problem("{x:2, y:2, z:8}", "[32{x,y}128, 128, 128]", "[128, 64{x}128, 128]");
   const auto over = plan_redistribution(q.source, q.target);
   expect_right(q, over, bound(q));
-  // An allgather is needed anyway; before it an eighth of a block moves.
+  // An allgather is needed anyway; before it, an eighth of a block is moved.
   EXPECT_EQ(over.cost(), q.target.local_size() + q.source.local_size() / 8);
 }
 
-// The paper's figure 13, P4: allgathers along two dimensions are one.
+// The paper's figure 13, P4: allgathers along two dimensions are merged.
 TEST(RedistributionPlanner, AllgathersAlongSeveralDimensionsAreOne) {
   const auto p = problem("{a:2, b:2, c:2}", "[8{c}16, 16, 8{a}16, 8{b}16]", "[16, 16, 16, 8{a}16]");
   const auto plan = plan_redistribution(p.source, p.target);
@@ -165,7 +165,7 @@ TEST(RedistributionPlanner, UnevenExtentsNeverPassTheBound) {
       collective += has_direct_exchange(plan) ? 0 : 1;
     }
   }
-  EXPECT_GT(collective, 400);  // of 450: that there is no path within memory is rare
+  EXPECT_GT(collective, 400);  // out of 450: it is rare that memory leaves no path
 }
 
 TEST(RedistributionPlanner, AThousandRanks) {
@@ -176,7 +176,7 @@ TEST(RedistributionPlanner, AThousandRanks) {
   }
 }
 
-// With latency and memory for it the fallback is never beaten by less, section 8's P1 to P3 among others.
+// With latency and enough memory, no plan costs more than the fallback; section 8's P1 to P3 are among the problems.
 TEST(RedistributionPlanner, IsNeverDearerThanTheFallback) {
   RandomRedistributions random(Mesh::parse("{a:2, b:2, c:2}"), 14);
   auto problems = std::vector{problem("{a:2, b:2, c:2}", "[360, 184{c}368, 320]", "[90{c,a}360, 368, 160{b}320]"),
@@ -192,17 +192,17 @@ TEST(RedistributionPlanner, IsNeverDearerThanTheFallback) {
     EXPECT_LE(plan.cost(), fallback->cost());
     EXPECT_EQ(plan.target(), p.target.placement());
     fallbacks += plan.peak() > bound(p) ? 1 : 0;
-    // Unless it is asked for, no rank holds the whole tensor.
+    // Without extra memory, no rank holds the whole tensor.
     EXPECT_LE(plan_redistribution(p.source, p.target, {latency, 0}).peak(), bound(p));
   }
   EXPECT_GT(fallbacks, 10);
 }
 
-// Eight ranks on two cores, over MPI: copies take as long as what comes from others.
+// Eight ranks on two cores, over MPI: copies take as long as elements from other ranks.
 constexpr CollectiveCosts kSharedMemory{50'000, 10'000, 0.8, 1.3, 90'000};
 
-// The plan with the fewest elements gathers columns, which every rank then copies into place. The whole tensor, rows
-// that are received where they belong, was gathered in less time: 27 ms beside 36.
+// The plan with the fewest elements gathers columns, which every rank then copies into place. The fallback gathers rows
+// that are received in place, and took less time: 27 ms beside 36.
 TEST(RedistributionPlanner, GathersRowsWhereCopiesCount) {
   const auto p = problem("{x:2, y:2, z:2}", "[1353{z,y,x}10824, 1478]", "[10824, 739{y}1478]");
   const auto by_elements = plan_redistribution(p.source, p.target);
@@ -239,11 +239,11 @@ TEST(RedistributionPlanner, WhatADirectExchangePacksCounts) {
   const auto p = problem("{x:2}", "[4{x}8, 8]", "[8, 4{x}8]");
   const auto [from, to] = std::pair(p.source.placement(), p.target.placement());
   EXPECT_EQ(exchange_directly(p.source.global_shape(), from, to).cost(), 16);
-  // Kept 16, sent 16 out of longer rows; what comes is put where it belongs.
+  // 16 kept, 16 sent out of longer rows; received pieces are put in place.
   EXPECT_EQ(exchange_directly(p.source.global_shape(), from, to, {0, 0, 1, 0.5, 3}).cost(), 16 + 0.5 * 32 + 3);
 }
 
-// A coordinator that computes nothing holds no block; what it has goes out by a direct exchange.
+// A coordinator that computes nothing holds no block; it sends its tensor by a direct exchange.
 TEST(RedistributionPlanner, RanksWithoutBlocks) {
   const auto p = problem("{x:4}", "[4{x}16, 16]", "[16, 4{x}16]");
   auto source = p.source.placement();
@@ -262,7 +262,7 @@ TEST(RedistributionPlanner, RanksWithoutBlocks) {
   EXPECT_EQ(simulate(sent).received, 256);
 }
 
-// Of several holders each sends its share.
+// Several holders each send a share.
 TEST(RedistributionPlanner, DirectExchangesSpreadTheSending) {
   const auto mesh = Mesh::parse("{x:2, y:4}");
   const auto source = DistributedType::parse("[8{x}16]", mesh).placement();
@@ -275,7 +275,7 @@ TEST(RedistributionPlanner, DirectExchangesSpreadTheSending) {
   EXPECT_EQ(plan.cost(), 8);
 }
 
-// Plans that differ from right ones in one place.
+// Plans that differ from correct ones in one place.
 std::vector<RedistributionPlan> broken_plans() {
   std::vector<RedistributionPlan> out;
   const auto exchanged = problem("{x:2, y:2}", "[4{x}8, 8]", "[8, 4{x}8]");
@@ -307,7 +307,7 @@ TEST(RedistributionValidator, FindsWhatIsWrong) {
   const auto p = problem("{x:4}", "[2{x}8]", "[8]");
   const auto right = plan_redistribution(p.source, p.target);
   const auto add = [&](const auto& change) { change(plans.emplace_back(right)); };
-  // These would read or write beyond blocks, so that no simulation is of use.
+  // These would access memory beyond blocks, so they are not simulated.
   add([](auto& plan) { std::get<AllGather>(plan.steps[0].collective).groups[0][3] = 4; });
   add([](auto& plan) { plan.source.at[0] = TileKey{4}; });
   add([](auto& plan) { plan.source.at[0] = TileKey{-1}; });

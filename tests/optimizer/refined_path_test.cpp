@@ -12,7 +12,7 @@ namespace {
 constexpr PathObjective kAll[] = {PathObjective::Flops, PathObjective::Size, PathObjective::Mix};
 constexpr SearchBudget kMuch{1'000'000'000};
 
-// Eight operands are one piece, which takes the best tree there is.
+// Eight operands are one piece, which gets the best tree.
 TEST(RefinedPath, OfAFewOperandsIsOptimal) {
   std::mt19937 random(61);
   for (int round = 0; round < 100; ++round) {
@@ -50,7 +50,7 @@ TEST(RefinedPath, MendsWhatGreedyGetsWrong) {
             path_of_results(problem, start).flops / 2);
 }
 
-// Products of all extents beyond a double: pieces are costed in long doubles.
+// Products of extents may exceed a double: pieces are costed in long doubles.
 TEST(RefinedPath, SizesBeyondDoubles) {
   std::mt19937 random(64);
   const auto problem = testing::regular_network(random, 60, 6, 1'000'000'000'000);

@@ -4,7 +4,7 @@
 
 namespace eindb::testing {
 
-/// The value of an input that may be a selection: what is left of `whole`, the value of the stored tensor.
+/// The value of an input that may be a selection from a stored tensor with the value `whole`.
 inline DenseTensor selected_part(const Vertex& vertex, const DenseTensor& whole) {
   auto part = DenseTensor::uninitialized(whole.dtype(), vertex.bound);
   const auto& shape = whole.shape();
@@ -24,7 +24,7 @@ inline DenseTensor selected_part(const Vertex& vertex, const DenseTensor& whole)
   return part;
 }
 
-/// The shape of the stored tensor that an input is, or is a selection from.
+/// The shape of the stored tensor that an input reads, whole or as a selection.
 inline const Shape& stored_shape(const Vertex& vertex) {
   return vertex.stored->selection ? vertex.stored->selection->stored.shape() : vertex.bound;
 }

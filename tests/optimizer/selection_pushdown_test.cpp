@@ -23,7 +23,7 @@ DenseTensor value_of(const Vertex& vertex) {
   return testing::selected_part(vertex, whole);
 }
 
-// Z[free] = X(at), as the binder writes it; at has -1 for a free dimension.
+// Z[free] = X(at) in the form that the binder writes; `at` has -1 for a free dimension.
 VertexId select(GraphBuilder& g, const std::string& name, VertexId from, const std::vector<std::int64_t>& at) {
   Labels read;
   Labels output;
@@ -83,7 +83,7 @@ TEST(SelectionPushdown, GoesThroughChainsAndLabelValues) {
   const auto a = g.vertex("A", {{x, {l[0], l[1]}}}, {l[1], l[0]}, call(ScalarOp::Add, {op(0), testing::index(l[0])}));
   const auto b = g.contraction("B", {{a, {l[0], l[1]}}, {a, {l[2], l[1]}}}, {l[0], l[2]});
   select(g, "Z", b, {-1, 2});
-  // A is read whole and at 2: it stays whole.
+  // A is read both whole and at 2, so it stays whole.
   EXPECT_EQ(texts(pushed(g.graph)).size(), 3U);
 
   GraphBuilder h;
@@ -100,7 +100,7 @@ TEST(SelectionPushdown, AggregatedLabelsKeepApart) {
   const auto l = g.labels("ij", 4);
   const auto x = g.input("X", {4, 4});
   const auto c = g.vertex("C", {{x, {l[0], l[1]}}, {x, {l[1], l[1]}}}, {l[0]}, testing::product(2));
-  // Reads C's rows under the name that C aggregates.
+  // Reads the rows of C with the label that C aggregates.
   const auto d = g.vertex("D", {{c, {l[0]}}}, {l[0], l[1]}, op(0));
   g.vertex("Z", {{d, {l[1], l[0]}}}, {l[1]},
            call(ScalarOp::Case, {call(ScalarOp::Equal, {testing::index(l[0]), number(1)}), op(0), number(0)}));
@@ -135,7 +135,7 @@ TEST(SelectionPushdown, RandomNumbersBelongToTheirCells) {
   const auto r = g.vertex("R", {}, {l[0], l[1]}, ScalarExpression::random(ScalarExpression::Kind::Normal, 7, l));
   select(g, "Z", r, {2, -1});
   EXPECT_EQ(texts(pushed(g.graph)), texts(g.graph));
-  // A diagonal of them is one still.
+  // A diagonal of diagonals is still one.
   const auto t = g.vertex("T", {}, {l[0], l[1]}, ScalarExpression::random(ScalarExpression::Kind::Normal, 7, l));
   g.vertex("D", {{t, {l[0], l[0]}}}, {l[0]}, op(0));
   EXPECT_EQ(texts(pushed(g.graph)), (Texts{"T[i] = RANDN(7)", "D[i] = T[i]"}));
@@ -161,13 +161,13 @@ TEST(SelectionPushdown, ADiagonalOfASelection) {
   EXPECT_EQ(texts(pushed(g.graph)), (Texts{"S[s0] = X(1,:,:)[s0,s0] * 2", "Z[a] = S[a]"}));
 }
 
-// A condition that someone writes on a stored tensor is a selection too.
+// A condition that a user writes on a stored tensor is a selection too.
 TEST(SelectionPushdown, ConditionsOnStoredTensors) {
   GraphBuilder g;
   const auto x = g.input("X", {4, 5}, {2, 5});
   select(g, "Z", x, {-1, 3});
   EXPECT_EQ(texts(pushed(g.graph)), (Texts{"Z[s0] = X(:,3)[s0]"}));
-  // Outside of the extent nothing is selected, and the sum is 0.
+  // Outside the extent nothing is selected, and the sum is 0.
   const auto l = g.labels("ij", 4);
   const auto y = g.input("Y", {4});
   g.vertex("W", {{y, {l[0]}}}, {},

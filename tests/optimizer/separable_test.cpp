@@ -1,5 +1,5 @@
-// Early aggregation of sums, extremes, truths and INT64 products: what vertices become, and that their values are those
-// that the whole join has, NaN and infinities included.
+// Early aggregation of sums, extremes, truth values and INT64 products: the resulting vertices, and that their values
+// equal those of the whole join, NaN and infinities included.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ using testing::texts;
 using enum ScalarOp;
 using Texts = std::vector<std::string>;
 
-// X[i,s], Y[j,s] and C[h] with extents that tell them apart.
+// X[i,s], Y[j,s] and C[h], with distinct extents.
 struct Operands {
   explicit Operands(DType type = DType::Float64)
       : i(g.label("i", 30)), j(g.label("j", 40)), s(g.label("s", 2)), h(g.label("h", 3)) {
@@ -40,7 +40,7 @@ struct Operands {
   VertexId x, y, c;
 };
 
-// The values agree over many inputs: `rounding` relative to the largest, or exactly.
+// Checks the values over many inputs: within `rounding` relative to the largest, or exactly.
 Texts apart(const EinGraph& whole, double rounding = 0, bool nan = true) {
   const auto graph = drop_dead_vertices(whole);
   const auto out = sum_early(graph);
@@ -91,7 +91,7 @@ TEST(SeparableSum, ConstantsAndLabelValuesGoWithATerm) {
                                             "Z[h] = 40 * Z.1 + 30 * Z.2 + 2400 * (C[h] * 2)"}));
 }
 
-// Products within sums and sums within products, one after the other.
+// Products within sums and sums within products, repeatedly.
 TEST(SeparableSum, PartsAreTakenApartInTheirTurn) {
   GraphBuilder g;
   const auto l = g.labels("ijkm", 5);
@@ -110,7 +110,7 @@ TEST(SeparableSum, WhereNothingIsGainedItStays) {
   const auto y = g.input("Y", {5});
   g.vertex("Z", {{x, {l[0], l[1]}}, {y, {l[0]}}}, {l[0]}, call(Add, {op(0), op(1)}));
   EXPECT_EQ(apart(g.graph).size(), 1U);
-  // Over no cell the sum is 0, whatever the other side holds.
+  // Over no cell the sum is 0, whatever the other side is.
   const auto none = g.label("e", 0);
   const auto empty = g.input("E", {0});
   g.vertex("Z", {{empty, {none}}, {y, {l[0]}}}, {}, call(Add, {op(0), op(1)}));
@@ -179,7 +179,7 @@ TEST(SeparableExtreme, GreatestAndLeast) {
   }
 }
 
-// INT64 sums wrap, and products have their extremes where signs say.
+// INT64 sums wrap, and the extremes of products depend on signs.
 TEST(SeparableExtreme, WhatIsNotMonotoneStays) {
   Operands o(DType::Int64);
   o.z({o.s}, call(Add, {op(0), op(1)}), Aggregate::Max);

@@ -23,7 +23,7 @@ double unsliced_bytes(const SlicingProblem& problem) {
   return evaluate_slicing(problem, std::vector<std::int64_t>(problem.extents.size(), 1)).bytes;
 }
 
-// The least flops over all choices that keep to the limit; infinity if there is none.
+// The least flops over all choices within the limit; infinity if there is none.
 double brute_force(const SlicingProblem& problem, double limit, std::vector<std::int64_t> parts = {}) {
   const auto n = parts.size();
   if (n == problem.extents.size()) {
@@ -62,15 +62,15 @@ TEST(Slicing, CountsByHand) {
   EXPECT_EQ(halves.body, (std::vector<std::size_t>{0, 1}));
   EXPECT_EQ(halves.bytes, 3 * 512 + 8 + 256 + 256 + 8);
 
-  // j ends in the first step: the loop is over that alone, and holds all of AB twice, once for a slice.
+  // j ends in the first step, so the loop covers only that step, and holds all of AB twice, once for a slice.
   const auto inner = evaluate_slicing(problem, {1, 2, 1});
   EXPECT_EQ(inner.last, 0U);
   EXPECT_EQ(inner.flops, whole.flops);
   EXPECT_EQ(inner.bytes, 5 * 512 + 512);
 }
 
-// Z[] = A[i] B[i,j] C[j,k] D[k], from the left: what has no sliced label is computed once, and nothing above the loop
-// is repeated.
+// Z[] = A[i] B[i,j] C[j,k] D[k], from the left: steps without a sliced label are computed once, and nothing above the
+// loop is repeated.
 TEST(Slicing, SharedStepsRunOnce) {
   const auto problem = slicing_problem({{{0}, {0, 1}, {1, 2}, {2}}, {}, {4, 4, 4}}, {{{0, 1}, {0, 1}, {0, 1}}, 0, 0});
   // The steps: C D, A B, and (C D) (A B) in the order of the shrinking list.
@@ -86,7 +86,7 @@ TEST(Slicing, SharedStepsRunOnce) {
 TEST(Slicing, NothingToDo) {
   const auto problem = slicing_problem({{{0, 1}, {1, 2}, {2, 0}}, {}, {8, 8, 8}}, {{{0, 1}, {0, 1}}, 0, 0});
   EXPECT_EQ(find_slicing(problem, 1e6).slices, 1);
-  // Operands alone are too much: the least that can be had.
+  // The operands alone exceed the limit: the result is the minimum.
   const auto impossible = find_slicing(problem, 100);
   EXPECT_GT(impossible.bytes, 100);
   EXPECT_LE(impossible.bytes, unsliced_bytes(problem));
@@ -108,7 +108,7 @@ TEST(Slicing, AgreesWithBruteForceOnSmallNetworks) {
       ASSERT_EQ(std::isfinite(least), found.bytes <= whole * share) << "round " << round;
       if (!std::isfinite(least)) continue;
       EXPECT_EQ(found.flops, least) << "all choices are tried where there are few";
-      // Where there are more: one label at a time.
+      // If there are more choices: one label at a time.
       const auto searched = find_slicing(problem, whole * share, 0);
       ASSERT_LE(searched.bytes, whole * share) << "round " << round;
       ++sliced;
@@ -138,8 +138,8 @@ TEST(Slicing, MeetsTheLimitOnLargeNetworks) {
   }
 }
 
-// Three matrices that are read from storage in tiles of 4 x 4 parts. Held, they take 3 * 64^2 * 8 bytes and can go
-// below no limit; read anew they can.
+// Three matrices that are read from storage in tiles of 4 x 4 parts. If held, they take at least 3 * 64^2 * 8 bytes; if
+// read again per slice, they need less.
 TEST(SlicedPath, IsNeverWorse) {
   std::mt19937 random(5);
   int better = 0;

@@ -9,9 +9,8 @@
 
 namespace eindb::testing {
 
-/// A value of an input in which every other element is NaN, an infinity, a zero of either sign or a number beyond what
-/// sums may reach; of INT64 the smallest and largest numbers are among them. Deterministic in the vertex's name and
-/// `seed`.
+/// A value for an input in which every other element is NaN, an infinity, a zero of either sign or too large for sums;
+/// for INT64 the smallest and largest numbers are included. Deterministic in the vertex's name and `seed`.
 inline DenseTensor special_value_of(const Vertex& vertex, unsigned seed, bool nan = true) {
   auto tensor = DenseTensor::uninitialized(vertex.dtype, vertex.bound);
   std::mt19937 random(static_cast<unsigned>(std::hash<std::string>{}(vertex.name)) + seed);
@@ -35,7 +34,7 @@ inline DenseTensor special_value_of(const Vertex& vertex, unsigned seed, bool na
   return tensor;
 }
 
-/// Bit for bit, but for the bits of NaN; with `zeros_differ` false, +0 is -0.
+/// Compares bit by bit, except for the bits of NaN; +0 equals -0 unless `zeros_differ`.
 inline bool same_values(const DenseTensor& a, const DenseTensor& b, bool zeros_differ = true) {
   if (a.dtype() != b.dtype() || a.shape() != b.shape()) return false;
   return dispatch(a.dtype(), [&](auto t) {

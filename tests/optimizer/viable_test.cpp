@@ -32,11 +32,11 @@ TEST(Viable, CountsOfSectionEight) {
 
 TEST(Viable, ExtentsBoundTheParts) {
   EXPECT_EQ(viable({3, 8}, 8), (std::vector<Partition>{{2, 4}, {1, 8}}));
-  // No vector makes 16 calls: those with the most.
+  // No vector makes 16 calls, so those with the most are listed.
   EXPECT_EQ(viable({3, 4, 1, 0}, 16), (std::vector<Partition>{{2, 4, 1, 1}}));
 }
 
-// Held against plain enumeration of all powers of two.
+// Compared with plain enumeration of all powers of two.
 TEST(Viable, AgreesWithEnumeration) {
   for (const std::vector<std::int64_t>& extents :
        {std::vector<std::int64_t>{5, 2, 16}, {1, 1}, {4, 4, 4, 4}, {100}, {2, 3, 2, 3}}) {

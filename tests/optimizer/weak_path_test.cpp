@@ -13,7 +13,7 @@ namespace {
 
 using Costs = std::map<Partition, double>;
 
-// Every type that is one collective away, with what that costs, by section 7.2's rules and nothing else.
+// Every type that is one collective away, and the cost by the rules of section 7.2 alone.
 Costs neighbours(const WeakProblem& problem, const Partition& parts) {
   std::int64_t used = 1;
   for (const auto p : parts) used *= p;
@@ -40,7 +40,7 @@ Costs neighbours(const WeakProblem& problem, const Partition& parts) {
   return out;
 }
 
-// Costs of all types are lowered until nothing changes.
+// Lowers the costs of all types until nothing changes.
 double brute_force_cost(const WeakProblem& problem) {
   Costs costs{{problem.source, 0}};
   for (bool changed = true; changed;) {
@@ -57,7 +57,7 @@ double brute_force_cost(const WeakProblem& problem) {
   return costs.contains(problem.target) ? costs[problem.target] : std::numeric_limits<double>::infinity();
 }
 
-// Deals the prime factors of `ranks` to dimensions, some to none.
+// Distributes the prime factors of `ranks` over dimensions; some stay unused.
 Partition dealt(std::mt19937& random, std::int64_t ranks, std::size_t dimensions) {
   Partition parts(dimensions, 1);
   for (const auto prime : prime_factors(ranks))
@@ -119,7 +119,7 @@ TEST(WeakPath, EveryStepIsACollectiveAndFitsMemory) {
   }
 }
 
-// Example 3.1: no single axis of {x:4, y:6} can move, factors of it can.
+// Example 3.1: no single axis of {x:4, y:6} can move, but factors of one can.
 TEST(WeakPath, FactorsMoveWhereWholeAxesCannot) {
   const WeakProblem problem{Shape({12, 12}), 24, {4, 6}, {6, 4}, 6, 0, {}};
   const auto path = WeakPathSearch(problem).next();
@@ -128,7 +128,7 @@ TEST(WeakPath, FactorsMoveWhereWholeAxesCannot) {
   EXPECT_EQ(path->types.size(), 3U);
 }
 
-// What is copied beside what is received counts where it is told to.
+// Copies count in addition to received elements if their cost is set.
 TEST(WeakPath, PiecesThatDoNotTravelAsTheyLieArePacked) {
   const Shape shape({8, 8});
   const CollectiveCosts costs{.per_kept_element = 0.5, .per_packed_element = 100};
@@ -138,7 +138,7 @@ TEST(WeakPath, PiecesThatDoNotTravelAsTheyLieArePacked) {
   EXPECT_EQ(operation_cost(shape, {4, 1}, {1, 4}, costs),
             12 + 2 + 1600);  // cut out of rows, received where they belong
   EXPECT_EQ(operation_cost(shape, {1, 4}, {4, 1}, costs), 12 + 2 + 1600);  // and the other way round
-  // Where the first dimension is one index, the second one is outermost.
+  // If the first dimension has one index, the second is the outermost.
   EXPECT_EQ(operation_cost(Shape({2, 8}), {2, 4}, {2, 1}, costs), 6 + 1);
   // Uneven pieces are padded: of 4, 3 and 3 elements three slots of 4.
   EXPECT_EQ(operation_cost(Shape({10}), {3}, {1}, {.per_packed_element = 100}), 10 + 1000);
@@ -150,7 +150,7 @@ TEST(WeakPath, NeighboursOfOneKindAreOne) {
   EXPECT_EQ(merged(shape, {{1, 1, 1}, {2, 1, 1}, {2, 2, 1}}, {}), (WeakPath{{1, 1, 1}, {2, 2, 1}}));
   EXPECT_EQ(merged(shape, {{2, 2, 1}, {1, 4, 1}, {1, 2, 2}}, {}), (WeakPath{{2, 2, 1}, {1, 4, 1}, {1, 2, 2}}));
   EXPECT_EQ(merged(shape, {{4, 1, 1}, {2, 2, 1}, {1, 2, 2}}, {}), (WeakPath{{4, 1, 1}, {1, 2, 2}}));
-  // A larger group costs more where peers do.
+  // A larger group costs more if peers have a cost.
   EXPECT_EQ(merged(shape, {{4, 4, 1}, {1, 4, 1}, {1, 1, 1}}, {0, 1000}), (WeakPath{{4, 4, 1}, {1, 4, 1}, {1, 1, 1}}));
 }
 

@@ -20,7 +20,7 @@ TEST(WireModel, CountsWhatIsNotThereYet) {
   EXPECT_EQ(moved({4, 1}, {1, 4}), 48);
   EXPECT_EQ(moved({4, 1}, {2, 2}), 4 * (16 - 8));
   EXPECT_EQ(moved({4, 1}, {1, 1}), 4 * 48);
-  // What is finer lies in what is coarser; there is none to move to itself.
+  // Finer parts lie within coarser ones, and equal partitions move nothing.
   EXPECT_EQ(moved({4, 1}, {8, 1}), 0);
   EXPECT_EQ(moved({2, 2}, {2, 2}), 0);
 }
@@ -42,7 +42,7 @@ TEST(WorkerChoice, NoStrategyThatKeepsAllBusyMovesLess) {
         const auto other = label(graph, strategy, options);
         if (leaves_workers_idle(other, label(graph, {}, options))) continue;
         EXPECT_LE(chosen, place(graph, other, workers).received) << "seed " << seed << ", " << strategy.to_string();
-      } catch (const Error&) {  // that strategy is not for this graph
+      } catch (const Error&) {  // the strategy does not apply to this graph
       }
     }
   }
@@ -70,7 +70,7 @@ struct ChainOfMatrices : GraphBuilder {
   }
 };
 
-// (A B) + (C (D E)), 64 x 64 on 4 workers: as the paper has it, moving results to where the sum wants them.
+// (A B) + (C (D E)), 64 x 64 on 4 workers: as in the paper, results move to where the sum reads them.
 TEST(WorkerChoice, ChainOfMatrices) {
   const auto graph = ChainOfMatrices().graph;
   const DecompositionOptions options{4, false, {}};
@@ -80,7 +80,7 @@ TEST(WorkerChoice, ChainOfMatrices) {
   EXPECT_GT(received(label(graph, {}, options)), 7 * 4096);
 }
 
-// In multiples of their slices. EinDecomp's first vectors have workers receive 72,192.
+// In multiples of their slices. With EinDecomp's first vectors, workers receive 72,192.
 TEST(WorkerChoice, SlicedVerticesAreImprovedToo) {
   const auto graph = slice_contractions(ChainOfMatrices().graph, 70'000).graph;
   ASSERT_FALSE(graph.sliced().empty());

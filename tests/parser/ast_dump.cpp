@@ -10,7 +10,8 @@ std::string real_text(double value) {
   std::array<char, 64> text{};
   std::snprintf(text.data(), text.size(), "%g", value);
   const std::string out = text.data();
-  return out.find_first_of(".ein") == std::string::npos ? out + ".0" : out;  // 1e20, inf and nan show what they are
+  return out.find_first_of(".ein") == std::string::npos ? out + ".0"
+                                                        : out;  // 1e20, inf and nan are recognisable as reals
 }
 
 std::string text_of(const Identifier& name) { return name.quoted ? '"' + name.text + '"' : name.text; }

@@ -6,7 +6,7 @@
 
 namespace eindb::ast {
 
-/// The tree as one line, so that a test shows what it expects at a glance:
+/// The tree as one line, so that a test can state its expectation compactly:
 ///
 ///     -a ^ 2 + SUM[j](X[i,j])     ((neg (a ^ 2)) + (SUM[j] X[i,j]))
 ///

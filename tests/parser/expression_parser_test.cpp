@@ -129,7 +129,7 @@ TEST(ExpressionParser, SpansCoverTheText) {
   EXPECT_EQ(text_of(reference.terms[1].span), "j");
 }
 
-/// A long product is one node: no depth to parse it, bind it or destroy it.
+/// A long product is one node, so parsing, binding and destroying it need no recursion.
 TEST(ExpressionParser, HundredThousandFactorsAreOneNode) {
   std::string text = "X0[i0,i1]";
   for (int i = 1; i < 100'000; ++i)
@@ -170,7 +170,7 @@ TEST(ExpressionParser, NestingIsBounded) {
   }
 }
 
-/// Operators on the left of a parenthesis deepen the tree without deepening the parser's calls.
+/// Operators left of a parenthesis deepen the tree without deepening the parser's recursion.
 TEST(ExpressionParser, LeftLeaningTreesAreBoundedToo) {
   const std::size_t depth = 400;
   EXPECT_NO_THROW(parse_expression(repeated("(", depth) + "x" + repeated(")", depth)));
@@ -178,7 +178,7 @@ TEST(ExpressionParser, LeftLeaningTreesAreBoundedToo) {
   EXPECT_THROW(parse_expression(repeated("(", depth) + "x" + repeated("^1*1+1=1 AND 1 OR 1)", depth)), Error);
 }
 
-/// The bound leaves room for sanitizers and busy machines; anything quadratic in 200,000 factors is far beyond it.
+/// The bound allows for sanitizers and busy machines; a quadratic algorithm on 200,000 factors would far exceed it.
 TEST(ExpressionParser, TimeIsLinear) {
   std::string text = "SUM(X[a,b]";
   for (int i = 0; i < 200'000; ++i) text += " * SUM[b](X[a,b])";

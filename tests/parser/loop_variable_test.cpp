@@ -1,5 +1,4 @@
-// Protects what becomes of a loop's body in one round: where its variable turns into a parameter, where into an
-// integer, where into digits, and what it leaves alone.
+// A loop's body in one round: where the variable becomes a parameter, an integer or digits, and where it is left alone.
 
 #include "parser/loop_variable.hpp"
 

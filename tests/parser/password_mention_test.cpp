@@ -1,4 +1,4 @@
-// What logs and histories leave out.
+// Texts that logs and histories omit.
 
 #include "parser/password_mention.hpp"
 

@@ -1,5 +1,5 @@
-// Protects the grammar of loops: their clauses, where the statements of a body end, the places of these in the whole
-// text, and what the name of the variable means inside.
+// The grammar of loops: clauses, the ends of the statements in a body, their spans in the whole text, and the meaning
+// of the variable's name inside.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Protects what queries of several results bind to: derivatives, results by name, new values of stored tensors.
+// Binding of queries with several results: derivatives, results by name, new values of stored tensors.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ InputTensor tensor(std::string name, DType type, std::vector<std::int64_t> exten
   return {.name = std::move(name), .dtype = type, .grid = TileGrid(Shape(std::move(extents)), parts)};
 }
 
-// X (2 x 3) and W (3 x 4) real, V (3) of integers, C (3) complex, s of rank 0, A in the memory of a program.
+// X (2 x 3) and W (3 x 4) are real, V (3) is integer, C (3) complex, s of rank 0, A attached.
 NameSource names() {
   static const std::map<std::string, InputTensor> tensors = [] {
     std::map<std::string, InputTensor> all;

@@ -1,4 +1,4 @@
-// Protects what is known of a statement before it is parsed: metrics, tags of the protocol and transactions go by it.
+// The properties of a statement that are determined before parsing, for metrics, protocol tags and transactions.
 #include "parser/statement_outline.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Protects the grammar of every statement, and the border between our statements and SQLite's.
+// The grammar of every statement, and the boundary between eindb's statements and SQLite's.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Protects the cutting of scripts into statements, and the shell's question whether a statement is complete.
+// Splitting scripts into statements, and the shell's check for complete statements.
 
 #include "parser/statement_splitter.hpp"
 

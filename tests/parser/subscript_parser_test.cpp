@@ -1,4 +1,4 @@
-// Protects the reading of subscript strings: letters, ellipsis, list form, nesting, and the place of mistakes.
+// Parsing subscript strings: letters, ellipsis, list form, nesting, and the positions of mistakes.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Protects the messages of syntax errors: what was expected, what was found, where, and the hint; and that no text,
-// however broken, gives anything but such an error.
+// The messages of syntax errors: expectation, finding, position and hint. Any invalid text gives such an error and no
+// other failure.
 
 #include <gtest/gtest.h>
 
@@ -411,7 +411,7 @@ TEST(SyntaxError, Users) {
   });
 }
 
-// Whatever is wrong with the statement.
+// Holds for any mistake in the statement.
 TEST(SyntaxError, PasswordsAreNotShown) {
   for (const char* text : {"CREATE USER ann 'secret'",
                            "CREATE USER ann secret",
@@ -470,7 +470,7 @@ const std::vector<std::string> kValid = {
     "REPEAT 2 { CREATE TRIGGER t AFTER INSERT ON x BEGIN SELECT 1; END; COPY X TO 'x.${t}.npy' -- }\n }",
 };
 
-/// A byte of what these languages give meaning to, or any byte.
+/// A byte that is significant in these languages, or any byte.
 char random_byte(std::mt19937& random) {
   constexpr std::string_view kMeaningful = "()[]{},;='\"`$*/+-^%<>.e0 \n\xC3\x9F";
   if (random() % 4 == 0) return static_cast<char>(random() % 256);

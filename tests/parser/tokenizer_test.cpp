@@ -1,4 +1,4 @@
-// Protects the lexical forms of the languages that the tokenizer cuts: what is one token, and what kind of token it is.
+// The lexical forms of the tokenizer's languages: token boundaries and kinds.
 #include "parser/tokenizer.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Cells in any order into tiles: against a dense oracle, with memory that forces every way through the loader.
+// Cells in any order become tiles: compared with a dense oracle, with memory limits that force every path of the
+// loader.
 
 #include "storage/cells/cell_loader.hpp"
 
@@ -73,7 +74,7 @@ struct Case {
 
 class CellLoaderTest : public ::testing::Test {
  protected:
-  /// Every cell with probability `density`; one of ten is given as zero.
+  /// Every cell with probability `density`; one in ten is given as zero.
   std::vector<KeyedCell> random_cells(const Shape& shape, double density, bool complex = false) {
     std::vector<KeyedCell> cells;
     Key index(shape.rank(), 0);
@@ -186,14 +187,14 @@ TEST_F(CellLoaderTest, OrderDecidesTheWay) {
   auto cells = random_cells(Shape(c.extents), 0.9);
   std::erase_if(cells, [](const auto& cell) { return cell.value == CellValue(std::int64_t{0}); });
 
-  // Row-major order: the tiles of one band are open together.
+  // Row-major order: the tiles of one band are open at the same time.
   auto statistics = load(cells, store, c.memory);
   expect_cells<double>(cells, store);
   EXPECT_EQ(statistics.tiles_written, 80);
   EXPECT_EQ(statistics.tiles_reloaded, 0);
   EXPECT_FALSE(statistics.sorted);
 
-  // No order, and memory for some tiles: a few come back, then the rest is sorted.
+  // Random order, with memory for some tiles: a few are reloaded, then the rest is sorted.
   std::ranges::shuffle(cells, random);
   statistics = load(cells, store, 200 << 10);
   expect_cells<double>(cells, store);
@@ -201,7 +202,7 @@ TEST_F(CellLoaderTest, OrderDecidesTheWay) {
   EXPECT_TRUE(statistics.spilled);
   EXPECT_LT(statistics.tiles_reloaded, 80 + 180000 / 64);
 
-  // No order, and memory for all tiles.
+  // Random order, with memory for all tiles.
   statistics = load(cells, store, 64 << 20);
   expect_cells<double>(cells, store);
   EXPECT_EQ(statistics.tiles_written, 80);

@@ -1,4 +1,4 @@
-// What takes part in a connection's transactions is told how each of them ends, whatever SQL ends it.
+// A connection's hooks are told how each of its transactions ends, whatever SQL ends it.
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 namespace eindb {
 namespace {
 
-// Writes a letter for each call: Prepare, Commit, Rollback.
+// Records a letter for each call: Prepare, Commit, Rollback.
 class WritingHooks final : public CommitHooks {
  public:
   WritingHooks(std::string& calls, const bool& refuses) : calls_(calls), refuses_(refuses) {}
@@ -37,7 +37,7 @@ class CommitHooksTest : public testing::Test {
     connection_->set_commit_hooks(std::make_unique<WritingHooks>(calls_, refuses_));
   }
 
-  // What the hooks were told meanwhile.
+  // The hooks called while `sql` runs.
   std::string calls_of(const std::string& sql) {
     calls_.clear();
     connection_->execute(sql);
@@ -96,10 +96,10 @@ TEST_F(CommitHooksTest, WhoRefusesMakesTheCommitARollback) {
 TEST_F(CommitHooksTest, ACommitThatWaitsInVainHasNotHappened) {
   connection_->set_busy_timeout(std::chrono::milliseconds(0));
   SqliteConnection reader(scratch_.file("a.db"), SqliteConnection::Access::ReadWrite);
-  reader.execute("BEGIN; SELECT * FROM t");  // without a write-ahead log a reader keeps others from committing
+  reader.execute("BEGIN; SELECT * FROM t");  // without a write-ahead log a reader blocks commits
   EXPECT_EQ(calls_of("BEGIN; INSERT INTO t VALUES (1)"), "");
   EXPECT_ERROR(connection_->execute("COMMIT"), ErrorKind::Busy, "");
-  EXPECT_EQ(calls_, "");  // SQLite wants the lock before it asks
+  EXPECT_EQ(calls_, "");  // SQLite acquires the lock before it calls the hook
   reader.execute("COMMIT");
   EXPECT_EQ(calls_of("COMMIT"), "PC");
 }

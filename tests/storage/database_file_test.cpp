@@ -1,4 +1,4 @@
-// Opening databases: what is made, what is accepted, what is refused and how.
+// Opening databases: files that are created, accepted or refused, and the errors.
 
 #include "storage/tiles/database_file.hpp"
 
@@ -83,7 +83,7 @@ TEST_F(DatabaseFileTest, AFileThatIsNoDatabaseIsRefusedAndKept) {
   EXPECT_EQ(read_file(path), "i,j\n1,2\n");
 }
 
-/// The head of a rollback journal that says that the file had no page before.
+/// The header of a rollback journal which states that the file had no page before.
 std::string journal_of_a_first_page() {
   std::string journal("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8);
   journal += std::string(

@@ -54,7 +54,7 @@ TEST_P(ExternalSorterTest, SortsAnyNumberOfRecords) {
   }
 }
 
-// Runs of the smallest buffer, merged two by two in many passes; some dozens of runs; all in memory.
+// Runs of the smallest buffer, merged in pairs in many passes; some dozens of runs; everything in memory.
 INSTANTIATE_TEST_SUITE_P(Memory, ExternalSorterTest, ::testing::Values(1500, 150000, 64 << 20));
 
 TEST(ScratchFile, FallsBackToTheSystemsDirectory) {

@@ -1,4 +1,4 @@
-// A file is told from its copies, and is the same wherever it is moved to.
+// A file is distinguished from its copies, and keeps its identity when it is moved.
 #include "storage/files/file_identity.hpp"
 
 #include <gtest/gtest.h>

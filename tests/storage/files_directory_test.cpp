@@ -1,4 +1,4 @@
-// The directory of clients' files: what leads out of it, by whatever way, is neither read nor written.
+// The directory of clients' files: paths that lead outside in any way are neither read nor written.
 
 #include "storage/files/files_directory.hpp"
 

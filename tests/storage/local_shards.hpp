@@ -16,11 +16,11 @@
 
 namespace eindb {
 
-/// Workers in this process: shard files in directories worker-0, worker-1, ... of their own. Workers can be taken away,
-/// and the whole can be stopped at any step of what it does, as if the coordinator's process had been killed there.
+/// Workers in this process: shard files in directories worker-0, worker-1, ... Workers can be taken away, and all
+/// activity can be stopped at any step, as if the coordinator's process had been killed there.
 class LocalShards final : public ShardAccess {
  public:
-  /// The directory is there.
+  /// The directory must exist.
   LocalShards(const std::string& directory, std::size_t workers) {
     for (std::size_t n = 0; n < workers; ++n)
       files_.push_back(std::make_unique<ShardFile>(directory + "/worker-" + std::to_string(n)));
@@ -68,7 +68,7 @@ class LocalShards final : public ShardAccess {
   bool repair(const ShardWorker& worker, const OutgoingContent& content) noexcept override {
     return attempt([&] { file(worker).repair(content); });
   }
-  /// Copies that were found damaged, each time that they were.
+  /// Copies found damaged, with repetitions.
   int noticed() const { return noticed_; }
 
   ShardFile& worker(std::size_t n) { return *files_[n]; }
@@ -81,11 +81,12 @@ class LocalShards final : public ShardAccess {
   void lose(std::size_t worker) { lost_.insert(worker); }
   void find_again(std::size_t worker) { lost_.erase(worker); }
 
-  /// Stops everything before step n, counted from 0: two to each call to a worker, one before and one after it is done.
+  /// Stops everything before step n, counted from 0. Each call to a worker has two steps: before it, and after it is
+  /// done.
   void stop_at(int n) { steps_left_ = n; }
   bool has_stopped() const { return steps_left_ < 0; }
 
-  /// What workers do that come back: they ask for the decision of what they have prepared.
+  /// Simulates the return of workers: they ask for the decision on their prepared transactions.
   void resolve(DatabaseFile& database) {
     ShardLog log(database.connection());
     for (const auto& file : files_) {

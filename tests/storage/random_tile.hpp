@@ -11,7 +11,7 @@ namespace eindb {
 inline constexpr std::array<DType, 5> kAllTypes{DType::Float32, DType::Float64, DType::Complex64, DType::Complex128,
                                                 DType::Int64};
 
-/// Small integers of either sign in every part, so that each type holds them exactly.
+/// Small integers of either sign in each part, which every type represents exactly.
 inline Tile random_tile(std::mt19937_64& random, DType type, const Shape& shape) {
   auto tile = Tile::zeros(type, shape);
   const auto draw = [&] { return static_cast<double>(static_cast<int>(random() % 2001) - 1000) + 0.0; };

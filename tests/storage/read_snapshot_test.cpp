@@ -1,4 +1,4 @@
-// Parallel readers see one state of the database, whatever is committed meanwhile.
+// Parallel readers see one state of the database, regardless of concurrent commits.
 
 #include "storage/tiles/read_snapshot.hpp"
 
@@ -101,7 +101,7 @@ TEST_F(ReadSnapshotTest, LateReadersJoinOnlyTheSameState) {
       });
   }
   EXPECT_EQ(wrong, 0);
-  EXPECT_EQ(snapshot.reader_count(), 0U);  // all read through the connection
+  EXPECT_EQ(snapshot.reader_count(), 0U);  // all tasks read through the connection
 }
 
 TEST_F(ReadSnapshotTest, ReadersRunBesideAWriteThatHasChangedNothing) {
@@ -109,7 +109,7 @@ TEST_F(ReadSnapshotTest, ReadersRunBesideAWriteThatHasChangedNothing) {
   SqliteTransaction transaction(database.connection());
   ReadSnapshot snapshot(database, 2);
   write_all(database.connection(), 5);
-  EXPECT_EQ(element(snapshot, 0), 1);  // as when the statement began
+  EXPECT_EQ(element(snapshot, 0), 1);  // the value at the start of the statement
   EXPECT_EQ(snapshot.reader_count(), 1U);
 }
 

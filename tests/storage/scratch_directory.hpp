@@ -13,7 +13,7 @@
 
 namespace eindb {
 
-/// A directory of a test's own, removed with all it holds.
+/// A private directory of a test, removed with its contents.
 class ScratchDirectory {
  public:
   ScratchDirectory() {
@@ -47,7 +47,7 @@ inline std::string read_file(const std::string& path) {
   return out.str();
 }
 
-/// The Error that `action` throws; a test failure and an Internal error if it throws none.
+/// The Error that `action` throws; fails the test and returns an Internal error if it throws none.
 template <class Action>
 Error error_of(Action&& action) {
   try {
@@ -61,7 +61,7 @@ Error error_of(Action&& action) {
 
 }  // namespace eindb
 
-/// The action fails with this kind of error, and its message contains the text.
+/// Expects that the action fails with this kind of error and a message that contains the text.
 #define EXPECT_ERROR(action, expected_kind, text)                                  \
   do {                                                                             \
     const auto thrown = ::eindb::error_of([&] { action; });                        \

@@ -1,4 +1,4 @@
-// A worker's file: transactions that end well, badly and not at all, and what is left after a crash.
+// A worker's file: transactions that are committed, aborted or left open, and the state after a crash.
 
 #include "storage/worker_file/shard_file.hpp"
 
@@ -62,7 +62,7 @@ TEST_F(ShardFileTest, WhatIsPutIsReadAtOnceAndKeptByACommit) {
   EXPECT_EQ(file->undecided(), std::vector{kFirst});
   file->commit(kFirst, std::vector{ContentRange{ContentId{10}, ContentId{11}}});
   EXPECT_TRUE(file->undecided().empty());
-  file->abort(kFirst);  // comes too late
+  file->abort(kFirst);  // too late
   reopen();
   EXPECT_EQ(present(), (Contents{10, 11}));
   EXPECT_EQ(file->usage().contents, 2);
@@ -107,7 +107,7 @@ TEST_F(ShardFileTest, WhatAnEarlierAttemptHasLeftIsNoHindrance) {
   EXPECT_EQ(present(), (Contents{20, 21, 22}));
 }
 
-// The coordinator is back on another connection before the worker has done with the one that was lost.
+// The coordinator is back on a new connection before the worker has finished with the lost one.
 TEST_F(ShardFileTest, AConnectionThatEndsTakesOnlyWhatIsNotPrepared) {
   put(kFirst, 10);
   put(kSecond, 20);
@@ -157,7 +157,7 @@ TEST_F(ShardFileTest, ACopyIsWrittenAnewUnlessItsTransactionGoesOn) {
   const ContentRange kept{ContentId{10}, ContentId{11}};
   file->commit(kFirst, std::span(&kept, 1));
   repair(10);
-  repair(12);  // lost altogether
+  repair(12);  // lost completely
   EXPECT_EQ(present(), (Contents{10, 11, 12}));
   reopen();
   EXPECT_EQ(present(), (Contents{10, 11, 12}));
@@ -182,7 +182,7 @@ TEST_F(ShardFileTest, ADatabaseIsSucceededByOneThatNamesIt) {
   file->claim(8);
 }
 
-// A disk of little more than the reserve: see also tests/cluster/full_disk_test.py.
+// A disk hardly larger than the reserve; see also tests/cluster/full_disk_test.py.
 TEST_F(ShardFileTest, AFullDiskCanBeReadAndDroppedFrom) {
   constexpr std::int64_t kDisk = std::int64_t{128} << 20U;
   tile = random_tile(random, DType::Float64, Shape({512, 512}));  // 2 MiB
@@ -244,7 +244,7 @@ TEST_F(ShardFileTest, ReadsGoOnBesideWrites) {
   EXPECT_EQ(read, 150);
 }
 
-// A process that dies at any moment leaves a file that opens, with all of what it said it had prepared.
+// A process killed at any moment leaves a file that opens, with everything that it reported as prepared.
 TEST_F(ShardFileTest, AKilledProcessLeavesWhatItPrepared) {
   file.reset();
   for (int round = 0; round < 5; ++round) {

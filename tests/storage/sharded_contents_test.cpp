@@ -1,5 +1,5 @@
-// Sharded tensors below the engine: tiles at workers are part of the transactions of the coordinator's file, whatever
-// stops half-way, and nothing stays behind.
+// Sharded tensors below the engine: tiles at workers are part of the transactions of the coordinator's file, wherever a
+// transaction is interrupted, and no garbage remains.
 
 #include "storage/shards/sharded_contents.hpp"
 
@@ -39,7 +39,7 @@ class ShardedContentsTest : public ::testing::Test {
     database.emplace(scratch.file("a.db"));
     database->use_shards(shards);
   }
-  /// The coordinator comes back, then the workers ask it.
+  /// The coordinator restarts, then the workers ask for decisions.
   void restart() {
     database.reset();
     shards.reset();
@@ -71,7 +71,7 @@ class ShardedContentsTest : public ::testing::Test {
     const auto tile = store.read(db(), id);
     return tile == nullptr ? 0 : *tile->data<std::int64_t>();
   }
-  /// That of all tiles; -1 if they differ.
+  /// The common value of all tiles; -1 if they differ.
   std::int64_t value(const TileStore& store) {
     for (std::int64_t id = 1; id < kTiles; ++id)
       if (value(store, id) != value(store, 0)) return -1;
@@ -95,7 +95,7 @@ TEST_F(ShardedContentsTest, TilesLieAtWorkersAndReferencesInTheFile) {
   make(a, 7);
   EXPECT_EQ(value(a), 7);
   EXPECT_EQ(shards->contents(), kTiles);
-  EXPECT_EQ(shards->worker(0).usage().contents, kTiles / 2);  // a mesh of two of the three
+  EXPECT_EQ(shards->worker(0).usage().contents, kTiles / 2);  // a mesh of two of the three workers
   EXPECT_LT(db().query_integer("SELECT MAX(LENGTH(tile)) FROM eindb_tiles_A"), 100);
   expect_nothing_pending();
   restart();
@@ -110,7 +110,7 @@ TEST_F(ShardedContentsTest, WithoutWorkersAnErrorSaysWhatIsMissing) {
   EXPECT_NE(error.hint().find("--workers"), std::string::npos);
   SqliteTransaction transaction(db());
   EXPECT_ERROR(TileWriter(db(), a), ErrorKind::Unsupported, "tensor A is sharded");
-  a.drop(db());  // garbage for whoever has workers
+  a.drop(db());  // garbage for a later session with workers
   transaction.commit();
   restart();
   EXPECT_EQ(shards->contents(), 0);
@@ -138,7 +138,7 @@ TEST_F(ShardedContentsTest, ARollbackLeavesTheOldState) {
   {
     SqliteTransaction undone(db());
     write(a, 2);
-    EXPECT_EQ(value(a), 2);  // a transaction sees its own
+    EXPECT_EQ(value(a), 2);  // a transaction sees its own writes
   }
   EXPECT_EQ(value(a), 1);
   EXPECT_EQ(shards->contents(), kTiles);
@@ -182,7 +182,7 @@ TEST_F(ShardedContentsTest, ATransactionOfWhichASavepointLeftNothingEnds) {
   expect_nothing_pending();
 }
 
-// Whoever commits, by whatever statement: SQLite's own savepoints end transactions, too.
+// Any statement may commit: SQLite's own savepoints end transactions too.
 TEST_F(ShardedContentsTest, AnySqlThatCommitsCommitsTheWorkers) {
   make(a, 1);
   db().execute("SAVEPOINT s");
@@ -227,7 +227,7 @@ TEST_F(ShardedContentsTest, CopiesAreReadWhereTheFirstIsLostOrDamaged) {
     EXPECT_EQ(value(b), 5);
     shards->find_again(lost);
   }
-  // Worker 0 alone forgets its contents.
+  // Only worker 0 loses its contents.
   std::vector<ContentId> all;
   for (const auto& [tile, reference] : read_references(db(), b)) all.push_back(reference.content);
   shards->worker(0).drop(all);
@@ -260,7 +260,7 @@ TEST_F(ShardedContentsTest, MendingReadsAllCopies) {
     EXPECT_LE(left, shards->contents());
     EXPECT_EQ(shards->contents(), 2 * kTiles) << "worker " << n;
   }
-  // The transaction that writes copies fails if one of them is lost: nothing is put right behind its back.
+  // The transaction that writes copies fails if one of them is lost; it is not repaired.
   {
     SqliteTransaction transaction(db());
     write(b, 6);
@@ -271,7 +271,7 @@ TEST_F(ShardedContentsTest, MendingReadsAllCopies) {
     EXPECT_ERROR(transaction.commit(), ErrorKind::WorkerLost, "started anew");
   }
   EXPECT_EQ(value(b), 5);
-  // Nobody has it: that is said, and nothing is made up.
+  // No worker has it: the error says so.
   for (std::size_t n = 0; n < 3; ++n) shards->worker(n).drop({&references[0].reference.content, 1});
   b.mend(db(), 0);
   EXPECT_ERROR(value(b, 0), ErrorKind::Corrupt, "no worker has tile [0] of tensor B");
@@ -306,7 +306,7 @@ TEST_F(ShardedContentsTest, ALostWorkerMakesTheCommitARollback) {
   EXPECT_EQ(value(a), 1);
 }
 
-// Two-phase commit stopped at every step of it, then started again.
+// Two-phase commit is stopped at every step, then restarted.
 TEST_F(ShardedContentsTest, StoppedAnywhereThereIsTheOldStateOrTheNew) {
   const auto b = store_of("B", 2);
   make(b, 1);
@@ -388,7 +388,7 @@ TEST_F(ShardedContentsTest, WorkersPutResultsThemselves) {
   expect_nothing_pending();
 }
 
-// What an attempt left at workers neither counts nor stays; what the transaction had before does.
+// Contents of a failed attempt are neither counted nor kept at workers; earlier contents of the transaction are.
 TEST_F(ShardedContentsTest, AFailedAttemptIsTakenBack) {
   SqliteTransaction transaction(db());
   a.create(db());
@@ -408,7 +408,7 @@ TEST_F(ShardedContentsTest, AFailedAttemptIsTakenBack) {
   }
   EXPECT_EQ(shards->contents(), 1);
   contents.prepare();
-  shards->lose(0);  // which no longer matters
+  shards->lose(0);  // the loss no longer matters
   transaction.commit();
   shards->find_again(0);
   restart();

@@ -1,4 +1,4 @@
-// The files below SQLite: a log that short readers keep from beginning anew, and a disk that cannot be read.
+// The files below SQLite: a log whose restart is delayed by short readers, and a disk that cannot be read.
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Two connections that read in turn, so that at any time one does: each ends when the other has begun.
+/// Two connections that read in turn: each ends after the other has begun, so that one always reads.
 class OverlappingReaders {
  public:
   explicit OverlappingReaders(const std::string& path) {
@@ -38,7 +38,7 @@ class OverlappingReaders {
   OverlappingReaders(const OverlappingReaders&) = delete;
   OverlappingReaders& operator=(const OverlappingReaders&) = delete;
 
-  /// Returns when the other one reads.
+  /// Returns when the other connection reads.
   void take_turns() {
     std::unique_lock lock(mutex_);
     turn_ = 1 - began_;
@@ -58,7 +58,7 @@ class OverlappingReaders {
       connection.query_integer("SELECT COUNT(*) FROM t");
       began_ = number;
       changed_.notify_all();
-      // Short reads, also while the writer waits for them.
+      // Short reads, which continue while the writer waits for them.
       const auto other_began = [&] { return ends_ || began_ != number; };
       if (!changed_.wait_for(lock, std::chrono::milliseconds(10), other_began)) turn_ = 1 - number;
       changed_.notify_all();
@@ -67,10 +67,10 @@ class OverlappingReaders {
     }
   }
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
-  int turn_ = 0;    // who is to read
-  int began_ = -1;  // who began last
+  int turn_ = 0;    // the reader whose turn it is
+  int began_ = -1;  // the reader that began last
   bool ends_ = false;
   std::array<std::thread, 2> threads_;
 };
@@ -97,7 +97,7 @@ TEST_F(SqliteFiles, TheLogBeginsAnewThoughReadersOverlap) {
       longest = std::max(longest, fs::file_size(path + "-wal"));
     }
   }
-  // A page for each commit, of which it keeps some.
+  // Each commit adds a page to the log, some of which it keeps.
   EXPECT_LT(longest, std::uintmax_t{kCommits / 2 * (kPage + 24)});
   EXPECT_EQ(writer.query_integer("SELECT a FROM t"), kCommits);
   EXPECT_EQ(writer.query_text("PRAGMA integrity_check"), "ok");
@@ -119,7 +119,7 @@ TEST_F(SqliteFiles, AReaderOfAnOldStateKeepsItAndHoldsNobodyUp) {
   EXPECT_EQ(reader.query_integer("SELECT a FROM t"), kCommits + 1);
 }
 
-/// While it lives SQLite's reads of files fail as they do of a broken disk.
+/// While it exists, SQLite's reads of files fail like those of a broken disk.
 class BrokenDisk {
  public:
   BrokenDisk() {
@@ -127,7 +127,7 @@ class BrokenDisk {
     for (const char* call : {"pread", "pread64"}) set(call, reinterpret_cast<sqlite3_syscall_ptr>(&fail_at));
   }
   ~BrokenDisk() {
-    for (const char* call : {"read", "pread", "pread64"}) set(call, nullptr);  // as it was
+    for (const char* call : {"read", "pread", "pread64"}) set(call, nullptr);  // restores the originals
   }
   BrokenDisk(const BrokenDisk&) = delete;
   BrokenDisk& operator=(const BrokenDisk&) = delete;
@@ -138,7 +138,7 @@ class BrokenDisk {
     return -1;
   }
   static ssize_t fail_at(int file, void* target, std::size_t size, off_t offset) {
-    constexpr off_t kBehindAll = off_t{1} << 40;  // there the system need not ask the disk
+    constexpr off_t kBehindAll = off_t{1} << 40;  // the system answers reads there without the disk
     return offset < kBehindAll ? fail(file, target, size) : 0;
   }
   static void set(const char* call, sqlite3_syscall_ptr function) {
@@ -154,7 +154,7 @@ TEST_F(SqliteFiles, ADiskThatCannotBeReadIsNoDamage) {
     for (int n = 0; n < 20; ++n) database.connection().execute("INSERT INTO t (b) VALUES (randomblob(100000))");
   }
   DatabaseFile database(path);
-  database.limit_memory(1, 1, 1);  // by reads instead of mapped pages
+  database.limit_memory(1, 1, 1);  // disables mapping, so that pages are read by system calls
   auto& connection = database.connection();
   EXPECT_EQ(connection.query_integer("SELECT COUNT(*) FROM sqlite_schema"), 1);
   {
@@ -179,7 +179,7 @@ TEST_F(SqliteFiles, DamageAfterABrokenDiskIsDamage) {
     const BrokenDisk broken;
     EXPECT_ERROR(connection.query_integer(all), ErrorKind::Io, "cannot be read");
   }
-  // By SQLite's own means, as nobody else may open the file: the head of the table's tree.
+  // Uses SQLite to find the root page of the table, since no other code may open the file.
   sqlite3_file* file = nullptr;
   sqlite3_file_control(connection.handle(), "main", SQLITE_FCNTL_FILE_POINTER, &file);
   const std::string zeros(65536, '\0');

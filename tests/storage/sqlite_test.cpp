@@ -1,4 +1,4 @@
-// The wrapper around SQLite: typed access, errors, transactions, and what SQL of a person may not do.
+// The wrapper around SQLite: typed access, errors, transactions, and the limits of a user's SQL.
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 class SqliteTest : public ::testing::Test {
  protected:
-  /// Compiles and runs one statement as a person's.
+  /// Compiles and runs one statement as a user.
   void run_user(std::string_view sql) {
     auto user = db.prepare_user(sql);
     if (user.statement) user.statement->run();
@@ -105,11 +105,11 @@ TEST_F(SqliteTest, NothingOfAPersonReadsSecretsForThem) {
   run_user("CREATE TABLE t(a)");
   run_user("CREATE TRIGGER r AFTER INSERT ON t BEGIN UPDATE t SET a = (SELECT verifier FROM eindb_users); END");
   EXPECT_ERROR(run_user("INSERT INTO t VALUES (1)"), ErrorKind::Permission, "cannot be read");
-  // A table of an extension compiles SQL of its own when it is used.
+  // An extension's table compiles SQL of its own when it is used.
   run_user("CREATE VIRTUAL TABLE f USING fts5(verifier, content='eindb_users')");
   EXPECT_ANY_THROW(run_user("INSERT INTO f(f) VALUES ('rebuild')"));
   EXPECT_ANY_THROW(run_user("SELECT * FROM f"));
-  // Whether a reference holds would tell what is there.
+  // A foreign key check would reveal the existence of rows.
   run_user("PRAGMA foreign_keys = ON");
   run_user("CREATE TABLE child(name REFERENCES eindb_users(name))");
   EXPECT_ERROR(run_user("INSERT INTO child VALUES ('bob')"), ErrorKind::Permission, "cannot be read");
@@ -127,7 +127,7 @@ TEST_F(SqliteTest, AStatementThatIsCompiledAgainCannotReadSecrets) {
 
 TEST_F(SqliteTest, NoTriggerReachesEindbTables) {
   db.execute("CREATE TABLE eindb_tensors(a); CREATE TABLE t(a)");
-  // By way of a person's table, and by way of a trigger that came with the file.
+  // Through a user's table, and through a trigger that came with the file.
   run_user("CREATE TRIGGER mine AFTER INSERT ON t BEGIN DELETE FROM eindb_tensors; END");
   EXPECT_ERROR(run_user("INSERT INTO t VALUES (1)"), ErrorKind::ReadOnly, "belong to eindb");
   db.execute("CREATE TRIGGER hostile AFTER INSERT ON eindb_tensors BEGIN INSERT INTO t VALUES (1); END");
@@ -236,7 +236,7 @@ TEST_F(SqliteTest, TransactionsNest) {
 }
 
 TEST_F(SqliteTest, TheSchemaVersionChangesAlsoWhenAChangeIsUndone) {
-  // Otherwise the next change would get the number of the one undone, and a cache would take the one for the other.
+  // Otherwise the next change would get the number of the undone one, and a cache could not tell them apart.
   std::uint64_t during = 0;
   {
     SqliteTransaction undone(db);
@@ -263,7 +263,7 @@ TEST_F(SqliteTest, ACancelledStatementStops) {
 
 TEST_F(SqliteTest, AnotherThreadInterrupts) {
   std::jthread other([&](const std::stop_token& stop) {
-    while (!stop.stop_requested()) {  // again and again: the statement may not have begun
+    while (!stop.stop_requested()) {  // repeated, as the statement may not have begun
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
       db.interrupt();
     }
@@ -282,7 +282,7 @@ TEST_F(SqliteTest, ATransactionIsUndoneAfterAnInterruptWithAnOpenQuery) {
     EXPECT_ERROR(open.step(), ErrorKind::Cancelled, "cancelled");
     auto second = db.prepare("SELECT a FROM t");
     ASSERT_TRUE(second.step());
-    db.interrupt();  // sticks while a query is open
+    db.interrupt();  // stays in effect while a query is open
   }
   EXPECT_FALSE(db.in_transaction());
   EXPECT_EQ(db.query_integer("SELECT COUNT(*) FROM t"), 2);

@@ -13,7 +13,7 @@
 namespace eindb {
 namespace {
 
-/// While it lives SQLite gets no memory, for the whole process; it gets some again after a while, by another thread.
+/// While it exists, SQLite gets no memory in the whole process; another thread ends this after a while.
 class MemoryShortage {
  public:
   MemoryShortage() : before_(sqlite3_hard_heap_limit64(-1)) { sqlite3_hard_heap_limit64(1); }
@@ -39,13 +39,13 @@ TEST_P(Transaction, IsUndoneAsSoonAsThereIsMemoryForThat) {
   SqliteConnection connection(":memory:", SqliteConnection::Access::Create);
   if (nested) connection.execute("BEGIN");
   {
-    std::optional<MemoryShortage> shortage;  // outlives the transaction
+    std::optional<MemoryShortage> shortage;  // must outlive the transaction
     const SqliteTransaction transaction(connection);
     connection.execute("CREATE TABLE t (a)");
-    connection.execute("CREATE TEMP TABLE u (a)");  // for which SQLite compiles all statements anew
+    connection.execute("CREATE TEMP TABLE u (a)");  // makes SQLite recompile all statements
     shortage.emplace();
   }
-  // SQLite may have undone all that it is nested in.
+  // SQLite may have rolled back the outer transactions too.
   EXPECT_TRUE(nested || !connection.in_transaction());
   EXPECT_EQ(connection.query_integer("SELECT COUNT(*) FROM sqlite_schema"), 0);
 }

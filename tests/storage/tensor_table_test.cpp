@@ -1,4 +1,5 @@
-// Tensors as tables of SQL. SQLite is the oracle: every query gives the same over an ordinary table of the same cells.
+// Tensors as SQL tables. SQLite is the oracle: every query gives the same result over an ordinary table of the same
+// cells.
 
 #include "storage/cells/tensor_table.hpp"
 
@@ -17,7 +18,7 @@
 namespace eindb {
 namespace {
 
-/// Tiles in memory; counts who asks for them.
+/// Tiles in memory; counts the reads.
 class CountingReader final : public TileReader {
  public:
   CountingReader(std::vector<TilePtr> tiles, std::int64_t kept) : tiles_(std::move(tiles)), kept_(kept) {}
@@ -29,7 +30,7 @@ class CountingReader final : public TileReader {
   void attach() override { ++attached_; }
   void detach() noexcept override { --attached_; }
 
-  /// Tiles read since the last call, each once.
+  /// Distinct tiles read since the last call.
   std::set<std::int64_t> take() {
     std::set<std::int64_t> out(read_.begin(), read_.end());
     read_.clear();
@@ -73,7 +74,7 @@ class TensorTableTest : public ::testing::Test {
     return rows;
   }
 
-  /// Shows the tensor as A, and its cells as the ordinary table T.
+  /// Registers the tensor as A, and stores its cells in the ordinary table T.
   void show(const DenseTensor& dense, const TileGrid& grid, std::int64_t kept = kAll) {
     std::vector<std::string> labels;
     for (std::size_t d = 0; d < grid.rank(); ++d) labels.emplace_back(1, static_cast<char>('i' + d));
@@ -87,7 +88,7 @@ class TensorTableTest : public ::testing::Test {
     make_ordinary(dense, labels);
   }
 
-  /// As show(), all zero: no table T.
+  /// Like show(), all zero and without the table T.
   void show_absent(const TileGrid& grid) {
     reader = std::make_shared<CountingReader>(std::vector<TilePtr>(static_cast<std::size_t>(grid.tile_count())), kAll);
     tables.clear();
@@ -118,7 +119,7 @@ class TensorTableTest : public ::testing::Test {
   std::vector<VisibleTable> tables;
 };
 
-/// Writes random conditions on labels, the odd ones included.
+/// Generates random conditions on labels, unusual ones included.
 class RandomSql {
  public:
   RandomSql(std::uint64_t seed, std::size_t rank) : random_(seed), rank_(rank) {}
@@ -364,13 +365,13 @@ TEST(StoredTileReaderTest, TilesAreKeptUntilSomethingIsWritten) {
   for (std::int64_t id = 0; id < 4; ++id) write(id);
 
   int verified = 0;
-  StoredTileReader reader(db, store, 300, [&] { ++verified; });  // two tiles with what they cost besides
+  StoredTileReader reader(db, store, 300, [&] { ++verified; });  // room for two tiles with their overhead
   reader.attach();
   reader.begin_scan();
   const auto first = reader.read(0);
   const auto second = reader.read(1);
   EXPECT_EQ(reader.read(0), first);
-  reader.read(2);  // the second was used least recently
+  reader.read(2);  // the second tile was used least recently
   EXPECT_EQ(reader.read(0), first);
   EXPECT_NE(reader.read(1), second);
 

@@ -1,4 +1,4 @@
-// The tile format: every tile comes back as it was, and no damaged byte gets through.
+// The tile format: every tile survives a round trip, and every damaged byte is detected.
 
 #include "storage/encoding/tile_codec.hpp"
 
@@ -30,7 +30,7 @@ TEST(TileCodec, RoundTripsShapesAndTypes) {
 }
 
 TEST(TileCodec, TheFormatStaysAsItIs) {
-  // Bytes of version 1 written out: a change that cannot read them needs a new version.
+  // The literal bytes of version 1: a change that cannot read them needs a new version.
   auto tile = Tile::zeros(DType::Float32, Shape({1, 2}));
   tile.mutable_data<float>()[1] = 1.0F;
   const auto bytes = encode_tile(tile);

@@ -1,4 +1,4 @@
-// References: round trips, and bytes that only look like one.
+// References: round trips, and bytes that merely resemble a reference.
 
 #include "storage/shards/tile_reference.hpp"
 

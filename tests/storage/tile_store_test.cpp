@@ -1,4 +1,4 @@
-// Tiles in tables: round trips, absent tiles, damaged rows, names that SQL would confuse, and crashes half-way.
+// Tiles in tables: round trips, absent tiles, damaged rows, names that SQL would confuse, and interrupted transactions.
 
 #include "storage/tiles/tile_store.hpp"
 
@@ -30,7 +30,7 @@ class TileStoreTest : public ::testing::TestWithParam<const char*> {
   SqliteConnection& db = database.connection();
   std::mt19937_64 random{11};
 
-  /// Makes the tensor and fills it; the tiles as they should come back.
+  /// Creates and fills the tensor; returns the tiles expected when reading.
   std::vector<Tile> fill(const TileStore& store) {
     SqliteTransaction transaction(db);
     store.create(db);
@@ -90,7 +90,7 @@ TEST_P(TileStoreTest, ZeroTilesHaveNoRow) {
   }
   EXPECT_EQ(db.query_integer("SELECT COUNT(*) FROM eindb_tiles_A"), 1);
   EXPECT_EQ(store.read(db, 1), nullptr);
-  // Minus zero is a value of its own.
+  // Minus zero is distinct from zero.
   auto negative = Tile::zeros(DType::Float32, Shape({2}));
   negative.mutable_data<float>()[0] = -0.0F;
   SqliteTransaction transaction(db);
@@ -166,7 +166,7 @@ TEST_P(TileStoreTest, ATileBeyondTheRowLimitIsRefused) {
   SqliteTransaction transaction(db);
   store.create(db);
   TileWriter writer(db, store);
-  const auto huge = Tile::uninitialized(DType::Float64, Shape({std::int64_t{1} << 27}));  // never touched
+  const auto huge = Tile::uninitialized(DType::Float64, Shape({std::int64_t{1} << 27}));  // its memory is never touched
   EXPECT_ERROR(writer.write(0, huge), ErrorKind::Unsupported, "tile [0] of tensor A");
 }
 
