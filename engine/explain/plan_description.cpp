@@ -7,10 +7,10 @@
 namespace eindb {
 namespace {
 
-// What both cost models say of the plan, whichever it was made by.
+// The predictions of both cost models for the plan, whichever chose it.
 struct PlanPrediction {
   Labelling transfers;           // the labelling, costed in elements moved
-  std::vector<VertexId> served;  // by every operator
+  std::vector<VertexId> served;  // by each operator, by number
   Prediction operators;
 };
 
@@ -23,7 +23,7 @@ PlanPrediction prediction_of(const PlannedQuery& planned, const SessionUser& use
           predict(plan.graph, plan.physical, model)};
 }
 
-// What is predicted of all operators that a vertex needs, added up.
+// The sum of the predictions of all operators that serve a vertex.
 NodePrediction vertex_prediction(const PlanPrediction& prediction, VertexId vertex) {
   NodePrediction sum;
   for (std::size_t n = 0; n < prediction.served.size(); ++n) {
@@ -34,7 +34,8 @@ NodePrediction vertex_prediction(const PlanPrediction& prediction, VertexId vert
   return sum;
 }
 
-// The profiles of all operators that work for one vertex, added up: of those that bring its inputs, time and elements.
+// The sum of the profiles of all operators that serve a vertex. Operators that only bring its inputs add time and
+// elements.
 NodeProfile vertex_profile(const PhysicalPlan& plan, VertexId vertex, const ExecutionProfile& profile,
                            const std::vector<VertexId>& served) {
   NodeProfile sum;
@@ -52,7 +53,7 @@ NodeProfile vertex_profile(const PhysicalPlan& plan, VertexId vertex, const Exec
   return sum;
 }
 
-// Labels of one name (a pass may have made the second) are told apart by a number.
+// A pass may add a second label of the same name; a number tells them apart.
 std::vector<std::pair<std::string, std::int64_t>> partition_of(const LabelPartition& partition,
                                                                const LabelTable& labels) {
   std::vector<std::pair<std::string, std::int64_t>> out;
@@ -106,7 +107,7 @@ InputDescription describe_input(const Vertex& vertex) {
   return out;
 }
 
-// How often the operator is run.
+// How often the operator runs, over all loops around it.
 double slices_of(const PhysicalPlan& plan, NodeId id) {
   const auto* loop = plan.loop_of(id);
   double slices = 1;
@@ -115,7 +116,7 @@ double slices_of(const PhysicalPlan& plan, NodeId id) {
   return slices;
 }
 
-// `number_of_vertex` tells which of those that are described a vertex of the graph is.
+// `number_of_vertex` maps a vertex of the graph to its number among the described vertices.
 OperatorDescription describe_operator(const PlannedQuery& planned, NodeId id,
                                       const std::vector<std::size_t>& number_of_vertex,
                                       const ExecutionProfile* profile) {
@@ -156,7 +157,7 @@ PathDescription describe_path(const PathSummary& path, const EinGraph& graph, bo
   return out;
 }
 
-// Adds where everything lies to what is described already.
+// Adds the placement of vertices and inputs to the description.
 void describe_placement(const PlannedQuery& planned, std::int64_t workers, PlanDescription& plan) {
   const auto placement = place(planned.plan.graph, planned.plan.labelling, workers);
   std::size_t next_input = 0;
