@@ -11,10 +11,7 @@ namespace eindb {
 /// Reads the elements of a tensor in row-major order, however it is cut, as a sequence of contiguous strips. A 4 x 4
 /// tensor in tiles a, b, c, d of 2 x 2, and its strips of one row each:
 ///
-///     a b      aabb
-///  aabb
-///  ccdd
-///  ccdd
+///     a b      aabb | aabb | ccdd | ccdd
 ///     c d
 ///
 /// Tiles that are already in this order serve as strips without a copy. Uses kBytes beside the tensor. Not thread-safe.

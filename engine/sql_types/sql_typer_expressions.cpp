@@ -60,8 +60,7 @@ SqlTyper::Value SqlTyper::arithmetic(Value left, Value right) {
   return {arithmetic_type(left.type, right.type)};
 }
 
-// ---- From OR to the tightest operators
-// -------------------------------------------------------------------------------
+// ---- From OR to the tightest operators ------------------------------------------------------------------------------
 
 SqlTyper::Value SqlTyper::expression(const NameScope& scope) {
   const Nesting nesting(*this);

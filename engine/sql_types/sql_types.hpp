@@ -34,9 +34,7 @@ struct SqlTypes {
 /// Infers the types of a statement's columns and parameters from its text alone, since SQLite has types for values, not
 /// for expressions. A column's type is correct as long as the values in tables have their declared types:
 ///
-///     SELECT COUNT(*), SUM(n) / 2, name
-///
-///  '!' FROM t WHERE x > $1      n INTEGER, x REAL
+///     SELECT COUNT(*), SUM(n) / 2, name || '!' FROM t WHERE x > $1      n INTEGER, x REAL
 ///     Integer, Integer, Text; $1 is Real
 ///
 /// Covers SELECT with all its clauses, WITH (RECURSIVE) and VALUES; INSERT, UPDATE and DELETE with RETURNING; the rows

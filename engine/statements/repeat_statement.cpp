@@ -23,8 +23,7 @@ namespace {
 
 std::string rounds_text(std::int64_t count) { return std::to_string(count) + (count == 1 ? " round" : " rounds"); }
 
-// ---- The arguments of a loop
-// ------------------------------------------------------------------------------------------
+// ---- The arguments of a loop ----------------------------------------------------------------------------------------
 
 std::int64_t number_of(const ast::Extent& extent, std::int64_t least, const char* what,
                        const std::vector<ParameterValue>& parameters) {

@@ -16,8 +16,7 @@
 namespace eindb {
 namespace {
 
-// ---- Checks of a program's tensors
-// -----------------------------------------------------------------------------------
+// ---- Checks of a program's tensors ----------------------------------------------------------------------------------
 
 std::size_t alignment_of(DType type) {
   return dispatch(type, [](auto t) { return alignof(typename decltype(t)::type); });
@@ -83,8 +82,7 @@ Partition leading_partition(const Shape& shape, DType type, std::int64_t tile_by
   return parts;
 }
 
-// ---- Statements that would change an attached tensor
-// -----------------------------------------------------------------
+// ---- Statements that would change an attached tensor ----------------------------------------------------------------
 
 struct TargetCheck {
   const AttachedTensors& attached;

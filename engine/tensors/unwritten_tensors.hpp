@@ -22,8 +22,8 @@ struct NewTiles {
 /// next update often replaces them before any other connection could see them.
 ///
 ///     UPDATE TENSOR --put--> here --the next UPDATE puts others, these are free again
-///                               |
-///                               +--write--> tables, before COMMIT or a statement that reads the tables themselves
+///                              |
+///                              +--write--> tables, before COMMIT or a statement that reads the tables themselves
 ///
 /// Queries look for tiles here first (StoredTiles). Before any other access to the tables of tensors, run_statement
 /// calls write(). There are unwritten tensors only while the connection is in a write transaction: no other connection

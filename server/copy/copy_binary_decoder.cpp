@@ -9,7 +9,7 @@
 namespace eindb {
 namespace {
 
-// Bits of the flags: what is not known here may be passed over in the lower half only.
+// Bits of the flags field. Unknown bits may be ignored only in the lower half.
 constexpr std::uint32_t kHasOids = 1U << 16U;
 constexpr std::uint32_t kCritical = 0xFFFF0000U;
 
@@ -46,7 +46,7 @@ CopyError CopyBinaryDecoder::error_in_row(const Error& cause) const {
   return {cause, "COPY " + target_.table + ", line " + std::to_string(line_)};
 }
 
-/// Leaves the row that was given.
+/// Discards the row that was returned last.
 void CopyBinaryDecoder::begin_row() {
   if (!complete_) return;
   buffer_.consume(at_);
@@ -56,7 +56,7 @@ void CopyBinaryDecoder::begin_row() {
   places_.clear();
 }
 
-/// The integer at at_, which moves behind it; nothing if it has not come whole.
+/// Reads the integer at at_ and advances at_; nullopt if it is not complete yet.
 template <class T>
 std::optional<T> CopyBinaryDecoder::integer() {
   const auto bytes = buffer_.rest().substr(at_);
@@ -133,7 +133,7 @@ bool CopyBinaryDecoder::read_row() {
   return true;
 }
 
-/// False if it has not come whole, and where rows end.
+/// Returns false if the count is not complete yet, and at the end of the rows.
 bool CopyBinaryDecoder::read_field_count() {
   const auto count = integer<std::int16_t>();
   if (!count) {
@@ -152,7 +152,7 @@ bool CopyBinaryDecoder::read_field_count() {
   return true;
 }
 
-/// False if it has not come whole.
+/// Returns false if the field is not complete yet.
 bool CopyBinaryDecoder::read_field() {
   const auto begin = at_;
   const auto length = integer<std::int32_t>();
@@ -175,7 +175,7 @@ void CopyBinaryDecoder::check_length(std::size_t row_bytes) const {
               "a row is longer than the " + std::to_string(most_row_bytes_) + " bytes that it may have");
 }
 
-/// Its bytes do not move any more.
+/// Sets the row's views; its bytes no longer move.
 void CopyBinaryDecoder::take_row() {
   const auto* const row = buffer_.rest().data();
   row_.clear();

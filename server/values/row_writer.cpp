@@ -57,7 +57,7 @@ void write_row_description(MessageWriter& out, const std::vector<ClientColumn>& 
   for (std::size_t n = 0; n < columns.size(); ++n) {
     const auto& [name, type] = columns[n];
     out.text(name)
-        .integer<std::int32_t>(0)  // of no table
+        .integer<std::int32_t>(0)  // no table
         .integer<std::int16_t>(0)
         .integer(static_cast<std::int32_t>(type))
         .integer(find_data_type(type)->size)
@@ -76,7 +76,7 @@ void write_row(MessageWriter& out, const Row& row, const std::vector<ClientColum
     for (const auto& cell : row) fields.write(cell);
     out.end();
   } catch (...) {
-    out.buffer().resize(begin);  // no half of a message
+    out.buffer().resize(begin);  // removes the incomplete message
     throw;
   }
 }
