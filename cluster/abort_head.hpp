@@ -10,15 +10,15 @@
 
 namespace eindb {
 
-/// Why a statement ends at all ranks, as the rank has it where that began.
+/// The reason why a statement ends at all ranks, as stated by the rank where it began.
 struct AbortCause {
   Rank origin = 0;
   Error error;
 };
 
-/// The head of a frame that tells of it; long messages are cut.
+/// The head of an Abort frame with this cause; long messages are truncated.
 std::vector<std::byte> write_abort_head(const AbortCause& cause);
-/// nullopt for bytes that are no such head.
+/// nullopt if the bytes are not such a head.
 std::optional<AbortCause> read_abort_head(std::span<const std::byte> head);
 
 }  // namespace eindb

@@ -6,14 +6,14 @@
 
 namespace eindb {
 
-/// Where "HOST:PORT" is, with a name, a number or a number in brackets ("[::1]:7700") as host. Waits for the system to
-/// look up names. Error{Value} for what is no address, Error{WorkerLost} for a name that is not known.
+/// The endpoints of "HOST:PORT". The host is a name, an IPv4 address or an IPv6 address in brackets ("[::1]:7700").
+/// Blocks while the system resolves names. Error{Value} for an invalid address, Error{WorkerLost} for an unknown name.
 std::vector<boost::asio::ip::tcp::endpoint> resolve_address(const std::string& address);
 
-/// Whether all of them are on this machine, for nobody else to reach.
+/// Whether all endpoints are on this machine and unreachable from others.
 bool is_loopback(const std::vector<boost::asio::ip::tcp::endpoint>& endpoints);
 
-/// "10.0.0.3:7700", "[::1]:7700".
+/// Text such as "10.0.0.3:7700" or "[::1]:7700".
 std::string text_of(const boost::asio::ip::tcp::endpoint& endpoint);
 
 }  // namespace eindb

@@ -14,7 +14,7 @@ using LeftOut = std::set<std::size_t>;
 constexpr std::size_t kMostWays = 32;
 constexpr int kMostSteps = 2000;
 
-// Vertex covers of a graph by branching on an edge that is not covered: one of its ends is left out.
+// Finds vertex covers of a graph by branching on an uncovered edge: one of its ends is left out.
 class Ways {
  public:
   explicit Ways(const Pairs& pairs) : pairs_(pairs) {
@@ -47,7 +47,7 @@ class Ways {
     }
   }
 
-  // Of the worker with the most pairs, so that the first way is a good one.
+  // An uncovered pair with the worker of highest degree, so that the first cover found is a good one.
   const Pairs::value_type* uncovered(const LeftOut& out) const {
     const Pairs::value_type* best = nullptr;
     const auto weight = [this](const auto& pair) {
@@ -59,7 +59,7 @@ class Ways {
     return best;
   }
 
-  // Nobody can be taken back.
+  // Whether no worker in `out` could be removed from it.
   bool is_minimal(const LeftOut& out) const {
     return std::all_of(out.begin(), out.end(), [&](std::size_t worker) {
       return std::any_of(pairs_.begin(), pairs_.end(), [&](const auto& pair) {

@@ -14,27 +14,27 @@
 
 namespace eindb {
 
-/// Two workers between which no data goes, by their data directories; DataId{} in place of the coordinator.
+/// Two workers that exchange no data, identified by their data directories. DataId{} stands for the coordinator.
 struct BrokenPair {
   DataId one{};
   DataId other{};
   std::string reason;
 };
 
-/// The coordinator's record of pairs of nodes that cannot exchange data, though it reaches both. A pair is broken when
-/// a probe fails, and until one succeeds; and for kHold when statements have waited twice for bytes that did not come,
-/// whatever probes say, as where something in between passes on little of what it takes. Thread-safe.
+/// The coordinator's record of pairs of nodes that cannot exchange data, though it reaches both. A pair is broken from
+/// a failed probe until a successful one. It is also broken for kHold after statements have waited twice for bytes in
+/// vain, whatever probes say: something between the nodes may pass on only part of the data. Thread-safe.
 class BrokenPairs {
  public:
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::seconds kHold{60};
 
-  /// A statement has failed, as nothing came through an open connection. Whether the pair is broken now, and was not
-  /// before.
+  /// Records that a statement failed because nothing arrived over an open connection. Returns whether the pair has
+  /// become broken by this.
   bool note_failure(DataId one, DataId other, const std::string& reason, Clock::time_point now = Clock::now());
-  /// Whether that makes a difference.
+  /// Records the result of a probe. Returns whether the pair's state has changed by this.
   bool note_probe(DataId one, DataId other, const std::optional<Error>& error, Clock::time_point now = Clock::now());
-  /// It has joined anew: nothing is known of it.
+  /// Call when the worker joins again: discards everything known of it.
   void forget(DataId worker);
   std::vector<BrokenPair> all() const;
 
@@ -43,17 +43,17 @@ class BrokenPairs {
   struct State {
     bool is_broken = false;
     std::string reason;
-    std::optional<Clock::time_point> failed;  // a statement, last
-    Clock::time_point held_until;             // whatever probes say
+    std::optional<Clock::time_point> failed;  // last failure of a statement
+    Clock::time_point held_until;             // until then probes are ignored
   };
   static Key key_of(DataId one, DataId other) { return one < other ? Key{one, other} : Key{other, one}; }
 
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::map<Key, State> pairs_;
 };
 
-/// Whom to leave out of `count` workers so that no two of the others are one of the pairs, which are of numbers below
-/// it: each way that leaves out nobody without need, the fewest first. A few ways where there are many.
+/// The workers to leave out of `count` so that no two remaining workers form one of the pairs, which have numbers below
+/// `count`. Returns the minimal choices, the smallest first; only some of them if there are many.
 std::vector<std::vector<std::size_t>> ways_without_pairs(std::size_t count,
                                                          const std::vector<std::pair<std::size_t, std::size_t>>& pairs);
 

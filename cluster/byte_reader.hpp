@@ -17,12 +17,12 @@
 
 namespace eindb {
 
-/// Reads what a ByteWriter wrote, field by field. The bytes come from outside: every read throws Error{Corrupt} where
-/// they end too early or are not what a ByteWriter would have written, so that what was read gives the same bytes when
-/// it is written again. Nothing takes more memory than a constant times the bytes that are there.
+/// Reads fields written by a ByteWriter. The bytes are untrusted: every read throws Error{Corrupt} if they end too
+/// early or differ from what a ByteWriter would write, so that writing the fields again yields the same bytes. Memory
+/// use is at most a constant times the number of bytes.
 class ByteReader {
  public:
-  /// `bytes` outlive the reader.
+  /// `bytes` must outlive the reader.
   explicit ByteReader(std::span<const std::byte> bytes) : rest_(bytes) {}
 
   [[noreturn]] static void fail(const std::string& what) { throw Error(ErrorKind::Corrupt, what); }
@@ -74,14 +74,14 @@ class ByteReader {
     for (unsigned shift = 0; shift < 64; shift += 8) bits |= std::uint64_t{byte()} << shift;
     return std::bit_cast<double>(bits);
   }
-  /// One of an enum's values 0 to `last`.
+  /// Reads one of an enum's values from 0 to `last`.
   template <class E>
   requires std::is_enum_v<E> E choice(E last) {
     const auto value = byte();
     require(value <= static_cast<std::uint8_t>(last), "a message says something that this version does not know");
     return static_cast<E>(value);
   }
-  /// Views the message.
+  /// The result is a view into the message.
   std::span<const std::byte> bytes() {
     const auto size = count();
     const auto value = rest_.first(size);
@@ -93,7 +93,7 @@ class ByteReader {
     return {reinterpret_cast<const char*>(value.data()), value.size()};
   }
 
-  /// Of things of at least one byte each that follow.
+  /// Reads the number of items that follow, of at least one byte each.
   std::size_t count() {
     const auto value = number();
     require(value <= rest_.size(), "a message ends before all that it says it has");

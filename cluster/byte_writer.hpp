@@ -15,8 +15,8 @@
 
 namespace eindb {
 
-/// Puts the fields of a message one after the other, for ByteReader. Whole numbers take as many bytes as they have
-/// groups of seven bits, the lowest first; all others are little-endian.
+/// Writes the fields of a message in sequence, for ByteReader. Integers are in groups of seven bits, the lowest first,
+/// in as many bytes as necessary; other values are little-endian.
 class ByteWriter {
  public:
   void byte(std::uint8_t value) { bytes_.push_back(std::byte{value}); }
@@ -25,12 +25,12 @@ class ByteWriter {
     for (; value >= kMore; value >>= kBits) byte(static_cast<std::uint8_t>(value | kMore));
     byte(static_cast<std::uint8_t>(value));
   }
-  /// Of an extent, a count, an index: never negative.
+  /// Writes an extent, a count or an index, which must not be negative.
   void size(std::int64_t value) {
     CHECK(value >= 0, "an extent, a count, an index is not negative");
     number(static_cast<std::uint64_t>(value));
   }
-  /// Small ones of both signs are short.
+  /// Writes a signed integer; integers close to zero are short.
   void integer(std::int64_t value) {
     const auto bits = static_cast<std::uint64_t>(value);
     number(value < 0 ? ~(bits << 1U) : bits << 1U);

@@ -15,7 +15,7 @@ namespace {
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-// How soon a receiver notices that its call was closed here.
+// The interval at which a receiver checks whether its call was closed on this side.
 constexpr milliseconds kSlice{10};
 constexpr std::uint8_t kMessageKinds = 4;
 constexpr std::size_t kHead = sizeof(std::uint64_t) + 1;
@@ -56,7 +56,7 @@ class CallLine::CallChannel final : public Channel {
     if (closed_.exchange(true)) return;
     try {
       line_.send(call_, Kind::End, {});
-    } catch (const std::exception&) {  // the peer is gone, and the call with it
+    } catch (const std::exception&) {  // the peer is gone, and so is the call
     }
   }
 
@@ -104,7 +104,7 @@ CallLine::Incoming CallLine::next_beginning() {
     auto message = receive(kSlice);
     if (!message || message->call <= last) continue;
     if (message->kind == Kind::Begin || message->kind == Kind::HangUp) return std::move(*message);
-    // Of a call that nobody answered, as it had ended before.
+    // The message belongs to a call that ended before it was answered.
   }
 }
 
@@ -114,7 +114,7 @@ void CallLine::hang_up() noexcept {
     const auto call = ++last_call_;
     lock.unlock();
     send(call, Kind::HangUp, {});
-  } catch (const std::exception&) {  // nobody is there to hear it
+  } catch (const std::exception&) {  // no peer is left
   }
 }
 
@@ -151,7 +151,7 @@ std::optional<CallLine::Incoming> CallLine::receive(milliseconds timeout) {
   return Incoming{call, static_cast<Kind>(kind), std::move(*message)};
 }
 
-// What belongs to the call; its End also where the next one has begun.
+// The call's next message, or its End if the next call has begun.
 std::optional<CallLine::Incoming> CallLine::take(std::uint64_t call, milliseconds timeout) {
   const Incoming end{call, Kind::End, {}};
   {

@@ -17,17 +17,17 @@
 
 namespace eindb {
 
-/// The one channel that two processes have, used for one call after the other: each is a channel of its own, which can
-/// be closed and made again without the one below. One side calls, the other answers. A call ends the one before it;
-/// what was on its way of a call that has ended is dropped.
+/// Uses the one channel between two processes for a sequence of calls. Each call has a channel of its own, which can be
+/// closed and replaced while the underlying one stays open. One side calls and the other answers. A call ends the
+/// previous one, and late messages of ended calls are dropped.
 ///
 ///     message = number of the call (u64), kind (u8), bytes
 ///
-/// Calls are numbered from 1 on by who makes them. Thread-safe, as channels are. Calls do not outlive the line.
+/// The caller numbers calls from 1. Thread-safe, like channels. Calls must not outlive the line.
 class CallLine {
  public:
   struct Call {
-    std::string subject;  ///< as the caller said
+    std::string subject;  ///< as stated by the caller
     std::unique_ptr<Channel> channel;
   };
 
@@ -35,12 +35,12 @@ class CallLine {
     CHECK(channel_ != nullptr, "a line has a channel");
   }
 
-  /// A new call, when the last one's channel is gone. Error{WorkerLost} as Channel::send().
+  /// Begins a new call; the last call's channel must be destroyed. Error{WorkerLost} as for Channel::send().
   std::unique_ptr<Channel> call(std::string_view subject);
-  /// Waits for the last call's channel to be gone, and then for the next one; nullopt: the other side hung up. Channels
-  /// do not end before they are asked for something. Error{WorkerLost} as Channel::receive().
+  /// Waits until the last call's channel is destroyed, then for the next call; nullopt if the other side has hung up. A
+  /// channel notices the end of its call only when it is used. Error{WorkerLost} as for Channel::receive().
   std::optional<Call> answer();
-  /// There are no more calls.
+  /// Tells the other side that no more calls follow.
   void hang_up() noexcept;
 
  private:
@@ -60,11 +60,11 @@ class CallLine {
   void note_closed();
 
   const std::unique_ptr<Channel> channel_;
-  std::mutex mutex_;  // guards the following
+  std::mutex mutex_;  // guards the members below
   std::condition_variable call_closed_;
-  bool has_channel_ = false;           // of the last call; who has it receives, and nobody else
-  std::uint64_t last_call_ = 0;        // begun or answered
-  std::optional<Incoming> beginning_;  // of a call that is not answered yet, or the end of calls
+  bool has_channel_ = false;           // the last call has a channel, which alone receives
+  std::uint64_t last_call_ = 0;        // number of the last call begun or answered
+  std::optional<Incoming> beginning_;  // of a call not answered yet, or HangUp
 };
 
 }  // namespace eindb

@@ -4,7 +4,7 @@
 
 namespace eindb {
 
-/// How often a thread that waits for another node looks whether its statement was cancelled.
+/// The interval at which a thread that waits for another node checks for cancellation of its statement.
 inline constexpr std::chrono::milliseconds kCancellationPoll{20};
 
 }  // namespace eindb

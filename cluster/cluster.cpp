@@ -24,16 +24,16 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kPoll{5};
-// How long workers may take to end what was cancelled before the user hears of it.
+// The longest time that the user of a cancelled statement waits for workers to end it.
 constexpr milliseconds kPatienceOfCancelled{1000};
-// Between two probes of a broken pair.
+// The interval between probes of a broken pair.
 constexpr milliseconds kProbePause{5000};
-// Each takes half of what a worker has left of its memory: with so many the last has a sixteenth.
+// Each statement takes half of a worker's remaining memory: the fourth gets a sixteenth.
 constexpr std::ptrdiff_t kMostStatements = 4;
 
 using Turns = std::counting_semaphore<kMostStatements>;
 
-/// One of the statements that may run, from when it is its turn.
+/// One of the slots for running statements.
 class Turn {
  public:
   Turn(Turns& turns, const Cancellation& cancellation) : turns_(turns) {
@@ -97,7 +97,7 @@ class Cluster::Impl {
  private:
   class Run;
 
-  /// Whether data goes between a worker, or this process if it is null, and another.
+  /// A check whether data passes between two workers. Null stands for this process.
   struct Probe {
     WorkerConnection* from;
     WorkerConnection* to;
@@ -127,29 +127,29 @@ class Cluster::Impl {
   NodeLog& log_;
   const bool coordinator_computes_;
   Turns turns_;
-  std::mutex admission_;  // guards what follows, up to directories_
+  std::mutex admission_;  // guards the members below, up to directories_
   bool has_begun_ = false;
   ShardHistory history_;
   std::optional<Error> refusal_;               // of the database's file, by all workers
-  std::map<std::string, DataId> directories_;  // that were seen at each address
-  std::mutex decisions_;                       // one asks at a time
-  ShardDecider decider_;                       // do not change any more when connections are there
+  std::map<std::string, DataId> directories_;  // last known data directory at each address
+  std::mutex decisions_;                       // serialises calls of the functions below
+  ShardDecider decider_;                       // these functions are constant once connections exist
   ShardSettler settler_;
   RemoteShards::Connections connections_;
   RemoteShards shards_{connections_, damaged_, log_};
   BrokenPairs pairs_;
-  Cancellation ending_;  // of probes
-  std::mutex sharing_;   // one tells of shares at a time
-  std::mutex probing_;   // guards what follows, up to the thread
+  Cancellation ending_;  // cancels probes
+  std::mutex sharing_;   // serialises updates of shares
+  std::mutex probing_;   // guards the members below, up to the thread
   std::condition_variable joins_;
-  std::set<WorkerConnection*> joined_;  // that nobody has probed since
+  std::set<WorkerConnection*> joined_;  // joined workers not probed yet
   bool ends_ = false;
-  std::thread prober_;  // unless all ranks always take part
+  std::thread prober_;  // not started if the coordinator computes
 };
 
 // ---- A statement ---------------------------------------------------------------------------------------------------
 
-// One statement at all ranks, from the caller's thread.
+// Runs one statement at all ranks, in the caller's thread.
 class Cluster::Impl::Run {
  public:
   Run(Impl& cluster, const ClusterStatement& statement, const Cancellation& cancellation)
@@ -192,7 +192,7 @@ class Cluster::Impl::Run {
   const std::vector<WorkerConnection*>& connections() const { return connections_; }
 
  private:
-  // To all workers, as long as none is lost.
+  // Sends the statement to all workers, unless one is lost.
   void start() {
     const CancellationScope scope(watch_.cancellation());
     const auto plan = encode_plan(statement_.plan, statement_.holders);
@@ -221,7 +221,7 @@ class Cluster::Impl::Run {
     }
   }
 
-  // The watch may abort the exchange for as long as this lives.
+  // Lets the watch abort the exchange while this lives.
   class Aborted {
    public:
     Aborted(StatementWatch& watch, Exchange& exchange) : watch_(watch) { watch_.use(&exchange); }
@@ -256,8 +256,8 @@ class Cluster::Impl::Run {
     }
   }
 
-  // Everywhere where it has not ended, and waits until it has: for a worker that says nothing of it only until it is
-  // lost, and not for long once the statement was cancelled.
+  // Stops the statement at all ranks where it runs, and waits until it has ended there. A silent worker is waited for
+  // until it counts as lost, or only for a short time once the statement was cancelled.
   void stop(const RemoteError& why) {
     for (std::size_t n = 0; n < connections_.size(); ++n) {
       const auto rank = static_cast<Rank>(n);
@@ -295,7 +295,7 @@ std::vector<RankReport> Cluster::Impl::run(const ClusterStatement& statement, co
 
 // ---- Pairs of workers that do not reach each other -----------------------------------------------------------------
 
-// Two of these have not reached each other: as that may not be all, all are asked.
+// After ranks have failed to reach each other, probes all pairs, since others may be broken too.
 void Cluster::Impl::examine(const std::vector<StatementWatch::LostPeer>& lost,
                             const std::vector<WorkerConnection*>& ranks) {
   if (lost.empty()) return;
@@ -313,7 +313,7 @@ void Cluster::Impl::examine(const std::vector<StatementWatch::LostPeer>& lost,
   probe(probes);
 }
 
-// Of two workers the one with the higher position connects to the other, as the ranks of a statement do.
+// Of two workers, the one with the higher position connects to the other, as for the ranks of a statement.
 std::size_t Cluster::Impl::position_of(const WorkerConnection& worker) const {
   const auto found = std::find_if(connections_.begin(), connections_.end(),
                                   [&](const auto& connection) { return connection.get() == &worker; });
@@ -322,7 +322,7 @@ std::size_t Cluster::Impl::position_of(const WorkerConnection& worker) const {
 
 DataId Cluster::Impl::data_of(const WorkerConnection* worker) { return worker == nullptr ? DataId{} : worker->data(); }
 
-// All at a time. What cannot be found out, as a worker is lost, stays as it was.
+// Runs all probes concurrently. If a worker is lost meanwhile, the state of its pairs does not change.
 void Cluster::Impl::probe(const std::vector<Probe>& probes) {
   std::map<WorkerConnection*, std::vector<WorkerConnection*>> targets;
   for (const auto& [from, to] : probes) targets[from].push_back(to);
@@ -361,7 +361,7 @@ std::vector<std::optional<Error>> Cluster::Impl::errors_of(WorkerConnection::Req
   return errors;
 }
 
-// Of one that is lost, or ends, others do not say more than that.
+// A failed probe says nothing if either worker is lost or about to leave.
 void Cluster::Impl::note_probe(const WorkerConnection* from, const WorkerConnection* to,
                                const std::optional<Error>& error) {
   const auto is_there = [](const WorkerConnection* worker) {
@@ -392,7 +392,7 @@ void Cluster::Impl::note_joined(WorkerConnection& worker) {
   joins_.notify_all();
 }
 
-// A worker that is lost counts all the same: it comes back to its part.
+// Lost workers count too, since they return to their part.
 void Cluster::Impl::share_memory(const std::string& pool) {
   if (pool.empty()) return;
   const std::lock_guard lock(sharing_);
@@ -402,7 +402,7 @@ void Cluster::Impl::share_memory(const std::string& pool) {
   for (auto* sharer : sharers) sharer->share_memory_among(static_cast<std::uint32_t>(sharers.size()));
 }
 
-// Of workers that join with all others, and of broken pairs now and then.
+// Probes workers that join with all others, and broken pairs periodically.
 void Cluster::Impl::probe_until_end() noexcept {
   const CancellationScope scope(ending_);
   std::unique_lock lock(probing_);
@@ -412,7 +412,7 @@ void Cluster::Impl::probe_until_end() noexcept {
     lock.unlock();
     try {
       probe(due_probes(joined));
-    } catch (const std::exception&) {  // it ends, or is tried again
+    } catch (const std::exception&) {  // at the end, or tried again later
     }
     lock.lock();
   }
@@ -460,7 +460,7 @@ Cluster::Impl::Impl(ClusterOptions options, Connector& connector, ExchangeFactor
     connections_.push_back(std::make_unique<WorkerConnection>(context_, std::move(address)));
 }
 
-// The thread of each connection may be at any of the others, when its worker has just joined.
+// A connection whose worker has just joined may use any other connection in its thread.
 Cluster::Impl::~Impl() {
   {
     const std::lock_guard lock(probing_);
@@ -482,7 +482,7 @@ void Cluster::Impl::begin(ClusterDatabase database) {
   history_ = std::move(database.history);
   std::map<std::string, DataId> known;
   for (const auto& [data, address] : database.known) known[address] = data;
-  // Where no worker is any more, its directory may have moved.
+  // A directory may have moved if its former address is not in use.
   for (const auto& connection : connections_)
     if (const auto found = known.find(connection->address()); found != known.end()) directories_.insert(*found);
   for (const auto& connection : connections_)
@@ -490,7 +490,7 @@ void Cluster::Impl::begin(ClusterDatabase database) {
   if (!coordinator_computes_) prober_ = std::thread([this] { probe_until_end(); });
 }
 
-// What a tensor's rows say of a worker is said of its data directory.
+// Rows of tensors refer to a worker by its data directory.
 void Cluster::Impl::admit(const std::string& address, const control::Welcome& welcome) {
   const auto data = welcome.data;
   const std::lock_guard lock(admission_);
@@ -506,7 +506,7 @@ void Cluster::Impl::admit(const std::string& address, const control::Welcome& we
   directories_[address] = data;
 }
 
-// With the admission. One worker that has gone on without this file tells that tiles may be gone at all of them.
+// Call with admission_ held. If one worker has continued without this file, tiles may be missing at all workers.
 void Cluster::Impl::require_history(const std::string& address, const control::Welcome& welcome) {
   if (refusal_) throw Error(*refusal_);
   if (!history_ || history_(welcome.epoch)) return;
@@ -519,7 +519,7 @@ void Cluster::Impl::require_history(const std::string& address, const control::W
   throw Error(*refusal_);
 }
 
-// While somebody is asked about a decision no worker is waited for: one that hangs keeps nobody else from being told.
+// No worker is waited for while decisions_ is locked, so that a hanging worker does not block the others.
 bool Cluster::Impl::catch_up(WorkerConnection& worker) {
   if (!decider_) return true;
   try {

@@ -29,109 +29,110 @@ namespace eindb {
 struct ClusterOptions {
   std::vector<std::string> workers;  ///< addresses, in the order of ranks
   std::chrono::milliseconds heartbeat = std::chrono::seconds(1);
-  /// Its process is a rank that computes as workers do, and all of them take part in every statement: see
+  /// The coordinator's process is a rank that computes as workers do, and all workers take part in every statement: see
   /// Cluster::coordinator_computes.
   bool coordinator_computes = false;
 };
 
-/// What became of a transaction that a worker has prepared and knows no end of: ShardLog::decision() on a connection
-/// that has no transaction. Called by threads of the cluster, one at a time. Throws what keeps it from knowing.
+/// The outcome of a transaction that a worker has prepared but whose end it does not know: ShardLog::decision() on a
+/// connection without a transaction. Called by threads of the cluster, one at a time. Throws if the outcome cannot be
+/// determined.
 using ShardDecider = std::function<ShardDecision(ShardTransaction)>;
 
-/// Tells the workers that are there what was committed, and has them drop what nobody refers to any more
-/// (ShardedContents::settle). False if there is more to be dropped, or to be told, as soon as nobody is in the way.
-/// Called as the decider.
+/// Tells the connected workers about commits, and makes them drop contents without references
+/// (ShardedContents::settle). Returns false if some contents must be dropped, or commits told, later. Called like
+/// ShardDecider.
 using ShardSettler = std::function<bool(ShardAccess& shards)>;
 
-/// Whether the database's file has been at the epoch: ShardLog::knows(). Called by threads of the cluster, one at a
+/// Whether the database's file was ever at the epoch: ShardLog::knows(). Called by threads of the cluster, one at a
 /// time.
 using ShardHistory = std::function<bool(const ShardEpoch& epoch)>;
 
-/// The database whose tensors lie at the workers.
+/// The database whose tensors are stored at the workers.
 struct ClusterDatabase {
-  std::int64_t identity = 0;  ///< ShardLog::database_identity(): workers that belong to another refuse; 0: none yet
+  std::int64_t identity = 0;  ///< ShardLog::database_identity(); workers of another database refuse it; 0: none yet
   std::vector<std::int64_t> former = {};  ///< ShardLog::former_identities()
-  std::vector<ShardWorker> known = {};    ///< the data directories that were seen before, and where
-  /// Both or none. Without them workers that have missed something do not hear of it when they join again.
+  std::vector<ShardWorker> known = {};    ///< data directories seen before, with their addresses
+  /// Set both or none. Without them, workers that join again do not learn what they missed.
   ShardDecider decider = nullptr;
   ShardSettler settler = nullptr;
-  /// A worker that has served a later state of the database, or another file that was copied from it, does not join,
-  /// and no other stays: the file's tiles may be gone. Absent: that is not looked at.
+  /// Detects a worker that has served a later state of the database, or another file copied from it. Such a worker does
+  /// not join, and no other stays, since the file's tiles may be gone. Null: not checked.
   ShardHistory history = nullptr;
 };
 
-/// A statement to be run by a cluster. What is referred to outlives the run.
+/// A statement for a cluster to run. Everything it refers to must outlive the run.
 struct ClusterStatement {
   const DistributedPlan& plan;
   std::span<const TileHolders> holders;
-  /// Who the ranks are, in their order without the coordinator's.
+  /// The workers by rank, without the coordinator's rank.
   std::vector<DataId> workers;
-  /// Of each list of holders the contents of its tiles, tile by tile; of tiles without holders any. Empty lists are of
-  /// tensors that no worker holds.
+  /// For each holder list, the contents of its tiles by tile; arbitrary for tiles without holders. A list is empty for
+  /// a tensor that no worker holds.
   std::span<const std::vector<ContentId>> contents;
-  /// Of each result of the plan; absent where workers do not store it. Empty if they store none.
+  /// For each result of the plan; nullopt if workers do not store it. Empty if they store none.
   std::vector<std::optional<ResultContents>> results;
-  std::uint32_t threads = 0;      ///< at a worker; 0: as many as it has
-  std::int64_t memory_limit = 0;  ///< at a worker; 0: what it has to give
+  std::uint32_t threads = 0;      ///< per worker; 0: all it has
+  std::int64_t memory_limit = 0;  ///< per worker; 0: the share it gives
 };
 
-/// The coordinator's own part in a statement, in the caller's thread; the Cancellation asks it to stop when the
-/// statement's does, and when it has failed elsewhere.
+/// Runs the coordinator's rank in the caller's thread. The Cancellation asks it to stop when the statement is cancelled
+/// or has failed at another rank.
 using OwnPart = std::function<ExecutionProfile(Exchange&, const Cancellation&)>;
 
-/// The coordinator's side of a cluster: finds the workers, watches them, runs statements on them, and reaches what they
-/// store. One for a database and process, shared by its sessions. Thread-safe.
+/// The coordinator's side of a cluster: connects to the workers, monitors them, runs statements on them, and accesses
+/// the contents they store. One per database and process, shared by its sessions. Thread-safe.
 ///
-/// A worker that does not answer for kMissedHeartbeats is lost: statements that it took part in end with
-/// Error{WorkerLost}, which names it, at all ranks. It is tried again until it comes back, which it can only with the
-/// data directory that it had. One that says that its disk hangs is treated alike, until it says that the disk answers.
+/// A worker that does not answer for kMissedHeartbeats is lost: its statements end at all ranks with an
+/// Error{WorkerLost} that names it. The coordinator tries to reach it until it returns, which it can only with the same
+/// data directory. A worker that reports a hanging disk is treated the same way until it reports that the disk answers.
 class Cluster {
  public:
-  /// Connector, exchanges and log outlive it. Error{Value} if an address stands there twice.
+  /// Connector, exchanges and log must outlive the cluster. Error{Value} if an address occurs twice.
   Cluster(ClusterOptions options, Connector& connector, ExchangeFactory& exchanges, NodeLog& log);
-  /// No statement runs any more.
+  /// No statement may be running.
   ~Cluster();
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
 
-  /// Begins to connect, and keeps workers connected from now on. Once; later calls do nothing.
+  /// Starts connecting to the workers, and keeps them connected. Only the first call has an effect.
   void begin(ClusterDatabase database);
 
-  /// Whether the coordinator's rank, which is the last, computes as those of the workers do; statements then need all
-  /// workers.
+  /// Whether the coordinator's rank, the last one, computes as the workers' ranks do. Statements then need all workers.
   bool coordinator_computes() const;
-  /// In the order of the options.
+  /// The workers in the order of the options.
   std::vector<WorkerStatus> workers() const;
-  /// After begin(): waits until all workers have joined, or failed to, at most so long; gives workers().
+  /// Call after begin(). Waits at most that long until all workers have joined or failed to, and returns workers().
   std::vector<WorkerStatus> wait_for_workers(std::chrono::milliseconds at_most);
 
-  /// Of the workers that are there, those between which no data goes, by their data directories; DataId{} in place of
-  /// the coordinator. No statement is to have both.
+  /// Pairs of connected workers that exchange no data, by their data directories; DataId{} stands for the coordinator.
+  /// No statement may use both workers of a pair.
   std::vector<BrokenPair> broken_pairs() const;
 
-  /// Runs the statement: workers their ranks, and the caller's thread that of the coordinator, by `own_part`, which
-  /// gives its profile. Only so many run at a time as have enough of the workers' memory; others wait. Gives the
-  /// reports of all ranks; `stored` of those that hold tiles of results to be stored.
+  /// Runs a statement. Workers run their ranks; the caller's thread runs the coordinator's rank by `own_part`, which
+  /// returns its profile. The number of concurrent statements is limited so that each has enough of the workers'
+  /// memory; others wait. Returns the reports of all ranks; `stored` is set for ranks that hold tiles of results to be
+  /// stored.
   ///
-  /// Throws what failed first, when all ranks have ended or were told to: Error{WorkerLost} that names the worker,
-  /// which is lost or, as workers() knows by then, being drained; or two that do not reach each other, which
-  /// broken_pairs() knows by then, unless a probe says that they do; Error{Cancelled} if `cancellation` asks for it.
-  /// Nothing was committed then; the transaction of `results` is the caller's to abort.
+  /// Throws the first failure once all ranks have ended or were told to: Error{WorkerLost} naming a worker that is lost
+  /// or, as workers() then shows, draining; or naming two workers that do not reach each other, which broken_pairs()
+  /// then has unless a probe succeeds; Error{Cancelled} if `cancellation` asks for it. Nothing is committed then; the
+  /// caller must abort the transaction of `results`.
   std::vector<RankReport> run(const ClusterStatement& statement, const Cancellation& cancellation,
                               const OwnPart& own_part);
 
-  /// The contents of sharded tensors at the workers; what the sessions' ShardedContents get.
+  /// Access to the contents of sharded tensors at the workers, for the sessions' ShardedContents.
   std::shared_ptr<ShardAccess> shards();
 
-  /// All that the worker has. Errors as of ShardAccess.
+  /// The list of all contents at a worker. Throws the errors of ShardAccess.
   std::vector<ContentId> stored_contents(DataId worker);
-  /// The database has another identity from now on, and had these before: workers that are up serve that one.
-  /// Error{Value} if one belongs to none of them, Error{WorkerLost}.
+  /// Changes the identity of the database; `former` are its earlier identities. The connected workers serve the new one
+  /// afterwards. Error{Value} if a worker belongs to none of them, Error{WorkerLost}.
   void claim(std::int64_t database, const std::vector<std::int64_t>& former);
-  /// The damaged copies of tiles that statements have met.
+  /// The damaged copies of tiles that statements have found.
   const DamagedCopies& damaged_copies() const;
 
-  /// Asks a worker to finish what runs and leave. Error{UnknownName} if there is none at this address,
+  /// Asks a worker to finish its statements and leave. Error{UnknownName} if there is none at this address,
   /// Error{WorkerLost} if it cannot be reached.
   void drain(std::string_view address);
 

@@ -7,8 +7,8 @@
 namespace eindb {
 namespace {
 
-// All nodes have to arrive at the same key without having talked: the salt is the same everywhere, and only keeps
-// tables made for other programs from being of use.
+// All nodes must derive the same key without communication, so the salt is a constant. It only defeats tables
+// precomputed for other programs.
 constexpr std::string_view kSalt = "eindb cluster secret";
 constexpr int kIterations = 20'000;
 

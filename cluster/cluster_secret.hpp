@@ -7,21 +7,21 @@
 
 namespace eindb {
 
-/// The secret that all nodes of a cluster share, and nobody else: whoever proves to know it is one of them. Only a key
-/// that is derived from it is kept.
+/// The secret shared by all nodes of a cluster: knowing it identifies a node. Only a key derived from it is kept in
+/// memory.
 class ClusterSecret {
  public:
   static constexpr std::size_t kFewestBytes = 16;
 
-  /// None: everybody on this machine is a node.
+  /// No secret: every process on this machine may be a node.
   ClusterSecret() : ClusterSecret(std::string_view()) {}
-  /// The first line of a file that only its owner can read. Error{Io, Value} for other files, and for one whose line
-  /// has fewer than kFewestBytes.
+  /// Reads the first line of a file that only its owner can read. Error{Io, Value} for other files, and for a line of
+  /// fewer than kFewestBytes bytes.
   static ClusterSecret from_file(const std::string& path);
   static ClusterSecret of(std::string_view text) { return ClusterSecret(text); }
 
   bool is_given() const { return is_given_; }
-  /// To be shown to nobody.
+  /// Must not be shown or logged.
   const Digest& key() const { return key_; }
 
  private:

@@ -17,7 +17,7 @@ namespace {
 using Wait = SocketProgress::Wait;
 
 iovec vector_of(std::span<std::byte> bytes) { return {bytes.data(), bytes.size()}; }
-// The system's structure is the same for reading and writing.
+// The system uses the same structure for reading and writing.
 iovec vector_of(std::span<const std::byte> bytes) {
   return {const_cast<std::byte*>(bytes.data()), bytes.size()};  // NOLINT(cppcoreguidelines-pro-type-const-cast)
 }
@@ -84,7 +84,7 @@ SocketProgress Connection::read_plain(std::span<std::byte> to) {
   fail(count == 0 ? "has ended" : "is broken: " + std::system_category().message(errno));
 }
 
-/// What was read ahead first. Then, in the clear, what comes goes to `to`, and what follows it is read ahead.
+/// Returns buffered bytes first. Without TLS, a read fills `to` and buffers the bytes after it.
 SocketProgress Connection::read(std::span<std::byte> to) {
   CHECK(ahead_begin_ <= ahead_end_ && ahead_end_ <= ahead_.size(), "what was read ahead lies in its room");
   if (const auto count = std::min(to.size(), ahead_end_ - ahead_begin_); count > 0) {

@@ -15,27 +15,27 @@
 
 namespace eindb {
 
-/// A connection between two nodes: bytes as long as the handshake goes on, frames from then on. Nothing here waits:
-/// what the socket cannot do now is told, for the caller to wait until it can. Payloads are sent from where they lie
-/// and received to where they belong; what is small is gathered, so that many frames go in one call of the system.
+/// A connection between two nodes. It carries bytes during the handshake and frames afterwards. No function waits: each
+/// returns what the socket must be ready for before it can continue. Payloads are sent from and received into the
+/// caller's memory; small data is buffered, so that one system call handles many frames.
 ///
-/// Throws Error{WorkerLost} where the connection has ended or is broken, Error{Corrupt} where what came is no frame of
-/// this connection; it is of no use then. Used by one thread at a time.
+/// Throws Error{WorkerLost} if the connection has ended or is broken, Error{Corrupt} for bytes that are not a valid
+/// frame of this connection; it is unusable afterwards. Used by one thread at a time.
 class Connection {
  public:
   using Wait = SocketProgress::Wait;
 
-  /// `peer`: for messages, "10.0.0.3:7700".
+  /// `peer` is the peer's name for messages: "10.0.0.3:7700".
   Connection(FileDescriptor socket, std::string peer);
 
   int socket() const { return socket_.get(); }
   const std::string& peer() const { return peer_; }
   void rename_peer(std::string peer) { peer_ = std::move(peer); }
 
-  /// From now on all goes through TLS, which begins with greet(). `context` outlives the connection.
+  /// Switches to TLS; call greet() next. `context` must outlive the connection.
   void begin_tls(const TlsContext& context, TlsSide side);
   Wait greet();
-  /// The first byte that has come, which stays to be read; nullopt: none yet, or the connection has ended. Before
+  /// The first received byte, which stays unread; nullopt if there is none yet or the connection has ended. Only before
   /// begin_tls().
   std::optional<std::byte> first_byte() const;
   /// Empty without TLS.
@@ -49,33 +49,33 @@ class Connection {
 
   // ---- Sending
 
-  /// Whether there is room for another frame.
+  /// Whether another frame can be staged.
   bool can_stage() const { return payload_.empty() && staged_.size() - staged_sent_ < kMostStaged; }
-  /// Another frame to be sent. Unless it is small, `payload` stays as it is until flush() has sent it or keep_payload()
-  /// has copied it.
+  /// Stages a frame for sending. A large `payload` must stay unchanged until flush() has sent it or keep_payload() has
+  /// copied it.
   void stage(const FrameHeader& header, std::span<const std::byte> head = {}, std::span<const std::byte> payload = {});
-  /// Copies what is left of that payload.
+  /// Copies the unsent part of that payload.
   void keep_payload();
-  /// Sends what is staged, as far as it goes now: None when all has gone.
+  /// Sends staged frames as far as possible now; None once all are sent.
   Wait flush();
   bool is_flushed() const { return payload_.empty() && staged_sent_ == staged_.size(); }
 
   // ---- Receiving
 
-  /// Reads on until the next frame's header and head are there: None.
+  /// Reads until the header and head of the next frame are complete; then returns None.
   Wait fetch_frame();
-  /// Those of the frame that fetch_frame() has brought, until the frame is finished; null before.
+  /// The header of the frame from fetch_frame(), until finish_frame(); null if there is none. head() is valid as long.
   const FrameHeader* frame() const { return frame_ ? &*frame_ : nullptr; }
   std::span<const std::byte> head() const {
     CHECK(frame_.has_value(), "a head is that of a frame that has come");
     return std::span(header_).subspan(kFrameHeaderBytes, frame_->head_size);
   }
-  /// The frame's payload, to `to`, which has its size, as far as it is there: None when it is all there and is what was
-  /// sent.
+  /// Reads the frame's payload into `to`, which must have its size. Returns None once it is complete and its checksum
+  /// is verified.
   Wait fetch_payload(std::span<std::byte> to);
-  /// The next frame's turn; all its payload has been fetched.
+  /// Ends the current frame; all of its payload must have been fetched.
   void finish_frame();
-  /// All that has come: who waits sees by it whether anything does.
+  /// The total number of bytes received, which shows whether anything arrives.
   std::uint64_t bytes_received() const { return bytes_received_; }
 
  private:
@@ -94,16 +94,16 @@ class Connection {
 
   FileDescriptor socket_;
   std::string peer_;
-  std::optional<TlsStream> tls_;  // uses socket_
+  std::optional<TlsStream> tls_;  // nullopt without TLS; uses socket_
   std::optional<FrameSealer> sealer_;
   std::optional<FrameOpener> opener_;
 
-  // To be sent: staged_ from staged_sent_ on, then payload_.
+  // To send: staged_ from staged_sent_ on, then payload_.
   std::vector<std::byte> staged_;
   std::size_t staged_sent_ = 0;
   std::span<const std::byte> payload_;
 
-  // Received: what was read beyond what was asked for; then the frame.
+  // Received: bytes read ahead, then the current frame.
   std::vector<std::byte> ahead_;
   std::size_t ahead_begin_ = 0;
   std::size_t ahead_end_ = 0;

@@ -19,17 +19,17 @@ namespace eindb {
 
 class ConnectionTask;
 
-/// What the thread of a node works on. All of it, but log, belongs to that thread; the tasks are alive until they are
-/// over.
+/// The state of a node's thread. Only that thread uses it, except `log` and `messages`. Tasks stay in `alive` until
+/// they are over.
 struct NodeTasks {
   boost::asio::io_context io{1};
   std::set<std::shared_ptr<ConnectionTask>> alive;
-  std::function<void(std::string_view)> log;                                    ///< any thread
-  std::shared_ptr<MessageMemory> messages = std::make_shared<MessageMemory>();  ///< any thread
+  std::function<void(std::string_view)> log;                                    ///< thread-safe
+  std::shared_ptr<MessageMemory> messages = std::make_shared<MessageMemory>();  ///< thread-safe
 };
 
-/// Something that goes on with a connection whenever its socket is ready. All is called in the thread of the node. Made
-/// by start_task(); over when it has given the connection away or has closed it.
+/// Work on a connection that continues whenever its socket is ready. All functions are called in the node's thread.
+/// Created by start_task(); over once it has given the connection away or closed it.
 class ConnectionTask : public std::enable_shared_from_this<ConnectionTask> {
  public:
   ConnectionTask(NodeTasks& tasks, std::unique_ptr<Connection> connection);
@@ -38,16 +38,17 @@ class ConnectionTask : public std::enable_shared_from_this<ConnectionTask> {
   ConnectionTask& operator=(const ConnectionTask&) = delete;
 
   void start();
-  /// Ends at once: the node ends, or there is no room.
+  /// Ends at once, because the node ends or has too many tasks.
   void shut_down();
   bool is_over() const { return connection_ == nullptr; }
 
  protected:
   using Wait = Connection::Wait;
 
-  /// Goes on. What it throws comes to failed().
+  /// Continues the work. Exceptions are passed to failed().
   virtual void step() = 0;
-  /// step() has thrown, or the time is over, or the node ends. The connection is closed when it returns.
+  /// Called after step() has thrown, after the time limit, or when the node ends. The connection is closed after the
+  /// call.
   virtual void failed(const Error& error) = 0;
 
   Connection& connection() {
@@ -55,16 +56,16 @@ class ConnectionTask : public std::enable_shared_from_this<ConnectionTask> {
     return *connection_;
   }
   NodeTasks& tasks() { return tasks_; }
-  /// step() is called again when the socket is ready; not twice for the same readiness.
+  /// Calls step() when the socket is ready, once for each readiness.
   void step_when(Wait wait);
-  /// step() is called soon.
+  /// Calls step() soon.
   void step_soon();
-  /// step() is called after that time.
+  /// Calls step() after the given time.
   void step_after(std::chrono::milliseconds time);
-  /// failed() is called then, with what `late` says.
+  /// Calls failed() with the message `late` after the given time.
   void expire_after(std::chrono::milliseconds time, std::string late);
   void expire_never() { timer_->cancel(); }
-  /// The task is over; the connection goes on elsewhere.
+  /// Ends the task; the connection is used elsewhere.
   std::unique_ptr<Connection> give_away();
   void end(const Error& error);
 
@@ -73,7 +74,7 @@ class ConnectionTask : public std::enable_shared_from_this<ConnectionTask> {
 
   NodeTasks& tasks_;
   std::unique_ptr<Connection> connection_;
-  // Present until it is over: they must not outlive the node.
+  // Reset when the task is over, since they must not outlive the node.
   std::optional<boost::asio::posix::stream_descriptor> waiter_;
   std::optional<boost::asio::steady_timer> timer_;
   std::optional<boost::asio::steady_timer> pause_;
@@ -81,7 +82,7 @@ class ConnectionTask : public std::enable_shared_from_this<ConnectionTask> {
   bool waits_for_writing_ = false;
 };
 
-/// The task has begun when it returns, and may be over.
+/// Creates and starts a task, which may be over on return.
 template <class Task, class... Arguments>
 std::shared_ptr<Task> start_task(NodeTasks& tasks, Arguments&&... arguments) {
   auto task = std::make_shared<Task>(tasks, std::forward<Arguments>(arguments)...);

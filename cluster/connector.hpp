@@ -8,13 +8,12 @@
 
 namespace eindb {
 
-/// How a coordinator gets a control channel to a worker. Thread-safe.
+/// Opens control channels from a coordinator to its workers. Thread-safe.
 class Connector {
  public:
   virtual ~Connector() = default;
-  /// An authenticated channel to the worker at `address`. Looks for cancellation as Exchange does. Error{WorkerLost} if
-  /// nobody answers in about that time;
-  /// Error{Permission} if they do not know each other's secret.
+  /// Opens an authenticated channel to the worker at `address`. Polls for cancellation as Exchange does.
+  /// Error{WorkerLost} if the worker does not answer within about `timeout`; Error{Permission} if the secrets differ.
   virtual std::unique_ptr<Channel> connect(const std::string& address, std::chrono::milliseconds timeout) = 0;
 };
 

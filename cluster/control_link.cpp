@@ -33,7 +33,7 @@ void ControlLink::start() {
     heard_ = Clock::now();
   }
   signs_ = std::thread([this] { give_signs_of_life(); });
-  listener_ = std::thread([this] { listen(); });  // last: where there is none, nothing is received
+  listener_ = std::thread([this] { listen(); });  // last, since it uses the other members
 }
 
 void ControlLink::send(std::span<const std::byte> message) { channel_->send(message); }
@@ -63,7 +63,7 @@ void ControlLink::give_signs_of_life() noexcept {
       closing_.wait_for(lock, heartbeat_, [this] { return closed_; });
     }
   } catch (...) {
-    // The listener finds out the same, and says why.
+    // The listener fails too, and reports the reason.
     channel_->close();
   }
 }
@@ -91,13 +91,13 @@ void ControlLink::listen_until_error() {
       }
       user_.receive(*message);
     } else if (silence() >= patience) {
-      // Nothing waits to be received: it is the peer that was silent, and not this side that was slow to listen.
+      // No message is waiting, so the peer was silent, rather than this side slow to receive.
       throw Error(ErrorKind::WorkerLost, "nothing was heard of it for " + in_seconds(silence()));
     }
   }
 }
 
-// Whoever closed the channel here knows why better than the channel does.
+// A reason given to close() is more precise than the channel's error.
 Error ControlLink::reason_of(const std::exception_ptr& end) const {
   const std::lock_guard lock(mutex_);
   if (why_) return *why_;

@@ -17,41 +17,41 @@
 
 namespace eindb {
 
-/// One end of a control channel: it makes the messages that are sent and takes those that arrive. Called by one thread
-/// of the link.
+/// One end of a control channel: it creates the heartbeats and handles the received messages. Unless noted otherwise,
+/// called by the link's listening thread.
 class ControlLinkUser {
  public:
   virtual ~ControlLinkUser() = default;
-  /// What is sent as this side's sign of life. By another thread of the link.
+  /// The message to send as this side's heartbeat. Called by the link's sending thread.
   virtual std::vector<std::byte> sign_of_life() = 0;
-  /// A message has come. What it throws ends the link: of Error{Corrupt} the peer is told nothing.
+  /// Handles a message. An exception ends the link; for Error{Corrupt} the peer gets no message.
   virtual void receive(std::span<const std::byte> message) = 0;
-  /// The link has ended; nothing comes after it.
+  /// The link has ended; no further calls follow.
   virtual void end(const Error& why) noexcept = 0;
 };
 
-/// A channel that is watched: each side says something at least once per heartbeat, and who hears nothing for
-/// kMissedHeartbeats of them gives the other up. A thread sends signs of life, and another receives: so a peer that
-/// takes nothing keeps nobody from noticing.
+/// A monitored channel. Each side sends at least one message per heartbeat, and gives the other up after
+/// kMissedHeartbeats of silence. Separate threads send heartbeats and receive, so that a peer that does not read cannot
+/// delay the detection.
 ///
 ///     start() --> receive()* --> end(why)
 ///
-/// Thread-safe; the user outlives it.
+/// Thread-safe; the user must outlive it.
 class ControlLink {
  public:
   ControlLink(std::unique_ptr<Channel> channel, std::chrono::milliseconds heartbeat, ControlLinkUser& user);
-  /// Closes it, and waits for end(): not in a thread of the link.
+  /// Closes the link and waits for end(). Must not be called in a thread of the link.
   ~ControlLink();
   ControlLink(const ControlLink&) = delete;
   ControlLink& operator=(const ControlLink&) = delete;
 
   void start();
-  /// Error{WorkerLost} when the link has ended or does so before it could be sent.
+  /// Error{WorkerLost} if the link has ended, or ends before the message is sent.
   void send(std::span<const std::byte> message);
-  /// end() gives `why`, if it has not ended already. From any thread.
+  /// Ends the link; end() receives `why`, unless the link has ended already. Thread-safe.
   void close(const Error& why) noexcept;
   std::chrono::milliseconds heartbeat() const { return heartbeat_; }
-  /// Since the peer was heard of.
+  /// The time since the peer's last message.
   std::chrono::milliseconds silence() const;
 
  private:
@@ -65,19 +65,19 @@ class ControlLink {
   const std::unique_ptr<Channel> channel_;
   const std::chrono::milliseconds heartbeat_;
   ControlLinkUser& user_;
-  mutable std::mutex mutex_;  // guards what follows, up to the threads
+  mutable std::mutex mutex_;  // guards the members below, up to the threads
   std::condition_variable closing_;
   bool closed_ = false;
-  std::optional<Error> why_;  // that close() was given first
+  std::optional<Error> why_;  // the argument of the first close()
   Clock::time_point heard_ = Clock::now();
   std::thread signs_;
   std::thread listener_;
 };
 
-/// "3.2 s", for messages.
+/// A text such as "3.2 s", for messages.
 std::string in_seconds(std::chrono::milliseconds time);
 
-/// The first message of a peer. Error{WorkerLost} if it does not come in time.
+/// Receives the peer's first message. Error{WorkerLost} if it does not arrive in time.
 std::vector<std::byte> receive_first(Channel& channel, std::chrono::milliseconds timeout);
 
 }  // namespace eindb

@@ -52,7 +52,7 @@ void check_version(std::uint32_t version, const char* peer) {
               std::nullopt, "install the same version of eindb on all nodes");
 }
 
-// Of the first message of a side, behind the number of its kind.
+// Reads the version in a side's first message, after the number of its kind.
 std::uint32_t version_in(std::span<const std::byte> bytes) {
   ByteReader in(bytes);
   ByteReader::require(in.byte() == 0, "a node does not begin as nodes of a cluster do");

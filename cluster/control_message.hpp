@@ -20,23 +20,23 @@
 
 namespace eindb {
 
-/// Raised with every change of what messages mean or of the format of plans: nodes of different versions refuse each
-/// other, because a plan means the same on all of them or nothing.
+/// Increases with every change to the meaning of messages or the format of plans. Nodes of different versions refuse
+/// each other, because a plan must mean the same on all of them.
 inline constexpr std::uint32_t kControlVersion = 5;
 
-/// Who hears nothing for so many heartbeats takes the other for lost.
+/// A node that receives nothing for this many heartbeats considers the other lost.
 inline constexpr int kMissedHeartbeats = 3;
 
-/// Contents on their way to one worker that it has not stored yet.
+/// The limit for contents sent to one worker that it has not stored yet.
 inline constexpr std::size_t kMostWaitingBytes = std::size_t{64} << 20U;
 
-/// An Error on its way to another node; places in the statement's text stay behind.
+/// An Error for another node, without its places in the statement's text.
 struct RemoteError {
   ErrorKind kind = ErrorKind::Internal;
   std::string message;
   std::string hint;
 
-  /// Waits for the memory that it takes: who has asked is told whatever happens.
+  /// Waits for memory if necessary, so that an error can always be reported.
   static RemoteError of(const Error& error);
   static RemoteError of(const std::exception_ptr& error);
   Error error() const { return {kind, message, std::nullopt, hint}; }
@@ -45,18 +45,19 @@ struct RemoteError {
   static auto fields(auto& self) { return std::tie(self.kind, self.message, self.hint); }
 };
 
-/// How a worker is, told with every heartbeat.
+/// The state of a worker, sent with every heartbeat.
 struct WorkerLoad {
   bool draining = false;
-  std::uint32_t statements = 0;  ///< that run
-  std::int64_t memory_used = 0;  ///< by them
+  std::uint32_t statements = 0;  ///< number of running statements
+  std::int64_t memory_used = 0;  ///< by running statements
   std::int64_t tiles_stored = 0;
   std::int64_t bytes_stored = 0;
-  std::int64_t bytes_free = 0;  ///< of tiles that it has room for, about; 0: its disk is full
-  std::int64_t bytes_sent = 0;  ///< by the exchanges of statements, since the worker began
+  std::int64_t bytes_free = 0;  ///< approximate room for tiles; 0: the disk is full
+  std::int64_t bytes_sent = 0;  ///< by the exchanges of statements, since the worker started
   std::int64_t bytes_received = 0;
-  std::chrono::milliseconds disk_silence{0};  ///< its disk hangs for so long; 0: it answers
-  bool coordinator_left = false;  ///< one has, and nobody has asked since for what it may have left undecided
+  std::chrono::milliseconds disk_silence{0};  ///< how long its disk has not answered; 0: it answers
+  /// A coordinator has left, and its undecided transactions have not been asked for since.
+  bool coordinator_left = false;
 
   friend bool operator==(const WorkerLoad&, const WorkerLoad&) = default;
   static auto fields(auto& self) {
@@ -68,8 +69,8 @@ struct WorkerLoad {
 /// A tile of a result that a worker has stored.
 struct StoredTile {
   std::int64_t tile = 0;
-  std::uint64_t bytes = 0;     ///< as of TileReference
-  std::uint64_t checksum = 0;  ///< likewise
+  std::uint64_t bytes = 0;     ///< as in TileReference
+  std::uint64_t checksum = 0;  ///< as in TileReference
 
   friend bool operator==(const StoredTile&, const StoredTile&) = default;
   static auto fields(auto& self) { return std::tie(self.tile, self.bytes, self.checksum); }
@@ -78,49 +79,49 @@ struct StoredTile {
 /// The report of one rank on its part of a statement.
 struct RankReport {
   ExecutionProfile profile;
-  /// Of each result of the statement those tiles that are not all zero, in ascending order; empty lists of results that
-  /// are not stored, or no lists at all.
+  /// For each result of the statement, its tiles that are not all zero, in ascending order. Lists are empty for results
+  /// that are not stored; there may be no lists at all.
   std::vector<std::vector<StoredTile>> stored;
 
   static auto fields(auto& self) { return std::tie(self.profile, self.stored); }
 };
 
-/// Where workers put the tiles of a result that they store.
+/// The numbering of the contents that workers store for a result.
 struct ResultContents {
-  std::string tensor;  ///< its name, for people
+  std::string tensor;  ///< name for messages
   ShardTransaction transaction{};
-  ContentId first{};  ///< of tile 0; that of tile n is n more
+  ContentId first{};  ///< content of tile 0; tile n has this number plus n
 
   friend bool operator==(const ResultContents&, const ResultContents&) = default;
   static auto fields(auto& self) { return std::tie(self.tensor, self.transaction, self.first); }
 };
 
-/// What a coordinator and a worker say to each other on their channel. The coordinator begins with Hello, the worker
-/// answers Welcome or Refusal; from then on both send what they have to say, at least their heartbeat.
+/// The messages between a coordinator (C) and a worker (W) on their channel. The coordinator begins with Hello, and the
+/// worker answers Welcome or Refusal. Then both send messages at any time, at least a heartbeat.
 namespace control {
 
-/// C to W: who asks, and how often both give a sign of life.
+/// C to W: the coordinator's database, and the heartbeat interval of both sides.
 struct Hello {
   std::uint32_t version = kControlVersion;
-  std::int64_t database = 0;  ///< its identity (ShardLog); 0: it has none yet
+  std::int64_t database = 0;  ///< identity (ShardLog); 0: none yet
   std::chrono::milliseconds heartbeat{0};
-  std::vector<std::int64_t> former = {};  ///< identities that the database had before
+  std::vector<std::int64_t> former = {};  ///< earlier identities of the database
 
   friend bool operator==(const Hello&, const Hello&) = default;
   static auto fields(auto& self) { return std::tie(self.version, self.database, self.heartbeat, self.former); }
 };
 
-/// W to C.
+/// W to C: accepts the coordinator.
 struct Welcome {
   std::uint32_t version = kControlVersion;
-  std::string program;       ///< its version: "0.1.0"
-  DataId data{};             ///< whose its data directory is
-  std::string data_address;  ///< as of ExchangeFactory::address()
+  std::string program;       ///< program version: "0.1.0"
+  DataId data{};             ///< identity of its data directory
+  std::string data_address;  ///< see ExchangeFactory::address()
   std::uint32_t threads = 1;
   std::int64_t memory_limit = 0;  ///< of all statements together
-  ShardEpoch epoch = {};          ///< that it was told of last
-  std::int64_t bytes_free = 0;    ///< as of WorkerLoad
-  std::string memory_pool = {};   ///< as of WorkerOptions
+  ShardEpoch epoch = {};          ///< the last one it was told of
+  std::int64_t bytes_free = 0;    ///< as in WorkerLoad
+  std::string memory_pool = {};   ///< as in WorkerOptions
 
   friend bool operator==(const Welcome&, const Welcome&) = default;
   static auto fields(auto& self) {
@@ -129,7 +130,7 @@ struct Welcome {
   }
 };
 
-/// W to C: it does not take this coordinator, and the channel ends.
+/// W to C: refuses the coordinator; the channel ends.
 struct Refusal {
   RemoteError error;
 
@@ -137,7 +138,7 @@ struct Refusal {
   static auto fields(auto& self) { return std::tie(self.error); }
 };
 
-/// C to W.
+/// C to W: a sign of life.
 struct Heartbeat {
   friend bool operator==(const Heartbeat&, const Heartbeat&) = default;
   static auto fields(auto& /*self*/) { return std::tie(); }
@@ -151,17 +152,17 @@ struct Pulse {
   static auto fields(auto& self) { return std::tie(self.load); }
 };
 
-/// C to W: be a rank of a statement.
+/// C to W: run a rank of a statement.
 struct Run {
-  std::uint64_t statement = 0;  ///< no other has the number, at any coordinator
+  std::uint64_t statement = 0;  ///< unique among all coordinators
   Rank rank = 0;
-  std::vector<std::string> addresses;  ///< of all ranks' exchanges
-  std::vector<std::byte> plan;         ///< as of encode_plan()
-  std::uint32_t threads = 0;           ///< 0: as many as the worker has
-  std::int64_t memory_limit = 0;       ///< 0: what the worker has to give
-  /// Of each list of holders the contents of the tiles that this rank holds, in ascending order of the tiles.
+  std::vector<std::string> addresses;  ///< of the exchanges of all ranks
+  std::vector<std::byte> plan;         ///< from encode_plan()
+  std::uint32_t threads = 0;           ///< 0: all of the worker's
+  std::int64_t memory_limit = 0;       ///< 0: the share that the worker gives
+  /// For each holder list, the contents of the tiles that this rank holds, in ascending order of the tiles.
   std::vector<std::vector<ContentId>> contents;
-  /// Of each result; absent where it is not stored. An empty list if none is.
+  /// For each result; nullopt if it is not stored. Empty if none is stored.
   std::vector<std::optional<ResultContents>> results;
 
   friend bool operator==(const Run&, const Run&) = default;
@@ -171,18 +172,18 @@ struct Run {
   }
 };
 
-/// W to C: the statement has ended here; once for each Run.
+/// W to C: the statement has ended here. Sent once for each Run.
 struct Done {
   std::uint64_t statement = 0;
   std::variant<RankReport, RemoteError> outcome;
-  /// Of the contents that the rank was to read those that are not there as they were written, if it came upon one.
+  /// The contents for this rank that are missing or damaged; listed if the rank has found one such content.
   std::vector<ContentId> damaged;
-  std::optional<UnreachablePeer> unreachable = std::nullopt;  ///< as of PeerLost
+  std::optional<UnreachablePeer> unreachable = std::nullopt;  ///< as in PeerLost
 
   static auto fields(auto& self) { return std::tie(self.statement, self.outcome, self.damaged, self.unreachable); }
 };
 
-/// C to W: end the statement with this error; it is answered by Done as ever.
+/// C to W: end the statement with this error. Done follows as usual.
 struct Stop {
   std::uint64_t statement = 0;
   RemoteError error;
@@ -191,13 +192,13 @@ struct Stop {
   static auto fields(auto& self) { return std::tie(self.statement, self.error); }
 };
 
-/// C to W: finish what runs, take nothing new, and then leave.
+/// C to W: finish running statements, take no new ones, then leave.
 struct Drain {
   friend bool operator==(const Drain&, const Drain&) = default;
   static auto fields(auto& /*self*/) { return std::tie(); }
 };
 
-/// W to C: it ends, in order.
+/// W to C: the worker is about to leave.
 struct Leave {
   std::string reason;
 
@@ -205,8 +206,8 @@ struct Leave {
   static auto fields(auto& self) { return std::tie(self.reason); }
 };
 
-// ---- Contents of sharded tensors: see storage/shards/shard_access.hpp. Requests are answered in their order, each by
-// a Reply.
+// ---- Contents of sharded tensors: see storage/shards/shard_access.hpp ---------------------------------------------
+// Requests are answered in order, each by a Reply.
 
 struct NewContent {
   ContentId content{};
@@ -217,8 +218,8 @@ struct NewContent {
   static auto fields(auto& self) { return std::tie(self.content, self.tensor, self.bytes); }
 };
 
-/// C to W; Reply: Acknowledged, when it is stored, or what went wrong, which shows at Prepare, too. Of contents that
-/// are not stored yet a coordinator sends so many bytes at most (kMostWaitingBytes), or one Put of any size.
+/// C to W: store contents. Reply: Acknowledged once they are stored, or an error, which Prepare repeats. Unstored
+/// contents are limited to kMostWaitingBytes, or to one Put of any size.
 struct Put {
   std::uint64_t request = 0;
   ShardTransaction transaction{};
@@ -228,10 +229,10 @@ struct Put {
   static auto fields(auto& self) { return std::tie(self.request, self.transaction, self.contents); }
 };
 
-/// Of the contents that a Put brings.
+/// The total size of a Put's contents in bytes.
 std::size_t bytes_of(const Put& put);
 
-/// C to W; Reply: Content.
+/// C to W: send a content. Reply: Content.
 struct Fetch {
   std::uint64_t request = 0;
   ContentId content{};
@@ -240,11 +241,11 @@ struct Fetch {
   static auto fields(auto& self) { return std::tie(self.request, self.content); }
 };
 
-/// C to W; Reply: Acknowledged.
+/// C to W: prepare the transaction. Reply: Acknowledged.
 struct Prepare {
   std::uint64_t request = 0;
   ShardTransaction transaction{};
-  std::int64_t contents = 0;  ///< that it must have
+  std::int64_t contents = 0;  ///< number of contents that the worker must have
 
   friend bool operator==(const Prepare&, const Prepare&) = default;
   static auto fields(auto& self) { return std::tie(self.request, self.transaction, self.contents); }
@@ -258,7 +259,7 @@ struct KeptRange {
   static auto fields(auto& self) { return std::tie(self.first, self.last); }
 };
 
-/// C to W; Reply: Acknowledged.
+/// C to W: commit the transaction and keep these contents. Reply: Acknowledged.
 struct Commit {
   std::uint64_t request = 0;
   ShardTransaction transaction{};
@@ -268,7 +269,7 @@ struct Commit {
   static auto fields(auto& self) { return std::tie(self.request, self.transaction, self.kept); }
 };
 
-/// C to W; no Reply.
+/// C to W: abort the transaction. No Reply.
 struct Abort {
   ShardTransaction transaction{};
 
@@ -276,7 +277,7 @@ struct Abort {
   static auto fields(auto& self) { return std::tie(self.transaction); }
 };
 
-/// C to W; Reply: Acknowledged.
+/// C to W: drop contents. Reply: Acknowledged.
 struct Drop {
   std::uint64_t request = 0;
   std::vector<ContentId> contents;
@@ -285,7 +286,7 @@ struct Drop {
   static auto fields(auto& self) { return std::tie(self.request, self.contents); }
 };
 
-/// C to W: which transactions have been prepared and have no end? Reply: Undecided.
+/// C to W: list prepared transactions without an outcome. Reply: Undecided.
 struct AskUndecided {
   std::uint64_t request = 0;
 
@@ -293,7 +294,7 @@ struct AskUndecided {
   static auto fields(auto& self) { return std::tie(self.request); }
 };
 
-/// C to W: a content in place of what the worker has damaged, or lost. Reply: Acknowledged.
+/// C to W: replaces a damaged or lost content. Reply: Acknowledged.
 struct Repair {
   std::uint64_t request = 0;
   NewContent content;
@@ -302,8 +303,7 @@ struct Repair {
   static auto fields(auto& self) { return std::tie(self.request, self.content); }
 };
 
-/// C to W: can it exchange data with those who listen at these addresses? Reply: Probed, out of the order of the
-/// others.
+/// C to W: check whether data can be exchanged with the nodes at these addresses. Reply: Probed, possibly out of order.
 struct Probe {
   std::uint64_t request = 0;
   std::vector<std::string> addresses;
@@ -312,7 +312,7 @@ struct Probe {
   static auto fields(auto& self) { return std::tie(self.request, self.addresses); }
 };
 
-/// C to W; no Reply: what follows is of that epoch of the database.
+/// C to W: later messages belong to this epoch of the database. No Reply.
 struct Advance {
   ShardEpoch epoch;
 
@@ -320,7 +320,7 @@ struct Advance {
   static auto fields(auto& self) { return std::tie(self.epoch); }
 };
 
-/// C to W: `among` workers, itself included, share the memory of its pool. No Reply.
+/// C to W: `among` workers, including this one, share the memory of its pool. No Reply.
 struct ShareMemory {
   std::uint32_t among = 1;
 
@@ -328,8 +328,8 @@ struct ShareMemory {
   static auto fields(auto& self) { return std::tie(self.among); }
 };
 
-/// C to W: a copy of the database's file has taken over; the data belongs to `database`, which was `former` before, as
-/// in Hello. Reply: Acknowledged.
+/// C to W: a copy of the database's file has taken over. The data now belongs to `database`; `former` are earlier
+/// identities, as in Hello. Reply: Acknowledged.
 struct Claim {
   std::uint64_t request = 0;
   std::int64_t database = 0;
@@ -339,7 +339,7 @@ struct Claim {
   static auto fields(auto& self) { return std::tie(self.request, self.database, self.former); }
 };
 
-/// C to W: what is there? Reply: ContentList.
+/// C to W: list all contents. Reply: ContentList.
 struct AskContents {
   std::uint64_t request = 0;
 
@@ -366,7 +366,7 @@ struct Undecided {
   static auto fields(auto& self) { return std::tie(self.transactions); }
 };
 
-/// Of each address why not; absent: it can.
+/// For each address the error; nullopt: data can be exchanged.
 struct Probed {
   std::vector<std::optional<RemoteError>> errors;
 
@@ -381,7 +381,7 @@ struct ContentList {
   static auto fields(auto& self) { return std::tie(self.contents); }
 };
 
-/// W to C.
+/// W to C: the answer to a request.
 struct Reply {
   std::uint64_t request = 0;
   std::variant<RemoteError, Acknowledged, Content, Undecided, Probed, ContentList> answer;
@@ -392,7 +392,7 @@ struct Reply {
 
 }  // namespace control
 
-/// Hello, Welcome and Refusal come first and keep their form in all versions.
+/// Hello, Welcome and Refusal come first and have the same form in all versions.
 using ToWorker = std::variant<control::Hello, control::Heartbeat, control::Run, control::Stop, control::Drain,
                               control::Put, control::Fetch, control::Prepare, control::Commit, control::Abort,
                               control::Drop, control::AskUndecided, control::Repair, control::Probe, control::Advance,
@@ -402,13 +402,13 @@ using ToCoordinator =
 
 std::vector<std::byte> encode(const ToWorker& message);
 std::vector<std::byte> encode(const ToCoordinator& message);
-/// Reads a message that encode() wrote. The bytes may be anything: Error{Corrupt} if they are no such message.
+/// Decodes a message from encode(). The bytes are untrusted: Error{Corrupt} if they are not a valid message.
 ToWorker decode_to_worker(std::span<const std::byte> bytes);
 ToCoordinator decode_to_coordinator(std::span<const std::byte> bytes);
-/// The first message of a channel, of whatever version. Error{Corrupt} if it is no Hello; Error{Unsupported} if it is
-/// one of another version.
+/// Decodes the first message of a channel, of any version. Error{Corrupt} if it is not a Hello, Error{Unsupported} for
+/// another version.
 control::Hello decode_hello(std::span<const std::byte> bytes);
-/// Its answer: as decode_hello(); what a Refusal says is thrown.
+/// Decodes the answer to Hello, with the same errors; throws the error in a Refusal.
 control::Welcome decode_welcome(std::span<const std::byte> bytes);
 
 }  // namespace eindb

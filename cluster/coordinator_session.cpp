@@ -54,12 +54,12 @@ void CoordinatorSession::announce_leave(const std::string& reason) noexcept {
   if (link == nullptr) return close_channel();
   try {
     link->send(encode(control::Leave{reason}));
-  } catch (const std::exception&) {  // gone, which is what was wanted
+  } catch (const std::exception&) {  // the link has ended, as intended
   }
 }
 
-// What was sent last may be lost where both sides close, and what the worker's part of a statement has sent may still
-// be on its way to others when that part has ended: the coordinator knows when nobody waits for anything.
+// The coordinator closes the link once no node waits for data. If both sides closed it, the last messages could be
+// lost, and data of this worker may still be in transit to other ranks after its part of a statement has ended.
 void CoordinatorSession::wait_until_link_ended() noexcept {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return link_ == nullptr || link_ended_; });
@@ -113,7 +113,7 @@ control::Hello CoordinatorSession::greet() {
                                            node_.shards.epoch(), node_.load().bytes_free, options.memory_pool}));
     return hello;
   } catch (const Error& error) {
-    // To whom speaks something else altogether nothing is said.
+    // No answer is sent to a peer that does not speak this protocol.
     if (error.kind() != ErrorKind::Corrupt && error.kind() != ErrorKind::WorkerLost)
       greeted_->send(encode(control::Refusal{RemoteError::of(std::current_exception())}));
     throw;
@@ -122,7 +122,7 @@ control::Hello CoordinatorSession::greet() {
 
 void CoordinatorSession::claim(std::int64_t database, std::span<const std::int64_t> former) {
   const auto before = node_.shards.database();
-  database_ = 0;  // while it changes messages are not refused for it
+  database_ = 0;  // accepts messages for either identity during the change
   node_.shards.claim(database, former);
   database_ = database;
   if (before != database && before != 0)
@@ -139,14 +139,14 @@ void CoordinatorSession::serve_until_end() {
     lock.unlock();
     try {
       task();
-    } catch (const std::exception&) {  // not even memory to answer: what it was about is not known any more
+    } catch (const std::exception&) {  // no memory even for an answer, so the state of the request is unknown
       when_there_is_memory([&] { link_->close(caught_error("what the coordinator has asked for")); });
     }
     lock.lock();
   }
 }
 
-// Nobody will ask for these to be committed: the coordinator's transaction has failed with the channel.
+// These transactions cannot be committed any more: the coordinator's transaction failed with the channel.
 void CoordinatorSession::forget_unprepared() noexcept {
   for (const auto transaction : unprepared_) node_.abort(transaction, WorkerNode::Abort::UnlessPrepared);
 }
@@ -169,11 +169,11 @@ void CoordinatorSession::send(const ToCoordinator& message) noexcept {
     const auto bytes = when_there_is_memory([&] { return encode(message); });
     try {
       link_->send(bytes);
-    } catch (const std::bad_alloc&) {  // half of it may have gone: nothing can follow
+    } catch (const std::bad_alloc&) {  // the message may be sent in part, so the link must end
       when_there_is_memory([&] { link_->close(out_of_memory("a message")); });
     }
   } catch (const std::exception&) {
-    // The link has ended, and so does the session: the coordinator takes everything for failed.
+    // The link has ended, and so does the session. The coordinator treats all requests as failed.
   }
 }
 
@@ -184,7 +184,7 @@ void CoordinatorSession::log(NodeLog::Level level, std::string_view event, std::
 // ---- The link's threads --------------------------------------------------------------------------------------------
 
 std::vector<std::byte> CoordinatorSession::sign_of_life() {
-  // Counting may have to wait for the disk: this thread does not.
+  // Counting may wait for the disk, so another thread does it.
   if (node_.wants_count()) post([this] { count_contents(); });
   return encode(control::Pulse{node_.load()});
 }
@@ -236,19 +236,19 @@ void CoordinatorSession::take(control::Run run) {
     });
   };
   const std::lock_guard lock(mutex_);
-  // Its place first: where there is none, it must not have begun.
+  // Reserves the entry first: if there is no memory for it, the statement must not start.
   const auto [statement, is_new] = statements_.try_emplace(number);
   if (!is_new) throw Error(ErrorKind::Corrupt, "the coordinator runs a statement twice");
   try {
     statement->second = std::make_unique<StatementRun>(node_, std::move(run), on_done);
-  } catch (const std::exception&) {  // it is being drained: the coordinator has to know when it plans again
+  } catch (const std::exception&) {  // draining; the coordinator must know before it plans again
     statements_.erase(statement);
     send(control::Pulse{node_.load()});
     send(control::Done{number, RemoteError::of(std::current_exception()), {}});
   }
 }
 
-// The requests that follow are served only after the stopped statement has ended its writes to the disk.
+// Later requests are served only after the stopped statement has ended its writes to the disk.
 void CoordinatorSession::take(const control::Stop& stop) {
   std::shared_ptr<PutGate> gate;
   {
@@ -275,7 +275,7 @@ void CoordinatorSession::answer(std::uint64_t request, F f) {
   });
 }
 
-// Contents that wait to be stored, until they are.
+// Counts received contents that are not stored yet.
 class CoordinatorSession::Waiting {
  public:
   Waiting(CoordinatorSession& session, std::size_t bytes) : session_(session), bytes_(bytes) {}
@@ -359,7 +359,7 @@ void CoordinatorSession::take(const control::Drop& drop) {
   });
 }
 
-// After what was asked for has been answered, step by step, so that others have their turn.
+// Returns space to the disk in steps after the reply, so that other requests are served in between.
 void CoordinatorSession::note_removal() {
   node_.note_change();
   if (!std::exchange(gives_back_, true)) post([this] { give_back(); });
@@ -369,7 +369,7 @@ void CoordinatorSession::give_back() noexcept {
   try {
     node_.note_change();
     if (node_.shards.give_back()) return post([this] { give_back(); });
-  } catch (const std::exception& error) {  // with the next removal
+  } catch (const std::exception& error) {  // tried again after the next removal
     log(NodeLog::Level::Warning, "space not given back", error.what());
   }
   gives_back_ = false;

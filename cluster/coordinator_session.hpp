@@ -23,24 +23,25 @@
 
 namespace eindb {
 
-/// A worker's end of the channel to one coordinator: greets it, runs the statements that it sends, serves the contents
-/// that it asks for. Statements run beside each other; contents are served in the order of requests, by one thread.
-/// When the channel ends, so do its statements, and what it put without preparing it is gone.
+/// A worker's end of the channel to one coordinator. It answers the handshake, runs the coordinator's statements, and
+/// serves contents. Statements run concurrently; one thread serves contents in the order of the requests. When the
+/// channel ends, its statements end, and contents that were put but not prepared are dropped.
 ///
 ///     greet --> (statements | contents)* --> the link ends --> statements end --> has_ended()
 class CoordinatorSession final : private ControlLinkUser {
  public:
-  /// Begins at once, in a thread of its own. `node` outlives it.
+  /// Starts at once, in a thread of its own. `node` must outlive it.
   CoordinatorSession(WorkerNode& node, std::unique_ptr<Channel> channel);
   ~CoordinatorSession() override;
   CoordinatorSession(const CoordinatorSession&) = delete;
   CoordinatorSession& operator=(const CoordinatorSession&) = delete;
 
-  /// Tells the coordinator that the worker wants to leave; it hangs up when it needs it no more.
+  /// Tells the coordinator that the worker is about to leave. The coordinator closes the channel when it no longer
+  /// needs the worker.
   void announce_leave(const std::string& reason) noexcept;
-  /// Until the coordinator has hung up, or close_channel().
+  /// Waits until the coordinator has closed the channel, or for close_channel().
   void wait_until_link_ended() noexcept;
-  /// Ends the session, and what runs in it.
+  /// Ends the session and its statements.
   void close_channel() noexcept;
   bool has_ended() const { return has_ended_; }
 
@@ -89,24 +90,24 @@ class CoordinatorSession final : private ControlLinkUser {
   WorkerNode& node_;
   const std::string peer_;
   Prober prober_{node_.exchanges};
-  std::atomic<std::int64_t> database_{0};  // as the coordinator says; 0: it has none
-  // Of the thread of run():
-  std::unique_ptr<Channel> greeted_;  // until the link has it
+  std::atomic<std::int64_t> database_{0};  // as stated by the coordinator; 0: none yet
+  // Used by the thread of run():
+  std::unique_ptr<Channel> greeted_;  // until the link takes it
   std::map<ShardTransaction, Error> failed_puts_;
   std::set<ShardTransaction> unprepared_;
-  ShardEpoch epoch_;         // of what the coordinator asks for
-  bool gives_back_ = false;  // space to the disk
+  ShardEpoch epoch_;         // of the coordinator's requests
+  bool gives_back_ = false;  // returns space to the disk
 
-  std::mutex mutex_;  // guards what follows, up to has_ended_
+  std::mutex mutex_;  // guards the members below, up to has_ended_
   std::condition_variable changed_;
-  Channel* channel_;  // null when it is gone
+  Channel* channel_;  // null once it is gone
   std::shared_ptr<ControlLink> link_;
   std::deque<Task> tasks_;
-  std::size_t waiting_bytes_ = 0;  // of contents that were received and are not stored yet
+  std::size_t waiting_bytes_ = 0;  // of received contents that are not stored yet
   std::map<std::uint64_t, std::unique_ptr<StatementRun>> statements_;
   bool link_ended_ = false;
   std::atomic<bool> has_ended_{false};
-  std::thread thread_;  // last: begins when all else is there
+  std::thread thread_;  // last, since it uses the other members
 };
 
 }  // namespace eindb

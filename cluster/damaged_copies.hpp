@@ -9,22 +9,22 @@
 
 namespace eindb {
 
-/// The copies of tiles that were found damaged or missing at their workers, for as long as that is so: statements are
-/// planned without them. One for a cluster. Thread-safe.
+/// The copies of tiles that are known to be damaged or missing at their workers. Plans avoid them. One per cluster.
+/// Thread-safe.
 class DamagedCopies {
  public:
-  /// False if it was known.
+  /// Records a damaged copy; false if it was known.
   bool note(DataId worker, ContentId content);
-  /// It was written anew.
+  /// Records that the copy was rewritten.
   void note_repair(DataId worker, ContentId content);
-  /// The worker has joined anew: whatever was wrong with its disk may be right again.
+  /// Discards the records of a worker that has joined again, as its disk may have been repaired.
   void forget(DataId worker);
   bool contains(DataId worker, ContentId content) const;
 
-  /// Since the beginning; both only go up.
+  /// Counts since the start; both only increase.
   std::int64_t noticed() const;
   std::int64_t repaired() const;
-  /// Another number whenever contains() may say something else.
+  /// Changes whenever a result of contains() may change.
   std::int64_t changes() const;
 
  private:

@@ -10,9 +10,9 @@
 namespace eindb {
 namespace {
 
-// More statements at a time than that begin with handshakes.
+// The most idle connections per address; further concurrent statements begin with handshakes.
 constexpr std::size_t kMostIdle = 16;
-// Connections for statements that this node is about to begin, and how long that may take.
+// The most connections for statements that this node is about to begin, and how long they are kept.
 constexpr std::size_t kMostEarly = 4096;
 constexpr std::chrono::seconds kEarlyTime{60};
 constexpr std::size_t kMostRefused = 1024;

@@ -18,24 +18,24 @@
 
 namespace eindb {
 
-/// The connections of one statement at one node, as they come. Thread-safe.
+/// Collects the connections of one statement at one node. Thread-safe.
 class StatementConnections {
  public:
   StatementConnections(std::size_t ranks, Rank self) : connections_(ranks), missing_(ranks - 1), self_(self) {
     CHECK(self_ < connections_.size(), "a node is one of the ranks that it waits for");
   }
 
-  /// Once for each rank; what comes again, or is not wanted, is closed.
+  /// Once for each rank; unexpected or repeated connections are closed.
   void arrive(Rank from, std::unique_ptr<Connection> connection);
   void fail(const PeerLost& error);
-  /// Until all have come. Looks for cancellation while it waits. Throws what fail() was given; PeerLost naming a rank
-  /// that has not come in time.
+  /// Waits until all connections have arrived, and polls for cancellation. Throws the error given to fail(), or a
+  /// PeerLost that names a rank whose connection has not arrived in time.
   void wait(std::chrono::milliseconds time, const std::vector<std::string>& addresses);
-  /// By rank; those that have come. Later ones are closed.
+  /// The connections that have arrived, by rank. Later ones are closed.
   std::vector<std::unique_ptr<Connection>> take();
 
  private:
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   std::vector<std::unique_ptr<Connection>> connections_;
   std::size_t missing_;
@@ -43,24 +43,24 @@ class StatementConnections {
   const Rank self_;
 };
 
-/// A node's data connections that are in no statement: those that it may bind, those that others may bind, and those
-/// that others have bound to a statement that this node has not begun yet. Of the node's thread.
+/// A node's data connections outside statements: those that this node may bind to a statement, those that other nodes
+/// may bind, and those bound to a statement that this node has not begun yet. Used by the node's thread.
 class DataPool {
  public:
   explicit DataPool(NodeTasks& tasks) : tasks_(tasks) {}
 
-  /// This node has connected to `address`.
+  /// Adds a connection that this node has made to `address`.
   void put_own(std::unique_ptr<Connection> connection, const std::string& address,
                std::optional<std::uint64_t> released);
-  /// A free one of those; null: there is none.
+  /// A free connection to `address`; null if there is none.
   std::unique_ptr<Connection> take_own(const std::string& address);
-  /// Another node has connected to this one.
+  /// Adds a connection that another node has made to this one.
   void put_foreign(std::unique_ptr<Connection> connection, std::optional<std::uint64_t> released);
 
-  /// From now on connections for that rank of that statement go there.
+  /// Later connections for that rank of that statement go to `connections`.
   void expect(std::uint64_t statement, Rank rank, std::shared_ptr<StatementConnections> connections);
   void forget(std::uint64_t statement, Rank rank) { expected_.erase({statement, rank}); }
-  /// The statement has failed here before it began: whoever comes for it is sent away.
+  /// Call if the statement fails here before it begins: its connections are then closed.
   void refuse(std::uint64_t statement, Rank rank);
 
   std::size_t idle_count() const;
@@ -78,7 +78,7 @@ class DataPool {
   void forget_late();
 
   NodeTasks& tasks_;
-  std::map<std::string, std::deque<std::shared_ptr<IdleTask>>> own_;  // by address; the last is the freshest
+  std::map<std::string, std::deque<std::shared_ptr<IdleTask>>> own_;  // by address; the most recent last
   std::map<Place, std::shared_ptr<StatementConnections>> expected_;
   std::multimap<Place, Early> early_;
   std::deque<Place> refused_;

@@ -12,15 +12,15 @@ namespace {
 constexpr std::chrono::milliseconds kFarewellTime{2000};
 constexpr std::size_t kDrainBytes = std::size_t{16} << 10U;
 
-// What others of this node wait for meanwhile.
+// The number of drains in one step, after which the node's other tasks have their turn.
 constexpr int kDrainsAtATime = 16;
 
-// The head of Bind: both ranks.
+// The head of Bind has both ranks.
 constexpr std::size_t kFromOffset = 0;
 constexpr std::size_t kToOffset = 2;
 using BindHead = std::array<std::byte, 4>;
 
-// Of a probe: more than a packet of any network.
+// The payload of a probe, larger than a packet of any network.
 constexpr std::size_t kProbeBytes = std::size_t{96} << 10U;
 
 DataBinding read_binding(const FrameHeader& frame, std::span<const std::byte> head) {
@@ -46,7 +46,7 @@ void IdleTask::step() {
 Connection::Wait IdleTask::take_frame() {
   CHECK(connection().frame() != nullptr, "a frame is taken when it has come");
   const auto kind = connection().frame()->kind;
-  if (kind == FrameKind::Alive) {  // said before the sender's part in the statement had ended
+  if (kind == FrameKind::Alive) {  // sent before the sender's part in the statement ended
     connection().finish_frame();
     return Wait::None;
   }
@@ -76,7 +76,7 @@ void IdleTask::release() {
   released_.reset();
 }
 
-// An answer is less than any socket has room for.
+// The answer is small enough for the socket's buffer.
 void IdleTask::answer() {
   if (!bound_) throw Error(ErrorKind::Corrupt, "a frame came in no statement");
   const auto binding = read_binding(*connection().frame(), connection().head());

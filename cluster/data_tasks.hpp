@@ -13,15 +13,15 @@
 
 namespace eindb {
 
-/// Which statement a data connection is for, and between which ranks.
+/// The statement and the ranks that a data connection is bound to.
 struct DataBinding {
   std::uint64_t statement = 0;
-  Rank from = 0;  ///< of the side that connected
+  Rank from = 0;  ///< rank of the side that connected
   Rank to = 0;
 };
 
-/// A data connection between statements. If it was in one, the other side's part in that has to end first; then, if the
-/// other side connected, it binds the connection to the next statement.
+/// A data connection between statements. First it waits until the other side's part in the previous statement has
+/// ended. Then, if the other side made the connection, that side binds it to the next statement.
 class IdleTask : public ConnectionTask {
  public:
   /// `released`: the statement whose end is awaited; nullopt: none.
@@ -29,9 +29,9 @@ class IdleTask : public ConnectionTask {
   IdleTask(NodeTasks& tasks, std::unique_ptr<Connection> connection, std::optional<std::uint64_t> released, Bound bound)
       : ConnectionTask(tasks, std::move(connection)), released_(released), bound_(std::move(bound)) {}
 
-  /// Whether this side may bind it.
+  /// Whether this side may bind the connection.
   bool is_free() const { return !is_over() && !released_ && !bound_; }
-  /// Of a free one.
+  /// Only if is_free().
   std::unique_ptr<Connection> take() {
     CHECK(is_free(), "who takes a connection may bind it");
     return give_away();
@@ -46,11 +46,11 @@ class IdleTask : public ConnectionTask {
   Wait send_back();
 
   std::optional<std::uint64_t> released_;
-  const Bound bound_;  // null: this side has connected
+  const Bound bound_;  // null: this side made the connection
   std::vector<std::byte> probe_;
 };
 
-/// Binds a data connection to a statement: done when the other side has said so.
+/// Binds a data connection to a statement; calls `done` once the other side has confirmed it.
 class BindTask : public ConnectionTask {
  public:
   using Done = std::function<void(std::unique_ptr<Connection>)>;
@@ -69,8 +69,8 @@ class BindTask : public ConnectionTask {
   bool has_asked_ = false;
 };
 
-/// Asks the other side of a new data connection to send back what it is sent, of a size that finds out whether large
-/// packets come through: done when it has come. The connection is closed.
+/// Asks the other side of a new data connection to return a payload, which is large enough to show whether large
+/// packets pass; calls `done` when it has arrived. Closes the connection.
 class ProbeTask : public ConnectionTask {
  public:
   using Done = std::function<void(std::optional<Error>)>;
@@ -86,8 +86,8 @@ class ProbeTask : public ConnectionTask {
   std::vector<std::byte> bytes_;
 };
 
-/// Ends a data connection whose statement has failed: what is staged is sent, what comes is thrown away, until the
-/// other side has closed it or two seconds are over. To close it at once could take back what was sent.
+/// Ends the data connection of a failed statement: sends staged frames and discards input, until the other side has
+/// closed the connection or two seconds have passed. Closing it at once could discard sent data.
 class FarewellTask : public ConnectionTask {
  public:
   using ConnectionTask::ConnectionTask;

@@ -12,8 +12,8 @@
 namespace eindb {
 namespace {
 
-// Of a file, on connections of their own: those of sessions have transactions. A database in memory has no other, and
-// no transaction of it outlives the process either.
+// Deciders use connections of their own, since the sessions' connections have transactions. A database in memory has no
+// second connection, and none of its transactions outlives the process.
 bool can_decide(const DatabaseFile& file) { return !file.is_in_memory() && !file.is_read_only(); }
 
 ShardDecider decider_of(const DatabaseFile& file) {
@@ -41,8 +41,8 @@ ShardHistory history_of(const DatabaseFile& file) {
   };
 }
 
-// A copy refers to tiles that the file which it was made of may remove at any time, and would remove what it makes. One
-// that refers to none is a database of its own.
+// Refuses a copy of the database's file. It refers to tiles that the original may remove at any time, and the original
+// would remove tiles that the copy adds. A copy without such references becomes a database of its own.
 void require_no_copy(DatabaseFile& file, ShardLog& log) {
   const auto own = file_identity_of(file.path());
   const auto written = log.file_identity();
@@ -68,7 +68,7 @@ void require_no_copy(DatabaseFile& file, ShardLog& log) {
 void begin_cluster(Cluster& cluster, DatabaseFile& file) {
   ShardLog log(file.connection());
   if (!log.exists()) return cluster.begin({});
-  // The workers of MPI lie beside their database's file, and are copied with it.
+  // Workers of MPI keep their files beside the database's file, so they are copied with it.
   if (!file.is_in_memory() && !cluster.coordinator_computes()) require_no_copy(file, log);
   ClusterDatabase database{.identity = log.database_identity(), .former = log.former_identities()};
   if (!file.is_in_memory()) database.history = history_of(file);

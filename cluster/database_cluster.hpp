@@ -5,9 +5,9 @@
 
 namespace eindb {
 
-/// Lets the cluster begin for the database, which already uses its shards (DatabaseFile::use_shards): with the
-/// identity, the workers and the transactions that the file knows. Later calls, of further sessions, do nothing. In the
-/// thread of the file's connection.
+/// Starts the cluster for the database, which must already use its shards (DatabaseFile::use_shards), with the
+/// identity, the workers and the transactions recorded in the file. Later calls, by further sessions, do nothing. Call
+/// in the thread of the file's connection.
 void begin_cluster(Cluster& cluster, DatabaseFile& file);
 
 }  // namespace eindb

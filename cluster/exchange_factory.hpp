@@ -14,31 +14,31 @@
 
 namespace eindb {
 
-/// Who takes part in a statement, as one of its ranks sees it.
+/// The participants of a statement from the view of one rank.
 struct ExchangeRequest {
-  std::uint64_t statement = 0;  ///< no other has the number; greater than those before it of the same coordinator
-  Rank rank = 0;                ///< of this process
-  Rank coordinator = 0;         ///< the rank of the session
-  std::vector<std::string> addresses;  ///< of each rank, as its factory gave it; empty: it reaches out to all others
+  std::uint64_t statement = 0;         ///< unique; greater than earlier numbers of the same coordinator
+  Rank rank = 0;                       ///< rank of this process
+  Rank coordinator = 0;                ///< rank of the session's process
+  std::vector<std::string> addresses;  ///< of each rank, from its factory; empty: this rank connects to all others
 };
 
-/// How a process takes part in the exchanges of statements: over TCP, MPI, or within one process. Thread-safe.
+/// Creates the exchanges of a process for statements: over TCP, MPI, or within one process. Thread-safe.
 class ExchangeFactory {
  public:
   virtual ~ExchangeFactory() = default;
-  /// Where other ranks reach the exchanges of this process; empty: where its control is reached, or nowhere.
+  /// The address of this process's exchanges for other ranks. Empty: the address of its control channel, or none.
   virtual std::string address() const = 0;
-  /// This rank's exchange; others may come later. `cancellation` outlives it. Error{WorkerLost}, a PeerLost, if a rank
-  /// cannot be reached, or does not come in time.
+  /// Opens this rank's exchange; other ranks may follow later. `cancellation` must outlive it. Error{WorkerLost}, a
+  /// PeerLost, if a rank cannot be reached or does not connect in time.
   virtual std::unique_ptr<Exchange> open(const ExchangeRequest& request, const Cancellation& cancellation) = 0;
-  /// Whether a process can be in but one exchange at a time: statements of a coordinator then take turns.
+  /// Whether a process can take part in only one exchange at a time; a coordinator's statements then take turns.
   virtual bool is_exclusive() const { return false; }
-  /// Of each address of another process's exchanges whether data goes both ways between it and this one: absent, or why
-  /// not. Waits some seconds at most, and looks for cancellation. By default it does, as within one process.
+  /// For each address of another process's exchanges, nullopt if data passes in both directions, otherwise the error.
+  /// Waits at most some seconds, and polls for cancellation. The default finds no errors, as within one process.
   virtual std::vector<std::optional<Error>> probe(const std::vector<std::string>& addresses) {
     return std::vector<std::optional<Error>>(addresses.size());
   }
-  /// For a statement that this process coordinates: see ExchangeRequest::statement.
+  /// The number for a statement that this process coordinates: see ExchangeRequest::statement.
   std::uint64_t number_statement() { return next_statement_++; }
 
  private:

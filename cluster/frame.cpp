@@ -71,7 +71,7 @@ Code code_of(const Digest& key, const FrameHeaderBytes& bytes, std::span<const s
   return code;
 }
 
-// How long it takes says nothing of where they differ.
+// Compares in constant time.
 bool is_code(const FrameHeaderBytes& bytes, const Code& code) {
   auto differences = std::byte{0};
   for (std::size_t n = 0; n < kCodeBytes; ++n) differences |= bytes[kCodeOffset + n] ^ code[n];

@@ -35,7 +35,7 @@ constexpr std::size_t kNonceBytes = 32;
 
 std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 
-// Names and reasons stand in logs and in front of users.
+// Names and reasons appear in logs and in messages to users.
 std::string printable(std::string_view text) {
   std::string result(text);
   std::replace_if(
@@ -160,7 +160,7 @@ void Handshake::read_introduction(std::span<const std::byte> body, bool has_purp
     refuse(Reason::Malformed, "a connection is for nothing that is known");
 }
 
-/// Of the side that `label` names.
+/// The proof of the side named by `label`.
 Digest Handshake::proof(std::string_view label) const {
   CHECK(!transcript_.empty(), "a proof covers what both sides have said");
   return hmac_sha256(secret_.view(),
@@ -192,7 +192,7 @@ std::string Handshake::refusal_of_plain_text() {
                                            std::string("the node expects TLS, and this one begins without"));
 }
 
-// The other side is told, where it waits for an answer.
+// Only an accepting side tells the other side, which waits for an answer.
 void Handshake::refuse(Reason reason, const std::string& text) {
   const std::string body = static_cast<char>(reason) + text;
   if (side_ == Side::Accepts) send(Type::Refusal, body);

@@ -16,14 +16,14 @@ namespace eindb {
 /// The purpose of a connection.
 enum class ConnectionPurpose : std::uint8_t {
   Control = 1,  ///< a Channel
-  Data = 2      ///< tiles of one statement after the other
+  Data = 2      ///< tiles of a sequence of statements
 };
 
 /// How a node introduces itself.
 struct Introduction {
   static constexpr std::size_t kMostName = 128;
 
-  ConnectionPurpose purpose = ConnectionPurpose::Control;  ///< as the side that connects has it
+  ConnectionPurpose purpose = ConnectionPurpose::Control;  ///< as stated by the side that connects
   std::string node;                                        ///< for messages and logs: "10.0.0.3:7700", "coordinator"
 };
 
@@ -33,49 +33,50 @@ struct ConnectionKeys {
   Digest receiving;
 };
 
-/// The beginning of a connection: both sides say which version they speak, and prove to each other that they know the
-/// cluster's secret, without telling it, as SCRAM does. The side that connects proves it first: strangers who connect
-/// get nothing to guess from.
+/// The beginning of a connection. Both sides state their protocol version and prove, as in SCRAM, that they know the
+/// cluster's secret without revealing it. The side that connects proves it first, so that strangers who connect get
+/// nothing to guess from.
 ///
 ///     connects: Hello      nonce, purpose, name       accepts: Challenge  nonce, name
 ///               Proof      HMAC(secret, "connects", both messages)
 ///                                                              Accept     HMAC(secret, "accepts", both messages)
 ///                                                       or at any time:   Refusal  reason
 ///
-/// Bytes in, bytes out, no socket; holds kMostMessage bytes of a stranger's at most. Not thread-safe.
+/// Converts input bytes to output bytes, without a socket; buffers at most kMostMessage bytes. Not thread-safe.
 class Handshake {
  public:
   enum class Side : std::uint8_t { Connects, Accepts };
   static constexpr std::size_t kHeadBytes = 12;
   static constexpr std::size_t kMostMessage = 512;
 
-  /// `channel_binding`: of the TLS connection, the same at both sides; empty without TLS. `version` is another one in
-  /// tests only.
+  /// `channel_binding` is that of the TLS connection, equal on both sides; empty without TLS. `version` differs only in
+  /// tests.
   Handshake(Side side, const ClusterSecret& secret, Introduction self, std::string channel_binding = {},
             std::uint16_t version = kClusterProtocolVersion);
 
-  /// How many bytes are to be received next; 0: none, the handshake is done.
+  /// The number of bytes to receive next; 0 once the handshake is done.
   std::size_t wanted() const {
     CHECK(received_.size() <= needed_, "no more of a message is there than it has");
     return stage_ == Stage::Done ? 0 : needed_ - received_.size();
   }
-  /// Up to wanted() of them. Throws, and the connection ends when what take_output() gives is sent: Error{Unsupported}
-  /// for another version, Error{Permission} if the other side does not know the secret (or says so of this one),
-  /// Error{Corrupt} for what is no message of a handshake.
+  /// Takes at most wanted() bytes. After an exception the caller sends take_output() and closes the connection. Throws
+  /// Error{Unsupported} for another version, Error{Permission} if one side does not know the secret, Error{Corrupt} for
+  /// malformed messages.
   void receive(std::span<const std::byte> bytes);
-  /// What is to be sent.
+  /// The bytes to send.
   std::string take_output();
 
-  /// The answer of a node that expects TLS to a peer that begins without TLS.
+  /// The answer of a node with TLS to a peer that begins without TLS.
   static std::string refusal_of_plain_text();
 
   bool is_done() const { return stage_ == Stage::Done; }
-  /// Of the other side, when it is done.
+  /// The other side's introduction, once the handshake is done.
   const Introduction& peer() const { return peer_; }
   ConnectionKeys keys() const;
 
  private:
-  enum class Stage : std::uint8_t { Hello, Challenge, Proof, Accept, Done, Failed };  // the message to come
+  // Named after the message expected next.
+  enum class Stage : std::uint8_t { Hello, Challenge, Proof, Accept, Done, Failed };
   enum class Type : std::uint8_t { Hello = 1, Challenge = 2, Proof = 3, Accept = 4, Refusal = 5 };
   enum class Reason : std::uint8_t { Version = 1, Secret = 2, Malformed = 3, PlainText = 4 };
 
@@ -99,7 +100,7 @@ class Handshake {
   const std::uint16_t version_;
   Stage stage_;
   std::size_t needed_ = kHeadBytes;
-  std::string received_;  // of the message that is being received
+  std::string received_;  // of the current message
   std::string output_;
   std::string transcript_;  // Hello and Challenge
   Introduction peer_;

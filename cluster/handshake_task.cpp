@@ -10,7 +10,7 @@ namespace eindb {
 namespace {
 
 constexpr std::chrono::milliseconds kRefusalDelay{1000};
-// The first byte of a node's handshake in the clear; TLS never begins with it.
+// The first byte of a handshake without TLS; TLS never begins with it.
 constexpr std::byte kPlainText{'E'};
 
 }  // namespace
@@ -43,7 +43,7 @@ void HandshakeTask::step() {
   done_(give_away(), handshake_->peer());
 }
 
-// TLS, until there is nothing to wait for.
+// Runs the handshake of TLS, if there is TLS; false if it must wait.
 bool HandshakeTask::begin() {
   if (!has_time_) {
     expire_after(time_, "the connection to " + connection().peer() + " said nothing for too long");
@@ -73,8 +73,8 @@ bool HandshakeTask::begin_tls() {
   return wait == Wait::None;
 }
 
-// A node without TLS is told in the clear. What it has sent is read: what is closed with bytes that nobody has read may
-// take back what was sent.
+// Refuses a peer without TLS in clear text. Its bytes are read first, since closing a socket with unread bytes may
+// discard the answer.
 void HandshakeTask::refuse_plain_text() {
   std::array<std::byte, Handshake::kMostMessage> hello{};
   connection().read_bytes(hello);
@@ -106,7 +106,7 @@ bool HandshakeTask::receive() {
   return true;
 }
 
-// What is told goes at once, as far as the socket takes it: nobody waits for those who are refused.
+// The refusal is sent as far as the socket takes it; nothing waits for a refused peer.
 void HandshakeTask::refuse(const Error& error) {
   if (side_ == Handshake::Side::Connects || error.kind() != ErrorKind::Permission) return end(error);
   refusal_ = error;
@@ -117,7 +117,7 @@ void HandshakeTask::failed(const Error& error) {
   if (handshake_) output_ += handshake_->take_output();
   try {
     if (!output_.empty()) connection().write_bytes(std::as_bytes(std::span(output_)));
-  } catch (const Error&) {  // it has gone before it was told
+  } catch (const Error&) {  // the peer has left before it was told
   }
   failed_(refusal_.value_or(error));
 }

@@ -13,11 +13,11 @@ namespace eindb {
 /// The credentials with which a node begins connections.
 struct NodeCredentials {
   ClusterSecret secret;
-  const TlsContext* tls = nullptr;  ///< of the side that it is for; null: without TLS
+  const TlsContext* tls = nullptr;  ///< for this side of a connection; null: no TLS
 };
 
-/// The beginning of a connection: TLS, if the node has it, and the handshake. Whoever does not know the secret is told
-/// so after a second, so that guessing takes its time; whoever is silent is not waited for long.
+/// The beginning of a connection: TLS, if the node uses it, and the handshake. A peer that does not know the secret is
+/// told so after a second, to slow down guessing. Silent peers are disconnected after a time limit.
 class HandshakeTask : public ConnectionTask {
  public:
   using Done = std::function<void(std::unique_ptr<Connection>, const Introduction& peer)>;
@@ -45,10 +45,10 @@ class HandshakeTask : public ConnectionTask {
   const Done done_;
   const Failed failed_;
   bool has_begun_ = false;
-  bool has_time_ = false;         // that is limited
-  bool has_tls_ = false;          // it has begun
-  bool has_waited_ = false;       // for the first byte
-  std::optional<Error> refusal_;  // to be told when the time has come
+  bool has_time_ = false;         // the time limit is set
+  bool has_tls_ = false;          // TLS has begun
+  bool has_waited_ = false;       // has waited for the first byte
+  std::optional<Error> refusal_;  // sent after the delay
   std::optional<Handshake> handshake_;
   std::string output_;
 };

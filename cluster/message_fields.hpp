@@ -19,8 +19,8 @@
 
 namespace eindb {
 
-/// The members of a struct that travels, tied in the order of their bytes, for writing and for reading: what its
-/// `static auto fields(auto& self)` gives. Specialised for structs that know nothing of travelling.
+/// The members of a message's struct as a tuple in the order of their bytes, for writing and reading: the result of its
+/// `static auto fields(auto& self)`. Specialised for structs that do not define fields().
 template <class T>
 struct FieldsOf {
   static auto tie(auto& value) requires requires { T::fields(value); }
@@ -31,17 +31,17 @@ concept HasFields = requires(T& value) {
   FieldsOf<T>::tie(value);
 };
 
-/// Of an enum: one that is a number, and not one of a few choices.
+/// Whether an enum is a number rather than a choice among few values.
 template <class E>
 inline constexpr bool IsNumber = std::is_enum_v<E> && sizeof(E) == sizeof(std::int64_t);
 
-/// The last choice of an enum that travels as a field.
+/// The last value of an enum that is a field of a message.
 template <class E>
 inline constexpr E kLastChoice = E{};
 template <>
 inline constexpr ErrorKind kLastChoice<ErrorKind> = ErrorKind::Internal;
 
-/// Writes fields of any type that travels, one after the other.
+/// Writes fields of any supported type in sequence.
 class FieldWriter {
  public:
   explicit FieldWriter(ByteWriter& out) : out_(out) {}
@@ -79,7 +79,7 @@ class FieldWriter {
   }
 
  private:
-  // Numbers that were given one after the other take a byte each.
+  // Consecutive numbers take one byte each.
   template <class T>
   void put_differences(const std::vector<T>& numbers) {
     std::uint64_t last = 0;
@@ -92,7 +92,7 @@ class FieldWriter {
   ByteWriter& out_;
 };
 
-/// Reads what a FieldWriter wrote; Error{Corrupt} as of ByteReader.
+/// Reads the output of a FieldWriter. Throws Error{Corrupt} like ByteReader.
 class FieldReader {
  public:
   explicit FieldReader(ByteReader& in) : in_(in) {}

@@ -9,14 +9,14 @@
 
 namespace eindb {
 
-/// The memory of messages that a node receives and nobody has taken yet, of all its channels together. A message has
-/// its part before its first byte is kept, so that those that have begun can end whatever the others do. Thread-safe.
+/// The memory for received messages that nobody has taken yet, over all channels of a node. A message reserves its
+/// memory before its first byte is stored, so that every message that has begun can be completed. Thread-safe.
 class MessageMemory : public std::enable_shared_from_this<MessageMemory> {
  public:
   explicit MessageMemory(std::int64_t limit = std::numeric_limits<std::int64_t>::max())
       : whole_(limit), limit_(limit) {}
 
-  /// Given back when it is destroyed.
+  /// The destructor returns the memory.
   class Part {
    public:
     Part() = default;
@@ -38,19 +38,20 @@ class MessageMemory : public std::enable_shared_from_this<MessageMemory> {
     std::int64_t bytes_ = 0;
   };
 
-  /// nullopt if it has to wait for others. Whoever is alone gets what it wants: there is no larger message than that.
+  /// nullopt if the message must wait for others. A single message always gets its memory; its size is limited
+  /// elsewhere.
   std::optional<Part> take(std::int64_t bytes);
   std::int64_t held() const;
   /// The limit before it was shared among processes.
   std::int64_t whole() const { return whole_; }
-  /// Makes the limit what MemoryShares::part_of gives of whole().
+  /// Sets the limit to MemoryShares::part_of(whole(), processes).
   void share_among(std::uint32_t processes);
 
  private:
   void give_back(std::int64_t bytes) noexcept;
 
   const std::int64_t whole_;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::int64_t limit_;
   std::int64_t held_ = 0;
 };

@@ -28,7 +28,7 @@ std::filesystem::path find_plugin(const std::filesystem::path& folder) {
   return std::filesystem::exists(beside) ? beside : program.parent_path() / "lib" / "eindb" / kPlugin;
 }
 
-/// Stays loaded until the process ends. Global: Open MPI loads its own components, which look for its symbols.
+/// The library stays loaded until the process ends. RTLD_GLOBAL, since Open MPI's components use its symbols.
 void* load(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path)) throw_unusable("there is no " + path.string());
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);

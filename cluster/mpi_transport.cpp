@@ -13,14 +13,14 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr Rank kCoordinator = 0;  // of MPI
+constexpr Rank kCoordinator = 0;  // as an MPI rank
 constexpr milliseconds kPoll{5};
-// MPI notices itself who is gone: a rank that is busy is none of those.
+// MPI itself detects dead ranks, so a busy rank may be silent for long.
 constexpr milliseconds kHeartbeat = std::chrono::seconds(10);
 
 std::string address_of(Rank rank) { return "rank " + std::to_string(rank); }
 
-// Of the ranks of a plan: workers first.
+// The ranks of a plan as MPI ranks: workers first.
 std::vector<Rank> ranks_of_mpi(std::size_t size) {
   CHECK(size > 0, "the coordinator is a rank of MPI");
   std::vector<Rank> ranks(size);
@@ -35,7 +35,7 @@ struct HeldTurn {
 
 }  // namespace
 
-// An exchange whose turn ends with it: the turn is a base, which is destroyed last.
+// An exchange that holds the turn. The turn is a base class, so that it is released last.
 class MpiTransport::ExchangeInTurn final : private HeldTurn, public RenumberedExchange {
  public:
   ExchangeInTurn(std::unique_lock<std::timed_mutex> turn, std::unique_ptr<Exchange> exchange, std::size_t size)

@@ -41,14 +41,14 @@ class TemporaryDirectory {
   fs::path path_;
 };
 
-// The folder is made if it is not there.
+// Creates the folder if it does not exist.
 fs::path directory_in(const fs::path& folder, Rank rank) {
-  std::error_code ignored;  // told of the directory in it
+  std::error_code ignored;  // an error shows with the directory inside
   fs::create_directories(folder, ignored);
   return folder / ("rank-" + std::to_string(rank));
 }
 
-// A worker and what it stands on; each uses what stands before it.
+// A worker and the objects that it uses, in the order of their dependencies.
 class WorkerOfDatabase {
  public:
   WorkerOfDatabase(const std::string& folder, MpiTransport& transport, WorkerOptions options, NodeLog& log)
@@ -70,14 +70,14 @@ class WorkerOfDatabase {
   Worker worker_;
 };
 
-// Reads what was said first, as who refuses does.
+// Reads the coordinator's first message, then sends the refusal.
 void refuse(Channel& channel) {
   constexpr std::chrono::seconds kPatience{10};
   const auto why = RemoteError::of(std::current_exception());
   try {
     channel.receive(kPatience);
     channel.send(encode(control::Refusal{why}));
-  } catch (const Error&) {  // the coordinator has gone on
+  } catch (const Error&) {  // the coordinator has closed the channel
   }
 }
 

@@ -6,10 +6,10 @@
 
 namespace eindb {
 
-/// What the ranks of workers do: serve the coordinator until it leaves. The subject of its channels is the folder of a
-/// database's tiles, in which each rank has a directory of its own, "rank-1" and so on; with another subject the rank
-/// is a worker of another database. Without one, tiles lie in a temporary directory, which is gone at the end. The
-/// coordinator gets to know what is wrong with a directory.
+/// Runs a worker's rank: serves the coordinator until it leaves. The subject of the coordinator's channels is the
+/// folder of a database's tiles, in which each rank has a directory of its own: "rank-1" and so on. Another subject
+/// makes the rank a worker of another database. Without a subject, tiles lie in a temporary directory, which is removed
+/// at the end. Errors of a directory are reported to the coordinator.
 void run_mpi_worker(MpiTransport& transport, const WorkerOptions& options, NodeLog& log);
 
 }  // namespace eindb

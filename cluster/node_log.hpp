@@ -5,13 +5,13 @@
 
 namespace eindb {
 
-/// Where a node says what happens to it: workers that join and leave, connections that are refused.
+/// The log for events of a node: workers that join and leave, refused connections.
 class NodeLog {
  public:
   enum class Level : std::uint8_t { Info, Warning };
 
   virtual ~NodeLog() = default;
-  /// `event` in a few words, as in "worker joined"; `node` is an address; `detail` may hold bytes from outside.
+  /// `event` is short, such as "worker joined"; `node` is an address; `detail` may contain untrusted bytes.
   /// Thread-safe.
   virtual void write(Level level, std::string_view event, std::string_view node, std::string_view detail) noexcept = 0;
 };

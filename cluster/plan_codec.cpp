@@ -43,7 +43,7 @@ constexpr std::uint64_t kMostVertices = std::numeric_limits<std::uint32_t>::max(
 enum class Operation : std::uint8_t { Scan, Redistribute, Compute, Reduce };
 enum class Placing : std::uint8_t { Blocks, Holders };
 
-// The grid whose tiles a list of holders of a scan is for: of all that is stored.
+// The grid of a scan's holder list: that of the whole stored tensor.
 const TileGrid& stored_grid(const InputTensor& tensor) {
   return tensor.selection ? tensor.selection->stored : tensor.grid;
 }
@@ -444,7 +444,7 @@ std::vector<std::byte> encode_plan(const DistributedPlan& plan, std::span<const 
 PlacedPlan decode_plan(std::span<const std::byte> bytes) {
   try {
     return Decoder(bytes).decode();
-  } catch (const Error& error) {  // of shapes and grids, too
+  } catch (const Error& error) {  // also errors of shapes and grids
     throw Error(ErrorKind::Corrupt, "the plan of a statement is damaged: " + error.message());
   }
 }

@@ -9,23 +9,23 @@
 
 namespace eindb {
 
-/// A distributed plan and where the tiles are that its scans read: what a rank has to know of a statement.
+/// A distributed plan with the locations of the tiles that its scans read: everything that a rank must know of a
+/// statement.
 struct PlacedPlan {
   DistributedPlan plan;
   std::vector<TileHolders> holders;  ///< plan.holder_lists of them
 };
 
-/// The bytes of the plan, in the format at the head of plan_codec.cpp. Thread-safe. Error{Unsupported} where
-/// expressions nest more than kMaxEncodedDepth deep.
+/// Encodes the plan in the format at the head of plan_codec.cpp. Thread-safe. Error{Unsupported} if expressions are
+/// nested deeper than kMaxEncodedDepth.
 std::vector<std::byte> encode_plan(const DistributedPlan& plan, std::span<const TileHolders> holders);
 
-/// Reads a plan that encode_plan() wrote. The bytes may be anything: Error{Corrupt} unless they are those that
-/// encode_plan() gives of the result. Every index is of a label, an earlier step, a rank, a list of holders that is
-/// there, and lists of holders have as many tiles as the grids that they are for; the invariants of plans are the
-/// validator's to check.
+/// Decodes a plan from encode_plan(). The bytes are untrusted: Error{Corrupt} unless encode_plan() would give the same
+/// bytes for the result. Every index refers to an existing label, earlier step, rank or holder list, and holder lists
+/// have as many tiles as their grids. The validator checks the invariants of plans.
 PlacedPlan decode_plan(std::span<const std::byte> bytes);
 
-/// Deeper expressions are refused. The parser's nest half as deep, and passes add little.
+/// The nesting limit of expressions. The parser's limit is half of it, and passes add little.
 inline constexpr int kMaxEncodedDepth = 1000;
 
 }  // namespace eindb

@@ -37,7 +37,7 @@ void Prober::run() noexcept {
     lock.unlock();
     try {
       question.answer(exchanges_.probe(question.addresses));
-    } catch (const std::exception&) {  // it ends, or the system has nothing to give: nobody knows, then
+    } catch (const std::exception&) {  // the process ends, or lacks resources: the result stays unknown
       when_there_is_memory([&] { question.answer({}); });
     }
     lock.lock();

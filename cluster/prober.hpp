@@ -15,20 +15,20 @@
 
 namespace eindb {
 
-/// Finds out for a coordinator whether this process exchanges data with others, in a thread of its own, as that takes
-/// some seconds where it does not. Thread-safe.
+/// Tests for a coordinator whether this process exchanges data with other nodes. It has a thread of its own, since a
+/// failing test takes some seconds. Thread-safe.
 class Prober {
  public:
-  /// As of ExchangeFactory::probe(). Called by the prober's thread.
+  /// Receives the result of ExchangeFactory::probe(). Called by the prober's thread.
   using Answer = std::function<void(const std::vector<std::optional<Error>>& errors)>;
 
-  /// `exchanges` outlives it.
+  /// `exchanges` must outlive it.
   explicit Prober(ExchangeFactory& exchanges) : exchanges_(exchanges) {}
   ~Prober() { end(); }
   Prober(const Prober&) = delete;
   Prober& operator=(const Prober&) = delete;
 
-  /// One after the other. `answer` is not called any more after end().
+  /// Queues a test; tests run one at a time. `answer` is not called after end().
   void ask(std::vector<std::string> addresses, Answer answer);
   void end() noexcept;
 
@@ -41,11 +41,11 @@ class Prober {
 
   ExchangeFactory& exchanges_;
   Cancellation ending_;
-  std::mutex mutex_;  // guards what follows, up to the thread
+  std::mutex mutex_;  // guards the members below, up to the thread
   std::condition_variable changed_;
   std::deque<Question> questions_;
   bool ends_ = false;
-  std::thread thread_;  // from the first question on
+  std::thread thread_;  // starts with the first test
 };
 
 }  // namespace eindb

@@ -13,9 +13,9 @@
 
 namespace eindb {
 
-/// A value or an error that one thread gives another, once, as by std::promise and std::future. A Promise that is
-/// destroyed without either fails the other's get(), for which it needs no memory; std::promise allocates there, and
-/// ends the process where it cannot.
+/// Passes one value or error from one thread to another, like std::promise and std::future. Destroying an unfulfilled
+/// Promise makes the other thread's get() fail; that needs no memory here, while std::promise would allocate, and end
+/// the process if it could not.
 template <class T>
 class Promise {
   struct State {
@@ -30,12 +30,13 @@ class Promise {
   class Future {
    public:
     explicit Future(std::shared_ptr<State> state) : state_(std::move(state)) {}
-    /// Whether it is over.
+    /// Waits at most that long; true if the promise is fulfilled or destroyed.
     bool wait_for(std::chrono::milliseconds time) {
       std::unique_lock lock(state_->mutex);
       return state_->changed.wait_for(lock, time, [this] { return state_->is_over; });
     }
-    /// When it is over. Throws what was given as an error; Error{WorkerLost} if nothing was given.
+    /// Call only after wait_for() has returned true. Throws the given error; Error{WorkerLost} if neither value nor
+    /// error was given.
     T get() {
       const std::lock_guard lock(state_->mutex);
       CHECK(state_->is_over, "a value is taken when it is known whether there is one");
@@ -64,7 +65,7 @@ class Promise {
   }
 
  private:
-  /// The first time counts.
+  /// Only the first call has an effect.
   template <class F>
   void end(F give) {
     const std::lock_guard lock(state_->mutex);

@@ -10,7 +10,7 @@
 namespace eindb {
 namespace {
 
-// Larger contents make a message of their own. Heartbeats go between messages.
+// Larger contents are sent alone. Heartbeats are sent between messages.
 constexpr std::size_t kBatchBytes = std::size_t{1} << 20U;
 
 class FetchedContent final : public ByteSource {
@@ -107,7 +107,7 @@ void RemoteShards::forget_batch(DataId data, ShardTransaction transaction) {
 }
 
 void RemoteShards::prepare(ShardTransaction transaction, std::span<const ShardParticipant> participants) {
-  std::vector<WorkerConnection::Request> requests;  // to all first: each waits for its disk
+  std::vector<WorkerConnection::Request> requests;  // sent to all workers first, as each waits for its disk
   for (const auto& participant : participants) {
     auto& connection = connection_to(participant.worker);
     flush(connection, participant.worker.data);
@@ -123,7 +123,7 @@ void RemoteShards::advance(const ShardWorker& worker, const ShardEpoch& epoch) n
   try {
     when_there_is_memory([&] { connection_to(worker).send(control::Advance{epoch}); });
   } catch (const std::exception&) {
-    // The channel is gone: messages after this one would not arrive either.
+    // The channel is gone, so later messages would not arrive either.
   }
 }
 
@@ -150,7 +150,7 @@ void RemoteShards::abort(const ShardWorker& worker, ShardTransaction transaction
     when_there_is_memory([&] { connection_to(worker).send(control::Abort{transaction}); });
     note_end(worker.data, transaction, true);
   } catch (const std::exception&) {
-    // Presumed by the worker as well.
+    // A worker that is not told presumes the abort.
   }
 }
 
@@ -180,7 +180,7 @@ bool RemoteShards::drop(const ShardWorker& worker, std::span<const ContentId> co
   }
 }
 
-// One of them settles for all.
+// Any one connection settles for all workers.
 void RemoteShards::note_unsettled() noexcept {
   for (const auto& connection : connections_)
     if (connection->is_up()) return connection->note_missed();
@@ -211,7 +211,7 @@ bool RemoteShards::repair(const ShardWorker& worker, const OutgoingContent& cont
   }
 }
 
-// Its connection's thread tries again.
+// The connection's thread tries again.
 void RemoteShards::note_missed(const ShardWorker& worker) const noexcept {
   for (const auto& connection : connections_)
     if (connection->data() == worker.data) connection->note_missed();

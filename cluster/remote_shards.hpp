@@ -14,13 +14,13 @@
 
 namespace eindb {
 
-/// The contents at the workers of a cluster, over their connections. Small contents travel together; before anything is
-/// asked of a worker it has got what was put there. Thread-safe.
+/// Access to the contents at the workers of a cluster over their connections. Small contents are sent in batches; all
+/// contents put to a worker are sent before any other request to it. Thread-safe.
 class RemoteShards final : public ShardAccess {
  public:
   using Connections = std::vector<std::unique_ptr<WorkerConnection>>;
 
-  /// All outlive it.
+  /// The arguments must outlive it.
   RemoteShards(const Connections& connections, DamagedCopies& damaged, NodeLog& log)
       : connections_(connections), damaged_(damaged), log_(log) {}
 
@@ -38,11 +38,11 @@ class RemoteShards final : public ShardAccess {
   void note_damage(const ShardWorker& worker, ContentId content, std::string_view what) noexcept override;
   bool repair(const ShardWorker& worker, const OutgoingContent& content) noexcept override;
 
-  /// Committed transactions that the worker has not acknowledged, though its session may go on. Some were never
-  /// prepared there: a statement's attempt that was given up leaves contents at a worker that the next attempt does
-  /// without.
+  /// Committed transactions that the worker has not acknowledged, even if its session continues. Some were never
+  /// prepared there: an abandoned attempt of a statement may leave contents at a worker that the next attempt does not
+  /// use.
   std::vector<ShardTransaction> missed_commits(DataId data) const;
-  /// The connection to that data directory. Error{WorkerLost} if no worker with it was ever seen.
+  /// The connection to that data directory. Error{WorkerLost} if no worker with it has ever joined.
   WorkerConnection& connection_to(const ShardWorker& worker) const;
 
  private:
@@ -60,7 +60,7 @@ class RemoteShards final : public ShardAccess {
   const Connections& connections_;
   DamagedCopies& damaged_;
   NodeLog& log_;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::map<BatchKey, Batch> batches_;
   std::set<BatchKey> missed_commits_;
 };

@@ -7,12 +7,12 @@
 
 namespace eindb {
 
-/// An exchange whose ranks have other numbers than the one below: those of a plan, where workers come first and the
-/// coordinator last, in place of MPI's. All ranks of a statement renumber alike. Errors name ranks by their numbers
-/// below, which are what the workers are called by (SHOW WORKERS).
+/// An exchange that renumbers the ranks of another one. A plan's ranks are the workers, then the coordinator; MPI's
+/// order differs. All ranks of a statement use the same permutation. Errors name ranks by the underlying numbers, by
+/// which workers are known (SHOW WORKERS).
 class RenumberedExchange : public Exchange {
  public:
-  /// Rank r is rank below[r] of `exchange`: a permutation of its ranks.
+  /// Rank r is rank below[r] of `exchange`; `below` is a permutation.
   RenumberedExchange(std::unique_ptr<Exchange> exchange, std::vector<Rank> below);
 
   Rank rank() const override { return rank_; }
@@ -32,7 +32,7 @@ class RenumberedExchange : public Exchange {
 
   const std::unique_ptr<Exchange> exchange_;
   const std::vector<Rank> below_;  // by rank
-  std::vector<Rank> above_;        // the other way round
+  std::vector<Rank> above_;        // the inverse permutation
   Rank rank_ = 0;
 };
 

@@ -17,13 +17,13 @@
 namespace eindb {
 namespace {
 
-// Of a result that nobody stores here: it is the coordinator that has it.
+// For a result that is not stored here; the coordinator receives it.
 class NoSink final : public TileSink {
  public:
   void write(std::int64_t, TilePtr) override {}
 };
 
-// Where the results of a statement go at this worker.
+// The sinks for a statement's results at this worker.
 class ResultSinks {
  public:
   ResultSinks(PutGate& gate, const std::vector<std::optional<ResultContents>>& results) {
@@ -38,7 +38,7 @@ class ResultSinks {
 
   std::span<TileSink* const> all() const { return sinks_; }
 
-  /// After the last tile: what was stored.
+  /// Call after the last tile; returns the stored tiles.
   std::vector<std::vector<StoredTile>> finish() {
     std::vector<std::vector<StoredTile>> out;
     for (const auto& stored : stored_) {
@@ -91,12 +91,12 @@ void StatementRun::run() noexcept {
     done.damaged = std::move(damaged_);
     done.unreachable = lost_peer(error);
   }
-  statement_->count_memory_of(nullptr);  // whoever hears of the end may start a statement that wants the memory
+  statement_->count_memory_of(nullptr);  // before on_done_, which may start a statement that needs this memory
   on_done_(std::move(done));
   statement_.reset();
 }
 
-// Whoever was told to stop fails with whatever it happens to be at.
+// After stop() the reason is its argument, whatever error ended the work.
 RemoteError StatementRun::reason_of(const std::exception_ptr& error) const {
   const std::lock_guard lock(mutex_);
   return stopped_ ? RemoteError::of(*stopped_) : RemoteError::of(error);
@@ -123,7 +123,7 @@ RankReport StatementRun::execute() {
     statement_->count_bytes_of(exchange->counters());
     return report;
   } catch (...) {
-    exchange->abort(std::current_exception());  // the other ranks end, too
+    exchange->abort(std::current_exception());  // ends the statement at the other ranks, too
     use(nullptr);
     throw;
   }
@@ -145,7 +145,8 @@ RankReport StatementRun::execute(const PlacedPlan& placed, Exchange& exchange) {
   try {
     return execute(placed, exchange, context);
   } catch (...) {
-    exchange.abort(std::current_exception());  // nobody waits while this rank looks what else it lacks
+    // Before the search for further damage, so that no other rank waits for this one.
+    exchange.abort(std::current_exception());
     damaged_ = source.damaged();
     throw;
   }

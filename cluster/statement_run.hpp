@@ -19,26 +19,26 @@
 
 namespace eindb {
 
-/// A worker's part in a statement, in a thread of its own: from the bytes of the plan to the report.
+/// A worker's part in a statement, in a thread of its own, from the bytes of the plan to the report.
 ///
 ///     decode --> validate --> share of memory --> Exchange --> run --> report
 ///
 /// Thread-safe.
 class StatementRun {
  public:
-  /// Told once, by the statement's thread, at its end.
+  /// Called once, by the statement's thread, at its end.
   using OnDone = std::function<void(control::Done)>;
 
-  /// Begins. `node` outlives it. Error{WorkerLost} if the worker takes no statements.
+  /// Starts at once. `node` must outlive it. Error{WorkerLost} if the worker takes no statements.
   StatementRun(WorkerNode& node, control::Run run, OnDone on_done);
-  /// Waits until it has ended; stop() makes that soon.
+  /// Waits until the statement has ended; call stop() to end it soon.
   ~StatementRun() { thread_.join(); }
   StatementRun(const StatementRun&) = delete;
   StatementRun& operator=(const StatementRun&) = delete;
 
-  /// Ends it, at all ranks, with this error. Waits for nothing.
+  /// Ends the statement at all ranks with this error. Does not wait.
   void stop(const Error& why) noexcept;
-  /// The way of what it stores, which stop() closes.
+  /// The gate for contents that the statement stores; stop() closes it.
   std::shared_ptr<PutGate> gate() const { return gate_; }
 
  private:
@@ -51,16 +51,16 @@ class StatementRun {
   void use(Exchange* exchange) noexcept;
 
   WorkerNode& node_;
-  std::optional<WorkerNode::Statement> statement_;  // until all has been said
+  std::optional<WorkerNode::Statement> statement_;  // until everything is reported
   const control::Run run_;
   const OnDone on_done_;
   Cancellation cancellation_;
-  std::vector<ContentId> damaged_;  // of the statement's thread
+  std::vector<ContentId> damaged_;  // used by the statement's thread
   const std::shared_ptr<PutGate> gate_;
-  mutable std::mutex mutex_;      // guards the two that follow
-  Exchange* exchange_ = nullptr;  // while it lives, to be aborted
+  mutable std::mutex mutex_;      // guards the next two members
+  Exchange* exchange_ = nullptr;  // the current exchange, to be aborted
   std::optional<Error> stopped_;
-  std::thread thread_;  // last: begins when all else is there
+  std::thread thread_;  // last, since it uses the other members
 };
 
 }  // namespace eindb

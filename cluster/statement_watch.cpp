@@ -58,7 +58,7 @@ std::vector<StatementWatch::LostPeer> StatementWatch::lost_peers() const {
   return lost_peers_;
 }
 
-// What it has sent, others may still wait for: that its own part has ended does not say that all of that arrives.
+// A lost rank fails the statement even if its own part has ended: others may still wait for data that it sent.
 void StatementWatch::lost(Rank rank, const Error& error) {
   {
     const std::lock_guard lock(mutex_);
@@ -77,7 +77,7 @@ void StatementWatch::fail(Rank rank, Cause cause, const Error& error) {
   changed_.notify_all();
 }
 
-// With the mutex.
+// Call with mutex_ held.
 void StatementWatch::note_failure(Rank rank, Cause cause, const Error& error) {
   ended_[rank] = true;
   when_there_is_memory([&] { failures_.push_back({cause, error}); });
@@ -101,7 +101,7 @@ bool StatementWatch::all_have_ended() const {
 
 void StatementWatch::wait() {
   std::unique_lock lock(mutex_);
-  // With the mutex: a failure asks the coordinator's part to stop, too, and is no cancellation.
+  // Under the mutex, since a failure also requests cancellation_, which must not be mistaken for a cancelled statement.
   while (!changed_.wait_for(lock, poll_, [this] { return all_have_ended() || !failures_.empty(); }))
     cancellation_.check();
 }

@@ -23,13 +23,13 @@ constexpr std::size_t kMostNamed = 5;
 
 using Contents = std::set<ContentId>;
 
-// The contents that a worker holds, and the last epoch of the database that it served.
+// The contents at a worker, and the last epoch of the database that it served.
 struct Found {
   WorkerStatus status;
   Contents contents;
 };
 
-// Of the workers that tiles lie at, by their rows.
+// Queries the workers that the rows of tensors refer to.
 std::map<WorkerNumber, Found> ask_workers(Cluster& cluster, ShardLog& log) {
   std::map<WorkerNumber, Found> found;
   std::string away;
@@ -54,7 +54,7 @@ std::map<WorkerNumber, Found> ask_workers(Cluster& cluster, ShardLog& log) {
               "start them on their data directories, and name all of them in --workers");
 }
 
-// Tiles that no worker has, counted by tensor, and the copies that there are.
+// Counts the tiles that no worker has, by tensor, and collects the copies that the file refers to.
 class Census {
  public:
   Census(SqliteConnection& connection, const std::map<WorkerNumber, Found>& workers) {
@@ -97,8 +97,8 @@ class Census {
   std::map<WorkerNumber, Contents> known_;
 };
 
-// From now on they serve the other file no more. The decision has been made: what fails here is made up for by trying
-// again, or when the file is used.
+// Makes the workers stop serving the other file. The takeover is already committed; failures here are repaired by
+// running it again, or when the file is used.
 void tell_workers(Cluster& cluster, ShardLog& log) {
   try {
     cluster.claim(log.database_identity(), log.former_identities());

@@ -9,20 +9,20 @@ namespace eindb {
 
 /// The outcome of a takeover.
 struct TakeOver {
-  std::int64_t tiles = 0;    ///< that the file refers to, all of which are there
-  std::int64_t surplus = 0;  ///< copies at workers that it knows nothing of, to be removed
+  std::int64_t tiles = 0;    ///< tiles that the file refers to, all of them at workers
+  std::int64_t surplus = 0;  ///< copies at workers without a reference in the file, to be removed
 };
 
-/// Makes a copy of a database's file the database, in the place of the one that workers serve now, which is refused
-/// from then on:
+/// Makes a copy of a database's file the database, in place of the file that the workers serve now, which they refuse
+/// afterwards:
 ///
 ///     all workers join --> each says what it has --> every tile that the file refers to is there
 ///         --> one transaction: a new identity, beside the former; numbers and epochs behind those of the other file;
 ///             what the other has made since is garbage
 ///     (workers change over when the file, with both identities, comes to them next)
 ///
-/// Nothing has changed, in the file or at workers, if it throws: Error{WorkerLost} names workers that are not there,
-/// Error{Conflict} tensors that have tiles which no worker has. `cluster` has not begun, and is of no use afterwards.
+/// If it throws, neither the file nor a worker has changed: Error{WorkerLost} names missing workers, Error{Conflict}
+/// names tensors with tiles that no worker has. `cluster` must not have begun, and is unusable afterwards.
 TakeOver take_over(Cluster& cluster, DatabaseFile& file);
 
 }  // namespace eindb

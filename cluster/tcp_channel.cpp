@@ -12,7 +12,7 @@
 namespace eindb {
 namespace {
 
-// How often a message that has to wait for memory looks for it.
+// The interval at which a message that waits for memory tries again.
 constexpr std::chrono::milliseconds kMemoryPoll{10};
 
 }  // namespace
@@ -29,7 +29,7 @@ void ChannelTask::send(std::span<const std::byte> message) {
   };
   while (!changed_.wait_for(lock, kCancellationPoll, has_room)) poll_cancellation();
   if (end_) throw Error(*end_);
-  wake();  // first: what is in the outbox is sent
+  wake();  // first, so that queued messages are sent
   outbox_.emplace_back(message.begin(), message.end());
   outbox_bytes_ += message.size();
 }
@@ -54,11 +54,11 @@ void ChannelTask::close() noexcept {
   if (end_) return;
   when_there_is_memory([this] { end_ = Error(ErrorKind::WorkerLost, "the channel was closed"); });
   changed_.notify_all();
-  // The node's thread is there as long as there has been no end.
+  // The node's thread exists until the task has ended.
   when_there_is_memory([this] { boost::asio::post(tasks().io, [self = shared_from_this()] { self->shut_down(); }); });
 }
 
-/// With the mutex, before the end.
+/// Call with mutex_ held, before the end.
 void ChannelTask::wake() { step_soon(); }
 
 // ---- The node's thread ---------------------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ void ChannelTask::send_messages() {
   }
 }
 
-/// False if there is nothing to send.
+/// Returns false if there is nothing to send.
 bool ChannelTask::stage_piece() {
   if (!sends_) {
     const std::lock_guard lock(mutex_);
@@ -112,7 +112,7 @@ void ChannelTask::receive_messages() {
   }
 }
 
-/// False if it has to wait.
+/// Returns false if it must wait.
 bool ChannelTask::receive_piece() {
   {
     const std::lock_guard lock(mutex_);
@@ -141,8 +141,8 @@ bool ChannelTask::receive_piece() {
   return true;
 }
 
-// False if there is no memory for the message now. It is counted for what the first piece promises, and taken as pieces
-// come.
+// Returns false if there is no memory for the message now. The whole message is counted at its first piece, but
+// allocated as pieces arrive.
 bool ChannelTask::begin_piece() {
   const auto& frame = *connection().frame();
   if (!receives_) {

@@ -11,19 +11,19 @@
 
 namespace eindb {
 
-/// The node's part of a TcpChannel: messages in pieces through the connection, both ways. Holds kMostWaiting bytes of
-/// messages to be sent, and of messages received that nobody has taken: whoever sends more waits, here and there.
+/// The part of a TcpChannel in the node's thread: sends and receives messages in pieces over the connection. It queues
+/// at most about kMostWaiting bytes of outgoing messages and of received ones; beyond that, senders wait on both sides.
 class ChannelTask : public ConnectionTask {
  public:
-  /// The largest message: what a peer can make this node hold.
+  /// The limit for a message, and so for the memory that a peer can make this node use.
   static constexpr std::size_t kMostMessage = std::size_t{256} << 20U;
   static constexpr std::size_t kMostWaiting = std::size_t{16} << 20U;
-  /// Signs of life, requests and their like, which are few, go without waiting.
+  /// Messages up to this size, such as heartbeats and requests, are few and never wait.
   static constexpr std::size_t kSmallMessage = std::size_t{16} << 10U;
 
   using ConnectionTask::ConnectionTask;
 
-  // Any thread:
+  // Thread-safe:
   void send(std::span<const std::byte> message);
   std::optional<std::vector<std::byte>> receive(std::chrono::milliseconds timeout);
   void close() noexcept;
@@ -47,29 +47,29 @@ class ChannelTask : public ConnectionTask {
   void keep_message();
   void wake();
 
-  // Of the node's thread:
+  // Used by the node's thread:
   Message outgoing_;
-  std::size_t staged_ = 0;  // bytes of outgoing_
-  bool sends_ = false;      // a message
+  std::size_t staged_ = 0;  // number of staged bytes of outgoing_
+  bool sends_ = false;      // a message is being sent
   Message incoming_;
-  std::size_t received_ = 0;  // bytes of incoming_, without the piece that is being received
+  std::size_t received_ = 0;  // complete bytes of incoming_, without the current piece
   bool receives_ = false;
   bool piece_begun_ = false;
-  MessageMemory::Part memory_;  // of incoming_
+  MessageMemory::Part memory_;  // for incoming_
   std::size_t incoming_total_ = 0;
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   std::deque<Message> outbox_;
   std::size_t outbox_bytes_ = 0;
   std::deque<Received> inbox_;
   std::size_t inbox_bytes_ = 0;
-  bool is_paused_ = false;  // nothing is received until the inbox has room
+  bool is_paused_ = false;  // receiving waits until the inbox has room
   std::optional<Error> end_;
 };
 
-/// A Channel over a connection that was authenticated. Its messages are sent and received by the node's thread; after
-/// the node it is closed.
+/// A Channel over an authenticated connection. The node's thread sends and receives its messages; the channel is closed
+/// when the node ends.
 class TcpChannel : public Channel {
  public:
   TcpChannel(std::shared_ptr<ChannelTask> task, std::string peer) : task_(std::move(task)), peer_(std::move(peer)) {

@@ -5,7 +5,7 @@
 namespace eindb {
 namespace {
 
-// A worker that is not there is not waited for much longer than one that was lost.
+// The minimum time for connecting to a worker.
 constexpr std::chrono::milliseconds kShortestConnectTime{2000};
 
 TcpNodeOptions node_options(const TcpClusterOptions& options, NodeLog& log) {

@@ -13,16 +13,16 @@
 namespace eindb {
 
 struct TcpClusterOptions {
-  std::vector<std::string> workers;  ///< HOST:PORT of each, in the order of ranks
-  std::string secret_file;           ///< empty: none, which does for workers on this machine alone
+  std::vector<std::string> workers;  ///< HOST:PORT of each, by rank
+  std::string secret_file;           ///< empty: no secret, which is sufficient only for workers on this machine
   std::optional<TlsOptions> tls;
   std::chrono::milliseconds heartbeat = std::chrono::seconds(1);
 };
 
-/// A coordinator's cluster over TCP: its node, which connects and is not connected to, and who uses it. Thread-safe.
+/// A coordinator's cluster over TCP, with its node, which connects to workers and accepts no connections. Thread-safe.
 class TcpCluster {
  public:
-  /// `log` outlives it. Errors as of ClusterSecret, TcpNode and Cluster.
+  /// `log` must outlive it. Throws the errors of ClusterSecret, TcpNode and Cluster.
   TcpCluster(const TcpClusterOptions& options, NodeLog& log);
 
   Cluster& cluster() { return cluster_; }
@@ -33,7 +33,7 @@ class TcpCluster {
   Cluster cluster_;
 };
 
-/// The secret in the file; none if it is empty. Errors as ClusterSecret::from_file.
+/// The secret in the file; no secret if the name is empty. Throws the errors of ClusterSecret::from_file.
 ClusterSecret secret_of(const std::string& file);
 
 }  // namespace eindb

@@ -22,7 +22,7 @@ namespace {
 using Wait = Connection::Wait;
 using Clock = std::chrono::steady_clock;
 
-// What goes on with one connection before the others have their turn.
+// The number of frames handled on one connection before the others have their turn.
 constexpr int kFramesAtATime = 4;
 
 int make_event() {
@@ -33,7 +33,7 @@ int make_event() {
 
 FrameKind kind_of(const Traffic& traffic) { return traffic.is_streamed ? FrameKind::Piece : FrameKind::Block; }
 
-// A frame, if it is there, or nothing in place of a sign of life.
+// Fetches a frame, and discards it if it is a sign of life.
 Wait fetch_no_sign_of_life(Connection& connection) {
   const auto wait = connection.fetch_frame();
   if (wait != Wait::None || connection.frame()->kind != FrameKind::Alive) return wait;
@@ -65,7 +65,7 @@ TcpExchange::~TcpExchange() {
   if (!failure_) release();
 }
 
-// A connection that cannot take even this much now is closed.
+// A connection that cannot send this small frame at once is closed.
 void TcpExchange::release() noexcept {
   const auto home = home_.lock();
   if (!home) return;
@@ -76,7 +76,7 @@ void TcpExchange::release() noexcept {
       link.connection->stage({.kind = FrameKind::Release, .stream = ranks_.statement});
       if (link.connection->flush() != Wait::None) continue;
       home->give_back(std::move(link.connection), ranks_, peer);
-    } catch (const std::exception&) {  // it has ended
+    } catch (const std::exception&) {  // the connection has ended
     }
   }
 }
@@ -97,7 +97,7 @@ void TcpExchange::transfer(const Traffic& traffic) {
   }
   const std::lock_guard lock(mutex_);
   operates_ = false;
-  if (failure_) say_farewell(as_told(failure_));  // it came too late for this operation
+  if (failure_) say_farewell(as_told(failure_));  // a failure that came too late for this operation
 }
 
 bool TcpExchange::has_connection(Rank peer) const { return peer < links_.size() && links_[peer].connection != nullptr; }
@@ -179,7 +179,7 @@ void TcpExchange::wait() {
 
 // ---- Signs of life --------------------------------------------------------------------------------------------------
 
-// A connection on which something waits to be sent says enough by that.
+// Queued data on a connection already serves as a sign of life.
 void TcpExchange::stage_signs_of_life() {
   for (Rank peer = 0; peer < static_cast<Rank>(links_.size()); ++peer) {
     auto& link = links_[peer];
@@ -194,11 +194,11 @@ void TcpExchange::give_signs_of_life() noexcept {
   if (operates_ || failure_) return;
   try {
     stage_signs_of_life();
-  } catch (const std::exception&) {  // the next operation finds out
+  } catch (const std::exception&) {  // the next operation reports it
   }
 }
 
-// A frame that waits for a later operation hides what comes behind it.
+// A frame for a later operation hides the bytes after it, so its connection does not count as silent.
 void TcpExchange::look_for_silence() {
   for (Rank peer = 0; peer < static_cast<Rank>(links_.size()); ++peer) {
     auto& link = links_[peer];
@@ -217,7 +217,7 @@ void TcpExchange::look_for_silence() {
 
 // ---- Connections that fail -----------------------------------------------------------------------------------------
 
-/// What has gone wrong with the connection is kept: another rank may have told before why.
+/// Stores the connection's error instead of throwing it, since another rank may have reported the cause before.
 template <class F>
 Wait TcpExchange::on_connection(Rank peer, F f) {
   try {
@@ -239,7 +239,7 @@ void TcpExchange::check_broken(Rank peer) const {
 
 // ---- Sending -------------------------------------------------------------------------------------------------------
 
-/// Whether there was something to do.
+/// Returns whether there was something to send.
 bool TcpExchange::send(const Traffic& traffic, Rank peer) {
   auto& link = links_[peer];
   auto& connection = *link.connection;
@@ -256,7 +256,7 @@ bool TcpExchange::send(const Traffic& traffic, Rank peer) {
   return true;
 }
 
-/// A rank that takes nothing any more may have told why before it went: it is listened to until its connection ends.
+/// A peer that no longer takes data may have sent the reason before, so its connection is read until it ends.
 Wait TcpExchange::flush(Rank peer) {
   auto& link = links_[peer];
   const auto wait = on_connection(peer, [&] { return link.connection->flush(); });
@@ -278,7 +278,7 @@ void TcpExchange::stage_next(const Traffic& traffic, Rank peer) {
   if (!link.sends_message && !traffic.is_streamed) link.sends = false;
 }
 
-/// False if there is none: the stream ends.
+/// Returns false at the end of the stream.
 bool TcpExchange::begin_message(const Traffic& traffic, Rank peer, std::span<const std::byte>& head) {
   auto& link = links_[peer];
   const auto message = traffic.out.next(peer);
@@ -298,7 +298,7 @@ bool TcpExchange::begin_message(const Traffic& traffic, Rank peer, std::span<con
 
 // ---- Receiving -----------------------------------------------------------------------------------------------------
 
-/// Whether there was something to do. A frame that belongs to a later operation stays where it is.
+/// Returns whether there was something to receive. A frame for a later operation is left unread.
 bool TcpExchange::receive(const Traffic& traffic, Rank peer) {
   auto& link = links_[peer];
   bool moved = false;
@@ -306,12 +306,12 @@ bool TcpExchange::receive(const Traffic& traffic, Rank peer) {
     if (!fetch_frame(peer) || !link.receives || !receive_frame(traffic, peer)) break;
     moved = true;
   }
-  // Nothing more will come that says why it does not take what it is sent.
+  // No report of the reason can arrive any more.
   if (link.unwritable && !moved && !link.broken) link.broken = link.unwritable;
   return moved;
 }
 
-/// Whether there is one.
+/// Returns whether a frame is available.
 bool TcpExchange::fetch_frame(Rank peer) {
   auto& link = links_[peer];
   if (link.connection->frame() != nullptr) return true;
@@ -323,7 +323,7 @@ bool TcpExchange::fetch_frame(Rank peer) {
   return link.is_readable;
 }
 
-/// Whether all of it was there.
+/// Returns whether the frame was complete.
 bool TcpExchange::receive_frame(const Traffic& traffic, Rank peer) {
   auto& link = links_[peer];
   auto& connection = *link.connection;
@@ -345,7 +345,7 @@ bool TcpExchange::receive_frame(const Traffic& traffic, Rank peer) {
   return true;
 }
 
-/// That the frame is the next one of the operation.
+/// Checks that the frame is the operation's next one.
 Wait TcpExchange::check_frame(const Traffic& traffic, const Link& link) const {
   const auto& frame = *link.connection->frame();
   if (frame.stream != ranks_.statement) fail_frame("belongs to another statement");
@@ -387,7 +387,7 @@ void TcpExchange::end_piece(const Traffic& traffic, Rank peer) {
 
 // ---- Failures ------------------------------------------------------------------------------------------------------
 
-/// Another rank has failed, and tells where it began.
+/// Handles the failure of another rank, which names the rank where it began.
 void TcpExchange::read_abort(Rank peer) {
   auto& link = links_[peer];
   auto failure = read_abort_head(link.connection->head());
@@ -399,7 +399,7 @@ void TcpExchange::read_abort(Rank peer) {
   throw error_of_rank(name_of(told_->origin), std::make_exception_ptr(told_->error));
 }
 
-// The first failure counts. All other ranks are told of it, also those that may know.
+// Only the first failure counts. It is sent to all other ranks, even those that may know it.
 void TcpExchange::fail(std::exception_ptr error) {
   const std::lock_guard lock(mutex_);
   operates_ = false;
@@ -428,7 +428,7 @@ AbortCause TcpExchange::as_told(const std::exception_ptr& error) const {
   });
 }
 
-// With the mutex. Nobody waits here for those who do not take it: what is not sent yet is sent by the node.
+// Call with mutex_ held. Does not wait for receivers: the node sends the remaining data.
 void TcpExchange::say_farewell(const AbortCause& cause) noexcept {
   const auto home = home_.lock();
   const auto head = when_there_is_memory([&] { return write_abort_head(cause); });
@@ -439,7 +439,7 @@ void TcpExchange::say_farewell(const AbortCause& cause) noexcept {
       connection->keep_payload();
       connection->stage({.kind = FrameKind::Abort, .stream = ranks_.statement}, head);
       home->say_farewell(std::move(connection));
-    } catch (const std::bad_alloc&) {  // it is closed, which says that this rank has failed
+    } catch (const std::bad_alloc&) {  // the connection is closed, which signals the failure as well
     }
   }
 }

@@ -21,34 +21,35 @@ namespace eindb {
 
 class TcpExchange;
 
-/// Where the connections of an exchange go when it has ended. Any thread.
+/// Receives the connections of an exchange at its end. Thread-safe.
 class DataConnections {
  public:
   virtual ~DataConnections() = default;
-  /// Calls give_signs_of_life() of the exchange every so often, until forget().
+  /// Calls the exchange's give_signs_of_life() periodically, until forget().
   virtual void keep_alive(TcpExchange& exchange) = 0;
   virtual void forget(TcpExchange& exchange) noexcept = 0;
-  /// The statement has ended well, and the other side was told: for another one.
+  /// Returns a connection for reuse after a successful statement; the peer has been told of the end.
   virtual void give_back(std::unique_ptr<Connection> connection, const StatementRanks& ranks, Rank peer) = 0;
-  /// The statement has failed: what is staged is to be sent before the connection is closed.
+  /// Takes a connection of a failed statement: sends the staged frames, then closes it.
   virtual void say_farewell(std::unique_ptr<Connection> connection) = 0;
   virtual void log(std::string_view line) = 0;
 };
 
-/// One rank's part in a statement over TCP: a connection to each other rank. All of them are served by the thread that
-/// runs an operation, whichever is ready next, so that no bytes wait for a thread to wake: what is to be sent goes from
-/// where it lies to the socket, and what comes goes from the socket to where it belongs. What the sockets hold is all
-/// that is buffered: a rank that does not receive is not sent to, while the others go on.
+/// One rank's part in a statement over TCP, with a connection to each other rank. The thread that runs an operation
+/// serves all connections, in the order of readiness, so that no data waits for another thread to wake. Data moves
+/// directly between the caller's memory and the sockets, and only the sockets buffer it. If a rank does not receive,
+/// sending to it pauses while the others continue.
 ///
-/// While an operation runs, all connections are listened to, also those that it does not use: any rank may tell of a
-/// failure. A connection that ends where nothing is wanted of it says nothing: its rank may be done with the statement.
+/// During an operation all connections are read, even those that it does not use, since any rank may report a failure.
+/// The end of an unused connection is ignored: its rank may have finished the statement.
 ///
-/// Every rank says something on each connection at least every kSignOfLife, also while it computes; whoever is in an
-/// operation and gets no byte from a rank that it needs for `silence` takes the connection for broken, whatever the
-/// system says of it. A slow one is not: bytes come. What a rank finds out about a connection itself is a PeerLost.
+/// Every rank sends something on each connection at least every kSignOfLife, even while it computes. If an operation
+/// receives no byte for `silence` from a rank that it needs, it considers the connection broken, whatever the system
+/// reports. A slow connection is not broken, since bytes arrive. Failures that a rank itself detects on a connection
+/// are PeerLost.
 class TcpExchange : public CollectiveExchange {
  public:
-  /// `connections`: to each rank; null to the rank itself. `home`: where there is no node any more, they are closed.
+  /// `connections`: by rank; null for the rank itself. Connections are closed if `home` no longer exists.
   TcpExchange(StatementRanks ranks, std::vector<std::unique_ptr<Connection>> connections,
               std::weak_ptr<DataConnections> home, std::chrono::milliseconds silence);
   ~TcpExchange() override;
@@ -58,33 +59,33 @@ class TcpExchange : public CollectiveExchange {
   Rank rank() const override { return ranks_.rank; }
   std::size_t size() const override { return ranks_.addresses.size(); }
   void abort(std::exception_ptr error) noexcept override;
-  /// Says to all ranks that this one goes on, unless an operation runs, which says so itself. Waits for nothing.
+  /// Sends a sign of life to all ranks, unless an operation runs, which does that itself. Does not wait.
   void give_signs_of_life() noexcept;
 
  protected:
   void transfer(const Traffic& traffic) override;
 
  private:
-  /// One connection, and how far the operation is with it.
+  /// A connection, and the state of the current operation on it.
   struct Link {
     std::unique_ptr<Connection> connection;
     std::uint64_t bytes_heard = 0;
-    std::chrono::steady_clock::time_point heard;  // when the last of these came, as far as somebody has looked
+    std::chrono::steady_clock::time_point heard;  // time of the last check that found new bytes
     bool is_readable = true;                      // as far as known
     bool is_writable = true;
-    std::optional<Error> unwritable;  // nothing can be sent any more, but there may be something to receive
-    std::optional<Error> broken;      // nothing can be done any more
+    std::optional<Error> unwritable;  // sending is impossible, but data may still be received
+    std::optional<Error> broken;      // neither sending nor receiving is possible
 
-    bool sends = false;  // there is more to be staged
+    bool sends = false;  // more data is to be staged
     bool sends_message = false;
-    std::span<const std::byte> unstaged;  // of the message
+    std::span<const std::byte> unstaged;  // part of the message
     std::uint64_t sent_total = 0;
 
-    bool receives = false;  // there is more to come
+    bool receives = false;  // more data is expected
     bool receives_message = false;
     bool receives_piece = false;
-    std::span<std::byte> target;  // of the message
-    std::size_t received = 0;     // bytes of it, without the piece that is being received
+    std::span<std::byte> target;  // memory of the message
+    std::size_t received = 0;     // bytes of it, without the current piece
     std::size_t header_bytes = 0;
   };
 
@@ -121,13 +122,13 @@ class TcpExchange : public CollectiveExchange {
   const StatementRanks ranks_;
   const std::weak_ptr<DataConnections> home_;
   const std::chrono::milliseconds silence_;
-  std::chrono::steady_clock::time_point next_sign_;  // of an operation
+  std::chrono::steady_clock::time_point next_sign_;  // time of the next sign of life during an operation
   std::vector<Link> links_;                          // by rank
-  const FileDescriptor wake_;                        // readable when the operation is interrupted
-  std::optional<AbortCause> told_;                   // by another rank
+  const FileDescriptor wake_;                        // signalled to interrupt the operation
+  std::optional<AbortCause> told_;                   // from another rank
   std::atomic<bool> interrupted_{false};
 
-  std::mutex mutex_;  // guards what follows, and links_ while no operation runs
+  std::mutex mutex_;  // guards the members below, and links_ while no operation runs
   bool operates_ = false;
   std::exception_ptr failure_;
 };

@@ -35,16 +35,16 @@ using asio::ip::tcp;
 using boost::system::error_code;
 using Endpoints = std::vector<tcp::endpoint>;
 
-// Connections that have not proved that they may be here; of more, the oldest goes.
+// The limit for connections that are not authenticated yet; beyond it the oldest is closed.
 constexpr std::size_t kMostHalfOpen = 256;
-// Without descriptors, or memory, for another connection.
+// The pause in accepting connections for lack of descriptors or memory.
 constexpr std::chrono::milliseconds kAcceptPause{100};
-// For a kept connection to be bound: one that is made anew may do better.
+// The time limit for binding a kept connection; after that, a new one is made.
 constexpr std::chrono::milliseconds kBindKept{2000};
-// A machine that vanishes is noticed where nothing is sent to it.
+// The interval of keep-alive probes, which detect that a peer's machine has vanished while nothing is sent to it.
 constexpr int kKeepAliveSeconds = 10;
 constexpr int kKeepAliveProbes = 3;
-// The same for what was sent and is not acknowledged.
+// The same limit for sent data that is not acknowledged.
 constexpr unsigned kMostUnacknowledgedMs = 1000U * kKeepAliveSeconds * (1 + kKeepAliveProbes);
 
 FileDescriptor take_socket(tcp::socket socket) {
@@ -69,7 +69,7 @@ class TcpNode::Impl : public DataConnections, public std::enable_shared_from_thi
   void stop();
   std::uint16_t port() const { return port_; }
 
-  // Any thread:
+  // Thread-safe:
   std::unique_ptr<Channel> connect(const std::string& address);
   std::unique_ptr<Exchange> open_exchange(const StatementRanks& ranks);
   std::vector<std::optional<Error>> probe(const std::vector<std::string>& addresses);
@@ -109,11 +109,11 @@ class TcpNode::Impl : public DataConnections, public std::enable_shared_from_thi
   void end_connections();
   void shut_down();
 
-  const TcpNodeOptions options_;          // any thread
-  std::optional<TlsContext> server_tls_;  // any thread
-  std::optional<TlsContext> client_tls_;  // any thread
+  const TcpNodeOptions options_;          // constant
+  std::optional<TlsContext> server_tls_;  // constant
+  std::optional<TlsContext> client_tls_;  // constant
   NodeTasks tasks_;
-  std::uint16_t port_ = 0;  // any thread
+  std::uint16_t port_ = 0;  // constant after the start
   asio::executor_work_guard<asio::io_context::executor_type> work_{tasks_.io.get_executor()};
   tcp::acceptor acceptor_{tasks_.io};
   asio::steady_timer accept_timer_{tasks_.io};
@@ -123,12 +123,12 @@ class TcpNode::Impl : public DataConnections, public std::enable_shared_from_thi
   DataPool pool_{tasks_};
   bool is_stopping_ = false;
   std::mutex exchanges_mutex_;        // guards exchanges_
-  std::set<TcpExchange*> exchanges_;  // that give signs of life
+  std::set<TcpExchange*> exchanges_;  // exchanges that send signs of life
   std::thread thread_;
 };
 
 TcpNode::Impl::Impl(TcpNodeOptions options) : options_(std::move(options)) {
-  openssl();  // for the handshakes to come
+  openssl();  // initialised before the first handshake
   tasks_.log = options_.log;
   tasks_.messages = options_.messages ? options_.messages : std::make_shared<MessageMemory>();
   if (options_.tls) {
@@ -145,8 +145,8 @@ void TcpNode::Impl::start() {
   thread_ = std::thread([this] { run(); });
 }
 
-// Where there was no memory for what somebody has sent, or to wait for more, nobody knows what else is not waited for
-// any more: all connections end, and peers come anew.
+// After a failure for lack of memory it is unknown which waits are lost. All connections are closed, and peers connect
+// again.
 void TcpNode::Impl::run() noexcept {
   for (bool is_well = true;;) {
     try {
@@ -193,7 +193,7 @@ void TcpNode::Impl::shut_down() {
   work_.reset();
 }
 
-/// Where everybody may come from, nodes have to be told apart from others.
+/// An address that other machines can reach needs a way to authenticate nodes.
 Endpoints TcpNode::Impl::allowed_endpoints(const std::string& address, const char* what) const {
   auto endpoints = resolve_address(address);
   const bool has_authority = options_.tls && !options_.tls->authority.empty();
@@ -237,7 +237,7 @@ void TcpNode::Impl::pause_accepting() {
 void TcpNode::Impl::welcome(tcp::socket socket) {
   error_code error;
   const auto place = socket.remote_endpoint(error);
-  if (error) return;  // it has gone
+  if (error) return;  // the connection has ended
   std::erase_if(half_open_, [](const auto& task) { return task.expired(); });
   if (half_open_.size() >= kMostHalfOpen) {
     if (const auto oldest = half_open_.front().lock()) oldest->shut_down();
@@ -350,7 +350,7 @@ std::unique_ptr<Exchange> TcpNode::Impl::open_exchange(const StatementRanks& ran
   });
   auto exchange = std::make_unique<TcpExchange>(ranks, connections->take(), weak_from_this(), options_.data_silence);
   if (!failure) return exchange;
-  exchange->abort(failure);  // those who have come are told
+  exchange->abort(failure);  // tells the ranks that have connected
   std::rethrow_exception(failure);
 }
 
@@ -358,7 +358,7 @@ void TcpNode::Impl::bind(const std::string& address, const Endpoints& endpoints,
                          const std::shared_ptr<StatementConnections>& connections) {
   auto kept = pool_.take_own(address);
   if (kept == nullptr) return bind_new(address, endpoints, binding, connections);
-  // The other node may have ended in between, and be there again.
+  // The other node may have been restarted in between.
   ask_to_bind(std::move(kept), binding, std::min(kBindKept, options_.handshake_time), connections,
               [=, this](const Error&) { bind_new(address, endpoints, binding, connections); });
 }
@@ -400,7 +400,7 @@ void TcpNode::Impl::say_farewell(std::unique_ptr<Connection> connection) {
 
 // ---- Whether there is a way ----------------------------------------------------------------------------------------
 
-// Exchanges that compute, and run no operation.
+// For exchanges that compute and run no operation.
 void TcpNode::Impl::give_signs_of_life() {
   {
     const std::lock_guard lock(exchanges_mutex_);
@@ -432,7 +432,7 @@ void TcpNode::Impl::begin_probe(const std::string& address, const Endpoints& end
       [=](const Error& error) { done(error); });
 }
 
-// All at a time.
+// Probes all addresses concurrently.
 std::vector<std::optional<Error>> TcpNode::Impl::probe(const std::vector<std::string>& addresses) {
   using Outcome = std::optional<Error>;
   std::vector<Promise<Outcome>::Future> outcomes;
@@ -448,7 +448,7 @@ std::vector<std::optional<Error>> TcpNode::Impl::probe(const std::vector<std::st
       outcome->set_value(error);
     }
   }
-  // To connect, to be authenticated, and to be answered.
+  // The time to connect, to authenticate, and to be answered.
   const auto end = std::chrono::steady_clock::now() + 3 * options_.handshake_time + kBindKept;
   std::vector<Outcome> out;
   for (auto& outcome : outcomes) {

@@ -11,17 +11,17 @@
 
 namespace eindb {
 
-/// Control channels and exchanges of a process over TCP, all by way of its node. Thread-safe.
+/// Control channels and exchanges of a process over TCP, all through its node. Thread-safe.
 class TcpTransport final : public Connector, public ExchangeFactory {
  public:
-  /// `node` outlives it.
+  /// `node` must outlive it.
   explicit TcpTransport(TcpNode& node) : node_(node) {}
 
-  /// In the time of TcpNodeOptions::connect_time.
+  /// The time limit is TcpNodeOptions::connect_time.
   std::unique_ptr<Channel> connect(const std::string& address, std::chrono::milliseconds /*timeout*/) override {
     return node_.connect(address);
   }
-  /// Exchanges come in where control does.
+  /// Exchanges use the address of the control channel.
   std::string address() const override { return {}; }
   std::unique_ptr<Exchange> open(const ExchangeRequest& request, const Cancellation& cancellation) override {
     const CancellationScope scope(cancellation);

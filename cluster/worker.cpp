@@ -27,7 +27,7 @@ void Worker::wait_until_left() {
   std::vector<std::shared_ptr<CoordinatorSession>> leaving;
   {
     const std::lock_guard lock(mutex_);
-    leaving = sessions_;  // and they stay there, for end_statements()
+    leaving = sessions_;  // they also stay in sessions_, for end_statements()
   }
   for (const auto& session : leaving) session->announce_leave("it was drained");
   for (const auto& session : leaving) session->wait_until_link_ended();

@@ -18,7 +18,7 @@ namespace {
 using std::chrono::duration_cast;
 using std::chrono::milliseconds;
 
-// Between two attempts to connect, in heartbeats.
+// The longest pause between attempts to connect, in heartbeats.
 constexpr int kLongestPause = 5;
 constexpr milliseconds kShortestPause{10};
 constexpr const char* kFull = "its disk is full: it stores no tiles, those that are there can be read and dropped";
@@ -83,7 +83,7 @@ std::string WorkerConnection::memory_pool() const {
 void WorkerConnection::share_memory_among(std::uint32_t workers) {
   try {
     send(control::ShareMemory{workers});
-  } catch (const Error&) {  // told when it joins again
+  } catch (const Error&) {  // the worker is told when it joins again
     return;
   }
   const std::lock_guard lock(mutex_);
@@ -109,7 +109,7 @@ bool WorkerConnection::is_up() const noexcept {
   return status_.state == WorkerState::Up;
 }
 
-// With the mutex.
+// Call with mutex_ held.
 Error WorkerConnection::unwell_error() const {
   return {ErrorKind::WorkerLost, "worker " + address_ + " is unwell: " + unwell_, std::nullopt,
           "see to the worker's disk; if that is only slow, start the worker with a longer --disk-timeout"};
@@ -122,7 +122,7 @@ Error WorkerConnection::lost(const std::string& reason) const {
 
 // ---- The connection's thread ---------------------------------------------------------------------------------------
 
-// The channel is closed with the connection while it is no link yet.
+// Allows the channel to be closed with the connection before it is a link.
 class WorkerConnection::Greeted {
  public:
   Greeted(WorkerConnection& connection, Channel& channel) : connection_(connection) {
@@ -153,12 +153,12 @@ void WorkerConnection::run() noexcept {
     } catch (const std::exception& error) {
       when_there_is_memory([&] { note_failure(error.what()); });
     }
-    // Who was there for a while is looked for at once.
+    // After a longer connection, the next attempt follows at once.
     wait = Clock::now() - began > longest ? kShortestPause : std::min(2 * wait, longest);
   } while (!pause(wait));
 }
 
-// True if the connection is to end.
+// Returns whether the connection is to end.
 bool WorkerConnection::pause(milliseconds time) {
   std::unique_lock lock(mutex_);
   return changed_.wait_for(lock, time, [this] { return closing_; });
@@ -168,10 +168,10 @@ void WorkerConnection::note_failure(const std::string& reason) {
   const std::lock_guard lock(mutex_);
   was_tried_ = true;
   changed_.notify_all();
-  if (closing_) return;  // it says why
+  if (closing_) return;  // close() has set the reason
   if (status_.state != WorkerState::Lost) since_ = Clock::now();
   status_.state = WorkerState::Lost;
-  // One line for each reason, and not for each attempt.
+  // Logs each reason once, not each attempt.
   if (std::exchange(status_.reason, reason) != reason)
     context_.log.write(NodeLog::Level::Warning, "worker not reached", address_, reason);
 }
@@ -193,11 +193,11 @@ void WorkerConnection::connect_once() {
   catch_up_until_end();
 }
 
-// What the worker has missed cannot always be found out at once, as when somebody is writing.
+// The missed transactions cannot always be determined at once, for example while another connection writes.
 void WorkerConnection::catch_up_until_end() {
   const auto ended = [this] { return link_ == nullptr; };
   std::unique_lock lock(mutex_);
-  // Who is about to write, as it has waited for the worker, goes first: there is less to catch up with afterwards.
+  // A transaction that has waited for this worker commits first, which leaves less to catch up with.
   changed_.wait_for(lock, context_.heartbeat, ended);
   while (link_ != nullptr) {
     if (has_missed_ && unwell_.empty()) {
@@ -275,7 +275,7 @@ void WorkerConnection::end(const Error& why) noexcept {
   changed_.notify_all();
 }
 
-// With the mutex: statements and requests that wait for the worker have failed.
+// Call with mutex_ held. Fails the statements and requests that wait for the worker.
 void WorkerConnection::fail_all(const Error& error) {
   for (const auto& [number, watched] : statements_) watched.watch->lost(watched.rank, error);
   statements_.clear();
@@ -298,7 +298,7 @@ void WorkerConnection::take(const control::Pulse& pulse) {
   changed_.notify_all();
 }
 
-// With the mutex.
+// Call with mutex_ held.
 void WorkerConnection::note_disk(milliseconds silence) {
   const bool was_unwell = !unwell_.empty();
   const bool is_unwell = silence.count() > 0;
@@ -317,7 +317,7 @@ void WorkerConnection::note_disk(milliseconds silence) {
   changed_.notify_all();
 }
 
-// With the mutex.
+// Call with mutex_ held.
 void WorkerConnection::note_room(std::int64_t bytes_free) {
   const bool is_full = bytes_free == 0;
   if (std::exchange(is_full_, is_full) == is_full) return;
@@ -325,7 +325,7 @@ void WorkerConnection::note_room(std::int64_t bytes_free) {
                      is_full ? "worker full" : "worker has room", address_, is_full ? kFull : "");
 }
 
-// With the mutex.
+// Call with mutex_ held.
 void WorkerConnection::note_draining() {
   if (status_.state != WorkerState::Up && status_.state != WorkerState::Unwell) return;
   status_.state = WorkerState::Draining;
@@ -340,7 +340,7 @@ void WorkerConnection::take(control::Done done) {
       context_.log.write(NodeLog::Level::Warning, "copy damaged", address_,
                          "content " + std::to_string(number(content)));
   const auto found = statements_.find(done.statement);
-  if (found == statements_.end()) return;  // it was given up, and came to its end all the same
+  if (found == statements_.end()) return;  // abandoned, but it ended nevertheless
   const auto [rank, watch] = found->second;
   if (auto* report = std::get_if<RankReport>(&done.outcome)) return watch->ended(rank, std::move(*report));
   const auto& error = std::get<RemoteError>(done.outcome);
@@ -348,7 +348,7 @@ void WorkerConnection::take(control::Done done) {
                 done.unreachable);
 }
 
-// It is let go when no statement needs it: forget().
+// forget() closes the channel once no statement needs the worker.
 void WorkerConnection::take(const control::Leave& leave) {
   const std::lock_guard lock(mutex_);
   farewell_ = "it left: " + leave.reason;
@@ -407,7 +407,7 @@ WorkerConnection::AnyAnswer WorkerConnection::await(std::uint64_t request) {
   return *place;
 }
 
-// Until something has changed, or a moment, since `since`. Throws why nobody waits any longer.
+// Waits for a change, but only briefly. Throws if waiting since `since` has become pointless.
 void WorkerConnection::wait_for_answer(std::unique_lock<std::mutex>& lock, Clock::time_point since) {
   CHECK(lock.owns_lock() && lock.mutex() == &mutex_, "who waits for an answer has the mutex");
   check_is_well();
@@ -418,7 +418,7 @@ void WorkerConnection::wait_for_answer(std::unique_lock<std::mutex>& lock, Clock
   poll_cancellation();
 }
 
-// With the mutex.
+// Call with mutex_ held.
 void WorkerConnection::check_is_well() const {
   if (!unwell_.empty()) throw unwell_error();
 }

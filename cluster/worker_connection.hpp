@@ -27,54 +27,55 @@ namespace eindb {
 
 class WorkerConnection;
 
-/// The settings that all connections to the workers of a cluster share.
+/// The settings shared by all connections to the workers of a cluster.
 struct ClusterContext {
   Connector& connector;
   NodeLog& log;
   DamagedCopies& damaged;
   std::chrono::milliseconds heartbeat{0};
-  /// Lets the data directory join at the address, or throws why not.
+  /// Admits the data directory at the address, or throws the reason for refusing it.
   std::function<void(const std::string& address, const control::Welcome& welcome)> admit;
-  /// It has just joined: whether it exchanges data with the others is to be found out. Does not wait.
+  /// Called when a worker has joined, to test its data connections to the others. Does not wait.
   std::function<void(WorkerConnection& worker)> joined;
-  /// It is there: what it missed is made up for. False if that is to be tried again. In the connection's thread.
+  /// Called while a worker is connected, to make up for what it missed. Returns false if it must be called again.
+  /// Called by the connection's thread.
   std::function<bool(WorkerConnection& worker)> catch_up;
 };
 
-/// The coordinator's end of the channel to one worker: connects, and again whenever it is lost; says what the worker
-/// is; carries requests, and replies back.
+/// The coordinator's end of the channel to one worker. It connects, reconnects after a loss, reports the worker's
+/// state, and carries requests and replies.
 ///
 ///     connect --> greet --> Up <--> Unwell --> the link ends --> Lost --> connect ...
 ///
-/// While it is unwell, as its disk hangs, it is sent what it is to know, and nobody waits for an answer. Whoever waits
-/// looks for cancellation (poll_cancellation). Thread-safe.
+/// While the worker is Unwell because its disk hangs, messages are still sent to it, but nobody waits for a reply.
+/// Waiting functions poll for cancellation (poll_cancellation). Thread-safe.
 class WorkerConnection final : private ControlLinkUser {
  public:
-  /// `context` outlives it.
+  /// `context` must outlive it.
   WorkerConnection(const ClusterContext& context, std::string address);
   ~WorkerConnection() override;
   WorkerConnection(const WorkerConnection&) = delete;
   WorkerConnection& operator=(const WorkerConnection&) = delete;
 
-  /// Begins to connect. `database`: its identity, and those that it had before; `known`: the data directory that was
-  /// here before, 0 if none is known.
+  /// Begins to connect. `database`: its identity; `former`: its earlier identities; `known`: the data directory that
+  /// was here before, 0 if unknown.
   void start(std::int64_t database, std::vector<std::int64_t> former, DataId known);
-  /// Ends: it is Lost for good. The destructor does both.
+  /// Ends the connection; the state is Lost for good. The destructor calls both functions.
   void close(std::string_view reason = "the coordinator ends") noexcept;
   void wait_until_closed() noexcept;
   const std::string& address() const { return address_; }
-  /// The data directory that is, or was, or is expected there; 0: not known.
+  /// The data directory that is, was, or is expected there; 0: unknown.
   DataId data() const;
   WorkerStatus status() const;
   bool is_up() const noexcept;
-  /// Where other ranks reach its exchanges.
+  /// The address of its exchanges for other ranks.
   std::string data_address() const;
-  /// Waits until it has joined, or could not once.
+  /// Waits until the worker has joined, or an attempt has failed.
   void wait_for_attempt(std::chrono::steady_clock::time_point at_most);
 
   /// Error{WorkerLost} that names the worker if it is not connected.
   void send(const ToWorker& message);
-  /// A request on its way, and the place of its answer. Does not outlive the connection.
+  /// A request in progress, and the storage of its reply. Must not outlive the connection.
   class Request {
    public:
     Request(WorkerConnection& connection, std::uint64_t number) : connection_(&connection), number_(number) {}
@@ -87,8 +88,8 @@ class WorkerConnection final : private ControlLinkUser {
       if (connection_ != nullptr) connection_->forget_request(number_);
     }
 
-    /// Waits for it. Throws what the worker answers; Error{WorkerLost} if that is none: it is lost, its disk hangs, or
-    /// it has answered nothing at all for kMostSilence; Error{Cancelled}.
+    /// Waits for the reply. Throws the worker's error; Error{WorkerLost} if there is no reply because the worker is
+    /// lost, its disk hangs, or it has replied to nothing for kMostSilence; Error{Cancelled}.
     template <class Answer>
     Answer get() {
       CHECK(connection_ != nullptr, "a request that was moved waits elsewhere");
@@ -102,24 +103,24 @@ class WorkerConnection final : private ControlLinkUser {
     std::uint64_t number_;
   };
 
-  /// Sends what `make` gives for the number of a request.
+  /// Sends the message that `make` returns for the request's number.
   Request request(const std::function<ToWorker(std::uint64_t)>& make);
   template <class Answer, class Make>
   Answer ask(const Make& make) {
     return request(make).template get<Answer>();
   }
-  /// Contents on their way, when the worker has stored enough of those before. Errors as of Request::get().
+  /// Sends contents, once the worker has stored enough of the earlier ones. Throws the errors of Request::get().
   void put(ShardTransaction transaction, std::vector<control::NewContent> contents);
-  /// As of Welcome; empty before it has joined.
+  /// As in Welcome; empty before it has joined.
   std::string memory_pool() const;
-  /// The worker has a part of its pool's memory: one of `workers`. Nothing if it is not connected.
+  /// Sets the worker's part of its pool's memory: one of `workers` equal parts. No effect if it is not connected.
   void share_memory_among(std::uint32_t workers);
-  /// The worker may not have heard the end of something, or not have done what it was told: as when it has just joined,
-  /// it is caught up with as soon as it is well.
+  /// Records that the worker may have missed the end of a transaction, or may not have executed a request, for example
+  /// after it joins. It catches up as soon as it is Up.
   void note_missed() noexcept;
 
-  /// From now on the watch is told of rank `rank` of the statement. Error{WorkerLost} if the worker is not connected,
-  /// and the watch is told nothing.
+  /// Later events of the statement's rank are reported to the watch. Error{WorkerLost} if the worker is not connected;
+  /// the watch is not called then.
   void begin(std::uint64_t statement, Rank rank, StatementWatch& watch);
   void forget(std::uint64_t statement) noexcept;
 
@@ -131,7 +132,7 @@ class WorkerConnection final : private ControlLinkUser {
     StatementWatch* watch = nullptr;
   };
 
-  /// A worker whose disk answers has something to say in this time.
+  /// A worker whose disk answers replies to something within this time.
   static constexpr std::chrono::seconds kMostSilence{30};
 
   // ControlLinkUser
@@ -153,7 +154,7 @@ class WorkerConnection final : private ControlLinkUser {
   class Greeted;
 
   void run() noexcept;
-  /// Up to the end of the link. Throws what kept it from joining.
+  /// Connects, and returns after the link has ended. Throws the reason if the worker could not join.
   void connect_once();
   control::Welcome greet(Channel& channel);
   void join(const control::Welcome& welcome, const std::shared_ptr<ControlLink>& link);
@@ -172,11 +173,11 @@ class WorkerConnection final : private ControlLinkUser {
 
   const ClusterContext& context_;
   const std::string address_;
-  std::int64_t database_ = 0;         // from start() on
-  std::vector<std::int64_t> former_;  // likewise
-  Cancellation connecting_;           // asked to stop by the end
+  std::int64_t database_ = 0;         // set by start()
+  std::vector<std::int64_t> former_;  // set by start()
+  Cancellation connecting_;           // requested at the end
 
-  mutable std::mutex mutex_;  // guards what follows, up to the thread
+  mutable std::mutex mutex_;  // guards the members below, up to the thread
   std::condition_variable changed_;
   WorkerStatus status_;
   std::string data_address_;
@@ -186,17 +187,17 @@ class WorkerConnection final : private ControlLinkUser {
   bool was_tried_ = false;
   bool closing_ = false;
   bool is_full_ = false;
-  Channel* greeted_ = nullptr;         // while it is not the link's yet, to be closed
-  std::shared_ptr<ControlLink> link_;  // null while there is none that goes on
-  std::string farewell_;               // of a worker that has said that it leaves
-  std::string unwell_;                 // why, while it is
-  bool has_missed_ = false;            // something, or may have
+  Channel* greeted_ = nullptr;         // the channel before the link owns it, to be closed
+  std::shared_ptr<ControlLink> link_;  // null unless a link is open
+  std::string farewell_;               // message of a worker that is leaving
+  std::string unwell_;                 // the reason while it is Unwell
+  bool has_missed_ = false;            // the worker may have missed something
   std::map<std::uint64_t, Watched> statements_;
   std::uint64_t last_request_ = 0;
-  std::map<std::uint64_t, std::optional<AnyAnswer>> requests_;  // without an answer: it has not come yet
-  Clock::time_point answered_;                                  // when the last answer came
-  std::map<std::uint64_t, std::size_t> puts_;                   // that are not stored yet, and their bytes
-  std::size_t waiting_bytes_ = 0;                               // of these
+  std::map<std::uint64_t, std::optional<AnyAnswer>> requests_;  // nullopt: no reply yet
+  Clock::time_point answered_;                                  // time of the last reply
+  std::map<std::uint64_t, std::size_t> puts_;                   // bytes of puts that are not stored yet
+  std::size_t waiting_bytes_ = 0;                               // sum of puts_
   std::thread thread_;
 };
 

@@ -83,7 +83,7 @@ void WorkerNode::abort_what_was_refused() noexcept {
   }
   try {
     for (; !aborts.empty(); aborts.pop_back()) abort_now(aborts.back());
-  } catch (const std::exception&) {  // logged when it was refused first
+  } catch (const std::exception&) {  // already logged at the first refusal
     when_there_is_memory([&] {
       const std::lock_guard lock(mutex_);
       refused_aborts_.insert(refused_aborts_.end(), aborts.begin(), aborts.end());

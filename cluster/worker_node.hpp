@@ -21,19 +21,19 @@
 namespace eindb {
 
 struct WorkerOptions {
-  std::string program;                                ///< its version, for SHOW WORKERS
-  std::uint32_t threads = 1;                          ///< that a statement may use
-  std::int64_t memory_limit = 0;                      ///< of all statements together, and messages
-  std::shared_ptr<MessageMemory> messages = nullptr;  ///< the part of it that messages may have, if any
-  /// Names the memory that memory_limit is of, where that is all that is to be had: workers that name the same one
-  /// share it. Empty: nobody else is to have that memory.
+  std::string program;                                ///< program version for SHOW WORKERS
+  std::uint32_t threads = 1;                          ///< most threads of a statement
+  std::int64_t memory_limit = 0;                      ///< of all statements and messages together
+  std::shared_ptr<MessageMemory> messages = nullptr;  ///< the part of it for messages, if it is limited
+  /// Identifies the memory that memory_limit refers to, if it is all available memory: workers with the same name share
+  /// it. Empty: the memory is this worker's alone.
   std::string memory_pool = {};
-  std::string scratch_directory;  ///< empty: the system's
-  /// A disk that does not get on with what it is asked for so long hangs: the worker is unwell.
+  std::string scratch_directory;  ///< empty: the system's default
+  /// A disk that completes no request for this long counts as hanging, and the worker as Unwell.
   std::chrono::milliseconds disk_timeout{3000};
 };
 
-/// The state that all sessions of a worker share. Thread-safe.
+/// The state shared by all sessions of a worker. Thread-safe.
 class WorkerNode {
  public:
   WorkerNode(WorkerOptions options, ShardFile& shards, ExchangeFactory& exchanges, NodeLog& log)
@@ -49,13 +49,13 @@ class WorkerNode {
   NodeLog& log;
   MemoryShares memory;
 
-  /// The memory is one of `processes` parts of its pool.
+  /// Sets the memory to one of `processes` parts of its pool.
   void share_memory_among(std::uint32_t processes) {
     memory.share_among(processes);
     if (options.messages) options.messages->share_among(processes);
   }
 
-  /// Counts a statement as long as it lives. Error{WorkerLost} if the worker takes none any more.
+  /// Counts a running statement. Error{WorkerLost} if the worker takes no more statements.
   class Statement {
    public:
     explicit Statement(WorkerNode& node);
@@ -72,29 +72,30 @@ class WorkerNode {
   };
 
   WorkerLoad load() const;
-  /// For how long the disk has hung; 0: it answers.
+  /// The time that the disk has not answered; 0: it answers.
   std::chrono::milliseconds disk_silence() const;
-  /// Removes the contents of a transaction, or leaves them if it was prepared meanwhile. Where the disk refuses, the
-  /// next count_contents() tries again.
+  /// Removes the contents of a transaction; with UnlessPrepared, keeps them if it was prepared meanwhile. If the disk
+  /// fails, the next count_contents() tries again.
   enum class Abort : std::uint8_t { Always, UnlessPrepared };
   void abort(ShardTransaction transaction, Abort how) noexcept;
-  /// Looks at the data directory and its disk again: not in a thread that must not wait.
+  /// Counts the contents of the data directory and the free space. It may wait for the disk.
   void count_contents();
   void note_change() { contents_changed_ = true; }
-  /// Whether count_contents() has something to do that was not asked for before. Others fill the disk, too, and make
-  /// room.
+  /// Whether count_contents() should run and has not been requested yet. It runs periodically too, since other programs
+  /// use the disk.
   bool wants_count() {
     const bool has_changed = contents_changed_ || Clock::now() - looked_.load() > kLookAgain;
     return has_changed && !count_wanted_.exchange(true);
   }
-  /// At the disk alone, which takes no time.
+  /// Updates the free space only, which does not wait.
   void look_at_room();
-  /// A coordinator has gone, and may have left transactions prepared: the others are told, until one asks for those.
+  /// Records that a coordinator has left, possibly with prepared transactions. Other coordinators are told, until one
+  /// asks for them.
   void note_coordinator_left() { coordinator_left_ = true; }
   void note_undecided_asked() { coordinator_left_ = false; }
   void drain() noexcept;
   bool is_draining() const { return draining_; }
-  /// Waits until nothing runs after drain().
+  /// Waits after drain() until no statement runs.
   void wait_until_drained();
 
  private:

@@ -11,32 +11,32 @@
 namespace eindb {
 
 enum class WorkerState : std::uint8_t {
-  Joining,   ///< never reached yet
+  Joining,   ///< never reached so far
   Up,        ///< runs statements
-  Unwell,    ///< it is there, and its disk does not answer: left out until that does again
-  Draining,  ///< finishes what runs and takes nothing new; contents can still be read
-  Lost,      ///< cannot be reached, or is not the one that it was; tried again all the time
+  Unwell,    ///< reachable, but its disk does not answer; left out until it does
+  Draining,  ///< finishes running statements and takes no new ones; contents can still be read
+  Lost,      ///< unreachable, or not the same worker as before; the coordinator keeps trying
 };
 /// "joining", ...
 std::string_view name_of(WorkerState state);
 
-/// A worker as the coordinator knows it: a row of SHOW WORKERS.
+/// The coordinator's view of a worker: a row of SHOW WORKERS.
 struct WorkerStatus {
   std::string address;  ///< as in --workers
   WorkerState state = WorkerState::Joining;
-  std::string reason;                  ///< why it is not up; of one that is, whom it does not exchange data with
-  std::chrono::milliseconds since{0};  ///< it is in this state for so long
-  // What it said when it joined last:
-  DataId data{};        ///< 0: it never did
-  std::string program;  ///< its version
+  std::string reason;  ///< why it is not up or, if it is up, the nodes that it does not exchange data with
+  std::chrono::milliseconds since{0};  ///< time in this state
+  // As stated when it last joined:
+  DataId data{};        ///< 0: it has never joined
+  std::string program;  ///< its program's version
   std::uint32_t threads = 0;
   std::int64_t memory_limit = 0;
-  ShardEpoch epoch;  ///< of the database, as it was told last
-  // And with its last heartbeat:
+  ShardEpoch epoch;  ///< of the database, as last told to the worker
+  // As stated in its last heartbeat:
   WorkerLoad load;
   std::chrono::milliseconds heartbeat_age{0};
 
-  /// Takes no new tiles: its disk has no room for any.
+  /// A full worker takes no new tiles, since its disk has no room for them.
   bool is_full() const { return state == WorkerState::Up && load.bytes_free == 0; }
 };
 

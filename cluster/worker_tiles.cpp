@@ -16,7 +16,7 @@ const TileGrid& stored_grid(const InputTensor& tensor) {
   return tensor.selection ? tensor.selection->stored : tensor.grid;
 }
 
-// Of the tiles that the rank holds, in ascending order, to their contents.
+// Maps the tiles that the rank holds, in ascending order, to their contents.
 std::map<std::int64_t, ContentId> contents_of(const TileHolders& holders, Rank rank,
                                               const std::vector<ContentId>& contents) {
   std::map<std::int64_t, ContentId> by_tile;
@@ -29,7 +29,7 @@ std::map<std::int64_t, ContentId> contents_of(const TileHolders& holders, Rank r
   return by_tile;
 }
 
-// A disk that cannot be read is as good as damaged contents: another worker may have a copy.
+// An unreadable disk is treated like damaged contents, since another worker may have a copy.
 bool is_unreadable(const Error& error) { return error.kind() == ErrorKind::Corrupt || error.kind() == ErrorKind::Io; }
 
 }  // namespace
@@ -91,7 +91,7 @@ std::vector<ContentId> WorkerTiles::damaged() {
   return out;
 }
 
-/// Of one batch of contents.
+/// Counts one batch of contents.
 class PutGate::Passage {
  public:
   explicit Passage(PutGate& gate) : gate_(gate) {

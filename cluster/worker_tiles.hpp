@@ -16,19 +16,19 @@
 
 namespace eindb {
 
-/// The tiles of stored tensors that lie at a worker, for the scans of a statement. Thread-safe.
+/// The tiles of stored tensors at a worker, for the scans of a statement. Thread-safe.
 class WorkerTiles final : public TileSource {
  public:
-  /// Of the tiles that `rank` holds, list by list of the plan's holders, the contents. Error{Corrupt} unless there is
-  /// one for each. `shards` outlives it.
+  /// `contents`: for each holder list of the plan, the contents of the tiles that `rank` holds. Error{Corrupt} unless
+  /// there is one for each tile. `shards` must outlive it.
   WorkerTiles(ShardFile& shards, const PlacedPlan& placed, Rank rank,
               const std::vector<std::vector<ContentId>>& contents);
 
   TilePtr read(const std::string& tensor, std::int64_t tile_id) override;
 
-  /// After read() has found one: all contents that are damaged or not there, so that one attempt at a statement finds
-  /// what another would. Reads them all, but for those that read() has found: that a disk gives them now is no reason
-  /// to trust it.
+  /// Call after read() has found damage: returns all damaged or missing contents, so that the next attempt of the
+  /// statement does not find further ones. Reads all contents except those already found, which stay listed even if the
+  /// disk would deliver them now.
   std::vector<ContentId> damaged();
 
  private:
@@ -42,41 +42,41 @@ class WorkerTiles final : public TileSource {
 
   ShardFile& shards_;
   std::map<std::string, Tensor> tensors_;
-  std::mutex mutex_;                // guards what follows
+  std::mutex mutex_;                // guards the members below
   std::set<ContentId> unreadable_;  // found by read()
 };
 
-/// The way of a statement's contents into a worker's file, which can be closed: what a statement that was given up
-/// still makes must not get into a transaction that goes on, and may be prepared, without it. Thread-safe.
+/// The gate for a statement's contents into a worker's file. Once it is closed, an abandoned statement can no longer
+/// add contents to a transaction that continues, and may be prepared, without it. Thread-safe.
 class PutGate {
  public:
   explicit PutGate(ShardFile& shards) : shards_(shards) {}
 
   /// Error{Cancelled} after close().
   void put(ShardTransaction transaction, const std::vector<OutgoingContent>& contents);
-  /// Nothing begins to be put any more. Does not wait for what is being put: the disk may hang.
+  /// Lets no further put() begin. Does not wait for running ones, since the disk may hang.
   void close() noexcept;
-  /// After close(): when it returns nothing is put any more.
+  /// Call after close(): waits until no put() is running.
   void wait_until_idle() noexcept;
 
  private:
   class Passage;
 
   ShardFile& shards_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable idle_;
   int passing_ = 0;
   bool is_closed_ = false;
 };
 
-/// Puts the tiles of a result into a worker's file, under the statement's transaction.
+/// Stores the tiles of a result in a worker's file, under the statement's transaction.
 class WorkerSink final : public TileSink {
  public:
-  /// References outlive it.
+  /// The referenced objects must outlive it.
   WorkerSink(PutGate& gate, const ResultContents& result) : gate_(gate), result_(result) {}
 
   void write(std::int64_t tile_id, TilePtr tile) override;
-  /// After the last tile: what was stored.
+  /// Call after the last tile; returns the stored tiles.
   std::vector<StoredTile> finish();
 
  private:
@@ -89,7 +89,7 @@ class WorkerSink final : public TileSink {
 
   PutGate& gate_;
   const ResultContents& result_;
-  std::vector<Waiting> waiting_;  // small ones are stored together
+  std::vector<Waiting> waiting_;  // small tiles, to be stored together
   std::size_t waiting_bytes_ = 0;
   std::vector<StoredTile> stored_;
 };

@@ -8,7 +8,7 @@
 
 namespace eindb {
 
-/// A worker of a cluster, for one who looks at it.
+/// The state of one worker, for display.
 struct WorkerFigures {
   std::string address;
   bool is_up = false;
@@ -17,7 +17,7 @@ struct WorkerFigures {
   std::int64_t bytes_free = 0;
 };
 
-/// The workers as they are at a moment, and damaged and repaired copies counted since the coordinator began.
+/// The current state of the workers, and the damaged and repaired copies since the coordinator started.
 struct ClusterFigures {
   std::vector<WorkerFigures> workers;
   std::int64_t copies_damaged = 0;

@@ -4,13 +4,13 @@
 
 namespace eindb {
 
-/// What tiles take of memory in the whole process, whichever session they are of: in large blocks.
+/// The memory of all tiles in the process, over all sessions. It counts large blocks.
 struct MemoryUse {
   std::int64_t used_bytes = 0;
-  std::int64_t kept_bytes = 0;  ///< given back, and kept for the next statement
+  std::int64_t kept_bytes = 0;  ///< freed, and kept for reuse by the next statement
 };
 
-/// Any thread.
+/// Thread-safe.
 MemoryUse memory_use();
 
 }  // namespace eindb

@@ -22,8 +22,8 @@ class Session::Impl {
  public:
   Impl(const std::string& database, const SessionOptions& options) : state(database, options) {}
 
-  /// Before each statement: requests to cancel the one before are forgotten. While the scope lives, whatever works on
-  /// the statement, from its text on, polls for them.
+  /// Call before each statement: discards cancel requests for the previous one. While the returned scope lives, all
+  /// work on the statement, including parsing, polls for cancellation.
   [[nodiscard]] CancellationScope start() {
     state.statement.cancellation().reset(std::chrono::milliseconds(state.user.settings.statement_timeout_ms()));
     return CancellationScope(state.statement.cancellation());
@@ -34,7 +34,7 @@ class Session::Impl {
 
 namespace {
 
-// What is no Error yet becomes one here: front ends see nothing else.
+// Converts any other exception to Error; front ends see nothing else.
 template <class F>
 auto guarded(F&& f) {
   try {
@@ -46,7 +46,7 @@ auto guarded(F&& f) {
   }
 }
 
-// Tensors that are attached while one statement runs.
+// Keeps tensors attached while one statement runs.
 class TemporaryTensors {
  public:
   TemporaryTensors(const std::map<std::string, MemoryTensor>& tensors, AttachedTensors& attached,
@@ -134,7 +134,7 @@ void Session::release_pages() noexcept { impl_->state.database.file.release_page
 
 bool Session::has_state() {
   auto& state = impl_->state;
-  if (in_transaction()) return true;  // which may bring temporary tables back
+  if (in_transaction()) return true;  // ROLLBACK may bring temporary tables back
   if (state.database.may_have_temporary) {
     state.database.may_have_temporary =
         state.database.connection().query_integer("SELECT COUNT(*) FROM temp.sqlite_schema") > 0;

@@ -9,11 +9,11 @@ namespace eindb {
 
 class Cluster;
 
-/// How a cluster's workers are, for those who watch it.
+/// The state of a cluster's workers, for monitoring.
 struct WorkerCounts {
-  /// By the states' names, as SHOW WORKERS has them.
+  /// By name of the state, as in SHOW WORKERS.
   std::array<std::pair<std::string_view, std::int64_t>, 5> by_state;
-  std::int64_t broken_pairs = 0;  ///< of nodes between which no data goes
+  std::int64_t broken_pairs = 0;  ///< pairs of nodes that exchange no data
 };
 
 WorkerCounts worker_counts(const Cluster& cluster);

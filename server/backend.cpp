@@ -31,32 +31,32 @@ using frontend::Format;
 
 constexpr std::string_view kDuplicateStatement = "42P05";
 constexpr std::string_view kUnknownStatement = "26000";
-// As many as Bind can count.
+// The most parameters that a Bind message can count.
 constexpr std::size_t kMostParameters = 65535;
 constexpr std::string_view kUnknownCursor = "34000";
 constexpr std::string_view kFailedTransaction = "25P02";
 constexpr const char* kApplicationName = "application_name";
 
-// What CommandComplete says: "INSERT 0 3", "SELECT 10", "CREATE TENSOR".
+// The tag of CommandComplete: "INSERT 0 3", "SELECT 10", "CREATE TENSOR".
 std::string tag_of(const Portal& portal) {
   const auto& result = *portal.result;
   const auto& outline = portal.statement->outline;
   if (portal.statement->copy) return "COPY " + std::to_string(portal.rows);
   if (outline.kind == StatementKind::Insert && result.tensor == nullptr && result.status != "INSERT")
     return "INSERT 0 " + std::to_string(result.rows_changed);
-  // Clients want a number behind these words: of UPDATE TENSOR it is that of the cells.
+  // Clients expect a number after these words; for UPDATE TENSOR it is the number of cells.
   if (outline.kind == StatementKind::Update || outline.kind == StatementKind::Delete)
     return outline.tag + " " + std::to_string(result.rows_changed);
   if (!portal.columns.empty()) return "SELECT " + std::to_string(portal.rows);
   return result.status != "OK" ? result.status : outline.tag;
 }
 
-// Whether a transaction that the statement opens is to wait for other writers.
+// Whether a transaction that the statement opens must wait for other writers.
 bool writes(const ClientStatement& statement) {
   return statement.copy ? statement.copy->side == CopySide::FromClient : statement.outline.writes;
 }
 
-// Of a value that cannot be read the statement fails, and the connection goes on.
+// A value that cannot be read fails the statement; the connection continues.
 ParameterInput read_parameter(std::string_view value, DataType type, Format format) {
   try {
     return read_value(value, type, format);
@@ -73,7 +73,7 @@ void check_result_formats(const Portal& portal) {
                      "Bind has " + std::to_string(formats) + " formats for " + std::to_string(columns) + " columns");
 }
 
-// A command's value has lost its quotes, if it had any: numbers go without.
+// The value as a literal for SET. The command's value has no quotes, and numbers need none.
 std::string setting_literal(const std::string& value) {
   double number = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
@@ -81,7 +81,7 @@ std::string setting_literal(const std::string& value) {
   return is_number ? value : quote_string(value);
 }
 
-// "COPY 7": 7.
+// Returns 7 for "COPY 7".
 std::int64_t rows_of_tag(std::string_view tag) {
   const auto number = tag.substr(tag.rfind(' ') + 1);
   std::int64_t rows = 0;
@@ -102,7 +102,7 @@ Result shown(const std::string& name, std::string value) {
   return listed_result({{name, ColumnType::Text}}, {{std::move(value)}});
 }
 
-/// SHOW of what stands in the database: a part of the transaction, unlike SHOW of a setting.
+/// Whether SHOW lists contents of the database. Unlike SHOW of a setting, it is part of the transaction.
 bool lists_of_database(std::string_view name) {
   return equal_ignoring_case(name, "tensors") || equal_ignoring_case(name, "macros") ||
          equal_ignoring_case(name, "users");
@@ -207,7 +207,7 @@ void Backend::begin_session(const AdmittedClient& admitted) {
                    .database = admitted.database,
                    .application_name = client_.parameters.show(kApplicationName),
                    .role = admitted.role});
-  handshake_.reset();  // and with it what it says
+  handshake_.reset();  // also frees `admitted`
   frames_->limit(sessions_.limits.message_bytes);
   frames_->count_in(sessions_.held_for_clients);
   out_->begin('R').integer<std::int32_t>(0).end();  // AuthenticationOk
@@ -338,7 +338,7 @@ void Backend::handle(const frontend::Execute& execute) {
                      "there is no portal \"" + std::string(execute.portal) + "\"");
   const auto portal = found->second;
   if (portal->statement->empty()) return out_->empty('I');
-  // Statements up to a Sync are one transaction; a single one is that by itself.
+  // All statements up to a Sync are one transaction. A single statement is one anyway.
   if (!portal->result && !portal->statement->command && frames_->next_type() != 'S') client_.begin_implicit();
   monitor_.begin_statement(portal->statement->text, portal->statement->outline.kind, portal->rows);
   if (!portal->result) begin(*portal);
@@ -346,7 +346,7 @@ void Backend::handle(const frontend::Execute& execute) {
   stream(portal, std::max(0, execute.most_rows));
 }
 
-// Rows go to the client, but where they come from there.
+// Streams rows to the client, unless a COPY takes rows from the client.
 void Backend::stream(std::shared_ptr<Portal> portal, std::int64_t most) {
   if (copy_in_ != nullptr) return;
   CHECK(!stream_, "the rows of one portal end, or wait, before those of another begin");
@@ -356,7 +356,7 @@ void Backend::stream(std::shared_ptr<Portal> portal, std::int64_t most) {
   stream_ = Stream{std::move(portal), most};
 }
 
-// Flush and Sync were sent before the client knew that it is to send rows.
+// Flush and Sync are ignored: the client sent them before it knew that it has to send rows.
 void Backend::handle_copy(const frontend::Message& message) {
   CHECK(copy_in_ != nullptr, "rows come while a COPY takes them");
   if (const auto* data = std::get_if<frontend::CopyData>(&message)) {
@@ -403,7 +403,7 @@ void Backend::handle(const frontend::Password& /*password*/) { throw ProtocolErr
 
 // ---- Statements ----------------------------------------------------------------------------------------------------
 
-// Runs `f`, whose errors speak of the translated text.
+// Runs `f`, and maps the places of errors from the translated text to the client's.
 template <class F>
 void Backend::in_own_words(const ClientStatement& statement, F&& f) {
   try {
@@ -443,10 +443,10 @@ std::shared_ptr<ClientStatement> Backend::make_statement(std::string_view text, 
   return statement;
 }
 
-// Errors have their place in the COPY.
+// The places of errors lie in the COPY statement.
 std::shared_ptr<ClientStatement> Backend::copied_rows(std::string_view text, const CopyStatement& copy) {
   const auto query = rows_of_copy(text, copy);
-  // Refused here: one within the other they would be read again and again, as deep as the text is long.
+  // Nested COPY statements are refused here; parsing them would take time proportional to depth times length.
   if (parse_copy_statement(query)) throw Error(ErrorKind::Syntax, "a COPY has no rows to copy", copy.source);
   try {
     return make_statement(query, outline_of(query));
@@ -458,7 +458,7 @@ std::shared_ptr<ClientStatement> Backend::copied_rows(std::string_view text, con
   }
 }
 
-// All that stands before the file is where the client wrote it.
+// Text before the file's place is unchanged by the translation, so places there hold.
 std::shared_ptr<ClientStatement> Backend::copied_file(std::string_view text, const CopyStatement::File& file) {
   try {
     auto statement = std::make_shared<ClientStatement>();
@@ -472,7 +472,7 @@ std::shared_ptr<ClientStatement> Backend::copied_file(std::string_view text, con
   }
 }
 
-// What the client leaves open is what the statement takes.
+// The statement determines the types that the client leaves open.
 void Backend::find_parameter_types(ClientStatement& statement, const std::vector<std::int32_t>& said) {
   if (statement.prepared == nullptr || statement.prepared->parameter_count == 0) return;
   if (statement.prepared->parameter_count > kMostParameters)
@@ -499,7 +499,7 @@ const std::vector<ClientColumn>& Backend::columns_of(ClientStatement& statement)
   return keep_columns(statement, description);
 }
 
-// Of the commands that give rows, before they run.
+// The columns of commands that return rows, known before they run.
 std::vector<Column> Backend::command_columns(const ClientCommand& command) {
   if (std::holds_alternative<command::ShowSessions>(command)) return session_columns();
   const auto* show = std::get_if<command::Show>(&command);
@@ -548,7 +548,7 @@ void Backend::run_script() {
   });
 }
 
-// The client is ready for more, whether that is committed or not.
+// The client gets its ReadyForQuery even if the commit fails.
 void Backend::end_implicit() {
   try {
     client_.end_implicit();
@@ -602,13 +602,13 @@ void Backend::begin_copy(Portal& portal) {
   portal.stream = std::make_unique<CopyRowStream>(*portal.result, std::get<CopyFormatOptions>(copy.format), *out_);
 }
 
-// How far a long statement is, as long as what this gives lives; null if the client does not want to know.
+// Sends the progress of a long statement while the returned object lives; null if the client does not want it.
 std::unique_ptr<ProgressNotices> Backend::tell_progress() {
   if (interim_ == nullptr || !client_.parameters.progress_notices()) return nullptr;
   return std::make_unique<ProgressNotices>(client_.session(), *interim_, *out_);
 }
 
-// What statements say beside their results; null if the client wants to hear of nothing less than a warning.
+// Sends the notices of a statement; null if the client wants only warnings or worse.
 std::unique_ptr<StatementNotices> Backend::tell_notices() {
   const auto least = to_lower(client_.parameters.show("client_min_messages"));
   if (least == "warning" || least == "error" || least == "fatal" || least == "panic") return nullptr;
@@ -702,7 +702,7 @@ void Backend::run_command(const ClientCommand& command, Portal& portal) {
     }
     void operator()(const command::Nothing& nothing) const { finish(nothing.tag); }
   };
-  // A command may end portals, this one among them, when it ends a transaction: those that do have no rows.
+  // A command that ends a transaction may end portals, even this one. Such commands have no rows.
   std::visit(Visitor{*this, done, portal}, command);
 }
 
@@ -717,7 +717,7 @@ void Backend::kill(const command::Kill& kill) const {
     throw Error(ErrorKind::Permission, session + " is another user's, and may be stopped by users who may write alone");
 }
 
-// SET name TO value, whatever kind of value it is.
+// SET name TO value, for parameters of clients and settings of the engine.
 void Backend::set_parameter(const std::string& name, const std::optional<std::string>& value) {
   if (!ClientParameters::knows(name)) {
     client_.session().execute(value ? "SET " + name + " = " + setting_literal(*value) : "RESET " + name);
@@ -728,7 +728,7 @@ void Backend::set_parameter(const std::string& name, const std::optional<std::st
   if (equal_ignoring_case(name, kApplicationName)) tell_name();
 }
 
-// What the client calls itself, to whoever looks at the sessions.
+// Passes the client's application_name on to the monitor.
 void Backend::tell_name() { monitor_.rename(client_.parameters.show(kApplicationName)); }
 
 void Backend::report_parameter(const std::string& name) {
@@ -748,7 +748,7 @@ void Backend::continue_stream() {
   });
 }
 
-// False: there is more to write when this has gone.
+// Returns false if more remains to be written after the client has received this output.
 bool Backend::write_rows(Portal& portal, std::int64_t most) {
   for (std::int64_t given = 0; portal.stream != nullptr && !portal.stream->at_end();) {
     if (most > 0 && given == most) {
@@ -784,7 +784,7 @@ void Backend::ready() {
 
 // ---- Errors --------------------------------------------------------------------------------------------------------
 
-// What goes wrong with a statement is told, and the connection goes on; what the client has sent wrongly ends it.
+// A failed statement is reported and the connection continues; a violation of the protocol ends the connection.
 template <class F>
 void Backend::answer_failure(std::string_view text, std::size_t offset, F&& f) {
   try {
@@ -800,7 +800,7 @@ void Backend::answer_failure(std::string_view text, std::size_t offset, F&& f) {
   }
 }
 
-// `offset`: where the statement that the error speaks of begins in the text.
+// `offset`: the position in `text` where the statement of the error begins.
 void Backend::fail(const Error& error, std::string_view text, std::size_t offset) {
   out_->abandon();
   monitor_.fail(sqlstate_of(error), error.message(), text);
@@ -814,7 +814,7 @@ void Backend::end(std::string_view sqlstate, std::string_view message, std::stri
   phase_ = Phase::Closing;
 }
 
-// After an error: the rest of a script, or of the messages up to a Sync, is left out.
+// After an error: skips the remaining statements of a script, or the messages up to a Sync.
 void Backend::recover() {
   stream_.reset();
   copy_in_.reset();

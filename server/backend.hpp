@@ -25,9 +25,9 @@
 
 namespace eindb {
 
-/// The server's side of one client's connection, as messages: what comes in is carried out one after the other, and
-/// answered. It knows no socket, and blocks as long as statements run: for threads that may. Until a client has said
-/// who it is, nothing blocks (blocks() is false): so requests to cancel are heard while statements keep all such
+/// The server's side of one client's connection at the level of messages: it executes incoming messages one by one and
+/// answers them. It knows no socket. It blocks while statements run, so it needs a thread that may block. Before login
+/// nothing blocks (blocks() is false), so that cancel requests are served even while statements occupy all such
 /// threads.
 ///
 ///     ClientHandshake --the client is let in--> Ready --Query----------------------------> rows, ReadyForQuery
@@ -35,11 +35,11 @@ namespace eindb {
 ///                                                 ReadyForQuery
 ///                                                 '--an error in these--> skipping, up to Sync
 ///
-/// Rows stop when as much is written as a connection should hold at a time, and go on when run() is called again.
-/// Used by one thread at a time, but for cancel().
+/// Writing of rows pauses once the output holds as much as a connection should buffer, and continues in the next run().
+/// Used by one thread at a time, except for cancel().
 class Backend {
  public:
-  /// The end of a client that does nothing for too long.
+  /// The timeout of an inactive client, and the error that ends it.
   struct IdleLimit {
     std::chrono::milliseconds time;
     std::string_view sqlstate;
@@ -47,51 +47,52 @@ class Backend {
   };
 
   enum class Next : std::uint8_t {
-    Input,    ///< all that can be done is done
-    Output,   ///< there is more to write when what is written has gone
-    Encrypt,  ///< TLS begins after what is written, and then run() is called again
-    LogIn,    ///< run() is to be called again, by a thread that may block
-    Refuse,   ///< as Close, but not at once: who tries passwords is to wait
-    Close     ///< after what is written the connection ends
+    Input,    ///< every complete message is handled
+    Output,   ///< more output follows once this output is sent
+    Encrypt,  ///< send the output, begin TLS, then call run() again
+    LogIn,    ///< call run() again in a thread that may block
+    Refuse,   ///< like Close, but delayed, to slow down guessing of passwords
+    Close     ///< end the connection after the output is sent
   };
 
-  /// `sessions`, and `monitor`, which is told what happens, outlive the backend; `address` is the client's, for
-  /// LoginThrottle.
+  /// `sessions` and `monitor` must outlive the backend. `monitor` receives the client's events; `address` is the
+  /// client's, for LoginThrottle.
   Backend(ClientSessions& sessions, CancelKey key, ClientMonitor& monitor, std::string address = {});
 
-  /// Works on the messages that are there. Never throws for what a client sends.
+  /// Handles the messages received so far. Never throws because of a client's input.
   Next run(FrameReader& frames, MessageWriter& out);
-  /// Tells the client of long statements' progress by `output`, if it asks for that. `output` outlives the backend.
+  /// Sends the progress of long statements by `output`, if the client asks for it. `output` must outlive the backend.
   void tell_progress_by(InterimOutput& output) { interim_ = &output; }
-  /// Stops the statement that runs, if one does. Any thread.
+  /// Cancels the running statement, if there is one. Thread-safe.
   void cancel() noexcept { client_.cancel(); }
-  /// The next run() does not begin its first statement: it was cancelled before there was a thread for it.
+  /// Makes the next run() cancel its first statement, for a cancel request that arrived before the statement got a
+  /// thread.
   void cancel_next() noexcept { cancel_next_ = true; }
-  /// Whether run() may take long.
+  /// Whether run() may take a long time.
   bool blocks() const { return phase_ != Phase::First && phase_ != Phase::Encrypting; }
-  /// Whether the client was let in.
+  /// Whether the client is logged in.
   bool in_session() const { return seat_.has_value(); }
-  /// Who it is, once it was let in.
+  /// The user's name, after login.
   const std::string& user() const { return client_.identity.user; }
-  /// Whether nothing of the client's is under way: it has its ReadyForQuery, and nothing has come since.
+  /// Whether the client has its ReadyForQuery and has sent nothing since.
   bool at_rest() const { return at_rest_; }
-  /// How long a client that is at rest may be so; nullopt: as long as it likes.
+  /// The longest time that a client may be at rest; nullopt: unlimited.
   std::optional<IdleLimit> idle_limit() const;
-  /// What a CancelRequest asked for, instead of a session.
+  /// The key in a CancelRequest, which a client sends in place of a startup.
   const std::optional<CancelKey>& cancel_requested() const { return cancel_requested_; }
 
  private:
-  // In First and Authentication there is a handshake_. Nothing is received from Encrypting on.
+  // There is a handshake_ in First and Authentication. From Encrypting on nothing is received.
   enum class Phase : std::uint8_t { First, Authentication, Session, Encrypting, LoggingIn, Refused, Closing };
 
-  // A script of Query, of which statements are still to run.
+  // The text of a Query message with several statements, and its next statement.
   struct Script {
     std::string text;
     std::vector<std::string_view> statements;  // in text
     std::size_t next = 0;
   };
 
-  // Rows that are written, up to as many as Execute wants.
+  // The portal whose rows are being written, and the number that Execute requested.
   struct Stream {
     std::shared_ptr<Portal> portal;
     std::int64_t most = 0;  // 0: all
@@ -114,7 +115,7 @@ class Backend {
   void handle(const frontend::FunctionCall& call);
   void handle(const frontend::Password& password);
   void handle_copy(const frontend::Message& message);
-  // What comes behind the end of a COPY is left over from it.
+  // Messages of a COPY that arrive after its end are ignored.
   void handle(const frontend::CopyData& /*data*/) {}
   void handle(const frontend::CopyDone& /*done*/) {}
   void handle(const frontend::CopyFail& /*fail*/) {}
@@ -161,19 +162,19 @@ class Backend {
   const CancelKey key_;
   ClientMonitor& monitor_;
   std::optional<ClientHandshake> handshake_;  // until the session begins
-  std::optional<SessionSeats::Seat> seat_;    // from then on
+  std::optional<SessionSeats::Seat> seat_;    // from the beginning of the session on
   ClientState client_;
   Phase phase_ = Phase::First;
-  bool in_query_ = false;  // of the simple kind: ReadyForQuery follows without a Sync
-  bool skipping_ = false;  // messages, up to Sync
+  bool in_query_ = false;  // in a simple Query, after which ReadyForQuery follows without a Sync
+  bool skipping_ = false;  // ignores messages up to Sync
   bool at_rest_ = false;
   bool cancel_next_ = false;
   std::optional<Script> script_;
   std::optional<Stream> stream_;
-  std::unique_ptr<CopyIn> copy_in_;  // while rows come from the client
+  std::unique_ptr<CopyIn> copy_in_;  // while a COPY takes rows from the client
   std::optional<CancelKey> cancel_requested_;
   InterimOutput* interim_ = nullptr;
-  // While run() runs:
+  // Set during run():
   FrameReader* frames_ = nullptr;
   MessageWriter* out_ = nullptr;
 };

@@ -13,7 +13,7 @@ namespace {
 using boost::asio::ip::tcp;
 using boost::system::error_code;
 
-// What TLS gives at a time.
+// The largest TLS record.
 constexpr std::size_t kRecordBytes = SSL3_RT_MAX_PLAIN_LENGTH;
 
 ClientChannel::Wait wait_after(const error_code& error, ClientChannel::Wait wait) {
@@ -65,7 +65,7 @@ ClientChannel::Progress ClientChannel::write(std::string_view bytes) {
   return progress;
 }
 
-// Also where bytes that it sent before are still to be read.
+// Also true if earlier bytes are still unread.
 bool ClientChannel::has_left() noexcept {
   pollfd asked{.fd = socket_.native_handle(), .events = POLLRDHUP, .revents = 0};
   return ::poll(&asked, 1, 0) > 0;

@@ -10,40 +10,41 @@
 
 namespace eindb {
 
-/// A client's socket, in the clear or with TLS. Nothing here waits: what the socket cannot do now is told, for the
-/// caller to wait until it can. One that waits holds no buffers (asio::ssl::stream has 68 KB of them for each
-/// connection). Used by one thread at a time.
+/// A client's socket, in clear text or with TLS. No function waits: each returns what the socket must be ready for
+/// before it can continue. A waiting channel holds no buffers (asio::ssl::stream has 68 KB for each connection). Used
+/// by one thread at a time.
 class ClientChannel {
  public:
   using Wait = SocketProgress::Wait;
   using Progress = SocketProgress;
 
-  /// `socket` does not block.
+  /// `socket` must be non-blocking.
   explicit ClientChannel(boost::asio::ip::tcp::socket socket) : socket_(std::move(socket)) {}
   ClientChannel(const ClientChannel&) = delete;
   ClientChannel& operator=(const ClientChannel&) = delete;
 
-  /// To wait with.
+  /// For waiting.
   boost::asio::ip::tcp::socket& socket() { return socket_; }
 
-  /// From now on all goes through TLS, which begins with greet(). `context` outlives the channel.
+  /// Switches to TLS; call greet() next. `context` must outlive the channel.
   void begin_tls(const TlsContext& context);
-  /// Goes on with the beginning of TLS: done, if there is nothing to wait for. Takes a millisecond for some keys.
+  /// Continues the TLS handshake. It is complete if there is nothing to wait for. A call takes about a millisecond for
+  /// some keys.
   Wait greet();
 
-  /// Up to as many bytes as `to` has, which is 16 KiB at least. What came is all given, so that the socket is readable
-  /// when there is more.
+  /// Reads at most `to.size()` bytes, which must be at least 16 KiB. Returns all decrypted bytes, so the socket is
+  /// readable whenever more arrives.
   Progress read(std::span<char> to);
-  /// As many as go now.
+  /// Writes as many bytes as the socket takes now.
   Progress write(std::string_view bytes);
-  /// Whether the client has closed its side: nobody waits for an answer any more. Any thread.
+  /// Whether the client has closed its side, so that nobody waits for an answer. Thread-safe.
   bool has_left() noexcept;
-  /// Says goodbye, if it can be said at once.
+  /// Sends the closing alert of TLS, if that is possible without waiting.
   void close() noexcept;
 
  private:
   boost::asio::ip::tcp::socket socket_;
-  std::optional<TlsStream> tls_;  // absent in the clear; uses socket_
+  std::optional<TlsStream> tls_;  // nullopt in clear text; uses socket_
 };
 
 }  // namespace eindb

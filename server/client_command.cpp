@@ -25,15 +25,16 @@ using command::Set;
 using command::Show;
 using command::ShowSessions;
 
-// No command that is known here is longer.
+// The longest command that is recognised, in bytes.
 constexpr std::size_t kMostBytes = 512;
 
-// Without comments and the semicolon at the end; nullopt where a quote is not closed, or escapes give no UTF-8.
+// The tokens without comments and the final semicolon; nullopt if a quote is not closed, or if an escape is not valid
+// UTF-8.
 std::optional<std::vector<Token>> tokens_of_command(std::string_view text) {
   auto tokens = tokens_of(text, kPostgresRules);
   DCHECK(!tokens.empty(), "the end stands behind the tokens of a command");
   if (tokens.back().is(Token::Kind::Unterminated)) return std::nullopt;
-  tokens.pop_back();  // the end
+  tokens.pop_back();  // the End token
   std::erase_if(tokens, [](const Token& token) { return token.is(Token::Kind::NestedComment); });
   const auto gives_text = [](const Token& token) {
     return !token.is(Token::Kind::EscapeString) || is_utf8(string_value(token));
@@ -43,7 +44,7 @@ std::optional<std::vector<Token>> tokens_of_command(std::string_view text) {
   return tokens;
 }
 
-// Words in lower case, names and strings without their quotes.
+// The value of a token: words in lower case, names and strings without their quotes.
 std::string value_of(const Token& token) {
   if (token.is_string()) return string_value(token);
   if (token.is(Token::Kind::Word)) return to_lower(token.text);
@@ -80,7 +81,7 @@ class CommandParser {
     ++next_;
     return true;
   }
-  // All that is left, with spaces between.
+  // The remaining tokens, separated by spaces.
   std::string rest() {
     std::string text;
     for (; !at_end(); ++next_) {
@@ -90,8 +91,8 @@ class CommandParser {
     return text;
   }
 
-  // Modes of a transaction change nothing: all are serializable. BEGIN IMMEDIATE, ROLLBACK TO and COMMIT PREPARED are
-  // not of this kind.
+  // Transaction modes are accepted and ignored, since all transactions are serializable. BEGIN IMMEDIATE, ROLLBACK TO
+  // and COMMIT PREPARED are not recognised here.
   template <class T>
   std::optional<ClientCommand> transaction() {
     static constexpr std::array<std::string_view, 18> kModes{

@@ -8,11 +8,11 @@
 
 namespace eindb {
 
-/// Statements about the session rather than the database, which the server carries out itself: clients write them in
-/// more ways than eindb's own language has.
+/// Statements about the session rather than the database. The server executes them itself, since clients write them in
+/// more forms than eindb's language has.
 namespace command {
 
-/// BEGIN, START TRANSACTION, with whatever modes.
+/// BEGIN, START TRANSACTION, with any modes.
 struct Begin {};
 /// COMMIT, END.
 struct Commit {};
@@ -35,16 +35,16 @@ struct Reset {
 struct Deallocate {
   std::optional<std::string> name;
 };
-/// DISCARD ALL: the session is as it was in the beginning.
+/// DISCARD ALL: resets the session to its initial state.
 struct Discard {};
-/// SHOW SESSIONS: who is connected, and what they do.
+/// SHOW SESSIONS: lists the connected clients and their activity.
 struct ShowSessions {};
-/// KILL [QUERY] session: cancels what the session runs; KILL CONNECTION session ends it.
+/// KILL [QUERY] session cancels the session's statement; KILL CONNECTION session ends the session.
 struct Kill {
   std::int32_t session = 0;
   bool connection = false;
 };
-/// What has nothing to do here, and answers with `tag`: CLOSE ALL, LISTEN, UNLISTEN, SET TRANSACTION ...
+/// Commands without an effect here, answered with `tag`: CLOSE ALL, LISTEN, UNLISTEN, SET TRANSACTION ...
 struct Nothing {
   std::string tag;
 };
@@ -55,8 +55,8 @@ using ClientCommand =
     std::variant<command::Begin, command::Commit, command::Rollback, command::Set, command::Show, command::ShowSessions,
                  command::Kill, command::Reset, command::Deallocate, command::Discard, command::Nothing>;
 
-/// The command that the statement is, without its semicolon; nullopt for all that the engine is to run, also where a
-/// command goes on in a way that is not known here.
+/// Parses a command, without its semicolon. nullopt for statements that the engine runs, and for commands with an
+/// unknown continuation.
 std::optional<ClientCommand> parse_client_command(std::string_view text);
 
 }  // namespace eindb

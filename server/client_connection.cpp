@@ -16,13 +16,13 @@ using asio::ip::tcp;
 using boost::system::error_code;
 using Clock = ClientConnection::Clock;
 
-// The most that one client is brought before the others have their turn.
+// The most bytes that are written to one client before other clients have their turn.
 constexpr std::size_t kWriteBytes = std::size_t{256} << 10U;
-// Kept for the next answer; more is given back.
+// Buffer space kept for the next answer; a larger buffer is freed.
 constexpr std::size_t kKeptBytes = 1024;
 constexpr std::chrono::seconds kRefusalDelay{1};
 
-// Zero is no limit.
+// Zero means no limit.
 Clock::time_point after(std::chrono::milliseconds time) {
   return time == time.zero() ? Clock::time_point::max() : Clock::now() + time;
 }
@@ -98,7 +98,7 @@ void ClientConnection::give_up() noexcept {
   if (makes_sense) channel_.write(server_.out_of_memory);
   try {
     monitor_.abort(kOutOfMemory, kOutOfMemoryMessage);
-  } catch (const std::exception&) {  // nor for a line of the log
+  } catch (const std::exception&) {  // there may be no memory even for a line in the log
   }
   close();
 }
@@ -110,9 +110,9 @@ void ClientConnection::work(F f, Done done) {
   const auto task = [self = shared_from_this(), guard = asio::make_work_guard(server_.io), f, done] {
     std::optional<std::invoke_result_t<F, ClientConnection&>> result;
     try {
-      if (self->cancelled_) self->backend_.cancel_next();  // while it waited in line
+      if (self->cancelled_) self->backend_.cancel_next();  // cancelled while it waited in the queue
       result.emplace(f(*self));
-    } catch (const std::exception&) {  // not even memory to say that there is none
+    } catch (const std::exception&) {  // there may be no memory even for an error
     }
     post_surely(self->server_.io, [self, result, done] {
       if (!result) self->give_up();
@@ -238,7 +238,7 @@ void ClientConnection::refuse() {
 
 void ClientConnection::expel(std::string_view sqlstate, std::string_view message) {
   if (sqlstate != kShutdown) monitor_.abort(sqlstate, message);
-  doing_ = Doing::Writing;  // what was waited for is forgotten
+  doing_ = Doing::Writing;  // ends any other waiting
   error_code ignored;
   channel_.socket().cancel(ignored);
   write_fatal(out_, sqlstate, message);

@@ -8,11 +8,11 @@
 namespace eindb {
 namespace {
 
-// More than any driver keeps, and little enough for a thousand clients.
+// More than any driver keeps, but affordable for a thousand clients.
 constexpr std::size_t kMostStatements = 10000;
 constexpr std::size_t kMostStatementBytes = std::size_t{128} << 20U;
 constexpr std::size_t kMostPortals = 10000;
-// One value may be 1 GiB.
+// A single value may have 1 GiB.
 constexpr std::size_t kMostPortalBytes = std::size_t{1} << 30U;
 
 }  // namespace
@@ -29,7 +29,7 @@ ClientState::~ClientState() {
     const std::lock_guard lock(running_mutex_);
     running_ = nullptr;
   }
-  session_.reset();  // with whatever transaction is open: it is undone
+  session_.reset();  // an open transaction is rolled back
 }
 
 void ClientState::use(SessionPool& pool, ClientUser user) {
@@ -120,7 +120,7 @@ void ClientState::look_at_transaction() {
   CHECK(is_valid(), "the client is told of the transaction that there is");
 }
 
-// Rows that are still to come hold a transaction open.
+// Portals with unread rows would keep the transaction open.
 void ClientState::leave_transaction(const char* statement) {
   portals.clear();
   implicit_ = false;
@@ -129,7 +129,7 @@ void ClientState::leave_transaction(const char* statement) {
   if (session_ == nullptr || !session_->session.in_transaction()) return;
   try {
     session_->session.execute(statement);
-  } catch (const std::exception&) {  // what cannot be committed is undone
+  } catch (const std::exception&) {  // a transaction that cannot be committed is rolled back
     if (session_->session.in_transaction()) session_->session.execute("ROLLBACK");
     throw;
   }

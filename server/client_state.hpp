@@ -25,83 +25,86 @@
 
 namespace eindb {
 
-/// A statement as Parse left it: the server's own (`command`), a COPY from or to the client, or one for the engine.
+/// A prepared statement of the protocol: a command of the server, a COPY from or to the client, or a statement for the
+/// engine.
 struct ClientStatement {
   bool empty() const { return !command && !copy && prepared == nullptr; }
 
   std::string text;
   StatementOutline outline;  ///< of the text
-  Translation translation;   ///< what the engine is given instead
+  Translation translation;   ///< the text for the engine
   std::optional<ClientCommand> command;
   std::optional<CopyStatement> copy;
-  std::shared_ptr<const ClientStatement> copied;      ///< of a copy: what gives the rows, or reads or writes the file
+  /// For a COPY: the statement that returns the rows, or reads or writes the file.
+  std::shared_ptr<const ClientStatement> copied;
   std::shared_ptr<const PreparedStatement> prepared;  ///< null for commands and copies, and for an empty statement
-  std::vector<DataType> parameter_types;              ///< as the client said them, or as the engine takes them
-  /// Once they are described they stay so, whatever becomes of the tables: clients keep what they were told.
+  std::vector<DataType> parameter_types;              ///< as the client stated them, or as the engine inferred them
+  /// Once described, the columns stay fixed even if tables change, since clients rely on the description.
   std::optional<std::vector<ClientColumn>> columns;
-  ResultFormat format = ResultFormat::Rows;  ///< that they were described in
-  ClientQuota::Share share;                  ///< if it is kept
+  ResultFormat format = ResultFormat::Rows;  ///< of the description
+  ClientQuota::Share share;                  ///< of the client's quota, if the statement is kept
 };
 
-/// A statement with its values, and what is left of its rows.
+/// A statement with parameter values, and its remaining rows.
 struct Portal {
   std::shared_ptr<ClientStatement> statement;
   StatementInputs inputs;
   std::vector<frontend::Format> formats;
-  std::optional<Result> result;  ///< once it runs
+  std::optional<Result> result;  ///< set once it runs
   std::vector<ClientColumn> columns;
-  ResultFormat format = ResultFormat::Rows;  ///< of a tensor
-  std::unique_ptr<RowStream> stream;         ///< the rows that are left, once it runs; null: it gives none
-  std::int64_t rows = 0;                     ///< that were given
+  ResultFormat format = ResultFormat::Rows;  ///< for a tensor
+  std::unique_ptr<RowStream> stream;         ///< the remaining rows, once it runs; null: it returns none
+  std::int64_t rows = 0;                     ///< number of rows sent
   ClientQuota::Share share;
 };
 
-/// What the server keeps for one client from message to message: parameters, statements, portals, the state of its
-/// transaction, and a session while there is something in it that is the client's.
+/// The state that the server keeps for one client between messages: parameters, statements, portals, its transaction,
+/// and a session while the session has state of the client's.
 ///
 ///     no session --session()--> a session of the pool --settle()--> given back, unless it has state
 ///
-/// Used by one thread at a time, but for cancel().
+/// Used by one thread at a time, except for cancel().
 class ClientState {
  public:
   enum class Transaction : char { None = 'I', Open = 'T', Failed = 'E' };
 
-  /// `of_all`: what all clients may have the server hold.
+  /// `of_all`: the limit on the memory that the server holds for all clients.
   explicit ClientState(const std::shared_ptr<SharedBytes>& of_all);
   ~ClientState();
   ClientState(const ClientState&) = delete;
   ClientState& operator=(const ClientState&) = delete;
 
-  /// Where sessions come from, once it is known who the client is. Before anything else.
+  /// Sets the source of sessions, once the client's user is known. Must be called first.
   void use(SessionPool& pool, ClientUser user);
-  /// The session that statements run in, with the client's settings. Throws Error if there is none to be had.
+  /// The session that statements run in, with the client's settings. Throws Error if none is available.
   Session& session();
-  /// Before a statement that may name tables of pg_catalog, or functions that go with it.
+  /// Call before a statement that may use tables of pg_catalog or their functions.
   void show_catalog();
-  /// Nothing runs, and no message is there: gives the session back if there is nothing in it.
+  /// Call while nothing runs and no message is waiting: returns the session to the pool unless it has state.
   void settle();
-  /// Stops what runs. Any thread.
+  /// Cancels the running statement. Thread-safe.
   void cancel() noexcept;
 
   Transaction transaction() const { return transaction_; }
-  /// Whether one is open in the database, the client's or an implicit one.
+  /// Whether a transaction is open in the database, explicit or implicit.
   bool in_transaction() const { return entered_; }
-  /// BEGIN; an implicit transaction, which a Sync ends, becomes the client's. The database knows of it from its first
-  /// statement on.
+  /// BEGIN. An implicit transaction, which a Sync would end, becomes explicit. The database's transaction begins with
+  /// the first statement.
   void begin();
-  /// One for all statements up to the next Sync, unless one is open.
+  /// Opens a transaction for all statements up to the next Sync, unless one is open.
   void begin_implicit();
-  /// Before a statement of the transaction, if one is open. The first one tells what it is: one that writes waits for
-  /// other writers now, while it has seen nothing yet; later it could only fail where another has written in between.
+  /// Call before each statement; begins the database's transaction if one is open here. `writes` of the first statement
+  /// counts: a writing transaction waits for other writers now, before it has read anything. Later it could only fail
+  /// if another connection had written in between.
   void enter_transaction(bool writes);
-  /// COMMIT of the client; of a failed transaction ROLLBACK, and false then.
+  /// COMMIT by the client. Rolls a failed transaction back and returns false.
   bool commit();
   void rollback();
-  /// What the next Sync does: commits an implicit transaction.
+  /// Call at a Sync: commits an implicit transaction.
   void end_implicit();
-  /// After an error: an implicit transaction is undone, a client's own has failed.
+  /// Call after an error: rolls an implicit transaction back, and marks an explicit one as failed.
   void fail();
-  /// What a statement did to the transaction by itself.
+  /// Updates the state after a statement that may have changed the transaction itself.
   void look_at_transaction();
 
   /// DISCARD ALL.
@@ -109,14 +112,14 @@ class ClientState {
 
   ClientQuota statement_quota;
   ClientQuota portal_quota;
-  ClientIdentity identity;  ///< but for its settings, which are the parameters
+  ClientIdentity identity;  ///< its settings are unused; `parameters` has them
   ClientParameters parameters;
   std::map<std::string, std::shared_ptr<ClientStatement>, std::less<>> statements;
   std::map<std::string, std::shared_ptr<Portal>, std::less<>> portals;
 
  private:
   void leave_transaction(const char* statement);
-  // An implicit transaction is none of the client's, and the database knows of none but these two.
+  // Implicit and explicit transactions exclude each other, and the database has a transaction only for one of them.
   bool is_valid() const {
     const bool own = transaction_ != Transaction::None;
     return !(implicit_ && own) && (!entered_ || implicit_ || own);
@@ -124,13 +127,13 @@ class ClientState {
 
   SessionPool* pool_ = nullptr;
   ClientUser user_;
-  std::optional<Settings> settings_;  // while there is no session; absent: those of a new one
+  std::optional<Settings> settings_;  // used while there is no session; nullopt: the defaults
   std::unique_ptr<PooledSession> session_;
   std::mutex running_mutex_;    // guards running_
-  Session* running_ = nullptr;  // that of session_, for cancel()
+  Session* running_ = nullptr;  // session of session_, for cancel()
   Transaction transaction_ = Transaction::None;
   bool implicit_ = false;
-  bool entered_ = false;  // the database knows of it
+  bool entered_ = false;  // the database has begun the transaction
 };
 
 }  // namespace eindb

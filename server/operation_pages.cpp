@@ -30,13 +30,13 @@ OperationPages::Health OperationPages::health() {
   try {
     ask_database();
   } catch (const Error&) {
-    session_.reset();  // the next one opens the database anew
+    session_.reset();  // the next check opens the database again
     return {false, "the database does not answer"};
   }
   return {};
 }
 
-// A page of the file is read.
+// Reads a page of the file, to verify that the database answers.
 void OperationPages::ask_database() {
   if (session_ == nullptr) session_ = std::make_unique<Session>(sources_.database, SessionOptions{.read_only = true});
   auto result = session_->execute("SELECT COUNT(*) FROM sqlite_schema");

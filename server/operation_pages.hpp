@@ -12,10 +12,10 @@
 
 namespace eindb {
 
-/// What HTTP shows of the server: /health and /metrics. Used by one thread.
+/// The HTTP pages of the server: /health and /metrics. Used by one thread.
 class OperationPages final : public HealthPages {
  public:
-  /// Where numbers come from: all outlive the pages.
+  /// The sources of the figures. All must outlive the pages.
   struct Sources {
     const ServerMonitor& monitor;
     const SessionPool& read_write;
@@ -34,7 +34,7 @@ class OperationPages final : public HealthPages {
   const Sources sources_;
   const Stopwatch uptime_;
   const std::chrono::system_clock::time_point start_ = std::chrono::system_clock::now();
-  // Not one of the pool: clients may have all of those.
+  // Not from the pool, since clients may have taken all of its sessions.
   std::unique_ptr<Session> session_;
 };
 

@@ -11,14 +11,14 @@ namespace {
 using Clock = ProgressText::Clock;
 
 constexpr std::chrono::milliseconds kInterval{500};
-// Less says little of the rest.
+// Below this share the remaining time is not estimated.
 constexpr double kLeastShare = 0.02;
 constexpr double kMinute = 60;
 
 std::string time_text(double seconds) {
   const auto rounded = std::ceil(seconds);
   if (rounded < 2 * kMinute) return std::to_string(static_cast<int>(rounded)) + " s";
-  constexpr double kMost = 1e6;  // minutes: nobody waits that long
+  constexpr double kMost = 1e6;  // minutes; longer estimates are not shown
   return std::to_string(static_cast<int>(std::min(std::round(seconds / kMinute), kMost))) + " min";
 }
 
@@ -76,7 +76,7 @@ void ProgressNotices::tell(const Progress& progress) {
   next_ = now + kInterval;
   const auto text = text_.describe(progress, now);
   if (!interim_.is_ready()) return;
-  // INFO is what a client has asked for: it is shown whatever client_min_messages says.
+  // A client shows severity INFO whatever client_min_messages says, and it has asked for these notices.
   write_notice(out_, "INFO", text);
   interim_.send(out_);
 }

@@ -10,11 +10,11 @@
 
 namespace eindb {
 
-/// Says how far work is and, as soon as it can be guessed, how long it will take. Not thread-safe.
+/// Describes the progress of work and, once it can be estimated, the remaining time. Not thread-safe.
 ///
 ///     join: 30 %, about 12 s left
 ///
-/// The guess takes it that the work goes on as fast as since its stage began.
+/// The estimate assumes that the work continues at the average speed since its stage began.
 class ProgressText {
  public:
   using Clock = std::chrono::steady_clock;
@@ -22,16 +22,17 @@ class ProgressText {
   std::string describe(const Progress& progress, Clock::time_point now);
 
  private:
-  std::optional<double> share_;  // of the work, when it was described last
+  std::optional<double> share_;  // share of the work at the last call
   double begin_share_ = 0;
-  Clock::time_point begin_;  // when the share was begin_share_
+  Clock::time_point begin_;  // time at which the share was begin_share_
 };
 
-/// While it lives, what a session's statements have to say beside their results goes to their client: a NoticeResponse
-/// each, at once where the client reads, else with what is written next.
+/// While it lives, notices of a session's statements are sent to the client, each as a NoticeResponse. They are sent at
+/// once if the client reads, otherwise with the next output.
 class StatementNotices {
  public:
-  /// `interim` may be null; all outlive the notices. `out` holds whole messages whenever a statement runs.
+  /// `interim` may be null; all arguments must outlive the object. `out` must hold whole messages whenever a statement
+  /// runs.
   StatementNotices(Session& session, InterimOutput* interim, MessageWriter& out);
   ~StatementNotices() { session_.on_notice(nullptr); }
   StatementNotices(const StatementNotices&) = delete;
@@ -41,11 +42,11 @@ class StatementNotices {
   Session& session_;
 };
 
-/// While it lives, a session's statements tell their client how far they are: a NoticeResponse twice a second from the
-/// first half second on, with all that was written before. A client that does not read misses some.
+/// While it lives, progress of a session's statements is sent to the client: a NoticeResponse twice a second, beginning
+/// after half a second, together with earlier output. A client that does not read misses some notices.
 class ProgressNotices {
  public:
-  /// All three outlive the notices. `out` holds whole messages whenever a statement runs.
+  /// All arguments must outlive the object. `out` must hold whole messages whenever a statement runs.
   ProgressNotices(Session& session, InterimOutput& interim, MessageWriter& out);
   ~ProgressNotices() { session_.on_progress(nullptr); }
   ProgressNotices(const ProgressNotices&) = delete;

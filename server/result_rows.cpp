@@ -49,7 +49,7 @@ std::unique_ptr<RowStream> open_rows(Portal& portal, Session& session) {
     portal.columns = std::move(columns);
     return tensor_row_stream(session.strips(result.tensor), portal.formats);
   }
-  // Values of other types than were described are converted, as far as they can be.
+  // Values of types other than the described ones are converted, as far as possible.
   if (!portal.columns.empty() && columns.size() != portal.columns.size()) fail_columns();
   auto stream = std::make_unique<CellRowStream>(*result.rows, portal.columns, portal.formats);
   if (portal.columns.empty()) portal.columns = client_columns(result.columns);

@@ -8,12 +8,12 @@
 
 namespace eindb {
 
-/// The columns that a client sees of the rows of a statement, before it runs. Tensors come in `format`.
+/// The columns of a statement's rows as the client sees them, before it runs. Tensors have the form `format`.
 std::vector<ClientColumn> described_columns(const StatementDescription& description, ResultFormat format);
 
-/// The rows of a portal whose statement has run in `session`, and gave rows. Columns that were described are the
-/// columns that come, and portal.format is then what they were described in: Error{Unsupported} if the statement has
-/// others by now. Otherwise portal.columns is filled. Throws also what reading the first row throws.
+/// Opens the rows of a portal whose statement has run in `session` and returned rows. If its columns were described, in
+/// portal.format, the rows have these columns; Error{Unsupported} if the statement now returns others. Otherwise fills
+/// in portal.columns. Also throws the errors of reading the first row.
 std::unique_ptr<RowStream> open_rows(Portal& portal, Session& session);
 
 }  // namespace eindb

@@ -41,15 +41,15 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
 
-// As many connections may have no session yet as there may be sessions, and so many at least.
+// The limit for connections without a session is that of sessions, but at least this.
 constexpr std::size_t kFewestHalfOpen = 1000;
-// Without descriptors, or memory, for another connection.
+// The pause in accepting connections for lack of descriptors or memory.
 constexpr std::chrono::milliseconds kAcceptPause{100};
-// How exactly the times of clients are kept.
+// The interval at which clients' deadlines are checked.
 constexpr std::chrono::milliseconds kSweepEvery{200};
 constexpr int kWorkersPerCore = 4;
 constexpr int kFewestWorkers = 16;
-// How long the server waits for memory where there was none.
+// The pause after a failure for lack of memory.
 constexpr std::chrono::milliseconds kMemoryPause{10};
 constexpr std::string_view kKillMessage = "the connection ends: somebody has killed it";
 
@@ -76,7 +76,7 @@ std::string text_of(const tcp::endpoint& endpoint) {
   return text.str();
 }
 
-// A connection is a descriptor, and so are the files of a session: as many as the system gives.
+// A connection is a descriptor, and so are the files of a session: takes as many as the system allows.
 void raise_descriptor_limit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -84,7 +84,7 @@ void raise_descriptor_limit() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// Users who may only read have a limit also where there is none for others.
+// Users who may only read have a timeout even if others have none.
 std::chrono::milliseconds read_only_timeout(const ServerOptions& options) {
   constexpr std::chrono::minutes kReadOnlyTimeout{5};
   if (options.read_only_statement_timeout) return *options.read_only_statement_timeout;
@@ -141,13 +141,14 @@ class Server::Impl final : private ConnectionOwner {
   asio::signal_set signals_;
   asio::steady_timer accept_timer_;
   asio::steady_timer sweep_timer_;
-  // Of the thread of run():
-  std::array<char, ClientConnection::kReadBytes> bytes_{};  // that were read last, of whatever client
+  // Used by the thread of run():
+  std::array<char, ClientConnection::kReadBytes> bytes_{};  // buffer for reading, used for one client at a time
   const ConnectionResources shared_{io_, monitor_, sessions_, resources_.workers(), tls_, bytes_, out_of_memory_};
-  std::map<std::int32_t, std::shared_ptr<ClientConnection>> clients_;  // by the process of their keys, which is by age
+  // By the process number of their keys, which is in order of age.
+  std::map<std::int32_t, std::shared_ptr<ClientConnection>> clients_;
   HalfOpenCounts half_open_;
   std::int32_t last_process_ = 0;
-  std::optional<OperationPages> pages_;  // of the thread of http_
+  std::optional<OperationPages> pages_;  // used by the thread of http_
   std::optional<HttpEndpoint> http_;
   bool stopping_ = false;
   bool hurrying_ = false;
@@ -192,12 +193,12 @@ void Server::Impl::use_tls() {
   tls_.emplace(*options_.tls);
   auto& rules = sessions_.rules;
   rules.offers_tls = true;
-  // In the clear nobody can show a certificate.
+  // Certificates of clients require TLS.
   rules.requires_tls = options_.requires_tls || !options_.tls->authority.empty();
   rules.certificate_hash = tls_->certificate_hash();
 }
 
-// A database that cannot be opened, or would be open to everybody, fails now rather than for the first client.
+// Fails now, rather than for the first client, if the database cannot be opened or would be open to everybody.
 void Server::Impl::check_users(const std::string& place) {
   auto session = sessions_.read_write.take();
   if (const auto& log = options_.log.file; !log.empty())
@@ -224,7 +225,7 @@ void Server::Impl::run() {
   monitor_.log.write(LogLevel::Info, "stopped", {});
 }
 
-// What is waited for may be lost where there is no memory to wait for it again: then all of it is begun anew.
+// For lack of memory a wait may not be renewed and be lost; then all waits are begun again.
 void Server::Impl::run_io() {
   for (bool is_well = false;;) {
     try {
@@ -257,7 +258,7 @@ void Server::Impl::tell_of_start() {
                       {"tls", tls_ ? (sessions_.rules.requires_tls ? "required" : "offered") : "none"},
                       {"http_port", http_port()}});
   tell_service_manager("READY=1");
-  // What is said in the clear can be read on its way.
+  // Data in clear text can be read in transit.
   if (!sessions_.rules.trusts && !sessions_.rules.requires_tls)
     monitor_.log.write(LogLevel::Warning, "other machines may connect without TLS",
                        {{"hint", "--tls-required forbids it"}});
@@ -269,7 +270,7 @@ void Server::Impl::accept() {
     if (error) return pause_accepting();
     try {
       welcome(socket);
-    } catch (const std::exception&) {  // no memory for a client: it is gone with its socket
+    } catch (const std::exception&) {  // no memory for the client: its socket is closed
       error_code ignored;
       if (socket.is_open()) socket.send(asio::buffer(out_of_memory_), 0, ignored);
     }
@@ -277,7 +278,7 @@ void Server::Impl::accept() {
   });
 }
 
-// There is no descriptor, or no memory, for a connection: perhaps soon.
+// There is no descriptor or no memory for a connection now; tries again later.
 void Server::Impl::pause_accepting() {
   drop_silent();
   accept_timer_.expires_after(kAcceptPause);
@@ -309,8 +310,8 @@ void Server::Impl::welcome(tcp::socket& socket) {
   client->take_turn([&] { client->read(); });
 }
 
-// Ends the connection that has been silent for longest, of an address if one is given. False: all who have no session
-// are at work, or wait for the answer to a wrong password.
+// Ends the connection that has been silent for longest, among those of `address` if it is given. Returns false if none
+// is silent: all connections without a session are running, or wait for the answer to a wrong password.
 bool Server::Impl::drop_silent(const std::string* address) {
   const auto silent = std::find_if(clients_.begin(), clients_.end(), [address](const auto& entry) {
     const auto& client = *entry.second;
@@ -328,13 +329,13 @@ void Server::Impl::forget(std::int32_t process) {
   end_if_alone();
 }
 
-// A guess costs what comparing costs, and is answered as the right key is: by nothing.
+// A wrong key takes as much time as a comparison, and gets the same answer as the right one: none.
 void Server::Impl::cancel(const CancelKey& key, const std::string& address) {
   const auto found = clients_.find(key.process);
   const bool fits = found != clients_.end() && found->second->key() == key;
   if (fits) found->second->cancel();
   monitor_.metrics.cancel_requests.add();
-  // Where it does not fit, the session is gone, or somebody guesses.
+  // If the key does not match, the session is gone, or the client is guessing.
   monitor_.log.write(fits ? LogLevel::Info : LogLevel::Warning, fits ? "cancel" : "cancel refused",
                      {{"session", key.process}, {"address", address}});
 }
@@ -350,7 +351,7 @@ void Server::Impl::stop_client(const ClientRegistry::StopRequest& request) {
   else client->cancel();
 }
 
-// How others look at the server, and stop its clients.
+// Sets up the means to observe the server and to stop its clients.
 void Server::Impl::watch() {
   monitor_.clients.use([this](const ClientRegistry::StopRequest& request) {
     post_surely(io_, [this, request] { stop_client(request); });
@@ -368,13 +369,13 @@ void Server::Impl::await_signal() {
     if (error) return;
     try {
       await_signal();
-    } catch (const std::bad_alloc&) {  // then a second signal changes nothing
+    } catch (const std::bad_alloc&) {  // a second signal then changes nothing
     }
     shut_down();
   });
 }
 
-// Called again, it does not wait for statements any more.
+// The second call cancels the running statements instead of waiting for them.
 void Server::Impl::shut_down() {
   if (std::exchange(stopping_, true)) return hurry();
   monitor_.stopping = true;
@@ -388,7 +389,7 @@ void Server::Impl::shut_down() {
   end_if_alone();
 }
 
-// Nothing is waited for any more.
+// Ends all waits once the last client is gone.
 void Server::Impl::end_if_alone() {
   if (!stopping_ || !clients_.empty()) return;
   error_code ignored;
@@ -401,10 +402,10 @@ void Server::Impl::hurry() {
   for_each_client([](ClientConnection& client) { client.take_turn([&] { client.hurry(kShutdownMessage); }); });
 }
 
-// Looks at the clocks of all clients: cheaper than a timer for each, which would be set with every message.
+// Checks the deadlines of all clients. That is cheaper than a timer for each, which every message would set.
 void Server::Impl::sweep() {
   const auto now = Clock::now();
-  // A statement that begins after one that was cancelled is cancelled the next time.
+  // Repeated, to cancel statements that began after the last call.
   if (now >= grace_end_ || hurrying_) hurry();
   for_each_client([now](ClientConnection& client) { client.take_turn([&] { client.check_time(now); }); });
   if (stopping_ && clients_.empty()) return end_if_alone();
@@ -414,7 +415,7 @@ void Server::Impl::sweep() {
   });
 }
 
-// Those that leave are forgotten meanwhile.
+// Allows clients to leave the map during the iteration.
 template <class F>
 void Server::Impl::for_each_client(F&& f) {
   for (auto here = clients_.begin(); here != clients_.end();) {

@@ -15,14 +15,14 @@ namespace eindb::mpi {
 
 namespace {
 
-/// Messages and hints are cut: what is told to other ranks is sent without waiting for them.
+/// Messages and hints are truncated, since failures are sent without waiting for the receivers.
 constexpr std::size_t kMaxText = 1500;
 
 std::string name_of(Rank rank) { return "rank " + std::to_string(rank); }
 
 }  // namespace
 
-/// As bytes: the fixed part, and for Failed the texts of the error.
+/// The bytes of a message: the fixed part, and for Failed the texts of the error.
 struct Agreement::Message {
   struct Fixed {
     Kind kind = Kind::Ready;
@@ -30,7 +30,7 @@ struct Agreement::Message {
     std::uint64_t message_size = 0;
     std::uint64_t hint_size = 0;
     Statement statement = 0;
-    Proposal proposal;  ///< of Ready and Go
+    Proposal proposal;  ///< for Ready and Go
   };
   Fixed fixed;
   std::string message;
@@ -48,7 +48,7 @@ struct Agreement::Message {
     fixed.message_size = message.size();
     fixed.hint_size = hint.size();
   }
-  /// Error{Corrupt} if that is none.
+  /// Error{Corrupt} for malformed bytes.
   explicit Message(std::span<const std::byte> bytes);
 
   std::vector<std::byte> bytes() const;
@@ -148,7 +148,7 @@ std::uint64_t Agreement::follow(Statement statement, Rank leader, const Proposal
   }
 }
 
-/// Takes messages; a request to cancel becomes the statement's failure.
+/// Handles received messages; a request to cancel fails the statement.
 void Agreement::look(Statement statement) {
   poll();
   try {
@@ -158,7 +158,7 @@ void Agreement::look(Statement statement) {
   }
 }
 
-/// The leader's: lets all go if all are ready.
+/// For the leader: lets all members enter if all are ready.
 std::optional<std::uint64_t> Agreement::decide(Statement statement, std::span<const Rank> members,
                                                const Proposal& mine) {
   const std::scoped_lock lock(mutex_);
@@ -179,7 +179,7 @@ std::optional<std::uint64_t> Agreement::decide(Statement statement, std::span<co
   return agreed.value;
 }
 
-/// The member's: whether the leader lets it go, in which case nothing else counts.
+/// For a member: whether the leader lets it enter. If so, no failure counts.
 std::optional<std::uint64_t> Agreement::decision_of(Statement statement, Rank leader) {
   const std::scoped_lock lock(mutex_);
   auto& now = state(statement);
@@ -219,13 +219,14 @@ void Agreement::require_same(Statement statement, Rank member, const Proposal& m
   std::rethrow_exception(state(statement).failure);
 }
 
-/// With an error of this rank, which others are told as such.
+/// Fails with an error of this rank, which the others receive as such.
 void Agreement::fail_here(Statement statement, std::exception_ptr error) noexcept {
   const auto told = error_of_rank(name_of(rank_), error);
   fail_with(statement, std::move(error), told);
 }
 
-/// Everyone tells everyone, also who has it from another: a member waits for the word of its own leader.
+/// Every rank tells every other, even about a failure it was told of, since a member waits for a message of its own
+/// leader.
 void Agreement::fail_with(Statement statement, std::exception_ptr error, const Error& told) noexcept {
   auto& now = state(statement);
   if (now.failure) return;

@@ -15,53 +15,54 @@
 
 namespace eindb::mpi {
 
-/// How ranks enter MPI's collectives together, or not at all. A collective that has begun cannot be left: a rank that
-/// fails must not leave others in one. So before each its members agree: everyone tells the group's first rank, the
-/// leader, that it is ready; when all are, and the leader knows of no failure, it lets them go. A member that is ready
-/// enters if the leader lets it, whatever else it hears meanwhile; only the leader's own failure, which the leader
-/// tells all ranks as everyone does, ends its wait. Messages between two ranks keep their order, so that "go" and "I
-/// have failed" mean the same to everyone, and each wait ends as soon as the leader looks at its messages: while it
-/// computes, a thread of the world does that for it.
+/// Makes ranks enter an MPI collective together, or not at all. A collective cannot be abandoned, so a rank that fails
+/// must not leave others inside one. Before each collective every member tells the group's first rank, the leader, that
+/// it is ready. Once all are ready, and the leader knows of no failure, the leader lets them enter. A ready member
+/// enters if the leader says so, whatever other messages it receives. Only a failure reported by the leader ends its
+/// wait; every rank reports every failure to all ranks. Messages between two ranks keep their order, so all members see
+/// "go" and "failed" in the same order. A wait ends as soon as the leader handles its messages; while the leader
+/// computes, a thread of the world does that.
 ///
-/// Example of why a member may not leave by itself: A leads {A, B}, B is ready, C fails. B hears of C first; A has let
-/// B go and waits in the collective.
+/// Example of why a member must not leave by itself: A leads {A, B}, B is ready, and C fails. B receives C's failure
+/// first, but A has already let B enter and waits in the collective.
 ///
 /// Thread-safe. One statement is current at a time; messages for later ones are kept.
 class Agreement {
  public:
   using Statement = std::uint64_t;
 
-  /// What a rank brings along: that all do the same, and a number, of which all get to know the greatest.
+  /// A member's description of the operation, equal at all members, and a number. All members receive the greatest
+  /// number.
   struct Proposal {
     std::uint64_t signature = 0;
     std::uint64_t value = 0;
   };
 
-  /// Called by all ranks. All three outlive this.
+  /// Called by all ranks. The arguments must outlive the object.
   Agreement(ThreadGate& gate, Outbox& outbox, void (*poll_cancellation)());
 
   Rank rank() const { return rank_; }
   std::size_t size() const { return size_; }
 
-  /// `statement` is the current one, those before it are over.
+  /// Makes `statement` the current one; earlier statements are over.
   void begin(Statement statement);
-  /// It is over here: for who still waits for this rank, it fails.
+  /// Ends the statement on this rank; it fails for ranks that still wait for this one.
   void end(Statement statement);
 
-  /// Waits until all ranks of `group`, this one among them, do the same: what follows is entered by all. The greatest
-  /// value. Throws what the statement failed with, Error{Cancelled} if this thread's work is to be cancelled,
-  /// Error{WorkerLost} if a rank has ended the statement, Error{Internal} where signatures differ.
+  /// Waits until all ranks of `group`, including this one, have called it; then all of them enter the collective.
+  /// Returns the greatest value. Throws the statement's failure, Error{Cancelled} if this thread's work is cancelled,
+  /// Error{WorkerLost} if a rank has ended the statement, Error{Internal} if the signatures differ.
   std::uint64_t agree(Statement statement, std::span<const Rank> group, const Proposal& mine);
-  /// The statement fails with this error, unless it has already: all ranks are told.
+  /// Fails the statement with this error, unless it has failed already, and tells all ranks.
   void fail(Statement statement, std::exception_ptr error) noexcept;
-  /// Takes what has come. What goes wrong meanwhile fails the current statement.
+  /// Handles received messages. An error meanwhile fails the current statement.
   void poll() noexcept;
 
  private:
   enum class Kind : std::uint32_t { Ready, Go, Failed, Left };
   struct Message;
 
-  /// One statement: what others said, and how it failed.
+  /// The messages received for a statement, and its failure.
   struct State {
     explicit State(std::size_t size) : ready(size), go(size), failed(size), left(size) {}
     std::vector<std::optional<Proposal>> ready;  // by rank
@@ -77,7 +78,7 @@ class Agreement {
   std::optional<std::uint64_t> decide(Statement statement, std::span<const Rank> members, const Proposal& mine);
   std::optional<std::uint64_t> decision_of(Statement statement, Rank leader);
 
-  // All of these with mutex_ held.
+  // Call these with mutex_ held.
   State& state(Statement statement) { return states_.try_emplace(statement, size_).first->second; }
   void handle(Rank from, const Message& message);
   void require_same(Statement statement, Rank member, const Proposal& mine);
@@ -95,7 +96,7 @@ class Agreement {
   Rank rank_ = 0;
   std::size_t size_ = 1;
 
-  std::mutex mutex_;  // guards all below, and the order of messages both ways
+  std::mutex mutex_;  // guards the members below, and the order of messages in both directions
   Statement first_ = 0;
   std::map<Statement, State> states_;  // of first_ and later ones
 };

@@ -7,15 +7,15 @@
 
 namespace eindb::mpi {
 
-/// The communicator of each group that has met, made when it first does; kept, as making one takes messages. For one
-/// thread.
+/// The communicators of groups. Each is created when its group first meets, and kept, since creating it takes messages.
+/// Used by one thread.
 class Communicators {
  public:
   explicit Communicators(ThreadGate& gate) : gate_(gate), world_(Communicator::of_world()) {}
 
-  /// Of all ranks.
+  /// The communicator of all ranks.
   MPI_Comm world() const { return world_.get(); }
-  /// Of these, in this order. Called by all of them.
+  /// The communicator of these ranks in this order. All of them must call it.
   MPI_Comm of(const Exchange::Group& group);
 
  private:

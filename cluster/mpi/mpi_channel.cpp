@@ -12,11 +12,11 @@ namespace eindb::mpi {
 namespace {
 
 constexpr std::uint64_t kClosed = std::numeric_limits<std::uint64_t>::max();
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40U;  ///< of a message; more is no size but a mistake
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40U;  ///< of a message; a larger size is an error
 constexpr std::size_t kMostWaiting = std::size_t{16} << 20U;
 constexpr std::size_t kHead = sizeof(std::uint64_t);
 
-/// Bytes are added to it.
+/// The bytes of the message are appended to it.
 std::vector<std::byte> head_of(std::uint64_t size) {
   std::vector<std::byte> head(kHead);
   std::memcpy(head.data(), &size, kHead);
@@ -77,7 +77,7 @@ std::optional<std::vector<std::byte>> MpiChannel::receive(std::chrono::milliseco
   }
 }
 
-/// Whether the message is complete.
+/// Returns whether the message is complete.
 bool MpiChannel::add_piece(std::span<const std::byte> piece) {
   if (missing_ == 0) {
     std::uint64_t size = kMostBytes + 1;

@@ -10,11 +10,11 @@
 
 namespace eindb::mpi {
 
-/// Control messages to another rank. A message travels in pieces of at most a chunk, the first of which begins with the
-/// size of the whole (u64); a size that no message has says that the channel is closed.
+/// Control messages to another rank. A message is sent in pieces of at most a chunk; the first piece begins with the
+/// size of the message (u64). An impossible size means that the channel is closed.
 class MpiChannel final : public Channel {
  public:
-  /// In `comm` nothing but channels send. All of them outlive this.
+  /// Only channels may send in `comm`. The arguments must outlive the channel.
   MpiChannel(MPI_Comm comm, ThreadGate& gate, Outbox& outbox, Rank peer, std::size_t chunk_bytes);
   ~MpiChannel() override;
   MpiChannel(const MpiChannel&) = delete;
@@ -39,9 +39,9 @@ class MpiChannel final : public Channel {
   std::mutex sending_;  // guards outbox_, and the order of pieces
   Outbox& outbox_;
 
-  // Of the thread that receives.
+  // Used by the receiving thread:
   std::vector<std::byte> message_;
-  std::uint64_t missing_ = 0;  ///< bytes until message_ is complete
+  std::uint64_t missing_ = 0;  ///< bytes missing from message_
 };
 
 }  // namespace eindb::mpi

@@ -11,7 +11,7 @@ namespace eindb::mpi {
 
 namespace {
 
-/// Depends on each of them and on their order.
+/// A hash that depends on each value and on their order.
 std::uint64_t mix(std::uint64_t seed, std::uint64_t value) {
   seed ^= value + 0x9E3779B97F4A7C15U + (seed << 6U) + (seed >> 2U);
   return seed * 0xD6E8FEB86659FD93U;
@@ -51,7 +51,7 @@ std::uint64_t MpiExchange::agree(const Group& group, Operation operation, std::u
   return agreed;
 }
 
-/// Of a block, at once. Blocks are cut between units: elements of what is in them.
+/// The bytes of a block that are exchanged at once, a multiple of `unit`, the size of an element.
 std::size_t MpiExchange::chunk_of(const Group& group, std::size_t unit, std::size_t bytes) const {
   constexpr std::size_t kMostAtOnce = std::size_t{1} << 30U;  // MPI counts in int, also the sum over members
   CHECK(unit > 0 && !group.empty(), "blocks are of units, and between members");
@@ -86,7 +86,7 @@ void MpiExchange::all_gather(const Group& group, std::span<const std::byte> mine
             });
 }
 
-/// `bytes` of each block of `out`, from `offset` on; what comes lies `stride` bytes apart.
+/// Exchanges `bytes` of each block of `out` from `offset` on; the received parts lie `stride` bytes apart.
 void MpiExchange::exchange_blocks(MPI_Comm comm, std::span<const std::byte> out, std::size_t block, std::size_t offset,
                                   std::size_t bytes, std::byte* into, std::size_t stride) {
   const auto inside = transport_.gate.enter();
@@ -139,7 +139,7 @@ void MpiExchange::permute(Rank to, Rank from, std::span<const std::byte> out, st
   if (to != rank()) count(out.size(), in.size(), 1);
 }
 
-/// An empty one is not sent.
+/// Empty messages are not sent.
 void MpiExchange::send_and_receive(Rank to, std::span<const std::byte> out, Rank from, std::span<std::byte> in) {
   std::vector<MPI_Request> requests;
   {

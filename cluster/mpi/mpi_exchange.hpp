@@ -17,16 +17,17 @@ struct Transport {
   Agreement& agreement;
   Communicators& communicators;
   MpiPluginHost host;
-  ParcelMemory parcels = {};          ///< of the exchange that there is
-  std::vector<std::byte> parts = {};  ///< likewise: what is to be reduced
+  ParcelMemory parcels = {};          ///< used by the current exchange
+  std::vector<std::byte> parts = {};  ///< used by the current exchange for data to be reduced
 };
 
-/// The Exchange of a statement over MPI's collectives. Each runs in rounds of at most a chunk per block; the members
-/// agree before each round, and then call MPI, which ends soon as all of them are there: so waiting for those who are
-/// late is done politely and can be cancelled, and MPI is never left in the middle of something.
+/// The Exchange of a statement over MPI's collectives. An operation runs in rounds of at most one chunk per block. The
+/// members agree before each round and then call MPI, which soon returns since all are there. So waiting for late
+/// members yields the processor and can be cancelled, and no MPI call is ever abandoned.
 ///
-/// A reduce-scatter is an all-to-all, after which each rank combines what it has got with the executor's kernels: NaNs
-/// and wrapping are those of eindb, and it takes a third of the time of Open MPI's MPI_Reduce_scatter_block.
+/// A reduce-scatter is an all-to-all, after which each rank combines the received blocks with the executor's kernels.
+/// NaNs and integer overflow then behave as elsewhere in eindb, and it takes a third of the time of Open MPI's
+/// MPI_Reduce_scatter_block.
 class MpiExchange final : public Exchange {
  public:
   MpiExchange(Transport& transport, Agreement::Statement statement);
@@ -61,7 +62,7 @@ class MpiExchange final : public Exchange {
 
   Transport& transport_;
   const Agreement::Statement statement_;
-  const int exceptions_;  ///< how many were on their way when this was made
+  const int exceptions_;  ///< number of uncaught exceptions at construction
   Group everyone_;
 
   mutable std::mutex counters_mutex_;  // guards counters_

@@ -11,22 +11,22 @@
 
 namespace eindb::mpi {
 
-/// Throws Error{Io} with MPI's own words unless `code` is MPI_SUCCESS.
+/// Throws Error{Io} with MPI's error text unless `code` is MPI_SUCCESS.
 void check(int code, std::string_view call);
 
-/// Lets threads call MPI at the same time if it can (MPI_THREAD_MULTIPLE), else one after the other.
+/// Allows concurrent calls of MPI if it supports them (MPI_THREAD_MULTIPLE), otherwise serialises them.
 class ThreadGate {
  public:
   explicit ThreadGate(int provided) : open_(provided == MPI_THREAD_MULTIPLE) {}
-  /// To be held during a call of MPI.
+  /// Hold the lock during a call of MPI.
   std::unique_lock<std::mutex> enter() { return open_ ? std::unique_lock<std::mutex>() : std::unique_lock(mutex_); }
 
  private:
   const bool open_;
-  std::mutex mutex_;  // guards all of MPI, unless open_
+  std::mutex mutex_;  // guards all calls of MPI, unless open_
 };
 
-/// Between two looks at what has not come yet: lets others run, and after a while sleeps. Ranks may be more than cores.
+/// The pause between polls for messages: yields, and after a while sleeps. There may be more ranks than cores.
 class Patience {
  public:
   void pause();
@@ -36,13 +36,13 @@ class Patience {
   std::int64_t looks_ = 0;
 };
 
-/// A communicator of one's own, which returns errors; freed at the end.
+/// An owned communicator, set to return errors; the destructor frees it.
 class Communicator {
  public:
   Communicator() = default;
-  /// Takes it over.
+  /// Takes ownership.
   explicit Communicator(MPI_Comm comm);
-  /// A copy of MPI_COMM_WORLD: messages in it meet no others. Called by all ranks.
+  /// A copy of MPI_COMM_WORLD, whose messages are separate from all others. All ranks must call it.
   static Communicator of_world();
   ~Communicator();
   Communicator(Communicator&& other) noexcept : comm_(std::exchange(other.comm_, MPI_COMM_NULL)) {}
@@ -57,10 +57,10 @@ class Communicator {
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-/// An MPI_Datatype that lives as long as this.
+/// An owned MPI_Datatype.
 class BlockType {
  public:
-  /// `bytes` bytes; of several in a row each begins `stride` bytes after the one before.
+  /// A block of `bytes` bytes; in a sequence, blocks begin `stride` bytes apart.
   BlockType(std::size_t bytes, std::size_t stride);
   ~BlockType();
   BlockType(const BlockType&) = delete;
@@ -72,7 +72,7 @@ class BlockType {
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
 };
 
-/// Waits for all of them, politely.
+/// Waits for all requests, yielding the processor.
 void wait_all(std::span<MPI_Request> requests, ThreadGate& gate);
 
 }  // namespace eindb::mpi

@@ -17,8 +17,8 @@ namespace eindb::mpi {
 
 namespace {
 
-/// Open MPI's own waiting is a loop that lets others run only if it is told that ranks share cores. mpirun tells it
-/// where it knows how many there are; containers often have fewer.
+/// Open MPI waits in a loop that yields only if it is told that ranks share cores. mpirun detects that if it knows the
+/// number of cores, but containers often have fewer.
 void advise_to_yield() {
   const char* ranks = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
   if (ranks != nullptr && std::strtoul(ranks, nullptr, 10) > std::thread::hardware_concurrency())
@@ -36,7 +36,7 @@ class Session {
     throw Error(ErrorKind::Unsupported, "this MPI allows one thread to call it only");
   }
   ~Session() {
-    // The others would wait for a rank that is about to end.
+    // Otherwise the other ranks would wait for this one, which is about to end.
     if (std::uncaught_exceptions() > 0) MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     MPI_Finalize();
   }
@@ -97,7 +97,7 @@ class OpenMpiWorld final : public MpiWorld {
   }
 
  private:
-  /// Answers others while this rank computes: see Agreement.
+  /// Handles messages of other ranks while this rank computes: see Agreement.
   void watch(const std::stop_token& stop) {
     constexpr std::chrono::milliseconds kBetween{2};
     while (!stop.stop_requested()) {
@@ -106,7 +106,7 @@ class OpenMpiWorld final : public MpiWorld {
     }
   }
 
-  // In the order in which they depend on each other.
+  // In the order of their dependencies.
   std::list<Outbox> outboxes_;
   Session session_;
   const std::size_t ranks_here_;

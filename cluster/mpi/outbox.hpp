@@ -10,12 +10,12 @@
 
 namespace eindb::mpi {
 
-/// Messages on their way, whose bytes MPI may still look at: nothing waits for who does not take them. Outlives MPI.
-/// For one thread at a time.
+/// Messages being sent, with the bytes that MPI may still read, so that no sender waits for a receiver. Must outlive
+/// MPI. Used by one thread at a time.
 class Outbox {
  public:
   void send(std::vector<std::byte> bytes, Rank to, MPI_Comm comm, ThreadGate& gate);
-  /// Forgets those that have gone.
+  /// Frees the messages that are sent.
   void clear(ThreadGate& gate);
   std::size_t waiting_bytes() const { return waiting_bytes_; }
 
@@ -28,7 +28,7 @@ class Outbox {
   std::size_t waiting_bytes_ = 0;
 };
 
-/// The next message from `source`, which becomes the rank that it is from; nullopt: none has come.
+/// The next message from `source`, which is set to the sender's rank; nullopt if there is none.
 std::optional<std::vector<std::byte>> take_message(int& source, MPI_Comm comm, ThreadGate& gate);
 
 }  // namespace eindb::mpi

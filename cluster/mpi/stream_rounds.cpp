@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kParcelTag = 1;
 constexpr int kChunkTag = 2;
-constexpr std::size_t kMostAtOnce = std::size_t{1} << 30U;  // MPI counts in int
+constexpr std::size_t kMostAtOnce = std::size_t{1} << 30U;  // MPI's counts are int
 
 using Head = std::uint64_t;
 struct Frame {
@@ -97,7 +97,7 @@ void StreamRounds::pack(Rank peer) {
   CHECK(parcel.size() <= capacity_, "a parcel has room where it is received");
 }
 
-/// False if there is no room for it.
+/// Returns false if there is no room for it.
 bool StreamRounds::append(Rank peer, const OutgoingMessage& message) {
   auto& parcel = place_.memory.outgoing[peer];
   CHECK(message.header.size() <= Exchange::kMaxHeader, "headers of messages are small");
@@ -115,7 +115,7 @@ bool StreamRounds::append(Rank peer, const OutgoingMessage& message) {
 }
 
 void StreamRounds::exchange() {
-  // Of each peer: what comes, the parcel to it and the chunk to it.
+  // Per peer: the received parcel, the sent parcel and the sent chunk.
   std::vector<MPI_Request> requests(3 * place_.size, MPI_REQUEST_NULL);
   start(requests);
   take_parcels(std::span(requests).first(place_.size));
@@ -145,7 +145,7 @@ void StreamRounds::start(std::span<MPI_Request> requests) {
   }
 }
 
-/// As they come. In the place of a parcel's request that of the chunk behind it is left.
+/// Handles parcels in the order of arrival. The request of a parcel is replaced by that of the chunk after it.
 void StreamRounds::take_parcels(std::span<MPI_Request> requests) {
   std::vector<bool> taken(place_.size, false);
   taken[place_.rank] = true;
@@ -184,7 +184,7 @@ void StreamRounds::deliver(Rank peer, std::span<const std::byte> frames) {
   if (incoming_[peer].chunk > incoming_[peer].rest.size()) throw_corrupt(peer);
 }
 
-/// The first of them; its size.
+/// Handles the first frame and returns its size.
 std::size_t StreamRounds::deliver_frame(Rank peer, std::span<const std::byte> frames) {
   auto& from = incoming_[peer];
   if (frames.size() < sizeof(Frame) || !from.rest.empty()) throw_corrupt(peer);

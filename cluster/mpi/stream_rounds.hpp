@@ -10,21 +10,22 @@
 
 namespace eindb::mpi {
 
-/// Memory for parcels, which streams take one after the other: by peer.
+/// Memory for parcels, by peer; reused by consecutive streams.
 struct ParcelMemory {
   std::vector<std::vector<std::byte>> outgoing;
   std::vector<std::vector<std::byte>> incoming;
 };
 
-/// Personalised streams between all ranks, in rounds that all take part in, each prepared, agreed upon and exchanged.
-/// In a round a pair of ranks moves one parcel each way, and after it, straight from where it lies to where it goes, a
-/// chunk of at most one large payload:
+/// Personalised streams between all ranks. They proceed in rounds of all ranks, each prepared, agreed upon and
+/// exchanged. In a round each pair of ranks moves one parcel in each direction, followed by a chunk of at most one
+/// large payload, which is sent and received without a copy:
 ///
 ///     parcel = bytes of the chunk that follows (u64), frames
 ///     frame  = size of the header (u64), size of the payload (u64), header, payload unless it is large
 ///
-/// A large payload follows in chunks, from this round on until it is complete; no other frame comes before that. So
-/// small messages are copied together, large ones not at all, and a rank needs memory for two parcels per peer.
+/// The chunks of a large payload follow in this and later rounds until it is complete; no other frame is sent in
+/// between. Small messages are thus packed together, large ones are not copied, and a rank needs memory for two parcels
+/// per peer.
 class StreamRounds {
  public:
   struct Place {
@@ -38,27 +39,28 @@ class StreamRounds {
 
   StreamRounds(const Place& place, OutgoingStreams& out, IncomingStreams& in);
 
-  /// Packs what this rank sends in the next round.
+  /// Packs this rank's parcels for the next round.
   void prepare();
-  /// Whether that is anything.
+  /// Whether there is anything to send.
   bool has_more() const;
-  /// Runs the round. What a stream throws meanwhile is thrown at the end of it: others rely on this rank until then.
+  /// Runs the round. An exception of a stream is rethrown at the end of the round, since the other ranks rely on this
+  /// one until then.
   void exchange();
 
-  /// Of what was sent and received so far; without waiting.
+  /// The bytes and messages so far; does not wait.
   const ExchangeCounters& counters() const { return counters_; }
 
  private:
   struct Outgoing {
-    std::optional<OutgoingMessage> next;  ///< taken from the stream; did not fit the last parcel
-    std::span<const std::byte> rest;      ///< of the large payload that is being sent
-    std::size_t chunk = 0;                ///< of it, in this round
+    std::optional<OutgoingMessage> next;  ///< taken from the stream, but did not fit the last parcel
+    std::span<const std::byte> rest;      ///< remainder of the large payload being sent
+    std::size_t chunk = 0;                ///< its part sent in this round
     bool ended = false;
   };
   struct Incoming {
-    std::span<std::byte> rest;       ///< of the large payload that is being received
-    std::size_t chunk = 0;           ///< of it, in this round
-    std::vector<std::byte> dropped;  ///< takes the chunk instead, once a stream has failed
+    std::span<std::byte> rest;       ///< remainder of the large payload being received
+    std::size_t chunk = 0;           ///< its part received in this round
+    std::vector<std::byte> dropped;  ///< receives the chunk after a stream has failed
   };
 
   bool is_peer(std::size_t rank) const { return rank != place_.rank; }

@@ -18,7 +18,7 @@ double most(const std::vector<double>& of_ranks) {
   return of_ranks.empty() ? 0 : *std::max_element(of_ranks.begin(), of_ranks.end());
 }
 
-// The mesh of twos that placements are types over, as if all of it were there.
+// The mesh of axes of extent two over which placements are typed, as if all its ranks existed.
 Mesh mesh_of(const ClusterProfile& profile) {
   return Mesh::of_twos(static_cast<int>(std::bit_width(std::max<std::size_t>(profile.computing, 1)) - 1));
 }
@@ -43,7 +43,7 @@ std::string placement_text(const DistributedStep& step, const ClusterProfile& pr
   return out + (out == "blocks" ? "" : "]") + " at " + std::to_string(holders) + " ranks";
 }
 
-// Nothing where not all that moves is blocks of workers, or nothing moves.
+// Returns nullopt if the step moves nothing, or if not all the moved tiles lie in blocks of workers.
 std::optional<CollectivesDescription> describe_collectives(const ClusterProfile& profile, const DistributedStep& step) {
   const auto* moved = std::get_if<RedistributeStep>(&step.op);
   if (moved == nullptr) return std::nullopt;
@@ -87,7 +87,7 @@ StepDescription describe_step(const PlannedQuery& planned, const ClusterProfile&
   return out;
 }
 
-// Of one rank, all steps together.
+// The sum of one rank's profiles over all steps.
 StepProfile sum_of(const RankReport& report) {
   StepProfile sum;
   for (const auto& step : report.profile.steps) {
@@ -99,7 +99,7 @@ StepProfile sum_of(const RankReport& report) {
   return sum;
 }
 
-// What brought the results to where they are wanted.
+// The seconds of the steps that deliver the results.
 double delivery_seconds(const DistributedPlan& plan, const RankReport& report) {
   double seconds = 0;
   for (const auto result : plan.results) seconds += report.profile.steps[result.index()].seconds;

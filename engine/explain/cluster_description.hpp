@@ -12,9 +12,10 @@ namespace eindb {
 
 /// The cost of a redistribution by collectives alone. Only redistributions between blocks of workers have one.
 struct CollectivesDescription {
-  std::vector<std::string> steps;        ///< a line each
-  double elements = 0;                   ///< what they cost (optimizer/redistribution)
-  std::int64_t elements_by_busiest = 0;  ///< of the direct exchange that is made
+  std::vector<std::string> steps;  ///< one line each
+  double elements = 0;             ///< their cost in elements (optimizer/redistribution)
+  /// Elements received by the busiest rank in the direct exchange that the plan uses.
+  std::int64_t elements_by_busiest = 0;
 };
 
 /// Measured times and bytes of a step. Times are those of the slowest rank.
@@ -62,7 +63,7 @@ struct MeasuredRanks {
 /// The steps of a query that the ranks of a cluster run, with measurements if it ran.
 struct ClusterDescription {
   std::vector<StepDescription> steps;
-  double bytes_received = 0;  ///< by all ranks, if no tile is all zero
+  double bytes_received = 0;  ///< by all ranks if no tile is all zero
   double bytes_received_by_busiest = 0;
   double peak_bytes_of_busiest = 0;      ///< of tiles that a rank holds at once, if no tile is all zero
   double planning_seconds = 0;           ///< to find or make these steps, and to find the tiles that they read

@@ -10,11 +10,11 @@
 
 namespace eindb {
 
-/// Parts of descriptions as EXPLAIN's text and drawings write them: "[2,3]".
+/// Text for parts of descriptions, as EXPLAIN's text and dot output write them. A list: "[2,3]".
 std::string list_text(std::span<const std::int64_t> values);
-/// "M, E, Z".
+/// A list of names: "M, E, Z".
 std::string names_text(std::span<const std::string> names);
-/// "i:4 j:1", or "-" without labels.
+/// A partition vector: "i:4 j:1", or "-" without labels.
 std::string partition_text(std::span<const std::pair<std::string, std::int64_t>> partition);
 /// The value of an operator's field.
 std::string value_text(const DescriptionField& field);

@@ -9,7 +9,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// As a whole number where it is one that a double holds exactly.
+// An integer if the value is one that a double holds exactly.
 Json json_number(double value) {
   if (std::abs(value) < 9e15 && value == std::floor(value)) return static_cast<std::int64_t>(value);
   return value;
@@ -43,7 +43,7 @@ Json json_of(const VertexDescription& vertex) {
   return out;
 }
 
-// Null: the whole dimension.
+// Null stands for the whole dimension.
 Json json_of(const std::variant<std::monostate, std::int64_t, std::string>& index) {
   if (const auto* number = std::get_if<std::int64_t>(&index)) return *number;
   if (const auto* parameter = std::get_if<std::string>(&index)) return *parameter;
@@ -146,7 +146,7 @@ Json json_of(const MemoryChoice& choice) {
           {"seconds_recomputing", seconds(choice.seconds_recomputing)}};
 }
 
-// `best` is the cost of the first of all strategies.
+// `best` is the lowest cost of all strategies.
 Json json_of(const StrategyCosts& strategy, double best) {
   if (!strategy.not_applicable.empty())
     return {{"strategy", strategy.strategy.to_string()}, {"not_applicable", strategy.not_applicable}};

@@ -33,7 +33,7 @@ std::string vertex_text(const VertexDescription& vertex, bool with_prediction) {
   return out;
 }
 
-// What the model `calibrated` chose from: nothing under `transfers`.
+// The candidates of the model `calibrated`; empty for the model `transfers`.
 std::string candidates_text(const PlanDescription& plan) {
   if (!plan.calibrated) return "";
   std::string out;
@@ -54,7 +54,7 @@ std::string path_text(const PathDescription& path) {
          magnitude(path.largest_intermediate) + " elements, found in " + milliseconds(path.seconds) + "\n";
 }
 
-// Empty where nothing is sliced.
+// Empty if nothing is sliced.
 std::string slices_text(const PathDescription& path) {
   std::string labels;
   for (const auto& sliced : path.sliced_labels) labels += " " + sliced.label + ":" + std::to_string(sliced.parts);
@@ -67,7 +67,7 @@ std::string share(double value) {
   return text;
 }
 
-// How a plan that does not fit the memory limit keeps to it; empty for one that fits.
+// How a plan that exceeds the memory limit is made to fit; empty if the plan fits.
 std::string memory_text(const std::optional<MemoryChoice>& choice) {
   if (!choice) return "";
   const auto seconds = [](double value) {
@@ -106,7 +106,7 @@ std::string operator_text(const OperatorDescription& op) {
   return out + "\n";
 }
 
-// The widths of a table's columns, which longer texts exceed.
+// The widths of a table's columns. Longer texts exceed them.
 constexpr std::size_t kNameWidth = 20;
 constexpr std::size_t kCountWidth = 20;
 constexpr std::size_t kRatioWidth = 8;
@@ -131,10 +131,10 @@ std::string strategy_text(const StrategyCosts& strategy, double best) {
          (strategy.fewest_calls == strategy.most_calls ? most : magnitude(strategy.fewest_calls) + " to " + most);
 }
 
-// A table of all strategies, numbers right-aligned; empty without any.
+// A table of all strategies with right-aligned numbers; empty if there are none.
 std::string strategies_text(const std::vector<StrategyCosts>& strategies) {
   if (strategies.empty()) return "";
-  const auto& best = strategies.front();  // EinDecomp's, which always applies
+  const auto& best = strategies.front();  // of EinDecomp, which always applies
   std::string out =
       "Strategies\n  " + padding("", kNameWidth) + column("total cost", kCountWidth) + column("ratio", kRatioWidth);
   for (const auto* title : {"join", "aggregation", "repartition"}) out += column(title, kCountWidth);

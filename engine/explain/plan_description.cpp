@@ -7,7 +7,7 @@
 namespace eindb {
 namespace {
 
-// What both cost models say of the plan, whichever it was made by.
+// The predictions of both cost models for the plan, whichever chose it.
 struct PlanPrediction {
   Labelling transfers;                   // the labelling, costed in elements moved
   std::vector<VertexId> served;          // by every operator of a fragment
@@ -53,7 +53,8 @@ PlanPrediction prediction_of(const PlannedQuery& planned, const SessionUser& use
   return out;
 }
 
-// The profiles of all operators that work for one vertex, added up: of those that bring its inputs, time and elements.
+// The sum of the profiles of all operators that serve a vertex. Operators that only bring its inputs add time and
+// elements.
 NodeProfile vertex_profile(const PhysicalPlan& plan, VertexId vertex, const ExecutionProfile& profile,
                            const std::vector<VertexId>& served) {
   NodeProfile sum;
@@ -71,7 +72,7 @@ NodeProfile vertex_profile(const PhysicalPlan& plan, VertexId vertex, const Exec
   return sum;
 }
 
-// Labels of one name (a pass may have made the second) are told apart by a number.
+// A pass may add a second label of the same name; a number tells them apart.
 std::vector<std::pair<std::string, std::int64_t>> partition_of(const LabelPartition& partition,
                                                                const LabelTable& labels) {
   std::vector<std::pair<std::string, std::int64_t>> out;
@@ -126,7 +127,7 @@ InputDescription describe_input(const Vertex& vertex) {
   return out;
 }
 
-// How often the operator is run.
+// How often the operator runs, over all loops around it.
 double slices_of(const PhysicalPlan& plan, NodeId id) {
   const auto* loop = plan.loop_of(id);
   double slices = 1;
@@ -135,7 +136,7 @@ double slices_of(const PhysicalPlan& plan, NodeId id) {
   return slices;
 }
 
-// `number_of_vertex` tells which of those that are described a vertex of the graph is.
+// `number_of_vertex` maps a vertex of the graph to its number among the described vertices.
 OperatorDescription describe_operator(const PlannedQuery& planned, NodeId id,
                                       const std::vector<std::size_t>& number_of_vertex,
                                       const ExecutionProfile* profile) {
@@ -177,7 +178,7 @@ PathDescription describe_path(const PathSummary& path, const EinGraph& graph, bo
   return out;
 }
 
-// Adds where everything lies to what is described already.
+// Adds the placement of vertices and inputs to the description.
 void describe_placement(const PlannedQuery& planned, std::int64_t workers, PlanDescription& plan) {
   const auto placement = place(planned.plan.graph, planned.plan.labelling, workers);
   std::size_t next_input = 0;

@@ -19,28 +19,28 @@ namespace eindb {
 
 struct ClusterProfile;  // engine/query/distributed_query.hpp
 
-/// What is known of a query's execution; all may be null.
+/// The measurements of a query's execution; both may be null.
 struct Measured {
-  const ExecutionProfile* here = nullptr;   ///< it ran in this process
-  const ClusterProfile* cluster = nullptr;  ///< it ran on the session's workers, or would
+  const ExecutionProfile* here = nullptr;   ///< of a run in this process
+  const ClusterProfile* cluster = nullptr;  ///< of a run on the session's workers, or the plan for one
 };
 
-/// Where a vertex lies on the workers, and what they receive for it.
+/// The placement of a vertex on the workers, and the elements that they receive for it.
 struct VertexPlace {
   std::string type;  ///< optimizer/partitions/placement, as text
   double elements_received = 0;
 };
 
-/// A vertex of the graph that is computed. What is measured is of its join, its aggregation and the repartitions made
-/// for it, each counted at its first reader.
+/// A vertex of the graph that is computed. Its measurements cover its join, its aggregation and the repartitions made
+/// for it; a repartition with several readers counts at the first one.
 struct VertexDescription {
   std::string name;
   std::string einsum;
   std::vector<std::int64_t> bound;
   DType type = DType::Float64;
-  std::vector<std::pair<std::string, std::int64_t>> partition;  ///< labels, by distinct names, and their parts
+  std::vector<std::pair<std::string, std::int64_t>> partition;  ///< labels, by distinct names, with their parts
   std::int64_t kernel_calls = 0;
-  double cost_join = 0;  ///< this and the next two in elements moved, by the model `transfers`
+  double cost_join = 0;  ///< these three costs are elements moved, by the model `transfers`
   double cost_agg = 0;
   double cost_repart = 0;
   NodePrediction predicted;
@@ -50,10 +50,10 @@ struct VertexDescription {
 
 /// A stored tensor that the query reads.
 struct InputDescription {
-  /// Of X[3,j]: an index per dimension, a parameter ("$1") that is one, or nothing for the whole dimension.
+  /// For X[3,j]: per dimension an index, a parameter used as an index ("$1"), or nothing for the whole dimension.
   struct Selected {
     std::vector<std::variant<std::monostate, std::int64_t, std::string>> indices;
-    std::int64_t tiles = 0;  ///< read
+    std::int64_t tiles = 0;  ///< number of tiles read
     std::int64_t stored_tiles = 0;
   };
 
@@ -65,42 +65,42 @@ struct InputDescription {
   std::optional<std::string> place = std::nullopt;
 };
 
-/// An operator of a plan for this process. What its operator alone has to say is in `own`.
+/// A node of the physical plan. The fields specific to its operator are in `own`.
 struct OperatorDescription {
   std::size_t id = 0;
   std::string name;
   std::string vertex;
-  std::optional<std::size_t> computes = std::nullopt;  ///< which of the plan's vertices its kernel computes
+  std::optional<std::size_t> computes = std::nullopt;  ///< the vertex that its kernel computes, by number in the plan
   std::vector<std::size_t> inputs;
   Partition grid;
   DescriptionFields own;
-  double slices = 1;   ///< how often it is run
-  double density = 1;  ///< the share of its elements that are there, about
+  double slices = 1;   ///< how often it runs
+  double density = 1;  ///< estimated share of elements that are not zero
   std::optional<double> seconds = std::nullopt;
   std::optional<std::int64_t> tiles_read = std::nullopt;
   std::int64_t skipped_calls = 0;
 };
 
-/// How the contractions of a query were ordered, and how they are sliced.
+/// The order of a query's contractions, and how they are sliced.
 struct PathDescription {
   struct Slices {
     std::string label;
     std::int64_t parts = 1;
-    std::string result;  ///< of the loop
+    std::string result;  ///< the result of the loop
   };
 
-  std::string optimizer;             ///< "given" where the statement orders
+  std::string optimizer;             ///< "given" if the statement fixes the order
   std::string objective;             ///< "flops", ...
-  std::vector<std::string> methods;  ///< those that found the paths of n-ary contractions
-  double naive_flops = 0;            ///< every operation that the statement has, in one nest of loops
+  std::vector<std::string> methods;  ///< the methods that found the paths of n-ary contractions
+  double naive_flops = 0;            ///< the operations of the statement as one nest of loops
   double flops = 0;
   double largest_intermediate = 0;
   double seconds = 0;
-  double slices = 0;  ///< how often the loops over slices are run; 0 without
+  double slices = 0;  ///< how often the loops over slices run; 0 without slicing
   std::vector<Slices> sliced_labels;
 };
 
-/// What plans for workers have.
+/// The part of a description that only plans for workers have.
 struct WorkersDescription {
   std::int64_t workers = 0;
   int mesh_axes = 0;
@@ -108,25 +108,25 @@ struct WorkersDescription {
   double elements_received_by_busiest = 0;
 };
 
-/// What an execution in this process did.
+/// Measured totals of an execution in this process.
 struct ExecutionDescription {
   double seconds = 0;
   std::int64_t elements = 0;
   std::int64_t peak_bytes = 0;
 };
 
-/// What a query's plan is, and with a profile what its execution did: that which EXPLAIN writes, whatever the form.
-/// Operators say of themselves what they alone have to say (plan/plan_operator); explain_text, explain_json and
-/// explain_dot write it and know no operator. Predicted seconds are those of the model `calibrated`, costs and
-/// predicted elements those of `transfers`, whichever of them chose the plan.
+/// The description of a query's plan that EXPLAIN writes; with a profile, also the measurements of its execution.
+/// Operators give the fields specific to them (plan/plan_operator); explain_text, explain_json and explain_dot write
+/// the description and know no operator. Predicted seconds are by the model `calibrated`, costs and predicted elements
+/// by `transfers`. Both are given whichever model chose the plan.
 struct PlanDescription {
   std::vector<VertexDescription> vertices;
   std::vector<InputDescription> inputs;
   std::vector<OperatorDescription> operators;  ///< none where ranks run the query: their steps are in `cluster`
   std::int64_t parallelism = 1;
-  bool calibrated = false;  ///< the model that chose the plan
+  bool calibrated = false;  ///< whether the model `calibrated` chose the plan
   std::vector<ParallelismCandidate> candidates;
-  std::string figures;  ///< the file of the machine's
+  std::string figures;  ///< the file with the figures of the machine
   std::string strategy;
   PathDescription path;
   double total_cost = 0;

@@ -22,13 +22,13 @@ std::optional<std::int64_t> next_tile(const TileProvider& tensor, std::int64_t f
   return from < tensor.grid.tile_count() ? std::optional(from) : std::nullopt;
 }
 
-/// Calls visit(number, value) for each cell of a tile that is not zero.
+/// Calls visit(number, value) for each nonzero cell of a tile.
 template <class T, class Visit>
 void visit_cells(const Tile& tile, const TileGrid& grid, std::int64_t tile_id, Visit&& visit) {
   const auto strides = grid.shape().row_major_strides();
   const auto begin = grid.tile_begin(grid.key_of(tile_id));
   const auto& extents = tile.shape().extents();
-  // All dimensions but the last: its cells follow each other on both sides.
+  // All dimensions but the last. The cells of the last one are contiguous in the tile and in the numbering.
   const std::vector<std::int64_t> outer(extents.begin(), extents.empty() ? extents.end() : extents.end() - 1);
   const auto line = extents.empty() ? 1 : extents.back();
   std::vector<std::int64_t> index(outer.size(), 0);

@@ -10,10 +10,11 @@
 
 namespace eindb {
 
-/// Writes the cells that are not zero (NaN is not) in row-major order, whatever the tiles: CSV, TSV, FROSTT .tns or
-/// Matrix Market. The cells of one part of the first dimension are sorted in `memory` bytes, through a file if need be.
-/// Tiles that are not stored cost nothing. Matrix Market states the number of cells first: tiles are read twice.
-/// Error{Unsupported} for what a format cannot hold: complex numbers in .tns, other than one or two dimensions in .mtx.
+/// Writes the nonzero cells (NaN counts as nonzero) in row-major order, however the tensor is cut: CSV, TSV, FROSTT
+/// .tns or Matrix Market. The cells of one part of the first dimension are sorted at a time in `memory` bytes, spilling
+/// to a file if they need more. Absent tiles cost nothing. Matrix Market states the number of cells first, so its tiles
+/// are read twice. Error{Unsupported} for tensors that a format cannot hold: complex numbers in .tns, or any number of
+/// dimensions but one or two in .mtx.
 void export_cells(const FilePath& path, const CopyOptions& options, const TileProvider& tensor, std::int64_t memory,
                   const Cancellation& cancellation);
 

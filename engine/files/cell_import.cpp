@@ -11,7 +11,7 @@ namespace {
 /// Cells between two reports of progress.
 constexpr std::int64_t kCellsPerReport = 65536;
 
-/// A matrix of one column as the vector that it fills.
+/// Reads a matrix of one column as a vector.
 class ColumnCells final : public CellSource {
  public:
   explicit ColumnCells(std::unique_ptr<CellSource> matrix)

@@ -12,8 +12,8 @@
 
 namespace eindb {
 
-/// Opens a file that is a list of cells. Its shape and type are those of `existing`, the tensor to be filled, or of the
-/// options, or of the file. Error{Shape} if these contradict each other.
+/// Opens a file that holds a list of cells. Shape and type come from `existing`, the tensor to fill, or else from the
+/// options, or else from the file. Error{Shape} if they contradict each other.
 std::unique_ptr<CellSource> open_cell_list(const FilePath& path, const CopyOptions& options,
                                            const std::optional<TensorInfo>& existing, const Cancellation& cancellation);
 

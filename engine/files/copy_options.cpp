@@ -13,7 +13,7 @@
 namespace eindb {
 namespace {
 
-/// What FORMAT calls a format, and the endings of its files.
+/// The name of a format for FORMAT, and the extensions of its files.
 struct FormatRow {
   FileFormat format;
   std::string_view name;
@@ -40,7 +40,7 @@ std::string_view name_of(FileFormat format) {
   return std::find_if(formats().begin(), formats().end(), [&](const auto& row) { return row.format == format; })->name;
 }
 
-/// "npy, npz, csv"
+/// A list such as "npy, npz, csv".
 std::string format_names() {
   std::string out;
   for (const auto& row : formats()) out += (out.empty() ? "" : ", ") + std::string(row.name);
@@ -82,7 +82,7 @@ bool switch_of(const ast::Option& option) {
   return on;
 }
 
-void apply_format(const ast::Option& /*option*/, CopyOptions& /*out*/) {}  // read first, by chosen_format
+void apply_format(const ast::Option& /*option*/, CopyOptions& /*out*/) {}  // chosen_format has read it already
 
 void apply_delimiter(const ast::Option& option, CopyOptions& out) {
   const auto text = text_of(option) == "\\t" ? "\t" : text_of(option);
@@ -106,7 +106,7 @@ void apply_base(const ast::Option& option, CopyOptions& out) {
   out.cells.base = value == "1" ? 1 : 0;
 }
 
-/// "1000,2000"; nothing for a scalar.
+/// Parses "1000,2000"; an empty text is the shape of a scalar.
 void apply_shape(const ast::Option& option, CopyOptions& out) {
   const auto text = text_of(option);
   std::vector<std::int64_t> extents;
@@ -144,14 +144,14 @@ void apply_dtype(const ast::Option& option, CopyOptions& out) {
 
 void apply_chunked(const ast::Option& option, CopyOptions& out) { out.array.chunked = switch_of(option); }
 
-/// An option, the formats that have it (none: all), and whether it makes sense for a file that is read, or written.
+/// An option, the formats that accept it (none: all), and whether it applies to reading or writing.
 struct OptionRow {
   std::string_view name;
   void (*apply)(const ast::Option&, CopyOptions&);
   std::vector<FileFormat> formats;
   bool for_reading = true;
   bool for_writing = true;
-  bool for_cells_only = false;  ///< of a format that has both, says something of lists of cells, not of matrices
+  bool for_cells_only = false;  ///< for formats with two layouts: applies to lists of cells, not to matrices
 };
 
 const std::vector<OptionRow>& option_rows() {
@@ -167,7 +167,7 @@ const std::vector<OptionRow>& option_rows() {
       {"layout", apply_layout, {FileFormat::Csv, FileFormat::Tsv}},
       {"base", apply_base, kDelimited, true, true, true},
       {"shape", apply_shape, kWithShape, true, false, true},
-      {"member", apply_array_name, kWithNames},  // three words for one thing, each as its format says it
+      {"member", apply_array_name, kWithNames},  // three names of one option, each from its format
       {"tensor", apply_array_name, kWithNames},
       {"dataset", apply_array_name, kWithNames},
       {"compression", apply_compression, {FileFormat::Npz, FileFormat::Hdf5}, false},
@@ -228,7 +228,7 @@ FileFormat chosen_format(const std::string& path, SourceSpan path_span, const st
               "add (FORMAT name), with one of " + format_names());
 }
 
-/// What a format says before any option.
+/// The defaults of a format, before any option.
 CopyOptions defaults_of(FileFormat format, const std::string& path) {
   CopyOptions out;
   out.format = format;
@@ -243,7 +243,7 @@ CopyOptions defaults_of(FileFormat format, const std::string& path) {
 
 CopyOptions read_copy_options(const std::string& path, SourceSpan path_span, const std::vector<ast::Option>& options,
                               CopyDirection direction) {
-  for (const auto& option : options) option_row(option);  // a misspelt name first
+  for (const auto& option : options) option_row(option);  // reports a misspelt name first
   auto out = defaults_of(chosen_format(path, path_span, options), path);
   for (const auto& option : options) {
     const auto& row = option_row(option);

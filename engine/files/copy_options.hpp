@@ -18,31 +18,31 @@ enum class FileFormat : std::uint8_t { Npy, Npz, Csv, Tsv, Coo, Tns, Mtx, JsonLi
 
 enum class CopyDirection : std::uint8_t { FromFile, ToFile };
 
-/// What is said of lists of cells: a line with a key and a value for each.
+/// Options of lists of cells, with one key and value per line.
 struct CellListOptions {
-  bool chosen = false;    ///< LAYOUT coordinates, or a format that is nothing else
-  std::int64_t base = 0;  ///< of keys
+  bool chosen = false;    ///< by LAYOUT coordinates, or by a format that has no other layout
+  std::int64_t base = 0;  ///< the first index of a dimension in keys
 };
 
-/// What is said of files that hold arrays by name.
+/// Options of files that hold named arrays.
 struct ArrayOptions {
-  std::string name;  ///< MEMBER, TENSOR or DATASET; empty: the only one, or the tensor's own name
+  std::string name;  ///< MEMBER, TENSOR or DATASET; empty: the only array, or the tensor's own name
   Compression compression = Compression::None;
-  std::optional<SafetensorsType> type;  ///< DTYPE; none: that of the tensor
+  std::optional<SafetensorsType> type;  ///< DTYPE; none: the tensor's type
   bool chunked = false;
 };
 
-/// What COPY ... (FORMAT csv, DELIMITER ';', HEADER on) says, checked.
+/// The options of a COPY statement, checked: (FORMAT csv, DELIMITER ';', HEADER on).
 struct CopyOptions {
   FileFormat format = FileFormat::Npy;
   CsvOptions csv;
-  std::optional<Shape> shape;  ///< of a list of cells; or what the values of an array are, in row-major order
+  std::optional<Shape> shape;  ///< of a list of cells; or the shape for an array's values, in row-major order
   CellListOptions cells;
   ArrayOptions array;
 };
 
-/// The format is that of FORMAT or else of the path's ending. Throws Error with the place of what does not fit: options
-/// and values that do not exist, or that are not for this format or direction.
+/// FORMAT gives the format, or else the extension of the path. Throws Error with the place of any option or value that
+/// does not exist or does not apply to this format or direction.
 CopyOptions read_copy_options(const std::string& path, SourceSpan path_span, const std::vector<ast::Option>& options,
                               CopyDirection direction);
 

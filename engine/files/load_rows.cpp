@@ -36,7 +36,7 @@ std::int64_t find_column(const std::vector<Column>& columns, std::string_view na
               nearest ? "did you mean " + *nearest + "?" : "");
 }
 
-/// For each of the columns that rows have, which of `all` it is.
+/// The number in `all` of each column that the rows have.
 std::vector<std::size_t> chosen_columns(const LoadTarget& target, const std::vector<Column>& all) {
   std::vector<std::size_t> chosen;
   for (const auto& name : target.columns) {
@@ -59,7 +59,7 @@ ColumnType type_of_parts(DType dtype) {
   }
 }
 
-/// As SQL shows them: re and im only to those who ask.
+/// The columns that SQL shows; re and im only if `with_parts`.
 std::vector<Column> columns_of(const TensorInfo& tensor, bool with_parts) {
   std::vector<Column> columns;
   for (const auto& label : tensor.labels) columns.push_back({label, ColumnType::Integer});
@@ -154,15 +154,15 @@ class TensorLoader final : public RowLoader {
   SqliteTransaction transaction_;  // ends last
   TensorInfo staged_;
   std::optional<CellLoader> cells_;
-  std::vector<std::size_t> places_;  // of columns of rows, among those of the tensor
-  KeyedCell cell_;                   // that is put together; its line is the number of rows so far
+  std::vector<std::size_t> places_;  // numbers of the rows' columns among the tensor's
+  KeyedCell cell_;                   // the cell being assembled; its line is the number of rows so far
   std::vector<CellValue> values_;    // val, re, im
   bool in_parts_ = false;            // re and im rather than val
 };
 
 // ---- Tables --------------------------------------------------------------------------------------------------------
 
-/// Those that take values: what is generated does not.
+/// The columns that take values; generated columns do not.
 std::vector<Column> columns_of_table(const LoadTarget& target, SqliteConnection& connection) {
   auto select = connection.prepare(
       "SELECT name, type FROM pragma_table_xinfo(?1, ?2) WHERE hidden = 0 AND ?1 NOT LIKE 'eindb\\_%' ESCAPE '\\'");
@@ -233,7 +233,7 @@ class TableLoader final : public RowLoader {
   SessionState& session_;
   SqliteTransaction transaction_;  // ends last
   std::optional<PreparedSql> insert_;
-  std::vector<bool> bytes_;  // which columns hold bytes rather than text
+  std::vector<bool> bytes_;  // whether a column holds bytes rather than text
   std::int64_t rows_ = 0;
 };
 

@@ -7,7 +7,7 @@
 
 namespace eindb {
 
-/// Begins to take rows. Error{UnknownName} for a table or column that is not there, Error{Busy} while somebody else
+/// Begins to take rows. Error{UnknownName} if the table or a column does not exist, Error{Busy} if another connection
 /// writes.
 std::unique_ptr<RowLoader> load_rows(const LoadTarget& target, SessionState& session);
 

@@ -26,7 +26,7 @@ std::string hex_of(const std::vector<std::byte>& bytes) {
   return out;
 }
 
-/// Appends one value as CSV has it.
+/// Appends one value in CSV syntax.
 struct CsvValue {
   std::string& out;
   char delimiter;
@@ -63,7 +63,7 @@ void append_csv_row(std::string& out, const SqliteStatement& row, char delimiter
     if (c > 0) out += delimiter;
     std::visit(CsvValue{out, delimiter}, row.value(c));
   }
-  // A line of nothing would be no row.
+  // A NULL alone in its row is written as "", since an empty line would not be a row.
   if (row.column_count() == 1 && row.is_null(0)) out += "\"\"";
   out += '\n';
 }

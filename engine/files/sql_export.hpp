@@ -9,9 +9,9 @@
 
 namespace eindb {
 
-/// COPY (SELECT ...) TO a file. CSV and TSV have the columns' names in the first line, unless HEADER is off; NULL is
-/// nothing, an empty text "", a blob its bytes in hex. JSON lines have an object per row; what JSON has no number for
-/// is null. Error{Unsupported} for other formats.
+/// Writes a COPY (SELECT ...) TO a file. CSV and TSV begin with a line of column names, unless HEADER is off; NULL is
+/// an empty field, an empty text is "", and a blob is written in hex. JSON lines have one object per row; numbers that
+/// JSON cannot hold become null. Error{Unsupported} for other formats.
 void export_rows(const FilePath& path, const CopyOptions& options, const ast::Sql& sql, SessionState& session);
 
 }  // namespace eindb

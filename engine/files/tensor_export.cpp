@@ -10,7 +10,7 @@
 namespace eindb {
 namespace {
 
-// The tiles of one part of the first dimension, side by side.
+// Joins the tiles of one part of the first dimension into one.
 Tile gather_band(const TileProvider& tensor, std::int64_t part) {
   const auto& grid = tensor.grid;
   const auto rank = grid.rank();
@@ -29,7 +29,7 @@ Tile gather_band(const TileProvider& tensor, std::int64_t part) {
   return band;
 }
 
-// Tiles that are absent stay zeros.
+// Absent tiles stay zero.
 template <class Writer>
 void write_tiles(Writer& writer, const TileProvider& tensor) {
   for (std::int64_t id = 0; id < tensor.grid.tile_count(); ++id)

@@ -16,31 +16,31 @@
 
 namespace eindb {
 
-/// A tensor relation to be written to a file.
+/// The tiles of a tensor to export.
 struct TileProvider {
   DType dtype = DType::Float64;
   TileGrid grid;
-  std::function<TilePtr(std::int64_t tile_id)> tile;  ///< null: all zero; asked for in order of tile_id
+  std::function<TilePtr(std::int64_t tile_id)> tile;  ///< null: all zero; called in order of tile_id
   std::vector<std::string> labels = {};               ///< one per dimension
-  /// The first tile from `from` on that may hold something; without it every tile may.
+  /// The first tile from `from` on that may be nonzero. Without this function every tile may be.
   std::function<std::optional<std::int64_t>(std::int64_t from)> next_tile = {};
 };
 
-/// What an NPY file has before the elements in row-major order.
+/// The header of an NPY file, which precedes the elements in row-major order.
 std::string npy_header(const TensorRelation& tensor);
 
-/// All write to a temporary file beside `path`, which takes its place in the end.
+/// Every export writes a temporary file beside `path` and renames it to `path` at the end.
 void export_npy(const FilePath& path, const TileProvider& tensor);
-/// `progress` hears of the pass that checksums or deflates all values in the end.
+/// `progress` is called during the final pass, which checksums or deflates all values.
 void export_npz(const FilePath& path, const TileProvider& tensor, const std::string& member, Compression compression,
                 const ByteProgress& progress);
-/// `type`: what real numbers are rounded to, or none.
+/// Real numbers are rounded to `type`, if it is given.
 void export_safetensors(const FilePath& path, const TileProvider& tensor, const std::string& name,
                         std::optional<SafetensorsType> type);
-/// Compressed data sets are chunked, by tiles or parts of them. `cancellation` outlives the call.
+/// Compressed data sets are chunked by tiles or parts of tiles. `cancellation` outlives the call.
 void export_hdf5(const FilePath& path, const TileProvider& tensor, const std::string& dataset, bool chunked,
                  Compression compression, const Cancellation& cancellation);
-/// Up to two dimensions; takes the memory of one band of tiles. `header`: names of the columns, or none.
+/// Exports at most two dimensions, with memory for one band of tiles. `header` has the column names; empty: no header.
 void export_csv(const FilePath& path, const TileProvider& tensor, const std::vector<std::string>& header,
                 char delimiter);
 

@@ -10,7 +10,7 @@
 namespace eindb {
 namespace {
 
-/// The blocks of a reader that gives them in any order.
+/// Blocks from a reader that serves them in any order.
 template <class Reader>
 class ReaderBlocks final : public BlockSource {
  public:

@@ -27,7 +27,7 @@ constexpr std::string_view kPrefix = ".eindb-transfer-";
               "check that the server may write beside the database, and that there is space");
 }
 
-// Locked by the process whose it is, as long as that lives. -1: it is somebody else's, or gone.
+// Locks the directory for the lifetime of this process. -1: another process has the lock, or the directory is gone.
 int lock_directory(const fs::path& directory) {
   const int descriptor = open_file(directory.string(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   if (descriptor < 0 || ::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return descriptor;
@@ -41,7 +41,7 @@ void remove_abandoned(const fs::path& parent) {
     if (!entry->path().filename().string().starts_with(kPrefix)) continue;
     const int lock = lock_directory(entry->path());
     if (lock < 0) continue;
-    std::error_code ignored;  // what another user left is not ours to remove
+    std::error_code ignored;  // this process cannot remove another user's files
     fs::remove_all(entry->path(), ignored);
     ::close(lock);
   }
@@ -104,7 +104,7 @@ class TransferDirectory::Impl {
   }
 
  private:
-  // Between making and locking it another server may take it for abandoned: then there is another one.
+  // Another server may remove the directory as abandoned before it is locked; then the loop makes a new one.
   void make_directory() {
     while (lock_ < 0) {
       auto name = (parent_ / (std::string(kPrefix) + "XXXXXX")).string();
@@ -117,9 +117,9 @@ class TransferDirectory::Impl {
   }
 
   const fs::path parent_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   fs::path path_;
-  int lock_ = -1;  // of the directory, once it is there
+  int lock_ = -1;  // descriptor of the locked directory, once it exists
   std::uint64_t files_ = 0;
 };
 

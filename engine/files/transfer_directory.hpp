@@ -9,8 +9,8 @@
 
 namespace eindb {
 
-/// A file on its way between a client and a COPY. It is gone with the object, as far as nobody reads it any more.
-/// Not thread-safe; must not outlive its directory.
+/// A file in transit between a client and a COPY. The destructor unlinks it; open readers can finish. Not thread-safe;
+/// must not outlive its directory.
 class TransferFile {
  public:
   explicit TransferFile(std::string path) : path_(std::move(path)) {}
@@ -18,12 +18,12 @@ class TransferFile {
   TransferFile(const TransferFile&) = delete;
   TransferFile& operator=(const TransferFile&) = delete;
 
-  /// Where a COPY is to read or write it.
+  /// The path for the COPY to read or write.
   const std::string& path() const { return path_; }
 
-  /// Error{Io}: the disk is full.
+  /// Error{Io} if the disk is full.
   void append(std::string_view bytes);
-  /// What comes next; empty at the end. Error{Io} if it is not there.
+  /// Reads the next bytes; empty at the end. Error{Io} if the file does not exist.
   std::string_view read(std::span<char> buffer);
 
  private:
@@ -34,18 +34,18 @@ class TransferFile {
   int descriptor_ = -1;
 };
 
-/// Where such files lie: beside the database, or where that cannot be written among temporary files, in a directory
-/// that only this user may look into. It is removed at the end; what a process left behind that was killed is removed
-/// by the next one. Thread-safe.
+/// The directory for files in transit. It lies beside the database, or among the temporary files if the database's
+/// folder is not writable, and only this user can access it. The destructor removes it; the next process removes
+/// directories that a killed process left. Thread-safe.
 class TransferDirectory {
  public:
-  /// Nothing is made before the first file.
+  /// The directory is created with the first file.
   explicit TransferDirectory(const std::string& database);
   ~TransferDirectory();
   TransferDirectory(const TransferDirectory&) = delete;
   TransferDirectory& operator=(const TransferDirectory&) = delete;
 
-  /// A new one, empty. Error{Io} where no directory can be made.
+  /// Creates an empty file. Error{Io} if no directory can be created.
   std::unique_ptr<TransferFile> make();
 
  private:

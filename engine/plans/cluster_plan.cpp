@@ -9,7 +9,7 @@
 namespace eindb {
 namespace {
 
-// Partition vectors for so many ranks that compute: those of the query's plan, if it was made for as many.
+// The partition vectors for the ranks that compute: the vectors of the query's plan if it has the same parallelism.
 Labelling labelling_for(const OptimizedPlan& plan, const ClusterTerms& terms) {
   if (plan.parallelism == terms.parallelism) return plan.labelling;
   return label_for_workers(plan.graph, terms.strategy, {terms.parallelism, false, {}}, terms.shape.computing);

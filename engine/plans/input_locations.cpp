@@ -37,7 +37,7 @@ std::map<WorkerNumber, Rank> ranks_of(const Workers& workers, SqliteConnection& 
   return ranks;
 }
 
-// Finds the tiles of one tensor after the other.
+// Locates the tiles of one tensor at a time.
 class Locator {
  public:
   Locator(const StoredTensors& stored, const Workers& workers, InputLocations& out)
@@ -88,8 +88,8 @@ class Locator {
   const StoredTensors& stored_;
   const Workers& workers_;
   InputLocations& out_;
-  std::map<WorkerNumber, Rank> ranks_;                            // once a tensor is sharded
-  std::function<bool(WorkerNumber, ContentId)> is_damaged_ = {};  // likewise
+  std::map<WorkerNumber, Rank> ranks_;                            // filled at the first sharded tensor
+  std::function<bool(WorkerNumber, ContentId)> is_damaged_ = {};  // set at the first sharded tensor
 };
 
 }  // namespace

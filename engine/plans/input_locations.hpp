@@ -16,17 +16,17 @@
 
 namespace eindb {
 
-/// A tensor that a plan for ranks reads, and which of its tiles.
+/// A tensor that a plan for ranks reads, and the set of tiles that it needs.
 class PlannedInput {
  public:
   explicit PlannedInput(InputTensor tensor) : tensor_(std::move(tensor)) {}
 
-  /// Another scan of the same tensor, or of a selection from it.
+  /// Adds another scan of the same tensor, or of a selection from it.
   void add(const InputTensor& scanned);
 
   const InputTensor& tensor() const { return tensor_; }
   bool needs(std::int64_t tile) const { return !needed_ || needed_->contains(tile); }
-  /// How many tiles are listed: none where all are needed.
+  /// The number of tiles listed; 0 if all are needed.
   std::size_t listed() const { return needed_ ? needed_->size() : 0; }
 
  private:
@@ -34,37 +34,37 @@ class PlannedInput {
   std::optional<std::set<std::int64_t>> needed_ = std::set<std::int64_t>{};  // nullopt: all
 };
 
-/// The state in which tiles were looked for: what InputLocations depend on beside the plan.
+/// The state in which tiles were located. InputLocations depend on it and on the plan.
 struct LocationTerms {
   std::uint64_t data_version = 0;   ///< SqliteConnection::current_data_version()
-  std::vector<DataId> workers;      ///< by rank; 0: imagined ones
+  std::vector<DataId> workers;      ///< by rank; 0: an imagined worker
   std::int64_t damage_changes = 0;  ///< DamagedCopies::changes()
 
   friend bool operator==(const LocationTerms&, const LocationTerms&) = default;
 };
 
-/// Where the tiles lie that a plan reads, by holder list. Immutable and shared.
+/// The locations of the tiles that a plan reads, by holder list. Immutable and shared.
 struct InputLocations {
   LocationTerms terms;
   std::vector<TileHolders> holders;
-  std::vector<std::vector<ContentId>> contents;  ///< of tiles at workers, by tile; empty: none is there
+  std::vector<std::vector<ContentId>> contents;  ///< of tiles at workers, by tile; empty: no tile is at a worker
 };
 
-/// Where tiles are looked for. All that it refers to outlives it.
+/// The place where tiles are looked up. Everything it refers to must outlive it.
 struct StoredTensors {
   SqliteConnection& connection;
   Catalog& catalog;
-  const Cluster* cluster;  ///< null: stored tensors are taken to lie at workers that are not there
+  const Cluster* cluster;  ///< null: for plans without a cluster; stored tensors count as sharded over imagined workers
 };
 
 LocationTerms location_terms(const StoredTensors& stored, const Workers& workers);
 
-/// Looks where the tiles lie. Error{WorkerLost} names a tile that is read and that none of the workers has.
+/// Locates the tiles. Error{WorkerLost} names a tile that is read and that none of the workers has.
 InputLocations locate(std::span<const PlannedInput> inputs, const StoredTensors& stored, const Workers& workers,
                       LocationTerms terms);
 
-/// Writes those copies of what is read that were found damaged anew from others, as far as there are any. What is
-/// dropped by others meanwhile stays where it is: the statement reads a state in which it is there.
+/// Repairs the damaged copies of the inputs' tiles from intact copies, as far as there are any. A copy that another
+/// transaction drops meanwhile stays: this statement reads a state that contains it.
 void mend_copies(std::span<const PlannedInput> inputs, const StoredTensors& stored);
 
 }  // namespace eindb

@@ -47,7 +47,7 @@ PlanSource PlanCache::count_for_cluster(bool is_hit) {
 }
 
 void PlanCache::count_again(const QueryPlan& plan) {
-  // It was used a moment ago and is one of the first.
+  // The entry was used a moment ago, so the search finds it near the front.
   const auto entry = std::find_if(entries_.begin(), entries_.end(),
                                   [&](const Entry& known) { return known.cached.plan.get() == &plan; });
   if (entry == entries_.end()) return;

@@ -17,40 +17,42 @@ namespace eindb {
 struct LatestClusterPlan;
 struct QueryPlan;
 
-/// A plan and what it was made of, beside its key.
+/// A plan and everything it depends on, beside its key.
 struct CachedPlan {
   std::shared_ptr<const QueryPlan> plan;
-  std::shared_ptr<LatestClusterPlan> for_cluster;  ///< never null; what it takes comes and goes
+  std::shared_ptr<LatestClusterPlan> for_cluster;  ///< never null; its contents may change
   PlanLookups lookups;
-  std::uint64_t data_version = 0;  ///< of the database when the lookups were last found to hold
-  std::size_t bytes = 0;           ///< roughly, of the plan
+  std::uint64_t data_version = 0;  ///< of the database when the lookups were last verified
+  std::size_t bytes = 0;           ///< approximate size of the plan
 };
 
-/// The plans of one session's queries, by key, the least recently used ones dropped first.
+/// The plans of one session's queries, by key. The least recently used plans are dropped first.
 ///
 ///     text -> syntax tree -> key -> CachedPlan -> do its lookups still hold? -> plan
 ///
-/// A key is whatever the plan depends on that is known without a look at the database: the query (query_key), what its
-/// result is wanted as, the settings that shape plans, the types of parameters and the values of those that shape the
-/// plan. What it depends on beyond that are tensors and macros by name: the lookups, verified at each use. Values of
-/// tensors are no part of a plan. Whoever lets planning depend on more adds it to the one or the other.
+/// A key has everything that the plan depends on and that is known without reading the database: the query (query_key),
+/// the requested form of the result, the settings that shape plans, the types of parameters, and the values of those
+/// parameters that shape the plan. The plan also depends on tensors and macros by name: these are the lookups, verified
+/// at each use. Values of tensors are no part of a plan. If you let planning depend on anything more, add it to the key
+/// or to the lookups.
 ///
-/// Beside the plan of a query stands what it was last lowered to for a cluster (engine/plans/cluster_plan), which
-/// depends on who is up, too. That is looked at when the query runs, and made again as often as need be while the entry
-/// stays.
+/// Beside the plan of a query the cache keeps its last plan for a cluster (engine/plans/cluster_plan), which also
+/// depends on the workers that are up. The query checks it when it runs, and replaces it as often as needed while the
+/// entry stays.
 ///
-/// Plans are immutable; one that is in use outlives its entry. Threads: one, that of the session.
+/// Plans are immutable; a plan in use outlives its entry. Used by the session's thread only.
 class PlanCache {
  public:
   struct Counters {
     std::int64_t hits = 0;
-    std::int64_t misses = 0;         ///< plans made while the cache was on; those that no longer held count here too
+    /// Plans made while the cache was on, including replacements of plans that no longer held.
+    std::int64_t misses = 0;
     std::int64_t evictions = 0;      ///< plans dropped to make room
-    std::int64_t worker_hits = 0;    ///< executions for which the plan for workers was there
-    std::int64_t worker_misses = 0;  ///< those for which it was made while the cache was on
+    std::int64_t worker_hits = 0;    ///< executions that reused the plan for workers
+    std::int64_t worker_misses = 0;  ///< executions that made the plan for workers while the cache was on
   };
 
-  /// Bytes of all plans together that are kept, whatever their number. A plan of more than a quarter is not kept.
+  /// The limit for all plans together, in bytes. A plan larger than a quarter of it is not kept.
   static constexpr std::size_t kMaxBytes = std::size_t{64} << 20U;
 
   explicit PlanCache(std::size_t most_bytes = kMaxBytes) : most_bytes_(most_bytes) {}
@@ -58,15 +60,16 @@ class PlanCache {
   /// Keeps at most `entries` plans from now on.
   void resize(std::size_t entries);
 
-  /// The plan of this key if there is one and it `holds`; else null, and it is forgotten. Counts a hit or a miss. Valid
-  /// until the cache is used again.
+  /// Returns the plan of this key if it exists and `holds` returns true for it; else null, and the plan is dropped.
+  /// Counts a hit or a miss. The pointer is valid until the next use of the cache.
   const CachedPlan* find(std::string_view key, const std::function<bool(CachedPlan&)>& holds);
-  /// The key is not in the cache.
+  /// The key must not be in the cache.
   void insert(std::string key, CachedPlan plan);
 
-  /// Counts a hit or a miss of a plan for workers, and says which it is.
+  /// Counts a hit or a miss of a plan for workers, and returns which it was.
   PlanSource count_for_cluster(bool is_hit);
-  /// What is kept for a cluster beside this plan, if the plan is in the cache, takes more or less than it did.
+  /// Updates the size of the cluster plan beside this plan after it changed. Does nothing if the plan is not in the
+  /// cache.
   void count_again(const QueryPlan& plan);
 
   std::size_t size() const { return entries_.size(); }
@@ -90,7 +93,7 @@ class PlanCache {
   std::size_t capacity_ = 0;
   std::size_t bytes_ = 0;
   Entries entries_;                                                 // the most recently used first
-  std::unordered_map<std::string_view, Entries::iterator> by_key_;  // of keys in entries_
+  std::unordered_map<std::string_view, Entries::iterator> by_key_;  // keys refer to strings in entries_
   Counters counters_;
 };
 

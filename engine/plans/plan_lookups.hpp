@@ -9,11 +9,11 @@
 
 namespace eindb {
 
-/// The names that a query was bound with and what was found under each. A plan holds as long as every one of them
-/// would find the same: a tensor of the same type, extents and partition, a macro of the same text, or nothing.
+/// The names that a query was bound with, and the result of each lookup. A plan holds while every lookup would give the
+/// same result: a tensor of the same type, extents and partition, a macro of the same text, or nothing.
 struct PlanLookups {
   struct Tensor {
-    std::string name;  ///< as asked for
+    std::string name;  ///< as requested
     std::optional<InputTensor> found;
   };
   struct Macro {

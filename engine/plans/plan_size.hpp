@@ -8,10 +8,10 @@ struct InputLocations;
 struct LatestClusterPlan;
 struct QueryPlan;
 
-// What these take in memory, to within a factor of two or so: for caches, which bound it.
+// The approximate memory use, to within a factor of about two; caches use it to bound their size.
 std::size_t approximate_bytes(const QueryPlan& plan);
 std::size_t approximate_bytes(const InputLocations& locations);
-/// With the plan and the locations, which are shared with those who run it.
+/// Includes the plan and the locations, which are shared with the running queries.
 std::size_t approximate_bytes(const LatestClusterPlan& latest);
 
 }  // namespace eindb

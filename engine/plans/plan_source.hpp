@@ -5,13 +5,13 @@
 
 namespace eindb {
 
-/// How a statement came to its plan.
+/// How a statement got its plan.
 enum class PlanSource : std::uint8_t {
-  Made,     ///< there was none in the session's cache
-  Cached,   ///< taken from there
-  Uncached  ///< made, with the cache off
+  Made,     ///< the session's cache had none
+  Cached,   ///< from the cache
+  Uncached  ///< made with the cache off
 };
-/// "miss", "hit" or "off": what the plan cache said.
+/// The state of the plan cache as EXPLAIN names it: "miss", "hit" or "off".
 std::string_view name_of(PlanSource source);
 
 }  // namespace eindb

@@ -18,17 +18,17 @@ namespace eindb {
 
 struct LatestClusterPlan;  // engine/plans/cluster_plan.hpp
 
-/// What a query's results are wanted as.
+/// The requested form of a query's results.
 struct ResultRequest {
-  std::optional<DType> dtype = {};           ///< of a query with one result: another element type than the query gives
-  bool stored = false;                       ///< cut as stored tensors are
-  WantedPartitions partitions = {};          ///< cut exactly so
-  std::vector<ast::Identifier> wanted = {};  ///< results, or definitions, by name; empty: the query's results
-  bool compare_strategies = false;           ///< with the plan's cost under every strategy
-  bool for_workers = false;                  ///< to be run by workers, which have the memory limit each to itself
+  std::optional<DType> dtype = {};   ///< another element type than the query gives; only for a query with one result
+  bool stored = false;               ///< in the partitions of stored tensors
+  WantedPartitions partitions = {};  ///< in exactly these partitions
+  std::vector<ast::Identifier> wanted = {};  ///< names of results or definitions; empty: the query's results
+  bool compare_strategies = false;           ///< also cost the plan under every strategy
+  bool for_workers = false;                  ///< for workers, each with the whole memory limit to itself
 };
 
-/// A query with a plan to run, now: the values of its parameters are the session's.
+/// A query with a plan that is ready to run. The values of its parameters are the session's.
 struct PlannedQuery {
   PlannedQuery(std::shared_ptr<const QueryPlan> shared_plan, std::shared_ptr<LatestClusterPlan> cluster_plan,
                PlanSource plan_source, double seconds)
@@ -42,9 +42,9 @@ struct PlannedQuery {
 
   std::shared_ptr<const QueryPlan> shared;
   std::shared_ptr<LatestClusterPlan> for_cluster;  ///< of this query, shared with the cache
-  const BoundQuery& query;                         ///< of `shared`, as the next two
+  const BoundQuery& query;                         ///< refers to `shared`, like `plan`
   const OptimizedPlan& plan;
-  double planning_seconds;  ///< binding and optimising, or finding the plan in the cache
+  double planning_seconds;  ///< of binding and optimising, or of finding the plan in the cache
   bool order_given;
   PlanSource source;
 
@@ -53,10 +53,10 @@ struct PlannedQuery {
   const TileGrid& result_grid(std::size_t result = 0) const { return plan.result_grids[result]; }
 };
 
-/// A tensor of the catalog that gets the tiles of a result. It has the result's type and grid.
+/// A tensor of the catalog that receives the tiles of a result. It has the result's type and grid.
 struct StoredResult {
   TensorInfo tensor;
-  bool has_tiles = false;  ///< of before, which go; what the query reads of them is as it was before
+  bool has_tiles = false;  ///< old tiles that the new ones replace; the query still reads them as they were
 };
 
 }  // namespace eindb

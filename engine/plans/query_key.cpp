@@ -16,11 +16,11 @@
 namespace eindb {
 namespace {
 
-// Writes a tree in order, each list and text with its length and each alternative with its number, so that the bytes
-// can be read in one way only.
+// Writes a syntax tree in order. Each list and text has its length and each alternative its number, so the bytes can be
+// decoded in only one way.
 //
-// Every node is taken apart by a structured binding, which names all its members: a member that is added to the tree
-// does not compile here until somebody has decided whether it belongs to the key.
+// Structured bindings name all members of every node. A new member of a node does not compile here until its author
+// decides whether it belongs to the key.
 class KeyWriter {
  public:
   explicit KeyWriter(QueryKey& key) : key_(key) {}
@@ -36,8 +36,7 @@ class KeyWriter {
   }
 
  private:
-  // ---- Parts
-  // ---------------------------------------------------------------------------------------------------------
+  // ---- Parts ----------------------------------------------------------------------------------------------------
 
   template <class Number>
   void number(Number value) {
@@ -47,7 +46,7 @@ class KeyWriter {
     key_.text.append(bytes, sizeof value);
   }
 
-  // Lengths and alternatives are mostly small: one byte up to 254.
+  // Lengths and alternatives are mostly small: up to 254 they take one byte.
   void count(std::size_t n) {
     if (n < 0xFF) {
       key_.text += static_cast<char>(n);
@@ -112,8 +111,7 @@ class KeyWriter {
     optional(name);
   }
 
-  // ---- Names that stand for no tensor of the catalog as it is: what is defined here, or derived with respect to
-  // ----------------------------------------------------------------------------------------------------------------
+  // ---- Names that the query defines or derives by: these do not mean a tensor of the catalog as it is -----------
 
   void note(const std::string& name) { own_names_.insert(to_upper(name)); }
   void note(const ast::Identifier& name) { note(name.text); }
@@ -139,8 +137,7 @@ class KeyWriter {
   void note_names(const ast::ResultNames& /*results*/) {}
   void note_names(const ast::Updates& /*updates: they read what was before*/) {}
 
-  // ---- Words and constants
-  // -------------------------------------------------------------------------------------------
+  // ---- Words and constants --------------------------------------------------------------------------------------
 
   void write(std::size_t value) { count(value); }
   void write(const std::string& value) { text(value); }
@@ -169,7 +166,7 @@ class KeyWriter {
     count(scope);
   }
 
-  // Names of functions, macros and types match without regard to case.
+  // Names of functions, macros and types are case-insensitive.
   void folded(const ast::Identifier& identifier) {
     const auto& [name, span, quoted, scope] = identifier;
     text(to_upper(name));
@@ -189,10 +186,9 @@ class KeyWriter {
     optional(extent);
   }
 
-  // ---- Expressions
-  // ---------------------------------------------------------------------------------------------------
+  // ---- Expressions ----------------------------------------------------------------------------------------------
 
-  // While it lives, parameters have at least this use; of nested ones the last counts.
+  // While a Use lives, parameters have at least this use. Of nested Uses the greatest counts.
   class Use {
    public:
     Use(KeyWriter& writer, ParameterUse use) : writer_(writer), saved_(writer.use_) {
@@ -240,8 +236,8 @@ class KeyWriter {
     list(argument);
   }
 
-  // Whether an exponent is a whole number decides about the type; a seed is part of its generator; what a macro does
-  // with its arguments is known to its body.
+  // The type depends on whether an exponent is an integer, and a seed is part of its generator. The effect of a macro
+  // on its arguments is known only from its body.
   void write(const ast::Call& call) {
     const auto& [function, arguments] = call;
     folded(function);
@@ -288,8 +284,7 @@ class KeyWriter {
     folded(type);
   }
 
-  // ---- Queries
-  // -------------------------------------------------------------------------------------------------------
+  // ---- Queries --------------------------------------------------------------------------------------------------
 
   void write(const ast::Definition& definition) {
     const auto& [name, labels, expression, head_span, span] = definition;

@@ -9,19 +9,19 @@
 
 namespace eindb {
 
-/// All that planning found out about a query. Immutable and shared: between the cache and those who run it.
+/// The complete result of planning a query. Immutable; shared by the cache and the running queries.
 struct QueryPlan {
   BoundQuery query;
   OptimizedPlan plan;
   bool order_given = false;          ///< by USING PATH with pairs or 'left', or by nested subscripts
-  std::set<std::size_t> parameters;  ///< numbers of those whose values are put in when it runs
-  double predicted_seconds = 0;      ///< on this machine, where somebody is asked before queries run
+  std::set<std::size_t> parameters;  ///< the numbers of the parameters whose values are filled in at execution
+  double predicted_seconds = 0;      ///< on this machine; computed if an admission gate is asked before queries run
 };
 
-/// Whether the values of parameters that are indices lie in the extents.
+/// Whether the values of index parameters lie within the extents.
 bool serves_indices(const QueryPlan& plan, const std::vector<ParameterValue>& values);
 
-/// The plan with constants in place of its parameters; value n is that of parameter $n + 1.
+/// Returns the plan with constants in place of its parameters; values[n] is the value of parameter $n + 1.
 DistributedPlan with_values(DistributedPlan plan, const std::vector<ParameterValue>& values);
 
 }  // namespace eindb

@@ -15,7 +15,7 @@ std::string state_of(const WorkerStatus& worker) {
          (worker.reason.empty() ? "" : " (" + worker.reason + ")");
 }
 
-// All of them, where the coordinator is one rank among them.
+// All workers, for clusters whose coordinator is a rank. All of them must be up.
 Workers all_workers_up(const Cluster& cluster) {
   auto workers = cluster.workers();
   for (const auto& worker : workers)
@@ -25,7 +25,7 @@ Workers all_workers_up(const Cluster& cluster) {
   return workers;
 }
 
-// The workers that statements can use. Error{WorkerLost} if there are none.
+// The workers that are up. Error{WorkerLost} if there are none.
 Workers workers_up(const Cluster& cluster) {
   auto workers = cluster.workers();
   const auto is_up = [](const WorkerStatus& worker) { return worker.state == WorkerState::Up; };
@@ -39,8 +39,8 @@ Workers workers_up(const Cluster& cluster) {
   return workers;
 }
 
-// Which of these can run a statement together, the most first: no two that do not exchange data, and none that the
-// coordinator does not exchange data with.
+// The sets of workers that can run a statement together, the largest first. No two workers of a set have a broken
+// connection, and each exchanges data with the coordinator.
 std::vector<Workers> that_reach_each_other(Workers reached, const std::vector<BrokenPair>& broken) {
   const auto number_of = [](const Workers& workers, DataId data) {
     return static_cast<std::size_t>(

@@ -12,15 +12,15 @@ namespace eindb {
 /// The workers of a statement, by rank.
 using Workers = std::vector<WorkerStatus>;
 
-/// The sets of workers that a statement may run on, the preferred one first: it takes the first that has what it reads.
-/// Empty if no worker exchanges data with the coordinator. Error{WorkerLost} if none is up or, where all must be, one
-/// is not.
+/// The sets of workers that a statement may run on, the preferred one first. The statement takes the first set that has
+/// all the tiles it reads. Empty if no worker exchanges data with the coordinator. Error{WorkerLost} if no worker is up
+/// or, where all must be up, if one is not.
 std::vector<Workers> choices_of_workers(const Cluster& cluster);
-/// As many as if they were there, for plans without a cluster.
+/// `count` workers that do not exist, for plans without a cluster.
 Workers imagined_workers(std::size_t count);
 
-/// Error{WorkerLost} of a statement that cannot do without workers that were left out: the message, then the pairs of
-/// workers that do not exchange data.
+/// Error{WorkerLost} for a statement that needs workers which were left out: the message, then the pairs of workers
+/// that do not exchange data.
 Error not_reached(const Cluster& cluster, const std::string& message);
 
 }  // namespace eindb

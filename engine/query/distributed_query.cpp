@@ -26,9 +26,9 @@ namespace eindb {
 namespace {
 
 constexpr std::int64_t kCallsPerThread = 4;
-// Workers that come back while a statement runs, and are lost again.
+// A worker can come back and be lost again while a statement runs; more such returns than this end the statement.
 constexpr std::size_t kMostReturns = 2;
-// From the first failure on, in which a statement is planned again.
+// After its first failure a statement is planned again only within this time.
 constexpr std::chrono::seconds kReplanningTime{30};
 
 using Clock = std::chrono::steady_clock;
@@ -38,7 +38,7 @@ std::vector<Workers> choices_for(const SessionState& session) {
   return {imagined_workers(static_cast<std::size_t>(session.user.settings.workers()))};
 }
 
-// How many ranks may compute, from rank 0 on. The others take part with the tiles that lie there.
+// The number of ranks that may compute, counted from rank 0. The others take part with the tiles that they store.
 std::size_t computing_ranks(const SessionState& session, std::size_t workers) {
   const bool computes = session.database.cluster != nullptr && session.database.cluster->coordinator_computes();
   return std::min(workers + (computes ? 1 : 0), static_cast<std::size_t>(session.user.settings.workers()));
@@ -46,8 +46,8 @@ std::size_t computing_ranks(const SessionState& session, std::size_t workers) {
 
 std::int64_t ceil_power_of_two(std::size_t value) { return static_cast<std::int64_t>(std::bit_ceil(value)); }
 
-// Of what a rank has for tiles, kernel calls work on one part, and what is on its way to or from the others, a piece of
-// a tile each, is in another; the rest is for tiles that wait.
+// Shares of a rank's memory for tiles: one for the tiles that kernel calls work on, and one for pieces of tiles in
+// transit to or from other ranks. The remainder is for tiles that wait.
 constexpr double kCallShare = 0.5;
 constexpr double kMovingShare = 0.25;
 
@@ -62,10 +62,11 @@ void fit_calls(ClusterShape& shape, double memory, double threads) {
 
 }  // namespace
 
-// A plan for workers, and where what it reads lies: what was kept of the statement's last execution, if it still holds.
+// A plan for workers, and the locations of the tiles that it reads. Both come from the statement's last execution if
+// they still hold.
 class DistributedQuery::Attempt {
  public:
-  /// `stored`: of each result, whether workers store it. Error{WorkerLost} if none of the workers has a tile that is
+  /// `stored`: for each result, whether workers store it. Error{WorkerLost} if none of the workers has a tile that is
   /// read.
   Attempt(const PlannedQuery& planned, SessionState& session, const std::vector<bool>& stored, Workers workers)
       : planned_(planned),
@@ -85,8 +86,8 @@ class DistributedQuery::Attempt {
   std::size_t worker_count() const { return workers_.size(); }
   const DistributedPlan& steps() const { return *plan_; }
 
-  // Where workers store the tiles of results that are of sharded tensors: where they are made, as far as that is in
-  // their tiles and at a worker; copies at the workers that follow.
+  // Chooses the workers that store the tiles of results in sharded tensors. A tile is stored at the worker that makes
+  // it, if it lies in one block at a worker; further copies go to the workers that follow.
   void place_results(std::span<const StoredResult> results) {
     auto locations = *locations_;
     for (std::size_t n = 0; n < results.size(); ++n) {
@@ -104,7 +105,7 @@ class DistributedQuery::Attempt {
     return out;
   }
 
-  // Rows for what workers have stored of a result, as they report.
+  // Writes the rows with references to the tiles that workers report to have stored for a result.
   void write_references(SqliteConnection& connection, std::size_t result, const StoredResult& stored, ContentId first,
                         const std::vector<RankReport>& reports) const {
     const auto& tensor = stored.tensor;
@@ -180,7 +181,8 @@ class DistributedQuery::Attempt {
     source_ = session_.database.plans.count_for_cluster(is_kept);
   }
 
-  // The terms are read before the tiles are located: a change meanwhile makes the next execution locate them again.
+  // The terms are read before the tiles are located, so that a change in between makes the next execution locate them
+  // again.
   void find_inputs() {
     auto& latest = *planned_.for_cluster;
     auto terms = location_terms(stored(), workers_);
@@ -211,8 +213,8 @@ class DistributedQuery::Attempt {
     return terms;
   }
 
-  // Those whose disks have room for their part of the tensor, as if all of it were there; where these are too few for
-  // its copies, those with any room. Error{Io} names the workers without if these are too few, too.
+  // The ranks whose disks have room for their part of the tensor, assuming that no tile is zero. If these are too few
+  // for its copies, the ranks with any room. If those are too few as well, Error{Io} names the full workers.
   std::vector<Rank> ranks_with_room(const TensorInfo& tensor) const {
     std::vector<Rank> ranks;
     std::string full;
@@ -236,7 +238,7 @@ class DistributedQuery::Attempt {
     }
   }
 
-  // The list that says where a stored result lies.
+  // The number of the holder list with the locations of a stored result.
   std::size_t list_of(std::size_t result) const {
     return std::get<std::size_t>(plan_->step(plan_->results[result]).placement);
   }
@@ -248,7 +250,7 @@ class DistributedQuery::Attempt {
     const auto* blocks = std::get_if<BlockPlacement>(&made.placement);
     TileHolders holders;
     for (std::int64_t tile = 0; tile < tensor.grid.tile_count(); ++tile) {
-      auto places = fallback.of(tile);  // in `stores`
+      auto places = fallback.of(tile);  // numbers in `stores`
       const auto maker = blocks == nullptr ? std::nullopt : maker_of(*blocks, tensor.grid, tile);
       if (const auto found = maker ? std::find(stores.begin(), stores.end(), *maker) : stores.end();
           found != stores.end())
@@ -263,7 +265,7 @@ class DistributedQuery::Attempt {
     return holders;
   }
 
-  // Of every rank. Workers that are imagined have this machine's.
+  // Sets the memory of every rank. Imagined workers have as much as this machine.
   void fit_memory(ClusterShape& shape) const {
     const auto own = static_cast<double>(session_.user.settings.memory_for_tiles());
     const bool is_worker = session_.database.cluster == nullptr || session_.database.cluster->coordinator_computes();
@@ -277,7 +279,7 @@ class DistributedQuery::Attempt {
     }
   }
 
-  // The first worker that has the block which the tile lies in; nullopt if tiles do not lie in blocks.
+  // The first worker that has the block of the tile; nullopt if tiles do not lie in blocks.
   std::optional<Rank> maker_of(const BlockPlacement& blocks, const TileGrid& grid, std::int64_t tile) const {
     auto block = grid.key_of(tile);
     for (std::size_t d = 0; d < block.size(); ++d) {
@@ -292,11 +294,11 @@ class DistributedQuery::Attempt {
 
   const PlannedQuery& planned_;
   SessionState& session_;
-  Workers workers_;        // that are up, by rank
-  std::size_t computing_;  // ranks that may compute, from 0 on
+  Workers workers_;        // the workers that are up, by rank
+  std::size_t computing_;  // the number of ranks that may compute, counted from 0
   std::shared_ptr<const ClusterPlan> kept_;
-  std::shared_ptr<const DistributedPlan> plan_;      // with the values of parameters
-  std::shared_ptr<const InputLocations> locations_;  // and, after place_results(), of stored results
+  std::shared_ptr<const DistributedPlan> plan_;      // with the values of parameters filled in
+  std::shared_ptr<const InputLocations> locations_;  // also of stored results, after place_results()
   PlanSource source_ = PlanSource::Made;
   double planning_seconds_ = 0;
 };
@@ -305,8 +307,8 @@ std::int64_t DistributedQuery::damage_noticed() const {
   return session_.database.cluster == nullptr ? 0 : session_.database.cluster->damaged_copies().noticed();
 }
 
-// On the first choice of workers that has all that is read. If none has, as two that have it do not reach each other,
-// the error says so.
+// Plans for the first choice of workers that has all the tiles that are read. If no choice has them because two of the
+// workers do not reach each other, the error says so.
 std::unique_ptr<DistributedQuery::Attempt> DistributedQuery::plan(const std::vector<bool>& stored) {
   auto choices = choices_for(session_);
   if (choices.empty()) throw not_reached(*session_.database.cluster, "no worker exchanges data with the coordinator");
@@ -333,7 +335,7 @@ ClusterProfile DistributedQuery::until_it_succeeds(const std::vector<bool>& stor
       return run(*attempt);
     } catch (const Error& error) {
       const bool found_damage = damage_noticed() != noticed;
-      // With each worker that is lost there are fewer; one that comes and goes all the time is no reason to go on.
+      // Each lost worker leaves fewer, so the loop ends, unless a worker keeps coming back: kMostReturns bounds that.
       if ((error.kind() != ErrorKind::WorkerLost && !found_damage) ||
           lost + 1 >= attempt->worker_count() + kMostReturns)
         throw;
@@ -348,8 +350,8 @@ ClusterProfile DistributedQuery::until_it_succeeds(const std::vector<bool>& stor
 
 namespace {
 
-// Of a result that is made again, what the sink has not got yet: an attempt can fail while it is handed over, or after
-// that, when a worker is lost before it has told that it has ended.
+// Passes on only the tiles that the sink has not received yet. An attempt can fail during delivery, or after it, when a
+// worker is lost before it reports its end; the next attempt then makes the whole result again.
 class ResumingSink final : public TileSink {
  public:
   ResumingSink(TileSink& sink, std::int64_t tiles) : sink_(sink), tiles_(tiles) {}
@@ -366,7 +368,7 @@ class ResumingSink final : public TileSink {
   std::int64_t next_ = 0;
 };
 
-// The sinks of all results.
+// A ResumingSink for each result.
 class ResumingSinks {
  public:
   ResumingSinks(const PlannedQuery& planned, std::span<TileSink* const> sinks) {
@@ -427,7 +429,7 @@ ClusterProfile DistributedQuery::store(ExecutionContext& context, std::span<cons
     auto profile = attempt.run(context, others.all(), placed);
     for (std::size_t n = 0; n < results.size(); ++n)
       if (stored[n]) attempt.write_references(connection, n, results[n], placed[n]->first, profile.reports);
-    contents->prepare();  // a worker that is lost before costs another attempt, and none that is lost after
+    contents->prepare();  // a worker lost before this costs another attempt; one lost later does not
     undone_unless_all_is_there.commit();
     announced.keep();
     return profile;

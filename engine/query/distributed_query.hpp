@@ -17,29 +17,29 @@
 
 namespace eindb {
 
-/// What the ranks of a cluster did for a query, or would do.
+/// The record of a query on the ranks of a cluster: its plan and, if it ran, their reports.
 struct ClusterProfile {
   std::shared_ptr<const DistributedPlan> plan;
-  std::shared_ptr<const InputLocations> locations;  ///< of what it reads, and of results that workers store
-  std::size_t computing = 0;                        ///< the ranks from 0 on that may compute
+  std::shared_ptr<const InputLocations> locations;  ///< of the tiles that it reads, and of results that workers store
+  std::size_t computing = 0;                        ///< the number of ranks that may compute, counted from 0
   std::vector<std::string> ranks;                   ///< addresses of workers; "coordinator"
-  double planning_seconds = 0;           ///< to find or make this plan for ranks, and to find the tiles it reads
-  PlanSource source = PlanSource::Made;  ///< of this plan; the query's own has another
-  std::vector<RankReport> reports;       ///< of each rank; empty: it did not run
+  double planning_seconds = 0;           ///< to find or make this plan for ranks, and to locate the tiles it reads
+  PlanSource source = PlanSource::Made;  ///< of this plan; the query's own plan has a separate source
+  std::vector<RankReport> reports;       ///< by rank; empty if the query did not run
 };
 
 /// The bytes that each rank is predicted to receive in a step.
 std::vector<double> predicted_bytes(const ClusterProfile& profile, StepId step);
 
-/// A query on the session's cluster: planned for the workers that are up, and again for those that remain if one is
-/// lost meanwhile, as long as others have what it had. Used once, by the session's thread.
+/// A query on the session's cluster. It is planned for the workers that are up, and again for the remaining ones if a
+/// worker is lost while it runs, as long as others have copies of the lost tiles. Used once, by the session's thread.
 ///
 ///     who is up -> partition vectors for so many -> placement -> DistributedPlan -> where stored tiles lie -> run
 ///         ^                                                                                               |
 ///         '------------------------------- Error{WorkerLost} ---------------------------------------------'
 class DistributedQuery {
  public:
-  /// All that is referred to outlives it.
+  /// The arguments must outlive the object.
   DistributedQuery(const PlannedQuery& planned, SessionState& session) : planned_(planned), session_(session) {}
 
   /// What the coordinator's part is predicted to take, if the workers that are up now run the query; `stored` says of
@@ -48,8 +48,9 @@ class DistributedQuery {
   /// Hands each result to its sink, when all of it is there. Error{WorkerLost} names workers, and the tensor of which
   /// tiles are with none of those that are up.
   ClusterProfile collect(ExecutionContext& context, std::span<TileSink* const> sinks);
-  /// Has workers store those results that are of sharded tensors of the catalog, inside the open transaction; hands
-  /// the others to their sinks, each tile once, also where attempts are undone. Errors as collect().
+  /// Makes workers store the results for sharded tensors of the catalog, inside the open transaction, and hands the
+  /// other results to their sinks, each tile exactly once even if attempts are repeated. Throws the same errors as
+  /// collect().
   ClusterProfile store(ExecutionContext& context, std::span<const StoredResult> results,
                        std::span<TileSink* const> sinks);
   /// The plan for the workers that are up, with its transfers; without a cluster for as many as SET workers says, with

@@ -38,7 +38,7 @@ std::optional<InputTensor> LookupRecorder::find_tensor(const std::string& name) 
 }
 
 MacroPtr LookupRecorder::find_macro(const std::string& name) {
-  if (find_scalar_function(name)) return nullptr;  // no macro has the name of a function
+  if (find_scalar_function(name)) return nullptr;  // a macro cannot have the name of a function
   const auto [known, is_new] = macros_.try_emplace(name);
   auto& [stored, parsed] = known->second;
   if (is_new) stored = database_.macros.find(name);

@@ -10,19 +10,19 @@
 
 namespace eindb {
 
-/// Whether all lookups would find the same now. With `same_data` the database is as it was when they were last made:
-/// only attached tensors, which come and go without it, are looked at, and no SQL runs.
+/// Whether every lookup would give the same result now. `same_data` states that the database has not changed since the
+/// lookups were made: then only attached tensors are checked, which change independently of it, and no SQL runs.
 bool holds(const PlanLookups& lookups, OpenDatabase& database, bool same_data);
 
-/// Gives the binder its names and writes down what it asked and was told, each name once. Lives while the query is
-/// bound, and refers to the database.
+/// Answers the binder's lookups and records each name once with its answer. Lives while the query is bound, and refers
+/// to the database.
 class LookupRecorder {
  public:
   LookupRecorder(NameSource names, OpenDatabase& database);
   LookupRecorder(const LookupRecorder&) = delete;
   LookupRecorder& operator=(const LookupRecorder&) = delete;
 
-  /// The names given; the functions refer to this recorder.
+  /// The names with recorded lookups; their functions refer to this recorder.
   NameSource& names() { return names_; }
   PlanLookups take();
 

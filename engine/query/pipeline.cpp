@@ -26,7 +26,7 @@
 namespace eindb {
 namespace {
 
-// Those asked for and, of results that are stored, the partitions that tensors have by default.
+// The requested partitions, and the default partitions of stored tensors for results to be stored.
 WantedPartitions wanted_partitions(const BoundQuery& query, const Settings& settings, const ResultRequest& request) {
   auto wanted = request.partitions;
   wanted.resize(query.results.size());
@@ -44,7 +44,7 @@ std::int64_t memory_to_plan_with(const Settings& settings, bool for_workers) {
   return settings.slicing() && !for_workers ? settings.memory_for_tiles() : 0;
 }
 
-// Costs are seconds on this machine, and what the user has not set is the optimizer's to choose.
+// Sets up costs in seconds on this machine, and lets the optimizer choose the settings that the user has not set.
 void use_machine(OptimizerOptions& options, const SessionUser& user, const ResultRequest& request) {
   const auto& settings = user.settings;
   options.machine = MachineOptions{.figures = user.machine(),
@@ -84,7 +84,7 @@ bool gives_order(const ast::Query& query, const BoundQuery& bound) {
               std::nullopt, remedy + ", or try another order with USING PATH");
 }
 
-// Refuses what must fail, before any work is done. EXPLAIN shows such plans.
+// Refuses plans that cannot run in the memory limit, before any work is done. EXPLAIN still shows such plans.
 void check_memory(const OptimizedPlan& plan, const Settings& settings) {
   if (plan.shortfall) refuse_for_memory(*plan.shortfall, settings);
 }
@@ -102,7 +102,7 @@ std::string names_of_results(const PlannedQuery& planned) {
   return names;
 }
 
-// Results that fit neither in memory nor in the scratch file are refused before any work is done.
+// Refuses results that fit neither in memory nor in the scratch file, before any work is done.
 void check_results(const PlannedQuery& planned, const SessionState& session) {
   double bytes = 0;
   for (std::size_t n = 0; n < planned.result_count(); ++n) bytes += result_bytes(planned, n);
@@ -121,7 +121,7 @@ void check_results(const PlannedQuery& planned, const SessionState& session) {
               std::nullopt, "ask for a part of it, or aggregate it");
 }
 
-// Stored tensors that the query reads.
+// The stored tensors that the query reads.
 std::vector<InputTensor> stored_inputs(const EinGraph& graph) {
   std::vector<InputTensor> tensors;
   for (const auto& vertex : graph.vertices())
@@ -140,7 +140,8 @@ BoundQuery bind(const ast::Query& query, const NameSource& names, const ResultRe
   return request.wanted.empty() ? bind_query(query, names, request.dtype) : bind_query(query, names, request.wanted);
 }
 
-// An index outside of its extent has a place in the statement, which the binder knows.
+// Binds again to get the error for an index outside its extent: only the binder knows the index's place in the
+// statement.
 void refuse_indices(const ast::Query& query, SessionState& session, const ResultRequest& request) {
   bind(query, session.names(), request);
   CHECK(false, "what the binder takes as an index every plan serves");
@@ -222,7 +223,7 @@ bool runs_on_cluster(const OpenDatabase& database, const Settings& settings) {
 
 namespace {
 
-// What goes where a query needs room: tiles of the cache, which can be read again, then unwritten ones.
+// Frees memory for a query: first tiles of the cache, which can be read again, then unwritten tiles.
 class KeptTiles final : public TileKeeper {
  public:
   KeptTiles(TileCache& cache, UnwrittenTensors& unwritten, MemoryBudget& memory)
@@ -245,7 +246,7 @@ class KeptTiles final : public TileKeeper {
   MemoryBudget& memory_;
 };
 
-// What a query runs with, while it runs.
+// The resources of one running query.
 class QueryRun {
  public:
   QueryRun(const PlannedQuery& planned, SessionState& session, ReadSnapshot& snapshot,
@@ -283,8 +284,8 @@ class QueryRun {
   ExecutionContext context_;
 };
 
-// A plan that was not made for the limit may find out while it runs, or have no need of what it has no room for: tiles
-// that are absent.
+// A plan that was not made for the memory limit may still fit, since absent tiles take no memory. If it does not, the
+// error names the least memory that suffices.
 ExecutionProfile execute_here(const PlannedQuery& planned, SessionState& session, ExecutionContext& context,
                               std::span<TileSink* const> sinks) {
   const auto run = [&](const DistributedPlan& plan) {
@@ -327,11 +328,12 @@ QueryProfile run_query(const PlannedQuery& planned, SessionState& session, ReadS
 
 namespace {
 
-/// The part of the memory for tiles, inverted, that unwritten ones may take: the rest is for what computes the next.
+/// The divisor for the memory that unwritten tiles may take: half of the memory for tiles. Statements compute in the
+/// rest.
 constexpr std::int64_t kUnwrittenShare = 2;
 
-// Whether results need not be written before the transaction ends, of which the statement is a part. Where sessions
-// share their memory each statement has to leave its part of it at its end, and workers read tables.
+// Whether results may stay unwritten until the end of the statement's transaction. They may not if sessions share their
+// memory, since each statement must release its part at its end, nor with a cluster, since workers read tables.
 bool can_stay_unwritten(std::span<const StoredResult> results, const SessionState& session) {
   if (!session.statement.is_in_transaction() || session.user.gate != nullptr || session.database.cluster != nullptr)
     return false;
@@ -353,7 +355,7 @@ void store_query(const PlannedQuery& planned, SessionState& session, ReadSnapsho
   auto& connection = session.database.connection();
   const bool keeps = can_stay_unwritten(results, session);
   if (keeps) connection.begin_writing();
-  // What the connection writes must not be what the query reads; and what workers make may have to be made again.
+  // Collects first if the query could otherwise read its own writes, or if workers may have to make tiles again.
   const bool collects = keeps || at_workers || !snapshot.is_apart();
   ResultStore store(connection, results, at_workers, collects);
   if (at_workers) {

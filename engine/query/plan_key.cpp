@@ -48,8 +48,9 @@ void append(std::string& key, const ResultRequest& request) {
   for (const auto& name : wanted) append(key, name.text);
 }
 
-// Complex numbers are two constants in an expression, text and NULL are errors: they are bound by value. So are indices
-// where several nodes have the tiles, as it depends on them which of these are asked.
+// Whether the plan may leave the value open. Complex numbers become two constants in an expression, and text and NULL
+// are errors, so these are bound by value. So are indices in plans for workers, since they determine which workers are
+// asked for tiles.
 bool can_wait(const ParameterValue& value, ParameterUse use, const ResultRequest& request) {
   if (use == ParameterUse::Shape) return false;
   if (std::holds_alternative<std::int64_t>(value)) return use == ParameterUse::Number || !request.for_workers;
@@ -70,13 +71,13 @@ PlanKey plan_key(const ast::Query& query, const SessionUser& user, const Stateme
   append(key.text, request);
   key.text += user.settings.plan_fingerprint();
   if (user.settings.calibrated()) {
-    // What is at its default is chosen by the machine's figures, which may be measured anew.
+    // Settings at their defaults are chosen by the machine's figures, which may be measured anew.
     key.text += user.settings.parallelism_is_set() ? '\1' : '\0';
     key.text += user.settings.tile_bytes_is_set() ? '\1' : '\0';
     append(key.text, user.machine_version());
   }
   for (const auto& [number, use] : parameters) {
-    if (number == 0 || number > statement.parameters().size()) continue;  // an error of the binder
+    if (number == 0 || number > statement.parameters().size()) continue;  // the binder reports it
     const auto& value = statement.parameters()[number - 1];
     const bool deferred = can_wait(value, use, request);
     append(key.text, number);

@@ -10,13 +10,13 @@
 
 namespace eindb {
 
-/// What a plan depends on that is known without a look at the database; see PlanCache.
+/// Everything that a plan depends on and that is known without reading the database; see PlanCache.
 struct PlanKey {
   std::string text;                ///< bytes
-  std::set<std::size_t> deferred;  ///< numbers of the parameters that have only their type in the key
+  std::set<std::size_t> deferred;  ///< numbers of the parameters whose type alone is in the key
 };
 
-/// The value as bytes, with its type: another value gives others.
+/// Appends the value as bytes, with its type. Distinct values give distinct bytes.
 void append_value(std::string& key, const ParameterValue& value);
 
 PlanKey plan_key(const ast::Query& query, const SessionUser& user, const StatementContext& statement,

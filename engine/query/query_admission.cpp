@@ -9,16 +9,16 @@
 namespace eindb {
 namespace {
 
-/// What partial results of several threads take beside the tiles of a plan, and room for its kernels' copies.
+/// The factor for the partial results of several threads, beside the tiles of a plan, and for kernel workspaces.
 constexpr double kReserve = 2;
-/// Small tiles are rounded up.
+/// Smaller requests are rounded up to this many bytes.
 constexpr double kLeastBytes = 1 << 20;
 
 std::int64_t share_of_tiles(std::int64_t bytes) { return bytes - bytes / Settings::kShareOfOthers; }
 
 double with_reserve(double tiles) { return kLeastBytes + kReserve * tiles; }
 
-// A query never takes more than its plan has tiles; one that would not fit the limit keeps to it.
+// At most memory_limit: a larger plan keeps to the limit.
 std::int64_t bytes_to_ask_for(const QueryNeed& need, const Settings& settings) {
   const auto limit = static_cast<double>(settings.memory_limit());
   return static_cast<std::int64_t>(std::min(Settings::memory_limit_for_tiles(need.bytes), limit));
@@ -65,7 +65,7 @@ std::shared_ptr<MemoryBudget> QueryAdmission::budget(std::shared_ptr<QueryAdmiss
   return memory;
 }
 
-// Tiles that were put aside come back when the result is read: then all of it stays reserved.
+// Tiles in the scratch file come back to memory when the result is read, so the whole reservation then stays.
 void QueryAdmission::has_run(const MemoryBudget& memory) {
   if (admission_ == nullptr) return;
   const bool all_here = memory.written_bytes() == 0;

@@ -27,22 +27,22 @@ QueryNeed need_of_coordinator(const PlannedQuery& planned, const DistributedPlan
 ///
 ///     enter() --waits--> budget() --the query runs--> has_run() --the result is fetched--> ~QueryAdmission
 ///
-/// Where nobody is asked it is the session's memory_limit, at once.
+/// Without a gate the part is the session's memory_limit, and enter() does not wait.
 class QueryAdmission {
  public:
   /// `need` is asked for where there is a gate. Errors as AdmissionGate::admit.
   static std::shared_ptr<QueryAdmission> enter(const std::function<QueryNeed()>& need, const SessionState& session);
 
-  /// What the query's tiles and kernels may take, with the tiles that the session keeps: they were counted before. It
-  /// keeps the admission as long as anything of it is held.
+  /// The memory for the query's tiles and kernels. It includes the tiles that the session keeps, which were counted
+  /// before. The budget keeps the admission alive.
   static std::shared_ptr<MemoryBudget> budget(std::shared_ptr<QueryAdmission> admission, SessionState& session);
-  /// Leaves the cores to others, and the memory that the result does not take.
+  /// Releases the cores, and the memory that the result does not need.
   void has_run(const MemoryBudget& memory);
 
  private:
   QueryAdmission() = default;
 
-  std::unique_ptr<Admission> admission_;  // null: nobody was asked
+  std::unique_ptr<Admission> admission_;  // null: there is no gate
   std::shared_ptr<const TileMemory::Limit> resident_;
 };
 

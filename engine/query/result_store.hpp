@@ -9,25 +9,26 @@
 
 namespace eindb {
 
-/// The way of a query's results into tensors of the catalog, inside the caller's transaction: their tiles are written
-/// as they come, or collected first and written when all are there. The session's thread; gone before the commit.
+/// Stores a query's results in tensors of the catalog, inside the caller's transaction. Tiles are written as they
+/// arrive, or collected and written when all are there. Used by the session's thread; destroyed before the commit.
 class ResultStore {
  public:
-  /// `at_workers`: those of sharded tensors are stored by the workers that make them. `collects`: see above. All that
-  /// is referred to outlives it.
+  /// `at_workers`: the workers that make the tiles of sharded tensors store them. `collects`: tiles are collected
+  /// first. The arguments must outlive the object.
   ResultStore(SqliteConnection& connection, std::span<const StoredResult> results, bool at_workers, bool collects);
 
-  /// One for each result; what workers store themselves gets no tiles.
+  /// One sink per result; results that workers store get no tiles.
   std::span<TileSink* const> sinks() const { return sinks_; }
-  /// After the last tile: all of them are in the tables.
+  /// Call after the last tile. All tiles are in the tables on return.
   void finish();
-  /// In its place, where it collects and no worker stores any: the tiles, of which none is written.
+  /// Returns the tiles unwritten, in place of finish(). Only if the store collects and workers store no result.
   std::vector<NewTiles> take();
 
  private:
   SqliteConnection& connection_;
   std::span<const StoredResult> results_;
-  std::vector<std::unique_ptr<CollectingSink>> collected_;  // of each result; null: written as they come, or elsewhere
+  // By result; null if its tiles are written on arrival or stored by workers.
+  std::vector<std::unique_ptr<CollectingSink>> collected_;
   std::vector<std::unique_ptr<TileSink>> others_;
   std::vector<TileSink*> sinks_;
 };

@@ -5,7 +5,7 @@
 namespace eindb {
 namespace {
 
-/// What a value is, where a number is wanted.
+/// Names a value that is not a number, for error messages.
 struct NameOfValue {
   std::string operator()(std::monostate) const { return "NULL"; }
   std::string operator()(const std::string& text) const { return "the text '" + text.substr(0, 40) + "'"; }

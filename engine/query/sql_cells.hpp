@@ -8,12 +8,12 @@
 
 namespace eindb {
 
-/// Compiles SQL that gives rows and changes nothing: Error{Unsupported} for any other. `what` is for the message:
-/// "COPY".
+/// Compiles SQL that gives rows and changes nothing; Error{Unsupported} for any other SQL. `what` names the caller in
+/// the message: "COPY".
 PreparedSql prepare_rows(const ast::Sql& sql, SessionState& session, const std::string& what);
 
-/// The rows of a query as cells: key..., value. Error{Value} names the row, from 1: NULL, text, a key that is no
-/// integer.
+/// The rows of a query as cells: key..., value. Error{Value} names the row, counted from 1, if it has NULL, text, or a
+/// key that is not an integer.
 class SqlCells final : public CellSource {
  public:
   /// Error{Value} unless the query has one column per dimension and one for the value.

@@ -17,26 +17,27 @@
 namespace eindb {
 namespace {
 
-/// Names of tables that hold results of queries; SQL of a person cannot make one.
+/// The prefix of tables that hold results of queries. A user's SQL cannot create such a table.
 constexpr std::string_view kQueryTable = "eindb_query_";
 
-/// Bytes of tiles that one tensor may keep at hand during a scan, and at most this part of the memory limit.
+/// The most bytes of tiles that one tensor keeps in memory during a scan, and the divisor that bounds them by the
+/// memory limit.
 constexpr std::int64_t kKeptBytes = std::int64_t{64} << 20U;
 constexpr std::int64_t kMemoryShare = 8;
 
-/// Names that are tried as tensors for a pragma about a table: no error tells which of them is one.
+/// The most names that are tried as tensors for a pragma about a table, as no error tells which name is a tensor.
 constexpr std::size_t kPragmaNames = 64;
 
 // ---- Tensors as tables ---------------------------------------------------------------------------------------------
 
-/// What stands between two pieces of a message of SQLite; nullopt if it is another one.
+/// The text between `before` and `after` in a message of SQLite; nullopt if the message has another form.
 std::optional<std::string> between(std::string_view message, std::string_view before, std::string_view after) {
   if (message.size() < before.size() + after.size()) return std::nullopt;
   if (!message.starts_with(before) || !message.ends_with(after)) return std::nullopt;
   return std::string(message.substr(before.size(), message.size() - before.size() - after.size()));
 }
 
-/// The table that SQLite did not find, as it names it: A, or main.A in a view.
+/// The table that SQLite did not find, as SQLite names it: A, or main.A in a view.
 std::optional<std::string> missing_table(const Error& error) { return between(error.message(), "no such table: ", ""); }
 
 std::string without_schema(const std::string& name) {
@@ -49,7 +50,8 @@ bool show_missing(const Error& error, TensorTables& tensors) {
   return name && (tensors.show(*name) || tensors.show(without_schema(*name)));
 }
 
-/// PRAGMA table_info(A), or SELECT ... FROM pragma_table_info('A'): SQLite finds no tensor and says nothing.
+/// Registers tensors for PRAGMA table_info(A) and SELECT ... FROM pragma_table_info('A'): SQLite gives no error for a
+/// missing table there.
 void show_for_pragmas(std::string_view sql, TensorTables& tensors) {
   const auto names = names_in(sql, kPragmaNames);
   const auto is_pragma = [](std::string_view name) {
@@ -65,7 +67,7 @@ std::string how_to_write(const std::string& tensor) {
   return "use INSERT INTO TENSOR " + tensor + " VALUES (...) to set cells, UPDATE TENSOR or COPY for all of it";
 }
 
-/// An error of SQLite in terms of what the user wrote.
+/// An error of SQLite in terms of the user's statement.
 Error explained(const Error& error, const RewrittenSql& text, OpenDatabase& database) {
   auto& catalog = database.catalog;
   if (const auto name = between(error.message(), "table ", " may not be modified")) {
@@ -103,7 +105,7 @@ bool is_ordinary(const std::string& name, SqliteConnection& connection) {
   return select.step();
 }
 
-/// Refuses to make a table with the name of a tensor, and to alter or drop a tensor as if it were a table.
+/// Refuses to create a table with the name of a tensor, and to alter or drop a tensor as if it were a table.
 void check_schema_targets(const ast::Sql& sql, OpenDatabase& database) {
   for (const auto& [use, name, span] : schema_targets(sql.text)) {
     const SourceSpan place{span.begin + sql.span.begin, span.end + sql.span.begin};
@@ -129,7 +131,7 @@ void check_schema_targets(const ast::Sql& sql, OpenDatabase& database) {
   }
 }
 
-/// SELECT COUNT(*) FROM a tensor as SQL that asks for its shape.
+/// SQL that computes SELECT COUNT(*) of a tensor from its shape; nullopt for any other SQL.
 std::optional<std::string> count_of_tensor(std::string_view sql, OpenDatabase& database) {
   const auto count = cell_count(sql);
   if (!count || !database.find_tensor(count->table) || is_ordinary(count->table, database.connection()))
@@ -137,7 +139,7 @@ std::optional<std::string> count_of_tensor(std::string_view sql, OpenDatabase& d
   return count->sql();
 }
 
-/// Refuses to read a table of SQLite's own in place of a tensor that has its name, as an earlier eindb allowed.
+/// Refuses to read one of SQLite's own tables if a tensor has its name; earlier versions of eindb allowed such tensors.
 void check_names_of_sqlite(const ast::Sql& sql, OpenDatabase& database) {
   for (const auto& name : names_in(sql.text, sql.text.size())) {
     const auto folded = to_lower(name);
@@ -159,7 +161,7 @@ void bind_value(SqliteStatement& statement, int n, const ParameterValue& value) 
   else if (const auto* bytes = std::get_if<std::vector<std::byte>>(&value)) statement.bind_value(n, *bytes);
 }
 
-// The value of :t, the variable of a loop around the statement; of the innermost, where several have the name.
+// The value of a loop variable such as :t; of the innermost loop if several have the name.
 std::optional<std::int64_t> loop_variable(std::string_view parameter, const StatementContext& statement) {
   if (!parameter.starts_with(':')) return std::nullopt;
   const auto& variables = statement.loop_variables();
@@ -168,9 +170,9 @@ std::optional<std::int64_t> loop_variable(std::string_view parameter, const Stat
   return found == variables.rend() ? std::nullopt : std::optional(found->value);
 }
 
-// ---- What is compiled already ---------------------------------------------------------------------------------------
+// ---- Compiled statements --------------------------------------------------------------------------------------------
 
-// Statements that read tensors hold the tables of those; what names stand for may be another thing, too.
+// Compiled statements hold the tables of the tensors they read, and a name may mean something else after a change.
 void forget_compiled_if_changed(OpenDatabase& database) {
   const CompiledStatements::Version version{database.tensor_tables.generation(), database.attached.generation()};
   if (database.compiled.bring_to(version)) database.sql_names.clear();
@@ -178,7 +180,7 @@ void forget_compiled_if_changed(OpenDatabase& database) {
 
 // ---- Queries in parentheses ----------------------------------------------------------------------------------------
 
-// Where sessions share their memory, this one's part.
+// The memory limit, or this session's part of it if sessions share their memory.
 std::int64_t memory_of(const SessionUser& user) {
   const auto* policy = user.permissions.policy();
   const auto limit = user.settings.memory_limit();
@@ -218,7 +220,7 @@ void PreparedSql::compile(bool keep) {
   show_for_pragmas(text_.text, tensors);
   const auto counted = count_of_tensor(text_.text, session_->database);
   const auto& sql = counted ? *counted : text_.text;
-  // One round for each tensor that becomes visible.
+  // Each round makes one more tensor visible.
   for (;;) {
     try {
       auto made = session_->database.connection().prepare_user(sql).statement;
@@ -268,7 +270,7 @@ bool PreparedSql::step() {
   try {
     const auto columns = compiled_->statement.column_count();
     const bool row = compiled_->statement.step();
-    // SQLite compiles it again if another program changed the schema meanwhile.
+    // SQLite compiles the statement again if another program changed the schema in between.
     if (compiled_->statement.column_count() != columns)
       throw Error(ErrorKind::Busy, "the schema was changed while the statement began", std::nullopt, "run it again");
     snapshot_.reset();  // a statement with rows to come keeps the state by itself
@@ -294,8 +296,8 @@ std::vector<Column> PreparedSql::columns() {
   return types({}).columns;
 }
 
-// Where tables say what all columns hold, and nobody asks for more, nothing is to be inferred. Of rows from several
-// SELECTs SQLite tells what the first one's tables say.
+// Types are inferred unless the tables declare those of all columns and no parameter is Unknown. They are also inferred
+// for a union of SELECTs, as SQLite reports only the types of the first SELECT.
 const CompiledSql::KnownTypes& PreparedSql::types(const std::vector<ValueType>& given) {
   if (compiled_->types && compiled_->types->given == given) return *compiled_->types;
   auto& statement = compiled_->statement;

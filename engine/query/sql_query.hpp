@@ -19,33 +19,33 @@
 
 namespace eindb {
 
-/// What SQL is compiled for.
+/// The purpose of compiling a statement of SQL.
 enum class SqlUse : std::uint8_t {
   Run,      ///< to be stepped through
-  Describe  ///< for its columns and parameters alone: no query inside runs, and no parameter has a value
+  Describe  ///< for its columns and parameters only: queries inside do not run, and parameters have no value
 };
 
-/// A statement of SQL, compiled and ready to run. It holds what the statement needs while it runs: the results of the
-/// queries inside it, as tables. Must not outlive its session.
+/// A compiled SQL statement, ready to run. It holds the results of the queries inside it, as tables. Must not outlive
+/// its session.
 class PreparedSql {
  public:
-  /// False if the text was of spaces and comments.
+  /// False if the text had only spaces and comments.
   bool has_statement() const { return compiled_ != nullptr; }
-  /// For values. Rows come through step().
+  /// For access to values. Rows come through step().
   SqliteStatement& statement() { return compiled_->statement; }
-  /// As the user wrote the expression behind the column.
+  /// The expression of the column as the user wrote it.
   std::string column_name(int number) const;
-  /// With the types that tables declare, or that follow from the text: Any where neither says more.
+  /// The columns, with types from table declarations or inferred from the text; Any where neither gives a type.
   std::vector<Column> columns();
-  /// The same with what is known of the parameters, and what follows for those that are Any.
+  /// The columns and parameters, with the given parameter types and the types inferred for parameters that are Any.
   StatementDescription describe(std::span<const ColumnType> parameters);
 
-  /// True while there is a row. Errors have spans into the user's statement.
+  /// Advances to the next row; false after the last one. Errors have spans into the user's statement.
   bool step();
-  /// Makes durable what the statement wrote; after the last row. Nothing is to be done, and nothing happens, for a
-  /// statement that only reads or has no queries inside.
+  /// Commits the statement's writes; call after the last row. Does nothing for a statement that only reads or has no
+  /// queries inside.
   void commit();
-  /// Whether commit() has something to do.
+  /// Whether commit() would do anything.
   bool needs_commit() const { return transaction_ != nullptr; }
 
  private:
@@ -62,16 +62,16 @@ class PreparedSql {
 
   RewrittenSql text_;
   SessionState* session_;
-  // In this order: the statement ends first, its tables and what holds the state of the database last.
-  std::unique_ptr<SqliteTransaction> transaction_;  // of a statement with queries that writes
-  std::unique_ptr<ReadSnapshot> snapshot_;          // until the first step: queries and statement see one state
+  // Order of members: the statement is destroyed first, its tables and the snapshot of the database last.
+  std::unique_ptr<SqliteTransaction> transaction_;  // for statements that have queries inside and write
+  std::unique_ptr<ReadSnapshot> snapshot_;          // until the first step: gives queries and statement one state
   std::vector<VisibleTable> tables_;
   CompiledStatements::Lent compiled_;
 };
 
-/// Compiles SQL in which tensors are tables, and the queries in parentheses as well, or takes it from what the session
-/// has compiled; parameters get the values of StatementContext::parameters(). Runs these queries, in the transaction
-/// that is open, or else in one of the statement's own, so that queries and statement see one state of the database.
+/// Compiles SQL in which tensors and queries in parentheses are tables, or takes it from the session's compiled
+/// statements. Parameters get the values of StatementContext::parameters(). Runs the queries inside, in the open
+/// transaction or else in one of the statement's own, so that queries and statement see one state of the database.
 /// Throws Error with spans into the user's statement.
 PreparedSql prepare_sql(const ast::Sql& sql, SessionState& session, SqlUse use = SqlUse::Run);
 

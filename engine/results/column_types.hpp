@@ -7,10 +7,10 @@
 
 namespace eindb {
 
-/// What a column of such values is for front ends.
+/// Conversions between the types of SQL values and the column types of front ends.
 ColumnType column_type(ValueType type);
 ValueType value_type(ColumnType type);
-/// Of a table's column, by the type in its CREATE TABLE.
+/// The type of a table's column, from the type in its CREATE TABLE.
 ColumnType declared_column_type(std::string_view declared);
 
 }  // namespace eindb

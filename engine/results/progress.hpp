@@ -7,7 +7,7 @@
 
 namespace eindb {
 
-/// How far a long statement is; called now and then from the thread that executes it.
+/// The progress of a long statement. The callback is called now and then from the thread that executes the statement.
 struct Progress {
   std::string_view stage;  ///< "join", "import", ...
   std::int64_t done = 0;
@@ -15,8 +15,8 @@ struct Progress {
 };
 using ProgressCallback = std::function<void(const Progress&)>;
 
-/// What a user should know of a statement that is no error: one sentence or more, without a full stop. Called from the
-/// thread that executes it.
+/// A notice to the user about a statement that is not an error: one sentence or more, without a final full stop. Called
+/// from the thread that executes the statement.
 using NoticeCallback = std::function<void(const std::string&)>;
 
 }  // namespace eindb

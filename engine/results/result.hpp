@@ -13,7 +13,7 @@
 
 namespace eindb {
 
-/// Any: values of SQL whose type is not known before they are there. Booleans are integers, blobs are texts.
+/// Any: values of SQL whose type is unknown before they are read. Booleans are integers, blobs are texts.
 enum class ColumnType : std::uint8_t { Integer, Float32, Float64, Complex64, Complex128, Text, Boolean, Blob, Any };
 
 constexpr bool is_complex(ColumnType type) { return type == ColumnType::Complex64 || type == ColumnType::Complex128; }
@@ -21,7 +21,7 @@ constexpr bool is_complex(ColumnType type) { return type == ColumnType::Complex6
 struct Column {
   std::string name;
   ColumnType type = ColumnType::Any;
-  std::string declared_type = {};  ///< of SQL that shows a table's column as it is: the type in its CREATE TABLE
+  std::string declared_type = {};  ///< for a column that SQL takes unchanged from a table: the type in its CREATE TABLE
 };
 
 /// One value of a row; monostate is SQL's NULL. FLOAT32 values stay float, so that they print shortest.
@@ -29,7 +29,7 @@ using Cell =
     std::variant<std::monostate, std::int64_t, float, double, std::complex<float>, std::complex<double>, std::string>;
 using Row = std::vector<Cell>;
 
-/// A finished tensor relation: its tiles in memory, or in a scratch file as far as the memory limit is too small.
+/// A finished tensor relation. Its tiles are in memory, or in a scratch file if they exceed the memory limit.
 /// Thread-safe.
 struct TensorRelation {
   std::string name;
@@ -38,7 +38,7 @@ struct TensorRelation {
   TileGrid grid;
   std::shared_ptr<BufferedTiles> tiles;
 
-  /// Null for all zero. Throws Error where it cannot be brought back to memory.
+  /// The tile; null if it is all zero. Throws Error if it cannot be read back from the scratch file.
   TilePtr tile(std::int64_t tile_id) const { return tiles->get(tile_id); }
 };
 
@@ -50,13 +50,13 @@ class RowSource {
   virtual bool next(Row& row) = 0;
 };
 
-/// What a statement gives back: rows (with columns), or none; a status such as "CREATE TENSOR"; and for an EINSUM
-/// query the tensor itself, which the rows are read from.
+/// The result of a statement: rows (with columns) or none, a status such as "CREATE TENSOR", and for an EINSUM query
+/// also the tensor that the rows are read from.
 struct Result {
   std::vector<Column> columns;
   std::unique_ptr<RowSource> rows;  ///< null exactly if columns is empty
   std::string status;
-  /// Rows that INSERT, UPDATE or DELETE of SQL changed; cells that UPDATE TENSOR or INSERT INTO TENSOR did.
+  /// Rows that INSERT, UPDATE or DELETE changed, or cells that UPDATE TENSOR or INSERT INTO TENSOR changed.
   std::int64_t rows_changed = 0;
   std::shared_ptr<const TensorRelation> tensor;
 };

@@ -37,7 +37,7 @@ class TensorRows final : public RowSource {
   }
 
  private:
-  // The tile that holds the current cell, and how many cells of the last dimension follow in it.
+  // Finds the tile of the current cell, and how many cells of the last dimension follow in it.
   void find_run() {
     const auto& grid = tensor_->grid;
     TileKey key(index_.size());
@@ -90,7 +90,7 @@ class SeveralRows final : public RowSource {
 
   std::vector<std::shared_ptr<const TensorRelation>> tensors_;
   std::size_t next_ = 0;
-  std::unique_ptr<RowSource> rows_;  // of the tensor before
+  std::unique_ptr<RowSource> rows_;  // of the current tensor
   Row cell_;
 };
 

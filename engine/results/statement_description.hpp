@@ -6,12 +6,12 @@
 
 namespace eindb {
 
-/// What a statement gives and takes, known before it runs.
+/// The columns and parameters of a statement, known before it runs.
 struct StatementDescription {
-  std::vector<Column> columns;         ///< empty: it gives no rows
-  std::vector<ColumnType> parameters;  ///< of $1, $2, ...; Any where the statement says nothing of them
-  bool reads_only = false;             ///< SQL that leaves the database as it is
-  bool gives_tensor = false;           ///< the columns are its labels and its values
+  std::vector<Column> columns;         ///< empty: no rows
+  std::vector<ColumnType> parameters;  ///< of $1, $2, ...; Any if the statement does not determine the type
+  bool reads_only = false;             ///< SQL that does not change the database
+  bool gives_tensor = false;           ///< the columns are the labels and values of a tensor
 };
 
 }  // namespace eindb

@@ -8,7 +8,7 @@
 namespace eindb {
 namespace {
 
-// Reads as a tile full of zeros with strides of zero.
+// Read with strides of zero, this is a tile full of zeros.
 alignas(16) constexpr std::array<std::byte, 16> kZero{};
 
 }  // namespace

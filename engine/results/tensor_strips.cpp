@@ -10,8 +10,8 @@
 namespace eindb {
 namespace {
 
-// Whether the elements of tile 0, then those of tile 1, and so on, are all in order: every dimension before the one
-// that is cut in ranges is cut in single indices, those behind it not at all.
+// Whether the elements of tile 0, then of tile 1, and so on, are in row-major order. They are if every dimension before
+// the one that is cut in ranges is cut in single indices, and none after it is cut.
 bool is_in_order(const TileGrid& grid) {
   std::size_t d = 0;
   while (d < grid.rank() && grid.partition()[d] == grid.shape()[d]) ++d;
@@ -19,7 +19,7 @@ bool is_in_order(const TileGrid& grid) {
                      grid.partition().end(), [](std::int64_t parts) { return parts == 1; });
 }
 
-// Of 4 x 1000 x 8 FLOAT64 in strips of 16,000 bytes: [4, 4, 1], as 250 x 8 elements take as much.
+// For 4 x 1000 x 8 FLOAT64 in strips of 16,000 bytes: [4, 4, 1], since 250 x 8 elements take 16,000 bytes.
 Partition cut_in_order(const Shape& shape, DType type, std::int64_t bytes) {
   Partition parts(shape.rank(), 1);
   auto inner = static_cast<std::int64_t>(size_of(type));  // bytes of one index of dimension d

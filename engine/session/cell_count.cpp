@@ -18,7 +18,7 @@ std::string doubled(std::string_view text, char quote) {
   return out;
 }
 
-// "name", `name`, [name] or a bare word.
+// The name in "name", `name`, [name] or a bare word.
 std::optional<std::string> table_name(const Token& token) {
   if (token.is(Token::Kind::Word)) return std::string(token.text);
   if (!token.is(Token::Kind::QuotedName)) return std::nullopt;

@@ -8,20 +8,20 @@ namespace eindb {
 
 struct OpenDatabase;
 
-/// SELECT COUNT(*) FROM A and nothing else: of a tensor the answer follows from its shape, and a scan of 10^18 cells
-/// that are zero would never end.
+/// SELECT COUNT(*) FROM A and nothing else. For a tensor the answer follows from its shape, while a scan of 10^18 zero
+/// cells would never end.
 struct CellCount {
-  std::string table;   ///< as it is written, without quotes
-  std::string column;  ///< what the column of the result is called
+  std::string table;   ///< as written, without quotes
+  std::string column;  ///< name of the result's column
 
-  /// SQL that gives the same of a tensor.
+  /// SQL that computes the count of a tensor from its shape.
   std::string sql() const;
 };
 
 /// The count that the SQL asks for; nullopt if the SQL is anything but a count of cells.
 std::optional<CellCount> cell_count(std::string_view sql);
 
-/// Makes known to SQL of the database what CellCount::sql() calls. The database outlives its connection.
+/// Adds the function that CellCount::sql() calls to the database's SQL. The database must outlive its connection.
 void add_cell_count(OpenDatabase& database);
 
 }  // namespace eindb

@@ -12,10 +12,10 @@
 namespace eindb {
 namespace {
 
-// Of a session's part of the memory that sessions share, inverted.
+// The divisor for the plan cache's part of a session's share of memory.
 constexpr std::int64_t kPlanShare = 16;
 
-// The first session's statements are not planned while workers are still being connected to.
+// The time that the first session waits for connections to workers before it plans statements.
 constexpr std::chrono::seconds kPatience{3};
 
 std::size_t bytes_for_plans(const ClientPolicy* policy) {
@@ -47,7 +47,7 @@ void OpenDatabase::begin_sharding(const SessionOptions& options) {
 
 int OpenDatabase::replicas(const std::optional<ast::ReplicasClause>& clause) {
   auto* contents = ShardedContents::of(connection());
-  // Whether their disks have room is seen when there is something to be stored.
+  // Whether disks have room is checked later, when tiles are stored.
   const auto workers =
       contents == nullptr
           ? 0
@@ -115,7 +115,7 @@ NameSource OpenDatabase::names(std::vector<ParameterValue> parameters) {
 }
 
 MacroPtr OpenDatabase::macro(const std::string& name) {
-  if (find_scalar_function(name)) return nullptr;  // no macro has the name of a function
+  if (find_scalar_function(name)) return nullptr;  // a macro cannot have the name of a function
   const auto stored = macros.find(name);
   return stored ? parsed(*stored) : nullptr;
 }

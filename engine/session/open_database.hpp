@@ -26,32 +26,32 @@
 
 namespace eindb {
 
-/// The database that a session has open: its file and its workers, what the names in statements mean, and what is kept
-/// of it from one statement to the next. It knows neither the session's settings nor the statement that runs.
-/// Threads: one at a time.
+/// The database that a session has open: its file and its workers, the meaning of names in statements, and the state
+/// kept between statements. It knows neither the session's settings nor the running statement. Used by one thread at a
+/// time.
 struct OpenDatabase {
   OpenDatabase(const std::string& path, const SessionOptions& options);
 
   SqliteConnection& connection() { return file.connection(); }
-  /// Sharded tensors lie at these workers, where there are any, and those of the cluster begin to work for the
-  /// database.
+  /// Starts the use of the workers in `options`, if any: sharded tensors lie there, and the cluster's workers begin to
+  /// serve the database.
   void begin_sharding(const SessionOptions& options);
 
-  /// The tensor; Error{UnknownName} with the nearest name, or Error{Type} if it is a table.
+  /// The tensor of that name. Error{UnknownName} suggests the nearest name; Error{Type} if it is a table.
   TensorInfo tensor(const ast::Identifier& name);
   /// Whether there is an ordinary table or view of this name.
   bool is_table(const std::string& name);
   /// The tensor as a plan sees it, attached or of the catalog; nullopt if there is none.
   std::optional<InputTensor> find_tensor(const std::string& name);
-  /// The user's macro, parsed; null if there is none. Error{Corrupt} if the database has something else in its place.
+  /// The user's macro, parsed; null if there is none. Error{Corrupt} if the stored macro is damaged.
   MacroPtr macro(const std::string& name);
   MacroPtr parsed(const StoredMacro& stored);
-  /// All names for the binder, with the values of the parameters that the statement has.
+  /// All names for the binder, with the values of the statement's parameters.
   NameSource names(std::vector<ParameterValue> parameters);
-  /// TensorInfo::replicas of a tensor that is made now. Error{Unsupported} or Error{Value} where the database has not
-  /// enough workers for the clause.
+  /// TensorInfo::replicas for a new tensor. Error{Unsupported} or Error{Value} if the database has too few workers for
+  /// the clause.
   int replicas(const std::optional<ast::ReplicasClause>& clause);
-  /// The user of that name, or a decoy. Error{Corrupt} if the database has something else in its place.
+  /// The user of that name, or a decoy. Error{Corrupt} if the stored user is damaged.
   Login login(std::string_view name);
 
   const std::shared_ptr<Cluster> cluster;  ///< null: queries run here
@@ -64,8 +64,8 @@ struct OpenDatabase {
   SideSchemas side_schemas;
   KnownNames sql_names;
   CompiledStatements compiled;
-  std::uint64_t query_tables = 0;   ///< tables made so far for results of queries inside SQL
-  bool may_have_temporary = false;  ///< temporary tables: SQL ran that may have made some
+  std::uint64_t query_tables = 0;   ///< number of tables made so far for results of queries inside SQL
+  bool may_have_temporary = false;  ///< SQL that ran may have created temporary tables
   PlanCache plans;
   TileCache tiles;
   UnwrittenTensors unwritten;

@@ -10,7 +10,7 @@ namespace ast {
 struct Statement;
 }
 
-/// PREPARE name AS statement. Immutable, and known to no session.
+/// PREPARE name AS statement. Immutable; independent of any session.
 struct PreparedStatement {
   std::string name;
   std::string text;

@@ -13,19 +13,20 @@ class Cluster;
 class ShardAccess;
 class TileCachePool;
 
-/// What a session is opened with.
+/// The options for opening a session.
 struct SessionOptions {
   bool read_only = false;
-  std::int64_t statement_timeout_ms = 0;  ///< what the setting statement_timeout is by default
-  /// Of a server, whose clients the statements are: without, whoever opens the file may do everything.
+  std::int64_t statement_timeout_ms = 0;  ///< the default of the setting statement_timeout
+  /// The policy of a server for its clients. Null: no restrictions for whoever opens the file.
   std::shared_ptr<const ClientPolicy> policy = nullptr;
-  /// Asked before a query runs, or a file is read or written; null: everything begins at once.
+  /// The gate that is asked before a query runs, or a file is read or written; null: everything begins at once.
   std::shared_ptr<AdmissionGate> gate = nullptr;
-  /// Shared by sessions that keep tiles in the same memory; null: each has what its settings say.
+  /// Shared by sessions that keep tiles in the same memory; null: each session has its own cache, sized by its
+  /// settings.
   std::shared_ptr<TileCachePool> tile_caches = nullptr;
-  /// The workers where tensors that are made lie sharded; null: in the database's own file. Of one database alone.
+  /// The workers that store new sharded tensors; null: tensors lie in the database's own file. For one database only.
   std::shared_ptr<ShardAccess> shards = nullptr;
-  /// Whose workers run the session's queries, and have its shards; null: none. Of one database alone.
+  /// The cluster whose workers run the session's queries and hold its shards; null: none. For one database only.
   std::shared_ptr<Cluster> cluster = nullptr;
 };
 

@@ -10,17 +10,17 @@
 
 namespace eindb {
 
-/// A session in its three parts. Planning and running a query take all of them; whoever needs less takes the part that
-/// it needs. Owned by the Session; used by one thread at a time, but for the cancellation.
+/// The three parts of a session together. Planning and running a query take all of them; other functions take only the
+/// part they need. Owned by the Session; used by one thread at a time, except for cancellation.
 struct SessionState {
   SessionState(const std::string& path, const SessionOptions& options);
 
-  /// All names for the binder of the statement that runs.
+  /// All names for the binder of the running statement.
   NameSource names() { return database.names(statement.parameters()); }
-  /// Waits until others leave `bytes` of memory and the cores to a statement that nobody has planned; null where nobody
-  /// is asked. Errors as AdmissionGate::admit.
+  /// Waits until other sessions leave `bytes` of memory, and the cores, to a statement that has no plan. Null without a
+  /// gate. Throws the same errors as AdmissionGate::admit.
   std::unique_ptr<Admission> admit(std::int64_t bytes);
-  /// What connections to the database may take, by the settings and by what all sessions share.
+  /// Bounds the memory of the database's connections by the settings and by the limit that all sessions share.
   void limit_database_memory();
 
   OpenDatabase database;

@@ -21,12 +21,13 @@ const MachineFigures& SessionUser::machine() const {
     if (machine_.version == 0 || !machine_.path.empty()) machine_ = {{}, {}, built_in_figures(), next};
   } else if (absent || machine_.path != path || machine_.changed != changed) {
     machine_.path = path;
-    machine_.changed = {};  // what fails is read again the next time
+    machine_.changed = {};  // a file that fails is read again the next time
     try {
       auto figures = read_machine_file(path);
       machine_ = {path, changed, std::move(figures), next};
     } catch (const Error&) {
-      // Who did not ask for them is not kept from working: SHOW machine says whose figures they are.
+      // Without an explicit request for the figures, a damaged file does not stop work; SHOW machine tells which
+      // figures apply.
       if (given || settings.calibrated_is_set()) throw;
       machine_ = {path, {}, built_in_figures(), next};
     }

@@ -17,30 +17,29 @@
 
 namespace eindb {
 
-/// For whom the statements of a session run: what they have set and prepared, what they may do, who is told of
-/// progress, and what the settings give: threads, and figures of the machine. It knows no database.
-/// Threads: one at a time.
+/// The user of a session: settings, prepared statements, permissions and callbacks for progress, and the resources that
+/// the settings determine: threads and the machine's figures. It knows no database. Used by one thread at a time.
 class SessionUser {
  public:
   explicit SessionUser(const SessionOptions& options);
 
   /// The scheduler for the current number of threads.
   Scheduler& scheduler();
-  /// This machine's figures: of the setting machine_file, else those that `eindb calibrate` left, else built-in ones.
-  /// A file that changed is read again. Error as read_machine_file.
+  /// This machine's figures: from the setting machine_file, else from `eindb calibrate`, else built in. A changed file
+  /// is read again. Throws the same errors as read_machine_file.
   const MachineFigures& machine() const;
-  /// Another number whenever machine() has other figures.
+  /// Changes whenever machine() returns other figures.
   std::uint64_t machine_version() const;
 
   Settings settings;
   Permissions permissions;
-  const std::shared_ptr<AdmissionGate> gate;  ///< null: nobody is asked
+  const std::shared_ptr<AdmissionGate> gate;  ///< null: no admission needed
   ProgressCallback progress;
   NoticeCallback notices;
   std::map<std::string, PreparedStatement> prepared;  ///< by name in lower case
 
  private:
-  // The file as it was read last.
+  // The machine file as last read.
   struct KnownMachine {
     std::string path;
     std::filesystem::file_time_type changed;

@@ -12,44 +12,44 @@
 
 namespace eindb {
 
-/// The variable of a loop while a round of it runs.
+/// The value of a loop's variable during one round.
 struct LoopVariableValue {
   std::string name;
   std::int64_t value = 0;
 };
 
-/// What belongs to the statement that runs, and to no other: the values of its parameters, the loops and the
-/// transaction that it is a part of, the file that it copies, who may stop it and who is told how far it is. The scopes
-/// of engine/session/statement_scopes.hpp alone change it, and each of them restores what it found.
-/// Threads: one at a time, but for the cancellation.
+/// The state of the running statement: the values of its parameters, the loops and the transaction around it, the file
+/// of a COPY, cancellation and progress reports. Only the scopes of engine/session/statement_scopes.hpp change it, and
+/// each restores the previous state. Used by one thread at a time, except for the cancellation.
 class StatementContext {
  public:
-  /// `user` outlives it.
+  /// `user` must outlive the context.
   explicit StatementContext(const SessionUser& user) : user_(user) {}
   StatementContext(const StatementContext&) = delete;
   StatementContext& operator=(const StatementContext&) = delete;
 
-  /// Whether the statement is to stop.
+  /// Tells whether the statement must stop.
   const Cancellation& cancellation() const { return cancellation_; }
   Cancellation& cancellation() { return cancellation_; }
 
-  /// Value n is that of $n + 1: those of the prepared statement that runs, then those of the loops around it.
+  /// Element n is the value of $n + 1: first the parameters of the prepared statement, then the variables of the loops
+  /// around it.
   const std::vector<ParameterValue>& parameters() const { return parameters_; }
-  /// Of the loops around the statement, the innermost last.
+  /// The variables of the loops around the statement, the innermost last.
   const std::vector<LoopVariableValue>& loop_variables() const { return loop_variables_; }
   bool is_in_loop() const { return loop_depth_ > 0; }
-  /// Whether the statement is a part of a transaction that goes on after it.
+  /// Whether the statement belongs to a transaction that continues after it.
   bool is_in_transaction() const { return is_in_transaction_; }
 
-  /// The file that a COPY names, as far as the user may have it, or the one that it is given in its place.
+  /// The file of a COPY: the substitute that the session was given, or else the named file if the user may access it.
   FilePath file_to_read(const std::string& path) const;
   FilePath file_to_write(const std::string& path) const;
 
-  /// Tells the user's callback, if there is one and the setting progress is on. Statements of a loop say nothing, and
-  /// of loops inside each other only the outermost does.
+  /// Calls the progress callback, if there is one and the setting progress is on. Inside a loop report() does nothing,
+  /// and among nested loops only the outermost reports its rounds.
   void report(std::string_view stage, std::int64_t done, std::int64_t total) const;
   void report_rounds(std::int64_t done, std::int64_t total) const;
-  /// Tells the user something that is no error, if there is a callback for it.
+  /// Calls the notice callback, if there is one.
   void tell(const std::string& notice) const;
 
  private:
@@ -65,7 +65,7 @@ class StatementContext {
   Cancellation cancellation_;
   std::vector<ParameterValue> parameters_;
   std::vector<LoopVariableValue> loop_variables_;
-  int loop_depth_ = 0;  // loops around the statement
+  int loop_depth_ = 0;  // number of loops around the statement
   bool is_in_transaction_ = false;
   std::string transfer_;  // StatementInputs::file
 };

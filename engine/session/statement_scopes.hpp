@@ -11,10 +11,10 @@
 
 namespace eindb {
 
-// What is so while a statement runs, or a part of one. Scopes end in the reverse of the order in which they began, and
-// allocate nothing at their end.
+// Scopes that set a part of the statement's state and restore it. They must end in the reverse order of their begin;
+// their destructors do not allocate.
 
-/// Sets the values of $1, $2, ... while a statement runs, which knows no variables of loops around it.
+/// Sets the values of $1, $2, ... for a statement and hides the variables of the loops around it.
 class ParameterValues {
  public:
   ParameterValues(StatementContext& statement, std::vector<ParameterValue> values)
@@ -34,7 +34,7 @@ class ParameterValues {
   std::vector<LoopVariableValue> loop_variables_;
 };
 
-/// While a loop runs: only the outermost one says how far it is, and statements in it are not told to the user.
+/// Marks a running loop: only the outermost loop reports progress, and statements inside report none.
 class LoopScope {
  public:
   explicit LoopScope(StatementContext& statement) : statement_(statement) { ++statement_.loop_depth_; }
@@ -46,8 +46,8 @@ class LoopScope {
   StatementContext& statement_;
 };
 
-/// While a round of a loop runs: its number is the value of the loop's variable, if that has one, in SQL as :name and
-/// in queries as one more parameter.
+/// One round of a loop. Its number is the value of the loop's variable, if there is one: :name in SQL, an additional
+/// parameter in queries.
 class LoopRound {
  public:
   LoopRound(StatementContext& statement, const std::optional<ast::Identifier>& name, std::int64_t number)
@@ -77,7 +77,7 @@ class LoopRound {
   std::optional<LoopVariable> variable_;
 };
 
-/// Sets the file that one COPY reads or writes in place of the one that it names. Empty: that one.
+/// Sets the file that a COPY reads or writes in place of the named one. Empty: the named file.
 class TransferScope {
  public:
   TransferScope(StatementContext& statement, std::string file)
@@ -91,7 +91,7 @@ class TransferScope {
   std::string saved_;
 };
 
-/// Says of a statement whether it is a part of a transaction that goes on after it.
+/// Records whether a statement belongs to a transaction that continues after it.
 class TransactionPart {
  public:
   TransactionPart(StatementContext& statement, bool is_part)

@@ -8,14 +8,14 @@
 
 namespace eindb {
 
-/// What a statement is about to take of what all sessions share.
+/// The shared resources that a statement is about to use.
 struct Work {
-  double seconds = 0;      ///< on all cores, as predicted; infinite where nobody knows
-  std::int64_t bytes = 0;  ///< of memory, at most
-  bool urgent = false;     ///< others wait for this session: it holds the database's lock for writing
+  double seconds = 0;      ///< predicted, on all cores; infinite if unknown
+  std::int64_t bytes = 0;  ///< the most memory it will use
+  bool urgent = false;     ///< other sessions wait for this one, which holds the database's write lock
 };
 
-/// Leave to work, which ends with the object. Thread-safe.
+/// Permission to work; it ends with the object. Thread-safe.
 class Admission {
  public:
   Admission() = default;
@@ -23,13 +23,13 @@ class Admission {
   Admission(const Admission&) = delete;
   Admission& operator=(const Admission&) = delete;
 
-  /// What the work may take, at most what was asked for.
+  /// The memory that the work may use, at most the requested bytes.
   virtual std::int64_t bytes() const = 0;
-  /// The cores are free for others; `held` bytes are not yet: a result that somebody fetches.
+  /// Releases the cores. `held` bytes of memory stay reserved for the result until the object is destroyed.
   virtual void has_run(std::int64_t held) noexcept = 0;
 };
 
-/// Lets statements begin: whoever has several sessions decides when, and with how much memory. Any number of threads.
+/// Decides when statements of several sessions begin, and with how much memory. Thread-safe.
 class AdmissionGate {
  public:
   AdmissionGate() = default;
@@ -37,8 +37,8 @@ class AdmissionGate {
   AdmissionGate(const AdmissionGate&) = delete;
   AdmissionGate& operator=(const AdmissionGate&) = delete;
 
-  /// Waits for the work's turn. Throws what `cancellation` says in the meantime, and Error{MemoryLimit} where there is
-  /// nothing to wait for.
+  /// Waits for the work's turn. Throws Error{Cancelled} if `cancellation` asks for it, and Error{MemoryLimit} if
+  /// waiting cannot help.
   virtual std::unique_ptr<Admission> admit(const ClientUser& user, const Work& work,
                                            const Cancellation& cancellation) = 0;
 };

@@ -5,9 +5,9 @@
 
 namespace eindb {
 
-/// What a server checks who wants to log in against. It looks the same whether there is such a user or not.
+/// The data that a server checks a login against. Its form does not reveal whether the user exists.
 struct Login {
-  bool known = false;  ///< for logs; whoever wants to log in is not told
+  bool known = false;  ///< for logs only; the client is not told
   UserRole role = UserRole::ReadOnly;
   ScramVerifier verifier;
 };

@@ -4,8 +4,8 @@
 //    "figures": {"compute_scaling": 7.4, "operator_seconds": 1.2e-05, ...,
 //                "FLOAT32 matrix_product 4": 2.1e+09, ...}}
 //
-// `figures` has every name that machine_rows lists, each with a positive number. Other keys are left alone. A file of
-// another version is refused: measuring again takes seconds.
+// `figures` has every name that machine_rows lists, each with a positive number. Other keys are ignored. A file of
+// another version is refused, since measuring again takes only seconds.
 
 #include "engine/settings/machine_file.hpp"
 
@@ -28,7 +28,7 @@ constexpr std::string_view kFormat = "eindb machine figures";
 constexpr int kVersion = 2;
 constexpr std::int64_t kLargestFile = 1 << 16;
 constexpr int kMostThreads = 1 << 16;
-// What a figure may be in any unit, from the time of a cycle to the speed of the largest machines.
+// Bounds for a figure in any unit, from the time of a cycle to the speed of the largest machines.
 constexpr double kSmallestFigure = 1e-12;
 constexpr double kLargestFigure = 1e18;
 constexpr const char* kRemedy = "measure the machine again: eindb calibrate";
@@ -63,7 +63,7 @@ void add_rates(std::vector<Figure>& out, DType type, KernelRates& rates) {
   out.push_back({prefix + "crosswise", "elements/s", &rates.crosswise});
 }
 
-// Everything but the number of threads and the source.
+// All figures except the number of threads and the source.
 std::vector<Figure> figures_in(MachineFigures& m) {
   std::vector<Figure> out{{"compute_scaling", "threads", &m.compute_scaling},
                           {"start_seconds", "s", &m.start_seconds},
@@ -99,7 +99,7 @@ std::string contents(const std::string& path) {
   return text;
 }
 
-// A member of an object that is a number within bounds.
+// A number within bounds from a member of an object.
 double number_at(const Json& object, const std::string& name, double low, double high, const std::string& path) {
   const auto found = object.find(name);
   if (found == object.end() || !found->is_number()) refuse_file(path, "it has no number '" + name + "'");

@@ -9,33 +9,35 @@
 
 namespace eindb {
 
-/// What statements of a session may do beside what the database's own file allows: everything for whoever opened the
-/// file, less for clients of a server. All that statements ask is asked here; what SQL may is SqliteAuthorizer's.
-/// Every refusal is Error{Permission} with what to do instead. Used by the session's thread.
+/// The permissions of a session's statements: everything for whoever opened the file, less for clients of a server. All
+/// statements are checked here, except SQL, which SqliteAuthorizer checks. Every refusal is an Error{Permission} with
+/// an alternative. Used by the session's thread.
 class Permissions {
  public:
-  /// Null: everything.
+  /// Null: everything is allowed.
   explicit Permissions(std::shared_ptr<const ClientPolicy> policy) : policy_(std::move(policy)) {}
 
-  /// For whom the next statements run. Of a server's sessions only; before that nobody's, who may least.
+  /// Sets the user of the next statements. Only for a server's sessions; until the first call the user has the least
+  /// rights.
   void act_for(ClientUser user) { user_ = std::move(user); }
   const ClientUser& user() const { return user_; }
-  /// Null where everything is allowed.
+  /// Null if everything is allowed.
   const ClientPolicy* policy() const { return policy_.get(); }
 
-  /// The file of a COPY; of clients one in ClientPolicy::files, which only those write who may write the database.
+  /// The file of a COPY. For clients it lies in ClientPolicy::files, and only users who may write the database may
+  /// write it.
   FilePath file_to_read(const std::string& path) const;
   FilePath file_to_write(const std::string& path) const;
-  /// Before a value is given to the setting.
+  /// Call before the setting changes.
   void check_setting(const std::string& name) const;
 
   void check_creates_users() const;
   void check_drains_workers() const;
-  /// Also where it is their own password that somebody changes.
+  /// Also checks a user's change of the own password.
   void check_alters(const ast::AlterUser& alter) const;
-  /// `is_last`: without the user nobody would need a password any more.
+  /// `is_last`: with no users left, the server would no longer ask for a password.
   void check_drops_user(bool is_last) const;
-  /// Whether a session that cannot write the database may change the password all the same: it is their own.
+  /// Whether a session that cannot write the database may still change a password, because it is the user's own.
   bool may_write_password() const;
 
  private:

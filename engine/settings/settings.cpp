@@ -25,7 +25,7 @@ constexpr std::int64_t kMaxParallelism = 65536;
 constexpr std::int64_t kDefaultTileBytes = 1 << 20;
 constexpr std::int64_t kDefaultPlanCacheSize = 256;
 constexpr std::int64_t kMaxTimeoutMs = std::numeric_limits<std::int32_t>::max();  // as PostgreSQL
-constexpr std::int64_t kTileCacheShare = 4;                                       // of the memory limit, inverted
+constexpr std::int64_t kTileCacheShare = 4;  // divisor for the cache's default part of the memory limit
 constexpr std::int64_t kMaxPlanCacheSize = 1'000'000;
 constexpr std::int64_t kMaxTileBytes = std::int64_t{900} << 20U;
 
@@ -33,7 +33,7 @@ int available_threads() {
   return static_cast<int>(std::clamp<std::int64_t>(std::thread::hardware_concurrency(), 1, kMaxThreads));
 }
 
-// Four fifths of what the machine, or the process's control group, has.
+// Four fifths of the memory of the machine or of the process's control group.
 std::int64_t default_memory_limit() { return available_memory() / 5 * 4; }
 
 std::string text_of(const Value& value) {
@@ -81,7 +81,7 @@ bool switch_of(const std::string& name, const Value& value) {
 
 constexpr double kMaxPathBudget = 60;
 
-// Absent for 'auto'.
+// nullopt for 'auto'.
 std::optional<double> path_budget(const Value& value) {
   if (to_lower(text_of(value)) == "auto") return std::nullopt;
   double seconds = -1;
@@ -96,7 +96,7 @@ std::optional<double> path_budget(const Value& value) {
   return seconds;
 }
 
-// 0.5, not 0.500000.
+// The shortest text: 0.5, not 0.500000.
 std::string short_number(double value) {
   char text[32];
   const auto [end, status] = std::to_chars(text, text + sizeof text, value);
@@ -122,14 +122,14 @@ std::string join_names(const std::set<std::string>& names) {
 
 }  // namespace
 
-// One row per setting: everything there is to know about it.
+// The complete definition of one setting.
 struct SettingRow {
   std::string_view name;
   std::string_view description;
   void (*set)(Settings&, const Value&);
   std::string (*show)(const Settings&);
   void (*reset)(Settings&);
-  bool shapes_plans = true;  ///< false only if no plan can depend on it: plans are kept beyond a change
+  bool shapes_plans = true;  ///< false only if no plan depends on it: then plans in the cache outlive a change
 
   static std::span<const SettingRow> all();
   static const SettingRow& find(const std::string& name);

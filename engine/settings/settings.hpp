@@ -13,7 +13,7 @@
 
 namespace eindb {
 
-/// The settings of one session: SET, SHOW and RESET. Values are checked when they are set.
+/// The settings of one session, for SET, SHOW and RESET. Values are checked when they are set.
 class Settings {
  public:
   using Value = std::variant<std::int64_t, double, std::string>;
@@ -23,19 +23,20 @@ class Settings {
     std::string description;
   };
 
-  /// What a session begins with and may not exceed.
+  /// The initial values and upper limits of a session's resources.
   struct Bounds {
-    std::int64_t memory_limit;       ///< to begin with
+    std::int64_t memory_limit;       ///< initial
     std::int64_t most_memory_limit;  ///< at most
-    int threads;                     ///< to begin with
+    int threads;                     ///< initial
     int most_threads;                ///< at most
   };
-  /// For whoever has the machine to themselves: four fifths of its memory, all of its cores, and no end.
+  /// Bounds for exclusive use of the machine: initially four fifths of its memory and all of its cores, without upper
+  /// limits.
   static Bounds of_machine();
 
   explicit Settings(const Bounds& bounds = of_machine());
 
-  /// Error{UnknownName} with the nearest name; Error{Value} that says what the setting takes.
+  /// Error{UnknownName} suggests the nearest name; Error{Value} states the valid values.
   void set(const std::string& name, const Value& value);
   void reset(const std::string& name);
   void reset_all();
@@ -45,53 +46,53 @@ class Settings {
   static std::vector<std::string> names();
 
   int threads() const { return threads_; }
-  /// Workers that plans are made for; 0: this process alone.
+  /// The number of workers that plans are made for; 0: this process alone.
   std::int64_t workers() const { return workers_.value_or(default_workers_); }
-  /// The p of EinDecomp: as set, or the first power of two that gives every worker a kernel call and, without workers,
-  /// every thread four.
+  /// The p of EinDecomp. The default is the first power of two that gives every worker a kernel call or, without
+  /// workers, every thread four.
   std::int64_t parallelism() const;
   bool parallelism_is_set() const { return parallelism_.has_value(); }
-  /// Whether plans are made for the least seconds (the cost model `calibrated`) rather than elements moved: as set, or
-  /// if they are for this process alone.
+  /// Whether plans minimise seconds (the cost model `calibrated`) rather than elements moved. The default is true for
+  /// plans without workers.
   bool calibrated() const { return calibrated_.value_or(workers() == 0); }
-  /// Whether seconds were asked for, rather than taken by default.
+  /// Whether the user asked for the model `calibrated`.
   bool calibrated_is_set() const { return calibrated_.value_or(false); }
-  /// The file of the machine's figures; empty: where `eindb calibrate` leaves them.
+  /// The file of the machine's figures; empty: default_machine_path().
   const std::string& machine_file() const { return machine_file_; }
   std::int64_t memory_limit() const { return memory_limit_; }
-  /// What tiles and kernels may take of it. The rest is for pages of the database, and for what the allocator rounds up
-  /// and keeps.
+  /// The part of memory_limit for tiles and kernels. The remainder is for pages of the database and for the allocator's
+  /// overhead.
   std::int64_t memory_for_tiles() const { return memory_limit_ - memory_limit_ / kShareOfOthers; }
-  /// The memory_limit under which tiles and kernels may take so many bytes.
+  /// The memory_limit that leaves `bytes` for tiles and kernels.
   static double memory_limit_for_tiles(double bytes) { return bytes * kShareOfOthers / (kShareOfOthers - 1); }
-  /// The remedy for a statement that needs `memory_limit` bytes: SET memory_limit or, where that may not be set so
-  /// high, who can raise it.
+  /// The remedy for a statement that needs `memory_limit` bytes: SET memory_limit or, if the session may not raise it
+  /// that far, whoever can.
   std::string how_to_have(std::int64_t memory_limit) const;
   std::int64_t tile_bytes() const;
   bool tile_bytes_is_set() const { return tile_bytes_.has_value(); }
   std::int64_t statement_timeout_ms() const { return statement_timeout_ms_; }
-  /// Sets it to what RESET sets it to from now on.
+  /// Sets the timeout and its default for RESET.
   void set_default_statement_timeout(std::int64_t ms) { statement_timeout_ms_ = default_statement_timeout_ms_ = ms; }
-  /// Those of a session's cluster, which it uses unless it is told otherwise.
+  /// Sets the number of workers in the session's cluster, the default of the setting workers.
   void set_default_workers(std::int64_t workers);
   const Strategy& strategy() const { return strategy_; }
   const PathOptions& path() const { return path_; }
   const std::set<std::string>& disabled_passes() const { return disabled_passes_; }
   bool progress() const { return progress_; }
-  /// Whether a loop that was cut off goes on where it was.
+  /// Whether an interrupted loop continues after its last committed round.
   bool resume_loops() const { return resume_loops_; }
-  /// Bytes of decoded tiles that a session keeps between statements: as set, or a quarter of the memory limit.
+  /// Bytes of decoded tiles that a session keeps between statements. The default is a quarter of the memory limit.
   std::int64_t tile_cache_size() const;
-  /// Plans that a session keeps; 0 for none.
+  /// The number of plans that a session keeps; 0: none.
   std::size_t plan_cache_size() const { return static_cast<std::size_t>(plan_cache_size_); }
 
-  /// The values of all settings that a plan may depend on, as text: a part of its key.
+  /// The values of all settings that a plan may depend on, as text; a part of the plan's key.
   const std::string& plan_fingerprint() const { return plan_fingerprint_; }
   bool slicing() const { return slicing_; }
-  /// Of relations between workers.
+  /// Whether relations move between workers by collectives.
   bool redistributes_by_collectives() const { return by_collectives_; }
 
-  /// The part of memory_limit, inverted, that is not for tiles and kernels.
+  /// The divisor for the part of memory_limit that is not for tiles and kernels.
   static constexpr std::int64_t kShareOfOthers = 8;
 
  private:
@@ -122,10 +123,10 @@ class Settings {
   std::string machine_file_;
 };
 
-/// Bytes of "2GB", "512 MiB", "1000". KB, MB, GB, TB are powers of 1000; KiB, MiB, GiB, TiB of 1024. nullopt if the
-/// text is no size.
+/// Parses "2GB", "512 MiB", "1000" into bytes. KB, MB, GB, TB are powers of 1000; KiB, MiB, GiB, TiB of 1024. nullopt
+/// if the text is not a size.
 std::optional<std::int64_t> parse_byte_size(const std::string& text);
-/// Milliseconds of "250", "250ms", "30s", "5min", "1h".
+/// Parses "250", "250ms", "30s", "5min", "1h" into milliseconds.
 std::optional<std::int64_t> parse_duration_ms(const std::string& text);
 
 }  // namespace eindb

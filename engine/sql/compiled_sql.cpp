@@ -11,11 +11,11 @@ namespace eindb {
 namespace {
 
 constexpr std::size_t kMostStatements = 100;
-/// Of all statements of a session; one alone may be this part of it.
+/// The limit for all statements of a session, in bytes, and the divisor for the part of it that one statement may take.
 constexpr std::size_t kMostBytes = std::size_t{2} << 20U;
 constexpr std::size_t kMostShare = 4;
 
-/// 3 for "$3".
+/// Returns 3 for "$3".
 std::optional<std::size_t> parameter_number(std::string_view name) {
   std::size_t number = 0;
   if (!name.starts_with('$')) return std::nullopt;
@@ -32,7 +32,7 @@ void CompiledStatements::GiveBack::operator()(CompiledSql* compiled) const noexc
   try {
     home_->keep(std::move(back));
   } catch (...) {
-    home_->clear();  // no memory
+    home_->clear();  // not kept, for lack of memory
   }
 }
 
@@ -60,7 +60,8 @@ CompiledStatements::Lent CompiledStatements::take(std::string_view text) {
   return lent;
 }
 
-// The same text may have been compiled twice, where rows of the first were still to be read: the first to come stays.
+// The same text may be compiled twice, if rows of the first run are still read during the second. The statement that
+// returns first is kept.
 void CompiledStatements::keep(std::unique_ptr<CompiledSql> compiled) {
   compiled->statement.reset();
   compiled->statement.clear_bindings();

@@ -16,14 +16,15 @@
 
 namespace eindb {
 
-/// A statement of SQL as SQLite compiled it.
+/// A statement compiled by SQLite.
 struct CompiledSql {
   std::string text;
   SqliteStatement statement;
-  std::vector<std::optional<std::size_t>> parameters = {};  ///< 3 for "$3", in SQLite's order; nullopt: no number
-  std::size_t bytes = 0;                                    ///< of memory, about
+  /// By SQLite's number: 3 for "$3"; nullopt: a parameter without a number.
+  std::vector<std::optional<std::size_t>> parameters = {};
+  std::size_t bytes = 0;  ///< approximate memory use
 
-  /// What was found out about types last, and for which parameters.
+  /// The last types inferred, and the parameter types that they were inferred from.
   struct KnownTypes {
     std::vector<ValueType> given;
     std::vector<ValueType> parameters;
@@ -32,12 +33,12 @@ struct CompiledSql {
   std::optional<KnownTypes> types = {};
 };
 
-/// Statements that a session has compiled and will run again, those that ran last. Each is lent to one run at a time,
-/// so that rows of one may be read while the same text runs again. Not thread-safe; must not outlive the connection,
-/// nor be outlived by what it lent.
+/// Compiled statements that a session keeps for another run; the least recently used ones are dropped first. Each is
+/// lent to one run at a time, so the same text can run again while its rows are still read. Not thread-safe. Must not
+/// outlive the connection, and must outlive the statements that it lent.
 class CompiledStatements {
  public:
-  /// What compiled statements depend on, beside what SQLite itself looks after.
+  /// The state that compiled statements depend on beyond the changes that SQLite itself detects.
   struct Version {
     std::uint64_t tensor_tables = 0;
     std::uint64_t attached = 0;
@@ -51,23 +52,23 @@ class CompiledStatements {
     void operator()(CompiledSql* compiled) const noexcept;
 
    private:
-    CompiledStatements* home_ = nullptr;  // null: it ends
+    CompiledStatements* home_ = nullptr;  // null: the statement is destroyed on return
     std::uint64_t generation_ = 0;
   };
-  /// Goes back, reset and without values, when it is destroyed.
+  /// Returns to the cache when it is destroyed, reset and without parameter values.
   using Lent = std::unique_ptr<CompiledSql, GiveBack>;
 
-  /// Forgets all, and returns true, if this is another version than before.
+  /// Drops all statements, and returns true, if the version changed.
   bool bring_to(const Version& version);
-  /// Forgets all; what is lent does not come back.
+  /// Drops all statements; statements on loan are not kept on their return.
   void clear() noexcept;
-  /// The statement of this text; null if there is none.
+  /// Lends the statement of this text; null if there is none.
   Lent take(std::string_view text);
-  /// A new one, to be kept when it comes back.
+  /// Lends a new statement, which is kept on its return.
   Lent lend(CompiledSql compiled) {
     return {std::make_unique<CompiledSql>(std::move(compiled)).release(), GiveBack(*this, generation_)};
   }
-  /// One that is not kept.
+  /// Wraps a statement that is not kept on its return.
   static Lent lend_once(CompiledSql compiled) {
     return {std::make_unique<CompiledSql>(std::move(compiled)).release(), GiveBack()};
   }
@@ -80,17 +81,17 @@ class CompiledStatements {
   void keep(std::unique_ptr<CompiledSql> compiled);
   void drop_oldest();
 
-  Kept kept_;                                           // the one that ran last comes first
-  std::map<std::string_view, Kept::iterator> by_text_;  // texts of what is kept
-  std::size_t bytes_ = 0;                               // of what is kept, about
+  Kept kept_;                                           // the most recently used first
+  std::map<std::string_view, Kept::iterator> by_text_;  // keys refer to the texts of kept statements
+  std::size_t bytes_ = 0;                               // approximate, of kept statements
   Version version_;
-  std::uint64_t generation_ = 0;  // of what is lent; another one after clear()
+  std::uint64_t generation_ = 0;  // of statements on loan; clear() changes it
 };
 
 CompiledSql compiled_sql(std::string text, SqliteStatement statement);
 
-/// Whether statements of this text may be kept: those that read and write rows. Others act while they are compiled, as
-/// pragmas do, or change what names mean.
+/// Whether statements of this text may be kept, which holds for reading and writing rows. Other statements act while
+/// they are compiled, as pragmas do, or change the meaning of names.
 bool may_be_kept(std::string_view sql);
 
 }  // namespace eindb

@@ -9,10 +9,10 @@
 namespace eindb {
 namespace {
 
-/// Names of a view's text that are looked up.
+/// The most names that are looked up in a view's text.
 constexpr std::size_t kNamesOfView = 100;
 
-/// SQLite looks for the columns of views only among the tables that it knows: tensors are shown before.
+/// SQLite looks up the columns of views only among tables it knows, so tensors are registered first.
 void show_tensors_of_views(SqliteConnection& connection, TensorTables& tensors) {
   tensors.refresh();
   auto views = connection.prepare("SELECT sql FROM main.sqlite_schema WHERE type = 'view'");
@@ -20,12 +20,12 @@ void show_tensors_of_views(SqliteConnection& connection, TensorTables& tensors) 
     for (const auto& name : names_in(views.text(0), kNamesOfView)) tensors.show(name);
 }
 
-/// The name of a database in memory that can be written even when it is attached to a read-only connection.
+/// The name of a database in memory that is writable even when attached to a read-only connection.
 std::string writable_memory(const SqliteConnection& connection) {
   return connection.is_read_only() ? "file:eindb?mode=memory" : ":memory:";
 }
 
-/// Runs the script as a whole or not at all, inside an open transaction too.
+/// Runs the script completely or not at all, even inside an open transaction.
 void run_whole(SqliteConnection& connection, const std::string& script) {
   connection.execute("SAVEPOINT eindb_side_schema");
   try {
@@ -40,7 +40,7 @@ void run_whole(SqliteConnection& connection, const std::string& script) {
 }  // namespace
 
 SideSchemas::Version SideSchemas::version_of(SqliteConnection& connection) {
-  // In this order: the first makes the connection see what others have committed.
+  // In this order: reading the schema's version makes the connection see what others have committed.
   const auto schema = connection.schema_version();
   return {.schema = schema, .data = connection.current_data_version()};
 }
@@ -53,7 +53,7 @@ void SideSchemas::show(const SideSchema& schema, SqliteConnection& connection, T
   } else if (known->second == version_of(connection)) {
     return;
   }
-  known->second = {};  // should it fail, it is filled the next time
+  known->second = {};  // filled again next time if this attempt fails
   show_tensors_of_views(connection, tensors);
   run_whole(connection, schema.script);
   known->second = version_of(connection);

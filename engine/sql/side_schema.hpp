@@ -9,20 +9,20 @@ namespace eindb {
 class SqliteConnection;
 class TensorTables;
 
-/// Tables of a front end's own in memory, which SQL reads beside the database's: what the database looks like to
-/// clients that ask in another database's terms.
+/// In-memory tables of a front end that SQL reads beside the database's. They present the database to clients in the
+/// terms of another database system.
 struct SideSchema {
-  std::string name;  ///< as SQL calls it: "pg_catalog"
-  /// SQL that makes its tables, unless they are there, and fills them. It reads the database's tables, eindb's too, and
-  /// runs again when the database has changed.
+  std::string name;  ///< name of the schema in SQL: "pg_catalog"
+  /// SQL that creates its tables if they do not exist, and fills them. It reads the database's tables, including
+  /// eindb's own, and runs again after the database has changed.
   std::string script;
 };
 
-/// The side schemas that a session's SQL sees. Threads: as the session.
+/// The side schemas that a session's SQL sees. Used by the session's thread.
 class SideSchemas {
  public:
-  /// Makes the schema visible, or brings it up to date. Nothing but a look at counters if nothing has changed. A
-  /// transaction may be open; should it be rolled back, the next call makes good what it took along.
+  /// Makes the schema visible, or updates it. Only compares counters if nothing has changed. A transaction may be open;
+  /// if it is rolled back, the next call restores the tables.
   void show(const SideSchema& schema, SqliteConnection& connection, TensorTables& tensors);
 
  private:
@@ -33,7 +33,7 @@ class SideSchemas {
   };
   static Version version_of(SqliteConnection& connection);
 
-  std::map<std::string, Version> filled_;  // by name: what it was filled from
+  std::map<std::string, Version> filled_;  // the state each schema was filled from, by name
 };
 
 }  // namespace eindb

@@ -1,4 +1,4 @@
 #pragma once
 
-// For front ends, which see the engine but not the storage: a function that they add to SQL (Session::add_function).
+// A function that a front end adds to SQL (Session::add_function). Front ends see the engine but not the storage.
 #include "storage/sqlite/sql_function.hpp"  // IWYU pragma: export

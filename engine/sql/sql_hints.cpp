@@ -12,7 +12,7 @@
 namespace eindb {
 namespace {
 
-/// Names that are looked up as tensors, to find their columns.
+/// The most names that are looked up as tensors to find their columns.
 constexpr std::size_t kNames = 64;
 
 bool has_word(std::string_view sql, std::string_view word, std::size_t within) {

@@ -7,12 +7,12 @@
 namespace eindb {
 namespace {
 
-/// Views of views of views.
+/// The most levels of views in views that are inspected.
 constexpr int kDeepestView = 10;
-/// What is kept for one session.
+/// The most tables whose columns are kept.
 constexpr std::size_t kMostTables = 200;
 
-/// pragma_table_xinfo tells so of columns of virtual tables that * does not show.
+/// The value in pragma_table_xinfo of columns of virtual tables that * does not show.
 constexpr std::int64_t kHidden = 1;
 
 }  // namespace
@@ -51,7 +51,7 @@ KnownNames::Columns KnownNames::look_up(const std::string& schema, const std::st
   return columns;
 }
 
-// A view's columns that are computed have no type: its text tells more.
+// Computed columns of a view have no declared type; their types are inferred from its text.
 void KnownNames::infer_view(const std::string& schema, const std::string& view, Columns& columns) {
   if (views_ >= kDeepestView || !(schema.empty() || equal_ignoring_case(schema, "main"))) return;
   auto select = connection_.prepare(

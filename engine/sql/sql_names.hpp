@@ -12,17 +12,17 @@
 
 namespace eindb {
 
-/// Types of what names of SQL stand for: columns of tables, views and tensors that SQLite knows, and functions that
-/// front ends added. Looked up once, as long as the schema stays. Threads: as the connection, which must outlive it.
+/// The types of names in SQL: columns of tables, views and tensors that SQLite knows, and functions that front ends
+/// added. Lookups are kept until clear(). Used by the connection's thread; the connection must outlive it.
 class KnownNames {
  public:
   explicit KnownNames(SqliteConnection& connection) : connection_(connection) {}
 
-  /// `declared` as in a CREATE TABLE; empty: it differs.
+  /// `declared` is a type as in CREATE TABLE; empty if the type varies.
   void add_function(std::string_view name, std::string_view declared);
-  /// For infer_types(). Refers to this object.
+  /// Lookups for infer_types(); they refer to this object.
   SqlNames names();
-  /// Forgets what was looked up.
+  /// Forgets the lookups.
   void clear() { tables_.clear(); }
 
  private:
@@ -35,7 +35,7 @@ class KnownNames {
   SqliteConnection& connection_;
   std::map<std::string, ValueType> functions_;            // by name in lower case
   std::map<std::string, std::optional<Columns>> tables_;  // by schema and name in lower case
-  int views_ = 0;                                         // that are being looked at, one inside the other
+  int views_ = 0;                                         // nesting depth of the views being inspected
 };
 
 }  // namespace eindb

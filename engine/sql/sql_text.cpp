@@ -18,16 +18,16 @@ bool is_one_of(const Token& token, std::span<const std::string_view> words) {
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return token.is_word(word); });
 }
 
-/// Words that end the list of tables of a SELECT, or begin another one.
+/// Words that end the list of tables of a SELECT, or begin another list.
 constexpr std::array<std::string_view, 12> kEndsTables{"SELECT", "WHERE", "GROUP",     "HAVING", "WINDOW", "ORDER",
                                                        "LIMIT",  "UNION", "INTERSECT", "EXCEPT", "SET",    "RETURNING"};
 
-/// Words that may follow a table: any other is its alias.
+/// Words that may follow a table; any other word is its alias.
 constexpr std::array<std::string_view, 21> kFollowsTable{
     "WHERE", "GROUP", "HAVING", "WINDOW", "ORDER", "LIMIT", "UNION", "INTERSECT", "EXCEPT", "NATURAL",  "LEFT",
     "RIGHT", "FULL",  "INNER",  "CROSS",  "OUTER", "JOIN",  "ON",    "USING",     "NOT",    "RETURNING"};
 
-/// Follows SQL token by token: does SQL take a table at this point?
+/// Follows SQL token by token and tells whether a table is expected at the current point.
 class TablePosition {
  public:
   void see(const Token& token) {
@@ -45,7 +45,7 @@ class TablePosition {
   }
 
  private:
-  std::vector<bool> in_tables_{false};  // per open parenthesis: whether a list of tables has begun
+  std::vector<bool> in_tables_{false};  // per open parenthesis, whether a list of tables has begun
   Token last_;
 };
 
@@ -55,7 +55,7 @@ bool has_alias(Tokenizer after) {
   return next.is(Token::Kind::Word) && !is_one_of(next, kFollowsTable);
 }
 
-/// "name", [name], `name`, 'name' or a bare word.
+/// A name as "name", [name], `name`, 'name' or a bare word.
 struct Name {
   std::string text;
   SourceSpan span;
@@ -67,7 +67,7 @@ std::optional<Name> name_of(const Token& token) {
   return std::nullopt;
 }
 
-/// Reads the name at the start of `tokenizer`, without the schema before it; nullopt if there is none.
+/// Reads the name at the start of `tokenizer`, skipping a schema before it; nullopt if there is none.
 std::optional<Name> take_name(Tokenizer& tokenizer) {
   auto name = name_of(tokenizer.next());
   auto ahead = tokenizer;
@@ -80,7 +80,7 @@ void skip_words(Tokenizer& tokenizer, std::span<const std::string_view> words) {
   for (auto ahead = tokenizer; is_one_of(ahead.next(), words); ahead = tokenizer) tokenizer = ahead;
 }
 
-/// Goes on behind the next word of this name.
+/// Moves past the next occurrence of the word; false if there is none.
 bool skip_past(Tokenizer& tokenizer, std::string_view word) {
   for (auto token = tokenizer.next(); !token.is(Token::Kind::End); token = tokenizer.next())
     if (token.is_word(word)) return true;
@@ -91,7 +91,7 @@ constexpr std::array<std::string_view, 3> kExplain{"EXPLAIN", "QUERY", "PLAN"};
 constexpr std::array<std::string_view, 4> kBeforeKind{"TEMP", "TEMPORARY", "VIRTUAL", "UNIQUE"};
 constexpr std::array<std::string_view, 3> kIfExists{"IF", "NOT", "EXISTS"};
 
-/// Keeps what begins after EXPLAIN QUERY PLAN.
+/// The SQL after EXPLAIN QUERY PLAN, if it begins with that.
 Tokenizer behind_explain(std::string_view sql) {
   Tokenizer tokenizer(sql);
   skip_words(tokenizer, kExplain);

@@ -11,13 +11,13 @@
 
 namespace eindb {
 
-/// SQL as SQLite gets it: each query in parentheses gave way to the name of the table that holds its result.
+/// SQL as SQLite receives it: each query in parentheses is replaced by the name of the table that holds its result.
 ///
 ///     SELECT * FROM (EINSUM Z[i] = X[i]) WHERE i IN (EINSUM W[] = 3)
 ///     SELECT * FROM eindb_query_1 AS "Z" WHERE i IN (SELECT * FROM eindb_query_2)
 ///
-/// Where SQL takes a table the name stands for it, as Z if the user gave no other name; where it takes an expression or
-/// the body of a WITH, a SELECT stands for it.
+/// Where SQL expects a table, the table's name takes the place of the query, with the alias Z unless the user gave one.
+/// Where SQL expects an expression or the body of a WITH, a SELECT from the table does.
 struct RewrittenSql {
   struct Piece {
     SourceSpan in_text;
@@ -25,36 +25,36 @@ struct RewrittenSql {
   };
 
   std::string text;
-  std::vector<Piece> pieces;  // what was replaced, in order
-  std::size_t offset = 0;     // where the SQL begins in the user's statement
+  std::vector<Piece> pieces;  // the replacements, in order
+  std::size_t offset = 0;     // the position of the SQL in the user's statement
   std::string original;       // the user's SQL
 
-  /// The place in the user's statement; that of the whole query for what is inside a replaced piece.
+  /// Maps a span to the user's statement. A span inside a replacement maps to the whole query.
   SourceSpan in_statement(SourceSpan in_text) const;
-  /// `fragment` of the text, as a column's name for example, with the queries as the user wrote them.
+  /// A fragment of the text, for example a column's name, with the queries as the user wrote them.
   std::string restored(std::string fragment) const;
 };
 
-/// `tables[n]` is the table for sql.queries[n].
+/// tables[n] is the name of the table for sql.queries[n].
 RewrittenSql rewrite_queries(const ast::Sql& sql, const std::vector<std::string>& tables);
 
-/// Whether UNION, INTERSECT or EXCEPT stands anywhere in the SQL.
+/// Whether the SQL has UNION, INTERSECT or EXCEPT anywhere.
 bool joins_rows(std::string_view sql);
 
-/// A table or view that a statement makes, changes or drops, or puts an index or a trigger on.
+/// A table or view that a statement creates, changes or drops, or on which it creates an index or a trigger.
 struct SchemaTarget {
   enum class Use : std::uint8_t { Create, Drop, Alter, Index, Trigger };
   Use use = Use::Create;
   std::string name;
-  SourceSpan span;  ///< in the SQL
+  SourceSpan span;  ///< within the SQL
 };
 /// The names in CREATE TABLE, DROP TABLE, ALTER TABLE x RENAME TO y, CREATE INDEX ... ON, ...
 std::vector<SchemaTarget> schema_targets(std::string_view sql);
 
-/// Where the name stands first in the SQL, quoted or not.
+/// The first occurrence of the name in the SQL, quoted or not.
 std::optional<SourceSpan> find_name(std::string_view sql, std::string_view name);
 
-/// Every name and string in the SQL, at most `limit`.
+/// The names and strings in the SQL, at most `limit` of them.
 std::vector<std::string> names_in(std::string_view sql, std::size_t limit);
 
 }  // namespace eindb

@@ -29,22 +29,22 @@ ValueType any_of(Arguments arguments) {
 
 ValueType second_or_third(Arguments arguments) { return arguments.size() < 2 ? Unknown : any_of(arguments.subspan(1)); }
 
-/// lag(e), lag(e, offset, otherwise)
+/// The type of lag(e) or lag(e, offset, otherwise).
 ValueType first_or_third(Arguments arguments) {
   return arguments.size() < 3 ? first(arguments) : common_type(arguments[0], arguments[2]);
 }
 
-/// What is no integer is taken for a number: abs('x') is 0.0.
+/// Values other than integers are converted to numbers: abs('x') is 0.0.
 ValueType same_number(Arguments arguments) {
   const auto type = first(arguments);
   if (type == Boolean) return Integer;
   return type == Integer || type == Real || type == Null ? type : Number;
 }
 
-/// The sum of what is no integer is a real.
+/// A sum of texts is a real.
 ValueType sum(Arguments arguments) { return first(arguments) == Text ? Real : same_number(arguments); }
 
-/// Of bytes it gives bytes.
+/// A blob for a blob, else text.
 ValueType part(Arguments arguments) {
   const auto type = first(arguments);
   return type == Blob || type == Unknown ? type : Text;

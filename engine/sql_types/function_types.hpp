@@ -8,7 +8,8 @@
 
 namespace eindb {
 
-/// What one of SQLite's own functions gives, of any kind: scalar, aggregate or window. nullopt if it is none of them.
+/// The result type of one of SQLite's built-in functions (scalar, aggregate or window). nullopt if it is no such
+/// function.
 std::optional<ValueType> function_type(std::string_view name, std::span<const ValueType> arguments);
 
 }  // namespace eindb

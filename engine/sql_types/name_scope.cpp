@@ -52,7 +52,7 @@ std::optional<ValueType> NameScope::find_here(const std::string& source, const s
   for (const auto& candidate : sources_) {
     if (!source.empty() && !equal_ignoring_case(candidate.name, source)) continue;
     if (const auto* found = find_column(candidate.columns, column)) return found->type;
-    if (!candidate.known) return ValueType::Unknown;  // it may be there
+    if (!candidate.known) return ValueType::Unknown;  // the column may be among the unknown ones
   }
   for (const auto& candidate : sources_) {
     if (!source.empty() && !equal_ignoring_case(candidate.name, source)) continue;

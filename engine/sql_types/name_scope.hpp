@@ -8,30 +8,31 @@
 
 namespace eindb {
 
-/// A table or query of a FROM.
+/// A table or query in a FROM clause.
 struct NamedSource {
-  std::string name;  ///< by which columns call it; empty: they do not
+  std::string name;  ///< qualifier of its columns; empty: none
   std::vector<TypedColumn> columns;
-  bool known = true;                     ///< whether all its columns are
-  bool rowids = true;                    ///< a table's rows have numbers
-  std::vector<std::string> joined = {};  ///< columns of USING, which * shows once, on the other side
+  bool known = true;                     ///< whether all its columns are known
+  bool rowids = true;                    ///< whether its rows have a rowid
+  std::vector<std::string> joined = {};  ///< columns of USING, which * shows only for the other source
 };
 
-/// The names that an expression sees: the sources of its SELECT, then those around it.
+/// The names that an expression sees: the sources of its SELECT, then those of the enclosing queries.
 class NameScope {
  public:
   explicit NameScope(const NameScope* outer) : outer_(outer) {}
   const NameScope* outer() const { return outer_; }
 
   void add(NamedSource source) { sources_.push_back(std::move(source)); }
-  /// JOIN ... USING (column): it is one with that of the sources before the last one, if they have it.
+  /// JOIN ... USING (column): merges the last source's column with the same column of an earlier source, if there is
+  /// one.
   void join_last(const std::string& column);
-  /// NATURAL JOIN: all that have the same name are one.
+  /// NATURAL JOIN: merges all columns of equal names.
   void join_last_naturally();
 
-  /// The type of a column, `source` may be empty. Unknown if there is none.
+  /// The type of a column; `source` may be empty. Unknown if the column is not found.
   ValueType find(const std::string& source, const std::string& column) const;
-  /// The columns of *, or of source.*; nullopt if not all are known.
+  /// The columns of *, or of source.*; nullopt if some are unknown.
   std::optional<std::vector<TypedColumn>> all(const std::string& source) const;
 
  private:

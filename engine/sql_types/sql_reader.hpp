@@ -12,16 +12,16 @@
 
 namespace eindb {
 
-/// What the inference makes nothing of. Caught where it begins.
+/// Thrown for SQL that the inference does not understand; caught by infer_types.
 struct UnknownSql {};
 
-/// A word as it is, a name in quotes or a string without them.
+/// The text of a word, or of a quoted name or string without its quotes.
 inline std::string name_of(const Token& token) {
   return token.is(Token::Kind::Word) ? std::string(token.text) : unquote(token);
 }
 
-/// A place in the tokens of a statement. Each look costs a little of what the whole inference may take, as parts are
-/// read again for queries that name themselves.
+/// A position in the tokens of a statement. take() fails after a bounded number of calls, since queries that name
+/// themselves are read repeatedly.
 class SqlReader {
  public:
   explicit SqlReader(const std::vector<Token>& tokens)
@@ -52,14 +52,14 @@ class SqlReader {
   void expect_symbol(std::string_view symbol) {
     if (!accept_symbol(symbol)) throw UnknownSql();
   }
-  /// A name, quoted or not; SQLite takes strings for names, too.
+  /// A name, quoted or not. SQLite also accepts strings as names.
   std::string expect_name() {
     if (!peek().is_name() && !peek().is(Token::Kind::String)) throw UnknownSql();
     return name_of(take());
   }
   bool at_end() const { return peek().is(Token::Kind::End) || at_symbol(";"); }
 
-  /// From behind a "(" to behind its ")".
+  /// Moves from after a "(" to after the matching ")".
   void skip_parentheses() {
     for (int depth = 1; depth > 0;) {
       if (at_end()) throw UnknownSql();

@@ -12,21 +12,21 @@
 
 namespace eindb {
 
-/// One reading of a statement from left to right: types of expressions come out, and those of parameters as they stand
-/// beside something of a known type. What is told of parameters helps the next reading.
+/// One pass over a statement from left to right. It infers the types of expressions, and the types of parameters from
+/// the operands beside them. The next pass uses the parameter types found.
 ///
 /// Expressions are in sql_typer_expressions.cpp, by SQLite's precedence; queries in sql_typer_queries.cpp; statements
-/// in sql_types.cpp. Throws UnknownSql where the text is beyond it.
+/// in sql_types.cpp. Throws UnknownSql for text that it does not understand.
 class SqlTyper {
  public:
   SqlTyper(const std::vector<Token>& tokens, const SqlNames& names, std::vector<ValueType>& parameters)
       : reader_(tokens), names_(names), parameters_(parameters) {}
 
-  /// The columns of the rows that the statement gives.
+  /// The columns of the rows that the statement returns.
   std::vector<TypedColumn> statement();
 
  private:
-  /// Of an expression. A parameter that stands alone takes the type of what it is compared with.
+  /// The type of an expression. A parameter alone takes the type of the operand that it is compared with.
   struct Value {
     ValueType type = ValueType::Unknown;
     std::size_t parameter = 0;  // 0: none
@@ -35,7 +35,7 @@ class SqlTyper {
   };
   /// Queries of a WITH, by name in lower case.
   using WithQueries = std::map<std::string, std::vector<TypedColumn>>;
-  /// One whose rows may come from itself: its first SELECT tells the columns for the others.
+  /// A query in WITH that may read its own rows: its first SELECT determines the columns.
   struct Recursion {
     std::string key;
     std::vector<std::string> names;
@@ -68,15 +68,15 @@ class SqlTyper {
   void in_list(Value& left, const NameScope& scope);
   std::vector<Value> list(const NameScope& scope);
   Value arithmetic(Value left, Value right);
-  /// They stand for the same kind of thing: a parameter among them is of the other's type.
+  /// Relates operands of the same type: a parameter among them takes the type of the other.
   void relate(const Value& left, const Value& right);
   void relate_all(const std::vector<Value>& values);
   void settle(const Value& value, ValueType type);
   Value truth() const { return {ValueType::Boolean}; }
 
   // ---- Queries -----------------------------------------------------------------------------------------------------
-  /// SELECT or VALUES with all that may follow, behind a WITH if there is one. `targets`: of INSERT, which parameters
-  /// that stand alone take their types from.
+  /// SELECT or VALUES with all its clauses, and a WITH before it if there is one. `targets`: the columns of an INSERT,
+  /// which give their types to parameters that stand alone.
   std::vector<TypedColumn> query(const NameScope* outer, const std::vector<TypedColumn>* targets = nullptr);
   std::vector<TypedColumn> query_core(const NameScope* outer, const std::vector<TypedColumn>* targets);
   std::vector<TypedColumn> select(const NameScope* outer, const std::vector<TypedColumn>* targets);
@@ -115,11 +115,11 @@ class SqlTyper {
   const SqlNames& names_;
   std::vector<ValueType>& parameters_;
   WithQueries with_queries_;
-  std::optional<Recursion> recursion_;  // of the query that begins now
+  std::optional<Recursion> recursion_;  // of the query that begins next
   int depth_ = 0;
 };
 
-/// One level of parentheses and the like: the stack is not the client's to fill.
+/// One level of nesting. The limit keeps clients from exhausting the stack.
 class SqlTyper::Nesting {
  public:
   explicit Nesting(SqlTyper& typer) : depth_(typer.depth_) {

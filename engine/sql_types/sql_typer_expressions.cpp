@@ -19,7 +19,7 @@ bool is_keyword_of_clause(const Token& token) {
   return std::any_of(kWords.begin(), kWords.end(), [&](std::string_view word) { return token.is_word(word); });
 }
 
-// SQLite takes digits beyond 63 bits for a real.
+// SQLite reads integers beyond 63 bits as reals.
 bool is_real_to_sqlite(const Token& integer) {
   std::int64_t value = 0;
   const auto text = integer.text;
@@ -60,7 +60,7 @@ SqlTyper::Value SqlTyper::arithmetic(Value left, Value right) {
   return {arithmetic_type(left.type, right.type)};
 }
 
-// ---- From OR to the tightest ---------------------------------------------------------------------------------------
+// ---- From OR to the tightest operators ------------------------------------------------------------------------------
 
 SqlTyper::Value SqlTyper::expression(const NameScope& scope) {
   const Nesting nesting(*this);
@@ -99,7 +99,7 @@ SqlTyper::Value SqlTyper::equality(const NameScope& scope) {
   return left;
 }
 
-// = <> IS IN LIKE BETWEEN and their like; false where none of them stands.
+// Reads = <> IS IN LIKE BETWEEN and similar operators; false if there is none.
 bool SqlTyper::equality_tail(Value& left, const NameScope& scope) {
   for (const auto* op : {"=", "==", "<>", "!="}) {
     if (!reader_.accept_symbol(op)) continue;
@@ -144,7 +144,7 @@ bool SqlTyper::equality_tail(Value& left, const NameScope& scope) {
   return false;
 }
 
-// IN (1, 2), IN (SELECT ...), IN table
+// The right side of IN: (1, 2), (SELECT ...) or a table.
 void SqlTyper::in_list(Value& left, const NameScope& scope) {
   if (!reader_.accept_symbol("(")) {
     reader_.expect_name();
@@ -248,7 +248,7 @@ SqlTyper::Value SqlTyper::primary(const NameScope& scope) {
   return parentheses(scope);
 }
 
-// ( expression ), ( query ), and rows of several values, of which nothing is known.
+// Reads ( expression ), ( query ), or a row of several values, whose type is unknown.
 SqlTyper::Value SqlTyper::parentheses(const NameScope& scope) {
   Value value;
   if (reader_.at_any({"SELECT", "VALUES", "WITH"})) {
@@ -302,7 +302,7 @@ SqlTyper::Value SqlTyper::column_or_call(const NameScope& scope) {
   }
   auto column = reader_.expect_name();
   if (!reader_.accept_symbol(".")) return {scope.find(name, column)};
-  name = std::exchange(column, reader_.expect_name());  // behind a schema
+  name = std::exchange(column, reader_.expect_name());  // the name before was a schema
   return {scope.find(name, column)};
 }
 
@@ -310,7 +310,7 @@ SqlTyper::Value SqlTyper::call(const std::string& function, const NameScope& sco
   std::vector<Value> arguments;
   reader_.accept_word("DISTINCT");
   if (!reader_.accept_symbol("*") && !reader_.at_symbol(")")) arguments = list(scope);
-  if (reader_.at_word("ORDER")) throw UnknownSql();  // none of SQLite's yet
+  if (reader_.at_word("ORDER")) throw UnknownSql();  // not in SQLite yet
   reader_.expect_symbol(")");
   skip_call_tail(scope);
   const bool alike = equal_ignoring_case(function, "coalesce") || equal_ignoring_case(function, "ifnull") ||
@@ -324,7 +324,7 @@ SqlTyper::Value SqlTyper::call(const std::string& function, const NameScope& sco
   return {function_type(function, types).value_or(Unknown)};
 }
 
-// FILTER (WHERE ...) OVER (...)
+// Skips FILTER (WHERE ...) OVER (...).
 void SqlTyper::skip_call_tail(const NameScope& scope) {
   if (reader_.at_word("FILTER") && reader_.at_symbol("(", 1)) {
     reader_.take();

@@ -10,14 +10,14 @@ namespace {
 using Kind = Token::Kind;
 using Columns = std::vector<TypedColumn>;
 
-/// Words that follow a result column, and so are not its name.
+/// Words that may follow a result column and so are not its alias.
 constexpr std::array<std::string_view, 11> kFollowsColumn{"FROM",  "WHERE", "GROUP",     "HAVING", "WINDOW", "ORDER",
                                                           "LIMIT", "UNION", "INTERSECT", "EXCEPT", "ON"};
-/// Words that follow a table.
+/// Words that may follow a table and so are not its alias.
 constexpr std::array<std::string_view, 22> kFollowsTable{
     "WHERE", "GROUP", "HAVING", "WINDOW", "ORDER", "LIMIT", "UNION", "INTERSECT", "EXCEPT",    "NATURAL", "LEFT",
     "RIGHT", "FULL",  "INNER",  "CROSS",  "OUTER", "JOIN",  "ON",    "USING",     "RETURNING", "SET",     "NOT"};
-/// Words that begin what a SELECT may have instead of a FROM, or behind it.
+/// Words that begin the clauses of a SELECT after, or without, a FROM.
 constexpr std::array<std::string_view, 9> kBehindFrom{"WHERE", "GROUP", "HAVING",    "WINDOW", "ORDER",
                                                       "LIMIT", "UNION", "INTERSECT", "EXCEPT"};
 
@@ -73,7 +73,7 @@ Columns SqlTyper::query_core(const NameScope* outer, const Columns* targets) {
 Columns SqlTyper::values(const NameScope* outer, const Columns* targets) {
   const NameScope scope(outer);
   Columns columns;
-  std::vector<std::pair<std::size_t, Value>> open;  // parameters, and the columns that they stand in
+  std::vector<std::pair<std::size_t, Value>> open;  // parameters, with the numbers of their columns
   bool first = true;
   do {
     reader_.expect_symbol("(");
@@ -94,7 +94,7 @@ Columns SqlTyper::values(const NameScope* outer, const Columns* targets) {
   return columns;
 }
 
-// The sources tell what the names before them are: they are read first.
+// The sources determine the meaning of the names before them, so they are read first.
 Columns SqlTyper::select(const NameScope* outer, const Columns* targets) {
   if (!reader_.accept_word("DISTINCT")) reader_.accept_word("ALL");
   const auto begin = reader_.at();
@@ -122,7 +122,7 @@ Columns SqlTyper::select(const NameScope* outer, const Columns* targets) {
   return columns;
 }
 
-// Where the result columns end: at FROM, but not that of IS DISTINCT FROM.
+// The end of the result columns: FROM, except in IS DISTINCT FROM.
 std::size_t SqlTyper::find_from() const {
   int depth = 0;
   for (std::size_t ahead = 0;; ++ahead) {
@@ -163,7 +163,7 @@ void SqlTyper::with(const NameScope* outer) {
   } while (reader_.accept_symbol(","));
 }
 
-// A query that reads its own rows is read until its types do not change any more.
+// A query that reads its own rows is read repeatedly until its types no longer change.
 void SqlTyper::with_query(const NameScope* outer) {
   const auto name = reader_.expect_name();
   const auto names = reader_.at_symbol("(") ? names_in_parentheses() : std::vector<std::string>();
@@ -232,7 +232,7 @@ void SqlTyper::result_column(Columns& columns, const NameScope& scope, const Col
   columns.push_back({std::move(name), value.type});
 }
 
-// * or t.*; nullopt where something else stands.
+// Reads * or t.*; nullopt if there is neither.
 std::optional<Columns> SqlTyper::star(const NameScope& scope) {
   std::string source;
   if (!reader_.at_symbol("*")) {
@@ -249,7 +249,7 @@ std::optional<Columns> SqlTyper::star(const NameScope& scope) {
   return columns;
 }
 
-// Of a column without AS: that of the column that it shows.
+// The name of a result column without AS: that of the column it shows.
 std::string SqlTyper::result_name(std::size_t begin) {
   const auto end = reader_.at();
   reader_.go_to(begin);
@@ -280,7 +280,7 @@ void SqlTyper::sources(NameScope& scope) {
   }
 }
 
-// Another source behind a comma or JOIN; false if there is none.
+// Reads another source after a comma or JOIN; false if there is none.
 bool SqlTyper::join(NameScope& scope) {
   if (reader_.accept_symbol(",")) {
     source(scope);

@@ -11,9 +11,9 @@ namespace {
 
 using Columns = std::vector<TypedColumn>;
 
-/// Statements that are longer hold data rather than questions.
+/// Longer statements are not inferred, as their text is mostly data.
 constexpr std::size_t kLongestText = std::size_t{256} << 10U;
-/// What one reading finds out about parameters helps the next one: $1 = $2 AND $2 = n.
+/// The number of passes. Types of parameters found in one pass help the next: $1 = $2 AND $2 = n.
 constexpr int kMostReadings = 4;
 
 ValueType type_of(const Columns& columns, const std::string& name) {
@@ -37,7 +37,7 @@ Columns SqlTyper::statement() {
   return columns;
 }
 
-// The table that a statement changes.
+// Reads the table that a statement changes.
 NamedSource SqlTyper::target() {
   std::string schema;
   auto name = reader_.expect_name();
@@ -65,7 +65,7 @@ Columns SqlTyper::insert() {
   return returning(scope);
 }
 
-// ON CONFLICT (key) DO UPDATE SET n = excluded.n
+// Reads ON CONFLICT (key) DO UPDATE SET n = excluded.n.
 void SqlTyper::conflict_clauses(const NameScope& scope, const Columns& columns) {
   NameScope with_excluded(&scope);
   with_excluded.add({.name = "excluded", .columns = columns});
@@ -122,7 +122,7 @@ Columns SqlTyper::returning(const NameScope& scope) {
   return result_columns(scope, nullptr);
 }
 
-// CREATE VIEW v (a, b) AS SELECT ...: the rows that the view has.
+// Reads CREATE VIEW v (a, b) AS SELECT ...; returns the view's columns.
 Columns SqlTyper::create_view() {
   if (!reader_.accept_word("TEMP")) reader_.accept_word("TEMPORARY");
   reader_.expect_word("VIEW");
@@ -142,7 +142,7 @@ Columns SqlTyper::create_view() {
 
 namespace {
 
-/// A token that can be read, and is no parameter but one that is written $1.
+/// Whether the token is well-formed and, if it is a parameter, written as $1.
 bool is_known(const Token& token) {
   if (token.is(Token::Kind::Parameter)) return parameter_number(token.text) != 0;
   return !token.is(Token::Kind::Unterminated) && !token.is(Token::Kind::Malformed) && !token.is_symbol("?") &&

@@ -14,32 +14,33 @@ namespace eindb {
 struct TypedColumn {
   std::string name;
   ValueType type = ValueType::Unknown;
-  bool hidden = false;  ///< * does not show it
+  bool hidden = false;  ///< not shown by *
 };
 
-/// What the inference asks the world about names. Without regard to the case of ASCII letters.
+/// The lookups that the inference uses for names; ASCII case-insensitive.
 struct SqlNames {
-  /// The columns of a table or view; nullopt if that is not known. The schema may be empty.
+  /// The columns of a table or view; nullopt if they are unknown. The schema may be empty.
   std::function<std::optional<std::vector<TypedColumn>>(const std::string& schema, const std::string& table)> columns;
-  /// What a function that SQLite itself has not gives; Unknown if that is not known.
+  /// The result type of a function that is not built into SQLite; Unknown if it is not known.
   std::function<ValueType(const std::string& function)> function;
 };
 
-/// What a statement gives and takes.
+/// The types of a statement's columns and parameters.
 struct SqlTypes {
-  std::vector<ValueType> columns;     ///< empty: nothing is known, or there are none
-  std::vector<ValueType> parameters;  ///< of $1, $2, ...; Unknown where the text says nothing
+  std::vector<ValueType> columns;     ///< empty: unknown, or no columns
+  std::vector<ValueType> parameters;  ///< of $1, $2, ...; Unknown if the text does not determine it
 };
 
-/// The types of a statement's columns and parameters, from its text alone: SQLite has types for values, not for
-/// expressions. What is told of a column is true as far as tables keep to the types that they are declared with:
+/// Infers the types of a statement's columns and parameters from its text alone, since SQLite has types for values, not
+/// for expressions. A column's type is correct as long as the values in tables have their declared types:
 ///
 ///     SELECT COUNT(*), SUM(n) / 2, name || '!' FROM t WHERE x > $1      n INTEGER, x REAL
 ///     Integer, Integer, Text; $1 is Real
 ///
-/// SELECT with all its parts, WITH (RECURSIVE) and VALUES; INSERT, UPDATE and DELETE with RETURNING; the rows of CREATE
-/// VIEW. Anything else, and what SQLite would refuse, is Unknown, which is never wrong. `parameters` are those that are
-/// known already. Never throws but for want of memory; the time is bounded by the text's length.
+/// Covers SELECT with all its clauses, WITH (RECURSIVE) and VALUES; INSERT, UPDATE and DELETE with RETURNING; the rows
+/// of CREATE VIEW. For any other SQL, and SQL that SQLite would refuse, the types are Unknown, which is always correct.
+/// `parameters` are the types known so far. Throws only if memory is exhausted; the time is bounded by the text's
+/// length.
 SqlTypes infer_types(std::string_view sql, const SqlNames& names, std::vector<ValueType> parameters);
 
 }  // namespace eindb

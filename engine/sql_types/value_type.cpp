@@ -18,12 +18,12 @@ struct Rule {
   ValueType type;
 };
 
-/// The first word that is part of the name counts: SQLite's rules for affinities, in its order.
+/// SQLite's rules for affinities: the first rule whose word occurs in the name applies.
 constexpr std::array kAffinities{
     Rule{"INT", Integer}, Rule{"CHAR", Text}, Rule{"CLOB", Text}, Rule{"TEXT", Text},
     Rule{"BLOB", Blob},   Rule{"REAL", Real}, Rule{"FLOA", Real}, Rule{"DOUB", Real},
 };
-/// SQLite has one affinity for all of these, dates too, which are text mostly.
+/// SQLite has one affinity for all of these, and for dates, which are mostly text.
 constexpr std::array kMore{Rule{"BOOL", Boolean}, Rule{"BYTEA", Blob}, Rule{"NUM", Number}, Rule{"DEC", Number}};
 
 template <std::size_t N>

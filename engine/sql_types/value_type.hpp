@@ -5,27 +5,27 @@
 
 namespace eindb {
 
-/// What is known of the values that an expression of SQL gives, beside NULL, which all may be. From the least to the
-/// most that may come: a CASE of Null and Text is Text, one of Integer and Text is Unknown.
+/// The type of an SQL expression's values; any value may also be NULL. The order is from fewer to more possible values:
+/// a CASE of Null and Text is Text, one of Integer and Text is Unknown.
 enum class ValueType : std::uint8_t {
-  Null,     ///< nothing else
-  Boolean,  ///< 0 or 1, as a comparison gives
+  Null,     ///< only NULL
+  Boolean,  ///< 0 or 1, as comparisons return
   Integer,
   Real,
-  Number,  ///< an integer or a real, from row to row
+  Number,  ///< integer or real, varying by row
   Text,
   Blob,
   Unknown
 };
 
-/// What covers the values of both.
+/// The smallest type that covers both.
 ValueType common_type(ValueType a, ValueType b);
-/// Of a + b, a - b, a * b, a / b and a % b: SQLite takes whatever it is given for a number.
+/// The type of a + b, a - b, a * b, a / b and a % b. SQLite converts all operands to numbers.
 ValueType arithmetic_type(ValueType a, ValueType b);
-/// Of a column by the type in its CREATE TABLE, by the words that SQLite looks for (INT, CHAR, ...) and those for truth
-/// values and decimals. Values of SQLite's tables need not keep to it.
+/// The type of a column by its type in CREATE TABLE: by the words that SQLite looks for (INT, CHAR, ...), and words for
+/// booleans and decimals. Values in SQLite's tables need not have it.
 ValueType declared_type(std::string_view declared);
-/// Of CAST(e AS name), which makes all values so.
+/// The type of CAST(e AS name).
 ValueType cast_type(std::string_view name);
 
 }  // namespace eindb

@@ -11,7 +11,7 @@
 namespace eindb {
 namespace {
 
-// Tiles of the old partition that were read last, up to a number of bytes: those of the new one overlap them again.
+// The most recently read tiles of the old partition, up to a number of bytes. Several new tiles overlap each of them.
 class RecentTiles {
  public:
   RecentTiles(ReadSnapshot& snapshot, TileStore store, std::int64_t bytes)
@@ -44,7 +44,7 @@ class RecentTiles {
 
 std::int64_t kept_bytes(const Settings& settings) { return settings.memory_limit() / 4; }
 
-// The same values in tiles of another grid, or at other places.
+// Stores the same values in tiles of another grid, or at other workers.
 void move_tiles(const TensorInfo& tensor, const TileGrid& grid, int replicas, SessionState& session) {
   auto& [database, user, statement] = session;
   ReadSnapshot snapshot(database.file, 1);
@@ -74,7 +74,7 @@ void change_tensor(const TensorInfo& tensor, const ast::PartitionClause& partiti
 
 void change_tensor(const TensorInfo& tensor, const ast::ReplicasClause& replicas, SessionState& session) {
   const auto copies = session.database.replicas(replicas);
-  // Also with as many copies as before: they come to lie at the workers that are there now.
+  // Even with an unchanged number of copies: the tiles move to the current workers.
   if (copies > 0 || tensor.is_sharded()) move_tiles(tensor, tensor.grid, copies, session);
 }
 

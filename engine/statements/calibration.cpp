@@ -26,9 +26,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr DType kTypes[] = {DType::Float32, DType::Float64, DType::Complex64, DType::Complex128, DType::Int64};
-constexpr std::int64_t kShort = 1 << 16;  // elements that stay in a cache
+constexpr std::int64_t kShort = 1 << 16;  // elements that fit in a cache
 constexpr std::int64_t kMiddle = 1 << 18;
-constexpr std::int64_t kLong = 1 << 22;  // elements that no cache holds
+constexpr std::int64_t kLong = 1 << 22;  // elements that fit in no cache
 constexpr std::int64_t kFunctionElements = 1 << 15;
 
 struct MeasuredFunction {
@@ -63,7 +63,7 @@ constexpr MeasuredFunction kFunctions[] = {
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-// A file that goes away with everything that SQLite laid beside it.
+// Deletes a database file and the files that SQLite creates beside it.
 class ScratchDatabase {
  public:
   explicit ScratchDatabase(const std::string& beside) : path_(beside + ".scratch" + std::to_string(::getpid())) {
@@ -81,7 +81,7 @@ class ScratchDatabase {
   std::string path_;
 };
 
-// Values between zero and one, or small integers: sums, products and functions of them stay finite.
+// Values between zero and one, or small integers, so that sums, products and functions of them stay finite.
 class Values {
  public:
   Values(DType type, std::int64_t count) : type_(type), bytes_(static_cast<std::size_t>(count) * size_of(type)) {
@@ -148,14 +148,14 @@ class Calibration {
 
   // ---- Timing ------------------------------------------------------------------------------------------------------
 
-  // What a measurement repeats.
+  // The state before each run of a measurement.
   enum class State : std::uint8_t {
-    Warm,   // as the run before left it
-    Fresh,  // memory given back: that of a statement's tiles mostly is new
+    Warm,   // as the previous run left it
+    Fresh,  // memory returned to the system, since a statement's tiles are mostly new memory
     Idle,   // threads asleep, as between statements
   };
 
-  // The least time of several runs, within the slot of one measurement.
+  // The least time of several runs within the slot of one measurement.
   double least(State state, const std::function<double()>& run) const {
     double best = std::numeric_limits<double>::infinity();
     const auto start = Clock::now();
@@ -174,7 +174,7 @@ class Calibration {
     return seconds_since(start);
   }
 
-  // Of the operators of a query's last vertex: reading and planning apart.
+  // The time of the operators of a query's last vertex, without reading and planning.
   double query_seconds(const std::string& text, int threads = 1, std::int64_t parallelism = 1,
                        State state = State::Warm) {
     inner_.user.settings.set("threads", std::int64_t{threads});
@@ -194,14 +194,14 @@ class Calibration {
     });
   }
 
-  // Without what every kernel call and operator takes.
+  // The time of a query without the fixed costs of kernel calls and operators.
   double work_seconds(const std::string& text) {
     const double overhead = figures_.call_seconds + one_thread_operator_;
     const double seconds = query_seconds(text);
     return std::max(seconds - overhead, seconds / 4);
   }
 
-  // Attaches X, and Y of other extents, for the time of `measure`.
+  // Attaches X and Y, with the given extents, while `measure` runs.
   void with_tensors(DType type, std::vector<std::int64_t> x, std::vector<std::int64_t> y,
                     const std::function<void()>& measure) {
     const Values values(type, std::max(Shape(x).element_count(), Shape(y).element_count()));
@@ -226,8 +226,7 @@ class Calibration {
     return p;
   }
 
-  // ---- Fixed costs, memory, threads
-  // ----------------------------------------------------------------------------------
+  // ---- Fixed costs, memory, threads -------------------------------------------------------------------------------
 
   void measure_overheads() {
     constexpr std::int64_t kCalls = 1024;
@@ -243,7 +242,7 @@ class Calibration {
     });
   }
 
-  // Sums read and write next to nothing; what copies take longer is writing.
+  // Sums access almost no memory for writing; the additional time of a copy is that of writing.
   Throughput memory_seconds(const std::string& text) {
     return {query_seconds(text, 1, 1, State::Fresh),
             query_seconds(text, threads_, power_of_two_from(threads_), State::Fresh)};
@@ -301,8 +300,7 @@ class Calibration {
     figures_.piece_seconds = repartition_seconds(kSmallSide, kSmallSide, 1) / (kSmallSide * kSmallSide);
   }
 
-  // ---- Storage
-  // -------------------------------------------------------------------------------------------------------
+  // ---- Storage ----------------------------------------------------------------------------------------------------
 
   struct StorageTimes {
     double write = 0;
@@ -334,7 +332,7 @@ class Calibration {
     return times;
   }
 
-  // All tiles, which are kept: each run with a snapshot of its own, as each statement has.
+  // Reads all tiles, which are kept in memory. Each run has a snapshot of its own, as each statement has.
   double read_seconds(OpenDatabase& database, const TileGrid& grid, int threads) {
     const auto store = database.catalog.get("S").store();
     Scheduler scheduler(threads);
@@ -348,7 +346,7 @@ class Calibration {
     });
   }
 
-  // Sixteen tiles and a thousand of the same bytes: the difference is that of the tiles.
+  // Sixteen tiles and a thousand tiles of equal total size: the difference in time is the cost per tile.
   void measure_storage() {
     const Values values(DType::Float64, 1024 * 2048);
     OpenDatabase database(scratch_.path(), {});
@@ -365,8 +363,7 @@ class Calibration {
     figures_.read.all = std::max(figures_.read.one, bytes / few.read_all);
   }
 
-  // ---- Kernels
-  // -------------------------------------------------------------------------------------------------------
+  // ---- Kernels ----------------------------------------------------------------------------------------------------
 
   void measure_product(DType type, std::size_t place) {
     constexpr double kFlops = 3e7;
@@ -388,7 +385,7 @@ class Calibration {
     });
   }
 
-  // A chain of operations against a single one, which has the same bytes.
+  // Compares a chain of operations with a single one on the same bytes.
   void measure_operations(DType type) {
     auto& rates = figures_.of(type);
     with_tensors(type, {512, kMiddle / 512}, {1}, [&] {
@@ -402,7 +399,7 @@ class Calibration {
     });
   }
 
-  // Each function against a copy. Complex numbers have few functions of their own, INT64 is computed in FLOAT64.
+  // Compares each function with a copy. Complex numbers have few functions of their own; INT64 is computed in FLOAT64.
   void measure_functions(DType type) {
     if (type == DType::Int64) {
       const auto simple = figures_.of(type).operations[0];
@@ -420,11 +417,11 @@ class Calibration {
 
   void measure_function(DType type, Operation operation, const std::string& text, double plain) {
     auto& rate = figures_.of(type).operations[static_cast<std::size_t>(operation)];
-    const double least = kFunctionElements / figures_.of(type).operations[0];  // no function is faster than addition
+    const double least = kFunctionElements / figures_.of(type).operations[0];  // no function is faster than an addition
     rate = kFunctionElements / std::max(query_seconds("EINSUM Z[i] = " + text) - plain, least);
   }
 
-  // Those that were not measured take what sines take.
+  // Operations that were not measured get the rate of sine.
   void fill_complex(DType type) {
     auto& rates = figures_.of(type).operations;
     for (auto& rate : rates)

@@ -8,12 +8,12 @@
 
 namespace eindb {
 
-/// Measures this machine for the cost model `calibrated`, with the operators and kernels that statements run on: each
-/// figure is the least of several runs, so that other work on the machine disturbs little.
+/// Measures this machine for the cost model `calibrated`, with the operators and kernels that statements use. Each
+/// figure is the least of several runs, to reduce the effect of other work on the machine.
 ///
-/// Takes about `seconds` (the least, under a second, is one run of each), as many threads as the settings say,
-/// about 200 MB of memory, and beside `path` a database of 32 MB while it runs. Reports its progress and
-/// stops with Error{Cancelled} when it is cancelled. Error{Io} if there is no place for the database.
+/// Takes about `seconds` (at least one run of each, under a second), the threads of the setting, about 200 MB of memory
+/// and, while it runs, a database of 32 MB beside `path`. Reports its progress. Error{Cancelled} when it is cancelled,
+/// Error{Io} if there is no space for the database.
 MachineFigures calibrate(const Settings& settings, const StatementContext& statement, const std::string& path,
                          double seconds);
 

@@ -8,7 +8,7 @@ namespace {
 
 double seconds(std::chrono::milliseconds time) { return std::chrono::duration<double>(time).count(); }
 
-// What a worker said of itself; NULL of one that never did.
+// The last report of a worker; NULL for a worker that has never reported.
 Row row_of(const WorkerStatus& worker) {
   Row row{worker.address, std::string(name_of(worker.state)), worker.reason.empty() ? Cell{} : Cell{worker.reason},
           seconds(worker.since)};

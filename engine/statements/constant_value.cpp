@@ -7,7 +7,7 @@
 namespace eindb {
 namespace {
 
-// An integer as written, with its sign; those too large for FLOAT64 keep all their digits.
+// An integer literal with its sign. Integers too large for FLOAT64 keep all their digits.
 std::optional<std::int64_t> written_integer(const ast::Expression& e) {
   if (const auto* integer = std::get_if<ast::Integer>(&e.node)) return integer->value;
   const auto* prefix = std::get_if<ast::Prefix>(&e.node);

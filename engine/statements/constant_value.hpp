@@ -5,8 +5,8 @@
 
 namespace eindb {
 
-/// The value of an expression without tensors and labels: an integer if it is written as one, otherwise a number of
-/// double precision. `names` gives parameters and macros. Throws Error with the place: a tensor, a label.
+/// The value of an expression without tensors and labels: an integer if it is an integer literal, otherwise FLOAT64.
+/// `names` gives parameters and macros. Throws Error with the place of a tensor or a label.
 ParameterValue constant_value(const ast::Expression& expression, const NameSource& names);
 
 }  // namespace eindb

@@ -17,7 +17,7 @@
 namespace eindb {
 namespace {
 
-// Those that the file brings, if they will do.
+// The labels from the file, if they are valid and distinct; otherwise the default ones.
 std::vector<std::string> labels_of(const CellSource& cells) {
   auto labels = cells.labels();
   const std::set<std::string> distinct(labels.begin(), labels.end());
@@ -28,7 +28,7 @@ std::vector<std::string> labels_of(const CellSource& cells) {
   return usable ? labels : default_labels(cells.shape().rank());
 }
 
-// Whether every value of `from` can be kept in `to` without losing its kind.
+// Whether `to` can represent the kind of all values of `from`.
 bool can_hold(DType to, DType from) {
   if (is_complex(from)) return is_complex(to);
   return to != DType::Int64 || from == DType::Int64;
@@ -49,7 +49,8 @@ void check_fits(const TensorInfo& tensor, const BlockSource& file, const std::st
   }
 }
 
-// An empty tensor under a name of eindb's own: like the one that it will replace, or of what the file brings.
+// Creates an empty tensor under a name of eindb's own, like the tensor it will replace, or with the file's type and
+// shape.
 TensorInfo stage(const std::optional<TensorInfo>& existing, DType dtype, const Shape& shape,
                  const std::vector<std::string>& labels, OpenDatabase& database, const Settings& settings) {
   if (existing) return database.catalog.stage(existing->dtype, existing->labels, existing->grid, existing->replicas);
@@ -71,7 +72,7 @@ void import_tiles(BlockSource& file, const TensorInfo& tensor, SqliteConnection&
   }
 }
 
-// Reports and polls while a file is read or written beyond its tiles.
+// Reports progress and polls for cancellation while a file is processed apart from its tiles.
 ByteProgress byte_progress(const StatementContext& statement, std::string_view stage) {
   return [&statement, stage](std::int64_t done, std::int64_t total) {
     statement.cancellation().check();
@@ -137,7 +138,7 @@ TileProvider query_result(const ast::Query& query, SessionState& session) {
           .labels = result->labels};
 }
 
-// What the array of a file is called if nobody says: as the tensor, or as the head of the query.
+// The default name of the array in a file: the tensor's, or that of the query's head.
 std::string array_name(const ast::CopyTo& copy, const CopyOptions& options) {
   if (!options.array.name.empty()) return options.array.name;
   if (const auto* tensor = std::get_if<ast::Identifier>(&copy.source)) return tensor->text;

@@ -14,7 +14,7 @@
 namespace eindb {
 namespace {
 
-// What a tensor is, but for its name and its values.
+// The properties of a tensor other than its name and values.
 struct TensorType {
   DType dtype = DType::Float64;
   std::vector<std::string> labels;
@@ -26,8 +26,8 @@ struct TensorType {
   }
 };
 
-// A tensor that a statement makes, or makes anew, under the name that it will have. One that replaces another is
-// staged until the statement has read all it wants of that; where it is of the same type it has the other's place.
+// A tensor that a statement creates or replaces. A replacement is staged until the statement has read everything from
+// the old tensor; if it is of the same type, it takes the old tensor's place in the catalog.
 class NewTensor {
  public:
   NewTensor(const ast::Identifier& name, bool or_replace, OpenDatabase& database)
@@ -37,7 +37,7 @@ class NewTensor {
                 "DROP TENSOR it first, CREATE OR REPLACE it, or use another name");
   }
 
-  /// Without tiles.
+  /// Creates the tensor without tiles.
   TensorInfo make(const TensorType& type) {
     return with_place(name_.span, [&] {
       auto& catalog = database_.catalog;
@@ -46,12 +46,12 @@ class NewTensor {
       return *made_;
     });
   }
-  /// With those of before, to be replaced, if there are such.
+  /// Keeps an existing tensor of the same type, whose tiles are to be replaced; otherwise creates the tensor.
   StoredResult make_or_keep(const TensorType& type) {
     if (before_ && type.is_that_of(*before_)) return {*before_, true};
     return {make(type), false};
   }
-  /// It has its values.
+  /// Makes the tensor visible after it has its values.
   void publish() {
     if (!before_ || !made_) return;
     database_.unwritten.drop(before_->id);
@@ -80,7 +80,7 @@ std::optional<Partition> partition_of(const ast::CreateTensor& create) {
   return create.partition->parts;
 }
 
-// The shape and labels of CREATE TENSOR X (i 1000, j 2000).
+// The shape and labels in CREATE TENSOR X (i 1000, j 2000).
 struct Declared {
   std::vector<std::string> labels;
   Shape shape;
@@ -125,7 +125,7 @@ void create_from_rows(const ast::CreateTensor& create, const ast::Sql& sql, NewT
   });
 }
 
-// Result n of the query becomes tensors[n].
+// Stores result n of the query as tensors[n].
 void create_from_query(const ast::Query& query, ResultRequest request, int replicas, std::vector<NewTensor>& tensors,
                        SessionState& session) {
   ReadSnapshot snapshot(session.database.file, static_cast<std::size_t>(session.user.settings.threads()));
@@ -161,7 +161,7 @@ Result execute_statement(const ast::CreateTensor& create, SessionState& session)
   if (create.if_not_exists && session.database.catalog.find(create.name.text)) return status_result("CREATE TENSOR");
   std::vector<NewTensor> tensors;
   tensors.emplace_back(create.name, create.or_replace, session.database);
-  // What the catalog refuses is about the name.
+  // Errors of the catalog get the place of the name.
   with_place(create.name.span, [&] { fill(create, tensors, session); });
   tensors.front().publish();
   transaction.commit();

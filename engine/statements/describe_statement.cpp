@@ -14,10 +14,10 @@
 namespace eindb {
 namespace {
 
-// Types of $1, $2, ...
+// The types of $1, $2, ...
 using Parameters = std::vector<ColumnType>;
 
-// In the place of values that are not known yet: an index and an extent as well as a number.
+// Stand-ins for unknown values: the integer is valid as an index, an extent and a number.
 constexpr std::int64_t kSomeInteger = 1;
 constexpr double kSomeReal = 0.5;
 
@@ -25,7 +25,7 @@ BoundQuery bind(const ast::Query& query, OpenDatabase& database, std::vector<Par
   return bind_query(query, database.names(std::move(parameters)));
 }
 
-// Whether parameter `n` may be a real number, or has to be an integer, as an index has.
+// Whether parameter `n` may be a real number, or must be an integer, as an index must.
 bool takes_reals(const ast::Query& query, OpenDatabase& database, std::vector<ParameterValue> parameters,
                  std::size_t n) {
   parameters[n] = kSomeReal;
@@ -37,7 +37,8 @@ bool takes_reals(const ast::Query& query, OpenDatabase& database, std::vector<Pa
   }
 }
 
-// What a query's parameters may be: numbers, whatever the client says. Those of others are left as they are.
+// Sets the types of a query's parameters to numeric types, whatever the client states. Other parameters keep their
+// types.
 void describe_parameters(const ast::Query& query, OpenDatabase& database, Parameters& types) {
   const std::vector<ParameterValue> integers(types.size(), kSomeInteger);
   for (const auto& [number, use] : key_of(query).parameters)
@@ -110,7 +111,7 @@ StatementDescription describe(const TellsOfSession auto& statement, SessionState
   return {.columns = execute_by_parts(statement, session).columns, .parameters = {}};
 }
 
-// Statements without rows.
+// For statements without rows.
 StatementDescription describe(const auto& /*statement*/, SessionState& /*session*/, const Parameters& given) {
   return {.columns = {}, .parameters = given};
 }

@@ -8,9 +8,9 @@
 
 namespace eindb {
 
-/// The columns of a statement's result and the types of its parameters, found from its text and the catalog without
-/// running it; only SHOW, DESCRIBE and the like, which read nothing but session and catalog, are run. Throws Error,
-/// with spans into the statement. `parameters` are the types of $1, $2, ... as far as they are known.
+/// The columns of a statement's result and the types of its parameters, from its text and the catalog. The statement
+/// does not run, except SHOW, DESCRIBE and similar ones, which read only the session and the catalog. Throws Error with
+/// spans into the statement. `parameters`: the known types of $1, $2, ...
 StatementDescription describe_statement(const PreparedStatement& statement, std::span<const ColumnType> parameters,
                                         SessionState& session);
 

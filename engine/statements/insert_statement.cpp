@@ -14,14 +14,14 @@ namespace {
 
 constexpr std::size_t kRowsPerCheck = 16384;
 
-/// A cell to be set: its place in the order of the tiles.
+/// A cell to set, with its place in the order of the tiles.
 template <class T>
 struct PlacedValue {
   CellLocator::Place place;
   T value;
 };
 
-// A real as written, with its sign: most values are nothing else.
+// A real literal with its sign; most values are literals.
 std::optional<double> written_real(const ast::Expression& e) {
   if (const auto* real = std::get_if<ast::Real>(&e.node)) return real->value;
   const auto* prefix = std::get_if<ast::Prefix>(&e.node);
@@ -79,7 +79,7 @@ T element_of(const ast::Expression& expression, const NameSource& names) {
               "use a tensor of another type");
 }
 
-/// The values in the order of their places; several for one cell in the order of their rows.
+/// The values in the order of their places. Values for the same cell stay in the order of their rows.
 template <class T>
 std::vector<PlacedValue<T>> place_values(const ast::InsertInto& insert, const TensorInfo& tensor,
                                          const NameSource& names, const Cancellation& cancellation) {
@@ -114,7 +114,7 @@ void set_cells(const ast::InsertInto& insert, const TensorInfo& tensor, OpenData
       open_tile = place.tile_id;
       cells = tiles.open(open_tile).template mutable_data<T>();
     }
-    cells[place.offset] = value;  // where a cell is given more than once, its last row comes last
+    cells[place.offset] = value;  // if a cell has several values, the last row wins
   }
   tiles.flush();
 }

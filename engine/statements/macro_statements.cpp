@@ -15,7 +15,7 @@
 namespace eindb {
 namespace {
 
-// SUM and the like, and words that begin an expression of their own: a macro of such a name could not be called.
+// Names of aggregates such as SUM, and words that begin an expression: a macro of such a name could not be called.
 bool is_word_of_language(const std::string& name) {
   const auto aggregates = aggregate_names();
   return std::find(aggregates.begin(), aggregates.end(), to_upper(name)) != aggregates.end() ||
@@ -44,7 +44,7 @@ void check_parameters(const std::vector<ast::Identifier>& parameters) {
   }
 }
 
-// Every function that the body calls exists, the macro itself apart: whether it is recursive shows at its first use.
+// Checks that every function in the body exists, except the macro itself: its first use shows whether it is recursive.
 void check_body(const ast::Expression& e, const ast::CreateMacro& create, MacroCatalog& macros) {
   if (std::holds_alternative<ast::Parameter>(e.node)) {
     throw Error(ErrorKind::Value, "a macro cannot read a parameter of a prepared statement", e.span,

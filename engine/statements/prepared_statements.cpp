@@ -30,7 +30,7 @@ ParameterValue argument_value(const std::variant<ast::Expression, ast::Literal, 
   return std::visit([](const auto& value) -> ParameterValue { return value; }, std::get<ast::Literal>(argument).value);
 }
 
-// The places of an error in a prepared statement lie in its own text, which the message quotes.
+// Rethrows an error of a prepared statement. Its places lie in the prepared text, which the message quotes.
 [[noreturn]] void fail_in(const std::string& name, const std::string& body, const Error& error, SourceSpan place) {
   std::string at;
   if (error.span() && error.span()->end <= body.size() && error.span()->begin < error.span()->end)

@@ -22,7 +22,7 @@ Result explanation(const std::string& text, bool one_cell) {
   return listed_result({{"plan", ColumnType::Text}}, std::move(rows));
 }
 
-// An update's results are cut as its tensors are.
+// The results of an update have the partitions of its tensors.
 ResultRequest request_of(const ast::Query& query, OpenDatabase& database) {
   const auto* updates = std::get_if<ast::Updates>(&query.body);
   return updates == nullptr ? ResultRequest{} : update_request(updated_tensors(*updates, database));

@@ -23,7 +23,7 @@ namespace {
 
 std::string rounds_text(std::int64_t count) { return std::to_string(count) + (count == 1 ? " round" : " rounds"); }
 
-// ---- What a loop is told --------------------------------------------------------------------------------------------
+// ---- The arguments of a loop ----------------------------------------------------------------------------------------
 
 std::int64_t number_of(const ast::Extent& extent, std::int64_t least, const char* what,
                        const std::vector<ParameterValue>& parameters) {
@@ -39,7 +39,7 @@ std::int64_t number_of(const ast::Extent& extent, std::int64_t least, const char
   return value != nullptr && *value >= least ? *value : refuse();
 }
 
-// EINSUM until[] = e.
+// The query EINSUM until[] = e.
 ast::Query query_of(ast::Expression expression) {
   ast::Definition definition;
   definition.name = {.text = "until", .span = expression.span};
@@ -58,7 +58,7 @@ bool is_not_zero(const Tile& tile) {
   });
 }
 
-// A loop is told again by its text and the values that it is given.
+// A loop is identified by its text and the values of its parameters.
 std::string digest_of(const std::string& text, const std::vector<ParameterValue>& parameters) {
   auto all = text;
   for (const auto& value : parameters) append_value(all, value);
@@ -67,7 +67,7 @@ std::string digest_of(const std::string& text, const std::vector<ParameterValue>
 
 // ---- The rounds -----------------------------------------------------------------------------------------------------
 
-// The body of a loop, round by round, in whatever transaction is open.
+// Runs the body of a loop round by round, in the open transaction.
 class Rounds {
  public:
   Rounds(const ast::Repeat& repeat, SessionState& session)
@@ -98,7 +98,7 @@ class Rounds {
     session_.statement.cancellation().check();
     auto result = round.variable() ? run_statement(with_loop_variable(statement, *round.variable()), session_)
                                    : run_statement(statement, session_);
-    // Nobody sees the rows, but what fails on the way to the last of them has failed.
+    // The rows are discarded, but reading them reveals errors on the way to the last one.
     if (result.tensor != nullptr || result.rows == nullptr) return;
     for (Row row; result.rows->next(row);) session_.statement.cancellation().check();
   }
@@ -117,7 +117,7 @@ class Rounds {
   bool stopped_ = false;  // by UNTIL
 };
 
-// A loop that is a part of the transaction that is open, as one inside of another loop is.
+// Runs a loop inside the open transaction, for example a loop in another loop.
 void run_as_part(Rounds& rounds, const StatementContext& statement) {
   while (!rounds.at_end()) {
     rounds.run_next();
@@ -127,7 +127,7 @@ void run_as_part(Rounds& rounds, const StatementContext& statement) {
 
 // ---- A loop with transactions of its own ----------------------------------------------------------------------------
 
-// What the database knows of how far the loop has come: nothing if it cannot be written.
+// The record of a loop's progress in the database; none if the database is read-only.
 class LoopRecord {
  public:
   LoopRecord(const ast::Repeat& repeat, SessionState& session)
@@ -140,10 +140,10 @@ class LoopRecord {
     else forget_before_ = true;
   }
 
-  /// Rounds that are committed already.
+  /// The number of rounds committed by an earlier run.
   std::int64_t done() const { return known_ ? known_->done : 0; }
 
-  /// In the transaction of the rounds. Error{Conflict} if somebody else goes on with the loop.
+  /// Updates the record in the transaction of the rounds. Error{Conflict} if another session continues the same loop.
   void update(const Rounds& rounds) {
     if (!is_kept_) return;
     check_alone();
@@ -177,11 +177,11 @@ class LoopRecord {
   const std::string loop_;
   const std::int64_t run_;
   const bool is_kept_;
-  std::optional<UnfinishedLoop> known_;  // as the database has it
-  bool forget_before_ = false;           // begins anew, whatever the database has
+  std::optional<UnfinishedLoop> known_;  // as stored in the database
+  bool forget_before_ = false;           // starts from the first round, whatever is stored
 };
 
-// So many rounds are one transaction.
+// Runs a loop in transactions of a fixed number of rounds each.
 class CommittedRounds {
  public:
   CommittedRounds(const ast::Repeat& repeat, Rounds& rounds, SessionState& session)
@@ -241,7 +241,7 @@ class CommittedRounds {
   SessionState& session_;
   const std::int64_t every_;
   LoopRecord record_;
-  std::int64_t stored_ = 0;  // rounds that are committed
+  std::int64_t stored_ = 0;  // number of committed rounds
 };
 
 void check_parameters(const ast::Repeat& repeat, const StatementContext& statement) {

@@ -10,7 +10,7 @@
 namespace eindb {
 namespace {
 
-// What such a statement reads and writes of tensors it does by way of OpenDatabase::unwritten.
+// Statements that read and write tensors only by way of OpenDatabase::unwritten.
 template <class Statement>
 constexpr bool kKnowsUnwritten =
     std::is_same_v<Statement, ast::Query> || std::is_same_v<Statement, ast::Explain> ||
@@ -26,13 +26,13 @@ bool knows_unwritten(const Statement&) {
   return kKnowsUnwritten<Statement>;
 }
 
-// Statements that run others.
+// Whether the statement runs other statements.
 bool holds_statements(const ast::Statement& statement) {
   return std::holds_alternative<ast::Execute>(statement.node) || std::holds_alternative<ast::Repeat>(statement.node);
 }
 
-// While a statement runs it knows whether it is a part of a transaction; if it fails, unwritten tensors are again what
-// they were; without their transaction there are none.
+// Tells a running statement whether it belongs to a transaction. Restores the unwritten tensors if the statement fails,
+// and drops them if no transaction remains open.
 class StatementScope {
  public:
   StatementScope(OpenDatabase& database, StatementContext& statement)
@@ -65,8 +65,8 @@ Result run_statement(const ast::Statement& statement, SessionState& session) {
     session.database.unwritten.write(session.database.connection());
   StatementScope scope(session.database, session.statement);
   session.limit_database_memory();
-  // To the statement's end: what is exported is read back from the scratch file after the last kernel has run. Where
-  // sessions share their memory all have one limit (QueryAdmission).
+  // Bounds the resident memory of tiles until the end of the statement: exported tiles are read back from the scratch
+  // file after the last kernel has run. Sessions that share their memory have one common limit (QueryAdmission).
   std::optional<TileMemory::Limit> resident;
   if (session.user.gate == nullptr && !holds_statements(statement))
     resident.emplace(session.user.settings.memory_for_tiles());

@@ -13,7 +13,7 @@
 namespace eindb {
 namespace {
 
-// The same value as a cell; bytes become text.
+// Converts a value to a cell; bytes become text.
 struct ToCell {
   Cell operator()(const std::vector<std::byte>& bytes) const {
     return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -31,7 +31,7 @@ void fill(Row& row, const SqliteStatement& statement) {
   for (int c = 0; c < statement.column_count(); ++c) row.push_back(cell_of(statement.value(c)));
 }
 
-// Rows of SQLite, one step at a time.
+// Rows of SQLite, read one step at a time.
 class SqlRows final : public RowSource {
  public:
   SqlRows(PreparedSql prepared, bool has_row) : prepared_(std::move(prepared)), has_row_(has_row) {}
@@ -48,7 +48,7 @@ class SqlRows final : public RowSource {
   bool has_row_;
 };
 
-// All rows of a statement that writes, which is committed then: INSERT ... RETURNING.
+// All rows of a writing statement, such as INSERT ... RETURNING, which is then committed.
 std::unique_ptr<RowSource> rows_of_write(PreparedSql& prepared, bool has_row) {
   std::vector<Row> rows;
   for (; has_row; has_row = prepared.step()) fill(rows.emplace_back(), prepared.statement());
@@ -56,7 +56,7 @@ std::unique_ptr<RowSource> rows_of_write(PreparedSql& prepared, bool has_row) {
   return listed_rows(std::move(rows));
 }
 
-// SHOW with what is no setting: a tensor, SHOW TABLES, a misspelt SHOW TENSORS.
+// Errors for SHOW with a name that is not a setting: a tensor, SHOW TABLES, a misspelt SHOW TENSORS.
 void refuse_other_shows(const ast::Identifier& name, Catalog& catalog) {
   const auto known = Settings::names();
   if (nearest_name(name.text, known)) return;
@@ -73,14 +73,14 @@ void refuse_other_shows(const ast::Identifier& name, Catalog& catalog) {
   if (!hint.empty()) throw Error(ErrorKind::UnknownName, "there is no setting " + name.text, name.span, hint);
 }
 
-// Prepared ones: the parser refuses them as they stand.
+// For prepared statements; the parser refuses others in loops.
 void refuse_in_loop(const StatementContext& statement) {
   if (!statement.is_in_loop()) return;
   throw Error(ErrorKind::Value, "a loop has transactions of its own", std::nullopt,
               "COMMIT EVERY says how many rounds are one, or BEGIN before the loop makes it a part of yours");
 }
 
-// SHOW plan_cache.
+// The rows of SHOW plan_cache.
 Result plan_cache_counters(const PlanCache& plans) {
   const auto& [hits, misses, evictions, worker_hits, worker_misses] = plans.counters();
   return listed_result(
@@ -99,7 +99,7 @@ Result execute_statement(const ast::Empty&) { return {}; }
 
 Result execute_statement(const ast::Set& set, SessionUser& user) {
   with_place(set.name.span, [&] {
-    user.settings.show(set.name.text);  // an unknown name is marked itself
+    user.settings.show(set.name.text);  // an error here points at the unknown name
     user.permissions.check_setting(set.name.text);
   });
   with_place(set.value.span, [&] { user.settings.set(set.name.text, set.value.value); });
@@ -158,10 +158,10 @@ Result execute_statement(const ast::Sql& sql, SessionState& session) {
   Result result;
   result.columns = prepared.columns();
   const bool writes = !prepared.statement().is_read_only();
-  // The first step is taken here, so that a statement without rows has done its work.
+  // The first step executes a statement without rows.
   const bool has_row = prepared.step();
   const bool has_columns = !result.columns.empty();
-  // Nothing takes memory behind a commit, so that nobody is told that what is committed has failed.
+  // Nothing allocates memory after a commit, so that no committed statement is reported as failed.
   if (prepared.needs_commit()) {
     auto rows = rows_of_write(prepared, has_row);
     if (has_columns) result.rows = std::move(rows);

@@ -6,11 +6,11 @@
 
 namespace eindb {
 
-/// Runs a statement of any kind, as the functions below do.
+/// Runs a statement of any kind by calling the function for it below.
 Result run_statement(const ast::Statement& statement, SessionState& session);
 
-/// One function per kind of statement, which takes the parts of the session that it works on. Each throws Error, with
-/// spans into the statement where there is a place, and then leaves the database as it was.
+/// One function per kind of statement. Each takes only the parts of the session that it uses, and throws Error, with a
+/// span into the statement where possible, after which the database is unchanged.
 
 // engine/statements/query_statements.cpp
 Result execute_statement(const ast::Query& query, SessionState& session);
@@ -52,9 +52,9 @@ Result execute_statement(const ast::Sql& sql, SessionState& session);
 Result execute_statement(const ast::AlterTensor& alter, SessionState& session);
 
 // engine/statements/prepared_statements.cpp
-/// A prepared statement without a name.
+/// Parses a statement and prepares it without a name.
 PreparedStatement prepare_statement(std::string_view text);
-/// By value: the statement may deallocate itself. Error{UnknownName} with the nearest name.
+/// Returns a copy, since the statement may deallocate itself. Error{UnknownName} suggests the nearest name.
 PreparedStatement prepared_statement(const ast::Identifier& name, SessionUser& user);
 Result execute_statement(const ast::Prepare& prepare, SessionUser& user);
 Result execute_statement(const ast::Execute& execute, SessionState& session);
@@ -73,7 +73,7 @@ Result execute_statement(const ast::ShowUsers& show, OpenDatabase& database);
 Result execute_statement(const ast::ShowWorkers& show, OpenDatabase& database);
 Result execute_statement(const ast::DrainWorker& drain, OpenDatabase& database, const SessionUser& user);
 
-/// Calls the function above of this kind of statement with the parts that it takes.
+/// Calls the function for this kind of statement with the parts that it takes.
 template <class Statement>
 Result execute_by_parts(const Statement& node, SessionState& session) {
   auto& database = session.database;

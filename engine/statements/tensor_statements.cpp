@@ -6,7 +6,7 @@
 namespace eindb {
 namespace {
 
-// Copies are told where there are any beside the first: one copy at workers is as good as one in the file.
+// The number of copies is shown only if it exceeds one: a single copy at workers is as good as one in the file.
 Result description(const std::vector<std::string>& labels, const TileGrid& grid, DType dtype, std::int64_t replicas) {
   std::vector<Row> rows;
   for (std::size_t d = 0; d < labels.size(); ++d)
@@ -28,8 +28,8 @@ void drop_tensor(const ast::DropTensor& drop, OpenDatabase& database) {
 
 }  // namespace
 
-// Where the disk is full the log cannot grow. Once all of it is in the file it begins anew, in the room that it has,
-// which is enough to say that the tiles' pages are free.
+// If the disk is full, the log cannot grow and the first attempt fails. Once the log is copied into the file, it
+// restarts within its existing space, which suffices to mark the pages of the tiles as free.
 Result execute_statement(const ast::DropTensor& drop, OpenDatabase& database) {
   if (drop.if_exists && !database.catalog.find(drop.name.text)) return status_result("DROP TENSOR");
   auto& connection = database.connection();

@@ -24,7 +24,7 @@ ResultRequest update_request(const std::vector<TensorInfo>& tensors) {
   return request;
 }
 
-// The tensors stay what they are in the catalog: no cache of a table's rows or of a plan is lost.
+// The tensors keep their entries in the catalog, so no cache of rows or plans is invalidated.
 Result execute_statement(const ast::UpdateTensor& update, SessionState& session) {
   auto result = status_result("UPDATE TENSOR");
   SqliteTransaction transaction(session.database.connection());

@@ -9,10 +9,10 @@
 
 namespace eindb {
 
-/// The tensors that get new values, in the order of the statement. Error{UnknownName} where there is none of a name.
+/// The updated tensors in the order of the statement. Error{UnknownName} for a name without a tensor.
 std::vector<TensorInfo> updated_tensors(const ast::Updates& updates, OpenDatabase& database);
 
-/// Results that fit in the tensors' place: cut as they are.
+/// Requests results in the partitions of the tensors.
 ResultRequest update_request(const std::vector<TensorInfo>& tensors);
 
 }  // namespace eindb

@@ -10,7 +10,7 @@
 namespace eindb {
 namespace {
 
-/// Bytes of the secret that the salts of unknown users are made from.
+/// The size in bytes of the secret that determines the salts of unknown users.
 constexpr std::size_t kSecretBytes = 32;
 
 void check_name(const ast::Identifier& name) {
@@ -22,13 +22,13 @@ void check_name(const ast::Identifier& name) {
               "use at most " + std::to_string(kMaxNameLength));
 }
 
-/// "md5" and 32 digits: what PostgreSQL kept before it had SCRAM. Nobody could log in with it.
+/// Whether the text is "md5" and 32 digits, PostgreSQL's format before SCRAM. Such a user could not log in.
 bool is_md5(std::string_view text) {
   return text.size() == 35 && text.starts_with("md5") &&
          text.find_first_not_of("0123456789abcdef", 3) == std::string_view::npos;
 }
 
-/// What is kept of the password, which is slow to compute. What is a verifier already is kept as it is.
+/// The verifier of a password, which is slow to compute. A text that already is a verifier is kept.
 std::string verifier_text(const ast::Password& password) {
   if (password.text.empty())
     throw Error(ErrorKind::Value, "the password is empty", password.word_span, "anybody would guess it");
@@ -56,7 +56,7 @@ void store(const StoredUser& user, UserCatalog& users) {
   users.put(user);
 }
 
-/// Who is READ ONLY has a session that cannot write anything: the one thing that is theirs goes another way.
+/// A READ ONLY user's session cannot write anything; this writes the own password through another connection.
 void write_own_password(const std::string& verifier, const std::string& name, DatabaseFile& read_only) {
   if (read_only.connection().in_transaction()) {
     throw Error(ErrorKind::Unsupported, "a user who is READ ONLY changes the password outside of transactions",
@@ -77,7 +77,7 @@ void write_own_password(const std::string& verifier, const std::string& name, Da
 Result execute_statement(const ast::CreateUser& create, OpenDatabase& database, const SessionUser& user) {
   with_place(create.name.span, [&] { user.permissions.check_creates_users(); });
   check_name(create.name);
-  auto verifier = verifier_text(create.password);  // before the transaction: others can write meanwhile
+  auto verifier = verifier_text(create.password);  // before the transaction, so that others can write meanwhile
   SqliteTransaction transaction(database.connection());
   if (const auto known = database.users.find(create.name.text)) {
     throw Error(ErrorKind::DuplicateName, "user " + known->name + " exists already", create.name.span,

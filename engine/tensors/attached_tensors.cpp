@@ -16,7 +16,7 @@
 namespace eindb {
 namespace {
 
-// ---- Checks of what a program gives --------------------------------------------------------------------------------
+// ---- Checks of a program's tensors ----------------------------------------------------------------------------------
 
 std::size_t alignment_of(DType type) {
   return dispatch(type, [](auto t) { return alignof(typename decltype(t)::type); });
@@ -34,7 +34,7 @@ void check_pointer(const std::string& name, const MemoryTensor& tensor, const Sh
   }
 }
 
-// All elements lie within what a pointer can reach.
+// Checks that all elements lie within the address range of a pointer.
 void check_strides(const std::string& name, const MemoryTensor& tensor, const Shape& shape) {
   if (tensor.strides.size() != shape.rank()) {
     throw Error(ErrorKind::Value, "tensor " + name + " has " + std::to_string(shape.rank()) + " extents, but " +
@@ -68,7 +68,8 @@ std::vector<std::int64_t> largest_tile(const Shape& shape, const Partition& part
   return extents;
 }
 
-// A dimension is cut only where all before it are cut into single indices: tiles of row-major data have no gaps.
+// Cuts a dimension only if all dimensions before it are cut into single indices, so that tiles of row-major data are
+// contiguous.
 Partition leading_partition(const Shape& shape, DType type, std::int64_t tile_bytes) {
   Partition parts(shape.rank(), 1);
   if (shape.element_count() == 0) return parts;
@@ -81,7 +82,7 @@ Partition leading_partition(const Shape& shape, DType type, std::int64_t tile_by
   return parts;
 }
 
-// ---- Statements that would change what is attached -----------------------------------------------------------------
+// ---- Statements that would change an attached tensor ----------------------------------------------------------------
 
 struct TargetCheck {
   const AttachedTensors& attached;
@@ -175,12 +176,12 @@ TilePtr AttachedTensor::read(const TileGrid& grid, std::int64_t tile_id) const {
 
 namespace {
 
-// For scans of SQL.
+// Reads tiles for SQL scans.
 class AttachedReader final : public TileReader {
  public:
   explicit AttachedReader(std::shared_ptr<const AttachedTensor> tensor) : tensor_(std::move(tensor)) {}
   TilePtr read(std::int64_t tile_id) override { return tensor_->read(tensor_->grid(), tile_id); }
-  // Copies are not kept.
+  // Borrowed tiles are kept without limit, copies not at all.
   std::int64_t kept_bytes() const override {
     return tensor_->is_dense() ? std::numeric_limits<std::int64_t>::max() : 0;
   }
@@ -194,7 +195,7 @@ class AttachedReader final : public TileReader {
 void AttachedTensors::attach(const std::string& name, MemoryTensor tensor, std::int64_t tile_bytes) {
   auto made = std::make_shared<const AttachedTensor>(name, std::move(tensor), tile_bytes);
   check_free(name);
-  tables_.refresh();  // so that no table of a tensor that is gone takes the new one along
+  tables_.refresh();  // removes the tables of deleted tensors, which could otherwise take the new one along
   VisibleTable table(connection_, {.name = name,
                                    .labels = made->labels(),
                                    .dtype = made->dtype(),

@@ -17,17 +17,17 @@
 
 namespace eindb {
 
-/// A tensor in somebody else's memory under the name that statements use, checked. Immutable, thread-safe.
+/// A tensor in the caller's memory under the name that statements use, checked. Immutable, thread-safe.
 ///
-/// It has no tiles of its own, and is cut when it is read. A tile that lies in the memory as a tile does, row-major
-/// without gaps, is borrowed; of any other a copy is made. So its grid, which a plan may replace, cuts row-major data
-/// along the first dimensions only:
+/// It has no tiles of its own; it is cut when it is read. A tile that is contiguous and row-major in the caller's
+/// memory is borrowed; any other is copied. The tensor's own grid, which a plan may replace, therefore cuts row-major
+/// data along the first dimensions only:
 ///
 ///     4096 x 4096 FLOAT32 at 1 MiB: [64, 1], all tiles borrowed; transposed: [8, 8], copied one by one
 class AttachedTensor {
  public:
-  /// Throws Error: Value for a null or unaligned pointer or a wrong number of strides, Shape for what overflows, Label
-  /// for labels that do not fit.
+  /// Throws Error{Value} for a null or unaligned pointer or a wrong number of strides, Error{Shape} for extents that
+  /// overflow, Error{Label} for wrong labels.
   AttachedTensor(std::string name, MemoryTensor tensor, std::int64_t tile_bytes);
 
   const std::string& name() const { return name_; }
@@ -35,9 +35,9 @@ class AttachedTensor {
   const std::vector<std::string>& labels() const { return tensor_.labels; }
   const TileGrid& grid() const { return grid_; }
   InputTensor input() const;
-  /// The tile of any grid of the tensor's shape.
+  /// The tile with this number in any grid of the tensor's shape.
   TilePtr read(const TileGrid& grid, std::int64_t tile_id) const;
-  /// Whether all tiles of the tensor's own grid are borrowed.
+  /// Whether all tiles of the tensor's own grid can be borrowed.
   bool is_dense() const { return dense_; }
 
  private:
@@ -49,8 +49,8 @@ class AttachedTensor {
   bool dense_ = false;
 };
 
-/// The tensors that a session's user attached, by name: statements see them beside those of the catalog, and cannot
-/// change them. Threads: one; find() also from several while nothing changes.
+/// The tensors that a session's user attached, by name. Statements see them beside those of the catalog and cannot
+/// change them. Used by one thread; find() also by several while nothing changes.
 class AttachedTensors {
  public:
   AttachedTensors(SqliteConnection& connection, Catalog& catalog, TensorTables& tables)
@@ -58,18 +58,18 @@ class AttachedTensors {
 
   /// Error{DuplicateName} if a tensor, table or view has the name.
   void attach(const std::string& name, MemoryTensor tensor, std::int64_t tile_bytes);
-  /// Error{UnknownName} if nothing of that name is attached. Rows of SQL that are still to be read keep reading.
+  /// Error{UnknownName} if no tensor of that name is attached. Open result rows of SQL can still be read.
   void detach(std::string_view name);
 
-  /// Null if there is none. Names match without regard to the case of ASCII letters.
+  /// Null if there is none. Names are ASCII case-insensitive.
   const AttachedTensor* find(std::string_view name) const;
   std::vector<std::string> names() const;
   bool empty() const { return entries_.empty(); }
-  /// Another number whenever what is attached has changed.
+  /// Changes whenever a tensor is attached or detached.
   std::uint64_t generation() const { return generation_; }
 
-  /// Throws Error if the statement would make, change or drop a tensor of an attached name, or wants of one what only
-  /// stored tensors have.
+  /// Throws Error if the statement would create, change or drop a tensor of an attached name, or uses one where only a
+  /// stored tensor is allowed.
   void check_targets(const ast::Statement& statement) const;
 
  private:
@@ -87,7 +87,7 @@ class AttachedTensors {
   std::uint64_t generation_ = 0;
 };
 
-/// The tiles of attached tensors, and all others from a second source. Thread-safe as that.
+/// Reads tiles of attached tensors, and all other tiles from a second source. Thread-safe if the second source is.
 class AttachedTiles final : public TileSource {
  public:
   AttachedTiles(const AttachedTensors& attached, TileSource& stored) : attached_(attached), stored_(stored) {}

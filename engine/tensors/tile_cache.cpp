@@ -8,9 +8,9 @@
 namespace eindb {
 namespace {
 
-/// What an entry takes beside its tile: absent tiles are remembered, too.
+/// The size of an entry without its tile. Absent tiles have entries, too.
 constexpr std::int64_t kEntryBytes = 192;
-/// At least this part of the limit is made free at a time.
+/// Eviction frees at least this part of the limit at a time (as a divisor).
 constexpr std::int64_t kShareAtATime = 8;
 
 }  // namespace
@@ -37,7 +37,7 @@ void TileCache::begin(std::shared_ptr<MemoryBudget> memory, std::uint64_t versio
   if (std::exchange(version_, version) != version) forget();
   memory_ = std::move(memory);
   memory_->set_keeper(this);
-  // What was kept under a larger limit.
+  // Evicts tiles that were kept under a larger limit.
   if (const auto excess = idle_bytes() - memory_->limit(); excess > 0) evict(excess);
 }
 
@@ -89,7 +89,7 @@ void TileCache::use(Entries::iterator entry) {
   auto& tensor = tensors_[entry->key.tensor];
   if (std::exchange(entry->use, tensor.use) == tensor.use) return;
   CHECK(idle_ >= entry->bytes, "an entry that nobody used is idle");
-  // Idle bytes count as well: there is room for them.
+  // Idle bytes are already counted against the limit, so there is room for them.
   idle_ -= entry->bytes;
   tensor.counted += entry->bytes;
   memory_->add(entry->bytes);
@@ -116,7 +116,7 @@ TilePtr TileCache::read(std::uint32_t tensor, std::int64_t tile_id, std::int64_t
   return bring(entry, bytes + kEntryBytes, read);
 }
 
-// The entry is nobody else's until it has come.
+// No other task uses the entry until its tile has arrived.
 TilePtr TileCache::bring(Entries::iterator entry, std::int64_t bytes, const std::function<TilePtr()>& read) {
   misses_.fetch_add(1, std::memory_order_relaxed);
   try {

@@ -11,18 +11,19 @@ namespace eindb {
 
 class TileCache;
 
-/// Bounds what the tile caches of several sessions keep between statements, all together: where one keeps more, the
-/// caches of sessions that ran nothing for the longest time give way. Bytes of a cache whose session runs a statement
-/// count, but stay. Thread-safe; outlives its caches.
+/// Bounds the total size that the tile caches of several sessions keep between statements. If one cache needs more, the
+/// caches of the sessions that have been inactive longest shrink. A cache counts while its session runs a statement,
+/// but does not shrink then. Thread-safe; outlives its caches.
 class TileCachePool {
  public:
-  /// `limit`: bytes of the caches. `memory`: of all that sessions have of tiles, cached or not.
+  /// `limit`: bytes of all caches. `memory`: bytes of all tiles of the sessions, cached or not.
   TileCachePool(std::int64_t limit, std::int64_t memory) : memory_(memory), limit_(limit) {}
 
-  /// From now on at most so many bytes; what is kept then: more only where statements run.
+  /// Sets the limit. Returns the bytes still kept, which exceed it only if statements are running.
   std::int64_t limit_to(std::int64_t bytes);
   std::int64_t bytes() const;
-  /// While somebody holds it, blocks of tiles that are gone are kept for others, `memory` in all with those in use.
+  /// While the result is held, freed blocks of tiles are kept for reuse, up to `memory` bytes including the blocks in
+  /// use.
   std::shared_ptr<const TileMemory::Limit> resident();
 
  private:
@@ -35,22 +36,22 @@ class TileCachePool {
   };
   using Members = std::list<Member>;
 
-  /// The cache calls these without its own mutex: that of the pool is taken first.
+  /// The functions for TileCache. The cache must not hold its own mutex, since the pool's mutex is locked first.
   Members::iterator join(TileCache& cache);
   void leave(Members::iterator member);
   void begin_use(Members::iterator member);
-  /// How much of `wanted` the cache may keep: what the others cannot give it must go.
+  /// The part of `wanted` bytes that the cache may keep. The cache must free the remainder.
   std::int64_t grant(Members::iterator member, std::int64_t wanted);
   void end_use(Members::iterator member);
   void make_room();
   bool is_valid() const;
 
   const std::int64_t memory_;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::int64_t limit_;
   std::int64_t bytes_ = 0;
   std::weak_ptr<const TileMemory::Limit> resident_;
-  Members members_;  // the one used last first
+  Members members_;  // the most recently used first
 };
 
 }  // namespace eindb

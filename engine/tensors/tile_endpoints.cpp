@@ -48,7 +48,7 @@ void CollectingSink::begin(std::shared_ptr<MemoryBudget> memory) {
   tiles_ = std::make_shared<BufferedTiles>(memory_, tile_count_);
 }
 
-// What others hold as well, as the cache does, could not make room: it is copied before room is short.
+// A tile with other owners, such as the cache, could not be evicted, so it is copied before memory is short.
 void CollectingSink::write(std::int64_t tile_id, TilePtr tile) {
   if (tile == nullptr) return;
   if (tile->is_borrowed()) tile = copy_of(*tile, *memory_);
@@ -57,8 +57,8 @@ void CollectingSink::write(std::int64_t tile_id, TilePtr tile) {
   tiles_->put(tile_id, std::move(tile));
 }
 
-// One that others use, too, cannot make room as long as they do: that may be a moment only, as when it is being written
-// to the scratch file.
+// Keeps the tile itself if there is no memory for a copy. It cannot be evicted while others own it, but that may end
+// soon, for example once it has been written to the scratch file.
 TilePtr CollectingSink::copy_if_there_is_room(TilePtr tile) {
   try {
     return copy_of(*tile, *memory_);

@@ -16,8 +16,8 @@
 
 namespace eindb {
 
-/// Tiles of the catalog's tensors: those that are not written yet, all others from one snapshot of the database, by way
-/// of the session's cache, in a statement of which it is.
+/// The tiles of the catalog's tensors: unwritten tiles, and all others from one snapshot of the database, by way of the
+/// session's cache. Used during one statement of the cache.
 class StoredTiles final : public TileSource {
  public:
   StoredTiles(ReadSnapshot& snapshot, Catalog& catalog, const std::vector<InputTensor>& tensors, TileCache& cache,
@@ -29,8 +29,8 @@ class StoredTiles final : public TileSource {
  private:
   struct Store {
     TileStore tiles;
-    std::uint32_t number;                      // in the cache
-    std::shared_ptr<BufferedTiles> unwritten;  // null: the table has them
+    std::uint32_t number;                      // the tensor's number in the cache
+    std::shared_ptr<BufferedTiles> unwritten;  // null: the tiles are in the table
   };
 
   ReadSnapshot& snapshot_;
@@ -38,7 +38,7 @@ class StoredTiles final : public TileSource {
   std::map<std::string, Store> stores_;
 };
 
-/// Keeps the result, its own: in memory, or where the statement's memory is not enough in a scratch file.
+/// Collects the result's tiles, in memory or, if the statement's memory does not suffice, in a scratch file.
 class CollectingSink final : public TileSink {
  public:
   explicit CollectingSink(const TileGrid& grid) : tile_count_(grid.tile_count()) {}
@@ -54,13 +54,13 @@ class CollectingSink final : public TileSink {
   std::shared_ptr<BufferedTiles> tiles_;
 };
 
-/// Lets the result go: for EXPLAIN ANALYZE.
+/// Discards the result, for EXPLAIN ANALYZE.
 class DiscardingSink final : public TileSink {
  public:
   void write(std::int64_t, TilePtr) override {}
 };
 
-/// Writes the result to a stored tensor that has no tiles yet, inside the caller's transaction.
+/// Writes the result to a stored tensor without tiles, inside the caller's transaction.
 class StoringSink final : public TileSink {
  public:
   StoringSink(SqliteConnection& connection, const TileStore& store) : writer_(connection, store) {}
@@ -72,7 +72,7 @@ class StoringSink final : public TileSink {
   TileWriter writer_;
 };
 
-/// The same in place of the tiles that a tensor has.
+/// Writes the result over the tiles of a stored tensor, inside the caller's transaction.
 class ReplacingSink final : public TileSink {
  public:
   ReplacingSink(SqliteConnection& connection, const TileStore& store) : writer_(connection, store) {}

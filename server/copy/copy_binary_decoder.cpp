@@ -10,7 +10,7 @@
 namespace eindb {
 namespace {
 
-// Bits of the flags: what is not known here may be passed over in the lower half only.
+// Bits of the flags field. Unknown bits may be ignored only in the lower half.
 constexpr std::uint32_t kHasOids = 1U << 16U;
 constexpr std::uint32_t kCritical = 0xFFFF0000U;
 
@@ -47,7 +47,7 @@ CopyError CopyBinaryDecoder::error_in_row(const Error& cause) const {
   return {cause, "COPY " + target_.table + ", line " + std::to_string(line_)};
 }
 
-/// Leaves the row that was given.
+/// Discards the row that was returned last.
 void CopyBinaryDecoder::begin_row() {
   if (!complete_) return;
   DCHECK(at_ <= buffer_.rest().size(), "a row that was given has come whole");
@@ -58,7 +58,7 @@ void CopyBinaryDecoder::begin_row() {
   places_.clear();
 }
 
-/// The integer at at_, which moves behind it; nothing if it has not come whole.
+/// Reads the integer at at_ and advances at_; nullopt if it is not complete yet.
 template <class T>
 std::optional<T> CopyBinaryDecoder::integer() {
   const auto bytes = buffer_.rest().substr(at_);
@@ -136,7 +136,7 @@ bool CopyBinaryDecoder::read_row() {
   return true;
 }
 
-/// False if it has not come whole, and where rows end.
+/// Returns false if the count is not complete yet, and at the end of the rows.
 bool CopyBinaryDecoder::read_field_count() {
   const auto count = integer<std::int16_t>();
   if (!count) {
@@ -155,7 +155,7 @@ bool CopyBinaryDecoder::read_field_count() {
   return true;
 }
 
-/// False if it has not come whole.
+/// Returns false if the field is not complete yet.
 bool CopyBinaryDecoder::read_field() {
   const auto begin = at_;
   const auto length = integer<std::int32_t>();
@@ -179,7 +179,7 @@ void CopyBinaryDecoder::check_length(std::size_t row_bytes) const {
               "a row is longer than the " + std::to_string(most_row_bytes_) + " bytes that it may have");
 }
 
-/// Its bytes do not move any more.
+/// Sets the row's views; its bytes no longer move.
 void CopyBinaryDecoder::take_row() {
   DCHECK(places_.size() == target_.columns.size(), "a row that is taken has a field for each column");
   const auto* const row = buffer_.rest().data();

@@ -13,7 +13,7 @@
 
 namespace eindb {
 
-/// Binary rows; copy_signature.hpp has their form. Fields are bytes of any kind.
+/// Decodes binary rows; copy_signature.hpp describes their format. Fields contain arbitrary bytes.
 class CopyBinaryDecoder : public CopyDecoder {
  public:
   CopyBinaryDecoder(CopyTarget target, std::size_t most_row_bytes)
@@ -28,7 +28,7 @@ class CopyBinaryDecoder : public CopyDecoder {
  private:
   enum class Stage : std::uint8_t { Signature, Flags, ExtensionLength, Extension, Rows, Trailer };
 
-  /// A field of a row that has not come whole: where it is, from the row's beginning.
+  /// The place of a field within an incomplete row, from the row's beginning.
   struct Place {
     std::size_t offset = 0;
     std::int32_t length = 0;
@@ -53,13 +53,13 @@ class CopyBinaryDecoder : public CopyDecoder {
   std::size_t most_row_bytes_;
   CopyBuffer buffer_;
   Stage stage_ = Stage::Signature;
-  std::size_t extension_ = 0;  // bytes of it that are to be passed over
-  std::size_t at_ = 0;         // what has been read of a row, from its beginning
-  bool counted_ = false;       // the number of its fields has been read
-  bool complete_ = false;      // it has been given
+  std::size_t extension_ = 0;  // bytes of the header extension still to skip
+  std::size_t at_ = 0;         // bytes read of the current row
+  bool counted_ = false;       // the number of fields is read
+  bool complete_ = false;      // the row has been returned
   std::vector<Place> places_;
   std::vector<CopyField> row_;
-  std::int64_t line_ = 0;  // the row that is read or was given last; 0 in the header
+  std::int64_t line_ = 0;  // number of the current or last row; 0 in the header
 };
 
 }  // namespace eindb

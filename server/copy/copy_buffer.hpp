@@ -8,7 +8,7 @@
 
 namespace eindb {
 
-/// The bytes of a client that have come and are not used up. They stay where they are until the next append().
+/// The bytes of a client that are received and not yet consumed. They do not move until the next append().
 class CopyBuffer {
  public:
   void append(std::string_view bytes) {
@@ -22,7 +22,7 @@ class CopyBuffer {
     begin_ += count;
   }
 
-  /// No more will come.
+  /// No more bytes will be appended.
   void finish() { finished_ = true; }
   bool finished() const { return finished_; }
 

@@ -14,16 +14,16 @@
 
 namespace eindb {
 
-/// What rows are copied into.
+/// The destination of copied rows.
 struct CopyTarget {
-  std::string table;                 ///< as contexts of errors call it
-  std::vector<std::string> columns;  ///< those that rows have, in their order; one at least
+  std::string table;                 ///< name for the context of errors
+  std::vector<std::string> columns;  ///< the columns of the rows, in order; at least one
 };
 
-/// Bytes that a row may have, unless it is said otherwise.
+/// The default limit for the bytes of a row.
 inline constexpr std::size_t kMostCopyRowBytes = (std::size_t{1} << 30U) - 1;
 
-/// Reads the rows that a client sends for COPY ... FROM STDIN, however they are cut into messages:
+/// Decodes the rows that a client sends for COPY ... FROM STDIN, however they are divided into messages:
 ///
 ///     for (each CopyData) {
 ///       decoder->append(bytes);
@@ -32,9 +32,9 @@ inline constexpr std::size_t kMostCopyRowBytes = (std::size_t{1} << 30U) - 1;
 ///     decoder->finish();  // CopyDone
 ///     while (const auto* row = decoder->next()) ...
 ///
-/// What rows of text and CSV say is accepted and refused as PostgreSQL does, and so are binary ones, except that one
-/// that ends within the number of its fields is refused. Memory grows only with bytes that have come, up to the limit
-/// of a row. After an error the decoder is not used again. Not thread-safe.
+/// Accepts and refuses the same text and CSV rows as PostgreSQL, and the same binary rows, except that it refuses a
+/// stream that ends within the number of a row's fields. Memory use is bounded by the bytes received, up to the limit
+/// of a row. Not usable after an error. Not thread-safe.
 class CopyDecoder {
  public:
   virtual ~CopyDecoder() = default;
@@ -42,17 +42,17 @@ class CopyDecoder {
   virtual void append(std::string_view bytes) = 0;
   /// No more bytes will come.
   virtual void finish() = 0;
-  /// The fields of the next row, one for each column; null if it has not come whole, or there are no more. Valid until
-  /// append() or next(). Throws CopyError: Corrupt for rows that have not the form they are to have, Value for bytes
-  /// that are no UTF-8 and for rows that are too long.
+  /// The fields of the next row, one for each column; null if it is not complete yet, or if there are no more rows.
+  /// Valid until append() or next(). Throws CopyError: Corrupt for malformed rows, Value for invalid UTF-8 and for rows
+  /// that are too long.
   virtual const std::vector<CopyField>* next() = 0;
 
-  /// `cause` as an error about a field of the row that next() gave last, or about all of it.
+  /// Converts `cause` to an error about a field of the row that next() returned last, or about the whole row.
   virtual CopyError error_in(std::size_t column, const Error& cause) const = 0;
   virtual CopyError error_in_row(const Error& cause) const = 0;
 };
 
-/// Error{UnknownName} for a column of FORCE_NULL or FORCE_NOT_NULL that is not there.
+/// Error{UnknownName} for an unknown column in FORCE_NULL or FORCE_NOT_NULL.
 std::unique_ptr<CopyDecoder> make_copy_decoder(const CopyFormatOptions& options, CopyTarget target,
                                                std::size_t most_row_bytes = kMostCopyRowBytes);
 

@@ -15,7 +15,7 @@ namespace {
 
 using Part = CopyColumn::Part;
 
-// All that numbers are made of, infinities and NaN among them.
+// All bytes that numbers consist of, including infinities and NaN.
 constexpr std::string_view kNumberBytes = "+-.0123456789INaefinty";
 
 std::vector<std::string> names_of(const std::vector<CopyColumn>& columns) {
@@ -29,7 +29,7 @@ Cell part_of(const std::complex<T>& value, Part part) {
   return part == Part::Imaginary ? value.imag() : value.real();
 }
 
-/// One of the two columns of a complex number; other cells (NULL) are the same for both.
+/// One of the two columns of a complex number. Other cells (NULL) are the same in both.
 Cell part_of(const Cell& cell, Part part) {
   if (const auto* single = std::get_if<std::complex<float>>(&cell)) return part_of(*single, part);
   if (const auto* real = std::get_if<std::complex<double>>(&cell)) return part_of(*real, part);
@@ -49,7 +49,7 @@ constexpr char escape_letter(char c) {
   }
 }
 
-/// Calls `f` with each cell, or part of one, that is a column.
+/// Calls `f` for each column with its cell or part of a cell.
 template <class F>
 void for_each_column(const std::vector<CopyColumn>& columns, const Row& row, const F& f) {
   std::size_t cell = 0;
@@ -172,7 +172,7 @@ void CopyEncoder::escaped(std::string& out, std::string_view value) const {
 }
 
 bool CopyEncoder::needs_quotes(std::string_view value) const {
-  // Alone in its line it would be the end of all rows.
+  // Alone in its line, `\.` would end the rows.
   const bool ends_rows = columns_.size() == 1 && value == "\\.";
   return value == options_.null || ends_rows ||
          !std::all_of(value.begin(), value.end(), [&](char c) { return is_plain(c); });

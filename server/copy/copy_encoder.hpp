@@ -14,7 +14,7 @@
 
 namespace eindb {
 
-/// A column as a client sees it. Complex numbers are two, side by side.
+/// A column as the client sees it. A complex number takes two adjacent columns.
 struct CopyColumn {
   enum class Part : std::uint8_t { Whole, Real, Imaginary };
 
@@ -23,23 +23,23 @@ struct CopyColumn {
   Part part = Part::Whole;
 };
 
-/// Writes rows as COPY ... TO STDOUT sends them, byte for byte as PostgreSQL does. How they are cut into messages is
-/// the caller's choice, as long as begin(), every row and end() are each within one:
+/// Encodes rows for COPY ... TO STDOUT, byte for byte like PostgreSQL. The caller divides them into messages, but the
+/// output of begin(), of each row and of end() must not be split:
 ///
 ///     encoder.begin(message);            // signature or header, or nothing
 ///     encoder.row(message, row); ...
-///     encoder.end(message);              // what binary rows end with, or nothing
+///     encoder.end(message);              // trailer of binary rows, or nothing
 ///
 /// Not thread-safe.
 class CopyEncoder {
  public:
-  /// Error{UnknownName} for a column of FORCE_QUOTE that is not there, Error{Unsupported} for more columns than a
-  /// binary row can have.
+  /// Error{UnknownName} for an unknown column in FORCE_QUOTE, Error{Unsupported} for more columns than a binary row can
+  /// have.
   CopyEncoder(CopyFormatOptions options, std::vector<CopyColumn> columns);
 
   void begin(MessageWriter& out) const;
-  /// `row` has a cell for each column that is not an imaginary part. In binary rows a value is of its column's type, or
-  /// Error{Type} is thrown; `out` then ends with part of a row.
+  /// `row` has one cell for each column that is not an imaginary part. For binary rows throws Error{Type} unless each
+  /// value has its column's type; `out` then ends with an incomplete row.
   void row(MessageWriter& out, const Row& row);
   void end(MessageWriter& out) const;
 
@@ -58,9 +58,9 @@ class CopyEncoder {
   CopyFormatOptions options_;
   std::vector<CopyColumn> columns_;
   std::vector<bool> force_quote_;
-  std::array<bool, 256> plain_{};  // bytes that stand for themselves wherever they are
-  bool plain_numbers_ = true;      // every number is made of such, and none is what stands for NULL
-  std::string number_;             // one that may not be
+  std::array<bool, 256> plain_{};  // bytes that never need quotes or escapes
+  bool plain_numbers_ = true;      // no number needs quotes or escapes, and none equals the text for NULL
+  std::string number_;             // buffer for a number that may need quotes or escapes
 };
 
 }  // namespace eindb

@@ -8,8 +8,8 @@
 
 namespace eindb {
 
-/// An Error that is about one place in the rows that a client sends; `context` says which, as PostgreSQL does:
-/// `COPY t, line 3, column x: "abc"`. Corrupt: the rows have not the form that the options say (SQLSTATE 22P04).
+/// An Error about a place in the rows that a client sends. `context` names the place as PostgreSQL does: `COPY t, line
+/// 3, column x: "abc"`. Corrupt: the rows violate the format (SQLSTATE 22P04).
 class CopyError : public Error {
  public:
   CopyError(const Error& cause, std::string context)
@@ -19,7 +19,7 @@ class CopyError : public Error {
   }
 
   const std::string& context() const { return context_; }
-  /// Empty: that of the kind.
+  /// Empty: the default for the kind.
   const std::string& sqlstate() const { return sqlstate_; }
 
  private:

@@ -15,7 +15,7 @@ int digit(char c) {
   return c >= 'A' && c <= 'F' ? c - 'A' + 10 : 16;
 }
 
-/// The byte that up to `most` digits at the front of `rest` say; they are taken away.
+/// Consumes at most `most` digits at the front of `rest` and returns the byte that they denote.
 char take_number(std::string_view& rest, int base, int most) {
   int value = 0;
   for (; most > 0 && !rest.empty() && digit(rest[0]) < base; --most) {
@@ -25,7 +25,7 @@ char take_number(std::string_view& rest, int base, int most) {
   return static_cast<char>(value);
 }
 
-/// What the escape at the front of `rest`, behind its backslash, stands for; it is taken away.
+/// Consumes the escape at the front of `rest`, after its backslash, and returns the byte that it denotes.
 char take_escape(std::string_view& rest) {
   DCHECK(!rest.empty(), "an escape has something behind its backslash");
   if (digit(rest[0]) < 8) return take_number(rest, 8, 3);
@@ -61,7 +61,7 @@ std::size_t CopyFields::split(std::string_view row, std::size_t most, std::vecto
   for (bool more = true; more; ++count) {
     const auto field = csv_ ? next_csv(row) : next_text(row);
     if (count < most) out.push_back(field);
-    // Each field stops at a delimiter or at the end.
+    // Each field ends at a delimiter or at the end of the row.
     more = !row.empty();
     if (more) row.remove_prefix(1);
   }
@@ -80,7 +80,7 @@ CopyField CopyFields::next_text(std::string_view& rest) {
   rest.remove_prefix(plain_length(rest));
   const bool escapes = !rest.empty() && rest[0] != delimiter_;
   const auto value = escapes ? unescaped(all, rest) : all.substr(0, all.size() - rest.size());
-  // What came is compared: `\N` is NULL, and what its escape stands for is not.
+  // The raw text is compared: `\N` is NULL, but an escape that yields the same text is not.
   if (all.substr(0, all.size() - rest.size()) == null_) return std::nullopt;
   return value;
 }
@@ -95,7 +95,7 @@ CopyField CopyFields::next_csv(std::string_view& rest) {
 }
 
 std::size_t CopyFields::begin_value(std::string_view all, std::string_view rest) {
-  // Values are never longer than what they are made of, and those before have their own share.
+  // A value is never longer than its raw text, and earlier values have already been counted, so no append reallocates.
   if (values_.empty()) values_.reserve(all.size());
   DCHECK(values_.size() + all.size() <= values_.capacity(), "values do not move while a row is split");
   const auto begin = values_.size();
@@ -126,7 +126,7 @@ std::string_view CopyFields::unquoted(std::string_view all, std::string_view& re
   return std::string_view(values_).substr(begin);
 }
 
-/// What stands in the quotes at the front of `rest`.
+/// Consumes the quoted part at the front of `rest`.
 void CopyFields::take_quotes(std::string_view& rest) {
   DCHECK(rest.starts_with(quote_), "quotes begin with a quote");
   rest.remove_prefix(1);

@@ -9,8 +9,8 @@ namespace eindb {
 /// CopyInResponse ('G') or CopyOutResponse ('H') for a file: one column of bytes.
 void write_file_response(MessageWriter& out, char type);
 
-/// Runs `copy`, a COPY of the client's file, which is here for the time being. Throws Error without a place, in which
-/// the file has no name.
+/// Runs `copy`, a COPY of the client's file, which lies here temporarily. Throws Error without a place and without the
+/// file's name.
 void run_file_copy(const PreparedStatement& copy, const TransferFile& file, Session& session);
 
 }  // namespace eindb

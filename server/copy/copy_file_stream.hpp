@@ -9,10 +9,10 @@
 
 namespace eindb {
 
-/// A file that COPY ... TO STDOUT sends as it is: one row, however many messages that takes.
+/// A file that COPY ... TO STDOUT sends unchanged: one row in any number of messages.
 class CopyFileStream final : public RowStream {
  public:
-  /// Writes what stands before it. Throws Error{Io} if the file cannot be read.
+  /// Writes the header of the response. Throws Error{Io} if the file cannot be read.
   CopyFileStream(std::unique_ptr<TransferFile> file, MessageWriter& out);
 
   bool at_end() const override { return at_end_; }
@@ -22,7 +22,7 @@ class CopyFileStream final : public RowStream {
  private:
   std::unique_ptr<TransferFile> file_;
   std::array<char, std::size_t{64} << 10U> buffer_;
-  std::string_view next_;  // in the buffer
+  std::string_view next_;  // unsent part of the buffer
   bool at_end_ = false;
 };
 

@@ -7,40 +7,40 @@
 
 namespace eindb {
 
-/// How rows of COPY ... TO STDOUT and FROM STDIN are written: PostgreSQL's three formats.
+/// The formats of rows for COPY ... TO STDOUT and FROM STDIN, as PostgreSQL defines them.
 enum class CopyFormat : std::uint8_t { Text, Csv, Binary };
 
 enum class CopyHeader : std::uint8_t {
   Absent,
   Present,
-  Match,  ///< of rows that come: the first line has the names of the columns, in order
+  Match,  ///< for input: the first line must have the names of the columns, in order
 };
 
-/// The columns that an option is about.
+/// The columns that an option selects.
 struct CopyColumnChoice {
   bool all = false;
   std::vector<std::string> names;
 
   bool empty() const { return !all && names.empty(); }
-  /// For each of `columns`, whether it is chosen. Error{UnknownName} for a name that is none of them; `option` is what
-  /// the message calls the option.
+  /// For each of `columns`, whether it is selected. Error{UnknownName} for an unknown name; `option` is the option's
+  /// name in the message.
   std::vector<bool> among(const std::vector<std::string>& columns, std::string_view option) const;
 };
 
-/// What COPY ... WITH (FORMAT csv, DELIMITER ';', HEADER) says, checked: delimiter, quote and escape are no part of
-/// what stands for NULL, lines end where they seem to, and so on. Binary rows have no options.
+/// The checked options of COPY ... WITH (FORMAT csv, DELIMITER ';', HEADER). For example, delimiter, quote and escape
+/// do not occur in the text for NULL, and no option contains a line end. Binary rows have no options.
 struct CopyFormatOptions {
   CopyFormat format = CopyFormat::Text;
   CopyHeader header = CopyHeader::Absent;
   char delimiter = '\t';
   std::string null = "\\N";
-  char quote = '"';   ///< of CSV, as all below
-  char escape = '"';  ///< before quotes, and itself, inside of quotes
+  char quote = '"';   ///< of CSV, like all members below
+  char escape = '"';  ///< within quotes: precedes quotes and itself
   CopyColumnChoice force_quote;
-  CopyColumnChoice force_not_null;  ///< what stands for NULL is a text there
-  CopyColumnChoice force_null;      ///< what stands for NULL is NULL there in quotes, too
+  CopyColumnChoice force_not_null;  ///< in these columns the text for NULL is a text
+  CopyColumnChoice force_null;      ///< in these columns the text for NULL is NULL even in quotes
 
-  /// With what PostgreSQL takes where nothing else is said.
+  /// PostgreSQL's defaults.
   static CopyFormatOptions of(CopyFormat format);
 };
 

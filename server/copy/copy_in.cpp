@@ -37,7 +37,7 @@ bool is_real(DataType type) { return type == DataType::Float4 || type == DataTyp
               "a value of " + std::to_string(value.size()) + " bytes is no " + std::string(find_data_type(type)->name));
 }
 
-/// An integer of whatever size: columns of SQLite have integers of all of them.
+/// A binary integer of any size, since columns of SQLite hold all sizes.
 std::int64_t binary_integer(std::string_view value, DataType type) {
   switch (value.size()) {
     case 2: return load_big_endian<std::int16_t>(value);
@@ -140,7 +140,7 @@ class RowsIn final : public CopyIn {
   std::unique_ptr<RowLoader> loader_;
   std::unique_ptr<CopyDecoder> decoder_;
   std::vector<DataType> types_;
-  Row row_;  // used again for each
+  Row row_;  // reused for each row
 };
 
 class FileIn final : public CopyIn {

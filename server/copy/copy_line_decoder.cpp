@@ -10,7 +10,7 @@ namespace {
 
 [[noreturn]] void fail_line(const std::string& message) { throw Error(ErrorKind::Corrupt, message); }
 
-/// In quotes, and no longer than a person wants to read; never cut within a character.
+/// The text in quotes, shortened for a message without splitting a character.
 std::string shown(std::string_view text) {
   constexpr std::size_t kMostBytes = 100;
   if (text.size() <= kMostBytes) return "\"" + std::string(text) + "\"";
@@ -53,7 +53,7 @@ bool CopyLineDecoder::next_line() {
 bool CopyLineDecoder::read_header() {
   const bool there = next_line();
   if (!there && !lines_.ended()) return false;
-  if (!there) line_ = "";  // none is no header that matches
+  if (!there) line_ = "";  // an absent header matches nothing
   if (header_ == CopyHeader::Match) match_header();
   header_ = CopyHeader::Absent;
   return true;

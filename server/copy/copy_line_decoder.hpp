@@ -12,7 +12,8 @@
 
 namespace eindb {
 
-/// Rows of text and CSV: CopyLineReader cuts them out, CopyFields splits them; here is what their fields mean.
+/// Decodes rows of text and CSV. CopyLineReader finds the rows, CopyFields splits them, and this class applies header
+/// and options.
 class CopyLineDecoder : public CopyDecoder {
  public:
   CopyLineDecoder(const CopyFormatOptions& options, CopyTarget target, std::size_t most_row_bytes);
@@ -32,13 +33,13 @@ class CopyLineDecoder : public CopyDecoder {
   std::string context() const;
 
   CopyTarget target_;
-  CopyHeader header_;  // Absent from when it has been read
+  CopyHeader header_;  // Absent once it has been read
   CopyLineReader lines_;
   CopyFields fields_;
   std::vector<bool> force_null_;
   std::vector<bool> force_not_null_;
   bool has_forces_;
-  std::optional<std::string_view> line_;  // the one that is read
+  std::optional<std::string_view> line_;  // the current line
   std::vector<CopyField> row_;
 };
 

@@ -49,7 +49,7 @@ std::optional<std::string_view> CopyLineReader::next() {
   return std::nullopt;
 }
 
-/// Leaves the row that was given.
+/// Discards the row that was returned last.
 void CopyLineReader::begin_row() {
   if (taken_ == 0) return;
   DCHECK(taken_ <= buffer_.rest().size(), "a line that was given has come whole");
@@ -60,7 +60,7 @@ void CopyLineReader::begin_row() {
 }
 
 void CopyLineReader::skip_plain() {
-  // `\.` alone in its line is looked for where a line of CSV begins.
+  // A `\.` alone in its line is detected at the beginning of a CSV line.
   if (csv_ && at_ == 0 && peek(0) == '\\') return;
   const auto rest = buffer_.rest();
   DCHECK(at_ <= rest.size(), "no more is looked at than has come");
@@ -94,7 +94,7 @@ CopyLineReader::Step CopyLineReader::look_csv() {
     if (found == Marker::Present) return end_at_marker();
   }
   if (c == '\r' && waits_for(at_ + 1)) return Step::NeedsMore;
-  // An escape that is the quote itself ends quotes and begins them anew.
+  // If escape and quote are the same character, it ends the quotes and begins them again.
   const bool escape = escape_ != quote_ && c == escape_;
   if (in_quotes_ && escape) after_escape_ = !after_escape_;
   if (c == quote_ && !after_escape_) in_quotes_ = !in_quotes_;
@@ -132,7 +132,7 @@ CopyLineReader::Step CopyLineReader::at_return() {
   fail_text("literal carriage return found in data", "a value has it as \\r");
 }
 
-/// In text: what follows belongs to the backslash, a newline too.
+/// In text the next character belongs to the backslash, even a newline.
 CopyLineReader::Step CopyLineReader::at_backslash() {
   if (waits_for(at_ + 1)) return Step::NeedsMore;
   if (peek(at_ + 1) == '.') {
@@ -145,7 +145,7 @@ CopyLineReader::Step CopyLineReader::at_backslash() {
   return Step::GoOn;
 }
 
-/// Whether `\.` and the end of a line, of the kind that lines have had, stand at at_.
+/// Whether `\.` and a line end of the kind seen before stand at at_.
 CopyLineReader::Marker CopyLineReader::marker() const {
   auto at = at_ + 1;
   if (waits_for(at)) return Marker::NeedsMore;
@@ -170,13 +170,13 @@ CopyLineReader::Step CopyLineReader::take(std::size_t row, std::size_t end) {
   return Step::Row;
 }
 
-/// What stands before the marker in its line is a row.
+/// Text before the marker in its line is a row.
 CopyLineReader::Step CopyLineReader::end_at_marker() {
   ended_ = true;
   return at_ == 0 ? Step::NeedsMore : take(at_, buffer_.rest().size());
 }
 
-/// The last line may lack its end.
+/// The last line may lack its line end.
 CopyLineReader::Step CopyLineReader::end_at_end() {
   if (!buffer_.finished()) return Step::NeedsMore;
   ended_ = true;

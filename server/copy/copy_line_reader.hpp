@@ -11,36 +11,36 @@
 
 namespace eindb {
 
-/// Cuts what a client sends as text or CSV into rows, which in CSV may be more than one line. The first line says
-/// whether lines end with LF, CR LF or CR, and no other end may come after it. `\.` ends the rows, in text wherever it
-/// stands and in CSV alone in its line; what comes after it is passed over.
+/// Divides a client's text or CSV into rows. A CSV row may have several lines. The first line determines whether lines
+/// end with LF, CR LF or CR; any other line end is an error. `\.` ends the rows, in text anywhere and in CSV alone in
+/// its line; further input is ignored.
 ///
-/// Bytes may be cut anywhere, and each is looked at about once, however they come. Not thread-safe.
+/// Input may be divided anywhere; each byte is examined about once. Not thread-safe.
 class CopyLineReader {
  public:
-  /// Rows have at most `most_bytes`.
+  /// Rows have at most `most_bytes` bytes.
   CopyLineReader(const CopyFormatOptions& options, std::size_t most_bytes);
 
   void append(std::string_view bytes);
   void finish() { buffer_.finish(); }
 
-  /// The next row, valid UTF-8, without the end of its line; nothing if it has not come whole, or no more come. Valid
-  /// until append() or next(). Throws Error{Corrupt} for what cannot stand where it stands, Error{Value} for a row that
-  /// is too long and for bytes that are no UTF-8.
+  /// The next row, in valid UTF-8, without its line end; nullopt if it is not complete yet, or if there are no more
+  /// rows. Valid until append() or next(). Throws Error{Corrupt} for misplaced line ends and markers, Error{Value} for
+  /// rows that are too long and for invalid UTF-8.
   std::optional<std::string_view> next();
 
-  /// No row comes any more: after next() gave none.
+  /// Whether no more rows follow, after next() returned nullopt.
   bool ended() const { return ended_; }
 
-  /// Where the row that next() gave, or stopped in, ends as far as it has come; the first line is 1.
+  /// The number of the last line of the row that next() returned or stopped in, counted from 1.
   std::int64_t line() const { return line_; }
 
  private:
   enum class LineEnd : std::uint8_t { Unknown, Lf, CrLf, Cr };
   enum class Step : std::uint8_t {
-    GoOn,       ///< behind what has been looked at
-    NeedsMore,  ///< what stands there depends on bytes that have not come
-    Row,        ///< row_ and taken_ say how long it is
+    GoOn,       ///< continue after the examined bytes
+    NeedsMore,  ///< the decision depends on bytes not received yet
+    Row,        ///< row_ and taken_ have its length
   };
   enum class Marker : std::uint8_t { NeedsMore, Absent, Present, OtherLineEnd };
 
@@ -68,12 +68,12 @@ class CopyLineReader {
   char quote_;
   char escape_;
   std::size_t most_bytes_;
-  std::array<bool, 256> special_{};  // bytes that have to be looked at
+  std::array<bool, 256> special_{};  // bytes that need a closer look
 
-  // All offsets are from where the row begins.
-  std::size_t at_ = 0;     // what has not been looked at
-  std::size_t row_ = 0;    // the row's length
-  std::size_t taken_ = 0;  // with the end of its line
+  // All offsets are relative to the row's beginning.
+  std::size_t at_ = 0;     // the first byte not examined
+  std::size_t row_ = 0;    // length of the row
+  std::size_t taken_ = 0;  // length with its line end
   std::int64_t line_ = 1;
   LineEnd line_end_ = LineEnd::Unknown;
   bool in_quotes_ = false;

@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, 11> kNames{"format",     "delimiter", "nu
                                                   "quote",      "escape",    "force_quote", "force_not_null",
                                                   "force_null", "encoding",  "freeze"};
 
-// Characters that follow a backslash in rows of text, and those of numbers.
+// Characters that may follow a backslash in text rows, and characters of numbers.
 constexpr std::string_view kNoTextDelimiters = "\\.abcdefghijklmnopqrstuvwxyz0123456789";
 constexpr std::string_view kLineEnds = "\r\n";
 
@@ -90,7 +90,7 @@ void check_encoding(const CopyOption& option) {
                 "rows are text in UTF8");
 }
 
-/// Options that say something only of CSV, and some of them only of one direction.
+/// Checks options that apply only to CSV, some of them only in one direction.
 void check_fits(const CopyOption& option, CopyFormat format, CopySide side) {
   const auto& name = option.name;
   const bool forced = name.starts_with("force_");
@@ -125,7 +125,7 @@ void apply(const CopyOption& option, CopySide side, CopyFormatOptions& out) {
   else out.force_not_null = option.columns;
 }
 
-/// What is wrong with the characters of the options taken together; empty if nothing is.
+/// Describes a conflict between characters of the options; empty if there is none.
 std::string clash_of(const CopyFormatOptions& out) {
   const bool csv = out.format == CopyFormat::Csv;
   if (out.format == CopyFormat::Binary)

@@ -61,7 +61,7 @@ void CopyOut::begin(MessageWriter& out) {
   out.end();
 }
 
-// What comes before binary rows is in one message with the first: clients take each message for a row.
+// The header of binary rows shares a message with the first row, as clients take each message for a row.
 void CopyOut::open(MessageWriter& out) {
   out.begin('d');
   if (!begun_) encoder_.begin(out);

@@ -10,20 +10,20 @@
 
 namespace eindb {
 
-/// The statement whose rows COPY ... TO STDOUT is about: its query, or a SELECT of the table that it names.
+/// The statement that returns the rows for COPY ... TO STDOUT: its query, or a SELECT from the table that it names.
 std::string rows_of_copy(std::string_view statement, const CopyStatement& copy);
 
-/// Rows as the messages of COPY ... TO STDOUT: begin(), each row, end(). Not thread-safe.
+/// Writes the messages of COPY ... TO STDOUT: begin(), each row, end(). Not thread-safe.
 class CopyOut {
  public:
-  /// Errors as CopyEncoder's.
+  /// Throws the same errors as CopyEncoder.
   CopyOut(const CopyFormatOptions& options, const std::vector<Column>& columns);
 
-  /// CopyOutResponse, and the header.
+  /// Writes CopyOutResponse, and the header.
   void begin(MessageWriter& out);
-  /// Error{Type} leaves a message that is begun.
+  /// After Error{Type} the output ends with an incomplete message.
   void row(MessageWriter& out, const Row& row);
-  /// CopyDone.
+  /// Writes CopyDone.
   void end(MessageWriter& out);
 
  private:
@@ -32,7 +32,7 @@ class CopyOut {
   CopyFormat format_;
   bool has_header_;
   std::size_t columns_;
-  bool begun_ = false;  // what binary rows begin with has been written
+  bool begun_ = false;  // the header of binary rows is written
   CopyEncoder encoder_;
 };
 

@@ -8,11 +8,11 @@
 
 namespace eindb {
 
-/// Rows that COPY ... TO STDOUT sends.
+/// The rows of a COPY ... TO STDOUT.
 class CopyRowStream final : public RowStream {
  public:
-  /// Reads the first row, and writes what stands before it. The result, which has rows, outlives the stream. Throws as
-  /// CopyEncoder and as the rows.
+  /// Reads the first row and writes the header. `result` must have rows and outlive the stream. Throws the errors of
+  /// CopyEncoder and of reading rows.
   CopyRowStream(const Result& result, const CopyFormatOptions& options, MessageWriter& out);
 
   bool at_end() const override { return !next_; }

@@ -5,7 +5,7 @@
 
 namespace eindb {
 
-// Rows of COPY in PostgreSQL's binary format; all integers are in the network's order:
+// The format of COPY's binary rows in PostgreSQL; all integers are big-endian:
 //
 //     signature of 11 bytes
 //     int32 flags                bits 0 to 15 may be passed over, others may not
@@ -13,11 +13,11 @@ namespace eindb {
 //     rows:   int16 fields; of each field int32 length (-1: NULL) and as many bytes
 //     int16 -1
 
-/// No file that was taken for text on its way has it.
+/// The signature contains bytes that a transfer in text mode would change.
 inline constexpr std::string_view kCopySignature{"PGCOPY\n\xff\r\n\0", 11};
-/// Where the number of a row's fields would stand.
+/// Stands in place of the number of a row's fields.
 inline constexpr std::int16_t kCopyTrailer = -1;
-/// As the length of a field.
+/// The length of a NULL field.
 inline constexpr std::int32_t kCopyNull = -1;
 
 }  // namespace eindb

@@ -11,7 +11,7 @@
 namespace eindb {
 namespace {
 
-/// Reads one statement from left to right; `token_` is the next of its words.
+/// Parses one statement from left to right; `token_` is the next token.
 class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text), tokenizer_(text, kPostgresRules) { advance(); }
@@ -108,7 +108,7 @@ class Reader {
     return true;
   }
 
-  /// A word, or a name in double quotes.
+  /// Reads a word, or a name in double quotes.
   std::optional<std::string> take_name() {
     if (at_quoted_name()) return take(unquote(token_));
     if (!token_.is(Token::Kind::Word)) return std::nullopt;
@@ -117,7 +117,7 @@ class Reader {
 
   bool at_quoted_name() const { return token_.is(Token::Kind::QuotedName) && token_.text.front() == '"'; }
 
-  /// Goes on behind the token, whose value is `value`.
+  /// Advances past the token and returns `value`, its value.
   std::string take(std::string value) {
     last_end_ = token_.span.end;
     advance();
@@ -126,7 +126,7 @@ class Reader {
 
   // Options --------------------------------------------------------------------------------------------------------
 
-  /// The place of the parentheses, if that is how options are written.
+  /// Reads the options; returns the place of their parentheses, if they have any.
   std::optional<SourceSpan> read_options() {
     if (take_word("USING") && !token_.is_word("DELIMITERS")) fail_at_token();
     if (token_.is_word("DELIMITERS")) add_old_option("delimiter");
@@ -172,7 +172,7 @@ class Reader {
     return names;
   }
 
-  /// A text, a word (in lower case, as names without quotes are in PostgreSQL), or a number.
+  /// Reads a text, a word (in lower case, like unquoted names in PostgreSQL) or a number.
   std::optional<std::string> take_value() {
     if (auto text = take_text()) return text;
     if (token_.is_number()) return take(std::string(token_.text));
@@ -181,7 +181,7 @@ class Reader {
     return name && !quoted ? to_lower(*name) : name;
   }
 
-  /// A string in any form but X'0A'.
+  /// Reads a string in any form except X'0A'.
   std::optional<std::string> take_text() {
     if (token_.is(Token::Kind::Unterminated) && !token_.text.starts_with("/*")) fail("a quote is not closed");
     if (!token_.is_string() || token_.is(Token::Kind::Bits)) return std::nullopt;
@@ -208,7 +208,7 @@ class Reader {
     }
   }
 
-  /// name [AS] 'text'
+  /// Reads name [AS] 'text'.
   void add_old_option(std::string name) {
     const auto begin = token_.span.begin;
     advance();
@@ -218,7 +218,7 @@ class Reader {
     options_.push_back({std::move(name), std::move(text), {}, {begin, last_end_}});
   }
 
-  /// FORCE QUOTE columns | * , FORCE NOT NULL columns, FORCE NULL columns
+  /// Reads FORCE QUOTE columns | * , FORCE NOT NULL columns, FORCE NULL columns.
   void read_old_force() {
     CopyOption option;
     const auto begin = token_.span.begin;
@@ -252,7 +252,7 @@ class Reader {
   std::string_view text_;
   Tokenizer tokenizer_;
   Token token_;
-  std::size_t last_end_ = 0;  // of the name or text that was taken last
+  std::size_t last_end_ = 0;  // of the name or text read last
   CopyStatement statement_;
   std::vector<CopyOption> options_;
 };

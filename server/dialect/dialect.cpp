@@ -15,7 +15,7 @@ bool is_one_of(const Token& token, const std::array<std::string_view, N>& words)
          std::any_of(words.begin(), words.end(), [&](std::string_view word) { return token.is_word(word); });
 }
 
-/// Words of PostgreSQL's SQL that SQLite has not, or not so. In alphabetical order.
+/// Words of PostgreSQL's SQL that SQLite lacks or uses differently. In alphabetical order.
 constexpr std::array<std::string_view, 30> kForeignWords{"all",
                                                          "any",
                                                          "array",
@@ -47,7 +47,7 @@ constexpr std::array<std::string_view, 30> kForeignWords{"all",
                                                          "unnest",
                                                          "values"};
 
-/// Whether a statement with this token could need a translation: most have none.
+/// Whether a statement with this token may need a translation; most tokens do not.
 bool may_be_foreign(const Token& token) {
   constexpr std::size_t kLongestWord = 32;
   switch (token.kind) {
@@ -69,7 +69,7 @@ bool may_be_foreign(const Token& token) {
          is_catalog_function(word);
 }
 
-/// The statements that SQLite runs. Others are eindb's own.
+/// Whether SQLite runs the statement. Other statements are eindb's own.
 bool is_sql(const Token& first, const Token& second) {
   constexpr std::array<std::string_view, 9> kVerbs{"ALTER",  "DELETE", "DROP",   "INSERT", "REPLACE",
                                                    "SELECT", "UPDATE", "VALUES", "WITH"};
@@ -79,7 +79,7 @@ bool is_sql(const Token& first, const Token& second) {
   return is_one_of(first, kVerbs) && !second.is_word("TENSOR") && !second.is_word("MACRO");
 }
 
-/// TRUNCATE [TABLE] x
+/// Translates TRUNCATE [TABLE] x.
 Translation translate_truncate(std::string_view statement, const Token& first, const Token& second) {
   const auto behind = second.is_word("TABLE") ? second.span.end : first.span.end;
   std::string text = "DELETE FROM";
@@ -114,7 +114,7 @@ Translation translate_dialect(std::string_view statement) {
   if (first.is_word("TRUNCATE")) return translate_truncate(statement, first, second);
   if (!is_sql(first, second)) return {};
   auto token = second;
-  const bool inserts = first.is_word("INSERT");  // whose VALUES are SQLite's too
+  const bool inserts = first.is_word("INSERT");  // VALUES in an INSERT is the same in SQLite
   while (!token.is(Token::Kind::End) && !token.is(Token::Kind::Unterminated)) {
     if (may_be_foreign(token) && !(inserts && token.is_word("VALUES"))) break;
     token = tokenizer.next();

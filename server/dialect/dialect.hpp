@@ -12,29 +12,30 @@
 
 namespace eindb {
 
-/// A statement of PostgreSQL's SQL as SQLite and eindb read it.
+/// The translation of a PostgreSQL statement for SQLite and eindb.
 struct Translation {
-  /// A part of the translated text and what it stands for.
+  /// A part of the translated text and the original that it replaces.
   struct Segment {
     std::size_t begin = 0;           ///< in the translated text
-    std::size_t original_begin = 0;  ///< in the client's
+    std::size_t original_begin = 0;  ///< in the client's text
     std::size_t original_end = 0;
-    bool is_copy = true;  ///< byte for byte, so places inside correspond
+    bool is_copy = true;  ///< an unchanged copy, so positions inside correspond
   };
-  /// $3::int8 tells what the client should send for $3.
+  /// The type of a parameter that the client should send, from casts such as $3::int8.
   struct ParameterType {
     std::size_t number = 0;
     DataType type = DataType::Unspecified;
   };
 
-  std::optional<std::string> text;  ///< nullopt: the statement as it came
-  bool uses_catalog = false;      ///< it may name tables or functions of PgCatalog, which must be shown before it runs
-  std::vector<Segment> segments;  ///< in order; empty if the text is as it came
+  std::optional<std::string> text;  ///< nullopt: the statement is unchanged
+  bool uses_catalog = false;  ///< may name tables or functions of PgCatalog, which must be made visible before it runs
+  std::vector<Segment> segments;  ///< in order; empty if the text is unchanged
   std::vector<ParameterType> parameter_types;
 
-  /// What to give to the session, of the `statement` that was translated.
+  /// The text for the session; `statement` is the original.
   std::string_view text_of(std::string_view statement) const { return text ? std::string_view(*text) : statement; }
-  /// Where a place of the translated text lies in the client's: of what was rewritten, all that was there.
+  /// Maps a place in the translated text to the client's text. A place in a rewritten part maps to the whole original
+  /// part.
   SourceSpan original(SourceSpan translated) const;
 };
 
@@ -43,8 +44,8 @@ struct Translation {
 ///     SELECT oid::int8 FROM pg_catalog.pg_class WHERE relname OPERATOR(pg_catalog.~) '^(notes)$'
 ///     SELECT CAST(oid AS INTEGER) FROM pg_catalog.pg_class WHERE relname REGEXP '^(notes)$'
 ///
-/// What both understand stays byte for byte, and so do eindb's own statements and the EINSUM inside SQL. What neither
-/// can be is left to SQLite to refuse. Never throws but for want of memory; linear time.
+/// Text that both dialects accept is unchanged, as are eindb's own statements and EINSUM inside SQL. Text that is valid
+/// in neither is left for SQLite to refuse. Throws only if memory is exhausted; linear time.
 Translation translate_dialect(std::string_view statement);
 
 }  // namespace eindb

@@ -11,7 +11,7 @@
 namespace eindb {
 namespace {
 
-/// In alphabetical order.
+/// The functions of PgCatalog, in alphabetical order.
 constexpr std::array<std::string_view, 55> kCatalogFunctions{"array_append",
                                                              "array_length",
                                                              "array_lower",
@@ -126,7 +126,7 @@ void DialectRewriter::match_parentheses() {
     if (token(i).is_symbol('(') || token(i).is_symbol('[')) open.push_back(i);
     if (!token(i).is_symbol(')') && !token(i).is_symbol(']')) continue;
     const char wanted = token(i).is_symbol(')') ? '(' : '[';
-    if (open.empty() || !token(open.back()).is_symbol(wanted)) return;  // what follows is for SQLite to refuse
+    if (open.empty() || !token(open.back()).is_symbol(wanted)) return;  // SQLite refuses the remainder
     match_[open.back()] = i;
     match_[i] = open.back();
     open.pop_back();
@@ -241,7 +241,7 @@ DialectRewriter::Index DialectRewriter::match_regex(Index i, std::string_view re
   return keyword(i);
 }
 
-/// x::type  ->  CAST(x AS TYPE)
+/// Rewrites x::type  ->  CAST(x AS TYPE).
 DialectRewriter::Index DialectRewriter::cast(Index i) {
   const auto type = read_type_name(tokens_, i + 1);
   if (edits_[i].replacement) return type.end;
@@ -260,10 +260,11 @@ void DialectRewriter::note_parameter(Index operand, Index cast, DataType type) {
   constexpr std::size_t kMostDigits = 6;
   const auto digits = token(operand).text.substr(alone ? 1 : 0);
   if (!alone || digits.size() > kMostDigits || type == DataType::Unspecified) return;
-  // $0 is none, and the engine says so.
+  // $0 is not a parameter; the engine reports it.
   if (const auto number = std::stoul(std::string(digits)); number > 0) parameter_types_.push_back({number, type});
 }
 
+/// Rewrites
 /// x = ANY (ARRAY[a, b])  ->  x IN (a, b)
 /// x = ANY (y)            ->  x IN (SELECT value FROM json_each(pg_array_json(y)))
 DialectRewriter::Index DialectRewriter::any_of(Index i, bool negated) {
@@ -276,7 +277,7 @@ DialectRewriter::Index DialectRewriter::any_of(Index i, bool negated) {
   const auto bracket = first + 1;
   if (token(first).is_word("ARRAY") && token(bracket).is_symbol('[') && match_[bracket] != kNone) {
     drop(first, first + 2);
-    drop(match_[bracket], end);  // and what the array is cast to
+    drop(match_[bracket], end);  // also drops a cast of the array
   } else if (!token(first).is_word("SELECT") && !token(first).is_word("WITH") && !token(first).is_word("VALUES")) {
     replace(parenthesis, "(SELECT value FROM json_each(pg_array_json(");
     replace(end, ")))");
@@ -286,7 +287,7 @@ DialectRewriter::Index DialectRewriter::any_of(Index i, bool negated) {
   return parenthesis;
 }
 
-/// x[i]  ->  pg_array_get(x, i), in the catalog's queries: to SQLite [i] is a quoted name.
+/// Rewrites x[i]  ->  pg_array_get(x, i), in queries of the catalog only: for SQLite [i] is a quoted name.
 DialectRewriter::Index DialectRewriter::subscript(Index i) {
   const bool is_subscript =
       uses_catalog_ && operand_ != kNone && match_[i] != kNone && i > 0 && before(i).span.end == token(i).span.begin;
@@ -299,7 +300,8 @@ DialectRewriter::Index DialectRewriter::subscript(Index i) {
   return i + 1;
 }
 
-/// (result.keys).x, of a row that information_schema._pg_expandarray gave: such rows are their x here.
+/// Rewrites (result.keys).x, a field of a row from information_schema._pg_expandarray. Such rows are represented by
+/// their x.
 DialectRewriter::Index DialectRewriter::field(Index i) {
   const bool of_group = uses_catalog_ && before(i).is_symbol(')') && match_[i - 1] != kNone;
   const bool of_name = of_group && i - 1 - match_[i - 1] <= 4 && token(match_[i - 1] + 1).is_name();
@@ -307,7 +309,8 @@ DialectRewriter::Index DialectRewriter::field(Index i) {
   return i + 1;
 }
 
-/// A function that gives rows in the list of SELECT, as JDBC asks for keys. Its array is joined to the tables:
+/// Rewrites a set-returning function in the list of a SELECT, as JDBC uses it to query keys. Its array is joined to the
+/// tables:
 ///
 ///     SELECT (information_schema._pg_expandarray(i.indkey)).n FROM pg_index i
 ///     SELECT (pg_keys.key + 1) FROM pg_index i JOIN json_each(pg_array_json(i.indkey)) AS pg_keys

@@ -14,17 +14,18 @@
 
 namespace eindb {
 
-/// Whether PgCatalog has a function of this name, in lower case.
+/// Whether PgCatalog has a function of this name, given in lower case.
 bool is_catalog_function(std::string_view name);
 
-/// Rewrites the tokens of one statement of SQL, left to right, and keeps what is between them as it is.
+/// Rewrites the tokens of one SQL statement from left to right and keeps the text between them.
 ///
-/// A first walk treats what stands where a table does, as its names are used before (the list of SELECT) and behind:
+/// The first pass handles table functions and other sources in FROM, since their names are used both before it (in the
+/// list of SELECT) and after it:
 ///
 ///     SELECT s.r FROM generate_series(1, 3) AS s(r)  ->  SELECT s.value FROM json_each(pg_series(1, 3)) AS s
 ///
-/// The second has a rule for each word and operator that SQLite lacks. Casts come behind what they are of, so it keeps
-/// where the last operand began:
+/// The second pass has a rule for each word and operator that SQLite lacks. Casts follow their operand, so the pass
+/// remembers where the last operand began:
 ///
 ///     a.b(c)[1]::int8    [ is met: operand at a    ]: again    :: is met: "CAST(" goes before a
 ///
@@ -38,24 +39,24 @@ class DialectRewriter {
   using Index = std::size_t;  // of a token
   static constexpr Index kNone = static_cast<Index>(-1);
 
-  /// What becomes of a token.
+  /// The change of a token.
   struct Edit {
     std::optional<std::string> replacement;
-    int first_prefix = -1;  // into prefixes_: what goes before it
+    int first_prefix = -1;  // index into prefixes_ of the text before it
   };
   struct Prefix {
     std::string_view text;
     int next;
   };
-  /// An open parenthesis or bracket of the second walk.
+  /// An open parenthesis or bracket in the second pass.
   struct Frame {
     enum class Kind : std::uint8_t { Plain, Cast, Substring, Aggregate };
     Kind kind = Kind::Plain;
     Index operand = kNone;  // begin of the operand that it ends
-    Index end = kNone;      // what closes it
-    std::size_t cases = 0;  // how many CASE were open before
+    Index end = kNone;      // the closing token
+    std::size_t cases = 0;  // number of CASE open before it
     bool has_limit = false;
-    std::string_view key_columns = {};  // the array whose elements are still to be joined to this SELECT
+    std::string_view key_columns = {};  // an array whose elements are still to be joined to this SELECT
   };
   using Rule = Index (DialectRewriter::*)(Index);
   struct WordRule {
@@ -76,7 +77,7 @@ class DialectRewriter {
   void match_parentheses();
   bool is_matched() const;
 
-  // The first walk.
+  // First pass.
   void rewrite_tables();
   Index table_begin(Index name) const;
   void rewrite_table_function(Index name);
@@ -94,7 +95,7 @@ class DialectRewriter {
   void mark_alias(const Alias& alias);
   void rename_elements();
 
-  // The second.
+  // Second pass.
   void rewrite_expressions();
   Index step(Index i);
   Index step_word(Index i);
@@ -112,7 +113,7 @@ class DialectRewriter {
   void join_key_columns(Index i);
   Index any_of(Index i, bool negated);
 
-  // Rules for words (dialect_rules.cpp), called at the word, give the token that comes next.
+  // Rules for words (dialect_rules.cpp). Each is called at its word and returns the next token to handle.
   Index on_array(Index i);
   Index on_array_agg(Index i);
   Index on_as(Index i);
@@ -149,17 +150,17 @@ class DialectRewriter {
   Translation assemble() const;
 
   std::string_view statement_;
-  std::vector<Token> tokens_;  // with End behind
-  std::vector<Edit> edits_;    // of each token
+  std::vector<Token> tokens_;  // followed by End
+  std::vector<Edit> edits_;    // by token
   std::vector<Prefix> prefixes_;
-  std::deque<std::string> texts_;                             // that prefixes refer to
-  std::vector<Index> match_;                                  // of each parenthesis and bracket, the other one
+  std::deque<std::string> texts_;                             // storage for the texts of prefixes
+  std::vector<Index> match_;                                  // by token, the matching parenthesis or bracket
   std::map<std::string, std::string, std::less<>> elements_;  // "s", "s.r" -> "s.value"
-  std::vector<bool> is_alias_;                                // of each token: it gives a name rather than using one
-  std::vector<Frame> frames_;                                 // the first is the statement
-  std::vector<Index> cases_;                                  // where each open CASE is
-  Frame::Kind next_frame_ = Frame::Kind::Plain;               // of the parenthesis that comes next
-  Index operand_ = kNone;                                     // begin of the operand that the last token ended
+  std::vector<bool> is_alias_;                   // by token, whether it defines a name rather than using one
+  std::vector<Frame> frames_;                    // the first is the statement
+  std::vector<Index> cases_;                     // position of each open CASE
+  Frame::Kind next_frame_ = Frame::Kind::Plain;  // of the next parenthesis
+  Index operand_ = kNone;                        // begin of the operand that ended with the last token
   bool uses_catalog_ = false;
   std::vector<Translation::ParameterType> parameter_types_;
 };

@@ -1,4 +1,4 @@
-// The second walk of DialectRewriter, continued: the rules for words.
+// The second pass of DialectRewriter, continued: the rules for words.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -47,7 +47,7 @@ DialectRewriter::Index DialectRewriter::on_array_agg(Index i) {
   return take_operand(i);
 }
 
-/// CAST(x AS type), or a name.
+/// Handles CAST(x AS type), or AS before an alias.
 DialectRewriter::Index DialectRewriter::on_as(Index i) {
   const auto& frame = frames_.back();
   if (frame.kind != Frame::Kind::Cast) {
@@ -81,7 +81,7 @@ DialectRewriter::Index DialectRewriter::on_end(Index i) {
   return i + 1;
 }
 
-/// CAST, of which AS tells more.
+/// Handles CAST; on_as handles its type.
 DialectRewriter::Index DialectRewriter::on_cast(Index i) {
   if (token(i + 1).is_symbol('(')) next_frame_ = Frame::Kind::Cast;
   return take_operand(i);
@@ -101,7 +101,7 @@ DialectRewriter::Index DialectRewriter::on_collate(Index i) {
   return name + 1;
 }
 
-/// FETCH FIRST 3 ROWS ONLY  ->  LIMIT 3
+/// Rewrites FETCH FIRST 3 ROWS ONLY  ->  LIMIT 3.
 DialectRewriter::Index DialectRewriter::on_fetch(Index i) {
   if (!token(i + 1).is_word("FIRST") && !token(i + 1).is_word("NEXT")) return take_operand(i);
   const bool has_count = token(i + 2).is_number() || token(i + 2).is(Token::Kind::Parameter);
@@ -115,7 +115,7 @@ DialectRewriter::Index DialectRewriter::on_fetch(Index i) {
   return rows + 2;
 }
 
-/// Locks of rows, which SQLite has none of; or substring(x FROM 1 FOR 2).
+/// Handles row locks, which SQLite lacks, and substring(x FROM 1 FOR 2).
 DialectRewriter::Index DialectRewriter::on_for(Index i) {
   if (frames_.back().kind == Frame::Kind::Substring) {
     replace(i, ",");
@@ -145,7 +145,7 @@ DialectRewriter::Index DialectRewriter::on_ilike(Index i) {
   return on_like(i);
 }
 
-/// PostgreSQL's patterns take a backslash for an escape, SQLite's only if told.
+/// A backslash is the escape character in PostgreSQL's patterns; SQLite needs an ESCAPE clause for that.
 DialectRewriter::Index DialectRewriter::on_like(Index i) {
   const auto pattern = i + 1;
   const auto& next = token(pattern + 1);
@@ -197,8 +197,8 @@ DialectRewriter::Index DialectRewriter::on_offset(Index i) {
   return keyword(i);
 }
 
-/// OPERATOR(pg_catalog.~)  ->  ~, and then what that is. So psql compares names, in lower case where they stand without
-/// quotes; eindb's names match without regard to case.
+/// Replaces OPERATOR(pg_catalog.~) by ~ and handles that. psql compares names so, in lower case unless they are quoted;
+/// names of eindb are case-insensitive.
 DialectRewriter::Index DialectRewriter::on_operator(Index i) {
   const auto open = i + 1;
   if (!token(open).is_symbol('(') || match_[open] == kNone) return take_operand(i);
@@ -211,7 +211,7 @@ DialectRewriter::Index DialectRewriter::on_operator(Index i) {
   return end + 1;
 }
 
-/// SQLite's aggregates take no order.
+/// SQLite's aggregates have no ORDER BY.
 DialectRewriter::Index DialectRewriter::on_order(Index i) {
   const auto& frame = frames_.back();
   if (frame.kind != Frame::Kind::Aggregate || frame.end == kNone) return on_where(i);
@@ -219,7 +219,7 @@ DialectRewriter::Index DialectRewriter::on_order(Index i) {
   return frame.end;
 }
 
-/// Tables keep the schema, functions lose it.
+/// Tables keep the schema pg_catalog; functions lose it.
 DialectRewriter::Index DialectRewriter::on_pg_catalog(Index i) {
   uses_catalog_ = true;
   if (token(i + 3).is_symbol('(')) {
@@ -239,20 +239,21 @@ DialectRewriter::Index DialectRewriter::on_pg_get_keywords(Index i) {
   return take_operand(i);
 }
 
-/// What is not the catalog's is in the schema public to clients, and in the database itself to SQLite.
+/// Drops the schema public, in which clients expect tables outside the catalog. For SQLite these are in the main
+/// schema.
 DialectRewriter::Index DialectRewriter::on_public(Index i) {
   drop(i, i + 2);
   return i + 2;
 }
 
-/// CURRENT_USER and its like are functions without parentheses.
+/// CURRENT_USER and similar words are functions without parentheses.
 DialectRewriter::Index DialectRewriter::on_session_name(Index i) {
   uses_catalog_ = true;
   if (!token(i + 1).is_symbol('(') && !token(i + 1).is_symbol('.')) replace(i, to_lower(token(i).text) + "()");
   return take_operand(i);
 }
 
-/// A column may have this name in SQLite.
+/// Not a function if it may be a column: SQLite allows a column of this name.
 DialectRewriter::Index DialectRewriter::on_user(Index i) {
   if (uses_catalog_ && !token(i + 1).is_symbol('.')) replace(i, "current_user()");
   return take_operand(i);
@@ -269,7 +270,7 @@ DialectRewriter::Index DialectRewriter::on_substring(Index i) {
   return call_renamed(i, "substr");
 }
 
-/// trim(both 'x' from y)  ->  pg_trim('both', 'x' , y)
+/// Rewrites trim(both 'x' from y)  ->  pg_trim('both', 'x' , y).
 DialectRewriter::Index DialectRewriter::on_trim(Index i) {
   const auto& side = token(i + 2);
   const bool sided = side.is_word("BOTH") || side.is_word("LEADING") || side.is_word("TRAILING");
@@ -280,7 +281,7 @@ DialectRewriter::Index DialectRewriter::on_trim(Index i) {
   return call_renamed(i, "pg_trim");
 }
 
-/// WHERE, and what else ends the tables of SELECT.
+/// Handles WHERE and other clauses that follow the tables of a SELECT.
 DialectRewriter::Index DialectRewriter::on_where(Index i) {
   join_key_columns(i);
   return keyword(i);

@@ -1,4 +1,4 @@
-// The first walk of DialectRewriter: what stands where a table does.
+// The first pass of DialectRewriter: sources of rows in FROM.
 #include <algorithm>
 #include <array>
 #include <set>
@@ -9,10 +9,10 @@
 namespace eindb {
 namespace {
 
-/// A function of PostgreSQL that stands for a table, and the expression whose elements are its rows.
+/// A set-returning function of PostgreSQL in FROM, and the expression whose elements are its rows.
 struct TableFunction {
   std::string_view name;
-  std::string_view open;  ///< in the place of the name and its parenthesis
+  std::string_view open;  ///< replaces the name and its parenthesis
   std::string_view close;
 };
 
@@ -43,7 +43,7 @@ bool is_query(const Token& token) {
   return token.is_word("SELECT") || token.is_word("VALUES") || token.is_word("WITH");
 }
 
-/// Words that may follow a table without being its alias.
+/// Words that may follow a table and are not its alias.
 bool follows_table(const Token& token) {
   constexpr std::array<std::string_view, 6> kJoins{"CROSS", "FULL", "INNER", "LEFT", "NATURAL", "RIGHT"};
   return begins_tables(token) || ends_tables(token) || token.is_word("FOR") || token.is_word("WITH") ||
@@ -83,7 +83,7 @@ void DialectRewriter::rewrite_tables() {
   rename_elements();
 }
 
-/// The schema of a qualified name.
+/// The first token of a table's name, including its schema.
 DialectRewriter::Index DialectRewriter::table_begin(Index name) const {
   const bool qualified = name >= 2 && before(name).is_symbol('.') && before(name, 2).is_word("pg_catalog");
   return qualified ? name - 2 : name;
@@ -106,7 +106,8 @@ void DialectRewriter::rewrite_table_function(Index name) {
   name_elements(read_alias(after));
 }
 
-/// LATERAL (SELECT e) AS a(c), which SQLite knows of table functions alone: json_each(json_array(e)) AS a.
+/// Rewrites LATERAL (SELECT e) AS a(c) to json_each(json_array(e)) AS a, as SQLite has LATERAL only for table
+/// functions.
 void DialectRewriter::rewrite_lateral(Index lateral) {
   drop(lateral, lateral + 1);
   const auto open = lateral + 1;
@@ -119,7 +120,7 @@ void DialectRewriter::rewrite_lateral(Index lateral) {
   name_elements(alias);
 }
 
-/// (VALUES (1, 2)) AS v(a, b)  ->  (WITH v(a, b) AS (VALUES (1, 2)) SELECT * FROM v) AS v
+/// Rewrites (VALUES (1, 2)) AS v(a, b)  ->  (WITH v(a, b) AS (VALUES (1, 2)) SELECT * FROM v) AS v.
 void DialectRewriter::rewrite_column_list(Index open) {
   if (match_[open] == kNone) return;
   const auto alias = read_alias(match_[open] + 1);
@@ -153,7 +154,7 @@ void DialectRewriter::mark_alias(const Alias& alias) {
   for (const auto column : alias.columns) is_alias_[column] = true;
 }
 
-/// json_each calls its columns value and key; the second column is that of WITH ORDINALITY.
+/// The columns of json_each are named value and key; the second column belongs to WITH ORDINALITY.
 void DialectRewriter::name_elements(const Alias& alias) {
   if (alias.name == kNone) return;
   mark_alias(alias);
@@ -172,7 +173,7 @@ void DialectRewriter::name_elements(const Alias& alias) {
 
 void DialectRewriter::rename_elements() {
   if (elements_.empty()) return;
-  // A name that is also another table's is left alone where it stands by itself.
+  // An unqualified name that is also the name of another table is not changed.
   std::set<std::string> tables;
   for (Index i = 0; i + 1 < tokens_.size(); ++i)
     if (token(i).is_name() && token(i + 1).is_symbol('.') && !before(i).is_symbol('.')) tables.insert(folded(token(i)));

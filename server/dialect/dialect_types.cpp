@@ -21,7 +21,7 @@ constexpr std::string_view kReal = " AS REAL)";
 constexpr std::string_view kText = " AS TEXT)";
 constexpr std::string_view kCast = "CAST(";
 
-// Functions are those of PgCatalog. Types that are not here are text to SQLite.
+// The functions are PgCatalog's. Types missing here are text for SQLite.
 constexpr std::array kCasts{
     NamedCast{"bigint", {kCast, kInteger, Int8}},
     NamedCast{"bool", {"pg_bool(", ")", Bool}},
@@ -64,7 +64,7 @@ const CastTarget* find_cast(std::string_view name) {
   return found == kCasts.end() || found->name != name ? nullptr : &found->cast;
 }
 
-/// Reads tokens one by one; behind the last there is End.
+/// Reads tokens one by one; after the last it returns End.
 class TypeReader {
  public:
   TypeReader(std::span<const Token> tokens, std::size_t at) : tokens_(tokens), at_(at) {
@@ -85,14 +85,14 @@ class TypeReader {
   std::size_t at_;
 };
 
-/// (20), (10, 2)
+/// Skips (20) or (10, 2).
 void skip_modifiers(TypeReader& reader) {
   if (!reader.peek().is_symbol('(') || !reader.peek(1).is_number()) return;
   if (reader.peek(2).is_symbol(')')) reader.skip(3);
   else if (reader.peek(2).is_symbol(',') && reader.peek(4).is_symbol(')')) reader.skip(5);
 }
 
-/// What follows the first word: double PRECISION, character VARYING, timestamp(3) WITH TIME ZONE.
+/// Skips the remainder of a name of several words: double PRECISION, character VARYING, timestamp(3) WITH TIME ZONE.
 void skip_rest_of_name(TypeReader& reader, std::string_view first) {
   if (first == "double") reader.accept_word("precision");
   if (first == "character" || first == "char" || first == "bit") reader.accept_word("varying");
@@ -101,7 +101,7 @@ void skip_rest_of_name(TypeReader& reader, std::string_view first) {
   if ((first == "timestamp" || first == "time") && has_zone && reader.peek(1).is_word("time")) reader.skip(3);
 }
 
-/// int2[], int2[3], int2[][]
+/// Skips brackets of array types: int2[], int2[3], int2[][].
 bool skip_brackets(TypeReader& reader) {
   bool is_array = false;
   while (reader.peek().is_symbol('[')) {

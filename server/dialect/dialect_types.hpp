@@ -9,18 +9,18 @@
 
 namespace eindb {
 
-/// How SQLite casts to a type of PostgreSQL: `open` operand `close`.
+/// A cast in SQLite to a type of PostgreSQL: `open` operand `close`.
 struct CastTarget {
   std::string_view open = "CAST(";
   std::string_view close = " AS TEXT)";
-  DataType type = DataType::Unspecified;  ///< Unspecified: none that is known here
+  DataType type = DataType::Unspecified;  ///< Unspecified: a type unknown here
 };
 
-/// A type's name in the text.
+/// The name of a type in the text.
 struct TypeName {
   CastTarget cast;
-  std::size_t end = 0;    ///< the token behind it; where it began if there is none
-  bool is_plain = false;  ///< SQLite reads the name as well: no schema, no array
+  std::size_t end = 0;    ///< the token after it; the first token if there is no name
+  bool is_plain = false;  ///< SQLite accepts the name too: no schema, no array
 };
 
 /// Reads the name at `begin`: text, pg_catalog.int4, "char", character varying(20), timestamp with time zone, int2[].

@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kWrongPassword = "28P01";
 constexpr std::string_view kInvalidAuthorization = "28000";
 
-// What is spoken here is 3.0, without options of the protocol.
+// The server implements version 3.0 without protocol options.
 void negotiate_version(const frontend::Startup& startup, MessageWriter& out) {
   std::vector<std::string_view> unknown;
   for (const auto& [name, value] : startup.parameters)
@@ -47,8 +47,8 @@ ClientHandshake::Next ClientHandshake::receive(const Frame& frame, std::size_t p
   return answer_encryption(std::holds_alternative<frontend::SslRequest>(first), pending, out);
 }
 
-// One byte, and the client begins TLS, or goes on in the clear, or leaves. What it sent before the answer might be
-// somebody else's, who is in between.
+// Answers with one byte; the client then begins TLS, continues in clear text, or leaves. Bytes sent before the answer
+// are refused, since an attacker in between may have sent them.
 ClientHandshake::Next ClientHandshake::answer_encryption(bool tls, std::size_t pending, MessageWriter& out) {
   auto& asked = tls ? asked_for_tls_ : asked_for_gss_;
   if (encrypted_ || std::exchange(asked, true)) throw ProtocolError("the client asks for encryption again");
@@ -71,7 +71,7 @@ ClientHandshake::Next ClientHandshake::start(const frontend::Startup& startup, M
   return Next::LogIn;
 }
 
-// What drivers want of PostgreSQL alone is left alone, but in options, which a person has written.
+// Unknown parameters from drivers are ignored, except in `options`, which a person has written.
 void ClientHandshake::take_parameter(std::string_view name, std::string_view value) {
   if (name == "user") {
     admitted_.user = value;
@@ -100,7 +100,7 @@ ClientHandshake::Next ClientHandshake::log_in(MessageWriter& out) {
     if (!sessions_.rules.trusts)
       throw ProtocolError("the database has no users: nobody but on this machine is let in",
                           std::string(kInvalidAuthorization));
-    admitted_.role = UserRole::Admin;  // where nobody has a password there is nobody to be kept from anything
+    admitted_.role = UserRole::Admin;  // without passwords there is nobody to restrict
     return Next::Admit;
   }
   authentication_.emplace(ScramExchange(login_->verifier), encrypted_ ? sessions_.rules.certificate_hash : "");

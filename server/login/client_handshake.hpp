@@ -20,50 +20,50 @@
 
 namespace eindb {
 
-/// Who a client is, and what it said of itself.
+/// The identity and the parameters of a client that is admitted.
 struct AdmittedClient {
   UserRole role = UserRole::ReadOnly;
   std::string user;
-  std::string database;  ///< as the client calls it
+  std::string database;  ///< as the client names it
   ClientParameters parameters;
-  std::vector<std::pair<std::string, std::string>> settings;  ///< of the engine, by SET; not checked yet
+  std::vector<std::pair<std::string, std::string>> settings;  ///< of the engine, for SET; not checked yet
 };
 
-/// The beginning of a connection, up to the session or the refusal of one.
+/// The beginning of a connection, up to its session or its refusal.
 ///
 ///     First --SSLRequest, GSSENCRequest: one byte--> First, encrypted from now on or not
 ///           --CancelRequest------------------------> over
 ///           --StartupMessage--> log_in() --> Authentication --the password is right--> admitted()
 ///                                   '--the database has no users: nobody is asked--------^
 ///
-/// Messages come from strangers: receive() throws ProtocolError for what is none, Error for parameters that cannot be,
-/// and keeps little of them. Only log_in() reads the database: all else may be called by a thread that must not wait.
-/// Not thread-safe.
+/// Messages are untrusted: receive() throws ProtocolError for malformed messages and Error for invalid parameters, and
+/// stores little. Only log_in() reads the database; a thread that must not wait may call all other functions. Not
+/// thread-safe.
 class ClientHandshake {
  public:
   enum class Next : std::uint8_t {
-    Input,    ///< another message is to come
-    Encrypt,  ///< TLS begins after what is written: what is received next has come through it
-    LogIn,    ///< log_in() is to be called; messages have types from now on
-    Admit,    ///< as admitted() says
-    Refuse,   ///< the connection ends after what is written, but not at once: who tries passwords is to wait
-    Close     ///< the connection ends after what is written
+    Input,    ///< wait for another message
+    Encrypt,  ///< send the output, then begin TLS; the next message is encrypted
+    LogIn,    ///< call log_in(); later messages have types
+    Admit,    ///< begin the session of admitted()
+    Refuse,   ///< end the connection after the output, with a delay that slows down guessing of passwords
+    Close     ///< end the connection after the output
   };
 
-  /// `sessions` outlives the handshake; `address` is the client's, as the throttle counts it.
+  /// `sessions` must outlive the handshake; `address` is the client's, as the throttle counts it.
   ClientHandshake(ClientSessions& sessions, std::string address);
 
-  /// `pending`: bytes that the client has sent behind the message.
+  /// `pending`: number of bytes that the client has sent after the message.
   Next receive(const Frame& frame, std::size_t pending, MessageWriter& out);
-  /// Asks for the password of the user that the client says it is. Throws Error if the database cannot be read.
+  /// Asks for the password of the user that the client names. Throws Error if the database cannot be read.
   Next log_in(MessageWriter& out);
 
-  /// After Next::Admit.
+  /// Valid after Next::Admit.
   const AdmittedClient& admitted() const { return admitted_; }
-  /// After Next::Refuse and Next::Close, why, for those who run the server: clients are told less. Empty if the client
-  /// is not refused.
+  /// After Next::Refuse and Next::Close: the reason, for the server's operator; clients are told less. Empty if the
+  /// client is not refused.
   std::string_view refusal_reason() const { return refusal_reason_; }
-  /// What a CancelRequest asked for.
+  /// The key in a CancelRequest.
   const std::optional<CancelKey>& cancel_requested() const { return cancel_requested_; }
 
  private:
@@ -76,12 +76,12 @@ class ClientHandshake {
   ClientSessions& sessions_;
   const std::string address_;
   bool encrypted_ = false;
-  // A client asks once for each.
+  // A client may ask once for each.
   bool asked_for_tls_ = false;
   bool asked_for_gss_ = false;
   AdmittedClient admitted_;
   std::optional<Login> login_;
-  std::optional<SaslAuthentication> authentication_;  // while it goes on
+  std::optional<SaslAuthentication> authentication_;  // while it is in progress
   std::optional<LoginThrottle::Refusal> refusal_;
   std::string_view refusal_reason_;
   std::optional<CancelKey> cancel_requested_;

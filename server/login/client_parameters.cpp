@@ -14,11 +14,11 @@ namespace eindb {
 namespace {
 
 enum class Takes : std::uint8_t {
-  Anything,  // for the client's own use
-  Words,     // some, without regard to case
-  One,       // the default alone
+  Anything,  // any value, for the client's own use
+  Words,     // one of several words, case-insensitive
+  One,       // only the default
   Time,      // milliseconds, or a duration with its unit; 0: none
-  Nothing    // it says what the server is
+  Nothing    // read-only: a property of the server
 };
 
 struct Parameter {
@@ -29,7 +29,7 @@ struct Parameter {
   std::array<std::string_view, 3> words = {};
 };
 
-// What drivers ask of a server, or tell it, when they connect.
+// The parameters that drivers set or read when they connect.
 constexpr std::array kParameters{
     Parameter{"application_name", "", Takes::Anything, true},
     Parameter{"bytea_output", "hex", Takes::One, false},
@@ -76,7 +76,7 @@ const Parameter& known_parameter(std::string_view name) {
   return *found;
 }
 
-// As PostgreSQL: about 25 days.
+// About 25 days, as in PostgreSQL.
 constexpr std::int64_t kMostMilliseconds = std::numeric_limits<std::int32_t>::max();
 
 std::chrono::milliseconds parse_time(const Parameter& parameter, std::string_view value) {
@@ -86,7 +86,7 @@ std::chrono::milliseconds parse_time(const Parameter& parameter, std::string_vie
               "it takes milliseconds, or a duration as in '30s'");
 }
 
-// In the largest unit that it has a whole number of.
+// The time in its largest unit that gives an integer.
 std::string format_time(std::chrono::milliseconds time) {
   constexpr std::array<std::pair<std::int64_t, const char*>, 4> kUnits{
       {{3'600'000, "h"}, {60'000, "min"}, {1000, "s"}, {1, "ms"}}};
@@ -97,13 +97,13 @@ std::string format_time(std::chrono::milliseconds time) {
   return std::to_string(time.count() / unit->first) + unit->second;
 }
 
-// Of a parameter that takes one.
+// The time of a timeout parameter.
 std::chrono::milliseconds& time_of(const Parameter& parameter, IdleTimes& idle) {
   DCHECK(parameter.takes == Takes::Time, "a time is that of a parameter that takes one");
   return parameter.name == "idle_session_timeout" ? idle.session : idle.in_transaction;
 }
 
-// Some clients send the value with its quotes.
+// Some clients include quotes in the value.
 bool is_utf8(std::string_view value) {
   if (value.size() >= 2 && value.front() == '\'' && value.back() == '\'') value = value.substr(1, value.size() - 2);
   const auto name = to_lower(value);

@@ -12,34 +12,34 @@
 
 namespace eindb {
 
-/// The parameters that PostgreSQL's clients set and ask for, as client_encoding and DateStyle, those that say how the
-/// server answers, and how long the client may be idle: of one client, by SET, SHOW and the messages of the start.
-/// Names have no case. What eindb always does has one value, and is refused another. Not thread-safe.
+/// The parameters of one client that PostgreSQL's clients set and read, such as client_encoding and DateStyle, the
+/// formats of answers, and the limits on idle time. They are set by SET and by startup messages. Names are
+/// case-insensitive. A parameter for fixed behaviour of eindb has one valid value. Not thread-safe.
 class ClientParameters {
  public:
-  /// A parameter and its value as it is shown.
+  /// A parameter and its displayed value.
   using Entry = std::pair<std::string, std::string>;
 
-  /// `idle`: what idle_session_timeout and idle_in_transaction_session_timeout are by default.
+  /// `idle`: the defaults of idle_session_timeout and idle_in_transaction_session_timeout.
   explicit ClientParameters(IdleTimes idle = {}) : default_idle_(idle), idle_(idle) {}
 
-  /// Whether there is one of this name: settings of eindb's own have other names.
+  /// Whether there is a parameter of this name. Settings of the engine have other names.
   static bool knows(std::string_view name);
-  /// Error{Value} for a value that cannot be. True if clients are told of the change (ParameterStatus).
+  /// Error{Value} for an invalid value. Returns true if the client must be told of the change (ParameterStatus).
   bool set(std::string_view name, std::string_view value);
   bool reset(std::string_view name);
   void reset_all();
-  /// The value; the parameter is known.
+  /// The value. The parameter must exist.
   std::string show(std::string_view name) const;
-  /// How clients want tensors: that of the name result_format.
+  /// The form of tensors in results: the parameter result_format.
   ResultFormat result_format() const;
-  /// Whether clients want to be told how far long statements are.
+  /// Whether the client wants progress reports of long statements.
   bool progress_notices() const;
-  /// All, by name in lower case.
+  /// All parameters by name in lower case.
   std::map<std::string, std::string> all() const;
-  /// By idle_session_timeout and idle_in_transaction_session_timeout.
+  /// The values of idle_session_timeout and idle_in_transaction_session_timeout.
   const IdleTimes& idle() const { return idle_; }
-  /// Those that clients are told of when the session begins, and how they are written.
+  /// The parameters that clients are told at the beginning of a session, with their spelling.
   std::vector<Entry> reported() const;
 
  private:

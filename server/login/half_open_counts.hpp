@@ -8,8 +8,8 @@
 
 namespace eindb {
 
-/// How many connections have no session yet, in all and of each address: one address gets half of the places at most,
-/// so that a single machine does not keep all others out. Not thread-safe.
+/// Counts connections without a session, in total and per address. One address gets at most half of the places, so that
+/// a single machine cannot keep all others out. Not thread-safe.
 class HalfOpenCounts {
  public:
   explicit HalfOpenCounts(std::size_t most) : most_(most) {}
@@ -24,7 +24,7 @@ class HalfOpenCounts {
     ++of_address_[address];
     ++total_;
   }
-  /// Of an address that was added.
+  /// The address must have been added.
   void remove(const std::string& address) {
     const auto found = of_address_.find(address);
     if (--found->second == 0) of_address_.erase(found);
@@ -34,7 +34,7 @@ class HalfOpenCounts {
  private:
   const std::size_t most_;
   std::size_t total_ = 0;
-  std::map<std::string, std::size_t> of_address_;  // none is zero
+  std::map<std::string, std::size_t> of_address_;  // all counts are positive
 };
 
 }  // namespace eindb

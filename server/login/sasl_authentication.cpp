@@ -11,14 +11,14 @@ namespace {
 constexpr std::string_view kPlain = "SCRAM-SHA-256";
 constexpr std::string_view kWithChannelBinding = "SCRAM-SHA-256-PLUS";
 
-/// What a message 'R' asks for or says.
+/// The kinds of message 'R' for SASL.
 enum class Authentication : std::int32_t { Sasl = 10, SaslContinue = 11, SaslFinal = 12 };
 
 MessageWriter& begin(MessageWriter& out, Authentication what) {
   return out.begin('R').integer(static_cast<std::int32_t>(what));
 }
 
-/// What follows the mechanism's name; nullopt where the client waits for an empty challenge first.
+/// The initial response after the mechanism's name; nullopt if the client waits for an empty challenge first.
 std::optional<std::string_view> read_initial_response(BodyReader& body) {
   const auto response = body.value();
   body.end();

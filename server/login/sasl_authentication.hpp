@@ -9,13 +9,13 @@
 
 namespace eindb {
 
-/// Asks a client for its password: the messages of the protocol around a ScramExchange.
+/// Verifies a client's password: the protocol's messages around a ScramExchange.
 ///
 ///     offer()     -> AuthenticationSASL             SCRAM-SHA-256-PLUS (with TLS), SCRAM-SHA-256
 ///     receive()   SASLInitialResponse               -> AuthenticationSASLContinue
 ///     receive()   SASLResponse                      -> AuthenticationSASLFinal, if the password is right
 ///
-/// AuthenticationOk, or the error and the end of the connection, are the caller's to send. Not thread-safe.
+/// The caller sends AuthenticationOk, or the error that ends the connection. Not thread-safe.
 class SaslAuthentication {
  public:
   enum class Outcome : std::uint8_t { Continues, Succeeded, WrongPassword };
@@ -24,8 +24,8 @@ class SaslAuthentication {
   explicit SaslAuthentication(ScramExchange exchange, std::string certificate_hash = {});
 
   void offer(MessageWriter& out) const;
-  /// The body of a message 'p'. Throws ProtocolError for what is none of the messages expected; the exchange is over
-  /// then, as it is after any outcome but Continues.
+  /// Handles the body of a message 'p'. Throws ProtocolError for unexpected messages. After that, and after any outcome
+  /// except Continues, the exchange is over.
   Outcome receive(std::string_view body, MessageWriter& out);
 
  private:

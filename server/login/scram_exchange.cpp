@@ -9,7 +9,7 @@
 namespace eindb {
 namespace {
 
-/// As many random bytes as PostgreSQL takes; 24 characters.
+/// The number of random bytes that PostgreSQL uses, encoded in 24 characters.
 constexpr std::size_t kNonceBytes = 18;
 constexpr std::string_view kChannelBinding = "p=tls-server-end-point";
 
@@ -20,18 +20,18 @@ void check_message(std::string_view message) {
   if (message.find('\0') != std::string_view::npos) fail_message("it has a zero byte");
 }
 
-/// Reads "n=,r=abc,x=..." attribute by attribute: a letter, '=', a value up to the next comma.
+/// Reads "n=,r=abc,x=..." one attribute at a time: a letter, '=', a value up to the next comma.
 class AttributeReader {
  public:
   explicit AttributeReader(std::string_view text) : rest_(text) {}
 
-  /// The value of the next attribute, which has to be `name`.
+  /// The value of the next attribute, which must be `name`.
   std::string_view value(char name) {
     if (rest_.starts_with("m=")) fail_message("it asks for an extension, of which there are none");
     if (at_end_ || !rest_.starts_with(name)) fail_message(std::string("attribute ") + name + " is missing");
     return next();
   }
-  /// Extensions may be skipped, but for repetitions of what has been read and for m, which forbids to.
+  /// Skips extensions, except repetitions of attributes already read, and m, which must not be skipped.
   void skip_extensions_until(char name) {
     while (!at_end_ && !rest_.starts_with(name)) skip_extension();
   }
@@ -66,7 +66,7 @@ class AttributeReader {
   std::string seen_;
 };
 
-/// Up to the next comma, which goes with it; `what` ends there.
+/// Consumes a field up to and including the next comma.
 std::string_view take_field(std::string_view& rest, const char* what) {
   const auto comma = rest.find(',');
   if (comma == std::string_view::npos) fail_message(std::string(what) + " is missing");
@@ -84,7 +84,7 @@ bool is_nonce(std::string_view text) {
 ScramExchange::ScramExchange(ScramVerifier verifier)
     : ScramExchange(std::move(verifier), base64_encode(random_bytes(kNonceBytes))) {}
 
-/// n: the client cannot bind the channel; y: it could, but takes it that the server cannot; p=...: it does.
+/// n: the client does not support channel binding; y: it does, but assumes that the server does not; p=...: it uses it.
 void ScramExchange::read_channel_flag(std::string_view flag) {
   const bool binds = !certificate_hash_.empty();
   if (flag.starts_with("p=")) {

@@ -9,43 +9,43 @@
 
 namespace eindb {
 
-/// The server's side of one SCRAM-SHA-256 exchange (RFC 5802, RFC 7677): texts in, texts out.
+/// The server's side of one SCRAM-SHA-256 exchange (RFC 5802, RFC 7677), from message texts to message texts.
 ///
 ///     client first   n,,n=,r=rOprNGfw          the server's nonce is the client's with more behind it
 ///     server first   r=rOprNGfw%hvYDpWU,s=W22ZaJ0S,i=4096
 ///     client final   c=biws,r=rOprNGfw%hvYDpWU,p=dHzbZapW
 ///     server final   v=6rriTRBi                which proves that the server knows the verifier
 ///
-/// The name in the first message says nothing: clients of PostgreSQL leave it empty, as the startup message has it.
-/// Where the connection has TLS, the exchange can be bound to it (tls-server-end-point of RFC 5929,
-/// SCRAM-SHA-256-PLUS): somebody in the middle, with a certificate of their own, then gets nowhere.
+/// The user name in the first message is ignored: clients of PostgreSQL leave it empty, since the startup message has
+/// it. On a TLS connection the exchange can be bound to the connection (tls-server-end-point of RFC 5929,
+/// SCRAM-SHA-256-PLUS), which defeats a man in the middle with another certificate.
 ///
-/// Messages come from strangers: what is not of this form, or is longer than any client's, is a ProtocolError. One
-/// exchange for one try to log in. Not thread-safe; computes for microseconds only.
+/// Messages are untrusted: a malformed or overlong message throws ProtocolError. One exchange per login attempt. Not
+/// thread-safe; computes for microseconds only.
 class ScramExchange {
  public:
-  /// Those of clients have 200 bytes or so.
+  /// Messages of clients have about 200 bytes.
   static constexpr std::size_t kLongestMessage = 1024;
 
-  /// For tests that know what comes out; else the nonce is made of random bytes.
+  /// For tests, which need a fixed nonce; otherwise the nonce is random.
   ScramExchange(ScramVerifier verifier, std::string server_nonce)
       : verifier_(std::move(verifier)), server_nonce_(std::move(server_nonce)) {}
   explicit ScramExchange(ScramVerifier verifier);
 
-  /// From now on the exchange is one of SCRAM-SHA-256-PLUS: with `certificate_hash`, which the client must name.
+  /// Switches the exchange to SCRAM-SHA-256-PLUS. The client must send `certificate_hash`.
   void bind_channel(std::string certificate_hash) {
     CHECK(server_first_.empty() && !certificate_hash.empty(), "a channel is bound before an exchange starts");
     certificate_hash_ = std::move(certificate_hash);
   }
-  /// A client that could bind the channel, and believes that this server could not, is deceived by somebody.
+  /// Refuses a client that supports channel binding but believes that this server does not: an attacker has misled it.
   void refuse_unbound() {
     CHECK(server_first_.empty(), "what is refused is known before an exchange starts");
     offered_binding_ = true;
   }
 
-  /// The client's first message; gives the server's.
+  /// Takes the client's first message and returns the server's.
   std::string start(std::string_view client_first);
-  /// The client's final message; gives the server's, or nullopt if the password is wrong. After start().
+  /// Takes the client's final message and returns the server's; nullopt if the password is wrong. Call after start().
   std::optional<std::string> finish(std::string_view client_final);
 
  private:
@@ -58,8 +58,8 @@ class ScramExchange {
   std::string certificate_hash_;  // empty without channel binding
   bool offered_binding_ = false;
   std::string gs2_header_;         // as the client wrote it
-  std::string client_first_bare_;  // what follows it
-  std::string nonce_;              // the client's and the server's
+  std::string client_first_bare_;  // the message after the header
+  std::string nonce_;              // the client's nonce followed by the server's
   std::string server_first_;       // empty before start()
 };
 

@@ -6,9 +6,9 @@
 
 namespace eindb {
 
-/// The SQLSTATE by which clients tell errors of this kind apart.
+/// The SQLSTATE that identifies errors of this kind to clients.
 std::string_view sqlstate_of(ErrorKind kind);
-/// That of its own, if it has one; otherwise that of its kind.
+/// The error's own SQLSTATE if it has one, otherwise that of its kind.
 std::string_view sqlstate_of(const Error& error);
 
 }  // namespace eindb

@@ -36,7 +36,7 @@ std::vector<std::string> split_words(std::string_view text) {
               "they are written as in '-c statement_timeout=5s'");
 }
 
-// "name=value"; in a name PostgreSQL takes a dash for an underscore.
+// Parses "name=value". As in PostgreSQL, a dash in the name stands for an underscore.
 std::pair<std::string, std::string> parse_assignment(const std::string& text) {
   const auto equals = text.find('=');
   auto name = text.substr(0, equals);

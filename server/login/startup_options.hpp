@@ -7,8 +7,9 @@
 
 namespace eindb {
 
-/// What a client's parameter `options` sets, as PostgreSQL's command line would: "-c name=value", "--name=value"; a
-/// backslash keeps the character behind it, as a space, in a value. Names are words. Error{Value} for anything else.
+/// The settings in a client's parameter `options`, in the syntax of PostgreSQL's command line: "-c name=value",
+/// "--name=value". A backslash escapes the next character of a value, for example a space. Error{Value} for any other
+/// text.
 std::vector<std::pair<std::string, std::string>> parse_startup_options(std::string_view options);
 
 }  // namespace eindb

@@ -16,7 +16,7 @@ constexpr std::string_view kConnectionLost = "08006";
 constexpr std::string_view kLoginClass = "28";
 constexpr std::string_view kInternalClass = "XX";
 
-// Microseconds are as much as a log should show.
+// Logs show durations in microseconds at best.
 double rounded(double seconds) { return std::round(seconds * 1e6) / 1e6; }
 
 StatementOutcome outcome_of(std::string_view sqlstate) {
@@ -35,13 +35,13 @@ ClientMonitor::~ClientMonitor() {
   server_.clients.remove(id_);
   try {
     tell_of_end();
-  } catch (const std::exception&) {  // no memory for a line of the log
+  } catch (const std::exception&) {  // there may be no memory even for a line in the log
   }
 }
 
 void ClientMonitor::tell_of_end() {
   if (running_) record(StatementOutcome::Cancelled, rows_before_, kConnectionLost, "the connection has ended");
-  // Who looks whether somebody listens, or asks to cancel, is not worth a line.
+  // Connections without a login, such as port checks and cancel requests, are logged only at level Debug.
   const auto level = logged_in_ ? LogLevel::Info : LogLevel::Debug;
   if (!server_.log.writes(level)) return;
   const auto user = entry_->snapshot().login.user;
@@ -129,7 +129,7 @@ void ClientMonitor::record(StatementOutcome outcome, std::int64_t rows, std::str
   log_statement(seconds, rows - rows_before_, sqlstate, message);
 }
 
-// What goes wrong in the server itself is logged whatever was asked for.
+// Internal errors are logged whatever the setting.
 void ClientMonitor::log_statement(double seconds, std::int64_t rows, std::string_view sqlstate,
                                   std::string_view message) {
   const bool internal = sqlstate.starts_with(kInternalClass);

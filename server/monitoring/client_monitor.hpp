@@ -11,40 +11,41 @@
 
 namespace eindb {
 
-/// What is told of one client, from its connection to its end: whoever serves it says here what happens, and it goes to
-/// the log, into the metrics and into the registry. Without a log a statement costs two looks at the clock, a copy of
-/// its beginning and some counters.
+/// Receives the events of one client, from its connection to its end, and passes them to the log, the metrics and the
+/// registry. Without a log a statement costs two clock readings, a copy of its beginning and some counters.
 ///
 ///     connected --introduce(), log_in()--> rests --begin_statement()--> runs --end_statement(), fail()--> runs no more
 ///     --rest()--> rests
 ///
-/// Used by one thread at a time, but for received() and sent().
+/// Used by one thread at a time, except for received() and sent().
 class ClientMonitor {
  public:
   ClientMonitor(ServerMonitor& server, std::int32_t id, const std::string& address);
-  /// The connection has ended.
+  /// Records the end of the connection.
   ~ClientMonitor();
   ClientMonitor(const ClientMonitor&) = delete;
   ClientMonitor& operator=(const ClientMonitor&) = delete;
 
-  /// Who the client says it is, before that is known to be true.
+  /// Sets the user name that the client claims, before it is verified.
   void introduce(std::string_view user);
   void log_in(ClientLogin login);
-  /// Because of `reason`: always logged.
+  /// Always logged, with `reason`.
   void refuse_login(std::string_view reason);
-  /// What the client calls itself now.
+  /// Sets the client's new application_name.
   void rename(std::string_view application_name) { entry_->rename(application_name); }
 
-  /// `text` runs from now on. If it runs already, it goes on: rows may be asked for in pieces. `rows` of it were given
-  /// before.
+  /// Records that `text` runs. If it runs already, as when a client fetches rows in portions, it continues. `rows`:
+  /// number of its rows sent so far.
   void begin_statement(std::string_view text, StatementKind kind, std::int64_t rows = 0);
-  /// What runs has ended, or has given as many rows as were asked for; `rows` of it were given or changed in all.
+  /// Records that the statement has ended, or has sent the requested portion. `rows`: number of all rows sent or
+  /// changed.
   void end_statement(std::int64_t rows);
-  /// An error was sent. What runs has failed; if nothing does, it is `text`, if that is anything.
+  /// Records an error sent to the client. The running statement has failed or, if none runs, `text`, unless that is
+  /// empty.
   void fail(std::string_view sqlstate, std::string_view message, std::string_view text = {});
-  /// The server waits for the client.
+  /// Records that the server waits for the client.
   void rest(ClientActivity activity);
-  /// What ends the connection: bytes that are no protocol, a limit.
+  /// Records the reason for ending the connection: a violation of the protocol, or a limit.
   void abort(std::string_view sqlstate, std::string_view reason);
 
   void sent_rows(std::int64_t rows) noexcept { server_.metrics.rows_sent.add(rows); }
@@ -65,7 +66,7 @@ class ClientMonitor {
   const std::shared_ptr<RegisteredClient> entry_;
   const Stopwatch connected_;
   bool logged_in_ = false;
-  // Of the statement that runs:
+  // State of the running statement:
   bool running_ = false;
   StatementKind kind_ = StatementKind::Other;
   Stopwatch statement_;

@@ -17,10 +17,10 @@
 namespace eindb {
 
 enum class ClientActivity : std::uint8_t { LogsIn, Active, Idle, InTransaction, InFailedTransaction };
-/// In PostgreSQL's words: "active", "idle in transaction", ...
+/// The activity in PostgreSQL's words: "active", "idle in transaction", ...
 std::string_view describe(ClientActivity activity);
 
-/// Who has logged in.
+/// The identity of a logged-in client.
 struct ClientLogin {
   std::string user;
   std::string database = {};
@@ -28,35 +28,35 @@ struct ClientLogin {
   UserRole role = UserRole::ReadOnly;
 };
 
-/// A client as it was when somebody looked.
+/// The state of a client at one moment.
 struct ClientSnapshot {
   using Time = std::chrono::system_clock::time_point;
 
-  std::int32_t id = 0;  ///< the process of its cancel key
+  std::int32_t id = 0;  ///< process number of its cancel key
   std::string address;  ///< "127.0.0.1:40000"
-  ClientLogin login;    ///< while it logs in, who it says it is
+  ClientLogin login;    ///< during login, the claimed identity
   ClientActivity activity = ClientActivity::LogsIn;
   Time connected;
   Time activity_began;
-  Time statement_began;   ///< of the one that runs, or ran last
-  std::string statement;  ///< its beginning
+  Time statement_began;   ///< of the running or last statement
+  std::string statement;  ///< the beginning of its text
 };
 
-/// A connected client's entry, written by who serves it and read by all. Thread-safe.
+/// The entry of a connected client, written by the thread that serves it and read by all threads. Thread-safe.
 class RegisteredClient {
  public:
-  /// Bytes of a statement that are kept to be shown.
+  /// The number of bytes of a statement that are kept.
   static constexpr std::size_t kMostStatementBytes = 1024;
 
   RegisteredClient(std::int32_t id, std::string address);
 
   void log_in(ClientLogin login);
   void rename(std::string_view application_name);
-  /// A statement begins to run.
+  /// Records that a statement begins to run.
   void run(std::string_view statement);
-  /// Whether `statement` is the one that runs, or ran last, as far as that is kept.
+  /// Whether `statement` is the running or last one, compared as far as it is kept.
   bool has_run(std::string_view statement) const;
-  /// None runs now.
+  /// Records that no statement runs.
   void rest(ClientActivity activity);
 
   ClientSnapshot snapshot() const;
@@ -66,7 +66,7 @@ class RegisteredClient {
   ClientSnapshot snapshot_;
 };
 
-/// Who is connected, and how they are stopped. Thread-safe.
+/// The connected clients, and the means to stop them. Thread-safe.
 class ClientRegistry {
  public:
   enum class What : std::uint8_t { Statement, Connection };
@@ -77,10 +77,10 @@ class ClientRegistry {
     What what = What::Statement;
     friend bool operator==(const StopRequest&, const StopRequest&) = default;
   };
-  /// Stops what the target runs, or ends its connection, soon; called from any thread.
+  /// Cancels the target's statement or ends its connection, asynchronously. Called from any thread.
   using Stopper = std::function<void(const StopRequest&)>;
 
-  /// Who knows how; without, nobody is stopped. Before the first client.
+  /// Sets the function that stops clients; without it clients cannot be stopped. Call before the first client connects.
   void use(Stopper stopper) {
     CHECK(stopper != nullptr, "somebody stops clients");
     stopper_ = std::move(stopper);
@@ -89,12 +89,12 @@ class ClientRegistry {
   std::shared_ptr<RegisteredClient> add(std::int32_t id, const std::string& address);
   void remove(std::int32_t id);
 
-  /// In the order in which they came.
+  /// All clients in the order of their connection.
   std::vector<ClientSnapshot> list() const;
-  /// As the client `asking` may see them: statements of others are for users who may stop them. What has a password is
-  /// shown to nobody.
+  /// The clients as the client `asking` may see them: only users who may stop another client see its statement.
+  /// Statements that contain a password are never shown.
   std::vector<ClientSnapshot> list_for(std::int32_t asking) const;
-  /// Asks `target` to stop. A user may stop what runs under the same name, and who may write, all.
+  /// Asks `target` to stop. A user may stop clients of the same name; a user who may write may stop all.
   StopOutcome stop(std::int32_t asking, std::int32_t target, What what) const;
 
  private:
@@ -105,7 +105,7 @@ class ClientRegistry {
   std::map<std::int32_t, std::shared_ptr<RegisteredClient>> clients_;
 };
 
-/// What is shown in place of a statement that has a password.
+/// The replacement for a statement that contains a password.
 inline constexpr std::string_view kHiddenStatement = "<not shown: it has a password>";
 
 }  // namespace eindb

@@ -8,8 +8,8 @@
 
 namespace eindb {
 
-/// What HTTP shows of a node: /health, with 200 or 503 and a line of text, and /metrics, in Prometheus's text format.
-/// Used by one thread.
+/// The HTTP pages of a node: /health, with status 200 or 503 and a line of text, and /metrics, in Prometheus's text
+/// format. Used by one thread.
 class HealthPages {
  public:
   HealthPages() = default;
@@ -17,12 +17,12 @@ class HealthPages {
   HealthPages(const HealthPages&) = delete;
   HealthPages& operator=(const HealthPages&) = delete;
 
-  /// nullopt: there is no such page.
+  /// nullopt if the page does not exist.
   std::optional<HttpAnswer> page(std::string_view path);
 
  protected:
   struct Health {
-    bool is_well = true;  ///< it serves
+    bool is_well = true;  ///< whether the node serves
     std::string text = "ok";
   };
 

@@ -34,12 +34,13 @@ using boost::system::error_code;
 
 constexpr std::uint32_t kMostHeaderBytes = 8192;
 constexpr int kMostConnections = 32;
-// For a request and its answer, however slowly they come and go.
+// The time limit for a request and its answer together.
 constexpr std::chrono::seconds kRequestTime{10};
-// For what a client may still send behind a request that was refused: closed at once, it would not see the answer.
+// The limits for reading on after a refused request. If the connection were closed at once, the client would not see
+// the answer.
 constexpr std::chrono::seconds kLingerTime{1};
 constexpr std::size_t kMostLingerBytes = std::size_t{64} << 10U;
-// Until the next try where no connection can be accepted, for want of descriptors.
+// The delay before the next attempt if no connection can be accepted, for example for lack of descriptors.
 constexpr std::chrono::milliseconds kAcceptPause{100};
 
 HttpAnswer refusal(http::status status) {
@@ -78,15 +79,15 @@ class HttpEndpoint::Impl {
 
   const HttpPages pages_;
   asio::io_context io_{1};
-  // Without something to wait for, as after a handler that has thrown, it would stop for good.
+  // Keeps io_ running even if nothing is waited for, as after a handler that threw.
   const asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
   tcp::acceptor acceptor_;
   asio::steady_timer pause_;
   int connections_ = 0;
-  std::thread thread_;  // the only one that io_ runs in
+  std::thread thread_;  // the only thread that runs io_
 };
 
-// One connection, which may bring several requests, one after the other.
+// One connection, which may send several requests in sequence.
 class HttpEndpoint::Impl::Connection : public std::enable_shared_from_this<Connection> {
  public:
   Connection(Impl& endpoint, tcp::socket socket) : endpoint_(endpoint), stream_(std::move(socket)) {
@@ -97,7 +98,7 @@ class HttpEndpoint::Impl::Connection : public std::enable_shared_from_this<Conne
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // A body is not read: what has one is refused, or ends the connection.
+  // Bodies are not read: a request with a body is refused, or ends the connection.
   void read() {
     parser_.emplace();
     parser_->header_limit(kMostHeaderBytes);
@@ -214,7 +215,7 @@ void HttpEndpoint::Impl::accept() {
   });
 }
 
-// A connection for which there is no memory is gone with what it waited for.
+// After a failure for lack of memory the connection concerned is gone, and accepting starts again.
 void HttpEndpoint::Impl::run() noexcept {
   for (bool is_well = true;;) {
     try {

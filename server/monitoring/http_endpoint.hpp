@@ -10,12 +10,12 @@
 namespace eindb {
 
 struct HttpOptions {
-  std::string address = "127.0.0.1";  ///< of one interface, as a number
-  std::uint16_t port = 8433;          ///< 0: one that is free
-  bool allow_remote = false;          ///< addresses that other machines reach, too: there are no passwords here
+  std::string address = "127.0.0.1";  ///< numeric address of an interface
+  std::uint16_t port = 8433;          ///< 0: any free port
+  bool allow_remote = false;  ///< also allow addresses that other machines can reach, although there are no passwords
 };
 
-/// The content type of pages without markup.
+/// The content type of plain text.
 inline constexpr const char* kPlainText = "text/plain; charset=utf-8";
 
 struct HttpAnswer {
@@ -24,16 +24,16 @@ struct HttpAnswer {
   std::string body;
 };
 
-/// The page at a path, nullopt if there is none. Called by the endpoint's thread.
+/// Returns the page at a path; nullopt if there is none. Called by the endpoint's thread.
 using HttpPages = std::function<std::optional<HttpAnswer>(std::string_view path)>;
 
-/// Pages to look at, for programs that watch the server: GET and HEAD of HTTP/1.1, without bodies. It has a thread of
-/// its own, so that it answers whatever the server is busy with. What is hostile costs little: headers are short,
-/// connections few, and each request has its time.
+/// Serves status pages to monitoring programs: GET and HEAD of HTTP/1.1, without bodies. It has a thread of its own, so
+/// it answers even while the server is busy. Hostile clients are bounded: headers are short, connections few, and each
+/// request has a time limit.
 class HttpEndpoint {
  public:
-  /// Listens, and answers until it is destroyed. Error{Value} for an address that other machines reach unless that is
-  /// allowed; Error{Io} where the address cannot be had.
+  /// Listens and answers until it is destroyed. Error{Value} for an address that other machines can reach, unless that
+  /// is allowed; Error{Io} if the address is not available.
   HttpEndpoint(const HttpOptions& options, HttpPages pages);
   ~HttpEndpoint();
   HttpEndpoint(const HttpEndpoint&) = delete;

@@ -14,7 +14,7 @@ std::string quoted(std::string_view text) {
   return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 
-// Words that end at the next space, and hold no quotes or equals signs.
+// Whether the text needs no quotes: it has no spaces, quotes or equals signs.
 bool is_plain(std::string_view text) {
   constexpr std::string_view kMarks = "_-.:/@[]+";
   return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
@@ -23,7 +23,7 @@ bool is_plain(std::string_view text) {
   });
 }
 
-// Without an exponent, which people read badly; JSON has no infinities.
+// Without an exponent, for readability. Infinities become null, as JSON has none.
 std::string written(double value) {
   if (!std::isfinite(value)) return "null";
   std::array<char, std::numeric_limits<double>::max_exponent10 + 32> text{};
@@ -57,7 +57,7 @@ std::string_view excerpt(std::string_view text, std::size_t most) {
   if (text.size() <= most) return text;
   const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };
   auto end = most;
-  constexpr std::size_t kLongestRest = 3;  // of a character
+  constexpr std::size_t kLongestRest = 3;  // longest remainder of a UTF-8 character
   for (std::size_t n = 0; n < kLongestRest && end > 0 && continues(text[end]); ++n) --end;
   return text.substr(0, end);
 }

@@ -13,7 +13,7 @@
 
 namespace eindb {
 
-/// Only goes up. Any thread, without a lock.
+/// A counter that only increases. Thread-safe and lock-free.
 class Counter {
  public:
   void add(std::int64_t count = 1) noexcept { value_.fetch_add(count, std::memory_order_relaxed); }
@@ -23,8 +23,8 @@ class Counter {
   std::atomic<std::int64_t> value_{0};
 };
 
-/// How many durations there were, by how long they were. Any thread, without a lock: what is read while others write
-/// may lack their last ones in one of its numbers.
+/// A histogram of durations. Thread-safe and lock-free; a concurrent reader may see the last durations in only some of
+/// the numbers.
 class DurationHistogram {
  public:
   /// Upper bounds, in seconds; the last bucket has none.
@@ -32,7 +32,7 @@ class DurationHistogram {
                                       0.25,   0.5,     1.0,    2.5,   5.0,    10.0,  30.0, 60.0,  300.0};
 
   void add(double seconds) noexcept;
-  /// Of bucket n alone, not of those below it.
+  /// The count of bucket n alone, without those below it.
   std::int64_t count(std::size_t bucket) const {
     CHECK(bucket < counts_.size(), "a bucket is one of those that there are");
     return counts_[bucket].value();
@@ -47,7 +47,7 @@ class DurationHistogram {
 enum class StatementOutcome : std::uint8_t { Ok, Error, Cancelled };
 inline constexpr std::array<std::string_view, 3> kStatementOutcomeNames{"ok", "error", "cancelled"};
 
-/// Errors by the class of their SQLSTATE, its first two characters: digits and capital letters.
+/// Counts errors by the class of their SQLSTATE, the first two characters: digits and capital letters.
 class ErrorCounters {
  public:
   struct Entry {
@@ -56,7 +56,7 @@ class ErrorCounters {
   };
 
   void add(std::string_view sqlstate) noexcept;
-  /// Of which there were any, in order.
+  /// The classes with at least one error, in order.
   std::vector<Entry> entries() const;
 
  private:
@@ -64,7 +64,7 @@ class ErrorCounters {
   std::array<Counter, kCharacters * kCharacters> counts_;
 };
 
-/// What the server counts while it serves, from its beginning on. Any thread.
+/// The counters of a server since its start. Thread-safe.
 struct Metrics {
   Counter connections_accepted;
   Counter logins_refused;

@@ -9,12 +9,12 @@
 namespace eindb {
 namespace {
 
-// The shortest text that is the same number again.
+// The shortest text that reads back as the same number.
 std::string number(double value) { return nlohmann::json(value).dump(); }
 std::string number(std::int64_t value) { return std::to_string(value); }
 
-// Families of samples, one after the other: # HELP, # TYPE, and a line for each sample. Names and values of labels are
-// the server's own words, so that nothing needs escaping.
+// Writes families of samples: # HELP, # TYPE, and a line for each sample. Names and label values are constants of the
+// server, so nothing needs escaping.
 class Exposition {
  public:
   Exposition& family(std::string_view name, std::string_view type, std::string_view help) {
@@ -67,7 +67,7 @@ void add_statements(Exposition& out, const Metrics& metrics) {
     out.sample("{class=\"" + sqlstate_class + "\"}", count);
 }
 
-// Buckets of the format hold those below them, too; the last one is the count, so that the two always agree.
+// In this format each bucket includes those below it. The last bucket is also the total count, so the two always agree.
 void add_durations(Exposition& out, const DurationHistogram& durations) {
   out.family("eindb_statement_seconds", "histogram", "How long statements took, their rows sent.");
   std::int64_t count = 0;

@@ -9,7 +9,7 @@
 
 namespace eindb {
 
-/// What a worker says of itself.
+/// The current figures of a worker.
 struct NodeGauges {
   bool is_draining = false;
   bool is_full = false;
@@ -24,7 +24,7 @@ struct NodeGauges {
   double uptime_seconds = 0;
 };
 
-/// What is true at a moment, for one who looks at the server.
+/// The current figures of a server.
 struct ServerGauges {
   std::int64_t connections_open = 0;
   std::int64_t connections_active = 0;
@@ -35,13 +35,13 @@ struct ServerGauges {
   std::int64_t database_bytes = 0;
   double start_seconds = 0;  ///< since 1970
   double uptime_seconds = 0;
-  std::optional<WorkerCounts> workers = std::nullopt;    ///< absent: the database has none
-  std::optional<ClusterFigures> cluster = std::nullopt;  ///< of one that has workers
+  std::optional<WorkerCounts> workers = std::nullopt;    ///< nullopt: the database has no workers
+  std::optional<ClusterFigures> cluster = std::nullopt;  ///< of a database with workers
 };
 
-/// All of it in Prometheus's text format, version 0.0.4; docs/operation.md has the names.
+/// All metrics in Prometheus's text format, version 0.0.4; docs/operation.md lists the names.
 std::string metrics_text(const Metrics& metrics, const ServerGauges& gauges);
-/// The same of a worker.
+/// The metrics of a worker.
 std::string metrics_text(const NodeGauges& gauges);
 
 }  // namespace eindb

@@ -15,7 +15,7 @@
 namespace eindb {
 namespace {
 
-// Lines that wait to be written, before who logs waits too.
+// The capacity of the queue of lines; when it is full, logging threads wait.
 constexpr std::size_t kMostWaiting = 4096;
 constexpr const char* kLoggerName = "eindb";
 
@@ -70,7 +70,7 @@ class ServerLog::Sink {
     logger_->flush_on(spdlog::level::debug);
   }
 
-  std::shared_ptr<spdlog::details::thread_pool> threads_;  // writes what waits when it ends
+  std::shared_ptr<spdlog::details::thread_pool> threads_;  // writes the queued lines in its destructor
   std::shared_ptr<spdlog::logger> logger_;
 };
 
@@ -89,7 +89,7 @@ void ServerLog::write(LogLevel level, std::string_view event, std::initializer_l
   if (!writes(level)) return;
   try {
     sink_->write(level, log_line(options_.format, event, std::span(fields.begin(), fields.size())));
-  } catch (const std::bad_alloc&) {  // what is told of goes on without its line
+  } catch (const std::bad_alloc&) {  // the event continues without its line in the log
   }
 }
 

@@ -13,33 +13,33 @@
 namespace eindb {
 
 enum class LogLevel : std::uint8_t { Debug, Info, Warning, Error, Off };
-/// Which statements are logged; errors of the server itself always are.
+/// The statements that are logged. Internal errors of the server are always logged.
 enum class StatementLog : std::uint8_t { None, Slow, All };
 
 struct LogOptions {
-  std::string file;  ///< which is appended to; empty: standard error
+  std::string file;  ///< lines are appended to it; empty: standard error
   LogFormat format = LogFormat::Text;
   LogLevel level = LogLevel::Info;
   StatementLog statements = StatementLog::None;
-  std::chrono::milliseconds slow_statement{1000};  ///< what StatementLog::Slow takes for slow
+  std::chrono::milliseconds slow_statement{1000};  ///< the limit for StatementLog::Slow
 };
 
-/// What happened in the server, a line for each event, with its time in UTC and its level. Lines are handed to a thread
-/// that writes them: who logs waits only if that is thousands of lines behind, and none is lost. Thread-safe.
+/// The log of the server: one line per event, with its UTC time and its level. A separate thread writes the lines; a
+/// logging thread waits only if the writer is thousands of lines behind. No line is lost. Thread-safe.
 class ServerLog {
  public:
-  /// Throws Error{Io} if the file cannot be written to.
+  /// Throws Error{Io} if the file is not writable.
   explicit ServerLog(LogOptions options);
-  /// For tests: to `stream`, at once.
+  /// For tests: writes to `stream` immediately.
   ServerLog(LogOptions options, std::ostream& stream);
-  /// All lines have been written when it returns.
+  /// Returns once all lines are written.
   ~ServerLog();
   ServerLog(const ServerLog&) = delete;
   ServerLog& operator=(const ServerLog&) = delete;
 
-  /// Whether events of the level are written: asked before their fields are put together.
+  /// Whether events of this level are written. Check it before building an event's fields.
   bool writes(LogLevel level) const noexcept { return level >= options_.level; }
-  /// Whether a statement that took so long is.
+  /// Whether a statement of this duration is written.
   bool writes_statement(double seconds) const noexcept;
 
   void write(LogLevel level, std::string_view event, std::initializer_list<LogField> fields);

@@ -9,10 +9,10 @@
 
 namespace eindb {
 
-/// What tells people of the server, one for all of it: its log, its counters, and who is connected. Thread-safe.
+/// The log, the metrics and the registry of clients of one server. Thread-safe.
 struct ServerMonitor {
   explicit ServerMonitor(LogOptions options) : log(std::move(options)) {}
-  /// For tests, which read `stream`.
+  /// For tests, which read the log from `stream`.
   ServerMonitor(LogOptions options, std::ostream& stream) : log(std::move(options), stream) {}
 
   ServerLog log;

@@ -17,7 +17,7 @@ void tell_service_manager(std::string_view state) noexcept {
   if (path.empty() || path.size() >= sizeof address.sun_path) return;
   address.sun_family = AF_UNIX;
   std::copy(path.begin(), path.end(), address.sun_path);
-  if (path.front() == '@') address.sun_path[0] = '\0';  // of Linux's abstract names
+  if (path.front() == '@') address.sun_path[0] = '\0';  // Linux's abstract socket names
   const int socket = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (socket < 0) return;
   const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size());

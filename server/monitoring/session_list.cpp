@@ -30,7 +30,7 @@ nlohmann::json time_or_null(ClientSnapshot::Time time) {
   return time == ClientSnapshot::Time() ? nlohmann::json() : nlohmann::json(timestamp_text(time));
 }
 
-// "127.0.0.1:40000" and "[::1]:40000": the address and the port.
+// The address and the port in "127.0.0.1:40000" or "[::1]:40000".
 std::pair<std::string, nlohmann::json> place_of(const std::string& address) {
   const auto colon = address.rfind(':');
   std::int64_t port = 0;

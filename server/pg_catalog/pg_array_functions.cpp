@@ -1,4 +1,4 @@
-// Arrays as text: {1,2,NULL}.
+// Functions on arrays as text: {1,2,NULL}.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -41,7 +41,7 @@ SqliteValue array_of_json(PgValues values) {
   return write_array(elements);
 }
 
-/// Integers as integers, so that they equal those of columns without a type.
+/// Integers become JSON integers, so that they compare equal to values of untyped columns.
 nlohmann::json json_of(const std::optional<std::string>& element) {
   if (!element) return nullptr;
   std::int64_t number = 0;
@@ -114,7 +114,7 @@ SqliteValue string_to_array(PgValues values) {
   return write_array(elements);
 }
 
-/// Also array_upper: what counts here counts from 1.
+/// Also implements array_upper, since indices here begin at 1.
 SqliteValue array_length(PgValues values) {
   if (is_null(values[0])) return kNull;
   const auto count = read_array(text_of(values[0])).size();
@@ -153,7 +153,7 @@ SqliteValue split_part(PgValues values) {
   return is_null(part) ? SqliteValue(std::string()) : SqliteValue(text_of(part));
 }
 
-/// parse_ident('public."My table"'): {public,"My table"}
+/// Example: parse_ident('public."My table"') is {public,"My table"}.
 SqliteValue parse_ident(PgValues values) {
   if (is_null(values[0])) return kNull;
   ArrayElements parts;

@@ -11,24 +11,24 @@ namespace eindb {
 
 class ClientRegistry;
 
-/// What functions such as current_user tell of the client whose statement runs.
+/// The properties of the client that functions such as current_user return.
 struct ClientIdentity {
   std::string user;
   std::string database;
   std::int32_t process_id = 0;
-  std::map<std::string, std::string> settings;  ///< by name in lower case: what SHOW tells, and current_setting
-  const ClientRegistry* registry = nullptr;     ///< of all clients; null: there are no others
+  std::map<std::string, std::string> settings;  ///< by name in lower case, for SHOW and current_setting
+  const ClientRegistry* registry = nullptr;     ///< of all clients; null: there are none
 };
 
-/// The database as PostgreSQL's clients look at it: the schema pg_catalog and the functions that go with it, for the
-/// SQL of one session. A statement for which Translation::uses_catalog is set runs after show(); for others it costs
-/// nothing.
+/// The database in the form that PostgreSQL's clients expect: the schema pg_catalog and its functions, for the SQL of
+/// one session. Call show() before a statement for which Translation::uses_catalog is set; other statements have no
+/// cost.
 ///
-/// Tensors are tables whose columns are their labels (int8) and val, or val_re and val_im if they are complex. Object
-/// ids are made of SQLite's row numbers, so they last until the database is vacuumed. The schema information_schema is
-/// part of pg_catalog: translate_dialect knows.
+/// Tensors appear as tables whose columns are their labels (int8) and val, or val_re and val_im if they are complex.
+/// Object ids derive from SQLite's row numbers, so they are valid until the database is vacuumed. The schema
+/// information_schema is part of pg_catalog; translate_dialect maps it.
 ///
-/// Threads: as the session, which must outlive it.
+/// Used by the session's thread; the session must outlive it.
 class PgCatalog {
  public:
   explicit PgCatalog(Session& session);
@@ -36,13 +36,13 @@ class PgCatalog {
   PgCatalog(const PgCatalog&) = delete;
   PgCatalog& operator=(const PgCatalog&) = delete;
 
-  /// Makes the tables and functions known to the session's SQL and brings them up to date; functions tell of `client`
+  /// Makes the tables and functions visible to the session's SQL and updates them. The functions refer to `client`
   /// until the next call. Throws Error.
   void show(const ClientIdentity& client);
 
  private:
   Session& session_;
-  std::shared_ptr<ClientIdentity> client_;  // shared with the functions, which last as long as the session
+  std::shared_ptr<ClientIdentity> client_;  // shared with the functions, which live as long as the session
   bool has_functions_ = false;
 };
 

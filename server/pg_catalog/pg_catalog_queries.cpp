@@ -1,4 +1,4 @@
-// Functions that look into the database: each is a query of eindb's own.
+// Functions that read the database, each implemented by a query.
 #include "server/pg_catalog/pg_functions.hpp"
 
 namespace eindb {
@@ -7,7 +7,7 @@ namespace {
 struct QueryFunction {
   const char* name;
   int arguments;
-  const char* result;  // its type, as in a CREATE TABLE; empty: it differs
+  const char* result;  // type of the result as in CREATE TABLE; empty: it varies
   const char* sql;
 };
 
@@ -23,7 +23,7 @@ constexpr const char* kTriggerDefinition =
 constexpr const char* kUserName =
     "SELECT coalesce((SELECT rolname FROM pg_catalog.pg_roles WHERE oid = ?1),"
     " 'unknown (OID=' || ?1 || ')')";
-/// Tensors by their extents, tables by their pages.
+/// The size of a tensor by its extents, of a table by its pages.
 constexpr const char* kSize =
     "SELECT coalesce(c.dense_bytes, (SELECT pgsize FROM dbstat WHERE schema = 'main' AND aggregate = 1 AND"
     " name = c.relname), 0) FROM pg_catalog.pg_class c WHERE c.oid = CAST(?1 AS INTEGER)";
@@ -31,7 +31,7 @@ constexpr const char* kFormatType =
     "SELECT CASE WHEN ?1 IS NOT NULL THEN coalesce((SELECT sqlname FROM pg_catalog.pg_type WHERE oid = ?1), 'unknown "
     "type')"
     " END, ?2";
-/// The object id of a name, which may be quoted and have a schema; the name of an object id.
+/// Conversions between a name, which may be quoted and have a schema, and its object id.
 constexpr const char* kClass =
     "SELECT CASE WHEN typeof(?1) = 'text' AND ?1 NOT GLOB '*[^0-9]*' THEN CAST(?1 AS INTEGER)"
     " WHEN typeof(?1) = 'text' THEN (SELECT oid FROM pg_catalog.pg_class WHERE relname = pg_plain_name(?1) COLLATE "
@@ -50,7 +50,7 @@ constexpr const char* kRole =
     "SELECT CASE WHEN typeof(?1) = 'text' THEN (SELECT oid FROM pg_catalog.pg_roles WHERE rolname = ?1)"
     " ELSE (SELECT rolname FROM pg_catalog.pg_roles WHERE oid = ?1) END";
 
-// What the tables of pg_catalog are filled from. A database that has no tensors yet has no such tables: NULL.
+// The contents of the tables of pg_catalog. A database without tensors has no such tables, which gives NULL.
 constexpr const char* kTensors =
     "SELECT json_group_array(json_object('id', tensor_id, 'name', name, 'dtype', dtype)) FROM main.eindb_tensors"
     " WHERE name NOT LIKE 'eindb\\_%' ESCAPE '\\'";

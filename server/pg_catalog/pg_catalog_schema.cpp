@@ -1,6 +1,5 @@
-// The tables of pg_catalog as PostgreSQL 15 has them, as far as clients ask for them, with columns of our own at the
-// end of some: `definition`, `sqlname`, `arguments`, `dense_bytes`. Names of types are those that declared_data_type
-// knows.
+// The tables of pg_catalog as in PostgreSQL 15, as far as clients query them. Some have additional columns at the end:
+// `definition`, `sqlname`, `arguments`, `dense_bytes`. declared_data_type defines the names of types.
 #include "server/pg_catalog/pg_catalog_schema.hpp"
 
 namespace eindb {

@@ -2,11 +2,11 @@
 
 namespace eindb {
 
-// The SQL that makes and fills pg_catalog, in this order; it may run again, and then fills anew.
+// The SQL that creates and fills pg_catalog, to be run in this order; running it again refills the tables.
 extern const char* const kPgCatalogTables;
 extern const char* const kPgCatalogViews;
 extern const char* const kPgCatalogConstants;
-/// From the database's tables, by the functions of pg_catalog_queries.
+/// Fills the tables from the database, by the functions of pg_catalog_queries.
 extern const char* const kPgCatalogContents;
 
 }  // namespace eindb

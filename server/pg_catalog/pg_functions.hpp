@@ -8,15 +8,15 @@
 
 namespace eindb {
 
-/// PostgreSQL's functions that SQLite lacks and clients use, and those that translate_dialect writes (pg_array, ...).
-/// They tell of `client` as it is when they are called.
+/// PostgreSQL's functions that clients use and SQLite lacks, and the functions that translate_dialect generates
+/// (pg_array, ...). They read `client` at each call.
 std::vector<SqlFunction> pg_functions(const std::shared_ptr<const ClientIdentity>& client);
 
-// Its parts, each in the file of its name.
+// The functions by subject, each group in the file of its name.
 std::vector<SqlFunction> pg_array_functions();
 std::vector<SqlFunction> pg_text_functions();
 std::vector<SqlFunction> pg_system_functions(const std::shared_ptr<const ClientIdentity>& client);
-/// Those that look into the tables of pg_catalog and the schema of the database.
+/// Functions that read the tables of pg_catalog and the schema of the database.
 std::vector<SqlFunction> pg_catalog_queries();
 
 }  // namespace eindb

@@ -14,7 +14,7 @@ namespace {
 
 using Values = std::span<const SqliteValue>;
 
-// NULL for what is no number of a session.
+// NULL if `session` is not a session's number.
 SqliteValue stop(const ClientIdentity& client, const SqliteValue& session, ClientRegistry::What what) {
   const auto* number = std::get_if<std::int64_t>(&session);
   if (number == nullptr) return {};
@@ -27,7 +27,7 @@ SqliteValue stop(const ClientIdentity& client, const SqliteValue& session, Clien
   return std::int64_t{outcome == ClientRegistry::StopOutcome::Asked ? 1 : 0};
 }
 
-// A value of an object that eindb_sessions gives. SQLite 3.40 lets no view call its own json_extract.
+// A value of an object from eindb_sessions. Views cannot call json_extract in SQLite 3.40.
 SqliteValue session_field(Values values) {
   DCHECK(values.size() == 2, "a field is that of a session, by its name");
   const auto* session = std::get_if<std::string>(&values[0]);
@@ -53,7 +53,7 @@ std::vector<SqlFunction> pg_session_functions(const std::shared_ptr<const Client
   functions.push_back({.name = "eindb_session_field", .arguments = 2, .body = &session_field, .deterministic = true});
   add("pg_cancel_backend", 1,
       [client](Values values) { return stop(*client, values[0], ClientRegistry::What::Statement); });
-  for (const int arguments : {1, 2})  // the second is how long to wait
+  for (const int arguments : {1, 2})  // the second argument is the time to wait
     add("pg_terminate_backend", arguments,
         [client](Values values) { return stop(*client, values[0], ClientRegistry::What::Connection); });
   return functions;

@@ -8,8 +8,9 @@
 
 namespace eindb {
 
-/// Functions about the sessions of other clients: pg_cancel_backend, pg_terminate_backend, and what pg_stat_activity is
-/// made of. They see and stop what `client` may, as it is when they are called; without a registry there is nobody.
+/// Functions about sessions of other clients: pg_cancel_backend, pg_terminate_backend, and the source of
+/// pg_stat_activity. They show and stop the sessions that `client`, read at each call, may see and stop. Without a
+/// registry there are none.
 std::vector<SqlFunction> pg_session_functions(const std::shared_ptr<const ClientIdentity>& client);
 
 }  // namespace eindb

@@ -1,4 +1,4 @@
-// What functions tell of the server, the client and what it may do.
+// Functions about the server, the client and the client's permissions.
 #include <array>
 #include <chrono>
 #include <map>
@@ -95,7 +95,7 @@ constexpr std::array kVolatileFunctions{
     PgFunction{"statement_timestamp", 0, "TEXT", &now}, PgFunction{"transaction_timestamp", 0, "TEXT", &now},
 };
 
-/// What clients ask for and the server does not tell of.
+/// Settings that clients query but that the server's own parameters do not include.
 const std::map<std::string, std::string>& default_settings() {
   static const std::map<std::string, std::string> kSettings{{"client_encoding", "UTF8"},
                                                             {"datestyle", "ISO, MDY"},
@@ -119,7 +119,7 @@ const std::map<std::string, std::string>& default_settings() {
   return kSettings;
 }
 
-/// current_setting(name [, missing_ok])
+/// Implements current_setting(name [, missing_ok]).
 SqliteValue current_setting(const ClientIdentity& client, PgValues values) {
   if (values.empty() || is_null(values[0])) return kNull;
   const auto name = to_lower(text_of(values[0]));
@@ -135,7 +135,7 @@ SqliteValue all_settings(const ClientIdentity& client) {
   return nlohmann::json(all).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// Those that tell of the client.
+/// Adds the functions about the client.
 void add_identity_functions(std::vector<SqlFunction>& functions, const Identity& client) {
   const auto add = [&](const char* name, int arguments, const char* result, SqlFunction::Body body) {
     functions.push_back(

@@ -1,4 +1,4 @@
-// Text, regular expressions, and casts from text.
+// Functions for text, regular expressions, and casts from text.
 #include <re2/re2.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 // ---- Regular expressions -------------------------------------------------------------------------------------------
 
-/// Patterns of clients run in linear time and little memory, whatever they are. The last one is kept compiled.
+/// Runs clients' patterns in linear time and bounded memory. Keeps the last pattern compiled.
 class Patterns {
  public:
   const RE2& get(const std::string& pattern, bool any_case) {
@@ -82,7 +82,7 @@ SqliteValue concat(PgValues values) {
   return out;
 }
 
-/// trim(side characters from text), characters may be missing: spaces.
+/// Implements trim(side characters from text); the default characters are spaces.
 SqliteValue trim_side(PgValues values) {
   if (any_null(values) || values.size() < 2) return kNull;
   const auto side = text_of(values[0]);
@@ -99,7 +99,7 @@ SqliteValue btrim(PgValues values) {
   return trim_side(std::array{side, characters, values[0]});
 }
 
-/// Where a text is cut so that `count` characters are on its left; counted from the end if negative.
+/// The position in the text with `count` characters to its left; a negative `count` counts from the end.
 std::size_t cut_after(std::string_view text, std::int64_t count) {
   std::vector<std::size_t> starts;
   for (std::size_t i = 0; i < text.size(); ++i)
@@ -155,7 +155,7 @@ SqliteValue to_bool(PgValues values) {
 
 SqliteValue to_bytea(PgValues values) { return is_null(values[0]) ? kNull : read_bytea(text_of(values[0])); }
 
-/// public."My table" -> My table
+/// Maps public."My table" to My table.
 SqliteValue plain_name(PgValues values) {
   if (is_null(values[0])) return kNull;
   const auto name = text_of(values[0]);
@@ -164,7 +164,7 @@ SqliteValue plain_name(PgValues values) {
   return open == std::string::npos ? name : name.substr(open + 1, name.size() - open - 2);
 }
 
-/// 'pg_catalog.array_in'::regproc: the name without the schema.
+/// Implements 'pg_catalog.array_in'::regproc: the name without the schema.
 SqliteValue to_regproc(PgValues values) {
   if (is_null(values[0])) return kNull;
   auto name = text_of(values[0]);

@@ -9,7 +9,7 @@
 
 namespace eindb {
 
-/// As SQLite would cast it; bytes are taken for characters.
+/// The text to which SQLite would cast the value; bytes are read as characters.
 std::string text_of(const SqliteValue& value) {
   struct ToText {
     std::string operator()(std::monostate) const { return {}; }

@@ -9,7 +9,7 @@
 
 namespace eindb {
 
-/// What functions of pg_functions.hpp take.
+/// The arguments of functions in pg_functions.hpp.
 using PgValues = std::span<const SqliteValue>;
 
 inline constexpr SqliteValue kNull{};
@@ -18,7 +18,7 @@ inline constexpr SqliteValue kNull{};
 struct PgFunction {
   const char* name;
   int arguments;       ///< -1: any number
-  const char* result;  ///< the type of what it gives, as in a CREATE TABLE; empty: it differs
+  const char* result;  ///< type of the result as in CREATE TABLE; empty: it varies
   SqliteValue (*body)(PgValues);
 };
 
@@ -27,11 +27,11 @@ bool any_null(PgValues values);
 inline SqliteValue integer_value(std::int64_t value) { return value; }
 inline SqliteValue truth_value(bool value) { return std::int64_t{value ? 1 : 0}; }
 
-/// As SQLite would cast it; bytes are taken for characters.
+/// The text to which SQLite would cast the value; bytes are read as characters.
 std::string text_of(const SqliteValue& value);
 std::int64_t integer_of(const SqliteValue& value);
 
-/// Functions of which equal arguments give equal results, or not.
+/// `deterministic`: whether equal arguments always give equal results.
 std::vector<SqlFunction> sql_functions(std::span<const PgFunction> functions, bool deterministic);
 
 }  // namespace eindb

@@ -11,10 +11,10 @@
 
 namespace eindb {
 
-// Every machine that eindb is built for is little-endian.
+// eindb supports only little-endian machines.
 static_assert(std::endian::native == std::endian::little);
 
-/// The integer that `bytes`, at least as many as it has, begin with in the network's order.
+/// Reads a big-endian integer from the beginning of `bytes`, which must be long enough.
 template <std::integral T>
 T load_big_endian(std::string_view bytes) {
   DCHECK(bytes.size() >= sizeof(T), "an integer has all of its bytes");
@@ -25,7 +25,7 @@ T load_big_endian(std::string_view bytes) {
   return static_cast<T>(value);
 }
 
-/// Writes the integer to `to` in the network's order.
+/// Writes a big-endian integer to `to`.
 template <std::integral T>
 void store_big_endian(char* to, T value) {
   auto rest = static_cast<std::make_unsigned_t<T>>(value);

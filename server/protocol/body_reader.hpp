@@ -10,8 +10,8 @@
 
 namespace eindb {
 
-/// Reads the fields of a message's body, one after the other. Every read throws ProtocolError where the body ends too
-/// early; what is given views the body.
+/// Reads the fields of a message's body in order. Every read throws ProtocolError if the body is too short. Results are
+/// views into the body.
 class BodyReader {
  public:
   explicit BodyReader(std::string_view body) : rest_(body) {}
@@ -28,7 +28,7 @@ class BodyReader {
     return field;
   }
 
-  /// Up to the zero byte that ends it.
+  /// Reads a text up to its terminating zero byte.
   std::string_view text() {
     const auto end = rest_.find('\0');
     if (end == std::string_view::npos) throw ProtocolError("a text in a message has no end");
@@ -37,14 +37,15 @@ class BodyReader {
     return field;
   }
 
-  /// A number of things that follow, of at least `bytes_each`: never more than can still come.
+  /// Reads the number of items that follow, of at least `bytes_each` bytes each, and checks it against the remaining
+  /// bytes.
   std::size_t count(std::size_t bytes_each) {
     const auto count = integer<std::uint16_t>();
     if (count * bytes_each > rest_.size()) throw ProtocolError("a message has fewer fields than it says");
     return count;
   }
 
-  /// A value behind its length; nullopt for NULL.
+  /// Reads a length and a value; nullopt for NULL.
   std::optional<std::string_view> value() {
     const auto length = integer<std::int32_t>();
     if (length == -1) return std::nullopt;
@@ -59,7 +60,7 @@ class BodyReader {
   }
 
   bool at_end() const { return rest_.empty(); }
-  /// Nothing may be left.
+  /// Throws ProtocolError unless all bytes are read.
   void end() const {
     if (!rest_.empty()) throw ProtocolError("a message goes on behind its last field");
   }

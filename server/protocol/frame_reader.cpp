@@ -12,9 +12,9 @@ namespace eindb {
 namespace {
 
 constexpr std::size_t kLengthBytes = 4;
-// More than this is given back when nothing is pending.
+// A buffer larger than this is freed when nothing is pending.
 constexpr std::size_t kKeptBytes = 1024;
-// Describe, Execute, Close, Sync, Flush, Terminate, CopyDone, CopyFail.
+// The types of small messages: Describe, Execute, Close, Sync, Flush, Terminate, CopyDone, CopyFail.
 constexpr std::string_view kSmallTypes = "DECSHXcf";
 
 }  // namespace
@@ -25,7 +25,7 @@ void FrameReader::append(std::string_view bytes) {
   count_message();
 }
 
-// The buffer, and what is read out of it.
+// Counts a large message twice: once for the buffer, once for the values read from it.
 void FrameReader::count_message() {
   constexpr std::size_t kSmallMessage = 64 * 1024;
   constexpr std::size_t kCopies = 2;
@@ -37,17 +37,17 @@ void FrameReader::count_message() {
   if (body <= limit_here()) refused_ = !taken_.try_take(account_, kCopies * body);
 }
 
-// Of the message that begins here.
+// The limit for the message at begin_.
 std::size_t FrameReader::limit_here() const {
   DCHECK(pending() > 0, "a message that has a limit has begun");
   const bool small = typed_ && kSmallTypes.find(buffer_[begin_]) != std::string_view::npos;
   return small ? std::min(limit_, kMostStartupBytes) : limit_;
 }
 
-// The type, where there is one, and the length.
+// The size of the message's header: its type, if it has one, and its length.
 std::size_t FrameReader::head_bytes() const { return (typed_ ? 1 : 0) + kLengthBytes; }
 
-// As the client says it, of a message whose head is there.
+// The length that the client states. The header must be complete.
 std::int32_t FrameReader::length() const {
   DCHECK(pending() >= head_bytes(), "a length stands in a head that has come");
   return load_big_endian<std::int32_t>(std::string_view(buffer_).substr(begin_ + head_bytes() - kLengthBytes));

@@ -7,7 +7,7 @@
 namespace eindb::frontend {
 namespace {
 
-// Where a version would stand: 1234 in its upper half.
+// Request codes in place of a protocol version; the upper half is 1234.
 constexpr std::int32_t kCancel = (1234 << 16) | 5678;
 constexpr std::int32_t kSsl = (1234 << 16) | 5679;
 constexpr std::int32_t kGss = (1234 << 16) | 5680;

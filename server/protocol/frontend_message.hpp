@@ -9,15 +9,15 @@
 
 #include "server/protocol/frame_reader.hpp"
 
-/// What a client says: the messages of version 3 of the protocol, read and checked. Texts and values view the frame
-/// that they came in.
+/// The messages of clients in version 3 of the protocol, parsed and checked. Texts and values are views into their
+/// frame.
 namespace eindb::frontend {
 
 // ---- Before the session: without a type --------------------------------------------------------------------------
 
 struct SslRequest {};
 struct GssRequest {};
-/// Comes on a connection of its own.
+/// Sent on a connection of its own.
 struct CancelRequest {
   std::int32_t process = 0;
   std::int32_t secret = 0;
@@ -36,7 +36,7 @@ FirstMessage parse_first(const Frame& frame);
 
 enum class Format : std::int16_t { Text = 0, Binary = 1 };
 
-/// A password, or a step of SASL: which of them is known from what was asked.
+/// A password, or a step of SASL, depending on the server's request.
 struct Password {
   std::string_view body;
 };
@@ -46,7 +46,7 @@ struct Query {
 struct Parse {
   std::string_view name;
   std::string_view text;
-  std::vector<std::int32_t> parameter_types;  ///< oids; 0: not said
+  std::vector<std::int32_t> parameter_types;  ///< oids; 0: unspecified
 };
 struct Bind {
   std::string_view portal;
@@ -55,7 +55,7 @@ struct Bind {
   std::vector<std::optional<std::string_view>> values;
   std::vector<Format> result_formats;
 };
-/// 'S'tatement or 'P'ortal.
+/// For a statement ('S') or a portal ('P').
 struct Describe {
   char what = 'S';
   std::string_view name;
@@ -83,11 +83,11 @@ struct Terminate {};
 using Message = std::variant<Password, Query, Parse, Bind, Describe, Close, Execute, Sync, Flush, CopyData, CopyDone,
                              CopyFail, FunctionCall, Terminate>;
 
-/// A message of the session. Throws ProtocolError for a type that is none, and for a body that is not of its type.
+/// Parses a message of the session. Throws ProtocolError for an unknown type or a malformed body.
 Message parse(const Frame& frame);
 
-/// The format of value `n`: `formats` has none, and all is text; one, which is that of all; or one for each. Values
-/// that a client forgot are text.
+/// The format of value `n`. `formats` is empty if all are text, has one format for all values, or one for each. Missing
+/// formats mean text.
 Format format_of(const std::vector<Format>& formats, std::size_t n);
 
 }  // namespace eindb::frontend

@@ -11,7 +11,7 @@
 
 namespace eindb {
 
-/// Puts messages to a client together, one after the other, into a buffer that is sent when it is convenient.
+/// Builds a sequence of messages to a client in a buffer, which is sent later.
 ///
 ///     writer.begin('D').integer<std::int16_t>(1).integer<std::int32_t>(2).bytes("42").end();
 ///
@@ -33,19 +33,19 @@ class MessageWriter {
     buffer_ += bytes;
     return *this;
   }
-  /// With the zero byte that ends it.
+  /// Appends the text with a terminating zero byte.
   MessageWriter& text(std::string_view text) {
     buffer_ += text;
     buffer_ += '\0';
     return *this;
   }
-  /// The length is known now.
+  /// Ends the message and fills in its length.
   void end() {
     DCHECK(message_ > 0 && message_ < buffer_.size(), "what ends is a message that was begun");
     store_big_endian(buffer_.data() + message_, static_cast<std::int32_t>(buffer_.size() - message_));
     message_ = 0;
   }
-  /// Takes back a message that was begun and has no end: an error got in between.
+  /// Removes an incomplete message, after an error.
   void abandon() {
     if (message_ > 0) buffer_.resize(message_ - 1);
     message_ = 0;
@@ -55,7 +55,7 @@ class MessageWriter {
   /// A message without a body.
   void empty(char type) { begin(type).end(); }
 
-  /// A value behind its length, which is known when it ends: what is appended to buffer() in between.
+  /// Begins a value whose length is filled in by end_value(). Its bytes are appended to buffer().
   std::size_t begin_value() {
     integer<std::int32_t>(0);
     return buffer_.size();
@@ -70,7 +70,7 @@ class MessageWriter {
 
  private:
   std::string buffer_;
-  std::size_t message_ = 0;  // where the length of the one that is begun stands, behind its type; 0: none is
+  std::size_t message_ = 0;  // position of the current message's length, after its type; 0: no message is open
 };
 
 }  // namespace eindb

@@ -5,8 +5,8 @@
 
 namespace eindb {
 
-/// Bytes that are no message of the protocol, or one that may not come now: nothing that follows can be trusted, so the
-/// connection ends with this message. `sqlstate` is 08P01 (protocol violation) unless something else fits better.
+/// Bytes that are not a valid message, or not a valid one at this point. Later bytes cannot be trusted, so the
+/// connection ends with this message. `sqlstate` is 08P01 (protocol violation) unless a more specific code applies.
 class ProtocolError : public std::runtime_error {
  public:
   explicit ProtocolError(const std::string& message, std::string sqlstate = "08P01")

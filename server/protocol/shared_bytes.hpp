@@ -8,12 +8,12 @@
 
 namespace eindb {
 
-/// Memory that several clients may have the server hold for them, all together. Thread-safe.
+/// A limit on the memory that a server holds for all its clients together. Thread-safe.
 class SharedBytes {
  public:
   explicit SharedBytes(std::size_t most = std::numeric_limits<std::size_t>::max()) : most_(most) {}
 
-  /// False if that is not left.
+  /// Returns false if fewer bytes are left.
   bool try_take(std::size_t bytes) noexcept {
     auto taken = taken_.load(std::memory_order_relaxed);
     do {
@@ -29,7 +29,7 @@ class SharedBytes {
   std::atomic<std::size_t> taken_{0};
 };
 
-/// A part of them, until it is given back or ends. Not thread-safe.
+/// A reserved part of SharedBytes. The destructor returns it. Not thread-safe.
 class BytesTaken {
  public:
   BytesTaken() = default;
@@ -41,7 +41,7 @@ class BytesTaken {
     return *this;
   }
 
-  /// In place of what there was. False if they are not left: there is nothing then.
+  /// Replaces the reservation. On failure returns false and reserves nothing.
   bool try_take(std::shared_ptr<SharedBytes> from, std::size_t bytes) {
     give_back();
     if (from == nullptr || !from->try_take(bytes)) return from == nullptr;

@@ -8,10 +8,10 @@
 
 namespace eindb {
 
-/// Rows of whatever cells there are: those of SQL, and lists.
+/// Rows of any cells: rows of SQL, and lists.
 class CellRowStream final : public RowStream {
  public:
-  /// Reads the first row. `rows`, and `columns` and `formats`, which may be filled later, outlive the stream.
+  /// Reads the first row. `rows`, `columns` and `formats` must outlive the stream; the last two may be filled in later.
   CellRowStream(RowSource& rows, const std::vector<ClientColumn>& columns,
                 const std::vector<frontend::Format>& formats);
 

@@ -4,14 +4,14 @@
 
 namespace eindb {
 
-/// A client's connection, for whoever has something to tell it before the statement that runs is at its end. Nothing
-/// here waits for a client that does not read. Used by the thread that has the backend, or by one that works for it.
+/// Sends messages to a client before the running statement ends. No function waits for a client that does not read.
+/// Used by the thread that runs the backend, or by one that works for it.
 class InterimOutput {
  public:
   virtual ~InterimOutput() = default;
-  /// Whether what was sent last has gone; if not, it is tried again.
+  /// Whether the last output is sent; if not, tries again to send it.
   virtual bool is_ready() = 0;
-  /// Sends all of `out`, whole messages, and leaves it empty. Only if is_ready().
+  /// Sends all of `out`, which must be whole messages, and empties it. Only if is_ready().
   virtual void send(MessageWriter& out) = 0;
 };
 

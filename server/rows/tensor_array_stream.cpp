@@ -9,7 +9,7 @@
 namespace eindb {
 namespace {
 
-// That are appended before it is asked again whether the portion is full.
+// The number of elements that are appended between checks of the portion's size.
 constexpr std::int64_t kElements = 2048;
 
 [[noreturn]] void fail_size(const TensorRelation& tensor) {
@@ -72,7 +72,7 @@ void TensorArrayStream::begin_value(std::string& out) {
   strips_.rewind();
 }
 
-// False: the portion is full.
+// Returns false when the portion is full.
 bool TensorArrayStream::write_value(std::string& out) {
   while (strip_ != nullptr || elements_left_ > 0) {
     if (out.size() > kPortionBytes) return false;
@@ -93,7 +93,7 @@ bool TensorArrayStream::write_value(std::string& out) {
   return true;
 }
 
-// Zeros in the place of numbers may be shorter, as text.
+// After a failure the zeros in place of numbers may be shorter as text, so the value is padded.
 void TensorArrayStream::end_value(std::string& out) {
   const auto end = values_[value_]->end();
   CHECK(std::cmp_greater_equal(bytes_left_, end.size()), "a value is no longer than was said before it");

@@ -12,15 +12,16 @@
 
 namespace eindb {
 
-/// A tensor as one row: its shape, and its elements as one value, or two. The row is written from strips of the tensor,
-/// a portion at a time, so that it takes no memory of its own.
+/// A tensor as one row: its shape, and its elements as one value, or two if they are complex. The row is written from
+/// strips of the tensor, a portion at a time, so that no copy of it is held.
 ///
-/// The length of a message stands before it. If the elements end early (a tile that cannot be read, a statement that is
-/// cancelled) the row is therefore filled up with zeros, and then the error is thrown: clients drop the rows of a
-/// statement that fails.
+/// The length of a message precedes it. If the elements end early, because a tile cannot be read or the statement is
+/// cancelled, the row is therefore filled with zeros before the error is thrown. Clients discard the rows of a failed
+/// statement.
 class TensorArrayStream final : public RowStream {
  public:
-  /// Error{Unsupported}, and nothing is written, for a row beyond kMostRowBytes. Throws as TensorStrips::next().
+  /// Error{Unsupported}, before anything is written, for a row larger than kMostRowBytes. Throws the errors of
+  /// TensorStrips::next().
   TensorArrayStream(TensorStrips strips, ResultFormat format, const std::vector<frontend::Format>& formats);
 
   bool at_end() const override { return at_end_; }
@@ -36,17 +37,17 @@ class TensorArrayStream final : public RowStream {
   TensorStrips strips_;
   std::string shape_;
   std::vector<std::unique_ptr<TensorValue>> values_;
-  std::vector<std::int64_t> sizes_;  // of values_
+  std::vector<std::int64_t> sizes_;  // sizes of values_ in bytes
   bool begun_ = false;
   bool at_end_ = false;
   std::exception_ptr failure_;
 
-  std::size_t value_ = 0;  // that comes next, or is under way, with
+  std::size_t value_ = 0;  // number of the current or next value
   bool in_value_ = false;
-  std::int64_t elements_left_ = 0;  // that are not in strip_
-  std::int64_t bytes_left_ = 0;     // of the value
-  TilePtr strip_;                   // null: the next is to be read
-  std::int64_t element_ = 0;        // of strip_, that comes next
+  std::int64_t elements_left_ = 0;  // not in strip_
+  std::int64_t bytes_left_ = 0;     // left of the value
+  TilePtr strip_;                   // null: read the next one
+  std::int64_t element_ = 0;        // next element of strip_
 };
 
 }  // namespace eindb

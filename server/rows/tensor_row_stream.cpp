@@ -17,7 +17,7 @@ namespace {
 using frontend::Format;
 
 constexpr std::size_t kMessageHead = 1 + sizeof(std::int32_t);
-// Of a value behind its length, in either format.
+// The most bytes of a value and its length, in either format.
 constexpr std::size_t kMostValueBytes = sizeof(std::int32_t) + kMostNumberText;
 
 template <class T>
@@ -31,7 +31,7 @@ char* put_number(char* to, T number, Format format) {
   return end;
 }
 
-// T: of the elements.
+// T: type of the elements.
 template <class T>
 class TensorRowStream final : public RowStream {
  public:
@@ -100,13 +100,13 @@ class TensorRowStream final : public RowStream {
 
   TensorStrips strips_;
   const std::vector<std::int64_t> extents_;
-  std::vector<Format> formats_;  // of each column
+  std::vector<Format> formats_;  // by column
   std::vector<std::int64_t> index_;
   std::int64_t left_;
   TilePtr strip_;
-  std::int64_t elements_ = 0;  // of strip_
-  std::int64_t element_ = 0;   // of strip_, that comes next
-  std::string row_;            // the message, of which all up to outer_ is that of the next row
+  std::int64_t elements_ = 0;  // number of elements in strip_
+  std::int64_t element_ = 0;   // next element of strip_
+  std::string row_;            // the message; the bytes up to outer_ are the same for the next row
   std::size_t outer_ = 0;
 };
 

@@ -4,12 +4,12 @@
 
 namespace eindb {
 
-/// How clients are let in.
+/// The rules for accepting clients.
 struct AdmissionRules {
-  bool trusts = false;           ///< a database without users lets anybody in
-  bool offers_tls = false;       ///< clients may ask for encryption
-  bool requires_tls = false;     ///< and must
-  std::string certificate_hash;  ///< what passwords are bound to then; empty: to nothing
+  bool trusts = false;           ///< admit everybody, if the database has no users
+  bool offers_tls = false;       ///< clients may request encryption
+  bool requires_tls = false;     ///< clients must use encryption
+  std::string certificate_hash;  ///< for channel binding of passwords; empty: none
 };
 
 }  // namespace eindb

@@ -9,8 +9,8 @@
 
 namespace eindb {
 
-/// How much of one kind a client may have the server keep for it from message to message: so many things, of so many
-/// bytes in all, and of what all clients may. Whatever is kept holds its share, and gives it back when it goes. Not
+/// Limits the items of one kind that the server keeps for a client between messages: their number, their bytes, and
+/// their part of the limit for all clients. Each item holds a Share, which returns its part when it is destroyed. Not
 /// thread-safe.
 class ClientQuota {
  public:
@@ -26,11 +26,11 @@ class ClientQuota {
     Share(ClientQuota* quota, std::size_t bytes) : quota_(quota), bytes_(bytes) {}
     void give_back() noexcept;
 
-    ClientQuota* quota_ = nullptr;  // null: of nothing
+    ClientQuota* quota_ = nullptr;  // null: an empty share
     std::size_t bytes_ = 0;
   };
 
-  /// `things` are named in errors, whose hint is `remedy`: both are literals.
+  /// `things` names the items in errors and `remedy` is their hint; both must be literals.
   ClientQuota(std::string_view things, std::string_view remedy, std::size_t most, std::size_t most_bytes,
               std::shared_ptr<SharedBytes> of_all = std::make_shared<SharedBytes>())
       : things_(things), remedy_(remedy), most_(most), most_bytes_(most_bytes), of_all_(std::move(of_all)) {
@@ -39,8 +39,9 @@ class ClientQuota {
   ClientQuota(const ClientQuota&) = delete;
   ClientQuota& operator=(const ClientQuota&) = delete;
 
-  /// For one more thing; the quota outlives it. Throws Error with code 53400 (configuration_limit_exceeded) if the
-  /// client has too much already, 53200 (out_of_memory) if all of them together have.
+  /// Reserves a share for one more item; the quota must outlive it. Throws Error with code 53400
+  /// (configuration_limit_exceeded) if the client exceeds its limit, 53200 (out_of_memory) if all clients together
+  /// exceed theirs.
   Share take(std::size_t bytes);
 
  private:

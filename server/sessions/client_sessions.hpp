@@ -14,15 +14,15 @@
 
 namespace eindb {
 
-/// What all clients of a server share: where their sessions come from, by what they may do, and by which rules they are
-/// let in. The rules do not change while there are clients.
+/// Shared by all clients of a server: the sources of their sessions, by role, and the rules for accepting them. The
+/// rules do not change while clients are connected.
 struct ClientSessions {
   SessionPool read_write;
   SessionPool read_only;
   TransferDirectory transfers;
   AdmissionRules rules = {};
   ClientLimits limits = {};
-  /// For messages, prepared statements and values of parameters.
+  /// The limit for messages, prepared statements and values of parameters.
   std::shared_ptr<SharedBytes> held_for_clients = std::make_shared<SharedBytes>();
   SessionSeats seats{};
   LoginThrottle throttle{};

@@ -12,7 +12,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// How often somebody who waits looks whether it was cancelled, and whether caches in use have become free.
+// The interval at which waiting work checks for cancellation and for freed caches.
 constexpr std::chrono::milliseconds kPatience{10};
 
 [[noreturn]] void no_memory_comes() {
@@ -22,13 +22,13 @@ constexpr std::chrono::milliseconds kPatience{10};
 
 }  // namespace
 
-/// What is given back when the work ends; in two parts.
+/// The admission of some work. Cores and memory may be returned separately.
 class FairQueue::Leave final : public Admission {
  public:
   Leave(FairQueue& queue, bool heavy) : queue_(queue), heavy_(heavy) {}
   ~Leave() override { queue_.give_back(heavy_, !has_run_, bytes_); }
 
-  /// The work is admitted: until then there is nothing to give back.
+  /// Marks the work as admitted; before that there is nothing to return.
   void begin(std::int64_t bytes) {
     bytes_ = bytes;
     has_run_ = false;
@@ -121,7 +121,7 @@ void FairQueue::leave_line(Waiter& waiter) noexcept {
   DCHECK(is_valid(), "a line ends with its last waiter");
 }
 
-// The line whose first one begins goes behind all others.
+// After its first waiter is admitted, a line goes behind all others.
 void FairQueue::admit_next() {
   bool any = false;
   while (!urgent_.empty() && try_admit(*urgent_.front())) {
@@ -153,7 +153,7 @@ bool FairQueue::is_valid() const {
          light_bytes_ <= limits_.memory / kLightShare;
 }
 
-// Caches give way as far as nobody uses them.
+// Admits the work if the memory suffices. Caches that are not in use shrink for it.
 bool FairQueue::try_admit(Waiter& waiter) {
   const auto bytes = waiter.work.bytes;
   if (heavy_bytes_ + bytes > most_for_one(limits_.memory)) return false;
@@ -168,7 +168,8 @@ bool FairQueue::try_admit(Waiter& waiter) {
   return true;
 }
 
-// Nobody works on whose end would bring memory: only clients that fetch could, and have not for a while.
+// Whether no running work would free memory. Only clients that fetch results could, and they have freed none for a
+// while.
 bool FairQueue::is_hopeless(const Waiter& waiter) const {
   const bool is_next =
       urgent_.empty() ? !lines_.empty() && lines_.front().waiters.front() == &waiter : urgent_.front() == &waiter;

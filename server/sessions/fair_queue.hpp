@@ -16,29 +16,29 @@
 
 namespace eindb {
 
-/// Decides which statements of all clients run, and shares the server's memory out to them.
+/// Decides which statements of all clients run, and divides the server's memory among them.
 ///
-/// Light work begins at once: little memory, and over within milliseconds. Heavy work takes all cores by itself, so
-/// that more than a few at a time would only slow each other down: it waits in line, one line for each user, and the
-/// first of each line has its turn after those of all other users (round robin). A user's thousand statements thus
-/// delay another's one by one. Nobody overtakes within a line, however much memory the first one needs. Urgent work,
-/// of the one session that keeps others from writing, waits for memory alone.
+/// Light work needs little memory and a few milliseconds; it begins at once. Heavy work uses all cores, so that more
+/// than a few statements at a time would only slow each other down. It waits in one line per user, and the lines take
+/// turns (round robin), so a thousand statements of one user delay another user's statements one by one. Nobody
+/// overtakes within a line, however much memory its first statement needs. Urgent work, of the session that holds the
+/// write lock, waits only for memory.
 ///
-/// Memory, of which nothing is promised twice:
+/// Memory is never promised twice:
 ///
 ///     light work   an eighth; what does not fit counts as heavy
 ///     heavy work   the rest, results included until they are fetched
 ///     tile caches  what these leave free, at most a quarter
 ///
-/// Thread-safe; outlives what it admitted.
+/// Thread-safe; must outlive its admissions.
 class FairQueue final : public AdmissionGate {
  public:
   struct Limits {
-    std::int64_t memory;       ///< bytes, of all statements and caches
-    int heavy;                 ///< heavy statements that run at a time
-    double light_seconds;      ///< what takes longer is heavy
-    std::int64_t light_bytes;  ///< what may take more is heavy
-    /// How long memory that only clients could free, by fetching results, is waited for.
+    std::int64_t memory;       ///< bytes for all statements and caches
+    int heavy;                 ///< number of heavy statements that run at a time
+    double light_seconds;      ///< longer work is heavy
+    std::int64_t light_bytes;  ///< work that may use more is heavy
+    /// How long to wait for memory that only clients can free, by fetching results.
     std::chrono::milliseconds patience = std::chrono::seconds(5);
   };
   struct Waiting {
@@ -46,25 +46,25 @@ class FairQueue final : public AdmissionGate {
     std::chrono::steady_clock::time_point since;
   };
   struct Counts {
-    int running = 0;  ///< heavy statements
+    int running = 0;  ///< number of heavy statements
     int waiting = 0;
-    std::int64_t heavy_bytes = 0;  ///< promised
+    std::int64_t heavy_bytes = 0;  ///< reserved
     std::int64_t light_bytes = 0;
     std::int64_t cached_bytes = 0;
   };
 
-  /// `threads`: those that call admit().
+  /// `threads`: the pool whose threads call admit().
   FairQueue(const Limits& limits, std::shared_ptr<TileCachePool> caches, WorkerPool& threads);
   ~FairQueue() override;
 
   std::unique_ptr<Admission> admit(const ClientUser& user, const Work& work, const Cancellation& cancellation) override;
 
-  /// The most that one statement can have.
+  /// The most memory that one statement can have.
   static std::int64_t most_for_one(std::int64_t memory) { return memory - memory / kLightShare; }
-  /// The most that tile caches keep.
+  /// The most memory that tile caches keep.
   static std::int64_t most_for_caches(std::int64_t memory) { return memory / kCacheShare; }
 
-  /// Those that wait, user by user in the order of their turns.
+  /// The waiting statements, by user in the order of their turns.
   std::vector<Waiting> waiting() const;
   Counts counts() const;
 
@@ -81,7 +81,7 @@ class FairQueue final : public AdmissionGate {
     std::deque<Waiter*> waiters;
   };
 
-  // Parts of the memory, inverted.
+  // Divisors for parts of the memory.
   static constexpr std::int64_t kLightShare = 8;
   static constexpr std::int64_t kCacheShare = 4;
 
@@ -93,19 +93,19 @@ class FairQueue final : public AdmissionGate {
   bool try_admit(Waiter& waiter);
   bool is_hopeless(const Waiter& waiter) const;
   void fit_caches();
-  /// What the members promise each other, with mutex_ held.
+  /// The invariants of the members. Call with mutex_ held.
   bool is_valid() const;
   void give_back(bool heavy, bool ran, std::int64_t bytes) noexcept;
 
   const Limits limits_;
   const std::shared_ptr<TileCachePool> caches_;
   WorkerPool& threads_;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
-  std::list<Line> lines_;  // none is empty; the first one has its turn
+  std::list<Line> lines_;  // none is empty; the first has the next turn
   std::deque<Waiter*> urgent_;
-  int running_ = 0;                              // heavy
-  std::chrono::steady_clock::time_point freed_;  // when something was given back last
+  int running_ = 0;                              // number of heavy statements
+  std::chrono::steady_clock::time_point freed_;  // last time that memory or cores were returned
   std::int64_t heavy_bytes_ = 0;
   std::int64_t light_bytes_ = 0;
 };

@@ -11,11 +11,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// malloc counts and gives back in some milliseconds.
+/// The interval between checks, since malloc takes some milliseconds to count and return memory.
 constexpr auto kBetweenLooks = std::chrono::milliseconds(200);
-/// Larger blocks go back to the system at once.
+/// Larger blocks are returned to the system immediately.
 constexpr int kLargeBlock = 256 * 1024;
-/// At the end of each of malloc's heaps.
+/// The memory that malloc keeps at the end of each of its heaps.
 constexpr int kKeptAtEnd = 1 << 20;
 constexpr int kFewestHeaps = 2;
 
@@ -24,7 +24,7 @@ constexpr int kFewestHeaps = 2;
 void FreedMemory::limit(std::int64_t bytes, int threads) {
   CHECK(bytes >= 0 && threads > 0, "malloc keeps memory for threads that work");
   bytes_ = bytes;
-  // By default there are eight for each core, and blocks up to 32 MiB are kept once one was given back.
+  // By default malloc has eight heaps per core, and keeps blocks up to 32 MiB once one was freed.
   ::mallopt(M_ARENA_MAX, std::max(kFewestHeaps, threads));
   ::mallopt(M_MMAP_THRESHOLD, kLargeBlock);
   ::mallopt(M_TRIM_THRESHOLD, kKeptAtEnd);

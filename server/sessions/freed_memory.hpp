@@ -6,18 +6,18 @@
 
 namespace eindb {
 
-/// What malloc keeps of memory that was given back: left alone it keeps what each thread has needed at most, ever. Has
-/// it give memory back to the system where that is much. One in a process. Thread-safe.
+/// Limits the freed memory that malloc keeps. By default malloc keeps the largest amount that each thread has ever
+/// needed; this returns large amounts to the system. One per process. Thread-safe.
 class FreedMemory {
  public:
-  /// malloc keeps about `bytes` from now on, for so many threads that work at a time.
+  /// Sets the limit to about `bytes`, for `threads` threads that work at a time.
   void limit(std::int64_t bytes, int threads);
-  /// After work: every now and then, looks whether malloc keeps too much.
+  /// Call after work: checks now and then whether malloc keeps too much.
   void look();
 
  private:
   std::int64_t bytes_ = 0;
-  std::atomic<std::int64_t> next_look_{0};  // of the steady clock
+  std::atomic<std::int64_t> next_look_{0};  // by the steady clock
 };
 
 }  // namespace eindb

@@ -5,7 +5,7 @@
 namespace eindb {
 namespace {
 
-// An address has no spaces.
+// A unique key, since an address has no spaces.
 std::string key_of(std::string_view address, std::string_view user) {
   return std::string(address) + " " + std::string(user);
 }

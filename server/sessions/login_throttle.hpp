@@ -9,16 +9,16 @@
 
 namespace eindb {
 
-/// Slows down who tries passwords. A wrong one is answered after a second; this keeps an address from trying on a
-/// thousand connections instead: while so many of its wrong passwords wait for their answers, no other is looked at.
-/// The same for each user of an address, and lower: who tries one user's passwords keeps nobody else there out.
-/// Thread-safe; outlives its refusals.
+/// Slows down guessing of passwords. A wrong password is answered after a second; the throttle prevents an address from
+/// trying on a thousand connections instead. While too many of its wrong passwords wait for their answers, no further
+/// password is checked. A lower limit applies to each user of an address, so that guessing one user's password does not
+/// lock out other users there. Thread-safe; must outlive its refusals.
 class LoginThrottle {
  public:
   static constexpr std::size_t kMostOfUser = 8;
   static constexpr std::size_t kMostOfAddress = 64;
 
-  /// A wrong password, from when it was seen until its answer has gone.
+  /// A wrong password, from its check until its answer is sent.
   class Refusal {
    public:
     Refusal(LoginThrottle& throttle, std::string_view address, std::string_view user);
@@ -31,14 +31,14 @@ class LoginThrottle {
     const std::array<std::string, 2> keys_;
   };
 
-  /// Whether a password is looked at now. As many more as there are threads may be looked at in the same moment.
+  /// Whether a password may be checked now. Concurrent calls can exceed the limit by at most the number of threads.
   bool allows(std::string_view address, std::string_view user) const;
 
  private:
   std::size_t waiting(const std::string& key) const;
 
   mutable std::mutex mutex_;                    // guards waiting_
-  std::map<std::string, std::size_t> waiting_;  // refusals, by address and by address with user; none is zero
+  std::map<std::string, std::size_t> waiting_;  // counts of refusals by address, and by address and user; all positive
 };
 
 }  // namespace eindb

@@ -15,7 +15,7 @@ SessionPool::SessionPool(std::string database, SessionOptions options, std::size
   idle_.reserve(kept);
 }
 
-// The session that was used last has the most in caches.
+// Takes the most recently used session, as its caches are fullest.
 std::unique_ptr<PooledSession> SessionPool::take() {
   {
     const std::lock_guard lock(mutex_);
@@ -40,9 +40,9 @@ void SessionPool::give_back(std::unique_ptr<PooledSession> session) noexcept {
   const std::lock_guard lock(mutex_);
   try {
     if (idle_.size() < kept_) idle_.push_back(std::move(session));
-  } catch (const std::bad_alloc&) {  // then it is closed
+  } catch (const std::bad_alloc&) {  // the session is closed
   }
-  // What nobody uses must not keep others from working.
+  // Idle sessions must not keep memory from running ones.
   if (is_sql_memory_short()) release_pages();
 }
 

@@ -13,7 +13,7 @@
 
 namespace eindb {
 
-/// A session, and the database as PostgreSQL's clients look at it.
+/// A session, and its pg_catalog.
 struct PooledSession {
   PooledSession(const std::string& database, const SessionOptions& options)
       : session(database, options), catalog(session) {}
@@ -23,19 +23,19 @@ struct PooledSession {
 };
 
 /// Sessions of one database, lent to clients while they work. A session holds an open database, compiled statements and
-/// tiles, so that a thousand clients that wait must not have one each: a client keeps its settings, and takes whatever
-/// session is free. Thread-safe.
+/// tiles, so a thousand idle clients must not have one each. A client keeps its settings and takes any free session.
+/// Thread-safe.
 class SessionPool {
  public:
-  /// Keeps up to `kept` sessions that nobody uses.
+  /// Keeps at most `kept` idle sessions.
   SessionPool(std::string database, SessionOptions options, std::size_t kept);
 
-  /// A session with the settings of a new one. Throws Error if the database cannot be opened.
+  /// A session with default settings. Throws Error if the database cannot be opened.
   std::unique_ptr<PooledSession> take();
-  /// A session without state of a client's own (Session::has_state()), or one that failed: that is closed.
+  /// Returns a session without state of a client's (Session::has_state()). A session that failed is closed.
   void give_back(std::unique_ptr<PooledSession> session) noexcept;
 
-  /// Sessions that nobody uses at the moment.
+  /// Number of idle sessions.
   std::size_t idle() const;
   const Settings& default_settings() const { return default_settings_; }
 

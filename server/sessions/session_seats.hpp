@@ -11,11 +11,11 @@
 
 namespace eindb {
 
-/// As many sessions as there may be at a time; a few of them for administrators alone, so that they come in when others
-/// have taken all the rest. Thread-safe; outlives its seats.
+/// Limits the number of sessions. Some seats are reserved for administrators, who can then log in when all other seats
+/// are taken. Thread-safe; must outlive its seats.
 class SessionSeats {
  public:
-  /// Given back when it ends.
+  /// The destructor returns the seat.
   class Seat {
    public:
     explicit Seat(SessionSeats& seats) : seats_(&seats) {}
@@ -34,7 +34,7 @@ class SessionSeats {
 
   explicit SessionSeats(std::size_t most = std::numeric_limits<std::size_t>::max()) : most_(most) {}
 
-  /// nullopt: all are taken that there are for such a client.
+  /// nullopt if no seat is free for such a client.
   std::optional<Seat> take(bool administrator = true) {
     const auto most = administrator ? most_ : most_ - std::min(kReserved, most_ / kReservedShare);
     auto taken = taken_.load(std::memory_order_relaxed);
@@ -47,7 +47,7 @@ class SessionSeats {
 
  private:
   static constexpr std::size_t kReserved = 3;
-  static constexpr std::size_t kReservedShare = 10;  // at most a tenth
+  static constexpr std::size_t kReservedShare = 10;  // divisor: at most a tenth is reserved
 
   const std::size_t most_;
   std::atomic<std::size_t> taken_{0};

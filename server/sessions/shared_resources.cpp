@@ -9,17 +9,17 @@ namespace eindb {
 namespace {
 
 constexpr std::int64_t kLeastMemory = std::int64_t{32} << 20U;
-/// What a statement has unless its client sets another memory_limit: three fit beside each other, and caches.
+/// The divisor for the default memory_limit of a statement: three statements and the caches fit in memory.
 constexpr std::int64_t kStatementShare = 4;
-/// Whoever waits for a statement does not notice that long, and a core's other work does not either.
+/// The longest time of light work: hardly noticeable to its client, and to other work on the core.
 constexpr double kLightSeconds = 0.02;
 constexpr std::int64_t kLeastLightBytes = std::int64_t{2} << 20U;
-/// Of the memory, for SQL; but for pages it takes little as a rule.
+/// The divisor for the memory of SQL, which usually needs little except for pages.
 constexpr std::int64_t kSqlShare = 4;
 constexpr std::int64_t kLeastSqlMemory = std::int64_t{32} << 20U;
-/// Of the memory, what clients have the server hold between statements, and while messages come.
+/// The divisor for the memory that is held for clients between statements, and for incoming messages.
 constexpr std::int64_t kClientShare = 8;
-/// Of the memory, what malloc may keep of what was given back.
+/// The divisor for the freed memory that malloc may keep.
 constexpr std::int64_t kFreedShare = 32;
 constexpr int kFewestHeavy = 2;
 constexpr int kCoresForEachHeavy = 4;
@@ -35,7 +35,7 @@ std::int64_t sql_memory(std::int64_t memory) {
   return std::max(memory / kSqlShare, std::min(kLeastSqlMemory, memory / 2));
 }
 
-// What is left to statements that work on tiles, with their results, and to caches.
+// The memory that remains for statements on tiles, their results, and caches.
 std::int64_t tile_memory(std::int64_t memory) {
   const auto tiles = memory - sql_memory(memory) - memory / kClientShare;
   CHECK(tiles > 0, "statements have memory beside that of SQL and of clients");

@@ -12,27 +12,27 @@
 
 namespace eindb {
 
-/// How much of the machine a server has for all of its clients, and which of its files.
+/// The resources of the machine that a server may use for all its clients, and its directory for files.
 struct ResourceLimits {
   std::int64_t memory = 0;      ///< bytes; 0: four fifths of the machine's
-  int threads = 0;              ///< that a statement may use; 0: the cores
-  int heavy_statements = 0;     ///< that run at a time; 0: one for four cores, at least two
-  std::string files_directory;  ///< of COPY; empty: none
+  int threads = 0;              ///< most threads of a statement; 0: one per core
+  int heavy_statements = 0;     ///< most that run at a time; 0: one for each four cores, at least two
+  std::string files_directory;  ///< for COPY; empty: none
 };
 
-/// What all sessions of a server share: threads, memory, and what clients may not do. One in a process, whose SQL keeps
-/// to a part of the memory. Thread-safe.
+/// Shared by all sessions of a server: threads, memory, and the policy that restricts clients. One per process, since
+/// it limits the memory of all SQL in the process. Thread-safe.
 class SharedResources {
  public:
-  /// `workers`: threads that run statements. `read_only`: nobody changes the database. Error{Value} for too little
-  /// memory; as open_files_directory.
+  /// `workers`: number of threads that run statements. `read_only`: no client may change the database. Error{Value} for
+  /// too little memory; also throws the errors of open_files_directory.
   SharedResources(const ResourceLimits& limits, const std::string& database, std::size_t workers, bool read_only);
 
   WorkerPool& workers() { return workers_; }
   const FairQueue& queue() const { return *queue_; }
-  /// What messages, prepared statements and values of parameters of all clients may take together.
+  /// The limit for messages, prepared statements and parameter values of all clients together.
   std::size_t bytes_for_clients() const;
-  /// For sessions of clients; of a server that is read-only all are.
+  /// Options for clients' sessions. On a read-only server all are read-only.
   SessionOptions session(bool read_only) const;
 
  private:

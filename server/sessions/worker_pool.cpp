@@ -8,13 +8,13 @@
 namespace eindb {
 namespace {
 
-/// What a task may wait for a thread that is awake.
+/// The longest time that a task should wait for an awake thread.
 constexpr std::chrono::microseconds kWakingPatience{500};
-/// Between two looks of the watch.
+/// The interval between checks of the watch.
 constexpr auto kLook = kWakingPatience / 2;
-/// Weight of the last task in the time of a typical one.
+/// The divisor for the weight of the last task in the typical time of a task.
 constexpr int kShare = 8;
-/// Whose names are kept while they run nothing.
+/// The most users whose entries are kept while they run nothing.
 constexpr std::size_t kKnownUsers = 1000;
 
 }  // namespace
@@ -24,7 +24,7 @@ thread_local WorkerPool::Worker* WorkerPool::current_ = nullptr;
 WorkerPool::WorkerPool(std::size_t threads, Task afterwards) : count_(threads), afterwards_(std::move(afterwards)) {
   CHECK(count_ > 0, "something runs at a time");
   const std::lock_guard lock(mutex_);
-  for (auto n = workers_.size(); n < wanted(); ++n) start_worker();  // or fewer, where the system lets no more begin
+  for (auto n = workers_.size(); n < wanted(); ++n) start_worker();  // or fewer, if the system allows no more
 }
 
 WorkerPool::~WorkerPool() { join(); }
@@ -45,7 +45,7 @@ void WorkerPool::post(Task task, std::string_view user) {
   ++queued_;
   DCHECK(is_valid(), "a task that is posted is counted once");
   const bool wake = needs_another();
-  lock.unlock();  // so that the thread finds it free
+  lock.unlock();  // so that the thread finds the mutex unlocked
   if (wake) work_.notify_one();
 }
 
@@ -57,7 +57,8 @@ WorkerPool::Load& WorkerPool::load_of(std::string_view user) {
 
 // ---- Turns ---------------------------------------------------------------------------------------------------------
 
-// Beyond the count one at a time, and only where nothing that runs is short: no thread will be free soon.
+// Beyond the regular number, tasks start one at a time, and only if all running tasks are long, since then no thread
+// will be free soon.
 bool WorkerPool::may_run(const Load& load) const {
   if (running_ < count_) return true;
   return running_ == long_runs_ && load.running() < std::max<std::size_t>(1, count_ / active_);
@@ -68,7 +69,7 @@ bool WorkerPool::has_work() const {
   return std::any_of(turns_.begin(), turns_.end(), [this](const Load* load) { return may_run(*load); });
 }
 
-// The first one who may run has his turn after all others then.
+// Takes the turn of the first user who may run; that user then goes behind all others.
 WorkerPool::Load& WorkerPool::take_turn() {
   const auto turn = std::find_if(turns_.begin(), turns_.end(), [this](const Load* load) { return may_run(*load); });
   CHECK(turn != turns_.end(), "a thread takes a turn where there is work for it");
@@ -116,11 +117,11 @@ void WorkerPool::start_worker() {
     ++awake_;
   } catch (...) {
     if (self != workers_.end()) workers_.erase(self);
-    if (workers_.empty()) throw;  // the others will come to what there is
+    if (workers_.empty()) throw;  // otherwise the existing threads take the work
   }
 }
 
-// Without a watch nobody would notice that a task runs long.
+// Without a watch, long tasks would not be detected.
 bool WorkerPool::needs_watch() const { return !has_watch_ && awake_ > 0 && queued_ > 0; }
 
 bool WorkerPool::needs_another() const {
@@ -132,7 +133,7 @@ bool WorkerPool::needs_another() const {
   return wait > kWakingPatience;
 }
 
-// One is too many that stood in for one that waited and does not any more.
+// A thread that stood in for a waiting one ends once that one continues.
 void WorkerPool::run(Workers::iterator self) {
   current_ = &*self;
   std::unique_lock lock(mutex_);
@@ -164,7 +165,7 @@ void WorkerPool::run_one(std::unique_lock<std::mutex>& lock, Worker& self) {
   if (wake) work_.notify_one();
   const auto begin = Clock::now();
   task();
-  task = nullptr;  // what it holds may end here
+  task = nullptr;  // frees resources of the task outside the lock
   if (afterwards_) afterwards_();
   const auto took = std::min<Clock::duration>(Clock::now() - begin, 2 * kWakingPatience);
   lock.lock();
@@ -189,7 +190,7 @@ void WorkerPool::rest(std::unique_lock<std::mutex>& lock) {
   ++awake_;
 }
 
-// True: there is work for this thread. False: nothing short runs any more.
+// Returns true if there is work for this thread, false if no short task runs any more.
 bool WorkerPool::watch(std::unique_lock<std::mutex>& lock) {
   has_watch_ = true;
   bool called = false;
@@ -202,7 +203,7 @@ bool WorkerPool::watch(std::unique_lock<std::mutex>& lock) {
   return called;
 }
 
-// What ran at the look before the last one already runs long.
+// Marks tasks as long if they already ran at the check before the last one.
 void WorkerPool::look() {
   ++looks_;
   for (auto& worker : workers_) {

@@ -33,7 +33,7 @@ ArrayElements read_elements(BodyReader& reader, DataType element, std::int32_t c
 std::string read_binary_array(std::string_view value, DataType type) {
   BodyReader reader(value);
   const auto dimensions = reader.integer<std::int32_t>();
-  reader.integer<std::int32_t>();  // whether there are NULLs
+  reader.integer<std::int32_t>();  // flag for NULLs
   const auto element = static_cast<DataType>(reader.integer<std::int32_t>());
   const auto* const info = find_data_type(element);
   if (info == nullptr || info->array != type)
@@ -43,7 +43,7 @@ std::string read_binary_array(std::string_view value, DataType type) {
     throw Error(ErrorKind::Unsupported, "parameters that are arrays have one dimension", std::nullopt,
                 "send a text of PostgreSQL's form: {{1,2},{3,4}}");
   const auto count = reader.integer<std::int32_t>();
-  reader.integer<std::int32_t>();  // the lowest index
+  reader.integer<std::int32_t>();  // lowest index
   const auto elements = read_elements(reader, element, count);
   reader.end();
   return write_array(elements);

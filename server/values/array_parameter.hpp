@@ -7,9 +7,9 @@
 
 namespace eindb {
 
-/// The text of an array, {1,2,NULL}, that a client sends in binary as a parameter of `type`: SQL has arrays as text.
-/// ProtocolError for bytes that are no such array; Error{Unsupported} for more than one dimension, and for elements of
-/// types that eindb has no values of.
+/// Converts a binary array that a client sends as a parameter of `type` to text, {1,2,NULL}, the form of arrays in SQL.
+/// ProtocolError for invalid bytes; Error{Unsupported} for more than one dimension, and for element types without
+/// values in eindb.
 std::string read_binary_array(std::string_view value, DataType type);
 
 }  // namespace eindb

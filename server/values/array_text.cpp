@@ -7,7 +7,7 @@
 namespace eindb {
 namespace {
 
-/// Reads one element of an array behind `i`: quoted, or up to the next comma or brace.
+/// Reads the array element at `i`: quoted, or up to the next comma or brace.
 std::optional<std::string> read_element(std::string_view text, std::size_t& i) {
   std::string element;
   bool quoted = false;

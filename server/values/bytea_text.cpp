@@ -39,7 +39,7 @@ unsigned octal(std::string_view digits) {
   return value;
 }
 
-// A backslash is written twice, any byte as three octal digits behind one.
+// A backslash is doubled; any byte may be written as a backslash and three octal digits.
 std::string read_escaped(std::string_view text) {
   std::string bytes;
   for (std::size_t at = 0; at < text.size(); ++at) {

@@ -7,13 +7,13 @@
 
 namespace eindb {
 
-/// The bytes of a bytea that is written as text: "\x6162", or "ab\\c\012" as before PostgreSQL 9. Error{Value} for
-/// digits that are none and for a backslash that begins nothing.
+/// The bytes of a bytea in text form: "\x6162", or "ab\\c\012" as before PostgreSQL 9. Error{Value} for invalid digits
+/// or an invalid escape.
 std::string read_bytea(std::string_view text);
 
-/// "6162".
+/// Appends hexadecimal digits such as "6162".
 void append_hexadecimal(std::string& out, std::string_view bytes);
-/// "\x6162".
+/// Appends a text such as "\x6162".
 void append_bytea(std::string& out, std::string_view bytes);
 
 std::vector<std::byte> bytes_of(std::string_view text);

@@ -8,10 +8,10 @@
 
 namespace eindb {
 
-/// out_of_memory: a limit on memory that clients or sessions share.
+/// out_of_memory: a memory limit shared by clients or sessions is exceeded.
 inline constexpr std::string_view kOutOfMemory = "53200";
 
-/// An error with a SQLSTATE of its own, rather than that of its kind.
+/// An error with a SQLSTATE of its own in place of the default for its kind.
 class CodedError : public Error {
  public:
   CodedError(std::string_view sqlstate, ErrorKind kind, std::string message, std::string hint = {})

@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t kEveryByte = 0x0101010101010101;
 constexpr std::uint64_t kHighBits = kEveryByte << 7U;
 
-/// Whether one of the eight bytes at `from` is not ASCII, or 0: taking 1 from a byte of 0 sets its highest bit.
+/// Whether one of the eight bytes at `from` is 0 or not ASCII. Subtracting 1 from a zero byte sets its highest bit.
 bool has_other_than_ascii(const char* from) {
   std::uint64_t word = 0;
   std::memcpy(&word, from, sizeof(word));

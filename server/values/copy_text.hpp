@@ -4,7 +4,7 @@
 
 namespace eindb {
 
-/// Throws Error{Value} for bytes that are no UTF-8, or 0. Fast for ASCII.
+/// Throws Error{Value} for invalid UTF-8 and for zero bytes. Fast for ASCII.
 void check_copy_text(std::string_view text);
 
 }  // namespace eindb

@@ -7,7 +7,7 @@
 
 namespace eindb {
 
-/// Types of values as clients know them: the object ids that PostgreSQL gives them.
+/// Types of values for clients: PostgreSQL's object ids.
 enum class DataType : std::int32_t {
   Unspecified = 0,
   Bool = 16,
@@ -36,24 +36,24 @@ enum class DataType : std::int32_t {
   Numeric = 1700,
 };
 
-/// What is told of a type in RowDescription and pg_type.
+/// The properties of a type in RowDescription and pg_type.
 struct DataTypeInfo {
   DataType type;
-  std::string_view name;  ///< in pg_type: "int8"
-  std::int16_t size;      ///< bytes; -1: it differs
-  DataType array;         ///< of such elements; Unspecified: none
+  std::string_view name;  ///< name in pg_type: "int8"
+  std::int16_t size;      ///< bytes; -1: it varies
+  DataType array;         ///< array of this type; Unspecified: none
 };
 
-/// Null for a type that is not known here.
+/// Null for an unknown type.
 const DataTypeInfo* find_data_type(DataType type);
 inline const DataTypeInfo* find_data_type(std::int32_t oid) { return find_data_type(static_cast<DataType>(oid)); }
 
-/// Whether values are lists of others.
+/// Whether values of the type are arrays.
 bool is_array(DataType type);
 
-/// What a column of results is for a client; Any as Text. Complex numbers are two columns of the parts' type.
+/// The client's type for a column of results; Text for Any. Complex numbers are two columns of the parts' type.
 DataType data_type(ColumnType type);
-/// What a parameter of the type is for the engine; Any for one that is left open.
+/// The engine's type for a parameter of this type; Any if it is unspecified.
 ColumnType column_type(DataType type);
 
 }  // namespace eindb

@@ -14,7 +14,7 @@ struct CatalogType {
   DataType type;
 };
 
-/// Types that only tables of pg_catalog have.
+/// Types that occur only in tables of pg_catalog.
 constexpr std::array kCatalogTypes{CatalogType{"oid", DataType::Oid}, CatalogType{"name text", DataType::Name},
                                    CatalogType{"pgchar", DataType::Char}};
 

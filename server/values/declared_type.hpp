@@ -7,11 +7,11 @@
 
 namespace eindb {
 
-/// What a column of SQL's tables is for clients, by the type in its CREATE TABLE: as the engine has it, but for the
-/// types of pg_catalog's own tables. Text where that says nothing.
+/// The client's type for a column of SQL's tables, from the type in its CREATE TABLE: the engine's type, with
+/// additional types for pg_catalog's tables. Text if there is no type.
 DataType declared_data_type(std::string_view declared);
 
-/// What a column of results is for clients, but for complex numbers, which are two.
+/// The client's type for a column of results, except complex numbers, which are two columns.
 DataType column_data_type(const Column& column);
 
 }  // namespace eindb

@@ -6,11 +6,12 @@
 
 namespace eindb {
 
-/// How the tensor that a statement gives comes to the client: SET result_format.
+/// The form of a statement's tensor for the client: SET result_format.
 enum class ResultFormat : std::uint8_t {
-  Rows,   ///< a row for each element: its labels and its value
-  Array,  ///< one row: the shape, and the elements in row-major order as an array; complex ones as one of each part
-  Npy     ///< one row: the shape, and the bytes of an NPY file
+  Rows,  ///< one row per element: its labels and its value
+  /// One row: the shape, and the elements in row-major order as an array; complex numbers as two arrays of their parts.
+  Array,
+  Npy  ///< one row: the shape, and the bytes of an NPY file
 };
 
 /// "rows", "array", "npy"; nullopt for other words.

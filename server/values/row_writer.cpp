@@ -67,7 +67,7 @@ void write_row_description(MessageWriter& out, const std::vector<ClientColumn>& 
     const auto* const info = find_data_type(type);
     CHECK(info != nullptr, "clients are told of types that are known");
     out.text(name)
-        .integer<std::int32_t>(0)  // of no table
+        .integer<std::int32_t>(0)  // no table
         .integer<std::int16_t>(0)
         .integer(static_cast<std::int32_t>(type))
         .integer(info->size)
@@ -87,7 +87,7 @@ void write_row(MessageWriter& out, const Row& row, const std::vector<ClientColum
     DCHECK(fields.count() == columns.size(), "a row has a value for each column");
     out.end();
   } catch (...) {
-    out.buffer().resize(begin);  // no half of a message
+    out.buffer().resize(begin);  // removes the incomplete message
     throw;
   }
 }

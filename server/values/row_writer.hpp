@@ -10,20 +10,20 @@
 
 namespace eindb {
 
-/// A column as a client sees it. Complex numbers are two of them, one for each part.
+/// A column as the client sees it. A complex number takes two columns, one for each part.
 struct ClientColumn {
   std::string name;
   DataType type = DataType::Text;
 };
 
-/// The columns that clients see of a result with these. One that says nothing of its values (ColumnType::Any) is text.
+/// The client's columns for a result. Columns of unknown type (ColumnType::Any) become text.
 std::vector<ClientColumn> client_columns(const std::vector<Column>& columns);
 
-/// RowDescription. Formats as Bind gives them: none, one for all, or one for each column.
+/// Writes RowDescription. `formats` as in Bind: none, one for all columns, or one for each.
 void write_row_description(MessageWriter& out, const std::vector<ClientColumn>& columns,
                            const std::vector<frontend::Format>& formats);
 
-/// DataRow. Error{Type} where a value is none of its column's type; nothing is written then.
+/// Writes DataRow. Error{Type} if a value does not have its column's type; nothing is written then.
 void write_row(MessageWriter& out, const Row& row, const std::vector<ClientColumn>& columns,
                const std::vector<frontend::Format>& formats);
 

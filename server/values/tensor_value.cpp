@@ -1,6 +1,6 @@
-// Arrays in PostgreSQL's binary form, all integers big-endian: the number of dimensions, whether there are NULLs, the
+// PostgreSQL's binary format of arrays; all integers are big-endian: the number of dimensions, a flag for NULLs, the
 // type of the elements; for each dimension (here one, or none without elements) its extent and its lowest index, 1;
-// then each element behind the number of its bytes. As text they are {1,2,3}.
+// then each element after its length in bytes. The text format is {1,2,3}.
 
 #include "server/values/tensor_value.hpp"
 
@@ -21,7 +21,7 @@ namespace {
 
 using frontend::Format;
 
-// Elements that are put together before they are appended: what stays in the first cache.
+// The number of elements per block; a block fits in the first-level cache.
 constexpr std::int64_t kBlock = 512;
 constexpr std::size_t kArrayHead = 12;
 constexpr std::size_t kArrayDimension = 8;
@@ -35,13 +35,13 @@ void append_array_head(std::string& out, DataType element, std::int64_t count) {
   append_big_endian<std::int32_t>(out, 1);
 }
 
-// `bytes` for each of `count` elements, and `more`, or too many.
+// `bytes` for each of `count` elements plus `more`; a number beyond the limit if that is too large.
 std::int64_t limited_size(std::int64_t count, std::int64_t bytes, std::int64_t more) {
   CHECK(count >= 0 && bytes > 0 && more >= 0, "elements have bytes");
   return count > kMostRowBytes / bytes ? kMostRowBytes + 1 : count * bytes + more;
 }
 
-// The numbers of type T that elements are made of: `step` of them each, of which number `offset` is meant.
+// Describes the numbers of type T in each element: `step` of them, of which number `offset` is used.
 struct Numbers {
   std::int64_t step = 1;
   std::int64_t offset = 0;
@@ -98,7 +98,7 @@ class TextArray final : public TensorValue {
  public:
   TextArray(std::int64_t count, Numbers numbers) : count_(count), numbers_(numbers) {}
 
-  // An element takes two bytes at least, with its comma.
+  // An element takes at least two bytes, with its comma.
   std::int64_t size(TensorStrips& strips) override {
     auto size = limited_size(count_, 2, 1);
     if (size > kMostRowBytes || count_ == 0) return count_ == 0 ? 2 : size;
@@ -132,7 +132,7 @@ class TextArray final : public TensorValue {
  private:
   std::int64_t count_;
   Numbers numbers_;
-  char before_ = '{';  // what stands before the next element
+  char before_ = '{';  // separator before the next element
 };
 
 class NpyBytes : public TensorValue {
@@ -166,7 +166,7 @@ class NpyBytes : public TensorValue {
   std::int64_t element_bytes_;
 };
 
-// The text of bytea: two digits for each byte.
+// The text format of bytea: two digits per byte.
 class NpyText final : public NpyBytes {
  public:
   using NpyBytes::NpyBytes;

@@ -13,10 +13,10 @@
 
 namespace eindb {
 
-/// Of a row, and so of a value: what PostgreSQL's clients take.
+/// The size limit of PostgreSQL's clients for a row, and so for a value.
 inline constexpr std::int64_t kMostRowBytes = (std::int64_t{1} << 30U) - 1;
 
-/// A tensor as one value of a row, whose bytes are written in pieces: how many they are is known before.
+/// A tensor as one value of a row. Its size is known in advance, and its bytes are written in pieces.
 ///
 ///     begin, append elements, append elements, ..., end
 ///
@@ -24,21 +24,21 @@ inline constexpr std::int64_t kMostRowBytes = (std::int64_t{1} << 30U) - 1;
 class TensorValue {
  public:
   virtual ~TensorValue() = default;
-  /// Bytes of the value; beyond kMostRowBytes some number beyond. Text has to read the elements for it: throws as
-  /// TensorStrips::next().
+  /// The size of the value in bytes; any number beyond kMostRowBytes if it is too large. Text formats read all elements
+  /// to compute it, and throw the errors of TensorStrips::next().
   virtual std::int64_t size(TensorStrips& strips) = 0;
   virtual void begin(std::string& out) = 0;
-  /// Elements [first, first + count) of a strip.
+  /// Appends elements [first, first + count) of a strip.
   virtual void append(std::string& out, const Tile& strip, std::int64_t first, std::int64_t count) = 0;
-  /// What is behind the elements.
+  /// The bytes after the elements.
   virtual std::string_view end() const { return {}; }
 };
 
-/// What a client sees of a tensor whose elements are `value` in a format that is not Rows: `shape`, then `val`, or
-/// `val_re` and `val_im`.
+/// The client's columns for a whole tensor of element type `value`, in a format other than Rows: `shape`, then `val`,
+/// or `val_re` and `val_im`.
 std::vector<ClientColumn> whole_tensor_columns(ResultFormat format, ColumnType value);
 
-/// The values of the columns behind `shape`, in the formats of all columns.
+/// The values of the columns after `shape`. `formats` is for all columns.
 std::vector<std::unique_ptr<TensorValue>> whole_tensor_values(const TensorRelation& tensor, ResultFormat format,
                                                               const std::vector<frontend::Format>& formats);
 

@@ -5,7 +5,7 @@
 
 namespace eindb {
 
-/// As PostgreSQL writes a timestamptz, in UTC: "2026-01-31 23:59:59.000001+00".
+/// PostgreSQL's text of a timestamptz in UTC: "2026-01-31 23:59:59.000001+00".
 std::string timestamp_text(std::chrono::system_clock::time_point time);
 
 }  // namespace eindb

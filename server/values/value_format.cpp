@@ -20,21 +20,21 @@ namespace {
 
 using frontend::Format;
 
-// Digits of the exponent's range in which %.15g and %.6g write no exponent.
+// The range of decimal exponents in which %.15g and %.6g use no exponent.
 constexpr int kLeastFixed = -4;
 constexpr int kMostFixed32 = 6;
 constexpr int kMostFixed64 = 15;
 
 char* put(char* to, std::string_view text) { return std::copy(text.begin(), text.end(), to); }
 
-// The exponent of "e-05" without its letter.
+// The exponent in "-05", the text after the "e".
 int read_exponent(std::string_view text) {
   int exponent = 0;
   for (const auto digit : text.substr(1)) exponent = 10 * exponent + (digit - '0');
   return text[0] == '-' ? -exponent : exponent;
 }
 
-// "ddd" with the point behind `whole` digits of it: "0.00ddd", "d.dd", "ddd000".
+// Writes digits "ddd" with the decimal point after the first `whole` of them: "0.00ddd", "d.dd", "ddd000".
 char* put_fixed(char* to, std::string_view digits, int whole) {
   const auto size = static_cast<int>(digits.size());
   if (whole <= 0) return put(std::fill_n(put(to, "0."), -whole, '0'), digits);
@@ -43,7 +43,7 @@ char* put_fixed(char* to, std::string_view digits, int whole) {
   return put(put(put(to, digits.substr(0, point)), "."), digits.substr(point));
 }
 
-// "-d.ddde-xx" of std::to_chars, whose digits are the fewest, in the form of %g.
+// Converts the shortest digits from std::to_chars, "-d.ddde-xx", to the form of %g.
 template <class T>
 char* put_shortest(char* to, T value) {
   char* const end = std::to_chars(to, to + kMostNumberText, value, std::chars_format::scientific).ptr;
@@ -90,7 +90,7 @@ bool is_text(DataType type) {
          type == Json;
 }
 
-// Bytes of an integer of the type; 0: it is none.
+// The size of an integer type in bytes; 0 if it is not an integer type.
 std::size_t integer_bytes(DataType type) {
   switch (type) {
     case DataType::Bool: return 1;
@@ -102,7 +102,7 @@ std::size_t integer_bytes(DataType type) {
   }
 }
 
-// The least and the most that an integer of so many bytes holds; object ids have no sign.
+// Whether the value fits an integer of this type. Object ids are unsigned.
 bool fits(std::int64_t value, DataType type) {
   if (type == DataType::Oid) return value >= 0 && value <= std::numeric_limits<std::uint32_t>::max();
   DCHECK(integer_bytes(type) > 0, "an integer has bytes");
@@ -110,7 +110,7 @@ bool fits(std::int64_t value, DataType type) {
   return type == DataType::Int8 || (value >= -(std::int64_t{1} << bits) && value < (std::int64_t{1} << bits));
 }
 
-// As an integer of the type; a number without a fraction is one.
+// The cell as an integer of the type. Floating-point numbers without a fraction are accepted.
 std::int64_t integer_of(const Cell& cell, DataType type) {
   constexpr double kBeyond = 9223372036854775808.0;
   const auto* integer = std::get_if<std::int64_t>(&cell);
@@ -138,7 +138,7 @@ bool is_utf8(std::string_view text) {
   }
 }
 
-// As a value of type text. Bytes that are none, a blob's in a column of no type, are shown as a bytea is.
+// Appends the cell as text. Invalid UTF-8, as from a blob in a column without a type, is written like bytea.
 void append_characters(std::string& out, const Cell& cell) {
   const auto* text = std::get_if<std::string>(&cell);
   if (text == nullptr || is_utf8(*text)) append_text(out, cell);
@@ -155,7 +155,7 @@ void append_as_text(std::string& out, const Cell& cell, DataType type) {
   } else if (integer_bytes(type) > 0) {
     append_sql_number(out, integer_of(cell, type));
   } else if (type == DataType::Float4 || type == DataType::Float8) {
-    real_of(cell, type);  // it must be one
+    real_of(cell, type);  // throws unless it is a number
     append_text(out, cell);
   } else {
     append_characters(out, cell);

@@ -48,8 +48,7 @@ void expect(bool condition, const char* what) {
   std::abort();
 }
 
-// ---- What comes in
-// ---------------------------------------------------------------------------------------------------
+// ---- What comes in --------------------------------------------------------------------------------------------------
 
 std::string startup_bytes() {
   constexpr std::string_view kParameters{"user\0ada\0database\0s\0", 20};
@@ -126,8 +125,7 @@ class Questions {
   std::size_t least_ready_ = 0;
 };
 
-// ---- What goes out
-// ---------------------------------------------------------------------------------------------------
+// ---- What goes out --------------------------------------------------------------------------------------------------
 
 /// Takes a message's body apart; what is not there is no message of this server.
 class AnswerBody {
@@ -235,8 +233,7 @@ class Answers {
   std::size_t size_ = 0;
 };
 
-// ---- A connection
-// ----------------------------------------------------------------------------------------------------
+// ---- A connection ---------------------------------------------------------------------------------------------------
 
 /// Cancels what a client runs, again and again, once it has had its time.
 class Watchdog {

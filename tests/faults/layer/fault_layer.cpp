@@ -402,8 +402,7 @@ void start_recording() { layer().start_recording(); }
 void mark(std::int64_t which) { layer().mark(which); }
 Recording take_recording() { return layer().take_recording(); }
 
-// ---- In front of the C library
-// ----------------------------------------------------------------------------------------
+// ---- In front of the C library --------------------------------------------------------------------------------------
 
 namespace {
 
