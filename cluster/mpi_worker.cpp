@@ -95,8 +95,9 @@ void run_mpi_worker(MpiTransport& transport, const WorkerOptions& options, NodeL
         worker.emplace(folder, transport, options, log);
       }
       worker->serve(std::move(call->channel));
-    } catch (const Error&) {
-      refuse(*call->channel);
+    } catch (const Error& error) {
+      if (call->channel != nullptr) refuse(*call->channel);
+      else log.write(NodeLog::Level::Warning, "coordinator lost", call->subject, error.message());
     }
   }
 }

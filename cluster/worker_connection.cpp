@@ -188,9 +188,20 @@ void WorkerConnection::connect_once() {
   ControlLinkUser& user = *this;
   const auto link = std::make_shared<ControlLink>(std::move(channel), context_.heartbeat, user);
   join(welcome, link);
-  context_.log.write(NodeLog::Level::Info, "worker joined", address_, "");
-  context_.joined(*this);
-  catch_up_until_end();
+  try {
+    context_.log.write(NodeLog::Level::Info, "worker joined", address_, "");
+    context_.joined(*this);
+    catch_up_until_end();
+  } catch (...) {
+    // Without the mutex, since the link's threads take it when they end.
+    const auto left = take_link();
+    throw;
+  }
+}
+
+std::shared_ptr<ControlLink> WorkerConnection::take_link() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(link_, nullptr);
 }
 
 // The missed transactions cannot always be determined at once, for example while another connection writes.
@@ -247,8 +258,8 @@ void WorkerConnection::join(const control::Welcome& welcome, const std::shared_p
   unwell_.clear();
   has_missed_ = true;
   answered_ = Clock::now();
+  link->start();  // its threads wait for the mutex
   link_ = link;
-  link_->start();
 }
 
 // ---- The link's threads --------------------------------------------------------------------------------------------

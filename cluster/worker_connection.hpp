@@ -158,6 +158,7 @@ class WorkerConnection final : private ControlLinkUser {
   void connect_once();
   control::Welcome greet(Channel& channel);
   void join(const control::Welcome& welcome, const std::shared_ptr<ControlLink>& link);
+  std::shared_ptr<ControlLink> take_link();
   void catch_up_until_end();
   bool pause(std::chrono::milliseconds time);
   void note_failure(const std::string& reason);

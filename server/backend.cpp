@@ -541,6 +541,7 @@ void Backend::run_script() {
   answer_failure(script.text, static_cast<std::size_t>(text.data() - script.text.data()), [&] {
     auto portal = std::make_shared<Portal>();
     portal->statement = make_statement(text, outline);
+    if (portal->statement->empty()) return out_->empty('I');
     if (script.statements.size() > 1 && !portal->statement->command) client_.begin_implicit();
     begin(*portal);
     if (!portal->columns.empty()) write_row_description(*out_, portal->columns, {});
@@ -696,6 +697,9 @@ void Backend::run_command(const ClientCommand& command, Portal& portal) {
       finish(deallocate.name ? "DEALLOCATE" : "DEALLOCATE ALL");
     }
     void operator()(const command::Discard&) const {
+      if (self.client_.transaction() != ClientState::Transaction::None || self.client_.in_transaction())
+        throw CodedError("25001", ErrorKind::Unsupported, "DISCARD ALL cannot run inside a transaction",
+                         "COMMIT or ROLLBACK before");
       self.client_.discard();
       self.tell_name();
       finish("DISCARD ALL");

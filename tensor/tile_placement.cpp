@@ -6,13 +6,12 @@
 #include <utility>
 
 #include "common/check.hpp"
+#include "common/checked_math.hpp"
 
 namespace eindb {
 namespace {
 
 int twos_in(std::int64_t parts) { return std::countr_zero(static_cast<std::uint64_t>(parts)); }
-
-bool is_power_of_two(std::int64_t parts) { return std::has_single_bit(static_cast<std::uint64_t>(parts)); }
 
 int mesh_axes_of(std::size_t workers) { return std::bit_width(workers) - 1; }
 

@@ -68,10 +68,10 @@ StatementDescription describe(const ast::Sql& sql, SessionState& session, const 
   return description;
 }
 
-StatementDescription describe(const ast::Execute& execute, SessionState& session, const Parameters& /*given*/) {
+StatementDescription describe(const ast::Execute& execute, SessionState& session, const Parameters& given) {
   const auto prepared = prepared_statement(execute.name, session.user);
   auto description = describe_statement(prepared, {}, session);
-  description.parameters.clear();
+  description.parameters = given;
   return description;
 }
 
@@ -106,9 +106,8 @@ concept TellsOfSession = std::is_same_v<Statement, ast::ShowWorkers> || std::is_
     std::is_same_v<Statement, ast::ShowMacros> || std::is_same_v<Statement, ast::Describe> ||
     std::is_same_v<Statement, ast::Show> || std::is_same_v<Statement, ast::ShowUsers>;
 
-StatementDescription describe(const TellsOfSession auto& statement, SessionState& session,
-                              const Parameters& /*given*/) {
-  return {.columns = execute_by_parts(statement, session).columns, .parameters = {}};
+StatementDescription describe(const TellsOfSession auto& statement, SessionState& session, const Parameters& given) {
+  return {.columns = execute_by_parts(statement, session).columns, .parameters = given};
 }
 
 // For statements without rows.

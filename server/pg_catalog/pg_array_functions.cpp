@@ -81,16 +81,17 @@ SqliteValue array_get(PgValues values) {
   if (any_null(values)) return kNull;
   const auto text = text_of(values[0]);
   const auto elements = read_array(text);
-  const auto at = integer_of(values[1]) - (is_vector(text) ? 0 : 1);
-  if (at < 0 || at >= static_cast<std::int64_t>(elements.size())) return kNull;
-  const auto& element = elements[static_cast<std::size_t>(at)];
+  const auto first = is_vector(text) ? 0 : 1;
+  const auto index = integer_of(values[1]);
+  if (index < first || index - first >= static_cast<std::int64_t>(elements.size())) return kNull;
+  const auto& element = elements[static_cast<std::size_t>(index - first)];
   const auto json = json_of(element);
   if (json.is_number()) return json.get<std::int64_t>();
   return element ? SqliteValue(*element) : kNull;
 }
 
 SqliteValue array_to_string(PgValues values) {
-  if (values.size() < 2 || is_null(values[0]) || is_null(values[1])) return kNull;
+  if (is_null(values[0]) || is_null(values[1])) return kNull;
   std::string out;
   bool first = true;
   for (const auto& element : read_array(text_of(values[0]))) {
@@ -180,10 +181,12 @@ constexpr std::array kArrayFunctions{
     PgFunction{"array_lower", 2, "INTEGER", &array_lower},
     PgFunction{"array_position", 2, "INTEGER", &array_position},
     PgFunction{"array_remove", 2, "TEXT", &array_remove},
-    PgFunction{"array_to_string", -1, "TEXT", &array_to_string},
+    PgFunction{"array_to_string", 2, "TEXT", &array_to_string},
+    PgFunction{"array_to_string", 3, "TEXT", &array_to_string},
     PgFunction{"array_upper", 2, "INTEGER", &array_length},
     PgFunction{"cardinality", 1, "INTEGER", &array_length},
-    PgFunction{"parse_ident", -1, "TEXT", &parse_ident},
+    PgFunction{"parse_ident", 1, "TEXT", &parse_ident},
+    PgFunction{"parse_ident", 2, "TEXT", &parse_ident},
     PgFunction{"pg_partition_ancestors", 1, "TEXT", &array_of_one},
     PgFunction{"split_part", 3, "TEXT", &split_part},
     PgFunction{"string_to_array", 2, "TEXT", &string_to_array},

@@ -2,6 +2,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <limits>
 #include <array>
 #include <string_view>
 
@@ -119,7 +120,8 @@ SqliteValue right(PgValues values) {
   if (any_null(values)) return kNull;
   const auto text = text_of(values[0]);
   const auto count = integer_of(values[1]);
-  return count == 0 ? std::string() : text.substr(cut_after(text, -count));
+  constexpr auto kAll = std::numeric_limits<std::int64_t>::max();
+  return count == 0 ? std::string() : text.substr(cut_after(text, count < -kAll ? kAll : -count));
 }
 
 SqliteValue strpos(PgValues values) {

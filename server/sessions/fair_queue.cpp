@@ -86,9 +86,9 @@ void FairQueue::wait(Waiter& waiter, const Cancellation& cancellation) {
   admit_next();
   if (waiter.admitted) return;
   lock.unlock();
-  const WorkerPool::Waiting waits(threads_);
-  lock.lock();
   try {
+    const WorkerPool::Waiting waits(threads_);  // may start a thread
+    lock.lock();
     while (!waiter.admitted) {
       if (is_hopeless(waiter)) no_memory_comes();
       changed_.wait_for(lock, kPatience);
@@ -96,6 +96,8 @@ void FairQueue::wait(Waiter& waiter, const Cancellation& cancellation) {
       admit_next();
     }
   } catch (...) {
+    if (!lock.owns_lock()) lock.lock();
+    if (waiter.admitted) return;
     leave_line(waiter);
     admit_next();
     throw;

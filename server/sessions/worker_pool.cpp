@@ -238,7 +238,7 @@ void WorkerPool::begin_to_wait() {
 }
 
 void WorkerPool::end_to_wait() {
-  CHECK(waiting_ > 0, "who ends to wait has begun to");
+  DCHECK(waiting_ > 0, "who ends to wait has begun to");
   --waiting_;
   if (current_ != nullptr) {
     --current_->load->waiting;
