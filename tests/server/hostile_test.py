@@ -286,6 +286,40 @@ class Order(Hostile):
         self.assertEqual(client.ask(query("ROLLBACK")), ["C", "Z"])
         self.check_goes_on(client)
 
+    def test_comments_that_end_for_one_and_not_for_the_other(self):
+        """By PostgreSQL's rules comments nest, by eindb's they do not: this is a statement for one and none for the other."""
+        client = self.client()
+        self.assertEqual(client.ask(query("/* /* */")), ["I", "Z"])
+        self.assertEqual(client.ask(parse("", "/* /* */"), bind(), execute(), SYNC), ["1", "2", "I", "Z"])
+        self.check_goes_on(client)
+
+    def test_parameters_of_statements_about_others(self):
+        client = self.client()
+        self.assertEqual(client.ask(query("PREPARE p AS SELECT $1 + 1"))[-1], "Z")
+        self.assertEqual(client.ask(parse("s", "EXECUTE p($1)"), describe(b"S", "s"), SYNC)[:2], ["1", "t"])
+        self.check_goes_on(client)
+
+    def test_discard_all_in_a_transaction(self):
+        client = self.client()
+        client.ask(query("CREATE TABLE kept (n)"))
+        client.ask(query("BEGIN"))
+        client.ask(query("INSERT INTO kept VALUES (1)"))
+        self.assertEqual(client.ask(query("DISCARD ALL")), ["25001", "Z"])
+        self.assertEqual(client.ask(query("ROLLBACK")), ["C", "Z"])
+        found = client.ask(parse("", "INSERT INTO kept VALUES (2)"), bind(), execute(),
+                           parse("", "DISCARD ALL"), bind(), execute(), SYNC)  # fmt: skip
+        self.assertEqual(found[-2:], ["25001", "Z"])
+        self.assertEqual(client.ask(query("DISCARD ALL")), ["C", "Z"])
+        self.assertEqual(client.ask(query("SELECT * FROM kept")), ["T", "C", "Z"])
+
+    def test_functions_with_numbers_of_arguments_and_values_at_the_edge(self):
+        client = self.client()
+        self.assertNotIn("C", client.ask(query("SELECT parse_ident()")))
+        self.assertNotIn("C", client.ask(query("SELECT array_to_string('{1}')")))
+        for text in ("SELECT right('abc', -9223372036854775807 - 1)", "SELECT (ARRAY[1, 2])[-9223372036854775807 - 1]"):
+            self.assertEqual(client.ask(query(text))[-2:], ["C", "Z"], text)
+        self.check_goes_on(client)
+
     def test_a_query_between_parse_and_sync(self):
         client = self.client()
         found = client.ask(parse("s", "SELECT 7"), bind("p", "s"), query("SELECT 1"))
