@@ -265,21 +265,19 @@ class DistributedPlanner {
     const auto type = partial ? step.join.compute_dtype : vertex.dtype;
     const auto computed = add({std::move(step), id, type, grid, of_result});
     if (!partial) return computed;
-    return add(
-        {ReduceStep{computed}, id, vertex.dtype, grid, placed.result.blocks(placement_.mesh_axes, cluster_.ranks)});
+    return add({ReduceStep{computed}, id, vertex.dtype, grid, placed.result.placement(cluster_.ranks)});
   }
 
   // The placement's blocks, reordered to the join's labels.
   BlockPlacement blocks_of_calls(VertexId id, const JoinNode& join) const {
     const auto& placed = placement_.vertices[id.index()];
-    return projected(placed.calls.blocks(placement_.mesh_axes, cluster_.ranks), placed.labels, join.partition.labels);
+    return projected(placed.calls.placement(cluster_.ranks), placed.labels, join.partition.labels);
   }
 
   Partition refined(VertexId id, const JoinNode& join, const BlockPlacement& blocks) const {
     Refinement refinement(graph_.labels(), join, cluster_, blocks.parts);
-    const auto& scattered = placement_.vertices[id.index()].result;
-    for (std::size_t d = 0; d < join.einsum.output.size(); ++d)
-      refinement.raise(join.einsum.output[d], std::int64_t{1} << scattered.axes[d].size());
+    const auto scattered = placement_.vertices[id.index()].result.parts();
+    for (std::size_t d = 0; d < join.einsum.output.size(); ++d) refinement.raise(join.einsum.output[d], scattered[d]);
     std::vector<std::size_t> order(join.inputs.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     const auto source = [&](std::size_t n) -> const DistributedStep& {

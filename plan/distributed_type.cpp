@@ -105,15 +105,17 @@ bool are_parts(const std::vector<DistributedDimension>& dimensions, const Mesh& 
 
 }  // namespace
 
-DistributedType::DistributedType(Mesh mesh, std::vector<DistributedDimension> dimensions)
-    : mesh_(std::move(mesh)), dimensions_(std::move(dimensions)) {
+DistributedType::DistributedType(Mesh mesh, std::vector<DistributedDimension> dimensions,
+                                 std::vector<std::size_t> first_only)
+    : mesh_(std::move(mesh)), dimensions_(std::move(dimensions)), first_only_(std::move(first_only)) {
   std::vector<bool> used(mesh_.axes().size(), false);
-  for (const auto& dimension : dimensions_) {
-    for (const auto axis : dimension.axes) {
-      if (used[axis]) throw Error(ErrorKind::Value, "axis " + mesh_[axis].name + " cuts a tensor twice");
-      used[axis] = true;
-    }
-  }
+  const auto use = [&](std::size_t axis) {
+    CHECK(axis < used.size(), "a type has axes of its mesh");
+    if (used[axis]) throw Error(ErrorKind::Value, "axis " + mesh_[axis].name + " cuts a tensor twice");
+    used[axis] = true;
+  };
+  for (const auto& dimension : dimensions_) std::for_each(dimension.axes.begin(), dimension.axes.end(), use);
+  std::for_each(first_only_.begin(), first_only_.end(), use);
   TileGrid(global_shape(), parts());  // refuses more parts than there are indices
 }
 
@@ -156,6 +158,11 @@ Partition DistributedType::parts() const {
 BlockPlacement DistributedType::placement() const {
   BlockPlacement out{parts(), {}};
   for (std::int64_t rank = 0; rank < mesh_.rank_count(); ++rank) {
+    const auto is_beyond = [&](std::size_t axis) { return mesh_.coordinate(rank, axis) > 0; };
+    if (std::any_of(first_only_.begin(), first_only_.end(), is_beyond)) {
+      out.at.emplace_back();
+      continue;
+    }
     TileKey key;
     for (const auto& dimension : dimensions_) {
       std::int64_t part = 0;
@@ -165,6 +172,13 @@ BlockPlacement DistributedType::placement() const {
     }
     out.at.emplace_back(std::move(key));
   }
+  return out;
+}
+
+BlockPlacement DistributedType::placement(std::size_t total) const {
+  auto out = placement();
+  CHECK(out.at.size() <= total, "every rank of a mesh is one of the cluster's");
+  out.at.resize(total);
   return out;
 }
 
@@ -185,14 +199,15 @@ DistributedType DistributedType::factored() const {
     next += prime_factors(axis.size).size();
   }
   first.push_back(next);
+  const auto primes_of = [&](const std::vector<std::size_t>& axes) {
+    std::vector<std::size_t> primes;
+    for (const auto axis : axes)
+      for (auto prime = first[axis]; prime < first[axis + 1]; ++prime) primes.push_back(prime);
+    return primes;
+  };
   auto dimensions = dimensions_;
-  for (auto& dimension : dimensions) {
-    std::vector<std::size_t> axes;
-    for (const auto axis : dimension.axes)
-      for (auto prime = first[axis]; prime < first[axis + 1]; ++prime) axes.push_back(prime);
-    dimension.axes = std::move(axes);
-  }
-  return {std::move(mesh), std::move(dimensions)};
+  for (auto& dimension : dimensions) dimension.axes = primes_of(dimension.axes);
+  return {std::move(mesh), std::move(dimensions), primes_of(first_only_)};
 }
 
 std::string DistributedType::to_string() const {
@@ -204,7 +219,10 @@ std::string DistributedType::to_string() const {
     for (const auto axis : dimension.axes) names += (names.empty() ? "" : ",") + mesh_[axis].name;
     out += "{" + names + "}" + std::to_string(dimension.extent);
   }
-  return "[" + out + "]";
+  out = "[" + out + "]";
+  for (std::size_t n = 0; n < first_only_.size(); ++n)
+    out += (n == 0 ? " at " : ",") + mesh_[first_only_[n]].name + "=0";
+  return out;
 }
 
 std::optional<DistributedType> type_of(const BlockPlacement& placement, const Shape& shape, const Mesh& mesh) {

@@ -22,16 +22,18 @@ struct DistributedDimension {
 
 /// How a tensor lies on a mesh (array redistribution, section 4.1). Over {x:4, y:6} the type [3{x}12, 2{y}12] cuts both
 /// dimensions of a 12 x 12 tensor: the rank at (i_x, i_y) holds the block of 3 x 2 that begins at (3 i_x, 2 i_y). Axes
-/// stand from minor to major: [1{x,y}24] puts the block i_x + 4 i_y there. An axis that cuts nothing replicates.
+/// stand from minor to major: [1{x,y}24] puts the block i_x + 4 i_y there. An axis that cuts nothing replicates, or
+/// holds everything at its first place: [3{x}12] at y=0 leaves the ranks with i_y > 0 without a block.
 ///
 /// Extents need not be multiples: part q of extent b cut d ways covers [floor(q b / d), floor((q + 1) b / d)), and the
 /// local size is that of the largest part.
-/// Invariants: an axis cuts at most one dimension; no dimension is cut into more parts than max(1, its extent).
+/// Invariants: an axis cuts at most one dimension, and none if it holds everything at its first place; no dimension is
+/// cut into more parts than max(1, its extent).
 class DistributedType {
  public:
   DistributedType() = default;
   /// Throws Error{Shape} or Error{Value} if an invariant does not hold.
-  DistributedType(Mesh mesh, std::vector<DistributedDimension> dimensions);
+  DistributedType(Mesh mesh, std::vector<DistributedDimension> dimensions, std::vector<std::size_t> first_only = {});
   /// Reads "[3{x}12, 2{y}12]"; a dimension that nothing cuts is its extent, or "12{}12". Throws Error{Syntax} or, with
   /// the place in the text, Error{UnknownName} for an axis that is not in the mesh and Error{Shape} for sizes that do
   /// not agree.
@@ -39,6 +41,8 @@ class DistributedType {
 
   const Mesh& mesh() const { return mesh_; }
   const std::vector<DistributedDimension>& dimensions() const { return dimensions_; }
+  /// The axes that hold everything at their first place.
+  const std::vector<std::size_t>& first_only() const { return first_only_; }
   std::size_t rank() const { return dimensions_.size(); }
 
   /// The whole tensor.
@@ -50,11 +54,14 @@ class DistributedType {
   Partition parts() const;
   /// Which block each rank of the mesh holds: the base offset map of the type.
   BlockPlacement placement() const;
+  /// The same among `total` ranks, of which the first are those of the mesh; others hold nothing.
+  BlockPlacement placement(std::size_t total) const;
   /// The same among `total` ranks of which rank n of the mesh is ranks[n]; others hold nothing.
   BlockPlacement placement(std::span<const Rank> ranks, std::size_t total) const;
 
   /// The same placement over mesh().factored().
   DistributedType factored() const;
+  /// "[3{x}12, 2{y}12]", and " at x=0,y=0" for axes of first_only().
   std::string to_string() const;
 
   friend bool operator==(const DistributedType&, const DistributedType&) = default;
@@ -64,6 +71,7 @@ class DistributedType {
 
   Mesh mesh_;
   std::vector<DistributedDimension> dimensions_;
+  std::vector<std::size_t> first_only_;
 };
 
 /// The type over `mesh` that places blocks so, if there is one: ranks may hold blocks in an order that no axes give. Of

@@ -16,6 +16,23 @@ using Axes = std::vector<int>;
 // For each label of a partition vector the axes that cut it, the major one first.
 using LabelAxes = std::vector<Axes>;
 
+// The layout of a tensor, or of the label space of a vertex, while axes are given out: a DistributedType on a mesh of
+// twos in a form that is cheap to change. Lists the axes that cut each dimension, the major one first.
+struct MeshCuts {
+  std::vector<std::int64_t> extents;
+  LabelAxes axes;
+  Axes first_only = {};
+};
+
+std::vector<std::size_t> axis_numbers(const Axes& axes) { return {axes.begin(), axes.end()}; }
+
+DistributedType type_of_cuts(const MeshCuts& cuts, const Mesh& mesh) {
+  std::vector<DistributedDimension> dimensions;
+  for (std::size_t d = 0; d < cuts.extents.size(); ++d)
+    dimensions.push_back({cuts.extents[d], {cuts.axes[d].rbegin(), cuts.axes[d].rend()}});
+  return {mesh, std::move(dimensions), axis_numbers(cuts.first_only)};
+}
+
 int log2_of(std::int64_t power) { return std::bit_width(static_cast<std::uint64_t>(power)) - 1; }
 
 int cuts_of(std::int64_t parts) { return log2_of(floor_power_of_two(parts)); }
@@ -31,13 +48,13 @@ PartRange held(std::int64_t extent, const Axes& axes, std::size_t worker) {
   return part_range(extent, std::int64_t{1} << axes.size(), place);
 }
 
-bool holds_anything(const MeshType& type, std::size_t worker) {
+bool holds_anything(const MeshCuts& type, std::size_t worker) {
   return std::all_of(type.first_only.begin(), type.first_only.end(),
                      [&](int axis) { return ((worker >> axis) & 1U) == 0; });
 }
 
 // Elements of a worker's part of `wanted` that it does not hold in `source`.
-double missing(const MeshType& wanted, const MeshType& source, std::size_t worker) {
+double missing(const MeshCuts& wanted, const MeshCuts& source, std::size_t worker) {
   if (!holds_anything(wanted, worker)) return 0;
   double needed = 1;
   double there = holds_anything(source, worker) ? 1 : 0;
@@ -51,7 +68,7 @@ double missing(const MeshType& wanted, const MeshType& source, std::size_t worke
   return needed - there;
 }
 
-double elements_held(const MeshType& type, std::size_t worker) {
+double elements_held(const MeshCuts& type, std::size_t worker) {
   if (!holds_anything(type, worker)) return 0;
   double elements = 1;
   for (std::size_t d = 0; d < type.extents.size(); ++d)
@@ -93,6 +110,20 @@ Unit unit_of(const EinGraph& graph, const FusedChain& chain, const LabelPartitio
   return unit;
 }
 
+// The assumed layout of a stored tensor.
+MeshCuts stored_cuts(const TileGrid& grid, int mesh_axes) {
+  MeshCuts out;
+  out.extents = grid.shape().extents();
+  out.axes = axes_between_tiles(grid.partition(), mesh_axes);
+  int next = 0;
+  for (const auto& axes : out.axes) next += static_cast<int>(axes.size());
+  for (std::size_t d = 0; d < out.extents.size(); ++d) {
+    const auto times = log2_of(floor_power_of_two(out.extents[d]));
+    while (next < mesh_axes && static_cast<int>(out.axes[d].size()) < times) out.axes[d].push_back(next++);
+  }
+  return out;
+}
+
 class Placer {
  public:
   Placer(const EinGraph& graph, const Labelling& labelling, int mesh_axes, KnownCalls& known)
@@ -112,21 +143,32 @@ class Placer {
   }
 
   Placement run() {
-    out_.mesh_axes = mesh_axes_;
-    out_.vertices.resize(graph_.size());
+    Placement out;
+    static_cast<PlacementCost&>(out) = cost();
+    out.mesh_axes = mesh_axes_;
+    const auto mesh = Mesh::of_twos(mesh_axes_);
+    for (auto& placed : placed_)
+      out.vertices.push_back({std::move(placed.labels), type_of_cuts(placed.calls, mesh),
+                              type_of_cuts(placed.result, mesh), placed.cost.received, placed.cost.most_received});
+    return out;
+  }
+
+  PlacementCost cost() {
+    placed_.resize(graph_.size());
     for (std::size_t v = 0; v < graph_.size(); ++v) {
       const auto& vertex = graph_.vertex(VertexId(v));
       const auto chain = chains_.find(VertexId(v));
-      if (vertex.is_input()) out_.vertices[v].result = stored_type(vertex.stored->grid, mesh_axes_);
+      if (vertex.is_input()) placed_[v].result = stored_cuts(vertex.stored->grid, mesh_axes_);
       else if (chain != chains_.end()) place_unit(VertexId(v), chain->second);
       else if (!is_inside_chain(VertexId(v)))
         place_unit(VertexId(v), unit_of(vertex, labelling_.vertices[v].partition));
     }
-    for (const auto& vertex : out_.vertices) {
-      out_.received += vertex.received;
-      out_.most_received += vertex.most_received;
+    PlacementCost sum;
+    for (const auto& placed : placed_) {
+      sum.received += placed.cost.received;
+      sum.most_received += placed.cost.most_received;
     }
-    return std::move(out_);
+    return sum;
   }
 
  private:
@@ -134,12 +176,14 @@ class Placer {
   static constexpr int kFewAxes = 4;
   static constexpr int kMostWays = 1 << 12;
 
-  struct Cost {
-    double received = 0;
-    double most = 0;
+  struct Placed {
+    Labels labels;
+    MeshCuts calls;
+    MeshCuts result;
+    PlacementCost cost;
   };
 
-  const MeshType& type_of(VertexId v) const { return out_.vertices[v.index()].result; }
+  const MeshCuts& type_of(VertexId v) const { return placed_[v.index()].result; }
 
   bool is_inside_chain(VertexId id) const {
     return std::any_of(chains_.begin(), chains_.end(), [&](const auto& entry) {
@@ -148,17 +192,15 @@ class Placer {
   }
 
   void place_unit(VertexId id, const Unit& unit) {
-    auto& out = out_.vertices[id.index()];
+    auto& out = placed_[id.index()];
     out.labels = unit.partition.labels;
     out.calls = calls_of(unit);
     // An output is computed by one worker only, since copies could differ in the order of additions.
     if (graph_.is_output(id)) out.calls.first_only = unused_axes(out.calls.axes);
     out.result = scattered(id, unit, out.calls);
-    const auto cost = cost_of(unit, out.calls, &out.result);
-    out.received = cost.received;
-    out.most_received = cost.most;
+    out.cost = cost_of(unit, out.calls, &out.result);
     for (const auto inside : unit.inside) {
-      auto& within = out_.vertices[inside.index()];
+      auto& within = placed_[inside.index()];
       within.labels = out.labels;
       within.calls = out.calls;
       within.result = projected(unit.partition.labels, out.calls, graph_.vertex(inside).einsum.output);
@@ -166,8 +208,8 @@ class Placer {
   }
 
   // The layout of the calls projected to the given labels.
-  MeshType projected(const Labels& all, const MeshType& calls, const Labels& labels) const {
-    MeshType out;
+  MeshCuts projected(const Labels& all, const MeshCuts& calls, const Labels& labels) const {
+    MeshCuts out;
     for (const auto label : labels) {
       out.extents.push_back(graph_.labels().extent(label));
       out.axes.push_back(calls.axes[place_of(all, label)]);
@@ -177,14 +219,14 @@ class Placer {
   }
 
   // Elements that workers receive for the calls of a unit and, if `result` is not null, for its result.
-  Cost cost_of(const Unit& unit, const MeshType& calls, const MeshType* result) const {
-    std::vector<MeshType> wanted;
+  PlacementCost cost_of(const Unit& unit, const MeshCuts& calls, const MeshCuts* result) const {
+    std::vector<MeshCuts> wanted;
     for (const auto& input : unit.inputs) wanted.push_back(projected(unit.partition.labels, calls, input.labels));
     double partial = 1;
     for (const auto label : unit.aggregated)
       partial *= static_cast<double>(std::int64_t{1} << calls.axes[place_of(unit.partition.labels, label)].size());
     const auto own = projected(unit.partition.labels, calls, unit.output);
-    Cost cost;
+    PlacementCost cost;
     for (std::size_t worker = 0; worker < workers_; ++worker) {
       double received = 0;
       for (std::size_t n = 0; n < wanted.size(); ++n)
@@ -194,16 +236,20 @@ class Placer {
         received += partial * missing(*result, own, worker) +
                     (partial - 1) * (elements_held(*result, worker) - missing(*result, own, worker));
       cost.received += received;
-      cost.most = std::max(cost.most, received);
+      cost.most_received = std::max(cost.most_received, received);
     }
     return cost;
   }
 
-  MeshType calls_of(const Unit& unit) const {
+  MeshCuts calls_of(const Unit& unit) const {
     auto key = key_of(unit);
-    if (const auto* calls = known_.find(key)) return *calls;
+    if (const auto* known = known_.find(key)) {
+      auto calls = calls_with(unit, known->axes);
+      calls.first_only = known->first_only;
+      return calls;
+    }
     auto calls = best_calls(unit);
-    known_.add(std::move(key), calls);
+    known_.add(std::move(key), {calls.axes, calls.first_only});
     return calls;
   }
 
@@ -229,12 +275,12 @@ class Placer {
     return key;
   }
 
-  MeshType best_calls(const Unit& unit) const {
+  MeshCuts best_calls(const Unit& unit) const {
     auto best = calls_with(unit, axes_along_inputs(unit));
     auto cost = cost_of(unit, best, nullptr);
-    const auto consider = [&](MeshType calls) {
+    const auto consider = [&](MeshCuts calls) {
       const auto other = cost_of(unit, calls, nullptr);
-      if (std::pair(other.received, other.most) >= std::pair(cost.received, cost.most)) return;
+      if (std::pair(other.received, other.most_received) >= std::pair(cost.received, cost.most_received)) return;
       best = std::move(calls);
       cost = other;
     };
@@ -246,8 +292,8 @@ class Placer {
     return best;
   }
 
-  MeshType calls_with(const Unit& unit, LabelAxes axes) const {
-    MeshType calls;
+  MeshCuts calls_with(const Unit& unit, LabelAxes axes) const {
+    MeshCuts calls;
     for (const auto label : unit.partition.labels) calls.extents.push_back(graph_.labels().extent(label));
     calls.axes = std::move(axes);
     return calls;
@@ -331,7 +377,7 @@ class Placer {
   // The layout of the result once partial results along summed labels are combined. Their axes cut the result too:
   // dimensions that readers want cut come first, then the largest parts. An axis that finds no dimension to cut keeps
   // the result at its first place.
-  MeshType scattered(VertexId id, const Unit& unit, const MeshType& calls) const {
+  MeshCuts scattered(VertexId id, const Unit& unit, const MeshCuts& calls) const {
     auto out = projected(unit.partition.labels, calls, unit.output);
     for (const auto label : unit.aggregated) {
       for (const auto axis : calls.axes[place_of(unit.partition.labels, label)]) {
@@ -342,7 +388,7 @@ class Placer {
     return out;
   }
 
-  std::optional<std::size_t> dimension_to_cut(VertexId id, const MeshType& type) const {
+  std::optional<std::size_t> dimension_to_cut(VertexId id, const MeshCuts& type) const {
     const auto wanted = cuts_wanted(id, type.extents.size());
     std::optional<std::size_t> best;
     std::pair<bool, double> best_rank;
@@ -380,66 +426,19 @@ class Placer {
   const std::size_t workers_;
   std::map<VertexId, Unit> chains_;
   std::vector<std::vector<VertexId>> readers_;
-  Placement out_;
+  std::vector<Placed> placed_;  // entry n belongs to VertexId(n)
 };
-
-std::string name_of_axis(int axis) { return "x" + std::to_string(axis); }
 
 }  // namespace
 
-std::string MeshType::to_string() const {
-  std::string out;
-  for (std::size_t d = 0; d < extents.size(); ++d) {
-    out += (d == 0 ? "" : ", ") + std::to_string(largest_part(extents[d], std::int64_t{1} << axes[d].size()));
-    if (axes[d].empty()) continue;
-    std::string names;
-    for (auto axis = axes[d].rbegin(); axis != axes[d].rend(); ++axis)
-      names += (names.empty() ? "" : ",") + name_of_axis(*axis);
-    out += "{" + names + "}" + std::to_string(extents[d]);
-  }
-  out = "[" + out + "]";
-  for (std::size_t n = 0; n < first_only.size(); ++n)
-    out += (n == 0 ? " at " : ",") + name_of_axis(first_only[n]) + "=0";
-  return out;
-}
-
-BlockPlacement MeshType::blocks(int mesh_axes, std::size_t ranks) const {
-  BlockPlacement out;
-  for (const auto& cut : axes) out.parts.push_back(std::int64_t{1} << cut.size());
-  out.at.resize(ranks);
-  for (std::size_t rank = 0; rank < std::min(ranks, std::size_t{1} << mesh_axes); ++rank) {
-    if (!holds_anything(*this, rank)) continue;
-    TileKey key;
-    for (const auto& cut : axes) {
-      std::int64_t place = 0;
-      for (const auto axis : cut) place = 2 * place + static_cast<std::int64_t>((rank >> axis) & 1U);
-      key.push_back(place);
-    }
-    out.at[rank] = std::move(key);
-  }
-  return out;
-}
-
-MeshType stored_type(const TileGrid& grid, int mesh_axes) {
-  MeshType out;
-  out.extents = grid.shape().extents();
-  out.axes = axes_between_tiles(grid.partition(), mesh_axes);
-  int next = 0;
-  for (const auto& axes : out.axes) next += static_cast<int>(axes.size());
-  for (std::size_t d = 0; d < out.extents.size(); ++d) {
-    const auto times = log2_of(floor_power_of_two(out.extents[d]));
-    while (next < mesh_axes && static_cast<int>(out.axes[d].size()) < times) out.axes[d].push_back(next++);
-  }
-  return out;
-}
-
 Placement place(const EinGraph& graph, const Labelling& labelling, std::int64_t workers) {
   KnownCalls known;
-  return place(graph, labelling, workers, known);
+  return Placer(graph, labelling, cuts_of(workers), known).run();
 }
 
-Placement place(const EinGraph& graph, const Labelling& labelling, std::int64_t workers, KnownCalls& known) {
-  return Placer(graph, labelling, cuts_of(workers), known).run();
+PlacementCost placement_cost(const EinGraph& graph, const Labelling& labelling, std::int64_t workers,
+                             KnownCalls& known) {
+  return Placer(graph, labelling, cuts_of(workers), known).cost();
 }
 
 }  // namespace eindb

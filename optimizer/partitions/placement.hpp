@@ -2,48 +2,42 @@
 
 #include <cstdint>
 #include <map>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "optimizer/partitions/labelling.hpp"
-#include "tensor/tile_holders.hpp"
+#include "plan/distributed_type.hpp"
 
 namespace eindb {
 
-/// The layout of a tensor, or of the label space of a vertex, on a mesh of 2^n workers. The mesh axes x0, x1, ... have
-/// two places each; `axes` lists the axes that cut each dimension, the major one first. An axis cuts at most one
-/// dimension. An axis that cuts none replicates, or holds everything at its first place.
-struct MeshType {
-  std::vector<std::int64_t> extents;
-  std::vector<std::vector<int>> axes;  ///< for each dimension
-  std::vector<int> first_only = {};    ///< axes whose second place holds nothing; they cut nothing
-
-  /// Prints "[2{x0}4, 3]": local size, axes from minor to major, global size; " at x1=0" is appended for axes of
-  /// `first_only`. The local size is that of the largest part.
-  std::string to_string() const;
-  /// The blocks of all `ranks` ranks; worker n is rank n, and ranks beyond 2^mesh_axes have none.
-  BlockPlacement blocks(int mesh_axes, std::size_t ranks) const;
-};
-
 /// Where one vertex is computed, and the cost of bringing its tiles there.
 struct VertexPlacement {
-  Labels labels;   ///< labels of the partition vector of the vertex or its chain; empty for inputs
-  MeshType calls;  ///< layout of the kernel calls over these labels
+  Labels labels;          ///< labels of the partition vector of the vertex or its chain; empty for inputs
+  DistributedType calls;  ///< layout of the kernel calls over these labels, on Mesh::of_twos(mesh_axes)
   /// Layout of the result. Partial results along cut summed labels are reduced and scattered: the axes of these labels
   /// cut the result, as far as possible.
-  MeshType result;
+  DistributedType result;
   /// Elements that workers receive: inputs of their kernel calls that they do not hold, and partial results of their
   /// part of the result.
   double received = 0;
   double most_received = 0;  ///< by the busiest worker
 };
 
-struct Placement {
-  int mesh_axes = 0;
-  std::vector<VertexPlacement> vertices;  ///< entry n belongs to VertexId(n); inputs have an assumed layout
+/// Elements that workers receive.
+struct PlacementCost {
   double received = 0;
   double most_received = 0;  ///< sum over the vertices of the elements that the busiest worker receives
+};
+
+struct Placement : PlacementCost {
+  int mesh_axes = 0;
+  std::vector<VertexPlacement> vertices;  ///< entry n belongs to VertexId(n); inputs have an assumed layout
+};
+
+/// The axes of a mesh of twos that are given to kernel calls.
+struct CallAxes {
+  std::vector<std::vector<int>> axes;  ///< for each label of the partition vector, the major axis first
+  std::vector<int> first_only = {};    ///< as DistributedType::first_only()
 };
 
 /// A cache of the layouts of kernel calls, for one graph and one number of workers. Identical vertices, such as those
@@ -53,14 +47,14 @@ class KnownCalls {
   /// A vertex's labels and vector, and the layout of its operands; these determine the layout of its calls.
   using Key = std::vector<std::int64_t>;
 
-  const MeshType* find(const Key& key) const {
+  const CallAxes* find(const Key& key) const {
     const auto found = calls_.find(key);
     return found == calls_.end() ? nullptr : &found->second;
   }
-  void add(Key key, const MeshType& calls) { calls_.emplace(std::move(key), calls); }
+  void add(Key key, CallAxes calls) { calls_.emplace(std::move(key), std::move(calls)); }
 
  private:
-  std::map<Key, MeshType> calls_;
+  std::map<Key, CallAxes> calls_;
 };
 
 /// Lays a labelled graph out over the largest power of two of workers, without talking to any. The cuts of each vertex
@@ -71,10 +65,8 @@ class KnownCalls {
 /// vertices of a fused chain (FusedChain) are placed together and receive nothing from each other. Stored tensors are
 /// assumed to be sharded over all workers, along the dimensions in which they are cut, then the first.
 Placement place(const EinGraph& graph, const Labelling& labelling, std::int64_t workers);
-/// The same with a cache, which it extends.
-Placement place(const EinGraph& graph, const Labelling& labelling, std::int64_t workers, KnownCalls& known);
-
-/// The assumed layout of a stored tensor with this grid on a mesh of `mesh_axes` axes.
-MeshType stored_type(const TileGrid& grid, int mesh_axes);
+/// The cost of the same layout, with a cache, which it extends.
+PlacementCost placement_cost(const EinGraph& graph, const Labelling& labelling, std::int64_t workers,
+                             KnownCalls& known);
 
 }  // namespace eindb

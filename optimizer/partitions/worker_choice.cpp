@@ -40,7 +40,7 @@ class Choice {
   void consider(std::vector<LabelPartition> partitions) {
     if (!keeps_all_busy(partitions)) return;
     auto labelling = evaluate(graph_, std::move(partitions), options_);
-    const auto placed = place(graph_, labelling, workers_, known_);
+    const auto placed = placement_cost(graph_, labelling, workers_, known_);
     visits_ += visits_per_placement_;
     const std::tuple cost(placed.received, placed.most_received, labelling.total_cost);
     if (!best_)

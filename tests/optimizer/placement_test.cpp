@@ -9,11 +9,6 @@ namespace {
 
 using testing::GraphBuilder;
 
-TEST(Placement, TypesAreWrittenMinorToMajor) {
-  EXPECT_EQ((MeshType{{12, 8, 3}, {{0, 2}, {1}, {}}}).to_string(), "[3{x2,x0}12, 4{x1}8, 3]");
-  EXPECT_EQ((MeshType{}).to_string(), "[]");
-}
-
 // Z[i,k] = SUM(X[i,j] Y[j,k]) on 8 x 8, then its square; partition vectors are given.
 struct Chain : GraphBuilder {
   Label i = label("i", 8);
@@ -90,17 +85,6 @@ TEST(Placement, AxesAreGivenOutSoThatWorkersReceiveTheLeast) {
   const auto p = place(b.graph, evaluate(b.graph, {{}, {{i, j}, {2, 2}}}, {4, false, {}}), 4);
   EXPECT_EQ(p.vertices[t.index()].calls.to_string(), "[4{x1}8, 4{x0}8]");
   EXPECT_EQ(p.received, 0);
-}
-
-TEST(Placement, BlocksAreThoseOfTheType) {
-  const MeshType type{{8, 6}, {{1}, {0}}, {2}};
-  const auto blocks = type.blocks(3, 9);
-  EXPECT_EQ(blocks.parts, (Partition{2, 2}));
-  EXPECT_EQ(blocks.at[0], (TileKey{0, 0}));
-  EXPECT_EQ(blocks.at[1], (TileKey{0, 1}));
-  EXPECT_EQ(blocks.at[2], (TileKey{1, 0}));
-  EXPECT_EQ(blocks.at[4], std::nullopt);
-  EXPECT_EQ(blocks.at[8], std::nullopt);
 }
 
 TEST(Placement, MoreCallsThanWorkersAndFewer) {

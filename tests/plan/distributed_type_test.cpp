@@ -89,5 +89,19 @@ TEST(DistributedType, AxesDoNotSayEveryPlacement) {
   EXPECT_EQ(type_of(placement, type.global_shape(), kMesh), std::nullopt);
 }
 
+TEST(DistributedType, AnAxisMayHoldEverythingAtItsFirstPlace) {
+  const DistributedType type(Mesh::of_twos(3), {{8, {1}}, {6, {0}}}, {2});
+  EXPECT_EQ(type.to_string(), "[4{x1}8, 3{x0}6] at x2=0");
+  const auto blocks = type.placement(9);
+  EXPECT_EQ(blocks.parts, (Partition{2, 2}));
+  EXPECT_EQ(blocks.at[0], (TileKey{0, 0}));
+  EXPECT_EQ(blocks.at[1], (TileKey{0, 1}));
+  EXPECT_EQ(blocks.at[2], (TileKey{1, 0}));
+  EXPECT_EQ(blocks.at[4], std::nullopt);
+  EXPECT_EQ(blocks.at[8], std::nullopt);
+  EXPECT_EQ(type.factored(), type);
+  EXPECT_THROW(DistributedType(Mesh::of_twos(1), {{8, {0}}}, {0}), Error) << "it cuts";
+}
+
 }  // namespace
 }  // namespace eindb
