@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "common/check.hpp"
 #include "common/checked_math.hpp"
 #include "executor/kernels/matrix_product.hpp"
 #include "tensor/scalar_types.hpp"
@@ -20,6 +21,8 @@ std::optional<ContractionKernel> ContractionKernel::match(const EinSum& einsum, 
   kernel.compute_ = compute;
   kernel.roles_ = std::move(form->roles);
   const auto all = einsum.labels();
+  CHECK(kernel.roles_.size() == all.size(), "each label of a contraction has its role");
+  CHECK(std::max(kernel.left_, kernel.right_) < operand_types.size(), "a contraction multiplies two of its inputs");
   kernel.reduce_left_ = reduction(einsum, kernel.left_, all, kernel.roles_, ContractionRole::SummedLeft, labels,
                                   operand_types[kernel.left_], compute);
   kernel.reduce_right_ = reduction(einsum, kernel.right_, all, kernel.roles_, ContractionRole::SummedRight, labels,
@@ -48,6 +51,7 @@ std::optional<ContractionKernel::Reduction> ContractionKernel::reduction(
 }
 
 ContractionSize ContractionKernel::size(std::span<const std::int64_t> label_sizes) const {
+  DCHECK(label_sizes.size() == roles_.size(), "a contraction is as large as its labels");
   ContractionSize size;
   for (std::size_t n = 0; n < roles_.size(); ++n) {
     switch (roles_[n]) {
