@@ -22,6 +22,7 @@ Span block_of(Span blocks, std::size_t n, std::size_t size) {
 }
 
 std::size_t block_size(std::span<const std::byte> blocks, const Exchange::Group& group) {
+  CHECK(!group.empty(), "a group has members");
   CHECK(blocks.size() % group.size() == 0, "blocks of a group are equal");
   return blocks.size() / group.size();
 }
@@ -150,6 +151,7 @@ void CollectiveExchange::reduce_scatter(const Group& group, Aggregate aggregate,
 }
 
 void CollectiveExchange::permute(Rank to, Rank from, std::span<const std::byte> out, std::span<std::byte> in) {
+  CHECK(to < size() && from < size(), "a rank sends to ranks of its own mesh");
   CHECK((to == rank()) == (from == rank()), "a permutation that sends a rank to itself brings it nothing else");
   if (to == rank()) return copy(out, in);
   const Sending sending{to, out};

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "tensor/tile.hpp"
 
@@ -64,6 +65,7 @@ struct PieceStream {
   // memory takes longer than the copies.
   std::span<std::byte> buffer(std::int64_t elements, DType dtype) {
     if (!memory) memory.emplace(Tile::uninitialized(dtype, Shape({elements})));
+    CHECK(static_cast<std::size_t>(elements) * size_of(dtype) <= memory->byte_size(), "the first strip is the largest");
     return memory->mutable_bytes().first(static_cast<std::size_t>(elements) * size_of(dtype));
   }
 
@@ -74,7 +76,10 @@ struct PieceStream {
 std::vector<std::optional<PieceStream>> streams_of(const std::vector<PeerPiece>& pieces, std::size_t ranks,
                                                    DType dtype) {
   std::vector<std::optional<PieceStream>> streams(ranks);
-  for (const auto& piece : pieces) streams[piece.peer].emplace(piece.box, dtype);
+  for (const auto& piece : pieces) {
+    CHECK(piece.peer < ranks && !streams[piece.peer], "a peer has one piece");
+    streams[piece.peer].emplace(piece.box, dtype);
+  }
   return streams;
 }
 
@@ -123,6 +128,7 @@ class PiecesIn : public IncomingStreams {
   }
 
   void end(Rank peer) override {
+    CHECK(streams_[peer] && !streams_[peer]->strips.is_done(), "a message that ends has begun");
     auto& stream = *streams_[peer];
     const auto& strip = stream.strips.strip();
     if (!is_contiguous(target_.box, strip))

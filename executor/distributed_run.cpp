@@ -28,7 +28,9 @@ class RelationSource final : public TileSource {
     relations_.emplace(std::to_string(step.index()), std::move(relation));
   }
   TilePtr read(const std::string& tensor, std::int64_t tile_id) override {
-    return relations_.at(tensor)->tile(tile_id);
+    const auto& relation = relations_.at(tensor);
+    CHECK(relation != nullptr, "a rank computes with what it holds");
+    return relation->tile(tile_id);
   }
   bool keeps_tiles() const override { return true; }
 
@@ -47,6 +49,7 @@ class RelationSink final : public TileSink {
 
 // The profile of a local plan but for its scans and its sink.
 NodeProfile of_join(const ExecutionProfile& profile, std::size_t scans) {
+  CHECK(scans + 2 <= profile.nodes.size(), "a local plan has scans, a join and a sink");
   auto all = profile.nodes[scans];
   if (scans + 2 == profile.nodes.size()) return all;
   const auto& group_by = profile.nodes[scans + 1];
@@ -60,7 +63,10 @@ NodeProfile of_join(const ExecutionProfile& profile, std::size_t scans) {
 std::vector<StepId> last_readers(const DistributedPlan& plan) {
   std::vector<StepId> readers(plan.steps.size());
   for (std::size_t n = 0; n < plan.steps.size(); ++n)
-    for (const auto input : inputs_of(plan.steps[n])) readers[input.index()] = StepId(n);
+    for (const auto input : inputs_of(plan.steps[n])) {
+      CHECK(input.index() < n, "what a step reads comes before it");
+      readers[input.index()] = StepId(n);
+    }
   return readers;
 }
 
@@ -77,6 +83,7 @@ DistributedRun::DistributedRun(const DistributedPlan& plan, std::span<const Tile
       last_reader_(last_readers(plan)),
       results_(plan.steps.size()) {
   CHECK(sinks.size() == plan.results.size(), "every result of a plan goes to a sink");
+  CHECK(rank_ < plan.ranks, "a rank is one of those that a plan was made for");
   for (std::size_t n = 0; n < sinks.size(); ++n) sinks_[plan.results[n].index()] = sinks[n];
   profile_.steps.resize(plan.steps.size());
 }
@@ -113,6 +120,7 @@ void DistributedRun::make(StepId id, const ScanStep& scan) {
 
 void DistributedRun::make(StepId id, const RedistributeStep& redistribute) {
   auto& source = result(redistribute.input);
+  CHECK(source.layout.has_value(), "what is redistributed was laid out");
   const TileMoves moves(*source.layout, *result(id).layout);
   const NeededPieces needed(moves, rank_);
   begin_relation(id);
@@ -124,6 +132,7 @@ void DistributedRun::make(StepId id, const RedistributeStep& redistribute) {
 void DistributedRun::make(StepId id, const ReduceStep& reduce) {
   auto& source = result(reduce.input);
   const auto& computed = plan_.step(reduce.input);
+  CHECK(source.layout.has_value(), "partial results that are reduced were laid out");
   const TileMoves moves(*source.layout, *result(id).layout);
   const NeededPieces needed(moves, rank_);
   begin_relation(id);
@@ -133,6 +142,7 @@ void DistributedRun::make(StepId id, const ReduceStep& reduce) {
 }
 
 void DistributedRun::make(StepId id, const ComputeStep& compute) {
+  CHECK(rank_ < compute.at.size(), "a step says of each rank what it computes");
   if (!compute.at[rank_]) return;
   begin_relation(id);
   const auto local = local_plan(plan_, id, rank_);

@@ -7,6 +7,8 @@
 #include <exception>
 #include <new>
 
+#include "common/check.hpp"
+
 namespace eindb {
 namespace {
 
@@ -41,6 +43,7 @@ HelperThreads::~HelperThreads() {
 }
 
 void HelperThreads::run(std::size_t count, const std::function<void(std::size_t)>& work) {
+  CHECK(count > 0 && work != nullptr, "the caller has a part in its work");
   Call call{.work = work, .next = 1, .count = count};
   announce(call);
   try {

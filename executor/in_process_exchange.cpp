@@ -1,9 +1,11 @@
 #include "executor/in_process_exchange.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -117,6 +119,9 @@ class InProcessExchange : public CollectiveExchange {
 };
 
 void InProcessExchange::transfer(const Traffic& traffic) {
+  [[maybe_unused]] const auto is_other = [this](Rank peer) { return peer != rank_ && peer < size(); };
+  DCHECK(std::ranges::all_of(traffic.to, is_other), "a rank sends to other ranks of its mesh");
+  DCHECK(std::ranges::all_of(traffic.from, is_other), "a rank receives from other ranks of its mesh");
   Course course(traffic);
   Lock lock(hub_->mutex);
   try {
@@ -155,6 +160,7 @@ bool InProcessExchange::send(Course& course, std::size_t n, Lock& lock) {
     const auto message = traffic.out.next(peer);
     if (message) count_sent(*message);
     lock.lock();
+    CHECK(slot.state == Slot::State::Empty, "a message is laid where the one before it was taken");
     slot = {.state = message ? Slot::State::Laid : Slot::State::Ended,
             .is_streamed = traffic.is_streamed,
             .message = message.value_or(OutgoingMessage{})};
@@ -200,6 +206,7 @@ void InProcessExchange::take_message(const Traffic& traffic, Rank from, Lock& lo
   CHECK(target.size() == payload.size(), "a stream has room for the message that it was told of");
   lock.lock();
   check_failure();
+  CHECK(slot.state == Slot::State::Laid, "a message is taken from where it was laid");
   slot.state = Slot::State::Taken;
   lock.unlock();
   if (!payload.empty()) std::memcpy(target.data(), payload.data(), payload.size());
@@ -241,6 +248,7 @@ void InProcessExchange::withdraw(Lock& lock) {
 }  // namespace
 
 std::vector<std::unique_ptr<Exchange>> in_process_exchanges(std::size_t size) {
+  CHECK(size > 0 && size <= std::numeric_limits<Rank>::max(), "ranks have sixteen bits");
   const auto hub = std::make_shared<Hub>(size);
   std::vector<std::unique_ptr<Exchange>> exchanges;
   for (Rank rank = 0; rank < static_cast<Rank>(size); ++rank)

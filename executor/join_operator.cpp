@@ -45,6 +45,8 @@ JoinOperator::JoinOperator(const JoinNode& join, const LabelTable& labels, const
       fused_(fused_kernel_of(join, labels, input_types)),
       epilogue_(join.einsum, join.compute_dtype) {
   CHECK(join.partition.labels == join.einsum.labels(), "a partition vector lists the labels in the EinSum's order");
+  CHECK(input_grids.size() == join.inputs.size() && join.einsum.inputs.size() == join.inputs.size(),
+        "a join knows the labels and the grid of every input");
   const auto axis_of = [&](Label label) {
     const auto& output = join.einsum.output;
     const auto& aggregated = join.einsum.aggregated;
@@ -53,11 +55,16 @@ JoinOperator::JoinOperator(const JoinNode& join, const LabelTable& labels, const
     return output.size() +
            static_cast<std::size_t>(std::find(aggregated.begin(), aggregated.end(), label) - aggregated.begin());
   };
-  for (const auto label : join.partition.labels) axis_of_label_.push_back(axis_of(label));
+  const auto axes = join.einsum.output.size() + join.einsum.aggregated.size();
+  for (const auto label : join.partition.labels) {
+    axis_of_label_.push_back(axis_of(label));
+    CHECK(axis_of_label_.back() < axes, "a label of a join is in its output or aggregated");
+  }
   for (std::size_t n = 0; n < join.inputs.size(); ++n) {
     OperandPlaces places;
     for (const auto label : join.einsum.inputs[n]) places.axes.push_back(axis_of(label));
     const auto& parts = input_grids[n]->partition();
+    CHECK(places.axes.size() == parts.size(), "an input has a label per dimension");
     places.strides.assign(parts.size(), 1);
     for (std::size_t d = parts.size(); d-- > 1;) places.strides[d - 1] = places.strides[d] * parts[d];
     operands_.push_back(std::move(places));
@@ -84,6 +91,7 @@ void JoinOperator::take_workspace(const std::shared_ptr<MemoryBudget>& memory, B
 std::optional<std::int64_t> JoinOperator::call(const Inputs& inputs, std::span<const std::int64_t> key,
                                                Partial& partial, const std::shared_ptr<MemoryBudget>& memory,
                                                Buffers& buffers) const {
+  CHECK(inputs.size() == operands_.size() && key.size() >= grid_.rank(), "a call has its inputs and a key");
   find_tiles(key, buffers.tiles);
   if (is_needless(inputs, buffers.tiles)) return std::nullopt;
   struct LetGo {

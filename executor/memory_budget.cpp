@@ -45,6 +45,7 @@ MemoryBudget::~MemoryBudget() = default;
 
 std::shared_ptr<MemoryBudget> MemoryBudget::create(std::int64_t limit, std::string scratch_directory,
                                                    std::int64_t memory_limit) {
+  CHECK(limit >= 0 && memory_limit >= 0, "a limit is a number of bytes");
   return std::shared_ptr<MemoryBudget>(new MemoryBudget(limit, std::move(scratch_directory), memory_limit));
 }
 
@@ -68,6 +69,7 @@ void MemoryBudget::raise_peak(std::int64_t used) noexcept {
 }
 
 void MemoryBudget::reserve(std::int64_t bytes) {
+  CHECK(bytes >= 0, "what is taken is not given back");
   while (!try_reserve(bytes)) make_room(bytes);
 }
 

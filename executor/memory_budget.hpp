@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "common/check.hpp"
 #include "tensor/tile.hpp"
 
 namespace eindb {
@@ -153,6 +154,7 @@ class MemoryReservation {
   /// Takes more, if it has less than that.
   void raise_to(std::int64_t bytes) {
     if (bytes <= bytes_) return;
+    DCHECK(budget_ != nullptr, "who takes more has not handed over what it had");
     budget_->reserve(bytes - bytes_);
     bytes_ = bytes;
   }

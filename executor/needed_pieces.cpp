@@ -10,6 +10,8 @@ namespace eindb {
 NeededPieces::NeededPieces(const TileMoves& moves, Rank rank) : moves_(moves), from_(moves.to().rank_count()) {
   moves.for_each_needed(rank, [&](const TilePiece& piece, std::optional<Rank> giver) {
     CHECK(pieces_.size() < std::numeric_limits<std::uint32_t>::max(), "a rank can count the pieces that it needs");
+    CHECK(!giver || *giver < from_.size(), "pieces come from ranks of the mesh");
+    DCHECK(targets_.empty() || targets_.back() <= piece.target, "pieces come in the order of their tiles");
     const auto number = static_cast<std::uint32_t>(pieces_.size());
     if (targets_.empty() || targets_.back() != piece.target) {
       targets_.push_back(piece.target);
@@ -28,6 +30,7 @@ NeededPieces::NeededPieces(const TileMoves& moves, Rank rank) : moves_(moves), f
 }
 
 std::size_t NeededPieces::target_of(std::size_t piece) const {
+  DCHECK(piece < pieces_.size(), "a piece is one of those that are needed");
   const auto after = std::upper_bound(begin_.begin(), begin_.end(), piece);
   return static_cast<std::size_t>(after - begin_.begin()) - 1;
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 
 namespace eindb {
@@ -63,8 +64,10 @@ OutgoingPieces::OutgoingPieces(StepId step, const TileMoves& moves, Rank rank, R
       memory_(std::move(memory)),
       cancellation_(cancellation),
       streams_(moves.from().rank_count()) {
-  moves.for_each_given(rank,
-                       [&](const TilePiece& piece, Rank receiver) { streams_[receiver].pieces.push_back(piece); });
+  moves.for_each_given(rank, [&](const TilePiece& piece, Rank receiver) {
+    CHECK(receiver < streams_.size() && receiver != rank, "a rank sends pieces to other ranks of its mesh");
+    streams_[receiver].pieces.push_back(piece);
+  });
   for (auto& stream : streams_) std::sort(stream.pieces.begin(), stream.pieces.end());
 }
 
@@ -75,6 +78,7 @@ std::optional<OutgoingMessage> OutgoingPieces::next(Rank peer) {
   stream.tile.reset();
   while (stream.next < stream.pieces.size()) {
     const auto& piece = stream.pieces[stream.next++];
+    CHECK(local_ != nullptr, "a rank gives pieces of what it holds");
     auto tile = local_->tile(piece.source);
     if (tile == nullptr) continue;
     stream.header = PieceHeader{step_, piece}.encode();
@@ -117,7 +121,9 @@ std::span<std::byte> IncomingPieces::begin(Rank peer, std::span<const std::byte>
   cancellation_.check();
   const auto [step, piece] = PieceHeader::decode(header);
   if (step != step_) refuse(peer, "a piece of a tile for another step");
+  CHECK(peer < streams_.size(), "pieces come from ranks that take part in the step");
   auto& stream = streams_[peer];
+  CHECK(!stream.tile, "a piece is there before the next one of its stream begins");
   stream.piece = find(peer, piece);
   const auto overlap = needed_.moves().overlap(piece);
   if (size != static_cast<std::size_t>(overlap.shape().element_count()) * size_of(type_))
@@ -141,6 +147,7 @@ std::size_t IncomingPieces::find(Rank peer, const TilePiece& piece) {
 void IncomingPieces::end(Rank peer) {
   const MemoryBudget::Task scope(*memory_);
   auto& stream = streams_[peer];
+  CHECK(stream.tile.has_value(), "a piece that ends has begun");
   auto tile = std::move(*stream.tile);
   stream.tile.reset();
   count_.fetch_add(1, std::memory_order_relaxed);

@@ -67,6 +67,7 @@ PlanRun::PlanRun(const PhysicalPlan& plan, ExecutionContext& context, std::span<
           kSmallWorkspace, context.memory->limit() / kWorkspaceShare / static_cast<std::int64_t>(workers_.size()))),
       progress_(context, graph_.cost()) {
   CHECK(sinks.size() == plan.result_count(), "every result of a plan goes to a sink");
+  CHECK(std::find(sinks.begin(), sinks.end(), nullptr) == sinks.end(), "a sink that results go to is there");
   for (auto& worker : workers_) worker.nodes.resize(plan.nodes.size());
   profile_.nodes.resize(plan.nodes.size());
 }
@@ -92,6 +93,7 @@ ExecutionProfile PlanRun::run() {
 
 // Every slice frees what it made, but for the result that they have in common.
 void PlanRun::run_slices(const TaskGraph::Region& region) {
+  CHECK(!sliced_, "a loop over slices ends before the next one begins");
   const auto& loop = *region.loop;
   const auto result = loop.result.index();
   const auto& node = plan_.nodes[result];
@@ -113,6 +115,8 @@ void PlanRun::run_slices(const TaskGraph::Region& region) {
 }
 
 void PlanRun::begin_region(const TaskGraph::Region& region, const TileKey& slice) {
+  CHECK(ready_.empty() && deferred_.empty() && suspended_.empty() && shared_.empty(), "a region leaves no task behind");
+  CHECK(promised_ == 0, "bytes are promised to tasks that run");
   for (auto& node : nodes_) node.is_made_here = false;
   ready_ = {};
   tasks_left_ = 0;
@@ -140,6 +144,7 @@ void PlanRun::begin_stage(const Stage& stage, const TileKey& slice) {
   TileWindow window;
   for (std::size_t a = 0; a < stage.axes.size(); ++a) {
     const auto& axis = stage.axes[a];
+    CHECK(axis.sliced < 0 || std::cmp_less(axis.sliced, slice.size()), "a slice says where each of its labels stands");
     run.begin.push_back(axis.begin);
     if (axis.sliced >= 0) run.begin[a] += slice[static_cast<std::size_t>(axis.sliced)] * axis.calls;
     if (a >= stage.rank) continue;
@@ -149,6 +154,7 @@ void PlanRun::begin_stage(const Stage& stage, const TileKey& slice) {
   run.inputs.clear();
   run.waits = 0;
   for (const auto& link : stage.links) {
+    CHECK(nodes_[link.source].relation != nullptr, "a stage reads what is there when it begins");
     run.inputs.push_back(nodes_[link.source].relation.get());
     if (!nodes_[link.source].is_made_here) continue;
     nodes_[link.source].waiting.push_back(&link);
@@ -160,6 +166,7 @@ void PlanRun::begin_stage(const Stage& stage, const TileKey& slice) {
   else if (run.waits != 1) run.arrived = std::make_unique<std::atomic<std::uint32_t>[]>(tasks);
   run.groups = nullptr;
   if (stage.tasks_per_tile > 1) {
+    CHECK(stage.task_count % stage.tasks_per_tile == 0, "each tile of a stage has as many tasks");
     const auto tiles = tasks / static_cast<std::size_t>(stage.tasks_per_tile);
     run.groups = std::make_unique<Group[]>(tiles);
     for (std::size_t n = 0; n < tiles; ++n) run.groups[n].left = stage.tasks_per_tile;
@@ -178,7 +185,9 @@ void PlanRun::begin_stage(const Stage& stage, const TileKey& slice) {
 
 void PlanRun::begin_sink(std::size_t node) {
   const auto& op = plan_.nodes[node];
+  CHECK(*op.result_number() < results_.size(), "a result has its sink");
   SinkRun sink{node, inputs_of(op).front().index(), results_[*op.result_number()], 0, 0, {}};
+  CHECK(nodes_[sink.source].relation != nullptr, "a result that is handed over is there");
   sink.tiles = nodes_[sink.source].relation->tile_count();
   if (nodes_[sink.source].is_made_here) sink.is_there.assign(static_cast<std::size_t>(sink.tiles), false);
   profile_.nodes[node].tiles_in = profile_.nodes[node].tiles_out = sink.tiles;
@@ -213,6 +222,7 @@ void PlanRun::count_reads_of(std::size_t node, std::int64_t tiles) {
     const auto reads = uniform_reads(graph_.stages()[link->stage], *link);
     counted.total = reads < 0 || counted.total < 0 ? -1 : counted.total + reads;
   }
+  CHECK(counted.total <= UINT32_MAX, "reads of a tile are counted in 32 bits");
   counted.reads = nullptr;
   if (counted.total != 1)
     counted.reads = std::make_unique<std::atomic<std::uint32_t>[]>(static_cast<std::size_t>(tiles));
@@ -229,6 +239,7 @@ void PlanRun::work_on_region() {
   if (workers_.size() == 1) work(0);
   else context_.scheduler.run_workers([this](std::size_t number) { work(number); });
   if (error_) std::rethrow_exception(error_);
+  CHECK(tasks_left_ == 0 && running_ == 0, "a region ends when all of its tasks have run");
 }
 
 // Seconds are those of a thread, on average over those that worked for the node.

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "common/check.hpp"
 #include "common/checked_math.hpp"
 #include "common/error.hpp"
 #include "executor/plan_run.hpp"
@@ -22,6 +23,7 @@ void PlanRun::run_task(Worker& worker, TaskId id) {
   const MemoryBudget::Task scope(*context_.memory);
   context_.cancellation.check();
   const auto start = Clock::now();
+  CHECK(id.stage < stages_.size() && stages_[id.stage].stage != nullptr, "a task runs in a stage that has begun");
   auto& run = stages_[id.stage];
   worker.can_restart = true;
   run.stage->find_task(id.number, worker.c.task);
@@ -31,6 +33,7 @@ void PlanRun::run_task(Worker& worker, TaskId id) {
 }
 
 void PlanRun::run_repartition(Worker& worker, StageRun& run, std::int64_t task) {
+  CHECK(run.inputs.size() == 1, "a repartition reads one relation");
   const auto& grid = plan_.nodes[run.stage->node].grid;
   const auto tile_id = find_tile(worker, run, task);
   std::int64_t pieces = 0;
@@ -60,6 +63,7 @@ void PlanRun::run_join(Worker& worker, StageRun& run, TaskId id) {
 
 void PlanRun::run_calls(Worker& worker, StageRun& run, TaskId id, std::int64_t calls, JoinOperator::Partial& partial) {
   auto call = resume(id, partial);
+  CHECK(call <= calls, "a task goes on with one of its calls");
   if (run.groups != nullptr && !partial) {
     auto& group = run.groups[static_cast<std::size_t>(run.stage->tile_of(id.number))];
     const std::lock_guard lock(group.mutex);
@@ -99,6 +103,7 @@ std::int64_t PlanRun::resume(TaskId id, JoinOperator::Partial& partial) {
     found = std::move(*at);
     suspended_.erase(at);
     --suspended_count_;
+    CHECK(std::cmp_equal(suspended_count_.load(), suspended_.size()), "tasks that wait for memory are counted");
   }
   try {
     if (found.partial != nullptr) partial = found.partial->take_alone(0);
@@ -128,6 +133,7 @@ void PlanRun::share(Worker& worker, TaskId id, std::int64_t calls) {
     const std::lock_guard lock(mutex_);
     const auto more = checked_multiply(need_of(worker, id.stage), others);
     promised_.fetch_add(more, std::memory_order_relaxed);
+    CHECK(worker.shared == nullptr, "a worker shares one task at a time");
     worker.promise += more;
     shared_.push_back(shared);
     worker.shared = shared;
@@ -195,6 +201,7 @@ bool PlanRun::give_up(SharedTask& shared, std::int64_t call) {
 bool PlanRun::goes_on(SharedTask& shared) {
   const std::lock_guard lock(shared.group.mutex);
   if (shared.returned.empty()) return false;
+  CHECK(shared.group.left == 0, "only the last thread goes on with what others gave up");
   shared.group.left = 1;
   return true;
 }
@@ -215,6 +222,7 @@ std::int64_t PlanRun::find_calls(Worker& worker, const StageRun& run) {
     worker.calls.push_back({run.begin[a] + range.begin, range.size});
     count *= range.size;
   }
+  CHECK(count > 0, "a task has a kernel call");
   return count;
 }
 
@@ -224,6 +232,7 @@ void PlanRun::run_call(Worker& worker, StageRun& run, std::int64_t call, JoinOpe
     worker.key[run.stage->rank + n] = worker.calls[n].begin + call % worker.calls[n].size;
     call /= worker.calls[n].size;
   }
+  DCHECK(call == 0, "a kernel call is one of its task");
   const auto elements = run.join->call(run.inputs, worker.key, partial, context_.memory, worker.buffers);
   if (elements) {
     auto& done = profile(worker, run);
@@ -242,6 +251,7 @@ bool PlanRun::leave(const StageRun& run, Group& group, JoinOperator::Partial& pa
       const std::lock_guard lock(group.mutex);
       other = std::exchange(group.parked, std::nullopt);
       if (!other) {
+        CHECK(group.left > 0, "who leaves a group has worked on it");
         if (--group.left == 0) return true;
         group.parked = std::exchange(partial, std::nullopt);
         return false;
@@ -274,6 +284,7 @@ std::int64_t PlanRun::find_tile(Worker& worker, const StageRun& run, std::int64_
     key[a] = run.begin[a] + tile % stage.axes[a].tasks;
     tile /= stage.axes[a].tasks;
   }
+  DCHECK(tile == 0, "a tile that is made lies in the slice at hand");
   return plan_.nodes[stage.node].grid.id_of(key);
 }
 
@@ -304,8 +315,11 @@ void PlanRun::set_tile(Worker& worker, StageRun& run, std::int64_t tile_id, Tile
 void PlanRun::announce(std::size_t node, std::int64_t tile_id) {
   const auto number = static_cast<std::size_t>(nodes_[node].relation->number_of(tile_id));
   const std::lock_guard lock(mutex_);
-  for (auto& sink : sinks_)
-    if (sink.source == node && !sink.is_there.empty()) sink.is_there[number] = 1;
+  for (auto& sink : sinks_) {
+    if (sink.source != node || sink.is_there.empty()) continue;
+    CHECK(number < sink.is_there.size() && sink.is_there[number] == 0, "each tile of a result comes once");
+    sink.is_there[number] = 1;
+  }
 }
 
 void PlanRun::count_arrival(Worker& worker, const Link& link) {
@@ -320,7 +334,9 @@ void PlanRun::count_arrival(Worker& worker, const Link& link) {
           if (nodes_[each.source].is_made_here) needed += reader.stage->tiles_read(each, worker.c.other, reader.begin);
       }
       auto& arrived = reader.arrived[static_cast<std::size_t>(task)];
-      if (arrived.fetch_add(1, std::memory_order_acq_rel) + 1 < needed) return;
+      const std::int64_t now = arrived.fetch_add(1, std::memory_order_acq_rel) + 1;
+      DCHECK(now <= needed, "a task waits for each tile once");
+      if (now < needed) return;
     }
     worker.made_ready.push_back({link.stage, task});
   });
@@ -338,6 +354,7 @@ void PlanRun::release(std::size_t node, std::int64_t tile_id) {
 
 // The bytes that a task was promised it has taken.
 void PlanRun::keep_promise(Worker& worker) {
+  CHECK(promised_.load(std::memory_order_relaxed) >= worker.promise, "what a task was promised counts until it ends");
   if (worker.promise > 0) promised_.fetch_sub(std::exchange(worker.promise, 0), std::memory_order_relaxed);
 }
 

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <thread>
 
+#include "common/check.hpp"
 #include "common/checked_math.hpp"
 #include "common/error.hpp"
 #include "executor/plan_run.hpp"
@@ -77,6 +78,7 @@ PlanRun::SinkRun* PlanRun::sink_to_write() {
 }
 
 void PlanRun::write_next_tile(SinkRun& sink) {
+  CHECK(!sink.is_done(), "each tile of a result is handed over once");
   const MemoryBudget::Task scope(*context_.memory);
   context_.cancellation.check();
   const auto start = Clock::now();
@@ -172,6 +174,7 @@ bool PlanRun::admit(Worker& worker, std::int64_t bytes) {
 }
 
 void PlanRun::promise(Worker& worker, std::int64_t bytes) {
+  CHECK(worker.promise == 0 && bytes >= 0, "a worker has kept one promise before it gets the next");
   promised_.fetch_add(bytes, std::memory_order_relaxed);
   worker.promise = bytes;
 }
@@ -210,9 +213,12 @@ std::shared_ptr<PlanRun::SharedTask> PlanRun::task_to_help() {
 void PlanRun::end_task(Worker& worker) {
   ++ended_;
   tasks_left_ -= std::exchange(worker.tasks_done, 0);
+  CHECK(tasks_left_ >= 0, "each task of a region ends once");
   keep_promise(worker);
   if (worker.shared != nullptr) {
-    shared_.erase(std::find(shared_.begin(), shared_.end(), worker.shared));
+    const auto offered = std::find(shared_.begin(), shared_.end(), worker.shared);
+    CHECK(offered != shared_.end(), "a task that is shared is offered until it ends");
+    shared_.erase(offered);
     worker.shared = nullptr;
   }
   for (const auto& task : deferred_) ready_.push(task);

@@ -6,6 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "common/check.hpp"
+
 namespace eindb {
 
 /// A task: one of those of a stage.
@@ -25,7 +27,10 @@ struct TaskId {
 /// Not thread-safe.
 class ReadyQueue {
  public:
-  void add_roots(std::size_t stage, std::int64_t count) { roots_.push_back({stage, count}); }
+  void add_roots(std::size_t stage, std::int64_t count) {
+    CHECK(count > 0, "a stage has tasks");
+    roots_.push_back({stage, count});
+  }
   void push(TaskId task) {
     ready_.push_back(rank(task));
     std::push_heap(ready_.begin(), ready_.end());
@@ -47,6 +52,7 @@ class ReadyQueue {
 
   // Larger is more urgent.
   static std::uint64_t rank(TaskId task) {
+    DCHECK(task.number >= 0 && static_cast<std::uint64_t>(task.number) <= kNumbers, "a task's number has 40 bits");
     return std::uint64_t{task.stage} << kNumberBits | (kNumbers - static_cast<std::uint64_t>(task.number));
   }
 

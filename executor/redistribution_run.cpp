@@ -24,6 +24,7 @@ class StepRun {
         exchange_(exchange),
         rank_(exchange.rank()),
         block_(std::move(block)) {
+    CHECK(rank_ < before_.at.size() && rank_ < after_.at.size(), "a placement says of each rank what it holds");
     CHECK(block_.has_value() == before_.at[rank_].has_value(), "a rank has the block that the plan says it holds");
     if (block_) old_box_ = block_box(shape_, before_, rank_);
     if (after_.at[rank_]) new_box_ = block_box(shape_, after_, rank_);
@@ -66,11 +67,13 @@ class StepRun {
   std::optional<Tile> run(const AllPermute& collective) {
     const auto from = collective.from[rank_];
     const auto found = std::find(collective.from.begin(), collective.from.end(), rank_);
+    CHECK(found != collective.from.end(), "a permutation takes the block of each rank to one rank");
     const auto to = static_cast<Rank>(found - collective.from.begin());
     if (from == rank_) {
       exchange_.permute(to, from, {}, {});
       return std::move(block_);
     }
+    CHECK(block_.has_value(), "a rank that takes part in a permutation has a block to give");
     auto out = new_tile();
     exchange_.permute(to, from, block_->bytes(), out.mutable_bytes());
     return out;
@@ -99,7 +102,10 @@ class StepRun {
     std::optional<Tile> packed = std::nullopt;
   };
 
-  Tile new_tile() const { return Tile::uninitialized(dtype_, shape_of(new_box_)); }
+  Tile new_tile() const {
+    CHECK(after_.at[rank_].has_value(), "a rank makes the block that the plan says it gets");
+    return Tile::uninitialized(dtype_, shape_of(new_box_));
+  }
   BoxSource source() const { return {old_box_, block_ ? block_->bytes() : std::span<const std::byte>{}}; }
   BoxTarget target(Tile& tile) const { return {new_box_, tile.mutable_bytes()}; }
 
@@ -148,8 +154,9 @@ class StepRun {
     auto slots = new_slots(pieces.size());
     for (std::size_t n = 0; n < pieces.size(); ++n) {
       const auto piece = slots.mutable_bytes().subspan(n * slot, slot);
-      copy_part({pieces[n], piece}, {box, bytes}, pieces[n], dtype_);
       const auto used = static_cast<std::size_t>(element_count(pieces[n])) * size_of(dtype_);
+      CHECK(used <= slot, "the largest piece fits its slot");
+      copy_part({pieces[n], piece}, {box, bytes}, pieces[n], dtype_);
       std::fill(piece.begin() + static_cast<std::ptrdiff_t>(used), piece.end(), std::byte{0});
     }
     const std::span<const std::byte> sent = slots.bytes();

@@ -12,12 +12,14 @@ namespace {
 TilePtr select_from_tile(const Tile& stored, const Selection& selection, std::int64_t stored_id, const Shape& shape) {
   const auto begin = selection.stored.tile_begin(selection.stored.key_of(stored_id));
   const auto strides = stored.shape().row_major_strides();
+  CHECK(selection.at.size() == strides.size(), "a selection says of each dimension what it holds of it");
   std::vector<std::int64_t> free_strides;
   std::int64_t offset = 0;
   for (std::size_t d = 0; d < strides.size(); ++d) {
     if (selection.at[d]) offset += (*selection.at[d] - begin[d]) * strides[d];
     else free_strides.push_back(strides[d]);
   }
+  CHECK(free_strides.size() == shape.rank(), "a selection keeps the dimensions that it leaves free");
   const auto size = size_of(stored.dtype());
   auto tile = Tile::uninitialized(stored.dtype(), shape);
   copy_block(tile.mutable_bytes().data(), shape.row_major_strides(),
@@ -36,6 +38,7 @@ Relation::Relation(DType type, TileGrid grid, TileWindow window, std::shared_ptr
       memory_(std::move(memory)),
       known_(static_cast<std::size_t>(window.tile_count())),
       tiles_(memory_, window.tile_count()) {
+  CHECK(window.size.size() == grid_.rank(), "a window has the dimensions of its grid");
   if (window.size != grid_.partition()) window_ = std::move(window);
 }
 
@@ -59,6 +62,7 @@ bool Relation::is_kept_elsewhere() const {
 }
 
 TilePtr Relation::tile(std::int64_t tile_id) {
+  DCHECK(tile_id >= 0 && tile_id < grid_.tile_count(), "a tile that is asked for lies in its grid");
   if (source_ == nullptr) return tiles_.get(number_of(tile_id));
   const bool first = tensor_->attached || !seen_[static_cast<std::size_t>(tile_id)].exchange(true);
   if (first) tiles_read_->fetch_add(1, std::memory_order_relaxed);

@@ -5,6 +5,7 @@
 #include <exception>
 #include <mutex>
 
+#include "common/check.hpp"
 #include "executor/helper_threads.hpp"
 
 namespace eindb {
@@ -40,7 +41,9 @@ class Loop {
 
 }  // namespace
 
-Scheduler::Scheduler(int threads) : threads_(threads) {}
+Scheduler::Scheduler(int threads) : threads_(threads) {
+  CHECK(threads > 0, "a scheduler has the thread of its caller");
+}
 
 void Scheduler::for_each(std::int64_t count, const std::function<void(std::int64_t)>& task) const {
   if (threads_ == 1 || count < 2) {

@@ -25,6 +25,7 @@ SlicedResult::SlicedResult(Aggregate aggregate, DType type, TileGrid grid, std::
       partial_(static_cast<std::size_t>(aggregates() ? grid_.tile_count() : 0)) {}
 
 void SlicedResult::add(std::int64_t tile_id, CountedTile tile) {
+  CHECK(tile_id >= 0 && tile_id < grid_.tile_count(), "slices add to tiles of the result");
   const auto slot = static_cast<std::size_t>(tile_id);
   if (!aggregates()) {
     result_->put(tile_id, finished(std::move(tile), type_, *memory_));
@@ -36,6 +37,7 @@ void SlicedResult::add(std::int64_t tile_id, CountedTile tile) {
 }
 
 std::shared_ptr<Relation> SlicedResult::finish(const Missing& missing, const std::function<void(Tile&)>& complete) {
+  CHECK(result_ != nullptr, "a result of slices is put together once");
   for (std::size_t n = 0; n < partial_.size(); ++n) {
     auto sum = std::move(partial_[n]);
     if (sum == nullptr) {

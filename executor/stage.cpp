@@ -7,6 +7,7 @@
 namespace eindb {
 
 AxisRange AxisCut::overlapped(std::int64_t part, std::int64_t parts, std::int64_t others) const {
+  DCHECK(part >= 0 && part < parts, "a part is one of its axis");
   if (parts == others) return {part, 1};
   const auto range = part_range(extent, parts, part);
   if (range.size == 0) return {};
@@ -20,6 +21,7 @@ void Stage::find_task(std::int64_t task, std::vector<std::int64_t>& at) const {
     at[a] = task % axes[a].tasks;
     task /= axes[a].tasks;
   }
+  DCHECK(task == 0, "a task is one of its stage");
 }
 
 // Tiles of the result are counted in the whole grid, chunks within the slice.
@@ -31,6 +33,7 @@ AxisRange Stage::tiles_along(const Link::Cut& cut, std::int64_t coordinate, std:
 
 std::int64_t Stage::tiles_read(const Link& link, std::span<const std::int64_t> task,
                                std::span<const std::int64_t> begin) const {
+  DCHECK(task.size() == axes.size() && begin.size() == axes.size(), "a task has a coordinate per axis");
   std::int64_t count = 1;
   for (const auto& cut : link.cuts) count *= tiles_along(cut, task[cut.axis], begin[cut.axis]).size;
   return count;
@@ -44,6 +47,7 @@ std::int64_t Stage::reads(const Link& link, const TileKey& key) const {
     const auto& [axis, cut] = link.cuts[n];
     count /= axes[axis].tasks;
     const auto d = static_cast<std::size_t>(std::find(link.dims.begin(), link.dims.end(), n) - link.dims.begin());
+    DCHECK(d < link.dims.size(), "a cut is of a dimension of the source");
     if (!axes[axis].aggregated) count *= cut.tasks_of(key[d]).size;
   }
   return count;
@@ -51,6 +55,7 @@ std::int64_t Stage::reads(const Link& link, const TileKey& key) const {
 
 // The box of the tasks that read c.key: along axes that the tile has those that it overlaps, along others all.
 bool Stage::find_readers(const Link& link, std::span<const std::int64_t> begin, Coordinates& c) const {
+  DCHECK(c.key.size() == link.dims.size(), "a tile that is read has a coordinate per dimension");
   c.box.clear();
   for (const auto& axis : axes) c.box.push_back({0, axis.tasks});
   c.at.assign(link.cuts.size(), -1);

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "common/check.hpp"
 #include "tensor/partition.hpp"
 #include "tensor/tile_window.hpp"
 
@@ -117,6 +118,7 @@ class Stage {
     for_each_in(c, [&] {
       std::int64_t task = 0;
       for (std::size_t a = 0; a < axes.size(); ++a) task = task * axes[a].tasks + c.at[a];
+      DCHECK(task >= 0 && task < task_count, "who reads a tile is a task of its stage");
       f(task);
     });
   }

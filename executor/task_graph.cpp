@@ -19,7 +19,10 @@ std::ptrdiff_t sliced(const SliceLoop* loop, Label label) {
 }
 
 std::int64_t parts_in_slice(const SliceLoop* loop, std::ptrdiff_t sliced, std::int64_t parts) {
-  return sliced < 0 ? parts : parts / loop->labels[static_cast<std::size_t>(sliced)].parts;
+  if (sliced < 0) return parts;
+  const auto slices = loop->labels[static_cast<std::size_t>(sliced)].parts;
+  CHECK(parts % slices == 0, "a tile lies in one slice");
+  return parts / slices;
 }
 
 // Adds the dimension of a source that lies along an axis; a second one is a diagonal's.
@@ -55,7 +58,10 @@ TaskGraph::TaskGraph(const PhysicalPlan& plan, Bytes most_begun)
   stages_.reserve(plan.nodes.size());
   auto loop = plan.loops.begin();
   for (std::size_t n = 0; n < plan.nodes.size(); ++n) {
-    for (const auto input : inputs_of(plan.nodes[n])) last_reader_[input.index()] = n;
+    for (const auto input : inputs_of(plan.nodes[n])) {
+      CHECK(input.index() < n, "what a node reads comes before it");
+      last_reader_[input.index()] = n;
+    }
     const bool begins = loop != plan.loops.end() && loop->begin.index() == n;
     const bool in_loop = !regions_.empty() && regions_.back().loop != nullptr;
     const bool ends = in_loop && !regions_.back().loop->contains(NodeId(n));
@@ -66,6 +72,7 @@ TaskGraph::TaskGraph(const PhysicalPlan& plan, Bytes most_begun)
     regions_.back().end = stages_.size();
     regions_.back().last_node = n;
   }
+  CHECK(loop == plan.loops.end(), "each loop of a plan is a region");
   collect_readers();
 }
 
@@ -97,6 +104,7 @@ void TaskGraph::add_join(std::size_t node, std::size_t join_node, const JoinNode
         join.partition.parts[static_cast<std::size_t>(std::find(all.begin(), all.end(), labels[a]) - all.begin())]);
     const auto slice = sliced(loop, labels[a]);
     const auto window = plan_.window_of(labels[a]);
+    CHECK(parts.back() % window.parts == 0, "a tile lies in the window or outside of it");
     const auto in_window = parts.back() / window.parts;
     const auto calls = parts_in_slice(loop, slice, in_window);
     const bool aggregated = a >= stage.rank;
@@ -108,8 +116,10 @@ void TaskGraph::add_join(std::size_t node, std::size_t join_node, const JoinNode
     for (std::size_t a = stage.rank; a < labels.size(); ++a)
       if (contains(join.einsum.inputs[n], labels[a])) stage.axes[a].tasks = stage.axes[a].calls;
   }
-  if (std::any_of(stage.axes.begin(), stage.axes.end(), [](const Axis& a) { return a.aggregated && a.tasks > 1; }))
+  if (std::any_of(stage.axes.begin(), stage.axes.end(), [](const Axis& a) { return a.aggregated && a.tasks > 1; })) {
+    CHECK(left_to_begin_ && *left_to_begin_ >= begun_bytes(stage), "there is memory for what is begun early");
     *left_to_begin_ -= begun_bytes(stage);
+  }
   stage.need = counted(task_bytes(plan_, NodeId(node)));
   for (std::size_t n = 0; n < join.inputs.size(); ++n) {
     const auto source = join.inputs[n].index();
@@ -117,6 +127,7 @@ void TaskGraph::add_join(std::size_t node, std::size_t join_node, const JoinNode
     Link link{.source = source, .stage = stages_.size(), .operand = n, .cuts = {}, .dims = {}};
     for (const auto label : operand) {
       const auto a = static_cast<std::size_t>(std::find(labels.begin(), labels.end(), label) - labels.begin());
+      CHECK(a < labels.size(), "an operand has labels of its join");
       const auto& axis = stage.axes[a];
       add_dimension(
           link, a,
@@ -140,6 +151,7 @@ void TaskGraph::add_join(std::size_t node, std::size_t join_node, const JoinNode
 void TaskGraph::add_repartition(std::size_t node, std::size_t source, const SliceLoop* loop) {
   const auto& grid = plan_.nodes[node].grid;
   const auto& from = plan_.nodes[source].grid;
+  CHECK(from.shape() == grid.shape(), "a repartition cuts the same tensor in another way");
   Labels labels;
   if (loop != nullptr) labels = loop->dimensions[node - loop->begin.index()];
   Stage stage;
@@ -169,6 +181,7 @@ void TaskGraph::add(Stage stage, const SliceLoop* loop) {
   const auto slices = slice_count(loop);
   task_count_ = checked_add(task_count_, checked_multiply(stage.task_count, slices));
   cost_ += stage.cost * static_cast<double>(slices);
+  CHECK(stage_of_[stage.node] < 0, "a node is made by one stage");
   stage_of_[stage.node] = static_cast<std::ptrdiff_t>(stages_.size());
   stages_.push_back(std::move(stage));
 }

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "common/check.hpp"
 #include "executor/sliced_result.hpp"
 
 namespace eindb {
@@ -17,12 +18,14 @@ TileAssembly::TileAssembly(const NeededPieces& needed, Relation* source, bool gi
       arrived_(memory_, needed.elsewhere_count()) {}
 
 void TileAssembly::take(std::size_t piece, CountedTile tile) {
+  CHECK(needed_.is_elsewhere(piece), "pieces arrive from other ranks");
   if (needed_.overlap(piece).is_all_of_target())
     result_.put(needed_.target(needed_.target_of(piece)), finished(std::move(tile), result_.dtype(), *memory_));
   else arrived_.put(needed_[piece].number, memory_->track(std::move(tile)));
 }
 
 void TileAssembly::finish(std::size_t target) {
+  CHECK(target < needed_.target_count(), "a tile that is finished is one of those that are needed");
   if (!has_arrived_whole(target))
     result_.put(needed_.target(target), is_here_whole(target) ? find(needed_.begin(target)) : assemble(target));
   let_go(target);
@@ -40,6 +43,7 @@ bool TileAssembly::is_here_whole(std::size_t target) const {
 // What a piece is copied from: the piece that came, or a whole tile that is here.
 TilePtr TileAssembly::find(std::size_t piece) {
   if (needed_.is_elsewhere(piece)) return arrived_.get(needed_[piece].number);
+  CHECK(source_ != nullptr || !needed_.is_here(piece), "a piece that is here lies in what the rank holds");
   return needed_.is_here(piece) ? source_->tile(needed_[piece].source) : nullptr;
 }
 

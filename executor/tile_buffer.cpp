@@ -18,6 +18,7 @@ std::int64_t bytes_of(const TilePtr& tile) { return static_cast<std::int64_t>(ti
 
 BufferedTiles::BufferedTiles(std::shared_ptr<MemoryBudget> memory, std::int64_t count, Source source)
     : memory_(std::move(memory)), source_(std::move(source)), slots_(static_cast<std::size_t>(count)) {
+  CHECK(memory_ != nullptr && count >= 0, "tiles count in a budget");
   if (source_ != nullptr)
     for (auto& place : slots_) place.away = true;
   auto& buffer = memory_->buffer();
@@ -41,6 +42,7 @@ void BufferedTiles::forget(std::unique_ptr<Written> written) noexcept {
 }
 
 void BufferedTiles::put(std::int64_t number, TilePtr tile) {
+  CHECK(number >= 0 && number < count(), "a tile is put in a place of its relation");
   if (tile == nullptr) return;
   const auto bytes = bytes_of(tile);
   bytes_.fetch_add(bytes, std::memory_order_relaxed);
@@ -54,6 +56,7 @@ void BufferedTiles::put(std::int64_t number, TilePtr tile) {
 }
 
 TilePtr BufferedTiles::get(std::int64_t number) {
+  CHECK(number >= 0 && number < count(), "a tile is got from a place of its relation");
   std::unique_lock lock(mutex_);
   auto& place = slot(number);
   if (place.coming) {
@@ -89,6 +92,7 @@ TilePtr BufferedTiles::get(std::int64_t number) {
 }
 
 TilePtr BufferedTiles::bring_back(std::int64_t number, const Written* written) {
+  CHECK(written != nullptr || source_ != nullptr, "a tile that is away was written, or can be made again");
   if (written == nullptr) return source_(number);
   auto& buffer = memory_->buffer();
   MemoryReservation reservation(memory_, written->place.bytes);
@@ -115,6 +119,7 @@ CountedTile BufferedTiles::take_alone(std::int64_t number) {
 }
 
 void BufferedTiles::drop(std::int64_t number) {
+  CHECK(number >= 0 && number < count(), "a tile that is let go has a place in its relation");
   TilePtr tile;
   std::unique_ptr<Written> written;
   {
@@ -217,6 +222,7 @@ std::vector<BufferedTiles::Victim> TileBuffer::choose(std::int64_t bytes) {
 }
 
 std::int64_t TileBuffer::evict(std::int64_t bytes) {
+  CHECK(bytes > 0, "room is made for something");
   struct Scope {
     explicit Scope(std::atomic<int>& counter) : count(counter) { ++count; }
     ~Scope() { --count; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/check.hpp"
 #include "executor/kernels/tile_operations.hpp"
 #include "executor/sliced_result.hpp"
 
@@ -20,6 +21,7 @@ TileReduction::TileReduction(const JoinNode& join, const NeededPieces& needed, R
       has_arrived_(static_cast<std::size_t>(needed.elsewhere_count())),
       early_(memory_, needed.elsewhere_count()),
       combined_(memory_, static_cast<std::int64_t>(needed.target_count())) {
+  CHECK(join.einsum.aggregate != Aggregate::None, "partial results are aggregated");
   for (std::size_t n = 0; n < courses_.size(); ++n) courses_[n].next = needed.begin(n);
 }
 
@@ -27,6 +29,7 @@ void TileReduction::take(std::size_t piece, CountedTile tile) {
   const auto target = needed_.target_of(piece);
   const auto number = needed_[piece].number;
   const std::lock_guard lock(mutex_of(target));
+  CHECK(needed_.is_elsewhere(piece) && has_arrived_[number] == 0, "a piece arrives once, from another rank");
   go_on(target, false);
   has_arrived_[number] = 1;
   if (courses_[target].next != piece) return early_.put(number, memory_->track(std::move(tile)));
@@ -52,6 +55,7 @@ void TileReduction::go_on(std::size_t target, bool all_have_come) {
 }
 
 TilePtr TileReduction::find(std::size_t piece) {
+  CHECK(needed_.is_elsewhere(piece) || source_ != nullptr, "a partial result that is here was computed here");
   return needed_.is_elsewhere(piece) ? early_.get(needed_[piece].number) : source_->tile(needed_[piece].source);
 }
 
@@ -84,6 +88,7 @@ void TileReduction::add(std::size_t target, CountedTile tile) {
 }
 
 void TileReduction::advance(std::size_t target, TilePtr combined) {
+  CHECK(courses_[target].next < needed_.begin(target + 1), "a tile is complete with its last piece");
   const auto slot = static_cast<std::int64_t>(target);
   combined_.drop(slot);
   if (is_last(target)) result_.put(needed_.target(target), std::move(combined));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/check.hpp"
 #include "tensor/random.hpp"
 
 namespace eindb {
@@ -65,6 +66,7 @@ void BoxEvaluator::place_registers(const LoopNest& nest) {
   }
   spare_ = take(box_elements_, largest);
   random_ = reinterpret_cast<double*>(take(box_elements_, sizeof(double)));
+  CHECK(stream + 1 == nest.columns.loop.strides.size(), "the streams of a program are those that its loops move");
 }
 
 void BoxEvaluator::set_constant(const Instruction& instruction, Register& into) {
@@ -84,6 +86,7 @@ void BoxEvaluator::evaluate_arguments(const StreamOffsets& offsets, std::int64_t
 
 void BoxEvaluator::run(const StreamOffsets& offsets, std::int64_t rows, std::int64_t columns, std::size_t count,
                        void* in_place) {
+  DCHECK(rows > 0 && columns > 0 && rows * columns <= box_elements_, "a box fits its registers");
   resized_ = rows != rows_ || columns != columns_;
   const bool start = rows_ == 0;
   rows_ = rows;

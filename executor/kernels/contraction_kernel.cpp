@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "common/check.hpp"
 #include "common/checked_math.hpp"
 #include "executor/kernels/matrix_product.hpp"
 #include "tensor/scalar_types.hpp"
@@ -14,6 +15,8 @@ ContractionKernel::ContractionKernel(const ContractionForm& form, const EinSum& 
                                      const std::vector<DType>& operand_types, DType compute)
     : left_(form.left), right_(form.right), factor_(form.factor), compute_(compute), roles_(form.roles) {
   const auto all = einsum.labels();
+  CHECK(roles_.size() == all.size(), "each label of a contraction has its role");
+  CHECK(std::max(left_, right_) < operand_types.size(), "a contraction multiplies two of its inputs");
   reduce_left_ =
       reduction(einsum, left_, all, roles_, ContractionRole::SummedLeft, labels, operand_types[left_], compute);
   reduce_right_ =
@@ -41,6 +44,7 @@ std::optional<ContractionKernel::Reduction> ContractionKernel::reduction(
 }
 
 ContractionSize ContractionKernel::size(std::span<const std::int64_t> label_sizes) const {
+  DCHECK(label_sizes.size() == roles_.size(), "a contraction is as large as its labels");
   ContractionSize size;
   for (std::size_t n = 0; n < roles_.size(); ++n) {
     switch (roles_[n]) {

@@ -48,6 +48,7 @@ class ExpressionRun {
       bool fresh = true;
       do {
         if (++boxes_ % kBoxesPerPoll == 0) poll_cancellation();
+        DCHECK(offsets.size() == nest_.columns.loop.strides.size(), "each stream stands somewhere");
         rows_ = nest_.rows.extent(row_odometer[nest_.row_loop]);
         columns_ = nest_.columns.extent(column_odometer[nest_.column_loop]);
         if (aggregate_ == Aggregate::None) store(offsets);
@@ -190,6 +191,7 @@ void ExpressionKernel::copy(const LevelTable& level, std::span<const LabelView> 
 void ExpressionKernel::run(const LevelTable& level, std::span<const LabelView> operands,
                            std::span<const PartRange> ranges, const MutableLabelView& accumulator, bool first) const {
   CHECK(accumulator.dtype == compute_, "a kernel accumulates in the type that it computes in");
+  CHECK(ranges.size() == aggregated_.size(), "a kernel call has a range for every label");
   if (is_copy()) return copy(level, operands, ranges, accumulator);
   auto all_loops = loops(operands, ranges, accumulator);
   if (reduce_rows(level, program_, aggregate_, compute_, operands, all_loops, accumulator, first)) return;

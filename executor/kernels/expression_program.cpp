@@ -64,6 +64,8 @@ class ExpressionProgram::Compiler {
 
  private:
   std::size_t emit(Instruction instruction) {
+    for (std::size_t a = 0; a < instruction.argument_count(); ++a)
+      CHECK(instruction.arguments[a] < code_.size(), "a register is computed from those before it");
     poll_cancellation_after(1 + instruction.number.coefficients.size());
     const auto [known, is_new] = register_of_.try_emplace(instruction, code_.size());
     if (is_new) code_.push_back(std::move(instruction));
@@ -83,7 +85,9 @@ class ExpressionProgram::Compiler {
     switch (e.kind()) {
       case Node::Integer: return constant(e.integer_value(), e.type().value());
       case Node::Real: return emit({.kind = Kind::Real, .type = e.type().value(), .real = e.real_value()});
-      case Node::Operand: return fetch(e, operand_types_[e.operand()]);
+      case Node::Operand:
+        CHECK(e.operand() < operand_types_.size(), "an expression reads inputs of its EinSum");
+        return fetch(e, operand_types_[e.operand()]);
       case Node::LabelIndex:
         return emit({.kind = Kind::Number, .type = e.type().value(), .number = row_major({e.label()})});
       case Node::Uniform: return random(Kind::Uniform, e);
@@ -142,6 +146,7 @@ class ExpressionProgram::Compiler {
   }
 
   std::size_t binary(ScalarOp op, std::size_t a, std::size_t b) {
+    DCHECK(code_[a].type == code_[b].type, "both arguments of an operation have its type");
     return emit({.kind = Kind::Binary, .type = code_[a].type, .op = op, .arguments = {a, b}});
   }
 

@@ -25,9 +25,14 @@ FusedKernel::FusedKernel(std::vector<FusedStep> steps, Labels chain_labels, cons
                          std::vector<Labels> operand_labels, const std::vector<DType>& operand_types,
                          const LabelTable& labels, const LevelTable& level)
     : steps_(std::move(steps)), labels_(std::move(chain_labels)), operand_labels_(std::move(operand_labels)) {
+  CHECK(!steps_.empty() && operand_labels_.size() == operand_types.size(),
+        "a chain has steps, and labels of its inputs");
   rows_ = places_of(rows);
   for (const auto& step : steps_) {
     std::vector<DType> types;
+    CHECK(std::all_of(step.inputs.begin(), step.inputs.end(),
+                      [&](std::size_t input) { return input < operand_types.size() + kernels_.size(); }),
+          "a step reads what the chain has, or a step before it makes");
     for (const auto input : step.inputs)
       types.push_back(input < operand_types.size() ? operand_types[input]
                                                    : steps_[input - operand_types.size()].compute);
@@ -49,6 +54,7 @@ std::vector<std::size_t> FusedKernel::places_of(const Labels& labels) const {
 }
 
 std::vector<std::int64_t> FusedKernel::strip(std::span<const std::int64_t> label_sizes) const {
+  CHECK(label_sizes.size() == labels_.size(), "a chain is as large as its labels");
   std::vector<std::int64_t> strip(label_sizes.begin(), label_sizes.end());
   std::int64_t row_bytes = 0;
   for (std::size_t s = 0; s + 1 < steps_.size(); ++s) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "common/check.hpp"
+
 namespace eindb {
 namespace {
 
@@ -16,6 +18,7 @@ IndexGroup merged(const IndexGroup& sorted) {
     if (nests) out.back() = {out.back().extent * inner.extent, inner.first, inner.second};
     else out.push_back(inner);
   }
+  DCHECK(count_of(out) == count_of(sorted), "loops that are made one have the indices of both");
   return out;
 }
 
@@ -114,7 +117,9 @@ std::vector<std::int64_t> box_sides(const IndexGroup& group, std::int64_t limit,
 
 GroupBoxes::GroupBoxes(const IndexGroup& group, std::vector<std::int64_t> sides)
     : group_(group), sides_(std::move(sides)), begins_(group.size(), 0), extents_(group.size(), 1) {
+  CHECK(sides_.size() == group.size(), "a box has a side along each loop");
   for (std::size_t n = 0; n < group.size(); ++n) {
+    CHECK(sides_[n] > 0 && group[n].extent > 0, "a box has indices along each loop");
     room_ *= sides_[n];
     box_count_ *= divided_up(group[n].extent, sides_[n]);
   }
@@ -122,6 +127,7 @@ GroupBoxes::GroupBoxes(const IndexGroup& group, std::vector<std::int64_t> sides)
 }
 
 void GroupBoxes::go_to(std::int64_t number) {
+  DCHECK(number >= 0 && number < box_count_, "a box is one of its group");
   count_ = 1;
   for (auto n = group_.size(); n-- > 0;) {
     const auto boxes = divided_up(group_[n].extent, sides_[n]);
@@ -153,6 +159,7 @@ void GroupBoxes::list(std::int64_t* offsets, std::int64_t GroupLoop::*stride) co
     }
     done *= extents_[n];
   }
+  DCHECK(done == count_, "each index of a box has its offset");
 }
 
 // As list(), of the indices' numbers, with the loop of the smallest stride innermost.

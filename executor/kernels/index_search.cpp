@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "common/cancellation.hpp"
+#include "common/check.hpp"
 #include "executor/kernels/scratch.hpp"
 #include "tensor/scalar_semantics.hpp"
 
@@ -203,6 +204,7 @@ bool search_index(const LevelTable& level, const ExpressionProgram& program, Agg
   merge(loops);
   auto sides = take_sides(loops, *search);
   if (!sides) return false;
+  CHECK(sides->index.strides.size() == begin.size(), "each stream of a search stands somewhere");
   const auto end = static_cast<std::int64_t>(begin[search->index_stream]) + sides->index.size;
   if (sides->index.size > std::numeric_limits<std::int32_t>::max() || end > exact_up_to(compute) ||
       search->otherwise < end - 1)

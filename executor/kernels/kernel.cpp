@@ -1,6 +1,7 @@
 #include "executor/kernels/kernel.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "common/check.hpp"
 #include "tensor/scalar_types.hpp"
@@ -48,6 +49,8 @@ void Kernel::run(std::span<const Tile* const> operands, std::span<const PartRang
 
 void Kernel::run(std::span<const LabelView> views, std::span<const PartRange> label_ranges,
                  const MutableLabelView& output, bool first) const {
+  DCHECK(views.size() == operand_types_.size() && label_ranges.size() == labels_.size(),
+         "a kernel call has a view for every input and a range for every label");
   std::vector<std::int64_t> sizes;
   for (const auto& range : label_ranges) sizes.push_back(range.size);
   const auto kind = choice_.kind(sizes);
@@ -85,6 +88,7 @@ std::size_t Kernel::workspace_bytes(std::span<const std::int64_t> label_sizes) c
 
 // As tiles of these sizes lie, without elements.
 Kernel::Views Kernel::views_of_tiles(std::span<const std::int64_t> label_sizes) const {
+  CHECK(label_sizes.size() == labels_.size(), "the sizes of tiles are those of their labels");
   std::vector<PartRange> ranges;
   for (const auto size : label_sizes) ranges.push_back({0, size});
   const auto strides = [&](const Labels& of) { return label_strides(labels_, of, Shape(extents_of(of, ranges))); };
@@ -113,6 +117,7 @@ std::vector<std::int64_t> Kernel::extents_of(const Labels& labels, std::span<con
   std::vector<std::int64_t> extents;
   for (const auto label : labels) {
     const auto place = std::find(labels_.begin(), labels_.end(), label) - labels_.begin();
+    DCHECK(std::cmp_less(place, label_ranges.size()), "a tile has labels of its EinSum");
     extents.push_back(label_ranges[static_cast<std::size_t>(place)].size);
   }
   return extents;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/check.hpp"
 #include "tensor/label.hpp"
 #include "tensor/partition.hpp"
 #include "tensor/tile.hpp"
@@ -23,6 +24,7 @@ struct MutableLabelView {
 };
 
 inline std::vector<std::int64_t> label_strides(const Labels& all, const Labels& of_tile, const Shape& shape) {
+  CHECK(of_tile.size() == shape.rank(), "a tile has a label per dimension");
   const auto row_major = shape.row_major_strides();
   std::vector<std::int64_t> strides(all.size(), 0);
   for (std::size_t n = 0; n < all.size(); ++n)

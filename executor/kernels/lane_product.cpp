@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/cancellation.hpp"
+#include "common/check.hpp"
 #include "executor/kernels/cache_sizes.hpp"
 #include "executor/kernels/panel_packer.hpp"
 #include "executor/kernels/workspace.hpp"
@@ -377,6 +378,8 @@ bool is_lane_product(const LevelTable& level, DType compute, const ProductGroups
 
 void multiply_lanes(const LevelTable& level, DType compute, double factor, const ProductGroups& groups,
                     const ProductOperand& s, const ProductOperand& v, void* result, bool first) {
+  CHECK(lane_loop(groups.batch, level.of(compute).vectors.lanes) < groups.batch.size(),
+        "a loop of the batch fills the lanes");
   LaneBatch(level, compute, factor, groups, s, v, result, first).run();
 }
 

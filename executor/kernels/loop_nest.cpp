@@ -5,6 +5,8 @@
 #include <limits>
 #include <optional>
 
+#include "common/check.hpp"
+
 namespace eindb {
 namespace {
 
@@ -13,6 +15,7 @@ std::int64_t times(std::int64_t stride, std::int64_t count) {
 }
 
 bool nests(const Loop& outer, const Loop& inner) {
+  DCHECK(outer.strides.size() == inner.strides.size(), "all loops move all streams");
   if (outer.aggregated != inner.aggregated) return false;
   for (std::size_t s = 0; s < inner.strides.size(); ++s)
     if (outer.strides[s] != times(inner.strides[s], inner.size)) return false;
@@ -148,6 +151,7 @@ void merge(std::vector<Loop>& loops) {
 }
 
 LoopNest arrange(std::vector<Loop> loops, std::span<const Stream> streams, std::int64_t box_elements) {
+  CHECK(box_elements > 0 && !streams.empty(), "a box has an element, and the output is a stream");
   double aggregated_count = 1;
   for (const auto& loop : loops)
     if (loop.aggregated) aggregated_count *= static_cast<double>(loop.size);
@@ -168,6 +172,7 @@ LoopNest arrange(std::vector<Loop> loops, std::span<const Stream> streams, std::
   }
 
   // Far steps outside, near steps inside: by the output's strides where cells differ, by the operands' otherwise.
+  CHECK(nest.columns.chunk > 0 && nest.rows.chunk > 0, "a box has a row and a column");
   const auto output = streams.size() - 1;
   std::stable_sort(loops.begin(), loops.end(), [&](const Loop& a, const Loop& b) {
     if (a.aggregated != b.aggregated) return !a.aggregated;

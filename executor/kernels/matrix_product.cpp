@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "common/check.hpp"
 #include "common/checked_math.hpp"
 #include "executor/kernels/lane_product.hpp"
 #include "executor/kernels/packed_product.hpp"
@@ -57,6 +58,8 @@ struct Product {
 
 Product product_of(const MatrixLabels& labels, std::span<const std::int64_t> sizes, const LabelView& a,
                    const LabelView& b, const MutableLabelView& c) {
+  CHECK(a.strides.size() == sizes.size() && b.strides.size() == sizes.size() && c.strides.size() == sizes.size(),
+        "matrices have a stride for every label");
   MatrixLabels wide;
   const auto drop_single = [&](const Places& from, Places& to) {
     std::copy_if(from.begin(), from.end(), std::back_inserter(to), [&](auto p) { return sizes[p] != 1; });

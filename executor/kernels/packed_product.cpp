@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/cancellation.hpp"
+#include "common/check.hpp"
 #include "executor/kernels/cache_sizes.hpp"
 #include "executor/kernels/panel_packer.hpp"
 #include "executor/kernels/workspace.hpp"
@@ -408,6 +409,7 @@ std::size_t packed_workspace_bytes(const PanelTable& table, DType compute, const
 
 void multiply_packed(const LevelTable& level, DType compute, double factor, const ProductGroups& groups,
                      const ProductOperand& s, const ProductOperand& v, void* result, bool first) {
+  CHECK(s.data != nullptr && v.data != nullptr && result != nullptr, "what is multiplied lies in memory");
   PackedProduct(level, compute, factor, groups, s, v, result, first).run();
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "common/cancellation.hpp"
+#include "common/check.hpp"
 #include "common/checked_math.hpp"
 #include "executor/kernels/scratch.hpp"
 #include "executor/kernels/strided_copy.hpp"
@@ -211,6 +212,7 @@ class PairRun {
     const auto panel = table_.pair_columns;
     columns_packed_ = std::min(rounded_up(columns_, panel), std::max(panel, kPackedBytes / kDepth / element_));
     columns_packed_ = rounded_up(columns_packed_, panel);
+    CHECK(columns_packed_ > 0 && columns_packed_ % panel == 0, "whole panels are packed at a time");
   }
   std::int64_t left_panel_bytes() const { return rounded_up(kRowsPacked, table_.pair_rows) * kDepth * element_; }
   std::int64_t right_panel_bytes() const { return columns_packed_ * kDepth * element_; }
@@ -305,6 +307,7 @@ namespace {
 // Sorted as the result lies, and the labels that are summed as the left operand does.
 Groups groups_of(const std::vector<ContractionRole>& roles, const Strides& sizes, const Strides& left,
                  const Strides& result) {
+  CHECK(roles.size() == sizes.size(), "each label of a pair of operands has its role");
   Groups groups;
   for (std::size_t n = 0; n < roles.size(); ++n) {
     if (sizes[n] == 1) continue;

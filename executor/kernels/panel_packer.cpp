@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
+
+#include "common/check.hpp"
 
 namespace eindb {
 
@@ -12,7 +15,9 @@ PanelPacker::PanelPacker(const PanelPacking& functions, std::size_t from_size, s
       to_size_(static_cast<std::int64_t>(to_size)),
       contiguity_(contiguity),
       panel_width_(panel_width),
-      tight_(tight) {}
+      tight_(tight) {
+  CHECK(panel_width > 0 && from_size > 0 && to_size > 0, "panels have a width, and their elements a size");
+}
 
 // Whole vectors are read at the end of the last panel. Runs that two panels share are put together behind the panels.
 std::int64_t PanelPacker::room(std::int64_t width, std::int64_t depth, std::int64_t panel_width,
@@ -34,6 +39,9 @@ void PanelPacker::pack(const OperandBox& box, std::byte* panels) {
 }
 
 void PanelPacker::pack_panel(const OperandBox& box, std::int64_t begin, std::int64_t width, std::byte* panel) {
+  DCHECK(contiguity_ != Contiguity::OuterWidth, "panels that share runs are packed together");
+  DCHECK(begin >= 0 && width <= panel_width_ && std::cmp_less_equal(begin + width, box.width.size()),
+         "a panel is a part of its box");
   clear_edge(width, static_cast<std::int64_t>(box.depth.size()), panel);
   if (contiguity_ == Contiguity::InnerWidth) return copy_panel(box, begin, width, panel);
   if (contiguity_ == Contiguity::Depth) return transpose_panel(box, begin, width, panel);
@@ -62,6 +70,7 @@ void PanelPacker::copy_panel(const OperandBox& box, std::int64_t begin, std::int
 
 // Cuts the order where the next index is not the next element in memory.
 void PanelPacker::find_runs(std::span<const std::int64_t> order, std::span<const std::int64_t> offsets) {
+  DCHECK(order.size() <= offsets.size(), "an order is of indices that have offsets");
   runs_.clear();
   const auto offset = [&](std::size_t n) { return offsets[static_cast<std::size_t>(order[n])]; };
   for (std::size_t n = 0; n < order.size(); ++n) {

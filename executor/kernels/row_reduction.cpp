@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "common/cancellation.hpp"
+#include "common/check.hpp"
 #include "executor/kernels/scratch.hpp"
 
 namespace eindb {
@@ -173,6 +174,8 @@ bool reduce_rows(const LevelTable& level, const ExpressionProgram& program, Aggr
   const auto sides = take_sides(loops);
   if (!sides) return false;
 
+  CHECK(std::max(factors->a_stream, factors->b_stream) + 1 < sides->columns.strides.size(),
+        "operands are streams, and the output is the last one");
   const bool along = sides->columns.aggregated;
   const auto block = block_of(*sides, compute);
   const BoxSide cells{along ? sides->rows : sides->columns, block.cells};

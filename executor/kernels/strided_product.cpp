@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "common/cancellation.hpp"
+#include "common/check.hpp"
 #include "executor/kernels/cache_sizes.hpp"
 #include "executor/kernels/workspace.hpp"
 
@@ -111,6 +112,7 @@ class StridedMatrices {
 
   // A panel, or the columns of several matrices, side by side: row p is row_width_ * p behind the first.
   void prepare_block() {
+    CHECK(matrices_ > 0 && depth_ > 0 && block_width() > 0, "a block has room for a matrix, or a panel of one");
     row_width_ = side_by_side() ? block_width() : table_.panels.columns;
     block_ = workspace_.take(static_cast<std::size_t>(block_width() * depth_ * size_));
     column_offsets_ = workspace_.take_array<std::int64_t>(static_cast<std::size_t>(matrices_ * columns_.extent));
@@ -238,6 +240,8 @@ bool is_strided_product(const LevelTable& level, DType compute, const ProductGro
 
 void multiply_strided(const LevelTable& level, DType compute, double factor, const ProductGroups& groups,
                       const ProductOperand& s, const ProductOperand& v, void* result, bool first) {
+  CHECK(is_one_loop(groups.rows) && is_one_loop(groups.columns) && is_one_loop(groups.contracted),
+        "matrices that are read where they lie have one loop to a side");
   StridedMatrices(level, compute, factor, groups, s, v, result, first).run();
 }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "common/cancellation.hpp"
+#include "common/check.hpp"
 #include "executor/kernels/workspace.hpp"
 #include "tensor/scalar_semantics.hpp"
 
@@ -133,7 +134,9 @@ class DotProducts : VectorProduct {
         s_offsets_(offsets(kLongestDot)),
         rows_(workspace_.take_array<const void*>(kMostRows)),
         sums_(workspace_.take(kMostRows * 8)),
-        vector_(workspace_.take(kLongestDot * 8)) {}
+        vector_(workspace_.take(kLongestDot * 8)) {
+    CHECK(boxes_.room() <= kMostRows && runs_.room() <= kLongestDot, "the rows of a box and a run of them have room");
+  }
 
   void run(const Begin& at) {
     for (std::int64_t box = 0; box < boxes_.box_count(); ++box) {
@@ -196,7 +199,9 @@ class SumsOfRows : VectorProduct {
         rows_(workspace_.take_array<const void*>(kLongestColumn)),
         vector_(workspace_.take(kLongestColumn * 8)),
         part_(workspace_.take(kStrip * 8)),
-        sums_(workspace_.take(kStrip * 8)) {}
+        sums_(workspace_.take(kStrip * 8)) {
+    CHECK(strips_.room() <= kStrip && boxes_.room() <= kLongestColumn, "a strip and its part of the vector have room");
+  }
 
   void run(const Begin& at) {
     for (std::int64_t strip = 0; strip < strips_.box_count(); ++strip) {
@@ -258,6 +263,7 @@ bool is_vector_product(const LevelTable& level, DType compute, const ProductGrou
 
 void multiply_vector(const LevelTable& level, DType compute, double factor, const ProductGroups& groups,
                      const ProductOperand& s, const ProductOperand& v, void* result, bool first) {
+  CHECK(groups.rows.empty(), "a vector is a matrix of one row");
   const auto columns = sorted_by_first(groups.columns);
   const auto contracted = sorted_by_first(swapped(groups.contracted));
   if (runs_along(contracted)) {

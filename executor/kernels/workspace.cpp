@@ -52,6 +52,7 @@ Workspace::Workspace(std::size_t bytes) {
     memory.size = allocated(bytes);
     release_with_thread(memory);
   }
+  CHECK(memory.size >= bytes && (memory.size == 0) == (memory.data == nullptr), "a thread holds what its kernel takes");
   memory.in_use = true;
   next_ = memory.data != nullptr ? memory.data->data() : nullptr;
   end_ = next_ + memory.size;
