@@ -78,6 +78,8 @@ FilesDirectory::Place FilesDirectory::find(const std::string& path) const {
   if (path.ends_with('/')) cannot_open(path, "it is a directory");
   Place place{.directory = FileDescriptor(::fcntl(descriptor_.get(), F_DUPFD_CLOEXEC, 0)),
               .name = std::move(names.back())};
+  // Without the descriptor a name would be looked for in the working directory.
+  if (!place.directory) cannot_open(path, std::strerror(errno));
   names.pop_back();
   for (const auto& name : names) place.directory = descend(place.directory, name, path);
   if (is_link(place.directory.get(), place.name)) leads_out("'" + path + "'", "it is a symbolic link");

@@ -25,8 +25,8 @@ constexpr const char* kCreateLogTables =
     "CREATE TABLE IF NOT EXISTS main.eindb_shard_former (identity INTEGER PRIMARY KEY);"
     "CREATE TABLE IF NOT EXISTS main.eindb_settings (name TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID;";
 
-/// The number of blocks of ShardNumbers that fit 63 bits.
-constexpr std::int64_t kLastBlock = (std::int64_t{1} << 31U) - 1;
+/// The last block of ShardNumbers whose numbers, and the first of the block after it, fit 63 bits.
+constexpr std::int64_t kLastBlock = (std::int64_t{1} << 31U) - 2;
 
 /// A statement that is kept compiled; the destructor resets it.
 class Kept {

@@ -70,10 +70,17 @@ std::vector<Rank> ranks_of(const TileReference& reference, const CopyRules& rule
               std::nullopt, "start the worker on its data directory again; CREATE TENSOR ... REPLICAS 2 keeps copies");
 }
 
-void require_in_grid(std::int64_t tile_id, const TileStore& store) {
-  if (tile_id >= 0 && tile_id < store.grid().tile_count()) return;
-  throw Error(ErrorKind::Corrupt, "tensor " + store.tensor() + " is damaged: it has a tile outside its grid",
-              std::nullopt, "restore the database from a copy, or drop the tensor and make it again");
+[[noreturn]] void fail_damaged(const TileStore& store, const char* what) {
+  throw Error(ErrorKind::Corrupt, "tensor " + store.tensor() + " is damaged: " + what, std::nullopt,
+              "restore the database from a copy, or drop the tensor and make it again");
+}
+
+// A file from outside may have a table of tiles without a primary key.
+std::int64_t next_tile(SqliteStatement& select, const TileStore& store, std::int64_t previous) {
+  const auto tile_id = select.integer(0);
+  if (tile_id < 0 || tile_id >= store.grid().tile_count()) fail_damaged(store, "it has a tile outside its grid");
+  if (tile_id == previous) fail_damaged(store, "it has a tile twice");
+  return tile_id;
 }
 
 SqliteStatement select_from(SqliteConnection& connection, const TileStore& store, const char* columns) {
@@ -88,9 +95,9 @@ std::vector<StoredReference> read_references(SqliteConnection& connection, const
   std::vector<StoredReference> out;
   const auto context = "tensor " + store.tensor();
   auto select = select_from(connection, store, "tile_id, tile");
+  std::int64_t tile_id = -1;
   while (select.step()) {
-    const auto tile_id = select.integer(0);
-    require_in_grid(tile_id, store);
+    tile_id = next_tile(select, store, tile_id);
     out.push_back({tile_id, decode_reference(select.blob(1), context)});
   }
   return out;
@@ -115,9 +122,9 @@ TileHolders holders_of_own(SqliteConnection& connection, const TileStore& store,
   const std::lock_guard lock(connection.mutex());
   HolderList out(store.grid().tile_count());
   auto select = select_from(connection, store, "tile_id");
+  std::int64_t tile_id = -1;
   while (select.step()) {
-    const auto tile_id = select.integer(0);
-    require_in_grid(tile_id, store);
+    tile_id = next_tile(select, store, tile_id);
     out.go_to(tile_id);
     out.add(coordinator);
     out.end_tile();

@@ -3,10 +3,12 @@
 #include "storage/files/files_directory.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <filesystem>
 
+#include "common/error.hpp"
 #include "storage/files/input_file.hpp"
 #include "storage/files/output_file.hpp"
 #include "tests/storage/scratch_directory.hpp"
@@ -111,6 +113,17 @@ TEST_F(FilesDirectoryTest, KnowsWhatItContains) {
   EXPECT_FALSE(directory->contains(root + "/none"));
   EXPECT_ERROR(FilesDirectory(root + "/none"), ErrorKind::Io, "none");
   EXPECT_ERROR(FilesDirectory(scratch.file("secret")), ErrorKind::Io, "secret");
+}
+
+TEST_F(FilesDirectoryTest, WithoutAFreeDescriptorNothingIsFound) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit none = before;
+  none.rlim_cur = 0;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  EXPECT_THROW(directory->find("x"), Error);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_TRUE(directory->find("x").directory);
 }
 
 }  // namespace

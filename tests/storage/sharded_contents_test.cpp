@@ -483,5 +483,14 @@ TEST_F(ShardedContentsTest, ADamagedReferenceIsToldAsATileIs) {
   EXPECT_ERROR(read_references(db(), a), ErrorKind::Corrupt, "tensor A is damaged");
 }
 
+TEST_F(ShardedContentsTest, ATileThatIsThereTwiceIsDamage) {
+  const TileStore own("B", {"i"}, DType::Int64, TileGrid(Shape({2 * kTiles}), {kTiles}));
+  db().execute("CREATE TABLE " + own.table() + " (tile_id INTEGER, tile BLOB)");
+  db().execute("INSERT INTO " + own.table() + " VALUES (3, x'00'), (5, x'00')");
+  EXPECT_NO_THROW(holders_of_own(db(), own, 9));
+  db().execute("INSERT INTO " + own.table() + " VALUES (3, x'00')");
+  EXPECT_ERROR(holders_of_own(db(), own, 9), ErrorKind::Corrupt, "it has a tile twice");
+}
+
 }  // namespace
 }  // namespace eindb
