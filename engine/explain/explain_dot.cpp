@@ -1,3 +1,4 @@
+#include "common/check.hpp"
 #include "engine/explain/description_text.hpp"
 #include "engine/explain/explain.hpp"
 #include "engine/explain/figures.hpp"
@@ -30,6 +31,7 @@ std::string fields_text(const DescriptionFields& fields, DescriptionField::Place
 std::string drawn_label(const OperatorDescription& op, const PlanDescription& plan) {
   std::string out = op.name + " " + op.vertex;
   if (op.computes) {
+    CHECK(*op.computes < plan.vertices.size(), "a kernel computes a vertex that is described");
     const auto& vertex = plan.vertices[*op.computes];
     out += "\n" + vertex.einsum + "\nparts " + partition_text(vertex.partition) + ", " +
            grouped(static_cast<double>(vertex.kernel_calls)) + " kernel calls";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/check.hpp"
 #include "optimizer/partitions/placement.hpp"
 
 namespace eindb {
@@ -25,6 +26,8 @@ PlanPrediction prediction_of(const PlannedQuery& planned, const SessionUser& use
 
 // What is predicted of all operators that a vertex needs, added up.
 NodePrediction vertex_prediction(const PlanPrediction& prediction, VertexId vertex) {
+  CHECK(prediction.served.size() == prediction.operators.nodes.size(),
+        "every operator that is predicted serves a vertex");
   NodePrediction sum;
   for (std::size_t n = 0; n < prediction.served.size(); ++n) {
     if (prediction.served[n] != vertex) continue;
@@ -37,6 +40,8 @@ NodePrediction vertex_prediction(const PlanPrediction& prediction, VertexId vert
 // The profiles of all operators that work for one vertex, added up: of those that bring its inputs, time and elements.
 NodeProfile vertex_profile(const PhysicalPlan& plan, VertexId vertex, const ExecutionProfile& profile,
                            const std::vector<VertexId>& served) {
+  CHECK(profile.nodes.size() == plan.nodes.size() && served.size() == plan.nodes.size(),
+        "every operator that ran has a profile");
   NodeProfile sum;
   for (std::size_t n = 0; n < plan.nodes.size(); ++n) {
     const auto& node = plan.nodes[n];
@@ -55,6 +60,7 @@ NodeProfile vertex_profile(const PhysicalPlan& plan, VertexId vertex, const Exec
 // Labels of one name (a pass may have made the second) are told apart by a number.
 std::vector<std::pair<std::string, std::int64_t>> partition_of(const LabelPartition& partition,
                                                                const LabelTable& labels) {
+  CHECK(partition.labels.size() == partition.parts.size(), "a partition vector has an entry for each label");
   std::vector<std::pair<std::string, std::int64_t>> out;
   for (std::size_t n = 0; n < partition.labels.size(); ++n) {
     const auto& base = labels.name(partition.labels[n]);
@@ -70,6 +76,7 @@ VertexDescription describe_vertex(const PlannedQuery& planned, std::size_t n, co
                                   const ExecutionProfile* profile) {
   const auto& graph = planned.plan.graph;
   const auto& vertex = graph.vertices()[n];
+  CHECK(prediction.transfers.vertices.size() == graph.size(), "every vertex that is described has its costs");
   const auto& labelling = prediction.transfers.vertices[n];
   VertexDescription out{.name = vertex.name,
                         .einsum = graph.describe(VertexId(n)),
@@ -132,6 +139,7 @@ OperatorDescription describe_operator(const PlannedQuery& planned, NodeId id,
   if (node.role() == OperatorRole::Kernel) out.computes = number_of_vertex[node.vertex.index()];
   if (node.role() != OperatorRole::Layout) out.density = vertex.density.present;
   if (profile == nullptr) return out;
+  CHECK(id.index() < profile->nodes.size(), "an operator that is described has a profile where the plan ran");
   const auto& did = profile->nodes[id.index()];
   out.seconds = did.seconds;
   if (node.role() == OperatorRole::Source) out.tiles_read = did.tiles_in;
@@ -159,6 +167,7 @@ PathDescription describe_path(const PathSummary& path, const EinGraph& graph, bo
 // Adds where everything lies to what is described already.
 void describe_placement(const PlannedQuery& planned, std::int64_t workers, PlanDescription& plan) {
   const auto placement = place(planned.plan.graph, planned.plan.labelling, workers);
+  CHECK(placement.vertices.size() == planned.plan.graph.size(), "every vertex of the graph is placed");
   std::size_t next_input = 0;
   std::size_t next_vertex = 0;
   for (std::size_t n = 0; n < planned.plan.graph.size(); ++n) {
@@ -166,6 +175,7 @@ void describe_placement(const PlannedQuery& planned, std::int64_t workers, PlanD
     if (planned.plan.graph.vertices()[n].is_input()) plan.inputs[next_input++].place = placed.result.to_string();
     else plan.vertices[next_vertex++].place = VertexPlace{placed.result.to_string(), placed.received};
   }
+  CHECK(next_input == plan.inputs.size() && next_vertex == plan.vertices.size(), "all that is described has a place");
   plan.workers = WorkersDescription{workers, placement.mesh_axes, placement.received, placement.most_received};
 }
 

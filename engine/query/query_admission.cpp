@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/check.hpp"
 #include "optimizer/plan_memory.hpp"
 
 namespace eindb {
@@ -20,7 +21,9 @@ std::int64_t bytes_of(const PlannedQuery& planned, const Settings& settings) {
   const auto bytes =
       std::max(kLeastBytes + kReserve * (planned.plan.peak_bytes + working), 2 * planned.plan.least_bytes);
   const auto limit = static_cast<double>(settings.memory_limit());
-  return static_cast<std::int64_t>(std::min(Settings::memory_limit_for_tiles(bytes), limit));
+  const auto wanted = std::min(Settings::memory_limit_for_tiles(bytes), limit);
+  CHECK(wanted > 0, "a query takes some memory");
+  return static_cast<std::int64_t>(wanted);
 }
 
 }  // namespace
@@ -32,15 +35,19 @@ std::shared_ptr<QueryAdmission> QueryAdmission::enter(const PlannedQuery& planne
                   .bytes = bytes_of(planned, session.user.settings),
                   .urgent = session.database.file.has_written()};
   query->admission_ = session.user.gate->admit(session.user.permissions.user(), work, session.statement.cancellation());
+  CHECK(query->admission_ != nullptr && query->admission_->bytes() <= work.bytes,
+        "a gate gives leave, and no more memory than was asked for");
   if (session.database.tiles.pool() != nullptr) query->resident_ = session.database.tiles.pool()->resident();
   return query;
 }
 
 std::shared_ptr<MemoryBudget> QueryAdmission::budget(std::shared_ptr<QueryAdmission> admission, SessionState& session) {
+  CHECK(admission != nullptr, "a query is admitted before it gets memory");
   const auto& settings = session.user.settings;
   auto limit = settings.memory_for_tiles();
   if (const auto* own = admission->admission_.get())
     limit = std::min(limit, share_of_tiles(own->bytes()) + session.database.tiles.idle_bytes());
+  CHECK(limit >= 0, "a budget has no less than nothing");
   const auto setting = static_cast<std::int64_t>(Settings::memory_limit_for_tiles(static_cast<double>(limit)));
   auto memory = MemoryBudget::create(limit, session.database.file.scratch_directory(), setting);
   memory->advise(settings.how_to_have(setting + 1));
@@ -53,6 +60,7 @@ void QueryAdmission::has_run(const MemoryBudget& memory) {
   if (admission_ == nullptr) return;
   const bool all_here = memory.written_bytes() == 0;
   const auto held = all_here ? std::min(memory.used(), admission_->bytes()) : admission_->bytes();
+  CHECK(held >= 0 && held <= admission_->bytes(), "a result holds no more than its query was admitted with");
   admission_->has_run(held);
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "common/check.hpp"
 #include "engine/results/statement_description.hpp"
 #include "engine/session/session_state.hpp"
 #include "engine/sql/compiled_sql.hpp"
@@ -32,7 +33,10 @@ class PreparedSql {
   /// False if the text was of spaces and comments.
   bool has_statement() const { return compiled_ != nullptr; }
   /// For values. Rows come through step().
-  SqliteStatement& statement() { return compiled_->statement; }
+  SqliteStatement& statement() {
+    DCHECK(compiled_ != nullptr, "there is a statement where there is more than spaces");
+    return compiled_->statement;
+  }
   /// As the user wrote the expression behind the column.
   std::string column_name(int number) const;
   /// With the types that tables declare, or that follow from the text: Any where neither says more.
