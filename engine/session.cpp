@@ -4,6 +4,7 @@
 #include <set>
 
 #include "common/caught_error.hpp"
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "engine/files/load_rows.hpp"
 #include "engine/results/rows.hpp"
@@ -98,6 +99,7 @@ std::shared_ptr<const PreparedStatement> Session::prepare(std::string_view state
 Result Session::execute(const PreparedStatement& statement, const StatementInputs& inputs) {
   auto& state = impl_->state;
   return guarded([&] {
+    CHECK(statement.statement != nullptr, "a statement that runs was parsed");
     const auto scope = impl_->start();
     const TemporaryTensors tensors(inputs.tensors, state.database.attached, state.user.settings.tile_bytes());
     const ParameterValues values(state.statement, inputs.parameters);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "common/check.hpp"
 #include "optimizer/plan_memory.hpp"
 #include "optimizer/redistribution/redistribution_planner.hpp"
 #include "plan/distributed_type.hpp"
@@ -24,6 +25,7 @@ Mesh mesh_of(const ClusterProfile& profile) {
 }
 
 bool is_at_coordinator(const BlockPlacement& blocks, const DistributedPlan& plan) {
+  CHECK(plan.coordinator < blocks.at.size(), "a placement says of the coordinator what it holds");
   return blocks.at[plan.coordinator] &&
          std::count_if(blocks.at.begin(), blocks.at.end(), [](const auto& at) { return at.has_value(); }) == 1;
 }
@@ -107,6 +109,8 @@ double delivery_seconds(const DistributedPlan& plan, const RankReport& report) {
 }
 
 MeasuredRanks describe_ranks(const ClusterProfile& profile) {
+  CHECK(profile.reports.size() <= profile.ranks.size(), "every rank that reports has an address");
+  CHECK(profile.computing <= profile.ranks.size(), "ranks that compute are ranks of the plan");
   MeasuredRanks out;
   std::vector<double> computing;
   for (std::size_t rank = 0; rank < profile.reports.size(); ++rank) {
@@ -135,6 +139,7 @@ ClusterDescription describe_cluster(const PlannedQuery& planned, const ClusterPr
   std::vector<double> of_ranks(profile.plan->ranks, 0);
   for (std::size_t n = 0; n < profile.plan->steps.size(); ++n) {
     const auto predicted = predicted_bytes(profile, StepId(n));
+    CHECK(predicted.size() == of_ranks.size(), "of every rank it is predicted what it receives");
     out.steps.push_back(describe_step(planned, profile, n, predicted));
     const auto& step = profile.plan->steps[n];
     if (std::holds_alternative<ComputeStep>(step.op)) out.steps.back().computes = number_of_vertex[step.vertex.index()];

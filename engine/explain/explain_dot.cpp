@@ -1,3 +1,4 @@
+#include "common/check.hpp"
 #include "engine/explain/description_text.hpp"
 #include "engine/explain/explain.hpp"
 #include "engine/explain/figures.hpp"
@@ -36,6 +37,7 @@ struct Box {
 // Of a kernel, the EinSum and the partition vector of the vertex that it computes.
 std::string computed_text(const std::optional<std::size_t>& computes, const PlanDescription& plan) {
   if (!computes) return "";
+  CHECK(*computes < plan.vertices.size(), "a kernel computes a vertex that is described");
   const auto& vertex = plan.vertices[*computes];
   return "\n" + vertex.einsum + "\nparts " + partition_text(vertex.partition) + ", " +
          grouped(static_cast<double>(vertex.kernel_calls)) + " kernel calls";

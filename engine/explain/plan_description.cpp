@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/check.hpp"
 #include "optimizer/partitions/placement.hpp"
 
 namespace eindb {
@@ -57,6 +58,8 @@ PlanPrediction prediction_of(const PlannedQuery& planned, const SessionUser& use
 // elements.
 NodeProfile vertex_profile(const PhysicalPlan& plan, VertexId vertex, const ExecutionProfile& profile,
                            const std::vector<VertexId>& served) {
+  CHECK(profile.nodes.size() == plan.nodes.size() && served.size() == plan.nodes.size(),
+        "every operator that ran has a profile");
   NodeProfile sum;
   for (std::size_t n = 0; n < plan.nodes.size(); ++n) {
     const auto& node = plan.nodes[n];
@@ -75,6 +78,7 @@ NodeProfile vertex_profile(const PhysicalPlan& plan, VertexId vertex, const Exec
 // A pass may add a second label of the same name; a number tells them apart.
 std::vector<std::pair<std::string, std::int64_t>> partition_of(const LabelPartition& partition,
                                                                const LabelTable& labels) {
+  CHECK(partition.labels.size() == partition.parts.size(), "a partition vector has an entry for each label");
   std::vector<std::pair<std::string, std::int64_t>> out;
   for (std::size_t n = 0; n < partition.labels.size(); ++n) {
     const auto& base = labels.name(partition.labels[n]);
@@ -90,6 +94,7 @@ VertexDescription describe_vertex(const PlannedQuery& planned, std::size_t n, co
                                   const ExecutionProfile* profile) {
   const auto& graph = planned.plan.graph;
   const auto& vertex = graph.vertices()[n];
+  CHECK(prediction.transfers.vertices.size() == graph.size(), "every vertex that is described has its costs");
   const auto& labelling = prediction.transfers.vertices[n];
   VertexDescription out{.name = vertex.name,
                         .einsum = graph.describe(VertexId(n)),
@@ -154,6 +159,7 @@ OperatorDescription describe_operator(const PlannedQuery& planned, NodeId id,
   if (node.role() == OperatorRole::Kernel) out.computes = number_of_vertex[node.vertex.index()];
   if (node.role() != OperatorRole::Layout) out.density = vertex.density.present;
   if (profile == nullptr) return out;
+  CHECK(id.index() < profile->nodes.size(), "an operator that is described has a profile where the plan ran");
   const auto& did = profile->nodes[id.index()];
   out.seconds = did.seconds;
   if (node.role() == OperatorRole::Source) out.tiles_read = did.tiles_in;
@@ -181,6 +187,7 @@ PathDescription describe_path(const PathSummary& path, const EinGraph& graph, bo
 // Adds the placement of vertices and inputs to the description.
 void describe_placement(const PlannedQuery& planned, std::int64_t workers, PlanDescription& plan) {
   const auto placement = place(planned.plan.graph, planned.plan.labelling, workers);
+  CHECK(placement.vertices.size() == planned.plan.graph.size(), "every vertex of the graph is placed");
   std::size_t next_input = 0;
   std::size_t next_vertex = 0;
   for (std::size_t n = 0; n < planned.plan.graph.size(); ++n) {
@@ -188,6 +195,7 @@ void describe_placement(const PlannedQuery& planned, std::int64_t workers, PlanD
     if (planned.plan.graph.vertices()[n].is_input()) plan.inputs[next_input++].place = placed.result.to_string();
     else plan.vertices[next_vertex++].place = VertexPlace{placed.result.to_string(), placed.received};
   }
+  CHECK(next_input == plan.inputs.size() && next_vertex == plan.vertices.size(), "all that is described has a place");
   plan.workers = WorkersDescription{workers, placement.mesh_axes, placement.received, placement.most_received};
 }
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "storage/files/scratch_file.hpp"
 #include "storage/formats/cell_list_writer.hpp"
@@ -18,7 +19,11 @@ struct NumberedCell {
 };
 
 std::optional<std::int64_t> next_tile(const TileProvider& tensor, std::int64_t from) {
-  if (tensor.next_tile) return tensor.next_tile(from);
+  if (tensor.next_tile) {
+    const auto next = tensor.next_tile(from);
+    CHECK(!next || *next >= from, "tiles are exported in the order of their numbers");
+    return next;
+  }
   return from < tensor.grid.tile_count() ? std::optional(from) : std::nullopt;
 }
 
@@ -28,6 +33,7 @@ void visit_cells(const Tile& tile, const TileGrid& grid, std::int64_t tile_id, V
   const auto strides = grid.shape().row_major_strides();
   const auto begin = grid.tile_begin(grid.key_of(tile_id));
   const auto& extents = tile.shape().extents();
+  CHECK(extents == grid.tile_shape(grid.key_of(tile_id)).extents(), "a tile has the shape of its place in the grid");
   // All dimensions but the last. The cells of the last one are contiguous in the tile and in the numbering.
   const std::vector<std::int64_t> outer(extents.begin(), extents.empty() ? extents.end() : extents.end() - 1);
   const auto line = extents.empty() ? 1 : extents.back();
@@ -66,6 +72,7 @@ void write_cells(CellListWriter& writer, const TileProvider& tensor, bool as_col
                  ExternalSorter<NumberedCell<T>>& sorter) {
   const auto strides = tensor.grid.shape().row_major_strides();
   const auto band = tensor.grid.rank() == 0 ? 1 : tensor.grid.tile_count() / tensor.grid.partition()[0];
+  CHECK(band > 0, "a part of the first dimension has a tile");
   for (auto id = next_tile(tensor, 0); id;) {
     const auto end = (*id / band + 1) * band;
     for (; id && *id < end; id = next_tile(tensor, *id + 1))

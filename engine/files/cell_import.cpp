@@ -1,5 +1,6 @@
 #include "engine/files/cell_import.hpp"
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "storage/cells/cell_loader.hpp"
 #include "storage/formats/coordinate_reader.hpp"
@@ -14,8 +15,9 @@ constexpr std::int64_t kCellsPerReport = 65536;
 /// Reads a matrix of one column as a vector.
 class ColumnCells final : public CellSource {
  public:
-  explicit ColumnCells(std::unique_ptr<CellSource> matrix)
-      : matrix_(std::move(matrix)), shape_({matrix_->shape()[0]}) {}
+  explicit ColumnCells(std::unique_ptr<CellSource> matrix) : matrix_(std::move(matrix)), shape_({matrix_->shape()[0]}) {
+    CHECK(matrix_->shape().rank() == 2 && matrix_->shape()[1] == 1, "a matrix of one column fills a vector");
+  }
 
   DType dtype() const override { return matrix_->dtype(); }
   const Shape& shape() const override { return shape_; }
@@ -23,6 +25,7 @@ class ColumnCells final : public CellSource {
   bool has_distinct_keys() const override { return matrix_->has_distinct_keys(); }
   bool next(KeyedCell& cell) override {
     if (!matrix_->next(cell)) return false;
+    CHECK(cell.key.size() == 2, "a cell of a matrix has a row and a column");
     cell.key.resize(1);
     return true;
   }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
@@ -37,7 +38,9 @@ const std::vector<FormatRow>& formats() {
 }
 
 std::string_view name_of(FileFormat format) {
-  return std::find_if(formats().begin(), formats().end(), [&](const auto& row) { return row.format == format; })->name;
+  const auto row = std::find_if(formats().begin(), formats().end(), [&](const auto& r) { return r.format == format; });
+  CHECK(row != formats().end(), "every format has a name");
+  return row->name;
 }
 
 /// A list such as "npy, npz, csv".

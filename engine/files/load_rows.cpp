@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
@@ -88,9 +89,11 @@ class TensorLoader final : public RowLoader {
     cell_.key.resize(existing.labels.size());
     values_.resize(all.size() - existing.labels.size());
     check_complete(existing);
+    CHECK(!in_parts_ || values_.size() == 3, "a number in parts has a real and an imaginary one");
   }
 
   void add(const Row& row) override {
+    CHECK(cells_.has_value() && row.size() == places_.size(), "a loader gets rows of its columns until it is finished");
     ++cell_.line;
     if (cell_.line % kRowsPerReport == 0) session_.statement.report("import", cell_.line, 0);
     for (std::size_t n = 0; n < row.size(); ++n) {
@@ -103,6 +106,7 @@ class TensorLoader final : public RowLoader {
   }
 
   std::int64_t finish() override {
+    CHECK(cells_.has_value(), "the cells of a tensor are finished once");
     cells_->finish();
     cells_.reset();
     session_.database.catalog.publish(staged_, name_);
@@ -200,6 +204,7 @@ class TableLoader final : public RowLoader {
   }
 
   void add(const Row& row) override {
+    CHECK(insert_.has_value() && row.size() == bytes_.size(), "a table gets rows of its columns until it is finished");
     if (++rows_ % kRowsPerReport == 0) session_.statement.report("import", rows_, 0);
     session_.statement.cancellation().check();
     for (std::size_t n = 0; n < row.size(); ++n) bind(static_cast<int>(n) + 1, row[n], bytes_[n]);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "engine/query/sql_cells.hpp"
 #include "storage/files/output_file.hpp"
@@ -69,6 +70,7 @@ void append_csv_row(std::string& out, const SqliteStatement& row, char delimiter
 }
 
 void append_json_row(std::string& out, const SqliteStatement& row, const std::vector<std::string>& names) {
+  DCHECK(names.size() == static_cast<std::size_t>(row.column_count()), "every column of a row has a name");
   for (int c = 0; c < row.column_count(); ++c) {
     out += (c == 0 ? "{" : ",") + names[static_cast<std::size_t>(c)] + ":";
     std::visit(JsonValue{out}, row.value(c));

@@ -1,5 +1,6 @@
 #include "engine/files/tensor_export.hpp"
 
+#include "common/check.hpp"
 #include "common/checked_math.hpp"
 #include "storage/formats/csv_writer.hpp"
 #include "storage/formats/hdf5_writer.hpp"
@@ -14,6 +15,7 @@ namespace {
 Tile gather_band(const TileProvider& tensor, std::int64_t part) {
   const auto& grid = tensor.grid;
   const auto rank = grid.rank();
+  CHECK(rank <= 2, "a band is one of a matrix");
   std::vector<std::int64_t> extents = grid.shape().extents();
   if (rank > 0) extents[0] = grid.range(0, part).size;
   auto band = Tile::zeros(tensor.dtype, Shape(extents));
@@ -22,6 +24,8 @@ Tile gather_band(const TileProvider& tensor, std::int64_t part) {
   for (auto id = part * tiles; id < (part + 1) * tiles; ++id) {
     const auto tile = tensor.tile(id);
     if (tile == nullptr) continue;
+    CHECK(tile->dtype() == tensor.dtype && tile->shape() == grid.tile_shape(grid.key_of(id)),
+          "a tile has the type and the shape of its place in the grid");
     const auto column = rank == 2 ? grid.tile_begin(grid.key_of(id))[1] : 0;
     copy_block(band.mutable_bytes().data() + column * size, band.shape().row_major_strides(), tile->bytes().data(),
                tile->shape().row_major_strides(), tile->shape().extents(), size_of(tensor.dtype));

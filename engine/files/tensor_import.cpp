@@ -54,6 +54,7 @@ class CsvBlocks final : public BlockSource {
     const auto size = size_of(dtype());
     const auto columns = extents.rank() == 2 ? extents[1] : 1;
     const auto first = extents.rank() == 2 ? begin[1] : 0;
+    CHECK(first >= 0 && first + columns <= reader_.columns(), "a block lies in the columns of its file");
     copy_block(block.mutable_bytes().data(), {columns, 1},
                band_->bytes().data() + first * static_cast<std::int64_t>(size), {reader_.columns(), 1},
                {extents[0], columns}, size);

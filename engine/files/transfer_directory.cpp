@@ -11,6 +11,7 @@
 #include <mutex>
 #include <utility>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "common/open_file.hpp"
 #include "storage/files/scratch_file.hpp"
@@ -75,6 +76,7 @@ void TransferFile::append(std::string_view bytes) {
 }
 
 std::string_view TransferFile::read(std::span<char> buffer) {
+  CHECK(!buffer.empty(), "there is room for what is read: nothing is the end");
   open(O_RDONLY);
   for (;;) {
     const auto count = ::read(descriptor_, buffer.data(), buffer.size());
@@ -100,6 +102,7 @@ class TransferDirectory::Impl {
   std::unique_ptr<TransferFile> make() {
     const std::lock_guard guard(mutex_);
     if (lock_ < 0) make_directory();
+    CHECK(lock_ >= 0 && !path_.empty(), "files lie in a directory that is locked");
     return std::make_unique<TransferFile>((path_ / std::to_string(++files_)).string());
   }
 

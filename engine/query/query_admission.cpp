@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/check.hpp"
 #include "optimizer/partitions/calibrated_model.hpp"
 #include "optimizer/partitions/prediction.hpp"
 #include "optimizer/plan_memory.hpp"
@@ -21,7 +22,9 @@ double with_reserve(double tiles) { return kLeastBytes + kReserve * tiles; }
 // At most memory_limit: a larger plan keeps to the limit.
 std::int64_t bytes_to_ask_for(const QueryNeed& need, const Settings& settings) {
   const auto limit = static_cast<double>(settings.memory_limit());
-  return static_cast<std::int64_t>(std::min(Settings::memory_limit_for_tiles(need.bytes), limit));
+  const auto wanted = std::min(Settings::memory_limit_for_tiles(need.bytes), limit);
+  CHECK(wanted > 0, "a query takes some memory");
+  return static_cast<std::int64_t>(wanted);
 }
 
 }  // namespace
@@ -49,15 +52,19 @@ std::shared_ptr<QueryAdmission> QueryAdmission::enter(const std::function<QueryN
                   .bytes = bytes_to_ask_for(needed, session.user.settings),
                   .urgent = session.database.file.has_written()};
   query->admission_ = session.user.gate->admit(session.user.permissions.user(), work, session.statement.cancellation());
+  CHECK(query->admission_ != nullptr && query->admission_->bytes() <= work.bytes,
+        "a gate gives leave, and no more memory than was asked for");
   if (session.database.tiles.pool() != nullptr) query->resident_ = session.database.tiles.pool()->resident();
   return query;
 }
 
 std::shared_ptr<MemoryBudget> QueryAdmission::budget(std::shared_ptr<QueryAdmission> admission, SessionState& session) {
+  CHECK(admission != nullptr, "a query is admitted before it gets memory");
   const auto& settings = session.user.settings;
   auto limit = settings.memory_for_tiles();
   if (const auto* own = admission->admission_.get())
     limit = std::min(limit, share_of_tiles(own->bytes()) + session.database.tiles.idle_bytes());
+  CHECK(limit >= 0, "a budget has no less than nothing");
   const auto setting = static_cast<std::int64_t>(Settings::memory_limit_for_tiles(static_cast<double>(limit)));
   auto memory = MemoryBudget::create(limit, session.database.file.scratch_directory(), setting);
   memory->advise(settings.how_to_have(setting + 1));
@@ -70,6 +77,7 @@ void QueryAdmission::has_run(const MemoryBudget& memory) {
   if (admission_ == nullptr) return;
   const bool all_here = memory.written_bytes() == 0;
   const auto held = all_here ? std::min(memory.used(), admission_->bytes()) : admission_->bytes();
+  CHECK(held >= 0 && held <= admission_->bytes(), "a result holds no more than its query was admitted with");
   admission_->has_run(held);
 }
 

@@ -17,6 +17,7 @@ std::unique_ptr<TileSink> writing_sink(SqliteConnection& connection, const Store
 ResultStore::ResultStore(SqliteConnection& connection, std::span<const StoredResult> results, bool at_workers,
                          bool collects)
     : connection_(connection), results_(results) {
+  CHECK(connection.in_transaction(), "results are stored in a transaction");
   for (const auto& result : results) {
     auto& collected = collected_.emplace_back();
     if (at_workers && result.tensor.is_sharded()) {
@@ -31,6 +32,7 @@ ResultStore::ResultStore(SqliteConnection& connection, std::span<const StoredRes
 }
 
 std::vector<NewTiles> ResultStore::take() {
+  CHECK(collected_.size() == results_.size() && sinks_.size() == results_.size(), "every result has a sink");
   std::vector<NewTiles> taken;
   for (std::size_t n = 0; n < results_.size(); ++n) {
     CHECK(collected_[n] != nullptr, "tiles are taken of results that are collected");
@@ -44,6 +46,7 @@ void ResultStore::finish() {
   for (std::size_t n = 0; n < results_.size(); ++n) {
     if (collected_[n] == nullptr) continue;
     const auto tiles = collected_[n]->take();
+    CHECK(tiles->count() == results_[n].tensor.grid.tile_count(), "what is collected are the tiles of a tensor");
     const auto sink = writing_sink(connection_, results_[n]);
     for (std::int64_t tile = 0; tile < results_[n].tensor.grid.tile_count(); ++tile)
       sink->write(tile, tiles->take(tile));

@@ -1,5 +1,6 @@
 #include "engine/query/sql_cells.hpp"
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 
 namespace eindb {
@@ -50,6 +51,7 @@ bool SqlCells::next(KeyedCell& cell) {
   if (!rows_.step()) return false;
   cell.line = ++row_;
   const auto rank = shape_.rank();
+  DCHECK(static_cast<std::size_t>(rows_.statement().column_count()) == rank + 1, "a row is a key and a value");
   cell.key.resize(rank);
   for (std::size_t d = 0; d < rank; ++d) {
     const auto column = static_cast<int>(d);

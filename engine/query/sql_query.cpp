@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
@@ -197,13 +198,16 @@ std::vector<std::string> table_names(std::size_t count, OpenDatabase& database) 
 }  // namespace
 
 void PreparedSql::open(bool writes) {
+  CHECK(transaction_ == nullptr && snapshot_ == nullptr, "a statement holds one state of the database");
   auto& database = session_->database.file;
   if (writes) transaction_ = std::make_unique<SqliteTransaction>(database.connection());
   snapshot_ = std::make_unique<ReadSnapshot>(database, static_cast<std::size_t>(session_->user.settings.threads()));
 }
 
 void PreparedSql::show_query(const ast::Query& query, const std::string& name, bool run) {
+  CHECK(snapshot_ != nullptr, "queries inside SQL see the state that the statement sees");
   const auto planned = plan_query(query, *session_);
+  CHECK(planned.result_count() == 1, "a query inside SQL has one result");
   std::shared_ptr<BufferedTiles> tiles;
   if (run) tiles = evaluate(planned, *session_, *snapshot_).front();
   tables_.emplace_back(session_->database.connection(),
@@ -216,6 +220,7 @@ void PreparedSql::show_query(const ast::Query& query, const std::string& name, b
 }
 
 void PreparedSql::compile(bool keep) {
+  CHECK(compiled_ == nullptr, "a statement is compiled once");
   auto& tensors = session_->database.tensor_tables;
   show_for_pragmas(text_.text, tensors);
   const auto counted = count_of_tensor(text_.text, session_->database);
@@ -242,6 +247,8 @@ std::optional<SourceSpan> PreparedSql::place_of_parameter(int number) const {
 
 void PreparedSql::bind_parameters() {
   const auto count = has_statement() ? compiled_->parameters.size() : 0;
+  DCHECK(count == 0 || count == static_cast<std::size_t>(compiled_->statement.parameter_count()),
+         "every parameter of a compiled statement is known");
   for (std::size_t n = 0; n < count; ++n) {
     const int position = static_cast<int>(n) + 1;
     const auto number = compiled_->parameters[n];
@@ -267,6 +274,7 @@ void PreparedSql::bind_parameters() {
 }
 
 bool PreparedSql::step() {
+  DCHECK(has_statement(), "rows come of a statement that was compiled");
   try {
     const auto columns = compiled_->statement.column_count();
     const bool row = compiled_->statement.step();
@@ -282,6 +290,7 @@ bool PreparedSql::step() {
 
 void PreparedSql::commit() {
   if (transaction_ == nullptr) return;
+  CHECK(has_statement(), "a statement that writes was compiled");
   compiled_->statement.reset();
   transaction_->commit();
   transaction_.reset();
@@ -299,6 +308,7 @@ std::vector<Column> PreparedSql::columns() {
 // Types are inferred unless the tables declare those of all columns and no parameter is Unknown. They are also inferred
 // for a union of SELECTs, as SQLite reports only the types of the first SELECT.
 const CompiledSql::KnownTypes& PreparedSql::types(const std::vector<ValueType>& given) {
+  CHECK(has_statement(), "types are those of a statement that was compiled");
   if (compiled_->types && compiled_->types->given == given) return *compiled_->types;
   auto& statement = compiled_->statement;
   CompiledSql::KnownTypes known{.given = given, .parameters = given, .columns = {}};
@@ -357,6 +367,7 @@ void PreparedSql::show_queries(const ast::Sql& sql, const std::vector<std::strin
     throw Error(ErrorKind::Unsupported, "a view or trigger cannot hold an EINSUM: it would outlive the result",
                 sql.queries.front().span, "CREATE TENSOR ... AS EINSUM ... first, and name the tensor");
   }
+  CHECK(names.size() == sql.queries.size(), "every query inside SQL has a table of its own");
   const bool runs = use == SqlUse::Run;
   open(outline.writes && runs);
   for (std::size_t n = 0; n < names.size(); ++n) show_query(sql.queries[n].query, names[n], runs && !outline.explains);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "common/check.hpp"
 #include "engine/results/statement_description.hpp"
 #include "engine/session/session_state.hpp"
 #include "engine/sql/compiled_sql.hpp"
@@ -32,7 +33,10 @@ class PreparedSql {
   /// False if the text had only spaces and comments.
   bool has_statement() const { return compiled_ != nullptr; }
   /// For access to values. Rows come through step().
-  SqliteStatement& statement() { return compiled_->statement; }
+  SqliteStatement& statement() {
+    DCHECK(compiled_ != nullptr, "there is a statement where there is more than spaces");
+    return compiled_->statement;
+  }
   /// The expression of the column as the user wrote it.
   std::string column_name(int number) const;
   /// The columns, with types from table declarations or inferred from the text; Any where neither gives a type.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "common/check.hpp"
+
 namespace eindb {
 namespace {
 
@@ -20,7 +22,10 @@ ColumnType column_type(DType type) {
 class TensorRows final : public RowSource {
  public:
   explicit TensorRows(std::shared_ptr<const TensorRelation> tensor)
-      : tensor_(std::move(tensor)), index_(tensor_->grid.rank(), 0), left_(tensor_->grid.shape().element_count()) {}
+      : tensor_(std::move(tensor)), index_(tensor_->grid.rank(), 0), left_(tensor_->grid.shape().element_count()) {
+    CHECK(tensor_->tiles != nullptr && tensor_->tiles->count() == tensor_->grid.tile_count(),
+          "a result has a tile for each place of its grid");
+  }
 
   bool next(Row& row) override {
     if (left_ == 0) return false;
@@ -50,9 +55,12 @@ class TensorRows final : public RowSource {
       offset_ = offset_ * range.size + (index_[d] - range.begin);
       run_left_ = range.end() - index_[d];
     }
+    DCHECK(run_left_ > 0, "a cell that is left lies in a tile");
+    DCHECK(tile_ == nullptr || tile_->shape() == grid.tile_shape(key), "a tile has the shape of its place in the grid");
   }
 
   Cell value() const {
+    DCHECK(tile_ == nullptr || offset_ < tile_->shape().element_count(), "a cell that is left lies in its tile");
     return dispatch(tensor_->dtype, [&](auto t) -> Cell {
       using T = typename decltype(t)::type;
       return tile_ == nullptr ? T(0) : tile_->data<T>()[offset_];
@@ -76,6 +84,7 @@ class SeveralRows final : public RowSource {
       if (next_ == tensors_.size()) return false;
       rows_ = tensor_rows(tensors_[next_++]);
     }
+    DCHECK(next_ > 0 && !cell_.empty(), "a row is one of a tensor that was begun");
     row = {tensors_[next_ - 1]->name, key(), cell_.back()};
     return true;
   }
@@ -123,6 +132,7 @@ std::unique_ptr<RowSource> tensor_rows(std::shared_ptr<const TensorRelation> ten
 }
 
 std::vector<Column> several_columns(const std::vector<DType>& dtypes) {
+  CHECK(!dtypes.empty(), "several tensors are one at least");
   const bool same = std::adjacent_find(dtypes.begin(), dtypes.end(), std::not_equal_to<>()) == dtypes.end();
   return {{"tensor", ColumnType::Text},
           {"key", ColumnType::Text},
@@ -136,6 +146,8 @@ std::unique_ptr<RowSource> several_rows(std::vector<std::shared_ptr<const Tensor
 std::unique_ptr<RowSource> listed_rows(std::vector<Row> rows) { return std::make_unique<ListedRows>(std::move(rows)); }
 
 Result listed_result(std::vector<Column> columns, std::vector<Row> rows) {
+  DCHECK(std::all_of(rows.begin(), rows.end(), [&](const Row& row) { return row.size() == columns.size(); }),
+         "a listed row has a cell for each column");
   Result result;
   result.columns = std::move(columns);
   result.rows = listed_rows(std::move(rows));

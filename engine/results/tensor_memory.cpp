@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "executor/kernels/strided_copy.hpp"
 
@@ -29,6 +30,8 @@ void copy_to_memory(const TensorRelation& tensor, void* target, const std::vecto
     for (std::size_t d = 0; d < begin.size(); ++d) offset += begin[d] * strides[d];
     auto* first = static_cast<std::byte*>(target) + offset * static_cast<std::int64_t>(size_of(tensor.dtype));
     const auto tile = tensor.tile(id);
+    CHECK(tile == nullptr || (tile->dtype() == tensor.dtype && tile->shape() == shape),
+          "a tile has the type and the shape of its place in the grid");
     const auto tile_strides = tile == nullptr ? no_strides : shape.row_major_strides();
     copy_strided({tensor.dtype, first, strides},
                  {tensor.dtype, tile == nullptr ? kZero.data() : tile->bytes().data(), tile_strides}, shape.extents());

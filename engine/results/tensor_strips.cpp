@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "common/check.hpp"
 #include "common/checked_math.hpp"
 #include "tensor/tile_gather.hpp"
 
@@ -26,6 +27,7 @@ Partition cut_in_order(const Shape& shape, DType type, std::int64_t bytes) {
   for (std::size_t d = shape.rank(); d-- > 0;) {
     const auto whole = checked_multiply(inner, shape[d]);
     if (whole > bytes) {
+      CHECK(inner > 0 && inner <= bytes, "a strip has room for one index at least");
       parts[d] = ceil_divide(shape[d], bytes / inner);
       std::copy_n(shape.extents().begin(), d, parts.begin());
       break;
@@ -52,6 +54,7 @@ TensorStrips::TensorStrips(std::shared_ptr<const TensorRelation> tensor, const C
 TilePtr TensorStrips::next() {
   if (next_ == count_) return nullptr;
   if (cancellation_ != nullptr) cancellation_->check();
+  CHECK(next_ >= 0 && next_ < count_, "strips are given until there is none");
   const auto strip = next_++;
   const auto read = [&](std::int64_t tile_id) { return tensor_->tile(tile_id); };
   if (strips_ == tensor_->grid) {

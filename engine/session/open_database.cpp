@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "cluster/cluster.hpp"
 #include "cluster/database_cluster.hpp"
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "parser/parser.hpp"
 #include "storage/shards/sharded_contents.hpp"
@@ -20,6 +22,7 @@ constexpr std::chrono::seconds kPatience{3};
 
 std::size_t bytes_for_plans(const ClientPolicy* policy) {
   if (policy == nullptr) return PlanCache::kMaxBytes;
+  CHECK(policy->memory_share >= 0, "a session has a part of the memory that sessions share");
   return std::min(PlanCache::kMaxBytes, static_cast<std::size_t>(policy->memory_share / kPlanShare));
 }
 
@@ -65,6 +68,8 @@ int OpenDatabase::replicas(const std::optional<ast::ReplicasClause>& clause) {
                     std::to_string(workers) + (workers == 1 ? " is there" : " are there"),
                 clause->span, most > 0 ? "at most REPLICAS " + std::to_string(most) : "");
   }
+  CHECK(clause->count > 0 && std::cmp_less_equal(clause->count, TileReference::kMaxWorkers),
+        "as many copies are kept as a reference names");
   return static_cast<int>(clause->count);
 }
 

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "common/check.hpp"
 #include "engine/session/cell_count.hpp"
 
 namespace eindb {
@@ -15,10 +16,13 @@ SessionState::SessionState(const std::string& path, const SessionOptions& option
 }
 
 std::unique_ptr<Admission> SessionState::admit(std::int64_t bytes) {
+  CHECK(bytes >= 0, "a statement takes no less than no memory");
   if (user.gate == nullptr) return nullptr;
   const Work work{
       .seconds = std::numeric_limits<double>::infinity(), .bytes = bytes, .urgent = database.file.has_written()};
-  return user.gate->admit(user.permissions.user(), work, statement.cancellation());
+  auto admission = user.gate->admit(user.permissions.user(), work, statement.cancellation());
+  CHECK(admission != nullptr, "a gate gives leave, or says why not");
+  return admission;
 }
 
 void SessionState::limit_database_memory() {

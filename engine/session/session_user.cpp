@@ -3,6 +3,7 @@
 #include <system_error>
 #include <utility>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "engine/settings/machine_file.hpp"
 
@@ -32,6 +33,7 @@ const MachineFigures& SessionUser::machine() const {
       machine_ = {path, {}, built_in_figures(), next};
     }
   }
+  CHECK(machine_.version > 0, "figures that are given out have a version");
   return machine_.figures;
 }
 
@@ -41,6 +43,7 @@ std::uint64_t SessionUser::machine_version() const {
 }
 
 Scheduler& SessionUser::scheduler() {
+  CHECK(settings.threads() > 0, "something works on tiles");
   if (scheduler_ == nullptr || scheduler_->threads() != settings.threads())
     scheduler_ = std::make_unique<Scheduler>(settings.threads());
   return *scheduler_;

@@ -1,5 +1,7 @@
 #include "engine/session/statement_context.hpp"
 
+#include "common/check.hpp"
+
 namespace eindb {
 
 FilePath StatementContext::file_to_read(const std::string& path) const {
@@ -15,6 +17,7 @@ void StatementContext::report(std::string_view stage, std::int64_t done, std::in
 }
 
 void StatementContext::report_rounds(std::int64_t done, std::int64_t total) const {
+  DCHECK(loop_depth_ > 0 && done <= total, "no more rounds are done than a loop has");
   if (loop_depth_ == 1) show_progress("round", done, total);
 }
 

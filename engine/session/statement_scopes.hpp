@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/check.hpp"
 #include "engine/session/statement_context.hpp"
 #include "parser/loop_variable.hpp"
 
@@ -20,7 +21,9 @@ class ParameterValues {
   ParameterValues(StatementContext& statement, std::vector<ParameterValue> values)
       : statement_(statement),
         saved_(std::exchange(statement.parameters_, std::move(values))),
-        loop_variables_(std::exchange(statement.loop_variables_, {})) {}
+        loop_variables_(std::exchange(statement.loop_variables_, {})) {
+    DCHECK(loop_variables_.size() <= saved_.size(), "variables of loops are parameters of the statements in them");
+  }
   ~ParameterValues() {
     statement_.parameters_ = std::move(saved_);
     statement_.loop_variables_ = std::move(loop_variables_);
@@ -37,7 +40,10 @@ class ParameterValues {
 /// Marks a running loop: only the outermost loop reports progress, and statements inside report none.
 class LoopScope {
  public:
-  explicit LoopScope(StatementContext& statement) : statement_(statement) { ++statement_.loop_depth_; }
+  explicit LoopScope(StatementContext& statement) : statement_(statement) {
+    CHECK(statement_.loop_depth_ >= 0, "no more loops have ended than have begun");
+    ++statement_.loop_depth_;
+  }
   ~LoopScope() { --statement_.loop_depth_; }
   LoopScope(const LoopScope&) = delete;
   LoopScope& operator=(const LoopScope&) = delete;
@@ -52,6 +58,9 @@ class LoopRound {
  public:
   LoopRound(StatementContext& statement, const std::optional<ast::Identifier>& name, std::int64_t number)
       : statement_(statement) {
+    CHECK(statement_.loop_depth_ > 0, "a round is one of a loop");
+    CHECK(statement_.loop_variables_.size() <= statement_.parameters_.size(),
+          "every variable of a loop is a parameter");
     if (!name) return;
     variable_ = LoopVariable{.name = *name, .value = number, .parameter = statement_.parameters_.size() + 1};
     statement_.loop_variables_.push_back({name->text, number});

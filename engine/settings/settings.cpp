@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "common/check.hpp"
 #include "common/checked_math.hpp"
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
@@ -272,7 +273,12 @@ Settings::Bounds Settings::of_machine() {
           .most_threads = static_cast<int>(kMaxThreads)};
 }
 
-Settings::Settings(const Bounds& bounds) : bounds_(bounds) { reset_all(); }
+Settings::Settings(const Bounds& bounds) : bounds_(bounds) {
+  CHECK(bounds.threads > 0 && bounds.threads <= bounds.most_threads, "a session begins with threads that it may have");
+  CHECK(bounds.memory_limit > 0 && bounds.memory_limit <= bounds.most_memory_limit,
+        "a session begins with memory that it may have");
+  reset_all();
+}
 
 void Settings::set(const std::string& name, const Value& value) {
   SettingRow::find(name).set(*this, value);
@@ -324,6 +330,7 @@ std::int64_t Settings::tile_cache_size() const {
 }
 
 void Settings::set_default_workers(std::int64_t workers) {
+  CHECK(workers >= 0, "workers are counted from none");
   default_workers_ = workers;
   update_fingerprint();
 }

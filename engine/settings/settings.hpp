@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "common/check.hpp"
 #include "optimizer/partitions/strategy.hpp"
 #include "optimizer/paths/path_optimizer.hpp"
 
@@ -84,7 +85,10 @@ class Settings {
   /// Bytes of decoded tiles that a session keeps between statements. The default is a quarter of the memory limit.
   std::int64_t tile_cache_size() const;
   /// The number of plans that a session keeps; 0: none.
-  std::size_t plan_cache_size() const { return static_cast<std::size_t>(plan_cache_size_); }
+  std::size_t plan_cache_size() const {
+    DCHECK(plan_cache_size_ >= 0, "no fewer plans are kept than none");
+    return static_cast<std::size_t>(plan_cache_size_);
+  }
 
   /// The values of all settings that a plan may depend on, as text; a part of the plan's key.
   const std::string& plan_fingerprint() const { return plan_fingerprint_; }

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <utility>
 
+#include "common/check.hpp"
 #include "parser/statement_outline.hpp"
 
 namespace eindb {
@@ -53,6 +54,8 @@ CompiledStatements::Lent CompiledStatements::take(std::string_view text) {
   const auto found = by_text_.find(text);
   if (found == by_text_.end()) return {};
   const auto place = found->second;
+  CHECK(bytes_ >= (*place)->bytes, "the bytes of what is kept are counted");
+  DCHECK(kept_.size() == by_text_.size(), "every statement that is kept is found by its text");
   by_text_.erase(found);
   bytes_ -= (*place)->bytes;
   Lent lent(place->release(), GiveBack(*this, generation_));

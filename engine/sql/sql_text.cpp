@@ -6,6 +6,7 @@
 #include <span>
 #include <variant>
 
+#include "common/check.hpp"
 #include "parser/query_results.hpp"
 #include "parser/token_value.hpp"
 #include "parser/tokenizer.hpp"
@@ -40,6 +41,7 @@ class TablePosition {
     last_ = token;
   }
   bool takes_table() const {
+    DCHECK(!in_tables_.empty(), "there is a list of tables to be in outside of parentheses");
     return in_tables_.back() &&
            (last_.is_word("FROM") || last_.is_word("JOIN") || last_.is_symbol(',') || last_.is_symbol('('));
   }
@@ -135,6 +137,8 @@ SourceSpan RewrittenSql::in_statement(SourceSpan in_text) const {
 
 std::string RewrittenSql::restored(std::string fragment) const {
   for (const auto& [in_text, place] : pieces) {
+    DCHECK(in_text.begin <= in_text.end && in_text.end <= text.size() && place.begin >= offset,
+           "what was replaced lies in the text, and in the statement");
     const auto replaced = text.substr(in_text.begin, in_text.end - in_text.begin);
     const auto written = original.substr(place.begin - offset, place.end - place.begin);
     if (const auto at = fragment.find(replaced); at != std::string::npos)
@@ -145,12 +149,15 @@ std::string RewrittenSql::restored(std::string fragment) const {
 
 RewrittenSql rewrite_queries(const ast::Sql& sql, const std::vector<std::string>& tables) {
   RewrittenSql out{.text = {}, .pieces = {}, .offset = sql.span.begin, .original = sql.text};
+  CHECK(tables.size() == sql.queries.size(), "every query gives way to a table");
   TablePosition position;
   Tokenizer tokenizer(sql.text);
   std::size_t copied = 0;
   for (std::size_t n = 0; n < sql.queries.size();) {
     const auto token = tokenizer.next();
+    CHECK(!token.is(Token::Kind::End), "queries stand in the SQL where the parser found them");
     const auto place = sql.queries[n].span;
+    CHECK(place.begin >= out.offset + copied, "queries in SQL come one after the other");
     if (token.span.begin != place.begin - out.offset) {
       position.see(token);
       continue;

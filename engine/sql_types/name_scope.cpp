@@ -4,6 +4,7 @@
 #include <array>
 #include <span>
 
+#include "common/check.hpp"
 #include "common/letter_case.hpp"
 
 namespace eindb {
@@ -30,6 +31,7 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
 }  // namespace
 
 void NameScope::join_last(const std::string& column) {
+  CHECK(!sources_.empty(), "a source is there before it is joined");
   auto& last = sources_.back();
   const auto* const joined = find_column(last.columns, column);
   if (joined == nullptr) return;
@@ -43,6 +45,7 @@ void NameScope::join_last(const std::string& column) {
 }
 
 void NameScope::join_last_naturally() {
+  CHECK(!sources_.empty(), "what is joined naturally is a source");
   const auto columns = sources_.back().columns;
   for (const auto& column : columns)
     if (!column.hidden) join_last(column.name);

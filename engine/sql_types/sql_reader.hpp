@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/check.hpp"
 #include "parser/token.hpp"
 #include "parser/token_value.hpp"
 
@@ -24,11 +25,15 @@ inline std::string name_of(const Token& token) {
 /// themselves are read repeatedly.
 class SqlReader {
  public:
-  explicit SqlReader(const std::vector<Token>& tokens)
-      : tokens_(tokens), looks_left_(kLooks * tokens.size() + kLooks) {}
+  explicit SqlReader(const std::vector<Token>& tokens) : tokens_(tokens), looks_left_(kLooks * tokens.size() + kLooks) {
+    CHECK(!tokens.empty() && tokens.back().is(Token::Kind::End), "tokens have an end");
+  }
 
   std::size_t at() const { return at_; }
-  void go_to(std::size_t place) { at_ = place; }
+  void go_to(std::size_t place) {
+    DCHECK(place < tokens_.size(), "a reader goes to a token");
+    at_ = place;
+  }
 
   const Token& peek(std::size_t ahead = 0) const { return tokens_[std::min(at_ + ahead, tokens_.size() - 1)]; }
   const Token& take() {

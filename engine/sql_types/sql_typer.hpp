@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/check.hpp"
 #include "engine/sql_types/name_scope.hpp"
 #include "engine/sql_types/sql_reader.hpp"
 #include "engine/sql_types/sql_types.hpp"
@@ -123,6 +124,7 @@ class SqlTyper {
 class SqlTyper::Nesting {
  public:
   explicit Nesting(SqlTyper& typer) : depth_(typer.depth_) {
+    DCHECK(depth_ >= 0, "no more levels end than begin");
     if (++depth_ <= kDeepest) return;
     --depth_;
     throw UnknownSql();

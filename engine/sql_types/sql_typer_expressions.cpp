@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <system_error>
 
+#include "common/check.hpp"
 #include "engine/sql_types/function_types.hpp"
 #include "engine/sql_types/sql_typer.hpp"
 
@@ -32,6 +33,7 @@ bool is_real_to_sqlite(const Token& integer) {
 
 SqlTyper::Value SqlTyper::parameter() {
   const auto number = parameter_number(reader_.take().text);
+  CHECK(number > 0, "parameters that are read are numbered from 1");
   return {number <= parameters_.size() ? parameters_[number - 1] : Unknown, number};
 }
 

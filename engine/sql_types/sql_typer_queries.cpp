@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "common/check.hpp"
 #include "common/letter_case.hpp"
 #include "engine/sql_types/sql_typer.hpp"
 
@@ -99,6 +100,7 @@ Columns SqlTyper::select(const NameScope* outer, const Columns* targets) {
   if (!reader_.accept_word("DISTINCT")) reader_.accept_word("ALL");
   const auto begin = reader_.at();
   const auto behind = find_from();
+  DCHECK(behind >= begin, "sources stand behind the columns that they tell of");
   NameScope scope(outer);
   reader_.go_to(behind);
   if (reader_.accept_word("FROM")) sources(scope);
@@ -189,6 +191,7 @@ void SqlTyper::with_query(const NameScope* outer) {
 }
 
 bool SqlTyper::mentions(std::size_t begin, const std::string& name) const {
+  CHECK(begin >= reader_.at(), "a query is looked through from where it begins");
   int depth = 1;
   for (auto ahead = begin - reader_.at();; ++ahead) {
     const auto& token = reader_.peek(ahead);

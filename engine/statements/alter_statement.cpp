@@ -1,6 +1,7 @@
 #include <deque>
 #include <unordered_map>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "engine/results/rows.hpp"
 #include "engine/statements/statements.hpp"
@@ -24,12 +25,14 @@ class RecentTiles {
     bytes_left_ -= static_cast<std::int64_t>(tile->byte_size());
     while (bytes_left_ < 0 && !order_.empty()) drop_oldest();
     order_.push_back(tile_id);
+    CHECK(tiles_.size() + 1 == order_.size(), "every tile that is kept is listed once");
     return tiles_.emplace(tile_id, std::move(tile)).first->second;
   }
 
  private:
   void drop_oldest() {
     const auto oldest = tiles_.find(order_.front());
+    CHECK(oldest != tiles_.end(), "tiles are listed in the order in which they were read");
     bytes_left_ += static_cast<std::int64_t>(oldest->second->byte_size());
     tiles_.erase(oldest);
     order_.pop_front();
@@ -47,6 +50,8 @@ std::int64_t kept_bytes(const Settings& settings) { return settings.memory_limit
 // Stores the same values in tiles of another grid, or at other workers.
 void move_tiles(const TensorInfo& tensor, const TileGrid& grid, int replicas, SessionState& session) {
   auto& [database, user, statement] = session;
+  CHECK(database.connection().in_transaction(), "tiles are moved in a transaction");
+  CHECK(grid.shape() == tensor.grid.shape(), "a tensor keeps its shape where its tiles are moved");
   ReadSnapshot snapshot(database.file, 1);
   const auto staged = database.catalog.stage(tensor.dtype, tensor.labels, grid, replicas);
   {

@@ -12,6 +12,7 @@
 #include <limits>
 #include <thread>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "engine/query/pipeline.hpp"
 #include "engine/statements/statements.hpp"
@@ -98,6 +99,8 @@ class Values {
 
   MemoryTensor tensor(std::vector<std::int64_t> extents) const {
     const Shape shape(extents);
+    CHECK(static_cast<std::size_t>(shape.element_count()) * size_of(type_) <= bytes_.size(),
+          "a tensor lies in the values that there are");
     return {.dtype = type_,
             .data = bytes_.data(),
             .extents = std::move(extents),
@@ -118,6 +121,7 @@ class Calibration {
     figures_.threads = threads_;
     inner_.user.settings.set("disabled_passes", std::string("common_subexpressions"));
     list_steps();
+    CHECK(!steps_.empty() && threads_ > 0, "there are figures to measure, and a thread to measure with");
     slot_ = seconds / static_cast<double>(steps_.size()) / 2.5;
   }
 
@@ -186,6 +190,7 @@ class Calibration {
       TileSink* const sinks[] = {&sink};
       const auto profile = run_query(planned, inner_, snapshot, sinks).local;
       double seconds = 0;
+      CHECK(profile.nodes.size() == planned.plan.physical.nodes.size(), "every operator that ran has a profile");
       for (std::size_t n = 0; n < profile.nodes.size(); ++n) {
         const auto role = planned.plan.fragment().nodes[n].role();
         if (role == OperatorRole::Kernel || role == OperatorRole::Completion) seconds += profile.nodes[n].seconds;
@@ -366,6 +371,7 @@ class Calibration {
   // ---- Kernels ----------------------------------------------------------------------------------------------------
 
   void measure_product(DType type, std::size_t place) {
+    CHECK(place < kMatrixSides, "a product that is measured is of a side that figures have");
     constexpr double kFlops = 3e7;
     const auto side = std::int64_t{1} << (kFirstMatrixSideLog2 + static_cast<int>(place));
     const auto flops = 2.0 * static_cast<double>(side * side * side);

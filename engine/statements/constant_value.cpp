@@ -1,5 +1,6 @@
 #include "engine/statements/constant_value.hpp"
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "tensor/dense_tensor.hpp"
 #include "tensor/reference_evaluator.hpp"
@@ -37,7 +38,10 @@ ParameterValue constant_value(const ast::Expression& expression, const NameSourc
       throw Error(ErrorKind::Value, "a constant is wanted here, but " + vertex.name + " is a tensor", expression.span);
     }
     std::vector<const DenseTensor*> inputs;
-    for (const auto input : vertex.inputs) inputs.push_back(&values[input.index()]);
+    for (const auto input : vertex.inputs) {
+      CHECK(input.index() < values.size(), "what a vertex reads has its value before it");
+      inputs.push_back(&values[input.index()]);
+    }
     values.push_back(evaluate_reference(vertex.einsum, graph.labels(), inputs, vertex.compute_dtype, vertex.dtype));
   }
   return dispatch(values[graph.output().index()].dtype(), [&](auto t) -> ParameterValue {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <set>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "engine/files/cell_export.hpp"
 #include "engine/files/cell_import.hpp"
@@ -61,6 +62,8 @@ TensorInfo stage(const std::optional<TensorInfo>& existing, DType dtype, const S
 // Fills a new, empty tensor tile by tile.
 void import_tiles(BlockSource& file, const TensorInfo& tensor, SqliteConnection& connection,
                   const StatementContext& statement) {
+  CHECK(tensor.shape() == file.shape(), "a file fills a tensor of its own shape");
+  CHECK(connection.in_transaction(), "a file is read into a tensor in a transaction");
   TileWriter writer(connection, tensor.store());
   for (std::int64_t id = 0; id < tensor.grid.tile_count(); ++id) {
     statement.cancellation().check();

@@ -39,6 +39,7 @@ class NewTensor {
 
   /// Creates the tensor without tiles.
   TensorInfo make(const TensorType& type) {
+    CHECK(!made_.has_value(), "a statement makes a tensor once");
     return with_place(name_.span, [&] {
       auto& catalog = database_.catalog;
       made_ = before_ ? catalog.stage(type.dtype, type.labels, type.grid, type.replicas)
@@ -137,11 +138,15 @@ void create_from_query(const ast::Query& query, ResultRequest request, int repli
     const auto n = results.size();
     results.push_back(tensor.make_or_keep(
         {planned.output(n).dtype, planned.query.results[n].label_names, planned.result_grid(n), replicas}));
+    const auto& made = results.back().tensor;
+    CHECK(made.dtype == planned.output(n).dtype && made.grid == planned.result_grid(n),
+          "a tensor that is made has the type and the tiles of its result");
   }
   store_query(planned, session, snapshot, results);
 }
 
 void fill(const ast::CreateTensor& create, std::vector<NewTensor>& tensors, SessionState& session) {
+  CHECK(tensors.size() == 1, "CREATE TENSOR makes one tensor");
   if (const auto* query = std::get_if<ast::Query>(&create.source)) {
     const ResultRequest request{.dtype = type_of(create.type), .partitions = {partition_of(create)}};
     create_from_query(*query, request, session.database.replicas(create.replicas), tensors, session);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "engine/plans/query_key.hpp"
 #include "engine/query/sql_query.hpp"
@@ -28,6 +29,7 @@ BoundQuery bind(const ast::Query& query, OpenDatabase& database, std::vector<Par
 // Whether parameter `n` may be a real number, or must be an integer, as an index must.
 bool takes_reals(const ast::Query& query, OpenDatabase& database, std::vector<ParameterValue> parameters,
                  std::size_t n) {
+  CHECK(n < parameters.size(), "a parameter that is tried is one of the statement's");
   parameters[n] = kSomeReal;
   try {
     bind(query, database, std::move(parameters));
@@ -53,6 +55,7 @@ StatementDescription describe(const ast::Query& query, SessionState& session, co
   describe_parameters(query, session.database, description.parameters);
   std::vector<DType> dtypes;
   for (const auto output : bound.graph.outputs()) dtypes.push_back(bound.graph.vertex(output).dtype);
+  CHECK(!dtypes.empty() && dtypes.size() == bound.results.size(), "every result of a query is an output of its graph");
   description.gives_tensor = dtypes.size() == 1;
   description.columns = description.gives_tensor ? tensor_columns(bound.results.front().label_names, dtypes.front())
                                                  : several_columns(dtypes);
@@ -119,6 +122,7 @@ StatementDescription describe(const auto& /*statement*/, SessionState& /*session
 
 StatementDescription describe_statement(const PreparedStatement& statement, std::span<const ColumnType> parameters,
                                         SessionState& session) {
+  CHECK(statement.statement != nullptr, "a statement that is described was parsed");
   Parameters given(parameters.begin(), parameters.end());
   given.resize(statement.parameter_count, ColumnType::Any);
   return std::visit([&](const auto& node) { return describe(node, session, given); }, statement.statement->node);

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "engine/results/rows.hpp"
 #include "engine/statements/constant_value.hpp"
@@ -110,10 +111,15 @@ void set_cells(const ast::InsertInto& insert, const TensorInfo& tensor, OpenData
   T* cells = nullptr;
   for (const auto& [place, value] : values) {
     if (place.tile_id != open_tile) {
+      CHECK(place.tile_id > open_tile && place.tile_id < tensor.grid.tile_count(),
+            "cells are set tile by tile, in order");
       cancellation.check();
       open_tile = place.tile_id;
       cells = tiles.open(open_tile).template mutable_data<T>();
     }
+    DCHECK(cells != nullptr && place.offset >= 0 &&
+               place.offset < tensor.grid.tile_shape(tensor.grid.key_of(open_tile)).element_count(),
+           "a cell that is set lies in its tile");
     cells[place.offset] = value;  // if a cell has several values, the last row wins
   }
   tiles.flush();

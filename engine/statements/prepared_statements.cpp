@@ -1,6 +1,7 @@
 #include <memory>
 #include <utility>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
@@ -51,6 +52,7 @@ PreparedStatement prepared_statement(const ast::Identifier& name, SessionUser& u
 }
 
 Result execute_statement(const ast::Prepare& prepare, SessionUser& user) {
+  CHECK(prepare.statement != nullptr, "what is prepared was parsed");
   PreparedStatement prepared{.name = prepare.name.text,
                              .text = prepare.body,
                              .parameter_count = prepare.parameter_count,
@@ -75,6 +77,7 @@ Result execute_statement(const ast::Execute& execute, SessionState& session) {
   std::vector<ParameterValue> values;
   const auto names = session.names();
   for (const auto& argument : execute.arguments) values.push_back(argument_value(argument, names));
+  CHECK(prepared.statement != nullptr, "a prepared statement has its tree");
   const ParameterValues scope(session.statement, std::move(values));
   try {
     return run_statement(*prepared.statement, session);

@@ -1,3 +1,4 @@
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "engine/explain/explain.hpp"
 #include "engine/query/distributed_query.hpp"
@@ -33,6 +34,7 @@ ResultRequest request_of(const ast::Query& query, OpenDatabase& database) {
 Result execute_statement(const ast::Query& query, SessionState& session) {
   Result result;
   auto tensors = evaluate_results(query, session);
+  CHECK(!tensors.empty(), "a query has a result");
   if (tensors.size() > 1) {
     std::vector<DType> dtypes;
     for (const auto& tensor : tensors) dtypes.push_back(tensor->dtype);
@@ -41,6 +43,8 @@ Result execute_statement(const ast::Query& query, SessionState& session) {
     return result;
   }
   result.tensor = std::move(tensors.front());
+  CHECK(result.tensor != nullptr && result.tensor->labels.size() == result.tensor->grid.rank(),
+        "a result has a label for each dimension");
   result.columns = tensor_columns(result.tensor->labels, result.tensor->dtype);
   result.rows = tensor_rows(result.tensor);
   return result;

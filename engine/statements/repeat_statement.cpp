@@ -78,9 +78,13 @@ class Rounds {
   std::int64_t count() const { return count_; }
   std::int64_t done() const { return done_; }
   bool at_end() const { return done_ >= count_ || stopped_; }
-  void go_on_after(std::int64_t done) { done_ = done; }
+  void go_on_after(std::int64_t done) {
+    CHECK(done_ == 0 && done > 0 && done < count_, "a loop goes on before its first round, after one that it has");
+    done_ = done;
+  }
 
   void run_next() {
+    CHECK(!at_end(), "no round comes after the last one");
     session_.statement.cancellation().check();
     const LoopRound round(session_.statement, repeat_.variable, done_);
     try {
@@ -106,6 +110,7 @@ class Rounds {
   bool holds(const ast::Expression& until, const LoopRound& round) {
     const auto query = query_of(round.variable() ? with_loop_variable(until, *round.variable()) : until);
     const auto value = with_place(until.span, [&] { return evaluate_query(query, session_); });
+    CHECK(value->grid.tile_count() == 1, "what a loop goes on until is one number");
     const auto tile = value->tile(0);
     return tile != nullptr && is_not_zero(*tile);
   }
@@ -151,6 +156,7 @@ class LoopRecord {
       if (known_ || forget_before_) loops_.drop(loop_);
       known_.reset();
     } else {
+      CHECK(rounds.done() > done(), "a loop is further each time that it is noted");
       known_ = UnfinishedLoop{.done = rounds.done(), .run = run_};
       loops_.put(loop_, *known_);
     }
@@ -214,12 +220,14 @@ class CommittedRounds {
 
   void run_transaction() {
     auto& connection = session_.database.connection();
+    CHECK(!connection.in_transaction(), "rounds that a loop commits are a transaction of their own");
     try {
       SqliteTransaction transaction(connection);
       for (std::int64_t n = 0; n < every_ && !rounds_.at_end(); ++n) {
         rounds_.run_next();
         session_.statement.report_rounds(rounds_.done(), rounds_.count());
       }
+      CHECK(rounds_.done() > stored_, "a transaction of a loop has a round at least");
       session_.database.unwritten.write(connection);
       record_.update(rounds_);
       transaction.commit();

@@ -3,6 +3,7 @@
 #include <utility>
 #include <variant>
 
+#include "common/check.hpp"
 #include "engine/session/statement_scopes.hpp"
 #include "engine/statements/statements.hpp"
 #include "tensor/tile_memory.hpp"
@@ -71,6 +72,7 @@ Result run_statement(const ast::Statement& statement, SessionState& session) {
   if (session.user.gate == nullptr && !holds_statements(statement))
     resident.emplace(session.user.settings.memory_for_tiles());
   auto result = std::visit([&](const auto& node) { return execute_by_parts(node, session); }, statement.node);
+  DCHECK((result.rows == nullptr) == result.columns.empty(), "a statement gives rows exactly if it has columns");
   scope.succeed();
   session.database.file.settle_shards();
   return result;

@@ -1,6 +1,7 @@
 #include <array>
 #include <string>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "common/nearest_name.hpp"
 #include "engine/query/sql_query.hpp"
@@ -132,6 +133,7 @@ Result execute_statement(const ast::Begin& begin, OpenDatabase& database, const 
   if (database.connection().in_transaction())
     throw Error(ErrorKind::Value, "a transaction is open already", std::nullopt, "COMMIT or ROLLBACK it first");
   static constexpr const char* kBegin[] = {"BEGIN", "BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"};
+  CHECK(static_cast<std::size_t>(begin.mode) < std::size(kBegin), "every mode of a transaction has its words");
   database.connection().execute(kBegin[static_cast<std::size_t>(begin.mode)]);
   return status_result("BEGIN");
 }

@@ -1,3 +1,4 @@
+#include "common/check.hpp"
 #include "common/error.hpp"
 #include "engine/results/rows.hpp"
 #include "engine/statements/statements.hpp"
@@ -8,6 +9,7 @@ namespace {
 
 // The number of copies is shown only if it exceeds one: a single copy at workers is as good as one in the file.
 Result description(const std::vector<std::string>& labels, const TileGrid& grid, DType dtype, std::int64_t replicas) {
+  CHECK(labels.size() == grid.rank(), "a tensor has a label for each dimension");
   std::vector<Row> rows;
   for (std::size_t d = 0; d < labels.size(); ++d)
     rows.push_back({labels[d], std::string("label"), grid.shape()[d], grid.partition()[d]});

@@ -1,6 +1,8 @@
 #include <algorithm>
 
+#include "common/check.hpp"
 #include "common/error.hpp"
+#include "common/letter_case.hpp"
 #include "common/nearest_name.hpp"
 #include "engine/results/rows.hpp"
 #include "engine/statements/statements.hpp"
@@ -93,6 +95,8 @@ Result execute_statement(const ast::AlterUser& alter, OpenDatabase& database, co
   std::string verifier;
   if (alter.password) verifier = verifier_text(*alter.password);
   if (database.file.is_read_only() && user.permissions.may_write_password()) {
+    CHECK(!verifier.empty() && equal_ignoring_case(alter.name.text, user.permissions.user().name),
+          "who cannot write the database gives themselves a password");
     write_own_password(verifier, user.permissions.user().name, database.file);
     return status_result("ALTER USER");
   }

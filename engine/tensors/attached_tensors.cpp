@@ -138,6 +138,8 @@ AttachedTensor::AttachedTensor(std::string name, MemoryTensor tensor, std::int64
   check_strides(name_, tensor_, shape);
   check_pointer(name_, tensor_, shape);
   auto partition = leading_partition(shape, tensor_.dtype, tile_bytes);
+  CHECK(partition.size() == shape.rank() && tensor_.labels.size() == shape.rank(),
+        "an attached tensor is cut, and has a label, along each dimension");
   dense_ = is_dense_block(largest_tile(shape, partition));
   if (!dense_) partition = default_partition(shape, tensor_.dtype, tile_bytes);
   grid_ = TileGrid(shape, std::move(partition));
@@ -148,6 +150,7 @@ InputTensor AttachedTensor::input() const {
 }
 
 bool AttachedTensor::is_dense_block(const std::vector<std::int64_t>& extents) const {
+  CHECK(extents.size() == tensor_.strides.size(), "memory has a stride for each dimension");
   std::int64_t expected = 1;
   for (std::size_t d = extents.size(); d-- > 0;) {
     if (extents[d] > 1 && tensor_.strides[d] != expected) return false;
@@ -157,6 +160,8 @@ bool AttachedTensor::is_dense_block(const std::vector<std::int64_t>& extents) co
 }
 
 TilePtr AttachedTensor::read(const TileGrid& grid, std::int64_t tile_id) const {
+  CHECK(grid.shape() == grid_.shape(), "a tile is of a grid of the tensor's shape");
+  CHECK(tile_id >= 0 && tile_id < grid.tile_count(), "a tile that is read lies in its grid");
   const auto key = grid.key_of(tile_id);
   const auto shape = grid.tile_shape(key);
   if (shape.element_count() == 0) return std::make_shared<const Tile>(Tile::zeros(tensor_.dtype, shape));
@@ -201,7 +206,8 @@ void AttachedTensors::attach(const std::string& name, MemoryTensor tensor, std::
                                    .dtype = made->dtype(),
                                    .grid = made->grid(),
                                    .tiles = std::make_shared<AttachedReader>(made)});
-  entries_.emplace(to_lower(name), Entry{std::move(made), std::move(table)});
+  const bool is_new = entries_.emplace(to_lower(name), Entry{std::move(made), std::move(table)}).second;
+  CHECK(is_new, "an attached tensor has a name of its own");
   ++generation_;
 }
 

@@ -33,6 +33,7 @@ TileCache::~TileCache() {
 
 void TileCache::begin(std::shared_ptr<MemoryBudget> memory, std::uint64_t version) {
   CHECK(memory_ == nullptr, "a session runs one statement at a time");
+  CHECK(memory != nullptr, "a statement has a budget for the tiles that it reads");
   if (pool_ != nullptr) pool_->begin_use(in_pool_);
   if (std::exchange(version_, version) != version) forget();
   memory_ = std::move(memory);
@@ -69,6 +70,7 @@ std::uint32_t TileCache::number_of(const std::string& tensor) {
   const std::lock_guard lock(mutex_);
   const auto number = numbers_.try_emplace(tensor, static_cast<std::uint32_t>(tensors_.size())).first->second;
   if (number == tensors_.size()) tensors_.emplace_back();
+  CHECK(number < tensors_.size() && numbers_.size() == tensors_.size(), "tensors of a cache are numbered in order");
   return number;
 }
 
@@ -85,6 +87,7 @@ void TileCache::let_go(std::uint32_t tensor) noexcept {
 }
 
 void TileCache::use(Entries::iterator entry) {
+  DCHECK(!entry->coming, "an entry is used when it has come");
   entries_.splice(entries_.begin(), entries_, entry);
   auto& tensor = tensors_[entry->key.tensor];
   if (std::exchange(entry->use, tensor.use) == tensor.use) return;
@@ -99,6 +102,9 @@ TilePtr TileCache::read(std::uint32_t tensor, std::int64_t tile_id, std::int64_t
                         const std::function<TilePtr()>& read) {
   const Key key{tensor, tile_id};
   std::unique_lock lock(mutex_);
+  CHECK(tensor < tensors_.size(), "a tensor has a number before its tiles are read");
+  DCHECK(memory_ != nullptr, "tiles are asked for in a statement");
+  DCHECK(by_key_.size() == entries_.size(), "every entry of a cache is found by its key");
   for (;;) {
     const auto found = by_key_.find(key);
     if (found == by_key_.end()) break;
@@ -123,6 +129,7 @@ TilePtr TileCache::bring(Entries::iterator entry, std::int64_t bytes, const std:
     MemoryReservation reservation(memory_, bytes);
     auto tile = read();
     const auto taken = kEntryBytes + (tile == nullptr ? 0 : static_cast<std::int64_t>(tile->byte_size()));
+    DCHECK(taken <= bytes, "a tile takes what was reserved for it at most");
     const std::lock_guard lock(mutex_);
     if (taken != bytes) memory_->add(taken - bytes);
     reservation.hand_over();
@@ -166,6 +173,7 @@ std::int64_t TileCache::remove(std::int64_t bytes, Entries& gone) noexcept {
 std::int64_t TileCache::evict(std::int64_t bytes) {
   Entries gone;  // freed after the lock
   const std::lock_guard lock(mutex_);
+  DCHECK(memory_ != nullptr, "a statement asks for the room of tiles while it runs");
   return remove(std::max(bytes, memory_->limit() / kShareAtATime), gone);
 }
 

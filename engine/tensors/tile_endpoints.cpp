@@ -20,8 +20,9 @@ StoredTiles::StoredTiles(ReadSnapshot& snapshot, Catalog& catalog, const std::ve
 TilePtr StoredTiles::read(const std::string& tensor, std::int64_t tile_id) {
   const auto store = stores_.find(tensor);
   CHECK(store != stores_.end(), "a plan scans tensors that its snapshot knows");
-  if (const auto& unwritten = store->second.unwritten) return unwritten->get(tile_id);
   const auto& tiles = store->second.tiles;
+  CHECK(tile_id >= 0 && tile_id < tiles.grid().tile_count(), "a plan reads tiles of the grids that it was made for");
+  if (const auto& unwritten = store->second.unwritten) return unwritten->get(tile_id);
   const auto number = store->second.number;
   const auto elements = tiles.grid().tile_shape(tiles.grid().key_of(tile_id)).element_count();
   return cache_.read(number, tile_id, elements * static_cast<std::int64_t>(size_of(tiles.dtype())),
@@ -44,6 +45,7 @@ TilePtr copy_of(const Tile& tile, MemoryBudget& memory) {
 }  // namespace
 
 void CollectingSink::begin(std::shared_ptr<MemoryBudget> memory) {
+  CHECK(memory != nullptr, "what is collected counts in a budget");
   memory_ = std::move(memory);
   tiles_ = std::make_shared<BufferedTiles>(memory_, tile_count_);
 }
@@ -51,6 +53,7 @@ void CollectingSink::begin(std::shared_ptr<MemoryBudget> memory) {
 // A tile with other owners, such as the cache, could not be evicted, so it is copied before memory is short.
 void CollectingSink::write(std::int64_t tile_id, TilePtr tile) {
   if (tile == nullptr) return;
+  CHECK(tiles_ != nullptr && tile_id >= 0 && tile_id < tile_count_, "a sink that has begun gets tiles of its grid");
   if (tile->is_borrowed()) tile = copy_of(*tile, *memory_);
   else if (tile.use_count() > 1 && memory_->left() < memory_->limit() / 2)
     tile = copy_if_there_is_room(std::move(tile));

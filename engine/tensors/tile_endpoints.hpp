@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "catalog/catalog.hpp"
+#include "common/check.hpp"
 #include "engine/tensors/tile_cache.hpp"
 #include "engine/tensors/unwritten_tensors.hpp"
 #include "executor/tile_buffer.hpp"
@@ -44,7 +45,10 @@ class CollectingSink final : public TileSink {
   explicit CollectingSink(const TileGrid& grid) : tile_count_(grid.tile_count()) {}
   void begin(std::shared_ptr<MemoryBudget> memory) override;
   void write(std::int64_t tile_id, TilePtr tile) override;
-  std::shared_ptr<BufferedTiles> take() { return std::move(tiles_); }
+  std::shared_ptr<BufferedTiles> take() {
+    CHECK(tiles_ != nullptr, "tiles are taken once, of a sink that has begun");
+    return std::move(tiles_);
+  }
 
  private:
   TilePtr copy_if_there_is_room(TilePtr tile);

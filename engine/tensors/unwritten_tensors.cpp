@@ -26,7 +26,7 @@ std::shared_ptr<BufferedTiles> UnwrittenTensors::find(std::int64_t tensor_id) co
 
 void UnwrittenTensors::put(std::vector<NewTiles> all) {
   for (const auto& [tensor, tiles] : all)
-    CHECK(tiles->count() == tensor.grid.tile_count(), "a tensor gets tiles of its own grid");
+    CHECK(tiles != nullptr && tiles->count() == tensor.grid.tile_count(), "a tensor gets tiles of its own grid");
   Contents changed{contents_.tensors, {}};
   for (auto& tensor : all) changed.tensors.insert_or_assign(tensor.tensor.id, std::move(tensor));
   std::set<std::shared_ptr<MemoryBudget>> budgets;
@@ -36,6 +36,7 @@ void UnwrittenTensors::put(std::vector<NewTiles> all) {
 }
 
 void UnwrittenTensors::write(SqliteConnection& connection) {
+  CHECK(empty() || connection.in_transaction(), "tensors are written in the transaction that has changed them");
   for (const auto& [id, tensor] : contents_.tensors) write_tiles(tensor, connection);
   forget();
 }
@@ -48,7 +49,10 @@ std::int64_t UnwrittenTensors::dense_bytes() const {
 
 std::int64_t UnwrittenTensors::idle_bytes() const {
   std::int64_t bytes = 0;
-  for (const auto& memory : contents_.budgets) bytes += memory->used();
+  for (const auto& memory : contents_.budgets) {
+    DCHECK(memory != nullptr, "tiles that are not written count in a budget");
+    bytes += memory->used();
+  }
   return bytes;
 }
 
