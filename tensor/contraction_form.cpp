@@ -12,13 +12,13 @@ struct Product {
   double factor = 1;
 };
 
-// The expression as factor * operand * operand; false if it is something else.
+// Collects the expression as factor * operand * operand; false if it has another form.
 bool collect(const ScalarExpression& e, Product& product) {
   if (e.kind() == ScalarExpression::Kind::Operand) {
     product.operands.push_back(e.operand());
     return product.operands.size() <= 2;
   }
-  // Elements are converted while they are packed.
+  // Conversions are ignored, since elements are converted while they are packed.
   if (e.kind() == ScalarExpression::Kind::Call && converts_to(e.op()) &&
       e.arguments()[0]->kind() == ScalarExpression::Kind::Operand)
     return collect(*e.arguments()[0], product);
@@ -63,7 +63,7 @@ std::optional<ContractionForm> contraction_form(const EinSum& einsum, DType comp
 
 bool pays_as_matrices(double batch, double m, double n, double k) {
   constexpr double kShortestVector = 16;
-  constexpr double kManyMatrices = 16;  // enough to go into the lanes of vectors
+  constexpr double kManyMatrices = 16;  // enough to fill vector lanes
   constexpr double kShortestSide = 4;
   const double thin = std::min(m, n);
   const double wide = std::max(m, n);
