@@ -137,7 +137,7 @@ class EinGraph {
   /// Must come last too. If the partition vectors of a chain disagree, or slices need one of its vertices, it is
   /// computed vertex by vertex after all.
   void fuse(FusedChain chain) { chains_.push_back(std::move(chain)); }
-  ///  Disjoint.
+  /// Disjoint.
   const std::vector<FusedChain>& chains() const { return chains_; }
 
   /// The sliced contraction whose body has the vertex, or null.

@@ -46,7 +46,7 @@ class TileLayout {
   TileGrid grid_;
   std::int64_t layers_ = 1;
   std::vector<std::optional<TileWindow>> windows_;  // for each rank
-  //  If in blocks: the ranks of block n of layer l are entry l * blocks + n of own_.
+  // If in blocks: the ranks of block n of layer l are entry l * blocks + n of own_.
   Partition parts_;
   std::vector<std::int64_t> per_block_;  // tiles of a block, per dimension
   std::vector<std::int64_t> layer_of_;   // for each rank; empty: all 0

@@ -38,7 +38,7 @@ struct KernelWork {
   bool has_matrices = false;
   MatrixWork matrix;
 
-  //  For loops over the cells of the join, per cell:
+  // For loops over the cells of the join, per cell:
   Operations operations;
   bool folds = false;          ///< aggregates
   bool folds_product = false;  ///< sums a product of two values in one operation
