@@ -8,7 +8,7 @@
 
 namespace eindb {
 
-/// Whole numbers as headers have them that are stored or sent: little-endian, at any place of their bytes.
+/// Integers in stored or sent headers: little-endian, at any offset.
 template <class T>
 void store_number(std::span<std::byte> to, std::size_t offset, T value) {
   CHECK(offset + sizeof(T) <= to.size(), "a number lies within its bytes");

@@ -6,12 +6,12 @@
 
 namespace eindb {
 
-/// The system gives no more memory for `what`: "this statement", "my.db". Says what to do about it.
+/// The error for a failed allocation; `what` names the work: "this statement", "my.db". It suggests a remedy.
 Error out_of_memory(std::string_view what);
 
-/// The exception that is being handled, as the Error that tells a user of it: an Error is itself, a failed allocation
-/// is out_of_memory(what), a thread that could not be started is Error{Io}; anything else is a bug, Error{Internal}.
-/// Call it in a catch clause only. Where there is not even memory for the words it throws std::bad_alloc.
+/// The exception being handled, converted to an Error: an Error is returned unchanged, a failed allocation is
+/// out_of_memory(what), a thread that could not be started is Error{Io}, and anything else is a bug, Error{Internal}.
+/// Call it only in a catch clause. Throws std::bad_alloc if there is no memory even for the message.
 Error caught_error(std::string_view what = "this statement");
 
 }  // namespace eindb

@@ -9,15 +9,15 @@ namespace eindb {
 
 }  // namespace eindb
 
-/// An invariant that must hold in every build; `invariant` states it in words. A failure is a bug, never a
-/// user's mistake: those throw a typed Error.
+/// Checks an invariant in every build; `invariant` states it in words. A failure is a bug; users' mistakes throw a
+/// typed Error.
 #define CHECK(condition, invariant)                           \
   do {                                                        \
     if (!(condition)) [[unlikely]]                            \
       ::eindb::check_failed(__FILE__, __LINE__, (invariant)); \
   } while (false)
 
-/// An invariant that is too dear for release builds.
+/// An invariant that is too expensive to check in release builds.
 #ifdef NDEBUG
 #define DCHECK(condition, invariant) \
   do {                               \

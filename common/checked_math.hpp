@@ -6,13 +6,13 @@
 
 namespace eindb {
 
-/// Integer arithmetic that throws Error{Shape} instead of wrapping. All sizes, offsets and counts that come from
-/// shapes go through these. Thread-safe, no state.
+/// Integer arithmetic that throws Error{Shape} instead of wrapping. All sizes, offsets and counts derived from shapes
+/// use it. Thread-safe, no state.
 std::int64_t checked_multiply(std::int64_t a, std::int64_t b);
 std::int64_t checked_add(std::int64_t a, std::int64_t b);
-/// Product of all values, 1 for none. A zero factor gives zero even where the others would overflow.
+/// The product of all values, 1 for none. A zero factor gives zero even if the others would overflow.
 std::int64_t checked_product(std::span<const std::int64_t> values);
-/// As checked_product, but nullopt on overflow.
+/// Like checked_product, but nullopt on overflow.
 std::optional<std::int64_t> try_product(std::span<const std::int64_t> values);
 
 /// ceil(a / b) for a >= 0, b > 0.

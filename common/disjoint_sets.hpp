@@ -6,19 +6,19 @@
 
 namespace eindb {
 
-/// Disjoint sets of the numbers below a count, at first each by itself (union-find with path halving).
+/// Disjoint sets of the numbers below `count`, initially singletons (union-find with path halving).
 class DisjointSets {
  public:
   explicit DisjointSets(std::size_t count) : parent_(count) {
     std::iota(parent_.begin(), parent_.end(), std::size_t{0});
   }
 
-  /// A number that stands for the set of n; another one once sets are united.
+  /// The representative of the set of n; it may change when sets are united.
   std::size_t find(std::size_t n) {
     while (parent_[n] != n) n = parent_[n] = parent_[parent_[n]];
     return n;
   }
-  /// find(a) stands for both.
+  /// Unites two sets; find(a) represents both.
   void unite(std::size_t a, std::size_t b) { parent_[find(b)] = find(a); }
 
  private:

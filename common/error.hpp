@@ -12,24 +12,24 @@ namespace eindb {
 
 /// The kind of an error, coarse enough to decide what to do about it (and to map to a SQLSTATE).
 enum class ErrorKind {
-  Syntax,         ///< the text is no statement
-  UnknownName,    ///< a tensor, label, function, setting that does not exist
-  DuplicateName,  ///< a name that exists already
-  Label,          ///< labels do not fit: count, place, neither in the head nor aggregated
+  Syntax,         ///< the text is not a valid statement
+  UnknownName,    ///< a tensor, label, function or setting does not exist
+  DuplicateName,  ///< a name is already in use
+  Label,          ///< labels do not fit: count, position, neither in the head nor aggregated
   Shape,          ///< extents do not fit, or a size overflows
   Type,           ///< element types do not fit
   Value,          ///< a value out of its range
-  NullValue,      ///< NULL where a value is wanted
-  Unsupported,    ///< meaningful, but beyond what this version does
+  NullValue,      ///< NULL where a value is required
+  Unsupported,    ///< meaningful, but not supported by this version
   Io,             ///< the operating system refused
   Corrupt,        ///< bytes from outside that are not what they claim to be
   ReadOnly,       ///< a write to something that cannot be written
   Busy,           ///< locked by someone else
-  Conflict,       ///< a transaction on a state that is no longer the last one: run it again
+  Conflict,       ///< the transaction's state is outdated: run it again
   Cancelled,      ///< stopped by the user or by a timeout
   MemoryLimit,    ///< does not fit the memory limit
   WorkerLost,     ///< a node of the cluster does not answer, or left
-  Permission,     ///< not for this user, or for no client of a server
+  Permission,     ///< not allowed for this user, or for any client of a server
   Sql,            ///< SQLite refused an ordinary SQL statement
   Internal,       ///< a broken invariant: a bug in eindb
 };
@@ -37,8 +37,8 @@ enum class ErrorKind {
 /// Lower-case words for messages and logs: "syntax error", "unknown name", ...
 std::string_view describe(ErrorKind kind);
 
-/// A user's mistake or a failure of the world around, thrown where it is found and caught once, in engine/.
-/// `message` says what was wrong, `span` where in the statement, `hint` what would be right.
+/// A user's mistake or an external failure, thrown where it is detected and caught once, in engine/. `message` tells
+/// what was wrong, `span` where in the statement, `hint` what would be right.
 class Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, std::string message, std::optional<SourceSpan> span = std::nullopt, std::string hint = {});
@@ -48,7 +48,7 @@ class Error : public std::runtime_error {
   const std::optional<SourceSpan>& span() const { return span_; }
   const std::string& hint() const { return hint_; }
 
-  /// The same error with a place, if it had none.
+  /// The same error with the place `span`, unless it has one.
   Error at(SourceSpan span) const;
 
  private:
@@ -58,11 +58,11 @@ class Error : public std::runtime_error {
   std::string hint_;
 };
 
-/// Whether errors of this kind are about something that stands in the statement.
+/// Whether errors of this kind refer to a place in the statement.
 bool is_about_a_place(ErrorKind kind);
 
-/// Runs `f`; an Error that has no place yet gets `span`, unless it is about no place: a cancelled statement, a limit
-/// of memory, a bug.
+/// Runs `f` and gives an Error without a place the place `span`, unless its kind has none: cancellation, memory limits,
+/// bugs.
 template <class F>
 decltype(auto) with_place(SourceSpan span, F&& f) {
   try {
@@ -73,7 +73,7 @@ decltype(auto) with_place(SourceSpan span, F&& f) {
   }
 }
 
-/// The error as a person reads it, with line, column, excerpt and hint taken from `statement`.
+/// The error formatted for users, with line, column, excerpt and hint; the excerpt is taken from `statement`.
 std::string render(const Error& error, std::string_view statement);
 
 }  // namespace eindb

@@ -6,7 +6,7 @@
 
 namespace eindb {
 
-/// Owns a descriptor of the operating system, which it closes; -1: none.
+/// Owns and closes a file descriptor; -1: none.
 class FileDescriptor {
  public:
   FileDescriptor() = default;
@@ -24,7 +24,7 @@ class FileDescriptor {
 
   int get() const { return descriptor_; }
   explicit operator bool() const { return descriptor_ >= 0; }
-  /// The caller closes it.
+  /// Gives up ownership; the caller must close it.
   int release() { return std::exchange(descriptor_, -1); }
 
  private:

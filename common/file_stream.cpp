@@ -22,7 +22,7 @@ FileStream::Buffer::int_type FileStream::Buffer::underflow() {
   ssize_t count = 0;
   do count = ::read(file_, bytes_.data(), bytes_.size());
   while (count < 0 && errno == EINTR);
-  if (count < 0) throw std::system_error(errno, std::system_category());  // the stream makes it badbit
+  if (count < 0) throw std::system_error(errno, std::system_category());  // the stream turns it into badbit
   if (count == 0) return traits_type::eof();
   setg(bytes_.data(), bytes_.data(), bytes_.data() + count);
   return traits_type::to_int_type(*gptr());

@@ -7,10 +7,10 @@
 
 namespace eindb {
 
-/// A text file for reading line by line, from its beginning. What cannot be read sets badbit, and errno says why.
+/// A text file for reading line by line from the beginning. A failed read sets badbit and errno.
 class FileStream : public std::istream {
  public:
-  /// Fails like std::ifstream (failbit, errno) where there is no such file. Error{Permission} as open_file.
+  /// Fails like std::ifstream (failbit, errno) if there is no such file. Error{Permission} like open_file.
   explicit FileStream(const std::string& path);
 
  private:

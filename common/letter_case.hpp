@@ -5,13 +5,13 @@
 
 namespace eindb {
 
-/// An ASCII letter in lower case; any other byte as it is.
+/// The lower case of an ASCII letter; other bytes are unchanged.
 inline char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-/// ASCII letters in lower case; all other bytes as they are. Names are compared so, whatever the locale.
+/// Converts ASCII letters to lower case and leaves other bytes unchanged, in any locale. Used for comparing names.
 std::string to_lower(std::string_view text);
-/// ASCII letters in upper case; all other bytes as they are.
+/// Converts ASCII letters to upper case and leaves other bytes unchanged.
 std::string to_upper(std::string_view text);
-/// Equal but for the case of ASCII letters.
+/// Whether the texts are equal except for the case of ASCII letters.
 bool equal_ignoring_case(std::string_view a, std::string_view b);
 
 }  // namespace eindb

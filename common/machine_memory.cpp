@@ -20,7 +20,7 @@ constexpr const char* kGroups = "/proc/self/cgroup";
 constexpr const char* kGroupsMount = "/sys/fs/cgroup";
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 
-// "max", what is no number, and a file that is not there are no limit. Version 1 says so by a number beyond all memory.
+// "max", malformed text and a missing file mean no limit. Version 1 uses a number beyond all memory for that.
 std::int64_t limit_in(const fs::path& path) {
   FileStream file(path);
   std::string text;
@@ -31,8 +31,8 @@ std::int64_t limit_in(const fs::path& path) {
   return error == std::errc() && parsed == end && limit > 0 ? limit : kNoLimit;
 }
 
-// Of the group and of all that it is in. In a container the group's path may be the host's, and what is mounted the
-// group itself.
+// The smallest limit of the group and its ancestors. In a container the group's path may be the host's, while the mount
+// is the group itself.
 std::int64_t least_limit(const fs::path& root, const fs::path& group, const char* file) {
   auto least = limit_in(root / file);
   auto inner = root;
@@ -76,7 +76,7 @@ std::int64_t group_memory_limit(const std::string& groups, const std::string& mo
 
 std::int64_t available_memory() { return std::min(machine_memory(), group_memory_limit(kGroups, kGroupsMount)); }
 
-// Containers have namespaces of groups in which all are called the same.
+// In containers with group namespaces all groups have the same name.
 std::string memory_pool() {
   auto pool = text_of("/proc/sys/kernel/random/boot_id");
   if (group_memory_limit(kGroups, kGroupsMount) >= machine_memory()) return pool;

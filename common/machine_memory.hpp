@@ -5,16 +5,16 @@
 
 namespace eindb {
 
-/// Bytes of memory that this process may take: the machine's, or the least limit of the control groups that it is in
-/// (of version 1 or 2, nested), as for a container or a service of systemd.
+/// Bytes of memory that this process may use: the machine's, or the smallest limit of its control groups (version 1 or
+/// 2, nested), as set for a container or a systemd service.
 std::int64_t available_memory();
 
-/// Names what available_memory() is of: processes for which it is the same take that memory from each other. The system
-/// since it was started, and the control groups where these are what limits.
+/// Identifies the pool that available_memory() measures: processes with the same pool compete for its memory. It
+/// combines the boot of the system with the control groups, if these limit memory.
 std::string memory_pool();
 
-/// The least of the limits of the groups in `groups` (/proc/self/cgroup), with their files below `mount`
-/// (/sys/fs/cgroup), up to the outermost that is there; the largest number if there is none.
+/// The smallest limit of the groups listed in `groups` (/proc/self/cgroup) and of their ancestors, with their files
+/// below `mount` (/sys/fs/cgroup); the largest number if there is none.
 std::int64_t group_memory_limit(const std::string& groups, const std::string& mount);
 
 }  // namespace eindb

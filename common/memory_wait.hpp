@@ -7,8 +7,8 @@
 
 namespace eindb {
 
-/// Calls `f` until there is memory for it: for the little that has to be done whatever happens, as to tell somebody
-/// that something has failed. `f` can be called again after it threw std::bad_alloc; what else it throws goes on.
+/// Repeats `f` until its allocations succeed; for the little work that must always be done, such as reporting a
+/// failure. `f` must be repeatable after it threw std::bad_alloc; other exceptions propagate.
 template <class F>
 auto when_there_is_memory(F&& f) -> decltype(f()) {
   constexpr std::chrono::milliseconds kPause{10};

@@ -9,7 +9,7 @@
 namespace eindb {
 namespace {
 
-constexpr std::size_t kLongestName = 256;  // beyond it nobody misspells; keeps the quadratic distance short
+constexpr std::size_t kLongestName = 256;  // longer names are not compared, which bounds the quadratic distance
 
 bool same(char a, char b) { return to_lower(a) == to_lower(b); }
 
@@ -31,7 +31,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
-/// Edits that still count as a misspelling.
+/// The most edits that still count as a misspelling.
 std::size_t allowance(std::string_view a, std::string_view b) {
   const auto longer = std::max(a.size(), b.size());
   return longer < 2 ? 0 : std::max<std::size_t>(1, longer / 3);

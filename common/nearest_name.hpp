@@ -7,10 +7,10 @@
 
 namespace eindb {
 
-/// The candidate that a misspelt `name` most likely meant: the one with the fewest insertions, deletions,
-/// replacements and swaps of neighbours between them, ignoring the case of ASCII letters ("TENOSR" is one swap from
-/// "TENSOR"). At most a third of the longer length may differ, and at least one edit is allowed from two characters
-/// on; nothing if no candidate is so near. The first of equally near ones wins. Counts bytes.
+/// The candidate that a misspelt `name` most likely means: the one with the smallest number of insertions, deletions,
+/// replacements and swaps of neighbours, ignoring the case of ASCII letters ("TENOSR" is one swap from "TENSOR"). At
+/// most a third of the longer length may differ; from two characters on, at least one edit is allowed. nullopt if no
+/// candidate is close enough; the first of equally close ones wins. Counts bytes.
 std::optional<std::string> nearest_name(std::string_view name, std::span<const std::string_view> candidates);
 std::optional<std::string> nearest_name(std::string_view name, std::span<const std::string> candidates);
 

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Endings of the files that SQLite puts beside a database.
+/// Suffixes of the files that SQLite creates beside a database.
 constexpr std::array<const char*, 3> kSuffixes{"-wal", "-shm", "-journal"};
 
 struct FileId {
@@ -32,7 +32,7 @@ struct FileId {
 
 FileId id_of(const struct stat& status) { return {.device = status.st_dev, .inode = status.st_ino}; }
 
-/// Nothing if there is no such file.
+/// Empty if there is no such file.
 std::vector<FileId> ids_at(int directory, const std::string& path) {
   struct stat status {};
   if (::fstatat(directory, path.c_str(), &status, 0) != 0) return {};
@@ -43,7 +43,7 @@ struct Database {
   std::string path;
   FileId id;
   std::vector<const void*> connections;
-  std::vector<int> kept;  // descriptors that close when the last connection has
+  std::vector<int> kept;  // descriptors to be closed after the last connection
 
   bool has_beside(const FileId& file) const {
     return std::any_of(kSuffixes.begin(), kSuffixes.end(), [&](const char* suffix) {
@@ -52,7 +52,7 @@ struct Database {
     });
   }
   bool has(const FileId& file) const { return file == id || has_beside(file); }
-  /// Whether `path` is the name of one of its files, there or not.
+  /// Whether `name` is the path of one of its files, existing or not.
   bool has_name(int directory, const std::string& name) const {
     const auto file = fs::path(name).filename().string();
     const auto own = fs::path(path);
@@ -66,7 +66,7 @@ struct Database {
 };
 
 struct Databases {
-  std::mutex mutex;  // guards what follows
+  std::mutex mutex;  // guards the members below
   std::vector<Database> open;
 
   Database* find(const FileId& file) {
@@ -75,8 +75,8 @@ struct Databases {
   }
 };
 
-/// Never destroyed: connections may be closed by what ends after it. In memory that is there, as connections are closed
-/// where there is none.
+/// Never destroyed, since connections may be closed by later destructors. In static memory, since connections are also
+/// closed when no memory is left.
 Databases& databases() {
   alignas(Databases) static std::array<std::byte, sizeof(Databases)> room;
   static auto& all = *new (room.data()) Databases;
@@ -154,18 +154,18 @@ void refuse_as_database(const std::string& path) {
 
 bool close_file(int descriptor) noexcept {
   struct stat status {};
-  // A file without a name is no database, and nobody else can open it and make it one.
+  // A file without a name is not a database, and no other process can open it to make it one.
   if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink == 0)
     return ::close(descriptor) == 0;
   auto& all = databases();
-  const std::lock_guard lock(all.mutex);  // also while it closes: nobody begins to lock the file in between
+  const std::lock_guard lock(all.mutex);  // held while closing, so that nobody locks the file in between
   try {
     if (auto* owner = all.find(id_of(status))) {
       owner->kept.push_back(descriptor);
       return true;
     }
   } catch (...) {
-    return true;  // no memory to decide: it stays open
+    return true;  // no memory to decide, so it stays open
   }
   return ::close(descriptor) == 0;
 }
@@ -175,10 +175,10 @@ int open_file(int directory, const std::string& path, int flags, mode_t mode) {
   refuse_open_database(directory, path, what);
   const int file = ::openat(directory, path.c_str(), flags | O_CLOEXEC, mode);
   struct stat status {};
-  // A file that this call has made is no database. What follows may throw, and would leave it behind.
+  // A file created by this call is not a database. The checks below may throw, which would leave it behind.
   if (file < 0 || (flags & O_EXCL) != 0) return file;
   if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink == 0) return file;
-  // Another path may have led here in the meantime.
+  // Another path may have become this file in the meantime.
   auto& all = databases();
   const std::lock_guard lock(all.mutex);
   auto* owner = all.find(id_of(status));

@@ -6,8 +6,8 @@
 
 namespace eindb {
 
-/// poll_cancellation() for what works through a statement of whatever size in steps of some nanoseconds: `steps` more
-/// have been done. Looks each time that so many have come together that the look costs nothing beside them.
+/// Counts `steps` of some nanoseconds, and calls poll_cancellation() each time enough have accumulated for its cost not
+/// to matter. For work through statements of any size.
 inline void poll_cancellation_after(std::size_t steps) {
   constexpr std::size_t kStepsPerLook = 20'000;
   static constinit thread_local std::size_t done = 0;

@@ -14,7 +14,7 @@ struct SourceSpan {
   friend bool operator==(const SourceSpan&, const SourceSpan&) = default;
 };
 
-/// A place that a person can find: 1-based line, 1-based column counted in Unicode code points.
+/// A position for users: 1-based line, 1-based column in Unicode code points.
 struct SourcePosition {
   std::size_t line = 1;
   std::size_t column = 1;
@@ -23,15 +23,15 @@ struct SourcePosition {
 /// The smallest span that covers both.
 SourceSpan cover(SourceSpan a, SourceSpan b);
 
-/// Position of a byte offset; an offset past the end is the position just after the last character.
+/// The position of a byte offset; an offset past the end gives the position just after the last character.
 SourcePosition locate(std::string_view text, std::size_t offset);
 
-/// Two lines of text: the source line of `span` and, below it, carets under the span:
+/// Two lines of text: the source line of `span`, and carets below the span:
 ///
 ///     EINSUM Z[i,k] = SUM(X[i,j] * Q[j,k])
 ///                                  ^^^^^^
 ///
-/// Long lines are cut around the span. Bytes that are no UTF-8 are shown as '?'.
+/// Long lines are cut around the span. Invalid UTF-8 is shown as '?'.
 std::string excerpt(std::string_view text, SourceSpan span);
 
 }  // namespace eindb

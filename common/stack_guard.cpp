@@ -10,12 +10,12 @@
 namespace eindb {
 namespace {
 
-// For what does not look: SQLite, the standard library, and throwing the error itself.
+// For code that does not check: SQLite, the standard library, and throwing the error itself.
 constexpr std::size_t kReserve = std::size_t{256} << 10U;
-// Of a stack that is not much larger than that.
+// The reserve is at most this part of a small stack.
 constexpr std::size_t kReservedShare = 4;
 
-// The lowest address that may be used; 0 where the system does not tell.
+// The lowest usable address; 0 if the system does not report it.
 std::uintptr_t lowest_address() {
   pthread_attr_t attributes;
   if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 0;

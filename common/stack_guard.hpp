@@ -4,15 +4,15 @@
 
 namespace eindb {
 
-/// Bytes of the stack of a thread that runs statements, whatever the system's default is. The bounds on how deep
-/// statements nest are chosen for it.
+/// Stack size in bytes of threads that run statements, whatever the system's default. The bounds on the nesting of
+/// statements rely on it.
 inline constexpr std::size_t kStackBytes = std::size_t{8} << 20U;
 
-/// Threads made from now on have kStackBytes. For programs, when they begin.
+/// New threads get kStackBytes from now on. Programs call it at their start.
 void use_known_stack_size();
 
-/// For what recurses as deep as a statement nests: Error{Unsupported} where so little is left of this thread's stack
-/// that going on might end the process. Threads that programs make may have less than kStackBytes. A few instructions.
+/// For recursion as deep as a statement nests: Error{Unsupported} if the remaining stack of this thread may not
+/// suffice. Threads created by other programs may have less than kStackBytes. Takes a few instructions.
 void require_stack();
 
 }  // namespace eindb

@@ -4,7 +4,7 @@
 
 namespace eindb {
 
-/// Seconds since it was made, on the steady clock.
+/// Seconds since construction, on the steady clock.
 class Stopwatch {
  public:
   double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }

@@ -7,7 +7,7 @@
 
 namespace eindb {
 
-/// An index that cannot be mixed up with another kind of index: `using VertexId = StrongId<struct VertexTag>`.
+/// An index that cannot be confused with another kind of index: `using VertexId = StrongId<struct VertexTag>`.
 template <class Tag>
 class StrongId {
  public:

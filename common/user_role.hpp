@@ -7,7 +7,7 @@
 
 namespace eindb {
 
-/// The role of a user in a database. Each role may do all that the roles before it may. An Admin manages the users.
+/// The role of a user in a database. Each role has the rights of those before it; an Admin also manages users.
 enum class UserRole : std::uint8_t { ReadOnly, ReadWrite, Admin };
 
 /// "read only", "read write", "admin".
@@ -16,7 +16,7 @@ constexpr std::string_view describe(UserRole role) {
   return kNames[static_cast<std::size_t>(role)];
 }
 
-/// The role that describe() describes so.
+/// The inverse of describe(); nullopt for other texts.
 constexpr std::optional<UserRole> parse_user_role(std::string_view description) {
   for (const auto role : {UserRole::ReadOnly, UserRole::ReadWrite, UserRole::Admin})
     if (description == describe(role)) return role;

@@ -35,7 +35,7 @@ std::vector<VertexId> variables_of(const std::vector<Tangent>& tangents) {
   return out;
 }
 
-// Two sweeps: from the result down, which tangents it needs; from the variables up, these.
+// Two sweeps: from the result down to find the tangents that it needs, and from the variables up to compute them.
 class Forward {
  public:
   Forward(EinGraph& graph, VertexId result, const std::vector<Tangent>& tangents)
@@ -73,7 +73,7 @@ class Forward {
 
   std::string name_of(VertexId id) const { return "d" + graph_.vertex(id).name; }
 
-  // A variable that depends on others moves with them, too: so the JVP is what gradients by each variable add up to.
+  // A variable that depends on others also moves with them, so that the JVP equals the sum of the gradients' products.
   std::optional<Derivative> tangent(VertexId id) {
     std::vector<Derivative> terms;
     if (const auto* own = given(id)) terms.push_back({.vertex = own->direction, .constant = nullptr});

@@ -6,17 +6,17 @@
 
 namespace eindb {
 
-/// A variable, and the direction in which it moves: a vertex of the same extents.
+/// A variable and its direction, a vertex with the same extents.
 struct Tangent {
   VertexId variable;
   VertexId direction;
 };
 
-/// Appends to `graph` what computes the derivative of `result` along the tangents (JVP, forward mode), and gives its
-/// vertex, one of its own, called "d" and the name of `result`, with its extents and labels. Conventions and errors as
-/// those of add_gradients, of which this is the transposed map: with `result` a scalar it is the sum of the products of
-/// gradients and directions. So a variable that is computed from another moves with that, too. Error{Shape} for a
-/// direction of other extents than its variable, Error{Type} for a complex direction of a real one.
+/// Appends the derivative of `result` along the tangents (JVP, forward mode) to `graph`, and returns its vertex: a new
+/// one, named "d" and the name of `result`, with its extents and labels. Conventions and errors are those of
+/// add_gradients, of which this is the transposed map: if `result` is a scalar, it is the sum of the products of
+/// gradients and directions. So a variable that is computed from another also moves with that one. Error{Shape} for a
+/// direction whose extents differ from its variable's, Error{Type} for a complex direction of a real variable.
 VertexId add_jvp(EinGraph& graph, VertexId result, const std::vector<Tangent>& tangents);
 
 }  // namespace eindb

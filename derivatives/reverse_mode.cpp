@@ -29,8 +29,8 @@ void require_scalar(const EinGraph& graph, VertexId loss) {
   }
 }
 
-// One sweep from the loss to the inputs. A vertex has as many terms as readers; its cotangent is their sum, which is
-// complete when the sweep gets there.
+// One sweep from the loss to the inputs. A vertex has one term per reader; its cotangent is their sum, which is
+// complete when the sweep reaches the vertex.
 class Reverse {
  public:
   Reverse(EinGraph& graph, VertexId loss, const std::vector<VertexId>& variables)
@@ -72,7 +72,7 @@ class Reverse {
   std::string name_of(VertexId id) const { return "d" + graph_.vertex(id).name; }
   DType type_of(VertexId id) const { return derivative_type(graph_.vertex(id).dtype); }
 
-  // Every part of a sum has a name of its own.
+  // Every term of a sum has a unique name.
   std::string next_name(VertexId input) const {
     return name_of(input) + "." + std::to_string(terms_[input.index()].size() + 1);
   }
@@ -84,7 +84,7 @@ class Reverse {
     return cotangent = add_up(graph_, terms, labels_of(id), name_of(id), type_of(id));
   }
 
-  // Of a vertex its head; of an input those that it is first read with.
+  // The labels of a vertex's head, or those with which an input is first read.
   Labels labels_of(VertexId id) {
     const auto& vertex = graph_.vertex(id);
     if (!vertex.is_input()) return vertex.einsum.output;
@@ -120,7 +120,7 @@ class Reverse {
     }
   }
 
-  // What is read of a stored tensor is a part of it: its cotangent is put where it came from.
+  // A selection reads a part of a stored tensor; its cotangent is embedded in that of the whole.
   void visit_selection(VertexId id) {
     const auto own = cotangent(id);
     if (!own) return;
@@ -151,7 +151,7 @@ class Reverse {
     return *draft.sum(name_of(id), labels, labels, value, type_of(whole));
   }
 
-  // A vertex of its own for every variable, with the variable's labels.
+  // Every variable gets a result vertex of its own, with the variable's labels.
   VertexId result(VertexId variable, const std::vector<VertexId>& taken) {
     const auto found = cotangent(variable);
     if (found && found->vertex && std::find(taken.begin(), taken.end(), *found->vertex) == taken.end()) {
@@ -171,7 +171,7 @@ class Reverse {
   const std::vector<VertexId>& variables_;
   std::vector<bool> depends_;
   std::vector<Labels> reads_;
-  std::vector<std::vector<Derivative>> terms_;         // of the cotangent of each vertex
+  std::vector<std::vector<Derivative>> terms_;         // for each vertex, the terms of its cotangent
   std::vector<std::optional<Derivative>> cotangents_;  // their sums
 };
 

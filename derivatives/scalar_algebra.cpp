@@ -12,7 +12,7 @@ using Arguments = std::vector<ScalarPtr>;
 // Whole numbers from here on need not be exact.
 constexpr double kExactWhole = 0x1p53;
 
-// constant * factors, as Multiply keeps it: the constant in front, unless it is 1 or -1.
+// constant * factors, in the form of Multiply: the constant in front, unless it is 1 or -1.
 struct Product {
   double constant = 1;
   bool whole = true;
@@ -33,7 +33,7 @@ void collect(const ScalarPtr& e, Product& product) {
   }
 }
 
-// Constants made of whole numbers stay whole: they must not make FLOAT64 of INT64.
+// Constants built from whole numbers stay whole, so that they do not turn INT64 into FLOAT64.
 ScalarPtr constant_of(const Product& product) {
   if (product.whole && std::abs(product.constant) < kExactWhole)
     return ScalarExpression::integer(static_cast<std::int64_t>(product.constant));

@@ -28,7 +28,7 @@ using algebra::times;
 ScalarPtr call(ScalarOp op, Arguments arguments) { return ScalarExpression::call(op, std::move(arguments)); }
 ScalarPtr square(const ScalarPtr& e) { return power(e, number(2)); }
 
-// All arguments but number k.
+// All arguments except number k.
 Arguments others(const Arguments& arguments, std::size_t k) {
   Arguments out = arguments;
   out.erase(out.begin() + static_cast<std::ptrdiff_t>(k));
@@ -37,19 +37,19 @@ Arguments others(const Arguments& arguments, std::size_t k) {
 
 ScalarPtr times_all(const ScalarPtr& d, const Arguments& factors) { return times(d, algebra::product(factors)); }
 
-// d * (derivative of the product by its factor k).
+// d times the derivative of a product by its factor k.
 ScalarPtr through_factor(const ScalarExpression& e, std::size_t k, const ScalarPtr& d) {
   return times_all(d, others(e.arguments(), k));
 }
 
-// u / v; of the denominator -d * (u / v) / v, where u / v is the value.
+// For u / v; by the denominator the result is -d * (u / v) / v, where u / v is the value.
 ScalarPtr through_quotient(const ScalarExpression& e, std::size_t k, const ScalarPtr& d, const ScalarPtr& value) {
   const auto& v = e.arguments()[1];
   if (k == 0) return over(d, v);
   return negated(over(times(d, value), v));
 }
 
-// y * x ^ (y - 1), which is 0 for y = 0, also where x is 0.
+// y * x ^ (y - 1), which is 0 for y = 0, even if x is 0.
 ScalarPtr through_base(const ScalarExpression& e, const ScalarPtr& d) {
   const auto& x = e.arguments()[0];
   const auto& y = e.arguments()[1];
@@ -71,7 +71,7 @@ ScalarPtr through_exponent(const ScalarExpression& e, const ScalarPtr& d, const 
   return choose(call(Equal, {x, number(0)}), nullptr, inner);
 }
 
-// To the least or greatest arguments, in equal shares.
+// Passes to the least or greatest arguments, in equal shares.
 ScalarPtr through_extreme(const ScalarExpression& e, std::size_t k, const ScalarPtr& d) {
   const auto& own = e.arguments()[k];
   const auto rest = others(e.arguments(), k);
@@ -116,11 +116,11 @@ ScalarPtr through_function(ScalarOp op, const ScalarPtr& u, const ScalarPtr& d, 
     case ToComplex64:
     case ToComplex128: return d;
     case Relu: return choose(call(Greater, {value->is_call(Relu) ? u : value, number(0)}), d, nullptr);
-    default: return nullptr;  // steps: SIGN, FLOOR, comparisons, logic
+    default: return nullptr;  // piecewise constant: SIGN, FLOOR, comparisons, logic
   }
 }
 
-// d times the derivative of e, an analytic function of its argument k (or a real one that is smooth almost everywhere).
+// d times the derivative of e, which is analytic in its argument k (or real and smooth almost everywhere).
 ScalarPtr through(const ScalarExpression& e, std::size_t k, const ScalarPtr& d, const ScalarPtr& value) {
   switch (e.op()) {
     case Add: return d;
@@ -136,13 +136,13 @@ ScalarPtr through(const ScalarExpression& e, std::size_t k, const ScalarPtr& d, 
   }
 }
 
-// Whether d times the derivative by the inside of argument k is d * value: EXP(u) is a factor of the value, and EXP' is
-// EXP. Example: EXP(x - m) / s has the derivative P by x, where P is its value.
+// Whether d times the derivative through argument k is d * value: EXP(u) is a factor of the value, and EXP' is EXP.
+// Example: EXP(x - m) / s has, by x, the derivative P, its own value.
 bool is_exponential_factor(const ScalarExpression& e, std::size_t k) {
   return (e.is_call(Multiply) || (e.is_call(Divide) && k == 0)) && e.arguments()[k]->is_call(Exp);
 }
 
-// i * a, of a real a.
+// i * a for a real a.
 ScalarPtr imaginary(const ScalarPtr& a) { return a == nullptr ? nullptr : call(MakeComplex, {number(0), a}); }
 
 class Linearisation {
@@ -176,7 +176,7 @@ class Linearisation {
   }
 
   // ---- reverse ----
-  // `value` has the value of e.
+  // `value` holds the value of e.
   ScalarPtr pull(const ScalarPtr& e, const ScalarPtr& t, const ScalarPtr& value) const {
     if (t == nullptr) return nullptr;
     if (e->kind() == Kind::Operand) return t;
@@ -197,7 +197,7 @@ class Linearisation {
     return pull(argument, as_real_if(argument, cotangent_of_argument(e, k, t, value)), argument);
   }
 
-  // The cotangent of what is real is real.
+  // The cotangent of a real value is real.
   ScalarPtr as_real_if(const ScalarPtr& argument, const ScalarPtr& t) const {
     if (t == nullptr || argument->kind() == Kind::Operand || has_complex_value(argument) || !has_complex_value(t))
       return t;
@@ -256,7 +256,7 @@ class Linearisation {
   }
 
   // ---- both ----
-  // x * x * ... of n factors has a derivative of n products of n factors.
+  // The derivative of x * x * ... with n factors has n products of n factors.
   void count_terms(const ScalarExpression& e) const {
     terms_ += e.op() == Multiply ? e.arguments().size() : 1;
     if (terms_ <= kMostTerms) return;
@@ -264,7 +264,7 @@ class Linearisation {
                 "write powers as x ^ n, and parts of long products as definitions of their own");
   }
 
-  // CONJ(u) / ABS(u), 0 at 0.
+  // CONJ(u) / ABS(u), or 0 at 0.
   static ScalarPtr direction(const ScalarPtr& u, const ScalarPtr& modulus) {
     return choose(call(Equal, {modulus, number(0)}), nullptr, over(call(Conj, {u}), modulus));
   }

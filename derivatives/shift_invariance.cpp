@@ -11,18 +11,18 @@ namespace {
 using enum ScalarOp;
 using Kind = ScalarExpression::Kind;
 
-// What a value becomes when the extreme at the labels `at` is larger by h.
+// The change of a value if the extreme at the labels `at` grows by h.
 struct Change {
   enum class Form : std::uint8_t {
-    None,      // the same
-    Factor,    // EXP(degree * h) times as much
-    Increase,  // degree * h more
+    None,      // no change
+    Factor,    // multiplied by EXP(degree * h)
+    Increase,  // increased by degree * h
     Other,
   };
   Form form = Form::None;
   double degree = 0;
   Labels at = {};
-  bool zero = false;  // the number 0, which is any factor times itself
+  bool zero = false;  // the number 0, which any factor leaves unchanged
 
   static Change factor(double degree, Labels at) { return made(Form::Factor, degree, std::move(at)); }
   static Change increase(double degree, Labels at) { return made(Form::Increase, degree, std::move(at)); }
@@ -43,7 +43,7 @@ using Form = Change::Form;
 bool is_infinity(const ScalarExpression& e) { return e.is_constant() && std::isinf(e.real_value()); }
 bool is_zero(const ScalarExpression& e) { return e.is_constant() && e.real_value() == 0; }
 
-// CASE WHEN ABS(m) = INFINITY THEN 0 ELSE m, by which LOGSUMEXP shifts. As long as m is infinite it does not change.
+// CASE WHEN ABS(m) = INFINITY THEN 0 ELSE m, the shift in LOGSUMEXP. While m is infinite it does not change.
 const ScalarExpression* finite_part_of(const ScalarExpression& e) {
   if (!e.is_call(Case) || e.arguments().size() != 3) return nullptr;
   const auto& condition = *e.arguments()[0];
@@ -63,10 +63,10 @@ bool same_value(const Vertex& a, const Vertex& b) {
          a.einsum.aggregate == b.einsum.aggregate && equal(*a.einsum.expression, *b.einsum.expression);
 }
 
-// The change of one vertex's expression, from those of its operands.
+// The change of one vertex's expression, given those of its operands.
 class ExpressionChange {
  public:
-  /// `raw` are the extremes themselves, which change by h; with `guarded` only where LOGSUMEXP's guard is around them.
+  /// `raw` marks the extremes themselves, which change by h; with `guarded`, they must be inside LOGSUMEXP's guard.
   ExpressionChange(const std::vector<Change>& operands, const std::vector<bool>& raw, bool guarded)
       : operands_(operands), raw_(raw), guarded_(guarded) {}
 
@@ -97,7 +97,7 @@ class ExpressionChange {
       case Ceil:
       case Round: return {};
       default:
-        if (gives_boolean(e.op())) return {};  // changes in steps alone
+        if (gives_boolean(e.op())) return {};  // piecewise constant
     }
     const auto& a = e.arguments();
     const bool same = std::all_of(a.begin(), a.end(), [&](const auto& u) { return of(*u).is(Form::None); });
@@ -122,7 +122,7 @@ class ExpressionChange {
     return u.is(Form::None) ? Change{} : Change::other();
   }
 
-  // a + b, or a - b.
+  // The change of a + b or a - b.
   static Change added(const Change& a, const Change& b) {
     if (a.zero) return b;
     if (b.zero || a == b) return a.is(Form::Increase) && !b.zero ? increases(a, b) : a;
@@ -201,7 +201,7 @@ class ShiftAnalysis {
   }
 
  private:
-  // As read by the vertex, in its labels.
+  // The change of an input in the labels with which the vertex reads it.
   Change read(VertexId input, const Labels& labels) const {
     auto change = changes_[input.index()];
     const auto& head = graph_.vertex(input).einsum.output;

@@ -8,7 +8,7 @@
 namespace eindb {
 namespace {
 
-// Z[i,i'] = CASE WHEN i = i' THEN values[i] ELSE 0 END for the output i,i.
+// Z[i,i'] = CASE WHEN i = i' THEN values[i] ELSE 0 END, for the output i,i.
 VertexId on_diagonal(EinGraph& graph, const std::string& name, const Labels& output, const Labels& distinct,
                      const Derivative& values, DType type) {
   VertexDraft draft(graph);

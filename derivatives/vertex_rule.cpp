@@ -21,7 +21,7 @@ ScalarPtr equals(ScalarPtr a, ScalarPtr b) {
   return ScalarExpression::call(ScalarOp::Equal, {std::move(a), std::move(b)});
 }
 
-// The definition that a vertex belongs to: parts of Z are called Z.1, Z.2, ...
+// The definition that a vertex belongs to; parts of Z are named Z.1, Z.2, ...
 std::string definition_of(const EinGraph& graph, const std::string& name) {
   const auto dot = name.find_last_of('.');
   if (dot == std::string::npos || name.find_first_not_of("0123456789", dot + 1) != std::string::npos) return name;
@@ -44,14 +44,14 @@ bool stores_natural_type(const EinGraph& graph, const Vertex& vertex) {
 
 bool is_linear(Aggregate aggregate) { return aggregate == Aggregate::None || aggregate == Aggregate::Sum; }
 
-// A draft with the inputs of a vertex as its first operands, so that the expression of the vertex means what it meant.
+// A draft whose first operands are the inputs of a vertex, so that the vertex's expression keeps its meaning.
 VertexDraft draft_over(EinGraph& graph, const Vertex& vertex) {
   VertexDraft draft(graph);
   for (std::size_t n = 0; n < vertex.inputs.size(); ++n) draft.read(vertex.inputs[n], vertex.einsum.inputs[n]);
   return draft;
 }
 
-// AGG over the same labels of another function of the same operand.
+// An aggregate over the same labels, of another function of the same operand.
 VertexId aggregate_of(EinGraph& graph, const Vertex& vertex, const std::string& name, ScalarPtr expression,
                       Aggregate aggregate) {
   auto einsum = vertex.einsum;
@@ -63,7 +63,7 @@ VertexId aggregate_of(EinGraph& graph, const Vertex& vertex, const std::string& 
   return graph.add(std::move(made));
 }
 
-// d times the derivative of an aggregate by one value, operand 0 of the draft.
+// d times the derivative of an aggregate by one value, which is operand 0 of the draft.
 class AggregateWeight {
  public:
   AggregateWeight(EinGraph& graph, VertexId id) : id_(id), vertex_(graph.vertex(id)) {
@@ -93,7 +93,8 @@ class AggregateWeight {
     const auto count = draft.read(*count_, head);
     if (vertex_.einsum.aggregate != Aggregate::Prod)
       return choose(equals(value, draft.read(id_, head)), over(d, count), nullptr);
-    // The others are all that is not zero if no other is zero: if there are as many zeros as this one makes.
+    // The others multiply to the product of non-zero values if none of them is zero, that is, if this value accounts
+    // for all zeros.
     const auto others = over(times(d, draft.read(*rest_, head)), nonzero(value));
     return choose(equals(count, equals(value, number(0))), others, nullptr);
   }
@@ -103,11 +104,11 @@ class AggregateWeight {
 
   VertexId id_;
   Vertex vertex_;
-  std::optional<VertexId> count_;  // of extreme values; of zeros
-  std::optional<VertexId> rest_;   // the product of what is not zero
+  std::optional<VertexId> count_;  // number of extreme values, or of zeros
+  std::optional<VertexId> rest_;   // product of the non-zero values
 };
 
-// `d` is the derivative by a real number of what is stored as INT64: a step.
+// Rejects a non-zero derivative `d` of a value that is stored as INT64, since that is piecewise constant.
 void require_no_step(const EinGraph& graph, const Vertex& vertex, const ScalarPtr& d) {
   if (d == nullptr || vertex.dtype != DType::Int64 || stores_natural_type(graph, vertex)) return;
   fail(graph, vertex, "CAST to INT64", "it gives whole numbers, which change in steps");
@@ -119,8 +120,8 @@ bool takes_logarithm_of(const ScalarExpression& e, std::size_t operand) {
   return std::any_of(a.begin(), a.end(), [&](const auto& argument) { return takes_logarithm_of(*argument, operand); });
 }
 
-// LOG(SUM(EXP(x))) where all x are -INFINITY: the sum is 0, and so is what it passes to each x, instead of 0 times the
-// infinite derivative of LOG.
+// Whether the vertex may be LOG(SUM(EXP(x))) with all x = -INFINITY. The sum is then 0, and 0 is passed to each x
+// instead of 0 times the infinite derivative of LOG.
 bool may_be_sum_of_nothing(const EinGraph& graph, const Vertex& vertex, std::size_t n) {
   const auto& sum = graph.vertex(vertex.inputs[n]);
   return !sum.is_input() && sum.einsum.aggregate == Aggregate::Sum && sum.einsum.expression->is_call(ScalarOp::Exp) &&
@@ -204,7 +205,7 @@ bool varies_with(const EinGraph& graph, VertexId id, std::size_t n) {
   return pushforward({vertex.einsum.expression, n, types}, number(1)) != nullptr;
 }
 
-// MIN(CASE WHEN x = m OR x <> x THEN j ELSE (extent of j) END), where m is MIN or MAX of x.
+// Recognises MIN(CASE WHEN x = m OR x <> x THEN j ELSE (extent of j) END), where m is the MIN or MAX of x.
 void require_differentiable(const EinGraph& graph, VertexId id) {
   const auto& vertex = graph.vertex(id);
   if (vertex.is_input()) return;

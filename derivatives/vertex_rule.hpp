@@ -9,37 +9,37 @@
 
 namespace eindb {
 
-/// Derivatives of one vertex by what it reads. For Z[l] = AGG over a of f(X0[l0], X1[l1], ...)
+/// Derivatives of one vertex by its inputs. For Z[l] = AGG over a of f(X0[l0], X1[l1], ...)
 ///
 ///     dXn[ln] = SUM over all labels but ln of dZ[l] * w * df/dXn         (reverse)
 ///     dZ[l]   = SUM over a of w * (df/dX0 * dX0 + df/dX1 * dX1 + ...)    (forward)
 ///
 /// where w is the derivative of the aggregate by the value of f in a cell: 1 for SUM; for PROD the product of the other
-/// values, without a division by zero; for MIN and MAX 1 where the value is the extreme one, in equal shares among
-/// equal ones, and 0 elsewhere. A contraction has contractions as derivatives.
+/// values, without a division by zero; for MIN and MAX 1 at the extreme value, in equal shares among equal values, and
+/// 0 elsewhere. The derivatives of a contraction are contractions.
 
-/// What the rules below are to be applied to in the place of `vertex`, in the order of computation: itself, or, where
-/// PROD, MIN or MAX runs over more than an operand, a new vertex of the values of f, once per cell, and their
-/// aggregate. (A value must not be compared with an extreme one that was computed elsewhere, and perhaps rounded
-/// otherwise.)
+/// The vertices to which the rules below apply in place of `vertex`, in the order of computation: usually itself. If
+/// PROD, MIN or MAX runs over more than a plain operand, a new vertex of the values of f and their aggregate, so that
+/// each cell's value is computed once. (An extreme value must be compared with the very values from which it was taken,
+/// as others might be rounded differently.)
 std::vector<VertexId> differentiable_parts(EinGraph& graph, VertexId vertex);
 
-/// The cotangent of input `n` of `vertex` as far as it comes through this vertex, where that has `cotangent`; its
-/// dimensions are those of the input. nullopt: zero. Error{Type} where there is no derivative (CAST to INT64).
+/// The contribution of `vertex`, which has `cotangent`, to the cotangent of its input `n`; its dimensions are those of
+/// the input. nullopt: zero. Error{Type} if there is no derivative (CAST to INT64).
 std::optional<Derivative> pull_back(EinGraph& graph, VertexId vertex, std::size_t n, const Derivative& cotangent,
                                     const std::string& name);
 
-/// The tangent of `vertex` where its inputs have `tangents`, nullopt standing for zero. Errors as of pull_back.
+/// The tangent of `vertex` if its inputs have `tangents`, where nullopt means zero. Throws like pull_back.
 std::optional<Derivative> push_forward(EinGraph& graph, VertexId vertex,
                                        const std::vector<std::optional<Derivative>>& tangents, const std::string& name);
 
-/// Whether the value changes smoothly with input `n` at all: not by comparisons, FLOOR, or as ARGMAX.
+/// Whether the value varies smoothly with input `n`; it does not with comparisons, FLOOR or ARGMAX.
 bool varies_with(const EinGraph& graph, VertexId vertex, std::size_t n);
 
-/// Error{Type} for ARGMIN and ARGMAX, as the binder makes them: nothing depends smoothly on an index.
+/// Error{Type} for ARGMIN and ARGMAX in the binder's form: nothing depends smoothly on an index.
 void require_differentiable(const EinGraph& graph, VertexId vertex);
 
-/// Error{Type} for INT64: derivatives are by real and complex numbers.
+/// Error{Type} for INT64: variables must be real or complex.
 void require_variable(const EinGraph& graph, VertexId variable);
 
 }  // namespace eindb

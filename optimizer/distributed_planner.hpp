@@ -18,7 +18,7 @@ struct ClusterShape {
   std::int64_t computing = 1;       ///< ranks 0 to computing - 1 compute, rounded down to a power of two
   std::int64_t calls_per_rank = 8;  ///< kernel calls wanted per rank, shared by its threads
   bool by_collectives = false;      ///< relations move between blocks by collectives (optimizer/redistribution)
-  //  Tiles are cut, as far as extents allow, until:
+  // Tiles are cut, as far as extents allow, until:
   double most_tile_bytes = 32 << 20;                                 ///< no tile is larger
   double most_call_bytes = std::numeric_limits<double>::infinity();  ///< no kernel call's tiles together are larger
 

@@ -10,7 +10,7 @@
 namespace eindb {
 namespace {
 
-// Reads one dimension of a type, and checks what it says of sizes.
+// Parses one dimension of a type, and checks its sizes.
 class DimensionReader {
  public:
   DimensionReader(TypeTextReader& reader, const Mesh& mesh) : reader_(reader), mesh_(mesh) {}
@@ -53,13 +53,13 @@ class DimensionReader {
   const Mesh& mesh_;
 };
 
-// The axes that cut one dimension, found from how far a step along each axis goes.
+// The axes that cut one dimension, derived from the distance of one step along each axis.
 struct AxisStride {
   std::size_t axis = 0;
   std::int64_t stride = 0;
 };
 
-// Ranks that stand at place 1 along one axis, and at 0 along all others.
+// The rank at place 1 of each axis and place 0 of all others.
 std::vector<std::size_t> unit_ranks(const Mesh& mesh) {
   std::vector<std::size_t> ranks;
   std::size_t stride = 1;
@@ -88,7 +88,7 @@ std::vector<DistributedDimension> dimensions_cut(const Shape& shape, std::vector
   return dimensions;
 }
 
-// Whether axes, each used once at most, cut dimensions into so many parts.
+// Whether the axes, each used at most once, cut the dimensions into these parts.
 bool are_parts(const std::vector<DistributedDimension>& dimensions, const Mesh& mesh, const Partition& parts) {
   std::vector<bool> used(mesh.axes().size(), false);
   for (std::size_t d = 0; d < dimensions.size(); ++d) {
@@ -192,7 +192,7 @@ BlockPlacement DistributedType::placement(std::span<const Rank> ranks, std::size
 
 DistributedType DistributedType::factored() const {
   auto mesh = mesh_.factored();
-  std::vector<std::size_t> first;  // of each axis of mesh_: the first of those that it became
+  std::vector<std::size_t> first;  // for each axis of mesh_, the first of its factors
   std::size_t next = 0;
   for (const auto& axis : mesh_.axes()) {
     first.push_back(next);

@@ -12,7 +12,7 @@
 
 namespace eindb {
 
-/// One dimension of a distributed type: its extent, and the axes of the mesh that cut it, minor to major.
+/// One dimension of a distributed type: its extent and the mesh axes that cut it, minor to major.
 struct DistributedDimension {
   std::int64_t extent = 0;
   std::vector<std::size_t> axes;
@@ -20,23 +20,22 @@ struct DistributedDimension {
   friend bool operator==(const DistributedDimension&, const DistributedDimension&) = default;
 };
 
-/// How a tensor lies on a mesh (array redistribution, section 4.1). Over {x:4, y:6} the type [3{x}12, 2{y}12] cuts both
-/// dimensions of a 12 x 12 tensor: the rank at (i_x, i_y) holds the block of 3 x 2 that begins at (3 i_x, 2 i_y). Axes
-/// stand from minor to major: [1{x,y}24] puts the block i_x + 4 i_y there. An axis that cuts nothing replicates, or
-/// holds everything at its first place: [3{x}12] at y=0 leaves the ranks with i_y > 0 without a block.
+/// The layout of a tensor on a mesh (array redistribution, section 4.1). Over {x:4, y:6} the type [3{x}12, 2{y}12] cuts
+/// both dimensions of a 12 x 12 tensor: the rank at (i_x, i_y) holds the 3 x 2 block that begins at (3 i_x, 2 i_y).
+/// Axes are listed from minor to major: with [1{x,y}24] that rank holds block i_x + 4 i_y. An axis that cuts nothing
+/// replicates.
 ///
-/// Extents need not be multiples: part q of extent b cut d ways covers [floor(q b / d), floor((q + 1) b / d)), and the
-/// local size is that of the largest part.
-/// Invariants: an axis cuts at most one dimension, and none if it holds everything at its first place; no dimension is
-/// cut into more parts than max(1, its extent).
+/// Extents need not be multiples of the parts: part q of extent b cut d ways covers [floor(q b / d), floor((q + 1) b /
+/// d)). The local size is that of the largest part.
+/// Invariants: an axis cuts at most one dimension; no dimension is cut into more parts than max(1, its extent).
 class DistributedType {
  public:
   DistributedType() = default;
   /// Throws Error{Shape} or Error{Value} if an invariant does not hold.
   DistributedType(Mesh mesh, std::vector<DistributedDimension> dimensions, std::vector<std::size_t> first_only = {});
-  /// Reads "[3{x}12, 2{y}12]"; a dimension that nothing cuts is its extent, or "12{}12". Throws Error{Syntax} or, with
-  /// the place in the text, Error{UnknownName} for an axis that is not in the mesh and Error{Shape} for sizes that do
-  /// not agree.
+  /// Parses "[3{x}12, 2{y}12]"; an uncut dimension is written as its extent, or as "12{}12". Throws Error{Syntax} or,
+  /// with the place in the text, Error{UnknownName} for an axis that the mesh lacks and Error{Shape} for inconsistent
+  /// sizes.
   static DistributedType parse(std::string_view text, const Mesh& mesh);
 
   const Mesh& mesh() const { return mesh_; }
@@ -47,16 +46,16 @@ class DistributedType {
 
   /// The whole tensor.
   Shape global_shape() const;
-  /// The largest block.
+  /// The shape of the largest block.
   Shape local_shape() const;
-  /// Its elements.
+  /// Elements of the largest block.
   std::int64_t local_size() const { return local_shape().element_count(); }
   Partition parts() const;
-  /// Which block each rank of the mesh holds: the base offset map of the type.
+  /// The block of each rank of the mesh: the base offset map of the type.
   BlockPlacement placement() const;
-  /// The same among `total` ranks, of which the first are those of the mesh; others hold nothing.
+  /// The same among `total` ranks, of which the first are those of the mesh; other ranks hold nothing.
   BlockPlacement placement(std::size_t total) const;
-  /// The same among `total` ranks of which rank n of the mesh is ranks[n]; others hold nothing.
+  /// The same among `total` ranks, where rank n of the mesh is ranks[n]; other ranks hold nothing.
   BlockPlacement placement(std::span<const Rank> ranks, std::size_t total) const;
 
   /// The same placement over mesh().factored().
@@ -74,8 +73,8 @@ class DistributedType {
   std::vector<std::size_t> first_only_;
 };
 
-/// The type over `mesh` that places blocks so, if there is one: ranks may hold blocks in an order that no axes give. Of
-/// the ranks those that hold blocks are the mesh's, in their order.
+/// The type over `mesh` with this placement, if there is one: the order of blocks may match no axes. The ranks that
+/// hold blocks are the mesh's, in their order.
 std::optional<DistributedType> type_of(const BlockPlacement& placement, const Shape& shape, const Mesh& mesh);
 
 }  // namespace eindb

@@ -1,4 +1,4 @@
-// Distributed plans; the others: validator.cpp.
+// Validation of distributed plans; validator.cpp has the others.
 #include <algorithm>
 #include <string>
 
@@ -18,13 +18,13 @@ bool is_within(const TileKey& key, const Partition& parts) {
   return true;
 }
 
-// Whether part `part` of `parts` lies in part `other` of `others`, of whatever extent.
+// Whether part `part` of `parts` lies in part `other` of `others`, for any extent.
 bool lies_in(std::int64_t part, std::int64_t parts, std::int64_t other, std::int64_t others) {
   const auto scaled = [](std::int64_t a, std::int64_t b) { return static_cast<__int128>(a) * b; };
   return scaled(other, parts) <= scaled(part, others) && scaled(part + 1, others) <= scaled(other + 1, parts);
 }
 
-// Blocks that ranks have of what is cut into `fine` parts.
+// Checks the blocks of ranks, which cut a space that is cut into `fine` parts.
 void check_blocks(const Partition& blocks, const std::vector<std::optional<TileKey>>& at, const Partition& fine,
                   std::size_t ranks, const Checker& check) {
   check(blocks.size() == fine.size(), "blocks have as many dimensions as what they are of");
@@ -34,7 +34,7 @@ void check_blocks(const Partition& blocks, const std::vector<std::optional<TileK
   for (const auto& key : at) check(!key || is_within(*key, blocks), "a rank's block is one of the blocks");
 }
 
-// Whether all blocks, of valid ones, lie at some rank.
+// Whether every one of the valid blocks is at some rank.
 bool is_everywhere(const Partition& blocks, const std::vector<std::optional<TileKey>>& at) {
   const auto count = try_product(blocks);
   if (!count || *count > static_cast<std::int64_t>(at.size())) return false;
@@ -50,7 +50,7 @@ bool is_everywhere(const DistributedStep& step) {
   return blocks == nullptr || is_everywhere(blocks->parts, blocks->at);
 }
 
-// One overload per step: what must hold between it and its inputs.
+// One overload per step: checks the invariants between it and its inputs.
 struct StepChecker {
   const DistributedPlan& plan;
   StepId id;

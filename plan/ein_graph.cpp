@@ -135,7 +135,7 @@ Vertex make_input(InputTensor tensor) {
 
 namespace {
 
-// All but some sixty have an extent of 1, or there is no memory.
+// More dimensions do not fit in memory, unless all but some sixty have extent 1.
 constexpr std::size_t kMostDimensions = 1000;
 
 void require_moderate_rank(const std::string& name, const Labels& head) {

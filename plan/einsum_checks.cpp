@@ -9,7 +9,7 @@
 namespace eindb {
 namespace {
 
-// Ascending and without repetition, so that large label lists compare in linear time.
+// Sorted and without duplicates, so that large label lists compare in linear time.
 Labels sorted_set(Labels labels) {
   std::sort(labels.begin(), labels.end());
   labels.erase(std::unique(labels.begin(), labels.end()), labels.end());

@@ -9,7 +9,7 @@
 
 namespace eindb {
 
-/// Throws with the invariant in words and the place where it does not hold.
+/// Throws an Error{Internal} with the violated invariant and its place.
 class Checker {
  public:
   explicit Checker(std::string place) : place_(std::move(place)) {}
@@ -19,9 +19,9 @@ class Checker {
   std::string place_;
 };
 
-/// The EinSum's own invariants (tensor/einsum.hpp), whatever its labels and operands are numbered.
+/// Checks the EinSum's own invariants (tensor/einsum.hpp).
 void check_einsum(const EinSum& einsum, const LabelTable& table, const Checker& check);
-/// That the types fit operands of the given ones; of an EinSum that check_einsum accepts.
+/// Checks that the types fit operands of the given types. The EinSum must satisfy check_einsum.
 void check_types(const EinSum& einsum, const std::vector<DType>& operands, DType compute, DType result,
                  const Checker& check);
 

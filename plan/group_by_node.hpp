@@ -4,8 +4,8 @@
 
 namespace eindb {
 
-/// Groups the join's results by the key over einsum.output and reduces each group with the join's aggregate.
-/// The executor accumulates kernel calls straight into the group's tile where it can.
+/// Groups the join's results by their key over einsum.output, and reduces each group with the join's aggregate. Where
+/// possible, the executor accumulates kernel calls directly in the group's tile.
 struct GroupByNode {
   static constexpr auto kRole = OperatorRole::Completion;
 

@@ -7,10 +7,10 @@
 
 namespace eindb {
 
-/// A block of its own on the heap, with what the allocator adds.
+/// The allocator's overhead for a heap block.
 inline constexpr std::size_t kHeapBlock = 32;
 
-/// What a value holds on the heap, about, but for what others share with it.
+/// The approximate heap bytes of a value, without data shared with others.
 template <class T>
 std::size_t held_bytes(const std::vector<T>& values) {
   return values.empty() ? 0 : kHeapBlock + values.size() * sizeof(T);

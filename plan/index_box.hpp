@@ -8,20 +8,20 @@
 
 namespace eindb {
 
-/// A range of indices along each dimension: a block of a tensor, or what two blocks have in common.
+/// A range of indices along each dimension: a block of a tensor, or the intersection of blocks.
 using IndexBox = std::vector<PartRange>;
 
-/// Elements in it; 1 for rank 0.
+/// Elements of the box; 1 for rank 0.
 std::int64_t element_count(const IndexBox& box);
-/// The intersection of two boxes of one tensor; a range is empty where they do not meet.
+/// The intersection of two boxes of one tensor; ranges that do not intersect are empty.
 IndexBox common_box(const IndexBox& a, const IndexBox& b);
-/// Whether the elements of `part` lie one after the other in `box`, in the same order, where both are row-major.
+/// Whether the elements of `part` are contiguous in `box`, in the same order, with both row-major.
 bool is_contiguous(const IndexBox& box, const IndexBox& part);
-/// Where the first element of `part` lies in such a box, in elements.
+/// The offset of the first element of `part` in `box`, in elements.
 std::int64_t offset_in(const IndexBox& box, const IndexBox& part);
 /// The extents of a box.
 Shape shape_of(const IndexBox& box);
-/// The block that `rank` holds. It must hold one.
+/// The block of `rank`, which must hold one.
 IndexBox block_box(const Shape& shape, const BlockPlacement& placement, std::size_t rank);
 /// Elements of the largest block that any rank holds.
 std::int64_t largest_block(const Shape& shape, const BlockPlacement& placement);

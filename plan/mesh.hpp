@@ -15,10 +15,9 @@ struct MeshAxis {
   friend bool operator==(const MeshAxis&, const MeshAxis&) = default;
 };
 
-/// The ranks of a cluster seen as a grid of named axes, {x:4, y:6} (array redistribution, section 2.1). The first axis
-/// is the fastest: rank = i_x + 4 i_y. So an axis that is split into neighbouring ones, minor first, numbers the ranks
-/// as before.
-/// Invariants: names are distinct identifiers; sizes are at least 1; there are at most kMaxRanks ranks.
+/// The ranks of a cluster as a grid of named axes, {x:4, y:6} (array redistribution, section 2.1). The first axis
+/// varies fastest: rank = i_x + 4 i_y. So splitting an axis into neighbouring ones, minor first, keeps the numbers of
+/// the ranks. Invariants: names are distinct identifiers; sizes are at least 1; there are at most kMaxRanks ranks.
 class Mesh {
  public:
   static constexpr std::int64_t kMaxRanks = 65536;
@@ -28,7 +27,7 @@ class Mesh {
   explicit Mesh(std::vector<MeshAxis> axes);
   /// Axes x0, x1, ... of two places each, 2^count ranks.
   static Mesh of_twos(int count);
-  /// Reads "{x:4, y:6}". Throws Error{Syntax} or Error{Value}, with the place in the text.
+  /// Parses "{x:4, y:6}". Throws Error{Syntax} or Error{Value}, with the place in the text.
   static Mesh parse(std::string_view text);
 
   const std::vector<MeshAxis>& axes() const { return axes_; }
@@ -36,11 +35,11 @@ class Mesh {
   std::int64_t rank_count() const { return rank_count_; }
   /// The axis of that name.
   std::optional<std::size_t> find(std::string_view name) const;
-  /// Where `rank` stands along `axis`.
+  /// The coordinate of `rank` along `axis`.
   std::int64_t coordinate(std::int64_t rank, std::size_t axis) const;
 
-  /// The same ranks with axes of prime sizes: x:4 becomes x.0:2, x.1:2, minor first. Axes of size 1 go, those of prime
-  /// size keep their name.
+  /// The same ranks with axes of prime sizes: x:4 becomes x.0:2, x.1:2, minor first. Axes of size 1 are dropped, and
+  /// axes of prime size keep their name.
   Mesh factored() const;
   std::string to_string() const;
 
@@ -52,7 +51,7 @@ class Mesh {
   std::int64_t rank_count_ = 1;
 };
 
-/// In ascending order; none of 1. `number` is at least 1.
+/// The prime factors in ascending order, none for 1. `number` is at least 1.
 std::vector<std::int64_t> prime_factors(std::int64_t number);
 
 }  // namespace eindb

@@ -17,43 +17,43 @@ namespace eindb {
 /// The list of all operators; each describes itself (plan/plan_operator).
 using PhysicalOperator = std::variant<ScanNode, RepartitionNode, JoinNode, GroupByNode, SinkNode>;
 
-/// One operator and the tensor relation it gives. Its functions ask the operator, whichever it is.
+/// One operator and the tensor relation that it produces. The functions delegate to the operator.
 struct PhysicalNode {
   PhysicalOperator op;
-  VertexId vertex;  ///< the vertex that this node works for
+  VertexId vertex;  ///< the vertex that this node serves
   DType dtype = DType::Float64;
-  TileGrid grid;  ///< of the result; for a join that a GroupByNode follows, of one group's result
+  TileGrid grid;  ///< of the result; for a join before a GroupByNode, of one group's result
 
   OperatorRole role() const;
   /// The tensor that a Source reads; null for others.
   const InputTensor* stored() const;
-  /// The number of the result that a Delivery serves; nothing for others.
+  /// The index of the result that a Delivery serves; nullopt for others.
   std::optional<std::size_t> result_number() const;
-  /// How it cuts its space of labels; null without one.
+  /// The partition vector of its label space; null if it has none.
   const LabelPartition* label_partition() const;
-  /// The type in which it adds up: `dtype` where it does not, or does so in that.
+  /// The type in which it accumulates; `dtype` if it does not accumulate.
   DType working_type() const;
-  /// Whether a Completion has to read it.
+  /// Whether a Completion must follow.
   bool is_partial() const;
-  /// Whether it has tasks, with those of a Completion that reads it.
+  /// Whether it has tasks; they include those of its Completion.
   bool has_tasks() const { return role() == OperatorRole::Layout || role() == OperatorRole::Kernel; }
-  /// What it alone has to say of itself.
+  /// The operator's own fields for EXPLAIN.
   DescriptionFields describe(const EinGraph& graph) const;
-  /// Gives its parameters their values.
+  /// Replaces its parameters by their values.
   void substitute(const Substitution& values);
-  /// On the heap, about.
+  /// Approximate heap bytes.
   std::size_t held_bytes() const;
 };
 
-/// Nodes `begin` to `result`, which are run once per slice (SlicedContraction) and hold one slice each: of a grid whose
-/// dimension has a sliced label, that share of its parts. What they read from before `begin` is there as a whole. The
-/// result's node, a join or its group-by, gives all of its grid in the end.
+/// The nodes `begin` to `result`, which run once per slice (SlicedContraction) and hold one slice each: for a grid
+/// dimension with a sliced label, that share of its parts. Inputs from before `begin` are whole. The node of the
+/// result, a join or its group-by, produces its whole grid in the end.
 struct SliceLoop {
   NodeId begin;
   NodeId result;
   std::vector<SlicedLabel> labels;
   Aggregate aggregate = Aggregate::None;
-  std::vector<Labels> dimensions;  ///< the labels of the grid of node begin + n
+  std::vector<Labels> dimensions;  ///< entry n: the labels of the grid of node begin + n
 
   bool contains(NodeId id) const { return begin <= id && id <= result; }
 };
@@ -67,29 +67,29 @@ struct WindowLabel {
   friend bool operator==(const WindowLabel&, const WindowLabel&) = default;
 };
 
-/// The physical plan: nodes in an order in which every input comes before its readers. It has a sink for each result;
-/// nobody reads one, and what is neither a sink nor read is not there.
-/// The contract between optimizer/ and executor/. Immutable once built.
+/// The physical plan: nodes in an order in which inputs precede their readers. It has a sink for each result; no node
+/// reads a sink, and every other node has a reader. The contract between optimizer/ and executor/. Immutable once
+/// built.
 struct PhysicalPlan {
   LabelTable labels;
   std::vector<PhysicalNode> nodes;
   std::vector<SliceLoop> loops = {};  ///< disjoint, in the order of nodes
-  /// All that is computed of the space of labels; empty: the whole. Grids are of the whole all the same, and the sink
-  /// gets the tiles that lie in the window. Only a plan of scans, one join with its group-by, and the sink has one.
+  /// The part of the label space that is computed; empty: all of it. Grids still describe the whole, and the sink gets
+  /// the tiles within the window. Only a plan of scans, one join with its group-by, and the sink has a window.
   std::vector<WindowLabel> window = {};
 
-  /// How many results the plan has: the number of its sinks.
+  /// The number of results, which is the number of sinks.
   std::size_t result_count() const;
   /// The sink of a result.
   const PhysicalNode& sink(std::size_t result) const;
   /// The loop that runs the node, or null.
   const SliceLoop* loop_of(NodeId id) const;
   const PhysicalNode& node(NodeId id) const { return nodes[id.index()]; }
-  /// The node whose tasks give the node's tiles: the one that a Completion reads, and otherwise the node itself.
+  /// The node whose tasks produce the node's tiles: for a Completion its input, otherwise the node itself.
   NodeId worker_of(NodeId id) const;
-  /// What the node's operator sees of the plan.
+  /// The node's operator's view of the plan.
   OperatorView view(NodeId id) const;
-  /// The part of the label's range that is computed: part 0 of 1 unless the window says otherwise.
+  /// The part of the label's range that is computed: part 0 of 1 unless the window restricts it.
   WindowLabel window_of(Label label) const;
 };
 
@@ -97,7 +97,7 @@ struct PhysicalPlan {
 std::vector<NodeId> inputs_of(const PhysicalNode& node);
 /// "scan", "join", ...
 std::string operator_name(const PhysicalNode& node);
-/// The loops in which the node runs its calls; none without tasks.
+/// The loops in which the node runs its calls; empty if it has no tasks.
 CallLoops call_loops(const PhysicalPlan& plan, NodeId id);
 
 }  // namespace eindb

@@ -15,13 +15,13 @@ namespace eindb {
 
 using NodeId = StrongId<struct PhysicalNodeTag>;
 
-/// What an operator is to those who run a plan, count its cost and draw it, whatever it computes.
+/// The role of an operator for execution, costing and drawing, independent of its computation.
 enum class OperatorRole : std::uint8_t {
-  Source,      ///< its tiles are there when they are asked for
-  Layout,      ///< gives the elements of its input in other tiles, for the sake of its readers
+  Source,      ///< its tiles are available on request
+  Layout,      ///< produces the elements of its input in other tiles, for its readers
   Kernel,      ///< computes its vertex by kernel calls
-  Completion,  ///< finishes what the node that it reads leaves partial; the two are run as one
-  Delivery,    ///< hands what it reads to whoever asked for it; nobody reads it
+  Completion,  ///< finishes the partial result of its input; both run as one
+  Delivery,    ///< passes its input to the consumer of a result; no node reads it
 };
 
 /// A relation of a plan.
@@ -29,37 +29,37 @@ struct RelationView {
   DType dtype;
   const TileGrid& grid;
 
-  /// Of all its elements.
+  /// Bytes of all its elements.
   double bytes() const;
 };
 
 /// A relation that an operator reads.
 struct InputView : RelationView {
-  OperatorRole role;  ///< of the operator that gives it
-  bool is_partial;    ///< a Completion has to read it
+  OperatorRole role;  ///< of the operator that produces it
+  bool is_partial;    ///< a Completion must follow
 };
 
-/// What an operator sees of the plan around it.
+/// An operator's view of the surrounding plan.
 struct OperatorView {
   const LabelTable& labels;
   RelationView result;
   std::vector<InputView> inputs;  ///< in operand order
 };
 
-/// The loops in which an operator runs its calls, and how much of each operand it reads in them.
+/// The loops in which an operator runs its calls, and the share of each operand that it reads in them.
 struct CallLoops {
   struct Operand {
     double bytes = 0;
-    std::vector<double> part;   ///< per loop: the share of the operand that one turn reads
-    std::vector<double> again;  ///< per loop: how often the operand is read in all turns together
+    std::vector<double> part;   ///< for each loop, the share of the operand that one iteration reads
+    std::vector<double> again;  ///< for each loop, how often all its iterations together read the operand
   };
-  std::size_t loops = 0;          ///< the outermost first
-  std::vector<Operand> operands;  ///< the inputs, and what the operator makes
+  std::size_t loops = 0;          ///< number of loops, outermost first
+  std::vector<Operand> operands;  ///< the inputs, then the result
 };
 
-/// Something that an operator alone has to say of itself. Its key is that of EXPLAIN's JSON.
+/// A field of an operator in EXPLAIN; the key is the one in JSON.
 struct DescriptionField {
-  /// Where a drawing has it.
+  /// The field's position in a drawing.
   enum class Place : std::uint8_t { Line, BesideGrid };
 
   std::string key;
@@ -69,32 +69,33 @@ struct DescriptionField {
 };
 using DescriptionFields = std::vector<DescriptionField>;
 
-/// What the parameters of a plan are replaced by, by their numbers.
+/// The values that replace a plan's parameters, by number.
 struct Substitution {
-  std::function<ScalarPtr(std::size_t)> constant = {};  ///< in an expression, in the parameter's type
-  std::function<std::int64_t(std::size_t)> index = {};  ///< of a dimension that is held; empty: none is replaced
+  std::function<ScalarPtr(std::size_t)> constant = {};  ///< for expressions, in the parameter's type
+  std::function<std::int64_t(std::size_t)> index = {};  ///< for held dimensions; empty: none is replaced
 };
 
-/// An operator of physical plans: a value that says of itself what those need to know who validate, cost, describe,
-/// cache and run plans, so that none of them lists the operators. docs/architecture.md has what else an operator needs.
+/// An operator of physical plans: a value that answers everything that validation, costing, EXPLAIN, the plan cache and
+/// the executor need to know, so that none of them lists the operators. docs/architecture.md tells what else an
+/// operator needs.
 ///
-/// An operator also has, where it is not as the second line says:
+/// An operator also defines these functions, unless the default in parentheses applies:
 ///   const InputTensor& stored() const               the tensor that a Source reads
-///   std::size_t result_number() const               whom a Delivery serves
-///   const LabelPartition& label_partition() const   how it cuts its space of labels (it has none)
-///   DType working_type() const                      the type in which it adds up (that of its result)
-///   bool is_partial() const                         whether a Completion has to read it (no)
-///   CallLoops loops(const OperatorView&) const      of a Layout or Kernel, which have tasks
-///   void substitute(const Substitution&)         replaces parameters (it has none)
-///   std::size_t held_bytes() const                  on the heap, about (none)
+///   std::size_t result_number() const               the result that a Delivery serves
+///   const LabelPartition& label_partition() const   the partition vector of its label space (there is none)
+///   DType working_type() const                      the type in which it accumulates (that of its result)
+///   bool is_partial() const                         whether a Completion must follow (false)
+///   CallLoops loops(const OperatorView&) const      for a Layout or Kernel, which have tasks
+///   void substitute(const Substitution&)            replaces parameters (there are none)
+///   std::size_t held_bytes() const                  approximate heap bytes (0)
 template <class Op>
 concept PlanOperator = std::copyable<Op> &&
     requires(const Op& op, const OperatorView& view, const Checker& check, const EinGraph& graph) {
   { Op::kRole } -> std::convertible_to<OperatorRole>;
   { op.name() } -> std::convertible_to<std::string>;
   { op.reads() } -> std::convertible_to<std::vector<NodeId>>;        // in operand order
-  {op.check(view, check)};                                           // what must hold between it and its inputs
-  { op.describe(graph) } -> std::convertible_to<DescriptionFields>;  // of the graph that the plan is for
+  {op.check(view, check)};                                           // checks the invariants between it and its inputs
+  { op.describe(graph) } -> std::convertible_to<DescriptionFields>;  // `graph` is the graph that the plan was made for
 };
 
 }  // namespace eindb

@@ -20,7 +20,7 @@ std::string sizes_text(const Shape& shape, const Partition& parts) {
   return "[" + out + "]";
 }
 
-// Writes the steps of a plan over the axes of a factored mesh.
+// Formats the steps of a plan over the axes of a factored mesh.
 class Describer {
  public:
   Describer(const RedistributionPlan& plan, const Mesh& mesh) : plan_(plan), mesh_(mesh.factored()) {}
@@ -41,7 +41,7 @@ class Describer {
   }
 
  private:
-  // "(0 -> 1)": the dimensions that lose cuts and those that get some.
+  // "(0 -> 1)": the dimensions that lose cuts, then those that gain some.
   static std::string dimensions_text(const Partition& before, const Partition& after) {
     std::string from;
     std::string to;
@@ -54,7 +54,7 @@ class Describer {
     return "(" + from + (from.empty() || to.empty() ? "" : " -> ") + to + ")";
   }
 
-  // " {x,y}": the axes that cut another dimension after the step than before it, or one more, or one less.
+  // " {x,y}": the axes whose cut dimension differs before and after the step.
   std::string moved_axes(const DistributedType& before, const DistributedType& after) const {
     const auto dimension_of = [](const DistributedType& type, std::size_t axis) {
       for (std::size_t d = 0; d < type.rank(); ++d) {

@@ -8,7 +8,7 @@
 namespace eindb {
 namespace {
 
-// One step, with the blocks before and after it.
+// Checks one step, given the blocks before and after it.
 class StepValidator {
  public:
   StepValidator(const RedistributionPlan& plan, std::size_t step)
@@ -21,7 +21,7 @@ class StepValidator {
         CHECK(overlap(rank, rank) == elements_after(rank), "a dynslice keeps a part of what a rank holds");
   }
 
-  // Members stand in the order of their blocks before, of which each has all afterwards.
+  // Members are in the order of their blocks before; afterwards each holds all of these blocks.
   void check(const AllGather& collective) const {
     check_groups(collective.groups, before_);
     for (const auto& group : collective.groups) {
@@ -31,7 +31,7 @@ class StepValidator {
     }
   }
 
-  // Members stand in the order of their blocks after, each of which is made of all members' blocks before.
+  // Members are in the order of their blocks after; each of these consists of parts of all blocks before.
   void check(const AllToAll& collective) const {
     check_groups(collective.groups, after_);
     for (const auto& group : collective.groups)
@@ -69,7 +69,8 @@ class StepValidator {
       CHECK(before_.at[rank].has_value() == after_.at[rank].has_value(), "a collective keeps who holds blocks");
   }
 
-  // Groups of equal size that have every rank with a block once, members in the order of distinct blocks.
+  // Groups must have equal size and contain every rank with a block exactly once, members in the order of distinct
+  // blocks.
   void check_groups(const std::vector<RankGroup>& groups, const BlockPlacement& order) const {
     check_same_holders();
     std::vector<bool> seen(ranks_, false);
@@ -85,8 +86,8 @@ class StepValidator {
       CHECK(seen[rank] == before_.at[rank].has_value(), "every rank with a block is in a group");
   }
 
-  // What `holders` have of the block of `rank` after the step is all of it, and nothing twice: blocks of one grid that
-  // differ have nothing in common.
+  // The parts that `holders` have of the block of `rank` after the step must cover it without overlap: distinct blocks
+  // of one grid are disjoint.
   void check_covered(std::size_t rank, const RankGroup& holders) const {
     std::vector<TileKey> keys;
     std::int64_t covered = 0;

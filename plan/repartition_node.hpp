@@ -4,7 +4,7 @@
 
 namespace eindb {
 
-/// Cuts a tensor relation anew: the result has the same elements in the tiles of the node's grid.
+/// Cuts a tensor relation differently: the result has the same elements in the tiles of the node's grid.
 struct RepartitionNode {
   static constexpr auto kRole = OperatorRole::Layout;
 
@@ -14,7 +14,7 @@ struct RepartitionNode {
   std::vector<NodeId> reads() const { return {input}; }
   void check(const OperatorView& view, const Checker& check) const;
   DescriptionFields describe(const EinGraph&) const { return {}; }
-  /// One loop per dimension: a tile that is made is gathered from those that overlap it.
+  /// One loop per dimension: each result tile is gathered from the source tiles that overlap it.
   CallLoops loops(const OperatorView& view) const;
 };
 

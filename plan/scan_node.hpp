@@ -4,7 +4,7 @@
 
 namespace eindb {
 
-/// Reads a stored tensor in the partition that it has on disk, or one that is attached in that of the node.
+/// Reads a stored tensor in its stored partition, or an attached one in the node's partition.
 struct ScanNode {
   static constexpr auto kRole = OperatorRole::Source;
 
@@ -13,10 +13,10 @@ struct ScanNode {
   std::string name() const { return "scan"; }
   std::vector<NodeId> reads() const { return {}; }
   void check(const OperatorView& view, const Checker& check) const;
-  /// selection: "4 of 16 tiles", where not the whole tensor is read.
+  /// Field "selection": "4 of 16 tiles", if a part of the tensor is read.
   DescriptionFields describe(const EinGraph& graph) const;
   const InputTensor& stored() const { return tensor; }
-  /// Gives the indices of dimensions that parameters hold.
+  /// Sets the indices of dimensions held by parameters.
   void substitute(const Substitution& values);
 };
 

@@ -11,11 +11,11 @@
 namespace eindb {
 
 /// The vertex that reads `vertex` with some dimensions held at one index: X[3,j]. `at` has one entry per dimension; a
-/// set entry lies in its extent. The result has the free dimensions, in order.
+/// set entry lies within the extent. The result has the free dimensions, in order.
 ///
-/// A stored tensor becomes an input that reads only the tiles which hold the index. Of a computed vertex the whole is
-/// made, and one place kept: SUM[a](CASE WHEN a = 3 THEN T[a,j] ELSE 0 END). `parameters` as Selection's; of stored
-/// tensors alone.
+/// A stored tensor becomes an input that reads only the tiles with the index. A computed vertex is computed as a whole,
+/// and the index selected: SUM[a](CASE WHEN a = 3 THEN T[a,j] ELSE 0 END). `parameters` as in Selection; only for
+/// stored tensors.
 VertexId select(EinGraph& graph, VertexId vertex, const std::vector<std::optional<std::int64_t>>& at,
                 const std::map<std::size_t, std::size_t>& parameters = {});
 

@@ -4,13 +4,13 @@
 
 namespace eindb {
 
-/// Hands the finished tiles of one result to whoever asked, in the partition of the node's grid. Others may read what
-/// it reads.
+/// Passes the finished tiles of one result to its consumer, in the partition of the node's grid. Other nodes may read
+/// its input too.
 struct SinkNode {
   static constexpr auto kRole = OperatorRole::Delivery;
 
   NodeId input;
-  std::size_t result = 0;  ///< its number, among the results of the statement
+  std::size_t result = 0;  ///< its index among the results of the statement
 
   std::string name() const { return "sink"; }
   std::vector<NodeId> reads() const { return {input}; }

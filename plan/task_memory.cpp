@@ -5,7 +5,7 @@
 namespace eindb {
 namespace {
 
-// What is read to give a part of it: a tile of a tensor that is held at an index.
+// The tile that is read to produce a tile of a selection from a stored tensor.
 double bytes_behind(const PhysicalNode& node) {
   const auto* stored = node.stored();
   if (stored == nullptr || !stored->selection || stored->attached) return 0;

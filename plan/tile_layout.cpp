@@ -8,12 +8,12 @@
 namespace eindb {
 namespace {
 
-// The entries of `key`, one per label of `all`, that are of `wanted`.
+// The entries of `key`, which has one per label of `all`, for the labels `wanted`.
 TileKey project(const TileKey& key, const Labels& all, const Labels& wanted) {
   return LabelPartition{all, key}.project(wanted);
 }
 
-// Lists by number: `number_of[r]` is where rank r belongs, or -1.
+// Groups ranks into lists: rank r belongs to list number_of[r], or to none if that is -1.
 TileHolders lists_of(std::size_t count, const std::vector<std::int64_t>& number_of) {
   TileHolders lists;
   lists.begin.assign(count + 1, 0);

@@ -10,30 +10,30 @@
 
 namespace eindb {
 
-/// Which ranks hold which tiles of a step's result, however it is placed.
+/// The ranks that hold the tiles of a step's result, for every kind of placement.
 ///
 /// Partial results lie in layers, one for each block along the aggregated labels that are cut between ranks: a rank
-/// holds the tiles of its block in one layer, and a tile is what all layers together give. Every other result has one.
+/// holds the tiles of its block in one layer, and a tile is the sum of all layers. All other results have one layer.
 ///
-/// Immutable, thread-safe. The statement's holder lists outlive it, the plan need not.
+/// Immutable, thread-safe. The statement's holder lists must outlive it; the plan need not.
 class TileLayout {
  public:
-  /// Of a step of a valid plan (plan/validator), and valid lists.
+  /// The step must be one of a valid plan (plan/validator), and the lists must be valid.
   TileLayout(const DistributedPlan& plan, StepId step, std::span<const TileHolders> lists);
 
   const TileGrid& grid() const { return grid_; }
   std::size_t rank_count() const { return windows_.size(); }
   std::int64_t layers() const { return layers_; }
-  /// The layer that the rank has tiles of; 0 if there is but one.
+  /// The layer of the rank's tiles; 0 if there is only one.
   std::int64_t layer_of(Rank rank) const { return layer_of_.empty() ? 0 : layer_of_[rank]; }
-  /// In ascending order. None: nobody has a tile of a stored tensor that is all zero.
+  /// Ascending. Empty: no rank has the tile of a stored tensor, which is all zero.
   std::span<const Rank> holders(const TileKey& key, std::int64_t layer) const;
   bool holds(Rank rank, const TileKey& key, std::int64_t layer) const;
-  /// The cells that the rank holds, if they are a box.
+  /// The cells that the rank holds, if they form a box.
   const std::optional<TileWindow>& window(Rank rank) const { return windows_[rank]; }
-  /// In ascending order of tile_id.
+  /// Ascending tile_ids.
   std::vector<std::int64_t> tiles_of(Rank rank) const;
-  /// Whether ranks hold boxes.
+  /// Whether every rank holds a box.
   bool is_in_blocks() const { return lists_ == nullptr; }
 
  private:
@@ -45,13 +45,14 @@ class TileLayout {
 
   TileGrid grid_;
   std::int64_t layers_ = 1;
-  std::vector<std::optional<TileWindow>> windows_;  // of each rank
-  // In blocks: the ranks of block n of layer l are those of number l * blocks + n.
+  std::vector<std::optional<TileWindow>> windows_;  // for each rank
+  // If in blocks: the ranks of block n of layer l are entry l * blocks + n of own_.
   Partition parts_;
-  std::vector<std::int64_t> per_block_;  // tiles, per dimension
-  std::vector<std::int64_t> layer_of_;   // of each rank; empty: all 0
-  TileHolders own_;                      // of blocks, or of a selection's tiles
-  const TileHolders* lists_ = nullptr;   // of tiles, or of those that a selection is from; null: in blocks
+  std::vector<std::int64_t> per_block_;  // tiles of a block, per dimension
+  std::vector<std::int64_t> layer_of_;   // for each rank; empty: all 0
+  TileHolders own_;                      // for blocks, or for the tiles of a selection
+  // The holders of tiles, or of the tiles that a selection is taken from; null: in blocks.
+  const TileHolders* lists_ = nullptr;
   bool is_selection_ = false;
 };
 

@@ -34,7 +34,7 @@ double common_elements(const Box& a, const Box& b) {
   return count;
 }
 
-// Between blocks: all layers of the rank's new block but what it holds of it.
+// Between blocks: all layers of the rank's new block, minus the part that it holds.
 double elements_received(const TileLayout& from, const TileLayout& to, Rank rank) {
   if (!to.window(rank)) return 0;
   const auto wanted = box_of(to.grid(), *to.window(rank));

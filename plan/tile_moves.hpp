@@ -12,8 +12,8 @@
 
 namespace eindb {
 
-/// What a tile of a step's input and a tile of its result have in common, as far as it is of one layer (TileLayout).
-/// In the order in which they travel from one rank to another.
+/// The intersection of a tile of a step's input and a tile of its result, within one layer (TileLayout). Ordered like
+/// the pieces that travel from one rank to another.
 struct TilePiece {
   std::int64_t target = 0;
   std::int64_t layer = 0;
@@ -22,25 +22,25 @@ struct TilePiece {
   friend auto operator<=>(const TilePiece&, const TilePiece&) = default;
 };
 
-/// Which pieces ranks give each other in a RedistributeStep or a ReduceStep: all ranks find the same, and each in the
-/// time that its own pieces take. Whoever holds the source of a piece that it needs takes it from itself.
+/// The pieces that ranks exchange in a RedistributeStep or a ReduceStep. All ranks derive the same pieces, each in time
+/// proportional to its own. A rank that holds the source of a piece takes it from itself.
 ///
-/// Among several holders of a source tile in a layer, the one that gives it to rank r is number (k + layer + r) mod
-/// their count, in ascending order, where k is the sum of the tile's key: neighbouring tiles, in whatever direction,
-/// come from one holder after the other, and one tile goes to its receivers from all of them.
-/// Example: tiles (0,0), (0,1), (1,0) lie at ranks 0 and 4; rank 1 takes them from ranks 4, 0, 0.
+/// If several ranks hold a source tile in a layer, rank r gets it from holder number (k + layer + r) mod their count,
+/// in ascending order, where k is the sum of the tile's key. So neighbouring tiles, in any direction, come from
+/// different holders, and the receivers of one tile are spread over all its holders. Example: tiles (0,0), (0,1), (1,0)
+/// are at ranks 0 and 4; rank 1 takes them from ranks 4, 0, 0.
 ///
-/// Immutable, thread-safe; the layouts outlive it.
+/// Immutable, thread-safe; the layouts must outlive it.
 class TileMoves {
  public:
   TileMoves(const TileLayout& from, const TileLayout& to);
 
   const TileLayout& from() const { return from_; }
   const TileLayout& to() const { return to_; }
-  /// Who gives the receiver a piece of the source tile; nullopt: it is all zero, and nobody has it.
+  /// The rank that gives the receiver pieces of the source tile; nullopt: no rank has it, as it is all zero.
   std::optional<Rank> giver(const TileKey& source, std::int64_t layer, Rank receiver) const;
 
-  /// Calls f(piece, giver) for all pieces of tiles that the rank is to hold, in their order.
+  /// Calls f(piece, giver) for all pieces of the tiles that the rank will hold, in order.
   template <class F>
   void for_each_needed(Rank rank, F&& f) const {
     for (const auto target : to_.tiles_of(rank)) {
@@ -53,7 +53,7 @@ class TileMoves {
     }
   }
 
-  /// Calls f(piece, receiver) for all pieces that the rank gives to others; those of one source tile follow each other.
+  /// Calls f(piece, receiver) for all pieces that the rank gives to others, grouped by source tile.
   template <class F>
   void for_each_given(Rank rank, F&& f) const {
     const auto layer = from_.layer_of(rank);
@@ -69,7 +69,7 @@ class TileMoves {
     }
   }
 
-  /// The tiles of the other grid that a tile overlaps; none if it has no elements.
+  /// The tiles of the other grid that overlap a tile; none if it has no elements.
   TileWindow sources_of(const TileKey& target) const { return overlapped(target, sources_); }
   TileWindow targets_of(const TileKey& source) const { return overlapped(source, targets_); }
   TileOverlap overlap(const TilePiece& piece) const {
@@ -94,9 +94,9 @@ class TileMoves {
   PartsOverlapped targets_;
 };
 
-/// The bytes of pieces that each rank receives from others in a RedistributeStep or ReduceStep of a valid plan, if all
-/// tiles are there that have holders: what Exchange counts but for headers, to the byte. Others receive nothing.
-/// Cost: where both sides are in blocks, of the ranks; else of the pieces.
+/// Bytes of the pieces that each rank receives from others in a RedistributeStep or ReduceStep of a valid plan, if all
+/// tiles with holders are present: exactly what Exchange counts, without headers. Takes time proportional to the ranks
+/// if both sides are in blocks, otherwise to the pieces.
 std::vector<double> bytes_received(const DistributedPlan& plan, StepId step, std::span<const TileHolders> lists);
 
 }  // namespace eindb

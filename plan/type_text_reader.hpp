@@ -8,26 +8,26 @@
 
 namespace eindb {
 
-/// Reads the texts of meshes and distributed types, piece by piece; blanks between pieces do not matter. What does not
-/// fit is Error{Syntax} with its place.
+/// Parses the texts of meshes and distributed types, token by token; blanks between tokens are ignored. Unexpected text
+/// is Error{Syntax} with its place.
 class TypeTextReader {
  public:
   explicit TypeTextReader(std::string_view text) : text_(text) {}
 
-  /// Whether `mark` comes next; takes it.
+  /// Takes `mark` if it comes next; returns whether it did.
   bool take(char mark);
-  /// Throws if `mark` does not come next; `where` says after what it was expected: "after the size of an axis".
+  /// Throws if `mark` does not come next; `where` completes the message: "after the size of an axis".
   void expect(char mark, std::string_view where);
-  /// A number of at least 0 that fits 63 bits; `what` names it in messages.
+  /// Takes a number of at least 0 that fits 63 bits; `what` names it in messages.
   std::int64_t number(std::string_view what);
-  /// Letters, digits, '_' and '.', not beginning with a digit.
+  /// Takes letters, digits, '_' and '.', not starting with a digit.
   std::string_view name(std::string_view what);
-  /// Throws if anything but blanks is left.
+  /// Throws if anything but blanks remains.
   void expect_end();
 
-  /// The place of what was taken last.
+  /// The place of the last token taken.
   SourceSpan last() const { return last_; }
-  /// Throws about what comes next.
+  /// Throws with the place of the next token.
   [[noreturn]] void fail(const std::string& expected);
 
  private:

@@ -137,7 +137,8 @@ void check_loop(const PhysicalPlan& plan, const SliceLoop& loop) {
       check(!loop.contains(input) || input == loop.result, "nothing but its result is read outside of a loop");
 }
 
-// Sources, one node with kernels, its completion if it has one, and a delivery: the number of the second, if so.
+// For a plan of sources, one kernel, its completion if it has one, and a delivery: the number of the kernel. Else
+// nullopt.
 std::optional<std::size_t> single_kernel(const PhysicalPlan& plan) {
   std::size_t n = 0;
   while (plan.nodes[n].role() == OperatorRole::Source) ++n;

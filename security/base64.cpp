@@ -19,7 +19,7 @@ int length_of(std::string_view text) {
 }  // namespace
 
 std::string base64_encode(std::string_view bytes) {
-  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // OpenSSL writes a zero byte behind it
+  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // OpenSSL appends a zero byte
   EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), unsigned_bytes(bytes), length_of(bytes));
   text.pop_back();
   return text;
@@ -30,7 +30,7 @@ std::optional<std::string> base64_decode(std::string_view text) {
   std::string bytes(text.size() / 4 * 3, '\0');
   if (EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()), unsigned_bytes(text), length_of(text)) < 0)
     return std::nullopt;
-  // OpenSSL counts the padding as zero bytes, and skips blanks around the text.
+  // OpenSSL decodes padding as zero bytes, and skips blanks around the text.
   const auto padding = static_cast<std::size_t>(std::count(text.begin(), text.end(), '='));
   if (padding > 2 || padding > bytes.size()) return std::nullopt;
   bytes.resize(bytes.size() - padding);

@@ -22,7 +22,7 @@
 namespace eindb {
 namespace {
 
-// OpenSSL's parameters have no const.
+// OpenSSL's parameters take non-const pointers.
 OSSL_PARAM parameter(const char* name, std::string_view bytes) {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast)
   return OSSL_PARAM_construct_octet_string(name, const_cast<char*>(bytes.data()), bytes.size());
@@ -33,7 +33,7 @@ OSSL_PARAM hash_parameter(const char* name) {
   return OSSL_PARAM_construct_utf8_string(name, sha256, sizeof sha256 - 1);
 }
 
-/// OpenSSL has all that is asked for here: it fails for want of memory, whatever it says.
+/// OpenSSL supports everything requested here, so it can only fail for lack of memory, whatever it reports.
 [[noreturn]] void fail() {
   ERR_clear_error();
   throw out_of_memory("a password's hash");
@@ -74,7 +74,7 @@ Digest pbkdf2_sha256(std::string_view password, std::string_view salt, int itera
   const std::unique_ptr<EVP_KDF_CTX, decltype(&EVP_KDF_CTX_free)> derivation(EVP_KDF_CTX_new(openssl().pbkdf2),
                                                                              &EVP_KDF_CTX_free);
   auto count = static_cast<unsigned int>(iterations);
-  int any = 1;  // salts and counts that others have chosen, too
+  int any = 1;  // allows any salt and count, as others have chosen some
   const std::array parameters{parameter(OSSL_KDF_PARAM_PASSWORD, password),
                               parameter(OSSL_KDF_PARAM_SALT, salt),
                               OSSL_PARAM_construct_uint(OSSL_KDF_PARAM_ITER, &count),
@@ -100,7 +100,8 @@ bool equal_in_constant_time(const Digest& a, const Digest& b) {
 
 std::string random_bytes(std::size_t count) {
   std::string bytes(count, '\0');
-  // Of the system itself: OpenSSL's generator takes memory when it is first used, and crashes where there is none.
+  // Taken from the system directly: OpenSSL's generator allocates memory at its first use, and crashes if there is
+  // none.
   for (std::size_t done = 0; done < count;) {
     const auto got = ::getrandom(bytes.data() + done, count - done, 0);
     if (got < 0 && errno != EINTR) throw Error(ErrorKind::Io, "the operating system has no random numbers");

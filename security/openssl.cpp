@@ -13,12 +13,12 @@
 namespace eindb {
 namespace {
 
-// More than OpenSSL takes while it begins, which crashes where it gets none in between.
+// More than OpenSSL needs for its initialisation, which crashes if an allocation fails.
 constexpr std::size_t kBeginningBytes = std::size_t{2} << 20U;
 
-// Kept to the end of the program, as OpenSSL's own are.
+// Never freed, like OpenSSL's own objects.
 OpenSsl load() {
-  ::operator delete(::operator new(kBeginningBytes));  // there is so much
+  ::operator delete(::operator new(kBeginningBytes));  // checks that this much memory is available
   constexpr auto kOptions = OPENSSL_INIT_LOAD_SSL_STRINGS | OPENSSL_INIT_LOAD_CRYPTO_STRINGS |
                             OPENSSL_INIT_ADD_ALL_CIPHERS | OPENSSL_INIT_ADD_ALL_DIGESTS | OPENSSL_INIT_LOAD_CONFIG;
   const bool begun = OPENSSL_init_ssl(kOptions, nullptr) == 1;

@@ -6,16 +6,17 @@ struct evp_kdf_st;  // OpenSSL's EVP_KDF
 
 namespace eindb {
 
-/// What eindb takes from OpenSSL, found once: to look an algorithm up takes memory, the first time most of all.
+/// The algorithms that eindb uses from OpenSSL. They are looked up once, since a look-up allocates memory, most of all
+/// the first.
 struct OpenSsl {
   evp_md_st* sha256;
   evp_mac_st* hmac;
   evp_kdf_st* pbkdf2;
 };
 
-/// OpenSSL, with its configuration and algorithms loaded by the first call: where it finds no memory while it begins it
-/// does not begin later either, or crashes. So sessions and nodes make that call when they begin, before there is much
-/// to do. Error{MemoryLimit} if there is no memory. Thread-safe.
+/// Initialises OpenSSL, with its configuration and algorithms, at the first call. If OpenSSL gets no memory during
+/// initialisation, it never works later, or crashes. So sessions and nodes make this call when they start.
+/// Error{MemoryLimit} if there is no memory. Thread-safe.
 const OpenSsl& openssl();
 
 }  // namespace eindb

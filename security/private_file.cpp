@@ -19,7 +19,7 @@ void check_readable_file(const std::string& path, const char* what) {
               std::string("cannot read the ") + what + " '" + path + "': " + std::system_category().message(errno));
 }
 
-// As PostgreSQL has it for keys.
+// PostgreSQL's rule for key files.
 void check_private_file(const std::string& path, const char* what) {
   const auto text = std::string("the ") + what + " '" + path + "'";
   struct stat file {};

@@ -5,9 +5,9 @@
 
 namespace eindb {
 
-/// The bytes of a password, the same ones that clients compute: ASCII as it is; other text by SASLprep (RFC 4013), so
-/// that it does not matter how a keyboard composes an é. What SASLprep refuses, and what is no UTF-8, is taken as it
-/// is, as PostgreSQL and its clients do.
+/// The bytes of a password, equal to those that clients compute. ASCII is unchanged; other text is normalised by
+/// SASLprep (RFC 4013), so that different encodings of é are equal. Text that SASLprep forbids, or that is invalid
+/// UTF-8, is unchanged, as in PostgreSQL and its clients.
 std::string prepare_password(std::string_view password);
 
 }  // namespace eindb

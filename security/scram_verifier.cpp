@@ -10,10 +10,10 @@ namespace eindb {
 namespace {
 
 constexpr std::string_view kPrefix = "SCRAM-SHA-256$";
-/// Those of PostgreSQL have 16 bytes; clients get it in a message of limited length.
+/// PostgreSQL's salts have 16 bytes; clients receive the salt in a message of limited length.
 constexpr std::size_t kLongestSalt = 256;
 
-/// What stands before `end`, which `rest` loses with it; nullopt if there is none.
+/// The text before `end`, which is removed from `rest` together with `end`; nullopt if `end` is missing.
 std::optional<std::string_view> take_until(std::string_view& rest, char end) {
   const auto at = rest.find(end);
   if (at == std::string_view::npos) return std::nullopt;
@@ -83,7 +83,7 @@ std::optional<ScramVerifier> parse_verifier(std::string_view text) {
 ScramVerifier decoy_verifier(std::string_view secret, std::string_view name) {
   const auto folded = to_lower(name);
   const auto salt = hmac_sha256(secret, "salt " + folded);
-  // To know a client key for this one is to have inverted SHA-256.
+  // Finding a client key for this stored key would require inverting SHA-256.
   return {.iterations = ScramVerifier::kIterations,
           .salt = std::string(salt.view().substr(0, ScramVerifier::kSaltBytes)),
           .stored_key = hmac_sha256(secret, "stored key " + folded),

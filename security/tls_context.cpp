@@ -14,25 +14,25 @@
 namespace eindb {
 namespace {
 
-// What OpenSSL says of its last error; others are forgotten.
+// OpenSSL's message for its last error; earlier errors are discarded.
 std::string last_reason() {
   const auto code = ERR_peek_last_error();
   ERR_clear_error();
   if (code == 0) return "nothing is in it";
-  // Errors of the operating system have no words of OpenSSL's own.
+  // OpenSSL has no messages for errors of the operating system.
   if (ERR_SYSTEM_ERROR(code) != 0) return std::system_category().message(ERR_GET_REASON(code));
   const auto* reason = ERR_reason_error_string(code);
   return reason == nullptr ? "error " + std::to_string(code) : reason;
 }
 
-// Without memory for it there is none.
+// OpenSSL returns null if there is no memory.
 ssl_ctx_st* made(ssl_ctx_st* context) {
   if (context != nullptr) return context;
   ERR_clear_error();
   throw out_of_memory("TLS");
 }
 
-// A key with a passphrase is refused, instead of asked for at a terminal.
+// Rejects a key with a passphrase instead of asking for it at a terminal.
 int no_passphrase(char* /*buffer*/, int /*size*/, int /*writes*/, void* /*unused*/) { return 0; }
 
 }  // namespace
@@ -47,7 +47,7 @@ TlsContext::TlsContext(const TlsOptions& options, TlsSide side)
       context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_NO_TICKET | SSL_OP_CIPHER_SERVER_PREFERENCE);
   SSL_CTX_set_num_tickets(context, 0);
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
-  // Connections that wait hold no buffers; what is written may go in pieces, and from a buffer that has moved.
+  // Idle connections hold no buffers; writes may be partial, and be repeated from a buffer that has moved.
   SSL_CTX_set_mode(context,
                    SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   SSL_CTX_set_default_passwd_cb(context, no_passphrase);

@@ -8,25 +8,25 @@ struct ssl_ctx_st;  // OpenSSL's SSL_CTX
 
 namespace eindb {
 
-/// A certificate of one's own, as files in PEM form.
+/// The PEM files of a certificate.
 struct TlsOptions {
-  std::string certificate;  ///< followed by those between it and the authority that the others know
-  std::string key;          ///< without a passphrase; readable by its owner alone
-  std::string authority;    ///< who signs the certificates that others must show; empty: they need none
+  std::string certificate;  ///< followed by the intermediate certificates up to a known authority
+  std::string key;          ///< without a passphrase; readable only by its owner
+  std::string authority;    ///< signs the certificates that peers must present; empty: peers need none
 };
 
-/// Who begins a connection: the client. Nodes of a cluster are both.
+/// The role in a TLS handshake: the client begins. Nodes of a cluster have both roles.
 enum class TlsSide : std::uint8_t { Server, Client };
 
-/// What all connections with TLS share: version 1.2 or later, the certificate and its key. Nothing is kept between
-/// connections (no tickets, no resumption). Thread-safe once it is made.
+/// The configuration shared by all TLS connections: version 1.2 or later, the certificate and its key. Nothing is kept
+/// between connections (no tickets, no resumption). Thread-safe once constructed.
 class TlsContext {
  public:
-  /// Reads the files. Error{Io} for one that cannot be read, Error{Value} for what is none of the kind, for a key that
-  /// others can read, and for one of another certificate.
+  /// Reads the files. Error{Io} if one cannot be read; Error{Value} if one has the wrong content, if others can read
+  /// the key, or if the key belongs to another certificate.
   explicit TlsContext(const TlsOptions& options, TlsSide side = TlsSide::Server);
 
-  /// What logins are bound to: security/certificate_hash.hpp.
+  /// The channel binding of logins: security/certificate_hash.hpp.
   const std::string& certificate_hash() const { return certificate_hash_; }
   ssl_ctx_st* handle() const { return context_.get(); }
 

@@ -15,7 +15,7 @@
 namespace eindb {
 namespace {
 
-// ---- The socket, as OpenSSL sees it: without SIGPIPE, which write(2) brings when the other side has gone ------------
+// ---- The socket as a BIO of OpenSSL: without SIGPIPE, which write(2) raises if the peer has closed ------------------
 
 int socket_of(BIO* bio) {
   int socket = -1;
@@ -52,7 +52,7 @@ int forget_socket(BIO* bio) {
   return 1;
 }
 
-// One for the program, as OpenSSL's own are.
+// One for the process, like OpenSSL's own methods.
 const BIO_METHOD* socket_method() {
   static const auto method = [] {
     std::unique_ptr<BIO_METHOD, decltype(&BIO_meth_free)> made(
@@ -67,9 +67,9 @@ const BIO_METHOD* socket_method() {
   return method.get();
 }
 
-// ---- What is wrong with a connection, in words ---------------------------------------------------------------------
+// ---- Messages for failed connections --------------------------------------------------------------------------------
 
-/// Of the last error, which may be what the other side has said before it ended the connection.
+/// A message for the last error, which may be the alert that the other side sent before closing.
 std::string failure_of(const ssl_st& tls) {
   const auto verified = SSL_get_verify_result(&tls);
   if (verified != X509_V_OK)
@@ -98,12 +98,12 @@ TlsStream::TlsStream(int socket, const TlsContext& context, TlsSide side)
   }
   BIO_set_data(bio, number.release());
   BIO_set_init(bio, 1);
-  SSL_set_bio(tls_.get(), bio, bio);  // which owns it
+  SSL_set_bio(tls_.get(), bio, bio);  // takes ownership of bio
   if (side == TlsSide::Server) SSL_set_accept_state(tls_.get());
   else SSL_set_connect_state(tls_.get());
 }
 
-// What it takes for SSL_read and the like to go on after `result`.
+// The event that SSL_read and other calls need before they can continue after `result`.
 TlsStream::Wait TlsStream::wait_after(int result) {
   switch (SSL_get_error(tls_.get(), result)) {
     case SSL_ERROR_NONE: return Wait::None;
@@ -114,7 +114,7 @@ TlsStream::Wait TlsStream::wait_after(int result) {
   may_say_goodbye_ = false;
   try {
     failure_ = failure_of(*tls_);
-  } catch (const std::bad_alloc&) {  // it has failed without words
+  } catch (const std::bad_alloc&) {  // the failure has no message
     failure_.clear();
   }
   return Wait::Never;

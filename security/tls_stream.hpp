@@ -12,41 +12,41 @@ struct ssl_st;  // OpenSSL's SSL
 
 namespace eindb {
 
-/// What a socket that does not block has done.
+/// The progress of an operation on a non-blocking socket.
 struct SocketProgress {
   enum class Wait : std::uint8_t {
     None,
-    Readable,  ///< until the socket can be read
-    Writable,  ///< or written
-    Never      ///< the connection has ended, or what came is no TLS
+    Readable,  ///< wait until the socket is readable
+    Writable,  ///< wait until it is writable
+    Never      ///< the connection has ended, or the peer does not speak TLS
   };
 
-  std::size_t bytes = 0;   ///< that were read or written
-  Wait wait = Wait::None;  ///< what for, before there are more
+  std::size_t bytes = 0;   ///< bytes read or written
+  Wait wait = Wait::None;  ///< the event to wait for before trying again
 };
 
-/// TLS over a socket of somebody else's. Nothing here waits, nor raises SIGPIPE, whether the socket blocks or not. TLS
-/// reads and writes the socket itself, rather than buffers in between: one that waits holds none. Used by one thread at
+/// TLS over a socket owned by the caller. No function waits or raises SIGPIPE, whether or not the socket blocks. TLS
+/// reads and writes the socket directly instead of through buffers, so an idle stream holds none. Used by one thread at
 /// a time.
 class TlsStream {
  public:
   using Wait = SocketProgress::Wait;
 
-  /// `socket` and `context` outlive the stream.
+  /// `socket` and `context` must outlive the stream.
   TlsStream(int socket, const TlsContext& context, TlsSide side);
 
-  /// Goes on with the beginning of TLS: done, if there is nothing to wait for. Takes a millisecond for some keys.
+  /// Continues the handshake; it is done when there is nothing to wait for. Takes a millisecond for some keys.
   Wait greet();
-  /// What there is of one record, which has 16 KiB at most.
+  /// Reads what is available of one record, which has 16 KiB at most.
   SocketProgress read(std::span<std::byte> to);
   SocketProgress write(std::span<const std::byte> from);
-  /// Of a connection that waits for Never: what is wrong with it, and whose certificate is refused by whom. Empty where
-  /// the other side has ended it without a word.
+  /// The reason for Wait::Never, including whose certificate was refused by whom. Empty if the other side closed the
+  /// connection silently.
   const std::string& failure() const { return failure_; }
-  /// Says goodbye, if it can be said at once.
+  /// Sends the closing message if that is possible without waiting.
   void end() noexcept;
-  /// What both sides have in common, and nobody in between: security/certificate_hash.hpp of the server's certificate.
-  /// After greet().
+  /// The channel binding, known only to the two ends of the connection: security/certificate_hash.hpp of the server's
+  /// certificate. Valid after greet().
   std::string channel_binding() const;
 
  private:
@@ -59,7 +59,7 @@ class TlsStream {
   std::unique_ptr<ssl_st, Free> tls_;
   const TlsContext& context_;
   TlsSide side_;
-  bool may_say_goodbye_ = false;  // TLS has begun, and has not failed
+  bool may_say_goodbye_ = false;  // the handshake has begun, and nothing has failed
   std::string failure_;
 };
 

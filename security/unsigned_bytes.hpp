@@ -4,7 +4,7 @@
 
 namespace eindb {
 
-/// The bytes of a text as OpenSSL takes them. They live as long as the text.
+/// The bytes of a text in OpenSSL's type; valid as long as the text.
 inline const unsigned char* unsigned_bytes(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
 }

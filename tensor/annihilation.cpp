@@ -23,7 +23,7 @@ struct PartOf<std::complex<T>> {
   using type = T;
 };
 
-// Bounds of finite numbers, and exponents of what is not.
+// The exponent bound of finite numbers, and the exponent field of others.
 template <class T>
 int exponent_limit() {
   using Part = typename PartOf<T>::type;
@@ -54,10 +54,10 @@ int magnitude_of_value(T value) {
   else return magnitude_of_part(value);
 }
 
-// What an expression may be, over all cells: values of `type`.
+// The possible values of an expression of type `type`, over all cells.
 struct Possible {
   DType type;
-  std::optional<ScalarValue> constant = {};  // the same in every cell
+  std::optional<ScalarValue> constant = {};  // the common value of all cells, if there is one
   Zero zero = Zero::Unknown;
   int magnitude = kUnbounded;
 
@@ -65,7 +65,7 @@ struct Possible {
   bool is_finite() const { return magnitude < kUnbounded; }
 };
 
-// INT64 wraps, and is never unbounded.
+// INT64 wraps, so it is never unbounded.
 constexpr int kInt64Magnitude = 63;
 
 Possible exactly(const ScalarValue& value) {
@@ -91,7 +91,7 @@ Possible bounded(DType type, int magnitude, Zero zero = Zero::Unknown) {
 
 Possible anything(DType type) { return bounded(type, kUnbounded); }
 
-// Of numbers of either sign; INT64 has one zero.
+// The zero of numbers of either sign; INT64 has only one.
 Zero unsigned_zero(DType type) { return type == DType::Int64 ? Zero::Plus : Zero::EitherSign; }
 
 class Analysis {
@@ -154,7 +154,7 @@ class Analysis {
     return exactly(result);
   }
 
-  // Rounding may take the largest numbers to the next power of two.
+  // Rounding may carry the largest numbers to the next power of two.
   static Possible converted(const Possible& a, DType type) {
     const auto zero = a.is_zero() && type == DType::Int64 ? Zero::Plus : a.zero;
     return bounded(type, a.magnitude + 1, zero);
@@ -235,7 +235,7 @@ class Analysis {
   std::span<const DType> types_;
 };
 
-// The largest exponent field decides: it is all ones for NaN and infinities. Of a double it lies in the upper half.
+// The largest exponent field decides; it is all ones for NaN and infinities. In a double it lies in the upper half.
 template <class Part>
 int magnitude_of_parts(std::span<const std::byte> bytes) {
   constexpr std::size_t kWords = sizeof(Part) / sizeof(std::int32_t);

@@ -12,13 +12,13 @@ struct Product {
   double factor = 1;
 };
 
-// The expression as factor * operand * operand; false if it is something else.
+// Collects the expression as factor * operand * operand; false if it has another form.
 bool collect(const ScalarExpression& e, Product& product) {
   if (e.kind() == ScalarExpression::Kind::Operand) {
     product.operands.push_back(e.operand());
     return product.operands.size() <= 2;
   }
-  // Elements are converted while they are packed.
+  // Conversions are ignored, since elements are converted while they are packed.
   if (e.kind() == ScalarExpression::Kind::Call && converts_to(e.op()) &&
       e.arguments()[0]->kind() == ScalarExpression::Kind::Operand)
     return collect(*e.arguments()[0], product);

@@ -9,7 +9,7 @@
 
 namespace eindb {
 
-/// How a label takes part in a contraction of two operands (Peters, Fast Einsum, table 1).
+/// The role of a label in a contraction of two operands (Peters, Fast Einsum, table 1).
 enum class ContractionRole : std::uint8_t {
   Batch,       ///< left, right and output
   Left,        ///< left and output: the rows, m
@@ -19,7 +19,7 @@ enum class ContractionRole : std::uint8_t {
   SummedRight,
 };
 
-/// SUM over a constant times two operands: what batches of matrix products compute.
+/// SUM over a constant times two operands, which batches of matrix products compute.
 /// Example: Z[i] = SUM(-2 * X[i,j] * Y[j]) has factor -2 and roles i Left, j Contracted.
 struct ContractionForm {
   std::size_t left = 0;  ///< numbers of operands
@@ -28,8 +28,8 @@ struct ContractionForm {
   std::vector<ContractionRole> roles;  ///< one per label of the EinSum
 };
 
-/// nullopt if the EinSum is something else, or not to be computed so: INT64 wraps, which floating-point products do
-/// not, and a factor beyond the type's range must not become infinite before it meets what would bring it back.
+/// nullopt if the EinSum has another form or must not be computed so: INT64 wraps, which floating-point products do
+/// not, and a factor beyond the type's range must not become infinite before another operand would compensate for it.
 std::optional<ContractionForm> contraction_form(const EinSum& einsum, DType compute);
 
 }  // namespace eindb

@@ -22,7 +22,7 @@ void copy_block(std::byte* target, const std::vector<std::int64_t>& target_strid
     if (extent == 0) return;
   std::size_t outer = extents.size();
   std::size_t run = 1;
-  // Innermost dimensions that lie densely on both sides are one run.
+  // Innermost dimensions that are contiguous on both sides form one run.
   while (outer > 0 && source_strides[outer - 1] == static_cast<std::int64_t>(run) &&
          target_strides[outer - 1] == static_cast<std::int64_t>(run)) {
     run *= static_cast<std::size_t>(extents[outer - 1]);

@@ -7,7 +7,7 @@
 
 namespace eindb {
 
-/// A whole tensor in memory, as one tile. For tests, references and small results.
+/// A whole tensor in memory, as one tile. Used by tests, references and small results.
 using DenseTensor = Tile;
 
 /// Cuts a dense tensor into the tiles of a grid, in order of tile_id. The grid's shape must be the tensor's.

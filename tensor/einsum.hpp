@@ -21,27 +21,28 @@ std::string_view name_of(Aggregate aggregate);
 ///
 ///     Z[output] = AGGREGATE over `aggregated` of expression(X0[inputs[0]], X1[inputs[1]], ..., label values)
 ///
-/// Operand n of `expression` is the value of input n at the cell's labels. A label may occur in several inputs and
-/// more than once in one input (a diagonal). Labels of `output` that no input has are broadcast.
-/// Invariants: output has no repeated label; output and aggregated are disjoint, and together hold every label of
-/// the inputs and of the expression; aggregated is empty exactly if aggregate is None.
+/// Operand n of `expression` is the value of input n at the cell's labels. A label may occur in several inputs, and
+/// more than once in one input (a diagonal). Labels of `output` that no input has are broadcast. Invariants: output has
+/// no repeated label; output and aggregated are disjoint, and together contain every label of the inputs and of the
+/// expression; aggregated is empty exactly if aggregate is None.
 ///
-/// An epilogue is a function of the aggregated value, which is its operand 0: Z[output] = epilogue(AGGREGATE ...). It
-/// is computed once per cell of the result, in the compute type, after everything is aggregated. Only an EinSum with an
-/// aggregate has one, and it knows no labels. The pass elementwise_fusion makes them; no earlier pass meets one.
+/// An epilogue is a function of the aggregated value, its operand 0: Z[output] = epilogue(AGGREGATE ...). It is
+/// computed once per cell of the result, in the compute type, after the aggregation is complete. Only an EinSum with an
+/// aggregate may have one, and it must not refer to labels. The pass elementwise_fusion creates epilogues; earlier
+/// passes never see one.
 struct EinSum {
   std::vector<Labels> inputs;
   Labels output;
   Labels aggregated;
   ScalarPtr expression;
   Aggregate aggregate = Aggregate::None;
-  ScalarPtr epilogue = nullptr;  ///< null: none
+  ScalarPtr epilogue = nullptr;  ///< null: no epilogue
 
   /// Distinct labels: those of the inputs in order of first occurrence, then the rest of output and aggregated.
   Labels labels() const;
 };
 
-/// "Z[i,k] = SUM(X[i,j] * Y[j,k])"; SUM[j](...) where the aggregated labels are not those a reader would assume.
+/// "Z[i,k] = SUM(X[i,j] * Y[j,k])"; SUM[j](...) if the aggregated labels are not the default ones.
 std::string to_string(const EinSum& einsum, std::string_view head, const std::vector<std::string>& input_names,
                       const LabelTable& labels);
 

@@ -7,7 +7,7 @@
 namespace eindb {
 namespace {
 
-// So many labels are compared one by one; longer lists are looked up.
+// Up to this many labels are compared one by one; longer lists use a bitmap.
 constexpr std::size_t kFew = 16;
 
 }  // namespace

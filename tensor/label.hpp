@@ -8,13 +8,13 @@
 
 namespace eindb {
 
-/// An index variable of a statement. Its name and extent are in the statement's LabelTable: a label has one
-/// extent wherever it occurs.
+/// An index variable of a statement. The statement's LabelTable has its name and its extent, which is the same at every
+/// occurrence.
 using Label = StrongId<struct LabelTag>;
 using Labels = std::vector<Label>;
 
-/// The labels of one statement. Names need not be unique: labels that a pass or a macro makes may share the
-/// name of the user's, without being found by it.
+/// The labels of one statement. Names need not be unique: labels created by a pass or a macro may share a user's name,
+/// but are not found by it.
 class LabelTable {
  public:
   Label add(std::string name, std::int64_t extent);
@@ -31,14 +31,14 @@ class LabelTable {
   std::vector<std::int64_t> extents_;
 };
 
-/// Distinct labels in order of first addition, with membership in constant time: for lists that may grow long. A few
-/// labels are compared one by one, so that many short lists over a large table cost nothing of its size.
+/// Distinct labels in order of first addition, with membership in constant time, for lists that may grow long. Few
+/// labels are compared one by one, so that many short lists over a large table cost nothing proportional to the table.
 class DistinctLabels {
  public:
   DistinctLabels() = default;
   explicit DistinctLabels(const Labels& labels) { add(labels); }
 
-  /// False if it was there already.
+  /// False if the label was already present.
   bool add(Label label);
   void add(const Labels& labels);
   bool contains(Label label) const;
@@ -52,7 +52,7 @@ class DistinctLabels {
 };
 
 bool contains(const Labels& labels, Label label);
-/// Adds the labels of `more` that are not in `labels` yet, in order.
+/// Appends the labels of `more` that are not in `labels` yet, in order.
 void append_distinct(Labels& labels, const Labels& more);
 /// Labels of `a` that are not in `b`, in order.
 Labels difference(const Labels& a, const Labels& b);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20U;
 
-// A huge page begins where its address is a multiple of its size.
+// Huge pages begin at multiples of their size.
 std::byte* map_chunk(std::size_t bytes, bool huge) {
   void* p = ::mmap(nullptr, bytes + kHugePage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED) return nullptr;
@@ -23,7 +23,7 @@ std::byte* map_chunk(std::size_t bytes, bool huge) {
   auto* chunk = raw + before;
   if (before > 0) ::munmap(raw, before);
   ::munmap(chunk + bytes, kHugePage - before);
-  if (huge) ::madvise(chunk, bytes, MADV_HUGEPAGE);  // where there are none, small pages do
+  if (huge) ::madvise(chunk, bytes, MADV_HUGEPAGE);  // falls back to small pages if there are none
   return chunk;
 }
 
@@ -56,7 +56,7 @@ bool PageChunks::owns(const std::byte* block) const {
   return next != chunks_.begin() && block < std::prev(next)->first + kChunk;
 }
 
-// The system counts what may be written to: a chunk is opened as far as it is used.
+// The system accounts for writable memory, so a chunk is made writable only as far as it is used.
 bool PageChunks::open(std::byte* end) {
   auto& [chunk, open_bytes] = *std::prev(chunks_.lower_bound(end));
   const auto needed = (static_cast<std::size_t>(end - chunk) + kHugePage - 1) / kHugePage * kHugePage;
@@ -69,7 +69,7 @@ bool PageChunks::open(std::byte* end) {
 void PageChunks::give_back(std::byte* block, std::size_t bytes) noexcept {
   try {
     used_.add(block, bytes, chunks_);
-  } catch (const std::bad_alloc&) {  // then nobody knows of it, and it holds no memory either
+  } catch (const std::bad_alloc&) {  // the chunk stays unknown and holds no physical memory
     ::madvise(block, bytes, MADV_DONTNEED);
   }
 }
@@ -78,7 +78,7 @@ void PageChunks::refresh(std::size_t bytes) noexcept {
   const auto least = used_.bytes() - std::min(used_.bytes(), bytes);
   while (used_.bytes() > least) {
     const auto [begin, size] = used_.largest();
-    // In whole huge pages, so that few calls do.
+    // Frees whole huge pages, so that few calls suffice.
     const auto rest = (used_.bytes() - least + kHugePage - 1) / kHugePage * kHugePage;
     const auto part = std::min(size, rest);
     used_.take(begin, part);
@@ -94,7 +94,7 @@ void PageChunks::make_fresh(std::byte* begin, std::size_t bytes) noexcept {
     fresh_.take(whole, size);
     chunks_.erase(whole);
     ::munmap(whole, kChunk);
-  } catch (const std::bad_alloc&) {  // then it is not used again
+  } catch (const std::bad_alloc&) {  // the range is not used again
   }
 }
 

@@ -7,11 +7,11 @@
 
 namespace eindb {
 
-/// Memory in blocks that are smaller than a huge page, cut side by side out of large chunks, so that the system has
-/// huge pages for them all the same: reading tiles from small ones takes up to twice as long, for address translation.
+/// Memory blocks smaller than a huge page, cut side by side out of large chunks, so that the system can back them by
+/// huge pages: with small pages, reading tiles takes up to twice as long because of address translation.
 ///
-/// What is not in use is fresh, and holds no memory but the rest of a huge page beside a block, or used: it holds the
-/// memory of blocks that were given back, from which blocks of other sizes can be cut. Not thread-safe.
+/// Unused memory is either fresh, with no physical memory except the rest of a huge page beside a block, or used: it
+/// keeps the physical memory of returned blocks, out of which blocks of other sizes can be cut. Not thread-safe.
 class PageChunks {
  public:
   static constexpr std::size_t kPage = 4096;
@@ -22,30 +22,30 @@ class PageChunks {
   PageChunks(const PageChunks&) = delete;
   PageChunks& operator=(const PageChunks&) = delete;
 
-  /// `bytes` zeros, a multiple of kPage of at most kChunk, that begin on a page; null if there is no memory. A chunk
-  /// that is mapped for them asks for huge pages if `huge` says so.
+  /// Returns `bytes` zeros at a page boundary; `bytes` is a multiple of kPage of at most kChunk. Null if there is no
+  /// memory. `huge` requests huge pages for a newly mapped chunk.
   std::byte* take(std::size_t bytes, bool huge = true);
-  /// The same of used memory, whatever stands there; null if there is none in one piece.
+  /// The same out of used memory, with arbitrary content; null if no range is large enough.
   std::byte* take_used(std::size_t bytes);
   bool owns(const std::byte* block) const;
-  /// A block as it was taken. It keeps its memory, until refresh().
+  /// Returns a block. Its physical memory is kept until refresh().
   void give_back(std::byte* block, std::size_t bytes) noexcept;
 
-  /// Of blocks that were given back.
+  /// Bytes of returned blocks.
   std::size_t used_bytes() const { return used_.bytes(); }
-  /// Gives memory of at least so many used bytes back to the system, as far as there are.
+  /// Returns at least `bytes` of used memory to the system, as far as there is any.
   void refresh(std::size_t bytes) noexcept;
 
  private:
-  /// Ranges that are not in use: no two of them touch within a chunk.
+  /// Unused ranges; no two of them are adjacent within a chunk.
   class FreeRanges {
    public:
-    /// Merged with its neighbours, but not across `chunks`. The whole of what it has become.
+    /// Adds a range and merges it with its neighbours, but not across `chunks`. Returns the merged range.
     std::pair<std::byte*, std::size_t> add(std::byte* begin, std::size_t bytes,
                                            const std::map<std::byte*, std::size_t>& chunks);
-    /// The first of the smallest that have so many bytes; null if none has.
+    /// The first byte of the smallest range with at least `bytes`; null if there is none.
     std::byte* best_fit(std::size_t bytes) const;
-    /// The first bytes of a range.
+    /// Removes the first `bytes` of the range that starts at `begin`.
     void take(std::byte* begin, std::size_t bytes) noexcept;
     std::pair<std::byte*, std::size_t> largest() const;
     std::size_t bytes() const { return bytes_; }
@@ -57,7 +57,7 @@ class PageChunks {
     void merge(Ranges::iterator range, Ranges::iterator next) noexcept;
 
     Ranges ranges_;
-    std::set<std::pair<std::size_t, std::byte*>> by_size_;  // the same
+    std::set<std::pair<std::size_t, std::byte*>> by_size_;  // the same ranges
     std::size_t bytes_ = 0;
   };
 
@@ -65,7 +65,7 @@ class PageChunks {
   bool open(std::byte* end);
   void make_fresh(std::byte* begin, std::size_t bytes) noexcept;
 
-  std::map<std::byte*, std::size_t> chunks_;  // of each, how many bytes from its begin may be written to
+  std::map<std::byte*, std::size_t> chunks_;  // for each chunk, the number of bytes from its begin that are writable
   FreeRanges fresh_;
   FreeRanges used_;
 };

@@ -75,7 +75,7 @@ Partition default_partition(const Shape& shape, DType type, std::int64_t tile_by
   std::vector<std::int64_t> tile = shape.extents();
   while (!tile.empty() && checked_product(tile) > budget) {
     const auto largest = static_cast<std::size_t>(std::max_element(tile.begin(), tile.end()) - tile.begin());
-    if (parts[largest] * 2 > shape[largest]) break;  // nothing larger can be halved either: it is the largest
+    if (parts[largest] * 2 > shape[largest]) break;  // the largest dimension cannot be halved, so no other can
     parts[largest] *= 2;
     tile[largest] = largest_part(shape[largest], parts[largest]);
   }

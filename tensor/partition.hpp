@@ -8,7 +8,7 @@
 
 namespace eindb {
 
-/// How many parts each dimension is cut into: the partition vector of a tensor relation (EinDecomp, section 4.1).
+/// The partition vector of a tensor relation (EinDecomp, section 4.1): the number of parts of each dimension.
 using Partition = std::vector<std::int64_t>;
 
 /// The coordinates of a tile: one part number per dimension.
@@ -58,8 +58,8 @@ class TileGrid {
   std::int64_t tile_count_ = 1;
 };
 
-/// The grid that is picked without PARTITION: the largest dimension of the tile is halved until a tile holds at
-/// most `tile_bytes`. Parts are powers of two. Example: 4096 x 4096 FLOAT32 at 1 MiB gives [8, 8].
+/// The default partition without PARTITION: the largest dimension of the tile is halved until a tile has at most
+/// `tile_bytes`. Parts are powers of two. Example: 4096 x 4096 FLOAT32 at 1 MiB gives [8, 8].
 Partition default_partition(const Shape& shape, DType type, std::int64_t tile_bytes);
 
 }  // namespace eindb

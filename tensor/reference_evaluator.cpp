@@ -17,7 +17,7 @@ ScalarValue load(const DenseTensor& tensor, std::int64_t offset) {
                   [&](auto t) { return ScalarValue(tensor.data<typename decltype(t)::type>()[offset]); });
 }
 
-// The value of an expression with types, whose leaves that are no constants `leaf` gives.
+// The value of a typed expression; `leaf` supplies the values of leaves that are no constants.
 template <class Leaf>
 ScalarValue evaluate(const ScalarExpression& e, const Leaf& leaf) {
   if (e.is_constant()) return ScalarValue::of(e);
@@ -105,12 +105,12 @@ T reduce(Aggregate aggregate, T a, T b) {
   return b;
 }
 
-// Sums and products of single precision are taken in double precision.
+// Sums and products of single precision accumulate in double precision.
 template <class T>
 using Wide = std::conditional_t<std::is_same_v<T, float>, double,
                                 std::conditional_t<std::is_same_v<T, std::complex<float>>, std::complex<double>, T>>;
 
-// A function of one value, as epilogues are: of a scalar there is one cell.
+// Evaluates a function of one value, such as an epilogue.
 ScalarValue evaluate_at(const ScalarExpression& e, ScalarValue x) {
   return evaluate(e, [&](const ScalarExpression& leaf) {
     if (leaf.kind() == Kind::Operand) return x;

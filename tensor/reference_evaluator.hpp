@@ -7,11 +7,11 @@
 
 namespace eindb {
 
-/// The oracle: evaluates one EinSum over dense tensors with one nested loop over all labels, straight from
-/// equation 2 of the EinDecomp paper. Slow and plain on purpose; every kernel and every plan is held against it.
-/// Every operation is computed in its own type (tensor/scalar_types); `compute` is that of the values that are
-/// aggregated, which are rounded once to `result`. Sums accumulate in the widest type of the kind, so that the
-/// reference is the more exact side of a comparison.
+/// The oracle: evaluates one EinSum over dense tensors with one nested loop over all labels, directly by equation 2 of
+/// the EinDecomp paper. Deliberately slow and simple; every kernel and plan is compared with it. Every operation is
+/// computed in its own type (tensor/scalar_types). `compute` is the type of the aggregated values, which are rounded
+/// once to `result`. Sums accumulate in the widest type of their kind, so that the reference is the more precise side
+/// of a comparison.
 DenseTensor evaluate_reference(const EinSum& einsum, const LabelTable& labels,
                                const std::vector<const DenseTensor*>& inputs, DType compute, DType result);
 

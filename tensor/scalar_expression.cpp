@@ -72,11 +72,11 @@ constexpr std::array kOps = std::to_array<ScalarOpInfo>({
     {ToInt64, "CAST", 1, 1, true, false, false},
 });
 
-// Of calls in each other: whoever walks over an expression may recurse, on any thread's stack. What statements nest is
-// less; long chains of operators that go from left to right are what exceeds it.
+// Bounds nested calls, so that walks may recurse on any thread's stack. Statements nest less; only long
+// left-associative chains of operators reach it.
 constexpr std::int64_t kMostLevels = 2000;
 
-// Of an expression, as call() has counted them.
+// The nesting depth, as counted by call().
 std::int64_t levels_of(const ScalarExpression& e) { return e.kind() == Kind::Call ? e.integer_value() : 0; }
 
 std::int64_t levels_above(const std::vector<ScalarPtr>& arguments) {
@@ -105,7 +105,7 @@ std::size_t hash_of_call(const ScalarExpression& e) {
   return hash.value();
 }
 
-// Visits every node, parents after children.
+// Visits every node, arguments before calls.
 template <class Visit>
 void visit_nodes(const ScalarExpression& e, const Visit& visit) {
   poll_cancellation_after(1);
@@ -347,14 +347,14 @@ ScalarPtr ScalarExpression::call(ScalarOp op, std::vector<ScalarPtr> arguments) 
   } else {
     e->arguments_ = std::move(arguments);
   }
-  // Both say nothing of a call otherwise, and walking down for them each time would be quadratic.
+  // Calls do not use these members otherwise. Computing depth and hash here avoids quadratic walks later.
   e->integer_ = levels_above(e->arguments_);
   e->operand_ = hash_of_call(*e);
   return e;
 }
 
 std::size_t hash_of(const ScalarExpression& e) {
-  if (e.kind() == Kind::Call) return e.operand();  // as call() has computed it
+  if (e.kind() == Kind::Call) return e.operand();  // computed by call()
   Hash hash(e);
   hash.mix(e.kind() == Kind::Real && !std::isnan(e.real_value()) ? std::hash<double>{}(e.real_value()) : 0);
   hash.mix(e.kind() == Kind::Real ? 0 : std::hash<std::int64_t>{}(e.integer_value()));
@@ -409,7 +409,7 @@ Labels index_labels_of(const ScalarExpression& e) {
 
 namespace {
 
-// `replace` takes a leaf and gives what stands in its place. What does not change is shared.
+// Replaces leaves by the results of `replace`; unchanged subtrees are shared.
 template <class Replace>
 ScalarPtr substitute_leaves(const ScalarPtr& e, const Replace& replace) {
   if (e->kind() != Kind::Call) return replace(e);

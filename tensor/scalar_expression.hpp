@@ -15,7 +15,7 @@
 
 namespace eindb {
 
-/// Scalar functions. Comparisons and logic give 1 or 0; an argument counts as true if it is not zero.
+/// Scalar functions. Comparisons and logic return 1 or 0; an argument is true if it is not zero.
 // clang-format off
 enum class ScalarOp : std::uint8_t {
   // Two or more arguments.
@@ -39,7 +39,7 @@ enum class ScalarOp : std::uint8_t {
 // clang-format on
 inline constexpr ScalarOp kLastScalarOp = ScalarOp::ToInt64;
 
-/// What is known of an operation, one row per ScalarOp.
+/// The properties of an operation, one row per ScalarOp.
 struct ScalarOpInfo {
   ScalarOp op;
   std::string_view name;  ///< as written: "+" or "EXP"
@@ -47,12 +47,12 @@ struct ScalarOpInfo {
   int max_arguments;  ///< -1: any number
   bool infix;
   bool floating;  ///< INT64 arguments become FLOAT64
-  bool ordered;   ///< needs an order: complex arguments are an error
+  bool ordered;   ///< needs an order, so complex arguments are an error
 };
 const ScalarOpInfo& info_of(ScalarOp op);
-/// Whether every value is 1 or 0: comparisons and logic.
+/// Whether all its values are 1 or 0, as for comparisons and logic.
 bool gives_boolean(ScalarOp op);
-/// The conversion to a type, and back: nullopt for any other operation.
+/// The conversion to a type, and the inverse; nullopt for other operations.
 ScalarOp conversion_to(DType type);
 std::optional<DType> converts_to(ScalarOp op);
 /// Finds a function (not an infix operator) by name, case-insensitively. POW is Power.
@@ -63,11 +63,11 @@ std::vector<std::string_view> scalar_function_names();
 class ScalarExpression;
 using ScalarPtr = std::shared_ptr<const ScalarExpression>;
 
-/// A function of the operands of an EinSum (one value of each per cell), of label values and of constants.
-/// Immutable and shared; depth is bounded by the parser. Thread-safe.
+/// A function of the operands of an EinSum (one value of each per cell), of label values and of constants. Immutable
+/// and shared; the parser bounds its depth. Thread-safe.
 ///
-/// Constants, label values, random numbers and parameters may have a type. Those without one adapt to what they meet:
-/// expressions are written so, and tensor/scalar_types gives every one its type before anything is computed.
+/// Constants, label values, random numbers and parameters may have a type. Without one they adapt to their context:
+/// expressions are built this way, and tensor/scalar_types assigns all types before anything is computed.
 class ScalarExpression {
  public:
   enum class Kind : std::uint8_t {
@@ -76,23 +76,23 @@ class ScalarExpression {
     Operand,     ///< value of operand number operand()
     LabelIndex,  ///< index of label() in the cell, from 0
     Uniform,     ///< RANDOM(seed): in [0, 1), a function of seed() and the cell's row-major number over cell()
-    Normal,      ///< RANDN(seed): standard normal, likewise
-    Parameter,   ///< number parameter() of a prepared statement, a constant whose value comes when the plan runs
+    Normal,      ///< RANDN(seed): standard normal, otherwise like Uniform
+    Parameter,   ///< number parameter() of a prepared statement: a constant whose value is known when the plan runs
     Call,        ///< op() of arguments()
   };
 
   static ScalarPtr integer(std::int64_t value);
   static ScalarPtr real(double value);
   static ScalarPtr operand(std::size_t number);
-  /// An operand whose values adapt as those of an expression that is a number (Float64) or a whole number (Int64).
+  /// An operand whose values adapt like those of an expression of numbers (Float64) or whole numbers (Int64).
   static ScalarPtr adapting_operand(std::size_t number, DType kind);
   static ScalarPtr label_index(Label label);
   /// `type` is Int64 for an integer and Float64 for any other number.
   static ScalarPtr parameter(std::size_t number, DType type);
   static ScalarPtr random(Kind uniform_or_normal, std::uint64_t seed, Labels cell);
-  /// A constant, label value, random number or parameter in another type, or in none.
+  /// A constant, label value, random number or parameter with another type, or without one.
   static ScalarPtr with_type(const ScalarPtr& leaf, std::optional<DType> type);
-  /// Nested Add in Add and Multiply in Multiply (first argument) are flattened. Argument counts are CHECKed.
+  /// Flattens Add nested in Add and Multiply nested in Multiply (as first argument). Argument counts are CHECKed.
   static ScalarPtr call(ScalarOp op, std::vector<ScalarPtr> arguments);
 
   Kind kind() const { return kind_; }
@@ -102,7 +102,7 @@ class ScalarExpression {
   std::size_t operand() const { return operand_; }
   std::size_t parameter() const { return operand_; }
   DType parameter_type() const { return integer_ != 0 ? DType::Int64 : DType::Float64; }
-  /// Of a leaf that is no operand: the type that it has; nullopt if it adapts. Of an adapting operand: its kind.
+  /// The type of a leaf other than an operand; nullopt if it adapts. For an adapting operand, its kind.
   std::optional<DType> type() const { return type_; }
   Label label() const { return label_; }
   std::uint64_t seed() const { return static_cast<std::uint64_t>(integer_); }
@@ -123,24 +123,24 @@ class ScalarExpression {
   std::vector<ScalarPtr> arguments_;
 };
 
-/// Same structure, constants, operands and types.
+/// Whether structure, constants, operands and types are equal.
 bool equal(const ScalarExpression& a, const ScalarExpression& b);
 std::size_t hash_of(const ScalarExpression& e);
 
 /// Distinct operand numbers, ascending.
 std::vector<std::size_t> operands_of(const ScalarExpression& e);
-/// Distinct labels that the value depends on directly (LabelIndex, Uniform, Normal), not through operands.
+/// Distinct labels that the value depends on directly (LabelIndex, Uniform, Normal) rather than through operands.
 Labels index_labels_of(const ScalarExpression& e);
-/// Replaces each operand leaf by what `replace` gives for its number.
+/// Replaces each operand leaf by the result of `replace` for its number.
 ScalarPtr substitute_operands(const ScalarPtr& e, const std::function<ScalarPtr(std::size_t)>& replace);
 
-/// Replaces each parameter by what `replace` gives for its number; `e` itself if it has none.
+/// Replaces each parameter by the result of `replace` for its number; returns `e` itself if it has none.
 ScalarPtr substitute_parameters(const ScalarPtr& e, const std::function<ScalarPtr(std::size_t)>& replace);
 
-/// The kind of a generator by name, in any case: RANDOM is Uniform, RANDN is Normal; nullopt for anything else.
+/// The generator of that name, ignoring case: RANDOM is Uniform, RANDN is Normal; nullopt for other names.
 std::optional<ScalarExpression::Kind> find_generator(std::string_view name);
 
-/// Text in the language; operands and labels are named by the callbacks.
+/// The expression in the language's syntax; the callbacks name operands and labels.
 std::string to_string(const ScalarExpression& e, const std::function<std::string(std::size_t)>& operand_text,
                       const LabelTable& labels);
 

@@ -11,8 +11,8 @@
 
 namespace eindb {
 
-/// What each scalar operation means, for one value at a time: the definition that kernels are held against.
-/// T is float, double, their complex types, or int64_t (which wraps on overflow).
+/// The semantics of each scalar operation, for one value at a time: the definition with which kernels are compared. T
+/// is float, double, their complex types, or int64_t (which wraps on overflow).
 
 template <class T>
 inline constexpr bool is_complex_type = !std::is_arithmetic_v<T>;
@@ -65,7 +65,7 @@ T scalar_power(T a, T b) {
       if ((e & 1U) != 0) result *= base;
     return wrapped(result);
   } else if constexpr (is_complex_type<T>) {
-    // As in NumPy: anything to the power 0 is 1, and powers of 0 do not go through its logarithm.
+    // As in NumPy: anything to the power 0 is 1, and powers of 0 are computed without a logarithm.
     if (b == T(0)) return T(1);
     if (a == T(0) && b.imag() == 0 && b.real() > 0) return T(0);
     return std::pow(a, b);
@@ -81,7 +81,7 @@ bool is_nan(T a) {
   else return false;
 }
 
-/// What ordered operations look at: where an expression is complex they meet only values like REAL(z), whose
+/// The part of a value that ordered operations use. In complex expressions they only meet values like REAL(z), whose
 /// imaginary part is zero.
 template <class T>
 auto ordered_part(T a) {
@@ -100,7 +100,7 @@ T scalar_greatest(T a, T b) {
   return is_nan(ordered_part(b)) || ordered_part(a) < ordered_part(b) ? b : a;
 }
 
-/// One- and two-argument operations on floating and complex values; `b` is not looked at by the former.
+/// Operations with one or two arguments on floating and complex values; the former ignore `b`.
 template <class T>
 T apply_floating(ScalarOp op, T a, T b) {
   using enum ScalarOp;
@@ -155,7 +155,7 @@ T apply_ordered(ScalarOp op, T a, T b) {
   }
 }
 
-/// One operation on one or two values; operations of more arguments are folded from the left by the caller.
+/// One operation on one or two values; callers fold operations with more arguments from the left.
 template <class T>
 T apply_scalar(ScalarOp op, T a, T b = T(0)) {
   using enum ScalarOp;
@@ -200,8 +200,8 @@ T apply_scalar(ScalarOp op, T a, T b = T(0)) {
   }
 }
 
-/// A value in another type. Complex to real takes the real part, real to INT64 drops the fraction; what INT64 cannot
-/// hold gives its smallest number.
+/// Converts a value. Complex to real takes the real part, real to INT64 truncates; values beyond INT64 give its
+/// smallest number.
 template <class To, class From>
 To convert_value(From value) {
   if constexpr (is_complex_type<From> && is_complex_type<To>) {
@@ -218,7 +218,7 @@ To convert_value(From value) {
   }
 }
 
-/// What an empty group gives.
+/// The value of an empty group.
 template <class T>
 T identity_of(Aggregate aggregate) {
   if constexpr (is_complex_type<T>) {

@@ -16,7 +16,7 @@ namespace {
 using Kind = ScalarExpression::Kind;
 using enum ScalarOp;
 
-// Whole numbers up to these are exact.
+// Whole numbers up to these bounds are exact.
 constexpr double kExactInFloat32 = 0x1p24;
 constexpr double kExactInFloat64 = 0x1p53;
 constexpr double kBeyondInt64 = 0x1p63;
@@ -38,7 +38,7 @@ bool is_condition(const ScalarExpression& e, std::size_t argument) {
   return e.op() == Case && argument % 2 == 0 && argument + 1 < e.arguments().size();
 }
 
-// + and * of many are computed from the left, each step in the type of its own two operands.
+// Add and Multiply with many arguments are computed from the left, each step in the type of its two operands.
 bool folds(ScalarOp op) { return op == Add || op == Multiply; }
 
 void require_order(const ScalarExpression& e, ScalarType argument) {
@@ -58,7 +58,7 @@ ScalarType type_of_leaf(const ScalarExpression& e, std::span<const DType> operan
   }
 }
 
-// What all arguments together are converted to, whose types are given; `type` is what an operation gives of them.
+// The type that all arguments are converted to, and the `type` of the result.
 struct CallType {
   ScalarType arguments;
   ScalarType type;
@@ -81,7 +81,7 @@ CallType type_of_call(const ScalarExpression& e, std::span<const ScalarType> of_
   return out;
 }
 
-// The types of nodes, each found once.
+// Determines the types of nodes, each once.
 class Types {
  public:
   explicit Types(std::span<const DType> operands) : operands_(operands) {}
@@ -106,7 +106,7 @@ class Types {
   std::unordered_map<const ScalarExpression*, ScalarType> known_;
 };
 
-// Bounds of what expressions of whole numbers and labels go through.
+// Bounds of the intermediate values of expressions of whole numbers and labels.
 class Bounds {
  public:
   explicit Bounds(const LabelTable& labels) : labels_(labels) {}
@@ -171,7 +171,7 @@ class Typer {
     return {ScalarExpression::call(conversion_to(type), {std::move(value.expression)}), type};
   }
 
-  // The value in its own type, or, where it has none, in one that suits `wanted`.
+  // The value in its own type, or, if it adapts, in a type suitable for `wanted`.
   Typed typed(const ScalarPtr& e, Wanted wanted) {
     if (e->kind() != Kind::Call) return leaf(e, wanted);
     const std::pair key{e.get(), wanted};
@@ -222,7 +222,7 @@ class Typer {
     return arguments == e->arguments() ? e : ScalarExpression::call(e->op(), std::move(arguments));
   }
 
-  // The type that numbers and labels are computed in among themselves.
+  // The type in which numbers and labels are computed among themselves.
   DType type_of_adapting(const ScalarExpression& e, ScalarType weak, Wanted wanted) {
     if (is_complex(weak.dtype)) return DType::Complex128;
     if (weak.dtype != DType::Int64 || !wanted) return DType::Float64;
@@ -230,7 +230,7 @@ class Typer {
     return *wanted == DType::Float32 && bounds_.of(e) <= kExactInFloat32 ? DType::Float32 : DType::Float64;
   }
 
-  // From the left, each step in the type of what it meets.
+  // From the left, each step in the type of its context.
   Typed folded(const ScalarPtr& e) {
     const auto& arguments = e->arguments();
     std::size_t end = 0;
@@ -249,7 +249,7 @@ class Typer {
     return {terms.size() == 1 ? terms.front() : rebuilt(e, std::move(terms)), met.dtype};
   }
 
-  // The first arguments, all but the last of which adapt. Two of them and more are a value of their own.
+  // The leading arguments, all but the last of which adapt. Two or more of them form a value of their own.
   std::vector<ScalarPtr> leading(const ScalarPtr& e, std::size_t end, DType type) {
     const auto& arguments = e->arguments();
     if (end <= 2 || type == DType::Int64) {
@@ -270,7 +270,7 @@ class Typer {
   Typed comparison(const ScalarPtr& e, Wanted wanted) {
     const auto met = types_.of_call(*e).arguments;
     const auto type = met.weak ? type_of_adapting_comparison(*e, met, wanted) : met.dtype;
-    // Elements change their type while they are read, which costs less than truths that change theirs.
+    // Converting elements while they are read costs less than converting truth values.
     const auto& arguments = e->arguments();
     const bool reads = std::all_of(arguments.begin(), arguments.end(),
                                    [](const auto& argument) { return argument->kind() == Kind::Operand; });
@@ -285,12 +285,12 @@ class Typer {
     const auto bound = std::max(bounds_.of(*arguments[0]), bounds_.of(*arguments[1]));
     if (wanted == DType::Float32 && bound <= kExactInFloat32) return DType::Float32;
     if (wanted == DType::Int64 && bound < kBeyondInt64) return DType::Int64;
-    if (bound < kExactInFloat64) return DType::Float64;  // bounds are rounded themselves
+    if (bound < kExactInFloat64) return DType::Float64;  // the bounds themselves are rounded
     const auto is_leaf = [](const auto& a) { return a->kind() != Kind::Call && a->kind() != Kind::Operand; };
     return std::all_of(arguments.begin(), arguments.end(), is_leaf) ? DType::Int64 : DType::Float64;
   }
 
-  // NOT, AND, OR: what is not zero stays so in every type that its type is promoted to.
+  // NOT, AND, OR: a non-zero value stays non-zero in every type that its type promotes to.
   Typed logic(const ScalarPtr& e, Wanted wanted) {
     std::optional<DType> type;
     std::optional<DType> of_truths;
@@ -320,7 +320,7 @@ class Typer {
   Types types_;
   Bounds bounds_;
   std::map<std::pair<const ScalarExpression*, Wanted>, Typed> known_;
-  std::vector<ScalarPtr> made_;  // nodes that what is known of them is kept for
+  std::vector<ScalarPtr> made_;  // nodes kept alive for the caches below
 };
 
 DType default_type(ScalarType type) {
@@ -328,7 +328,7 @@ DType default_type(ScalarType type) {
   return is_complex(type.dtype) ? DType::Complex128 : DType::Float64;
 }
 
-// The argument whose type is that of the call, for what is no conversion.
+// The argument whose type is that of the call, for calls that are no conversion.
 std::size_t leading_argument(const ScalarExpression& e) { return e.op() == Case ? 1 : 0; }
 
 DType type_of_result(ScalarOp op, DType arguments) {
@@ -337,7 +337,7 @@ DType type_of_result(ScalarOp op, DType arguments) {
   return op == Abs || op == Real || op == Imag ? real_of(arguments) : arguments;
 }
 
-// The type of a value all whose types are written down; nullopt if some are not, or do not fit.
+// The type of a value with explicit types; nullopt if some are missing or inconsistent.
 std::optional<DType> checked_type(const ScalarExpression& e, std::span<const DType> operands) {
   if (e.kind() == Kind::Operand) return e.type() ? std::nullopt : std::optional(operands[e.operand()]);
   if (e.kind() != Kind::Call) return e.type();

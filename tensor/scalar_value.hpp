@@ -11,7 +11,7 @@
 
 namespace eindb {
 
-/// One value of any element type, with the operations of scalar expressions: each in the type of its arguments.
+/// One value of any element type, with the scalar operations: each operates in the type of its arguments.
 class ScalarValue {
  public:
   template <class T>
@@ -20,7 +20,7 @@ class ScalarValue {
   template <class T>
   ScalarValue(T value, DType type)
       : value_(dispatch(type, [&](auto t) { return Value(convert_value<typename decltype(t)::type>(value)); })) {}
-  /// A constant that has a type.
+  /// A constant with a type.
   static ScalarValue of(const ScalarExpression& constant) {
     CHECK(constant.is_constant() && constant.type(), "a constant has its type before it is computed with");
     return constant.kind() == ScalarExpression::Kind::Integer ? ScalarValue(constant.integer_value(), *constant.type())
@@ -46,7 +46,7 @@ class ScalarValue {
     return std::visit([&](auto value) { return ScalarValue(value, type); }, value_);
   }
 
-  /// op(a), and op(a, b) for arguments of one type; operations of more arguments are folded from the left.
+  /// op(a), and op(a, b) for arguments of one type; callers fold operations with more arguments from the left.
   static ScalarValue apply(ScalarOp op, const ScalarValue& a) {
     if (const auto type = converts_to(op)) return a.in(*type);
     const auto result = a.visit([&](auto value) { return ScalarValue(apply_scalar(op, value)); });

@@ -7,8 +7,8 @@
 
 namespace eindb {
 
-/// The bound vector of a tensor: one extent per dimension, each >= 0. Rank 0 is a scalar.
-/// Invariant: the number of elements fits 63 bits (checked when built; Error{Shape} otherwise).
+/// The bound vector of a tensor: one extent per dimension, each >= 0. Rank 0 is a scalar. Invariant: the number of
+/// elements fits 63 bits (checked by the constructor; Error{Shape} otherwise).
 class Shape {
  public:
   Shape() = default;
@@ -34,7 +34,7 @@ class Shape {
 /// "[2, 3]" for any list of integers.
 std::string bracketed(std::span<const std::int64_t> values);
 
-/// Steps `index` to the next one in row-major order within `extents`; false after the last.
+/// Advances `index` to the next one in row-major order within `extents`; false after the last.
 bool next_index(std::vector<std::int64_t>& index, std::span<const std::int64_t> extents);
 
 }  // namespace eindb

@@ -32,7 +32,7 @@ Tile::Tile(DType type, Shape shape, bool zeroed)
   if (zeroed && !block.zero) std::memset(block.data, 0, byte_size_);
 }
 
-// Only tiles that nobody can write to are made so: see borrow().
+// Only constant tiles are made this way: see borrow().
 Tile::Tile(DType type, Shape shape, const std::byte* values)
     : dtype_(type),
       shape_(std::move(shape)),

@@ -9,22 +9,22 @@
 
 namespace eindb {
 
-/// A dense sub-tensor: element type, extents, row-major values in memory aligned to 64 bytes; in the memory of somebody
-/// else, aligned as their type.
-/// Tiles are filled by the one task that makes them and immutable from then on: they are shared as TilePtr.
+/// A dense sub-tensor: element type, extents, and row-major values in memory aligned to 64 bytes, or, if borrowed, to
+/// their type. A tile is filled by the one task that makes it and immutable afterwards; tiles are shared as TilePtr.
 class Tile {
  public:
   /// All elements zero.
   static Tile zeros(DType type, Shape shape);
-  /// Elements not initialised: for callers that write every one.
+  /// Elements are uninitialised: for callers that write all of them.
   static Tile uninitialized(DType type, Shape shape);
-  /// Elements that lie elsewhere, row-major and aligned as their type; they stay there unchanged as long as the tile.
+  /// A view of elements in other memory, row-major and aligned to their type. They must stay unchanged during the
+  /// tile's life.
   static std::shared_ptr<const Tile> borrow(DType type, Shape shape, const std::byte* values);
 
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
   std::size_t byte_size() const { return byte_size_; }
-  /// Whether the elements are somebody else's memory.
+  /// Whether the elements are in memory that the tile does not own.
   bool is_borrowed() const { return data_.get_deleter().borrowed; }
 
   std::span<const std::byte> bytes() const { return {data_.get(), byte_size_}; }

@@ -10,7 +10,7 @@ namespace {
 
 using Index = std::vector<std::int64_t>;
 
-// The parts of the source that overlap [begin, end) of each dimension of the target tile.
+// The range of source parts that overlap [begin, end) in each dimension of the target tile.
 struct Overlap {
   Index first;
   Index count;
@@ -40,7 +40,7 @@ std::optional<Tile> gather_tile(const TileGrid& source, DType type,
 
   const auto overlap = overlapping_parts(source, begin, shape);
   std::optional<Tile> tile;
-  bool begins_as_zeros = false;  // what no piece covers is zero already
+  bool begins_as_zeros = false;  // cells without a piece are zero already
   Index step(shape.rank(), 0);
   do {
     TileKey source_key = overlap.first;

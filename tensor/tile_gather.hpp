@@ -9,9 +9,9 @@
 
 namespace eindb {
 
-/// The tile `tile_id` of `target`, put together from the tiles of `source`, a grid of the same shape; nullopt if none
-/// of those that it overlaps is present. `read` gives a source tile, or null for all zero, and is called once for each
-/// overlapping tile, in order, and each is let go of before the next is asked for; `tiles_in` is raised by those
+/// Assembles the tile `tile_id` of `target` from the tiles of `source`, a grid of the same shape; nullopt if none of
+/// the overlapping tiles is present. `read` returns a source tile, or null if it is all zero. It is called once per
+/// overlapping tile, in order, and each tile is released before the next call. `tiles_in` grows by the number of tiles
 /// present.
 std::optional<Tile> gather_tile(const TileGrid& source, DType type,
                                 const std::function<TilePtr(std::int64_t tile_id)>& read, const TileGrid& target,

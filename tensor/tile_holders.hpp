@@ -9,12 +9,12 @@
 
 namespace eindb {
 
-/// A process that takes part in a distributed statement, 0 to size - 1: the workers and the coordinator.
+/// A process that takes part in a distributed statement, from 0 to size - 1: a worker or the coordinator.
 using Rank = std::uint16_t;
 
-/// A relation in blocks, one per rank: the blocks are the tiles of a grid of `parts`, which divides that of the
-/// relation's tiles, and rank r holds the block at[r] with all tiles in it; nullopt: none. Blocks may lie at several
-/// ranks. What a DistributedType says, and every placement that a permutation of ranks makes of one.
+/// A relation placed in blocks, one per rank: the blocks are the tiles of a grid of `parts`, which divides the grid of
+/// the relation's tiles. Rank r holds the block at[r] with all its tiles; nullopt: none. Several ranks may hold the
+/// same block. Every DistributedType has such a placement, and so has each permutation of its ranks.
 struct BlockPlacement {
   Partition parts;
   std::vector<std::optional<TileKey>> at;
@@ -22,8 +22,8 @@ struct BlockPlacement {
   friend bool operator==(const BlockPlacement&, const BlockPlacement&) = default;
 };
 
-/// Which ranks hold each tile of a grid: those of tile t are ranks[begin[t]] to ranks[begin[t + 1] - 1], in ascending
-/// order. Of a stored tensor a tile without ranks is all zero; a tile of a result has at least one.
+/// The ranks that hold each tile of a grid: tile t has ranks[begin[t]] to ranks[begin[t + 1] - 1], in ascending order.
+/// A tile of a stored tensor without ranks is all zero; a tile of a result has at least one rank.
 struct TileHolders {
   std::vector<std::uint32_t> begin = {0};
   std::vector<Rank> ranks;

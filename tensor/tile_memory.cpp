@@ -15,10 +15,10 @@ namespace {
 constexpr std::size_t kLine = 64;
 constexpr std::size_t kPage = PageChunks::kPage;
 constexpr std::size_t kHugePage = std::size_t{2} << 20U;
-constexpr std::size_t kMostRecut = 8;  // times the bytes of a block, in the blocks that it is cut from
+constexpr std::size_t kMostRecut = 8;  // bytes given up to recut a block, as a multiple of its size
 constexpr std::int64_t kMallocBytes = std::int64_t{1} << 20U;  // that malloc may keep in any case
 
-// Sanitizers see through malloc alone: what is kept would hide uses of tiles that are gone.
+// Sanitizers only understand malloc: kept blocks would hide uses after free.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kKeeps = false;
 #elif defined(__has_feature)
@@ -38,8 +38,8 @@ std::byte* aligned_up(std::byte* p, std::size_t alignment) {
   return p + (round_up(address, alignment) - address);
 }
 
-// malloc keeps small blocks per thread, aligned to 16 bytes; aligned_alloc does not. What malloc gave stands before
-// the line that the block begins with.
+// malloc caches small blocks per thread, aligned to 16 bytes; aligned_alloc does not. The pointer from malloc is stored
+// in front of the aligned block.
 std::byte* allocate_small(std::size_t bytes) {
   auto* raw = static_cast<std::byte*>(std::malloc(bytes + 2 * kLine));
   if (raw == nullptr) return nullptr;
@@ -55,7 +55,7 @@ std::byte* map_pages(std::size_t bytes) {
   return p == MAP_FAILED ? nullptr : static_cast<std::byte*>(p);
 }
 
-// A huge page begins where its address is a multiple of its size.
+// Huge pages begin at multiples of their size.
 std::byte* map_aligned(std::size_t bytes, bool huge) {
   auto* raw = map_pages(bytes + kHugePage);
   if (raw == nullptr) return nullptr;
@@ -63,14 +63,14 @@ std::byte* map_aligned(std::size_t bytes, bool huge) {
   const auto before = static_cast<std::size_t>(data - raw);
   if (before > 0) ::munmap(raw, before);
   if (before < kHugePage) ::munmap(data + bytes, kHugePage - before);
-  if (huge) ::madvise(data, bytes, MADV_HUGEPAGE);  // where there are none, small pages do
+  if (huge) ::madvise(data, bytes, MADV_HUGEPAGE);  // falls back to small pages if there are none
   return data;
 }
 
 }  // namespace
 
 TileMemory& TileMemory::instance() {
-  // Never destroyed: tiles of other objects with static lifetime may be given back after any destructor.
+  // Never destroyed: objects with static lifetime may return tiles after any destructor.
   static auto* const memory = new TileMemory;
   return *memory;
 }
@@ -104,7 +104,7 @@ void TileMemory::give_back_small(std::byte* data) noexcept {
   std::free(raw);
 }
 
-// malloc looks at all of its blocks: only where that is not for little.
+// malloc_trim examines all blocks, so it is called only if much may be released.
 void TileMemory::trim_malloc_locked() noexcept {
   const auto most = small_bytes_most_.load(std::memory_order_relaxed);
   const auto kept = most - small_bytes_.load(std::memory_order_relaxed);
@@ -116,10 +116,10 @@ void TileMemory::trim_malloc_locked() noexcept {
 TileMemory::Block TileMemory::take_large(std::size_t bytes) {
   const auto wanted = static_cast<std::int64_t>(bytes);
   const std::lock_guard lock(mutex_);
-  // The smallest that is large enough; one that is much larger would hold memory which nobody counts.
+  // The smallest kept block that is large enough; a much larger one would waste memory that is not accounted for.
   const auto found = kept_by_size_.lower_bound(bytes);
   if (found != kept_by_size_.end() && found->first <= bytes + bytes / 8) {
-    // Of these the one that caches may have still.
+    // Of equal blocks the most recently returned one, which may still be in caches.
     const auto [data, mapped] = forget_locked(std::prev(kept_by_size_.upper_bound(found->first)));
     used_bytes_ += static_cast<std::int64_t>(mapped);
     return {data, mapped, false};
@@ -138,7 +138,7 @@ TileMemory::Block TileMemory::take_large(std::size_t bytes) {
   return {};
 }
 
-// Out of used memory, for which kept blocks of other sizes are given up where there is no room for fresh.
+// Takes used memory, giving up kept blocks of other sizes if there is no room for fresh memory.
 std::byte* TileMemory::recut_locked(std::size_t bytes) {
   if (bytes >= kHugePage) return nullptr;  // these are mapped by themselves
   auto left = static_cast<std::int64_t>(kMostRecut * bytes);
@@ -151,9 +151,9 @@ std::byte* TileMemory::recut_locked(std::size_t bytes) {
   }
 }
 
-// Where statements have little memory, the rest of a huge page beside a block would be much of it. Where they have not
-// much, blocks come and go: to make room for huge pages the system moves others, which at times takes longer than all
-// that they save, and parts of them come back as small ones.
+// With little memory, the rest of a huge page beside a block would be a considerable part of it. With a moderate
+// amount, blocks come and go: to form huge pages the system moves other pages, which sometimes costs more than it
+// gains, and parts of them return as small pages.
 std::byte* TileMemory::map_locked(std::size_t bytes) {
   constexpr std::int64_t kLeastForChunks = 64 * static_cast<std::int64_t>(kHugePage);
   constexpr std::int64_t kLeastForHugePages = 512 * static_cast<std::int64_t>(kHugePage);
@@ -162,7 +162,7 @@ std::byte* TileMemory::map_locked(std::size_t bytes) {
   return limits_ < kLeastForChunks ? map_pages(bytes) : chunks_.take(bytes, huge);
 }
 
-// Chunks hold on to the memory until trim_locked().
+// Chunks keep the physical memory until trim_locked().
 void TileMemory::release_locked(std::byte* data, std::size_t bytes) noexcept {
   if (chunks_.owns(data)) chunks_.give_back(data, bytes);
   else ::munmap(data, bytes);
@@ -178,7 +178,7 @@ void TileMemory::give_back(std::byte* data, std::size_t mapped) noexcept {
     trim_locked(most - bytes);
     try {
       return keep_locked(data, mapped);
-    } catch (const std::bad_alloc&) {  // then it is not kept
+    } catch (const std::bad_alloc&) {  // the block is not kept
     }
   }
   release_locked(data, mapped);
@@ -257,7 +257,7 @@ TileMemory::Limit::~Limit() {
   auto& memory = instance();
   const std::lock_guard lock(memory.mutex_);
   memory.limits_ -= bytes_;
-  // What one statement may hold in all is enough to keep for the next.
+  // One statement's limit is enough to keep for the next one.
   if (--memory.running_ == 0) memory.trim_locked(std::min(bytes_, kIdleBytes));
 }
 

@@ -12,47 +12,47 @@
 
 namespace eindb {
 
-/// Where tiles take the memory of their elements from, in the whole process, as malloc is where everything else does.
+/// The allocator of tiles' elements, for the whole process.
 ///
-/// The pages of fresh memory cost more than arithmetic that passes over them once: the system makes each of them zero
-/// when it is first touched. Large blocks are therefore mapped, in huge pages where limits allow it, and kept when
-/// they are given back: the next block of about the size is one of those. Small ones are malloc's. Where not all can be
-/// kept, those go that were given back first: a statement that is run again finds its blocks whatever ran before.
-/// Blocks of other sizes are cut out of what goes, where they fit.
+/// Fresh pages cost more than one arithmetic pass over them, since the system zeroes each at its first use. Therefore
+/// large blocks are mapped, in huge pages where limits allow it, and kept when they are returned, to be reused for
+/// blocks of similar size. Small blocks come from malloc. If not all can be kept, those returned first are freed, so
+/// that a repeated statement finds its blocks again whatever ran before. Blocks of other sizes are cut out of freed
+/// ones where they fit.
 ///
-/// What is kept counts: small blocks, large ones in use and kept ones together stay within the limits of the statements
-/// that run (Limit), as far as what is in use allows; when none runs, at most kIdleBytes are kept. What malloc keeps of
-/// small blocks it is told to give back when there is no room for a large one.
+/// Kept memory counts: small blocks, large blocks in use and kept ones together stay within the limits of the running
+/// statements (Limit), as far as the blocks in use allow; when no statement runs, at most kIdleBytes are kept. If there
+/// is no room for a large block, malloc is told to release its cache of small blocks.
 ///
 /// Thread-safe.
 class TileMemory {
  public:
-  /// Blocks of so many bytes and more are mapped and kept.
+  /// Blocks of this size and more are mapped and kept.
   static constexpr std::size_t kLargeBytes = std::size_t{128} << 10U;
-  /// Kept between statements.
+  /// The most bytes kept between statements.
   static constexpr std::int64_t kIdleBytes = std::int64_t{1} << 30U;
 
   struct Block {
-    std::byte* data = nullptr;  ///< aligned to 64 bytes, from 2 MiB on to 2 MiB; null: there is no memory
-    std::size_t mapped = 0;     ///< bytes of a large block as it is mapped; 0: from malloc
-    bool zero = false;          ///< all bytes are zero, and not touched yet
+    std::byte* data = nullptr;  ///< aligned to 64 bytes, from 2 MiB on to 2 MiB; null: out of memory
+    std::size_t mapped = 0;     ///< mapped bytes of a large block; 0: from malloc
+    bool zero = false;          ///< all bytes are zero and untouched
   };
 
-  /// That of the process.
+  /// The allocator of the process.
   static TileMemory& instance();
 
-  /// At least `bytes` and the vector line after them, which loads may touch.
+  /// At least `bytes`, plus the vector line after them, which loads may touch.
   Block take(std::size_t bytes);
   void give_back(std::byte* data, std::size_t mapped) noexcept;
 
-  /// Lets go of kept blocks until at most `bytes` are kept.
+  /// Frees kept blocks until at most `bytes` are kept.
   void trim(std::int64_t bytes) noexcept;
 
   std::int64_t kept_bytes() const;
-  /// Of large blocks in use.
+  /// Bytes of large blocks in use.
   std::int64_t used_bytes() const;
 
-  /// A statement that runs in `bytes`; those of statements that run at the same time add up.
+  /// The memory limit of a running statement; the limits of concurrent statements add up.
   class Limit {
    public:
     explicit Limit(std::int64_t bytes);
@@ -86,9 +86,9 @@ class TileMemory {
 
   std::atomic<std::int64_t> small_bytes_{0};       // of small blocks in use
   std::atomic<std::int64_t> small_bytes_most_{0};  // since malloc gave any back: about what it holds for them
-  mutable std::mutex mutex_;                       // guards what follows
+  mutable std::mutex mutex_;                       // guards the members below
   PageChunks chunks_;                              // of blocks smaller than a huge page
-  ByAge kept_;                                     // those that were given back first stand first
+  ByAge kept_;                                     // in the order in which they were returned
   BySize kept_by_size_;                            // of one size as well
   std::int64_t kept_bytes_ = 0;
   std::int64_t used_bytes_ = 0;

@@ -33,7 +33,7 @@ TileOverlap::TileOverlap(const TileGrid& source, const TileKey& source_key, cons
   shape_ = Shape(std::move(extents));
 }
 
-// The last dimension that the box does not have all of may be cut; those before it must be one thick.
+// The last dimension not fully covered by the box may be cut; those before it must have one index.
 std::span<const std::byte> TileOverlap::in_place(const Tile& source) const {
   auto d = shape_.rank();
   while (d > 0 && shape_[d - 1] == source_[d - 1]) --d;
@@ -67,7 +67,7 @@ void TileOverlap::copy(const Tile& source, Tile& target) const {
 }
 
 void TileOverlap::clear(Tile& target) const {
-  constexpr std::array<std::byte, 16> kZero{};  // of any type
+  constexpr std::array<std::byte, 16> kZero{};  // valid for any type
   const auto size = size_of(target.dtype());
   copy_block(target.mutable_bytes().data() + static_cast<std::size_t>(begin_in_target_) * size,
              target_.row_major_strides(), kZero.data(), std::vector<std::int64_t>(shape_.rank(), 0), shape_.extents(),

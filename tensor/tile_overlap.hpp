@@ -9,30 +9,30 @@
 
 namespace eindb {
 
-/// What a tile of one grid and a tile of another grid of the same shape have in common: a box, of which a copy lies
-/// row-major in a piece of memory of its own on its way from one to the other.
+/// The intersection of a tile of one grid and a tile of another grid of the same shape: a box. On its way from one to
+/// the other, a copy of it lies row-major in a buffer of its own, the piece.
 ///
-/// Example: rows 0 to 5 in 2 tiles and in 3: tile 0 of the source (0 to 2) and tile 1 of the target (2 and 3) have row
-/// 2 in common, the last of the one and the first of the other.
+/// Example: rows 0 to 5 in 2 tiles and in 3: tile 0 of the source (0 to 2) and tile 1 of the target (2 and 3) share row
+/// 2, the last row of the source and the first of the target.
 class TileOverlap {
  public:
-  /// Two tiles that overlap, by their keys.
+  /// The tiles with these keys must overlap.
   TileOverlap(const TileGrid& source, const TileKey& source_key, const TileGrid& target, const TileKey& target_key);
 
-  /// Of the box.
+  /// The shape of the box.
   const Shape& shape() const { return shape_; }
   bool is_all_of_source() const { return shape_ == source_; }
   bool is_all_of_target() const { return shape_ == target_; }
 
-  /// Where the box lies in the source's values, if it does in one piece; empty if not.
+  /// The box within the source's values if it is contiguous there; otherwise empty.
   std::span<const std::byte> in_place(const Tile& source) const;
-  /// Source to piece.
+  /// Copies from the source to a piece.
   void pack(const Tile& source, std::span<std::byte> piece) const;
-  /// Piece to target.
+  /// Copies from a piece to the target.
   void unpack(std::span<const std::byte> piece, Tile& target) const;
-  /// Source to target.
+  /// Copies from the source to the target.
   void copy(const Tile& source, Tile& target) const;
-  /// Zeros to target.
+  /// Zeroes the box in the target.
   void clear(Tile& target) const;
 
  private:

@@ -38,7 +38,7 @@ struct KernelWork {
   KernelForm kernel;                 ///< decides, with a call's sizes, which kernel the call takes
   std::optional<MatrixWork> matrix;  ///< set if the form is that of matrix products
 
-  //  For loops over the cells of the join, per cell:
+  // For loops over the cells of the join, per cell:
   Operations operations;
   bool folds = false;          ///< aggregates
   bool folds_product = false;  ///< sums a product of two values in one operation

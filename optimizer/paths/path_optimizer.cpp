@@ -25,7 +25,7 @@ constexpr double kDefaultSeconds = 0.1;
 constexpr double kLeastSeconds = 0.01;
 // Planning may take a tenth of the path's time at 10^9 flops per second.
 constexpr double kPlanningSecondsPerFlop = 1e-10;
-//  Shares of the budget; the rest is for annealing.
+// Shares of the budget; the rest is for annealing.
 constexpr double kShareOfRandomGreedy = 0.1;
 constexpr double kShareOfBisection = 0.25;
 constexpr double kShareOfRefinement = 0.1;  // both before and after annealing

@@ -24,7 +24,7 @@ struct Step {
   bool reverses;
 };
 
-//  A bound that is finite in FLOAT32 too.
+// A bound that is finite in FLOAT32 too.
 constexpr double kLargest = 1e30;
 bool is_finite(const ScalarExpression& e) { return e.is_constant() && std::abs(e.real_value()) < kLargest; }
 

@@ -63,7 +63,7 @@ class QueryBinder {
     std::visit([&](const auto& body) { bind_body(body); }, query_.body);
   }
 
-  //  ---- Results of a query
+  // ---- Results of a query
 
   Result find_result(const ast::Identifier& name) const {
     const auto is = [&](const Result& result) { return equal_ignoring_case(result.name, name.text); };

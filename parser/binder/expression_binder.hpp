@@ -95,7 +95,7 @@ class ExpressionBinder {
   Draft draft_inside(const Draft& outer, const Labels& over) const;
   Labels in_order_of_head(const Labels& labels) const;
 
-  //  ---- expression_labels_binder.cpp: the labels of an expression ----
+  // ---- expression_labels_binder.cpp: the labels of an expression ----
   // Labels that occur in e and are not aggregated inside it, in order of first occurrence.
   void collect_free_labels(const ast::Expression& e, const Labels& visible, DistinctLabels& out) const;
   Labels aggregated_labels(const ast::Aggregate& e, const Labels& visible) const;

@@ -1,4 +1,4 @@
-//  The virtual table module behind TensorTable. The callbacks of a scan:
+// The virtual table module behind TensorTable. The callbacks of a scan:
 //
 //   xConnect    declares the columns
 //    xBestIndex  (while SQLite plans, several times) -> an AccessPlan: the conditions whose values it gets, the order

@@ -35,7 +35,7 @@ class ExternalSorter {
       : directory_(std::move(directory)),
         cancellation_(cancellation),
         memory_(memory),
-        //  A growing buffer holds its old half at the same time.
+        // A growing buffer holds its old half at the same time.
         capacity_(std::max<std::size_t>(
             kSmallestBuffer, static_cast<std::size_t>(std::min(memory, kLargestBuffer)) / 3 * 2 / sizeof(Record))) {
     CHECK(memory >= 0, "memory that may be taken is not negative");

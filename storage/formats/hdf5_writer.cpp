@@ -82,7 +82,7 @@ class Hdf5File {
   }
   [[noreturn]] void fail() const { throw hdf5_error(ErrorKind::Io, "cannot write " + path_); }
 
-  //  In the reverse order of closing.
+  // In the reverse order of closing.
   std::string path_;
   Hdf5Handle file_;
   Hdf5Handle dataset_;

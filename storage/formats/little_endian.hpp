@@ -7,7 +7,7 @@
 
 namespace eindb {
 
-//  Little-endian integers of byte formats. eindb only runs on little-endian machines.
+// Little-endian integers of byte formats. eindb only runs on little-endian machines.
 
 /// Reads the sizeof(T) bytes at `source`.
 template <class T>

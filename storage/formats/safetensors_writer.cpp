@@ -1,4 +1,4 @@
-//  safetensors_header.cpp documents the format.
+// safetensors_header.cpp documents the format.
 
 #include "storage/formats/safetensors_writer.hpp"
 

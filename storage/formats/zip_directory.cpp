@@ -1,4 +1,4 @@
-//  The part of the ZIP format (PKWARE's APPNOTE 6.3) that is read here. All integers are little-endian.
+// The part of the ZIP format (PKWARE's APPNOTE 6.3) that is read here. All integers are little-endian.
 //
 // A member consists of a local header, its name, an extra field and its data. After the members comes the central
 // directory, with one header per member, and then the end record, which is found from the end of the file:

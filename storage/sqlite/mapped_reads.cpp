@@ -20,7 +20,7 @@
 namespace eindb {
 namespace {
 
-//  ---- In the signal handler: no allocation, no lock -----------------------------------------------------------------
+// ---- In the signal handler: no allocation, no lock -----------------------------------------------------------------
 
 std::atomic<std::uint64_t> unreadable_pages = 0;
 // The model needs no allocation later.
@@ -106,7 +106,7 @@ void on_bus_error(int signal, siginfo_t* info, void* context) {
   }
 }
 
-//  ---- Outside the signal handler ------------------------------------------------------------------------------------
+// ---- Outside the signal handler ------------------------------------------------------------------------------------
 
 struct Connection {
   std::uint64_t pages_seen = 0;  // when its file was no longer mapped

@@ -6,11 +6,11 @@ struct sqlite3;
 
 namespace eindb {
 
-//  SQLite reads a database through a memory mapping. If the disk cannot deliver a page, no call fails; the process gets
-//  the signal SIGBUS, which would end a server with all its clients because of one bad sector. With these functions
-//  such a page reads as zeros, and the call that read it fails.
+// SQLite reads a database through a memory mapping. If the disk cannot deliver a page, no call fails; the process gets
+// the signal SIGBUS, which would end a server with all its clients because of one bad sector. With these functions
+// such a page reads as zeros, and the call that read it fails.
 //
-//  Thread-safe. Costs one load of memory as long as no page was unreadable.
+// Thread-safe. Costs one load of memory as long as no page was unreadable.
 
 /// Installs the SIGBUS handler for the process. It handles files that are mapped read-only; every other SIGBUS goes to
 /// the previous handler.

@@ -129,7 +129,7 @@ std::optional<SourceSpan> token_at(std::string_view sql, int offset) {
 
 /// Pages in the log at which a commit moves it into the file; SQLite's own default.
 constexpr int kMovedLog = 1000;
-///  Pages in the log at which a commit waits for readers, so that the log can restart.
+/// Pages in the log at which a commit waits for readers, so that the log can restart.
 constexpr int kLongLog = 2000;
 constexpr std::int64_t kPatienceMilliseconds = 250;
 constexpr std::int64_t kLongestPatienceMilliseconds = 1500;

@@ -56,8 +56,8 @@ class DatabaseFile {
   void give_back(std::unique_ptr<SqliteConnection> reader) noexcept;
 
   /// Limits the resident memory of connections to about an eighth of the memory limit: `own_bytes` is the part of the
-  /// limit that bounds pages waiting to be written, `bytes` bounds the mapped pages of connection() and `readers` others,
-  /// which the whole process shares. No reader may be lent out.
+  /// limit that bounds pages waiting to be written, `bytes` bounds the mapped pages of connection() and `readers`
+  /// others, which the whole process shares. No reader may be lent out.
   void limit_memory(std::int64_t bytes, int readers, std::int64_t own_bytes);
   /// Frees cached pages that no statement uses, and idle readers. Nothing may be running.
   void release_pages() noexcept;

@@ -256,7 +256,7 @@ void ShardFile::change_once(Durability durability, const Action& action) {
   transaction.commit();
 }
 
-//  ---- Space ---------------------------------------------------------------------------------------------------------
+// ---- Space ---------------------------------------------------------------------------------------------------------
 
 // Bytes that the disk has free, or by which the files may still grow.
 std::int64_t ShardFile::free_bytes() const {

@@ -1,4 +1,4 @@
-// What becomes an error that a user is told of.
+// The conversion of exceptions to errors for users.
 #include "common/caught_error.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The memory that control groups leave to a process, in trees of files as the kernel shows them.
+// The memory that control groups leave to a process, in directory trees like the kernel's.
 #include "common/machine_memory.hpp"
 
 #include <gtest/gtest.h>

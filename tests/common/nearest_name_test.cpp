@@ -1,4 +1,4 @@
-// Protects the suggestions after a misspelt name: near enough, ignoring case, and none where nothing is near.
+// Suggestions for a misspelt name: close matches, ignoring case, and none if nothing is close.
 
 #include "common/nearest_name.hpp"
 

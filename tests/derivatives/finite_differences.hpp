@@ -11,10 +11,10 @@
 
 namespace eindb::testing {
 
-/// Values of vertices that are not to be computed: of stored tensors, and of vertices that are varied.
+/// Values of vertices that are given instead of computed: stored tensors, and vertices that are varied.
 using Values = std::map<VertexId, TilePtr>;
 
-/// What is left of the value of the whole tensor.
+/// The selection's part of the value of the whole tensor.
 inline DenseTensor selected_value(const EinGraph& graph, const Vertex& selection, const Values& values) {
   for (const auto& [id, whole] : values) {
     const auto& stored = graph.vertex(id).stored;
@@ -43,7 +43,7 @@ inline std::vector<TilePtr> evaluate_all(const EinGraph& graph, const Values& va
   return results;
 }
 
-/// A graph with vertices beside it that tell on which side of all kinks its values are: of ABS, RELU, comparisons,
+/// A graph with additional vertices that tell on which side of every kink the values are: of ABS, RELU, comparisons and
 /// steps, and which values are extreme.
 class KinkProbes {
  public:
@@ -122,8 +122,8 @@ class KinkProbes {
   std::size_t size_;
 };
 
-/// The derivative of the graph's output as `variable` moves along `direction` from where `values` are, by central
-/// differences of fourth order, whose step is made smaller until halving it changes nothing. nullopt: too near a kink.
+/// The derivative of the graph's output as `variable` moves along `direction` from `values`, by fourth-order central
+/// differences whose step shrinks until halving it changes nothing. nullopt: too near a kink.
 inline std::optional<double> directional_derivative(const KinkProbes& probes, const Values& values, VertexId variable,
                                                     const DenseTensor& direction) {
   const auto& graph = probes.graph();

@@ -11,8 +11,8 @@
 
 namespace eindb::testing {
 
-/// Scalar expressions of all functions whose arguments stay where the functions are smooth, or have kinks (ABS,
-/// comparisons, FLOOR) that a point in general position is away from.
+/// Scalar expressions of all functions, with arguments for which the functions are smooth, or have kinks (ABS,
+/// comparisons, FLOOR) that a point in general position avoids.
 class RandomExpression {
  public:
   RandomExpression(std::mt19937& random, std::size_t operands, Labels labels)
@@ -112,7 +112,8 @@ class RandomExpression {
 };
 
 /// A graph of stored tensors of rank 0 to 5 and up to `most` vertices over them with all aggregates: contractions and
-/// other functions, diagonals, selections, broadcasts, several readers. Its output is a scalar on which all depends.
+/// other functions, diagonals, selections, broadcasts, several readers. Its output is a scalar that depends on all
+/// vertices.
 class RandomEinGraph {
  public:
   explicit RandomEinGraph(unsigned seed, std::size_t most = 4) : random_(seed) {
@@ -126,7 +127,7 @@ class RandomEinGraph {
   }
 
   GraphBuilder builder;
-  std::vector<VertexId> variables;  ///< stored tensors, and perhaps a vertex
+  std::vector<VertexId> variables;  ///< stored tensors, and possibly a vertex
 
   std::size_t pick(std::size_t n) { return std::uniform_int_distribution<std::size_t>(0, n - 1)(random_); }
 
@@ -147,7 +148,7 @@ class RandomEinGraph {
     unread_.push_back(id);
   }
 
-  // What is read, at times with a dimension held at an index.
+  // A random operand, sometimes with a dimension held at an index.
   VertexId source() {
     const auto id = readable_[pick(readable_.size())];
     const auto bound = builder.graph.vertex(id).bound;
@@ -158,7 +159,7 @@ class RandomEinGraph {
     return select(builder.graph, id, at);
   }
 
-  // Few enough cells in all: labels that are there already are taken again where there would be too many.
+  // Limits the number of cells: if there would be too many, existing labels are reused.
   GraphBuilder::Read read(VertexId id, Labels& domain) {
     GraphBuilder::Read read{id, {}};
     const auto extents = builder.graph.vertex(id).bound.extents();
@@ -219,7 +220,7 @@ class RandomEinGraph {
     return builder.graph.add(make_vertex(builder.graph, name, inputs, std::move(einsum)));
   }
 
-  // L = SUM(w * V) + ..., over all that nothing reads, with random weights.
+  // L = SUM(w * V) + ... over all vertices without readers, with random weights.
   void add_loss() {
     std::vector<GraphBuilder::Read> sums;
     ScalarPtr total = number(0);

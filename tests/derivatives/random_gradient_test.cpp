@@ -49,7 +49,7 @@ Values random_inputs(const EinGraph& graph, std::mt19937& random) {
   return values;
 }
 
-// Rounding says nothing beyond about 1e3, where sums of small terms are lost.
+// Beyond about 1e3 the comparison is meaningless, since sums lose small terms to rounding.
 bool is_moderate(std::span<const TilePtr> results) {
   return std::all_of(results.begin(), results.end(), [](const TilePtr& tensor) {
     const auto* values = tensor->data<double>();
@@ -70,10 +70,10 @@ std::string text_of(const EinGraph& graph) {
   return out;
 }
 
-// A graph with the gradients of its output, in general position.
+// A graph with the gradients of its output, at a point in general position.
 struct Sample {
   RandomEinGraph random_graph;
-  EinGraph graph;  // with gradients
+  EinGraph graph;  // includes the gradients
   std::vector<VertexId> gradients;
   Values values;
   std::vector<TilePtr> results;
@@ -92,7 +92,7 @@ struct Sample {
 };
 
 constexpr unsigned kGraphs = 500;
-// Rounding of values about 1, divided by steps down to 1e-5.
+// Rounding of values about 1, divided by steps as small as 1e-5.
 constexpr double kRoundingOfDifferences = 1e-10;
 
 template <class Check>
@@ -108,7 +108,7 @@ void for_each_sample(const Check& check, unsigned count = kGraphs) {
   }
 }
 
-// What the graphs have in them on which the loss depends.
+// Constructs that occur in the graphs and on which the loss depends.
 struct Coverage {
   std::set<ScalarOp> functions;
   std::set<Aggregate> aggregates;
@@ -168,7 +168,7 @@ TEST(RandomGradient, AgreesWithCentralDifferences) {
   EXPECT_GT(coverage.selections, 50);
 }
 
-// <gradient, direction> is the derivative along the direction, which forward mode computes the other way round.
+// <gradient, direction> is the derivative along the direction, which forward mode computes independently.
 TEST(RandomGradient, ForwardAndReverseModeAgree) {
   for_each_sample([&](unsigned seed, const Sample& sample) {
     std::mt19937 random(seed + 1);
@@ -196,7 +196,7 @@ TEST(RandomGradient, ForwardAndReverseModeAgree) {
   });
 }
 
-// The optimizer takes gradients as any other graph.
+// The optimizer handles gradients like any other graph.
 TEST(RandomGradient, PassesKeepThem) {
   for_each_sample(
       [&](unsigned seed, const Sample& sample) {

@@ -17,7 +17,7 @@ using testing::op;
 using Texts = std::vector<std::string>;
 using enum ScalarOp;
 
-// What is added for the gradient of the graph's output.
+// The vertices added for the gradient of the graph's output.
 Texts gradient(GraphBuilder& g, const std::vector<VertexId>& variables) {
   const auto before = g.graph.size();
   const auto out = add_gradients(g.graph, g.graph.output(), variables);
@@ -42,7 +42,7 @@ TEST(ReverseMode, ContractionsGiveContractions) {
             (Texts{"dZ.1[i,k] = W[i,k]", "dX[i,j] = SUM(dZ.1[i,k] * Y[j,k])", "dY[j,k] = SUM(dZ.1[i,k] * X[i,j])"}));
 }
 
-// The vertices of a path given are binary, and so are those of its gradient: in the same order, backwards.
+// With an explicit path the vertices are binary, and so are those of the gradient, in reverse order.
 TEST(ReverseMode, PathsAreKept) {
   GraphBuilder g;
   const auto l = g.labels("ijkm", 3);

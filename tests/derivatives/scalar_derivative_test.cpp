@@ -17,7 +17,7 @@ using enum ScalarOp;
 constexpr DType kReal[] = {DType::Float64, DType::Float64, DType::Float64, DType::Float64};
 constexpr DType kComplex[] = {DType::Complex128, DType::Complex128, DType::Complex128, DType::Complex128};
 
-// Operands are x, y, d (what comes in) and z (the value).
+// Operands are x, y, d (the incoming cotangent or tangent) and z (the value).
 std::string text(const ScalarPtr& e) {
   if (e == nullptr) return "zero";
   return to_string(
@@ -72,7 +72,7 @@ TEST(ScalarDerivative, TheValueServesAgain) {
   EXPECT_EQ(pulled_with_value(call(Divide, {op(0), op(1)}), 1), "-d * z / y");
   // Softmax: EXP(x) / y
   EXPECT_EQ(pulled_with_value(call(Divide, {call(Exp, {op(0)}), op(1)})), "d * z");
-  // Inside of another function the value of the whole is of no use.
+  // Inside another function the value of the whole is of no use.
   EXPECT_EQ(pulled_with_value(call(Add, {call(Exp, {op(0)}), op(1)})), "d * EXP(x)");
 }
 
@@ -115,7 +115,7 @@ TEST(ScalarDerivative, ComplexValues) {
   EXPECT_EQ(pulled(call(MakeComplex, {op(0), op(1)}), 1, of_parts), "-IMAG(d)");
   EXPECT_EQ(pushed(call(Real, {op(0)}), 0, kComplex), "REAL(d)");
   EXPECT_EQ(pushed(call(MakeComplex, {op(0), op(1)}), 1), "COMPLEX(0, d)");
-  // A function of the real part: the cotangent of what is real is real.
+  // The argument is real, so its cotangent is real.
   EXPECT_EQ(pulled(call(Multiply, {call(Real, {op(0)}), op(1)}), 0, kComplex), "REAL(d * y)");
 }
 

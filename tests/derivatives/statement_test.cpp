@@ -1,4 +1,4 @@
-// Derivatives of graphs as the binder makes them of statements, written in the language.
+// Derivatives of the binder's graphs for statements in the language.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -20,7 +20,7 @@ using testing::Values;
 
 const auto kInfinity = std::numeric_limits<double>::infinity();
 
-// Tensors by name, with values.
+// Tensors by name, with their values.
 struct Data {
   std::map<std::string, TilePtr> tensors;
 
@@ -122,7 +122,7 @@ TEST_F(StatementDerivatives, Softmax) {
   expect_near(gradient(data, query, "X"), expected);
 }
 
-// What the maximum does is undone by the quotient: nothing is carried back through it.
+// The quotient cancels the maximum, so nothing is carried back through it.
 TEST_F(StatementDerivatives, TheMaximumOfSoftmaxCancels) {
   EXPECT_EQ(gradient_text(data, "WITH P[i,j] = softmax(X[i,j], j) EINSUM L[] = SUM(W[i,j] * P[i,j])", "X"),
             (std::vector<std::string>{
@@ -130,13 +130,13 @@ TEST_F(StatementDerivatives, TheMaximumOfSoftmaxCancels) {
                 "dX.2[i,j] = dP.3.1[i] * EXP(X[i,j] - P.2[i])", "dX[i,j] = dX.1[i,j] + dX.2[i,j]"}));
   for (const auto& line : gradient_text(data, "EINSUM L[] = SUM[i](LOGSUMEXP[j](X[i,j]) * 2)", "X"))
     EXPECT_EQ(line.find("ties"), std::string::npos) << line;
-  // With a quotient by something else it does not.
+  // A quotient by something else does not cancel it.
   const auto other = gradient_text(data, "WITH P[i,j] = EXP(X[i,j] - MAX[j](X[i,j])) EINSUM L[] = SUM(P[i,j])", "X");
   EXPECT_TRUE(
       std::any_of(other.begin(), other.end(), [](auto& line) { return line.find("ties") != std::string::npos; }));
 }
 
-// Maxima that cancel, and some that only seem to: whatever is left out has to be nothing.
+// Maxima that cancel, and some that only seem to: whatever is omitted must be zero.
 TEST_F(StatementDerivatives, ExtremesAreLeftOutOnlyWhereTheyCancel) {
   const std::pair<std::string, bool> statements[] = {
       {"WITH M[i] = MAX(X[i,j]), E[i,j] = EXP(X[i,j] - M[i]), S[i] = SUM(E[i,j]), P[i,j] = E[i,j] / S[i] "
@@ -198,7 +198,7 @@ TEST_F(StatementDerivatives, LogSumExpOfInfinities) {
 TEST_F(StatementDerivatives, ProductsWithZeros) {
   data.add("Y", {3, 3}, {2, 3, 5, 0, 3, 5, 0, 3, 0});
   expect_near(gradient(data, "WITH p[i] = PROD(Y[i,j]) EINSUM L[] = SUM(p[i])", "Y"), {15, 10, 6, 15, 0, 0, 0, 0, 0});
-  // Of a function of the operand: (Y - 2) is 0, 1, 3; -2, 1, 3; -2, 1, -2.
+  // With a function of the operand: (Y - 2) is 0, 1, 3; -2, 1, 3; -2, 1, -2.
   expect_near(gradient(data, "WITH p[i] = PROD[j](2 * (Y[i,j] - 2)) EINSUM L[] = SUM(p[i])", "Y"),
               {24, 0, 0, 24, -48, -16, -16, 32, -16});
 }
@@ -226,7 +226,7 @@ TEST_F(StatementDerivatives, IndicesHaveNoDerivative) {
             "ARGMIN has no derivative, and a depends on it");
   EXPECT_EQ(error_of(data, "EINSUM L[] = SUM(v[i] * CAST(v[i] AS INT64))", "v"),
             "CAST to INT64 has no derivative, and L depends on it");
-  // What only decides between others has none to have.
+  // Values that only decide a comparison need no derivative.
   expect_near(gradient(data, "EINSUM L[] = SUM(v[i] * (ARGMAX(v[j]) = i))", "v"), {1, 0, 0});
   expect_near(gradient(data, "EINSUM L[] = SUM(v[i]) * COUNT(v[i])", "v"), {2, 2, 2});
 }
@@ -234,7 +234,7 @@ TEST_F(StatementDerivatives, IndicesHaveNoDerivative) {
 TEST_F(StatementDerivatives, SelectionsOfTensorsAndOfDefinitions) {
   expect_near(gradient(data, "EINSUM L[] = SUM(X[1,j] * v[j]) + X[0,2]", "X"), {0, 0, 1, 2, 0, -3});
   expect_near(gradient(data, "WITH Y[i,j] = X[i,j]^2 EINSUM L[] = SUM(Y[1,j])", "X"), {0, 0, 0, 1, -2, 6});
-  // On the diagonal of a result, too.
+  // On the diagonal of a result too.
   expect_near(gradient(data, "WITH D[j,j] = v[j] * 2 EINSUM L[] = SUM(D[j,k] * j) + D[1,1]", "v"), {0, 4, 4});
 }
 
@@ -251,7 +251,7 @@ TEST_F(StatementDerivatives, MatricesOfAPathStayInOrder) {
   for (const auto& line : lines) EXPECT_LE(std::count(line.begin(), line.end(), '*'), 1) << line;
 }
 
-// The convention: dL = Re(dz * cotangent). Of L = ABS(z)^2 = x^2 + y^2 the cotangent is 2x - 2yi.
+// The convention is dL = Re(dz * cotangent). For L = ABS(z)^2 = x^2 + y^2 the cotangent is 2x - 2yi.
 TEST_F(StatementDerivatives, ComplexNumbers) {
   using C = std::complex<double>;
   data.add_complex("z", {C(1, 2), C(-0.5, 0.3), C(0, 0)});
@@ -260,14 +260,14 @@ TEST_F(StatementDerivatives, ComplexNumbers) {
     ASSERT_EQ(actual.size(), expected.size());
     for (std::size_t n = 0; n < actual.size(); ++n) EXPECT_NEAR(std::abs(actual[n] - expected[n]), 0, 1e-12) << n;
   };
-  // A contraction by the other factor, not conjugated.
+  // The cotangent of a contraction has the other factor unconjugated.
   expect(gradient<C>(data, "EINSUM L[] = REAL(SUM(z[i] * w[i]))", "z"), {C(2, -1), C(0.1, 0.7), C(3, 0)});
   expect(gradient<C>(data, "EINSUM L[] = IMAG(SUM(z[i] * w[i]))", "z"), {C(-1, -2), C(0.7, -0.1), C(0, -3)});
   expect(gradient<C>(data, "EINSUM L[] = SUM(ABS(z[i])^2)", "z"), {C(2, -4), C(-1, -0.6), C(0, 0)});
   expect(gradient<C>(data, "EINSUM L[] = REAL(SUM(z[i] * CONJ(z[i])))", "z"), {C(2, -4), C(-1, -0.6), C(0, 0)});
   expect(gradient<C>(data, "EINSUM L[] = REAL(SUM(EXP(z[i])))", "z"),
          {std::exp(C(1, 2)), std::exp(C(-0.5, 0.3)), C(1, 0)});
-  // Real numbers in complex products: the real part.
+  // For real numbers in complex products, the real part.
   expect_near(gradient(data, "EINSUM L[] = REAL(SUM(v[i] * z[i] * w[i]))", "v"), {4, -0.26, 0});
 }
 

@@ -167,7 +167,7 @@ TEST(CalibratedModel, BuiltInFiguresAreComplete) {
   EXPECT_GT(std::min({m.load.all, m.store.all, m.repartition.all, m.read.all, m.write, m.call_seconds}), 0);
 }
 
-//  ---- Predictions of both models for a plan ---------------------------------------------------------------------
+// ---- Predictions of both models for a plan ---------------------------------------------------------------------
 
 TEST(Prediction, ARepartitionIsOfItsFirstReader) {
   GraphBuilder g;

@@ -1,4 +1,4 @@
-// Plans from outside: whatever number is wrong, it is found before anything is executed.
+// Plans from outside: any wrong number is detected before execution.
 #include <gtest/gtest.h>
 
 #include <functional>

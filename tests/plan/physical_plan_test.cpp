@@ -5,7 +5,7 @@
 namespace eindb {
 namespace {
 
-// Z[i,k] = SUM(X[i,j] * Y[j,k]) with Y a row of tiles that is cut anew, and j in two parts.
+// Z[i,k] = SUM(X[i,j] * Y[j,k]), with Y stored as a row of tiles and repartitioned, and j in two parts.
 struct Product {
   EinGraph graph;
   PhysicalPlan plan;
@@ -77,7 +77,7 @@ TEST(PhysicalPlan, ACompletionIsRunWithWhatItReads) {
   EXPECT_TRUE(p.plan.view(NodeId(4)).inputs.front().is_partial);
 }
 
-// Whoever does not have a loop's label is read again in each of its turns.
+// An operand without a loop's label is read again in each of its iterations.
 TEST(PhysicalPlan, LoopsSayWhatIsReadAgain) {
   const Product p;
   const auto join = call_loops(p.plan, NodeId(3));

@@ -5,7 +5,7 @@
 namespace eindb {
 namespace {
 
-// X at ranks 0 and 4 in 4 tiles each; everybody is to have all.
+// X is at ranks 0 and 4 in 4 tiles each; every rank needs all of it.
 struct TileMovesTest : ::testing::Test {
   TileMovesTest() {
     plan.ranks = 5;
@@ -37,7 +37,7 @@ TEST_F(TileMovesTest, HoldersTakeTurns) {
 
 TEST_F(TileMovesTest, HoldersReceiveNothing) {
   EXPECT_EQ(bytes_received(plan, StepId(1), lists), (std::vector<double>{0, 384, 384, 384, 0}));
-  lists[0] = {{0, 2, 2, 4, 6}, {0, 4, 0, 4, 0, 4}};  // a tile is nowhere
+  lists[0] = {{0, 2, 2, 4, 6}, {0, 4, 0, 4, 0, 4}};  // one tile has no holder
   EXPECT_EQ(bytes_received(plan, StepId(1), lists), (std::vector<double>{0, 288, 288, 288, 0}));
   EXPECT_EQ(bytes_received(plan, StepId(0), lists), std::vector<double>(5, 0));
 }

@@ -32,7 +32,7 @@ EinGraph valid_graph() {
   return g;
 }
 
-// The graph with one vertex changed.
+// A copy of the graph with one vertex changed.
 EinGraph changed(std::size_t which, const std::function<void(Vertex&)>& change) {
   const auto valid = valid_graph();
   EinGraph g;
@@ -74,7 +74,7 @@ TEST(GraphValidator, RefusesEveryBrokenInvariant) {
   const Label j(1);
   const Label k(2);
   const std::vector<std::function<void(Vertex&)>> changes{
-      [](Vertex& v) { v.inputs[0] = VertexId(3); },  // reads what comes later
+      [](Vertex& v) { v.inputs[0] = VertexId(3); },  // reads a later vertex
       [](Vertex& v) { v.inputs[0] = VertexId(2); },  // reads itself
       [](Vertex& v) { v.inputs.pop_back(); },        // labels without an input
       [&](Vertex& v) { v.einsum.inputs[0] = {i}; },  // too few labels
@@ -113,7 +113,7 @@ TEST(GraphValidator, RefusesEveryBrokenInvariant) {
   EXPECT_EQ(failure_of_outputs({VertexId(3), VertexId(2)}), "none");
 }
 
-// Passes keep the type of what they split, and CAST narrows: only losing an imaginary part is refused.
+// Passes keep the type of the vertices that they split, and CAST narrows; only losing an imaginary part is rejected.
 TEST(GraphValidator, ResultTypesMayBeChosen) {
   EXPECT_EQ(failure(changed(3, [](Vertex& v) { v.dtype = DType::Float32; })), "none");
   EXPECT_EQ(failure(changed(3, [](Vertex& v) { v.dtype = DType::Complex64; })), "none");
@@ -167,7 +167,7 @@ TEST(PhysicalValidator, RefusesEveryBrokenInvariant) {
       [](PhysicalPlan& p) {
         p.nodes.push_back({SinkNode{NodeId(5), 1}, VertexId(2), p.nodes[5].dtype, p.nodes[5].grid});
       },                                                                    // of a sink
-      [](PhysicalPlan& p) { p.nodes[2].op = RepartitionNode{NodeId(4)}; },  // reads what comes later
+      [](PhysicalPlan& p) { p.nodes[2].op = RepartitionNode{NodeId(4)}; },  // reads a later node
       [](PhysicalPlan& p) {
         p.nodes[0].grid = TileGrid(Shape({4, 6}), {1, 1});
       },                                                           // not the tensor's grid
@@ -178,7 +178,7 @@ TEST(PhysicalValidator, RefusesEveryBrokenInvariant) {
       [](PhysicalPlan& p) { p.nodes[2].dtype = DType::Float32; },  // another type
       [](PhysicalPlan& p) {
         p.nodes[2].grid = TileGrid(Shape({6, 8}), {1, 4});
-      },  // nothing to do
+      },  // a repartition without a change
       [&](PhysicalPlan& p) {
         join(p).partition.parts = {4, 2, 4};
       },  // inputs are cut otherwise
@@ -196,7 +196,7 @@ TEST(PhysicalValidator, RefusesEveryBrokenInvariant) {
       [](PhysicalPlan& p) {
         p.nodes[5].grid = TileGrid(Shape({4, 8}), {1, 1});
       },                                                                       // sink changes the grid
-      [](PhysicalPlan& p) { p.nodes.insert(p.nodes.end() - 1, p.nodes[0]); },  // read by no one
+      [](PhysicalPlan& p) { p.nodes.insert(p.nodes.end() - 1, p.nodes[0]); },  // has no reader
   };
   for (std::size_t n = 0; n < changes.size(); ++n) {
     auto plan = valid_plan();

@@ -1,4 +1,4 @@
-// Hashes of certificates, as `openssl x509 -outform der | sha384sum` prints them.
+// Hashes of certificates, compared with the output of `openssl x509 -outform der | sha384sum`.
 
 #include "security/certificate_hash.hpp"
 

@@ -1,4 +1,4 @@
-// Passwords become the bytes that clients compute.
+// Passwords are converted to the bytes that clients compute.
 
 #include "security/saslprep.hpp"
 
@@ -15,7 +15,7 @@ TEST(Saslprep, AsciiStays) {
   EXPECT_EQ(prepare_password(""), "");
 }
 
-// The examples of RFC 4013, section 3, as far as they are not ASCII.
+// The non-ASCII examples of RFC 4013, section 3.
 TEST(Saslprep, TheSameTextHasTheSameBytes) {
   EXPECT_EQ(prepare_password("I\u00ADX"), "IX") << "soft hyphens vanish";
   EXPECT_EQ(prepare_password("\u00AA"), "a");
@@ -34,7 +34,7 @@ TEST(Saslprep, WhatItForbidsKeepsItsBytes) {
   EXPECT_EQ(prepare_password("\xc3"sv), "\xc3");
 }
 
-// As libpq 15 has it, where it is not RFC 4013.
+// libpq 15 deviates from RFC 4013 here.
 TEST(Saslprep, CharactersAreForbiddenAsTheyWereTyped) {
   EXPECT_EQ(prepare_password("\u2135a"), "\u05D0a") << "a Hebrew letter beside a Latin one only comes of it";
   EXPECT_EQ(prepare_password("\uFB1D"), "\u05D9\u05B4");

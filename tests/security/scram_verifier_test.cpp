@@ -1,4 +1,4 @@
-// What is kept of passwords: the same as PostgreSQL and its clients compute, and nothing else is taken for it.
+// Verifiers equal those of PostgreSQL and its clients, and other texts are rejected.
 
 #include "security/scram_verifier.hpp"
 

@@ -123,7 +123,7 @@ TEST(Annihilation, MagnitudeIsTheLeastPowerOfTwoAboveAllValues) {
   EXPECT_EQ(magnitude_of(Tile::zeros(DType::Float32, Shape({0}))), 0);
 }
 
-// Whatever is claimed to be zero is, for values that the facts allow.
+// Whatever is reported as zero is zero, for all values that the facts allow.
 class RandomExpressions {
  public:
   explicit RandomExpressions(unsigned seed) : random_(seed) {}

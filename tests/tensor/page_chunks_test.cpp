@@ -17,7 +17,7 @@ bool is_zero(const std::byte* data, std::size_t bytes) {
   return std::all_of(data, data + bytes, [](std::byte b) { return b == std::byte{0}; });
 }
 
-// Of ten pages each, side by side, with something in them.
+// Blocks of ten pages each, side by side, with non-zero content.
 std::array<std::byte*, 3> three_blocks(PageChunks& chunks) {
   std::array<std::byte*, 3> blocks{};
   for (auto*& block : blocks) {

@@ -75,7 +75,7 @@ TEST_F(ReferenceEvaluator, EmptyGroupsGiveTheIdentity) {
   EXPECT_EQ(values(evaluate_reference(e, table, {&x}, DType::Float64, DType::Float64)), (std::vector<double>{1, 1}));
 }
 
-// The generators of a scalar's cell have no labels, so that they may stand in an epilogue.
+// A generator without labels is constant, so an epilogue may contain one.
 TEST_F(ReferenceEvaluator, EpiloguesKnowRandomNumbers) {
   const auto x = tensor({2, 3}, {1, 2, 3, 4, 5, 6});
   EinSum e{.inputs = {{i, j}},

@@ -21,7 +21,7 @@ ScalarPtr call(ScalarOp op, std::vector<ScalarPtr> arguments) { return E::call(o
 
 std::string suffix(std::optional<DType> type) { return type ? ":" + std::string(name_of(*type)) : ""; }
 
-// With the types of constants and label values.
+// Formats the expression with the types of constants and label values.
 std::string text(const ScalarExpression& e) {
   static const std::string kOperands = "nfxz";
   if (e.kind() == E::Kind::Operand) return std::string(1, kOperands[e.operand()]);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20U;
 
-// Sanitizers get their blocks from malloc, which keeps none.
+// With sanitizers, blocks come from malloc and none is kept.
 bool keeps_blocks() {
   auto& memory = TileMemory::instance();
   const auto block = memory.take(kMiB);
@@ -71,7 +71,7 @@ TEST_F(TileMemoryTest, WhatIsKeptStaysWithinTheLimitsOfStatements) {
   for (const auto& block : blocks) memory_.give_back(block.data, block.mapped);
   EXPECT_LE(memory_.kept_bytes(), static_cast<std::int64_t>(8 * kMiB));
   EXPECT_GE(memory_.kept_bytes(), static_cast<std::int64_t>(7 * kMiB));
-  // Blocks of another size push the kept ones out.
+  // Blocks of another size displace the kept ones.
   const auto large = memory_.take(6 * kMiB);
   EXPECT_LE(memory_.kept_bytes() + memory_.used_bytes(), used_before + static_cast<std::int64_t>(8 * kMiB));
   memory_.give_back(large.data, large.mapped);
@@ -84,7 +84,7 @@ TEST_F(TileMemoryTest, WhatWasUsedLastIsKept) {
   std::vector<TileMemory::Block> old;
   for (int n = 0; n < 7; ++n) old.push_back(memory_.take(kMiB));
   for (const auto& block : old) memory_.give_back(block.data, block.mapped);
-  // Another statement, twice.
+  // A different statement, run twice.
   const auto first = memory_.take(4 * kMiB);
   memory_.give_back(first.data, first.mapped);
   const auto second = memory_.take(3 * kMiB);
@@ -95,7 +95,7 @@ TEST_F(TileMemoryTest, WhatWasUsedLastIsKept) {
   memory_.give_back(again.data, again.mapped);
 }
 
-// Fresh memory costs: a statement that fills its limit goes through tiles of several sizes in the memory it has.
+// Fresh memory is expensive: a statement that fills its limit reuses memory for tiles of several sizes.
 TEST_F(TileMemoryTest, WhereThereIsNoRoomBlocksAreCutOutOfKeptOnesOfOtherSizes) {
   if (!keeps_blocks()) GTEST_SKIP();
   memory_.trim(0);

@@ -1,4 +1,4 @@
-// Where new tiles go: on meshes, in runs, with copies.
+// Placement of new tiles: on meshes, in runs, with copies.
 
 #include "tensor/tile_placement.hpp"
 
@@ -65,7 +65,7 @@ TEST(TilePlacementTest, CopiesAreAtTheNextWorkers) {
   EXPECT_EQ(TilePlacement(grid_of({4}), 2, 3).of(0).size(), 2U);
 }
 
-// TileHolders have the holders of a tile in ascending order, whichever is the first.
+// TileHolders lists the holders of a tile in ascending order, whichever comes first.
 TEST(TilePlacementTest, AllSaysTheSameAsEach) {
   const TilePlacement placement(grid_of({3, 4}), 5, 2);
   const auto all = placement.all();
