@@ -178,7 +178,7 @@ class Cluster::Impl::Run {
       start();
       take_part(own_part);
       watch_.wait();
-      if (!watch_.has_failed()) return std::move(watch_).reports();
+      if (!watch_.has_failed()) return checked(std::move(watch_).reports());
       stop(RemoteError::of(watch_.failure()));
     } catch (const std::exception&) {
       stop(RemoteError::of(std::current_exception()));
@@ -192,6 +192,17 @@ class Cluster::Impl::Run {
   const std::vector<WorkerConnection*>& connections() const { return connections_; }
 
  private:
+  // Reports come from outside: their users look steps up by number.
+  std::vector<RankReport> checked(std::vector<RankReport> reports) const {
+    for (std::size_t rank = 0; rank < reports.size(); ++rank) {
+      if (reports[rank].profile.steps.size() == statement_.plan.steps.size()) continue;
+      const auto* worker = rank < connections_.size() ? connections_[rank] : nullptr;
+      throw Error(ErrorKind::Corrupt, (worker == nullptr ? std::string("a rank") : worker->address()) +
+                                          " reports other steps than it was to run");
+    }
+    return reports;
+  }
+
   // Sends the statement to all workers, unless one is lost.
   void start() {
     const CancellationScope scope(watch_.cancellation());

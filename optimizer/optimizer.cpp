@@ -181,7 +181,7 @@ OptimizedPlan best_in_slices(const OptimizedPlan& plan, OptimizerOptions options
   double flops = least_flops;
   options.parallelism = plan.fastest_parallelism;
   for (double target = kFirst * std::exp2(std::floor(std::log2(limit / kFirst)));
-       target >= kSmallestPart * plan.peak_bytes; target /= kStep) {
+       plan.peak_bytes > 0 && target >= kSmallestPart * plan.peak_bytes; target /= kStep) {
     auto graph = slice_contractions(plan.graph, target).graph;
     const auto sliced_flops = flops_of(graph).flops;
     if (graph.sliced().empty() || sliced_flops == flops) continue;

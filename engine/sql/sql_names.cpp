@@ -59,9 +59,15 @@ void KnownNames::infer_view(const std::string& schema, const std::string& view, 
       " (SELECT 1 FROM temp.sqlite_schema WHERE name = ?1 COLLATE NOCASE)");
   select.bind(1, view);
   if (!select.step()) return;
-  ++views_;
-  const auto types = infer_types(select.text(0), names(), {}).columns;
-  --views_;
+  struct Deeper {
+    explicit Deeper(int& depth) : depth_(depth) { ++depth_; }
+    ~Deeper() { --depth_; }
+    int& depth_;
+  };
+  const auto types = [&] {
+    const Deeper scope(views_);
+    return infer_types(select.text(0), names(), {}).columns;
+  }();
   if (types.size() != columns.size()) return;
   for (std::size_t n = 0; n < columns.size(); ++n)
     if (columns[n].type == ValueType::Unknown) columns[n].type = types[n];

@@ -37,9 +37,11 @@ bool holds_statements(const ast::Statement& statement) {
 class StatementScope {
  public:
   StatementScope(OpenDatabase& database, StatementContext& statement)
-      : database_(database),
-        before_(database.unwritten.contents()),
-        part_(statement, database.connection().in_transaction()) {}
+      : database_(database), part_(statement, database.connection().in_transaction()) {
+    // SQLite may have rolled the transaction back while rows of an earlier statement were read.
+    if (!database.connection().in_transaction()) database.unwritten.forget();
+    before_ = database.unwritten.contents();
+  }
   ~StatementScope() {
     if (!database_.connection().in_transaction()) database_.unwritten.forget();
     else if (!succeeded_) database_.unwritten.restore(std::move(before_));

@@ -35,7 +35,7 @@ class EliminationOrder {
       queue_.pop();
       if (version != version_[v]) continue;
       work -= sums;
-      if (work < 0) return std::nullopt;
+      if (!(work >= 0)) return std::nullopt;  // also if both were infinite
       eliminate(v);
       order.push_back(v);
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -39,7 +40,9 @@ class AllSubsets {
       if (set % kSetsPerPoll == 0) context_.poll();
       if (!std::has_single_bit(set)) split(set, set == whole);
     }
-    if (!(subsets_[whole].best <= static_cast<Real>(bound_.cost))) return std::nullopt;
+    // No split was found if all of them cost more than any number.
+    if (std::isinf(subsets_[whole].best) || !(subsets_[whole].best <= static_cast<Real>(bound_.cost)))
+      return std::nullopt;
     ResultPairs pairs;
     emit(whole, pairs);
     return pairs;

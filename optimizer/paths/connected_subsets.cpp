@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <unordered_map>
 #include <utility>
@@ -48,7 +49,8 @@ class ConnectedSubsets {
       by_count[count] = take_found();
     }
     SubsetSearch out;
-    if (const auto best = known_.find(whole_); best != known_.end() && best->second.best <= most())
+    const auto best = known_.find(whole_);
+    if (best != known_.end() && std::isfinite(best->second.best) && best->second.best <= most())
       emit(whole_, out.pairs);
     return out;
   }
